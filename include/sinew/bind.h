@@ -1,0 +1,107 @@
+// sinew/bind.h: the whole way from a mesh and a skeleton to skin weights, in one call.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sinew/core.h"
+#include "sinew/domain.h"
+#include "sinew/field.h"
+#include "sinew/mesh.h"
+#include "sinew/skeleton.h"
+#include "sinew/weights.h"
+
+namespace sinew {
+
+/// A published way to bind: a choice of domain, field and falloff (docs/architecture.md).
+enum class Method { geodesic_voxel };
+
+/// The rows of the method table, for help texts and reports.
+struct MethodInfo {
+    Method method;
+    std::string_view name;      ///< as on the command line
+    std::string_view summary;   ///< domain, field, falloff in a few words
+};
+std::span<const MethodInfo> methods();
+
+struct BindOptions {
+    Method method = Method::geodesic_voxel;
+    VoxelizeOptions voxels;
+    DomainKind domain = DomainKind::sparse;
+    float penalty = 4;                  ///< see GeodesicOptions
+    /// How much of the length by which a vertex overshoots a bone's open ends is added to its distance; 0 is
+    /// the paper. In the wedge behind a joint parent and child would tie without it. ≥ 0.
+    float overshoot = 1;
+    FalloffOptions falloff;
+    FinishOptions finish;
+};
+Status check(const BindOptions& options);
+
+/// How a vertex came to its weights.
+enum class Coverage : std::uint8_t {
+    weighted,      ///< by the method
+    bridged,       ///< its part has no bone: distances come over a bridge from the nearest part that has
+    nearest_leaf,  ///< in no triangle: taken from the nearest voxel of the volume
+    euclidean,     ///< no allowed joint reaches it: straight distance to the bones
+    none,          ///< has no weights
+};
+std::string_view to_string(Coverage coverage);
+
+struct StageTime {
+    std::string stage;
+    double seconds = 0;
+};
+
+/// What happened, in numbers. The command line writes it as the report (docs/report.md).
+struct BindReport {
+    MeshDefects defects;
+    std::size_t boundary_voxels = 0, interior_voxels = 0, exterior_voxels = 0;
+    std::size_t ambiguous_voxels = 0, ambiguous_inside = 0, bone_voxels = 0;
+    std::size_t leaves = 0, links = 0, components = 0, bridged_components = 0;
+    std::vector<std::uint32_t> snapped_joints;   ///< joints outside the volume
+    std::array<std::size_t, 5> coverage{};       ///< vertices by Coverage
+    std::vector<StageTime> seconds;              ///< in order
+    std::vector<std::string> warnings;
+
+    std::size_t vertices() const;
+    /// Share of vertices with weights, 0..1.
+    double covered() const;
+};
+
+/// A finished bind that keeps its distances: other falloffs and limits cost milliseconds (seed 003, §9).
+class Binding {
+public:
+    const BindReport& report() const { return report_; }
+    const DistanceTable& distances() const { return distances_; }
+    const std::vector<Bone>& bones() const { return bones_; }
+    const std::vector<Coverage>& coverage() const { return coverage_; }
+
+    /// Weights under other falloff and limits, from the kept distances. A limit above the number of joints kept
+    /// (finish.max_influences + 4 at bind time, at least 8) is an error. O(V · width).
+    Result<SkinWeights> weights(const FalloffOptions& falloff, const FinishOptions& finish,
+                                Context* context = nullptr) const;
+    /// Weights under the options given to bind.
+    Result<SkinWeights> weights(Context* context = nullptr) const { return weights(falloff_, finish_, context); }
+
+private:
+    friend Result<Binding> bind(const MeshView&, const Skeleton&, const BindOptions&, Context*);
+    BindReport report_;
+    DistanceTable distances_;
+    std::vector<Bone> bones_;
+    std::vector<Coverage> coverage_;
+    std::vector<std::uint32_t> weld_;
+    FalloffOptions falloff_;
+    FinishOptions finish_;
+};
+
+/// Binds. Joints that deform nothing must be marked before (select_deforming). Vertices at the same position
+/// get the same weights where their skins allow it. An estimate of memory is checked against
+/// Context::memory_limit before the work. Time and memory: see the stages; at resolution 256 with 173,000
+/// vertices about 0.5 s and 200 MB.
+Result<Binding> bind(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options = {},
+                     Context* context = nullptr);
+
+/// Bytes that bind would need at most, by the formula in docs/methods/geodesic-voxel.md.
+std::size_t estimate_memory(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options);
+
+}  // namespace sinew

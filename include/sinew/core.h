@@ -1,0 +1,83 @@
+// sinew/core.h: the few types that every other header uses.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace sinew {
+
+/// A point or direction. Right-handed, y up, in the units of the scene (metres in glTF).
+struct Vec3 {
+    float x = 0, y = 0, z = 0;
+    friend bool operator==(const Vec3&, const Vec3&) = default;
+};
+
+/// Three vertex indices, counter-clockwise seen from outside.
+using Triangle = std::array<std::uint32_t, 3>;
+
+/// What kind of thing went wrong. The command line maps a code to an exit status (docs/conventions.md).
+enum class ErrorCode {
+    usage,        ///< the caller asked for something that does not exist or does not combine
+    input,        ///< a file or an array breaks a rule; the message names the rule and the place
+    too_large,    ///< the work would need more memory than Context::memory_limit
+    io,           ///< the operating system refused to read or write
+    cancelled,    ///< Context::cancel was set
+    internal,     ///< a mistake of ours
+};
+
+/// A failure: a code for programs and one sentence for people that names the rule, the place (mesh,
+/// vertex, joint or byte) and what to do.
+struct Error {
+    ErrorCode code = ErrorCode::internal;
+    std::string message;
+};
+
+/// A value or an Error. sinew throws nothing across its public functions but std::bad_alloc.
+template <typename T>
+class [[nodiscard]] Result {
+public:
+    Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+    Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
+
+    explicit operator bool() const { return state_.index() == 0; }
+    bool ok() const { return state_.index() == 0; }
+
+    T& value() & { return std::get<0>(state_); }
+    const T& value() const& { return std::get<0>(state_); }
+    T&& value() && { return std::get<0>(std::move(state_)); }
+    T& operator*() & { return value(); }
+    const T& operator*() const& { return value(); }
+    T* operator->() { return &value(); }
+    const T* operator->() const { return &value(); }
+    const Error& error() const { return std::get<1>(state_); }
+
+private:
+    std::variant<T, Error> state_;
+};
+
+/// A Result without a value: success or an Error.
+struct Done {};
+using Status = Result<Done>;
+
+/// How a long computation is run: threads, progress and cancellation. Every entry point takes an optional
+/// Context; null means all cores, silent, not cancellable. The same input gives the same bits whatever
+/// the number of threads.
+struct Context {
+    /// Worker threads; 0 = one per core.
+    int threads = 0;
+    /// Bytes that the work may allocate; 0 = no limit. Checked before the work, against a stated estimate.
+    std::size_t memory_limit = 0;
+    /// Called from the thread that called sinew, with a stage's name and 0..1 within that stage.
+    std::function<void(const char* stage, double fraction)> progress;
+    /// Set from any thread to stop at the next opportunity with ErrorCode::cancelled.
+    std::atomic<bool> cancel{false};
+};
+
+}  // namespace sinew

@@ -1,0 +1,103 @@
+// sinew/io.h: files. Reads characters and skeletons, writes weights back; contains no algorithm of binding.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sinew/core.h"
+#include "sinew/mesh.h"
+#include "sinew/skeleton.h"
+#include "sinew/weights.h"
+
+namespace sinew::io {
+
+/// One primitive of the source file and its place in Scene's arrays.
+struct Primitive {
+    std::string name;                 ///< "mesh name/primitive number", for messages and reports
+    std::uint32_t first_vertex = 0, vertex_count = 0;
+    std::uint32_t first_triangle = 0, triangle_count = 0;
+};
+
+/// The source document, kept whole for surgical writing. Opaque.
+class Document;
+
+/// A character: everything in the file that is to be bound, as one mesh and one skeleton in bind space.
+struct Scene {
+    std::vector<Vec3> positions;                 ///< V, bind space of the first skin
+    std::vector<Triangle> triangles;             ///< T
+    std::vector<std::uint32_t> skin_of_vertex;   ///< V or empty
+    std::vector<Primitive> primitives;           ///< in vertex order, covering all vertices
+    Skeleton skeleton;
+    std::optional<SkinWeights> weights;          ///< the file's own, where it has any; V rows
+    std::size_t mesh_count = 0;                  ///< source meshes that contributed
+    std::size_t skipped_primitives = 0;          ///< points and lines, which have no surface
+    std::vector<std::string> warnings;           ///< what was read but deserves a word
+    std::shared_ptr<const Document> document;
+
+    MeshView mesh() const { return {positions, triangles, skin_of_vertex}; }
+};
+
+struct LoadOptions {
+    /// Skeleton JSON or TGF for a mesh that has none. Given for a file that has a skin, it is an error.
+    std::filesystem::path skeleton;
+};
+
+/// Reads .glb, .gltf, .vrm or .obj (with LoadOptions::skeleton). The kind is decided by content, then by
+/// extension. Errors name the byte, accessor, mesh, vertex or joint and the rule that it breaks.
+///
+/// Space: inverse bind matrices define the bind pose; the node rest pose, which differs in many files, does
+/// not. Skins after the first are mapped into the first one's space by a joint that both list, else through
+/// the node hierarchy. Meshes on nodes without a skin stay as they are (rigid props) unless the file has no
+/// skinned mesh at all; then the largest node hierarchy without meshes is the skeleton, posed as the nodes
+/// say, and every mesh binds to it.
+Result<Scene> load(const std::filesystem::path& path, const LoadOptions& options = {});
+
+/// The same from bytes; `name` is used in messages, `base` resolves external files (empty = none allowed).
+Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& name,
+                         const std::filesystem::path& base = {}, const LoadOptions& options = {});
+
+/// Reads a skeleton alone: skeleton JSON ({"bones":[{"name","parent","head","tail"},…],"points":[…]}) or TGF.
+Result<Skeleton> load_skeleton(const std::filesystem::path& path);
+
+enum class WeightFormat { f32, u16, u8 };
+
+struct SaveOptions {
+    WeightFormat weight_format = WeightFormat::f32;
+};
+
+/// What save changed beyond weights, for the report.
+struct SaveReport {
+    std::vector<std::string> notes;
+    std::size_t bytes = 0;
+};
+
+/// Writes the scene's document with new weights as .glb, .vrm or .gltf. Surgical: JSON text and bytes that do
+/// not concern JOINTS_n/WEIGHTS_n (or a new skin) are copied as they came; nodes are never renumbered. Draco
+/// primitives are written uncompressed, which is noted. u8 and u16 weights sum to exactly 255 and 65535 per
+/// vertex over all sets. The file appears whole or not at all (temporary file, then rename).
+Result<SaveReport> save(const Scene& scene, const SkinWeights& weights, const std::filesystem::path& path,
+                        const SaveOptions& options = {});
+
+/// The same into memory, as GLB.
+Result<std::vector<std::byte>> save_glb_bytes(const Scene& scene, const SkinWeights& weights,
+                                              const SaveOptions& options = {});
+
+/// A new scene from plain arrays (OBJ reading, generated characters); saving it writes a fresh GLB.
+Result<Scene> make_scene(std::vector<Vec3> positions, std::vector<Triangle> triangles, Skeleton skeleton,
+                         const std::string& name);
+
+/// Weights JSON: {"sinew":"weights","joints":[names],"vertices":[[[joint,weight],…],…]} (docs/formats.md).
+Status save_weights_json(const Skeleton& skeleton, const SkinWeights& weights, const std::filesystem::path& path);
+
+/// Reads it back and matches joints to the skeleton by name. An unknown joint, a wrong vertex count, a
+/// negative or non-finite weight or a row that sums to zero is an error that names the vertex.
+Result<SkinWeights> load_weights_json(const Skeleton& skeleton, std::size_t vertex_count,
+                                      const std::filesystem::path& path);
+
+/// Writes bytes to a temporary file beside `path` and renames it: whole or not at all.
+Status write_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
+
+}  // namespace sinew::io

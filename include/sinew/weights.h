@@ -1,0 +1,101 @@
+// sinew/weights.h: from distances to skin weights.
+#pragma once
+
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "sinew/core.h"
+
+namespace sinew {
+
+/// One joint's share of a vertex.
+struct Influence {
+    std::uint32_t joint = 0;
+    float weight = 0;
+    friend bool operator==(const Influence&, const Influence&) = default;
+};
+
+/// Skin weights: per vertex a list of influences. Invariant: sorted by falling weight (then by joint), every
+/// weight > 0, no joint twice, float weights that sum to 1 within 2e-7 per influence. A row may be empty
+/// only where nothing could be bound, which BindReport counts.
+class SkinWeights {
+public:
+    SkinWeights() = default;
+
+    /// Builds from rows given as counts and influences in vertex order; sorts, merges repeated joints, drops
+    /// zeros and normalises each row. A negative or non-finite weight is an error that names the vertex.
+    /// O(influences log max row).
+    static Result<SkinWeights> from_rows(std::span<const std::uint32_t> counts, std::vector<Influence> influences);
+
+    std::size_t vertex_count() const { return first_.empty() ? 0 : first_.size() - 1; }
+    std::span<const Influence> operator[](std::size_t vertex) const {
+        return {influences_.data() + first_[vertex], influences_.data() + first_[vertex + 1]};
+    }
+    std::size_t max_influences() const;
+    friend bool operator==(const SkinWeights&, const SkinWeights&) = default;
+
+private:
+    std::vector<std::uint64_t> first_;   // V + 1
+    std::vector<Influence> influences_;
+};
+
+/// No limit on the number of influences.
+inline constexpr int all_influences = 0;
+
+/// The nearest joints of every vertex: V rows of `width` slots, sorted by distance, then by joint.
+/// Distances in scene units; an unused slot has joint = none and distance = +inf.
+struct DistanceTable {
+    static constexpr std::uint32_t none = 0xffffffffu;
+    std::size_t vertices = 0;
+    std::size_t width = 0;
+    std::vector<std::uint32_t> joint;    ///< vertices × width
+    std::vector<float> distance;         ///< vertices × width
+    float unit = 1;                      ///< scene units per unit-cube unit (the longest side of the box)
+};
+
+/// Joints × strength, ≥ 0, not normalised; same layout as DistanceTable, sorted by falling strength.
+struct InfluenceTable {
+    std::size_t vertices = 0;
+    std::size_t width = 0;
+    std::vector<std::uint32_t> joint;
+    std::vector<float> strength;
+};
+
+enum class FalloffLaw {
+    inverse_power,      ///< max(tolerance, d)^-lambda, lambda = (1-alpha) lambda_min + alpha lambda_max (seed 003, eq. 8, 9)
+    inverse_quadratic,  ///< ((1-alpha) d + alpha d²)^-2 (the paper's conference version)
+};
+
+struct FalloffOptions {
+    FalloffLaw law = FalloffLaw::inverse_power;
+    float alpha = 0.1f;        ///< 0..1: 0 soft, 1 hard
+    float lambda_min = 5;      ///< > 0
+    float lambda_max = 30;     ///< ≥ lambda_min
+    float tolerance = 1e-3f;   ///< d_tol, unit-cube units, > 0
+};
+Status check(const FalloffOptions& options);
+
+/// Distance to strength, row by row, relative to the row's strongest (so nothing overflows): the strongest
+/// has strength 1. Rows of unreachable joints only become empty. O(V · width), parallel.
+Result<InfluenceTable> apply_falloff(const DistanceTable& distances, const FalloffOptions& options,
+                                     Context* context = nullptr);
+
+/// How the influence limit cuts (needs.md 10).
+enum class LimitRule {
+    fade,   ///< subtract the (K+1)-th strength before normalising: continuous in the vertex's position
+    cut,    ///< keep the K strongest as they are: creases where the K-th and the next are close
+};
+
+struct FinishOptions {
+    int max_influences = 4;               ///< 1..8, or all_influences
+    LimitRule limit_rule = LimitRule::fade;
+    float prune = 1e-4f;                  ///< drop weights below this after normalising, then normalise again; 0..0.5
+};
+Status check(const FinishOptions& options);
+
+/// Limit, prune, normalise. O(V · width), parallel.
+Result<SkinWeights> finish(const InfluenceTable& influences, const FinishOptions& options,
+                           Context* context = nullptr);
+
+}  // namespace sinew
