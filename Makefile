@@ -1,0 +1,47 @@
+# The short commands. CMake presets (CMakePresets.json) stand behind them; each target does its own set-up.
+# Everything goes to build/ and demo/. SINEW_SETUP=skip leaves the system's packages alone.
+
+SHELL := /bin/bash
+JOBS ?= $(shell nproc)
+FUZZ_SECONDS ?= 60
+# With no preset chosen by the caller, ccache speeds up rebuilds where it happens to be installed.
+export CMAKE_CXX_COMPILER_LAUNCHER ?= $(shell command -v ccache)
+
+.PHONY: help setup demo test bench fuzz format check clean
+
+help:
+	@echo "make demo     set up, build, generate a character, bind it; prints where the results are"
+	@echo "make test     set up, build and run everything that CI runs (about 10 minutes on 2 cores)"
+	@echo "make bench    build and run the benchmarks"
+	@echo "make fuzz     fuzz the file reader and the binder for FUZZ_SECONDS (60) each"
+	@echo "make format   format the C++ files;  make check only looks"
+	@echo "make clean    remove build/ and demo/"
+
+setup:
+ifneq ($(SINEW_SETUP),skip)
+	@scripts/setup
+endif
+
+demo: setup
+	@scripts/demo
+
+test: setup
+	@scripts/test
+
+bench: setup
+	cmake --preset bench
+	cmake --build --preset bench -j $(JOBS)
+	@set -e; for b in build/bench/bench/*; do \
+	    if [[ -f $$b && -x $$b ]]; then echo "== $$b"; $$b; fi; done
+
+fuzz: setup
+	@scripts/fuzz $(FUZZ_SECONDS)
+
+format: setup
+	scripts/format
+
+check: setup
+	scripts/check
+
+clean:
+	rm -rf build demo
