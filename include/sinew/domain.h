@@ -21,9 +21,10 @@ struct VoxelizeOptions {
 };
 Status check(const VoxelizeOptions& options);
 
-/// Scene space to voxel space: uniform scale, then shift. The box of mesh and skeleton is centred on the centre
-/// of a voxel, so that a symmetric character gets a symmetric grid, and its longest side takes
-/// resolution - 2.5 voxels.
+/// Scene space to voxel space: uniform scale, then shift. The box of the mesh is centred on the centre of a
+/// voxel, so that a symmetric character gets a symmetric grid, and its longest side takes resolution - 2.5
+/// voxels: neither the middle nor the ends of a character lie on a border between voxels, where rounding
+/// would decide.
 struct GridTransform {
     int resolution = 0;
     double origin[3] = {0, 0, 0};   ///< scene position of the corner of voxel (0,0,0)
@@ -35,7 +36,10 @@ struct GridTransform {
 class BitGrid {
 public:
     BitGrid() = default;
-    explicit BitGrid(int resolution);
+    explicit BitGrid(int resolution)
+        : r_(resolution),
+          wpr_((resolution + 63) / 64),
+          words_(static_cast<std::size_t>(resolution) * resolution * wpr_) {}
     int resolution() const { return r_; }
     bool get(int x, int y, int z) const { return words_[index(x, y, z)] >> (x & 63) & 1; }
     void set(int x, int y, int z) { words_[index(x, y, z)] |= std::uint64_t{1} << (x & 63); }
@@ -65,10 +69,11 @@ struct VoxelGrid {
 /// Voxelizes: exact triangle-box tests for the boundary, then for each axis the crossings of every voxel column
 /// with the mesh; a gap whose two ends face away from each other is inside for that view pair; two or three
 /// pairs make an interior voxel (eq. 5, 6). All predicates are integer arithmetic on positions snapped to
-/// 1/1024 voxel, with a half-open edge rule: a shared edge counts once. The box covers mesh (unused vertices
-/// excluded) and bones. Time O(T + voxels touched + r³/64), memory 5 r³/8 bytes. Requires check_mesh.
-Result<VoxelGrid> voxelize(const MeshView& mesh, const MeshTopology& topology, std::span<const Vec3> also_cover,
-                           const VoxelizeOptions& options, Context* context = nullptr);
+/// 1/512 voxel, with a half-open edge rule: a shared edge counts once. The box covers the triangles only: a
+/// stray vertex or a bone far outside must not cost resolution. Time O(T + voxels touched + r³/64), memory
+/// 5 r³/8 bytes. Requires check_mesh.
+Result<VoxelGrid> voxelize(const MeshView& mesh, const MeshTopology& topology, const VoxelizeOptions& options,
+                           Context* context = nullptr);
 
 /// The generalized winding number of the mesh at points (Jacobson 2013), hierarchical with dipoles (Barill 2018,
 /// accuracy 2). 1 inside a closed outward-facing mesh, 0 outside. O((T + P) log T).

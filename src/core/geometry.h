@@ -1,0 +1,32 @@
+// Small pieces of geometry that several stages share.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "sinew/core.h"
+
+namespace sinew {
+
+using Point3 = std::array<double, 3>;
+
+inline Point3 to_point(const Vec3& p) { return {p.x, p.y, p.z}; }
+
+/// Where a point lies beside a segment.
+struct SegmentPosition {
+    double distance;  ///< to the nearest point of the segment
+    double along;     ///< signed length of the projection from a; below 0 or above `length` = beyond an end
+    double length;    ///< of the segment; 0 for a point, and then along is 0
+};
+
+inline SegmentPosition segment_distance(const Point3& a, const Point3& b, const Point3& p) {
+    const Point3 d{b[0] - a[0], b[1] - a[1], b[2] - a[2]}, v{p[0] - a[0], p[1] - a[1], p[2] - a[2]};
+    const double length = std::sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+    const double along = length > 0 ? (d[0] * v[0] + d[1] * v[1] + d[2] * v[2]) / length : 0;
+    const double t = length > 0 ? std::clamp(along / length, 0.0, 1.0) : 0;
+    const Point3 w{v[0] - t * d[0], v[1] - t * d[1], v[2] - t * d[2]};
+    return {std::sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]), along, length};
+}
+
+}  // namespace sinew

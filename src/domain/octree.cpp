@@ -1,0 +1,250 @@
+// The sparse octree of seed 003, section 5.2 (algorithm 2), and its adjacency.
+//
+// Grids are halved level by level, as in the paper, but as bits. Leaves come out of a depth-first descent, so they
+// are in Morton order: neighbours in space are near in memory, and the leaves of every aligned block are a
+// contiguous range. That makes the index small: one number per 4³ block, and one byte per voxel where a block is
+// divided.
+
+#include <algorithm>
+#include <bit>
+
+#include "core/parallel.h"
+#include "domain/trace.h"
+#include "sinew/domain.h"
+
+namespace sinew {
+
+struct Domain::Index {
+    static constexpr int kBlock = 4;
+    static constexpr std::uint32_t kDivided = 0x80000000u;
+    struct Block {
+        std::uint32_t first;              // leaf number of the block's first leaf
+        std::array<std::uint8_t, 64> at;  // per voxel: leaf number - first, or 255
+    };
+    int per_side = 0;
+    std::vector<std::uint32_t> top;  // per block: none, a leaf, or kDivided + block number
+    std::vector<Block> blocks;
+};
+
+std::uint32_t Domain::leaf_at(int x, int y, int z) const {
+    const int r = transform.resolution;
+    if (static_cast<unsigned>(x) >= static_cast<unsigned>(r) ||
+        static_cast<unsigned>(y) >= static_cast<unsigned>(r) ||
+        static_cast<unsigned>(z) >= static_cast<unsigned>(r)) {
+        return none;
+    }
+    const Index& ix = *index;
+    const std::uint32_t entry =
+        ix.top[(static_cast<std::size_t>(z >> 2) * ix.per_side + (y >> 2)) * ix.per_side + (x >> 2)];
+    if (entry == none || !(entry & Index::kDivided)) return entry;
+    const Index::Block& block = ix.blocks[entry & ~Index::kDivided];
+    const std::uint8_t at = block.at[((z & 3) << 4) | ((y & 3) << 2) | (x & 3)];
+    return at == 255 ? none : block.first + at;
+}
+
+namespace {
+
+// The next coarser grid: a cell is set if any of its eight is.
+BitGrid halve(const BitGrid& fine) {
+    BitGrid coarse(fine.resolution() / 2);
+    const int r = coarse.resolution();
+    auto pairs = [](std::uint64_t w) {  // bit i of the result: bits 2i or 2i+1 of w
+        w = (w | w >> 1) & 0x5555555555555555u;
+        w = (w | w >> 1) & 0x3333333333333333u;
+        w = (w | w >> 2) & 0x0f0f0f0f0f0f0f0fu;
+        w = (w | w >> 4) & 0x00ff00ff00ff00ffu;
+        w = (w | w >> 8) & 0x0000ffff0000ffffu;
+        return (w | w >> 16) & 0x00000000ffffffffu;
+    };
+    for (int z = 0; z < r; ++z) {
+        for (int y = 0; y < r; ++y) {
+            for (int k = 0; k < fine.words_per_row(); ++k) {
+                const auto w = fine.words();
+                const std::uint64_t any =
+                    w[fine.index(64 * k, 2 * y, 2 * z)] | w[fine.index(64 * k, 2 * y + 1, 2 * z)] |
+                    w[fine.index(64 * k, 2 * y, 2 * z + 1)] | w[fine.index(64 * k, 2 * y + 1, 2 * z + 1)];
+                coarse.words()[coarse.index(32 * k, y, z)] |= pairs(any) << (32 * (k & 1));
+            }
+        }
+    }
+    return coarse;
+}
+
+struct Builder {
+    Domain& domain;
+    const BitGrid& boundary;
+    std::vector<BitGrid> solid;  // per level: something that is not exterior
+    std::vector<BitGrid> split;  // per level: a cell to be divided (level 0: never read)
+    Domain::Index& index;
+
+    void descend(int level, int x, int y, int z) {
+        if (!solid[level].get(x, y, z)) return;
+        if (level > 0 && split[level].get(x, y, z)) {
+            if (level == 2) open_block(x, y, z);
+            for (int child = 0; child < 8; ++child)
+                descend(level - 1, 2 * x + (child & 1), 2 * y + (child >> 1 & 1), 2 * z + (child >> 2));
+            return;
+        }
+        emit(level, x, y, z);
+    }
+
+    void open_block(int x, int y, int z) {
+        top(x, y, z) = Domain::Index::kDivided + static_cast<std::uint32_t>(index.blocks.size());
+        Domain::Index::Block& block = index.blocks.emplace_back();
+        block.first = static_cast<std::uint32_t>(domain.leaves.size());
+        block.at.fill(255);
+    }
+
+    void emit(int level, int x, int y, int z) {
+        const auto number = static_cast<std::uint32_t>(domain.leaves.size());
+        domain.leaves.push_back({static_cast<std::uint16_t>(x << level), static_cast<std::uint16_t>(y << level),
+                                 static_cast<std::uint16_t>(z << level), static_cast<std::uint8_t>(level),
+                                 level == 0 && boundary.get(x, y, z)});
+        if (level >= 2) {
+            const int n = 1 << (level - 2);
+            for (int k = 0; k < n; ++k)
+                for (int j = 0; j < n; ++j)
+                    for (int i = 0; i < n; ++i) top(x * n + i, y * n + j, z * n + k) = number;
+        } else {
+            Domain::Index::Block& block = index.blocks.back();
+            const int n = 1 << level;
+            for (int k = 0; k < n; ++k)
+                for (int j = 0; j < n; ++j)
+                    for (int i = 0; i < n; ++i)
+                        block.at[((((z << level) + k) & 3) << 4) | ((((y << level) + j) & 3) << 2) |
+                                 (((x << level) + i) & 3)] = static_cast<std::uint8_t>(number - block.first);
+        }
+    }
+
+    std::uint32_t& top(int x, int y, int z) {
+        return index.top[(static_cast<std::size_t>(z) * index.per_side + y) * index.per_side + x];
+    }
+};
+
+// Links of every leaf. A leaf looks at its 26 neighbours of its own size and finds those at least as large; the
+// links to smaller ones are the reverse of what the smaller ones find.
+void link_leaves(Domain& domain, Context* context) {
+    const std::size_t n = domain.leaves.size();
+    constexpr std::size_t grain = 8192;
+    const std::size_t chunks = (n + grain - 1) / grain;
+    std::vector<std::vector<std::uint32_t>> found(chunks);  // concatenated lists, leaf by leaf
+    std::vector<std::uint8_t> found_count(n);
+    parallel_chunks(context, n, grain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+        std::vector<std::uint32_t>& out = found[chunk];
+        out.reserve((end - begin) * 20);
+        for (std::size_t i = begin; i < end; ++i) {
+            const Domain::Leaf leaf = domain.leaves[i];
+            const int size = 1 << leaf.level;
+            const std::size_t start = out.size();
+            std::uint32_t larger[26];  // several directions may find the same larger neighbour
+            int larger_count = 0;
+            for (int dz = -1; dz <= 1; ++dz) {
+                for (int dy = -1; dy <= 1; ++dy) {
+                    for (int dx = -1; dx <= 1; ++dx) {
+                        if (!(dx | dy | dz)) continue;
+                        const std::uint32_t j =
+                            domain.leaf_at(leaf.x + dx * size, leaf.y + dy * size, leaf.z + dz * size);
+                        if (j == Domain::none || domain.leaves[j].level < leaf.level) continue;
+                        if (domain.leaves[j].level == leaf.level) {
+                            out.push_back(j);
+                        } else if (std::find(larger, larger + larger_count, j) == larger + larger_count) {
+                            larger[larger_count++] = j;
+                        }
+                    }
+                }
+            }
+            out.insert(out.end(), larger, larger + larger_count);
+            found_count[i] = static_cast<std::uint8_t>(out.size() - start);
+        }
+    });
+
+    std::vector<std::uint32_t>& first = domain.first_link;
+    first.assign(n + 1, 0);
+    auto each_found = [&](auto&& visit) {
+        for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
+            const std::uint32_t* next = found[chunk].data();
+            for (std::size_t i = chunk * grain; i < std::min(n, (chunk + 1) * grain); ++i) {
+                visit(i, std::span(next, found_count[i]));
+                next += found_count[i];
+            }
+        }
+    };
+    each_found([&](std::size_t i, std::span<const std::uint32_t> list) {
+        first[i + 1] += static_cast<std::uint32_t>(list.size());
+        for (const std::uint32_t j : list)
+            if (domain.leaves[j].level > domain.leaves[i].level) ++first[j + 1];
+    });
+    for (std::size_t i = 0; i < n; ++i) first[i + 1] += first[i];
+    domain.link.resize(first[n]);
+    std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
+    each_found([&](std::size_t i, std::span<const std::uint32_t> list) {
+        for (const std::uint32_t j : list) {
+            domain.link[next[i]++] = j;
+            if (domain.leaves[j].level > domain.leaves[i].level)
+                domain.link[next[j]++] = static_cast<std::uint32_t>(i);
+        }
+    });
+}
+
+void find_components(Domain& domain) {
+    const std::size_t n = domain.leaves.size();
+    domain.component.assign(n, Domain::none);
+    std::vector<std::uint32_t> stack;
+    for (std::size_t seed = 0; seed < n; ++seed) {
+        if (domain.component[seed] != Domain::none) continue;
+        const std::uint32_t number = domain.component_count++;
+        domain.component[seed] = number;
+        stack.push_back(static_cast<std::uint32_t>(seed));
+        while (!stack.empty()) {
+            const std::uint32_t i = stack.back();
+            stack.pop_back();
+            for (std::uint32_t k = domain.first_link[i]; k < domain.first_link[i + 1]; ++k) {
+                const std::uint32_t j = domain.link[k];
+                if (domain.component[j] != Domain::none) continue;
+                domain.component[j] = number;
+                stack.push_back(j);
+            }
+        }
+    }
+}
+
+}  // namespace
+
+Result<Domain> build_domain(const VoxelGrid& grid, std::span<const Bone> bones, DomainKind kind, Context* context) {
+    const int r = grid.transform.resolution;
+    Domain domain;
+    domain.transform = grid.transform;
+    auto index = std::make_shared<Domain::Index>();
+    index->per_side = r / Domain::Index::kBlock;
+    index->top.assign(static_cast<std::size_t>(index->per_side) * index->per_side * index->per_side, Domain::none);
+
+    Builder builder{domain, grid.boundary, {}, {}, *index};
+    BitGrid solid = grid.boundary;
+    for (std::size_t k = 0; k < solid.words().size(); ++k) solid.words()[k] |= grid.interior.words()[k];
+    BitGrid split = kind == DomainKind::uniform ? solid : grid.boundary;
+    if (kind == DomainKind::sparse) {
+        for (const Bone& bone : bones)
+            trace_segment(grid.transform, bone.head, bone.tail, [&](int x, int y, int z) {
+                if (solid.get(x, y, z)) split.set(x, y, z);
+            });
+    }
+    const int levels = std::countr_zero(static_cast<unsigned>(r));
+    builder.solid.push_back(std::move(solid));
+    builder.split.push_back(std::move(split));
+    for (int level = 1; level <= levels; ++level) {
+        builder.solid.push_back(halve(builder.solid.back()));
+        builder.split.push_back(halve(builder.split.back()));
+    }
+    builder.descend(levels, 0, 0, 0);
+    domain.index = std::move(index);
+    if (domain.leaves.size() >= (std::size_t{1} << 28)) {
+        return Error{ErrorCode::too_large, "the volume has " + std::to_string(domain.leaves.size()) +
+                                               " cells: lower --resolution or use the sparse domain"};
+    }
+    if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while building the octree"};
+    link_leaves(domain, context);
+    find_components(domain);
+    return domain;
+}
+
+}  // namespace sinew
