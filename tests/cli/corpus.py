@@ -1,0 +1,95 @@
+"""Binds every glTF and VRM file of the corpus and checks the outcome with code that is not sinew's.
+
+corpus.py [NAME…]: only files whose path contains a NAME. The corpus is named by SINEW_CORPUS (default
+../shared/corpus beside the repository); exit 77 where there is none."""
+import json
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import glb
+import support
+
+
+def check(source, out, report_path, options, weight_format="f32", max_influences=4):
+    """Binds one file; returns (problems, vertices, seconds)."""
+    begin = time.monotonic()
+    done = support.sinew("bind", source, "-o", out, "--report", report_path, *options)
+    seconds = time.monotonic() - begin
+    if done.returncode != 0:
+        return [f"exit {done.returncode}: {done.stderr.strip()}"], 0, seconds
+    report = json.loads(Path(report_path).read_text())
+    problems = []
+    coverage, vertices = report["coverage"], report["counts"]["vertices"]
+    if coverage["share"] != 1 or coverage["none"] != 0:
+        problems.append(f"coverage {coverage}")
+    if sum(v for k, v in coverage.items() if k != "share") != vertices:
+        problems.append(f"coverage {coverage} does not add up to {vertices} vertices")
+    before, after = glb.Doc(source), glb.Doc(out)
+    problems += glb.weight_problems(after, weight_format, max_influences)
+    problems += glb.surgery_problems(before, after)
+    return problems, vertices, seconds
+
+
+def main():
+    if not support.CORPUS.is_dir():
+        print(f"skipped: SINEW_CORPUS {support.CORPUS} does not exist")
+        return 77
+    sources = sorted(p for p in support.CORPUS.rglob("*") if p.suffix in (".glb", ".gltf", ".vrm"))
+    sources = [s for s in sources if not sys.argv[1:] or any(a in str(s) for a in sys.argv[1:])]
+    assert sources, f"no file of {support.CORPUS} matches"
+
+    jobs = [(s, "defaults", [], "f32", 4) for s in sources]
+    # A small, a multi-part, a text and a compressed file also in the other shapes that weights can take.
+    for s in sources:
+        if any(n in str(s) for n in ("khr_fox", "vrm_godette", "riggedsimple", "valid_aian", "flamingo")):
+            jobs += [
+                (s, "u8", ["--weight-format", "u8"], "u8", 4),
+                (s, "u16, 8", ["--weight-format", "u16", "--max-influences", "8"], "u16", 8),
+                (s, "all", ["--max-influences", "all"], "f32", 0),
+            ]
+
+    failed = 0
+    with tempfile.TemporaryDirectory(prefix="sinew-corpus-") as folder:
+
+        def work(numbered):
+            n, (source, label, options, weight_format, limit) = numbered
+            out = Path(folder) / f"{n}{source.suffix}"
+            try:
+                return out, *check(source, out, Path(folder) / f"{n}.json", options, weight_format, limit)
+            except Exception as e:  # one bad file must not hide the others
+                return out, [f"{type(e).__name__}: {e}"], 0, 0
+
+        with ThreadPoolExecutor(2) as pool:
+            results = list(pool.map(work, enumerate(jobs)))
+
+        twins = {s: s.with_suffix(".decoded" + s.suffix) for s in sources}
+        written = [(job[0], r[0]) for job, r in zip(jobs, results) if r[0].exists()]
+        originals = sorted({f for s, _ in written for f in (s, twins[s]) if f.exists()})
+        messages = support.validate([*originals, *(out for _, out in written)])
+        if messages is None:
+            print("skipped: gltf-validator is not installed; the other checks were made")
+        for (source, label, *_), (out, problems, vertices, seconds) in zip(jobs, results):
+            if messages and out.exists():
+                before = dict(messages[str(source)])
+                # The validator does not look into Draco blobs; what it says of the decoded twin counts as known.
+                if twins[source].exists():
+                    for code, n in messages[str(twins[source])].items():
+                        before[code] = max(n, before.get(code, 0))
+                problems += [
+                    f"validator: {code}: {a} before, {b} after"
+                    for code, (a, b) in support.new_messages(before, messages[str(out)]).items()
+                ]
+            name = source.relative_to(support.CORPUS)
+            print(f"{'FAILED' if problems else 'ok':6} {vertices:7} vertices {seconds:6.2f} s  {name} ({label})")
+            for problem in problems[:8]:
+                print(f"         {problem}")
+            failed += bool(problems)
+    print(f"corpus: {len(jobs) - failed} of {len(jobs)} runs passed, {len(sources)} files")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,39 @@
+"""What the tests of the command line share: where things are, how the program and the validator are run."""
+import json
+import os
+import subprocess
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+SINEW = os.environ.get("SINEW", str(ROOT / "build/release/sinew"))
+CHARACTERS = os.environ.get("SINEW_CHARACTERS", str(ROOT / "build/release/tests/characters/sinew_characters"))
+CORPUS = Path(os.environ.get("SINEW_CORPUS") or ROOT.parent / "shared/corpus")
+
+
+def run(*args, timeout=300, **kwargs):
+    """Runs a program with no terminal and no input; returns the finished process with text output."""
+    return subprocess.run(
+        [str(a) for a in args], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout, **kwargs
+    )
+
+
+def sinew(*args, **kwargs):
+    return run(SINEW, *args, **kwargs)
+
+
+def validate(files):
+    """{file: {"severity CODE": count}} by the Khronos validator, or None where it is not installed."""
+    try:
+        done = run("node", HERE / "validate.mjs", *files, timeout=600)
+    except FileNotFoundError:
+        return None
+    if done.returncode == 77:
+        return None
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def new_messages(before, after):
+    """Validator messages that `after` has more often than `before`."""
+    return {k: (before.get(k, 0), n) for k, n in after.items() if n > before.get(k, 0)}
