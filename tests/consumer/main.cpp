@@ -25,7 +25,7 @@ int main() {
     triangles.insert(triangles.end(), {{0, 2, 1}, {0, 3, 2}, {top, top + 1, top + 2}, {top, top + 2, top + 3}});
 
     sinew::Skeleton skeleton;
-    skeleton.joints.push_back({.name = "lower", .parent = -1, .position = {0, 0.1f, 0}});
+    skeleton.joints.push_back({.name = "lower", .parent = -1, .position = {0, 0.1f, 0}, .tail = {}});
     skeleton.joints.push_back(
         {.name = "upper", .parent = 0, .position = {0, 1, 0}, .tail = sinew::Vec3{0, 1.9f, 0}});
 

@@ -1,0 +1,130 @@
+// A random mesh, a random skeleton and random options. Bind either refuses with a reason or keeps its invariants.
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "require.h"
+#include "sinew/bind.h"
+
+namespace {
+
+using namespace sinew;
+
+/// Deals out the fuzzer's bytes; zeros when they are used up.
+class Deal {
+public:
+    Deal(const std::uint8_t* data, std::size_t size) : at_(data), end_(data + size) {}
+    std::uint8_t byte() { return at_ < end_ ? *at_++ : std::uint8_t{0}; }
+    /// 0..n-1
+    std::uint32_t below(std::uint32_t n) { return (byte() * 256u + byte()) % n; }
+    /// Mostly small steps on a lattice, so that positions coincide and faces overlap; seldom any float at all.
+    float coordinate(bool wild) {
+        if (!wild) return static_cast<float>(static_cast<std::int8_t>(byte())) / 16;
+        std::uint8_t raw[4] = {byte(), byte(), byte(), byte()};
+        float value;
+        std::memcpy(&value, raw, sizeof value);
+        return value;
+    }
+    Vec3 point(bool wild) {
+        const float x = coordinate(wild), y = coordinate(wild), z = coordinate(wild);
+        return {x, y, z};
+    }
+
+private:
+    const std::uint8_t *at_, *end_;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    Deal deal(data, size);
+    const std::uint8_t flags = deal.byte();
+    const bool wild = flags % 16 == 15;         // floats from raw bits
+    const bool careless = flags / 16 % 8 == 7;  // indices, parents and options may break the rules
+
+    std::vector<Vec3> positions(1 + deal.below(120));
+    for (Vec3& p : positions) p = deal.point(wild && deal.byte() < 16);
+    const auto vertices = static_cast<std::uint32_t>(positions.size());
+    std::vector<Triangle> triangles(1 + deal.below(200));
+    for (Triangle& t : triangles)
+        for (std::uint32_t& v : t) v = deal.below(vertices + (careless ? 1 : 0));
+
+    Skeleton skeleton;
+    skeleton.joints.resize(1 + deal.below(12));
+    const auto joints = static_cast<std::uint32_t>(skeleton.joints.size());
+    for (std::uint32_t j = 0; j < joints; ++j) {
+        Joint& joint = skeleton.joints[j];
+        joint.name = "joint" + std::to_string(j);
+        joint.parent = static_cast<int>(deal.below(careless ? joints + 1 : j + 1)) - 1;
+        joint.position = deal.point(wild && deal.byte() < 16);
+        if (deal.byte() % 4 == 0) joint.tail = deal.point(false);
+        joint.deform = deal.byte() % 8 != 0;
+    }
+    std::vector<std::uint32_t> skin_of_vertex;
+    if (deal.byte() % 4 == 0) {
+        skeleton.skins.resize(1 + deal.below(3));
+        for (auto& skin : skeleton.skins)
+            for (std::uint32_t n = 1 + deal.below(4); n > 0; --n) skin.push_back(deal.below(joints));
+        skin_of_vertex.resize(vertices);
+        for (auto& skin : skin_of_vertex) skin = deal.below(static_cast<std::uint32_t>(skeleton.skins.size()));
+    }
+
+    BindOptions options;
+    options.voxels.resolution = careless ? static_cast<int>(deal.byte()) : 32;
+    options.voxels.winding_numbers = deal.byte() % 2;
+    options.voxels.repair_facing = deal.byte() % 2;
+    options.domain = deal.byte() % 2 ? DomainKind::uniform : DomainKind::sparse;
+    options.penalty = careless ? deal.coordinate(true) : 1 + static_cast<float>(deal.byte() % 8);
+    options.overshoot = static_cast<float>(deal.byte() % 3) / 2;
+    options.falloff.law = deal.byte() % 2 ? FalloffLaw::inverse_quadratic : FalloffLaw::inverse_power;
+    options.falloff.alpha = careless ? deal.coordinate(true) : static_cast<float>(deal.byte()) / 255;
+    options.finish.max_influences = careless ? static_cast<int>(deal.byte()) - 1 : static_cast<int>(deal.below(9));
+    options.finish.limit_rule = deal.byte() % 2 ? LimitRule::cut : LimitRule::fade;
+    if (options.voxels.resolution > 64) options.voxels.resolution = 64;  // larger ones only take time
+
+    const MeshView mesh{positions, triangles, skin_of_vertex};
+    Context context;
+    context.threads = 1;
+    const auto binding = bind(mesh, skeleton, options, &context);
+    if (!binding) return require_refusal(binding.error()), 0;
+    const auto weights = binding->weights(&context);
+    if (!weights) return require_refusal(weights.error()), 0;
+
+    const BindReport& report = binding->report();
+    require(weights->vertex_count() == vertices, "another number of rows than vertices");
+    require(report.vertices() == vertices, "coverage does not add up to the vertices");
+    require(binding->coverage().size() == vertices, "coverage has another length than the vertices");
+    const int limit = options.finish.max_influences;
+    require(limit == all_influences || weights->max_influences() <= static_cast<std::size_t>(limit),
+            "more influences than the limit");
+    std::map<std::tuple<float, float, float>, std::uint32_t> first_at;
+    for (std::uint32_t v = 0; v < vertices; ++v) {
+        const auto row = (*weights)[v];
+        const std::string place = " at vertex " + std::to_string(v);
+        require(row.empty() == (binding->coverage()[v] == Coverage::none), "coverage and weights disagree" + place);
+        if (!row.empty()) require_row(row, joints, v);
+        for (const Influence& i : row)
+            require(skeleton.joints[i.joint].deform, "a weight on a joint that does not deform" + place);
+        if (skin_of_vertex.empty()) {
+            require(!row.empty(), "no weights though no skin limits the joints" + place);
+            // Seams must not tear. (-0 and 0 are the same place, and compare so.)
+            const auto [same, is_first] = first_at.try_emplace({positions[v].x, positions[v].y, positions[v].z}, v);
+            const auto other = (*weights)[same->second];
+            require(is_first || std::equal(row.begin(), row.end(), other.begin(), other.end()),
+                    "two vertices at one position have different weights" + place);
+        }
+    }
+
+    if (flags % 4 == 1) {  // seldom, because it costs a second bind
+        context.threads = 2;
+        const auto twice = bind(mesh, skeleton, options, &context);
+        require(twice.ok(), "two threads refuse what one accepts");
+        const auto again = twice->weights(&context);
+        require(again.ok() && *again == *weights, "two threads give other weights than one");
+    }
+    return 0;
+}

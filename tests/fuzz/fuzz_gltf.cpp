@@ -1,0 +1,54 @@
+// Any bytes at the door for files. What loads must also save, and what was saved must load as the same character.
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "require.h"
+#include "sinew/io.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace sinew;
+    const auto scene = io::load_bytes(std::as_bytes(std::span(data, size)), "fuzz");
+    if (!scene) return require_refusal(scene.error()), 0;
+
+    // The weights of a rigid character: every vertex follows the first joint that its skin allows.
+    const std::size_t vertices = scene->positions.size();
+    const auto& skins = scene->skeleton.skins;
+    std::vector<std::uint32_t> counts(vertices, 1);
+    std::vector<Influence> influences(vertices, {0, 1.0f});
+    if (!scene->skin_of_vertex.empty()) {
+        require(scene->skin_of_vertex.size() == vertices, "skin_of_vertex has another length than positions");
+        for (std::size_t v = 0; v < vertices; ++v) {
+            require(scene->skin_of_vertex[v] < skins.size(), "skin out of range");
+            require(!skins[scene->skin_of_vertex[v]].empty(), "a skin without joints");
+            influences[v].joint = skins[scene->skin_of_vertex[v]].front();
+        }
+    }
+    const std::size_t joints = scene->skeleton.joints.size();
+    require(joints > 0, "a scene without joints");
+    for (const Triangle& t : scene->triangles)
+        for (const std::uint32_t v : t) require(v < vertices, "index out of range after loading");
+    if (scene->weights) {
+        require(scene->weights->vertex_count() == vertices, "the file's weights have another vertex count");
+        for (std::size_t v = 0; v < vertices; ++v)
+            if (const auto row = (*scene->weights)[v]; !row.empty()) require_row(row, joints, v);
+    }
+
+    const auto weights = SkinWeights::from_rows(counts, std::move(influences));
+    require(weights.ok(), "rigid weights were refused");
+    for (const io::WeightFormat format : {io::WeightFormat::f32, io::WeightFormat::u8}) {
+        const auto bytes = io::save_glb_bytes(*scene, *weights, {.weight_format = format});
+        if (!bytes) {
+            require_refusal(bytes.error());
+            continue;
+        }
+        const auto again = io::load_bytes(*bytes, "saved");
+        require(again.ok(), "what was saved does not load: " + (again ? "" : again.error().message));
+        require(again->positions.size() == vertices, "saving changed the number of vertices");
+        require(again->triangles == scene->triangles, "saving changed triangles");
+        require(again->weights.has_value(), "saved weights are not read back");
+    }
+    return 0;
+}
