@@ -1,7 +1,10 @@
 // sinew/bind.h: the whole way from a mesh and a skeleton to skin weights, in one call.
 #pragma once
 
+#include <array>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sinew/core.h"
@@ -19,8 +22,8 @@ enum class Method { geodesic_voxel };
 /// The rows of the method table, for help texts and reports.
 struct MethodInfo {
     Method method;
-    std::string_view name;      ///< as on the command line
-    std::string_view summary;   ///< domain, field, falloff in a few words
+    std::string_view name;     ///< as on the command line
+    std::string_view summary;  ///< domain, field, falloff in a few words
 };
 std::span<const MethodInfo> methods();
 
@@ -28,7 +31,7 @@ struct BindOptions {
     Method method = Method::geodesic_voxel;
     VoxelizeOptions voxels;
     DomainKind domain = DomainKind::sparse;
-    float penalty = 4;                  ///< see GeodesicOptions
+    float penalty = 4;  ///< see GeodesicOptions
     /// How much of the length by which a vertex overshoots a bone's open ends is added to its distance; 0 is
     /// the paper. In the wedge behind a joint parent and child would tie without it. ≥ 0.
     float overshoot = 1;
@@ -39,11 +42,10 @@ Status check(const BindOptions& options);
 
 /// How a vertex came to its weights.
 enum class Coverage : std::uint8_t {
-    weighted,      ///< by the method
-    bridged,       ///< its part has no bone: distances come over a bridge from the nearest part that has
-    nearest_leaf,  ///< in no triangle: taken from the nearest voxel of the volume
-    euclidean,     ///< no allowed joint reaches it: straight distance to the bones
-    none,          ///< has no weights
+    weighted,   ///< by the method
+    bridged,    ///< its part has no bone: distances come over a bridge from the nearest part that has
+    euclidean,  ///< outside the volume (in no triangle) or reached by no joint of its skin: straight distance
+    none,       ///< has no weights
 };
 std::string_view to_string(Coverage coverage);
 
@@ -58,9 +60,9 @@ struct BindReport {
     std::size_t boundary_voxels = 0, interior_voxels = 0, exterior_voxels = 0;
     std::size_t ambiguous_voxels = 0, ambiguous_inside = 0, bone_voxels = 0;
     std::size_t leaves = 0, links = 0, components = 0, bridged_components = 0;
-    std::vector<std::uint32_t> snapped_joints;   ///< joints outside the volume
-    std::array<std::size_t, 5> coverage{};       ///< vertices by Coverage
-    std::vector<StageTime> seconds;              ///< in order
+    std::vector<std::uint32_t> snapped_joints;  ///< joints outside the volume
+    std::array<std::size_t, 4> coverage{};      ///< vertices by Coverage
+    std::vector<StageTime> seconds;             ///< in order
     std::vector<std::string> warnings;
 
     std::size_t vertices() const;
@@ -77,7 +79,7 @@ public:
     const std::vector<Coverage>& coverage() const { return coverage_; }
 
     /// Weights under other falloff and limits, from the kept distances. A limit above the number of joints kept
-    /// (finish.max_influences + 4 at bind time, at least 8) is an error. O(V · width).
+    /// (twice finish.max_influences of the bind, at least 8) is an error. O(V · width).
     Result<SkinWeights> weights(const FalloffOptions& falloff, const FinishOptions& finish,
                                 Context* context = nullptr) const;
     /// Weights under the options given to bind.
@@ -89,7 +91,6 @@ private:
     DistanceTable distances_;
     std::vector<Bone> bones_;
     std::vector<Coverage> coverage_;
-    std::vector<std::uint32_t> weld_;
     FalloffOptions falloff_;
     FinishOptions finish_;
 };

@@ -24,12 +24,12 @@ using Triangle = std::array<std::uint32_t, 3>;
 
 /// What kind of thing went wrong. The command line maps a code to an exit status (docs/conventions.md).
 enum class ErrorCode {
-    usage,        ///< the caller asked for something that does not exist or does not combine
-    input,        ///< a file or an array breaks a rule; the message names the rule and the place
-    too_large,    ///< the work would need more memory than Context::memory_limit
-    io,           ///< the operating system refused to read or write
-    cancelled,    ///< Context::cancel was set
-    internal,     ///< a mistake of ours
+    usage,      ///< the caller asked for something that does not exist or does not combine
+    input,      ///< a file or an array breaks a rule; the message names the rule and the place
+    too_large,  ///< the work would need more memory than Context::memory_limit
+    io,         ///< the operating system refused to read or write
+    cancelled,  ///< Context::cancel was set
+    internal,   ///< a mistake of ours
 };
 
 /// A failure: a code for programs and one sentence for people that names the rule, the place (mesh,

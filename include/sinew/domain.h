@@ -15,9 +15,9 @@
 namespace sinew {
 
 struct VoxelizeOptions {
-    int resolution = 256;          ///< voxels along the longest side: a power of two, 32..1024
-    bool winding_numbers = true;   ///< settle ambiguous voxels (one agreeing view pair) by winding number
-    bool repair_facing = true;     ///< use MeshTopology::turned, so that flipped parts are solid too
+    int resolution = 256;         ///< voxels along the longest side: a power of two, 32..1024
+    bool winding_numbers = true;  ///< settle ambiguous voxels (one agreeing view pair) by winding number
+    bool repair_facing = true;    ///< use MeshTopology::turned, so that flipped parts are solid too
 };
 Status check(const VoxelizeOptions& options);
 
@@ -27,9 +27,9 @@ Status check(const VoxelizeOptions& options);
 /// would decide.
 struct GridTransform {
     int resolution = 0;
-    double origin[3] = {0, 0, 0};   ///< scene position of the corner of voxel (0,0,0)
-    double voxel = 1;               ///< edge of a voxel, scene units
-    double unit = 1;                ///< scene units per unit-cube unit: the longest side of the box
+    double origin[3] = {0, 0, 0};  ///< scene position of the corner of voxel (0,0,0)
+    double voxel = 1;              ///< edge of a voxel, scene units
+    double unit = 1;               ///< scene units per unit-cube unit: the longest side of the box
 };
 
 /// One bit per voxel; x runs fastest, in 64-bit words. Memory r³/8 bytes.
@@ -60,9 +60,9 @@ private:
 /// The uniform voxelization: every voxel is boundary, interior or exterior.
 struct VoxelGrid {
     GridTransform transform;
-    BitGrid boundary;              ///< touched by a triangle
-    BitGrid interior;              ///< inside by vote or winding number, and not boundary
-    std::size_t ambiguous = 0;     ///< voxels with exactly one agreeing view pair
+    BitGrid boundary;                  ///< touched by a triangle
+    BitGrid interior;                  ///< inside by vote or winding number, and not boundary
+    std::size_t ambiguous = 0;         ///< voxels with exactly one agreeing view pair
     std::size_t ambiguous_inside = 0;  ///< those that winding numbers put inside
 };
 
@@ -85,8 +85,8 @@ std::vector<float> winding_numbers(const MeshView& mesh, const std::vector<bool>
 void extend_leaf_bones(std::vector<Bone>& bones, const Skeleton& skeleton, const VoxelGrid& grid);
 
 enum class DomainKind {
-    sparse,    ///< octree leaves: fine at boundary and bones, coarse inside (algorithm 2)
-    uniform,   ///< every non-exterior voxel (figure 9's comparison)
+    sparse,   ///< octree leaves: fine at boundary and bones, coarse inside (algorithm 2)
+    uniform,  ///< every non-exterior voxel (figure 9's comparison)
 };
 
 /// The graph over which distance is measured: leaves that are not exterior, in Morton order, and the links
@@ -94,14 +94,14 @@ enum class DomainKind {
 struct Domain {
     GridTransform transform;
     struct Leaf {
-        std::uint16_t x, y, z;     ///< lower corner, in voxels of the finest level
-        std::uint8_t level;        ///< edge = 2^level voxels
-        bool boundary;             ///< entering it costs `penalty` times its length
+        std::uint16_t x, y, z;  ///< lower corner, in voxels of the finest level
+        std::uint8_t level;     ///< edge = 2^level voxels
+        bool boundary;          ///< entering it costs `penalty` times its length
     };
-    std::vector<Leaf> leaves;                   ///< N
-    std::vector<std::uint32_t> first_link;      ///< N + 1
-    std::vector<std::uint32_t> link;            ///< neighbours of leaf i: link[first_link[i] .. first_link[i+1])
-    std::vector<std::uint32_t> component;       ///< N: connected component of the leaf
+    std::vector<Leaf> leaves;               ///< N
+    std::vector<std::uint32_t> first_link;  ///< N + 1
+    std::vector<std::uint32_t> link;        ///< neighbours of leaf i: link[first_link[i] .. first_link[i+1])
+    std::vector<std::uint32_t> component;   ///< N: connected component of the leaf
     std::uint32_t component_count = 0;
 
     static constexpr std::uint32_t none = 0xffffffffu;
@@ -113,7 +113,7 @@ struct Domain {
         const float half = 0.5f * static_cast<float>(1 << l.level);
         return {l.x + half, l.y + half, l.z + half};
     }
-    struct Index;                               ///< how leaf_at finds leaves
+    struct Index;  ///< how leaf_at finds leaves
     std::shared_ptr<const Index> index;
 };
 
@@ -126,10 +126,10 @@ Result<Domain> build_domain(const VoxelGrid& grid, std::span<const Bone> bones, 
 struct BoneSeeds {
     struct Seed {
         std::uint32_t leaf;
-        float distance;            ///< head start in voxels: 0 for a leaf that the bone crosses
+        float distance;  ///< head start in voxels: 0 for a leaf that the bone crosses
     };
-    std::vector<std::vector<Seed>> of_joint;    ///< joints; empty for joints without bones
-    std::vector<std::uint32_t> snapped;         ///< joints all of whose bones lie outside the volume
+    std::vector<std::vector<Seed>> of_joint;  ///< joints; empty for joints without bones
+    std::vector<std::uint32_t> snapped;       ///< joints all of whose bones lie outside the volume
 };
 
 /// A bone that crosses no leaf starts from the nearest leaf, with its distance as a head start.

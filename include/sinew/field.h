@@ -11,39 +11,52 @@
 namespace sinew {
 
 struct GeodesicOptions {
-    float penalty = 4;         ///< factor on a step into a boundary voxel (seed 003, alg. 3), 1..100
-    /// Distinct joints kept per leaf; 0 = all. The K nearest are exact: a joint that is not among the K nearest
-    /// of a leaf cannot become so further along a path through it.
-    int nearest = 8;
+    float penalty = 4;  ///< factor on a step into a boundary voxel (seed 003, alg. 3), 1..100
 };
 Status check(const GeodesicOptions& options);
 
 /// A link that adjacency does not have: it bridges to a part of the volume that no bone reaches.
 struct Bridge {
-    std::uint32_t from, to;    ///< leaves
-    float length;              ///< between centres, in voxels
+    std::uint32_t from, to;  ///< leaves
+    float length;            ///< between centres, in voxels
 };
 
 /// Joins every component without a seed to its nearest component that has one or is joined already (a minimum
-/// spanning forest over components). Components with seeds are never joined to each other.
-/// `seeded`: per component. Time O(r³/512 + components log components).
+/// spanning forest over components; distances found on a grid of at most 128³, so nearest is meant to that
+/// accuracy). All pairs of facing leaves whose gap is at most twice the narrowest become bridges, so that a
+/// loose skirt takes its distances from the body around it and not through one point. Components with seeds are
+/// never joined to each other. `seeded`: per component. Time O(r³/8 + components log components) where there is
+/// anything to join, memory 12 bytes per cell of that grid.
 std::vector<Bridge> bridge_components(const Domain& domain, const std::vector<bool>& seeded);
 
-/// Graph distances over a domain, K nearest joints per leaf, exact and in integers (1/16384 voxel), so that
-/// the answer does not depend on the order of work. `label` rows are sorted by distance, then by joint.
+/// Graph distances over a domain: per leaf the K nearest joints. Exact, and in integers, so that the answer does
+/// not depend on the order of work. Rows are sorted by distance, then by joint.
 struct LeafDistances {
     static constexpr std::uint32_t unreached = 0xffffffffu;
-    std::size_t width = 0;
-    std::vector<std::uint32_t> joint;       ///< leaves × width; DistanceTable::none where unused
-    std::vector<std::uint32_t> distance;    ///< leaves × width, 1/16384 voxel; unreached where unused
     static constexpr float units_per_voxel = 16384.0f;
+    std::size_t width = 0;
+    std::vector<std::uint32_t> joint;     ///< leaves × width; DistanceTable::none where unused
+    std::vector<std::uint32_t> distance;  ///< leaves × width, 1/16384 voxel; unreached where unused
 };
 
-/// One sweep for all joints (seed 003, alg. 3, for all bones at once): label-correcting Dijkstra with a bucket
-/// queue. `allowed`: joints that take part, empty = all with seeds.
-/// Time O(leaves · K · links), memory 8 K bytes a leaf.
-Result<LeafDistances> geodesic_distances(const Domain& domain, const BoneSeeds& seeds,
-                                         std::span<const Bridge> bridges, const GeodesicOptions& options,
-                                         const std::vector<bool>& allowed = {}, Context* context = nullptr);
+/// Shortest paths over V from the seeds of every joint (seed 003, alg. 3). Prepared once per domain, then
+/// run for any set of joints.
+class GeodesicSolver {
+public:
+    /// Computes the cost of every link. O(links). Keeps references to domain.
+    GeodesicSolver(const Domain& domain, const GeodesicOptions& options, Context* context = nullptr);
+
+    /// One sweep for all joints at once that keeps the `nearest` (1..255) of every leaf. Exact: a joint that is
+    /// not among the K nearest of a leaf cannot become so further along a path through it. `joints`: those that
+    /// take part, ascending; joints without seeds are ignored. Time O(leaves · K · links per leaf), memory
+    /// 8 K + 12 bytes a leaf. Const and reentrant.
+    Result<LeafDistances> nearest(const BoneSeeds& seeds, std::span<const std::uint32_t> joints,
+                                  std::span<const Bridge> bridges, int nearest, Context* context = nullptr) const;
+
+private:
+    const Domain& domain_;
+    float penalty_;
+    std::vector<std::uint32_t> cost_;  // per link
+};
 
 }  // namespace sinew

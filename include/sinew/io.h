@@ -16,7 +16,7 @@ namespace sinew::io {
 
 /// One primitive of the source file and its place in Scene's arrays.
 struct Primitive {
-    std::string name;                 ///< "mesh name/primitive number", for messages and reports
+    std::string name;  ///< "mesh name/primitive number", for messages and reports
     std::uint32_t first_vertex = 0, vertex_count = 0;
     std::uint32_t first_triangle = 0, triangle_count = 0;
 };
@@ -26,15 +26,15 @@ class Document;
 
 /// A character: everything in the file that is to be bound, as one mesh and one skeleton in bind space.
 struct Scene {
-    std::vector<Vec3> positions;                 ///< V, bind space of the first skin
-    std::vector<Triangle> triangles;             ///< T
-    std::vector<std::uint32_t> skin_of_vertex;   ///< V or empty
-    std::vector<Primitive> primitives;           ///< in vertex order, covering all vertices
+    std::vector<Vec3> positions;                ///< V, bind space of the first skin
+    std::vector<Triangle> triangles;            ///< T
+    std::vector<std::uint32_t> skin_of_vertex;  ///< V or empty
+    std::vector<Primitive> primitives;          ///< in vertex order, covering all vertices
     Skeleton skeleton;
-    std::optional<SkinWeights> weights;          ///< the file's own, where it has any; V rows
-    std::size_t mesh_count = 0;                  ///< source meshes that contributed
-    std::size_t skipped_primitives = 0;          ///< points and lines, which have no surface
-    std::vector<std::string> warnings;           ///< what was read but deserves a word
+    std::optional<SkinWeights> weights;  ///< the file's own, where it has any; V rows
+    std::size_t mesh_count = 0;          ///< source meshes that contributed
+    std::size_t skipped_primitives = 0;  ///< points and lines, which have no surface
+    std::vector<std::string> warnings;   ///< what was read but deserves a word
     std::shared_ptr<const Document> document;
 
     MeshView mesh() const { return {positions, triangles, skin_of_vertex}; }

@@ -12,24 +12,24 @@ namespace sinew {
 
 /// Why a joint does or does not deform the skin. Written to the report by these names.
 enum class DeformReason {
-    deforms,             ///< nothing speaks against it
-    included,            ///< the user said so (--include)
-    excluded,            ///< the user said so (--exclude, or "deform": false in the skeleton file)
-    unused_by_skin,      ///< the file has weights and none is on this joint
-    control_name,        ///< its name is that of an IK, control, target, pole or helper joint
-    end_name,            ///< its name is that of an end marker (_end, Nub, Tip) of its parent
-    slot_name,           ///< its name is that of an attachment: weapon slot, socket, prop
-    root_structure,      ///< a root or trajectory joint that only carries the skeleton
-    no_skin,             ///< no skin of the file lists it
+    deforms,         ///< nothing speaks against it
+    included,        ///< the user said so (--include)
+    excluded,        ///< the user said so (--exclude, or "deform": false in the skeleton file)
+    unused_by_skin,  ///< the file has weights and none is on this joint
+    control_name,    ///< its name is that of an IK, control, target, pole or helper joint
+    end_name,        ///< its name is that of an end marker (_end, Nub, Tip) of its parent
+    slot_name,       ///< its name is that of an attachment: weapon slot, socket, prop
+    root_structure,  ///< a root or trajectory joint that only carries the skeleton
+    no_skin,         ///< no skin of the file lists it
 };
 std::string_view to_string(DeformReason reason);
 
 /// A transform that the skin can follow. Only its place at the bind pose matters for binding.
 struct Joint {
     std::string name;
-    int parent = -1;                      ///< index into Skeleton::joints, -1 = a root; any order
-    Vec3 position;                        ///< bind pose, scene units
-    std::optional<Vec3> tail;             ///< the far end, where the source states one (skeleton JSON)
+    int parent = -1;           ///< index into Skeleton::joints, -1 = a root; any order
+    Vec3 position;             ///< bind pose, scene units
+    std::optional<Vec3> tail;  ///< the far end, where the source states one (skeleton JSON)
     bool deform = true;
     DeformReason reason = DeformReason::deforms;
 };
@@ -37,9 +37,9 @@ struct Joint {
 /// A segment from a joint towards a child (or a tail, or a point) that carries that joint's index.
 struct Bone {
     std::uint32_t joint = 0;
-    Vec3 head, tail;                      ///< scene units; equal = a point
-    bool open_head = true;                ///< a vertex can overshoot the head: something else lies beyond it
-    bool open_tail = true;                ///< the same for the tail; false for the tail of a leaf
+    Vec3 head, tail;        ///< scene units; equal = a point
+    bool open_head = true;  ///< a vertex can overshoot the head: something else lies beyond it
+    bool open_tail = true;  ///< the same for the tail; false for the tail of a leaf
 };
 
 /// Joints in any order; several roots are fine.
@@ -55,16 +55,16 @@ Status check_skeleton(const Skeleton& skeleton);
 
 /// On what evidence joints are held to be idle.
 enum class DeformFrom {
-    automatic,   ///< skin where joint_use says more than one joint is used, else names
-    skin,        ///< what nothing is weighted to is idle
-    names,       ///< by name and structure: control, end, slot, root
-    all,         ///< every joint deforms
+    automatic,  ///< skin where joint_use says more than one joint is used, else names
+    skin,       ///< what nothing is weighted to is idle
+    names,      ///< by name and structure: control, end, slot, root
+    all,        ///< every joint deforms
 };
 
 struct DeformOptions {
     DeformFrom from = DeformFrom::automatic;
-    std::vector<std::string> exclude;   ///< globs on joint names (* and ?, case-sensitive); win over evidence
-    std::vector<std::string> include;   ///< globs; win over exclude
+    std::vector<std::string> exclude;  ///< globs on joint names (* and ?, case-sensitive); win over evidence
+    std::vector<std::string> include;  ///< globs; win over exclude
 };
 
 /// Sets Joint::deform and Joint::reason. joint_use: for each joint the sum of the weights that the file's own

@@ -36,7 +36,7 @@ public:
     friend bool operator==(const SkinWeights&, const SkinWeights&) = default;
 
 private:
-    std::vector<std::uint64_t> first_;   // V + 1
+    std::vector<std::uint64_t> first_;  // V + 1
     std::vector<Influence> influences_;
 };
 
@@ -49,9 +49,9 @@ struct DistanceTable {
     static constexpr std::uint32_t none = 0xffffffffu;
     std::size_t vertices = 0;
     std::size_t width = 0;
-    std::vector<std::uint32_t> joint;    ///< vertices × width
-    std::vector<float> distance;         ///< vertices × width
-    float unit = 1;                      ///< scene units per unit-cube unit (the longest side of the box)
+    std::vector<std::uint32_t> joint;  ///< vertices × width
+    std::vector<float> distance;       ///< vertices × width
+    float unit = 1;                    ///< scene units per unit-cube unit (the longest side of the box)
 };
 
 /// Joints × strength, ≥ 0, not normalised; same layout as DistanceTable, sorted by falling strength.
@@ -63,16 +63,17 @@ struct InfluenceTable {
 };
 
 enum class FalloffLaw {
-    inverse_power,      ///< max(tolerance, d)^-lambda, lambda = (1-alpha) lambda_min + alpha lambda_max (seed 003, eq. 8, 9)
+    inverse_power,  ///< max(tolerance, d)^-lambda, lambda = (1-alpha) lambda_min + alpha lambda_max (seed 003, eq.
+                    ///< 8, 9)
     inverse_quadratic,  ///< ((1-alpha) d + alpha d²)^-2 (the paper's conference version)
 };
 
 struct FalloffOptions {
     FalloffLaw law = FalloffLaw::inverse_power;
-    float alpha = 0.1f;        ///< 0..1: 0 soft, 1 hard
-    float lambda_min = 5;      ///< > 0
-    float lambda_max = 30;     ///< ≥ lambda_min
-    float tolerance = 1e-3f;   ///< d_tol, unit-cube units, > 0
+    float alpha = 0.1f;       ///< 0..1: 0 soft, 1 hard
+    float lambda_min = 5;     ///< > 0
+    float lambda_max = 30;    ///< ≥ lambda_min
+    float tolerance = 1e-3f;  ///< d_tol, unit-cube units, > 0
 };
 Status check(const FalloffOptions& options);
 
@@ -83,14 +84,14 @@ Result<InfluenceTable> apply_falloff(const DistanceTable& distances, const Fallo
 
 /// How the influence limit cuts (needs.md 10).
 enum class LimitRule {
-    fade,   ///< subtract the (K+1)-th strength before normalising: continuous in the vertex's position
-    cut,    ///< keep the K strongest as they are: creases where the K-th and the next are close
+    fade,  ///< subtract the (K+1)-th strength before normalising: continuous in the vertex's position
+    cut,   ///< keep the K strongest as they are: creases where the K-th and the next are close
 };
 
 struct FinishOptions {
-    int max_influences = 4;               ///< 1..8, or all_influences
+    int max_influences = 4;  ///< 1..8, or all_influences
     LimitRule limit_rule = LimitRule::fade;
-    float prune = 1e-4f;                  ///< drop weights below this after normalising, then normalise again; 0..0.5
+    float prune = 1e-4f;  ///< drop weights below this after normalising, then normalise again; 0..0.5
 };
 Status check(const FinishOptions& options);
 

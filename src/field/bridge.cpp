@@ -1,0 +1,127 @@
+// Parts of a character that no bone reaches (an eyeball, a button, a hair card) are joined to what is nearest.
+//
+// A breadth-first wave runs from all leaves at once over a coarse grid. Where the waves of two components meet, the
+// leaves that they came from are close to the nearest pair; the shortest such meetings make the forest (Kruskal).
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <tuple>
+
+#include "sinew/field.h"
+
+namespace sinew {
+namespace {
+
+struct Meeting {
+    std::uint32_t a, b;  // components, a < b
+    float length;
+    std::uint32_t leaf_a, leaf_b;
+    auto key() const { return std::tie(a, b, length, leaf_a, leaf_b); }
+};
+
+struct Forest {
+    std::vector<std::uint32_t> parent;
+    explicit Forest(std::size_t n) : parent(n) { std::iota(parent.begin(), parent.end(), 0u); }
+    std::uint32_t root(std::uint32_t i) {
+        while (parent[i] != i) i = parent[i] = parent[parent[i]];
+        return i;
+    }
+};
+
+// Distance between the nearest points of two leaves' cubes would be 0 for cubes that touch; between centres it is
+// not.
+float centre_distance(const Domain& domain, std::uint32_t i, std::uint32_t j) {
+    const auto p = domain.centre(i), q = domain.centre(j);
+    return std::hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]);
+}
+
+std::vector<Meeting> find_meetings(const Domain& domain) {
+    const int r = domain.transform.resolution, side = std::min(r, 128), cell = r / side;
+    const auto size = static_cast<std::size_t>(side) * side * side;
+    std::vector<std::uint32_t> source(size, Domain::none);  // per cell: the leaf whose wave came first
+    std::vector<std::uint32_t> wave;
+    std::vector<Meeting> meetings;
+    auto meet = [&](std::uint32_t i, std::uint32_t j) {
+        std::uint32_t a = domain.component[i], b = domain.component[j];
+        if (a == b) return;
+        if (a > b) std::swap(a, b), std::swap(i, j);
+        meetings.push_back({a, b, centre_distance(domain, i, j), i, j});
+    };
+    for (std::uint32_t i = 0; i < domain.leaves.size(); ++i) {
+        const Domain::Leaf& leaf = domain.leaves[i];
+        const int first[3] = {leaf.x / cell, leaf.y / cell, leaf.z / cell};
+        const int n = std::max(1, (1 << leaf.level) / cell);
+        for (int z = first[2]; z < first[2] + n; ++z) {
+            for (int y = first[1]; y < first[1] + n; ++y) {
+                for (int x = first[0]; x < first[0] + n; ++x) {
+                    const auto at = static_cast<std::uint32_t>((z * side + y) * side + x);
+                    if (source[at] == Domain::none) {
+                        source[at] = i;
+                        wave.push_back(at);
+                    } else {
+                        meet(source[at], i);
+                    }
+                }
+            }
+        }
+    }
+    for (std::size_t head = 0; head < wave.size(); ++head) {
+        const std::uint32_t at = wave[head];
+        const int x = static_cast<int>(at) % side, y = static_cast<int>(at) / side % side,
+                  z = static_cast<int>(at) / side / side;
+        const int neighbours[6][3] = {{x - 1, y, z}, {x + 1, y, z}, {x, y - 1, z},
+                                      {x, y + 1, z}, {x, y, z - 1}, {x, y, z + 1}};
+        for (const auto& c : neighbours) {
+            if (std::min({c[0], c[1], c[2]}) < 0 || std::max({c[0], c[1], c[2]}) >= side) continue;
+            const auto to = static_cast<std::uint32_t>((c[2] * side + c[1]) * side + c[0]);
+            if (source[to] == Domain::none) {
+                source[to] = source[at];
+                wave.push_back(to);
+            } else {
+                meet(source[at], source[to]);
+            }
+        }
+    }
+    std::sort(meetings.begin(), meetings.end(),
+              [](const Meeting& a, const Meeting& b) { return a.key() < b.key(); });
+    meetings.erase(std::unique(meetings.begin(), meetings.end(),
+                               [](const Meeting& a, const Meeting& b) { return a.key() == b.key(); }),
+                   meetings.end());
+    return meetings;
+}
+
+}  // namespace
+
+std::vector<Bridge> bridge_components(const Domain& domain, const std::vector<bool>& seeded) {
+    std::vector<Bridge> bridges;
+    if (std::find(seeded.begin(), seeded.end(), false) == seeded.end()) return bridges;
+    const std::vector<Meeting> meetings = find_meetings(domain);
+
+    // The first meeting of each pair of components is its shortest.
+    std::vector<std::size_t> pairs;
+    for (std::size_t i = 0; i < meetings.size(); ++i) {
+        if (i == 0 || std::tie(meetings[i].a, meetings[i].b) != std::tie(meetings[i - 1].a, meetings[i - 1].b))
+            pairs.push_back(i);
+    }
+    std::sort(pairs.begin(), pairs.end(), [&](std::size_t i, std::size_t j) {
+        return std::tie(meetings[i].length, i) < std::tie(meetings[j].length, j);
+    });
+    Forest forest(seeded.size());
+    std::vector<bool> reached(seeded);
+    for (const std::size_t first : pairs) {
+        const std::uint32_t a = forest.root(meetings[first].a), b = forest.root(meetings[first].b);
+        if (a == b || (reached[a] && reached[b])) continue;
+        forest.parent[b] = a;
+        reached[a] = reached[a] || reached[b];
+        const float widest = 2 * meetings[first].length + 2;
+        for (std::size_t i = first; i < meetings.size() && meetings[i].a == meetings[first].a &&
+                                    meetings[i].b == meetings[first].b && meetings[i].length <= widest;
+             ++i) {
+            bridges.push_back({meetings[i].leaf_a, meetings[i].leaf_b, meetings[i].length});
+        }
+    }
+    return bridges;
+}
+
+}  // namespace sinew
