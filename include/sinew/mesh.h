@@ -33,7 +33,7 @@ struct MeshDefects {
     std::size_t holes = 0;                 ///< loops of boundary edges (connected sets of them)
     std::size_t nonmanifold_edges = 0;     ///< edges of three or more triangles
     std::size_t duplicate_triangles = 0;   ///< same three positions as an earlier triangle, any winding
-    std::size_t degenerate_triangles = 0;  ///< zero area: two corners at one position, or collinear
+    std::size_t degenerate_triangles = 0;  ///< zero area, as far as float coordinates can tell
     std::size_t unused_vertices = 0;       ///< in no triangle
     std::size_t welded_vertices = 0;       ///< distinct positions among the used vertices
 };
@@ -46,10 +46,13 @@ struct MeshTopology {
     std::vector<bool> turned;                     ///< T: face must be reversed to point outwards
 };
 
-/// Welds by exact position, finds connected parts, and decides each triangle's outward side: within a part
-/// by consistency across edges of exactly two triangles (the larger area wins), then by the sign of the
-/// part's volume; a part without a clear inside (a sheet) is left as it is. O((V + T) log T), memory O(V + T).
-/// Requires check_mesh.
+/// Welds by exact position, finds connected parts (over shared positions), and decides each triangle's outward
+/// side. Within a patch (what edges of exactly two triangles connect) the winding must be consistent: the larger
+/// area wins. Then the sign of the patch's volume decides; one that faces inwards is turned, unless it lies inside
+/// patches that face outwards: then it is the wall of a cavity. A patch without a clear inside (a sheet) is
+/// left as it is; a mesh whose volume as a whole is negative was mirrored and is turned as a whole. Duplicate
+/// triangles face like the one they repeat and are left out when edges are counted, as are collapsed ones.
+/// O((V + T) log T), memory O(V + T). Requires check_mesh.
 MeshTopology analyse_mesh(const MeshView& mesh);
 
 }  // namespace sinew

@@ -1,0 +1,54 @@
+#include "sinew/mesh.h"
+
+#include <cmath>
+#include <limits>
+
+namespace sinew {
+
+namespace {
+
+// Half-edges are numbered in 32 bits (topology.cpp), and so are vertices everywhere.
+constexpr std::size_t max_vertices = 0xfffffff0u;
+constexpr std::size_t max_triangles = 0xfffffff0u / 3;
+
+bool finite(const Vec3& p) { return std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z); }
+
+}  // namespace
+
+Status check_mesh(const MeshView& mesh) {
+    const std::size_t vertices = mesh.positions.size();
+    if (mesh.triangles.empty())
+        return Error{ErrorCode::input, "the mesh has no triangles: there is no surface to bind"};
+    if (vertices > max_vertices || mesh.triangles.size() > max_triangles)
+        return Error{ErrorCode::too_large,
+                     "the mesh has " + std::to_string(vertices) + " vertices and " +
+                         std::to_string(mesh.triangles.size()) +
+                         " triangles: more than 32-bit numbers can count; split or simplify it"};
+    if (!mesh.skin_of_vertex.empty() && mesh.skin_of_vertex.size() != vertices)
+        return Error{ErrorCode::input, "skin_of_vertex has " + std::to_string(mesh.skin_of_vertex.size()) +
+                                           " entries for " + std::to_string(vertices) +
+                                           " vertices: it must be empty or as long as the positions"};
+    for (std::size_t v = 0; v < vertices; ++v)
+        if (!finite(mesh.positions[v]))
+            return Error{ErrorCode::input, "vertex " + std::to_string(v) +
+                                               " has a coordinate that is not finite (NaN or infinity): repair or "
+                                               "remove it"};
+    constexpr float inf = std::numeric_limits<float>::infinity();
+    Vec3 low{inf, inf, inf}, high{-inf, -inf, -inf};
+    for (std::size_t t = 0; t < mesh.triangles.size(); ++t)
+        for (const std::uint32_t v : mesh.triangles[t]) {
+            if (v >= vertices)
+                return Error{ErrorCode::input, "triangle " + std::to_string(t) + " names vertex " +
+                                                   std::to_string(v) + ", but there are only " +
+                                                   std::to_string(vertices)};
+            const Vec3& p = mesh.positions[v];
+            low = {std::min(low.x, p.x), std::min(low.y, p.y), std::min(low.z, p.z)};
+            high = {std::max(high.x, p.x), std::max(high.y, p.y), std::max(high.z, p.z)};
+        }
+    if (low == high)
+        return Error{ErrorCode::input,
+                     "every triangle lies in one single point: the mesh has no size, check its scale"};
+    return Done{};
+}
+
+}  // namespace sinew

@@ -1,0 +1,49 @@
+// The tree behind winding_numbers, for whoever asks point by point.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sinew/mesh.h"
+
+namespace sinew {
+
+/// Generalized winding numbers of a set of oriented triangles (Jacobson et al. 2013), approximated far away by
+/// dipoles (Barill et al. 2018). Building takes O(T log T), a query O(log T) for points off the surface.
+class WindingTree {
+public:
+    /// `turned[t]`: triangle t counts with its winding reversed. Empty = none is.
+    /// `left_out[t]`: triangle t does not count at all. Empty = all count.
+    WindingTree(const MeshView& mesh, const std::vector<bool>& turned, const std::vector<bool>& left_out = {});
+
+    /// About 1 inside a closed outward-facing surface, 0 outside, in between near holes.
+    double operator()(const Vec3& point) const;
+
+private:
+    // A node that is far from the point, in units of its own radius, counts as one dipole: the sum of its
+    // triangles' vector areas at their area-weighted centre, with the next term of the expansion.
+    struct Node {
+        std::array<float, 3> centre{};
+        float reach2 = 0;               // (accuracy · radius)²
+        std::array<float, 3> dipole{};  // sum of vector areas
+        std::uint32_t child = 0;        // inner: the first of two children, side by side; leaf: first triangle
+        std::uint32_t count = 0;        // leaf: its triangles; inner: 0
+        std::array<float, 9> moment{};  // sum of (triangle's centre - centre) ⊗ vector area
+    };
+    struct Corners {
+        std::array<Vec3, 3> p;
+    };
+
+    void build(std::uint32_t node, std::uint32_t begin, std::uint32_t end, const std::vector<std::uint64_t>& code,
+               int bit);
+
+    // The tree works in its own unit box: a scene of any scale keeps within the range of float.
+    double scale_ = 1;
+    std::array<double, 3> origin_{};
+    std::vector<Node> nodes_;
+    std::vector<Corners> triangles_;  // oriented, in the order of the leaves
+};
+
+}  // namespace sinew
