@@ -40,6 +40,9 @@ private:
     std::vector<Influence> influences_;
 };
 
+/// Per joint the sum of its weights over all vertices: the evidence for select_deforming. O(influences).
+std::vector<double> joint_use(const SkinWeights& weights, std::size_t joint_count);
+
 /// No limit on the number of influences.
 inline constexpr int all_influences = 0;
 

@@ -1,0 +1,256 @@
+// sinew bind: a character in, the same character with skin weights out.
+
+#include <fmt/core.h>
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+
+#include "command.h"
+#include "report.h"
+
+namespace sinew::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Arguments {
+    std::string input, output, skeleton, report, weights_json;
+    BindOptions options;
+    DeformOptions deform;
+    io::SaveOptions save;
+    std::string max_influences = "4";
+    double require_coverage = 1.0;
+    int threads = 0;
+    std::size_t memory_limit_mb = 0;
+    bool json = false, quiet = false;
+};
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+Status write_json(const std::string& path, const nlohmann::ordered_json& json) {
+    const std::string text = json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    return io::write_file(path, std::as_bytes(std::span(text)));
+}
+
+bool same_file(const std::string& a, const std::string& b) {
+    std::error_code ignored;
+    return !a.empty() && !b.empty() && (a == b || fs::equivalent(a, b, ignored));
+}
+
+void print_summary(const nlohmann::ordered_json& r) {
+    const auto& counts = r["counts"];
+    const auto& coverage = r["coverage"];
+    fmt::print("bound {} vertices to {} of {} joints in {:.2f} s\n", counts["vertices"].get<std::size_t>(),
+               counts["deforming_joints"].get<std::size_t>(), counts["joints"].get<std::size_t>(),
+               r["seconds"]["total"].get<double>());
+    fmt::print("  coverage  {:.2f} %", 100 * coverage["share"].get<double>());
+    for (const char* how : {"bridged", "euclidean", "none"})
+        if (coverage[how].get<std::size_t>()) fmt::print(", {} {}", coverage[how].get<std::size_t>(), how);
+    fmt::print("\n");
+    std::string defects;
+    for (const auto& [key, value] : r["defects"].items()) {
+        if (value.get<std::size_t>() == 0) continue;
+        std::string words = key;
+        std::replace(words.begin(), words.end(), '_', ' ');
+        defects += fmt::format("{}{} {}", defects.empty() ? "" : ", ", value.get<std::size_t>(), words);
+    }
+    if (!defects.empty()) fmt::print("  mesh      {}\n", defects);
+    for (const auto& note : r["notes"]) fmt::print("  note      {}\n", note.get<std::string>());
+    for (const auto& warning : r["warnings"]) fmt::print("  warning   {}\n", warning.get<std::string>());
+    fmt::print("  output    {}\n", r["output"].get<std::string>());
+}
+
+int run_bind(Arguments args) {
+    if (args.max_influences == "all") {
+        args.options.finish.max_influences = all_influences;
+    } else {
+        char* end = nullptr;
+        const long n = std::strtol(args.max_influences.c_str(), &end, 10);
+        if (*end || n < 1 || n > 8)
+            return fail(
+                {ErrorCode::usage, "--max-influences takes 1..8 or 'all', not '" + args.max_influences + "'"});
+        args.options.finish.max_influences = static_cast<int>(n);
+    }
+    if (Status ok = check(args.options); !ok) return fail(ok.error());
+    if (same_file(args.report, args.output) || same_file(args.report, args.input) ||
+        same_file(args.weights_json, args.output) || same_file(args.weights_json, args.input) ||
+        same_file(args.report, args.weights_json)) {
+        return fail({ErrorCode::usage, "input, output, report and weights JSON must be different files"});
+    }
+
+    Context context;
+    context.threads = args.threads;
+    context.memory_limit = args.memory_limit_mb << 20;
+    BindRun run;
+    nlohmann::ordered_json report;
+    bool covered = true;
+    {
+        Progress progress(context, args.quiet || args.json);
+        progress.stage("load");
+        auto start = std::chrono::steady_clock::now();
+        Result<io::Scene> loaded = io::load(args.input, {args.skeleton});
+        if (!loaded) return fail(loaded.error());
+        io::Scene& scene = *loaded;
+        run.load_seconds = seconds_since(start);
+
+        const std::vector<double> use =
+            scene.weights ? joint_use(*scene.weights, scene.skeleton.joints.size()) : std::vector<double>{};
+        if (Status ok = select_deforming(scene.skeleton, use, args.deform); !ok) return fail(ok.error());
+
+        Result<Binding> binding = bind(scene.mesh(), scene.skeleton, args.options, &context);
+        if (!binding) return fail(binding.error());
+        start = std::chrono::steady_clock::now();
+        progress.stage("weights");
+        Result<SkinWeights> weights = binding->weights(&context);
+        if (!weights) return fail(weights.error());
+        run.weights_seconds = seconds_since(start);
+
+        start = std::chrono::steady_clock::now();
+        progress.stage("save");
+        Result<io::SaveReport> saved = io::save(scene, *weights, args.output, args.save);
+        if (!saved) return fail(saved.error());
+        if (!args.weights_json.empty()) {
+            if (Status ok = io::save_weights_json(scene.skeleton, *weights, args.weights_json); !ok)
+                return fail(ok.error());
+        }
+        run.save_seconds = seconds_since(start);
+
+        run.input = args.input;
+        run.output = args.output;
+        run.options = args.options;
+        run.deform_from = args.deform.from;
+        run.weight_format = args.save.weight_format;
+        run.threads = args.threads;
+        run.notes = saved->notes;
+        run.scene = &scene;
+        run.binding = &*binding;
+        report = make_report(run);
+        covered = binding->report().covered() >= args.require_coverage;
+    }
+    if (!args.report.empty()) {
+        if (Status ok = write_json(args.report, report); !ok) return fail(ok.error());
+    }
+    if (args.json) {
+        fmt::print("{}\n", report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    } else if (!args.quiet) {
+        print_summary(report);
+    }
+    if (!covered) {
+        fmt::print(stderr,
+                   "sinew: {} of {} vertices have no weights: coverage {:.6f} is below --require-coverage {:.6f}\n",
+                   report["coverage"]["none"].get<std::size_t>(), report["counts"]["vertices"].get<std::size_t>(),
+                   report["coverage"]["share"].get<double>(), args.require_coverage);
+        return gate_failed;
+    }
+    return done;
+}
+
+}  // namespace
+
+void add_bind(CLI::App& app, int& exit) {
+    auto args = std::make_shared<Arguments>();
+    CLI::App* c = app.add_subcommand(
+        "bind",
+        "Computes skin weights for a character and writes it back with nothing else changed.\n\n"
+        "  sinew bind hero.glb -o hero.skinned.glb                        defaults: right for most characters\n"
+        "  sinew bind hero.vrm -o out.vrm --report r.json                 and what was found and done\n"
+        "  sinew bind scan.obj --skeleton scan.tgf -o scan.glb            a mesh and its skeleton apart\n"
+        "  sinew bind hero.glb -o out.glb --falloff 0.3                   harder joints\n"
+        "  sinew bind hero.glb -o out.glb --resolution 512                fingers that touch\n"
+        "  sinew bind hero.glb -o out.glb --exclude 'ik_*' --exclude root joints that must not deform\n");
+    BindOptions& o = args->options;
+    c->add_option("input", args->input, "GLB, glTF or VRM; OBJ with --skeleton")->required();
+    c->add_option("-o,--output", args->output, "GLB, glTF or VRM to write")->required();
+    c->add_option("--skeleton", args->skeleton, "Skeleton JSON or TGF, for a mesh that has no skeleton")
+        ->group("Input and output");
+    c->add_option("--report", args->report, "Write a JSON report here (docs/report.md)")->group("Input and output");
+    c->add_option("--weights-json", args->weights_json, "Also write the weights as JSON (docs/formats.md)")
+        ->group("Input and output");
+    const std::map<std::string, io::WeightFormat> formats{
+        {"f32", io::WeightFormat::f32}, {"u16", io::WeightFormat::u16}, {"u8", io::WeightFormat::u8}};
+    c->add_option("--weight-format", args->save.weight_format, "f32 (default), u16 or u8; integers sum exactly")
+        ->transform(CLI::CheckedTransformer(formats).description(""))
+        ->group("Input and output");
+    c->add_option("--require-coverage", args->require_coverage, "Exit 1 if a smaller share of vertices got weights")
+        ->check(CLI::Range(0.0, 1.0))
+        ->capture_default_str()
+        ->group("Input and output");
+    c->add_flag("--json", args->json, "Print the report instead of a summary")->group("Input and output");
+    c->add_flag("--quiet", args->quiet, "Print nothing but errors")->group("Input and output");
+
+    const std::map<std::string, Method> method_names{{"geodesic-voxel", Method::geodesic_voxel}};
+    c->add_option("--method", o.method, "geodesic-voxel (default)")
+        ->transform(CLI::CheckedTransformer(method_names).description(""))
+        ->group("Method");
+    c->add_option("--resolution", o.voxels.resolution, "Voxels along the longest side: 32, 64, … 1024")
+        ->capture_default_str()
+        ->group("Method");
+    c->add_option("--penalty", o.penalty, "Cost factor of a step into a boundary voxel; 1 = none")
+        ->capture_default_str()
+        ->group("Method");
+    c->add_option("--overshoot", o.overshoot,
+                  "Share of the length beyond a bone's end added to its distance; 0 = paper")
+        ->capture_default_str()
+        ->group("Method");
+    const std::map<std::string, DomainKind> domains{{"sparse", DomainKind::sparse},
+                                                    {"uniform", DomainKind::uniform}};
+    c->add_option("--domain", o.domain, "sparse (default) or uniform voxels")
+        ->transform(CLI::CheckedTransformer(domains).description(""))
+        ->group("Method");
+    const std::map<std::string, bool> on_off{{"on", true}, {"off", false}};
+    c->add_option("--winding-numbers", o.voxels.winding_numbers, "on (default) or off: settle ambiguous voxels")
+        ->transform(CLI::CheckedTransformer(on_off).description(""))
+        ->group("Method");
+
+    c->add_option("--falloff", o.falloff.alpha, "Hardness α of the joints, 0 (soft) to 1 (hard)")
+        ->capture_default_str()
+        ->group("Weights");
+    c->add_option("--lambda-min", o.falloff.lambda_min, "Exponent at α = 0")
+        ->capture_default_str()
+        ->group("Weights");
+    c->add_option("--lambda-max", o.falloff.lambda_max, "Exponent at α = 1")
+        ->capture_default_str()
+        ->group("Weights");
+    const std::map<std::string, FalloffLaw> laws{{"inverse-power", FalloffLaw::inverse_power},
+                                                 {"inverse-quadratic", FalloffLaw::inverse_quadratic}};
+    c->add_option("--falloff-law", o.falloff.law, "inverse-power (default) or inverse-quadratic")
+        ->transform(CLI::CheckedTransformer(laws).description(""))
+        ->group("Weights");
+    c->add_option("--max-influences", args->max_influences, "Joints per vertex: 1..8 or all")
+        ->capture_default_str()
+        ->group("Weights");
+    const std::map<std::string, LimitRule> rules{{"fade", LimitRule::fade}, {"cut", LimitRule::cut}};
+    c->add_option("--limit-rule", o.finish.limit_rule, "fade (default): no creases where influences swap; or cut")
+        ->transform(CLI::CheckedTransformer(rules).description(""))
+        ->group("Weights");
+
+    const std::map<std::string, DeformFrom> evidence{{"auto", DeformFrom::automatic},
+                                                     {"skin", DeformFrom::skin},
+                                                     {"names", DeformFrom::names},
+                                                     {"all", DeformFrom::all}};
+    c->add_option("--deform-from", args->deform.from,
+                  "Which joints deform: auto (default), skin (those the file's weights use), names, all")
+        ->transform(CLI::CheckedTransformer(evidence).description(""))
+        ->group("Joints");
+    c->add_option("--exclude", args->deform.exclude, "Joints that do not deform: a name with * and ?; repeatable")
+        ->allow_extra_args(false)
+        ->group("Joints");
+    c->add_option("--include", args->deform.include, "Joints that do, whatever else is said; repeatable")
+        ->allow_extra_args(false)
+        ->group("Joints");
+
+    c->add_option("--threads", args->threads, "Worker threads; 0 = one per core. The result does not depend on it")
+        ->check(CLI::Range(0, 1024))
+        ->capture_default_str()
+        ->group("Machine");
+    c->add_option("--memory-limit", args->memory_limit_mb,
+                  "MB; refuse before the work if it may need more; 0 = none")
+        ->capture_default_str()
+        ->group("Machine");
+    c->callback([args, &exit] { exit = run_bind(*args); });
+}
+
+}  // namespace sinew::cli

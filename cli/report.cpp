@@ -1,0 +1,135 @@
+#include "report.h"
+
+#include <sys/resource.h>
+
+namespace sinew::cli {
+
+std::size_t peak_memory_bytes() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return static_cast<std::size_t>(usage.ru_maxrss) * 1024;
+}
+
+std::string_view name_of(FalloffLaw law) {
+    return law == FalloffLaw::inverse_power ? "inverse-power" : "inverse-quadratic";
+}
+std::string_view name_of(LimitRule rule) { return rule == LimitRule::fade ? "fade" : "cut"; }
+std::string_view name_of(DomainKind kind) { return kind == DomainKind::sparse ? "sparse" : "uniform"; }
+std::string_view name_of(DeformFrom from) {
+    switch (from) {
+        case DeformFrom::automatic:
+            return "auto";
+        case DeformFrom::skin:
+            return "skin";
+        case DeformFrom::names:
+            return "names";
+        case DeformFrom::all:
+            return "all";
+    }
+    return "";
+}
+std::string_view name_of(io::WeightFormat format) {
+    switch (format) {
+        case io::WeightFormat::f32:
+            return "f32";
+        case io::WeightFormat::u16:
+            return "u16";
+        case io::WeightFormat::u8:
+            return "u8";
+    }
+    return "";
+}
+
+nlohmann::ordered_json make_report(const BindRun& run) {
+    using json = nlohmann::ordered_json;
+    const io::Scene& scene = *run.scene;
+    const BindReport& report = run.binding->report();
+    const MeshDefects& d = report.defects;
+    const BindOptions& o = run.options;
+
+    json joints = json::array();
+    std::size_t deforming = 0;
+    for (const Joint& joint : scene.skeleton.joints) {
+        joints.push_back({{"name", joint.name}, {"deforms", joint.deform}, {"reason", to_string(joint.reason)}});
+        deforming += joint.deform;
+    }
+    json snapped = json::array();
+    for (const std::uint32_t j : report.snapped_joints) snapped.push_back(scene.skeleton.joints[j].name);
+    json coverage = {{"share", report.covered()}};
+    for (std::size_t k = 0; k < report.coverage.size(); ++k)
+        coverage[std::string(to_string(static_cast<Coverage>(k)))] = report.coverage[k];
+    json seconds = {{"load", run.load_seconds}};
+    double total = run.load_seconds + run.weights_seconds + run.save_seconds;
+    for (const StageTime& stage : report.seconds) {
+        seconds[stage.stage] = stage.seconds;
+        total += stage.seconds;
+    }
+    seconds["weights"] = run.weights_seconds;
+    seconds["save"] = run.save_seconds;
+    seconds["total"] = total;
+    json warnings = scene.warnings;
+    for (const std::string& w : report.warnings) warnings.push_back(w);
+
+    return {
+        {"sinew", SINEW_VERSION},
+        {"input", run.input},
+        {"output", run.output},
+        {"method", methods()[static_cast<std::size_t>(o.method)].name},
+        {"options",
+         {{"resolution", o.voxels.resolution},
+          {"domain", name_of(o.domain)},
+          {"winding_numbers", o.voxels.winding_numbers},
+          {"penalty", o.penalty},
+          {"overshoot", o.overshoot},
+          {"falloff_law", name_of(o.falloff.law)},
+          {"falloff", o.falloff.alpha},
+          {"lambda_min", o.falloff.lambda_min},
+          {"lambda_max", o.falloff.lambda_max},
+          {"max_influences",
+           o.finish.max_influences == all_influences ? json("all") : json(o.finish.max_influences)},
+          {"limit_rule", name_of(o.finish.limit_rule)},
+          {"deform_from", name_of(run.deform_from)},
+          {"weight_format", name_of(run.weight_format)},
+          {"threads", run.threads}}},
+        {"counts",
+         {{"meshes", scene.mesh_count},
+          {"primitives", scene.primitives.size()},
+          {"skipped_primitives", scene.skipped_primitives},
+          {"parts", d.parts},
+          {"vertices", scene.positions.size()},
+          {"triangles", scene.triangles.size()},
+          {"joints", scene.skeleton.joints.size()},
+          {"deforming_joints", deforming},
+          {"bones", run.binding->bones().size()}}},
+        {"joints", joints},
+        {"defects",
+         {{"open_parts", d.open_parts},
+          {"flipped_parts", d.flipped_parts},
+          {"flipped_triangles", d.flipped_triangles},
+          {"boundary_edges", d.boundary_edges},
+          {"holes", d.holes},
+          {"nonmanifold_edges", d.nonmanifold_edges},
+          {"duplicate_triangles", d.duplicate_triangles},
+          {"degenerate_triangles", d.degenerate_triangles},
+          {"unused_vertices", d.unused_vertices}}},
+        {"voxels",
+         {{"boundary", report.boundary_voxels},
+          {"interior", report.interior_voxels},
+          {"exterior", report.exterior_voxels},
+          {"ambiguous", report.ambiguous_voxels},
+          {"ambiguous_inside", report.ambiguous_inside},
+          {"bone", report.bone_voxels},
+          {"leaves", report.leaves},
+          {"links", report.links},
+          {"components", report.components},
+          {"bridged_components", report.bridged_components}}},
+        {"coverage", coverage},
+        {"snapped_joints", snapped},
+        {"seconds", seconds},
+        {"peak_memory_bytes", peak_memory_bytes()},
+        {"notes", run.notes},
+        {"warnings", warnings},
+    };
+}
+
+}  // namespace sinew::cli

@@ -1,0 +1,34 @@
+// The report of a bind as JSON. Its keys are documented in docs/report.md and stable.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "sinew/bind.h"
+#include "sinew/io.h"
+
+namespace sinew::cli {
+
+struct BindRun {
+    std::string input, output;
+    BindOptions options;
+    DeformFrom deform_from = DeformFrom::automatic;
+    io::WeightFormat weight_format = io::WeightFormat::f32;
+    int threads = 0;
+    const io::Scene* scene = nullptr;
+    const Binding* binding = nullptr;
+    std::vector<std::string> notes;
+    double load_seconds = 0, weights_seconds = 0, save_seconds = 0;
+};
+
+nlohmann::ordered_json make_report(const BindRun& run);
+
+/// Largest resident size of this process so far.
+std::size_t peak_memory_bytes();
+
+std::string_view name_of(FalloffLaw law);
+std::string_view name_of(LimitRule rule);
+std::string_view name_of(DomainKind kind);
+std::string_view name_of(DeformFrom from);
+std::string_view name_of(io::WeightFormat format);
+
+}  // namespace sinew::cli
