@@ -21,7 +21,7 @@ void draw(const char* stage) {
 
 }  // namespace
 
-ExitCode exit_code(ErrorCode code) {
+int exit_code(ErrorCode code) {
     switch (code) {
         case ErrorCode::usage:
             return bad_usage;
@@ -30,7 +30,7 @@ ExitCode exit_code(ErrorCode code) {
         case ErrorCode::io:
             return bad_input;
         case ErrorCode::cancelled:
-            return static_cast<ExitCode>(128 + SIGINT);
+            return 128 + SIGINT;
         case ErrorCode::internal:
             return internal_error;
     }

@@ -12,7 +12,7 @@ namespace sinew::cli {
 // docs/conventions.md
 enum ExitCode { done = 0, gate_failed = 1, bad_usage = 2, bad_input = 3, internal_error = 4 };
 
-ExitCode exit_code(ErrorCode code);
+int exit_code(ErrorCode code);
 
 /// Prints "sinew: error: …" to standard error and returns the exit code that belongs to it.
 int fail(const Error& error);
