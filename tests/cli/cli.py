@@ -1,0 +1,555 @@
+"""What the command line promises (docs/conventions.md, docs/report.md), tried on small inputs.
+
+cli.py [CLASS…]; the program under test is named by SINEW, the generator of characters by SINEW_CHARACTERS."""
+import json
+import os
+import re
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import glb
+import make
+import support
+
+FAST = ("--resolution", "64")
+
+
+class Case(unittest.TestCase):
+    """A test with a folder of its own, `self.at`."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="sinew-cli-")
+        self.addCleanup(folder.cleanup)
+        self.at = Path(folder.name)
+
+    def bar(self, **options):
+        return make.glb(self.at / "bar.glb", **options)
+
+    def bind(self, source, *options, code=0, out="out.glb", speed=FAST):
+        """Binds and expects an exit code; returns the finished process."""
+        done = support.sinew("bind", source, "-o", self.at / out, *speed, *options)
+        self.assertEqual(done.returncode, code, f"sinew bind {source} {options}\n{done.stdout}{done.stderr}")
+        return done
+
+    def refuse(self, code, words, source, *options, out="out.glb", **kwargs):
+        """Expects a failure with a message that has all the words, and that nothing was written."""
+        before = sorted(os.listdir(self.at))
+        done = self.bind(source, *options, code=code, out=out, **kwargs)
+        self.assertEqual(sorted(os.listdir(self.at)), before, "a failed bind left or removed files")
+        for word in words:
+            self.assertRegex(done.stderr, word)
+        self.assertEqual(done.stdout, "")
+        self.assertLess(len(done.stderr.splitlines()), 12, "an error is a few lines, not a flood")
+        return done
+
+    def report(self, source, *options, **kwargs):
+        path = self.at / "report.json"
+        self.bind(source, "--report", path, *options, **kwargs)
+        return json.loads(path.read_text())
+
+    def weights(self, name="out.glb"):
+        """Joint → weight by joint name, one dict per vertex of the first primitive."""
+        doc = glb.Doc(self.at / name)
+        node = next(n for n in doc.json["nodes"] if "skin" in n)
+        names = [doc.json["nodes"][j]["name"] for j in doc.json["skins"][node["skin"]]["joints"]]
+        joints, weights, _ = glb.weight_rows(doc, doc.json["meshes"][node["mesh"]]["primitives"][0])
+        return [{names[j]: float(w) for j, w in zip(*row) if w} for row in zip(joints, weights)]
+
+    def sound(self, name="out.glb", **kwargs):
+        self.assertEqual(glb.weight_problems(glb.Doc(self.at / name), **kwargs), [])
+
+
+class Usage(Case):
+    def test_version(self):
+        done = support.sinew("--version")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stdout.strip(), r"^sinew \d+\.\d+\.\d+")
+
+    def test_help_teaches_by_example(self):
+        for args in (["--help"], ["bind", "--help"]):
+            done = support.sinew(*args)
+            self.assertEqual(done.returncode, 0)
+            self.assertRegex(done.stdout, r"sinew bind \S+\.glb -o \S+\.glb")
+            self.assertEqual(done.stderr, "")
+
+    def test_every_option_is_in_the_help(self):
+        text = support.sinew("bind", "--help").stdout
+        for option in """--output --skeleton --resolution --penalty --overshoot --falloff --lambda-min --lambda-max
+            --falloff-law --max-influences --limit-rule --winding-numbers --domain --deform-from --exclude --include
+            --weight-format --weights-json --report --require-coverage --threads --memory-limit --json
+            --quiet""".split():
+            self.assertRegex(text, re.escape(option) + r"\b", option)
+
+    def test_bad_usage(self):
+        source = self.bar()
+        for options, words in {
+            ("--resolution", "100"): ["resolution", "power of two|32"],
+            ("--resolution", "16"): ["resolution", "32"],
+            ("--resolution", "many"): ["resolution"],
+            ("--penalty", "0.5"): ["penalty", "1"],
+            ("--penalty", "nan"): ["penalty"],
+            ("--falloff", "1.5"): ["falloff", "1"],
+            ("--falloff-law", "cubic"): ["falloff-law", "inverse-power"],
+            ("--lambda-min", "0"): ["lambda"],
+            ("--lambda-min", "40"): ["lambda"],
+            ("--max-influences", "9"): ["max-influences", "8"],
+            ("--max-influences", "0"): ["max-influences"],
+            ("--limit-rule", "chop"): ["limit-rule", "fade"],
+            ("--winding-numbers", "maybe"): ["winding-numbers", "on"],
+            ("--domain", "dense"): ["domain", "sparse"],
+            ("--deform-from", "guess"): ["deform-from", "names"],
+            ("--weight-format", "f16"): ["weight-format", "u16"],
+            ("--require-coverage", "2"): ["require-coverage", "1"],
+            ("--threads", "-1"): ["threads"],
+            ("--no-such-option",): ["no-such-option"],
+            ("--exclude", "no_such_joint*"): ["no_such_joint", "joint"],
+        }.items():
+            with self.subTest(options=options):
+                self.refuse(2, words, source, *options, speed=())
+
+    def test_nothing_to_do(self):
+        for args in ([], ["bind"], ["bind", self.bar()], ["paint"]):
+            with self.subTest(args=args):
+                done = support.sinew(*args)
+                self.assertEqual(done.returncode, 2)
+                self.assertTrue(done.stderr)
+
+    def test_the_output_may_not_be_the_input_by_accident(self):
+        # Writing over the input is allowed by name only: it is a rename, so it is whole or not at all.
+        source = self.bar()
+        self.bind(source, out="bar.glb")
+        self.sound("bar.glb")
+
+
+class BadInput(Case):
+    def test_missing_file(self):
+        self.refuse(3, ["nothing.glb"], self.at / "nothing.glb")
+
+    def test_a_folder(self):
+        (self.at / "folder.glb").mkdir()
+        self.refuse(3, ["folder.glb"], self.at / "folder.glb")
+
+    def test_not_a_model(self):
+        for name, data in (("empty.glb", b""), ("text.glb", b"hello"), ("png.glb", b"\x89PNG\r\n\x1a\n" + bytes(64))):
+            (self.at / name).write_bytes(data)
+            self.refuse(3, [name], self.at / name)
+
+    def test_truncated(self):
+        data = self.bar().read_bytes()
+        path = self.at / "cut.glb"
+        for size in (4, 11, 12, 19, 20, 100, len(data) // 2, len(data) - 4, len(data) - 1):
+            path.write_bytes(data[:size])
+            with self.subTest(size=size):
+                self.refuse(3, ["cut.glb"], path)
+
+    def test_broken_documents(self):
+        def accessor(i, **change):
+            return lambda d: d["accessors"][i].update(change)
+
+        def view(i, **change):
+            return lambda d: d["bufferViews"][i].update(change)
+
+        for name, (edit, words) in {
+            "index past the end": (accessor(1, count=100000), ["accessor"]),
+            "view past the end": (view(0, byteLength=10**9), ["[vV]iew|accessor"]),
+            "no such view": (accessor(0, bufferView=99), ["accessor|[vV]iew"]),
+            "no such accessor": (
+                lambda d: d["meshes"][0]["primitives"][0]["attributes"].update(POSITION=77),
+                ["accessor|POSITION"],
+            ),
+            "unknown component type": (accessor(0, componentType=5124), ["componentType|component type"]),
+            "negative count": (accessor(0, count=-3), ["count|accessor"]),
+            "huge count": (accessor(0, count=2**40), ["count|accessor|view"]),
+            "joint is no node": (lambda d: d["skins"][0].update(joints=[1, 55]), ["joint|node"]),
+            "no joints": (lambda d: d["skins"][0].update(joints=[]), ["joint"]),
+            "cycle of nodes": (lambda d: d["nodes"][2].update(children=[1]), ["cycle|node"]),
+            "short inverse bind matrices": (accessor(2, count=1), ["[iI]nverse"]),
+            "required extension": (
+                lambda d: d.update(extensionsUsed=["ACME_secret"], extensionsRequired=["ACME_secret"]),
+                ["ACME_secret"],
+            ),
+            "glTF 1": (lambda d: d["asset"].update(version="1.0"), ["version|1.0"]),
+            "no meshes": (lambda d: (d.pop("meshes"), d["nodes"][0].pop("mesh")), ["mesh|triangle"]),
+            "meshes of the wrong type": (lambda d: d.update(meshes={"a": 1}), ["meshes"]),
+        }.items():
+            with self.subTest(name):
+                self.refuse(3, ["bar.glb", *words], self.bar(edit=edit))
+
+    def test_not_finite(self):
+        import struct
+
+        for name, value in (("NaN", float("nan")), ("infinite", float("inf"))):
+            doc, data = make.document()
+            at = 5 * 12
+            data = data[:at] + struct.pack("<f", value) + data[at + 4 :]
+            path = make.gltf(self.at / "bar.gltf")
+            path.with_suffix(".bin").write_bytes(data)
+            with self.subTest(name):
+                self.refuse(3, ["vertex 5\\b", "finite"], path)
+
+    def test_missing_buffer(self):
+        path = make.gltf(self.at / "bar.gltf")
+        path.with_suffix(".bin").unlink()
+        self.refuse(3, ["bar.bin"], path)
+
+    def test_no_skeleton(self):
+        self.refuse(3, ["skeleton"], make.obj(self.at / "bar.obj"))
+        self.refuse(3, ["lost.json"], self.at / "bar.obj", "--skeleton", self.at / "lost.json")
+
+    def test_bad_skeletons(self):
+        source = make.obj(self.at / "bar.obj")
+        bone = {"name": "a", "parent": -1, "head": [0, 0, 0], "tail": [0, 1, 0]}
+        for name, (bones, words) in {
+            "none": ([], ["bone|joint"]),
+            "parent out of range": ([{**bone, "parent": 7}], ["parent", "a"]),
+            "cycle": ([{**bone, "parent": 1}, {**bone, "name": "b", "parent": 0}], ["cycle"]),
+            "short head": ([{**bone, "head": [0, 0]}], ["head"]),
+            "no head": ([{k: v for k, v in bone.items() if k != "head"}], ["head"]),
+        }.items():
+            path = self.at / "bad.json"
+            path.write_text(json.dumps({"bones": bones}))
+            with self.subTest(name):
+                self.refuse(3, ["bad.json", *words], source, "--skeleton", path)
+        path = self.at / "bad.tgf"
+        for text in ("", "1 0 0\n#\n", "1 0 0 0\n2 0 1 0\n#\n1 9\n", "1 0 0 zero\n#\n"):
+            path.write_text(text)
+            with self.subTest(text):
+                self.refuse(3, ["bad.tgf"], source, "--skeleton", path)
+
+
+class Output(Case):
+    def test_an_existing_output_survives_a_failure(self):
+        out = self.at / "out.glb"
+        out.write_bytes(b"precious")
+        self.refuse(3, [], self.at / "nothing.glb")
+        self.assertEqual(out.read_bytes(), b"precious")
+
+    def test_no_other_files_appear(self):
+        source = self.bar()
+        self.bind(source)
+        self.assertEqual(sorted(os.listdir(self.at)), ["bar.glb", "out.glb"])
+
+    def test_a_folder_that_does_not_exist(self):
+        done = support.sinew("bind", self.bar(), "-o", self.at / "no/such/out.glb", *FAST)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("no/such", done.stderr)
+
+    def test_a_report_that_cannot_be_written_is_a_failure(self):
+        done = support.sinew("bind", self.bar(), "-o", self.at / "out.glb", "--report", self.at / "no/r.json", *FAST)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("no/r.json", done.stderr)
+        self.assertFalse((self.at / "out.glb").exists())
+
+    def test_plain_lines_in_a_pipe(self):
+        done = self.bind(self.bar())
+        for stream in (done.stdout, done.stderr):
+            self.assertNotRegex(stream, "[\r\x1b]")
+        self.assertIn("out.glb", done.stdout)
+        self.assertEqual(done.stderr, "")
+
+    def test_quiet(self):
+        done = self.bind(self.bar(), "--quiet")
+        self.assertEqual(done.stdout + done.stderr, "")
+
+    def test_json(self):
+        done = self.bind(self.bar(), "--json")
+        self.assertEqual(json.loads(done.stdout)["counts"]["vertices"], make.RINGS * make.SIDES)
+        self.assertEqual(done.stderr, "")
+
+    def test_surgery(self):
+        for skin in (True, False):
+            source = self.bar(skin=skin)
+            self.bind(source)
+            self.sound()
+            problems = glb.surgery_problems(glb.Doc(source), glb.Doc(self.at / "out.glb"), new_skin=not skin)
+            self.assertEqual(problems, [])
+
+    def test_text_gltf(self):
+        source = make.gltf(self.at / "bar.gltf")
+        self.bind(source, out="out.gltf")
+        self.sound("out.gltf")
+        self.assertEqual(glb.surgery_problems(glb.Doc(source), glb.Doc(self.at / "out.gltf")), [])
+
+    def test_weights_json(self):
+        path = self.at / "weights.json"
+        self.bind(self.bar(), "--weights-json", path)
+        data = json.loads(path.read_text())
+        self.assertEqual(data["sinew"], "weights")
+        rows = [{data["joints"][j]: w for j, w in row} for row in data["vertices"]]
+        for ours, theirs in zip(rows, self.weights(), strict=True):
+            self.assertEqual(ours.keys(), theirs.keys())
+            for name in ours:
+                self.assertAlmostEqual(ours[name], theirs[name], delta=1e-6)
+
+
+class Report(Case):
+    def test_keys_are_documented_both_ways(self):
+        def keys(value, path):
+            if isinstance(value, dict):
+                for k, v in value.items():
+                    yield from keys(v, f"{path}.{k}" if path else k)
+            elif isinstance(value, list):
+                for v in value:
+                    yield from keys(v, path + "[]")
+                if not value:
+                    yield path + "[]"
+            else:
+                yield path
+
+        text = (support.ROOT / "docs/report.md").read_text()
+        documented = set(re.findall(r"^\| `([^`]+)` \|", text, re.M))
+        real = {re.sub(r"^seconds\.(?!total$).*", "seconds.*", k) for k in keys(self.report(self.bar()), "")}
+        self.assertEqual(real - documented, set(), "in the report, not in docs/report.md")
+        self.assertEqual(documented - real, set(), "in docs/report.md, not in the report")
+
+    def test_numbers(self):
+        report = self.report(self.bar())
+        vertices = make.RINGS * make.SIDES
+        counts = report["counts"]
+        self.assertEqual((counts["meshes"], counts["primitives"], counts["parts"]), (1, 1, 1))
+        self.assertEqual((counts["vertices"], counts["triangles"]), (vertices, len(make.bar()[1])))
+        self.assertEqual((counts["joints"], counts["deforming_joints"], counts["bones"]), (2, 2, 2))
+        self.assertEqual(set(report["defects"].values()), {0})
+        voxels = report["voxels"]
+        self.assertEqual(voxels["boundary"] + voxels["interior"] + voxels["exterior"], 64**3)
+        self.assertEqual((voxels["components"], voxels["bridged_components"]), (1, 0))
+        coverage = report["coverage"]
+        self.assertEqual((coverage["share"], coverage["weighted"]), (1, vertices))
+        self.assertEqual(report["snapped_joints"], [])
+        self.assertEqual(report["options"]["resolution"], 64)
+        self.assertGreater(report["peak_memory_bytes"], 1 << 20)
+        self.assertGreaterEqual(report["seconds"].pop("total") + 0.05, sum(report["seconds"].values()))
+
+    def test_json_is_the_report(self):
+        done = self.bind(self.bar(), "--json", "--report", self.at / "r.json")
+        a, b = json.loads(done.stdout), json.loads((self.at / "r.json").read_text())
+        for report in (a, b):
+            del report["seconds"], report["peak_memory_bytes"]
+        self.assertEqual(a, b)
+
+
+class Options(Case):
+    def test_weights_are_where_the_bones_are(self):
+        self.bind(self.bar())
+        for (_, y, _), row in zip(make.bar()[0], self.weights(), strict=True):
+            if abs(y - 1) > 0.4:
+                self.assertGreater(row["upper" if y > 1 else "lower"], 0.9, f"y = {y}: {row}")
+
+    def test_formats(self):
+        for name in ("f32", "u16", "u8"):
+            with self.subTest(name):
+                self.bind(self.bar(), "--weight-format", name)
+                self.sound(weight_format=name)
+
+    def test_influence_limits(self):
+        joints = [(f"j{i}", i - 1, (0, 0.05 + 0.2 * i, 0)) for i in range(10)]
+        source = self.bar(joints=joints)
+        for limit, sets in (("1", 1), ("4", 1), ("5", 2), ("8", 2), ("all", 3)):
+            with self.subTest(limit):
+                self.bind(source, "--max-influences", limit, "--deform-from", "all")
+                self.sound(max_influences=0 if limit == "all" else int(limit))
+                most = max(len(row) for row in self.weights())
+                self.assertLessEqual(most, 4 * sets)
+                if limit.isdigit():
+                    self.assertLessEqual(most, int(limit))
+
+    def test_options_are_heard(self):
+        """Each knob changes the weights, or is in the report as given."""
+        joints = [(f"j{i}", i - 1, (0, 0.05 + 0.2 * i, 0)) for i in range(10)]
+        source = self.bar(joints=joints)
+        self.bind(source, "--deform-from", "all")
+        plain = self.weights()
+        for option, value in {
+            "--penalty": "1",
+            "--overshoot": "0",
+            "--falloff": "0.6",
+            "--lambda-min": "2",
+            "--lambda-max": "90",
+            "--falloff-law": "inverse-quadratic",
+            "--limit-rule": "cut",
+            "--resolution": "128",
+        }.items():
+            with self.subTest(option):
+                report = self.report(source, "--deform-from", "all", option, value, speed=FAST * (option != FAST[0]))
+                got = report["options"][option[2:].replace("-", "_")]
+                self.assertEqual(str(got).removesuffix(".0"), value)
+                self.assertNotEqual(self.weights(), plain)
+        for option, value, got in (
+            ("--domain", "uniform", "uniform"),
+            ("--winding-numbers", "off", False),
+            ("--threads", "2", 2),
+        ):
+            with self.subTest(option):
+                report = self.report(source, option, value)
+                self.assertEqual(report["options"][option[2:].replace("-", "_")], got)
+
+    def test_memory_limit(self):
+        self.refuse(3, ["memory"], self.bar(), "--memory-limit", "1", "--resolution", "512", speed=())
+        self.bind(self.bar(), "--memory-limit", "4000")
+
+
+class Joints(Case):
+    JOINTS = [
+        ("root", -1, (0, 0, 0)),
+        ("lower", 0, (0, 0.1, 0)),
+        ("upper", 1, (0, 1.0, 0)),
+        ("ik_target", 0, (0.8, 1.0, 0)),
+        ("hand_slot", 2, (0, 1.5, 0)),
+    ]
+
+    def used(self):
+        return {name for row in self.weights() for name in row}
+
+    def reasons(self, *options):
+        report = self.report(self.bar(joints=self.JOINTS), *options)
+        self.assertEqual(report["counts"]["joints"], len(self.JOINTS))
+        deforming = {j["name"] for j in report["joints"] if j["deforms"]}
+        self.assertLessEqual(self.used(), deforming)
+        self.assertEqual(report["counts"]["deforming_joints"], len(deforming))
+        return {j["name"]: (j["deforms"], j["reason"]) for j in report["joints"]}
+
+    def test_names(self):
+        reasons = self.reasons("--deform-from", "names")
+        self.assertEqual(reasons["ik_target"], (False, "control_name"))
+        self.assertEqual(reasons["hand_slot"], (False, "slot_name"))
+        self.assertTrue(reasons["lower"][0] and reasons["upper"][0])
+
+    def test_skin(self):
+        # make.glb gives weight to the first two joints only.
+        reasons = self.reasons("--deform-from", "skin")
+        self.assertEqual({n for n, (deforms, _) in reasons.items() if deforms}, {"root", "lower"})
+        self.assertEqual(reasons["upper"][1], "unused_by_skin")
+
+    def test_all(self):
+        self.assertEqual({d for d, _ in self.reasons("--deform-from", "all").values()}, {True})
+
+    def test_globs(self):
+        reasons = self.reasons("--deform-from", "all", "--exclude", "*_*", "--include", "hand_*")
+        self.assertEqual(reasons["ik_target"], (False, "excluded"))
+        self.assertEqual(reasons["hand_slot"], (True, "included"))
+
+    def test_nothing_left(self):
+        self.refuse(2, ["joint"], self.bar(), "--exclude", "*")
+
+
+class Threads(Case):
+    """Same bits on one thread and on two."""
+
+    def test_same_bytes(self):
+        sources = [self.bar()]
+        if Path(support.CHARACTERS).exists():
+            sources.append(self.at / "caped.glb")
+            self.assertEqual(support.run(support.CHARACTERS, "caped", sources[-1]).returncode, 0)
+        for source in sources:
+            with self.subTest(source.name):
+                outs = []
+                for i, threads in enumerate(("1", "2", "2", "5")):
+                    self.bind(source, "--threads", threads, out=f"{i}.glb")
+                    outs.append((self.at / f"{i}.glb").read_bytes())
+                self.assertEqual(len(set(outs)), 1)
+
+
+class Defects(Case):
+    """Every character and every defect that the generator knows binds whole, or is refused with a reason."""
+
+    def test_all(self):
+        listing = support.run(support.CHARACTERS, "--list")
+        self.assertEqual(listing.returncode, 0, listing.stderr)
+        names = [line.split()[0] for line in listing.stdout.splitlines() if line.strip()]
+        self.assertGreater(len(names), 10)
+        bound = 0
+        for name in names:
+            with self.subTest(name):
+                source = self.at / "character.glb"
+                made = support.run(support.CHARACTERS, name, source)
+                self.assertEqual(made.returncode, 0, made.stderr)
+                out, report_path = self.at / "out.glb", self.at / "report.json"
+                out.unlink(missing_ok=True)
+                done = support.sinew("bind", source, "-o", out, "--report", report_path, *FAST)
+                self.assertIn(done.returncode, (0, 3), f"{name}: {done.stderr}")
+                if done.returncode == 3:
+                    self.assertFalse(out.exists())
+                    self.assertRegex(done.stderr, r"character\.glb.*\w{3}")
+                    self.assertRegex(name, "nan|inf|empty", f"{name} was refused: {done.stderr}")
+                    continue
+                bound += 1
+                coverage = json.loads(report_path.read_text())["coverage"]
+                self.assertEqual((coverage["share"], coverage["none"]), (1, 0))
+                self.sound()
+        self.assertGreater(bound, 10)
+
+
+class Skeletons(Case):
+    """A mesh and its skeleton in two files."""
+
+    def check(self, source, skeleton, last):
+        report = self.report(source, "--skeleton", skeleton)
+        self.assertEqual(report["coverage"]["share"], 1)
+        self.sound()
+        doc = glb.Doc(self.at / "out.glb")
+        (mesh,) = doc.json["meshes"]
+        at = doc.accessor(mesh["primitives"][0]["attributes"]["POSITION"])
+        for (_, y, _), row in zip(at, self.weights(), strict=True):
+            if y > 1.4:
+                self.assertGreater(sum(row.get(n, 0) for n in last), 0.9, f"y = {y}: {row}")
+        messages = support.validate([self.at / "out.glb"])
+        if messages is None:
+            print("skipped: gltf-validator is not installed")
+        else:
+            found = messages[str(self.at / "out.glb")]
+            self.assertEqual({k for k in found if k.startswith(("error", "warning"))}, set())
+
+    def test_obj_and_json(self):
+        self.check(make.obj(self.at / "bar.obj"), make.skeleton_json(self.at / "s.json"), ["upper"])
+
+    def test_obj_and_tgf(self):
+        source, skeleton = make.obj(self.at / "bar.obj"), make.tgf(self.at / "s.tgf")
+        report = self.report(source, "--skeleton", skeleton)
+        names = [j["name"] for j in report["joints"]]
+        self.assertEqual(len(names), 3)
+        self.check(source, skeleton, names[1:])
+
+    def test_static_glb_and_json(self):
+        # A mesh alone, without any other node.
+        def mesh_only(doc):
+            doc["nodes"] = doc["nodes"][:1]
+            doc["scenes"][0]["nodes"] = [0]
+
+        source = self.bar(skin=False, edit=mesh_only)
+        self.check(source, make.skeleton_json(self.at / "s.json"), ["upper"])
+
+    def test_a_file_with_a_skin_takes_no_other_skeleton(self):
+        self.refuse(2, ["skin"], self.bar(), "--skeleton", make.skeleton_json(self.at / "s.json"))
+
+
+class Validator(Case):
+    """The Khronos validator has nothing new to say about what was written."""
+
+    def test_no_new_messages(self):
+        pairs = []
+        sources = [self.bar(), make.gltf(self.at / "text.gltf"), make.glb(self.at / "unskinned.glb", skin=False)]
+        for name in ("biped", "quadruped", "robot", "caped"):
+            source = self.at / f"{name}.glb"
+            self.assertEqual(support.run(support.CHARACTERS, name, source).returncode, 0)
+            sources.append(source)
+        for source in sources:
+            for options in ([], ["--weight-format", "u8", "--max-influences", "8"], ["--weight-format", "u16"]):
+                out = f"{len(pairs)}{source.suffix}"
+                self.bind(source, *options, out=out)
+                pairs.append((str(source), str(self.at / out)))
+        messages = support.validate(sorted({f for pair in pairs for f in pair}))
+        if messages is None:
+            self.skipTest("gltf-validator is not installed")
+        for before, after in pairs:
+            with self.subTest(after):
+                self.assertEqual(support.new_messages(messages[before], messages[after]), {})
+
+
+if __name__ == "__main__":
+    outcome = unittest.main(exit=False, verbosity=1).result
+    for test, reason in outcome.skipped:
+        print(f"skipped: {test}: {reason}")
+    only_skips = outcome.testsRun and len(outcome.skipped) == outcome.testsRun
+    sys.exit(77 if only_skips else not outcome.wasSuccessful())
