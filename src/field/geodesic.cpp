@@ -9,7 +9,13 @@
 // (distance, joint) pairs of a leaf are the same in whatever order the work is done.
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
+#include <tuple>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #include "core/parallel.h"
 #include "sinew/field.h"
@@ -20,24 +26,167 @@ namespace {
 constexpr std::uint32_t kUnit = 16384;  // per voxel
 constexpr int kBucketShift = 14;        // log2(kUnit)
 static_assert(LeafDistances::units_per_voxel == kUnit);
-
-// A label: distance in the high half, joint and a 'not passed on yet' bit in the low half. Sorts by distance, then
-// joint.
-using Label = std::uint64_t;
-constexpr Label kEmpty = ~Label{0};
-Label make_label(std::uint32_t distance, std::uint32_t joint) {
-    return Label{distance} << 32 | Label{joint} << 1 | 1;
-}
-std::uint32_t distance_of(Label l) { return static_cast<std::uint32_t>(l >> 32); }
-std::uint32_t joint_of(Label l) { return static_cast<std::uint32_t>(l) >> 1; }
+constexpr std::uint32_t kUnreached = LeafDistances::unreached;
+constexpr std::uint16_t kNoJoint = 0xffff;
 
 std::uint32_t add_saturating(std::uint32_t a, std::uint32_t b) {
     const std::uint32_t sum = a + b;
-    return sum < a ? LeafDistances::unreached : sum;
+    return sum < a ? kUnreached : sum;
 }
 
 std::uint32_t to_units(double voxels) {
     return static_cast<std::uint32_t>(std::min(std::round(voxels * kUnit), 4294967294.0));
+}
+
+// The K nearest joints of a leaf, sorted by (distance, joint). One cache line for K = 8.
+template <int K>
+struct alignas(K >= 4 ? 16 : 8) Row {
+    std::uint32_t distance[K];
+    std::uint16_t joint[K];
+    std::uint16_t pending;  // bit k: slot k is not passed on yet
+
+    void clear() {
+        std::fill(distance, distance + K, kUnreached);
+        std::fill(joint, joint + K, kNoJoint);
+        pending = 0;
+    }
+
+    // The slot that holds `wanted`, or K. Nine offers in ten are refused by what is found here, so no branches.
+    int find(std::uint16_t wanted) const {
+#ifdef __SSE2__
+        if constexpr (K == 8 || K == 16) {
+            const __m128i key = _mm_set1_epi16(static_cast<short>(wanted));
+            unsigned found = 0;
+            for (int k = 0; k < K; k += 8) {
+                const __m128i some = _mm_loadu_si128(reinterpret_cast<const __m128i*>(joint + k));
+                const __m128i equal = _mm_packs_epi16(_mm_cmpeq_epi16(some, key), _mm_setzero_si128());
+                found |= static_cast<unsigned>(_mm_movemask_epi8(equal)) << k;
+            }
+            return found ? std::countr_zero(found) : K;
+        }
+#endif
+        int slot = K;
+        for (int k = 0; k < K; ++k) slot = joint[k] == wanted ? k : slot;
+        return slot;
+    }
+
+    // Takes the label if it is among the K smallest and better than what the joint has. True if it was taken.
+    bool offer(std::uint32_t d, std::uint16_t j) {
+        int end = find(j);
+        if (end < K ? distance[end] <= d : distance[K - 1] < d) return false;
+        if (end == K) {
+            end = K - 1;  // the worst makes room, if it is worse
+            if (d == kUnreached || (distance[end] == d && joint[end] < j)) return false;
+        }
+        int at = end;
+        while (at > 0 && (distance[at - 1] > d || (distance[at - 1] == d && joint[at - 1] > j))) {
+            distance[at] = distance[at - 1];
+            joint[at] = joint[at - 1];
+            --at;
+        }
+        distance[at] = d;
+        joint[at] = j;
+        const unsigned mask = pending, below = (1u << at) - 1, through = (2u << end) - 1;
+        const unsigned moved = (mask & ((1u << end) - 1) & ~below) << 1;
+        pending = static_cast<std::uint16_t>((mask & below) | moved | (mask & ~through) | 1u << at);
+        return true;
+    }
+};
+
+struct Arc {
+    std::uint32_t from, to, cost;
+};
+
+// Bridges in both directions, sorted by leaf; few leaves have any.
+std::vector<Arc> make_arcs(const Domain& domain, std::span<const Bridge> bridges, float penalty) {
+    std::vector<Arc> arcs;
+    for (const Bridge& b : bridges) {
+        for (const auto& [from, to] : {std::pair{b.from, b.to}, std::pair{b.to, b.from}}) {
+            const float factor = domain.leaves[to].boundary ? penalty : 1;
+            arcs.push_back({from, to, std::max(kUnit, to_units(static_cast<double>(b.length) * factor))});
+        }
+    }
+    std::sort(arcs.begin(), arcs.end(), [](const Arc& a, const Arc& b) {
+        return std::tie(a.from, a.to, a.cost) < std::tie(b.from, b.to, b.cost);
+    });
+    return arcs;
+}
+
+template <int K>
+Result<LeafDistances> sweep(const Domain& domain, const std::vector<std::uint32_t>& cost, const BoneSeeds& seeds,
+                            std::span<const std::uint32_t> joints, const std::vector<Arc>& arcs, std::size_t width,
+                            Context* context) {
+    const std::size_t n = domain.leaves.size();
+    std::vector<Row<K>> rows(n);
+    for (Row<K>& row : rows) row.clear();
+    std::vector<std::uint32_t> queued(n, ~std::uint32_t{0});  // the bucket that a leaf was last put into
+    std::vector<std::vector<std::uint32_t>> buckets(256);
+    std::size_t last_bucket = 0;
+
+    auto offer = [&](std::uint32_t leaf, std::uint32_t d, std::uint16_t joint) {
+        if (!rows[leaf].offer(d, joint)) return;
+        const std::size_t bucket = d >> kBucketShift;
+        if (queued[leaf] == bucket) return;
+        queued[leaf] = static_cast<std::uint32_t>(bucket);
+        if (bucket >= buckets.size()) buckets.resize(2 * bucket);
+        buckets[bucket].push_back(leaf);
+        last_bucket = std::max(last_bucket, bucket);
+    };
+    for (const std::uint32_t joint : joints)
+        for (const BoneSeeds::Seed& seed : seeds.of_joint[joint])
+            offer(seed.leaf, to_units(seed.distance), static_cast<std::uint16_t>(joint));
+
+    std::vector<bool> has_arcs(arcs.empty() ? 0 : n, false);
+    for (const Arc& arc : arcs) has_arcs[arc.from] = true;
+
+    for (std::size_t bucket = 0; bucket <= last_bucket; ++bucket) {
+        if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while measuring distances"};
+        // Offers made here land in later buckets, so this one does not grow.
+        const std::vector<std::uint32_t> queue = std::move(buckets[bucket]);
+        for (std::size_t q = 0; q < queue.size(); ++q) {
+            // Memory is what this loop waits for: ask early for what the next leaves will touch.
+            if (q + 4 < queue.size()) {
+                const std::uint32_t first = domain.first_link[queue[q + 4]];
+                __builtin_prefetch(&domain.link[first]);
+                __builtin_prefetch(&cost[first]);
+                __builtin_prefetch(&rows[queue[q + 4]]);
+            }
+            if (q + 1 < queue.size()) {
+                const std::uint32_t next = queue[q + 1];
+                for (std::uint32_t k = domain.first_link[next]; k < domain.first_link[next + 1]; ++k)
+                    __builtin_prefetch(&rows[domain.link[k]]);
+            }
+            const std::uint32_t leaf = queue[q];
+            Row<K>& row = rows[leaf];
+            for (unsigned mask = row.pending; mask; mask &= mask - 1) {
+                const int slot = std::countr_zero(mask);
+                const std::uint32_t d = row.distance[slot];
+                if (d >> kBucketShift != bucket) continue;
+                row.pending &= static_cast<std::uint16_t>(~(1u << slot));
+                const std::uint16_t joint = row.joint[slot];
+                for (std::uint32_t k = domain.first_link[leaf]; k < domain.first_link[leaf + 1]; ++k)
+                    offer(domain.link[k], add_saturating(d, cost[k]), joint);
+                if (arcs.empty() || !has_arcs[leaf]) continue;
+                auto arc = std::lower_bound(arcs.begin(), arcs.end(), leaf,
+                                            [](const Arc& a, std::uint32_t from) { return a.from < from; });
+                for (; arc != arcs.end() && arc->from == leaf; ++arc)
+                    offer(arc->to, add_saturating(d, arc->cost), joint);
+            }
+        }
+    }
+
+    LeafDistances result;
+    result.width = width;
+    result.joint.resize(n * width);
+    result.distance.resize(n * width);
+    parallel_for(context, n, 16384, [&](std::size_t i) {
+        for (std::size_t k = 0; k < width; ++k) {
+            const std::uint16_t joint = rows[i].joint[k];
+            result.joint[i * width + k] = joint == kNoJoint ? DistanceTable::none : joint;
+            result.distance[i * width + k] = rows[i].distance[k];
+        }
+    });
+    return result;
 }
 
 }  // namespace
@@ -75,104 +224,17 @@ GeodesicSolver::GeodesicSolver(const Domain& domain, const GeodesicOptions& opti
 Result<LeafDistances> GeodesicSolver::nearest(const BoneSeeds& seeds, std::span<const std::uint32_t> joints,
                                               std::span<const Bridge> bridges, int nearest,
                                               Context* context) const {
-    const std::size_t n = domain_.leaves.size();
-    const auto width = static_cast<std::size_t>(std::clamp<int>(nearest, 1, 255));
-    std::vector<Label> labels(n * width, kEmpty);
-    std::vector<std::uint32_t> worst(n,
-                                     LeafDistances::unreached);  // distance of the K-th label: most offers end here
-    std::vector<std::uint32_t> queued(n, ~std::uint32_t{0});     // the bucket that a leaf was last put into
-    std::vector<std::vector<std::uint32_t>> buckets(256);
-    std::size_t last_bucket = 0;
-
-    auto offer = [&](std::uint32_t leaf, Label label) {
-        const std::uint32_t d = distance_of(label);
-        if (d > worst[leaf] || d == LeafDistances::unreached) return;
-        Label* const row = labels.data() + leaf * width;
-        const std::uint32_t joint = joint_of(label);
-        // Insertion from the front; the row's old label of the same joint, if it was better, comes first.
-        std::size_t at = 0;
-        while (row[at] < label) {
-            if (joint_of(row[at]) == joint) return;
-            if (++at == width) return;
-        }
-        if (joint_of(row[at]) == joint && row[at] != kEmpty && distance_of(row[at]) == d) return;
-        std::size_t end = at;
-        while (end + 1 < width && row[end] != kEmpty && joint_of(row[end]) != joint) ++end;
-        for (; end > at; --end) row[end] = row[end - 1];
-        row[at] = label;
-        worst[leaf] = distance_of(row[width - 1]);
-        const std::size_t bucket = d >> kBucketShift;
-        if (queued[leaf] == bucket) return;
-        queued[leaf] = static_cast<std::uint32_t>(bucket);
-        if (bucket >= buckets.size()) buckets.resize(2 * bucket);
-        buckets[bucket].push_back(leaf);
-        last_bucket = std::max(last_bucket, bucket);
-    };
-
-    for (const std::uint32_t joint : joints)
-        for (const BoneSeeds::Seed& seed : seeds.of_joint[joint])
-            offer(seed.leaf, make_label(to_units(seed.distance), joint));
-
-    // Bridges in both directions, by leaf; few leaves have any.
-    struct Arc {
-        std::uint32_t from, to, cost;
-    };
-    std::vector<Arc> arcs;
-    for (const Bridge& b : bridges) {
-        for (const auto& [from, to] : {std::pair{b.from, b.to}, std::pair{b.to, b.from}}) {
-            const float factor = domain_.leaves[to].boundary ? penalty_ : 1;
-            arcs.push_back({from, to, std::max(kUnit, to_units(static_cast<double>(b.length) * factor))});
-        }
+    if (seeds.of_joint.size() >= kNoJoint) {
+        return Error{ErrorCode::usage, "a skeleton of " + std::to_string(seeds.of_joint.size()) +
+                                           " joints is more than the 65534 that can be bound at once"};
     }
-    std::sort(arcs.begin(), arcs.end(), [](const Arc& a, const Arc& b) {
-        return std::tie(a.from, a.to, a.cost) < std::tie(b.from, b.to, b.cost);
-    });
-    std::vector<bool> has_arcs(arcs.empty() ? 0 : n, false);
-    for (const Arc& arc : arcs) has_arcs[arc.from] = true;
-
-    std::vector<Label> ready;
-    for (std::size_t bucket = 0; bucket <= last_bucket; ++bucket) {
-        if ((bucket & 15) == 0) {
-            if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while measuring distances"};
-        }
-        for (std::size_t q = 0; q < buckets[bucket].size(); ++q) {
-            const std::uint32_t leaf = buckets[bucket][q];
-            Label* const row = labels.data() + leaf * width;
-            ready.clear();
-            for (std::size_t k = 0; k < width && row[k] != kEmpty; ++k) {
-                if (!(row[k] & 1) || distance_of(row[k]) >> kBucketShift != bucket) continue;
-                ready.push_back(row[k]);
-                row[k] &= ~Label{1};
-            }
-            if (ready.empty()) continue;
-            const std::uint32_t least = distance_of(ready.front());
-            for (std::uint32_t k = domain_.first_link[leaf]; k < domain_.first_link[leaf + 1]; ++k) {
-                const std::uint32_t to = domain_.link[k], cost = cost_[k];
-                if (add_saturating(least, cost) > worst[to]) continue;
-                for (const Label label : ready)
-                    offer(to, make_label(add_saturating(distance_of(label), cost), joint_of(label)));
-            }
-            if (!arcs.empty() && has_arcs[leaf]) {
-                auto arc = std::lower_bound(arcs.begin(), arcs.end(), leaf,
-                                            [](const Arc& a, std::uint32_t from) { return a.from < from; });
-                for (; arc != arcs.end() && arc->from == leaf; ++arc)
-                    for (const Label label : ready)
-                        offer(arc->to, make_label(add_saturating(distance_of(label), arc->cost), joint_of(label)));
-            }
-        }
-        std::vector<std::uint32_t>().swap(buckets[bucket]);
-    }
-
-    LeafDistances result;
-    result.width = width;
-    result.joint.resize(n * width);
-    result.distance.resize(n * width);
-    parallel_for(context, n * width, 65536, [&](std::size_t k) {
-        const bool empty = labels[k] == kEmpty;
-        result.joint[k] = empty ? DistanceTable::none : joint_of(labels[k]);
-        result.distance[k] = empty ? LeafDistances::unreached : distance_of(labels[k]);
-    });
-    return result;
+    const std::vector<Arc> arcs = make_arcs(domain_, bridges, penalty_);
+    const auto width = static_cast<std::size_t>(std::clamp(nearest, 1, 16));
+    auto run = [&](auto k) { return sweep<k()>(domain_, cost_, seeds, joints, arcs, width, context); };
+    if (width == 1) return run(std::integral_constant<int, 1>());
+    if (width <= 4) return run(std::integral_constant<int, 4>());
+    if (width <= 8) return run(std::integral_constant<int, 8>());
+    return run(std::integral_constant<int, 16>());
 }
 
 }  // namespace sinew
