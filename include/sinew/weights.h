@@ -16,6 +16,9 @@ struct Influence {
     friend bool operator==(const Influence&, const Influence&) = default;
 };
 
+struct InfluenceTable;
+struct FinishOptions;
+
 /// Skin weights: per vertex a list of influences. Invariant: sorted by falling weight (then by joint), every
 /// weight > 0, no joint twice, float weights that sum to 1 within 2e-7 per influence. A row may be empty
 /// only where nothing could be bound, which BindReport counts.
@@ -24,8 +27,8 @@ public:
     SkinWeights() = default;
 
     /// Builds from rows given as counts and influences in vertex order; sorts, merges repeated joints, drops
-    /// zeros and normalises each row. A negative or non-finite weight is an error that names the vertex.
-    /// O(influences log max row).
+    /// zeros and normalises each row (one that sums to 1 already keeps its bits). A negative or non-finite weight
+    /// is an error that names the vertex. O(influences log max row).
     static Result<SkinWeights> from_rows(std::span<const std::uint32_t> counts, std::vector<Influence> influences);
 
     std::size_t vertex_count() const { return first_.empty() ? 0 : first_.size() - 1; }
@@ -36,6 +39,7 @@ public:
     friend bool operator==(const SkinWeights&, const SkinWeights&) = default;
 
 private:
+    friend Result<SkinWeights> finish(const InfluenceTable&, const FinishOptions&, Context*);
     std::vector<std::uint64_t> first_;  // V + 1
     std::vector<Influence> influences_;
 };

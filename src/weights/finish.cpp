@@ -1,0 +1,186 @@
+// From strengths to skin weights: limit, prune, normalise. The continuous limit (subtract the next strongest, then
+// normalise) is the one that needs.md 10 asks for.
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <string>
+
+#include "core/parallel.h"
+#include "sinew/weights.h"
+
+namespace sinew {
+
+namespace {
+
+constexpr std::size_t rows_per_chunk = 2048;
+
+struct Share {
+    std::uint32_t joint;
+    double weight;
+};
+
+bool before(const Share& a, const Share& b) {
+    return a.weight != b.weight ? a.weight > b.weight : a.joint < b.joint;
+}
+
+void sort_row(std::vector<Share>& row) {
+    if (!std::is_sorted(row.begin(), row.end(), before)) std::sort(row.begin(), row.end(), before);
+}
+
+// Divides by the sum. Returns false, and empties the row, if that is 0.
+bool normalise(std::vector<Share>& row) {
+    double sum = 0;
+    for (const Share& s : row) sum += s.weight;
+    if (!(sum > 0)) {
+        row.clear();
+        return false;
+    }
+    for (Share& s : row) s.weight /= sum;
+    return true;
+}
+
+// Appends the row as floats. They sum to 1 within half an ulp each. Rounding can make two weights equal or the
+// smallest ones 0, so order and positivity are restored.
+std::uint32_t append(const std::vector<Share>& row, std::vector<Influence>& out) {
+    const std::size_t begin = out.size();
+    for (const Share& s : row) {
+        const float weight = float(s.weight);
+        if (!(weight > 0)) continue;
+        std::size_t at = out.size();
+        out.push_back({s.joint, weight});
+        for (; at > begin && out[at - 1].weight == weight && out[at - 1].joint > s.joint; --at)
+            std::swap(out[at - 1], out[at]);
+    }
+    return std::uint32_t(out.size() - begin);
+}
+
+}  // namespace
+
+Status check(const FinishOptions& o) {
+    if (o.max_influences != all_influences && (o.max_influences < 1 || o.max_influences > 8))
+        return Error{ErrorCode::usage,
+                     "the limit of influences must be 1 to 8, or all, not " + std::to_string(o.max_influences)};
+    if (o.limit_rule != LimitRule::fade && o.limit_rule != LimitRule::cut)
+        return Error{ErrorCode::usage, "limit rule: no such rule"};
+    if (!(o.prune >= 0 && o.prune <= 0.5f))  // NaN fails
+        return Error{ErrorCode::usage, "prune must be from 0 to 0.5, not " + std::to_string(o.prune)};
+    return Done{};
+}
+
+Result<SkinWeights> finish(const InfluenceTable& influences, const FinishOptions& options, Context* context) {
+    if (Status ok = check(options); !ok) return ok.error();
+    const std::size_t width = influences.width, slots = influences.vertices * width;
+    if (influences.joint.size() != slots || influences.strength.size() != slots)
+        return Error{ErrorCode::internal, "an influence table's columns are not vertices × width long"};
+
+    const std::size_t keep =
+        options.max_influences == all_influences ? width : static_cast<std::size_t>(options.max_influences);
+    const std::size_t chunks = (influences.vertices + rows_per_chunk - 1) / rows_per_chunk;
+    std::vector<std::vector<Influence>> part(chunks);
+    SkinWeights out;
+    out.first_.assign(influences.vertices + 1, 0);  // counts first
+    std::atomic<std::size_t> bad{influences.vertices};
+    parallel_chunks(context, influences.vertices, rows_per_chunk,
+                    [&](std::size_t c, std::size_t begin, std::size_t end) {
+                        if (cancelled(context)) return;
+                        std::vector<Share> row;
+                        row.reserve(width);
+                        part[c].reserve((end - begin) * std::min<std::size_t>(keep, 4));
+                        for (std::size_t v = begin; v < end; ++v) {
+                            row.clear();
+                            for (std::size_t i = v * width; i < (v + 1) * width; ++i) {
+                                if (influences.joint[i] == DistanceTable::none) continue;
+                                const float strength = influences.strength[i];
+                                if (!(strength >= 0 && strength < INFINITY)) {
+                                    std::size_t seen = bad.load();
+                                    while (v < seen && !bad.compare_exchange_weak(seen, v)) {
+                                    }
+                                } else if (strength > 0) {
+                                    row.push_back({influences.joint[i], strength});
+                                }
+                            }
+                            sort_row(row);
+                            if (row.size() > keep) {
+                                // Where all of them are equal nothing would be left: then any K of them are as
+                                // good.
+                                const double next = options.limit_rule == LimitRule::fade ? row[keep].weight : 0;
+                                row.resize(keep);
+                                if (row[0].weight > next) {
+                                    for (Share& s : row) s.weight -= next;
+                                    std::erase_if(row, [](const Share& s) { return !(s.weight > 0); });
+                                }
+                            }
+                            if (!normalise(row)) continue;
+                            const std::size_t whole = row.size();
+                            while (row.size() > 1 && row.back().weight < options.prune) row.pop_back();
+                            if (row.size() < whole) normalise(row);
+                            out.first_[v + 1] = append(row, part[c]);
+                        }
+                    });
+    if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while finishing the weights"};
+    if (const std::size_t v = bad.load(); v < influences.vertices)
+        return Error{ErrorCode::internal,
+                     "vertex " + std::to_string(v) + " has a strength that is negative or not finite"};
+
+    for (std::size_t v = 0; v < influences.vertices; ++v) out.first_[v + 1] += out.first_[v];
+    out.influences_.resize(out.first_.back());
+    parallel_for(context, chunks, 1, [&](std::size_t c) {
+        std::copy(part[c].begin(), part[c].end(),
+                  out.influences_.begin() + std::ptrdiff_t(out.first_[c * rows_per_chunk]));
+        part[c] = {};
+    });
+    return out;
+}
+
+Result<SkinWeights> SkinWeights::from_rows(std::span<const std::uint32_t> counts,
+                                           std::vector<Influence> influences) {
+    std::size_t total = 0;
+    for (const std::uint32_t count : counts) total += count;
+    if (total != influences.size())
+        return Error{ErrorCode::input, "the rows of the weights hold " + std::to_string(total) +
+                                           " influences, but " + std::to_string(influences.size()) + " are given"};
+    SkinWeights out;
+    out.first_.reserve(counts.size() + 1);
+    out.first_.push_back(0);
+    out.influences_.reserve(total);
+    std::vector<Share> row;
+    std::size_t next = 0;
+    for (std::size_t v = 0; v < counts.size(); ++v) {
+        row.clear();
+        for (std::uint32_t i = 0; i < counts[v]; ++i, ++next) {
+            const Influence& in = influences[next];
+            if (!(in.weight >= 0 && in.weight < INFINITY))
+                return Error{ErrorCode::input, "vertex " + std::to_string(v) + " has the weight " +
+                                                   std::to_string(in.weight) + " on joint " +
+                                                   std::to_string(in.joint) +
+                                                   ": weights must be finite and not negative"};
+            if (in.weight > 0) row.push_back({in.joint, in.weight});
+        }
+        // Merge what names the same joint.
+        std::stable_sort(row.begin(), row.end(), [](const Share& a, const Share& b) { return a.joint < b.joint; });
+        std::size_t kept = 0;
+        for (std::size_t i = 1; i < row.size(); ++i) {
+            if (row[i].joint == row[kept].joint)
+                row[kept].weight += row[i].weight;
+            else
+                row[++kept] = row[i];
+        }
+        if (!row.empty()) row.resize(kept + 1);
+        std::sort(row.begin(), row.end(), before);
+        // A row that keeps the invariant already keeps its bits: reading back what was written changes nothing.
+        double sum = 0;
+        for (const Share& s : row) sum += s.weight;
+        if (std::abs(sum - 1) > 1e-7 * double(row.size())) normalise(row);
+        append(row, out.influences_);
+        out.first_.push_back(out.influences_.size());
+    }
+    return out;
+}
+
+std::size_t SkinWeights::max_influences() const {
+    std::size_t most = 0;
+    for (std::size_t v = 0; v < vertex_count(); ++v) most = std::max<std::size_t>(most, first_[v + 1] - first_[v]);
+    return most;
+}
+
+}  // namespace sinew
