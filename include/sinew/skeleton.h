@@ -16,8 +16,8 @@ enum class DeformReason {
     included,        ///< the user said so (--include)
     excluded,        ///< the user said so (--exclude, or "deform": false in the skeleton file)
     unused_by_skin,  ///< the file has weights and none is on this joint
-    control_name,    ///< its name is that of an IK, control, target, pole or helper joint
-    end_name,        ///< its name is that of an end marker (_end, Nub, Tip) of its parent
+    control_name,    ///< its name is that of an IK, control, target or pole joint
+    end_name,        ///< its name is that of an end marker (HeadEnd, Nub) of its parent
     slot_name,       ///< its name is that of an attachment: weapon slot, socket, prop
     root_structure,  ///< a root or trajectory joint that only carries the skeleton
     no_skin,         ///< no skin of the file lists it
@@ -68,13 +68,15 @@ struct DeformOptions {
 };
 
 /// Sets Joint::deform and Joint::reason. joint_use: for each joint the sum of the weights that the file's own
-/// skin gives it, or empty where it has none. A glob that matches no joint is an error, and so is an outcome
-/// in which nothing deforms. O(joints).
+/// skin gives it, or empty where it has none. A joint that comes with reason `excluded` (its file says so) stays
+/// so unless included; one that no skin lists cannot be included. A glob that matches no joint is an error, and
+/// so is an outcome in which nothing deforms, unless only names led to it: then all joints deform. O(joints).
 Status select_deforming(Skeleton& skeleton, const std::vector<double>& joint_use, const DeformOptions& options);
 
 /// The bones of the deforming joints: one segment to each nearest deforming descendant; for a leaf, to its
-/// stated tail, else to an idle end child, else a point at its head for extend_leaf_bones to lengthen.
-/// Joints that do not deform own none. Order: by joint, then by child.
+/// stated tail, else to an idle end child, else a point at its head for extend_leaf_bones to lengthen. Segments
+/// without length are dropped where the joint has others. Joints that do not deform own none. Requires
+/// check_skeleton. Order: by joint, then by child. O(joints).
 std::vector<Bone> make_bones(const Skeleton& skeleton);
 
 }  // namespace sinew

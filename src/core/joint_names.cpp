@@ -1,0 +1,224 @@
+#include "core/joint_names.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <span>
+
+namespace sinew {
+
+namespace {
+
+using Words = std::vector<std::string>;
+using WordList = std::span<const std::string_view>;
+
+// The table. A rule that holds a joint idle by mistake does more harm than one that misses: its skin moves with a
+// neighbour, while an idle joint that is kept only takes a share. So words that are as often found on joints with
+// weight (tip, leaf, helper, twist, roll, gun) are not in it.
+
+constexpr std::array<std::string_view, 13> control_words{"ik",         "ikh",  "ctrl",   "ctl",  "control",
+                                                         "controller", "pole", "target", "goal", "effector",
+                                                         "handle",     "wgt",  "mch"};
+constexpr std::array<std::string_view, 11> slot_words{"slot",        "socket", "handslot", "weaponslot",
+                                                      "weapon",      "prop",   "attach",   "attachment",
+                                                      "attachpoint", "mount",  "item"};
+// First words of the layers of a Blender rig that drive its deforming "DEF-" joints.
+constexpr std::array<std::string_view, 6> driver_layers{"mch", "org", "ctrl", "drv", "vis", "wgt"};
+
+constexpr std::array<std::string_view, 15> root_words{"root",      "rootjoint",  "armature", "skeleton", "skel",
+                                                      "reference", "trajectory", "origin",   "master",   "global",
+                                                      "world",     "motion",     "scene",    "rig",      "offset"};
+// Beside a root word, these say nothing. Others, such as "hips" or "hair", name a part of a body.
+constexpr std::array<std::string_view, 17> root_fillers{"joint", "jnt",       "jt", "bone", "bn",   "node",
+                                                        "b",     "m",         "c",  "j",    "main", "center",
+                                                        "char",  "character", "sk", "bip",  "drv"};
+constexpr std::array<std::string_view, 35> body_words{
+    "hip",  "hips", "pelvis", "spine", "body",  "torso", "chest", "abdomen", "waist", "belly", "neck",    "head",
+    "face", "jaw",  "tongue", "eye",   "ear",   "hair",  "tail",  "wing",    "fin",   "skirt", "cape",    "cloth",
+    "arm",  "hand", "finger", "thumb", "wrist", "leg",   "thigh", "knee",    "foot",  "toe",   "shoulder"};
+constexpr std::array<std::string_view, 7> finger_words{"thumb", "index",  "middle", "ring",
+                                                       "pinky", "little", "finger"};
+constexpr std::array<std::string_view, 4> side_words{"l", "r", "left", "right"};
+
+bool in(WordList list, std::string_view word) { return std::find(list.begin(), list.end(), word) != list.end(); }
+bool any_in(WordList list, const Words& words) {
+    return std::any_of(words.begin(), words.end(), [&](const std::string& w) { return in(list, w); });
+}
+bool has(const Words& words, std::string_view word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_lower(char c) {
+    return (c >= 'a' && c <= 'z') || static_cast<unsigned char>(c) >= 0x80;
+}  // UTF-8 is letters
+bool is_number(const std::string& word) { return is_digit(word[0]); }
+
+// The words but sides and numbers and the given ending: what the joint is a part of.
+Words stem(const Words& words, std::string_view ending = {}) {
+    Words out;
+    for (const std::string& w : words)
+        if (!in(side_words, w) && !is_number(w) && w != ending) out.push_back(w);
+    return out;
+}
+
+struct Tree {
+    explicit Tree(const Skeleton& skeleton)
+        : joints(skeleton.joints), children(joints.size()), words(joints.size()) {
+        for (std::size_t j = 0; j < joints.size(); ++j) {
+            if (joints[j].parent >= 0) children[joints[j].parent].push_back(std::uint32_t(j));
+            words[j] = name_words(joints[j].name);
+        }
+        // Parents before children, whatever their order in the file.
+        for (std::size_t j = 0; j < joints.size(); ++j)
+            if (joints[j].parent < 0) order.push_back(std::uint32_t(j));
+        for (std::size_t i = 0; i < order.size(); ++i)
+            order.insert(order.end(), children[order[i]].begin(), children[order[i]].end());
+    }
+    const std::vector<Joint>& joints;
+    std::vector<std::vector<std::uint32_t>> children;
+    std::vector<Words> words;
+    std::vector<std::uint32_t> order;
+};
+
+bool control_name(const Words& words, bool has_def_layer) {
+    if (words.empty()) return false;
+    if (has_def_layer && in(driver_layers, words.front())) return true;
+    if (has(words, "center") && has(words, "of") && has(words, "mass")) return true;
+    return any_in(control_words, words);
+}
+
+// An end marker repeats its parent's name (HeadEnd below Head, LeftToe_End below LeftToeBase): the last bone of a
+// tail may well be called tail_end below tail_mid, and moves skin.
+bool end_name(const Tree& tree, std::uint32_t j, bool distal_fingers) {
+    const Words& words = tree.words[j];
+    if (has(words, "nub") || has(words, "endsite") || (has(words, "end") && has(words, "site"))) return true;
+    // OpenXR and WebXR hands: the tip beyond the distal phalanx.
+    if (distal_fingers && has(words, "tip") && any_in(finger_words, words)) return true;
+    if (tree.joints[j].parent < 0) return false;
+    const Words& parent = tree.words[tree.joints[j].parent];
+    // Mixamo: a finger has three phalanges, and a fourth joint at its end.
+    if (has(words, "hand") && any_in(finger_words, words) && words.back() == "4" && parent.size() == words.size() &&
+        parent.back() == "3" && std::equal(words.begin(), words.end() - 1, parent.begin()))
+        return true;
+    if (!has(words, "end")) return false;
+    Words mine = stem(words, "end"), other = stem(parent, "end");
+    const Words top = stem(mine, "top"), base = stem(other, "base");  // HeadTop_End below Head; LeftToeBase
+    return mine == other || mine == base || top == other;
+}
+
+// A root that only carries: named so and not after a part of the body. One that lies among the joints it carries
+// and has several of them as children is a pelvis that happens to be called root.
+bool root_structure(const Tree& tree, std::uint32_t j, const std::vector<DeformReason>& reason) {
+    const Words& words = tree.words[j];
+    const int parent = tree.joints[j].parent;
+    const bool first = parent < 0;
+    if (tree.joints.size() < 2 || (!first && reason[parent] != DeformReason::root_structure)) return false;
+
+    std::size_t carried = 0, controls = 0;
+    for (const std::uint32_t c : tree.children[j]) ++(reason[c] == DeformReason::deforms ? carried : controls);
+
+    bool named = any_in(root_words, words) && !any_in(body_words, words);
+    if (!first)  // further down the chain every word must agree
+        named = named && std::all_of(words.begin(), words.end(), [](const std::string& w) {
+                    return in(root_words, w) || in(root_fillers, w) || in(side_words, w) || is_number(w);
+                });
+    // "Bone" at the floor that carries both feet and pole targets.
+    const bool generic = first && carried > 1 && controls > 0 && stem(words) == Words{"bone"};
+    if (!named && !generic) return false;
+    if (carried < 2) return true;
+
+    Vec3 low{INFINITY, INFINITY, INFINITY}, high{-INFINITY, -INFINITY, -INFINITY};
+    for (std::size_t i = 0; i < tree.joints.size(); ++i) {
+        if (i == j) continue;
+        const Vec3& p = tree.joints[i].position;
+        low = {std::min(low.x, p.x), std::min(low.y, p.y), std::min(low.z, p.z)};
+        high = {std::max(high.x, p.x), std::max(high.y, p.y), std::max(high.z, p.z)};
+    }
+    const Vec3& p = tree.joints[j].position;
+    const bool inside = p.x > low.x && p.x < high.x && p.y > low.y && p.y < high.y && p.z > low.z && p.z < high.z;
+    return !inside;
+}
+
+// "shoulderFBXASC046L": how Maya's FBX export writes characters that it cannot, by their decimal code.
+std::string unescape(std::string_view name) {
+    std::string out;
+    constexpr std::string_view mark = "FBXASC";
+    for (std::size_t i = 0; i < name.size(); ++i) {
+        const std::string_view rest = name.substr(i);
+        if (rest.size() >= 9 && rest.substr(0, 6) == mark && is_digit(rest[6]) && is_digit(rest[7]) &&
+            is_digit(rest[8])) {
+            const int code = (rest[6] - '0') * 100 + (rest[7] - '0') * 10 + (rest[8] - '0');
+            if (code > 0 && code < 128) {
+                out.push_back(static_cast<char>(code));
+                i += 8;
+                continue;
+            }
+        }
+        out.push_back(name[i]);
+    }
+    return out;
+}
+
+}  // namespace
+
+std::vector<std::string> name_words(std::string_view given) {
+    std::string name = unescape(given);
+    if (const std::size_t colon = name.rfind(':'); colon != std::string::npos && colon + 1 < name.size())
+        name.erase(0, colon + 1);
+    Words words;
+    std::string word;
+    const auto flush = [&] {
+        if (!word.empty()) words.push_back(std::move(word));
+        word.clear();
+    };
+    for (std::size_t i = 0; i < name.size(); ++i) {
+        const char c = name[i];
+        if (!is_upper(c) && !is_lower(c) && !is_digit(c)) {
+            flush();
+            continue;
+        }
+        const char before = i > 0 ? name[i - 1] : '\0', after = i + 1 < name.size() ? name[i + 1] : '\0';
+        if (is_digit(c) != is_digit(before)) flush();
+        // aB begins a word at B; ABc begins one at B too, so that IKFoot is ik, foot.
+        if (is_upper(c) && (is_lower(before) || (is_upper(before) && is_lower(after)))) flush();
+        word.push_back(is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c);
+    }
+    flush();
+    return words;
+}
+
+std::vector<DeformReason> idle_by_name(const Skeleton& skeleton) {
+    const Tree tree(skeleton);
+    const std::size_t n = tree.joints.size();
+    bool def_layer = false, distal = false;
+    for (const Words& words : tree.words) {
+        def_layer |= !words.empty() && words.front() == "def";
+        distal |= has(words, "distal");
+    }
+
+    // Leaves first: a joint named like a control, an end or a slot is idle only if all below it are. What moves
+    // joints with skin may well have skin of its own, whatever it is called.
+    std::vector<DeformReason> reason(n, DeformReason::deforms);
+    for (auto it = tree.order.rbegin(); it != tree.order.rend(); ++it) {
+        const std::uint32_t j = *it;
+        const auto& children = tree.children[j];
+        if (std::any_of(children.begin(), children.end(),
+                        [&](std::uint32_t c) { return reason[c] == DeformReason::deforms; }))
+            continue;
+        if (end_name(tree, j, distal))
+            reason[j] = DeformReason::end_name;
+        else if (control_name(tree.words[j], def_layer))
+            reason[j] = DeformReason::control_name;
+        else if (any_in(slot_words, tree.words[j]))
+            reason[j] = DeformReason::slot_name;
+    }
+    for (const std::uint32_t j : tree.order)
+        if (reason[j] == DeformReason::deforms && root_structure(tree, j, reason))
+            reason[j] = DeformReason::root_structure;
+    return reason;
+}
+
+}  // namespace sinew

@@ -1,0 +1,242 @@
+#include "sinew/skeleton.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/joint_names.h"
+
+namespace sinew {
+
+namespace {
+
+std::string describe(const Skeleton& skeleton, std::size_t joint) {
+    return "joint " + std::to_string(joint) + " (\"" + skeleton.joints[joint].name + "\")";
+}
+
+bool finite(const Vec3& p) { return std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z); }
+
+// * is any run of characters, ? is one character.
+bool matches(std::string_view glob, std::string_view name) {
+    std::size_t g = 0, n = 0, star = std::string_view::npos, resume = 0;
+    while (n < name.size()) {
+        if (g < glob.size() && glob[g] == '*') {
+            star = g++;
+            resume = n;
+        } else if (g < glob.size() && (glob[g] == '?' || glob[g] == name[n])) {
+            ++g;
+            ++n;
+        } else if (star != std::string_view::npos) {
+            g = star + 1;
+            n = ++resume;
+        } else {
+            return false;
+        }
+    }
+    while (g < glob.size() && glob[g] == '*') ++g;
+    return g == glob.size();
+}
+
+// Everything but what the user says in globs.
+Status check_structure(const Skeleton& skeleton) {
+    const std::size_t n = skeleton.joints.size();
+    if (n == 0) return Error{ErrorCode::input, "the skeleton has no joints"};
+    if (n >= 0x7fffffffu) return Error{ErrorCode::too_large, "the skeleton has more joints than can be counted"};
+    for (std::size_t j = 0; j < n; ++j) {
+        const Joint& joint = skeleton.joints[j];
+        if (joint.parent < -1 || joint.parent >= int(n))
+            return Error{ErrorCode::input, describe(skeleton, j) + " has the parent " +
+                                               std::to_string(joint.parent) + ", but there are only " +
+                                               std::to_string(n) + " joints (-1 = a root)"};
+        if (!finite(joint.position))
+            return Error{ErrorCode::input, describe(skeleton, j) + " has a position that is not finite"};
+        if (joint.tail && !finite(*joint.tail))
+            return Error{ErrorCode::input, describe(skeleton, j) + " has a tail that is not finite"};
+    }
+    // 0 = not seen, otherwise the walk that saw it: meeting one's own walk again is a cycle.
+    std::vector<std::uint32_t> seen(n, 0);
+    for (std::size_t j = 0; j < n; ++j) {
+        const std::uint32_t walk = std::uint32_t(j) + 1;
+        int at = int(j);
+        while (at >= 0 && seen[at] == 0) {
+            seen[at] = walk;
+            at = skeleton.joints[at].parent;
+        }
+        if (at >= 0 && seen[at] == walk)
+            return Error{ErrorCode::input, describe(skeleton, std::size_t(at)) + " is its own ancestor"};
+    }
+    for (std::size_t s = 0; s < skeleton.skins.size(); ++s)
+        for (const std::uint32_t j : skeleton.skins[s])
+            if (j >= n)
+                return Error{ErrorCode::input, "skin " + std::to_string(s) + " lists joint " + std::to_string(j) +
+                                                   ", but there are only " + std::to_string(n)};
+    return Done{};
+}
+
+}  // namespace
+
+std::string_view to_string(DeformReason reason) {
+    switch (reason) {
+        case DeformReason::deforms:
+            return "deforms";
+        case DeformReason::included:
+            return "included";
+        case DeformReason::excluded:
+            return "excluded";
+        case DeformReason::unused_by_skin:
+            return "unused_by_skin";
+        case DeformReason::control_name:
+            return "control_name";
+        case DeformReason::end_name:
+            return "end_name";
+        case DeformReason::slot_name:
+            return "slot_name";
+        case DeformReason::root_structure:
+            return "root_structure";
+        case DeformReason::no_skin:
+            return "no_skin";
+    }
+    return "unknown";
+}
+
+Status check_skeleton(const Skeleton& skeleton) {
+    if (Status ok = check_structure(skeleton); !ok) return ok;
+    if (std::none_of(skeleton.joints.begin(), skeleton.joints.end(), [](const Joint& j) { return j.deform; }))
+        return Error{ErrorCode::input, "no joint of the skeleton deforms: there is nothing to bind to"};
+    return Done{};
+}
+
+Status select_deforming(Skeleton& skeleton, const std::vector<double>& joint_use, const DeformOptions& options) {
+    if (Status ok = check_structure(skeleton); !ok) return ok;
+    const std::size_t n = skeleton.joints.size();
+    if (!joint_use.empty() && joint_use.size() != n)
+        return Error{ErrorCode::internal, "joint_use has " + std::to_string(joint_use.size()) + " entries for " +
+                                              std::to_string(n) + " joints"};
+
+    std::vector<bool> used(n);
+    std::size_t used_count = 0;
+    double total = 0;
+    for (const double use : joint_use) total += use;
+    for (std::size_t j = 0; j < joint_use.size(); ++j)
+        if (joint_use[j] > 1e-6 * total) {
+            used[j] = true;
+            ++used_count;
+        }
+
+    DeformFrom from = options.from;
+    if (from == DeformFrom::skin && used_count == 0)
+        return Error{ErrorCode::input,
+                     "the file has no skin weights to tell idle joints by: use names or all instead"};
+    // A skin of one joint out of many is a placeholder, not evidence.
+    if (from == DeformFrom::automatic)
+        from = used_count >= 2 || (used_count == 1 && n == 1) ? DeformFrom::skin : DeformFrom::names;
+
+    std::vector<DeformReason> reason(n, DeformReason::deforms);
+    if (from == DeformFrom::skin) {
+        for (std::size_t j = 0; j < n; ++j)
+            if (!used[j]) reason[j] = DeformReason::unused_by_skin;
+    } else if (from == DeformFrom::names) {
+        reason = idle_by_name(skeleton);
+    }
+    std::vector<bool> listed(n, skeleton.skins.empty());
+    for (const auto& skin : skeleton.skins)
+        for (const std::uint32_t j : skin) listed[j] = true;
+    // Names are only a guess: one that leaves nothing to bind to (a prop on a lone "root") was wrong.
+    const auto left = [&] {
+        for (std::size_t j = 0; j < n; ++j)
+            if (reason[j] == DeformReason::deforms && listed[j]) return true;
+        return false;
+    };
+    if (from == DeformFrom::names && !left()) reason.assign(n, DeformReason::deforms);
+
+    for (std::size_t j = 0; j < n; ++j)
+        if (!skeleton.joints[j].deform && skeleton.joints[j].reason == DeformReason::excluded)
+            reason[j] = DeformReason::excluded;
+    const auto apply = [&](const std::vector<std::string>& globs, const char* option, DeformReason why) -> Status {
+        for (const std::string& glob : globs) {
+            bool any = false;
+            for (std::size_t j = 0; j < n; ++j)
+                if (matches(glob, skeleton.joints[j].name)) {
+                    reason[j] = why;
+                    any = true;
+                }
+            if (!any)
+                return Error{ErrorCode::usage,
+                             std::string(option) + " \"" + glob + "\" matches no joint of the skeleton"};
+        }
+        return Done{};
+    };
+    if (Status ok = apply(options.exclude, "exclude", DeformReason::excluded); !ok) return ok;
+    if (Status ok = apply(options.include, "include", DeformReason::included); !ok) return ok;
+    // What no skin of the file lists cannot be given weight, whatever anyone says.
+    bool any = false;
+    for (std::size_t j = 0; j < n; ++j) {
+        if (!listed[j]) reason[j] = DeformReason::no_skin;
+        any |= reason[j] == DeformReason::deforms || reason[j] == DeformReason::included;
+    }
+    if (!any) return Error{ErrorCode::usage, "every joint is excluded: there is nothing left to bind to"};
+    for (std::size_t j = 0; j < n; ++j) {
+        skeleton.joints[j].reason = reason[j];
+        skeleton.joints[j].deform = reason[j] == DeformReason::deforms || reason[j] == DeformReason::included;
+    }
+    return Done{};
+}
+
+std::vector<Bone> make_bones(const Skeleton& skeleton) {
+    const auto& joints = skeleton.joints;
+    const std::size_t n = joints.size();
+    std::vector<std::vector<std::uint32_t>> children(n);
+    for (std::size_t j = 0; j < n; ++j)
+        if (joints[j].parent >= 0) children[joints[j].parent].push_back(std::uint32_t(j));
+    const std::vector<DeformReason> by_name = idle_by_name(skeleton);
+
+    // Where a leaf bone ends, by an idle child: one named as an end, or the only child if it is a leaf that is no
+    // control or slot (an IK target or a weapon may be anywhere). Markers at the joint itself are followed down.
+    const auto marked_end = [&](std::uint32_t j) -> std::optional<Vec3> {
+        for (std::uint32_t at = j;;) {
+            const auto& below = children[at];
+            const auto end = std::find_if(below.begin(), below.end(),
+                                          [&](std::uint32_t c) { return by_name[c] == DeformReason::end_name; });
+            if (end != below.end())
+                at = *end;
+            else if (below.size() == 1 && children[below[0]].empty() && by_name[below[0]] == DeformReason::deforms)
+                at = below[0];
+            else
+                return std::nullopt;
+            if (!(joints[at].position == joints[j].position)) return joints[at].position;
+        }
+    };
+
+    std::vector<Bone> bones;
+    std::vector<std::uint32_t> stack;
+    for (std::uint32_t j = 0; j < n; ++j) {
+        if (!joints[j].deform) continue;
+        bool open_head = false;
+        for (int up = joints[j].parent; up >= 0 && !open_head; up = joints[up].parent)
+            open_head = joints[up].deform;
+
+        const std::size_t first = bones.size();
+        bool leaf = true;
+        stack.assign(children[j].rbegin(), children[j].rend());
+        while (!stack.empty()) {
+            const std::uint32_t c = stack.back();
+            stack.pop_back();
+            if (!joints[c].deform) {
+                stack.insert(stack.end(), children[c].rbegin(), children[c].rend());
+                continue;
+            }
+            leaf = false;
+            if (!(joints[c].position == joints[j].position))
+                bones.push_back({j, joints[j].position, joints[c].position, open_head, true});
+        }
+        if (leaf) {
+            std::optional<Vec3> tail = joints[j].tail;
+            if (!tail || *tail == joints[j].position) tail = marked_end(j);
+            bones.push_back({j, joints[j].position, tail.value_or(joints[j].position), open_head, false});
+        } else if (bones.size() == first) {  // all its children lie where it does
+            bones.push_back({j, joints[j].position, joints[j].position, open_head, true});
+        }
+    }
+    return bones;
+}
+
+}  // namespace sinew

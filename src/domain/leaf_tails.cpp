@@ -1,0 +1,60 @@
+// How far the bone of a leaf joint reaches: through the volume, on in the direction in which its parent came.
+#include <algorithm>
+#include <cmath>
+
+#include "sinew/domain.h"
+
+namespace sinew {
+
+void extend_leaf_bones(std::vector<Bone>& bones, const Skeleton& skeleton, const VoxelGrid& grid) {
+    const GridTransform& transform = grid.transform;
+    const int resolution = transform.resolution;
+    const auto solid = [&](const double(&p)[3]) {
+        int voxel[3];
+        for (int a = 0; a < 3; ++a) {
+            // Compared as double: a joint may be anywhere, also where no int reaches.
+            if (!(p[a] >= 0 && p[a] < resolution)) return false;
+            voxel[a] = static_cast<int>(p[a]);
+        }
+        return grid.boundary.get(voxel[0], voxel[1], voxel[2]) || grid.interior.get(voxel[0], voxel[1], voxel[2]);
+    };
+
+    for (Bone& bone : bones) {
+        // A point with nothing beyond its tail is a leaf's; other points are joints on top of each other.
+        if (!(bone.head == bone.tail) || bone.open_tail) continue;
+
+        // The direction from the nearest ancestor that is somewhere else.
+        double direction[3] = {0, 0, 0}, length = 0;
+        for (int up = skeleton.joints[bone.joint].parent; up >= 0 && !(length > 0);
+             up = skeleton.joints[up].parent) {
+            const Vec3& from = skeleton.joints[up].position;
+            direction[0] = double(bone.head.x) - from.x;
+            direction[1] = double(bone.head.y) - from.y;
+            direction[2] = double(bone.head.z) - from.z;
+            length =
+                std::sqrt(direction[0] * direction[0] + direction[1] * direction[1] + direction[2] * direction[2]);
+        }
+        if (!(length > 0)) continue;  // a root that is a leaf: no direction is better than another
+
+        // March in half voxels, over gaps of at most one voxel, to the last solid sample.
+        constexpr double step = 0.5;
+        constexpr int gap_steps = 2;
+        const double start[3] = {(bone.head.x - transform.origin[0]) / transform.voxel,
+                                 (bone.head.y - transform.origin[1]) / transform.voxel,
+                                 (bone.head.z - transform.origin[2]) / transform.voxel};
+        if (!solid(start)) continue;
+        int last = 0;
+        for (int i = 1; i - last <= gap_steps + 1; ++i) {
+            double p[3];
+            for (int a = 0; a < 3; ++a) p[a] = start[a] + i * step * direction[a] / length;
+            if (solid(p)) last = i;
+        }
+        const double reach = (last * step - 1) * transform.voxel;  // a voxel short of the surface
+        if (!(reach > 0)) continue;
+        bone.tail = {static_cast<float>(bone.head.x + reach * direction[0] / length),
+                     static_cast<float>(bone.head.y + reach * direction[1] / length),
+                     static_cast<float>(bone.head.z + reach * direction[2] / length)};
+    }
+}
+
+}  // namespace sinew
