@@ -1,0 +1,65 @@
+// What the files of src/io share with each other; not installed.
+#pragma once
+
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sinew/io.h"
+
+namespace sinew::io {
+
+/// All bytes of a file. A directory, or what the operating system refuses, is ErrorCode::io with its reason.
+Result<std::vector<std::byte>> read_file(const std::filesystem::path& path);
+
+inline std::string_view as_text(std::span<const std::byte> bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// ErrorCode::input with "NAME: message".
+inline Error input_error(const std::string& name, const std::string& message) {
+    return {ErrorCode::input, name + ": " + message};
+}
+
+/// A whole word as a finite float; nothing else.
+inline std::optional<float> parse_float(std::string_view word) {
+    if (word.starts_with('+')) word.remove_prefix(1);
+    double value = 0;  // double, so that a number too small for a float becomes 0 and not an error
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (error != std::errc{} || end != word.data() + word.size() || !std::isfinite(static_cast<float>(value)))
+        return std::nullopt;
+    return static_cast<float>(value);
+}
+
+/// Fails where brackets nest deeper than any file of ours does: such a text is hostile, and a document tree of
+/// it would cost some 60 bytes per byte.
+Status check_json_depth(std::string_view text, const std::string& name);
+
+/// Parses JSON without letting an exception out. The error gives line, column and byte.
+Result<nlohmann::json> parse_json(std::string_view text, const std::string& name);
+
+/// nlohmann's message without its "[json.exception…]" prefix.
+std::string json_message(const std::exception& error);
+
+/// Skeleton JSON or TGF, told apart by the first character that is not white: JSON has '{' there.
+Result<Skeleton> parse_skeleton(std::string_view text, const std::string& name);
+
+/// The surface of an OBJ file. Vertices are those of the `v` lines, in file order, used or not.
+struct ObjMesh {
+    std::vector<Vec3> positions;
+    std::vector<Triangle> triangles;  ///< polygons are cut into triangles, in file order
+    std::size_t skipped = 0;          ///< lines, points, and faces of fewer than three corners
+    std::size_t fanned = 0;           ///< polygons that no cut into ears fits: crossing or flat ones
+};
+Result<ObjMesh> parse_obj(std::string_view text, const std::string& name);
+
+/// parse_obj, then make_scene.
+Result<Scene> read_obj(std::string_view text, const std::string& name, Skeleton skeleton);
+
+}  // namespace sinew::io

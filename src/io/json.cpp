@@ -1,0 +1,51 @@
+#include <string>
+
+#include "io/formats.h"
+
+namespace sinew::io {
+
+namespace {
+
+constexpr std::size_t max_depth = 128;
+
+}  // namespace
+
+Status check_json_depth(std::string_view text, const std::string& name) {
+    std::size_t depth = 0;
+    bool quoted = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (quoted) {
+            if (c == '\\')
+                ++i;
+            else if (c == '"')
+                quoted = false;
+        } else if (c == '"') {
+            quoted = true;
+        } else if (c == '[' || c == '{') {
+            if (++depth > max_depth)
+                return input_error(name, "byte " + std::to_string(i) + ": JSON nested deeper than " +
+                                             std::to_string(max_depth) + " levels");
+        } else if ((c == ']' || c == '}') && depth > 0) {
+            --depth;
+        }
+    }
+    return Done{};
+}
+
+std::string json_message(const std::exception& error) {
+    const std::string_view what = error.what();
+    const std::size_t end = what.find("] ");
+    return std::string(what.substr(0, 1) == "[" && end != what.npos ? what.substr(end + 2) : what);
+}
+
+Result<nlohmann::json> parse_json(std::string_view text, const std::string& name) {
+    if (const Status depth = check_json_depth(text, name); !depth) return depth.error();
+    try {
+        return nlohmann::json::parse(text);
+    } catch (const nlohmann::json::exception& e) {
+        return input_error(name, "not valid JSON: " + json_message(e));
+    }
+}
+
+}  // namespace sinew::io
