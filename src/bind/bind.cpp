@@ -67,6 +67,7 @@ Plan plan_rows(const MeshView& mesh, const Skeleton& skeleton, const std::vector
     auto deforming = [&](std::vector<std::uint32_t> joints) {
         std::vector<std::uint32_t> kept;
         std::sort(joints.begin(), joints.end());
+        joints.erase(std::unique(joints.begin(), joints.end()), joints.end());
         for (const std::uint32_t j : joints)
             if (skeleton.joints[j].deform) kept.push_back(j);
         idle.push_back(kept.empty());
