@@ -76,7 +76,8 @@ Result<VoxelGrid> voxelize(const MeshView& mesh, const MeshTopology& topology, c
                            Context* context = nullptr);
 
 /// The generalized winding number of the mesh at points (Jacobson 2013), hierarchical with dipoles (Barill 2018,
-/// accuracy 2). 1 inside a closed outward-facing mesh, 0 outside. O((T + P) log T).
+/// accuracy 2, first order). 1 inside a closed outward-facing mesh, 0 outside, within 0.08 (0.01 on average). O((T
+/// + P) log T).
 std::vector<float> winding_numbers(const MeshView& mesh, const std::vector<bool>& turned,
                                    std::span<const Vec3> points, Context* context = nullptr);
 

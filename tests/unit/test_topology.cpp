@@ -1,0 +1,315 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "sinew/mesh.h"
+
+namespace sinew {
+namespace {
+
+struct Shape {
+    std::vector<Vec3> positions;
+    std::vector<Triangle> triangles;
+    MeshView view() const { return {positions, triangles, {}}; }
+    MeshTopology analyse() const { return analyse_mesh(view()); }
+    void add(const Shape& other, Vec3 at = {}, float size = 1) {
+        const std::uint32_t base = std::uint32_t(positions.size());
+        for (const Vec3& p : other.positions)
+            positions.push_back({at.x + size * p.x, at.y + size * p.y, at.z + size * p.z});
+        for (const Triangle& t : other.triangles) triangles.push_back({base + t[0], base + t[1], base + t[2]});
+    }
+    Shape flipped() const {
+        Shape out = *this;
+        for (Triangle& t : out.triangles) std::swap(t[1], t[2]);
+        return out;
+    }
+    Shape unwelded() const {
+        Shape out;
+        for (const Triangle& t : triangles) {
+            const std::uint32_t base = std::uint32_t(out.positions.size());
+            for (const std::uint32_t v : t) out.positions.push_back(positions[v]);
+            out.triangles.push_back({base, base + 1, base + 2});
+        }
+        return out;
+    }
+};
+
+Shape box() {  // [-1, 1]³, facing outwards
+    Shape s;
+    for (int i = 0; i < 8; ++i)
+        s.positions.push_back({i & 1 ? 1.0f : -1.0f, i & 2 ? 1.0f : -1.0f, i & 4 ? 1.0f : -1.0f});
+    s.triangles = {{0, 4, 6}, {0, 6, 2}, {1, 3, 7}, {1, 7, 5}, {0, 1, 5}, {0, 5, 4},
+                   {2, 6, 7}, {2, 7, 3}, {0, 2, 3}, {0, 3, 1}, {4, 5, 7}, {4, 7, 6}};
+    return s;
+}
+
+// A grid of n × n quads over [-1, 1]², bent to a height.
+template <typename Height>
+Shape sheet(int n, Height height) {
+    Shape s;
+    for (int j = 0; j <= n; ++j)
+        for (int i = 0; i <= n; ++i) {
+            const float x = 2.0f * float(i) / float(n) - 1, y = 2.0f * float(j) / float(n) - 1;
+            s.positions.push_back({x, y, height(x, y)});
+        }
+    const auto at = [&](int i, int j) { return std::uint32_t(j * (n + 1) + i); };
+    for (int j = 0; j < n; ++j)
+        for (int i = 0; i < n; ++i) {
+            s.triangles.push_back({at(i, j), at(i + 1, j), at(i + 1, j + 1)});
+            s.triangles.push_back({at(i, j), at(i + 1, j + 1), at(i, j + 1)});
+        }
+    return s;
+}
+
+std::size_t turned_count(const MeshTopology& t) {
+    return std::size_t(std::count(t.turned.begin(), t.turned.end(), true));
+}
+
+TEST(CheckMesh, NamesTheOffender) {
+    Shape s = box();
+    EXPECT_TRUE(check_mesh(s.view()).ok());
+
+    Shape empty;
+    EXPECT_EQ(check_mesh(empty.view()).error().code, ErrorCode::input);
+
+    Shape nan = s;
+    nan.positions[5].y = std::nanf("");
+    ASSERT_FALSE(check_mesh(nan.view()).ok());
+    EXPECT_NE(check_mesh(nan.view()).error().message.find("vertex 5"), std::string::npos);
+
+    Shape inf = s;
+    inf.positions[3].z = -std::numeric_limits<float>::infinity();
+    EXPECT_NE(check_mesh(inf.view()).error().message.find("vertex 3"), std::string::npos);
+
+    Shape index = s;
+    index.triangles[7][1] = 8;
+    EXPECT_NE(check_mesh(index.view()).error().message.find("triangle 7"), std::string::npos);
+
+    Shape point;
+    point.positions.assign(3, Vec3{1, 2, 3});
+    point.positions.push_back({9, 9, 9});  // unused: it gives the mesh no size
+    point.triangles = {{0, 1, 2}};
+    EXPECT_FALSE(check_mesh(point.view()).ok());
+
+    const std::vector<std::uint32_t> skin{0};
+    EXPECT_FALSE(check_mesh({s.positions, s.triangles, skin}).ok());
+}
+
+TEST(Topology, ClosedBox) {
+    const MeshTopology t = box().analyse();
+    EXPECT_EQ(t.defects.parts, 1u);
+    EXPECT_EQ(t.defects.open_parts, 0u);
+    EXPECT_EQ(t.defects.boundary_edges, 0u);
+    EXPECT_EQ(t.defects.holes, 0u);
+    EXPECT_EQ(t.defects.nonmanifold_edges, 0u);
+    EXPECT_EQ(t.defects.duplicate_triangles, 0u);
+    EXPECT_EQ(t.defects.degenerate_triangles, 0u);
+    EXPECT_EQ(t.defects.welded_vertices, 8u);
+    EXPECT_EQ(t.defects.flipped_parts, 0u);
+    EXPECT_EQ(turned_count(t), 0u);
+}
+
+TEST(Topology, SoupIsWeldedByExactPosition) {
+    Shape s = box().unwelded();
+    s.positions[0].x = s.positions[0].x + 0.0f;
+    const MeshTopology t = s.analyse();
+    EXPECT_EQ(t.defects.parts, 1u);
+    EXPECT_EQ(t.defects.boundary_edges, 0u);
+    EXPECT_EQ(t.defects.welded_vertices, 8u);
+    for (std::size_t v = 0; v < s.positions.size(); ++v) {
+        EXPECT_LE(t.weld[v], v);
+        EXPECT_EQ(s.positions[t.weld[v]], s.positions[v]);
+        EXPECT_EQ(t.weld[t.weld[v]], t.weld[v]);
+    }
+}
+
+TEST(Topology, MinusZeroIsZero) {
+    Shape s;
+    s.positions = {{0.0f, 0, 0}, {1, 0, 0}, {0, 1, 0}, {-0.0f, 0, -0.0f}, {1, -0.0f, 0}, {0.5f, -1, 0}};
+    s.triangles = {{0, 1, 2}, {4, 3, 5}};
+    const MeshTopology t = s.analyse();
+    EXPECT_EQ(t.weld[3], 0u);
+    EXPECT_EQ(t.weld[4], 1u);
+    EXPECT_EQ(t.defects.parts, 1u);
+    EXPECT_EQ(t.defects.boundary_edges, 4u);
+}
+
+TEST(Topology, HolesAreLoops) {
+    Shape s = box();
+    s.triangles.erase(s.triangles.begin() + 10, s.triangles.end());  // no lid
+    s.triangles.erase(s.triangles.begin());                          // and a triangle of a side
+    const MeshTopology t = s.analyse();
+    EXPECT_EQ(t.defects.open_parts, 1u);
+    // Lid 4 edges, triangle 3 edges, one of them shared: 0-4-6 has the edge 4-6 of the lid.
+    EXPECT_EQ(t.defects.boundary_edges, 5u);
+    EXPECT_EQ(t.defects.holes, 1u);
+    EXPECT_EQ(t.defects.flipped_parts, 0u);
+
+    Shape two = sheet(4, [](float, float) { return 0.0f; });
+    two.triangles.erase(two.triangles.begin() + 2 * 5, two.triangles.begin() + 2 * 6);  // a quad in the middle
+    EXPECT_EQ(two.analyse().defects.holes, 2u);
+}
+
+TEST(Topology, PartsAndUnusedVertices) {
+    Shape s = box();
+    s.add(box(), {5, 0, 0});
+    s.add(box(), {0, 9, 0}, 0.1f);
+    s.positions.push_back({100, 100, 100});
+    const MeshTopology t = s.analyse();
+    EXPECT_EQ(t.defects.parts, 3u);
+    EXPECT_EQ(t.defects.unused_vertices, 1u);
+    EXPECT_EQ(t.defects.welded_vertices, 24u);
+    EXPECT_EQ(t.part_of_triangle[0], 0u);
+    EXPECT_EQ(t.part_of_triangle[12], 1u);
+    EXPECT_EQ(t.part_of_triangle[35], 2u);
+}
+
+TEST(Topology, NonManifoldDuplicateAndDegenerate) {
+    Shape s = box();
+    s.positions.push_back({3, 3, 3});
+    s.triangles.push_back({7, 3, 8});  // a fin on edge 3-7
+    EXPECT_EQ(s.analyse().defects.nonmanifold_edges, 1u);
+    EXPECT_EQ(s.analyse().defects.boundary_edges, 2u);
+    EXPECT_EQ(turned_count(s.analyse()), 0u);
+
+    Shape d = box();
+    d.triangles.push_back(d.triangles[4]);                                             // same winding
+    d.triangles.push_back({d.triangles[5][2], d.triangles[5][1], d.triangles[5][0]});  // turned
+    const MeshTopology t = d.analyse();
+    EXPECT_EQ(t.defects.duplicate_triangles, 2u);
+    EXPECT_EQ(t.defects.nonmanifold_edges, 0u);
+    EXPECT_EQ(t.defects.boundary_edges, 0u);
+    EXPECT_FALSE(t.turned[12]);
+    EXPECT_TRUE(t.turned[13]);  // faces like the one it repeats
+    EXPECT_EQ(t.defects.flipped_triangles, 1u);
+
+    Shape twice = box();
+    twice.add(box().flipped());  // every face doubled, as for "double-sided"
+    EXPECT_EQ(twice.analyse().defects.duplicate_triangles, 12u);
+    EXPECT_EQ(twice.analyse().defects.flipped_triangles, 12u);
+    EXPECT_EQ(twice.analyse().defects.open_parts, 0u);
+
+    Shape z = box();
+    z.triangles.push_back({0, 0, 1});
+    z.triangles.push_back({2, 2, 2});
+    z.positions.push_back({1.0f / 3, -1, -1});  // on the edge 0-1, as far as float goes
+    z.triangles.push_back({0, 8, 1});
+    EXPECT_EQ(z.analyse().defects.degenerate_triangles, 3u);
+}
+
+TEST(Topology, InconsistentTrianglesFollowTheLargerArea) {
+    for (std::size_t wrong = 0; wrong < 12; ++wrong) {
+        Shape s = box();
+        std::swap(s.triangles[wrong][0], s.triangles[wrong][1]);
+        const MeshTopology t = s.analyse();
+        EXPECT_EQ(turned_count(t), 1u);
+        EXPECT_TRUE(t.turned[wrong]);
+        EXPECT_EQ(t.defects.flipped_parts, 0u);
+        EXPECT_EQ(t.defects.flipped_triangles, 1u);
+    }
+}
+
+TEST(Topology, FlippedPartIsTurned) {
+    Shape s = box();
+    s.add(box().flipped(), {5, 0, 0}, 0.5f);
+    const MeshTopology t = s.analyse();
+    EXPECT_EQ(t.defects.flipped_parts, 1u);
+    EXPECT_EQ(t.defects.flipped_triangles, 12u);
+    for (std::size_t i = 0; i < 24; ++i) EXPECT_EQ(t.turned[i], i >= 12) << i;
+    // The same as triangle soup, and far from the origin.
+    EXPECT_EQ(s.unwelded().analyse().turned, t.turned);
+    Shape far;
+    far.add(s, {1e5f, -1e5f, 1e5f}, 100);
+    EXPECT_EQ(far.analyse().turned, t.turned);
+}
+
+TEST(Topology, ThinClosedPartIsJudgedBySignAlone) {
+    Shape s = box();
+    for (Vec3& p : s.positions) p.z *= 1e-4f;
+    EXPECT_EQ(s.analyse().defects.flipped_parts, 0u);
+    EXPECT_EQ(s.flipped().analyse().defects.flipped_parts, 1u);
+}
+
+TEST(Topology, WallOfACavityStays) {
+    Shape s = box();
+    s.add(box().flipped(), {}, 0.8f);
+    EXPECT_EQ(turned_count(s.analyse()), 0u);
+    // Mirrored as a whole: both walls turn.
+    EXPECT_EQ(s.flipped().analyse().defects.flipped_triangles, 24u);
+    // A flipped part that pokes out of another for the most part is no cavity.
+    Shape poking = box();
+    poking.add(box().flipped(), {1.5f, 0, 0}, 0.7f);
+    EXPECT_EQ(poking.analyse().defects.flipped_triangles, 12u);
+}
+
+TEST(Topology, OpenPatches) {
+    const auto dome = [](float x, float y) { return std::sqrt(std::max(0.0f, 2.1f - x * x - y * y)); };
+    EXPECT_EQ(sheet(16, dome).analyse().defects.flipped_triangles, 0u);
+    EXPECT_EQ(sheet(16, dome).flipped().analyse().defects.flipped_parts, 1u);
+    // Flat and wavy sheets have no inside: neither side is wrong.
+    const auto flat = [](float, float) { return 0.0f; };
+    const auto wave = [](float x, float) { return 0.1f * std::sin(9 * x); };
+    for (const Shape& s :
+         {sheet(16, flat), sheet(16, flat).flipped(), sheet(32, wave), sheet(32, wave).flipped()}) {
+        EXPECT_EQ(turned_count(s.analyse()), 0u);
+        EXPECT_EQ(s.analyse().defects.open_parts, 1u);
+    }
+}
+
+TEST(Topology, MoebiusStripAndRubbishSurvive) {
+    Shape m;
+    const int n = 12;
+    for (int i = 0; i < n; ++i) {
+        const float a = 6.2831853f * float(i) / n, b = a / 2;
+        for (const float w : {-0.3f, 0.3f})
+            m.positions.push_back(
+                {(1 + w * std::cos(b)) * std::cos(a), (1 + w * std::cos(b)) * std::sin(a), w * std::sin(b)});
+    }
+    for (int i = 0; i < n; ++i) {
+        const bool last = i == n - 1;
+        const std::uint32_t a = std::uint32_t(2 * i), b = a + 1;
+        const std::uint32_t c = last ? 1u : a + 2, d = last ? 0u : a + 3;
+        m.triangles.push_back({a, c, b});
+        m.triangles.push_back({b, c, d});
+    }
+    const MeshTopology t = m.analyse();
+    EXPECT_EQ(t.defects.parts, 1u);
+    EXPECT_EQ(t.defects.boundary_edges, 24u);
+    EXPECT_EQ(t.defects.holes, 1u);
+
+    std::uint32_t seed = 7;
+    const auto random = [&](std::uint32_t below) {
+        seed = seed * 1664525u + 1013904223u;
+        return (seed >> 9) % below;
+    };
+    for (int round = 0; round < 200; ++round) {
+        Shape r;
+        for (int i = 0; i < 12; ++i) r.positions.push_back({float(random(3)), float(random(3)), float(random(2))});
+        for (int i = 0; i < 40; ++i) r.triangles.push_back({random(12), random(12), random(12)});
+        const MeshTopology a = r.analyse(), b = r.analyse();
+        EXPECT_EQ(a.turned, b.turned);
+        EXPECT_EQ(a.turned.size(), 40u);
+        EXPECT_LE(a.defects.duplicate_triangles + 1, 40u);
+        EXPECT_EQ(turned_count(a), a.defects.flipped_triangles);
+    }
+}
+
+TEST(Topology, ManyTrianglesOnOneEdge) {
+    Shape s;
+    s.positions = {{0, 0, 0}, {0, 0, 1}};
+    for (int i = 0; i < 1000; ++i) {
+        const float a = 6.2831853f * float(i) / 1000;
+        s.positions.push_back({std::cos(a), std::sin(a), 0.5f});
+        s.triangles.push_back({0, 1, std::uint32_t(i + 2)});
+        s.triangles.push_back({1, 0, std::uint32_t(i + 2)});
+    }
+    const MeshTopology t = s.analyse();
+    EXPECT_EQ(t.defects.duplicate_triangles, 1000u);
+    EXPECT_EQ(t.defects.nonmanifold_edges, 1u);
+    EXPECT_EQ(t.defects.boundary_edges, 2000u);
+}
+
+}  // namespace
+}  // namespace sinew

@@ -1,0 +1,165 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "sinew/domain.h"
+
+namespace sinew {
+namespace {
+
+// What the dipoles may be off at accuracy 2: most at the centre of a sphere, where all their errors agree.
+constexpr double far_field = 0.08;
+
+struct Shape {
+    std::vector<Vec3> positions;
+    std::vector<Triangle> triangles;
+    MeshView view() const { return {positions, triangles, {}}; }
+};
+
+// A sphere of latitude rings around the y axis; `rings` of them are built, from the north pole down.
+Shape sphere(int n, int rings, Vec3 centre = {}, float radius = 1) {
+    Shape s;
+    const int sectors = 2 * n;
+    for (int i = 0; i <= rings; ++i)
+        for (int j = 0; j < sectors; ++j) {
+            const double a = std::numbers::pi * i / n, b = 2 * std::numbers::pi * j / sectors;
+            s.positions.push_back({centre.x + radius * float(std::sin(a) * std::cos(b)),
+                                   centre.y + radius * float(std::cos(a)),
+                                   centre.z + radius * float(std::sin(a) * std::sin(b))});
+        }
+    for (int i = 0; i < rings; ++i)
+        for (int j = 0; j < sectors; ++j) {
+            const auto at = [&](int r, int c) { return std::uint32_t(r * sectors + c % sectors); };
+            s.triangles.push_back({at(i, j), at(i, j + 1), at(i + 1, j)});
+            s.triangles.push_back({at(i, j + 1), at(i + 1, j + 1), at(i + 1, j)});
+        }
+    return s;
+}
+
+// The definition, term by term: solid angles of all triangles by L'Huilier's theorem, an independent formula.
+double brute_force(const Shape& s, Vec3 q) {
+    double total = 0;
+    for (const Triangle& t : s.triangles) {
+        double v[3][3], side[3];
+        for (int k = 0; k < 3; ++k) {
+            const Vec3& p = s.positions[t[k]];
+            v[k][0] = double(p.x) - q.x, v[k][1] = double(p.y) - q.y, v[k][2] = double(p.z) - q.z;
+            const double l = std::sqrt(v[k][0] * v[k][0] + v[k][1] * v[k][1] + v[k][2] * v[k][2]);
+            for (double& c : v[k]) c /= l;
+        }
+        double half = 0;
+        for (int k = 0; k < 3; ++k) {
+            const double *a = v[(k + 1) % 3], *b = v[(k + 2) % 3];
+            const double chord = std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
+            side[k] = 2 * std::asin(std::min(1.0, chord / 2));
+            half += side[k] / 2;
+        }
+        const double tangent = std::tan(half / 2) * std::tan((half - side[0]) / 2) *
+                               std::tan((half - side[1]) / 2) * std::tan((half - side[2]) / 2);
+        const double det = v[0][0] * (v[1][1] * v[2][2] - v[1][2] * v[2][1]) -
+                           v[0][1] * (v[1][0] * v[2][2] - v[1][2] * v[2][0]) +
+                           v[0][2] * (v[1][0] * v[2][1] - v[1][1] * v[2][0]);
+        total += std::copysign(4 * std::atan(std::sqrt(std::max(0.0, tangent))), det);
+    }
+    return total / (4 * std::numbers::pi);
+}
+
+std::vector<Vec3> random_points(int n, float extent) {
+    std::uint32_t seed = 12345;
+    const auto random = [&] {
+        seed = seed * 1664525u + 1013904223u;
+        return extent * (float(seed >> 8) / 8388608.0f - 1);
+    };
+    std::vector<Vec3> out;
+    for (int i = 0; i < n; ++i) out.push_back({random(), random(), random()});
+    return out;
+}
+
+TEST(Winding, ClosedSphereIsOneInsideAndZeroOutside) {
+    const Shape s = sphere(48, 48);
+    const auto points = random_points(2000, 1.5f);
+    const auto w = winding_numbers(s.view(), {}, points);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        const float r = std::hypot(points[i].x, points[i].y, points[i].z);
+        if (std::abs(r - 1) < 0.01f) continue;
+        EXPECT_NEAR(w[i], r < 1 ? 1 : 0, far_field) << r;
+    }
+}
+
+TEST(Winding, AgreesWithTheDefinitionOnClosedAndOpenMeshes) {
+    for (const int rings : {24, 12, 5}) {
+        const Shape s = sphere(24, rings, {3, -2, 7}, 2);
+        auto points = random_points(300, 3);
+        for (Vec3& p : points) p = {p.x + 3, p.y - 2, p.z + 7};
+        const auto w = winding_numbers(s.view(), {}, points);
+        double mean = 0;
+        for (std::size_t i = 0; i < points.size(); ++i) {
+            const double exact = brute_force(s, points[i]);
+            EXPECT_NEAR(w[i], exact, far_field);
+            mean += std::abs(w[i] - exact) / double(points.size());
+        }
+        EXPECT_LT(mean, 0.01);
+    }
+}
+
+TEST(Winding, HemisphereSeesHalf) {
+    const Shape s = sphere(64, 32);
+    const std::vector<Vec3> centre{{0, 0, 0}};
+    EXPECT_NEAR(winding_numbers(s.view(), {}, centre)[0], 0.5, far_field);
+}
+
+TEST(Winding, TurnedTrianglesCountTheOtherWayRound) {
+    const Shape s = sphere(16, 16);
+    const std::vector<Vec3> centre{{0, 0, 0}, {0.3f, 0.2f, -0.1f}};
+    const std::vector<bool> turned(s.triangles.size(), true);
+    for (const float w : winding_numbers(s.view(), turned, centre)) EXPECT_NEAR(w, -1, far_field);
+}
+
+TEST(Winding, NestedShellsAddUp) {
+    Shape s = sphere(24, 24);
+    const Shape inner = sphere(24, 24, {}, 0.5f);
+    const std::uint32_t base = std::uint32_t(s.positions.size());
+    s.positions.insert(s.positions.end(), inner.positions.begin(), inner.positions.end());
+    for (const Triangle& t : inner.triangles) s.triangles.push_back({t[0] + base, t[1] + base, t[2] + base});
+    const std::vector<Vec3> points{{0, 0, 0}, {0.75f, 0, 0}, {1.5f, 0, 0}};
+    const auto w = winding_numbers(s.view(), {}, points);
+    EXPECT_NEAR(w[0], 2, 2 * far_field);
+    EXPECT_NEAR(w[1], 1, far_field);
+    EXPECT_NEAR(w[2], 0, far_field);
+}
+
+TEST(Winding, SameBitsOnAnyNumberOfThreads) {
+    const Shape s = sphere(40, 30);
+    const auto points = random_points(3000, 1.5f);
+    Context one, four;
+    one.threads = 1;
+    four.threads = 4;
+    EXPECT_EQ(winding_numbers(s.view(), {}, points, &one), winding_numbers(s.view(), {}, points, &four));
+}
+
+TEST(Winding, AnyScale) {
+    for (const float size : {1e-30f, 1e-3f, 1e30f}) {
+        const Shape s = sphere(16, 16, {}, size);
+        const std::vector<Vec3> points{{0.1f * size, 0, 0}, {2 * size, 0, 0}};
+        const auto w = winding_numbers(s.view(), {}, points);
+        EXPECT_NEAR(w[0], 1, far_field);
+        EXPECT_NEAR(w[1], 0, far_field);
+    }
+}
+
+TEST(Winding, DegenerateInput) {
+    Shape s;
+    EXPECT_EQ(winding_numbers(s.view(), {}, std::vector<Vec3>{{0, 0, 0}}), std::vector<float>{0});
+    EXPECT_TRUE(winding_numbers(sphere(4, 4).view(), {}, {}).empty());
+    // Points on corners, a mesh of equal triangles and of collapsed ones.
+    s.positions = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}};
+    for (int i = 0; i < 100; ++i) {
+        s.triangles.push_back({0, 1, 2});
+        s.triangles.push_back({1, 1, 1});
+    }
+    for (const float w : winding_numbers(s.view(), {}, s.positions)) EXPECT_TRUE(std::isfinite(w));
+}
+
+}  // namespace
+}  // namespace sinew
