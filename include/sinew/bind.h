@@ -34,7 +34,7 @@ struct BindOptions {
     float penalty = 4;  ///< see GeodesicOptions
     /// How much of the length by which a vertex overshoots a bone's open ends is added to its distance; 0 is
     /// the paper. In the wedge behind a joint parent and child would tie without it. ≥ 0.
-    float overshoot = 1;
+    float overshoot = 0.7f;
     FalloffOptions falloff;
     FinishOptions finish;
 };
