@@ -1,13 +1,22 @@
-// The only file that knows of threads: oneTBB, or its serial twin where there is none (WebAssembly).
+// The only file that knows of threads: oneTBB, or its serial twin where there is none (WebAssembly). Under
+// ThreadSanitizer plain threads stand in for oneTBB: the system's library is not instrumented, so the sanitizer
+// would not see how it hands work over, and would report its every step as a race.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 
 #include "sinew/core.h"
 
-#ifndef SINEW_SERIAL
+#if defined(SINEW_SERIAL)
+#elif defined(__SANITIZE_THREAD__)
+#include <atomic>
+#include <thread>
+#include <vector>
+#else
 #include <tbb/blocked_range.h>
+#include <tbb/global_control.h>
 #include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
@@ -17,9 +26,11 @@ namespace sinew {
 
 /// How many threads the context grants.
 inline int thread_count(const Context* context) {
-#ifdef SINEW_SERIAL
+#if defined(SINEW_SERIAL)
     (void)context;
     return 1;
+#elif defined(__SANITIZE_THREAD__)
+    return context && context->threads > 0 ? context->threads : 4;
 #else
     return context && context->threads > 0 ? context->threads : tbb::info::default_concurrency();
 #endif
@@ -31,8 +42,24 @@ template <typename Body>
 void parallel_chunks(const Context* context, std::size_t n, std::size_t grain, Body&& body) {
     const std::size_t chunks = (n + grain - 1) / grain;
     auto run = [&](std::size_t c) { body(c, c * grain, std::min(n, (c + 1) * grain)); };
-#ifndef SINEW_SERIAL
+#if defined(SINEW_SERIAL)
+#elif defined(__SANITIZE_THREAD__)
     if (const int threads = thread_count(context); threads > 1 && chunks > 1) {
+        std::atomic<std::size_t> next{0};
+        std::vector<std::thread> workers;
+        for (int t = 0; t < threads; ++t)
+            workers.emplace_back([&] {
+                for (std::size_t c; (c = next.fetch_add(1, std::memory_order_relaxed)) < chunks;) run(c);
+            });
+        for (std::thread& worker : workers) worker.join();
+        return;
+    }
+#else
+    if (const int threads = thread_count(context); threads > 1 && chunks > 1) {
+        // More threads than cores are for tests; TBB would grant fewer, and print a warning.
+        std::optional<tbb::global_control> more;
+        if (threads > tbb::info::default_concurrency())
+            more.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
         tbb::task_arena arena(threads);
         arena.execute([&] {
             tbb::parallel_for(tbb::blocked_range<std::size_t>(0, chunks, 1),
