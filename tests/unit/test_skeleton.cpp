@@ -1,0 +1,353 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/joint_names.h"
+#include "sinew/skeleton.h"
+
+namespace sinew {
+namespace {
+
+Skeleton chain(std::initializer_list<std::tuple<const char*, int, Vec3>> joints) {
+    Skeleton s;
+    for (const auto& [name, parent, position] : joints) {
+        Joint j;
+        j.name = name;
+        j.parent = parent;
+        j.position = position;
+        s.joints.push_back(j);
+    }
+    return s;
+}
+
+// A small biped on a control rig, as game characters ship.
+Skeleton biped() {
+    return chain({{"root", -1, {0, 0, 0}},
+                  {"hips", 0, {0, 1, 0}},
+                  {"spine", 1, {0, 1.3f, 0}},
+                  {"head", 2, {0, 1.6f, 0}},
+                  {"headEnd", 3, {0, 1.9f, 0}},
+                  {"upperleg.l", 1, {0.1f, 0.9f, 0}},
+                  {"foot.l", 5, {0.1f, 0.1f, 0.1f}},
+                  {"kneeIK.l", 0, {0.1f, 0.5f, 1}},
+                  {"hand.l", 2, {0.6f, 1.3f, -0.1f}},
+                  {"handslot.l", 8, {0.7f, 1.3f, 0}},
+                  {"control-heel.l", 0, {0.1f, 0, 0}},
+                  {"IK-toe.l", 10, {0.1f, 0, 0.2f}}});
+}
+
+std::vector<std::string> idle_names(const Skeleton& s) {
+    std::vector<std::string> out;
+    for (const Joint& j : s.joints)
+        if (!j.deform) out.push_back(j.name);
+    return out;
+}
+
+DeformReason reason(const Skeleton& s, const std::string& name) {
+    for (const Joint& j : s.joints)
+        if (j.name == name) return j.reason;
+    ADD_FAILURE() << name;
+    return DeformReason::deforms;
+}
+
+using Names = std::vector<std::string>;
+
+TEST(CheckSkeleton, NamesTheOffender) {
+    EXPECT_TRUE(check_skeleton(biped()).ok());
+    EXPECT_FALSE(check_skeleton({}).ok());
+
+    Skeleton s = biped();
+    s.joints[3].parent = 12;
+    ASSERT_FALSE(check_skeleton(s).ok());
+    EXPECT_NE(check_skeleton(s).error().message.find("\"head\""), std::string::npos);
+    s.joints[3].parent = -2;
+    EXPECT_FALSE(check_skeleton(s).ok());
+
+    s = biped();
+    s.joints[1].parent = 3;  // hips below head below spine below hips
+    ASSERT_FALSE(check_skeleton(s).ok());
+    EXPECT_NE(check_skeleton(s).error().message.find("own ancestor"), std::string::npos);
+    s.joints[1].parent = 1;
+    EXPECT_FALSE(check_skeleton(s).ok());
+
+    s = biped();
+    s.joints[2].position.x = std::nanf("");
+    EXPECT_NE(check_skeleton(s).error().message.find("\"spine\""), std::string::npos);
+    s = biped();
+    s.joints[2].tail = Vec3{INFINITY, 0, 0};
+    EXPECT_FALSE(check_skeleton(s).ok());
+
+    s = biped();
+    s.skins = {{0, 1}, {12}};
+    EXPECT_NE(check_skeleton(s).error().message.find("skin 1"), std::string::npos);
+
+    s = biped();
+    for (Joint& j : s.joints) j.deform = false;
+    EXPECT_FALSE(check_skeleton(s).ok());
+}
+
+TEST(CheckSkeleton, ParentsMayComeAfterChildren) {
+    const Skeleton s = chain({{"b", 1, {0, 1, 0}}, {"a", -1, {0, 0, 0}}});
+    EXPECT_TRUE(check_skeleton(s).ok());
+    EXPECT_EQ(make_bones(s).size(), 2u);
+}
+
+TEST(NameWords, SplitsAtPunctuationDigitsAndCamelCase) {
+    EXPECT_EQ(name_words("mixamorig:LeftHandThumb4"), (Names{"left", "hand", "thumb", "4"}));
+    EXPECT_EQ(name_words("kneeIK.l"), (Names{"knee", "ik", "l"}));
+    EXPECT_EQ(name_words("IKBackLeg_R"), (Names{"ik", "back", "leg", "r"}));
+    EXPECT_EQ(name_words("Bip001 L Thigh"), (Names{"bip", "001", "l", "thigh"}));
+    EXPECT_EQ(name_words("control-toe-roll.l"), (Names{"control", "toe", "roll", "l"}));
+    EXPECT_EQ(name_words("shoulderFBXASC046L"), (Names{"shoulder", "l"}));
+    EXPECT_EQ(name_words("Spike"), (Names{"spike"}));
+    EXPECT_EQ(name_words("Kick"), (Names{"kick"}));
+    EXPECT_EQ(name_words("__"), Names{});
+    EXPECT_EQ(name_words(""), Names{});
+    EXPECT_EQ(name_words("ns:"), (Names{"ns"}));
+    EXPECT_EQ(name_words("尻尾.001"), (Names{"尻尾", "001"}));
+}
+
+TEST(SelectDeforming, ByName) {
+    Skeleton s = biped();
+    DeformOptions options;
+    options.from = DeformFrom::names;
+    ASSERT_TRUE(select_deforming(s, {}, options).ok());
+    EXPECT_EQ(idle_names(s), (Names{"root", "headEnd", "kneeIK.l", "handslot.l", "control-heel.l", "IK-toe.l"}));
+    EXPECT_EQ(reason(s, "root"), DeformReason::root_structure);
+    EXPECT_EQ(reason(s, "headEnd"), DeformReason::end_name);
+    EXPECT_EQ(reason(s, "kneeIK.l"), DeformReason::control_name);
+    EXPECT_EQ(reason(s, "handslot.l"), DeformReason::slot_name);
+    EXPECT_EQ(reason(s, "hips"), DeformReason::deforms);
+}
+
+TEST(SelectDeforming, NamesThatOnlyLookIdle) {
+    Skeleton s = chain({{"pelvis", -1, {0, 1, 0}},
+                        {"Spike", 0, {0, 2, 0}},
+                        {"Kick", 0, {1, 2, 0}},
+                        {"propeller", 0, {2, 2, 0}},
+                        {"upperarm_twist_01", 0, {3, 2, 0}},
+                        {"forearm_roll", 0, {3, 3, 0}},
+                        {"tail_mid", 0, {0, 1, -1}},
+                        {"tail_end", 6, {0, 1, -2}},  // no marker: not named after its parent
+                        {"wing_tip", 0, {4, 1, 0}},
+                        {"IKBackLeg.L", -1, {1, 0, 0}},  // moves a joint that deforms
+                        {"FFB.L", 9, {1, 0, 0.2f}},
+                        {"tail_root", -1, {0, 0, -1}},  // named after a part of the body
+                        {"weapon_arm", 0, {5, 1, 0}},   // has a hand below it
+                        {"claw", 12, {6, 1, 0}}});
+    DeformOptions options;
+    options.from = DeformFrom::names;
+    ASSERT_TRUE(select_deforming(s, {}, options).ok());
+    EXPECT_EQ(idle_names(s), Names{});
+}
+
+TEST(SelectDeforming, EndMarkers) {
+    Skeleton s = chain({{"mixamorig:Head", -1, {0, 0, 0}},
+                        {"mixamorig:HeadTop_End", 0, {0, 1, 0}},
+                        {"mixamorig:LeftToeBase", 0, {0, 0, 1}},
+                        {"mixamorig:LeftToe_End", 2, {0, 0, 2}},
+                        {"mixamorig:LeftHandThumb3", 0, {1, 0, 0}},
+                        {"mixamorig:LeftHandThumb4", 4, {2, 0, 0}},
+                        {"Thumb4_end", 5, {3, 0, 0}},
+                        {"Bip01 L Finger0Nub", 0, {4, 0, 0}},
+                        {"index-finger-phalanx-distal", 0, {5, 0, 0}},
+                        {"index-finger-tip", -1, {6, 0, 0}}});
+    s.joints[6].name = "mixamorig:LeftHandThumb4_end";
+    DeformOptions options;
+    options.from = DeformFrom::names;
+    ASSERT_TRUE(select_deforming(s, {}, options).ok());
+    EXPECT_EQ(idle_names(s), (Names{"mixamorig:HeadTop_End", "mixamorig:LeftToe_End", "mixamorig:LeftHandThumb4",
+                                    "mixamorig:LeftHandThumb4_end", "Bip01 L Finger0Nub", "index-finger-tip"}));
+}
+
+TEST(SelectDeforming, Roots) {
+    DeformOptions options;
+    options.from = DeformFrom::names;
+    // A chain of carriers.
+    Skeleton s = chain({{"_rootJoint", -1, {0, 0, 0}},
+                        {"b_Root_00", 0, {0, 0, 0}},
+                        {"b_Hip_01", 1, {0, 1, 0}},
+                        {"b_Root_of_tail", 2, {0, 1, 1}}});
+    ASSERT_TRUE(select_deforming(s, {}, options).ok());
+    EXPECT_EQ(idle_names(s), (Names{"_rootJoint", "b_Root_00"}));
+
+    // A pelvis that is called root: among its joints, with legs and a spine.
+    s = chain({{"Root_M", -1, {0, 1, 0}},
+               {"Hip_L", 0, {0.1f, 0.9f, 0.1f}},
+               {"Hip_R", 0, {-0.1f, 0.9f, -0.1f}},
+               {"Spine1_M", 0, {0, 1.2f, 0}}});
+    ASSERT_TRUE(select_deforming(s, {}, options).ok());
+    EXPECT_EQ(idle_names(s), Names{});
+
+    // "Bone" at the floor that carries pole targets; without them it is a bone like any other.
+    s = chain({{"Bone", -1, {0, 0, 0}},
+               {"Body", 0, {0, 1, 0}},
+               {"Foot.L", 0, {1, 0, 0}},
+               {"PoleTarget.L", 0, {1, 1, 3}}});
+    ASSERT_TRUE(select_deforming(s, {}, options).ok());
+    EXPECT_EQ(idle_names(s), (Names{"Bone", "PoleTarget.L"}));
+    s = chain({{"Bone", -1, {0, 0, 0}}, {"Bone.001", 0, {0, 1, 0}}, {"Bone.002", 1, {0, 2, 0}}});
+    ASSERT_TRUE(select_deforming(s, {}, options).ok());
+    EXPECT_EQ(idle_names(s), Names{});
+
+    // Names that leave nothing are wrong.
+    for (Skeleton lone :
+         {chain({{"root", -1, {0, 0, 0}}}), chain({{"root", -1, {0, 0, 0}}, {"weapon", 0, {0, 1, 0}}})}) {
+        ASSERT_TRUE(select_deforming(lone, {}, options).ok());
+        EXPECT_EQ(idle_names(lone), Names{});
+    }
+}
+
+TEST(SelectDeforming, DefLayer) {
+    DeformOptions options;
+    options.from = DeformFrom::names;
+    Skeleton s = chain({{"ORG-arm", -1, {0, 1, 0}}, {"DEF-arm", -1, {0, 1, 0}}, {"MCH-arm", -1, {0, 1, 0}}});
+    ASSERT_TRUE(select_deforming(s, {}, options).ok());
+    EXPECT_EQ(idle_names(s), (Names{"ORG-arm", "MCH-arm"}));
+    s = chain({{"ORG-arm", -1, {0, 1, 0}}, {"ORG-leg", -1, {0, 1, 0}}});
+    ASSERT_TRUE(select_deforming(s, {}, options).ok());
+    EXPECT_EQ(idle_names(s), Names{});
+}
+
+TEST(SelectDeforming, BySkin) {
+    Skeleton s = biped();
+    std::vector<double> use(12, 0.0);
+    use[0] = 1e-9;  // dirt
+    use[1] = 500;
+    use[7] = 20;  // whatever its name
+    DeformOptions options;
+    ASSERT_TRUE(select_deforming(s, use, options).ok());  // automatic
+    EXPECT_EQ(idle_names(s).size(), 10u);
+    EXPECT_EQ(reason(s, "root"), DeformReason::unused_by_skin);
+    EXPECT_EQ(reason(s, "kneeIK.l"), DeformReason::deforms);
+
+    // A placeholder skin of one joint is no evidence, unless asked for.
+    use[7] = 0;
+    ASSERT_TRUE(select_deforming(s, use, options).ok());
+    EXPECT_EQ(reason(s, "kneeIK.l"), DeformReason::control_name);
+    EXPECT_EQ(reason(s, "spine"), DeformReason::deforms);
+    options.from = DeformFrom::skin;
+    ASSERT_TRUE(select_deforming(s, use, options).ok());
+    EXPECT_EQ(idle_names(s).size(), 11u);
+
+    EXPECT_FALSE(select_deforming(s, {}, options).ok());
+    EXPECT_FALSE(select_deforming(s, std::vector<double>(12, 0.0), options).ok());
+    EXPECT_FALSE(select_deforming(s, {1.0}, options).ok());
+    options.from = DeformFrom::all;
+    ASSERT_TRUE(select_deforming(s, use, options).ok());
+    EXPECT_EQ(idle_names(s), Names{});
+}
+
+TEST(SelectDeforming, GlobsWin) {
+    Skeleton s = biped();
+    DeformOptions options;
+    options.from = DeformFrom::names;
+    options.exclude = {"h?nd*", "*leg*"};
+    options.include = {"handslot.?", "root"};
+    ASSERT_TRUE(select_deforming(s, {}, options).ok());
+    EXPECT_EQ(reason(s, "hand.l"), DeformReason::excluded);
+    EXPECT_EQ(reason(s, "upperleg.l"), DeformReason::excluded);
+    EXPECT_EQ(reason(s, "handslot.l"), DeformReason::included);
+    EXPECT_EQ(reason(s, "root"), DeformReason::included);
+    EXPECT_TRUE(s.joints[0].deform);
+
+    options.exclude = {"Hand*"};  // case matters
+    ASSERT_FALSE(select_deforming(s, {}, options).ok());
+    EXPECT_EQ(select_deforming(s, {}, options).error().code, ErrorCode::usage);
+
+    Skeleton all = biped();
+    options.exclude = {"*"};
+    options.include = {};
+    EXPECT_FALSE(select_deforming(all, {}, options).ok());
+    EXPECT_EQ(idle_names(all), Names{}) << "nothing changes on failure";
+    options.include = {"head"};
+    ASSERT_TRUE(select_deforming(all, {}, options).ok());
+    EXPECT_EQ(idle_names(all).size(), 11u);
+}
+
+TEST(SelectDeforming, FileAndSkins) {
+    Skeleton s = biped();
+    s.joints[8].deform = false;
+    s.joints[8].reason = DeformReason::excluded;
+    s.skins = {{0, 1, 2, 3}, {5, 6, 8}};
+    DeformOptions options;
+    options.from = DeformFrom::all;
+    options.include = {"IK-toe.l"};
+    ASSERT_TRUE(select_deforming(s, {}, options).ok());
+    EXPECT_EQ(reason(s, "hand.l"), DeformReason::excluded);
+    EXPECT_EQ(reason(s, "headEnd"), DeformReason::no_skin);
+    EXPECT_EQ(reason(s, "IK-toe.l"), DeformReason::no_skin);
+    EXPECT_EQ(reason(s, "foot.l"), DeformReason::deforms);
+}
+
+TEST(MakeBones, SegmentsToDeformingDescendants) {
+    Skeleton s = biped();
+    DeformOptions options;
+    options.from = DeformFrom::names;
+    ASSERT_TRUE(select_deforming(s, {}, options).ok());
+    const std::vector<Bone> bones = make_bones(s);
+    // hips: spine, upper leg; spine: head, hand; head, upper leg, foot, hand: one each.
+    ASSERT_EQ(bones.size(), 8u);
+    const std::uint32_t owner[] = {1, 1, 2, 2, 3, 5, 6, 8};
+    for (std::size_t i = 0; i < 8; ++i) EXPECT_EQ(bones[i].joint, owner[i]) << i;
+    EXPECT_EQ(bones[0].tail, s.joints[2].position);
+    EXPECT_EQ(bones[1].tail, s.joints[5].position);
+    EXPECT_FALSE(bones[0].open_head);  // nothing above it deforms
+    EXPECT_TRUE(bones[0].open_tail);
+    EXPECT_TRUE(bones[2].open_head);
+    EXPECT_EQ(bones[4].tail, s.joints[4].position);  // head to its end marker
+    EXPECT_FALSE(bones[4].open_tail);
+    EXPECT_EQ(bones[7].tail, bones[7].head);  // a slot is no end
+    EXPECT_FALSE(bones[7].open_tail);
+}
+
+TEST(MakeBones, IdleJointsInBetweenAreSkipped) {
+    Skeleton s = chain({{"a", -1, {0, 0, 0}}, {"b", 0, {1, 0, 0}}, {"c", 1, {2, 0, 0}}, {"d", 1, {2, 1, 0}}});
+    s.joints[1].deform = false;
+    const auto bones = make_bones(s);
+    ASSERT_EQ(bones.size(), 4u);
+    EXPECT_EQ(bones[0].tail, s.joints[2].position);
+    EXPECT_EQ(bones[1].tail, s.joints[3].position);
+    EXPECT_TRUE(bones[2].open_head);
+}
+
+TEST(MakeBones, TailsOfLeaves) {
+    Skeleton s = chain({{"a", -1, {0, 0, 0}}, {"b", 0, {1, 0, 0}}, {"c", 1, {2, 0, 0}}});
+    s.joints[2].deform = false;
+    auto bones = make_bones(s);  // the only idle child
+    ASSERT_EQ(bones.size(), 2u);
+    EXPECT_EQ(bones[1].tail, (Vec3{2, 0, 0}));
+    s.joints[1].tail = Vec3{1, 5, 0};  // a stated tail wins
+    EXPECT_EQ(make_bones(s)[1].tail, (Vec3{1, 5, 0}));
+    s.joints[0].tail = Vec3{0, 9, 0};  // not for a joint with children
+    EXPECT_EQ(make_bones(s)[0].tail, (Vec3{1, 0, 0}));
+    // Markers on top of the joint are followed to one that is not.
+    s = chain({{"Eye", -1, {0, 0, 0}}, {"Eye_end", 0, {0, 0, 0}}, {"Eye_end_end", 1, {0, 0, 1}}});
+    s.joints[1].deform = s.joints[2].deform = false;
+    EXPECT_EQ(make_bones(s)[0].tail, (Vec3{0, 0, 1}));
+}
+
+TEST(MakeBones, ZeroLengths) {
+    // A twist joint lies at its parent: that segment is dropped.
+    Skeleton s = chain({{"arm", -1, {0, 0, 0}}, {"arm_twist", 0, {0, 0, 0}}, {"forearm", 0, {1, 0, 0}}});
+    auto bones = make_bones(s);
+    ASSERT_EQ(bones.size(), 3u);
+    EXPECT_EQ(bones[0].tail, (Vec3{1, 0, 0}));
+    EXPECT_EQ(bones[1].joint, 1u);
+    EXPECT_FALSE(bones[1].open_tail);
+    // All children at the joint: a point, but not a leaf's.
+    s = chain({{"a", -1, {0, 0, 0}}, {"b", 0, {0, 0, 0}}});
+    bones = make_bones(s);
+    ASSERT_EQ(bones.size(), 2u);
+    EXPECT_EQ(bones[0].head, bones[0].tail);
+    EXPECT_TRUE(bones[0].open_tail);
+    EXPECT_FALSE(bones[1].open_tail);
+}
+
+TEST(DeformReasonNames, AreDistinct) {
+    EXPECT_EQ(to_string(DeformReason::unused_by_skin), "unused_by_skin");
+    EXPECT_EQ(to_string(DeformReason::no_skin), "no_skin");
+}
+
+}  // namespace
+}  // namespace sinew

@@ -1,0 +1,306 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "sinew/weights.h"
+
+namespace sinew {
+namespace {
+
+constexpr float inf = std::numeric_limits<float>::infinity();
+
+DistanceTable table(std::vector<std::vector<std::pair<std::uint32_t, float>>> rows, float unit = 1) {
+    DistanceTable t;
+    t.vertices = rows.size();
+    t.unit = unit;
+    for (const auto& row : rows) t.width = std::max(t.width, row.size());
+    for (const auto& row : rows)
+        for (std::size_t i = 0; i < t.width; ++i) {
+            t.joint.push_back(i < row.size() ? row[i].first : DistanceTable::none);
+            t.distance.push_back(i < row.size() ? row[i].second : inf);
+        }
+    return t;
+}
+
+InfluenceTable strengths(std::vector<std::vector<float>> rows) {
+    InfluenceTable t;
+    t.vertices = rows.size();
+    for (const auto& row : rows) t.width = std::max(t.width, row.size());
+    for (const auto& row : rows)
+        for (std::size_t i = 0; i < t.width; ++i) {
+            t.joint.push_back(i < row.size() ? std::uint32_t(i) : DistanceTable::none);
+            t.strength.push_back(i < row.size() ? row[i] : 0.0f);
+        }
+    return t;
+}
+
+float weight_of(std::span<const Influence> row, std::uint32_t joint) {
+    for (const Influence& i : row)
+        if (i.joint == joint) return i.weight;
+    return 0;
+}
+
+void expect_invariant(const SkinWeights& weights, std::size_t limit) {
+    for (std::size_t v = 0; v < weights.vertex_count(); ++v) {
+        const auto row = weights[v];
+        if (row.empty()) continue;
+        ASSERT_LE(row.size(), limit);
+        float in_float = 0;
+        double in_double = 0;
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            ASSERT_GT(row[i].weight, 0);
+            in_float += row[i].weight;
+            in_double += row[i].weight;
+            if (i > 0) {
+                ASSERT_TRUE(row[i - 1].weight > row[i].weight ||
+                            (row[i - 1].weight == row[i].weight && row[i - 1].joint < row[i].joint));
+            }
+            for (std::size_t k = 0; k < i; ++k) ASSERT_NE(row[k].joint, row[i].joint);
+        }
+        ASSERT_NEAR(in_float, 1, 1e-7 * double(row.size()));
+        ASSERT_NEAR(in_double, 1, 1e-7 * double(row.size()));
+    }
+}
+
+DistanceTable random_table(std::size_t vertices, std::size_t width) {
+    std::mt19937 random(5);
+    std::vector<std::vector<std::pair<std::uint32_t, float>>> rows(vertices);
+    for (auto& row : rows) {
+        const std::size_t n = random() % (width + 1);
+        float d = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            d += random() % 4 == 0 ? 0.0f : float(random() % 1000) * 1e-4f;
+            row.emplace_back(std::uint32_t(i * 7 % 31), d);
+        }
+        std::sort(row.begin(), row.end(),
+                  [](auto& a, auto& b) { return a.second != b.second ? a.second < b.second : a.first < b.first; });
+    }
+    return table(rows);
+}
+
+TEST(Falloff, TwoJointsInClosedForm) {
+    for (const float alpha : {0.0f, 0.1f, 0.5f, 1.0f})
+        for (const float x : {0.05f, 0.3f, 0.5f, 0.61f, 0.95f}) {
+            const std::uint32_t near = x <= 0.5f ? 0 : 1;
+            const DistanceTable t = table({{{near, std::min(x, 1 - x)}, {1 - near, std::max(x, 1 - x)}}});
+            FalloffOptions power;
+            power.alpha = alpha;
+            const double lambda = (1 - alpha) * 5.0 + alpha * 30.0;
+            const double a = std::pow(double(x), -lambda), b = std::pow(1.0 - x, -lambda);
+            FinishOptions keep_all;
+            keep_all.prune = 0;
+            auto w = finish(*apply_falloff(t, power), keep_all);
+            EXPECT_NEAR(weight_of((*w)[0], 0), a / (a + b), 1e-5);
+
+            FalloffOptions quadratic = power;
+            quadratic.law = FalloffLaw::inverse_quadratic;
+            const auto law = [&](double d) { return 1 / std::pow((1 - alpha) * d + alpha * d * d, 2); };
+            w = finish(*apply_falloff(t, quadratic), keep_all);
+            EXPECT_NEAR(weight_of((*w)[0], 0), law(x) / (law(x) + law(1.0 - x)), 1e-5);
+        }
+}
+
+TEST(Falloff, IsRelativeToTheUnit) {
+    const DistanceTable a = table({{{0, 0.2f}, {1, 0.3f}}});
+    const DistanceTable b = table({{{0, 0.2f * 1024}, {1, 0.3f * 1024}}}, 1024);
+    for (const FalloffLaw law : {FalloffLaw::inverse_power, FalloffLaw::inverse_quadratic}) {
+        FalloffOptions options;
+        options.law = law;
+        EXPECT_EQ(apply_falloff(a, options)->strength, apply_falloff(b, options)->strength);
+    }
+}
+
+TEST(Falloff, DifficultRows) {
+    const float denormal = 1e-42f, huge = 3e38f;
+    const DistanceTable t = table({
+        {},                                      // nothing reaches it
+        {{4, inf}, {5, inf}},                    // the same
+        {{7, 0.5f}, {8, 0.5f}, {9, 0.5f}},       // all equal
+        {{2, 0}, {1, 0.0005f}, {0, 0.5f}},       // within the tolerance both are at it
+        {{1, denormal}, {2, denormal}, {3, 1}},  // too small to divide by
+        {{1, huge}, {2, huge}},
+        {{3, 0.25f}, {1, inf}},
+    });
+    const auto s = apply_falloff(t, {});
+    ASSERT_TRUE(s.ok());
+    const auto row = [&](std::size_t v) {
+        return std::vector<float>(s->strength.begin() + std::ptrdiff_t(v * s->width),
+                                  s->strength.begin() + std::ptrdiff_t((v + 1) * s->width));
+    };
+    EXPECT_EQ(row(0), (std::vector<float>{0, 0, 0}));
+    EXPECT_EQ(row(1), (std::vector<float>{0, 0, 0}));
+    EXPECT_EQ(row(2), (std::vector<float>{1, 1, 1}));
+    EXPECT_EQ(row(3)[0], 1);
+    EXPECT_EQ(row(3)[1], 1);
+    EXPECT_EQ(s->joint[9], 1u);  // equal: by joint
+    EXPECT_EQ(s->joint[10], 2u);
+    EXPECT_EQ(row(4)[0], 1);
+    EXPECT_EQ(row(4)[1], 1);
+    EXPECT_EQ(row(5)[1], 1);
+    EXPECT_EQ(row(6), (std::vector<float>{1, 0, 0}));
+
+    const auto w = finish(*s, {});
+    ASSERT_TRUE(w.ok());
+    expect_invariant(*w, 4);
+    EXPECT_TRUE((*w)[0].empty());
+    EXPECT_TRUE((*w)[1].empty());
+    EXPECT_NEAR((*w)[2][2].weight, 1.0 / 3, 1e-7);
+    EXPECT_EQ((*w)[6][0].weight, 1.0f);
+}
+
+TEST(Falloff, OptionsAreChecked) {
+    const auto bad = [](auto change) {
+        FalloffOptions o;
+        change(o);
+        return !check(o).ok() && !apply_falloff(table({{{0, 1}}}), o).ok();
+    };
+    EXPECT_TRUE(check(FalloffOptions{}).ok());
+    EXPECT_TRUE(bad([](FalloffOptions& o) { o.alpha = -0.1f; }));
+    EXPECT_TRUE(bad([](FalloffOptions& o) { o.alpha = 1.1f; }));
+    EXPECT_TRUE(bad([](FalloffOptions& o) { o.alpha = std::nanf(""); }));
+    EXPECT_TRUE(bad([](FalloffOptions& o) { o.lambda_min = 0; }));
+    EXPECT_TRUE(bad([](FalloffOptions& o) { o.lambda_max = 4; }));
+    EXPECT_TRUE(bad([](FalloffOptions& o) { o.lambda_max = inf; }));
+    EXPECT_TRUE(bad([](FalloffOptions& o) { o.tolerance = 0; }));
+    EXPECT_TRUE(bad([](FalloffOptions& o) { o.law = FalloffLaw(7); }));
+}
+
+TEST(Finish, OptionsAreChecked) {
+    EXPECT_TRUE(check(FinishOptions{}).ok());
+    EXPECT_TRUE(check(FinishOptions{all_influences, LimitRule::cut, 0}).ok());
+    EXPECT_FALSE(check(FinishOptions{9, LimitRule::fade, 0}).ok());
+    EXPECT_FALSE(check(FinishOptions{-1, LimitRule::fade, 0}).ok());
+    EXPECT_FALSE(check(FinishOptions{4, LimitRule::fade, 0.6f}).ok());
+    EXPECT_FALSE(check(FinishOptions{4, LimitRule::fade, std::nanf("")}).ok());
+    EXPECT_FALSE(check(FinishOptions{4, LimitRule(3), 0}).ok());
+}
+
+TEST(Finish, InvariantOnRandomRowsForEveryLimitAndRule) {
+    const auto s = apply_falloff(random_table(5000, 12), {});
+    ASSERT_TRUE(s.ok());
+    for (const LimitRule rule : {LimitRule::fade, LimitRule::cut})
+        for (const int limit : {1, 2, 3, 4, 8, all_influences})
+            for (const float prune : {0.0f, 1e-4f, 0.3f}) {
+                const auto w = finish(*s, {limit, rule, prune});
+                ASSERT_TRUE(w.ok());
+                EXPECT_EQ(w->vertex_count(), 5000u);
+                expect_invariant(*w, limit == all_influences ? 12 : std::size_t(limit));
+                EXPECT_LE(w->max_influences(), limit == all_influences ? 12u : unsigned(limit));
+                for (std::size_t v = 0; v < w->vertex_count(); ++v) {
+                    EXPECT_EQ((*w)[v].empty(), s->strength[v * s->width] == 0) << v;
+                    if ((*w)[v].size() > 1) {
+                        EXPECT_GE((*w)[v].back().weight, prune * 0.999f);
+                    }
+                }
+            }
+}
+
+// needs.md 10: where the fifth joint overtakes the fourth, the weights must not jump.
+TEST(Finish, FadeIsContinuousWhereTheFifthCrossesTheFourthAndCutIsNot) {
+    const auto row = [](float fifth, LimitRule rule) {
+        return finish(strengths({{1.0f, 0.9f, 0.8f, 0.5f, fifth}}), {4, rule, 0}).value();
+    };
+    const auto jump = [&](LimitRule rule) {
+        const SkinWeights below = row(0.49999f, rule), above = row(0.50001f, rule);
+        double most = 0;
+        for (std::uint32_t j = 0; j < 5; ++j)
+            most = std::max<double>(most, std::abs(weight_of(below[0], j) - weight_of(above[0], j)));
+        return most;
+    };
+    EXPECT_LT(jump(LimitRule::fade), 1e-4);
+    EXPECT_GT(jump(LimitRule::cut), 0.1);
+    // And everywhere else on the way: no step larger than a few times the step of the input.
+    SkinWeights last = row(0.0f, LimitRule::fade);
+    for (float fifth = 0.001f; fifth < 1; fifth += 0.001f) {
+        const SkinWeights now = row(fifth, LimitRule::fade);
+        for (std::uint32_t j = 0; j < 5; ++j)
+            EXPECT_NEAR(weight_of(now[0], j), weight_of(last[0], j), 0.01) << fifth;
+        last = now;
+    }
+}
+
+TEST(Finish, LimitOnlyWhereThereIsMore) {
+    const auto exact = finish(strengths({{1, 0.5f, 0.25f, 0.25f}}), {4, LimitRule::fade, 0});
+    EXPECT_FLOAT_EQ((*exact)[0][0].weight, 0.5f);
+    const auto fade = finish(strengths({{1, 0.5f, 0.25f, 0.25f, 0.25f}}), {4, LimitRule::fade, 0});
+    ASSERT_EQ((*fade)[0].size(), 2u);  // what equals the fifth fades out
+    EXPECT_FLOAT_EQ((*fade)[0][0].weight, 0.75f);
+    const auto equal = finish(strengths({{1, 1, 1, 1, 1, 1}}), {4, LimitRule::fade, 0});
+    ASSERT_EQ((*equal)[0].size(), 4u);
+    EXPECT_FLOAT_EQ((*equal)[0][3].weight, 0.25f);
+    const auto pruned = finish(strengths({{1, 1e-5f}}), {4, LimitRule::fade, 1e-4f});
+    ASSERT_EQ((*pruned)[0].size(), 1u);
+    EXPECT_EQ((*pruned)[0][0].weight, 1.0f);
+}
+
+TEST(Finish, BadStrengthIsAnError) {
+    for (const float bad : {-1.0f, inf, std::nanf("")}) {
+        const auto w = finish(strengths({{1, 0.5f}, {1, bad}, {bad, 1}}), {});
+        ASSERT_FALSE(w.ok());
+        EXPECT_NE(w.error().message.find("vertex 1"), std::string::npos);
+    }
+}
+
+TEST(Finish, SameBitsOnAnyNumberOfThreadsAndCancel) {
+    const DistanceTable t = random_table(20000, 8);
+    Context one, four;
+    one.threads = 1;
+    four.threads = 4;
+    const auto a = apply_falloff(t, {}, &one), b = apply_falloff(t, {}, &four);
+    EXPECT_EQ(a->strength, b->strength);
+    EXPECT_EQ(a->joint, b->joint);
+    EXPECT_EQ(*finish(*a, {}, &one), *finish(*b, {}, &four));
+    four.cancel = true;
+    EXPECT_EQ(apply_falloff(t, {}, &four).error().code, ErrorCode::cancelled);
+    EXPECT_EQ(finish(*a, {}, &four).error().code, ErrorCode::cancelled);
+}
+
+TEST(SkinWeightsRows, SortsMergesDropsAndNormalises) {
+    const std::vector<std::uint32_t> counts{4, 0, 1, 2};
+    const auto w =
+        SkinWeights::from_rows(counts, {{3, 0.25f}, {1, 1}, {3, 0.75f}, {2, 0}, {9, 1e-40f}, {5, 0.5f}, {4, 0.5f}});
+    ASSERT_TRUE(w.ok());
+    ASSERT_EQ(w->vertex_count(), 4u);
+    ASSERT_EQ((*w)[0].size(), 2u);
+    EXPECT_EQ((*w)[0][0], (Influence{1, 0.5f}));
+    EXPECT_EQ((*w)[0][1], (Influence{3, 0.5f}));
+    EXPECT_TRUE((*w)[1].empty());
+    EXPECT_EQ((*w)[2][0], (Influence{9, 1.0f}));
+    EXPECT_EQ((*w)[3][0], (Influence{4, 0.5f}));
+    expect_invariant(*w, 2);
+    EXPECT_EQ(w->max_influences(), 2u);
+    EXPECT_EQ(SkinWeights{}.vertex_count(), 0u);
+    EXPECT_EQ(SkinWeights{}.max_influences(), 0u);
+}
+
+TEST(SkinWeightsRows, RefusesBadWeights) {
+    const std::vector<std::uint32_t> counts{1, 1};
+    for (const float bad : {-0.1f, inf, std::nanf("")}) {
+        const auto w = SkinWeights::from_rows(counts, {{0, 1}, {0, bad}});
+        ASSERT_FALSE(w.ok());
+        EXPECT_NE(w.error().message.find("vertex 1"), std::string::npos);
+    }
+    EXPECT_FALSE(SkinWeights::from_rows(counts, {{0, 1}}).ok());
+}
+
+TEST(SkinWeightsRows, ReadingBackChangesNoBit) {
+    const auto w = finish(*apply_falloff(random_table(3000, 8), {}), {all_influences, LimitRule::cut, 0});
+    std::vector<std::uint32_t> counts;
+    std::vector<Influence> influences;
+    for (std::size_t v = 0; v < w->vertex_count(); ++v) {
+        counts.push_back(std::uint32_t((*w)[v].size()));
+        influences.insert(influences.end(), (*w)[v].rbegin(), (*w)[v].rend());
+    }
+    EXPECT_EQ(*SkinWeights::from_rows(counts, influences), *w);
+}
+
+TEST(JointUse, SumsPerJoint) {
+    const std::vector<std::uint32_t> counts{2, 1};
+    const auto w = SkinWeights::from_rows(counts, {{0, 0.25f}, {2, 0.75f}, {2, 1}});
+    EXPECT_EQ(joint_use(*w, 3), (std::vector<double>{0.25, 0, 1.75}));
+}
+
+}  // namespace
+}  // namespace sinew
