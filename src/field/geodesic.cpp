@@ -38,9 +38,9 @@ std::uint32_t to_units(double voxels) {
     return static_cast<std::uint32_t>(std::min(std::round(voxels * kUnit), 4294967294.0));
 }
 
-// The K nearest joints of a leaf, sorted by (distance, joint). One cache line for K = 8.
+// The K nearest joints of a leaf, sorted by (distance, joint); one whole cache line for K = 8.
 template <int K>
-struct alignas(K >= 4 ? 16 : 8) Row {
+struct alignas(K >= 8 ? 64 : K >= 4 ? 32 : 8) Row {
     std::uint32_t distance[K];
     std::uint16_t joint[K];
     std::uint16_t pending;  // bit k: slot k is not passed on yet
