@@ -1,0 +1,70 @@
+// Accessors as plain arrays, every bound checked. Knows compressed buffer views and Draco meshes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "io/gltf_document.h"
+
+namespace sinew::io {
+
+enum class Component : std::uint32_t { i8 = 5120, u8 = 5121, i16 = 5122, u16 = 5123, u32 = 5125, f32 = 5126 };
+std::size_t size_of(Component component);
+
+/// Elements of an accessor, tightly packed: count rows of `width` components, little endian.
+struct Elements {
+    Component component = Component::f32;
+    bool normalized = false;
+    std::size_t width = 0, count = 0;
+    std::vector<std::byte> bytes;
+};
+
+/// Components as numbers: normalised ones mapped to -1..1 or 0..1 as the format says.
+std::vector<float> as_floats(const Elements& elements, bool normalized);
+/// Components of an unsigned integer type.
+std::vector<std::uint32_t> as_unsigned(const Elements& elements);
+
+/// Reads accessors of one document. Keeps uncompressed views, so make one per load.
+class AccessorReader {
+public:
+    explicit AccessorReader(const Document& document) : document_(document) {}
+
+    /// `asker` begins the error message: who needs the accessor ("mesh 'body' primitive 0: POSITION").
+    /// An accessor without bytes of its own is zeros; such ones may have 2^22 elements in all.
+    Result<Elements> read(std::size_t accessor, const std::string& asker);
+
+private:
+    Result<std::span<const std::byte>> view(std::size_t index, const std::string& asker);
+    Status fill_sparse(const Json& sparse, Elements& elements, const std::string& place);
+
+    const Document& document_;
+    std::map<std::size_t, std::vector<std::byte>> uncompressed_;
+    std::size_t unbacked_ = 0;  // elements that no bytes stand behind
+};
+
+/// A bufferView's meshopt extension object, or null.
+const Json* meshopt_of(const Json& view);
+
+// gltf_meshopt.cpp, the one file that knows meshoptimizer.
+
+/// Decodes a meshopt stream. mode: ATTRIBUTES, TRIANGLES or INDICES; filter: NONE, OCTAHEDRAL, QUATERNION or
+/// EXPONENTIAL. The error is a bare reason.
+Result<std::vector<std::byte>> decode_meshopt(std::span<const std::byte> stream, std::size_t count,
+                                              std::size_t stride, const std::string& mode,
+                                              const std::string& filter);
+
+// gltf_draco.cpp, the one file that knows Draco.
+
+struct DracoMesh {
+    Elements indices;                            ///< u32, three per triangle
+    std::map<std::string, Elements> attributes;  ///< by glTF name; component types as the accessors say
+};
+
+/// Decodes a primitive's KHR_draco_mesh_compression.
+Result<DracoMesh> read_draco(const Document& document, const Json& primitive, const std::string& place);
+
+}  // namespace sinew::io

@@ -1,0 +1,289 @@
+// glTF containers: GLB chunks or bare JSON, and the bytes of the buffers wherever they are.
+#include "io/gltf_document.h"
+
+#include <array>
+#include <cmath>
+#include <cstring>
+
+#include "io/formats.h"
+
+namespace sinew::io {
+
+namespace {
+
+constexpr std::uint32_t json_chunk = 0x4E4F534A, binary_chunk = 0x004E4942;
+
+std::uint32_t u32_at(std::span<const std::byte> bytes, std::size_t at) {
+    const auto b = [&](std::size_t i) { return static_cast<std::uint32_t>(bytes[at + i]); };
+    return b(0) | b(1) << 8 | b(2) << 16 | b(3) << 24;
+}
+
+int base64_digit(char c) {
+    if (c >= 'A' && c <= 'Z') return c - 'A';
+    if (c >= 'a' && c <= 'z') return c - 'a' + 26;
+    if (c >= '0' && c <= '9') return c - '0' + 52;
+    if (c == '+' || c == '-') return 62;  // '-' and '_': the url-safe alphabet, which some writers use
+    if (c == '/' || c == '_') return 63;
+    return -1;
+}
+
+/// Splits a GLB into the document's text and chunks.
+Status read_container(std::span<const std::byte> bytes, Document& document) {
+    const auto fail = [&](std::size_t byte, const std::string& what) {
+        return document.error("byte " + std::to_string(byte) + ": " + what);
+    };
+    if (bytes.size() < 12) return fail(bytes.size(), "a GLB header has 12 bytes; the file is cut off");
+    if (const std::uint32_t version = u32_at(bytes, 4); version != 2)
+        return fail(4, "GLB version " + std::to_string(version) + "; only version 2 is read (convert the file)");
+    const std::size_t total = u32_at(bytes, 8);
+    if (total > bytes.size())
+        return fail(8, "the header says " + std::to_string(total) + " bytes, the file has " +
+                           std::to_string(bytes.size()) + ": it is cut off (copy it again)");
+    if (total < 20) return fail(8, "a GLB of " + std::to_string(total) + " bytes has no room for a JSON chunk");
+    if (total < bytes.size())
+        document.warnings.push_back(std::to_string(bytes.size() - total) +
+                                    " bytes after the end of the GLB left out");
+
+    bool first = true;
+    for (std::size_t at = 12; at < total;) {
+        // Fewer than 8 bytes at the end are padding that some writers do not count into the last chunk.
+        if (total - at < 8) {
+            if (first) return fail(at, "a chunk header has 8 bytes; the file is cut off");
+            break;
+        }
+        const std::size_t length = u32_at(bytes, at);
+        const std::uint32_t type = u32_at(bytes, at + 4);
+        if (length > total - at - 8)
+            return fail(at, "a chunk of " + std::to_string(length) + " bytes ends past the end of the file");
+        const auto data = bytes.subspan(at + 8, length);
+        if (first) {
+            if (type != json_chunk) return fail(at + 4, "the first chunk of a GLB must be JSON");
+            document.text = as_text(data);
+        } else {
+            if (type == binary_chunk && !document.bin_chunk) document.bin_chunk = document.chunks.size();
+            document.chunks.push_back({type, {data.begin(), data.end()}});
+        }
+        first = false;
+        at += 8 + length;
+        // A chunk whose length is no multiple of four: the next one starts at the following multiple, if at all.
+        if (at % 4 != 0 && at < total) {
+            std::size_t padded = at + (4 - at % 4);
+            at = std::min(padded, total);
+        }
+    }
+    return Done{};
+}
+
+Status read_buffer(Document& document, std::size_t index) {
+    const std::string place = "buffer " + std::to_string(index);
+    const Json& json = (*document.at("buffers", index));
+    const auto length = whole(member(json, "byteLength"));
+    if (!length) return document.error(place + " has no byteLength");
+    Document::Buffer buffer;
+    const Json* uri = member(json, "uri");
+    if (uri && !uri->is_string()) return document.error(place + ": uri must be a string");
+    if (!uri) {
+        if (index != 0 || !document.bin_chunk) {
+            document.buffers.push_back(std::move(buffer));
+            return Done{};
+        }
+        buffer.origin = Document::Origin::bin;
+        buffer.bytes = std::move(document.chunks[*document.bin_chunk].bytes);
+        document.chunks[*document.bin_chunk].bytes.clear();
+    } else if (const auto& text = uri->get_ref<const std::string&>(); text.starts_with("data:")) {
+        buffer.origin = Document::Origin::data_uri;
+        const std::size_t comma = text.find(',');
+        if (comma == text.npos || !std::string_view(text).substr(0, comma).ends_with(";base64"))
+            return document.error(place + ": a data uri must be base64 (data:…;base64,…)");
+        auto bytes = decode_base64(std::string_view(text).substr(comma + 1));
+        if (!bytes) return document.error(place + ": its data uri is not valid base64");
+        buffer.bytes = std::move(*bytes);
+    } else {
+        buffer.origin = Document::Origin::external;
+        auto path = resolve_uri(text, document.base, document.name, place);
+        if (!path) return path.error();
+        auto bytes = read_file(*path);
+        if (!bytes)
+            return document.error(place + ": " + bytes.error().message + " (put the file beside the model)");
+        buffer.bytes = std::move(*bytes);
+    }
+    if (buffer.bytes.size() < *length)
+        return document.error(place + " says " + std::to_string(*length) + " bytes, but " +
+                              std::to_string(buffer.bytes.size()) + " are there: the file is cut off");
+    buffer.bytes.resize(*length);  // a BIN chunk is padded
+    document.buffers.push_back(std::move(buffer));
+    return Done{};
+}
+
+/// What every later reader takes for granted: lists of objects where the format says so.
+Status check_shape(const Document& document) {
+    const Json& root = document.json;
+    if (!root.is_object()) return document.error("the JSON of a glTF file must be an object");
+    const Json* asset = member(root, "asset");
+    if (!asset || !asset->is_object()) return document.error("no \"asset\": this JSON is not glTF");
+    if (const std::string version = string_of(member(*asset, "version")); !version.starts_with("2."))
+        return document.error("glTF version \"" + version + "\"; only 2.x is read (convert the file)");
+    for (const char* list : {"accessors", "animations", "buffers", "bufferViews", "cameras", "images", "materials",
+                             "meshes", "nodes", "scenes", "skins"}) {
+        const Json* entries = member(root, list);
+        if (!entries) continue;
+        if (!entries->is_array()) return document.error("\"" + std::string(list) + "\" must be an array");
+        for (std::size_t i = 0; i < entries->size(); ++i)
+            if (!(*entries)[i].is_object())
+                return document.error(std::string(list) + "[" + std::to_string(i) + "] must be an object");
+    }
+    for (const char* list : {"extensionsUsed", "extensionsRequired"}) {
+        const Json* entries = member(root, list);
+        if (!entries) continue;
+        if (!entries->is_array()) return document.error("\"" + std::string(list) + "\" must be an array");
+        for (const Json& entry : *entries)
+            if (!entry.is_string()) return document.error("\"" + std::string(list) + "\" must hold strings");
+    }
+    return Done{};
+}
+
+}  // namespace
+
+const Json* member(const Json& value, const char* key) {
+    if (!value.is_object()) return nullptr;
+    const auto found = value.find(key);
+    return found == value.end() ? nullptr : &*found;
+}
+
+std::optional<std::size_t> whole(const Json* value) {
+    if (!value) return std::nullopt;
+    if (value->is_number_unsigned()) return value->get<std::uint64_t>();
+    // Some writers spell integers as 3.0. Above 2^53 a double is no index.
+    if (value->is_number_float()) {
+        const double number = value->get<double>();
+        if (number >= 0 && number <= 9007199254740992.0 && number == std::floor(number))
+            return static_cast<std::size_t>(number);
+    }
+    return std::nullopt;
+}
+
+std::optional<std::size_t> whole_or(const Json& object, const char* key, std::size_t missing) {
+    const Json* value = member(object, key);
+    return value ? whole(value) : missing;
+}
+
+std::string string_of(const Json* value) { return value && value->is_string() ? value->get<std::string>() : ""; }
+
+bool has_extension(const Json& object, const char* extension) {
+    const Json* extensions = member(object, "extensions");
+    return extensions && member(*extensions, extension);
+}
+
+std::size_t Document::count(const char* list) const {
+    const Json* entries = member(json, list);
+    return entries && entries->is_array() ? entries->size() : 0;
+}
+
+const Json* Document::at(const char* list, std::size_t index) const {
+    return index < count(list) ? &json.find(list)->at(index) : nullptr;
+}
+
+Result<const Json*> Document::need(const char* list, std::optional<std::size_t> index,
+                                   const std::string& asker) const {
+    if (!index) return error(asker + ": an index into " + list + " must be a whole number");
+    if (const Json* found = at(list, *index)) return found;
+    return error(asker + " refers to " + list + "[" + std::to_string(*index) + "], but there are " +
+                 std::to_string(count(list)));
+}
+
+Result<std::shared_ptr<Document>> parse_document(std::span<const std::byte> bytes, const std::string& name,
+                                                 const std::filesystem::path& base) {
+    auto document = std::make_shared<Document>();
+    document->name = name;
+    document->base = base;
+    document->glb = as_text(bytes).starts_with("glTF");
+    if (document->glb) {
+        if (const Status read = read_container(bytes, *document); !read) return read.error();
+    } else {
+        document->text = as_text(bytes);
+    }
+    // Padding is spaces by the rules and NUL by some writers; it is made anew on saving.
+    while (!document->text.empty() && (document->text.back() == ' ' || document->text.back() == '\0'))
+        document->text.pop_back();
+    auto json = parse_json(document->text, name);
+    if (!json) return json.error();
+    document->json = std::move(*json);
+    if (const Status shape = check_shape(*document); !shape) return shape.error();
+
+    const Json* first = document->at("buffers", 0);
+    if (!first || member(*first, "uri")) document->bin_chunk.reset();
+    for (std::size_t i = 0; i < document->count("buffers"); ++i)
+        if (const Status read = read_buffer(*document, i); !read) return read.error();
+    return document;
+}
+
+std::string percent_decode(std::string_view uri) {
+    const auto digit = [](char c) {
+        if (c >= '0' && c <= '9') return c - '0';
+        if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+        if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+        return -1;
+    };
+    std::string out;
+    for (std::size_t i = 0; i < uri.size(); ++i) {
+        if (uri[i] == '%' && i + 2 < uri.size() && digit(uri[i + 1]) >= 0 && digit(uri[i + 2]) >= 0) {
+            out.push_back(static_cast<char>(digit(uri[i + 1]) * 16 + digit(uri[i + 2])));
+            i += 2;
+        } else {
+            out.push_back(uri[i]);
+        }
+    }
+    return out;
+}
+
+Result<std::filesystem::path> resolve_uri(std::string_view uri, const std::filesystem::path& base,
+                                          const std::string& name, const std::string& asker) {
+    const std::string text(uri.substr(0, 200));
+    if (base.empty())
+        return input_error(name, asker + " is in the file \"" + text + "\", but bytes in memory have no folder");
+    const std::string decoded = percent_decode(uri);
+    const std::filesystem::path path = std::filesystem::path(decoded).lexically_normal();
+    const std::size_t colon = decoded.find(':');
+    const bool scheme = colon != decoded.npos && decoded.find('/') > colon;
+    if (decoded.empty() || decoded.find('\0') != decoded.npos || scheme || path.is_absolute() || path.empty() ||
+        *path.begin() == "..")
+        return input_error(name, asker + ": the uri \"" + text +
+                                     "\" does not stay in the folder of the model (move the file there)");
+    return base / path;
+}
+
+std::optional<std::vector<std::byte>> decode_base64(std::string_view text) {
+    while (!text.empty() && text.back() == '=') text.remove_suffix(1);
+    if (text.size() % 4 == 1) return std::nullopt;
+    std::vector<std::byte> out;
+    out.reserve(text.size() / 4 * 3 + 2);
+    std::uint32_t bits = 0;
+    int held = 0;
+    for (const char c : text) {
+        const int digit = base64_digit(c);
+        if (digit < 0) return std::nullopt;
+        bits = (bits << 6 | static_cast<std::uint32_t>(digit)) & 0xffffff;
+        held += 6;
+        if (held >= 8) {
+            held -= 8;
+            out.push_back(static_cast<std::byte>(bits >> held & 0xff));
+        }
+    }
+    return out;
+}
+
+std::string encode_base64(std::span<const std::byte> bytes) {
+    static constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string out;
+    out.reserve((bytes.size() + 2) / 3 * 4);
+    for (std::size_t i = 0; i < bytes.size(); i += 3) {
+        const std::size_t n = std::min<std::size_t>(3, bytes.size() - i);
+        std::uint32_t bits = 0;
+        for (std::size_t k = 0; k < 3; ++k)
+            bits = bits << 8 | (k < n ? static_cast<std::uint32_t>(bytes[i + k]) : 0u);
+        for (std::size_t k = 0; k < 4; ++k) out.push_back(k <= n ? digits[bits >> (18 - 6 * k) & 63] : '=');
+    }
+    return out;
+}
+
+}  // namespace sinew::io

@@ -1,0 +1,91 @@
+// A glTF document as it came: the container's chunks, the JSON text and its tree, the buffers. No meaning yet.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/gltf_rig.h"
+#include "sinew/io.h"
+
+namespace sinew::io {
+
+using Json = nlohmann::json;
+
+inline constexpr const char* draco_extension = "KHR_draco_mesh_compression";
+inline constexpr const char* meshopt_extensions[] = {"EXT_meshopt_compression", "KHR_meshopt_compression"};
+
+/// The member of an object, or null where the value is no object or has no such member.
+const Json* member(const Json& value, const char* key);
+/// A number that is a whole, non-negative one (3 and 3.0), as indices and counts must be.
+std::optional<std::size_t> whole(const Json* value);
+/// The same for a member, with a default where it is missing; empty where it is there and no whole number.
+std::optional<std::size_t> whole_or(const Json& object, const char* key, std::size_t missing);
+/// A string, or empty.
+std::string string_of(const Json* value);
+/// True where the object's "extensions" has this key.
+bool has_extension(const Json& object, const char* extension);
+
+/// What Scene::document points to. Filled by parse_document and, for saving, by the reader of the scene (rig).
+class Document {
+public:
+    enum class Origin {
+        absent,    ///< no uri and no BIN chunk: only a compression extension may refer to it
+        bin,       ///< the BIN chunk
+        data_uri,  ///< base64 inside the JSON
+        external,  ///< a file beside the document
+    };
+    struct Buffer {
+        Origin origin = Origin::absent;
+        std::vector<std::byte> bytes;  ///< exactly byteLength of them, unless absent
+    };
+    struct Chunk {
+        std::uint32_t type = 0;
+        std::vector<std::byte> bytes;
+    };
+
+    std::string name;            ///< in messages
+    std::filesystem::path base;  ///< folder of the file; empty = bytes from memory
+    bool glb = false;
+    std::string text;           ///< the JSON as it came, without the padding at its end
+    Json json;                  ///< the same, read
+    std::vector<Chunk> chunks;  ///< after the JSON chunk, in order; the one of buffer 0 is there without bytes
+    std::optional<std::size_t> bin_chunk;  ///< which of them is buffer 0
+    std::vector<Buffer> buffers;
+    std::vector<std::string> warnings;
+    Rig rig;
+
+    /// Entries of a top-level list ("meshes"); 0 where it is missing.
+    std::size_t count(const char* list) const;
+    /// An entry of a top-level list, or null.
+    const Json* at(const char* list, std::size_t index) const;
+    /// at, but an error that says who asked.
+    Result<const Json*> need(const char* list, std::optional<std::size_t> index, const std::string& asker) const;
+
+    Error error(const std::string& message) const { return {ErrorCode::input, name + ": " + message}; }
+};
+
+/// Reads the container and the buffers. External files must lie in `base` or below it: a uri is percent-decoded;
+/// one with a scheme, an absolute one or one that leaves the folder is refused, so that a model cannot pull
+/// other files of the machine into its output.
+Result<std::shared_ptr<Document>> parse_document(std::span<const std::byte> bytes, const std::string& name,
+                                                 const std::filesystem::path& base);
+
+/// Percent-decoding; a bad escape stays as it is.
+std::string percent_decode(std::string_view uri);
+/// The file that a relative uri names, or why it is refused.
+Result<std::filesystem::path> resolve_uri(std::string_view uri, const std::filesystem::path& base,
+                                          const std::string& name, const std::string& asker);
+
+/// Empty where the text is no base64. Padding may be missing.
+std::optional<std::vector<std::byte>> decode_base64(std::string_view text);
+std::string encode_base64(std::span<const std::byte> bytes);
+
+}  // namespace sinew::io

@@ -1,0 +1,122 @@
+// KHR_draco_mesh_compression: the blob of one primitive. Everything that knows Draco is here.
+#include <draco/compression/decode.h>
+#include <draco/mesh/mesh.h>
+
+#include <cstring>
+#include <exception>
+
+#include "io/gltf_accessor.h"
+
+namespace sinew::io {
+
+namespace {
+
+/// The value of every point, in the accessor's component type.
+template <typename T>
+bool copy_values(const draco::PointAttribute& attribute, std::size_t points, Elements& out) {
+    out.bytes.resize(points * out.width * sizeof(T));
+    std::array<T, 16> row{};
+    for (std::size_t i = 0; i < points; ++i) {
+        const auto value = attribute.mapped_index(draco::PointIndex(static_cast<std::uint32_t>(i)));
+        if (value.value() >= attribute.size()) return false;
+        if (!attribute.ConvertValue<T>(value, static_cast<std::int8_t>(out.width), row.data())) return false;
+        std::memcpy(out.bytes.data() + i * out.width * sizeof(T), row.data(), out.width * sizeof(T));
+    }
+    return true;
+}
+
+bool copy_attribute(const draco::PointAttribute& attribute, std::size_t points, Elements& out) {
+    switch (out.component) {
+        case Component::i8:
+            return copy_values<std::int8_t>(attribute, points, out);
+        case Component::u8:
+            return copy_values<std::uint8_t>(attribute, points, out);
+        case Component::i16:
+            return copy_values<std::int16_t>(attribute, points, out);
+        case Component::u16:
+            return copy_values<std::uint16_t>(attribute, points, out);
+        case Component::u32:
+            return copy_values<std::uint32_t>(attribute, points, out);
+        case Component::f32:
+            return copy_values<float>(attribute, points, out);
+    }
+    return false;
+}
+
+Result<DracoMesh> decode(const Document& document, const Json& primitive, const Json& extension,
+                         std::span<const std::byte> blob, const std::string& place) {
+    draco::DecoderBuffer buffer;
+    buffer.Init(reinterpret_cast<const char*>(blob.data()), blob.size());
+    draco::Decoder decoder;
+    auto decoded = decoder.DecodeMeshFromBuffer(&buffer);
+    if (!decoded.ok()) return document.error(place + ": " + decoded.status().error_msg_string());
+    const draco::Mesh& mesh = *decoded.value();
+    const std::size_t points = mesh.num_points();
+
+    DracoMesh out;
+    out.indices = {Component::u32, false, 1, std::size_t{mesh.num_faces()} * 3, {}};
+    out.indices.bytes.resize(out.indices.count * 4);
+    for (std::uint32_t f = 0; f < mesh.num_faces(); ++f)
+        for (std::size_t k = 0; k < 3; ++k) {
+            const std::uint32_t point = mesh.face(draco::FaceIndex(f))[k].value();
+            std::memcpy(out.indices.bytes.data() + (std::size_t{f} * 3 + k) * 4, &point, 4);
+        }
+
+    const Json *ids = member(extension, "attributes"), *accessors = member(primitive, "attributes");
+    if (!ids || !ids->is_object() || !accessors) return document.error(place + ": needs attributes");
+    for (const auto& [name, id] : ids->items()) {
+        const std::string where = place + ": " + name.substr(0, 80);
+        const auto unique_id = whole(&id);
+        const draco::PointAttribute* attribute =
+            unique_id && *unique_id <= 0xffffffffu
+                ? mesh.GetAttributeByUniqueId(static_cast<std::uint32_t>(*unique_id))
+                : nullptr;
+        if (!attribute) return document.error(where + ": the compressed data has no such attribute");
+        const auto accessor = document.need("accessors", whole(member(*accessors, name.c_str())), where);
+        if (!accessor) return accessor.error();
+        Elements elements;
+        const std::string type = string_of(member(**accessor, "type"));
+        elements.width = type == "SCALAR" ? 1 : type == "VEC2" ? 2 : type == "VEC3" ? 3 : type == "VEC4" ? 4 : 0;
+        const auto component = whole(member(**accessor, "componentType"));
+        if (component && *component <= 0xffff) elements.component = static_cast<Component>(*component);
+        if (elements.width == 0 || !component || size_of(elements.component) == 0)
+            return document.error(where + ": its accessor has an unknown type");
+        if (const auto count = whole(member(**accessor, "count")); count != points)
+            return document.error(where + ": its accessor does not have the " + std::to_string(points) +
+                                  " elements of the compressed data");
+        elements.count = points;
+        const Json* normalized = member(**accessor, "normalized");
+        elements.normalized = normalized && *normalized == true;
+        if (!copy_attribute(*attribute, points, elements))
+            return document.error(where + ": the compressed values cannot be read as its accessor says");
+        out.attributes.emplace(name, std::move(elements));
+    }
+    return out;
+}
+
+}  // namespace
+
+Result<DracoMesh> read_draco(const Document& document, const Json& primitive, const std::string& asker) {
+    const std::string place = asker + ": " + draco_extension;
+    const Json* extensions = member(primitive, "extensions");
+    const Json* extension = extensions ? member(*extensions, draco_extension) : nullptr;
+    if (!extension) return document.error(place + " is missing");
+    const auto view = document.need("bufferViews", whole(member(*extension, "bufferView")), place);
+    if (!view) return view.error();
+    const auto buffer = whole(member(**view, "buffer"));
+    const auto offset = whole_or(**view, "byteOffset", 0), length = whole(member(**view, "byteLength"));
+    if (!buffer || *buffer >= document.buffers.size() || !offset || !length)
+        return document.error(place + ": its bufferView needs buffer, byteOffset and byteLength");
+    const auto& bytes = document.buffers[*buffer].bytes;
+    if (*offset > bytes.size() || *length > bytes.size() - *offset)
+        return document.error(place + ": its bufferView ends past buffer " + std::to_string(*buffer));
+    // Draco throws where the standard library does: damaged counts ask it for absurd memory.
+    try {
+        return decode(document, primitive, *extension, std::span<const std::byte>(bytes).subspan(*offset, *length),
+                      place);
+    } catch (const std::exception& e) {
+        return document.error(place + ": the compressed data is damaged (" + e.what() + ")");
+    }
+}
+
+}  // namespace sinew::io

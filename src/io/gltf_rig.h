@@ -1,0 +1,55 @@
+// What the reader of a scene tells the writer: which primitives of the document own which vertices, and which skin.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "io/matrix.h"
+
+namespace sinew::io {
+
+/// A primitive by mesh and number. Meshes past the end of the document's list are Rig::mesh_copies.
+struct PrimitiveRef {
+    std::size_t mesh = 0, primitive = 0;
+};
+
+/// Vertices that were read once: the primitives that share POSITION, JOINTS_n and WEIGHTS_n under one skin. They
+/// are written once too.
+struct VertexBlock {
+    std::uint32_t first_vertex = 0, vertex_count = 0;
+    std::size_t skin = 0;  ///< into Rig::skins
+    std::vector<PrimitiveRef> primitives;
+};
+
+struct RigSkin {
+    std::vector<std::uint32_t> joints;  ///< Skeleton index of each of the skin's joints, in the skin's order
+    /// For a skin that is to be made: where the meshes that bind to it stand in the world. Otherwise not used.
+    Matrix mesh_to_world;
+};
+
+/// How the scene's skeleton comes to be in the file.
+enum class RigSource {
+    skins,  ///< the file has skins: only weights are written
+    nodes,  ///< the file has joint nodes but no skin: skins are added
+    added,  ///< the skeleton is from elsewhere: joint nodes and skins are added
+};
+
+struct Rig {
+    RigSource source = RigSource::skins;
+    std::vector<VertexBlock> blocks;  ///< in vertex order
+    std::vector<RigSkin> skins;
+    // Only where skins are made:
+    struct SkinnedNode {
+        std::size_t node = 0, mesh = 0, skin = 0;  ///< mesh as in PrimitiveRef
+    };
+    std::vector<SkinnedNode> skinned_nodes;
+    std::vector<std::size_t> mesh_copies;  ///< source mesh of each copy
+    std::vector<std::size_t> joint_nodes;  ///< RigSource::nodes: node of each joint
+    std::vector<Matrix> joint_to_world;    ///< RigSource::nodes: at rest
+};
+
+}  // namespace sinew::io

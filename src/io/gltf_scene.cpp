@@ -1,0 +1,818 @@
+// A glTF document as a character: one mesh and one skeleton in the space of the bind pose.
+//
+// The inverse bind matrices say where a joint was when the mesh was bound; the rest pose of the nodes is often
+// another. So the space of everything is the bind space of the first skin, and a later skin comes into it by a
+// joint that it shares with what is already there: its bind matrix must end up in the same place.
+#include "io/gltf_scene.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "io/gltf_accessor.h"
+
+namespace sinew::io {
+
+namespace {
+
+constexpr std::size_t none = static_cast<std::size_t>(-1);
+
+std::string in_quotes(const std::string& name) { return "'" + name.substr(0, 120) + "'"; }
+
+std::string name_of(const Json& object, const char* kind, std::size_t index) {
+    const std::string name = string_of(member(object, "name"));
+    return name.empty() ? std::string(kind) + " " + std::to_string(index) : name;
+}
+
+/// Required extensions that change neither geometry nor skins nor where nodes are.
+bool harmless(const std::string& extension) {
+    for (const char* prefix : {"KHR_materials_",
+                               "KHR_texture_",
+                               "KHR_lights_",
+                               "KHR_xmp",
+                               "KHR_animation_pointer",
+                               "KHR_audio",
+                               "KHR_interactivity",
+                               "KHR_node_visibility",
+                               "KHR_node_selectability",
+                               "KHR_node_hoverability",
+                               "KHR_techniques_webgl",
+                               "KHR_physics",
+                               "KHR_rigid",
+                               "KHR_implicit_shapes",
+                               "EXT_texture_",
+                               "EXT_lights_",
+                               "EXT_structural_metadata",
+                               "EXT_mesh_features",
+                               "EXT_materials_",
+                               "MSFT_texture_",
+                               "MSFT_packing_",
+                               "MSFT_audio",
+                               "ADOBE_materials_",
+                               "VRM",
+                               "OMI_"})
+        if (extension.starts_with(prefix)) return true;
+    return false;
+}
+
+class SceneReader {
+public:
+    SceneReader(Document& document, Scene& scene)
+        : document_(document), scene_(scene), rig_(document.rig), accessors_(document) {
+        std::size_t bytes = document.text.size();
+        for (const auto& buffer : document.buffers) bytes += buffer.bytes.size();
+        budget_ = (std::size_t{1} << 22) + 64 * bytes;
+    }
+
+    Status read(std::optional<Skeleton> skeleton) {
+        scene_.warnings = document_.warnings;
+        if (const Status s = check_extensions(); !s) return s;
+        if (const Status s = read_nodes(); !s) return s;
+        bool skinned = false;
+        for (std::size_t i = 0; i < document_.count("nodes"); ++i) {
+            const Json& node = *document_.at("nodes", i);
+            skinned = skinned || (member(node, "mesh") && member(node, "skin"));
+        }
+        if (skinned && skeleton)
+            return Error{ErrorCode::usage, document_.name +
+                                               ": the file has a skin, so its own skeleton is the one "
+                                               "to bind to (leave --skeleton out)"};
+        const Status posed = skinned    ? read_skins()
+                             : skeleton ? add_skeleton(std::move(*skeleton))
+                                        : find_skeleton();
+        if (!posed) return posed;
+        const Status read = skinned ? read_skinned_meshes() : read_static_meshes();
+        if (!read) return read;
+        if (scene_.primitives.empty())
+            return document_.error(scene_.skipped_primitives
+                                       ? "its meshes have points and lines only, no triangles to bind"
+                                       : "there is no mesh to bind");
+        return finish_weights();
+    }
+
+private:
+    // ---- nodes
+
+    Status check_extensions() {
+        const Json* required = member(document_.json, "extensionsRequired");
+        if (!required) return Done{};
+        static const std::set<std::string> known{draco_extension, meshopt_extensions[0], meshopt_extensions[1],
+                                                 "KHR_mesh_quantization"};
+        for (const Json& entry : *required) {
+            const auto extension = entry.get<std::string>();
+            if (!known.contains(extension) && !harmless(extension))
+                return document_.error("the file requires the extension " + extension.substr(0, 80) +
+                                       ", which sinew does not know (export it without)");
+        }
+        return Done{};
+    }
+
+    Status read_nodes() {
+        const std::size_t count = document_.count("nodes");
+        parent_.assign(count, none);
+        children_.resize(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            const Json* children = member(*document_.at("nodes", i), "children");
+            if (!children) continue;
+            if (!children->is_array())
+                return document_.error("node " + std::to_string(i) + ": children must be an array");
+            for (const Json& entry : *children) {
+                const auto child = whole(&entry);
+                if (!child || *child >= count)
+                    return document_.error("node " + std::to_string(i) + " has a child that does not exist");
+                if (parent_[*child] != none)
+                    return document_.error("node " + std::to_string(*child) + " is a child of both node " +
+                                           std::to_string(parent_[*child]) + " and node " + std::to_string(i));
+                parent_[*child] = i;
+                children_[i].push_back(*child);
+            }
+        }
+        // From the roots down; what is not reached hangs in a cycle.
+        local_.resize(count);
+        world_.resize(count);
+        std::vector<std::size_t> order;
+        for (std::size_t i = 0; i < count; ++i)
+            if (parent_[i] == none) order.push_back(i);
+        for (std::size_t k = 0; k < order.size(); ++k)
+            order.insert(order.end(), children_[order[k]].begin(), children_[order[k]].end());
+        if (order.size() != count) {
+            std::vector<bool> reached(count);
+            for (const std::size_t i : order) reached[i] = true;
+            const auto lost =
+                static_cast<std::size_t>(std::find(reached.begin(), reached.end(), false) - reached.begin());
+            return document_.error("node " + std::to_string(lost) + " is its own ancestor");
+        }
+        for (const std::size_t i : order) {
+            const auto local = local_transform(i);
+            if (!local) return local.error();
+            local_[i] = *local;
+            world_[i] = parent_[i] == none ? local_[i] : world_[parent_[i]] * local_[i];
+        }
+        return Done{};
+    }
+
+    Result<Matrix> local_transform(std::size_t index) const {
+        const Json& node = *document_.at("nodes", index);
+        const auto numbers = [&](const char* key, std::span<double> out) -> Status {
+            const Json* list = member(node, key);
+            if (!list) return Done{};
+            bool good = list->is_array() && list->size() == out.size();
+            for (std::size_t i = 0; good && i < out.size(); ++i) {
+                good = (*list)[i].is_number();
+                if (good) out[i] = (*list)[i].get<double>();
+            }
+            if (good) return Done{};
+            return document_.error("node " + std::to_string(index) + ": " + key + " must be " +
+                                   std::to_string(out.size()) + " numbers");
+        };
+        Matrix out;
+        if (member(node, "matrix")) {
+            if (const Status s = numbers("matrix", out.m); !s) return s.error();
+            return out;
+        }
+        std::array<double, 3> t{0, 0, 0}, s{1, 1, 1};
+        std::array<double, 4> q{0, 0, 0, 1};
+        if (const Status n = numbers("translation", t); !n) return n.error();
+        if (const Status n = numbers("rotation", q); !n) return n.error();
+        if (const Status n = numbers("scale", s); !n) return n.error();
+        const auto [x, y, z, w] = q;
+        const double rotation[3][3] = {{1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)},
+                                       {2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)},
+                                       {2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)}};
+        for (std::size_t r = 0; r < 3; ++r) {
+            for (std::size_t c = 0; c < 3; ++c) out(r, c) = rotation[r][c] * s[c];
+            out(r, 3) = t[r];
+        }
+        return out;
+    }
+
+    std::string node_name(std::size_t node) const { return name_of(*document_.at("nodes", node), "node", node); }
+
+    // ---- skeletons
+
+    /// Makes the joints; where: their places in the scene.
+    Status make_joints(const std::vector<std::size_t>& nodes, const std::vector<Matrix>& where) {
+        std::map<std::size_t, std::size_t> joint_of_node;
+        for (std::size_t j = 0; j < nodes.size(); ++j) joint_of_node[nodes[j]] = j;
+        for (std::size_t j = 0; j < nodes.size(); ++j) {
+            Joint joint;
+            joint.name = node_name(nodes[j]);
+            for (std::size_t p = parent_[nodes[j]]; p != none; p = parent_[p])
+                if (const auto found = joint_of_node.find(p); found != joint_of_node.end()) {
+                    joint.parent = static_cast<int>(found->second);
+                    break;
+                }
+            const Matrix& m = where[j];
+            joint.position = {static_cast<float>(m(0, 3)), static_cast<float>(m(1, 3)),
+                              static_cast<float>(m(2, 3))};
+            if (!std::isfinite(joint.position.x) || !std::isfinite(joint.position.y) ||
+                !std::isfinite(joint.position.z))
+                return document_.error("joint " + in_quotes(joint.name) + " (node " + std::to_string(nodes[j]) +
+                                       ") is at no finite place");
+            scene_.skeleton.joints.push_back(std::move(joint));
+        }
+        return Done{};
+    }
+
+    struct Skin {
+        std::vector<std::size_t> nodes;
+        std::vector<Matrix> inverse_bind;
+        Matrix to_scene;
+    };
+
+    Result<Skin> read_skin(std::size_t index) {
+        const std::string place = "skin " + std::to_string(index);
+        const auto found = document_.need("skins", index, place);
+        if (!found) return found.error();
+        Skin skin;
+        const Json* joints = member(**found, "joints");
+        if (!joints || !joints->is_array() || joints->empty()) return document_.error(place + " has no joints");
+        for (const Json& entry : *joints) {
+            const auto node = whole(&entry);
+            if (!node || *node >= parent_.size())
+                return document_.error(place + ": joint " + std::to_string(skin.nodes.size()) +
+                                       " is no node of the file");
+            skin.nodes.push_back(*node);
+        }
+        skin.inverse_bind.resize(skin.nodes.size());
+        const Json* accessor = member(**found, "inverseBindMatrices");
+        if (!accessor) return skin;  // identity, by the rules
+        const auto accessor_index = whole(accessor);
+        if (!accessor_index) return document_.error(place + ": inverseBindMatrices must be an index");
+        const auto elements = accessors_.read(*accessor_index, place + ": inverseBindMatrices");
+        if (!elements) return elements.error();
+        if (elements->width != 16 || elements->component != Component::f32)
+            return document_.error(place + ": inverseBindMatrices must be MAT4 of floats");
+        if (elements->count < skin.nodes.size())
+            return document_.error(place + " has " + std::to_string(skin.nodes.size()) + " joints, but " +
+                                   std::to_string(elements->count) + " inverse bind matrices");
+        const std::vector<float> values = as_floats(*elements, false);
+        for (std::size_t j = 0; j < skin.nodes.size(); ++j)
+            std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(j * 16), 16, skin.inverse_bind[j].m.begin());
+        return skin;
+    }
+
+    /// Where a node was at the bind pose, told from the nearest ancestor of which it is known.
+    std::optional<Matrix> estimate_bind(std::size_t node, const std::map<std::size_t, Matrix>& bind) const {
+        Matrix below = local_[node];
+        for (std::size_t p = parent_[node]; p != none; p = parent_[p]) {
+            if (const auto found = bind.find(p); found != bind.end()) return found->second * below;
+            below = local_[p] * below;
+        }
+        return std::nullopt;
+    }
+
+    /// Joints of all skins that a mesh uses, in the bind space of the first.
+    Status read_skins() {
+        std::map<std::size_t, Matrix> bind;  // node -> its transform at the bind pose, scene space
+        std::vector<std::size_t> joint_nodes;
+        std::map<std::size_t, std::uint32_t> joint_of_node;
+        for (std::size_t n = 0; n < parent_.size(); ++n) {
+            const Json& node = *document_.at("nodes", n);
+            if (!member(node, "mesh") || !member(node, "skin")) continue;
+            const auto index = whole(member(node, "skin"));
+            if (!index) return document_.error("node " + std::to_string(n) + ": skin must be an index");
+            if (rig_skin_.contains(*index)) continue;
+            auto skin = read_skin(*index);
+            if (!skin) return skin.error();
+
+            std::vector<std::optional<Matrix>> bound(skin->nodes.size());
+            for (std::size_t j = 0; j < bound.size(); ++j) bound[j] = inverse(skin->inverse_bind[j]);
+            if (!bind.empty()) skin->to_scene = between(*skin, bound, bind, *index);
+            RigSkin rig_skin;
+            for (std::size_t j = 0; j < bound.size(); ++j) {
+                const std::size_t joint_node = skin->nodes[j];
+                if (bound[j]) bind.try_emplace(joint_node, skin->to_scene * *bound[j]);
+                const auto [at, is_new] =
+                    joint_of_node.try_emplace(joint_node, static_cast<std::uint32_t>(joint_nodes.size()));
+                if (is_new) joint_nodes.push_back(joint_node);
+                rig_skin.joints.push_back(at->second);
+            }
+            rig_skin_[*index] = rig_.skins.size();
+            rig_.skins.push_back(std::move(rig_skin));
+            skins_.push_back(std::move(*skin));
+        }
+
+        std::vector<Matrix> where;
+        std::size_t estimated = 0;
+        for (const std::size_t n : joint_nodes) {
+            const auto found = bind.find(n);
+            const auto known = found != bind.end() ? std::optional(found->second) : estimate_bind(n, bind);
+            estimated += found == bind.end();
+            where.push_back(known.value_or(world_[n]));
+        }
+        if (estimated)
+            scene_.warnings.push_back(std::to_string(estimated) +
+                                      " joints have an inverse bind matrix that cannot be inverted: placed by the "
+                                      "nodes' rest pose");
+
+        // Which joints a vertex may have matters only where skins differ in it.
+        std::map<std::vector<std::uint32_t>, std::uint32_t> sets;
+        for (const RigSkin& skin : rig_.skins) {
+            std::vector<std::uint32_t> sorted = skin.joints;
+            std::sort(sorted.begin(), sorted.end());
+            sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+            const auto [at, is_new] = sets.try_emplace(std::move(sorted), static_cast<std::uint32_t>(sets.size()));
+            set_of_skin_.push_back(at->second);
+        }
+        if (sets.size() > 1) {
+            scene_.skeleton.skins.resize(sets.size());
+            for (const auto& [joints, number] : sets) scene_.skeleton.skins[number] = joints;
+        } else {
+            set_of_skin_.clear();
+        }
+        return make_joints(joint_nodes, where);
+    }
+
+    /// From the bind space of a skin to that of the scene.
+    Matrix between(const Skin& skin, const std::vector<std::optional<Matrix>>& bound,
+                   const std::map<std::size_t, Matrix>& bind, std::size_t index) {
+        for (std::size_t j = 0; j < bound.size(); ++j)
+            if (const auto shared = bind.find(skin.nodes[j]); shared != bind.end() && bound[j])
+                return snapped(shared->second * skin.inverse_bind[j], bind);
+        for (std::size_t j = 0; j < bound.size(); ++j)
+            if (const auto estimate = estimate_bind(skin.nodes[j], bind); estimate && bound[j])
+                return snapped(*estimate * skin.inverse_bind[j], bind);
+        // No joint of this skin hangs below one that is known: both stand in the world as the nodes say.
+        for (const auto& [node, matrix] : bind)
+            if (const auto to_node = inverse(world_[node]))
+                for (std::size_t j = 0; j < bound.size(); ++j)
+                    if (bound[j])
+                        return snapped(matrix * *to_node * world_[skin.nodes[j]] * skin.inverse_bind[j], bind);
+        scene_.warnings.push_back("skin " + std::to_string(index) +
+                                  " cannot be related to the others: taken to be in the same space");
+        return {};
+    }
+
+    /// Rounding must not part vertices that were at one place: what is the identity but for noise becomes it.
+    static Matrix snapped(const Matrix& m, const std::map<std::size_t, Matrix>& bind) {
+        double size = 0;  // of the skeleton, for the translation
+        for (const auto& [node, matrix] : bind)
+            for (std::size_t r = 0; r < 3; ++r) size = std::max(size, std::abs(matrix(r, 3)));
+        const Matrix identity;
+        for (std::size_t r = 0; r < 3; ++r)
+            for (std::size_t c = 0; c < 4; ++c)
+                if (!(std::abs(m(r, c) - identity(r, c)) <= 1e-5 * (c == 3 ? size : 1))) return m;
+        return identity;
+    }
+
+    /// A skeleton from a file of its own, in world space.
+    Status add_skeleton(Skeleton skeleton) {
+        if (skeleton.joints.empty())
+            return Error{ErrorCode::usage, document_.name + ": the skeleton given has no joints"};
+        rig_.source = RigSource::added;
+        scene_.skeleton = std::move(skeleton);
+        return Done{};
+    }
+
+    static std::string lower(std::string text) {
+        for (char& c : text)
+            if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+        return text;
+    }
+
+    /// Named like the object that holds a skeleton rather than like a joint.
+    bool named_like_holder(std::size_t node) const {
+        const std::string name = lower(node_name(node));
+        for (const char* word : {"armature", "skeleton", "rig", "rootnode", "root node", "scene", "sketchfab"})
+            if (name.starts_with(word)) return true;
+        return false;
+    }
+
+    /// A file without skins: its largest hierarchy of plain nodes is the skeleton, as the nodes pose it.
+    Status find_skeleton() {
+        rig_.source = RigSource::nodes;
+        const std::size_t count = parent_.size();
+        std::vector<std::size_t> joints;
+        if (document_.count("skins") > 0) {
+            // Skins that no mesh uses still say what the joints are.
+            std::size_t largest = none;
+            std::vector<Skin> skins;
+            for (std::size_t i = 0; i < document_.count("skins"); ++i) {
+                auto skin = read_skin(i);
+                if (!skin) return skin.error();
+                skins.push_back(std::move(*skin));
+                if (largest == none || skins[i].nodes.size() > skins[largest].nodes.size()) largest = i;
+            }
+            for (const std::size_t n : skins[largest].nodes)
+                if (std::find(joints.begin(), joints.end(), n) == joints.end()) joints.push_back(n);
+        } else {
+            // Plain nodes, and the trees that they make when everything else is cut out.
+            std::vector<bool> plain(count);
+            for (std::size_t i = 0; i < count; ++i) {
+                const Json& node = *document_.at("nodes", i);
+                plain[i] =
+                    !member(node, "mesh") && !member(node, "camera") && !has_extension(node, "KHR_lights_punctual");
+            }
+            std::vector<std::size_t> size(count, 0);  // plain nodes connected below and including
+            std::vector<std::size_t> order;
+            for (std::size_t i = 0; i < count; ++i)
+                if (parent_[i] == none) order.push_back(i);
+            for (std::size_t k = 0; k < order.size(); ++k)
+                order.insert(order.end(), children_[order[k]].begin(), children_[order[k]].end());
+            for (std::size_t k = count; k-- > 0;) {
+                const std::size_t i = order[k];
+                if (!plain[i]) continue;
+                ++size[i];
+                if (parent_[i] != none && plain[parent_[i]]) size[parent_[i]] += size[i];
+            }
+            std::vector<std::size_t> roots;  // of the skeleton
+            for (const std::size_t i : order)
+                if (plain[i] && (parent_[i] == none || !plain[parent_[i]]) &&
+                    (roots.empty() || size[i] > size[roots[0]]))
+                    roots = {i};
+            // Nodes at the top that only hold the skeleton (and the meshes beside it) are no joints.
+            while (roots.size() == 1) {
+                const std::size_t root = roots[0];
+                std::vector<std::size_t> below;
+                bool holds_others = false;
+                for (const std::size_t child : children_[root])
+                    plain[child] ? below.push_back(child) : void(holds_others = true);
+                const bool named = named_like_holder(root);
+                if (below.empty() || (!holds_others && !named)) break;
+                const auto largest =
+                    *std::max_element(below.begin(), below.end(), [&](std::size_t a, std::size_t b) {
+                        return size[a] < size[b] || (size[a] == size[b] && a > b);
+                    });
+                const std::string name = lower(node_name(root));
+                const bool skeleton_itself =
+                    name.starts_with("armature") || name.starts_with("skeleton") || name.starts_with("rig");
+                // An armature with several roots keeps them all, as long as it is not a lone pair of empties.
+                if (skeleton_itself && size[root] > 2)
+                    roots = below;
+                else if (size[largest] >= 2 || named)
+                    roots = {largest};
+                else
+                    break;
+            }
+            for (const std::size_t root : roots) {
+                std::vector<std::size_t> stack{root};
+                while (!stack.empty()) {
+                    const std::size_t i = stack.back();
+                    stack.pop_back();
+                    joints.push_back(i);
+                    for (std::size_t k = children_[i].size(); k-- > 0;)
+                        if (plain[children_[i][k]]) stack.push_back(children_[i][k]);
+                }
+            }
+            const bool named = joints.size() == 1 && [&] {
+                const std::string name = lower(node_name(joints[0]));
+                for (const char* word : {"bone", "joint", "armature", "skeleton", "root", "hip", "pelvis", "rig"})
+                    if (name.find(word) != name.npos) return true;
+                return false;
+            }();
+            if (joints.size() < 2 && !named)
+                return document_.error(
+                    "the file has no skin and no node hierarchy that could be a skeleton "
+                    "(give one with --skeleton FILE)");
+        }
+        for (const std::size_t n : joints) {
+            if (!inverse(world_[n]))
+                return document_.error("joint " + in_quotes(node_name(n)) + " (node " + std::to_string(n) +
+                                       ") is scaled to nothing, so nothing can be bound to it");
+            rig_.joint_to_world.push_back(world_[n]);
+        }
+        rig_.joint_nodes = joints;
+        scene_.warnings.push_back("the file has no skin: " + std::to_string(joints.size()) + " nodes below " +
+                                  in_quotes(node_name(joints[0])) + " are taken as its skeleton");
+        return make_joints(joints, rig_.joint_to_world);
+    }
+
+    // ---- meshes
+
+    Status read_skinned_meshes() {
+        std::map<std::size_t, std::size_t> skin_of_mesh;
+        std::size_t rigid = 0;
+        std::string first_rigid;
+        for (std::size_t n = 0; n < parent_.size(); ++n) {
+            const Json& node = *document_.at("nodes", n);
+            if (!member(node, "mesh")) continue;
+            const auto mesh = whole(member(node, "mesh"));
+            if (const auto found = document_.need("meshes", mesh, "node " + std::to_string(n)); !found)
+                return found.error();
+            if (!member(node, "skin")) {
+                if (rigid++ == 0) first_rigid = node_name(n);
+                continue;
+            }
+            const std::size_t skin = rig_skin_.at(*whole(member(node, "skin")));
+            const auto [at, is_new] = skin_of_mesh.try_emplace(*mesh, skin);
+            if (!is_new) {
+                if (at->second != skin)
+                    scene_.warnings.push_back("mesh " +
+                                              in_quotes(name_of(*document_.at("meshes", *mesh), "mesh", *mesh)) +
+                                              " is used with several skins: bound with the first");
+                continue;
+            }
+            const Matrix to_scene = skins_[skin].to_scene;
+            if (const Status s = read_mesh(*mesh, *mesh, skin, to_scene); !s) return s;
+        }
+        if (rigid)
+            scene_.warnings.push_back(
+                std::to_string(rigid) + (rigid == 1 ? " mesh" : " meshes") +
+                " on nodes without a skin left as they are (first: " + in_quotes(first_rigid) + ")");
+        return Done{};
+    }
+
+    Status read_static_meshes() {
+        std::vector<std::uint32_t> all(scene_.skeleton.joints.size());
+        for (std::size_t j = 0; j < all.size(); ++j) all[j] = static_cast<std::uint32_t>(j);
+        std::set<std::size_t> used;
+        for (std::size_t n = 0; n < parent_.size(); ++n) {
+            const Json& node = *document_.at("nodes", n);
+            if (!member(node, "mesh")) continue;
+            const auto mesh = whole(member(node, "mesh"));
+            if (const auto found = document_.need("meshes", mesh, "node " + std::to_string(n)); !found)
+                return found.error();
+            // Meshes that stand alike in the world share a skin.
+            std::size_t skin = 0;
+            while (skin < rig_.skins.size() && !(rig_.skins[skin].mesh_to_world == world_[n])) ++skin;
+            if (skin == rig_.skins.size()) rig_.skins.push_back({all, world_[n]});
+            std::size_t written = *mesh;
+            if (!used.insert(*mesh).second) {
+                written = document_.count("meshes") + rig_.mesh_copies.size();
+                rig_.mesh_copies.push_back(*mesh);
+            }
+            const std::size_t before = scene_.primitives.size();
+            if (const Status s = read_mesh(*mesh, written, skin, world_[n]); !s) return s;
+            if (scene_.primitives.size() > before)
+                rig_.skinned_nodes.push_back({n, written, skin});
+            else if (written != *mesh)
+                rig_.mesh_copies.pop_back();
+        }
+        return Done{};
+    }
+
+    /// What decides whether two primitives have the same vertices.
+    using BlockKey = std::tuple<std::size_t, std::size_t, std::size_t, std::vector<std::size_t>>;
+
+    Status read_mesh(std::size_t mesh, std::size_t written_mesh, std::size_t skin, const Matrix& to_scene) {
+        const Json& json = *document_.at("meshes", mesh);
+        const std::string mesh_name = name_of(json, "mesh", mesh);
+        const Json* primitives = member(json, "primitives");
+        if (!primitives || !primitives->is_array())
+            return document_.error("mesh " + in_quotes(mesh_name) + " has no primitives");
+        bool contributes = false;
+        for (std::size_t p = 0; p < primitives->size(); ++p) {
+            const Json& primitive = (*primitives)[p];
+            const std::string place = "mesh " + in_quotes(mesh_name) + " primitive " + std::to_string(p);
+            const auto mode = whole_or(primitive, "mode", 4);
+            if (!mode || *mode > 6) return document_.error(place + ": unknown mode");
+            if (*mode < 4) {
+                ++scene_.skipped_primitives;
+                continue;
+            }
+            const Json* attributes = member(primitive, "attributes");
+            const Json* position = attributes ? member(*attributes, "POSITION") : nullptr;
+            if (!position) {
+                scene_.warnings.push_back(place + " has no POSITION: left out");
+                continue;
+            }
+            if (const Status s = read_primitive(primitive, {written_mesh, p}, *mode, skin, to_scene, place); !s)
+                return s;
+            scene_.primitives.back().name = mesh_name + "/" + std::to_string(p);
+            contributes = true;
+        }
+        scene_.mesh_count += contributes;
+        return Done{};
+    }
+
+    Status read_primitive(const Json& primitive, PrimitiveRef ref, std::size_t mode, std::size_t skin,
+                          const Matrix& to_scene, const std::string& place) {
+        DracoMesh draco;
+        const bool compressed = has_extension(primitive, draco_extension);
+        if (compressed) {
+            auto decoded = read_draco(document_, primitive, place);
+            if (!decoded) return decoded.error();
+            draco = std::move(*decoded);
+            budget_ += draco.indices.count;  // Draco has its own way of making much of little
+        }
+        const Json& attributes = *member(primitive, "attributes");
+        const auto attribute = [&](const std::string& name) -> Result<Elements> {
+            if (const auto found = draco.attributes.find(name); found != draco.attributes.end())
+                return found->second;
+            const auto accessor = whole(member(attributes, name.c_str()));
+            if (!accessor) return document_.error(place + ": " + name + " must be an accessor's index");
+            return accessors_.read(*accessor, place + ": " + name);
+        };
+
+        const auto position = whole(member(attributes, "POSITION"));
+        if (!position) return document_.error(place + ": POSITION must be an accessor's index");
+        BlockKey key{rig_.source == RigSource::skins ? skin : rig_.skinned_nodes.size() + 1, *position, none, {}};
+        if (compressed)
+            std::get<2>(key) =
+                whole(member(*member(*member(primitive, "extensions"), draco_extension), "bufferView"))
+                    .value_or(none);
+        std::size_t sets = 0;
+        for (;; ++sets) {
+            const Json* joints = member(attributes, ("JOINTS_" + std::to_string(sets)).c_str());
+            const Json* weights = member(attributes, ("WEIGHTS_" + std::to_string(sets)).c_str());
+            if (!joints || !weights) break;
+            for (const Json* accessor : {joints, weights})
+                std::get<3>(key).push_back(whole(accessor).value_or(none));
+        }
+
+        std::size_t block_index = rig_.blocks.size();
+        if (const auto known = block_of_.find(key); known != block_of_.end()) {
+            block_index = known->second;
+        } else {
+            const auto elements = attribute("POSITION");
+            if (!elements) return elements.error();
+            if (elements->width != 3 || elements->component == Component::u32)
+                return document_.error(place + ": POSITION must be VEC3 of floats (or of small integers)");
+            if (const Status s = spend(elements->count, place); !s) return s;
+            VertexBlock block;
+            block.first_vertex = static_cast<std::uint32_t>(scene_.positions.size());
+            block.vertex_count = static_cast<std::uint32_t>(elements->count);
+            block.skin = skin;
+            if (const Status s = add_positions(*elements, to_scene, place); !s) return s;
+            if (!set_of_skin_.empty()) scene_.skin_of_vertex.resize(scene_.positions.size(), set_of_skin_[skin]);
+            counts_.resize(scene_.positions.size(), 0);
+            if (sets > 0 && rig_.source == RigSource::skins) {
+                std::vector<Elements> data;
+                for (std::size_t s = 0; s < sets; ++s)
+                    for (const char* kind : {"JOINTS_", "WEIGHTS_"}) {
+                        auto values = attribute(kind + std::to_string(s));
+                        if (!values) return values.error();
+                        data.push_back(std::move(*values));
+                    }
+                if (const Status s = add_weights(data, block, place); !s) return s;
+            }
+            rig_.blocks.push_back(std::move(block));
+            block_of_[std::move(key)] = block_index;
+        }
+        VertexBlock& block = rig_.blocks[block_index];
+        block.primitives.push_back(ref);
+
+        Primitive out;
+        out.first_vertex = block.first_vertex;
+        out.vertex_count = block.vertex_count;
+        out.first_triangle = static_cast<std::uint32_t>(scene_.triangles.size());
+        std::optional<std::vector<std::uint32_t>> indices;
+        if (compressed) {
+            indices = as_unsigned(draco.indices);
+            mode = 4;  // Draco turns strips into triangles
+        } else if (const Json* accessor = member(primitive, "indices")) {
+            const auto index = whole(accessor);
+            if (!index) return document_.error(place + ": indices must be an accessor's index");
+            const auto elements = accessors_.read(*index, place + ": indices");
+            if (!elements) return elements.error();
+            if (elements->width != 1 || elements->component == Component::f32 ||
+                elements->component == Component::i8 || elements->component == Component::i16)
+                return document_.error(place + ": indices must be SCALAR u8, u16 or u32");
+            indices = as_unsigned(*elements);
+        }
+        if (const Status s = add_triangles(indices, mode, block, place); !s) return s;
+        out.triangle_count = static_cast<std::uint32_t>(scene_.triangles.size()) - out.first_triangle;
+        scene_.primitives.push_back(std::move(out));
+        return Done{};
+    }
+
+    /// Primitives may share accessors, so a small file can ask for any number of vertices and triangles. Past 64
+    /// per byte of the file (and four million) it is no character.
+    Status spend(std::size_t elements, const std::string& place) {
+        if (elements > budget_ || scene_.positions.size() + elements > 0xfffffffeu ||
+            scene_.triangles.size() + elements > 0xfffffffeu)
+            return document_.error(place +
+                                   ": the file uses its data over and over and comes to too many vertices "
+                                   "and triangles");
+        budget_ -= elements;
+        return Done{};
+    }
+
+    Status add_positions(const Elements& elements, const Matrix& to_scene, const std::string& place) {
+        const std::vector<float> values = as_floats(elements, elements.normalized);
+        const bool moved = !(to_scene == Matrix{});
+        scene_.positions.reserve(scene_.positions.size() + elements.count);
+        for (std::size_t i = 0; i < elements.count; ++i) {
+            Vec3 p{values[3 * i], values[3 * i + 1], values[3 * i + 2]};
+            if (moved) {
+                const auto q = transform_point(to_scene, p.x, p.y, p.z);
+                p = {static_cast<float>(q[0]), static_cast<float>(q[1]), static_cast<float>(q[2])};
+            }
+            if (!std::isfinite(p.x) || !std::isfinite(p.y) || !std::isfinite(p.z))
+                return document_.error(place + " vertex " + std::to_string(i) +
+                                       ": its position is not finite (repair the mesh)");
+            scene_.positions.push_back(p);
+        }
+        return Done{};
+    }
+
+    Status add_weights(const std::vector<Elements>& data, const VertexBlock& block, const std::string& place) {
+        std::vector<std::vector<std::uint32_t>> joints;
+        std::vector<std::vector<float>> weights;
+        for (std::size_t s = 0; s < data.size(); s += 2) {
+            const std::string set = std::to_string(s / 2);
+            if (data[s].width != 4 || data[s].component == Component::f32 || data[s].component == Component::i8 ||
+                data[s].component == Component::i16)
+                return document_.error(place + ": JOINTS_" + set + " must be VEC4 of u8 or u16");
+            if (data[s + 1].width != 4) return document_.error(place + ": WEIGHTS_" + set + " must be VEC4");
+            if (data[s].count != block.vertex_count || data[s + 1].count != block.vertex_count)
+                return document_.error(place + ": JOINTS_" + set + " and WEIGHTS_" + set + " must have the " +
+                                       std::to_string(block.vertex_count) + " elements of POSITION");
+            joints.push_back(as_unsigned(data[s]));
+            // Integers are shares whether or not the accessor says so: rows are normalised anyway.
+            weights.push_back(as_floats(data[s + 1], data[s + 1].component != Component::f32));
+        }
+        const std::vector<std::uint32_t>& skin_joints = rig_.skins[block.skin].joints;
+        std::size_t bad = 0, first_bad = 0;
+        for (std::uint32_t v = 0; v < block.vertex_count; ++v) {
+            std::uint32_t& count = counts_[block.first_vertex + v];
+            for (std::size_t s = 0; s < joints.size(); ++s)
+                for (std::size_t k = 4 * std::size_t{v}; k < 4 * std::size_t{v} + 4; ++k) {
+                    const float weight = weights[s][k];
+                    if (weight == 0) continue;
+                    if (!(weight > 0 && std::isfinite(weight))) {
+                        if (bad++ == 0) first_bad = v;
+                        continue;
+                    }
+                    if (joints[s][k] >= skin_joints.size())
+                        return document_.error(place + " vertex " + std::to_string(v) + ": JOINTS_" +
+                                               std::to_string(s) + " names joint " + std::to_string(joints[s][k]) +
+                                               " of a skin of " + std::to_string(skin_joints.size()));
+                    influences_.push_back({skin_joints[joints[s][k]], weight});
+                    ++count;
+                }
+        }
+        if (bad)
+            scene_.warnings.push_back(place + ": " + std::to_string(bad) +
+                                      " negative or not finite weights of the file count as 0 (first: vertex " +
+                                      std::to_string(first_bad) + ")");
+        has_weights_ = true;
+        return Done{};
+    }
+
+    Status add_triangles(const std::optional<std::vector<std::uint32_t>>& indices, std::size_t mode,
+                         const VertexBlock& block, const std::string& place) {
+        const std::size_t corners = indices ? indices->size() : block.vertex_count;
+        if (indices)
+            for (std::size_t i = 0; i < corners; ++i)
+                if ((*indices)[i] >= block.vertex_count)
+                    return document_.error(place + ": index " + std::to_string(i) + " is " +
+                                           std::to_string((*indices)[i]) + ", but there are " +
+                                           std::to_string(block.vertex_count) + " vertices");
+        const std::size_t count = mode == 4 ? corners / 3 : corners < 3 ? 0 : corners - 2;
+        if (const Status s = spend(count, place); !s) return s;
+        if (mode == 4 && corners % 3 != 0)
+            scene_.warnings.push_back(place + ": the last " + std::to_string(corners % 3) +
+                                      " corners make no triangle: left out");
+        const auto corner = [&](std::size_t i) {
+            return block.first_vertex + (indices ? (*indices)[i] : static_cast<std::uint32_t>(i));
+        };
+        scene_.triangles.reserve(scene_.triangles.size() + count);
+        for (std::size_t i = 0; i < count; ++i) {
+            Triangle t;
+            if (mode == 4)
+                t = {corner(3 * i), corner(3 * i + 1), corner(3 * i + 2)};
+            else if (mode == 5)  // every second triangle of a strip is turned
+                t = {corner(i), corner(i + 1 + i % 2), corner(i + 2 - i % 2)};
+            else
+                t = {corner(i + 1), corner(i + 2), corner(0)};
+            // Strips are sewn together with triangles of no area, which are no defect of the mesh.
+            if (mode == 5 && (t[0] == t[1] || t[1] == t[2] || t[2] == t[0])) continue;
+            scene_.triangles.push_back(t);
+        }
+        return Done{};
+    }
+
+    Status finish_weights() {
+        if (!has_weights_) return Done{};
+        auto weights = SkinWeights::from_rows(counts_, std::move(influences_));
+        if (!weights) return Error{ErrorCode::internal, document_.name + ": " + weights.error().message};
+        scene_.weights = std::move(*weights);
+        return Done{};
+    }
+
+    Document& document_;
+    Scene& scene_;
+    Rig& rig_;
+    AccessorReader accessors_;
+    std::size_t budget_ = 0;  // vertices and triangles that may still come
+
+    std::vector<std::size_t> parent_;
+    std::vector<std::vector<std::size_t>> children_;
+    std::vector<Matrix> local_, world_;
+
+    std::map<std::size_t, std::size_t> rig_skin_;  // skin of the file -> Rig::skins
+    std::vector<Skin> skins_;                      // as Rig::skins
+    std::vector<std::uint32_t> set_of_skin_;       // Rig::skins -> Skeleton::skins; empty = no limits
+
+    std::map<BlockKey, std::size_t> block_of_;
+    std::vector<std::uint32_t> counts_;
+    std::vector<Influence> influences_;
+    bool has_weights_ = false;
+};
+
+}  // namespace
+
+Result<Scene> read_scene(std::shared_ptr<Document> document, std::optional<Skeleton> skeleton) {
+    Scene scene;
+    SceneReader reader(*document, scene);
+    if (const Status read = reader.read(std::move(skeleton)); !read) return read.error();
+    scene.document = std::move(document);
+    return scene;
+}
+
+}  // namespace sinew::io

@@ -1,0 +1,59 @@
+// The door: which reader gets a file. Content decides, and the extension only where content cannot.
+#include <algorithm>
+#include <cctype>
+
+#include "io/formats.h"
+#include "io/gltf_scene.h"
+
+namespace sinew::io {
+
+namespace {
+
+std::string extension_of(const std::string& name) {
+    std::string extension = std::filesystem::path(name).extension().string();
+    std::transform(extension.begin(), extension.end(), extension.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return extension;
+}
+
+}  // namespace
+
+Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& name,
+                         const std::filesystem::path& base, const LoadOptions& options) {
+    std::optional<Skeleton> skeleton;
+    if (!options.skeleton.empty()) {
+        auto loaded = load_skeleton(options.skeleton);
+        if (!loaded) return loaded.error();
+        skeleton = std::move(*loaded);
+    }
+    if (bytes.empty()) return input_error(name, "the file is empty");
+
+    std::string_view text = as_text(bytes);
+    const std::string extension = extension_of(name);
+    const bool glb = text.starts_with("glTF");
+    std::string_view start = text;
+    if (start.starts_with("\xef\xbb\xbf")) start.remove_prefix(3);
+    start.remove_prefix(std::min(start.find_first_not_of(" \t\r\n"), start.size()));
+    if (glb || start.starts_with('{') || extension == ".gltf" || extension == ".glb" || extension == ".vrm") {
+        if (!glb && (extension == ".glb" || extension == ".vrm") && !start.starts_with('{'))
+            return input_error(name, "byte 0: a GLB begins with the letters glTF; this file does not");
+        auto document = parse_document(bytes, name, base);
+        if (!document) return document.error();
+        return read_scene(std::move(*document), std::move(skeleton));
+    }
+    if (extension == ".obj") {
+        if (!skeleton)
+            return Error{ErrorCode::usage, name + ": an OBJ file has no skeleton (give one with --skeleton FILE)"};
+        return read_obj(text, name, std::move(*skeleton));
+    }
+    return input_error(name, "not a file that sinew reads: .glb, .gltf, .vrm, or .obj with a skeleton");
+}
+
+Result<Scene> load(const std::filesystem::path& path, const LoadOptions& options) {
+    const auto bytes = read_file(path);
+    if (!bytes) return bytes.error();
+    const std::filesystem::path folder = path.parent_path();
+    return load_bytes(*bytes, path.string(), folder.empty() ? std::filesystem::path(".") : folder, options);
+}
+
+}  // namespace sinew::io

@@ -1,0 +1,88 @@
+// 4x4 matrices in double, column vectors, as glTF writes them (column by column).
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+namespace sinew::io {
+
+struct Matrix {
+    std::array<double, 16> m{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
+    double operator()(std::size_t row, std::size_t column) const { return m[column * 4 + row]; }
+    double& operator()(std::size_t row, std::size_t column) { return m[column * 4 + row]; }
+    friend bool operator==(const Matrix&, const Matrix&) = default;
+};
+
+inline Matrix operator*(const Matrix& a, const Matrix& b) {
+    Matrix out;
+    for (std::size_t c = 0; c < 4; ++c)
+        for (std::size_t r = 0; r < 4; ++r) {
+            double sum = 0;
+            for (std::size_t k = 0; k < 4; ++k) sum += a(r, k) * b(k, c);
+            out(r, c) = sum;
+        }
+    return out;
+}
+
+inline std::array<double, 3> transform_point(const Matrix& a, double x, double y, double z) {
+    return {a(0, 0) * x + a(0, 1) * y + a(0, 2) * z + a(0, 3), a(1, 0) * x + a(1, 1) * y + a(1, 2) * z + a(1, 3),
+            a(2, 0) * x + a(2, 1) * y + a(2, 2) * z + a(2, 3)};
+}
+
+/// Gauss-Jordan with row pivots; empty where the matrix is singular or not finite. Rows are scaled first: bind
+/// matrices of quantised meshes hold scales of 1e-5 beside 1 and are well invertible all the same.
+inline std::optional<Matrix> inverse(Matrix a) {
+    Matrix out;
+    for (std::size_t r = 0; r < 4; ++r) {
+        double largest = 0;
+        for (std::size_t c = 0; c < 4; ++c) {
+            if (!std::isfinite(a(r, c))) return std::nullopt;
+            largest = std::max(largest, std::abs(a(r, c)));
+        }
+        if (largest == 0) return std::nullopt;
+        for (std::size_t c = 0; c < 4; ++c) {
+            a(r, c) /= largest;
+            out(r, c) /= largest;
+        }
+    }
+    for (std::size_t i = 0; i < 4; ++i) {
+        std::size_t pivot = i;
+        for (std::size_t r = i + 1; r < 4; ++r)
+            if (std::abs(a(r, i)) > std::abs(a(pivot, i))) pivot = r;
+        if (std::abs(a(pivot, i)) < 1e-12) return std::nullopt;
+        for (std::size_t c = 0; c < 4; ++c) {
+            std::swap(a(i, c), a(pivot, c));
+            std::swap(out(i, c), out(pivot, c));
+        }
+        const double scale = 1 / a(i, i);
+        for (std::size_t c = 0; c < 4; ++c) {
+            a(i, c) *= scale;
+            out(i, c) *= scale;
+        }
+        for (std::size_t r = 0; r < 4; ++r) {
+            if (r == i) continue;
+            const double factor = a(r, i);
+            if (factor == 0) continue;
+            for (std::size_t c = 0; c < 4; ++c) {
+                a(r, c) -= factor * a(i, c);
+                out(r, c) -= factor * out(i, c);
+            }
+        }
+    }
+    for (const double v : out.m)
+        if (!std::isfinite(v)) return std::nullopt;
+    return out;
+}
+
+inline Matrix translation(double x, double y, double z) {
+    Matrix out;
+    out(0, 3) = x;
+    out(1, 3) = y;
+    out(2, 3) = z;
+    return out;
+}
+
+}  // namespace sinew::io
