@@ -9,11 +9,14 @@
 
 #include "sinew/core.h"
 
+#if !defined(SINEW_SERIAL)
+#include <barrier>
+#include <thread>
+#include <vector>
+#endif
 #if defined(SINEW_SERIAL)
 #elif defined(__SANITIZE_THREAD__)
 #include <atomic>
-#include <thread>
-#include <vector>
 #else
 #include <tbb/blocked_range.h>
 #include <tbb/global_control.h>
@@ -80,6 +83,23 @@ void parallel_for(const Context* context, std::size_t n, std::size_t grain, Body
     parallel_chunks(context, n, grain, [&](std::size_t, std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) body(i);
     });
+}
+
+/// Runs body(rank, barrier) on `team` threads at once, which may wait for each other by calling barrier().
+template <typename Body>
+void run_team(unsigned team, Body&& body) {
+#if !defined(SINEW_SERIAL)
+    if (team > 1) {
+        std::barrier<> meeting(team);
+        auto barrier = [&] { meeting.arrive_and_wait(); };
+        std::vector<std::thread> others;
+        for (unsigned rank = 1; rank < team; ++rank) others.emplace_back([&, rank] { body(rank, barrier); });
+        body(0u, barrier);
+        for (std::thread& other : others) other.join();
+        return;
+    }
+#endif
+    for (unsigned rank = 0; rank < team; ++rank) body(rank, [] {});
 }
 
 inline bool cancelled(const Context* context) { return context && context->cancel.load(std::memory_order_relaxed); }

@@ -40,7 +40,9 @@ std::uint32_t to_units(double voxels) {
 
 // The K nearest joints of a leaf, sorted by (distance, joint); one whole cache line for K = 8.
 template <int K>
-struct alignas(K >= 8 ? 64 : K >= 4 ? 32 : 8) Row {
+struct alignas(K >= 8   ? 64
+               : K >= 4 ? 32
+                        : 8) Row {
     std::uint32_t distance[K];
     std::uint16_t joint[K];
     std::uint16_t pending;  // bit k: slot k is not passed on yet
@@ -112,52 +114,78 @@ std::vector<Arc> make_arcs(const Domain& domain, std::span<const Bridge> bridges
     return arcs;
 }
 
+// Which worker owns a leaf: blocks of leaves that are near in space, dealt out in turn so that every worker has a
+// part of every region that the waves pass.
+constexpr int kBlockShift = 12;
+
+// One worker's part of a sweep. Only the owner touches a leaf's row; what is offered to another's leaf goes through
+// an outbox that its owner empties before the next bucket.
 template <int K>
-Result<LeafDistances> sweep(const Domain& domain, const std::vector<std::uint32_t>& cost, const BoneSeeds& seeds,
-                            std::span<const std::uint32_t> joints, const std::vector<Arc>& arcs, std::size_t width,
-                            Context* context) {
-    const std::size_t n = domain.leaves.size();
-    std::vector<Row<K>> rows(n);
-    for (Row<K>& row : rows) row.clear();
-    std::vector<std::uint32_t> queued(n, ~std::uint32_t{0});  // the bucket that a leaf was last put into
-    std::vector<std::vector<std::uint32_t>> buckets(256);
-    std::size_t last_bucket = 0;
-
-    auto offer = [&](std::uint32_t leaf, std::uint32_t d, std::uint16_t joint) {
-        if (!rows[leaf].offer(d, joint)) return;
-        const std::size_t bucket = d >> kBucketShift;
-        if (queued[leaf] == bucket) return;
-        queued[leaf] = static_cast<std::uint32_t>(bucket);
-        if (bucket >= buckets.size()) buckets.resize(2 * bucket);
-        buckets[bucket].push_back(leaf);
-        last_bucket = std::max(last_bucket, bucket);
+class Worker {
+public:
+    struct Offer {
+        std::uint32_t leaf, distance;
+        std::uint16_t joint;
     };
-    for (const std::uint32_t joint : joints)
-        for (const BoneSeeds::Seed& seed : seeds.of_joint[joint])
-            offer(seed.leaf, to_units(seed.distance), static_cast<std::uint16_t>(joint));
 
-    std::vector<bool> has_arcs(arcs.empty() ? 0 : n, false);
-    for (const Arc& arc : arcs) has_arcs[arc.from] = true;
+    Worker(std::vector<Row<K>>& rows, std::vector<std::uint32_t>& queued, unsigned rank, unsigned team)
+        : rows_(rows),
+          queued_(queued),
+          rank_(rank),
+          team_(team),
+          outbox_{std::vector<std::vector<Offer>>(team), std::vector<std::vector<Offer>>(team)} {}
 
-    for (std::size_t bucket = 0; bucket <= last_bucket; ++bucket) {
-        if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while measuring distances"};
-        // Offers made here land in later buckets, so this one does not grow.
-        const std::vector<std::uint32_t> queue = std::move(buckets[bucket]);
+    bool owns(std::uint32_t leaf) const { return team_ == 1 || (leaf >> kBlockShift) % team_ == rank_; }
+
+    /// For a leaf that this worker owns.
+    void take(std::uint32_t leaf, std::uint32_t d, std::uint16_t joint) {
+        if (!rows_[leaf].offer(d, joint)) return;
+        const std::uint32_t bucket = d >> kBucketShift;
+        if (queued_[leaf] == bucket) return;
+        queued_[leaf] = bucket;
+        if (bucket >= buckets_.size()) buckets_.resize(2 * (bucket + 1));
+        buckets_[bucket].push_back(leaf);
+        last_ = std::max(last_, bucket);
+    }
+
+    /// What the others sent while they worked on the bucket before.
+    void receive(std::span<Worker> team, std::uint32_t bucket) {
+        for (Worker& sender : team) {
+            std::vector<Offer>& box = sender.outbox_[(bucket + 1) & 1][rank_];
+            for (const Offer& o : box) take(o.leaf, o.distance, o.joint);
+            box.clear();
+        }
+    }
+
+    /// Passes on every label of one bucket. They are final: no step is shorter than a bucket is wide, so offers
+    /// made here belong to later buckets.
+    void pass_on(const Domain& domain, const std::uint32_t* cost, const std::vector<Arc>& arcs,
+                 const std::vector<bool>& has_arcs, std::uint32_t bucket) {
+        if (bucket >= buckets_.size()) return;
+        const std::vector<std::uint32_t> queue = std::move(buckets_[bucket]);
+        auto offer = [&](std::uint32_t leaf, std::uint32_t d, std::uint16_t joint) {
+            if (owns(leaf)) {
+                take(leaf, d, joint);
+            } else {
+                outbox_[bucket & 1][(leaf >> kBlockShift) % team_].push_back({leaf, d, joint});
+                last_ = std::max(last_, d >> kBucketShift);
+            }
+        };
         for (std::size_t q = 0; q < queue.size(); ++q) {
             // Memory is what this loop waits for: ask early for what the next leaves will touch.
             if (q + 4 < queue.size()) {
                 const std::uint32_t first = domain.first_link[queue[q + 4]];
                 __builtin_prefetch(&domain.link[first]);
                 __builtin_prefetch(&cost[first]);
-                __builtin_prefetch(&rows[queue[q + 4]]);
+                __builtin_prefetch(&rows_[queue[q + 4]]);
             }
             if (q + 1 < queue.size()) {
                 const std::uint32_t next = queue[q + 1];
                 for (std::uint32_t k = domain.first_link[next]; k < domain.first_link[next + 1]; ++k)
-                    __builtin_prefetch(&rows[domain.link[k]]);
+                    __builtin_prefetch(&rows_[domain.link[k]]);
             }
             const std::uint32_t leaf = queue[q];
-            Row<K>& row = rows[leaf];
+            Row<K>& row = rows_[leaf];
             for (unsigned mask = row.pending; mask; mask &= mask - 1) {
                 const int slot = std::countr_zero(mask);
                 const std::uint32_t d = row.distance[slot];
@@ -174,6 +202,58 @@ Result<LeafDistances> sweep(const Domain& domain, const std::vector<std::uint32_
             }
         }
     }
+
+    /// The last bucket that holds or will hold anything of this worker's or was offered by it.
+    std::uint32_t last_bucket() const { return last_; }
+
+private:
+    std::vector<Row<K>>& rows_;
+    std::vector<std::uint32_t>& queued_;  // per leaf: the bucket that it was last put into
+    unsigned rank_, team_;
+    std::vector<std::vector<std::uint32_t>> buckets_;
+    std::array<std::vector<std::vector<Offer>>, 2> outbox_;  // by parity of the bucket, then by receiver
+    std::uint32_t last_ = 0;
+};
+
+template <int K>
+Result<LeafDistances> sweep(const Domain& domain, const std::vector<std::uint32_t>& cost, const BoneSeeds& seeds,
+                            std::span<const std::uint32_t> joints, const std::vector<Arc>& arcs, std::size_t width,
+                            Context* context) {
+    const std::size_t n = domain.leaves.size();
+    std::vector<Row<K>> rows(n);
+    for (Row<K>& row : rows) row.clear();
+    std::vector<std::uint32_t> queued(n, ~std::uint32_t{0});
+    std::vector<bool> has_arcs(arcs.empty() ? 0 : n, false);
+    for (const Arc& arc : arcs) has_arcs[arc.from] = true;
+
+    // A single joint is measured by one of many callers at once; a small domain is not worth a second thread.
+    const bool alone = K == 1 || n < (std::size_t{4} << kBlockShift);
+    const auto team_size = static_cast<unsigned>(alone ? 1 : std::min(thread_count(context), 16));
+    std::vector<Worker<K>> team;
+    team.reserve(team_size);
+    for (unsigned rank = 0; rank < team_size; ++rank) team.emplace_back(rows, queued, rank, team_size);
+    for (const std::uint32_t joint : joints)
+        for (const BoneSeeds::Seed& seed : seeds.of_joint[joint])
+            for (Worker<K>& worker : team)
+                if (worker.owns(seed.leaf))
+                    worker.take(seed.leaf, to_units(seed.distance), static_cast<std::uint16_t>(joint));
+
+    // Every worker takes the same decisions from the same numbers between two barriers, so all stop together.
+    bool stopped = false;
+    run_team(team_size, [&](unsigned rank, auto&& barrier) {
+        for (std::uint32_t bucket = 0;; ++bucket) {
+            team[rank].receive(team, bucket);
+            barrier();
+            if (rank == 0) stopped = cancelled(context);
+            std::uint32_t last = 0;
+            for (const Worker<K>& worker : team) last = std::max(last, worker.last_bucket());
+            barrier();
+            if (stopped || bucket > last) return;
+            team[rank].pass_on(domain, cost.data(), arcs, has_arcs, bucket);
+            barrier();
+        }
+    });
+    if (stopped) return Error{ErrorCode::cancelled, "cancelled while measuring distances"};
 
     LeafDistances result;
     result.width = width;
