@@ -1,0 +1,297 @@
+// The whole bind against the same bind with naive distances, alternating in one process, on the Armadillo after
+// one subdivision (173k vertices, 346k triangles, 20 bones) at resolution 256. Results are checked before any time
+// is reported. File reading is not part of the times.
+//
+// SINEW_CORPUS names the folder with meshes/armadillo.obj (default ../shared/corpus); without it a generated shape
+// of about the same size is bound, and the output says so.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <numbers>
+#include <unordered_map>
+
+#include "naive.h"
+#include "sinew/io.h"
+
+namespace {
+
+using namespace sinew;
+
+struct Input {
+    std::string name;
+    std::vector<Vec3> positions;
+    std::vector<Triangle> triangles;
+    Skeleton skeleton;
+    MeshView mesh() const { return {positions, triangles, {}}; }
+};
+
+// Every triangle becomes four.
+void subdivide(Input& in) {
+    std::unordered_map<std::uint64_t, std::uint32_t> middle;
+    const auto between = [&](std::uint32_t a, std::uint32_t b) {
+        const std::uint64_t key = static_cast<std::uint64_t>(std::min(a, b)) << 32 | std::max(a, b);
+        const auto [at, fresh] = middle.try_emplace(key, static_cast<std::uint32_t>(in.positions.size()));
+        if (fresh) {
+            const Vec3 p = in.positions[a], q = in.positions[b];
+            in.positions.push_back({(p.x + q.x) / 2, (p.y + q.y) / 2, (p.z + q.z) / 2});
+        }
+        return at->second;
+    };
+    std::vector<Triangle> fine;
+    fine.reserve(4 * in.triangles.size());
+    for (const Triangle& t : in.triangles) {
+        const std::uint32_t a = between(t[0], t[1]), b = between(t[1], t[2]), c = between(t[2], t[0]);
+        fine.insert(fine.end(), {{t[0], a, c}, {a, t[1], b}, {c, b, t[2]}, {a, b, c}});
+    }
+    in.triangles = std::move(fine);
+}
+
+// A ball with six limbs of three bones each: 20 joints, closed parts that overlap.
+Input generated() {
+    Input in;
+    in.name = "generated: ball with six limbs";
+    const auto add_capsule = [&](Vec3 from, Vec3 to, float radius) {
+        const int rings = 120, sectors = 200;
+        const double d[3] = {double(to.x) - from.x, double(to.y) - from.y, double(to.z) - from.z};
+        const double length = std::hypot(d[0], d[1], d[2]);
+        const double w[3] = {d[0] / length, d[1] / length, d[2] / length};
+        const double helper[3] = {std::abs(w[0]) < 0.9 ? 1.0 : 0.0, std::abs(w[0]) < 0.9 ? 0.0 : 1.0, 0.0};
+        double u[3] = {w[1] * helper[2] - w[2] * helper[1], w[2] * helper[0] - w[0] * helper[2],
+                       w[0] * helper[1] - w[1] * helper[0]};
+        const double lu = std::hypot(u[0], u[1], u[2]);
+        for (double& c : u) c /= lu;
+        const double v[3] = {w[1] * u[2] - w[2] * u[1], w[2] * u[0] - w[0] * u[2], w[0] * u[1] - w[1] * u[0]};
+        const auto base = static_cast<std::uint32_t>(in.positions.size());
+        for (int i = 0; i <= rings; ++i)
+            for (int j = 0; j < sectors; ++j) {
+                const double a = std::numbers::pi * i / rings, b = 2 * std::numbers::pi * j / sectors;
+                const double along = (i <= rings / 2 ? 0 : length) - radius * std::cos(a);
+                const double across = radius * std::sin(a);
+                double p[3] = {from.x, from.y, from.z};
+                for (int k = 0; k < 3; ++k)
+                    p[k] += along * w[k] + across * (std::cos(b) * u[k] + std::sin(b) * v[k]);
+                in.positions.push_back(
+                    {static_cast<float>(p[0]), static_cast<float>(p[1]), static_cast<float>(p[2])});
+            }
+        const auto at = [&](int i, int j) { return base + static_cast<std::uint32_t>(i * sectors + j % sectors); };
+        for (int i = 0; i < rings; ++i)
+            for (int j = 0; j < sectors; ++j) {
+                in.triangles.push_back({at(i, j), at(i, j + 1), at(i + 1, j)});
+                in.triangles.push_back({at(i, j + 1), at(i + 1, j + 1), at(i + 1, j)});
+            }
+    };
+    const auto add_joint = [&](int parent, Vec3 p) {
+        Joint joint;
+        joint.name = "joint" + std::to_string(in.skeleton.joints.size());
+        joint.parent = parent;
+        joint.position = p;
+        in.skeleton.joints.push_back(joint);
+        return static_cast<int>(in.skeleton.joints.size()) - 1;
+    };
+    const int body = add_joint(-1, {0, -0.1f, 0});
+    const int chest = add_joint(body, {0, 0.1f, 0});
+    add_capsule({0, -0.1f, 0}, {0, 0.1f, 0}, 0.2f);
+    for (int limb = 0; limb < 6; ++limb) {
+        const float angle = static_cast<float>(limb) * 1.047f;
+        const auto along = [&](float r) { return Vec3{r * std::cos(angle), 0.3f * r - 0.1f, r * std::sin(angle)}; };
+        add_capsule(along(0.15f), along(0.9f), 0.07f);
+        int parent = limb % 2 ? body : chest;
+        for (const float r : {0.2f, 0.45f, 0.7f}) parent = add_joint(parent, along(r));
+    }
+    return in;
+}
+
+const Input& input() {
+    static const Input in = [] {
+        const char* named = std::getenv("SINEW_CORPUS");
+        const std::filesystem::path folder = std::filesystem::path(named ? named : "../shared/corpus") / "meshes";
+        io::LoadOptions options;
+        options.skeleton = folder / "armadillo.skeleton.json";
+        Input out;
+        if (std::filesystem::exists(folder / "armadillo.obj")) {
+            Result<io::Scene> scene = io::load(folder / "armadillo.obj", options);
+            if (!scene) {
+                std::fprintf(stderr, "bench_bind: %s\n", scene.error().message.c_str());
+                std::exit(3);
+            }
+            out = {"armadillo, subdivided once", scene->positions, scene->triangles, scene->skeleton};
+            subdivide(out);
+        } else {
+            out = generated();
+            std::printf("No %s: binding a generated shape instead.\n", (folder / "armadillo.obj").string().c_str());
+        }
+        std::printf("%s: %zu vertices, %zu triangles, %zu joints\n", out.name.c_str(), out.positions.size(),
+                    out.triangles.size(), out.skeleton.joints.size());
+        return out;
+    }();
+    return in;
+}
+
+BindOptions bind_options() {
+    BindOptions options;
+    options.voxels.resolution = 256;
+    options.finish.max_influences = 4;
+    return options;
+}
+
+bool fail(const char* what, double value, double limit) {
+    std::printf("CHECK FAILED: %s: %g, allowed %g\n", what, value, limit);
+    return false;
+}
+
+// The sweep's K nearest joints of every leaf against all joints' naive distances. Integer steps are off by at most
+// half of 1/16384 voxel each, float sums by less: a hundredth of a voxel is ample for paths of hundreds of steps.
+bool same_nearest() {
+    const Input& in = input();
+    const BindOptions options = bind_options();
+    const MeshTopology topology = analyse_mesh(in.mesh());
+    const Result<VoxelGrid> grid = voxelize(in.mesh(), topology, options.voxels);
+    std::vector<Bone> bones = make_bones(in.skeleton);
+    extend_leaf_bones(bones, in.skeleton, *grid);
+    const Result<Domain> domain = build_domain(*grid, bones, options.domain);
+    const BoneSeeds seeds = seed_bones(*domain, bones, in.skeleton.joints.size());
+    std::vector<bool> seeded(domain->component_count, false);
+    for (const auto& list : seeds.of_joint)
+        for (const auto& seed : list) seeded[domain->component[seed.leaf]] = true;
+    const std::vector<Bridge> bridges = bridge_components(*domain, seeded);
+    const auto naive = bench::naive_distances(*domain, seeds, bridges, options.penalty);
+
+    std::vector<std::uint32_t> joints;
+    for (std::uint32_t j = 0; j < in.skeleton.joints.size(); ++j)
+        if (!seeds.of_joint[j].empty()) joints.push_back(j);
+    const GeodesicSolver solver(*domain, {options.penalty});
+    double most = 0;
+    for (const int k : {4, 8}) {
+        const Result<LeafDistances> sweep = solver.nearest(seeds, joints, bridges, k);
+        std::vector<float> sorted;
+        for (std::size_t leaf = 0; leaf < domain->leaves.size(); ++leaf) {
+            sorted.clear();
+            for (const std::uint32_t j : joints)
+                if (naive[j][leaf] < INFINITY) sorted.push_back(naive[j][leaf]);
+            std::sort(sorted.begin(), sorted.end());
+            for (std::size_t i = 0; i < sweep->width; ++i) {
+                const std::uint32_t joint = sweep->joint[leaf * sweep->width + i];
+                if ((joint == DistanceTable::none) != (i >= sorted.size()))
+                    return fail("joints that reach a leaf", double(i), double(sorted.size()));
+                if (joint == DistanceTable::none) break;
+                const double d = sweep->distance[leaf * sweep->width + i] / double(LeafDistances::units_per_voxel);
+                most = std::max({most, std::abs(d - sorted[i]), std::abs(d - naive[joint][leaf])});
+            }
+        }
+    }
+    std::printf("check: %zu leaves, %zu links; K nearest of sweep and naive differ by at most %.5f voxels\n",
+                domain->leaves.size(), domain->link.size(), most);
+    return most < 0.01 || fail("voxels between sweep and naive", most, 0.01);
+}
+
+// And the weights that come of them, without what the naive bind does not have.
+bool same_weights() {
+    const Input& in = input();
+    BindOptions options = bind_options();
+    options.overshoot = 0;
+    const Result<Binding> binding = bind(in.mesh(), in.skeleton, options);
+    const Result<SkinWeights> a = binding->weights(), b = bench::naive_bind(in.mesh(), in.skeleton, options);
+    double sum = 0;
+    for (std::size_t v = 0; v < in.positions.size(); ++v) {
+        std::vector<double> difference(in.skeleton.joints.size(), 0.0);
+        for (const Influence& i : (*a)[v]) difference[i.joint] += i.weight;
+        for (const Influence& i : (*b)[v]) difference[i.joint] -= i.weight;
+        for (const double d : difference) sum += std::abs(d);
+    }
+    const double mean = sum / double(in.positions.size());
+    std::printf("check: weights of both binds differ by a mean L1 of %.6f\n", mean);
+    return mean < 1e-3 || fail("mean L1", mean, 1e-3);
+}
+
+double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    const std::size_t n = values.size();
+    return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+template <typename Work>
+double seconds_of(Work&& work) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// One iteration is one sinew bind and one naive bind, in this order and then in the other. The time shown is
+// sinew's; the counters are medians over the iterations: naive seconds, the ratio, and each stage in milliseconds.
+void BM_bind(benchmark::State& state) {
+    const Input& in = input();
+    const BindOptions options = bind_options();
+    Context context;
+    context.threads = static_cast<int>(state.range(0));
+    std::vector<double> ours, theirs, ratio;
+    std::vector<std::pair<std::string, std::vector<double>>> stages;
+    const auto note = [&](const std::string& stage, double seconds) {
+        auto at = std::find_if(stages.begin(), stages.end(), [&](const auto& s) { return s.first == stage; });
+        if (at == stages.end()) at = stages.insert(stages.end(), {stage, {}});
+        at->second.push_back(1000 * seconds);
+    };
+    const auto run_ours = [&] {
+        std::vector<StageTime> times;
+        const double all = seconds_of([&] {
+            const Result<Binding> binding = bind(in.mesh(), in.skeleton, options, &context);
+            times = binding->report().seconds;
+            const double weights = seconds_of([&] { benchmark::DoNotOptimize(binding->weights(&context).ok()); });
+            times.push_back({"weights", weights});
+        });
+        for (const StageTime& t : times) note(t.stage + "_ms", t.seconds);
+        return all;
+    };
+    const auto run_theirs = [&] {
+        std::vector<StageTime> times;
+        const double all = seconds_of([&] {
+            benchmark::DoNotOptimize(bench::naive_bind(in.mesh(), in.skeleton, options, &times, &context).ok());
+        });
+        for (const StageTime& t : times)
+            if (t.stage == "distances") note("naive_distances_ms", t.seconds);
+        return all;
+    };
+    bool ours_first = true;
+    for ([[maybe_unused]] auto _ : state) {
+        double a = 0, b = 0;
+        if (ours_first) a = run_ours();
+        b = run_theirs();
+        if (!ours_first) a = run_ours();
+        ours_first = !ours_first;
+        ours.push_back(a);
+        theirs.push_back(b);
+        ratio.push_back(a / b);
+        state.SetIterationTime(a);
+    }
+    state.counters["sinew_ms"] = 1000 * median(ours);
+    state.counters["naive_ms"] = 1000 * median(theirs);
+    state.counters["ratio"] = median(ratio);
+    for (const auto& [stage, values] : stages) state.counters[stage] = median(values);
+}
+BENCHMARK(BM_bind)->ArgName("threads")->Arg(1)->Arg(2)->Iterations(7)->UseManualTime()->Unit(
+    benchmark::kMillisecond);
+
+// What a change of falloff, limit or hardness costs on a kept Binding.
+void BM_weights_again(benchmark::State& state) {
+    const Input& in = input();
+    Context context;
+    context.threads = static_cast<int>(state.range(0));
+    static const Result<Binding> binding = bind(in.mesh(), in.skeleton, bind_options());
+    for ([[maybe_unused]] auto _ : state) benchmark::DoNotOptimize(binding->weights(&context).ok());
+}
+BENCHMARK(BM_weights_again)->ArgName("threads")->Arg(1)->Arg(2)->UseRealTime()->Unit(benchmark::kMillisecond);
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    benchmark::Initialize(&argc, argv);
+    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+    if (!same_nearest() || !same_weights()) return 1;
+    benchmark::RunSpecifiedBenchmarks();
+    benchmark::Shutdown();
+    return 0;
+}
