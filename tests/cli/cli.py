@@ -352,6 +352,9 @@ class Options(Case):
                 self.sound(max_influences=0 if limit == "all" else int(limit))
                 most = max(len(row) for row in self.weights())
                 self.assertLessEqual(most, 4 * sets)
+                (mesh,) = glb.Doc(self.at / "out.glb").json["meshes"]
+                got = [n for n in mesh["primitives"][0]["attributes"] if n.startswith("WEIGHTS_")]
+                self.assertLessEqual(len(got), sets)
                 if limit.isdigit():
                     self.assertLessEqual(most, int(limit))
 

@@ -177,7 +177,6 @@ def weight_problems(doc, weight_format="f32", max_influences=4):
         one = {"f32": 1, "u16": 65535, "u8": 255}[weight_format]
         slack = 2e-7 * share if weight_format == "f32" else 0  # what the Khronos validator allows
         ordered = np.sort(np.where(used, joints.astype(np.int64), -1 - np.arange(joints.shape[1])), axis=1)
-        padding = [s for s in range(sets) if not used[:, 4 * s : 4 * s + 4].any()]
         for rule, bad in {
             "not finite": ~np.isfinite(weights).all(axis=1),
             "negative": (weights < 0).any(axis=1),
@@ -191,8 +190,6 @@ def weight_problems(doc, weight_format="f32", max_influences=4):
             if bad.any():
                 v = int(np.argmax(bad))
                 problems.append(f"{place}: {rule}: {bad.sum()} vertices, first {v}: {joints[v]} {weights[v]}")
-        if padding:
-            problems.append(f"{place}: sets {padding} are all zero")
     return problems
 
 
@@ -317,4 +314,33 @@ def surgery_problems(before, after, new_skin=False):
             problems.append(f"bufferViews/{i}: bytes changed")
         if before.compressed(i) != after.compressed(i):
             problems.append(f"bufferViews/{i}: compressed bytes changed")
+
+    # Buffers: every byte that was not a weight (or a Draco blob, which may go) is where it was.
+    for k, data in enumerate(before.buffers):
+        if data is None:
+            continue
+        now = after.buffers[k] or b""
+        mine = np.ones(len(data), bool)
+        for i, view in enumerate(before.list("bufferViews")):
+            start, end = view.get("byteOffset", 0), view.get("byteOffset", 0) + view["byteLength"]
+            if view["buffer"] != k:
+                continue
+            if i in only_weights or is_draco_view(i):
+                mine[start:end] = False
+            for first, step, size, count in freed.get(i, ()):
+                for byte in range(size):
+                    mine[start + first + byte : start + first + (count - 1) * step + byte + 1 : step] = False
+        for i, view in enumerate(before.list("bufferViews")):  # a view that stays may lie over one that goes
+            stays = i not in freed and not is_draco_view(i) and view["buffer"] == k
+            if stays and not any(e in view.get("extensions", {}) for e in MESHOPT):
+                mine[view.get("byteOffset", 0) : view.get("byteOffset", 0) + view["byteLength"]] = True
+            for e in view.get("extensions", {}).values() if i not in only_weights else ():
+                if isinstance(e, dict) and e.get("buffer") == k:
+                    mine[e.get("byteOffset", 0) : e.get("byteOffset", 0) + e["byteLength"]] = True
+        a_bytes = np.frombuffer(data, np.uint8)
+        b_bytes = np.zeros(len(data), np.uint8)
+        b_bytes[: len(now)] = np.frombuffer(now, np.uint8)[: len(data)]
+        changed = np.flatnonzero(mine & (a_bytes != b_bytes))
+        if len(changed):
+            problems.append(f"buffers/{k}: {len(changed)} bytes changed, first {changed[0]} of {len(data)}")
     return problems
