@@ -1,6 +1,7 @@
 // sinew bind: a character in, the same character with skin weights out.
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
@@ -79,6 +80,17 @@ int run_bind(Arguments args) {
         same_file(args.weights_json, args.output) || same_file(args.weights_json, args.input) ||
         same_file(args.report, args.weights_json)) {
         return fail({ErrorCode::usage, "input, output, report and weights JSON must be different files"});
+    }
+
+    // Found out now, not after the work, and before anything is written.
+    for (const std::string& path : {args.output, args.report, args.weights_json}) {
+        if (path.empty()) continue;
+        const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
+        std::error_code ignored;
+        if (!fs::is_directory(folder, ignored) || access(folder.c_str(), W_OK) != 0)
+            return fail({ErrorCode::io, path + ": cannot be written: there is no folder '" + folder.string() +
+                                            "', or it is read-only"});
+        if (fs::is_directory(path, ignored)) return fail({ErrorCode::io, path + ": is a folder, not a file"});
     }
 
     Context context;

@@ -1,6 +1,9 @@
 #include "report.h"
 
+#include <fmt/core.h>
 #include <sys/resource.h>
+
+#include <cstdlib>
 
 namespace sinew::cli {
 
@@ -39,6 +42,9 @@ std::string_view name_of(io::WeightFormat format) {
     }
     return "";
 }
+
+// 0.1f as 0.1, not as 0.10000000149011612.
+static double as_given(float value) { return std::strtod(fmt::format("{}", value).c_str(), nullptr); }
 
 nlohmann::ordered_json make_report(const BindRun& run) {
     using json = nlohmann::ordered_json;
@@ -79,12 +85,12 @@ nlohmann::ordered_json make_report(const BindRun& run) {
          {{"resolution", o.voxels.resolution},
           {"domain", name_of(o.domain)},
           {"winding_numbers", o.voxels.winding_numbers},
-          {"penalty", o.penalty},
-          {"overshoot", o.overshoot},
+          {"penalty", as_given(o.penalty)},
+          {"overshoot", as_given(o.overshoot)},
           {"falloff_law", name_of(o.falloff.law)},
-          {"falloff", o.falloff.alpha},
-          {"lambda_min", o.falloff.lambda_min},
-          {"lambda_max", o.falloff.lambda_max},
+          {"falloff", as_given(o.falloff.alpha)},
+          {"lambda_min", as_given(o.falloff.lambda_min)},
+          {"lambda_max", as_given(o.falloff.lambda_max)},
           {"max_influences",
            o.finish.max_influences == all_influences ? json("all") : json(o.finish.max_influences)},
           {"limit_rule", name_of(o.finish.limit_rule)},

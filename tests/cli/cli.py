@@ -195,7 +195,7 @@ class BadInput(Case):
         self.refuse(3, ["bar.bin"], path)
 
     def test_no_skeleton(self):
-        self.refuse(3, ["skeleton"], make.obj(self.at / "bar.obj"))
+        self.refuse(2, ["skeleton"], make.obj(self.at / "bar.obj"))
         self.refuse(3, ["lost.json"], self.at / "bar.obj", "--skeleton", self.at / "lost.json")
 
     def test_bad_skeletons(self):
@@ -389,7 +389,7 @@ class Options(Case):
                 self.assertEqual(report["options"][option[2:].replace("-", "_")], got)
 
     def test_memory_limit(self):
-        self.refuse(3, ["memory"], self.bar(), "--memory-limit", "1", "--resolution", "512", speed=())
+        self.refuse(3, ["512", "limit of 1 MB"], self.bar(), "--memory-limit", "1", "--resolution", "512", speed=())
         self.bind(self.bar(), "--memory-limit", "4000")
 
 
