@@ -1,0 +1,57 @@
+// Characters made by code: what tests, benchmarks and the demo bind. The same bits on every run.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sinew/mesh.h"
+#include "sinew/skeleton.h"
+
+namespace sinew::test {
+
+/// A mesh in its bind pose and the skeleton to bind it to. Metres, y up; an animal or person looks along +z and
+/// its left is +x.
+struct Character {
+    std::string name;
+    std::vector<Vec3> positions;
+    std::vector<Triangle> triangles;
+    Skeleton skeleton;
+    /// Per vertex the joint that its maker had in mind: the right answer away from joints. May be empty.
+    std::vector<std::uint32_t> body_part;
+
+    MeshView mesh() const { return {positions, triangles, {}}; }
+    /// Index of a joint; throws std::out_of_range where there is none.
+    std::uint32_t joint(const std::string& joint_name) const;
+};
+
+struct BipedOptions {
+    double cell = 0.02;           ///< metres between vertices on the body; the hands have a quarter of it
+    double arms_down = 40;        ///< degrees below the horizontal; 0 = T-pose
+    bool control_joints = false;  ///< adds ik_*, pole_*, *_slot_* and *_end joints, which must deform nothing
+};
+
+/// A person of 1.75 m, closed and smooth, with two five-fingered hands. 52 joints, some 16 000 vertices.
+Character biped(const BipedOptions& options = {});
+
+/// A dog-like animal: four legs, neck, head, ears, tail. Closed and smooth.
+Character quadruped(double cell = 0.014);
+
+/// Boxes, cylinders and spheres, one or more for each bone; closed, rigid, with gaps between most of them and
+/// overlaps between some. Every vertex belongs to exactly one joint (body_part).
+Character robot();
+
+/// The biped in a cape and a skirt (open sheets with bones of their own), with hair cards, eyeballs and buttons,
+/// which have no bones.
+Character caped();
+
+/// The four above, and biped_controls, the biped with control joints, by name; name is empty if there is no such
+/// one.
+Character make_character(const std::string& name);
+std::vector<std::string> character_names();
+
+/// Adds b's mesh behind a's; b's body_part must speak of a's joints.
+void append(Character& a, const std::vector<Vec3>& positions, const std::vector<Triangle>& triangles,
+            std::uint32_t body_part);
+
+}  // namespace sinew::test
