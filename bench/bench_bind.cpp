@@ -56,7 +56,7 @@ Input generated() {
     Input in;
     in.name = "generated: ball with six limbs";
     const auto add_capsule = [&](Vec3 from, Vec3 to, float radius) {
-        const int rings = 120, sectors = 200;
+        const int rings = 120, cap = 30, sectors = 200;  // quarter circles of `cap` rings, a tube between
         const double d[3] = {double(to.x) - from.x, double(to.y) - from.y, double(to.z) - from.z};
         const double length = std::hypot(d[0], d[1], d[2]);
         const double w[3] = {d[0] / length, d[1] / length, d[2] / length};
@@ -69,9 +69,10 @@ Input generated() {
         const auto base = static_cast<std::uint32_t>(in.positions.size());
         for (int i = 0; i <= rings; ++i)
             for (int j = 0; j < sectors; ++j) {
-                const double a = std::numbers::pi * i / rings, b = 2 * std::numbers::pi * j / sectors;
-                const double along = (i <= rings / 2 ? 0 : length) - radius * std::cos(a);
-                const double across = radius * std::sin(a);
+                const int turn = i < cap ? i : std::max(cap, i - (rings - 2 * cap));
+                const double a = std::numbers::pi * turn / (2 * cap), b = 2 * std::numbers::pi * j / sectors;
+                const double tube = std::clamp(double(i - cap) / (rings - 2 * cap), 0.0, 1.0) * length;
+                const double along = tube - radius * std::cos(a), across = radius * std::sin(a);
                 double p[3] = {from.x, from.y, from.z};
                 for (int k = 0; k < 3; ++k)
                     p[k] += along * w[k] + across * (std::cos(b) * u[k] + std::sin(b) * v[k]);

@@ -52,6 +52,26 @@ std::uint64_t spread(std::uint64_t v) {  // two zero bits between each of the lo
 
 }  // namespace
 
+// What a node stands for; moments are about its centre.
+struct WindingTree::Sums {
+    Vec low, high, centre, dipole{0, 0, 0};
+    double area = 0, radius = 0;
+    std::array<double, 9> moment{};
+
+    // Adds d ⊗ n.
+    void add_moment(Vec d, Vec n) {
+        const double dv[3] = {d.x, d.y, d.z}, nv[3] = {n.x, n.y, n.z};
+        for (int j = 0; j < 3; ++j)
+            for (int k = 0; k < 3; ++k) moment[j * 3 + k] += dv[j] * nv[k];
+    }
+    // The middle of the box where there is no area to weight with.
+    void place(Vec weighted) { centre = area > 0 ? (1 / area) * weighted : 0.5 * (low + high); }
+    double farthest_corner() const {
+        return length({std::max(high.x - centre.x, centre.x - low.x), std::max(high.y - centre.y, centre.y - low.y),
+                       std::max(high.z - centre.z, centre.z - low.z)});
+    }
+};
+
 WindingTree::WindingTree(const MeshView& mesh, const std::vector<bool>& turned, const std::vector<bool>& left_out) {
     std::vector<Corners> all;
     all.reserve(mesh.triangles.size());
@@ -99,12 +119,60 @@ WindingTree::WindingTree(const MeshView& mesh, const std::vector<bool>& turned, 
     build(0, 0, std::uint32_t(all.size()), code, code_bits - 1);
 }
 
-// Splits [begin, end) where `bit` of the Morton code changes (halves it where all codes are equal), then sums up.
-void WindingTree::build(std::uint32_t node, std::uint32_t begin, std::uint32_t end,
-                        const std::vector<std::uint64_t>& code, int bit) {
+WindingTree::Sums WindingTree::sum_leaf(std::uint32_t begin, std::uint32_t end) const {
+    Sums out;
+    out.low = out.high = vec(triangles_[begin].p[0]);
+    std::array<Vec, leaf_size> normal, third;
+    Vec weighted{0, 0, 0};
+    for (std::uint32_t i = begin; i < end; ++i) {
+        const Vec a = vec(triangles_[i].p[0]), b = vec(triangles_[i].p[1]), c = vec(triangles_[i].p[2]);
+        normal[i - begin] = 0.5 * cross(b - a, c - a);
+        third[i - begin] = (1.0 / 3) * (a + b + c);
+        const double size = length(normal[i - begin]);
+        out.dipole = out.dipole + normal[i - begin];
+        weighted = weighted + size * third[i - begin];
+        out.area += size;
+        for (const Vec& p : {a, b, c}) {
+            out.low = {std::min(out.low.x, p.x), std::min(out.low.y, p.y), std::min(out.low.z, p.z)};
+            out.high = {std::max(out.high.x, p.x), std::max(out.high.y, p.y), std::max(out.high.z, p.z)};
+        }
+    }
+    out.place(weighted);
+    double radius2 = 0;
+    for (std::uint32_t i = begin; i < end; ++i) {
+        out.add_moment(third[i - begin] - out.centre, normal[i - begin]);
+        for (const Vec3& p : triangles_[i].p)
+            radius2 = std::max(radius2, dot(vec(p) - out.centre, vec(p) - out.centre));
+    }
+    out.radius = std::sqrt(radius2);
+    return out;
+}
+
+WindingTree::Sums WindingTree::merge(const Sums& a, const Sums& b) {
+    Sums out;
+    out.low = {std::min(a.low.x, b.low.x), std::min(a.low.y, b.low.y), std::min(a.low.z, b.low.z)};
+    out.high = {std::max(a.high.x, b.high.x), std::max(a.high.y, b.high.y), std::max(a.high.z, b.high.z)};
+    out.area = a.area + b.area;
+    out.dipole = a.dipole + b.dipole;
+    out.place(a.area * a.centre + b.area * b.centre);
+    for (const Sums* part : {&a, &b}) {
+        const Vec shift = part->centre - out.centre;
+        for (int j = 0; j < 9; ++j) out.moment[j] += part->moment[j];
+        out.add_moment(shift, part->dipole);
+        out.radius = std::max(out.radius, length(shift) + part->radius);
+    }
+    out.radius = std::min(out.radius, out.farthest_corner());
+    return out;
+}
+
+// Splits [begin, end) where `bit` of the Morton code changes (halves it where all codes are equal).
+WindingTree::Sums WindingTree::build(std::uint32_t node, std::uint32_t begin, std::uint32_t end,
+                                     const std::vector<std::uint64_t>& code, int bit) {
+    Sums sums;
     if (end - begin <= leaf_size) {
         nodes_[node].child = begin;
         nodes_[node].count = end - begin;
+        sums = sum_leaf(begin, end);
     } else {
         while (bit >= 0 && (code[begin] >> bit & 1) == (code[end - 1] >> bit & 1)) --bit;
         std::uint32_t middle = begin + (end - begin) / 2;
@@ -115,40 +183,16 @@ void WindingTree::build(std::uint32_t node, std::uint32_t begin, std::uint32_t e
         const std::uint32_t child = std::uint32_t(nodes_.size());
         nodes_.resize(nodes_.size() + 2);
         nodes_[node].child = child;
-        build(child, begin, middle, code, bit - 1);
-        build(child + 1, middle, end, code, bit - 1);
-    }
-
-    // Moments straight from the triangles: O(T log T) in all, and no error grows upwards.
-    Vec centre{0, 0, 0}, plain{0, 0, 0}, dipole{0, 0, 0};
-    double area = 0;
-    for (std::uint32_t i = begin; i < end; ++i) {
-        const Vec a = vec(triangles_[i].p[0]), b = vec(triangles_[i].p[1]), c = vec(triangles_[i].p[2]);
-        const Vec n = 0.5 * cross(b - a, c - a);
-        const Vec third = (1.0 / 3) * (a + b + c);
-        const double size = length(n);
-        dipole = dipole + n;
-        centre = centre + size * third;
-        plain = plain + third;
-        area += size;
-    }
-    centre = area > 0 ? (1 / area) * centre : (1.0 / (end - begin)) * plain;
-    double radius2 = 0;
-    std::array<double, 9> moment{};
-    for (std::uint32_t i = begin; i < end; ++i) {
-        const Vec a = vec(triangles_[i].p[0]), b = vec(triangles_[i].p[1]), c = vec(triangles_[i].p[2]);
-        const Vec n = 0.5 * cross(b - a, c - a);
-        const Vec d = (1.0 / 3) * (a + b + c) - centre;
-        const double dv[3] = {d.x, d.y, d.z}, nv[3] = {n.x, n.y, n.z};
-        for (int j = 0; j < 3; ++j)
-            for (int k = 0; k < 3; ++k) moment[j * 3 + k] += dv[j] * nv[k];
-        for (const Vec& p : {a, b, c}) radius2 = std::max(radius2, dot(p - centre, p - centre));
+        const Sums left = build(child, begin, middle, code, bit - 1);
+        const Sums right = build(child + 1, middle, end, code, bit - 1);
+        sums = merge(left, right);
     }
     Node& out = nodes_[node];
-    out.centre = {float(centre.x), float(centre.y), float(centre.z)};
-    out.dipole = {float(dipole.x), float(dipole.y), float(dipole.z)};
-    out.reach2 = float(accuracy * accuracy * radius2);
-    for (int j = 0; j < 9; ++j) out.moment[j] = float(moment[j]);
+    out.centre = {float(sums.centre.x), float(sums.centre.y), float(sums.centre.z)};
+    out.dipole = {float(sums.dipole.x), float(sums.dipole.y), float(sums.dipole.z)};
+    out.reach2 = float(accuracy * accuracy * sums.radius * sums.radius);
+    for (int j = 0; j < 9; ++j) out.moment[j] = float(sums.moment[j]);
+    return sums;
 }
 
 double WindingTree::operator()(const Vec3& point) const {

@@ -36,8 +36,11 @@ private:
         std::array<Vec3, 3> p;
     };
 
-    void build(std::uint32_t node, std::uint32_t begin, std::uint32_t end, const std::vector<std::uint64_t>& code,
+    struct Sums;
+    Sums build(std::uint32_t node, std::uint32_t begin, std::uint32_t end, const std::vector<std::uint64_t>& code,
                int bit);
+    Sums sum_leaf(std::uint32_t begin, std::uint32_t end) const;
+    static Sums merge(const Sums& a, const Sums& b);
 
     // The tree works in its own unit box: a scene of any scale keeps within the range of float.
     double scale_ = 1;
