@@ -4,6 +4,7 @@ cli.py [CLASS…]; the program under test is named by SINEW, the generator of ch
 import json
 import os
 import re
+import struct
 import sys
 import tempfile
 import unittest
@@ -178,8 +179,6 @@ class BadInput(Case):
                 self.refuse(3, ["bar.glb", *words], self.bar(edit=edit))
 
     def test_not_finite(self):
-        import struct
-
         for name, value in (("NaN", float("nan")), ("infinite", float("inf"))):
             doc, data = make.document()
             at = 5 * 12
@@ -282,6 +281,55 @@ class Output(Case):
             self.assertEqual(ours.keys(), theirs.keys())
             for name in ours:
                 self.assertAlmostEqual(ours[name], theirs[name], delta=1e-6)
+
+
+class Oracle(Case):
+    """The checks themselves see what they are there for."""
+
+    def test_surgery(self):
+        before = glb.Doc(self.bar())
+        for name, edit in {
+            "renamed node": lambda d: d["nodes"][1].update(name="x"),
+            "renumbered nodes": lambda d: d["nodes"].reverse(),
+            "new key": lambda d: d.update(animations=[]),
+            "extras": lambda d: d["extras"]["kept"].pop(),
+            "spelling": lambda d: d["extras"]["kept"].insert(0, d["extras"]["kept"].pop(0) + 1e-15),
+            "generator": lambda d: d["asset"].update(generator="sinew"),
+            "material": lambda d: d["meshes"][0]["primitives"][0].update(material=0),
+            "accessor": lambda d: d["accessors"][0].update(name="p"),
+            "attribute": lambda d: d["meshes"][0]["primitives"][0]["attributes"].update(NORMAL=0),
+        }.items():
+            with self.subTest(name):
+                self.assertEqual(len(glb.surgery_problems(before, glb.Doc(self.bar(edit=edit)))), 1)
+        for at, changed in ((100, True), (-12, False)):  # a position; a weight, which is the last in the file
+            data = bytearray(self.bar().read_bytes())
+            at = at if at < 0 else len(data) - len(before.buffers[0]) + at
+            data[at] ^= 1
+            path = self.at / "changed.glb"
+            path.write_bytes(data)
+            self.assertEqual(bool(glb.surgery_problems(before, glb.Doc(path))), changed)
+
+    def test_weights(self):
+        doc = glb.Doc(self.bar())
+        self.assertEqual(glb.weight_problems(doc), [])
+        for attribute, row in (
+            ("WEIGHTS_0", (0.5, 0.49, 0, 0)),
+            ("WEIGHTS_0", (0.4, 0.6, 0, 0)),
+            ("WEIGHTS_0", (1.5, -0.5, 0, 0)),
+            ("WEIGHTS_0", (float("nan"), 1, 0, 0)),
+            ("WEIGHTS_0", (1, 0, 0, 0)),  # leaves joint 1 in an unused slot
+            ("JOINTS_0", (0, 0, 0, 0)),
+            ("JOINTS_0", (0, 2, 0, 0)),
+        ):
+            with self.subTest(f"{attribute} {row}"):
+                doc = glb.Doc(self.at / "bar.glb")
+                accessor = doc.json["meshes"][0]["primitives"][0]["attributes"][attribute]
+                view, first, step, size, _ = doc.element_ranges(accessor)
+                start = doc.json["bufferViews"][view]["byteOffset"] + first + 7 * step
+                raw = struct.pack("<4f" if size == 16 else "<4B", *row)
+                doc.buffers[0] = doc.buffers[0][:start] + raw + doc.buffers[0][start + size :]
+                self.assertTrue(glb.weight_problems(doc))
+        self.assertTrue(glb.weight_problems(glb.Doc(self.bar(skin=False))))
 
 
 class Report(Case):
