@@ -118,9 +118,10 @@ struct Patch {
     }
 };
 
-// An open patch must bulge by this share of a sphere's volume for its area: a hemisphere has 1.06, a curved
-// sheet of 40 degrees 0.2. A closed one needs only a sign, however flat it is, if it is more than rounding.
-constexpr double clear_open = 0.2, clear_closed = 1e-9;
+// An open patch must bulge by this share of a sphere's volume for its area: a hemisphere has 1.06, a tube 0.7, a
+// sheet bent to a quarter circle 0.5; the flipped ones of real characters that are less (eyelashes, a palate) face
+// that way on purpose. A closed one needs only a sign, however flat it is, if it is more than rounding.
+constexpr double clear_open = 0.5, clear_closed = 1e-9;
 
 Patch::Facing facing_of(const Patch& patch) {
     const double total = patch.area[0] + patch.area[1];
