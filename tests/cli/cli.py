@@ -8,6 +8,7 @@ import struct
 import sys
 import tempfile
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import glb
@@ -503,33 +504,36 @@ class Threads(Case):
 
 
 class Defects(Case):
-    """Every character and every defect that the generator knows binds whole, or is refused with a reason."""
+    """Every character and every defect that the generator knows binds whole, or is refused as it says."""
 
     def test_all(self):
         listing = support.run(support.CHARACTERS, "--list")
         self.assertEqual(listing.returncode, 0, listing.stderr)
-        names = [line.split()[0] for line in listing.stdout.splitlines() if line.strip()]
-        self.assertGreater(len(names), 10)
-        bound = 0
-        for name in names:
-            with self.subTest(name):
-                source = self.at / "character.glb"
-                made = support.run(support.CHARACTERS, name, source)
-                self.assertEqual(made.returncode, 0, made.stderr)
-                out, report_path = self.at / "out.glb", self.at / "report.json"
-                out.unlink(missing_ok=True)
-                done = support.sinew("bind", source, "-o", out, "--report", report_path, *FAST)
-                self.assertIn(done.returncode, (0, 3), f"{name}: {done.stderr}")
-                if done.returncode == 3:
-                    self.assertFalse(out.exists())
-                    self.assertRegex(done.stderr, r"character\.glb.*\w{3}")
-                    self.assertRegex(name, "nan|inf|empty", f"{name} was refused: {done.stderr}")
-                    continue
-                bound += 1
-                coverage = json.loads(report_path.read_text())["coverage"]
-                self.assertEqual((coverage["share"], coverage["none"]), (1, 0))
-                self.sound()
-        self.assertGreater(bound, 10)
+        lines = listing.stdout.splitlines()
+        self.assertGreater(len(lines), 10)
+        with ThreadPoolExecutor(2) as pool:
+            for line, problems in zip(lines, pool.map(self.problems, range(len(lines)), lines)):
+                with self.subTest(line):
+                    self.assertEqual(problems, [])
+
+    def problems(self, number, line):
+        source, out, report = (self.at / f"{number}.{n}" for n in ("in.glb", "out.glb", "json"))
+        made = support.run(support.CHARACTERS, line.split()[0], source)
+        if made.returncode != 0:
+            return [made.stderr]
+        done = support.sinew("bind", source, "-o", out, "--report", report, *FAST)
+        if "must be refused" in line:
+            # The generator knows the words of the library; the file reader finds some of it earlier.
+            words = str(source), re.search("vertex|vertices|triangle|mesh|joint", done.stderr)
+            if done.returncode != 3 or words[0] not in done.stderr or not words[1]:
+                return [f"exit {done.returncode} instead of 3 with place and rule: {done.stderr}"]
+            return ["a refused character left an output"] if out.exists() else []
+        if done.returncode != 0:
+            return [f"exit {done.returncode}: {done.stderr}"]
+        coverage = json.loads(report.read_text())["coverage"]
+        return [f"coverage {coverage}"] * (coverage["share"] != 1 or coverage["none"] != 0) + glb.weight_problems(
+            glb.Doc(out)
+        )
 
 
 class Skeletons(Case):
