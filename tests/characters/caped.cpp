@@ -32,7 +32,7 @@ Character caped() {
     Rig rig(c.skeleton);
     const std::uint32_t head = c.joint("head"), chest = c.joint("chest");
     const std::vector<Vec3> body = c.positions;
-    /// Where the body's front or back is at a height, near the middle.
+    // Where the body's front or back is at a height, near the middle.
     const auto depth = [&](double x, double y, double sign) {
         double best = 0;
         for (const Vec3& p : body)
@@ -42,9 +42,9 @@ Character caped() {
 
     // The cape hangs from the shoulders, free of the back, in shallow folds.
     const auto cape = [&](double u, double v) {
-        const double x = 2 * u - 1, y = 1.445 - 1.13 * v;
+        const double x = 1 - 2 * u, y = 1.445 - 1.13 * v;
         return P3{x * (0.17 + 0.20 * v), y,
-                  -0.135 - 0.15 * std::sqrt(v) - 0.03 * v + 0.03 * x * x * v - 0.022 * v * std::cos(5 * pi * u)};
+                  -0.140 - 0.20 * std::sqrt(v) - 0.03 * v + 0.03 * x * x * v - 0.022 * v * std::cos(5 * pi * u)};
     };
     std::string parent = "chest";
     std::vector<std::uint32_t> cape_joints;
@@ -65,7 +65,7 @@ Character caped() {
     const auto skirt = [&](double u, double v) {
         const double a = 2 * pi * u, wave = 1 + 0.05 * v * std::cos(8 * a);
         return P3{(0.180 + 0.15 * v) * wave * std::sin(a), 1.02 - 0.40 * v,
-                  -0.012 + (0.150 + 0.14 * v) * wave * std::cos(a)};
+                  -0.012 + (0.150 + 0.11 * v) * wave * std::cos(a)};
     };
     const char* const sides[4] = {"F", "L", "B", "R"};
     std::vector<std::uint32_t> skirt_joints;
@@ -89,15 +89,15 @@ Character caped() {
     for (int k = 0; k < 7; ++k) {
         const double a = (k - 3) * 0.42;
         const auto card = [&](double u, double v) {
-            const double w = a + 0.30 * (u - 0.5), r = 0.108 + 0.012 * v;
-            return P3{0.85 * r * std::sin(w), 1.715 - 0.24 * v, -0.006 - r * std::cos(w) - 0.012 * v * v};
+            const double w = a - 0.30 * (u - 0.5), r = 0.108 + 0.012 * v;
+            return P3{0.85 * r * std::sin(w), 1.715 - 0.19 * v, -0.006 - r * std::cos(w) - 0.012 * v * v};
         };
         const Shape hair = grid(card, 2, 8, false);
         append(c, hair.positions, hair.triangles, head);
     }
     // Eyeballs and buttons float a few millimetres off the skin.
     for (const double s : {1.0, -1.0}) {
-        const Shape eye = sphere({s * 0.032, 1.640, depth(s * 0.032, 1.640, 1) + 0.016}, 0.012, 2);
+        const Shape eye = sphere({s * 0.032, 1.640, depth(s * 0.032, 1.640, 1) + 0.0125}, 0.011, 2);
         append(c, eye.positions, eye.triangles, head);
     }
     for (int k = 0; k < 3; ++k) {

@@ -14,13 +14,15 @@ P3 turned(P3 v, P3 axis, double radians) {
 }
 
 void Limb::cone(std::uint32_t part, P3 a, double ra, P3 b, double rb) {
-    blobs_.push_back({Blob::Kind::cone, part, a, b, ra, rb, {}});
+    blobs_.push_back(
+        {Blob::Kind::cone, part, a, b, ra, rb, {}, 0.5 * (a + b), 0.5 * length(b - a) + std::max(ra, rb)});
 }
 void Limb::ellipsoid(std::uint32_t part, P3 centre, P3 radii, Frame axes) {
-    blobs_.push_back({Blob::Kind::ellipsoid, part, centre, radii, 0, 0, axes});
+    blobs_.push_back(
+        {Blob::Kind::ellipsoid, part, centre, radii, 0, 0, axes, centre, std::max({radii.x, radii.y, radii.z})});
 }
 void Limb::box(std::uint32_t part, P3 centre, P3 half, double edge, Frame axes) {
-    blobs_.push_back({Blob::Kind::box, part, centre, half, edge, 0, axes});
+    blobs_.push_back({Blob::Kind::box, part, centre, half, edge, 0, axes, centre, length(half)});
 }
 
 double Limb::Blob::distance(P3 p) const {
@@ -55,14 +57,7 @@ void Limb::finish() {
         low = {std::min(low.x, p.x - r), std::min(low.y, p.y - r), std::min(low.z, p.z - r)};
         high = {std::max(high.x, p.x + r), std::max(high.y, p.y + r), std::max(high.z, p.z + r)};
     };
-    for (const Blob& blob : blobs_) {
-        if (blob.kind == Blob::Kind::cone) {
-            include(blob.a, blob.ra);
-            include(blob.b, blob.rb);
-        } else {
-            include(blob.a, length(blob.b));
-        }
-    }
+    for (const Blob& blob : blobs_) include(blob.middle, blob.radius);
     own_centre_ = 0.5 * (low + high);
     own_radius_ = 0.5 * length(high - low) + blend_;
     for (const Limb& child : children_) include(child.centre_, child.radius_);
@@ -88,7 +83,12 @@ double Limb::distance(P3 p) const {
         if (away > children + 1.2 * (reach + web_)) return children;
     }
     double own = std::numeric_limits<double>::infinity();
-    for (const Blob& blob : blobs_) own = smooth_min(own, blob.distance(p), blend_);
+    for (const Blob& blob : blobs_) {
+        // Out of the reach of the blend a blob changes nothing.
+        const double far = own + blend_ + blob.radius;
+        if (far > 0 && dot(p - blob.middle, p - blob.middle) > far * far) continue;
+        own = smooth_min(own, blob.distance(p), blend_);
+    }
     double all = own;
     for (const Limb& child : children_) {
         // Out of the reach of its blend a child changes nothing.

@@ -64,6 +64,8 @@ private:
         P3 a, b;  // cone: ends; else: centre, radii or half sizes
         double ra = 0, rb = 0;
         Frame axes;
+        P3 middle;          // of the bounding sphere
+        double radius = 0;  // of the bounding sphere
         double distance(P3 p) const;
     };
     /// No blob is nearer.
