@@ -1,0 +1,243 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <queue>
+
+#include "characters/characters.h"
+#include "characters/shapes.h"
+#include "sinew/field.h"
+
+namespace sinew {
+namespace {
+
+struct Rig {
+    Domain domain;
+    BoneSeeds seeds;
+    std::vector<Bone> bones;
+    std::size_t joints;
+};
+
+Rig rig(const test::Character& c, int resolution, DomainKind kind = DomainKind::sparse) {
+    Result<VoxelGrid> grid = voxelize(c.mesh(), analyse_mesh(c.mesh()), {resolution, true, true});
+    EXPECT_TRUE(grid);
+    std::vector<Bone> bones = make_bones(c.skeleton);
+    extend_leaf_bones(bones, c.skeleton, *grid);
+    Result<Domain> domain = build_domain(*grid, bones, kind);
+    EXPECT_TRUE(domain);
+    BoneSeeds seeds = seed_bones(*domain, bones, c.skeleton.joints.size());
+    return {std::move(*domain), std::move(seeds), std::move(bones), c.skeleton.joints.size()};
+}
+
+std::vector<std::uint32_t> all_joints(const Rig& r) {
+    std::vector<std::uint32_t> joints;
+    for (std::uint32_t j = 0; j < r.joints; ++j)
+        if (!r.seeds.of_joint[j].empty()) joints.push_back(j);
+    return joints;
+}
+
+// The published algorithm, plainly: one Dijkstra per joint with a heap, in double.
+std::vector<double> plain_dijkstra(const Domain& domain, const std::vector<BoneSeeds::Seed>& seeds,
+                                   double penalty) {
+    std::vector<double> distance(domain.leaves.size(), INFINITY);
+    using Entry = std::pair<double, std::uint32_t>;
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
+    for (const auto& seed : seeds) {
+        distance[seed.leaf] = seed.distance;
+        queue.emplace(seed.distance, seed.leaf);
+    }
+    while (!queue.empty()) {
+        const auto [d, i] = queue.top();
+        queue.pop();
+        if (d > distance[i]) continue;
+        const auto p = domain.centre(i);
+        for (std::uint32_t k = domain.first_link[i]; k < domain.first_link[i + 1]; ++k) {
+            const std::uint32_t j = domain.link[k];
+            const auto q = domain.centre(j);
+            const double step = std::hypot(double(p[0]) - q[0], double(p[1]) - q[1], double(p[2]) - q[2]);
+            const double next = d + step * (domain.leaves[j].boundary ? penalty : 1);
+            if (next < distance[j]) {
+                distance[j] = next;
+                queue.emplace(next, j);
+            }
+        }
+    }
+    return distance;
+}
+
+TEST(Geodesic, SweepEqualsOneDijkstraPerJoint) {
+    for (const test::Character& c : {test::u_tube(), test::quadruped()}) {
+        const Rig r = rig(c, 64);
+        const auto joints = all_joints(r);
+        std::vector<std::vector<double>> plain(r.joints);
+        for (const std::uint32_t j : joints) plain[j] = plain_dijkstra(r.domain, r.seeds.of_joint[j], 4);
+        const GeodesicSolver solver(r.domain, {4});
+        for (const int k : {1, 3, 4, 8, 16}) {
+            Result<LeafDistances> swept = solver.nearest(r.seeds, joints, {}, k);
+            ASSERT_TRUE(swept);
+            ASSERT_EQ(swept->width, std::size_t(k));
+            for (std::size_t i = 0; i < r.domain.leaves.size(); ++i) {
+                std::vector<double> nearest;
+                for (const std::uint32_t j : joints) nearest.push_back(plain[j][i]);
+                std::sort(nearest.begin(), nearest.end());
+                for (int s = 0; s < k && s < int(joints.size()); ++s) {
+                    const std::size_t at = i * k + s;
+                    const double d = swept->distance[at] / double(LeafDistances::units_per_voxel);
+                    ASSERT_LT(swept->joint[at], r.joints) << c.name << " k " << k << " slot " << s << " leaf " << i;
+                    // Steps are rounded to 1/16384 voxel; a path has at most a few hundred.
+                    ASSERT_NEAR(d, plain[swept->joint[at]][i], 0.02);
+                    ASSERT_NEAR(d, nearest[s], 0.02);
+                }
+            }
+        }
+    }
+}
+
+TEST(Geodesic, KNearestEqualsTheFieldsOfSingleJointsToTheLastBit) {
+    const Rig r = rig(test::quadruped(), 64);
+    const auto joints = all_joints(r);
+    const GeodesicSolver solver(r.domain, {4});
+    std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> single(r.domain.leaves.size());
+    for (const std::uint32_t j : joints) {
+        const std::uint32_t one[] = {j};
+        Result<LeafDistances> field = solver.nearest(r.seeds, one, {}, 1);
+        ASSERT_TRUE(field);
+        for (std::size_t i = 0; i < single.size(); ++i) single[i].emplace_back(field->distance[i], j);
+    }
+    for (auto& row : single) std::sort(row.begin(), row.end());
+    for (const int threads : {1, 2, 3}) {
+        Context context;
+        context.threads = threads;
+        Result<LeafDistances> swept = solver.nearest(r.seeds, joints, {}, 6, &context);
+        ASSERT_TRUE(swept);
+        for (std::size_t i = 0; i < single.size(); ++i)
+            for (int s = 0; s < 6; ++s) {
+                ASSERT_EQ(swept->distance[i * 6 + s], single[i][s].first);
+                ASSERT_EQ(swept->joint[i * 6 + s], single[i][s].second);
+            }
+    }
+}
+
+TEST(Geodesic, PropertiesOfADistance) {
+    const Rig r = rig(test::u_tube(), 64);
+    const GeodesicSolver solver(r.domain, {1});
+    const std::uint32_t joint[] = {0};
+    Result<LeafDistances> field = solver.nearest(r.seeds, joint, {}, 1);
+    ASSERT_TRUE(field);
+    for (std::uint32_t i = 0; i < r.domain.leaves.size(); ++i) {
+        const auto p = r.domain.centre(i);
+        const double d = field->distance[i] / double(LeafDistances::units_per_voxel);
+        // Never shorter than the straight line to the nearest seed, and Lipschitz along links.
+        double straight = INFINITY;
+        for (const auto& seed : r.seeds.of_joint[0]) {
+            const auto q = r.domain.centre(seed.leaf);
+            straight = std::min(straight, double(std::hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2])));
+        }
+        EXPECT_GE(d, straight - 0.02);
+        for (std::uint32_t k = r.domain.first_link[i]; k < r.domain.first_link[i + 1]; ++k) {
+            const std::uint32_t j = r.domain.link[k];
+            const auto q = r.domain.centre(j);
+            const double step = std::hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]);
+            EXPECT_LE(std::abs(d - field->distance[j] / double(LeafDistances::units_per_voxel)), step + 1e-3);
+        }
+    }
+}
+
+TEST(Geodesic, DistanceInAUTubeGoesAroundTheBend) {
+    const test::Character c = test::u_tube();
+    const Rig r = rig(c, 128);
+    const std::uint32_t right[] = {c.joint("right")};
+    const GeodesicSolver solver(r.domain, {1});
+    Result<LeafDistances> field = solver.nearest(r.seeds, right, {}, 1);
+    ASSERT_TRUE(field);
+    // The top of the left leg is 0.3 from the right one through the air, but a whole U away through the tube.
+    const auto top = *std::max_element(c.positions.begin(), c.positions.end(), [&](const Vec3& a, const Vec3& b) {
+        const float left = c.skeleton.joints[c.joint("left")].position.x;
+        return a.y - 10 * std::abs(a.x - left) < b.y - 10 * std::abs(b.x - left);
+    });
+    const GridTransform& g = r.domain.transform;
+    const std::uint32_t leaf =
+        r.domain.leaf_at(int((top.x - g.origin[0]) / g.voxel), int((top.y - g.origin[1]) / g.voxel),
+                         int((top.z - g.origin[2]) / g.voxel));
+    ASSERT_NE(leaf, Domain::none);
+    const double d = field->distance[leaf] / double(LeafDistances::units_per_voxel) * g.voxel;
+    const Vec3 left = c.skeleton.joints[c.joint("left")].position,
+               start = c.skeleton.joints[c.joint("right")].position;
+    const double leg = std::abs(left.y - start.y);
+    EXPECT_GT(d, leg);
+    EXPECT_GT(d, 0.3 * 1.5);
+}
+
+TEST(Geodesic, PenaltyMakesStepsIntoTheBoundaryLonger) {
+    const Rig r = rig(test::bar(), 64);
+    const std::uint32_t joint[] = {0};
+    const GeodesicSolver plain(r.domain, {1}), penalised(r.domain, {4});
+    Result<LeafDistances> a = plain.nearest(r.seeds, joint, {}, 1), b = penalised.nearest(r.seeds, joint, {}, 1);
+    ASSERT_TRUE(a && b);
+    for (std::size_t i = 0; i < r.domain.leaves.size(); ++i) {
+        EXPECT_GE(b->distance[i], a->distance[i]);
+        if (r.domain.leaves[i].boundary && a->distance[i] > 0) {
+            EXPECT_GE(b->distance[i], a->distance[i] + 3 * 16384 - 4);
+        }
+    }
+    EXPECT_FALSE(check(GeodesicOptions{0.5f}));
+    EXPECT_FALSE(check(GeodesicOptions{NAN}));
+    EXPECT_TRUE(check(GeodesicOptions{1}));
+}
+
+TEST(Geodesic, CanBeCancelled) {
+    const Rig r = rig(test::bar(), 64);
+    Context context;
+    context.cancel = true;
+    Result<LeafDistances> field = GeodesicSolver(r.domain, {4}).nearest(r.seeds, all_joints(r), {}, 4, &context);
+    ASSERT_FALSE(field);
+    EXPECT_EQ(field.error().code, ErrorCode::cancelled);
+}
+
+TEST(Bridge, JoinsUnseededComponentsToTheNearest) {
+    // A row of spheres; only the first has a bone. Each is joined to its neighbour, not to the first.
+    test::Character c;
+    test::Shape s;
+    for (int k = 0; k < 4; ++k) append(s, test::sphere({0.5 * k, 0, 0}, 0.2, 2));
+    c.positions = s.positions;
+    c.triangles = s.triangles;
+    c.skeleton.joints = {{"a", -1, {0, 0, 0}, Vec3{0.1f, 0, 0}}};
+    const Rig r = rig(c, 64);
+    ASSERT_EQ(r.domain.component_count, 4u);
+    std::vector<bool> seeded(4, false);
+    seeded[r.domain.component[r.seeds.of_joint[0][0].leaf]] = true;
+    const std::vector<Bridge> bridges = bridge_components(r.domain, seeded);
+    ASSERT_FALSE(bridges.empty());
+    for (const Bridge& b : bridges) {
+        EXPECT_NE(r.domain.component[b.from], r.domain.component[b.to]);
+        EXPECT_LT(std::abs(r.domain.centre(b.from)[0] - r.domain.centre(b.to)[0]) * r.domain.transform.voxel, 0.35);
+    }
+    const std::uint32_t joint[] = {0};
+    Result<LeafDistances> field = GeodesicSolver(r.domain, {4}).nearest(r.seeds, joint, bridges, 1);
+    ASSERT_TRUE(field);
+    for (std::size_t i = 0; i < r.domain.leaves.size(); ++i) EXPECT_EQ(field->joint[i], 0u);
+    EXPECT_TRUE(bridge_components(r.domain, std::vector<bool>(4, true)).empty());
+}
+
+TEST(Bridge, NeverJoinsPartsThatHaveBones) {
+    test::Character c;
+    test::Shape s = test::sphere({0, 0, 0}, 0.2, 2);
+    append(s, test::sphere({0.5, 0, 0}, 0.2, 2));
+    append(s, test::sphere({0.8, 0, 0}, 0.05, 2));
+    c.positions = s.positions;
+    c.triangles = s.triangles;
+    c.skeleton.joints = {{"a", -1, {0, 0, 0}, Vec3{0.1f, 0, 0}}, {"b", 0, {0.5f, 0, 0}, Vec3{0.6f, 0, 0}}};
+    const Rig r = rig(c, 64);
+    std::vector<bool> seeded(r.domain.component_count, false);
+    for (const auto& list : r.seeds.of_joint)
+        for (const auto& seed : list) seeded[r.domain.component[seed.leaf]] = true;
+    ASSERT_EQ(r.domain.component_count, 3u);
+    const std::uint32_t a = r.domain.component[r.seeds.of_joint[0][0].leaf];
+    for (const Bridge& b : bridge_components(r.domain, seeded)) {
+        EXPECT_NE(r.domain.component[b.from], a);
+        EXPECT_NE(r.domain.component[b.to], a);
+    }
+}
+
+}  // namespace
+}  // namespace sinew

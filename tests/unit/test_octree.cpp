@@ -1,0 +1,144 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "characters/shapes.h"
+#include "domain/trace.h"
+#include "sinew/domain.h"
+
+namespace sinew {
+namespace {
+
+struct Built {
+    VoxelGrid grid;
+    Domain domain;
+};
+
+Built build(const test::Shape& s, int resolution, DomainKind kind, std::vector<Bone> bones = {}) {
+    const MeshView mesh{s.positions, s.triangles, {}};
+    Result<VoxelGrid> grid = voxelize(mesh, analyse_mesh(mesh), {resolution, true, true});
+    EXPECT_TRUE(grid);
+    Result<Domain> domain = build_domain(*grid, bones, kind);
+    EXPECT_TRUE(domain);
+    return {std::move(*grid), std::move(*domain)};
+}
+
+TEST(Octree, LeavesTileTheVolumeAndAreFound) {
+    for (const DomainKind kind : {DomainKind::sparse, DomainKind::uniform}) {
+        const Built b = build(test::sphere({0, 0, 0}, 1, 3), 64, kind);
+        std::size_t volume = 0;
+        for (std::uint32_t i = 0; i < b.domain.leaves.size(); ++i) {
+            const Domain::Leaf& leaf = b.domain.leaves[i];
+            const int n = 1 << leaf.level;
+            volume += std::size_t(n) * n * n;
+            for (int z = 0; z < n; ++z)
+                for (int y = 0; y < n; ++y)
+                    for (int x = 0; x < n; ++x) ASSERT_EQ(b.domain.leaf_at(leaf.x + x, leaf.y + y, leaf.z + z), i);
+            EXPECT_EQ(leaf.boundary, leaf.level == 0 && b.grid.boundary.get(leaf.x, leaf.y, leaf.z));
+            EXPECT_LE(leaf.level, kind == DomainKind::uniform ? 0 : 6);
+        }
+        EXPECT_EQ(volume, b.grid.boundary.count() + b.grid.interior.count());
+        EXPECT_EQ(b.domain.component_count, 1u);
+        EXPECT_EQ(b.domain.leaf_at(-1, 0, 0), Domain::none);
+        EXPECT_EQ(b.domain.leaf_at(0, 64, 0), Domain::none);
+        EXPECT_EQ(b.domain.leaf_at(0, 0, 0), Domain::none);
+    }
+}
+
+TEST(Octree, SparseIsMuchSmaller) {
+    const test::Shape s = test::sphere({0, 0, 0}, 1, 4);
+    EXPECT_LT(5 * build(s, 128, DomainKind::sparse).domain.leaves.size(),
+              build(s, 128, DomainKind::uniform).domain.leaves.size());
+}
+
+TEST(Octree, LinksAreExactlyTheTouchingPairs) {
+    const Built b = build(test::torus(1, 0.45, 32, 24), 32, DomainKind::sparse,
+                          {Bone{0, {0.9f, 0, 0}, {1.1f, 0.1f, 0}, true, true}});
+    const auto& leaves = b.domain.leaves;
+    auto touch = [&](const Domain::Leaf& p, const Domain::Leaf& q) {
+        const int a = 1 << p.level, c = 1 << q.level;
+        return p.x <= q.x + c && q.x <= p.x + a && p.y <= q.y + c && q.y <= p.y + a && p.z <= q.z + c &&
+               q.z <= p.z + a;
+    };
+    for (std::uint32_t i = 0; i < leaves.size(); ++i) {
+        std::vector<std::uint32_t> links(b.domain.link.begin() + b.domain.first_link[i],
+                                         b.domain.link.begin() + b.domain.first_link[i + 1]);
+        std::sort(links.begin(), links.end());
+        std::vector<std::uint32_t> expected;
+        for (std::uint32_t j = 0; j < leaves.size(); ++j)
+            if (i != j && touch(leaves[i], leaves[j])) expected.push_back(j);
+        ASSERT_EQ(links, expected) << "leaf " << i;
+    }
+}
+
+TEST(Octree, CellsAreDividedAtBones) {
+    const Bone bone{0, {-0.3f, 0.02f, 0.01f}, {0.3f, 0.05f, 0.02f}, true, true};
+    const Built b = build(test::box({0, 0, 0}, {1, 1, 1}), 64, DomainKind::sparse, {bone});
+    int count = 0;
+    trace_segment(b.domain.transform, bone.head, bone.tail, [&](int x, int y, int z) {
+        ++count;
+        EXPECT_EQ(b.domain.leaves[b.domain.leaf_at(x, y, z)].level, 0);
+    });
+    EXPECT_GT(count, 15);
+}
+
+TEST(Octree, SeparatePartsAreSeparateComponents) {
+    test::Shape s = test::sphere({-1, 0, 0}, 0.4, 2);
+    append(s, test::sphere({1, 0, 0}, 0.4, 2));
+    append(s, test::sphere({0, 1, 0}, 0.1, 2));
+    EXPECT_EQ(build(s, 64, DomainKind::sparse).domain.component_count, 3u);
+}
+
+TEST(Trace, VisitsEveryVoxelOnTheWayAndNoOther) {
+    GridTransform g;
+    g.resolution = 32;
+    const Vec3 ends[][2] = {{{1.5f, 1.5f, 1.5f}, {30.2f, 20.7f, 3.3f}},  {{10, 10, 10}, {10, 10, 10}},
+                            {{5.5f, 5.5f, 30.5f}, {5.5f, 5.5f, 1.5f}},   {{-10, 5.2f, 5.1f}, {50, 6.3f, 7.4f}},
+                            {{0.5f, 0.5f, 0.5f}, {31.5f, 31.5f, 31.5f}}, {{-5, -5, -5}, {-1, -1, -1}}};
+    for (const auto& e : ends) {
+        BitGrid visited(32), sampled(32);
+        std::array<int, 3> last{-1, -1, -1};
+        trace_segment(g, e[0], e[1], [&](int x, int y, int z) {
+            ASSERT_TRUE(x >= 0 && x < 32 && y >= 0 && y < 32 && z >= 0 && z < 32);
+            if (last[0] >= 0) {
+                EXPECT_EQ(std::abs(x - last[0]) + std::abs(y - last[1]) + std::abs(z - last[2]), 1);
+            }
+            last = {x, y, z};
+            visited.set(x, y, z);
+        });
+        for (int i = 0; i <= 100000; ++i) {
+            const double t = i / 100000.0;
+            const double p[3] = {e[0].x + t * (double(e[1].x) - e[0].x), e[0].y + t * (double(e[1].y) - e[0].y),
+                                 e[0].z + t * (double(e[1].z) - e[0].z)};
+            // A sample on a border may be counted for either side.
+            bool inside = true, border = false;
+            for (const double c : p) {
+                inside = inside && c > 0 && c < 32;
+                border = border || std::abs(c - std::round(c)) < 1e-3;
+            }
+            if (inside && !border) sampled.set(int(p[0]), int(p[1]), int(p[2]));
+        }
+        for (std::size_t k = 0; k < sampled.words().size(); ++k)
+            EXPECT_EQ(sampled.words()[k] & ~visited.words()[k], 0u);
+        EXPECT_LE(visited.count(), sampled.count() + 64);
+    }
+}
+
+TEST(Seeds, BoneInsideSeedsWhatItCrossesAndBoneOutsideSnaps) {
+    const std::vector<Bone> bones = {{0, {-0.5f, 0, 0}, {0.5f, 0, 0}, true, true},
+                                     {1, {3, 0, 0}, {4, 0, 0}, true, true},
+                                     {3, {0, 0.9f, 0}, {0, 5, 0}, true, true}};
+    const Built b = build(test::sphere({0, 0, 0}, 1, 3), 64, DomainKind::sparse, bones);
+    const BoneSeeds seeds = seed_bones(b.domain, bones, 4);
+    EXPECT_GT(seeds.of_joint[0].size(), 25u);
+    for (const auto& seed : seeds.of_joint[0]) EXPECT_EQ(seed.distance, 0);
+    ASSERT_EQ(seeds.of_joint[1].size(), 1u);
+    EXPECT_NEAR(seeds.of_joint[1][0].distance * b.domain.transform.voxel, 2.0, 2 * b.domain.transform.voxel);
+    EXPECT_TRUE(seeds.of_joint[2].empty());
+    EXPECT_GT(seeds.of_joint[3].size(), 0u);  // its inner end counts
+    EXPECT_EQ(seeds.snapped, std::vector<std::uint32_t>{1});
+}
+
+}  // namespace
+}  // namespace sinew

@@ -1,0 +1,220 @@
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <numbers>
+
+#include "characters/characters.h"
+#include "characters/shapes.h"
+#include "sinew/domain.h"
+
+namespace sinew {
+namespace {
+
+using test::Shape;
+
+MeshView view(const Shape& s) { return {s.positions, s.triangles, {}}; }
+
+VoxelGrid voxels(const MeshView& mesh, const VoxelizeOptions& options) {
+    Result<VoxelGrid> grid = voxelize(mesh, analyse_mesh(mesh), options);
+    EXPECT_TRUE(grid) << (grid ? "" : grid.error().message);
+    return std::move(*grid);
+}
+
+VoxelGrid voxels(const Shape& s, int resolution) { return voxels(view(s), {resolution, true, true}); }
+
+// A boundary voxel is inside by half, on average.
+double volume(const VoxelGrid& g) {
+    const double cell = std::pow(g.transform.voxel, 3);
+    return cell * (static_cast<double>(g.interior.count()) + 0.5 * static_cast<double>(g.boundary.count()));
+}
+
+std::array<int, 3> voxel_at(const VoxelGrid& g, double x, double y, double z) {
+    return {static_cast<int>((x - g.transform.origin[0]) / g.transform.voxel),
+            static_cast<int>((y - g.transform.origin[1]) / g.transform.voxel),
+            static_cast<int>((z - g.transform.origin[2]) / g.transform.voxel)};
+}
+
+TEST(Voxelize, VolumesConverge) {
+    struct Case {
+        Shape shape;
+        double volume;
+    } cases[] = {{test::box({0, 0, 0}, {1, 0.5, 0.25}), 1.0},
+                 {test::sphere({0, 0, 0}, 1, 4), 4.0 / 3 * std::numbers::pi},
+                 {test::torus(1, 0.4, 96, 48), 2 * std::numbers::pi * std::numbers::pi * 0.16}};
+    for (const Case& c : cases) {
+        double error[3];
+        for (int k = 0; k < 3; ++k) error[k] = std::abs(volume(voxels(c.shape, 64 << k)) / c.volume - 1);
+        EXPECT_LT(error[0], 0.03);
+        EXPECT_LT(error[1], 0.015);
+        EXPECT_LT(error[2], 0.008);
+    }
+}
+
+TEST(Voxelize, BoundaryIsExactlyWhatTrianglesTouch) {
+    // One triangle against an oracle of samples: each lies in a boundary voxel, and each boundary voxel holds a
+    // sample or is grazed by one, because positions are snapped to 1/512 voxel.
+    Shape s;
+    s.positions = {{0, 0, 0}, {1, 0.3f, 0.1f}, {0.2f, 0.9f, 0.7f}};
+    s.triangles = {{0, 1, 2}};
+    const VoxelGrid g = voxels(s, 32);
+    BitGrid touched(32), grazed(32);
+    const int n = 2000;
+    for (int i = 0; i <= n; ++i) {
+        for (int j = 0; i + j <= n; ++j) {
+            const double a = double(i) / n, b = double(j) / n, c = 1 - a - b;
+            const Vec3 &p = s.positions[0], &q = s.positions[1], &r = s.positions[2];
+            const double x = a * p.x + b * q.x + c * r.x, y = a * p.y + b * q.y + c * r.y,
+                         z = a * p.z + b * q.z + c * r.z;
+            const auto v = voxel_at(g, x, y, z);
+            touched.set(v[0], v[1], v[2]);
+            for (int corner = 0; corner < 8; ++corner) {
+                const double e = 0.03 * g.transform.voxel;
+                const auto near =
+                    voxel_at(g, x + (corner & 1 ? e : -e), y + (corner & 2 ? e : -e), z + (corner & 4 ? e : -e));
+                grazed.set(near[0], near[1], near[2]);
+            }
+        }
+    }
+    std::size_t missed = 0, extra = 0;
+    for (std::size_t k = 0; k < g.boundary.words().size(); ++k) {
+        missed += std::popcount(touched.words()[k] & ~g.boundary.words()[k]);
+        extra += std::popcount(g.boundary.words()[k] & ~grazed.words()[k]);
+    }
+    EXPECT_LE(missed, 2u);  // samples within the snapping distance of a border
+    EXPECT_EQ(extra, 0u);
+    EXPECT_GT(g.boundary.count(), 300u);
+}
+
+TEST(Voxelize, SurfaceHasNoGaps) {
+    // No way from outside to inside through faces of voxels without crossing the boundary.
+    const VoxelGrid g = voxels(test::sphere({0.1, 0.2, 0.3}, 1, 3), 64);
+    const int r = 64;
+    for (int z = 1; z < r; ++z)
+        for (int y = 1; y < r; ++y)
+            for (int x = 1; x < r; ++x) {
+                if (!g.interior.get(x, y, z)) continue;
+                for (const auto& n : {std::array{x - 1, y, z}, std::array{x, y - 1, z}, std::array{x, y, z - 1},
+                                      std::array{x + 1, y, z}, std::array{x, y + 1, z}, std::array{x, y, z + 1}}) {
+                    ASSERT_TRUE(g.interior.get(n[0], n[1], n[2]) || g.boundary.get(n[0], n[1], n[2]))
+                        << x << " " << y << " " << z;
+                }
+            }
+}
+
+TEST(Voxelize, VoteEqualsWindingNumbersOnClosedMeshes) {
+    const test::Character person = test::biped();
+    const Shape shapes[] = {test::sphere({0, 0, 0}, 1, 3), test::torus(1, 0.3, 48, 24),
+                            test::box({0, 0, 0}, {1, 1, 1}, 3), Shape{person.positions, person.triangles}};
+    for (const Shape& s : shapes) {
+        const VoxelGrid g = voxels(s, 64);
+        EXPECT_EQ(g.ambiguous, 0u);
+        std::vector<Vec3> centres;
+        std::vector<bool> inside;
+        for (int z = 0; z < 64; ++z)
+            for (int y = 0; y < 64; ++y)
+                for (int x = 0; x < 64; ++x) {
+                    if (g.boundary.get(x, y, z)) continue;
+                    centres.push_back({float(g.transform.origin[0] + (x + 0.5) * g.transform.voxel),
+                                       float(g.transform.origin[1] + (y + 0.5) * g.transform.voxel),
+                                       float(g.transform.origin[2] + (z + 0.5) * g.transform.voxel)});
+                    inside.push_back(g.interior.get(x, y, z));
+                }
+        const std::vector<float> w =
+            winding_numbers(view(s), std::vector<bool>(s.triangles.size(), false), centres);
+        std::size_t differ = 0;
+        for (std::size_t i = 0; i < w.size(); ++i) differ += (w[i] > 0.5f) != inside[i];
+        EXPECT_EQ(differ, 0u);
+    }
+}
+
+TEST(Voxelize, AmbiguousVoxelsAreSettledByWindingNumbers) {
+    // Figure 4 of the paper: from the middle of the cube one view pair in three agrees.
+    const Shape s = test::intersecting_shells();
+    const VoxelGrid with = voxels(view(s), {64, true, true}), without = voxels(view(s), {64, false, true});
+    EXPECT_GT(with.ambiguous, 0u);
+    EXPECT_EQ(with.ambiguous, without.ambiguous);
+    EXPECT_GT(with.ambiguous_inside, 0u);
+    EXPECT_EQ(without.ambiguous_inside, 0u);
+    EXPECT_EQ(with.interior.count(), without.interior.count() + with.ambiguous_inside);
+    const auto middle = voxel_at(with, 0.3, 0.3, 0.0);
+    EXPECT_TRUE(with.interior.get(middle[0], middle[1], middle[2]));
+    EXPECT_FALSE(without.interior.get(middle[0], middle[1], middle[2]));
+}
+
+TEST(Voxelize, CrossingPartsAndNestedPartsAreSolid) {
+    Shape two = test::box({-0.3, 0, 0}, {0.5, 0.5, 0.5}, 4);
+    append(two, test::box({0.3, 0.1, 0.2}, {0.5, 0.5, 0.5}, 4));
+    const VoxelGrid g = voxels(two, 64);
+    for (const double x : {-0.6, -0.3, 0.0, 0.3, 0.6}) {
+        const auto v = voxel_at(g, x, 0.05, 0.1);
+        EXPECT_TRUE(g.interior.get(v[0], v[1], v[2]) || g.boundary.get(v[0], v[1], v[2])) << x;
+    }
+    const VoxelGrid nested = voxels(test::nested_boxes(), 64);
+    const auto v = voxel_at(nested, 0.01, 0.01, 0.01);
+    EXPECT_TRUE(nested.interior.get(v[0], v[1], v[2]) || nested.boundary.get(v[0], v[1], v[2]));
+}
+
+TEST(Voxelize, FlippedFacesAreSurvivedAndRepairCanBeTurnedOff) {
+    Shape s = test::sphere({0, 0, 0}, 1, 3);
+    const std::size_t whole = voxels(s, 64).interior.count();
+    for (Triangle& t : s.triangles) std::swap(t[1], t[2]);
+    EXPECT_EQ(voxels(s, 64).interior.count(), whole);
+    EXPECT_EQ(voxels(view(s), {64, true, false}).interior.count(), 0u);
+}
+
+TEST(Voxelize, OpenBoxIsFilledByTheOtherTwoViews) {
+    const Shape closed = test::box({0, 0, 0}, {1, 1, 1}, 4), open = test::open_box({0, 0, 0}, {1, 1, 1}, 4, 8u);
+    EXPECT_NEAR(double(voxels(open, 64).interior.count()), double(voxels(closed, 64).interior.count()),
+                0.05 * double(voxels(closed, 64).interior.count()));
+}
+
+TEST(Voxelize, SheetHasNoInterior) {
+    const VoxelGrid g = voxels(test::sheet({0, 0, 0}, {1, 0, 0}, {0, 0.2, 1}, 8, 8), 64);
+    EXPECT_EQ(g.interior.count(), 0u);
+    EXPECT_GT(g.boundary.count(), 3000u);
+}
+
+TEST(Voxelize, CoplanarDuplicatesChangeNothing) {
+    Shape s = test::box({0, 0, 0}, {1, 0.8, 0.6}, 5);
+    const VoxelGrid once = voxels(s, 64);
+    const std::size_t n = s.triangles.size();
+    for (std::size_t t = 0; t < n; ++t) s.triangles.push_back(s.triangles[t]);
+    const VoxelGrid twice = voxels(s, 64);
+    EXPECT_TRUE(once.boundary == twice.boundary);
+    EXPECT_TRUE(once.interior == twice.interior);
+}
+
+TEST(Voxelize, SymmetricMeshGivesSymmetricGrid) {
+    const VoxelGrid g = voxels(test::torus(1, 0.3, 48, 24), 64);
+    // The box's centre is the centre of voxel 32, so x mirrors to 64 - x.
+    for (int z = 1; z < 64; ++z)
+        for (int y = 1; y < 64; ++y)
+            for (int x = 1; x < 64; ++x) ASSERT_EQ(g.interior.get(x, y, z), g.interior.get(64 - x, y, z));
+}
+
+TEST(Voxelize, TheLargestGridHoldsTheLargestTriangle) {
+    // Triangles across the whole grid at the highest resolution: the widest integers that occur.
+    Shape s;
+    s.positions = {{0, 0, 0}, {1, 1, 0}, {0, 1, 1}, {1, 0, 1}};
+    s.triangles = {{0, 1, 2}, {0, 3, 1}, {0, 2, 3}, {1, 3, 2}};
+    const VoxelGrid g = voxels(view(s), {1024, true, true});
+    EXPECT_NEAR(volume(g), 1.0 / 3, 0.002);
+}
+
+TEST(Voxelize, RefusesOtherResolutions) {
+    for (const int r : {0, -1, 16, 100, 2048}) EXPECT_FALSE(check(VoxelizeOptions{r, true, true}));
+    for (const int r : {32, 64, 1024}) EXPECT_TRUE(check(VoxelizeOptions{r, true, true}));
+}
+
+TEST(Voxelize, AMeshWithoutExtentIsAnError) {
+    Shape s;
+    s.positions = {{1, 2, 3}};
+    s.triangles = {{0, 0, 0}};
+    const Result<VoxelGrid> g = voxelize(view(s), analyse_mesh(view(s)), {});
+    ASSERT_FALSE(g);
+    EXPECT_EQ(g.error().code, ErrorCode::input);
+}
+
+}  // namespace
+}  // namespace sinew
