@@ -231,7 +231,9 @@ Character biped(const BipedOptions& options) {
         for (const P3& palm : palms)
             size = std::min(size, cell / 4 + slope * std::max(0.0, length(p - palm) - 0.14));
         size = std::min(size, cell / 2 + slope * std::max(0.0, length(p - P3{0, 1.65, 0.01}) - 0.12));
-        // Nose and ears.
+        // Where the surface bends most: the fork of the legs, the foot of the neck; nose and ears.
+        for (const P3 bend : {P3{0, 0.83, 0}, P3{0, 1.47, -0.02}})
+            size = std::min(size, cell / 2 + slope * std::max(0.0, length(p - bend) - 0.09));
         for (const P3 fine : {P3{0, 1.635, 0.10}, P3{0.08, 1.63, -0.012}, P3{-0.08, 1.63, -0.012}})
             size = std::min(size, cell / 4 + slope * std::max(0.0, length(p - fine) - 0.04));
         size = std::min(size, cell / 2 + slope * std::max(0.0, length(p - P3{0, 0.0, 0.05}) - 0.22));

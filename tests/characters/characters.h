@@ -31,7 +31,7 @@ struct BipedOptions {
     bool control_joints = false;  ///< adds ik_*, pole_*, *_slot_* and *_end joints, which must deform nothing
 };
 
-/// A person of 1.75 m, closed and smooth, with two five-fingered hands. 52 joints, some 16 000 vertices.
+/// A person of 1.75 m, closed and smooth, with two five-fingered hands. 52 joints, some 18 000 vertices.
 Character biped(const BipedOptions& options = {});
 
 /// A dog-like animal: four legs, neck, head, ears, tail. Closed and smooth.
