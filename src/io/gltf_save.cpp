@@ -516,7 +516,9 @@ private:
                 if (fresh.accessor == none && fresh.wanted != none && accessors.erase(fresh.wanted))
                     fresh.accessor = fresh.wanted;
                 if (fresh.wanted == none) continue;
-                const auto view = whole(member(*document_.at("accessors", fresh.wanted), "bufferView"));
+                const Json* const old = document_.at("accessors", fresh.wanted);
+                if (!old) continue;  // a primitive without a skin may name weights that are not there
+                const auto view = whole(member(*old, "bufferView"));
                 if (view && views.erase(*view)) fresh.view = *view;
             }
         std::size_t next_accessor = document_.count("accessors"), next_view = document_.count("bufferViews");
