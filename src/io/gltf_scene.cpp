@@ -64,7 +64,7 @@ public:
         : document_(document), scene_(scene), rig_(document.rig), accessors_(document) {
         std::size_t bytes = document.text.size();
         for (const auto& buffer : document.buffers) bytes += buffer.bytes.size();
-        budget_ = (std::size_t{1} << 22) + 64 * bytes;
+        budget_ = (std::size_t{1} << 22) + 16 * bytes;
     }
 
     Status read(std::optional<Skeleton> skeleton) {
@@ -374,12 +374,14 @@ private:
         return text;
     }
 
-    /// Named like the object that holds a skeleton rather than like a joint.
+    /// Named like the object that holds a skeleton ("Armature", "rig.001", "Skeleton_3") rather than like a joint
+    /// ("Skeleton_torso_joint_1", "RigPelvis").
     bool named_like_holder(std::size_t node) const {
         const std::string name = lower(node_name(node));
-        for (const char* word : {"armature", "skeleton", "rig", "rootnode", "root node", "scene", "sketchfab"})
-            if (name.starts_with(word)) return true;
-        return false;
+        for (const std::string_view word : {"armature", "skeleton", "rig", "scene", "world"})
+            if (name.starts_with(word) && name.find_first_not_of("0123456789._- ", word.size()) == name.npos)
+                return true;
+        return name.starts_with("rootnode") || name.starts_with("sketchfab");
     }
 
     /// A file without skins: its largest hierarchy of plain nodes is the skeleton, as the nodes pose it.
@@ -424,24 +426,31 @@ private:
                 if (plain[i] && (parent_[i] == none || !plain[parent_[i]]) &&
                     (roots.empty() || size[i] > size[roots[0]]))
                     roots = {i};
-            // Nodes at the top that only hold the skeleton (and the meshes beside it) are no joints.
+            // Nodes at the top that only hold the skeleton (and the meshes beside it) are no joints, nor is what
+            // holds a holder.
+            std::vector<bool> holder(count);
+            for (std::size_t k = count; k-- > 0;) {
+                const std::size_t i = order[k];
+                if (named_like_holder(i)) holder[i] = true;
+                if (holder[i] && parent_[i] != none) holder[parent_[i]] = true;
+            }
             while (roots.size() == 1) {
                 const std::size_t root = roots[0];
                 std::vector<std::size_t> below;
                 bool holds_others = false;
                 for (const std::size_t child : children_[root])
                     plain[child] ? below.push_back(child) : void(holds_others = true);
-                const bool named = named_like_holder(root);
+                const bool named = holder[root];
                 if (below.empty() || (!holds_others && !named)) break;
                 const auto largest =
                     *std::max_element(below.begin(), below.end(), [&](std::size_t a, std::size_t b) {
                         return size[a] < size[b] || (size[a] == size[b] && a > b);
                     });
                 const std::string name = lower(node_name(root));
-                const bool skeleton_itself =
-                    name.starts_with("armature") || name.starts_with("skeleton") || name.starts_with("rig");
-                // An armature with several roots keeps them all, as long as it is not a lone pair of empties.
-                if (skeleton_itself && size[root] > 2)
+                const bool armature =
+                    named_like_holder(root) &&
+                    (name.starts_with("armature") || name.starts_with("skeleton") || name.starts_with("rig"));
+                if (armature)  // with all of its roots
                     roots = below;
                 else if (size[largest] >= 2 || named)
                     roots = {largest};
@@ -670,7 +679,7 @@ private:
         return Done{};
     }
 
-    /// Primitives may share accessors, so a small file can ask for any number of vertices and triangles. Past 64
+    /// Primitives may share accessors, so a small file can ask for any number of vertices and triangles. Past 16
     /// per byte of the file (and four million) it is no character.
     Status spend(std::size_t elements, const std::string& place) {
         if (elements > budget_ || scene_.positions.size() + elements > 0xfffffffeu ||
@@ -685,7 +694,6 @@ private:
     Status add_positions(const Elements& elements, const Matrix& to_scene, const std::string& place) {
         const std::vector<float> values = as_floats(elements, elements.normalized);
         const bool moved = !(to_scene == Matrix{});
-        scene_.positions.reserve(scene_.positions.size() + elements.count);
         for (std::size_t i = 0; i < elements.count; ++i) {
             Vec3 p{values[3 * i], values[3 * i + 1], values[3 * i + 2]};
             if (moved) {
@@ -761,7 +769,6 @@ private:
         const auto corner = [&](std::size_t i) {
             return block.first_vertex + (indices ? (*indices)[i] : static_cast<std::uint32_t>(i));
         };
-        scene_.triangles.reserve(scene_.triangles.size() + count);
         for (std::size_t i = 0; i < count; ++i) {
             Triangle t;
             if (mode == 4)
