@@ -143,7 +143,7 @@ inline Maker quad(bool weighted = true) {
     const auto index = m.scalar<std::uint16_t>({0, 1, 2, 0, 2, 3});
     Json attributes{{"POSITION", position}};
     if (weighted) {
-        attributes["JOINTS_0"] = m.vec4<std::uint8_t>({0, 1, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0});
+        attributes["JOINTS_0"] = m.vec4<std::uint8_t>({0, 1, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0});
         attributes["WEIGHTS_0"] =
             m.vec4<float>({0.75f, 0.25f, 0, 0, 0.75f, 0.25f, 0, 0, 1, 0, 0, 0, 0.5f, 0.5f, 0, 0});
     }

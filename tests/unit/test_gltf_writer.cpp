@@ -1,0 +1,695 @@
+// Writing glTF: only weights change; sums are exact; nothing is left behind.
+#include <draco/compression/encode.h>
+#include <gtest/gtest.h>
+#include <meshoptimizer.h>
+#include <sys/stat.h>
+
+#include <cmath>
+#include <numeric>
+#include <random>
+#include <set>
+
+#include "gltf_maker.h"
+#include "io/gltf_weights.h"
+#include "io/matrix.h"
+
+namespace sinew::test {
+namespace {
+
+Bytes must_save(const io::Scene& scene, const SkinWeights& weights,
+                io::WeightFormat format = io::WeightFormat::f32) {
+    auto bytes = io::save_glb_bytes(scene, weights, {.weight_format = format});
+    EXPECT_TRUE(bytes.ok()) << (bytes ? "" : bytes.error().message);
+    return bytes ? std::move(*bytes) : Bytes{};
+}
+
+Json json_of(const Bytes& glb) { return Json::parse(text_of(glb)); }
+
+Bytes bin_of(const Bytes& glb) {
+    const std::size_t at = 20 + text_of(glb).size() + 8;
+    return {glb.begin() + static_cast<std::ptrdiff_t>(std::min(at, glb.size())), glb.end()};
+}
+
+/// Bytes of a view in buffer 0.
+Bytes view_bytes(const Json& json, const Bytes& bin, std::size_t view) {
+    const Json& v = json["bufferViews"][view];
+    const auto at = bin.begin() + static_cast<std::ptrdiff_t>(v.value("byteOffset", std::size_t{0}));
+    return {at, at + static_cast<std::ptrdiff_t>(v["byteLength"].get<std::size_t>())};
+}
+
+template <typename T>
+std::vector<T> values_of(const Bytes& glb, std::size_t accessor) {
+    const Json json = json_of(glb);
+    const Bytes bytes = view_bytes(json, bin_of(glb), json["accessors"][accessor]["bufferView"]);
+    std::vector<T> out(bytes.size() / sizeof(T));
+    std::memcpy(out.data(), bytes.data(), bytes.size());
+    return out;
+}
+
+void expect_same_weights(const io::Scene& scene, const SkinWeights& weights, float tolerance = 0) {
+    ASSERT_TRUE(scene.weights);
+    ASSERT_EQ(scene.weights->vertex_count(), weights.vertex_count());
+    for (std::size_t v = 0; v < weights.vertex_count(); ++v) {
+        ASSERT_EQ((*scene.weights)[v].size(), weights[v].size()) << v;
+        for (std::size_t i = 0; i < weights[v].size(); ++i) {
+            EXPECT_EQ((*scene.weights)[v][i].joint, weights[v][i].joint) << v;
+            EXPECT_NEAR((*scene.weights)[v][i].weight, weights[v][i].weight, tolerance) << v;
+        }
+    }
+}
+
+/// A skinned quad with many joints in a row.
+Maker many_joints(std::size_t count) {
+    Maker m = quad();
+    m.json["nodes"] = Json::array({{{"mesh", 0}, {"skin", 0}}});
+    Json joints = Json::array();
+    for (std::size_t j = 0; j < count; ++j) {
+        Json node{{"name", "j" + std::to_string(j)}};
+        if (j + 1 < count) node["children"] = {j + 2};
+        m.json["nodes"].push_back(node);
+        joints.push_back(j + 1);
+    }
+    m.json["skins"][0] = {{"joints", joints}};
+    return m;
+}
+
+SkinWeights random_weights(const io::Scene& scene, std::size_t most) {
+    std::mt19937 dealer(7);
+    std::vector<std::uint32_t> counts;
+    std::vector<Influence> influences;
+    for (std::size_t v = 0; v < scene.positions.size(); ++v) {
+        std::set<std::uint32_t> joints;
+        const std::size_t n = 1 + dealer() % most;
+        while (joints.size() < n)
+            joints.insert(static_cast<std::uint32_t>(dealer() % scene.skeleton.joints.size()));
+        for (const std::uint32_t j : joints)
+            influences.push_back({j, std::exp(-static_cast<float>(dealer() % 1000) / 100)});
+        counts.push_back(static_cast<std::uint32_t>(n));
+    }
+    auto weights = SkinWeights::from_rows(counts, std::move(influences));
+    EXPECT_TRUE(weights.ok());
+    return std::move(*weights);
+}
+
+// ---- shares
+
+TEST(GltfWeights, SharesAddUpExactly) {
+    std::mt19937 dealer(1);
+    for (int round = 0; round < 20000; ++round) {
+        std::vector<float> weights(1 + dealer() % 12);
+        float sum = 0;
+        for (float& w : weights) sum += w = std::exp(-static_cast<float>(dealer() % 2000) / 100);
+        for (float& w : weights) w /= sum;
+        std::sort(weights.rbegin(), weights.rend());
+        for (const std::uint32_t one : {255u, 65535u}) {
+            std::vector<std::uint32_t> shares(weights.size());
+            io::quantise_shares(weights, one, shares);
+            ASSERT_EQ(std::accumulate(shares.begin(), shares.end(), 0u), one);
+            ASSERT_TRUE(std::is_sorted(shares.rbegin(), shares.rend()));
+            for (std::size_t i = 0; i < weights.size(); ++i)
+                ASSERT_LE(std::abs(static_cast<double>(shares[i]) - double(weights[i]) * one), 1.01);
+        }
+    }
+}
+
+TEST(GltfWeights, TiesGoToTheEarlier) {
+    std::vector<std::uint32_t> shares(4);
+    io::quantise_shares(std::vector<float>(4, 0.25f), 255, shares);
+    EXPECT_EQ(shares, (std::vector<std::uint32_t>{64, 64, 64, 63}));
+    shares.resize(1);
+    io::quantise_shares(std::vector<float>{1.0f}, 65535, shares);
+    EXPECT_EQ(shares[0], 65535u);
+}
+
+TEST(GltfWeights, SettlesFloatSums) {
+    std::vector<float> weights{0.5f, 0.3f, 0.3f};
+    io::settle_sum(weights);
+    EXPECT_NEAR(double(weights[0]) + weights[1] + weights[2], 1, 1e-7);
+    EXPECT_EQ(weights[1], 0.3f);
+}
+
+// ---- what is kept
+
+TEST(GltfWriter, RoundTripOfEveryFormat) {
+    const io::Scene scene = must_read(many_joints(40));
+    for (const std::size_t most : {1u, 4u, 5u, 12u}) {
+        const SkinWeights weights = random_weights(scene, most);
+        expect_same_weights(must_read(must_save(scene, weights)), weights, 1e-7f);
+        const auto sum_of = [&](auto type, io::WeightFormat format) {
+            const Bytes glb = must_save(scene, weights, format);
+            const Json json = json_of(glb);
+            const Json& attributes = json["meshes"][0]["primitives"][0]["attributes"];
+            std::vector<std::size_t> sums(4);
+            for (std::size_t s = 0; attributes.contains("WEIGHTS_" + std::to_string(s)); ++s) {
+                const std::size_t w = attributes["WEIGHTS_" + std::to_string(s)];
+                const std::size_t j = attributes["JOINTS_" + std::to_string(s)];
+                EXPECT_TRUE(json["accessors"][w]["normalized"].get<bool>());
+                const auto shares = values_of<decltype(type)>(glb, w);
+                const auto joints = values_of<std::uint8_t>(glb, j);
+                for (std::size_t i = 0; i < 16; ++i) {
+                    sums[i / 4] += shares[i];
+                    if (shares[i] == 0) {
+                        EXPECT_EQ(joints[i], 0) << "an unused slot names joint 0";
+                    }
+                }
+            }
+            return sums;
+        };
+        EXPECT_EQ(sum_of(std::uint8_t{}, io::WeightFormat::u8), std::vector<std::size_t>(4, 255));
+        EXPECT_EQ(sum_of(std::uint16_t{}, io::WeightFormat::u16), std::vector<std::size_t>(4, 65535));
+    }
+}
+
+TEST(GltfWriter, JointsAreAsWideAsNeeded) {
+    for (const auto& [count, type] : std::vector<std::pair<std::size_t, int>>{{256, 5121}, {257, 5123}}) {
+        const io::Scene scene = must_read(many_joints(count));
+        std::vector<Influence> influences(4, {static_cast<std::uint32_t>(count - 1), 1.0f});
+        const auto weights = SkinWeights::from_rows(std::vector<std::uint32_t>(4, 1), influences);
+        const Bytes glb = must_save(scene, *weights);
+        const Json json = json_of(glb);
+        EXPECT_EQ(json["accessors"][json["meshes"][0]["primitives"][0]["attributes"]["JOINTS_0"].get<std::size_t>()]
+                      ["componentType"],
+                  type);
+        expect_same_weights(must_read(glb), *weights);
+    }
+}
+
+TEST(GltfWriter, TheTextIsKeptByteForByte) {
+    // Odd spacing, odd numbers, unknown keys, keys out of order: all stays but the numbers that must change.
+    Maker m = quad();
+    m.json["extensions"] = {{"ACME_x", {{"bufferView", 0}, {"n", 1}}}};
+    std::string text = [&] {
+        Json json = m.json;
+        json["buffers"] = Json::array({{{"byteLength", m.bin.size()}}});
+        return json.dump(2);
+    }();
+    const auto replace = [&](const std::string& from, const std::string& to) {
+        ASSERT_NE(text.find(from), std::string::npos) << from;
+        text.replace(text.find(from), from.size(), to);
+    };
+    replace("\"n\": 1", "\"n\"  :\t1.000e0, \"u\\u0041\" : \"\\/\"");
+    replace("0.5", "5.0E-1");
+    replace("\"asset\": {", "\"zzz\"   :[ ] ,\"asset\": {\r\n");
+    const io::Scene scene = must_read(pack_glb(text, m.bin));
+    const Bytes saved = must_save(scene, *scene.weights);
+    // Same joints, same weights, same formats: nothing has to change at all but a normalisation of the spelling.
+    std::string expected = text;
+    expected.resize((expected.size() + 3) / 4 * 4, ' ');
+    std::string got = text_of(saved);
+    // The one difference: targets, which the test document leaves out.
+    for (std::size_t at; (at = got.find(",\n      \"target\": 34962")) != got.npos;) got.erase(at, 23);
+    while (got.ends_with(' ')) got.pop_back();
+    while (expected.ends_with(' ')) expected.pop_back();
+    EXPECT_EQ(got, expected);
+    Bytes bin = m.bin;
+    bin.resize((bin.size() + 3) / 4 * 4);
+    EXPECT_EQ(bin_of(saved), bin);
+}
+
+TEST(GltfWriter, OtherBytesAndChunksStay) {
+    Maker m = quad();
+    const Bytes image = as_bytes("not really a picture");
+    m.json["images"] = Json::array({{{"bufferView", m.view(image)}, {"mimeType", "image/png"}}});
+    Bytes glb = m.glb();
+    for (const std::byte b : as_bytes(std::string("\4\0\0\0ACMEdata", 12))) glb.push_back(b);
+    const auto length = static_cast<std::uint32_t>(glb.size());
+    std::memcpy(glb.data() + 8, &length, 4);
+    const io::Scene scene = must_read(glb);
+    const Bytes saved = must_save(scene, spread_weights(scene, 2), io::WeightFormat::u8);
+    EXPECT_TRUE(as_string(saved).ends_with(std::string("\4\0\0\0ACMEdata", 12)));
+    const Json json = json_of(saved);
+    EXPECT_EQ(view_bytes(json, bin_of(saved), json["images"][0]["bufferView"]), image);
+    EXPECT_EQ(values_of<float>(saved, 0), quad_positions());
+}
+
+TEST(GltfWriter, SavingAgainDoesNotGrow) {
+    for (const io::WeightFormat format : {io::WeightFormat::f32, io::WeightFormat::u16, io::WeightFormat::u8})
+        for (const std::size_t joints : {1u, 2u}) {
+            const io::Scene scene = must_read(quad());
+            const Bytes once = must_save(scene, spread_weights(scene, joints), format);
+            const io::Scene again = must_read(once);
+            EXPECT_EQ(must_save(again, spread_weights(again, joints), format), once);
+        }
+    // Eight joints and back to four: the second set is taken off again.
+    const io::Scene scene = must_read(many_joints(12));
+    const Bytes four = must_save(scene, random_weights(scene, 4));
+    const io::Scene first = must_read(four);
+    const Bytes eight = must_save(first, random_weights(first, 8));
+    const io::Scene second = must_read(eight);
+    EXPECT_TRUE(json_of(eight)["meshes"][0]["primitives"][0]["attributes"].contains("JOINTS_1"));
+    const Bytes back = must_save(second, random_weights(second, 4));
+    EXPECT_FALSE(json_of(back)["meshes"][0]["primitives"][0]["attributes"].contains("JOINTS_1"));
+    EXPECT_EQ(back.size(), four.size());
+}
+
+/// Accessors and views that nothing refers to.
+std::size_t unused_objects(const Json& json) {
+    std::set<std::size_t> accessors, views;
+    for (const Json& mesh : json["meshes"])
+        for (const Json& p : mesh["primitives"]) {
+            for (const auto& [name, a] : p["attributes"].items()) accessors.insert(a.get<std::size_t>());
+            if (p.contains("indices")) accessors.insert(p["indices"].get<std::size_t>());
+        }
+    for (const Json& skin : json.value("skins", Json::array()))
+        if (skin.contains("inverseBindMatrices")) accessors.insert(skin["inverseBindMatrices"].get<std::size_t>());
+    for (const std::size_t a : accessors)
+        if (json["accessors"][a].contains("bufferView"))
+            views.insert(json["accessors"][a]["bufferView"].get<std::size_t>());
+    return json["accessors"].size() - accessors.size() + json["bufferViews"].size() - views.size();
+}
+
+TEST(GltfWriter, LeavesNoObjectUnused) {
+    // Sets in the middle of the lists cannot go without renumbering: they stay, with zeros.
+    Maker m = many_joints(12);
+    auto& attributes = primitive(m)["attributes"];
+    attributes["JOINTS_1"] = m.vec4(std::vector<std::uint8_t>(16));
+    attributes["WEIGHTS_1"] = m.vec4(std::vector<float>(16));
+    primitive(m)["indices"] = m.scalar<std::uint16_t>({0, 1, 2, 0, 2, 3});
+    m.json["accessors"][1] = m.json["accessors"][5];  // not unused before either
+    attributes["_EXTRA"] = 1;
+    attributes["_MATRICES"] = 4;
+    ASSERT_EQ(unused_objects(m.json), 1u);  // the view of the old indices
+    const io::Scene scene = must_read(m);
+    const Bytes saved = must_save(scene, random_weights(scene, 4));
+    const Json json = json_of(saved);
+    EXPECT_EQ(unused_objects(json), 1u);
+    EXPECT_TRUE(json["meshes"][0]["primitives"][0]["attributes"].contains("WEIGHTS_1"));
+    EXPECT_EQ(json["accessors"].size(), m.json["accessors"].size());
+    expect_same_weights(must_read(saved), random_weights(scene, 4), 1e-7f);
+    EXPECT_EQ(unused_objects(json_of(must_save(scene, random_weights(scene, 12)))), 1u);
+}
+
+TEST(GltfWriter, SharedAndInterleavedViews) {
+    // Weights in one view with positions, and one JOINTS accessor for two meshes with other positions.
+    Maker m = quad();
+    m.json["meshes"].push_back(m.json["meshes"][0]);
+    std::vector<float> moved = quad_positions();
+    for (float& x : moved) x += 3;
+    m.json["meshes"][1]["primitives"][0]["attributes"]["POSITION"] = m.vec3(moved);
+    m.json["nodes"].push_back({{"mesh", 1}, {"skin", 0}});
+    io::Scene scene = must_read(m);
+    ASSERT_EQ(scene.positions.size(), 8u);
+    std::vector<Influence> influences;
+    for (std::uint32_t v = 0; v < 8; ++v) influences.push_back({v / 4, 1});
+    const auto weights = SkinWeights::from_rows(std::vector<std::uint32_t>(8, 1), influences);
+    Bytes saved = must_save(scene, *weights);
+    expect_same_weights(must_read(saved), *weights);
+    Json json = json_of(saved);
+    EXPECT_NE(json["meshes"][0]["primitives"][0]["attributes"]["JOINTS_0"],
+              json["meshes"][1]["primitives"][0]["attributes"]["JOINTS_0"]);
+    EXPECT_EQ(unused_objects(json), 0u);
+
+    // Primitives that share their vertices go on sharing their weights.
+    m = quad();
+    m.json["meshes"][0]["primitives"].push_back(primitive(m));
+    scene = must_read(m);
+    saved = must_save(scene, spread_weights(scene, 2));
+    json = json_of(saved);
+    EXPECT_EQ(json["meshes"][0]["primitives"][0], json["meshes"][0]["primitives"][1]);
+    EXPECT_EQ(json["accessors"].size(), m.json["accessors"].size());
+}
+
+TEST(GltfWriter, WeightsThatSomethingElseUsesStay) {
+    Maker m = quad();
+    const std::size_t joints = primitive(m)["attributes"]["JOINTS_0"],
+                      shares = primitive(m)["attributes"]["WEIGHTS_0"];
+    primitive(m)["attributes"]["COLOR_0"] = shares;
+    // Lines keep the weights that they have.
+    m.json["meshes"][0]["primitives"].push_back(primitive(m));
+    m.json["meshes"][0]["primitives"][1]["mode"] = 1;
+    const io::Scene scene = must_read(m);
+    const Bytes saved = must_save(scene, spread_weights(scene, 2));
+    EXPECT_EQ(values_of<float>(saved, shares), values_of<float>(m.glb(), shares));
+    EXPECT_EQ(values_of<std::uint8_t>(saved, joints), values_of<std::uint8_t>(m.glb(), joints));
+    EXPECT_EQ(json_of(saved)["meshes"][0]["primitives"][1], m.json["meshes"][0]["primitives"][1]);
+    expect_same_weights(must_read(saved), spread_weights(scene, 2), 1e-7f);
+}
+
+TEST(GltfWriter, SkinsOfTheirOwn) {
+    Maker m = quad();
+    m.json["nodes"].push_back({{"mesh", 1}, {"skin", 1}});
+    m.json["meshes"].push_back(m.json["meshes"][0]);
+    m.json["skins"].push_back(
+        {{"joints", {2}}, {"inverseBindMatrices", m.accessor(bind_matrices({0.5f}), "MAT4", 16)}});
+    m.json["meshes"][1]["primitives"][0]["attributes"].erase("JOINTS_0");
+    m.json["meshes"][1]["primitives"][0]["attributes"].erase("WEIGHTS_0");
+    const io::Scene scene = must_read(m);
+    ASSERT_EQ(scene.skin_of_vertex.size(), 8u);
+    std::vector<Influence> influences(8, {1, 1});
+    const auto weights = SkinWeights::from_rows(std::vector<std::uint32_t>(8, 1), influences);
+    const Bytes saved = must_save(scene, *weights);
+    expect_same_weights(must_read(saved), *weights);
+    const Json json = json_of(saved);
+    // Joint 1 of the skeleton is joint 1 of the first skin and joint 0 of the second.
+    EXPECT_EQ(values_of<std::uint8_t>(saved, json["meshes"][0]["primitives"][0]["attributes"]["JOINTS_0"])[0], 1);
+    EXPECT_EQ(values_of<std::uint8_t>(saved, json["meshes"][1]["primitives"][0]["attributes"]["JOINTS_0"])[0], 0);
+    influences[7] = {0, 1};
+    const auto outside =
+        io::save_glb_bytes(scene, *SkinWeights::from_rows(std::vector<std::uint32_t>(8, 1), influences));
+    ASSERT_FALSE(outside.ok());
+    EXPECT_EQ(outside.error().code, ErrorCode::internal);
+}
+
+TEST(GltfWriter, RefusesWhatDoesNotFit) {
+    const io::Scene scene = must_read(quad());
+    EXPECT_FALSE(io::save_glb_bytes(scene, SkinWeights{}).ok());
+    const std::vector<std::uint32_t> counts{1, 1, 0, 1};
+    const auto empty_row = SkinWeights::from_rows(counts, std::vector<Influence>(3, {0, 1}));
+    const auto saved = io::save_glb_bytes(scene, *empty_row);
+    ASSERT_FALSE(saved.ok());
+    EXPECT_NE(saved.error().message.find("vertex 2"), std::string::npos);
+    EXPECT_FALSE(io::save_glb_bytes(io::Scene{}, SkinWeights{}).ok());
+}
+
+// ---- skins that are made
+
+/// Where skinning puts the vertices of a scene when no joint moves: must be where they are.
+void expect_rest_pose(const Bytes& glb, const std::vector<std::array<float, 3>>& expected) {
+    // Reading maps every skin by its bind matrices; world positions follow from the first skin's first joint.
+    const io::Scene scene = must_read(glb);
+    const Json json = json_of(glb);
+    const auto matrices = values_of<float>(glb, json["skins"][0]["inverseBindMatrices"]);
+    io::Matrix bind;
+    std::copy_n(matrices.begin(), 16, bind.m.begin());
+    io::Matrix world;
+    const std::size_t joint = json["skins"][0]["joints"][0];
+    for (std::size_t k = 0; k < 3; ++k)
+        world(k, 3) = json["nodes"][joint].value("translation", std::vector<double>{0, 0, 0})[k];
+    ASSERT_EQ(scene.positions.size(), expected.size());
+    for (std::size_t v = 0; v < expected.size(); ++v) {
+        const Vec3& p = scene.positions[v];
+        const auto q = io::transform_point(world * bind, p.x, p.y, p.z);
+        for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(q[k], expected[v][k], 1e-5) << v;
+    }
+}
+
+std::vector<std::array<float, 3>> as_rows(const std::vector<Vec3>& points) {
+    std::vector<std::array<float, 3>> out;
+    for (const Vec3& p : points) out.push_back({p.x, p.y, p.z});
+    return out;
+}
+
+TEST(GltfWriter, MakesSkinsForASkeletonWithoutOne) {
+    Maker m = quad(false);
+    m.json.erase("skins");
+    m.json["accessors"].erase(2);
+    m.json["bufferViews"].erase(2);
+    m.json["nodes"][0] = {{"mesh", 0}, {"translation", {0, 0, 3}}, {"scale", {2, 2, 2}}};
+    m.json["nodes"][1]["translation"] = {0, 1, 0};
+    m.json["nodes"].push_back({{"mesh", 0}, {"rotation", {0, 0, 1, 0}}});  // the same mesh elsewhere
+    m.json["scenes"][0]["nodes"] = {0, 1, 3};
+    const io::Scene scene = must_read(m);
+    ASSERT_EQ(scene.positions.size(), 8u);
+    EXPECT_EQ(scene.positions[2], (Vec3{2, 2, 3}));
+    EXPECT_NEAR(scene.positions[6].x, -1, 1e-6f);
+    std::vector<Influence> influences;
+    for (std::uint32_t v = 0; v < 8; ++v) influences.push_back({v / 4, 1});
+    const auto weights = SkinWeights::from_rows(std::vector<std::uint32_t>(8, 1), influences);
+    const Bytes saved = must_save(scene, *weights);
+    const Json json = json_of(saved);
+    EXPECT_EQ(json["skins"].size(), 2u);
+    EXPECT_EQ(json["meshes"].size(), 2u);
+    EXPECT_EQ(json["nodes"].size(), 4u);
+    EXPECT_EQ(json["nodes"][0]["skin"], 0);
+    EXPECT_EQ(json["nodes"][3]["mesh"], 1);
+    EXPECT_EQ(json["skins"][1]["joints"], Json({1, 2}));
+    EXPECT_EQ(unused_objects(json), 0u);
+    expect_same_weights(must_read(saved), *weights);
+    expect_rest_pose(saved, as_rows(scene.positions));
+    const io::Scene again = must_read(saved);
+    EXPECT_EQ(must_save(again, *weights), saved);
+}
+
+TEST(GltfWriter, AddsASkeletonFromElsewhere) {
+    Maker m = quad(false);
+    m.json.erase("skins");
+    m.json["nodes"] = Json::array({{{"mesh", 0}, {"translation", {1, 0, 0}}}, {{"name", "lamp"}}});
+    m.json["scenes"] = Json::array({{{"nodes", {1}}}, {{"nodes", {0}}}});
+    const TemporaryFolder folder;
+    write_text(folder / "s.json",
+               R"({"bones":[{"name":"a","parent":-1,"head":[0,0,0],"tail":[0,1,0]},
+                            {"name":"b\"","parent":0,"head":[0.1,1,0.3],"tail":[0,2,0]},
+                            {"name":"c","parent":-1,"head":[5,0,0],"tail":[5,1,0]}]})");
+    const auto scene = io::load_bytes(m.glb(), "t.glb", {}, {.skeleton = folder / "s.json"});
+    ASSERT_TRUE(scene.ok()) << scene.error().message;
+    const SkinWeights weights = spread_weights(*scene, 3);
+    const Bytes saved = must_save(*scene, weights);
+    const Json json = json_of(saved);
+    EXPECT_EQ(json["nodes"].size(), 6u);  // three joints and what holds the two roots together
+    EXPECT_EQ(json["nodes"][3]["name"], "b\"");
+    EXPECT_EQ(json["scenes"][0]["nodes"], Json({1}));
+    EXPECT_EQ(json["scenes"][1]["nodes"], Json({0, 5}));
+    const io::Scene again = must_read(saved);
+    EXPECT_EQ(again.skeleton.joints.size(), 3u);
+    EXPECT_EQ(again.skeleton.joints[1].parent, 0);
+    // The scene is now in the space of the mesh, which stands at (1, 0, 0).
+    EXPECT_NEAR(again.skeleton.joints[1].position.x, 0.1f - 1, 1e-6f);
+    expect_same_weights(again, weights, 1e-7f);
+    expect_rest_pose(saved, as_rows(scene->positions));
+}
+
+TEST(GltfWriter, MakesAFileFromArrays) {
+    Skeleton skeleton;
+    skeleton.joints.resize(2);
+    skeleton.joints[0].name = "root";
+    skeleton.joints[1].name = "tip \xff";
+    skeleton.joints[1].parent = 0;
+    skeleton.joints[1].position = {0, 0.1f, 0};
+    const std::vector<Vec3> positions{{0, 0, 0}, {1, 0, 0}, {0, 0.1f, 0}, {9, 9, 9}};
+    const auto scene = io::make_scene(positions, {{0, 1, 2}}, skeleton, "dir/some \"mesh\".obj");
+    ASSERT_TRUE(scene.ok()) << scene.error().message;
+    EXPECT_EQ(scene->positions, positions);
+    const SkinWeights weights = spread_weights(*scene, 2);
+    const Bytes saved = must_save(*scene, weights);
+    const Json json = json_of(saved);
+    EXPECT_EQ(json["accessors"][0]["max"], Json({9, 9, 9}));
+    EXPECT_EQ(values_of<float>(saved, 1), (std::vector<float>{0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 1, 0}));
+    const io::Scene again = must_read(saved);
+    EXPECT_EQ(again.positions, positions);
+    EXPECT_EQ(again.triangles, scene->triangles);
+    EXPECT_EQ(again.skeleton.joints[1].position, (Vec3{0, 0.1f, 0}));
+    expect_same_weights(again, weights, 1e-7f);
+
+    EXPECT_FALSE(io::make_scene({}, {}, skeleton, "a").ok());
+    EXPECT_FALSE(io::make_scene(positions, {{0, 1, 4}}, skeleton, "a").ok());
+    EXPECT_FALSE(io::make_scene({{NAN, 0, 0}, {}, {}}, {{0, 1, 2}}, skeleton, "a").ok());
+    EXPECT_FALSE(io::make_scene(positions, {{0, 1, 2}}, {}, "a").ok());
+}
+
+// ---- containers
+
+TEST(GltfWriter, BetweenContainers) {
+    const TemporaryFolder folder;
+    const Maker m = quad();
+    write_text(folder / "in.gltf", m.gltf());
+    const auto scene = io::load(folder / "in.gltf");
+    ASSERT_TRUE(scene.ok());
+    const SkinWeights weights = spread_weights(*scene, 2);
+    ASSERT_TRUE(io::save(*scene, weights, folder / "out.gltf").ok());
+    ASSERT_TRUE(io::save(*scene, weights, folder / "out.glb").ok());
+    ASSERT_TRUE(io::save(must_read(m), weights, folder / "from_glb.gltf").ok());
+    for (const char* name : {"out.gltf", "out.glb", "from_glb.gltf"}) {
+        const auto again = io::load(folder / name);
+        ASSERT_TRUE(again.ok()) << name << again.error().message;
+        expect_same_weights(*again, weights, 1e-7f);
+        EXPECT_EQ(again->positions, scene->positions);
+    }
+    EXPECT_FALSE(json_of(read_bytes(folder / "out.glb"))["buffers"][0].contains("uri"));
+    // Embedded data stays one buffer, and does not grow either.
+    const auto again = io::load(folder / "out.gltf");
+    ASSERT_TRUE(io::save(*again, weights, folder / "twice.gltf").ok());
+    EXPECT_EQ(read_bytes(folder / "twice.gltf"), read_bytes(folder / "out.gltf"));
+    const auto wrong = io::save(*scene, weights, folder / "out.fbx");
+    ASSERT_FALSE(wrong.ok());
+    EXPECT_EQ(wrong.error().code, ErrorCode::usage);
+}
+
+TEST(GltfWriter, ExternalFilesComeAlong) {
+    const TemporaryFolder folder, other;
+    Maker m = quad();
+    m.json["images"] = Json::array(
+        {{{"uri", "tex/a%20b.png"}}, {{"uri", "missing.png"}}, {{"uri", "data:image/png;base64,AAAA"}}});
+    std::filesystem::create_directory(folder / "tex");
+    write_text(folder / "tex/a b.png", "picture");
+    write_text(folder / "b.bin", as_string(m.bin));
+    write_text(folder / "in.gltf", m.gltf("b.bin"));
+    const auto scene = io::load(folder / "in.gltf");
+    ASSERT_TRUE(scene.ok());
+    const SkinWeights weights = spread_weights(*scene, 2);
+    // In the same folder there is nothing to copy, and the buffer file is not touched.
+    const auto beside = io::save(*scene, weights, folder / "out.gltf");
+    ASSERT_TRUE(beside.ok());
+    EXPECT_TRUE(beside->notes.empty());
+    EXPECT_EQ(read_bytes(folder / "b.bin"), m.bin);
+    // A file of that name but with other content is somebody's: nothing is written.
+    write_text(other / "b.bin", "mine");
+    EXPECT_FALSE(io::save(*scene, weights, other / "out.gltf").ok());
+    EXPECT_FALSE(std::filesystem::exists(other / "out.gltf"));
+    EXPECT_FALSE(std::filesystem::exists(other / "tex"));
+    std::filesystem::remove(other / "b.bin");
+    const auto report = io::save(*scene, weights, other / "out.gltf");
+    ASSERT_TRUE(report.ok()) << report.error().message;
+    EXPECT_EQ(report->notes.size(), 3u);
+    EXPECT_EQ(as_string(read_bytes(other / "tex/a b.png")), "picture");
+    const auto again = io::load(other / "out.gltf");
+    ASSERT_TRUE(again.ok());
+    expect_same_weights(*again, weights, 1e-7f);
+    // As a GLB the buffer is inside.
+    ASSERT_TRUE(io::save(*scene, weights, folder / "out.glb").ok());
+    std::filesystem::remove(folder / "b.bin");
+    EXPECT_TRUE(io::load(folder / "out.glb").ok());
+}
+
+TEST(GltfWriter, AGlbWithoutBinChunkGetsOne) {
+    // Positions that no bytes back, and no buffers at all.
+    Json json{{"asset", {{"version", "2.0"}}},
+              {"scenes", Json::array({{{"nodes", {0, 1}}}})},
+              {"nodes", Json::array({{{"mesh", 0}, {"skin", 0}}, {{"name", "a"}}})},
+              {"skins", Json::array({{{"joints", {1}}}})},
+              {"meshes", Json::array({{{"primitives", Json::array({{{"attributes", {{"POSITION", 0}}}}})}}})},
+              {"accessors", Json::array({{{"componentType", 5126}, {"count", 3}, {"type", "VEC3"}}})}};
+    const io::Scene scene = must_read(pack_glb(json.dump(), {}));
+    const Bytes saved = must_save(scene, spread_weights(scene));
+    EXPECT_EQ(json_of(saved)["buffers"].size(), 1u);
+    expect_same_weights(must_read(saved), spread_weights(scene));
+}
+
+// ---- compression
+
+TEST(GltfWriter, MeshoptWeightsBecomePlain) {
+    for (const bool everything : {false, true}) {
+        Maker m = quad();
+        const auto compress = [&](std::size_t view, std::size_t stride) {
+            const Bytes plain = view_bytes(m.json, m.bin, view);
+            Bytes stream(4000);
+            stream.resize(meshopt_encodeVertexBuffer(reinterpret_cast<unsigned char*>(stream.data()), stream.size(),
+                                                     plain.data(), plain.size() / stride, stride));
+            const std::size_t at = m.bin.size();
+            m.bin.insert(m.bin.end(), stream.begin(), stream.end());
+            m.json["bufferViews"][view]["extensions"]["EXT_meshopt_compression"] = {
+                {"buffer", 0},
+                {"byteOffset", at},
+                {"byteLength", stream.size()},
+                {"count", plain.size() / stride},
+                {"byteStride", stride},
+                {"mode", "ATTRIBUTES"}};
+        };
+        compress(2, 4);
+        compress(3, 16);
+        if (everything) compress(0, 12);
+        m.json["extensionsUsed"] = {"KHR_materials_unlit", "EXT_meshopt_compression"};
+        m.json["extensionsRequired"] = {"EXT_meshopt_compression"};
+        const io::Scene scene = must_read(m);
+        ASSERT_TRUE(scene.weights);
+        const auto saved = io::save_glb_bytes(scene, *scene.weights);
+        ASSERT_TRUE(saved.ok());
+        const Json json = json_of(*saved);
+        EXPECT_FALSE(json["bufferViews"][2].contains("extensions"));
+        EXPECT_EQ(json["bufferViews"][0], m.json["bufferViews"][0]);
+        EXPECT_EQ(json["extensionsUsed"].size(), everything ? 2u : 1u);
+        EXPECT_EQ(json.contains("extensionsRequired"), everything);
+        EXPECT_EQ(unused_objects(json), 0u);
+        expect_same_weights(must_read(*saved), *scene.weights);
+    }
+}
+
+/// A quad compressed with Draco, joints and weights and an odd attribute of three bytes among it.
+Maker draco_quad() {
+    draco::Mesh mesh;
+    mesh.set_num_points(4);
+    const auto add = [&](draco::GeometryAttribute::Type kind, auto type, draco::DataType data_type, int width,
+                         const auto& values) {
+        using T = decltype(type);
+        draco::GeometryAttribute attribute;
+        attribute.Init(kind, nullptr, static_cast<std::uint8_t>(width), data_type, false,
+                       static_cast<std::int64_t>(sizeof(T)) * width, 0);
+        const int id = mesh.AddAttribute(attribute, true, 4);
+        for (std::uint32_t v = 0; v < 4; ++v)
+            mesh.attribute(id)->SetAttributeValue(draco::AttributeValueIndex(v),
+                                                  &values[v * static_cast<std::size_t>(width)]);
+        return mesh.attribute(id)->unique_id();
+    };
+    const std::vector<std::uint8_t> joints{0, 1, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0},
+        colors{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+    const std::vector<float> weights{0.75f, 0.25f, 0, 0, 0.75f, 0.25f, 0, 0, 1, 0, 0, 0, 0.5f, 0.5f, 0, 0};
+    Json ids{{"POSITION", add(draco::GeometryAttribute::POSITION, float{}, draco::DT_FLOAT32, 3, quad_positions())},
+             {"JOINTS_0", add(draco::GeometryAttribute::GENERIC, std::uint8_t{}, draco::DT_UINT8, 4, joints)},
+             {"WEIGHTS_0", add(draco::GeometryAttribute::GENERIC, float{}, draco::DT_FLOAT32, 4, weights)},
+             {"COLOR_0", add(draco::GeometryAttribute::COLOR, std::uint8_t{}, draco::DT_UINT8, 3, colors)}};
+    mesh.AddFace({draco::PointIndex(0), draco::PointIndex(1), draco::PointIndex(2)});
+    mesh.AddFace({draco::PointIndex(0), draco::PointIndex(2), draco::PointIndex(3)});
+    draco::Encoder encoder;
+    encoder.SetEncodingMethod(draco::MESH_SEQUENTIAL_ENCODING);  // keeps the order
+    draco::EncoderBuffer buffer;
+    EXPECT_TRUE(encoder.EncodeMeshToBuffer(mesh, &buffer).ok());
+    Bytes blob(buffer.size());
+    std::memcpy(blob.data(), buffer.data(), buffer.size());
+
+    Maker m = quad(false);
+    m.json["accessors"] = Json::array(
+        {{{"componentType", 5126}, {"count", 4}, {"type", "VEC3"}, {"min", {0, 0, 0}}, {"max", {1, 1.5, 0}}},
+         {{"componentType", 5123}, {"count", 6}, {"type", "SCALAR"}},
+         {{"bufferView", 2}, {"componentType", 5126}, {"count", 2}, {"type", "MAT4"}},
+         {{"componentType", 5121}, {"count", 4}, {"type", "VEC4"}},
+         {{"componentType", 5126}, {"count", 4}, {"type", "VEC4"}},
+         {{"componentType", 5121}, {"count", 4}, {"type", "VEC3"}, {"normalized", true}}});
+    primitive(m)["attributes"] = {{"POSITION", 0}, {"JOINTS_0", 3}, {"WEIGHTS_0", 4}, {"COLOR_0", 5}};
+    primitive(m)["extensions"] = {
+        {"KHR_draco_mesh_compression", {{"bufferView", m.view(blob)}, {"attributes", ids}}}};
+    m.json["extensionsUsed"] = m.json["extensionsRequired"] = {"KHR_draco_mesh_compression"};
+    return m;
+}
+
+TEST(GltfWriter, DracoPrimitivesAreWrittenUncompressed) {
+    const Maker m = draco_quad();
+    const io::Scene scene = must_read(m);
+    EXPECT_EQ(scene.positions.size(), 4u);
+    EXPECT_EQ(scene.triangles, (std::vector<Triangle>{{0, 1, 2}, {0, 2, 3}}));
+    ASSERT_TRUE(scene.weights);
+    EXPECT_EQ((*scene.weights)[0][0], (Influence{0, 0.75f}));
+    const Bytes saved = must_save(scene, *scene.weights);
+    const Json json = json_of(saved);
+    EXPECT_FALSE(json["meshes"][0]["primitives"][0].contains("extensions"));
+    EXPECT_FALSE(json.contains("extensionsUsed"));
+    EXPECT_FALSE(json.contains("extensionsRequired"));
+    EXPECT_EQ(values_of<float>(saved, 0), quad_positions());
+    EXPECT_EQ(json["accessors"][0]["max"],
+              Json({1, 1, 0}));  // of what is there, not of what was before compression
+    EXPECT_EQ(values_of<std::uint16_t>(saved, 1), (std::vector<std::uint16_t>{0, 1, 2, 0, 2, 3}));
+    // Rows of three bytes are padded to four.
+    EXPECT_EQ(values_of<std::uint8_t>(saved, 5),
+              (std::vector<std::uint8_t>{1, 2, 3, 0, 4, 5, 6, 0, 7, 8, 9, 0, 10, 11, 12, 0}));
+    EXPECT_EQ(json["bufferViews"][json["accessors"][5]["bufferView"].get<std::size_t>()]["byteStride"], 4);
+    const io::Scene again = must_read(saved);
+    EXPECT_EQ(again.positions, scene.positions);
+    EXPECT_EQ(again.triangles, scene.triangles);
+    expect_same_weights(again, *scene.weights);
+    const TemporaryFolder folder;
+    EXPECT_EQ(io::save(scene, *scene.weights, folder / "a.glb")->notes.size(), 1u);
+}
+
+TEST(GltfWriter, DamagedDraco) {
+    const Maker m = draco_quad();
+    const std::size_t view =
+        primitive(const_cast<Maker&>(m))["extensions"]["KHR_draco_mesh_compression"]["bufferView"];
+    const std::size_t at = m.json["bufferViews"][view]["byteOffset"],
+                      size = m.json["bufferViews"][view]["byteLength"];
+    for (std::size_t i = 0; i < size; ++i)
+        for (const int value : {0, 0x7f, 0xff}) {
+            Maker damaged = m;
+            damaged.bin[at + i] = static_cast<std::byte>(value);
+            const auto scene = io::load_bytes(damaged.glb(), "t.glb");
+            if (!scene) {
+                EXPECT_FALSE(scene.error().message.empty());
+            }
+        }
+    Maker wrong = m;
+    wrong.json["accessors"][0]["count"] = 5;
+    EXPECT_NE(refusal(wrong).find("KHR_draco_mesh_compression"), std::string::npos);
+    wrong = m;
+    primitive(wrong)["extensions"]["KHR_draco_mesh_compression"]["attributes"]["POSITION"] = 77;
+    EXPECT_NE(refusal(wrong).find("no such attribute"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace sinew::test
