@@ -133,7 +133,7 @@ private:
         // From the roots down; what is not reached hangs in a cycle.
         local_.resize(count);
         world_.resize(count);
-        std::vector<std::size_t> order;
+        std::vector<std::size_t>& order = top_down_;
         for (std::size_t i = 0; i < count; ++i)
             if (parent_[i] == none) order.push_back(i);
         for (std::size_t k = 0; k < order.size(); ++k)
@@ -255,14 +255,16 @@ private:
         return skin;
     }
 
-    /// Where a node was at the bind pose, told from the nearest ancestor of which it is known.
-    std::optional<Matrix> estimate_bind(std::size_t node, const std::map<std::size_t, Matrix>& bind) const {
-        Matrix below = local_[node];
-        for (std::size_t p = parent_[node]; p != none; p = parent_[p]) {
-            if (const auto found = bind.find(p); found != bind.end()) return found->second * below;
-            below = local_[p] * below;
+    /// Where every node was at the bind pose, told from the nearest ancestor of which it is known.
+    std::vector<std::optional<Matrix>> estimate_bind(const std::map<std::size_t, Matrix>& bind) const {
+        std::vector<std::optional<Matrix>> out(parent_.size());
+        for (const std::size_t n : top_down_) {
+            if (const auto found = bind.find(n); found != bind.end())
+                out[n] = found->second;
+            else if (parent_[n] != none && out[parent_[n]])
+                out[n] = *out[parent_[n]] * local_[n];
         }
-        return std::nullopt;
+        return out;
     }
 
     /// Joints of all skins that a mesh uses, in the bind space of the first.
@@ -298,11 +300,10 @@ private:
 
         std::vector<Matrix> where;
         std::size_t estimated = 0;
+        const auto estimates = estimate_bind(bind);
         for (const std::size_t n : joint_nodes) {
-            const auto found = bind.find(n);
-            const auto known = found != bind.end() ? std::optional(found->second) : estimate_bind(n, bind);
-            estimated += found == bind.end();
-            where.push_back(known.value_or(world_[n]));
+            estimated += !bind.contains(n);
+            where.push_back(estimates[n].value_or(world_[n]));
         }
         if (estimated)
             scene_.warnings.push_back(std::to_string(estimated) +
@@ -333,8 +334,9 @@ private:
         for (std::size_t j = 0; j < bound.size(); ++j)
             if (const auto shared = bind.find(skin.nodes[j]); shared != bind.end() && bound[j])
                 return snapped(shared->second * skin.inverse_bind[j], bind);
+        const auto estimates = estimate_bind(bind);
         for (std::size_t j = 0; j < bound.size(); ++j)
-            if (const auto estimate = estimate_bind(skin.nodes[j], bind); estimate && bound[j])
+            if (const auto& estimate = estimates[skin.nodes[j]]; estimate && bound[j])
                 return snapped(*estimate * skin.inverse_bind[j], bind);
         // No joint of this skin hangs below one that is known: both stand in the world as the nodes say.
         for (const auto& [node, matrix] : bind)
@@ -410,11 +412,7 @@ private:
                     !member(node, "mesh") && !member(node, "camera") && !has_extension(node, "KHR_lights_punctual");
             }
             std::vector<std::size_t> size(count, 0);  // plain nodes connected below and including
-            std::vector<std::size_t> order;
-            for (std::size_t i = 0; i < count; ++i)
-                if (parent_[i] == none) order.push_back(i);
-            for (std::size_t k = 0; k < order.size(); ++k)
-                order.insert(order.end(), children_[order[k]].begin(), children_[order[k]].end());
+            const std::vector<std::size_t>& order = top_down_;
             for (std::size_t k = count; k-- > 0;) {
                 const std::size_t i = order[k];
                 if (!plain[i]) continue;
@@ -541,6 +539,9 @@ private:
             if (skin == rig_.skins.size()) rig_.skins.push_back({all, world_[n]});
             std::size_t written = *mesh;
             if (!used.insert(*mesh).second) {
+                // Each copy repeats the mesh's JSON.
+                const std::size_t text = document_.at("meshes", *mesh)->dump(-1, ' ', true).size();
+                if (const Status s = spend(text, "node " + std::to_string(n)); !s) return s;
                 written = document_.count("meshes") + rig_.mesh_copies.size();
                 rig_.mesh_copies.push_back(*mesh);
             }
@@ -800,6 +801,7 @@ private:
 
     std::vector<std::size_t> parent_;
     std::vector<std::vector<std::size_t>> children_;
+    std::vector<std::size_t> top_down_;  // nodes, parents first
     std::vector<Matrix> local_, world_;
 
     std::map<std::size_t, std::size_t> rig_skin_;  // skin of the file -> Rig::skins
