@@ -14,7 +14,8 @@
 
 namespace sinew::io {
 
-/// One primitive of the source file and its place in Scene's arrays.
+/// One primitive of the source file and its place in Scene's arrays. Primitives that share their vertices in the
+/// file (the same POSITION, JOINTS_n and WEIGHTS_n under one skin) have the same range of vertices here.
 struct Primitive {
     std::string name;  ///< "mesh name/primitive number", for messages and reports
     std::uint32_t first_vertex = 0, vertex_count = 0;
@@ -29,7 +30,7 @@ struct Scene {
     std::vector<Vec3> positions;                ///< V, bind space of the first skin
     std::vector<Triangle> triangles;            ///< T
     std::vector<std::uint32_t> skin_of_vertex;  ///< V or empty
-    std::vector<Primitive> primitives;          ///< in vertex order, covering all vertices
+    std::vector<Primitive> primitives;          ///< in file order, together covering all vertices
     Skeleton skeleton;
     std::optional<SkinWeights> weights;  ///< the file's own, where it has any; V rows
     std::size_t mesh_count = 0;          ///< source meshes that contributed
@@ -55,7 +56,8 @@ struct LoadOptions {
 /// say, and every mesh binds to it.
 Result<Scene> load(const std::filesystem::path& path, const LoadOptions& options = {});
 
-/// The same from bytes; `name` is used in messages, `base` resolves external files (empty = none allowed).
+/// The same from bytes; `name` is used in messages, `base` resolves external files (empty = none allowed). External
+/// files must lie in `base` or below it; uris that lead elsewhere are refused.
 Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& name,
                          const std::filesystem::path& base = {}, const LoadOptions& options = {});
 
@@ -75,9 +77,13 @@ struct SaveReport {
 };
 
 /// Writes the scene's document with new weights as .glb, .vrm or .gltf. Surgical: JSON text and bytes that do
-/// not concern JOINTS_n/WEIGHTS_n (or a new skin) are copied as they came; nodes are never renumbered. Draco
+/// not concern JOINTS_n/WEIGHTS_n (or a new skin) are copied as they came; nothing is ever renumbered. Draco
 /// primitives are written uncompressed, which is noted. u8 and u16 weights sum to exactly 255 and 65535 per
-/// vertex over all sets. The file appears whole or not at all (temporary file, then rename).
+/// vertex over all sets; the four largest are in set 0. Every vertex must have weights (as after bind), on joints
+/// of its own skin. The file appears whole or not at all (temporary file, then rename).
+///
+/// In another folder than the input's, files that the document refers to (buffers, images) are copied beside the
+/// output; one that is there already with other content is an error, and nothing is written.
 Result<SaveReport> save(const Scene& scene, const SkinWeights& weights, const std::filesystem::path& path,
                         const SaveOptions& options = {});
 
