@@ -62,6 +62,19 @@ Result<DracoMesh> decode(const Document& document, const Json& primitive, const 
             std::memcpy(out.indices.bytes.data() + (std::size_t{f} * 3 + k) * 4, &point, 4);
         }
 
+    // The indices' accessor tells how they are stored once they are uncompressed, so it must be able to hold them.
+    if (const Json* index = member(primitive, "indices")) {
+        const auto accessor = document.need("accessors", whole(index), place + ": indices");
+        if (!accessor) return accessor.error();
+        const auto type = whole(member(**accessor, "componentType"));
+        const std::size_t limit = type == 5121 ? 0x100u : type == 5123 ? 0x10000u : type == 5125 ? 0xffffffffu : 0u;
+        if (limit < points || string_of(member(**accessor, "type")) != "SCALAR" ||
+            whole(member(**accessor, "count")) != out.indices.count)
+            return document.error(place + ": its indices' accessor does not fit " +
+                                  std::to_string(mesh.num_faces()) + " triangles of " + std::to_string(points) +
+                                  " vertices");
+    }
+
     const Json *ids = member(extension, "attributes"), *accessors = member(primitive, "attributes");
     if (!ids || !ids->is_object() || !accessors) return document.error(place + ": needs attributes");
     for (const auto& [name, id] : ids->items()) {

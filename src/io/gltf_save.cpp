@@ -103,6 +103,9 @@ struct NewAccessor {
     std::vector<std::byte> bytes;
     std::size_t accessor = none, view = none;  ///< slots that it gets; none = a new one
     std::size_t wanted = none;                 ///< the accessor that it replaces, if that one is free
+    // Out of Draco: the accessor that describes it and stays as it is, but for these bounds.
+    std::size_t described = none;
+    std::string min, max;
 };
 
 /// Joints and weights of one block, set by set.
@@ -186,6 +189,21 @@ private:
     }
 
     Status read_draco_primitives() {
+        // Accessors that a primitive without compression reads must not get the data of one with it.
+        std::set<std::size_t> plain;
+        for (std::size_t m = 0; m < document_.count("meshes"); ++m) {
+            const Json* primitives = member(*document_.at("meshes", m), "primitives");
+            if (!primitives || !primitives->is_array()) continue;
+            for (const Json& json : *primitives) {
+                if (has_extension(json, draco_extension)) continue;
+                if (const auto accessor = whole(member(json, "indices"))) plain.insert(*accessor);
+                const Json* attributes = member(json, "attributes");
+                if (!attributes || !attributes->is_object()) continue;
+                for (const auto& [name, value] : attributes->items())
+                    if (const auto accessor = whole(&value)) plain.insert(*accessor);
+            }
+        }
+        for (const std::size_t accessor : plain) unpacked_[accessor] = none;
         for (const VertexBlock& block : rig_.blocks)
             for (const PrimitiveRef& ref : block.primitives) {
                 const Json& json = primitive(ref);
@@ -194,56 +212,62 @@ private:
                     "mesh " + std::to_string(ref.mesh) + " primitive " + std::to_string(ref.primitive);
                 auto decoded = read_draco(document_, json, place);
                 if (!decoded) return decoded.error();
-                unpack_draco(json, std::move(*decoded));
+                unpack_draco(ref, std::move(*decoded));
                 ++draco_unpacked_;
             }
         return Done{};
     }
 
-    /// The accessors of a Draco primitive, as plain ones in the same slots.
-    void unpack_draco(const Json& json, DracoMesh mesh) {
-        const auto unpack = [&](const Json* index, Elements elements, bool indices) {
+    /// The accessors of a Draco primitive, as plain ones in the same slots. Two primitives may describe different
+    /// data by one accessor, as long as it is compressed; then the second gets an accessor of its own.
+    void unpack_draco(const PrimitiveRef& ref, DracoMesh mesh) {
+        const Json& json = primitive(ref);
+        const std::size_t blob = *whole(member(json["extensions"][draco_extension], "bufferView"));
+        const auto unpack = [&](const std::string& name, const Json* index, Elements elements) {
             const auto accessor = whole(index);
             const Json* slot = accessor ? document_.at("accessors", *accessor) : nullptr;
             // A bufferView here is the uncompressed version that the writer left for readers without Draco.
-            if (!slot || member(*slot, "bufferView") || !unpacked_.insert(*accessor).second) return;
+            if (!slot || member(*slot, "bufferView")) return;
+            const auto [known, is_first] = unpacked_.try_emplace(*accessor, blob);
+            if (!is_first && known->second == blob) return;
             NewAccessor fresh;
-            fresh.accessor = *accessor;
+            fresh.described = *accessor;
+            if (is_first)
+                fresh.accessor = *accessor;
+            else if (const auto again = split_.try_emplace({*accessor, blob}, fresh_.size()); !again.second) {
+                repointed_.push_back({ref, name, again.first->second});
+                return;
+            } else {
+                repointed_.push_back({ref, name, fresh_.size()});
+            }
             fresh.count = elements.count;
             fresh.component = elements.component;
-            fresh.normalized = elements.normalized;
-            if (indices) {
-                const auto wanted = whole(member(*slot, "componentType"));
-                fresh.component = wanted == 5121 ? Component::u8 : wanted == 5123 ? Component::u16 : Component::u32;
+            if (name == "indices") {
+                const auto type = whole(member(*slot, "componentType"));
+                fresh.component = type == 5121 ? Component::u8 : type == 5123 ? Component::u16 : Component::u32;
                 fresh.target = 34963;
-                fresh.type = "SCALAR";
                 for (const std::uint32_t i : as_unsigned(elements))
                     for (std::size_t k = 0; k < size_of(fresh.component); ++k)
                         fresh.bytes.push_back(static_cast<std::byte>(i >> (8 * k) & 0xff));
             } else {
-                static constexpr const char* types[] = {"", "SCALAR", "VEC2", "VEC3", "VEC4"};
-                fresh.type = types[elements.width];
                 const std::size_t row = size_of(elements.component) * elements.width, step = aligned(row);
                 fresh.stride = step == row ? 0 : step;
                 fresh.bytes.resize(elements.count * step);
                 for (std::size_t i = 0; i < elements.count; ++i)
                     std::memcpy(fresh.bytes.data() + i * step, elements.bytes.data() + i * row, row);
+                if (name == "POSITION") set_bounds(*slot, elements, fresh);
             }
             fresh_.push_back(std::move(fresh));
         };
-        unpack(member(json, "indices"), std::move(mesh.indices), true);
-        const Json& attributes = json["attributes"];
+        unpack("indices", member(json, "indices"), std::move(mesh.indices));
         for (auto& [name, elements] : mesh.attributes)
-            if (!is_weight_attribute(name)) {
-                if (name == "POSITION") check_bounds(whole(member(attributes, "POSITION")), elements);
-                unpack(member(attributes, name.c_str()), std::move(elements), false);
-            }
+            if (!is_weight_attribute(name))
+                unpack(name, member(json["attributes"], name.c_str()), std::move(elements));
     }
 
     /// Compression moves vertices a little, and the bounds must be those of what is written.
-    void check_bounds(std::optional<std::size_t> accessor, const Elements& elements) {
-        const Json* slot = accessor ? document_.at("accessors", *accessor) : nullptr;
-        if (!slot || elements.width != 3 || elements.count == 0) return;
+    static void set_bounds(const Json& slot, const Elements& elements, NewAccessor& fresh) {
+        if (elements.width != 3 || elements.count == 0) return;
         const std::vector<float> values = as_floats(elements, false);
         for (const bool upper : {false, true}) {
             std::array<float, 3> bound{values[0], values[1], values[2]};
@@ -251,14 +275,13 @@ private:
                 float& b = bound[i % 3];
                 b = upper ? std::max(b, values[i]) : std::min(b, values[i]);
             }
-            const Json* stated = member(*slot, upper ? "max" : "min");
+            const Json* stated = member(slot, upper ? "max" : "min");
             bool same = stated && stated->is_array() && stated->size() == 3;
             for (std::size_t k = 0; same && k < 3; ++k)
                 same = (*stated)[k].is_number() && static_cast<float>((*stated)[k].get<double>()) == bound[k];
-            if (same) continue;
-            JsonValue* target = text_.root().find("accessors")->at(*accessor);
-            target->set(upper ? "max" : "min", "[" + json_number(bound[0]) + "," + json_number(bound[1]) + "," +
-                                                   json_number(bound[2]) + "]");
+            if (!same)
+                (upper ? fresh.max : fresh.min) =
+                    "[" + json_number(bound[0]) + "," + json_number(bound[1]) + "," + json_number(bound[2]) + "]";
         }
     }
 
@@ -604,9 +627,16 @@ private:
 
             JsonValue& accessor =
                 fresh.accessor < accessors.size() ? *accessors.at(fresh.accessor) : accessors.append("{}");
+            if (fresh.described != none && fresh.described != fresh.accessor)
+                accessor.replace(document_.at("accessors", fresh.described)->dump());
             accessor.set("bufferView", std::to_string(fresh.view));
             accessor.erase("byteOffset");
-            if (unpacked_.contains(fresh.accessor)) continue;  // the rest is as it was
+            if (fresh.described != none) {  // the rest is as it was
+                accessor.erase("sparse");
+                if (!fresh.min.empty()) accessor.set("min", fresh.min);
+                if (!fresh.max.empty()) accessor.set("max", fresh.max);
+                continue;
+            }
             accessor.set("componentType", std::to_string(static_cast<std::uint32_t>(fresh.component)));
             if (fresh.normalized)
                 accessor.set("normalized", "true");
@@ -643,6 +673,11 @@ private:
                     if (is_weight_attribute(name) && !names.contains(name)) attributes.erase(name);
                 if (drop_extension(json, draco_extension) && json.find("mode")) json.set("mode", "4");
             }
+        for (const Repointed& r : repointed_) {
+            JsonValue& json = *meshes->at(r.primitive.mesh)->find("primitives")->at(r.primitive.primitive);
+            (r.name == "indices" ? json : *json.find("attributes"))
+                .set(r.name, std::to_string(fresh_[r.fresh].accessor));
+        }
     }
 
     /// Joint nodes of a skeleton from elsewhere, skins, and who wears them.
@@ -750,14 +785,19 @@ private:
             for (const char* kind : {"bufferViews", "buffers"})
                 for (std::size_t i = 0; i < document_.count(kind); ++i)
                     uses += has_extension(*document_.at(kind, i), extension);
+            bool weights = false;
             for (const NewAccessor& fresh : fresh_) {
                 const Json* view = document_.at("bufferViews", fresh.view);
                 dropped += view && has_extension(*view, extension);
+                const Json* old = document_.at("accessors", fresh.wanted);
+                const auto old_view = old ? whole(member(*old, "bufferView")) : std::nullopt;
+                const Json* stored = old_view ? document_.at("bufferViews", *old_view) : nullptr;
+                weights = weights || (stored && has_extension(*stored, extension));
             }
-            if (dropped == 0) continue;
-            if (uses == dropped) unlist(extension);
-            report_.notes.push_back("skin weights were compressed with " + std::string(extension) +
-                                    " and are written uncompressed");
+            if (dropped && uses == dropped) unlist(extension);
+            if (weights)
+                report_.notes.push_back("skin weights were compressed with " + std::string(extension) +
+                                        " and are written uncompressed");
         }
     }
 
@@ -855,8 +895,15 @@ private:
     SaveReport report_;
 
     std::vector<Block> blocks_;
-    std::vector<NewAccessor> fresh_;          // everything that is written
-    std::set<std::size_t> unpacked_;          // accessors out of Draco
+    std::vector<NewAccessor> fresh_;               // everything that is written
+    std::map<std::size_t, std::size_t> unpacked_;  // accessor -> the blob whose data it gets; none = of no blob
+    std::map<std::pair<std::size_t, std::size_t>, std::size_t> split_;  // accessor, other blob -> fresh_
+    struct Repointed {
+        PrimitiveRef primitive;
+        std::string name;
+        std::size_t fresh;
+    };
+    std::vector<Repointed> repointed_;
     std::size_t draco_unpacked_ = 0;          // primitives
     std::vector<std::size_t> skin_matrices_;  // of each skin to make, in fresh_
     std::vector<std::size_t> free_accessors_, free_views_;

@@ -594,7 +594,9 @@ TEST(GltfWriter, MeshoptWeightsBecomePlain) {
 }
 
 /// A quad compressed with Draco, joints and weights and an odd attribute of three bytes among it.
-Maker draco_quad() {
+Maker draco_quad(float size = 1) {
+    std::vector<float> positions = quad_positions();
+    for (float& x : positions) x *= size;
     draco::Mesh mesh;
     mesh.set_num_points(4);
     const auto add = [&](draco::GeometryAttribute::Type kind, auto type, draco::DataType data_type, int width,
@@ -612,7 +614,7 @@ Maker draco_quad() {
     const std::vector<std::uint8_t> joints{0, 1, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0},
         colors{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
     const std::vector<float> weights{0.75f, 0.25f, 0, 0, 0.75f, 0.25f, 0, 0, 1, 0, 0, 0, 0.5f, 0.5f, 0, 0};
-    Json ids{{"POSITION", add(draco::GeometryAttribute::POSITION, float{}, draco::DT_FLOAT32, 3, quad_positions())},
+    Json ids{{"POSITION", add(draco::GeometryAttribute::POSITION, float{}, draco::DT_FLOAT32, 3, positions)},
              {"JOINTS_0", add(draco::GeometryAttribute::GENERIC, std::uint8_t{}, draco::DT_UINT8, 4, joints)},
              {"WEIGHTS_0", add(draco::GeometryAttribute::GENERIC, float{}, draco::DT_FLOAT32, 4, weights)},
              {"COLOR_0", add(draco::GeometryAttribute::COLOR, std::uint8_t{}, draco::DT_UINT8, 3, colors)}};
@@ -668,6 +670,28 @@ TEST(GltfWriter, DracoPrimitivesAreWrittenUncompressed) {
     EXPECT_EQ(io::save(scene, *scene.weights, folder / "a.glb")->notes.size(), 1u);
 }
 
+TEST(GltfWriter, DracoPrimitivesThatShareAnAccessor) {
+    // While they are compressed, an accessor only says what kind of data there is.
+    Maker m = draco_quad();
+    Maker twice = draco_quad(2);
+    const std::size_t view = primitive(twice)["extensions"]["KHR_draco_mesh_compression"]["bufferView"];
+    m.json["meshes"][0]["primitives"].push_back(primitive(m));
+    m.json["meshes"][0]["primitives"][1]["extensions"]["KHR_draco_mesh_compression"]["bufferView"] =
+        m.view(view_bytes(twice.json, twice.bin, view));
+    const io::Scene scene = must_read(m);
+    ASSERT_EQ(scene.positions.size(), 8u);
+    EXPECT_EQ(scene.positions[6], (Vec3{2, 2, 0}));
+    const Bytes saved = must_save(scene, spread_weights(scene, 2));
+    const io::Scene again = must_read(saved);
+    EXPECT_EQ(again.positions, scene.positions);
+    EXPECT_EQ(again.triangles, scene.triangles);
+    const Json json = json_of(saved);
+    EXPECT_EQ(unused_objects(json), 2u);  // two views that nothing used before either
+    const std::size_t second = json["meshes"][0]["primitives"][1]["attributes"]["POSITION"];
+    EXPECT_NE(second, 0u);
+    EXPECT_EQ(json["accessors"][second]["max"], Json({2, 2, 0}));
+}
+
 TEST(GltfWriter, DamagedDraco) {
     const Maker m = draco_quad();
     const std::size_t view =
@@ -686,6 +710,9 @@ TEST(GltfWriter, DamagedDraco) {
     Maker wrong = m;
     wrong.json["accessors"][0]["count"] = 5;
     EXPECT_NE(refusal(wrong).find("KHR_draco_mesh_compression"), std::string::npos);
+    wrong = m;
+    wrong.json["accessors"][1]["componentType"] = 5146;
+    EXPECT_NE(refusal(wrong).find("does not fit 2 triangles"), std::string::npos);
     wrong = m;
     primitive(wrong)["extensions"]["KHR_draco_mesh_compression"]["attributes"]["POSITION"] = 77;
     EXPECT_NE(refusal(wrong).find("no such attribute"), std::string::npos);
