@@ -152,61 +152,92 @@ public:
         }
     }
 
-    /// The K nearest of a leaf become the row of a vertex (eq. 7).
-    void from_leaf(std::uint32_t vertex, std::uint32_t leaf, const LeafDistances& field, bool bridged) {
-        const Point3 p = to_point(mesh_.positions[vertex]);
-        const double step = to_centre(leaf, p);
-        const double unit = domain_.transform.voxel / LeafDistances::units_per_voxel;
-        std::vector<std::pair<float, std::uint32_t>> row;
-        for (std::size_t k = 0; k < field.width; ++k) {
-            const std::size_t at = leaf * field.width + k;
-            if (field.joint[at] == DistanceTable::none) break;
-            const double d = field.distance[at] * unit + step + overshoot(field.joint[at], p);
-            row.emplace_back(static_cast<float>(d), field.joint[at]);
+    /// The leaves around a vertex and their shares in what is measured there.
+    struct Stencil {
+        int count = 0;  // 0: outside the volume
+        std::array<std::uint32_t, 8> leaf;
+        std::array<double, 8> share;
+    };
+
+    /// The boundary leaves among the eight voxels whose centres surround the vertex, by trilinear shares, so that
+    /// distances are continuous over the surface. A vertex away from every surface takes the leaf it is in.
+    Stencil stencil(std::uint32_t vertex) const {
+        Stencil s;
+        const auto v = to_voxels(domain_.transform, mesh_.positions[vertex]);
+        const double r = domain_.transform.resolution;
+        for (const double c : v)
+            if (!(c >= 0 && c < r)) return s;
+        const std::uint32_t own =
+            domain_.leaf_at(static_cast<int>(v[0]), static_cast<int>(v[1]), static_cast<int>(v[2]));
+        if (own == Domain::none) return s;
+        double total = 0;
+        for (int corner = 0; corner < 8; ++corner) {
+            int q[3];
+            double share = 1;
+            for (int k = 0; k < 3; ++k) {
+                const double base = std::floor(v[k] - 0.5), t = v[k] - 0.5 - base;
+                const bool upper = corner >> k & 1;
+                q[k] = static_cast<int>(base) + upper;
+                share *= upper ? t : 1 - t;
+            }
+            const std::uint32_t leaf = domain_.leaf_at(q[0], q[1], q[2]);
+            if (share <= 0 || leaf == Domain::none || !domain_.leaves[leaf].boundary) continue;
+            s.leaf[s.count] = leaf;
+            s.share[s.count++] = share;
+            total += share;
         }
+        if (!domain_.leaves[own].boundary || s.count == 0) {
+            s.leaf[0] = own;
+            s.share[0] = total = 1;
+            s.count = 1;
+        }
+        for (int k = 0; k < s.count; ++k) s.share[k] /= total;
+        return s;
+    }
+
+    /// The nearest joints of the leaves around a vertex become its row.
+    void from_leaves(std::uint32_t vertex, const Stencil& s, const LeafDistances& field, bool bridged) {
+        struct Mean {
+            std::uint32_t joint;
+            double share, sum;
+        };
+        std::vector<Mean> means;
+        for (int k = 0; k < s.count; ++k) {
+            for (std::size_t slot = 0; slot < field.width; ++slot) {
+                const std::size_t at = s.leaf[k] * field.width + slot;
+                if (field.joint[at] == DistanceTable::none) break;
+                auto mean = std::find_if(means.begin(), means.end(),
+                                         [&](const Mean& m) { return m.joint == field.joint[at]; });
+                if (mean == means.end()) mean = means.insert(mean, {field.joint[at], 0, 0});
+                mean->share += s.share[k];
+                mean->sum += s.share[k] * field.distance[at];
+            }
+        }
+        const Point3 p = to_point(mesh_.positions[vertex]);
+        std::vector<std::pair<float, std::uint32_t>> row;
+        for (const Mean& m : means) row.emplace_back(distance(m.joint, p, m.sum / m.share), m.joint);
         store(vertex, row, bridged ? Coverage::bridged : Coverage::weighted);
+    }
+
+    /// One joint's distance at a vertex from what the field of that joint alone says there, or +inf.
+    float from_field(std::uint32_t vertex, const Stencil& s, std::uint32_t joint,
+                     const LeafDistances& field) const {
+        double share = 0, sum = 0;
+        for (int k = 0; k < s.count; ++k) {
+            if (field.joint[s.leaf[k]] == DistanceTable::none) continue;
+            share += s.share[k];
+            sum += s.share[k] * field.distance[s.leaf[k]];
+        }
+        if (share == 0) return std::numeric_limits<float>::infinity();
+        return distance(joint, to_point(mesh_.positions[vertex]), sum / share);
     }
 
     /// Straight distances, for what the field does not reach.
     void straight(std::uint32_t vertex, const std::vector<std::uint32_t>& joints) {
         const Point3 p = to_point(mesh_.positions[vertex]);
         std::vector<std::pair<float, std::uint32_t>> row;
-        for (const std::uint32_t j : joints) {
-            double best = INFINITY;
-            for (const Segment& s : bones_of_[j]) best = std::min(best, segment_distance(s.a, s.b, p).distance);
-            row.emplace_back(static_cast<float>(best + overshoot(j, p)), j);
-        }
+        for (const std::uint32_t j : joints) row.emplace_back(distance(j, p, 0), j);
         store(vertex, row, Coverage::euclidean);
-    }
-
-    std::uint32_t leaf_of(std::uint32_t vertex) const {
-        const auto v = to_voxels(domain_.transform, mesh_.positions[vertex]);
-        const double r = domain_.transform.resolution;
-        for (const double c : v)
-            if (!(c >= 0 && c < r)) return Domain::none;
-        return domain_.leaf_at(static_cast<int>(v[0]), static_cast<int>(v[1]), static_cast<int>(v[2]));
-    }
-
-    double to_centre(std::uint32_t leaf, const Point3& p) const {
-        const auto c = domain_.centre(leaf);
-        const GridTransform& g = domain_.transform;
-        return std::hypot(g.origin[0] + c[0] * g.voxel - p[0], g.origin[1] + c[1] * g.voxel - p[1],
-                          g.origin[2] + c[2] * g.voxel - p[2]);
-    }
-
-    /// How far the vertex lies beyond the open end of the joint's nearest bone.
-    double overshoot(std::uint32_t joint, const Point3& p) const {
-        if (overshoot_ == 0) return 0;
-        double nearest = INFINITY, beyond = 0;
-        for (const Segment& s : bones_of_[joint]) {
-            const SegmentPosition at = segment_distance(s.a, s.b, p);
-            if (at.distance >= nearest) continue;
-            nearest = at.distance;
-            beyond = 0;
-            if (s.open_head && at.along < 0) beyond = -at.along;
-            if (s.open_tail && at.along > at.length) beyond = at.along - at.length;
-        }
-        return overshoot_ * beyond;
     }
 
     /// Puts a row that was filled joint by joint into order.
@@ -226,6 +257,24 @@ private:
         Point3 a, b;
         bool open_head, open_tail;
     };
+
+    /// From the field's value (in its integer units) to scene units: never less than the straight distance to the
+    /// joint's nearest bone, plus how far the vertex lies beyond that bone's open end.
+    float distance(std::uint32_t joint, const Point3& p, double field) const {
+        double nearest = INFINITY, beyond = 0;
+        for (const Segment& s : bones_of_[joint]) {
+            const SegmentPosition at = segment_distance(s.a, s.b, p);
+            const double slack = 1e-9 * at.distance;  // bones that share a joint are equally near behind it
+            if (at.distance > nearest + slack) continue;
+            double over = 0;
+            if (s.open_head && at.along < 0) over = -at.along;
+            if (s.open_tail && at.along > at.length) over = at.along - at.length;
+            beyond = at.distance < nearest - slack ? over : std::min(beyond, over);
+            nearest = std::min(nearest, at.distance);
+        }
+        const double measured = field * domain_.transform.voxel / LeafDistances::units_per_voxel;
+        return static_cast<float>(std::max(measured, nearest) + overshoot_ * beyond);
+    }
 
     void store(std::uint32_t vertex, std::vector<std::pair<float, std::uint32_t>>& row, Coverage how) {
         std::sort(row.begin(), row.end());
@@ -409,10 +458,11 @@ Result<Binding> bind(const MeshView& mesh, const Skeleton& skeleton, const BindO
             } else {
                 field.width = set.joints.size();
             }
-            std::vector<std::uint32_t> leaf_of(set.vertices.size());
-            parallel_for(context, set.vertices.size(), 4096,
-                         [&](std::size_t i) { leaf_of[i] = sampler.leaf_of(set.vertices[i]); });
+            const std::size_t count = set.vertices.size();
+            std::vector<Sampler::Stencil> stencils(all ? count : 0);
             if (all) {
+                parallel_for(context, count, 4096,
+                             [&](std::size_t i) { stencils[i] = sampler.stencil(set.vertices[i]); });
                 std::vector<std::optional<Error>> failed(set.joints.size());
                 parallel_for(context, set.joints.size(), 1, [&](std::size_t k) {
                     const std::uint32_t joint[] = {set.joints[k]};
@@ -421,26 +471,23 @@ Result<Binding> bind(const MeshView& mesh, const Skeleton& skeleton, const BindO
                         failed[k] = one.error();
                         return;
                     }
-                    for (std::size_t i = 0; i < set.vertices.size(); ++i) {
-                        if (leaf_of[i] == Domain::none || one->joint[leaf_of[i]] == DistanceTable::none) continue;
-                        const Point3 p = to_point(mesh.positions[set.vertices[i]]);
+                    for (std::size_t i = 0; i < count; ++i) {
                         const std::size_t at = set.vertices[i] * table.width + k;
-                        table.joint[at] = joint[0];
-                        table.distance[at] = static_cast<float>(
-                            one->distance[leaf_of[i]] * domain.transform.voxel / LeafDistances::units_per_voxel +
-                            sampler.to_centre(leaf_of[i], p) + sampler.overshoot(joint[0], p));
+                        table.distance[at] = sampler.from_field(set.vertices[i], stencils[i], joint[0], *one);
+                        if (table.distance[at] < std::numeric_limits<float>::infinity()) table.joint[at] = joint[0];
                     }
                 });
                 for (const auto& error : failed)
                     if (error) return *error;
             }
-            parallel_for(context, set.vertices.size(), 1024, [&](std::size_t i) {
-                const std::uint32_t v = set.vertices[i], leaf = leaf_of[i];
-                const bool bridged = leaf != Domain::none && !seeded[domain.component[leaf]];
+            parallel_for(context, count, 1024, [&](std::size_t i) {
+                const std::uint32_t v = set.vertices[i];
+                const Sampler::Stencil s = all ? stencils[i] : sampler.stencil(v);
+                const bool bridged = s.count > 0 && !seeded[domain.component[s.leaf[0]]];
                 if (all) {
                     sampler.sort_row(v, bridged);
-                } else if (leaf != Domain::none) {
-                    sampler.from_leaf(v, leaf, field, bridged);
+                } else if (s.count > 0) {
+                    sampler.from_leaves(v, s, field, bridged);
                 }
                 if (binding.coverage_[v] == Coverage::none) sampler.straight(v, set.joints);
             });
