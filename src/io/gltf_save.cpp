@@ -224,6 +224,17 @@ private:
         const Json& json = primitive(ref);
         const std::size_t blob = *whole(member(json["extensions"][draco_extension], "bufferView"));
         const auto unpack = [&](const std::string& name, const Json* index, Elements elements) {
+            if (name == "indices" && !index) {  // the compressed data knows them all the same
+                NewAccessor fresh;
+                fresh.component = Component::u32;
+                fresh.type = "SCALAR";
+                fresh.count = elements.count;
+                fresh.target = 34963;
+                fresh.bytes = std::move(elements.bytes);
+                repointed_.push_back({ref, name, fresh_.size()});
+                fresh_.push_back(std::move(fresh));
+                return;
+            }
             const auto accessor = whole(index);
             const Json* slot = accessor ? document_.at("accessors", *accessor) : nullptr;
             // A bufferView here is the uncompressed version that the writer left for readers without Draco.

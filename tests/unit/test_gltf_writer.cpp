@@ -670,6 +670,14 @@ TEST(GltfWriter, DracoPrimitivesAreWrittenUncompressed) {
     EXPECT_EQ(io::save(scene, *scene.weights, folder / "a.glb")->notes.size(), 1u);
 }
 
+TEST(GltfWriter, DracoWithoutAnAccessorForIndices) {
+    Maker m = draco_quad();
+    primitive(m).erase("indices");
+    const io::Scene scene = must_read(m);
+    EXPECT_EQ(scene.triangles.size(), 2u);
+    EXPECT_EQ(must_read(must_save(scene, *scene.weights)).triangles, scene.triangles);
+}
+
 TEST(GltfWriter, DracoPrimitivesThatShareAnAccessor) {
     // While they are compressed, an accessor only says what kind of data there is.
     Maker m = draco_quad();
