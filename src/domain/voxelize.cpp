@@ -353,19 +353,26 @@ Result<VoxelGrid> voxelize(const MeshView& mesh, const MeshTopology& topology, c
     grid.ambiguous = ambiguous.count();
     if (grid.ambiguous == 0 || !options.winding_numbers) return grid;
 
-    std::vector<std::array<std::int16_t, 3>> voxels;
+    // No triangle passes between the centres of two neighbours that are not boundary, so a winding number changes
+    // little along a run of ambiguous voxels (not at all in a closed mesh): one answer serves a run of up to eight.
+    struct Run {
+        std::size_t word;    // of the grid
+        std::uint64_t bits;  // within it
+    };
+    std::vector<Run> runs;
     std::vector<Vec3> points;
-    voxels.reserve(grid.ambiguous);
-    points.reserve(grid.ambiguous);
     const GridTransform& g = grid.transform;
     for (int z = 0; z < r; ++z) {
         for (int y = 0; y < r; ++y) {
             for (int k = 0; k < ambiguous.words_per_row(); ++k) {
-                std::uint64_t word = ambiguous.words()[ambiguous.index(64 * k, y, z)];
-                for (; word; word &= word - 1) {
-                    const int x = 64 * k + std::countr_zero(word);
-                    voxels.push_back(
-                        {static_cast<std::int16_t>(x), static_cast<std::int16_t>(y), static_cast<std::int16_t>(z)});
+                const std::size_t at = ambiguous.index(64 * k, y, z);
+                for (std::uint64_t left = ambiguous.words()[at]; left;) {
+                    const int first = std::countr_zero(left);
+                    const int length = std::min({std::countr_one(left >> first), 8, 64 - first});
+                    const std::uint64_t bits = ((std::uint64_t{1} << length) - 1) << first;
+                    left &= ~bits;
+                    const int x = 64 * k + first + (length - 1) / 2;
+                    runs.push_back({at, bits});
                     points.push_back({static_cast<float>(g.origin[0] + (x + 0.5) * g.voxel),
                                       static_cast<float>(g.origin[1] + (y + 0.5) * g.voxel),
                                       static_cast<float>(g.origin[2] + (z + 0.5) * g.voxel)});
@@ -376,10 +383,10 @@ Result<VoxelGrid> voxelize(const MeshView& mesh, const MeshTopology& topology, c
     const std::vector<bool> as_given(mesh.triangles.size(), false);
     const std::vector<float> winding =
         winding_numbers(mesh, options.repair_facing ? topology.turned : as_given, points, context);
-    for (std::size_t i = 0; i < voxels.size(); ++i) {
+    for (std::size_t i = 0; i < runs.size(); ++i) {
         if (winding[i] <= 0.5f) continue;
-        grid.interior.set(voxels[i][0], voxels[i][1], voxels[i][2]);
-        ++grid.ambiguous_inside;
+        grid.interior.words()[runs[i].word] |= runs[i].bits;
+        grid.ambiguous_inside += static_cast<std::size_t>(std::popcount(runs[i].bits));
     }
     return grid;
 }

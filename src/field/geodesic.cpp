@@ -238,19 +238,31 @@ Result<LeafDistances> sweep(const Domain& domain, const std::vector<std::uint32_
                 if (worker.owns(seed.leaf))
                     worker.take(seed.leaf, to_units(seed.distance), static_cast<std::uint16_t>(joint));
 
-    // Every worker takes the same decisions from the same numbers between two barriers, so all stop together.
+    // One barrier a bucket. What a worker says before it (by parity, so that nobody overwrites what another still
+    // has to read) all workers read after it, and so all of them stop at the same bucket.
+    struct Said {
+        std::vector<std::uint32_t> last;
+        bool cancelled = false;
+    };
+    std::array<Said, 2> said{Said{std::vector<std::uint32_t>(team_size)},
+                             Said{std::vector<std::uint32_t>(team_size)}};
+    std::uint32_t last_seed = 0;
+    for (const Worker<K>& worker : team) last_seed = std::max(last_seed, worker.last_bucket());
     bool stopped = false;
     run_team(team_size, [&](unsigned rank, auto&& barrier) {
-        for (std::uint32_t bucket = 0;; ++bucket) {
+        std::uint32_t last = last_seed;
+        for (std::uint32_t bucket = 0; bucket <= last; ++bucket) {
             team[rank].receive(team, bucket);
-            barrier();
-            if (rank == 0) stopped = cancelled(context);
-            std::uint32_t last = 0;
-            for (const Worker<K>& worker : team) last = std::max(last, worker.last_bucket());
-            barrier();
-            if (stopped || bucket > last) return;
             team[rank].pass_on(domain, cost.data(), arcs, has_arcs, bucket);
+            Said& now = said[bucket & 1];
+            now.last[rank] = team[rank].last_bucket();
+            if (rank == 0) now.cancelled = cancelled(context);
             barrier();
+            last = *std::max_element(now.last.begin(), now.last.end());
+            if (now.cancelled) {
+                if (rank == 0) stopped = true;
+                return;
+            }
         }
     });
     if (stopped) return Error{ErrorCode::cancelled, "cancelled while measuring distances"};
