@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "characters/shapes.h"
+#include "core/geometry.h"
 #include "domain/trace.h"
 #include "sinew/domain.h"
 
@@ -138,6 +139,26 @@ TEST(Seeds, BoneInsideSeedsWhatItCrossesAndBoneOutsideSnaps) {
     EXPECT_TRUE(seeds.of_joint[2].empty());
     EXPECT_GT(seeds.of_joint[3].size(), 0u);  // its inner end counts
     EXPECT_EQ(seeds.snapped, std::vector<std::uint32_t>{1});
+}
+
+TEST(Seeds, SnappingFindsTheNearestLeafOfAll) {
+    std::vector<Bone> bones;
+    for (std::uint32_t k = 0; k < 50; ++k) {
+        const float a = 0.7f * float(k), x = 2 * std::cos(a), y = 2 * std::sin(a), z = 0.05f * float(k) - 1.2f;
+        bones.push_back({k, {x, y, z}, {1.5f * x, y, z + 0.3f}, true, true});
+    }
+    const Built b = build(test::torus(1, 0.2, 48, 16), 64, DomainKind::sparse, bones);
+    const BoneSeeds seeds = seed_bones(b.domain, bones, bones.size());
+    ASSERT_EQ(seeds.snapped.size(), bones.size());
+    for (const Bone& bone : bones) {
+        const auto h = to_voxels(b.domain.transform, bone.head), t = to_voxels(b.domain.transform, bone.tail);
+        double best = INFINITY;
+        for (std::uint32_t i = 0; i < b.domain.leaves.size(); ++i) {
+            const auto c = b.domain.centre(i);
+            best = std::min(best, segment_distance(h, t, {c[0], c[1], c[2]}).distance);
+        }
+        EXPECT_NEAR(seeds.of_joint[bone.joint][0].distance, best, 1e-4);
+    }
 }
 
 }  // namespace
