@@ -43,13 +43,16 @@ struct LeafDistances {
 /// run for any set of joints.
 class GeodesicSolver {
 public:
+    /// The most joints that one sweep keeps per leaf.
+    static constexpr int kMaxNearest = 16;
+
     /// Computes the cost of every link. O(links). Keeps references to domain.
     GeodesicSolver(const Domain& domain, const GeodesicOptions& options, Context* context = nullptr);
 
-    /// One sweep for all joints at once that keeps the `nearest` (1..16) of every leaf. Exact: a joint that is
-    /// not among the K nearest of a leaf cannot become so further along a path through it. `joints`: those that
-    /// take part, ascending; joints without seeds are ignored. Time O(leaves · K · links per leaf), memory
-    /// 8 K + 12 bytes a leaf. Const and reentrant.
+    /// One sweep for all joints at once that keeps the `nearest` (1..kMaxNearest) of every leaf. Exact: a joint
+    /// that is not among the K nearest of a leaf cannot become so further along a path through it. `joints`: those
+    /// that take part, ascending; joints without seeds are ignored. Time O(leaves · K · links per leaf), memory 8 K
+    /// + 12 bytes a leaf. Const and reentrant.
     Result<LeafDistances> nearest(const BoneSeeds& seeds, std::span<const std::uint32_t> joints,
                                   std::span<const Bridge> bridges, int nearest, Context* context = nullptr) const;
 

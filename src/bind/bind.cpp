@@ -201,22 +201,24 @@ public:
             std::uint32_t joint;
             double share, sum;
         };
-        std::vector<Mean> means;
+        std::array<Mean, 8 * GeodesicSolver::kMaxNearest> means;
+        std::size_t count = 0;
         for (int k = 0; k < s.count; ++k) {
             for (std::size_t slot = 0; slot < field.width; ++slot) {
                 const std::size_t at = s.leaf[k] * field.width + slot;
                 if (field.joint[at] == DistanceTable::none) break;
-                auto mean = std::find_if(means.begin(), means.end(),
-                                         [&](const Mean& m) { return m.joint == field.joint[at]; });
-                if (mean == means.end()) mean = means.insert(mean, {field.joint[at], 0, 0});
-                mean->share += s.share[k];
-                mean->sum += s.share[k] * field.distance[at];
+                std::size_t m = 0;
+                while (m < count && means[m].joint != field.joint[at]) ++m;
+                if (m == count) means[count++] = {field.joint[at], 0, 0};
+                means[m].share += s.share[k];
+                means[m].sum += s.share[k] * field.distance[at];
             }
         }
         const Point3 p = to_point(mesh_.positions[vertex]);
-        std::vector<std::pair<float, std::uint32_t>> row;
-        for (const Mean& m : means) row.emplace_back(distance(m.joint, p, m.sum / m.share), m.joint);
-        store(vertex, row, bridged ? Coverage::bridged : Coverage::weighted);
+        std::array<Entry, means.size()> row;
+        for (std::size_t m = 0; m < count; ++m)
+            row[m] = {distance(means[m].joint, p, means[m].sum / means[m].share), means[m].joint};
+        store(vertex, {row.data(), count}, bridged ? Coverage::bridged : Coverage::weighted);
     }
 
     /// One joint's distance at a vertex from what the field of that joint alone says there, or +inf.
@@ -235,14 +237,14 @@ public:
     /// Straight distances, for what the field does not reach.
     void straight(std::uint32_t vertex, const std::vector<std::uint32_t>& joints) {
         const Point3 p = to_point(mesh_.positions[vertex]);
-        std::vector<std::pair<float, std::uint32_t>> row;
+        std::vector<Entry> row;
         for (const std::uint32_t j : joints) row.emplace_back(distance(j, p, 0), j);
         store(vertex, row, Coverage::euclidean);
     }
 
     /// Puts a row that was filled joint by joint into order.
     void sort_row(std::uint32_t vertex, bool bridged) {
-        std::vector<std::pair<float, std::uint32_t>> row;
+        std::vector<Entry> row;
         for (std::size_t k = 0; k < table_.width; ++k) {
             const std::size_t at = vertex * table_.width + k;
             if (table_.joint[at] != DistanceTable::none) row.emplace_back(table_.distance[at], table_.joint[at]);
@@ -253,6 +255,7 @@ public:
     }
 
 private:
+    using Entry = std::pair<float, std::uint32_t>;  // distance, joint
     struct Segment {
         Point3 a, b;
         bool open_head, open_tail;
@@ -276,7 +279,7 @@ private:
         return static_cast<float>(std::max(measured, nearest) + overshoot_ * beyond);
     }
 
-    void store(std::uint32_t vertex, std::vector<std::pair<float, std::uint32_t>>& row, Coverage how) {
+    void store(std::uint32_t vertex, std::span<Entry> row, Coverage how) {
         std::sort(row.begin(), row.end());
         const std::size_t n = std::min(row.size(), table_.width);
         for (std::size_t k = 0; k < n; ++k) {

@@ -321,12 +321,12 @@ Result<LeafDistances> GeodesicSolver::nearest(const BoneSeeds& seeds, std::span<
                                            " joints is more than the 65534 that can be bound at once"};
     }
     const std::vector<Arc> arcs = make_arcs(domain_, bridges, penalty_);
-    const auto width = static_cast<std::size_t>(std::clamp(nearest, 1, 16));
+    const auto width = static_cast<std::size_t>(std::clamp(nearest, 1, kMaxNearest));
     auto run = [&](auto k) { return sweep<k()>(domain_, cost_, seeds, joints, arcs, width, context); };
     if (width == 1) return run(std::integral_constant<int, 1>());
     if (width <= 4) return run(std::integral_constant<int, 4>());
     if (width <= 8) return run(std::integral_constant<int, 8>());
-    return run(std::integral_constant<int, 16>());
+    return run(std::integral_constant<int, kMaxNearest>());
 }
 
 }  // namespace sinew
