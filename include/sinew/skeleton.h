@@ -1,6 +1,7 @@
 // sinew/skeleton.h: joints, bones, and which of the joints deform the skin.
 #pragma once
 
+#include <array>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -24,6 +25,22 @@ enum class DeformReason {
 };
 std::string_view to_string(DeformReason reason);
 
+/// An affine transform in double: the three upper rows of a 4x4 matrix, row by row. Acts on column vectors.
+struct Transform {
+    std::array<double, 12> m{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+    double operator()(std::size_t row, std::size_t column) const { return m[row * 4 + column]; }
+    double& operator()(std::size_t row, std::size_t column) { return m[row * 4 + column]; }
+    friend bool operator==(const Transform&, const Transform&) = default;
+};
+
+/// How a joint is turned, moved and scaled away from its bind pose, along its own axes there (Joint::axes), with
+/// the joint as the centre; the joint's descendants follow. Scale first, then rotation, then translation.
+struct JointPose {
+    std::array<double, 4> rotation{0, 0, 0, 1};  ///< quaternion x, y, z, w; normalised on use, not zero
+    std::array<double, 3> translation{0, 0, 0};  ///< scene units
+    std::array<double, 3> scale{1, 1, 1};        ///< not zero
+};
+
 /// A transform that the skin can follow. Only its place at the bind pose matters for binding.
 struct Joint {
     std::string name;
@@ -32,6 +49,9 @@ struct Joint {
     std::optional<Vec3> tail;  ///< the far end, where the source states one (skeleton JSON)
     bool deform = true;
     DeformReason reason = DeformReason::deforms;
+    /// The joint's own axes at the bind pose, unit vectors in scene space, right-handed. For posing only; the
+    /// scene's axes where the source states none (skeleton JSON, TGF).
+    std::array<Vec3, 3> axes{Vec3{1, 0, 0}, Vec3{0, 1, 0}, Vec3{0, 0, 1}};
 };
 
 /// A segment from a joint towards a child (or a tail, or a point) that carries that joint's index.

@@ -1,0 +1,80 @@
+// sinew/deform.h: what weights are for: a mesh in another pose.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "sinew/core.h"
+#include "sinew/skeleton.h"
+#include "sinew/weights.h"
+
+namespace sinew {
+
+/// Scale, then rotation, then translation, as a matrix. The default pose is exactly the identity.
+Transform to_transform(const JointPose& pose);
+
+/// Where each joint takes what hangs on it: bind space to bind space, one matrix per joint.
+///
+/// S_j = S_parent · B_j · L_j · B_j⁻¹, where B_j is the frame of the joint at the bind pose (Joint::axes at
+/// Joint::position) and L_j its local transform in that frame. A joint with L_j = identity has exactly the matrix
+/// of its parent, and a root the identity: what is not posed is not perturbed. `local`: one per joint. An entry
+/// that is not finite, a joint whose axes span no space and a number of entries that is not the skeleton's are
+/// errors that name the joint. O(joints). Requires check_skeleton, and says so.
+Result<std::vector<Transform>> skinning_matrices(const Skeleton& skeleton, std::span<const Transform> local);
+
+/// The same from poses; a rotation of length zero or a scale of zero is an error as well.
+Result<std::vector<Transform>> skinning_matrices(const Skeleton& skeleton, std::span<const JointPose> pose);
+
+enum class Skinning {
+    linear_blend,     ///< matrices are averaged: any transform, but volume is lost where a limb is twisted
+    dual_quaternion,  ///< rigid motions are averaged (Kavan et al. 2007): volume is kept; rigid transforms only
+};
+std::string_view to_string(Skinning skinning);
+
+/// A mesh's surface to deform. Normals and tangents are V or empty.
+struct SurfaceView {
+    std::span<const Vec3> positions;                 ///< V, bind space
+    std::span<const Vec3> normals;                   ///< unit vectors
+    std::span<const std::array<float, 4>> tangents;  ///< unit vector, and the sign of the bitangent
+};
+
+struct Surface {
+    std::vector<Vec3> positions, normals;
+    std::vector<std::array<float, 4>> tangents;
+    SurfaceView view() const { return {positions, normals, tangents}; }
+};
+
+/// A shape that is added to the surface before it is skinned, with a factor: offsets of the vertices from
+/// first_vertex on.
+struct Morph {
+    std::uint32_t first_vertex = 0;
+    float weight = 0;
+    std::span<const Vec3> offsets;
+};
+
+/// Adds morphs to positions. One of weight 0 changes no bit. Morphs that reach past the last vertex, and weights or
+/// offsets that are not finite, are errors. O(offsets).
+Status add_morphs(std::span<Vec3> positions, std::span<const Morph> morphs);
+
+/// The surface in the pose of `transforms` (one per joint, see skinning_matrices).
+///
+/// Linear blend: position and tangent by the weighted sum of the matrices, normal by its inverse transpose. Dual
+/// quaternion (Kavan, Collins, Žára, O'Sullivan: Skinning with Dual Quaternions, 2007): every quaternion is taken
+/// on the side of the vertex's strongest influence, which settles antipodality, and the sum is normalised. A dual
+/// quaternion has no scale: a joint with weights whose transform is not rigid within 1e-3 is an error that names it
+/// (its index), and linear blend is the way out.
+///
+/// Normals and tangents come back as unit vectors, and the fourth component of a tangent is kept; one that has no
+/// direction, before or after, stays as it was. A vertex all of whose joints have one and the same transform moves
+/// by exactly that; if it is the identity, the vertex keeps its bits. A vertex without weights stays. Vertices with
+/// the same position and the same weights come to the same place, whatever part they are in.
+///
+/// Errors: numbers of vertices that differ, a joint without a transform, input that is not finite (the first vertex
+/// or joint is named), and a result that a float cannot hold. O(influences), parallel; the same bits on any number
+/// of threads.
+Result<Surface> deform(const SurfaceView& surface, const SkinWeights& weights,
+                       std::span<const Transform> transforms, Skinning skinning, Context* context = nullptr);
+
+}  // namespace sinew

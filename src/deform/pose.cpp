@@ -1,0 +1,116 @@
+// From a pose, joint by joint, to the matrices that skinning needs.
+#include <cmath>
+#include <string>
+
+#include "deform/affine.h"
+#include "sinew/deform.h"
+
+namespace sinew {
+
+namespace {
+
+Error joint_error(const Skeleton& skeleton, std::size_t joint, const std::string& what) {
+    return {ErrorCode::input,
+            "joint " + std::to_string(joint) + " (\"" + skeleton.joints[joint].name + "\") " + what};
+}
+
+double dot(const Double3& a, const Double3& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
+/// The joint's frame at the bind pose. Axes are stored as floats: made orthonormal here, or turning a joint to and
+/// fro would scale it a little.
+bool bind_frame(const Joint& joint, Transform& frame, Transform& inverse) {
+    const auto& a = joint.axes;
+    Double3 x{a[0].x, a[0].y, a[0].z}, y{a[1].x, a[1].y, a[1].z};
+    const double x_length = std::sqrt(dot(x, x));
+    for (double& v : x) v /= x_length;
+    const double along = dot(x, y);
+    for (std::size_t i = 0; i < 3; ++i) y[i] -= along * x[i];
+    const double y_length = std::sqrt(dot(y, y));
+    if (!(x_length > 1e-6 && y_length > 1e-6)) return false;  // not a number, too
+    for (double& v : y) v /= y_length;
+    const Double3 z{x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]};
+    const Double3 at{joint.position.x, joint.position.y, joint.position.z};
+    const Double3 axes[3] = {x, y, z};
+    for (std::size_t r = 0; r < 3; ++r) {
+        for (std::size_t c = 0; c < 3; ++c) {
+            frame(r, c) = axes[c][r];
+            inverse(r, c) = axes[r][c];
+        }
+        frame(r, 3) = at[r];
+        inverse(r, 3) = -dot(axes[r], at);
+    }
+    return finite(frame) && finite(inverse);
+}
+
+}  // namespace
+
+Transform to_transform(const JointPose& pose) {
+    auto [x, y, z, w] = pose.rotation;
+    const double length = std::sqrt(x * x + y * y + z * z + w * w);
+    x /= length;
+    y /= length;
+    z /= length;
+    w /= length;
+    const double rotation[3][3] = {{1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)},
+                                   {2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)},
+                                   {2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)}};
+    Transform out;
+    for (std::size_t r = 0; r < 3; ++r) {
+        for (std::size_t c = 0; c < 3; ++c) out(r, c) = rotation[r][c] * pose.scale[c];
+        out(r, 3) = pose.translation[r];
+    }
+    return out;
+}
+
+Result<std::vector<Transform>> skinning_matrices(const Skeleton& skeleton, std::span<const Transform> local) {
+    if (const Status s = check_skeleton(skeleton); !s) return s.error();
+    const std::size_t n = skeleton.joints.size();
+    if (local.size() != n)
+        return Error{ErrorCode::input, "the pose has " + std::to_string(local.size()) +
+                                           " entries, but the skeleton has " + std::to_string(n) + " joints"};
+    std::vector<Transform> out(n);
+    std::vector<bool> known(n);
+    std::vector<std::size_t> chain;
+    for (std::size_t j = 0; j < n; ++j) {
+        // Up to what is known (parents may come later in the list), and down again.
+        chain.clear();
+        for (int at = static_cast<int>(j); at >= 0 && !known[static_cast<std::size_t>(at)];
+             at = skeleton.joints[static_cast<std::size_t>(at)].parent)
+            chain.push_back(static_cast<std::size_t>(at));
+        for (std::size_t k = chain.size(); k-- > 0;) {
+            const std::size_t i = chain[k];
+            const Joint& joint = skeleton.joints[i];
+            if (!finite(local[i])) return joint_error(skeleton, i, "has a pose that is not finite");
+            out[i] = joint.parent < 0 ? Transform{} : out[static_cast<std::size_t>(joint.parent)];
+            if (!(local[i] == Transform{})) {
+                Transform frame, inverse;
+                if (!bind_frame(joint, frame, inverse))
+                    return joint_error(skeleton, i, "has axes that span no space, so it cannot be posed");
+                out[i] = out[i] * (frame * local[i] * inverse);
+            }
+            if (!finite(out[i])) return joint_error(skeleton, i, "is posed farther away than numbers go");
+            known[i] = true;
+        }
+    }
+    return out;
+}
+
+Result<std::vector<Transform>> skinning_matrices(const Skeleton& skeleton, std::span<const JointPose> pose) {
+    if (pose.size() != skeleton.joints.size())
+        return Error{ErrorCode::input, "the pose has " + std::to_string(pose.size()) +
+                                           " entries, but the skeleton has " +
+                                           std::to_string(skeleton.joints.size()) + " joints"};
+    std::vector<Transform> local;
+    for (std::size_t j = 0; j < pose.size(); ++j) {
+        const auto& [q, translation, scale] = pose[j];
+        const double length = std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+        if (!(length > 1e-12 && std::isfinite(length)))
+            return joint_error(skeleton, j, "has a rotation that is zero or not finite");
+        for (const double s : scale)
+            if (s == 0) return joint_error(skeleton, j, "is scaled to nothing");
+        local.push_back(to_transform(pose[j]));
+    }
+    return skinning_matrices(skeleton, local);
+}
+
+}  // namespace sinew
