@@ -159,7 +159,7 @@ bool same_nearest() {
     std::vector<bool> seeded(domain->component_count, false);
     for (const auto& list : seeds.of_joint)
         for (const auto& seed : list) seeded[domain->component[seed.leaf]] = true;
-    const std::vector<Bridge> bridges = bridge_components(*domain, seeded);
+    const std::vector<Bridge> bridges = BridgeFinder(*domain).join(seeded);
     const auto naive = bench::naive_distances(*domain, seeds, bridges, options.penalty);
 
     std::vector<std::uint32_t> joints;

@@ -94,7 +94,7 @@ Result<SkinWeights> naive_bind(const MeshView& mesh, const Skeleton& skeleton, c
     for (const auto& list : seeds.of_joint)
         for (const auto& seed : list) seeded[domain->component[seed.leaf]] = true;
     const std::vector<std::vector<float>> field =
-        naive_distances(*domain, seeds, bridge_components(*domain, seeded), options.penalty, context);
+        naive_distances(*domain, seeds, BridgeFinder(*domain).join(seeded), options.penalty, context);
 
     // Eq. 7, and the nearest joints of each vertex.
     DistanceTable table;

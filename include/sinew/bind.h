@@ -44,7 +44,8 @@ Status check(const BindOptions& options);
 enum class Coverage : std::uint8_t {
     weighted,   ///< by the method
     bridged,    ///< its part has no bone: distances come over a bridge from the nearest part that has
-    euclidean,  ///< outside the volume (in no triangle) or reached by no joint of its skin: straight distance
+    euclidean,  ///< of a triangle, but reached by no joint of its skin: straight distance to the bones
+    unused,     ///< of no triangle: all weight on the nearest joint
     none,       ///< has no weights
 };
 std::string_view to_string(Coverage coverage);
@@ -61,12 +62,12 @@ struct BindReport {
     std::size_t ambiguous_voxels = 0, ambiguous_inside = 0, bone_voxels = 0;
     std::size_t leaves = 0, links = 0, components = 0, bridged_components = 0;
     std::vector<std::uint32_t> snapped_joints;  ///< joints outside the volume
-    std::array<std::size_t, 4> coverage{};      ///< vertices by Coverage
+    std::array<std::size_t, 5> coverage{};      ///< vertices by Coverage
     std::vector<StageTime> seconds;             ///< in order
     std::vector<std::string> warnings;
 
     std::size_t vertices() const;
-    /// Share of vertices with weights, 0..1.
+    /// Share that the method reached (weighted or bridged) of the vertices that belong to a triangle, 0..1.
     double covered() const;
 };
 

@@ -21,13 +21,33 @@ struct Bridge {
     float length;            ///< between centres, in voxels
 };
 
-/// Joins every component without a seed to its nearest component that has one or is joined already (a minimum
-/// spanning forest over components; distances found on a grid of at most 128³, so nearest is meant to that
-/// accuracy). All pairs of facing leaves whose gap is at most twice the narrowest become bridges, so that a
-/// loose skirt takes its distances from the body around it and not through one point. Components with seeds are
-/// never joined to each other. `seeded`: per component. Time O(r³/8 + components log components) where there is
-/// anything to join, memory 12 bytes per cell of that grid.
-std::vector<Bridge> bridge_components(const Domain& domain, const std::vector<bool>& seeded);
+/// Finds bridges. The gaps between components are measured once, at the first call that needs them, on a grid of at
+/// most 128³, and nearest is meant to that accuracy. Time O(r³/8 + components log components), memory 12 bytes per
+/// cell of that grid and 20 per pair of facing leaves. Keeps a reference to the domain; not reentrant.
+class BridgeFinder {
+public:
+    explicit BridgeFinder(const Domain& domain) : domain_(domain) {}
+
+    /// Joins every component without a seed to its nearest component that has one or is joined already (a minimum
+    /// spanning forest over components). All pairs of facing leaves whose gap is at most twice the narrowest become
+    /// bridges, so that a loose skirt takes its distances from the body around it and not through one point.
+    /// Components with seeds are never joined to each other. `seeded`: per component; none at all = no bridges.
+    std::vector<Bridge> join(const std::vector<bool>& seeded);
+
+private:
+    struct Gap {
+        std::uint32_t a, b;  // components, a < b
+        float length;
+        std::uint32_t leaf_a, leaf_b;
+        auto operator<=>(const Gap&) const = default;
+    };
+    void measure();
+
+    const Domain& domain_;
+    bool measured_ = false;
+    std::vector<Gap> gaps_;              // sorted
+    std::vector<std::size_t> shortest_;  // first gap of each pair of components, by length
+};
 
 /// Graph distances over a domain: per leaf the K nearest joints. Exact, and in integers, so that the answer does
 /// not depend on the order of work. Rows are sorted by distance, then by joint.

@@ -19,8 +19,8 @@ struct MeshView {
     std::span<const std::uint32_t> skin_of_vertex;
 };
 
-/// Checks what every stage relies on: at least one triangle, indices < V, finite coordinates, a bounding box
-/// of non-zero size. The error names the first offending vertex or triangle. O(V + T).
+/// Checks what every stage relies on: at least one triangle, indices < V, finite coordinates within ±1e18, a
+/// bounding box of non-zero size. The error names the first offending vertex or triangle. O(V + T).
 Status check_mesh(const MeshView& mesh);
 
 /// Defects of a mesh, found on the mesh welded by exact position. Counting them changes nothing.

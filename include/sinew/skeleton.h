@@ -69,7 +69,7 @@ struct Skeleton {
     std::vector<std::vector<std::uint32_t>> skins;
 };
 
-/// Checks what every stage relies on: at least one joint, parents in range and without cycles, finite
+/// Checks what every stage relies on: 1 to 65534 joints, parents in range and without cycles, finite
 /// positions, skins in range, at least one joint that deforms. The error names the joint. O(joints).
 Status check_skeleton(const Skeleton& skeleton);
 

@@ -97,7 +97,10 @@ Plan plan_rows(const MeshView& mesh, const Skeleton& skeleton, const std::vector
         if (fresh) plan.sets.push_back({joints, {}, is_idle});
         return it->second;
     };
-    std::map<std::vector<std::uint32_t>, std::vector<std::uint32_t>> shared;  // skins -> their common joints
+    std::vector<std::size_t> set_of_skin(allowed.size());
+    for (std::size_t k = 0; k < allowed.size(); ++k) set_of_skin[k] = set_for(allowed[k], idle[k]);
+    constexpr std::size_t none_shared = ~std::size_t{0};
+    std::map<std::vector<std::uint32_t>, std::size_t> set_of_skins;  // of a seam: the set of what its skins share
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t>
         own_row;  // position, skin -> vertex with the row
     for (std::size_t v = 0; v < n; ++v) {
@@ -105,28 +108,28 @@ Plan plan_rows(const MeshView& mesh, const Skeleton& skeleton, const std::vector
         auto& skins = skins_at[place];
         if (skins.size() == 1) {
             plan.source[v] = place;
-            if (place == v) plan.sets[set_for(allowed[skin], idle[skin])].vertices.push_back(place);
+            if (place == v) plan.sets[set_of_skin[skin]].vertices.push_back(place);
             continue;
         }
         std::sort(skins.begin(), skins.end());
-        const auto [it, fresh] = shared.try_emplace(skins);
+        const auto [seam, fresh] = set_of_skins.try_emplace(skins, none_shared);
         if (fresh) {
-            std::vector<std::uint32_t>& common = it->second;
-            common = allowed[skins[0]];
+            std::vector<std::uint32_t> common = allowed[skins[0]];
             for (std::size_t k = 1; k < skins.size(); ++k) {
                 std::vector<std::uint32_t> both;
                 std::set_intersection(common.begin(), common.end(), allowed[skins[k]].begin(),
                                       allowed[skins[k]].end(), std::back_inserter(both));
                 common = std::move(both);
             }
+            if (!common.empty()) seam->second = set_for(common, false);
         }
-        if (!it->second.empty()) {
+        if (seam->second != none_shared) {
             plan.source[v] = place;
-            if (place == v) plan.sets[set_for(it->second, false)].vertices.push_back(place);
+            if (place == v) plan.sets[seam->second].vertices.push_back(place);
         } else {
             const auto [row, first] = own_row.try_emplace({place, skin}, static_cast<std::uint32_t>(v));
             plan.source[v] = row->second;
-            if (first) plan.sets[set_for(allowed[skin], idle[skin])].vertices.push_back(row->second);
+            if (first) plan.sets[set_of_skin[skin]].vertices.push_back(row->second);
         }
     }
     return plan;
@@ -138,6 +141,7 @@ public:
     Sampler(const MeshView& mesh, const Skeleton& skeleton, const std::vector<Bone>& bones, const Domain& domain,
             float overshoot, DistanceTable& table, std::vector<Coverage>& coverage)
         : mesh_(mesh), domain_(domain), overshoot_(overshoot), table_(table), coverage_(coverage) {
+        for (const Joint& joint : skeleton.joints) place_of_.push_back(to_point(joint.position));
         bones_of_.resize(skeleton.joints.size());
         for (const Bone& bone : bones) {
             bones_of_[bone.joint].push_back(
@@ -145,10 +149,7 @@ public:
         }
         for (std::size_t j = 0; j < bones_of_.size(); ++j) {
             // Idle joints own no bone; where a skin has nothing else they still serve, as points.
-            if (bones_of_[j].empty()) {
-                const Point3 p = to_point(skeleton.joints[j].position);
-                bones_of_[j].push_back({p, p, false, false});
-            }
+            if (bones_of_[j].empty()) bones_of_[j].push_back({place_of_[j], place_of_[j], false, false});
         }
     }
 
@@ -234,12 +235,26 @@ public:
         return distance(joint, to_point(mesh_.positions[vertex]), sum / share);
     }
 
-    /// Straight distances, for what the field does not reach.
-    void straight(std::uint32_t vertex, const std::vector<std::uint32_t>& joints) {
+    /// Straight distances, for what the field does not reach, and where there is but one joint to choose.
+    void straight(std::uint32_t vertex, const std::vector<std::uint32_t>& joints, Coverage how) {
         const Point3 p = to_point(mesh_.positions[vertex]);
         std::vector<Entry> row;
         for (const std::uint32_t j : joints) row.emplace_back(distance(j, p, 0), j);
-        store(vertex, row, Coverage::euclidean);
+        store(vertex, row, how);
+    }
+
+    /// A vertex of no triangle, which nobody sees: the joint whose place is nearest has it to itself.
+    void unused(std::uint32_t vertex, const std::vector<std::uint32_t>& joints) {
+        const Point3 p = to_point(mesh_.positions[vertex]);
+        Entry nearest{0, joints.front()};
+        double best = INFINITY;
+        for (const std::uint32_t j : joints) {
+            const Point3& q = place_of_[j];
+            const double d =
+                (p[0] - q[0]) * (p[0] - q[0]) + (p[1] - q[1]) * (p[1] - q[1]) + (p[2] - q[2]) * (p[2] - q[2]);
+            if (d < best) best = d, nearest = {static_cast<float>(std::sqrt(d)), j};
+        }
+        store(vertex, {&nearest, 1}, Coverage::unused);
     }
 
     /// Puts a row that was filled joint by joint into order.
@@ -294,7 +309,8 @@ private:
     const float overshoot_;
     DistanceTable& table_;
     std::vector<Coverage>& coverage_;
-    std::vector<std::vector<Segment>> bones_of_;
+    std::vector<Point3> place_of_;                // per joint
+    std::vector<std::vector<Segment>> bones_of_;  // per joint; never empty
 };
 
 }  // namespace
@@ -309,6 +325,8 @@ std::string_view to_string(Coverage coverage) {
             return "bridged";
         case Coverage::euclidean:
             return "euclidean";
+        case Coverage::unused:
+            return "unused";
         case Coverage::none:
             return "none";
     }
@@ -320,9 +338,10 @@ std::size_t BindReport::vertices() const {
 }
 
 double BindReport::covered() const {
-    const std::size_t all = vertices();
-    if (all == 0) return 0;
-    return static_cast<double>(all - coverage[static_cast<std::size_t>(Coverage::none)]) / static_cast<double>(all);
+    auto count = [&](Coverage how) { return coverage[static_cast<std::size_t>(how)]; };
+    const std::size_t matter = vertices() - count(Coverage::unused);
+    if (matter == 0) return 0;
+    return static_cast<double>(count(Coverage::weighted) + count(Coverage::bridged)) / static_cast<double>(matter);
 }
 
 Status check(const BindOptions& options) {
@@ -439,16 +458,29 @@ Result<Binding> bind(const MeshView& mesh, const Skeleton& skeleton, const BindO
 
         const GeodesicSolver solver(domain, {options.penalty}, context);
         Sampler sampler(mesh, skeleton, binding.bones_, domain, options.overshoot, table, binding.coverage_);
+        // Which positions belong to a triangle.
+        std::vector<bool> used(mesh.positions.size(), false);
+        for (const Triangle& t : mesh.triangles)
+            for (const std::uint32_t v : t) used[topology.weld[v]] = true;
+        std::vector<bool> seeded_by_any(domain.component_count, false);
+        BridgeFinder bridge_finder(domain);
         for (const JointSet& set : plan.sets) {
+            if (set.vertices.empty()) continue;
             std::vector<bool> seeded(domain.component_count, false);
             for (const std::uint32_t j : set.joints)
-                for (const auto& seed : seeds.of_joint[j]) seeded[domain.component[seed.leaf]] = true;
-            std::vector<Bridge> bridges;
-            if (std::find(seeded.begin(), seeded.end(), true) != seeded.end())
-                bridges = bridge_components(domain, seeded);
-            report.bridged_components =
-                std::max(report.bridged_components,
-                         static_cast<std::size_t>(std::count(seeded.begin(), seeded.end(), false)));
+                for (const auto& seed : seeds.of_joint[j])
+                    seeded[domain.component[seed.leaf]] = seeded_by_any[domain.component[seed.leaf]] = true;
+            if (set.joints.size() == 1 || set.idle) {
+                // Nothing to measure: one joint has all the weight whatever its distance, and idle joints have no
+                // field.
+                const Coverage how = set.idle ? Coverage::euclidean : Coverage::weighted;
+                parallel_for(context, set.vertices.size(), 1024, [&](std::size_t i) {
+                    const std::uint32_t v = set.vertices[i];
+                    used[topology.weld[v]] ? sampler.straight(v, set.joints, how) : sampler.unused(v, set.joints);
+                });
+                continue;
+            }
+            const std::vector<Bridge> bridges = bridge_finder.join(seeded);
 
             // One sweep for the K nearest; where every joint is wanted, one per joint, which costs less than K =
             // all.
@@ -492,10 +524,17 @@ Result<Binding> bind(const MeshView& mesh, const Skeleton& skeleton, const BindO
                 } else if (s.count > 0) {
                     sampler.from_leaves(v, s, field, bridged);
                 }
-                if (binding.coverage_[v] == Coverage::none) sampler.straight(v, set.joints);
+                if (binding.coverage_[v] != Coverage::none) return;
+                if (used[topology.weld[v]]) {
+                    sampler.straight(v, set.joints, Coverage::euclidean);
+                } else if (!cancelled(context)) {
+                    sampler.unused(v, set.joints);
+                }
             });
             if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while measuring distances"};
         }
+        report.bridged_components =
+            static_cast<std::size_t>(std::count(seeded_by_any.begin(), seeded_by_any.end(), false));
         return Done{};
     });
     if (!measured) return measured.error();

@@ -11,6 +11,9 @@ namespace sinew {
 
 using Point3 = std::array<double, 3>;
 
+/// Beyond it the square of a distance no longer fits a float. Held at the door (check_mesh, check_skeleton).
+inline constexpr float kLargestCoordinate = 1e18f;
+
 inline Point3 to_point(const Vec3& p) { return {p.x, p.y, p.z}; }
 
 /// Where a point lies beside a segment.

@@ -1,7 +1,10 @@
 #include "sinew/mesh.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include "core/geometry.h"
 
 namespace sinew {
 
@@ -12,6 +15,9 @@ constexpr std::size_t max_vertices = 0xfffffff0u;
 constexpr std::size_t max_triangles = 0xfffffff0u / 3;
 
 bool finite(const Vec3& p) { return std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z); }
+bool measurable(const Vec3& p) {
+    return std::max({std::abs(p.x), std::abs(p.y), std::abs(p.z)}) <= kLargestCoordinate;
+}
 
 }  // namespace
 
@@ -33,6 +39,12 @@ Status check_mesh(const MeshView& mesh) {
             return Error{ErrorCode::input, "vertex " + std::to_string(v) +
                                                " has a coordinate that is not finite (NaN or infinity): repair or "
                                                "remove it"};
+    for (std::size_t v = 0; v < vertices; ++v)
+        if (!measurable(mesh.positions[v]))
+            return Error{ErrorCode::input,
+                         "vertex " + std::to_string(v) +
+                             " has a coordinate beyond 1e18, where squares of distances no longer "
+                             "fit a float: check its scale"};
     constexpr float inf = std::numeric_limits<float>::infinity();
     Vec3 low{inf, inf, inf}, high{-inf, -inf, -inf};
     for (std::size_t t = 0; t < mesh.triangles.size(); ++t)

@@ -10,14 +10,16 @@
 #include "sinew/core.h"
 
 #if !defined(SINEW_SERIAL)
+#include <atomic>
 #include <barrier>
+#include <exception>
+#include <functional>
+#include <future>
 #include <thread>
 #include <vector>
 #endif
 #if defined(SINEW_SERIAL)
-#elif defined(__SANITIZE_THREAD__)
-#include <atomic>
-#else
+#elif !defined(__SANITIZE_THREAD__)
 #include <tbb/blocked_range.h>
 #include <tbb/global_control.h>
 #include <tbb/info.h>
@@ -85,22 +87,85 @@ void parallel_for(const Context* context, std::size_t n, std::size_t grain, Body
     });
 }
 
-/// Runs body(rank, barrier) on `team` threads at once, which may wait for each other by calling barrier().
-template <typename Body>
-void run_team(unsigned team, Body&& body) {
+/// Threads that run one body together and may wait for each other in it. Fewer than asked for if the system grants
+/// no more; ask size() before planning the work.
+class Team {
+public:
+    explicit Team([[maybe_unused]] unsigned wanted) {
 #if !defined(SINEW_SERIAL)
-    if (team > 1) {
-        std::barrier<> meeting(team);
-        auto barrier = [&] { meeting.arrive_and_wait(); };
-        std::vector<std::thread> others;
-        for (unsigned rank = 1; rank < team; ++rank) others.emplace_back([&, rank] { body(rank, barrier); });
-        body(0u, barrier);
-        for (std::thread& other : others) other.join();
-        return;
-    }
+        try {
+            while (threads_.size() + 1 < wanted)
+                threads_.emplace_back(&Team::wait_and_run, this, started_by_, threads_.size() + 1);
+        } catch (const std::exception&) {
+            // What was granted will do.
+        }
 #endif
-    for (unsigned rank = 0; rank < team; ++rank) body(rank, [] {});
-}
+    }
+    Team(const Team&) = delete;
+    ~Team() { finish(); }
+
+    unsigned size() const {
+#if !defined(SINEW_SERIAL)
+        return static_cast<unsigned>(threads_.size() + 1);
+#else
+        return 1;
+#endif
+    }
+
+    /// Runs body(rank, barrier) once for every rank. barrier() waits for all others and says whether to go on:
+    /// false once one of them has thrown, and then body must return. What was thrown is thrown again here. Call
+    /// once.
+    void run(const std::function<void(unsigned, const std::function<bool()>&)>& body) {
+#if !defined(SINEW_SERIAL)
+        if (size() > 1) {
+            body_ = &body;
+            meeting_.emplace(size());
+            go_.set_value();
+            started_ = true;
+            work(0);
+            finish();
+            if (thrown_) std::rethrow_exception(thrown_);
+            return;
+        }
+#endif
+        body(0, [] { return true; });
+    }
+
+private:
+#if !defined(SINEW_SERIAL)
+    void wait_and_run(std::shared_future<void> go, std::size_t rank) {
+        go.wait();
+        if (body_) work(static_cast<unsigned>(rank));
+    }
+    void work(unsigned rank) {
+        try {
+            (*body_)(rank, [&] {
+                meeting_->arrive_and_wait();
+                return !failed_.load();
+            });
+        } catch (...) {
+            if (!failed_.exchange(true)) thrown_ = std::current_exception();
+            meeting_->arrive_and_drop();
+        }
+    }
+    void finish() {
+        if (!started_ && !threads_.empty()) go_.set_value();  // without a body: they leave at once
+        started_ = true;
+        for (std::thread& t : threads_) t.join();
+        threads_.clear();
+    }
+    std::promise<void> go_;
+    std::shared_future<void> started_by_ = go_.get_future().share();
+    std::vector<std::thread> threads_;
+    std::optional<std::barrier<>> meeting_;
+    const std::function<void(unsigned, const std::function<bool()>&)>* body_ = nullptr;
+    std::atomic<bool> failed_{false};
+    std::exception_ptr thrown_;
+    bool started_ = false;
+#else
+    void finish() {}
+#endif
+};
 
 inline bool cancelled(const Context* context) { return context && context->cancel.load(std::memory_order_relaxed); }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/geometry.h"
 #include "core/joint_names.h"
 
 namespace sinew {
@@ -40,7 +41,9 @@ bool matches(std::string_view glob, std::string_view name) {
 Status check_structure(const Skeleton& skeleton) {
     const std::size_t n = skeleton.joints.size();
     if (n == 0) return Error{ErrorCode::input, "the skeleton has no joints"};
-    if (n >= 0x7fffffffu) return Error{ErrorCode::too_large, "the skeleton has more joints than can be counted"};
+    if (n >= 0xffffu)
+        return Error{ErrorCode::input, "the skeleton has " + std::to_string(n) +
+                                           " joints: no more than 65534 can be bound at once, split it"};
     for (std::size_t j = 0; j < n; ++j) {
         const Joint& joint = skeleton.joints[j];
         if (joint.parent < -1 || joint.parent >= int(n))
@@ -49,6 +52,10 @@ Status check_structure(const Skeleton& skeleton) {
                                                std::to_string(n) + " joints (-1 = a root)"};
         if (!finite(joint.position))
             return Error{ErrorCode::input, describe(skeleton, j) + " has a position that is not finite"};
+        const Vec3& p = joint.position;
+        if (std::max({std::abs(p.x), std::abs(p.y), std::abs(p.z)}) > kLargestCoordinate)
+            return Error{ErrorCode::input,
+                         describe(skeleton, j) + " has a coordinate beyond 1e18: check its scale"};
         if (joint.tail && !finite(*joint.tail))
             return Error{ErrorCode::input, describe(skeleton, j) + " has a tail that is not finite"};
     }

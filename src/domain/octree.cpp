@@ -77,8 +77,12 @@ struct Builder {
     std::vector<BitGrid> split;  // per level: a cell to be divided (level 0: never read)
     Domain::Index& index;
 
+    // Links are counted in 32 bits, and a leaf has 26 of its own size.
+    static constexpr std::size_t kMostLeaves = (std::size_t{1} << 32) / 26;
+    bool too_many() const { return domain.leaves.size() >= kMostLeaves; }
+
     void descend(int level, int x, int y, int z) {
-        if (!solid[level].get(x, y, z)) return;
+        if (!solid[level].get(x, y, z) || too_many()) return;
         if (level > 0 && split[level].get(x, y, z)) {
             if (level == 2) open_block(x, y, z);
             for (int child = 0; child < 8; ++child)
@@ -237,8 +241,8 @@ Result<Domain> build_domain(const VoxelGrid& grid, std::span<const Bone> bones, 
     }
     builder.descend(levels, 0, 0, 0);
     domain.index = std::move(index);
-    if (domain.leaves.size() >= (std::size_t{1} << 28)) {
-        return Error{ErrorCode::too_large, "the volume has " + std::to_string(domain.leaves.size()) +
+    if (builder.too_many()) {
+        return Error{ErrorCode::too_large, "the volume has more than " + std::to_string(Builder::kMostLeaves) +
                                                " cells: lower --resolution or use the sparse domain"};
     }
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while building the octree"};

@@ -176,9 +176,11 @@ std::uint32_t column_of(Crossing c) { return static_cast<std::uint32_t>(c >> (kD
 std::int64_t depth_of(Crossing c) { return static_cast<std::int64_t>(c >> 1 & ((1u << kDepthBits) - 1)); }
 bool enters(Crossing c) { return c & 1; }
 
-// All crossings of columns along axis w with one triangle. Columns are sampled at voxel centres; a centre exactly
-// on an edge belongs to the triangle for which the edge is a top or left one, so a shared edge counts once.
-void cross_triangle(std::vector<Crossing>& out, const Point* p, int w, bool turned, int r) {
+// All crossings of columns along axis w, in rows first_row to last_row of them, with one triangle. Columns are
+// sampled at voxel centres; a centre exactly on an edge belongs to the triangle for which the edge is a top or left
+// one, so a shared edge counts once.
+void cross_triangle(std::vector<Crossing>& out, const Point* p, int w, bool turned, int r, int first_row,
+                    int last_row) {
     const int u = (w + 1) % 3, v = (w + 2) % 3;
     std::int64_t area = std::int64_t{p[1].c[u] - p[0].c[u]} * (p[2].c[v] - p[0].c[v]) -
                         std::int64_t{p[2].c[u] - p[0].c[u]} * (p[1].c[v] - p[0].c[v]);
@@ -199,6 +201,9 @@ void cross_triangle(std::vector<Crossing>& out, const Point* p, int w, bool turn
         high[k] = std::min(r - 1, static_cast<int>(floor_div(std::int64_t{most} - kCentre, kVoxel)));
         if (low[k] > high[k]) return;
     }
+    low[1] = std::max(low[1], first_row);
+    high[1] = std::min(high[1], last_row);
+    if (low[1] > high[1]) return;
     struct Edge {
         std::int64_t u, v, d;
     } edge[3];
@@ -323,19 +328,35 @@ Result<VoxelGrid> voxelize(const MeshView& mesh, const MeshTopology& topology, c
     });
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while voxelizing"};
 
+    // Crossings are gathered in bands of rows, so that a heap of large overlapping triangles takes time and not
+    // memory.
+    constexpr double kCrossingsAtOnce = 8e6;
     std::array<BitGrid, 3> inside;
-    parallel_for(context, 3, 1, [&](std::size_t w) {
-        std::vector<Crossing> crossings;
+    parallel_for(context, 3, 1, [&](std::size_t axis) {
+        const int w = static_cast<int>(axis), u = (w + 1) % 3, v = (w + 2) % 3;
+        double expected = 0;
         for (std::size_t t = 0; t < mesh.triangles.size(); ++t) {
             Point p[3];
             corners(t, p);
-            const bool turned = options.repair_facing && topology.turned[t];
-            cross_triangle(crossings, p, static_cast<int>(w), turned, r);
+            const std::int64_t area = std::int64_t{p[1].c[u] - p[0].c[u]} * (p[2].c[v] - p[0].c[v]) -
+                                      std::int64_t{p[2].c[u] - p[0].c[u]} * (p[1].c[v] - p[0].c[v]);
+            expected += 0.5 * static_cast<double>(std::abs(area)) / (double{kVoxel} * kVoxel);
         }
-        std::sort(crossings.begin(), crossings.end());
-        inside[w] = BitGrid(r);
-        toggle_spans(inside[w], crossings, static_cast<int>(w));
-        fill_spans(inside[w], static_cast<int>(w));
+        const int bands = std::min(r, 1 + static_cast<int>(expected / kCrossingsAtOnce));
+        inside[axis] = BitGrid(r);
+        std::vector<Crossing> crossings;
+        for (int band = 0; band < bands && !cancelled(context); ++band) {
+            crossings.clear();
+            for (std::size_t t = 0; t < mesh.triangles.size(); ++t) {
+                Point p[3];
+                corners(t, p);
+                const bool turned = options.repair_facing && topology.turned[t];
+                cross_triangle(crossings, p, w, turned, r, r * band / bands, r * (band + 1) / bands - 1);
+            }
+            std::sort(crossings.begin(), crossings.end());
+            toggle_spans(inside[axis], crossings, w);
+        }
+        fill_spans(inside[axis], w);
     });
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while voxelizing"};
 

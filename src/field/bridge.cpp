@@ -13,13 +13,6 @@
 namespace sinew {
 namespace {
 
-struct Meeting {
-    std::uint32_t a, b;  // components, a < b
-    float length;
-    std::uint32_t leaf_a, leaf_b;
-    auto key() const { return std::tie(a, b, length, leaf_a, leaf_b); }
-};
-
 struct Forest {
     std::vector<std::uint32_t> parent;
     explicit Forest(std::size_t n) : parent(n) { std::iota(parent.begin(), parent.end(), 0u); }
@@ -36,17 +29,20 @@ float centre_distance(const Domain& domain, std::uint32_t i, std::uint32_t j) {
     return std::hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]);
 }
 
-std::vector<Meeting> find_meetings(const Domain& domain) {
+}  // namespace
+
+void BridgeFinder::measure() {
+    measured_ = true;
+    const Domain& domain = domain_;
     const int r = domain.transform.resolution, side = std::min(r, 128), cell = r / side;
     const auto size = static_cast<std::size_t>(side) * side * side;
     std::vector<std::uint32_t> source(size, Domain::none);  // per cell: the leaf whose wave came first
     std::vector<std::uint32_t> wave;
-    std::vector<Meeting> meetings;
     auto meet = [&](std::uint32_t i, std::uint32_t j) {
         std::uint32_t a = domain.component[i], b = domain.component[j];
         if (a == b) return;
         if (a > b) std::swap(a, b), std::swap(i, j);
-        meetings.push_back({a, b, centre_distance(domain, i, j), i, j});
+        gaps_.push_back({a, b, centre_distance(domain, i, j), i, j});
     };
     for (std::uint32_t i = 0; i < domain.leaves.size(); ++i) {
         const Domain::Leaf& leaf = domain.leaves[i];
@@ -83,42 +79,35 @@ std::vector<Meeting> find_meetings(const Domain& domain) {
             }
         }
     }
-    std::sort(meetings.begin(), meetings.end(),
-              [](const Meeting& a, const Meeting& b) { return a.key() < b.key(); });
-    meetings.erase(std::unique(meetings.begin(), meetings.end(),
-                               [](const Meeting& a, const Meeting& b) { return a.key() == b.key(); }),
-                   meetings.end());
-    return meetings;
+    std::sort(gaps_.begin(), gaps_.end());
+    gaps_.erase(std::unique(gaps_.begin(), gaps_.end()), gaps_.end());
+    for (std::size_t i = 0; i < gaps_.size(); ++i) {
+        if (i == 0 || gaps_[i].a != gaps_[i - 1].a || gaps_[i].b != gaps_[i - 1].b) shortest_.push_back(i);
+    }
+    std::sort(shortest_.begin(), shortest_.end(), [&](std::size_t i, std::size_t j) {
+        return std::tie(gaps_[i].length, i) < std::tie(gaps_[j].length, j);
+    });
 }
 
-}  // namespace
-
-std::vector<Bridge> bridge_components(const Domain& domain, const std::vector<bool>& seeded) {
+std::vector<Bridge> BridgeFinder::join(const std::vector<bool>& seeded) {
     std::vector<Bridge> bridges;
-    if (std::find(seeded.begin(), seeded.end(), false) == seeded.end()) return bridges;
-    const std::vector<Meeting> meetings = find_meetings(domain);
-
-    // The first meeting of each pair of components is its shortest.
-    std::vector<std::size_t> pairs;
-    for (std::size_t i = 0; i < meetings.size(); ++i) {
-        if (i == 0 || std::tie(meetings[i].a, meetings[i].b) != std::tie(meetings[i - 1].a, meetings[i - 1].b))
-            pairs.push_back(i);
+    if (std::find(seeded.begin(), seeded.end(), false) == seeded.end() ||
+        std::find(seeded.begin(), seeded.end(), true) == seeded.end()) {
+        return bridges;
     }
-    std::sort(pairs.begin(), pairs.end(), [&](std::size_t i, std::size_t j) {
-        return std::tie(meetings[i].length, i) < std::tie(meetings[j].length, j);
-    });
+    if (!measured_) measure();
     Forest forest(seeded.size());
     std::vector<bool> reached(seeded);
-    for (const std::size_t first : pairs) {
-        const std::uint32_t a = forest.root(meetings[first].a), b = forest.root(meetings[first].b);
+    for (const std::size_t first : shortest_) {
+        const std::uint32_t a = forest.root(gaps_[first].a), b = forest.root(gaps_[first].b);
         if (a == b || (reached[a] && reached[b])) continue;
         forest.parent[b] = a;
         reached[a] = reached[a] || reached[b];
-        const float widest = 2 * meetings[first].length + 2;
-        for (std::size_t i = first; i < meetings.size() && meetings[i].a == meetings[first].a &&
-                                    meetings[i].b == meetings[first].b && meetings[i].length <= widest;
+        const float widest = 2 * gaps_[first].length + 2;
+        for (std::size_t i = first; i < gaps_.size() && gaps_[i].a == gaps_[first].a &&
+                                    gaps_[i].b == gaps_[first].b && gaps_[i].length <= widest;
              ++i) {
-            bridges.push_back({meetings[i].leaf_a, meetings[i].leaf_b, meetings[i].length});
+            bridges.push_back({gaps_[i].leaf_a, gaps_[i].leaf_b, gaps_[i].length});
         }
     }
     return bridges;

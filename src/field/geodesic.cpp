@@ -12,6 +12,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <tuple>
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -117,6 +118,7 @@ std::vector<Arc> make_arcs(const Domain& domain, std::span<const Bridge> bridges
 // Which worker owns a leaf: blocks of leaves that are near in space, dealt out in turn so that every worker has a
 // part of every region that the waves pass.
 constexpr int kBlockShift = 12;
+constexpr std::uint32_t kNoBucket = ~std::uint32_t{0};
 
 // One worker's part of a sweep. Only the owner touches a leaf's row; what is offered to another's leaf goes through
 // an outbox that its owner empties before the next bucket.
@@ -145,13 +147,12 @@ public:
         queued_[leaf] = bucket;
         if (bucket >= buckets_.size()) buckets_.resize(2 * (bucket + 1));
         buckets_[bucket].push_back(leaf);
-        last_ = std::max(last_, bucket);
     }
 
-    /// What the others sent while they worked on the bucket before.
-    void receive(std::span<Worker> team, std::uint32_t bucket) {
+    /// What the others sent in the round before.
+    void receive(std::span<Worker> team, unsigned round) {
         for (Worker& sender : team) {
-            std::vector<Offer>& box = sender.outbox_[(bucket + 1) & 1][rank_];
+            std::vector<Offer>& box = sender.outbox_[(round + 1) & 1][rank_];
             for (const Offer& o : box) take(o.leaf, o.distance, o.joint);
             box.clear();
         }
@@ -160,15 +161,16 @@ public:
     /// Passes on every label of one bucket. They are final: no step is shorter than a bucket is wide, so offers
     /// made here belong to later buckets.
     void pass_on(const Domain& domain, const std::uint32_t* cost, const std::vector<Arc>& arcs,
-                 const std::vector<bool>& has_arcs, std::uint32_t bucket) {
+                 const std::vector<bool>& has_arcs, std::uint32_t bucket, unsigned round) {
+        sent_ = kNoBucket;
         if (bucket >= buckets_.size()) return;
         const std::vector<std::uint32_t> queue = std::move(buckets_[bucket]);
         auto offer = [&](std::uint32_t leaf, std::uint32_t d, std::uint16_t joint) {
             if (owns(leaf)) {
                 take(leaf, d, joint);
             } else {
-                outbox_[bucket & 1][(leaf >> kBlockShift) % team_].push_back({leaf, d, joint});
-                last_ = std::max(last_, d >> kBucketShift);
+                outbox_[round & 1][(leaf >> kBlockShift) % team_].push_back({leaf, d, joint});
+                sent_ = std::min(sent_, d >> kBucketShift);
             }
         };
         for (std::size_t q = 0; q < queue.size(); ++q) {
@@ -203,8 +205,12 @@ public:
         }
     }
 
-    /// The last bucket that holds or will hold anything of this worker's or was offered by it.
-    std::uint32_t last_bucket() const { return last_; }
+    /// The next bucket from `from` on in which this worker or one that it has just sent offers to has work, or
+    /// kNoBucket.
+    std::uint32_t next_bucket(std::uint32_t from) const {
+        while (from < buckets_.size() && buckets_[from].empty()) ++from;
+        return std::min(sent_, from < buckets_.size() ? from : kNoBucket);
+    }
 
 private:
     std::vector<Row<K>>& rows_;
@@ -212,7 +218,7 @@ private:
     unsigned rank_, team_;
     std::vector<std::vector<std::uint32_t>> buckets_;
     std::array<std::vector<std::vector<Offer>>, 2> outbox_;  // by parity of the bucket, then by receiver
-    std::uint32_t last_ = 0;
+    std::uint32_t sent_ = kNoBucket;                         // the first bucket that offers of this round belong to
 };
 
 template <int K>
@@ -228,37 +234,38 @@ Result<LeafDistances> sweep(const Domain& domain, const std::vector<std::uint32_
 
     // A single joint is measured by one of many callers at once; a small domain is not worth a second thread.
     const bool alone = K == 1 || n < (std::size_t{4} << kBlockShift);
-    const auto team_size = static_cast<unsigned>(alone ? 1 : std::min(thread_count(context), 16));
+    Team threads(static_cast<unsigned>(alone ? 1 : std::min(thread_count(context), 16)));
     std::vector<Worker<K>> team;
-    team.reserve(team_size);
-    for (unsigned rank = 0; rank < team_size; ++rank) team.emplace_back(rows, queued, rank, team_size);
+    team.reserve(threads.size());
+    for (unsigned rank = 0; rank < threads.size(); ++rank) team.emplace_back(rows, queued, rank, threads.size());
     for (const std::uint32_t joint : joints)
         for (const BoneSeeds::Seed& seed : seeds.of_joint[joint])
             for (Worker<K>& worker : team)
                 if (worker.owns(seed.leaf))
                     worker.take(seed.leaf, to_units(seed.distance), static_cast<std::uint16_t>(joint));
 
-    // One barrier a bucket. What a worker says before it (by parity, so that nobody overwrites what another still
-    // has to read) all workers read after it, and so all of them stop at the same bucket.
+    // One barrier a round. What a worker says before it (by parity, so that nobody overwrites what another still
+    // has to read) all workers read after it, and so all of them open the same bucket next, or stop. Empty buckets
+    // are skipped: a joint far outside starts tens of thousands of them away.
     struct Said {
-        std::vector<std::uint32_t> last;
+        std::vector<std::uint32_t> next;
         bool cancelled = false;
     };
-    std::array<Said, 2> said{Said{std::vector<std::uint32_t>(team_size)},
-                             Said{std::vector<std::uint32_t>(team_size)}};
-    std::uint32_t last_seed = 0;
-    for (const Worker<K>& worker : team) last_seed = std::max(last_seed, worker.last_bucket());
+    std::array<Said, 2> said{Said{std::vector<std::uint32_t>(team.size()), false},
+                             Said{std::vector<std::uint32_t>(team.size()), false}};
+    std::uint32_t first = kNoBucket;
+    for (const Worker<K>& worker : team) first = std::min(first, worker.next_bucket(0));
     bool stopped = false;
-    run_team(team_size, [&](unsigned rank, auto&& barrier) {
-        std::uint32_t last = last_seed;
-        for (std::uint32_t bucket = 0; bucket <= last; ++bucket) {
-            team[rank].receive(team, bucket);
-            team[rank].pass_on(domain, cost.data(), arcs, has_arcs, bucket);
-            Said& now = said[bucket & 1];
-            now.last[rank] = team[rank].last_bucket();
+    threads.run([&](unsigned rank, const std::function<bool()>& barrier) {
+        std::uint32_t bucket = first;
+        for (unsigned round = 0; bucket != kNoBucket; ++round) {
+            team[rank].receive(team, round);
+            team[rank].pass_on(domain, cost.data(), arcs, has_arcs, bucket, round);
+            Said& now = said[round & 1];
+            now.next[rank] = team[rank].next_bucket(bucket + 1);
             if (rank == 0) now.cancelled = cancelled(context);
-            barrier();
-            last = *std::max_element(now.last.begin(), now.last.end());
+            if (!barrier()) return;
+            bucket = *std::min_element(now.next.begin(), now.next.end());
             if (now.cancelled) {
                 if (rank == 0) stopped = true;
                 return;
@@ -316,10 +323,6 @@ GeodesicSolver::GeodesicSolver(const Domain& domain, const GeodesicOptions& opti
 Result<LeafDistances> GeodesicSolver::nearest(const BoneSeeds& seeds, std::span<const std::uint32_t> joints,
                                               std::span<const Bridge> bridges, int nearest,
                                               Context* context) const {
-    if (seeds.of_joint.size() >= kNoJoint) {
-        return Error{ErrorCode::usage, "a skeleton of " + std::to_string(seeds.of_joint.size()) +
-                                           " joints is more than the 65534 that can be bound at once"};
-    }
     const std::vector<Arc> arcs = make_arcs(domain_, bridges, penalty_);
     const auto width = static_cast<std::size_t>(std::clamp(nearest, 1, kMaxNearest));
     auto run = [&](auto k) { return sweep<k()>(domain_, cost_, seeds, joints, arcs, width, context); };

@@ -185,6 +185,22 @@ TEST(Geodesic, PenaltyMakesStepsIntoTheBoundaryLonger) {
     EXPECT_TRUE(check(GeodesicOptions{1}));
 }
 
+TEST(Geodesic, AJointFarOutsideStartsFarAway) {
+    // Its seed lies tens of thousands of buckets up; the rest are empty and skipped.
+    test::Character c = test::bar();
+    c.skeleton.joints.push_back({"far", -1, {900, 0, 0}, Vec3{901, 0, 0}});
+    const Rig r = rig(c, 64);
+    Result<LeafDistances> field = GeodesicSolver(r.domain, {4}).nearest(r.seeds, all_joints(r), {}, 4);
+    ASSERT_TRUE(field);
+    const double expected = 899 / r.domain.transform.voxel;
+    double least = INFINITY;
+    for (std::size_t i = 0; i < r.domain.leaves.size(); ++i) {
+        ASSERT_EQ(field->joint[i * 4 + 2], 2u);
+        least = std::min(least, field->distance[i * 4 + 2] / double(LeafDistances::units_per_voxel));
+    }
+    EXPECT_NEAR(least, expected, 2);
+}
+
 TEST(Geodesic, CanBeCancelled) {
     const Rig r = rig(test::bar(), 64);
     Context context;
@@ -206,7 +222,7 @@ TEST(Bridge, JoinsUnseededComponentsToTheNearest) {
     ASSERT_EQ(r.domain.component_count, 4u);
     std::vector<bool> seeded(4, false);
     seeded[r.domain.component[r.seeds.of_joint[0][0].leaf]] = true;
-    const std::vector<Bridge> bridges = bridge_components(r.domain, seeded);
+    const std::vector<Bridge> bridges = BridgeFinder(r.domain).join(seeded);
     ASSERT_FALSE(bridges.empty());
     for (const Bridge& b : bridges) {
         EXPECT_NE(r.domain.component[b.from], r.domain.component[b.to]);
@@ -216,7 +232,7 @@ TEST(Bridge, JoinsUnseededComponentsToTheNearest) {
     Result<LeafDistances> field = GeodesicSolver(r.domain, {4}).nearest(r.seeds, joint, bridges, 1);
     ASSERT_TRUE(field);
     for (std::size_t i = 0; i < r.domain.leaves.size(); ++i) EXPECT_EQ(field->joint[i], 0u);
-    EXPECT_TRUE(bridge_components(r.domain, std::vector<bool>(4, true)).empty());
+    EXPECT_TRUE(BridgeFinder(r.domain).join(std::vector<bool>(4, true)).empty());
 }
 
 TEST(Bridge, NeverJoinsPartsThatHaveBones) {
@@ -233,7 +249,7 @@ TEST(Bridge, NeverJoinsPartsThatHaveBones) {
         for (const auto& seed : list) seeded[r.domain.component[seed.leaf]] = true;
     ASSERT_EQ(r.domain.component_count, 3u);
     const std::uint32_t a = r.domain.component[r.seeds.of_joint[0][0].leaf];
-    for (const Bridge& b : bridge_components(r.domain, seeded)) {
+    for (const Bridge& b : BridgeFinder(r.domain).join(seeded)) {
         EXPECT_NE(r.domain.component[b.from], a);
         EXPECT_NE(r.domain.component[b.to], a);
     }

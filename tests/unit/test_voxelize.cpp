@@ -185,6 +185,17 @@ TEST(Voxelize, CoplanarDuplicatesChangeNothing) {
     EXPECT_TRUE(once.interior == twice.interior);
 }
 
+TEST(Voxelize, AHeapOfOverlappingTrianglesIsReadInBands) {
+    // 80 copies of a cube at resolution 256 make more crossings than are held at once.
+    test::Shape s = test::box({0, 0, 0}, {1, 0.9, 0.8});
+    const VoxelGrid once = voxels(s, 256);
+    const std::vector<Triangle> one = s.triangles;
+    for (int k = 1; k < 80; ++k) s.triangles.insert(s.triangles.end(), one.begin(), one.end());
+    const VoxelGrid many = voxels(s, 256);
+    EXPECT_TRUE(once.boundary == many.boundary);
+    EXPECT_TRUE(once.interior == many.interior);
+}
+
 TEST(Voxelize, SymmetricMeshGivesSymmetricGrid) {
     const VoxelGrid g = voxels(test::torus(1, 0.3, 48, 24), 64);
     // The box's centre is the centre of voxel 32, so x mirrors to 64 - x.
