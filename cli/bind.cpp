@@ -1,19 +1,15 @@
 // sinew bind: a character in, the same character with skin weights out.
 
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <chrono>
-#include <filesystem>
-#include <map>
+#include <cstdint>
 
 #include "command.h"
 #include "report.h"
 
 namespace sinew::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct Arguments {
     std::string input, output, skeleton, report, weights_json;
@@ -23,7 +19,7 @@ struct Arguments {
     std::string max_influences = "4";
     double require_coverage = 1.0;
     int threads = 0;
-    std::size_t memory_limit_mb = 0;
+    std::int64_t memory_limit_mb = 0;
     bool json = false, quiet = false;
 };
 
@@ -31,14 +27,8 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-Status write_json(const std::string& path, const nlohmann::ordered_json& json) {
-    const std::string text = json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-    return io::write_file(path, std::as_bytes(std::span(text)));
-}
-
-bool same_file(const std::string& a, const std::string& b) {
-    std::error_code ignored;
-    return !a.empty() && !b.empty() && (a == b || fs::equivalent(a, b, ignored));
+std::string text_of(const nlohmann::ordered_json& json) {
+    return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 void print_summary(const nlohmann::ordered_json& r) {
@@ -48,7 +38,7 @@ void print_summary(const nlohmann::ordered_json& r) {
                counts["deforming_joints"].get<std::size_t>(), counts["joints"].get<std::size_t>(),
                r["seconds"]["total"].get<double>());
     fmt::print("  coverage  {:.2f} %", 100 * coverage["share"].get<double>());
-    for (const char* how : {"bridged", "euclidean", "none"})
+    for (const char* how : {"bridged", "euclidean", "unused", "none"})
         if (coverage[how].get<std::size_t>()) fmt::print(", {} {}", coverage[how].get<std::size_t>(), how);
     fmt::print("\n");
     std::string defects;
@@ -76,26 +66,15 @@ int run_bind(Arguments args) {
         args.options.finish.max_influences = static_cast<int>(n);
     }
     if (Status ok = check(args.options); !ok) return fail(ok.error());
-    if (same_file(args.report, args.output) || same_file(args.report, args.input) ||
-        same_file(args.weights_json, args.output) || same_file(args.weights_json, args.input) ||
-        same_file(args.report, args.weights_json)) {
-        return fail({ErrorCode::usage, "input, output, report and weights JSON must be different files"});
-    }
+    const NamedFile outputs[] = {
+        {"--output", args.output}, {"--weights-json", args.weights_json}, {"--report", args.report}};
+    const NamedFile inputs[] = {{"the input", args.input}, {"--skeleton", args.skeleton}};
+    if (Status ok = check_outputs(outputs, inputs); !ok) return fail(ok.error());
 
-    // Found out now, not after the work, and before anything is written.
-    for (const std::string& path : {args.output, args.report, args.weights_json}) {
-        if (path.empty()) continue;
-        const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
-        std::error_code ignored;
-        if (!fs::is_directory(folder, ignored) || access(folder.c_str(), W_OK) != 0)
-            return fail({ErrorCode::io, path + ": cannot be written: there is no folder '" + folder.string() +
-                                            "', or it is read-only"});
-        if (fs::is_directory(path, ignored)) return fail({ErrorCode::io, path + ": is a folder, not a file"});
-    }
-
+    const auto start_of_all = std::chrono::steady_clock::now();
     Context context;
     context.threads = args.threads;
-    context.memory_limit = args.memory_limit_mb << 20;
+    context.memory_limit = static_cast<std::size_t>(args.memory_limit_mb) << 20;
     BindRun run;
     nlohmann::ordered_json report;
     bool covered = true;
@@ -107,6 +86,10 @@ int run_bind(Arguments args) {
         if (!loaded) return fail(loaded.error());
         io::Scene& scene = *loaded;
         run.load_seconds = seconds_since(start);
+        for (const auto& file : io::external_files(scene)) {
+            const NamedFile kept{"a file that the input refers to", file.string()};
+            if (Status ok = check_kept(outputs, {&kept, 1}); !ok) return fail(ok.error());
+        }
 
         const std::vector<double> use =
             scene.weights ? joint_use(*scene.weights, scene.skeleton.joints.size()) : std::vector<double>{};
@@ -122,10 +105,12 @@ int run_bind(Arguments args) {
 
         start = std::chrono::steady_clock::now();
         progress.stage("save");
-        Result<io::SaveReport> saved = io::save(scene, *weights, args.output, args.save);
+        // All files or none. The model is the first of the batch, so it is renamed last.
+        io::OutputBatch batch;
+        Result<io::SaveReport> saved = io::save(scene, *weights, args.output, args.save, batch);
         if (!saved) return fail(saved.error());
         if (!args.weights_json.empty()) {
-            if (Status ok = io::save_weights_json(scene.skeleton, *weights, args.weights_json); !ok)
+            if (Status ok = io::save_weights_json(scene.skeleton, *weights, args.weights_json, batch); !ok)
                 return fail(ok.error());
         }
         run.save_seconds = seconds_since(start);
@@ -139,22 +124,27 @@ int run_bind(Arguments args) {
         run.notes = saved->notes;
         run.scene = &scene;
         run.binding = &*binding;
+        run.total_seconds = seconds_since(start_of_all);
         report = make_report(run);
+        if (!args.report.empty()) {
+            const std::string text = text_of(report);
+            if (Status ok = batch.add(args.report, std::as_bytes(std::span(text))); !ok) return fail(ok.error());
+        }
+        if (Status ok = batch.commit(); !ok) return fail(ok.error());
         covered = binding->report().covered() >= args.require_coverage;
     }
-    if (!args.report.empty()) {
-        if (Status ok = write_json(args.report, report); !ok) return fail(ok.error());
-    }
     if (args.json) {
-        fmt::print("{}\n", report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+        fmt::print("{}", text_of(report));
     } else if (!args.quiet) {
         print_summary(report);
     }
     if (!covered) {
+        const auto& coverage = report["coverage"];
         fmt::print(stderr,
-                   "sinew: {} of {} vertices have no weights: coverage {:.6f} is below --require-coverage {:.6f}\n",
-                   report["coverage"]["none"].get<std::size_t>(), report["counts"]["vertices"].get<std::size_t>(),
-                   report["coverage"]["share"].get<double>(), args.require_coverage);
+                   "sinew: {} vertices were not reached by the method: coverage {:.6f} is below "
+                   "--require-coverage {:.6f}\n",
+                   coverage["euclidean"].get<std::size_t>() + coverage["none"].get<std::size_t>(),
+                   coverage["share"].get<double>(), args.require_coverage);
         return gate_failed;
     }
     return done;
@@ -181,21 +171,21 @@ void add_bind(CLI::App& app, int& exit) {
     c->add_option("--report", args->report, "Write a JSON report here (docs/report.md)")->group("Input and output");
     c->add_option("--weights-json", args->weights_json, "Also write the weights as JSON (docs/formats.md)")
         ->group("Input and output");
-    const std::map<std::string, io::WeightFormat> formats{
-        {"f32", io::WeightFormat::f32}, {"u16", io::WeightFormat::u16}, {"u8", io::WeightFormat::u8}};
-    c->add_option("--weight-format", args->save.weight_format, "f32 (default), u16 or u8; integers sum exactly")
-        ->transform(CLI::CheckedTransformer(formats).description(""))
+    add_choice<io::WeightFormat>(
+        *c, "--weight-format", args->save.weight_format,
+        {{"f32", io::WeightFormat::f32}, {"u16", io::WeightFormat::u16}, {"u8", io::WeightFormat::u8}},
+        "f32 (default), u16 or u8; integers sum exactly")
         ->group("Input and output");
-    c->add_option("--require-coverage", args->require_coverage, "Exit 1 if a smaller share of vertices got weights")
+    c->add_option("--require-coverage", args->require_coverage,
+                  "Exit 1 if the method reached a smaller share of the vertices")
         ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str()
         ->group("Input and output");
     c->add_flag("--json", args->json, "Print the report instead of a summary")->group("Input and output");
     c->add_flag("--quiet", args->quiet, "Print nothing but errors")->group("Input and output");
 
-    const std::map<std::string, Method> method_names{{"geodesic-voxel", Method::geodesic_voxel}};
-    c->add_option("--method", o.method, "geodesic-voxel (default)")
-        ->transform(CLI::CheckedTransformer(method_names).description(""))
+    add_choice<Method>(*c, "--method", o.method, {{"geodesic-voxel", Method::geodesic_voxel}},
+                       "geodesic-voxel (default)")
         ->group("Method");
     c->add_option("--resolution", o.voxels.resolution, "Voxels along the longest side: 32, 64, … 1024")
         ->capture_default_str()
@@ -207,14 +197,12 @@ void add_bind(CLI::App& app, int& exit) {
                   "Share of the length beyond a bone's end added to its distance; 0 = paper")
         ->capture_default_str()
         ->group("Method");
-    const std::map<std::string, DomainKind> domains{{"sparse", DomainKind::sparse},
-                                                    {"uniform", DomainKind::uniform}};
-    c->add_option("--domain", o.domain, "sparse (default) or uniform voxels")
-        ->transform(CLI::CheckedTransformer(domains).description(""))
+    add_choice<DomainKind>(*c, "--domain", o.domain,
+                           {{"sparse", DomainKind::sparse}, {"uniform", DomainKind::uniform}},
+                           "sparse (default) or uniform voxels")
         ->group("Method");
-    const std::map<std::string, bool> on_off{{"on", true}, {"off", false}};
-    c->add_option("--winding-numbers", o.voxels.winding_numbers, "on (default) or off: settle ambiguous voxels")
-        ->transform(CLI::CheckedTransformer(on_off).description(""))
+    add_choice<bool>(*c, "--winding-numbers", o.voxels.winding_numbers, {{"on", true}, {"off", false}},
+                     "on (default) or off: settle ambiguous voxels")
         ->group("Method");
 
     c->add_option("--falloff", o.falloff.alpha, "Hardness α of the joints, 0 (soft) to 1 (hard)")
@@ -226,26 +214,25 @@ void add_bind(CLI::App& app, int& exit) {
     c->add_option("--lambda-max", o.falloff.lambda_max, "Exponent at α = 1")
         ->capture_default_str()
         ->group("Weights");
-    const std::map<std::string, FalloffLaw> laws{{"inverse-power", FalloffLaw::inverse_power},
-                                                 {"inverse-quadratic", FalloffLaw::inverse_quadratic}};
-    c->add_option("--falloff-law", o.falloff.law, "inverse-power (default) or inverse-quadratic")
-        ->transform(CLI::CheckedTransformer(laws).description(""))
+    add_choice<FalloffLaw>(
+        *c, "--falloff-law", o.falloff.law,
+        {{"inverse-power", FalloffLaw::inverse_power}, {"inverse-quadratic", FalloffLaw::inverse_quadratic}},
+        "inverse-power (default) or inverse-quadratic")
         ->group("Weights");
     c->add_option("--max-influences", args->max_influences, "Joints per vertex: 1..8 or all")
         ->capture_default_str()
         ->group("Weights");
-    const std::map<std::string, LimitRule> rules{{"fade", LimitRule::fade}, {"cut", LimitRule::cut}};
-    c->add_option("--limit-rule", o.finish.limit_rule, "fade (default): no creases where influences swap; or cut")
-        ->transform(CLI::CheckedTransformer(rules).description(""))
+    add_choice<LimitRule>(*c, "--limit-rule", o.finish.limit_rule,
+                          {{"fade", LimitRule::fade}, {"cut", LimitRule::cut}},
+                          "fade (default): no creases where influences swap; or cut")
         ->group("Weights");
 
-    const std::map<std::string, DeformFrom> evidence{{"auto", DeformFrom::automatic},
-                                                     {"skin", DeformFrom::skin},
-                                                     {"names", DeformFrom::names},
-                                                     {"all", DeformFrom::all}};
-    c->add_option("--deform-from", args->deform.from,
-                  "Which joints deform: auto (default), skin (those the file's weights use), names, all")
-        ->transform(CLI::CheckedTransformer(evidence).description(""))
+    add_choice<DeformFrom>(*c, "--deform-from", args->deform.from,
+                           {{"auto", DeformFrom::automatic},
+                            {"skin", DeformFrom::skin},
+                            {"names", DeformFrom::names},
+                            {"all", DeformFrom::all}},
+                           "Which joints deform: auto (default), skin (those the file's weights use), names, all")
         ->group("Joints");
     c->add_option("--exclude", args->deform.exclude, "Joints that do not deform: a name with * and ?; repeatable")
         ->allow_extra_args(false)
@@ -260,6 +247,7 @@ void add_bind(CLI::App& app, int& exit) {
         ->group("Machine");
     c->add_option("--memory-limit", args->memory_limit_mb,
                   "MB; refuse before the work if it may need more; 0 = none")
+        ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 32))
         ->capture_default_str()
         ->group("Machine");
     c->callback([args, &exit] { exit = run_bind(*args); });

@@ -4,9 +4,14 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
+
+#include "sinew/io.h"
 
 namespace sinew::cli {
 namespace {
+
+namespace fs = std::filesystem;
 
 std::atomic<bool>* g_cancel = nullptr;
 
@@ -19,7 +24,49 @@ void draw(const char* stage) {
     std::fflush(stderr);
 }
 
+/// Also where the file does not exist yet: "o.glb" and "./o.glb".
+bool same_file(const std::string& a, const std::string& b) {
+    if (a.empty() || b.empty()) return false;
+    std::error_code failed;
+    // A device is no file to lose: both may be /dev/null.
+    if (fs::is_character_file(a, failed)) return false;
+    if (fs::equivalent(a, b, failed)) return true;
+    const fs::path place = fs::weakly_canonical(a, failed);
+    return !failed && place == fs::weakly_canonical(b, failed) && !failed;
+}
+
+Error same_error(const NamedFile& output, const NamedFile& other) {
+    return {ErrorCode::usage,
+            output.role + " " + output.path + " would overwrite " + other.role + " (name another file)"};
+}
+
 }  // namespace
+
+Status check_outputs(std::span<const NamedFile> outputs, std::span<const NamedFile> inputs) {
+    if (Status ok = io::check_output(outputs[0].path); !ok) return ok;
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        const NamedFile& output = outputs[i];
+        if (output.path.empty()) continue;
+        if (Status ok = check_kept({&output, 1}, inputs.subspan(i == 0 ? 1 : 0)); !ok) return ok;
+        for (std::size_t k = 0; k < i; ++k)
+            if (same_file(output.path, outputs[k].path)) return same_error(output, outputs[k]);
+        const fs::path path(output.path);
+        const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+        std::error_code ignored;
+        if (!fs::is_directory(folder, ignored) || access(folder.c_str(), W_OK) != 0)
+            return Error{ErrorCode::io, output.path + ": cannot be written: there is no folder '" +
+                                            folder.string() + "', or it is read-only"};
+        if (fs::is_directory(path, ignored)) return Error{ErrorCode::io, output.path + ": is a folder, not a file"};
+    }
+    return Done{};
+}
+
+Status check_kept(std::span<const NamedFile> outputs, std::span<const NamedFile> kept) {
+    for (const NamedFile& output : outputs)
+        for (const NamedFile& file : kept)
+            if (same_file(output.path, file.path)) return same_error(output, file);
+    return Done{};
+}
 
 int exit_code(ErrorCode code) {
     switch (code) {

@@ -3,7 +3,10 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "sinew/core.h"
 
@@ -16,6 +19,40 @@ int exit_code(ErrorCode code);
 
 /// Prints "sinew: error: …" to standard error and returns the exit code that belongs to it.
 int fail(const Error& error);
+
+/// A file of the command line, under the name by which messages know it.
+struct NamedFile {
+    std::string role;  ///< "--report"; "the input"
+    std::string path;  ///< empty: not given
+};
+
+/// Found out before the work, and before anything is written. The first output is the model: its name must be one
+/// that can be saved to, and it may replace the first input. Otherwise every output must be a file of its own, and
+/// stand in a folder that can be written to.
+Status check_outputs(std::span<const NamedFile> outputs, std::span<const NamedFile> inputs);
+
+/// That no output would replace one of these, by any spelling of its path.
+Status check_kept(std::span<const NamedFile> outputs, std::span<const NamedFile> kept);
+
+/// An option that takes one of a few words.
+template <typename T>
+CLI::Option* add_choice(CLI::App& app, const std::string& name, T& value,
+                        std::vector<std::pair<std::string, T>> choices, const std::string& help) {
+    return app.add_option_function<std::string>(
+        name,
+        [name, &value, choices = std::move(choices)](const std::string& word) {
+            std::string words;
+            for (const auto& [choice, meaning] : choices) {
+                if (word == choice) {
+                    value = meaning;
+                    return;
+                }
+                words += (words.empty() ? "" : choice == choices.back().first ? " or " : ", ") + choice;
+            }
+            throw CLI::ValidationError(name + " " + word + ": choose " + words);
+        },
+        help);
+}
 
 /// A progress bar on standard error, only if that is a terminal and the user did not ask for quiet. Also turns an
 /// interrupt (Ctrl-C) into Context::cancel.

@@ -2,9 +2,40 @@
 
 #include <fmt/core.h>
 
+#include <cerrno>
+#include <cstring>
 #include <exception>
+#include <iostream>
+#include <string_view>
 
 #include "command.h"
+
+namespace {
+
+/// A full disk or a reader that went away: what was printed did not arrive.
+int report_output_failure(int exit) {
+    using namespace sinew::cli;
+    if (exit != done && exit != gate_failed) return exit;
+    errno = 0;
+    std::cout.flush();
+    const bool flushed = std::fflush(stdout) == 0;
+    if (flushed && std::cout && !std::ferror(stdout)) return exit;
+    fmt::print(stderr, "sinew: error: standard output cannot be written{}{}\n", errno ? ": " : "",
+               errno ? std::strerror(errno) : "");
+    return bad_input;
+}
+
+/// CLI11 would only say that a command is missing.
+bool is_unknown_command(const CLI::App& app, std::string_view word, std::string& known) {
+    if (word.starts_with("-")) return false;
+    for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+        if (command->get_name() == word) return false;
+        known += (known.empty() ? "" : ", ") + command->get_name();
+    }
+    return true;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
     using namespace sinew::cli;
@@ -19,17 +50,23 @@ int main(int argc, char** argv) {
     int exit = done;
     add_bind(app, exit);
     add_apply(app, exit);
+    if (std::string known; argc > 1 && is_unknown_command(app, argv[1], known)) {
+        fmt::print(stderr, "sinew: error: there is no command '{}' (commands: {})\n", argv[1], known);
+        return bad_usage;
+    }
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
         // Help and version are 'errors' of code 0 to CLI11.
-        return app.exit(error) == 0 ? done : bad_usage;
+        return report_output_failure(app.exit(error) == 0 ? done : bad_usage);
     } catch (const std::bad_alloc&) {
         fmt::print(stderr, "sinew: error: out of memory (a lower --resolution needs less)\n");
         return bad_input;
     } catch (const std::exception& error) {
+        // fmt throws where it cannot write.
+        if (std::ferror(stdout)) return report_output_failure(done);
         fmt::print(stderr, "sinew: internal error: {}\n", error.what());
         return internal_error;
     }
-    return exit;
+    return report_output_failure(exit);
 }

@@ -65,14 +65,10 @@ nlohmann::ordered_json make_report(const BindRun& run) {
     for (std::size_t k = 0; k < report.coverage.size(); ++k)
         coverage[std::string(to_string(static_cast<Coverage>(k)))] = report.coverage[k];
     json seconds = {{"load", run.load_seconds}};
-    double total = run.load_seconds + run.weights_seconds + run.save_seconds;
-    for (const StageTime& stage : report.seconds) {
-        seconds[stage.stage] = stage.seconds;
-        total += stage.seconds;
-    }
+    for (const StageTime& stage : report.seconds) seconds[stage.stage] = stage.seconds;
     seconds["weights"] = run.weights_seconds;
     seconds["save"] = run.save_seconds;
-    seconds["total"] = total;
+    seconds["total"] = run.total_seconds;
     json warnings = scene.warnings;
     for (const std::string& w : report.warnings) warnings.push_back(w);
 

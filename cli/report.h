@@ -17,7 +17,7 @@ struct BindRun {
     const io::Scene* scene = nullptr;
     const Binding* binding = nullptr;
     std::vector<std::string> notes;
-    double load_seconds = 0, weights_seconds = 0, save_seconds = 0;
+    double load_seconds = 0, weights_seconds = 0, save_seconds = 0, total_seconds = 0;
 };
 
 nlohmann::ordered_json make_report(const BindRun& run);

@@ -61,6 +61,9 @@ Result<Scene> load(const std::filesystem::path& path, const LoadOptions& options
 Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& name,
                          const std::filesystem::path& base = {}, const LoadOptions& options = {});
 
+/// Files beside the input that its document refers to (buffers, images) and that lie in its folder or below it.
+std::vector<std::filesystem::path> external_files(const Scene& scene);
+
 /// Reads a skeleton alone: skeleton JSON ({"bones":[{"name","parent","head","tail"},…],"points":[…]}) or TGF.
 Result<Skeleton> load_skeleton(const std::filesystem::path& path);
 
@@ -76,16 +79,58 @@ struct SaveReport {
     std::size_t bytes = 0;
 };
 
+/// Files that appear together or not at all. Each is written to a temporary file beside its destination; commit
+/// renames them. What is not committed is removed, with folders made for it.
+class OutputBatch {
+public:
+    OutputBatch() = default;
+    OutputBatch(const OutputBatch&) = delete;
+    OutputBatch& operator=(const OutputBatch&) = delete;
+    ~OutputBatch();
+
+    /// Writes the temporary file. A device or pipe is written by commit, before any rename. Two outputs of one
+    /// place are an error.
+    Status add(const std::filesystem::path& path, std::span<const std::byte> bytes);
+    /// Makes a folder and those above it where they are missing.
+    Status add_folder(const std::filesystem::path& path);
+    /// Renames, the last added first, so that a file is complete with what was added after it. The batch is empty
+    /// afterwards.
+    Status commit();
+
+private:
+    struct File {
+        std::filesystem::path path, target;  ///< as named; with symbolic links followed
+        std::filesystem::path temporary;     ///< empty: a device, or renamed already
+        std::vector<std::byte> held;         ///< for a device
+        bool replaces = false;
+    };
+    void discard();
+
+    std::vector<File> files_;
+    std::vector<std::filesystem::path> folders_;
+};
+
+/// Whether save can write to a file of this name: it must end in .glb, .vrm or .gltf.
+Status check_output(const std::filesystem::path& path);
+
+/// Whether weights can be saved with a scene: every vertex has some, on joints of its own skin. An error begins
+/// with `name`, the file that the weights came from, and names vertex and joint.
+Status check_weights(const Scene& scene, const SkinWeights& weights, const std::string& name);
+
 /// Writes the scene's document with new weights as .glb, .vrm or .gltf. Surgical: JSON text and bytes that do
 /// not concern JOINTS_n/WEIGHTS_n (or a new skin) are copied as they came; nothing is ever renumbered. Draco
 /// primitives are written uncompressed, which is noted. u8 and u16 weights sum to exactly 255 and 65535 per
 /// vertex over all sets; the four largest are in set 0. Every vertex must have weights (as after bind), on joints
-/// of its own skin. The file appears whole or not at all (temporary file, then rename).
+/// of its own skin (check_weights).
 ///
 /// In another folder than the input's, files that the document refers to (buffers, images) are copied beside the
-/// output; one that is there already with other content is an error, and nothing is written.
+/// output; one that is there already with other content is an error. All files appear, or none does.
 Result<SaveReport> save(const Scene& scene, const SkinWeights& weights, const std::filesystem::path& path,
                         const SaveOptions& options = {});
+
+/// The same as a part of a batch: nothing is there before its commit.
+Result<SaveReport> save(const Scene& scene, const SkinWeights& weights, const std::filesystem::path& path,
+                        const SaveOptions& options, OutputBatch& batch);
 
 /// The same into memory, as GLB.
 Result<std::vector<std::byte>> save_glb_bytes(const Scene& scene, const SkinWeights& weights,
@@ -97,6 +142,8 @@ Result<Scene> make_scene(std::vector<Vec3> positions, std::vector<Triangle> tria
 
 /// Weights JSON: {"sinew":"weights","joints":[names],"vertices":[[[joint,weight],…],…]} (docs/formats.md).
 Status save_weights_json(const Skeleton& skeleton, const SkinWeights& weights, const std::filesystem::path& path);
+Status save_weights_json(const Skeleton& skeleton, const SkinWeights& weights, const std::filesystem::path& path,
+                         OutputBatch& batch);
 
 /// Reads it back and matches joints to the skeleton by name. An unknown joint, a wrong vertex count, a
 /// negative or non-finite weight or a row that sums to zero is an error that names the vertex.

@@ -151,9 +151,7 @@ private:
     }
 
     Status check() const {
-        if (weights_.vertex_count() != scene_.positions.size())
-            return wrong("weights for " + std::to_string(weights_.vertex_count()) + " vertices, but the mesh has " +
-                         std::to_string(scene_.positions.size()));
+        if (Status s = check_weights(scene_, weights_, document_.name); !s) return s;
         for (const VertexBlock& block : rig_.blocks)
             if (std::size_t{block.first_vertex} + block.vertex_count > scene_.positions.size() ||
                 block.skin >= rig_.skins.size())
@@ -428,8 +426,6 @@ private:
             std::uint32_t largest = 0;
             for (std::uint32_t v = 0; v < block.vertex_count; ++v) {
                 const auto row = weights_[block.first_vertex + v];
-                if (row.empty())
-                    return wrong("vertex " + std::to_string(block.first_vertex + v) + " has no weights");
                 for (const Influence& influence : row) {
                     if (influence.joint >= local.size() || local[influence.joint] == 0xffffffffu)
                         return mistake("vertex " + std::to_string(block.first_vertex + v) + ": joint " +

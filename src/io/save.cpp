@@ -22,7 +22,7 @@ Result<std::vector<Companion>> find_companions(const Document& document, const s
     std::vector<Companion> out;
     std::error_code ignored;
     if (document.base.empty() || std::filesystem::equivalent(document.base, folder, ignored)) return out;
-    std::set<std::string> seen;
+    std::set<std::string> seen;  // one uri may be spelt in several ways
     for (const std::string& uri : external_uris(document, glb)) {
         if (!seen.insert(uri).second) continue;
         const auto from = resolve_uri(uri, document.base, document.name, "");
@@ -37,6 +37,7 @@ Result<std::vector<Companion>> find_companions(const Document& document, const s
         }
         const auto to = resolve_uri(uri, folder, document.name, "");
         if (!to) return to.error();
+        if (!seen.insert("/" + to->string()).second) continue;
         if (std::filesystem::exists(*to, ignored)) {
             const auto there = read_file(*to);
             if (!there) return there.error();
@@ -49,31 +50,80 @@ Result<std::vector<Companion>> find_companions(const Document& document, const s
     return out;
 }
 
-}  // namespace
-
-Result<SaveReport> save(const Scene& scene, const SkinWeights& weights, const std::filesystem::path& path,
-                        const SaveOptions& options) {
-    if (!scene.document) return Error{ErrorCode::usage, path.string() + ": the scene has no document to write"};
+std::string extension_of(const std::filesystem::path& path) {
     std::string extension = path.extension().string();
     std::transform(extension.begin(), extension.end(), extension.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    const bool glb = extension == ".glb" || extension == ".vrm";
-    if (!glb && extension != ".gltf")
-        return Error{ErrorCode::usage, path.string() + ": output must be .glb, .vrm or .gltf"};
+    return extension;
+}
 
+}  // namespace
+
+Status check_output(const std::filesystem::path& path) {
+    const std::string extension = extension_of(path);
+    if (extension == ".glb" || extension == ".vrm" || extension == ".gltf") return Done{};
+    return Error{ErrorCode::usage, path.string() + ": output must be .glb, .vrm or .gltf"};
+}
+
+Status check_weights(const Scene& scene, const SkinWeights& weights, const std::string& name) {
+    if (weights.vertex_count() != scene.positions.size())
+        return input_error(name, "weights for " + std::to_string(weights.vertex_count()) +
+                                     " vertices, but the mesh has " + std::to_string(scene.positions.size()));
+    const auto& joints = scene.skeleton.joints;
+    const auto wrong = [&](std::size_t v, const std::string& message) -> Status {
+        return input_error(name, "vertex " + std::to_string(v) + message);
+    };
+    for (std::size_t v = 0; v < weights.vertex_count(); ++v) {
+        if (weights[v].empty()) return wrong(v, " has no weights (give it at least one joint)");
+        for (const Influence& influence : weights[v]) {
+            if (influence.joint >= joints.size())
+                return wrong(v, " is weighted to joint " + std::to_string(influence.joint) +
+                                    ", but the skeleton has " + std::to_string(joints.size()) + " joints");
+            if (scene.skin_of_vertex.empty()) continue;
+            const auto& skin = scene.skeleton.skins[scene.skin_of_vertex[v]];
+            if (!std::binary_search(skin.begin(), skin.end(), influence.joint))
+                return wrong(v, " is weighted to joint '" + joints[influence.joint].name +
+                                    "', which is not in the vertex's skin");
+        }
+    }
+    return Done{};
+}
+
+std::vector<std::filesystem::path> external_files(const Scene& scene) {
+    std::vector<std::filesystem::path> out;
+    if (!scene.document) return out;
+    for (const std::string& uri : external_uris(*scene.document, false))
+        if (auto path = resolve_uri(uri, scene.document->base, scene.document->name, ""))
+            out.push_back(std::move(*path));
+    return out;
+}
+
+Result<SaveReport> save(const Scene& scene, const SkinWeights& weights, const std::filesystem::path& path,
+                        const SaveOptions& options) {
+    OutputBatch batch;
+    auto report = save(scene, weights, path, options, batch);
+    if (!report) return report;
+    if (const Status written = batch.commit(); !written) return written.error();
+    return report;
+}
+
+Result<SaveReport> save(const Scene& scene, const SkinWeights& weights, const std::filesystem::path& path,
+                        const SaveOptions& options, OutputBatch& batch) {
+    if (!scene.document) return Error{ErrorCode::usage, path.string() + ": the scene has no document to write"};
+    if (const Status good = check_output(path); !good) return good.error();
+    const bool glb = extension_of(path) != ".gltf";
     auto file = write_document(*scene.document, scene, weights, options, glb);
     if (!file) return file.error();
     const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
     const auto companions = find_companions(*scene.document, folder, glb, file->report);
     if (!companions) return companions.error();
+    // Added before its companions, the model is renamed after them: what is there is complete.
+    if (const Status written = batch.add(path, file->bytes); !written) return written.error();
     for (const Companion& companion : *companions) {
-        std::error_code failed;
-        std::filesystem::create_directories(companion.to.parent_path(), failed);
-        if (const Status written = write_file(companion.to, companion.bytes); !written) return written.error();
+        if (const Status made = batch.add_folder(companion.to.parent_path()); !made) return made.error();
+        if (const Status written = batch.add(companion.to, companion.bytes); !written) return written.error();
         file->report.notes.push_back("copied: " + companion.to.string());
     }
-    // The model last: what is there is complete.
-    if (const Status written = write_file(path, file->bytes); !written) return written.error();
     return std::move(file->report);
 }
 

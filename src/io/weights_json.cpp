@@ -144,6 +144,13 @@ private:
 }  // namespace
 
 Status save_weights_json(const Skeleton& skeleton, const SkinWeights& weights, const std::filesystem::path& path) {
+    OutputBatch batch;
+    if (Status saved = save_weights_json(skeleton, weights, path, batch); !saved) return saved;
+    return batch.commit();
+}
+
+Status save_weights_json(const Skeleton& skeleton, const SkinWeights& weights, const std::filesystem::path& path,
+                         OutputBatch& batch) {
     std::string out = "{\"sinew\":\"weights\",\n\"joints\":[";
     for (std::size_t i = 0; i < skeleton.joints.size(); ++i) {
         if (i) out += ',';
@@ -168,7 +175,7 @@ Status save_weights_json(const Skeleton& skeleton, const SkinWeights& weights, c
         out += ']';
     }
     out += "]}\n";
-    return write_file(path, std::as_bytes(std::span(out)));
+    return batch.add(path, std::as_bytes(std::span(out)));
 }
 
 Result<SkinWeights> load_weights_json(const Skeleton& skeleton, std::size_t vertex_count,

@@ -92,6 +92,25 @@ def glb(path, **options):
     return path
 
 
+def two_skins(path):
+    """The bar twice: one skinned to lower and upper, one beside it to a joint 'other' of its own."""
+
+    def edit(doc):
+        doc["nodes"].append({"name": "second", "mesh": 1, "skin": 1})
+        doc["scenes"][0]["nodes"].append(len(doc["nodes"]) - 1)
+        doc["meshes"].append(json.loads(json.dumps(doc["meshes"][0])))
+        attributes = doc["meshes"][1]["primitives"][0]["attributes"]
+        del attributes["JOINTS_0"], attributes["WEIGHTS_0"]
+        doc["skins"][0]["joints"] = [1, 2]
+        doc["skins"].append({"joints": [3], "inverseBindMatrices": 5})
+        # The matrix of the third joint alone.
+        view = doc["bufferViews"][2]
+        doc["bufferViews"].append({"buffer": 0, "byteOffset": view["byteOffset"] + 128, "byteLength": 64})
+        doc["accessors"].append({"bufferView": 5, "componentType": 5126, "count": 1, "type": "MAT4"})
+
+    return glb(path, joints=[*JOINTS, ("other", -1, (0, 0.5, 0))], edit=edit)
+
+
 def gltf(path, **options):
     """A .gltf with its buffer in a file beside it."""
     doc, data = document(**options)

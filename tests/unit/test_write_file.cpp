@@ -110,6 +110,52 @@ TEST_F(WriteFile, ADeviceIsWrittenToAndNotReplaced) {
     }
 }
 
+TEST_F(WriteFile, ABatchAppearsTogether) {
+    ASSERT_TRUE(write_file(folder / "model", bytes_of("old")));
+    {
+        OutputBatch batch;
+        ASSERT_TRUE(batch.add(folder / "model", bytes_of("new")));
+        ASSERT_TRUE(batch.add_folder(folder / "a/b"));
+        ASSERT_TRUE(batch.add(folder / "a/b/texture", bytes_of("t")));
+        EXPECT_EQ(contents(folder / "model"), "old");
+        EXPECT_FALSE(fs::exists(folder / "a/b/texture"));
+        ASSERT_TRUE(batch.commit());
+    }
+    EXPECT_EQ(contents(folder / "model"), "new");
+    EXPECT_EQ(contents(folder / "a/b/texture"), "t");
+    EXPECT_EQ(entries(), 2u);
+}
+
+TEST_F(WriteFile, ABatchThatFailsLeavesNothing) {
+    ASSERT_TRUE(write_file(folder / "model", bytes_of("old")));
+    {
+        OutputBatch batch;
+        ASSERT_TRUE(batch.add(folder / "model", bytes_of("new")));
+        ASSERT_TRUE(batch.add_folder(folder / "a/b"));
+        ASSERT_TRUE(batch.add(folder / "a/b/texture", bytes_of("t")));
+        const Status twice = batch.add(folder / "a/../model", bytes_of("x"));
+        ASSERT_FALSE(twice);
+        EXPECT_NE(twice.error().message.find("two outputs"), std::string::npos);
+        EXPECT_FALSE(batch.add(folder / "no/where", bytes_of("x")));
+    }
+    EXPECT_EQ(entries(), 1u);
+    // A rename that fails takes back what is new; a device that is full comes before any rename.
+    OutputBatch late;
+    ASSERT_TRUE(late.add(folder / "becomes a folder", bytes_of("x")));
+    ASSERT_TRUE(late.add(folder / "fresh", bytes_of("x")));
+    fs::create_directory(folder / "becomes a folder");
+    EXPECT_FALSE(late.commit());
+    EXPECT_EQ(entries(), 2u);
+    if (fs::exists("/dev/full")) {
+        OutputBatch full;
+        ASSERT_TRUE(full.add(folder / "model", bytes_of("new")));
+        ASSERT_TRUE(full.add("/dev/full", bytes_of("x")));
+        EXPECT_FALSE(full.commit());
+        EXPECT_EQ(entries(), 2u);
+    }
+    EXPECT_EQ(contents(folder / "model"), "old");
+}
+
 TEST_F(WriteFile, ReadFileReadsItBack) {
     std::string large(3 << 20, '\0');
     for (std::size_t i = 0; i < large.size(); ++i) large[i] = char(i * 31 >> 3);
