@@ -6,6 +6,8 @@
 #include "io/gltf_scene.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -195,16 +197,16 @@ private:
 
     /// Makes the joints; where: their places in the scene.
     Status make_joints(const std::vector<std::size_t>& nodes, const std::vector<Matrix>& where) {
-        std::map<std::size_t, std::size_t> joint_of_node;
+        // The nearest joint above each node, handed down: a search from each joint is quadratic on a deep chain.
+        std::vector<std::size_t> joint_of_node(parent_.size(), none), above(parent_.size(), none);
         for (std::size_t j = 0; j < nodes.size(); ++j) joint_of_node[nodes[j]] = j;
+        for (const std::size_t n : top_down_)
+            if (const std::size_t p = parent_[n]; p != none)
+                above[n] = joint_of_node[p] != none ? joint_of_node[p] : above[p];
         for (std::size_t j = 0; j < nodes.size(); ++j) {
             Joint joint;
             joint.name = node_name(nodes[j]);
-            for (std::size_t p = parent_[nodes[j]]; p != none; p = parent_[p])
-                if (const auto found = joint_of_node.find(p); found != joint_of_node.end()) {
-                    joint.parent = static_cast<int>(found->second);
-                    break;
-                }
+            if (above[nodes[j]] != none) joint.parent = static_cast<int>(above[nodes[j]]);
             const Matrix& m = where[j];
             joint.position = {static_cast<float>(m(0, 3)), static_cast<float>(m(1, 3)),
                               static_cast<float>(m(2, 3))};
@@ -527,6 +529,7 @@ private:
         std::vector<std::uint32_t> all(scene_.skeleton.joints.size());
         for (std::size_t j = 0; j < all.size(); ++j) all[j] = static_cast<std::uint32_t>(j);
         std::set<std::size_t> used;
+        std::map<std::array<std::uint64_t, 16>, std::size_t> skin_at;
         for (std::size_t n = 0; n < parent_.size(); ++n) {
             const Json& node = *document_.at("nodes", n);
             if (!member(node, "mesh")) continue;
@@ -534,9 +537,16 @@ private:
             if (const auto found = document_.need("meshes", mesh, "node " + std::to_string(n)); !found)
                 return found.error();
             // Meshes that stand alike in the world share a skin.
-            std::size_t skin = 0;
-            while (skin < rig_.skins.size() && !(rig_.skins[skin].mesh_to_world == world_[n])) ++skin;
-            if (skin == rig_.skins.size()) rig_.skins.push_back({all, world_[n]});
+            std::array<std::uint64_t, 16> place;
+            for (std::size_t k = 0; k < 16; ++k)
+                place[k] = std::bit_cast<std::uint64_t>(world_[n].m[k] + 0.0);  // -0 is 0
+            const auto [at, is_new] = skin_at.try_emplace(place, rig_.skins.size());
+            const std::size_t skin = at->second;
+            if (is_new) {
+                // A matrix for each joint, which takes the room of four vertices.
+                if (const Status s = spend(4 * all.size(), "node " + std::to_string(n)); !s) return s;
+                rig_.skins.push_back({all, world_[n]});
+            }
             std::size_t written = *mesh;
             if (!used.insert(*mesh).second) {
                 // Each copy repeats the mesh's JSON.
@@ -680,14 +690,15 @@ private:
         return Done{};
     }
 
-    /// Primitives may share accessors, so a small file can ask for any number of vertices and triangles. Past 16
-    /// per byte of the file (and four million) it is no character.
+    /// Primitives may share accessors, and places in the world where a mesh stands take a skin each, so a small
+    /// file can ask for any number of vertices, triangles and matrices. Past 16 per byte of the file (and four
+    /// million) it is no character.
     Status spend(std::size_t elements, const std::string& place) {
         if (elements > budget_ || scene_.positions.size() + elements > 0xfffffffeu ||
             scene_.triangles.size() + elements > 0xfffffffeu)
             return document_.error(place +
-                                   ": the file uses its data over and over and comes to too many vertices "
-                                   "and triangles");
+                                   ": the file uses its data over and over and comes to too many vertices, "
+                                   "triangles and inverse bind matrices (join meshes, or leave copies out)");
         budget_ -= elements;
         return Done{};
     }

@@ -168,6 +168,52 @@ TEST(GltfReader, DataUsedOverAndOverIsRefused) {
     EXPECT_NE(scene.error().message.find("over and over"), std::string::npos);
 }
 
+TEST(GltfReader, SkinsOfManyJointsInManyPlacesAreRefused) {
+    // 2,000 nodes that show one mesh, each elsewhere, times 3,000 joints: 6 million matrices.
+    const auto with = [](std::size_t places) {
+        Maker m = quad(false);
+        m.json.erase("skins");
+        Json& nodes = m.json["nodes"];
+        nodes[0].erase("skin");
+        for (int i = 0; i < 3000; ++i) {
+            nodes[nodes.size() - 1]["children"] = Json::array({nodes.size()});
+            nodes.push_back(Json::object());
+        }
+        for (std::size_t i = 0; i < places; ++i) nodes.push_back({{"mesh", 0}, {"translation", {i + 1, 0, 0}}});
+        return io::load_bytes(m.glb(), "t.glb");
+    };
+    const auto refused = with(2000);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, ErrorCode::input);
+    EXPECT_NE(refused.error().message.find("inverse bind matrices"), std::string::npos) << refused.error().message;
+    const auto fits = with(20);
+    ASSERT_TRUE(fits.ok()) << fits.error().message;
+    EXPECT_EQ(fits->positions.size(), 4 * 21u);
+}
+
+TEST(GltfReader, JointsFarBelowTheirParent) {
+    // A chain of plain nodes with a joint at each: none has a joint above it but the first node's, 30,000 up.
+    constexpr std::size_t n = 30000;
+    Maker m = quad();
+    m.json["nodes"] = Json::array({{{"mesh", 0}, {"skin", 0}}});
+    Json joints = Json::array({1});
+    std::vector<float> matrices = bind_matrices({0});
+    for (std::size_t i = 0; i < n; ++i) {
+        Json node{{"children", {2 * i + 2}}};
+        if (i + 1 < n) node["children"].push_back(2 * i + 3);
+        m.json["nodes"].push_back(node);
+        m.json["nodes"].push_back(Json::object());
+        joints.push_back(2 * i + 2);
+        for (const float x : bind_matrices({0})) matrices.push_back(x);
+    }
+    m.json["skins"] =
+        Json::array({{{"joints", joints}, {"inverseBindMatrices", m.accessor(matrices, "MAT4", 16)}}});
+    const io::Scene scene = must_read(m);
+    ASSERT_EQ(scene.skeleton.joints.size(), n + 1);
+    EXPECT_EQ(scene.skeleton.joints[0].parent, -1);
+    for (std::size_t j = 1; j <= n; ++j) ASSERT_EQ(scene.skeleton.joints[j].parent, 0);
+}
+
 // ---- primitives
 
 TEST(GltfReader, StripsTurnEverySecondTriangle) {
