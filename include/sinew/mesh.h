@@ -27,7 +27,7 @@ Status check_mesh(const MeshView& mesh);
 struct MeshDefects {
     std::size_t parts = 0;                 ///< connected components of triangles
     std::size_t open_parts = 0;            ///< parts with a boundary edge
-    std::size_t flipped_parts = 0;         ///< closed-enough parts whose faces point inwards
+    std::size_t flipped_parts = 0;         ///< parts of which a patch was turned because it faced inwards
     std::size_t flipped_triangles = 0;     ///< triangles turned to agree with their part
     std::size_t boundary_edges = 0;        ///< edges of one triangle
     std::size_t holes = 0;                 ///< loops of boundary edges (connected sets of them)
