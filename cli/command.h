@@ -72,5 +72,6 @@ private:
 /// Registers a subcommand; its action stores the exit code in `exit`.
 void add_bind(CLI::App& app, int& exit);
 void add_apply(CLI::App& app, int& exit);
+void add_pose(CLI::App& app, int& exit);
 
 }  // namespace sinew::cli

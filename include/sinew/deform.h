@@ -15,6 +15,12 @@ namespace sinew {
 /// Scale, then rotation, then translation, as a matrix. The default pose is exactly the identity.
 Transform to_transform(const JointPose& pose);
 
+/// b first, then a.
+Transform operator*(const Transform& a, const Transform& b);
+
+/// Moves points; the identity changes no bit.
+void move_points(std::span<Vec3> points, const Transform& transform);
+
 /// Where each joint takes what hangs on it: bind space to bind space, one matrix per joint.
 ///
 /// S_j = S_parent · B_j · L_j · B_j⁻¹, where B_j is the frame of the joint at the bind pose (Joint::axes at

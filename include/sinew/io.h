@@ -150,6 +150,44 @@ Status save_weights_json(const Skeleton& skeleton, const SkinWeights& weights, c
 Result<SkinWeights> load_weights_json(const Skeleton& skeleton, std::size_t vertex_count,
                                       const std::filesystem::path& path);
 
+/// An animation of the file. Names may be empty or the same for several.
+struct Clip {
+    std::string name;
+    double start = 0, end = 0;  ///< seconds: its first and last key
+};
+/// The animations that have keys for nodes, in file order; none for what is not glTF.
+Result<std::vector<Clip>> clips(const Scene& scene);
+
+/// Offsets from the shape of the file, to be added to the vertices from first_vertex on before they are skinned.
+struct MorphTarget {
+    std::uint32_t first_vertex = 0;
+    float weight = 0;           ///< not 0
+    std::vector<Vec3> offsets;  ///< scene space
+};
+
+/// A scene at a point in time.
+struct ScenePose {
+    /// Per joint of the skeleton, from the bind pose to where its node is: bind space to bind space.
+    std::vector<Transform> skinning;
+    std::vector<MorphTarget> morphs;  ///< weights of the animation, else of the node, else of the mesh
+    /// From bind space to where the file's nodes, at rest, place the skeleton's root: what a viewer shows.
+    Transform to_world;
+    double time = 0;  ///< clamped to the clip
+};
+/// Where the file's nodes put joints and shapes: at rest, or at a time (seconds) of a clip, an index into clips().
+/// Step, linear (slerp for rotations) and cubic spline samplers; rotations and weights may be normalised integers.
+/// Nodes that the clip does not move stay at rest. Without nodes for the joints (a skeleton from elsewhere)
+/// everything is the identity. Errors name the animation and the accessor.
+Result<ScenePose> pose_at(const Scene& scene, std::optional<std::size_t> clip, double time);
+
+/// Reads a pose by joint name from pose JSON (docs/formats.md): one entry per joint of the skeleton. A name that no
+/// joint has is an error that suggests the nearest.
+Result<std::vector<JointPose>> load_pose(const Skeleton& skeleton, const std::filesystem::path& path);
+
+/// Writes a mesh alone, as .glb (with smooth normals) or .obj.
+Status save_mesh(const std::vector<Vec3>& positions, const std::vector<Triangle>& triangles,
+                 const std::filesystem::path& path);
+
 /// Writes bytes to a temporary file beside `path` and renames it: whole or not at all.
 Status write_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
 

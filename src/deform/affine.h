@@ -8,14 +8,6 @@
 
 namespace sinew {
 
-inline Transform operator*(const Transform& a, const Transform& b) {
-    Transform out;
-    for (std::size_t r = 0; r < 3; ++r)
-        for (std::size_t c = 0; c < 4; ++c)
-            out(r, c) = a(r, 0) * b(0, c) + a(r, 1) * b(1, c) + a(r, 2) * b(2, c) + (c == 3 ? a(r, 3) : 0.0);
-    return out;
-}
-
 inline bool finite(const Transform& t) {
     for (const double v : t.m)
         if (!std::isfinite(v)) return false;

@@ -44,6 +44,22 @@ bool bind_frame(const Joint& joint, Transform& frame, Transform& inverse) {
 
 }  // namespace
 
+Transform operator*(const Transform& a, const Transform& b) {
+    Transform out;
+    for (std::size_t r = 0; r < 3; ++r)
+        for (std::size_t c = 0; c < 4; ++c)
+            out(r, c) = a(r, 0) * b(0, c) + a(r, 1) * b(1, c) + a(r, 2) * b(2, c) + (c == 3 ? a(r, 3) : 0.0);
+    return out;
+}
+
+void move_points(std::span<Vec3> points, const Transform& transform) {
+    if (transform == Transform{}) return;
+    for (Vec3& p : points) {
+        const Double3 moved = move_point(transform, {p.x, p.y, p.z});
+        p = {static_cast<float>(moved[0]), static_cast<float>(moved[1]), static_cast<float>(moved[2])};
+    }
+}
+
 Transform to_transform(const JointPose& pose) {
     auto [x, y, z, w] = pose.rotation;
     const double length = std::sqrt(x * x + y * y + z * z + w * w);

@@ -38,6 +38,13 @@ std::vector<Vec3> smooth_normals(const std::vector<Vec3>& positions, const std::
 
 Result<Scene> make_scene(std::vector<Vec3> positions, std::vector<Triangle> triangles, Skeleton skeleton,
                          const std::string& name) {
+    auto document = mesh_document(positions, triangles, name);
+    if (!document) return document.error();
+    return read_scene(std::move(*document), std::move(skeleton));
+}
+
+Result<std::shared_ptr<Document>> mesh_document(const std::vector<Vec3>& positions,
+                                                const std::vector<Triangle>& triangles, const std::string& name) {
     if (positions.empty() || triangles.empty()) return input_error(name, "the mesh has no triangles");
     Vec3 low = positions[0], high = positions[0];
     for (std::size_t i = 0; i < positions.size(); ++i) {
@@ -100,7 +107,7 @@ Result<Scene> make_scene(std::vector<Vec3> positions, std::vector<Triangle> tria
     document->bin_chunk = 0;
     document->chunks.push_back({0x004E4942, {}});
     document->buffers.push_back({Document::Origin::bin, std::move(data)});
-    return read_scene(std::move(document), std::move(skeleton));
+    return document;
 }
 
 }  // namespace sinew::io

@@ -1,4 +1,5 @@
 // What the reader of a scene tells the writer: which primitives of the document own which vertices, and which skin.
+// And what it tells gltf_pose.cpp: where nodes are at rest, and joints at the bind pose.
 #pragma once
 
 #include <array>
@@ -23,6 +24,7 @@ struct VertexBlock {
     std::uint32_t first_vertex = 0, vertex_count = 0;
     std::size_t skin = 0;  ///< into Rig::skins
     std::vector<PrimitiveRef> primitives;
+    Matrix to_scene;  ///< from the space of POSITION
 };
 
 struct RigSkin {
@@ -50,6 +52,13 @@ struct Rig {
     std::vector<std::size_t> mesh_copies;  ///< source mesh of each copy
     std::vector<std::size_t> joint_nodes;  ///< RigSource::nodes: node of each joint
     std::vector<Matrix> joint_to_world;    ///< RigSource::nodes: at rest
+    // For posing:
+    static constexpr std::size_t no_node = static_cast<std::size_t>(-1);
+    std::vector<std::size_t> node_parent;     ///< no_node: a root
+    std::vector<std::size_t> nodes_top_down;  ///< parents first
+    std::vector<Matrix> node_local;           ///< at rest
+    std::vector<std::size_t> node_of_joint;   ///< of each joint; empty for RigSource::added
+    std::vector<Matrix> bind_pose;            ///< of each joint, scene space; empty for RigSource::added
 };
 
 }  // namespace sinew::io

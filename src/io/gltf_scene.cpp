@@ -153,6 +153,9 @@ private:
             local_[i] = *local;
             world_[i] = parent_[i] == none ? local_[i] : world_[parent_[i]] * local_[i];
         }
+        rig_.node_parent = parent_;
+        rig_.nodes_top_down = top_down_;
+        rig_.node_local = local_;
         return Done{};
     }
 
@@ -180,15 +183,7 @@ private:
         if (const Status n = numbers("translation", t); !n) return n.error();
         if (const Status n = numbers("rotation", q); !n) return n.error();
         if (const Status n = numbers("scale", s); !n) return n.error();
-        const auto [x, y, z, w] = q;
-        const double rotation[3][3] = {{1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)},
-                                       {2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)},
-                                       {2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)}};
-        for (std::size_t r = 0; r < 3; ++r) {
-            for (std::size_t c = 0; c < 3; ++c) out(r, c) = rotation[r][c] * s[c];
-            out(r, 3) = t[r];
-        }
-        return out;
+        return compose(t, q, s);
     }
 
     std::string node_name(std::size_t node) const { return name_of(*document_.at("nodes", node), "node", node); }
@@ -214,9 +209,30 @@ private:
                 !std::isfinite(joint.position.z))
                 return document_.error("joint " + in_quotes(joint.name) + " (node " + std::to_string(nodes[j]) +
                                        ") is at no finite place");
+            set_axes(joint, m);
             scene_.skeleton.joints.push_back(std::move(joint));
         }
+        rig_.node_of_joint = nodes;
+        rig_.bind_pose = where;
         return Done{};
+    }
+
+    /// The columns of the joint's matrix without their scale, made right-handed and square to each other; those of
+    /// the scene where they span no space.
+    static void set_axes(Joint& joint, const Matrix& m) {
+        double x[3], y[3], x_length = 0, y_length = 0, along = 0;
+        for (std::size_t r = 0; r < 3; ++r) x_length += m(r, 0) * m(r, 0);
+        for (std::size_t r = 0; r < 3; ++r) x[r] = m(r, 0) / std::sqrt(x_length);
+        for (std::size_t r = 0; r < 3; ++r) along += x[r] * m(r, 1);
+        for (std::size_t r = 0; r < 3; ++r) y[r] = m(r, 1) - along * x[r];
+        for (std::size_t r = 0; r < 3; ++r) y_length += y[r] * y[r];
+        for (double& v : y) v /= std::sqrt(y_length);
+        const double z[3] = {x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]};
+        if (!std::isfinite(z[0] + z[1] + z[2])) return;
+        const auto vec3 = [](const double* v) {
+            return Vec3{static_cast<float>(v[0]), static_cast<float>(v[1]), static_cast<float>(v[2])};
+        };
+        joint.axes = {vec3(x), vec3(y), vec3(z)};
     }
 
     struct Skin {
@@ -647,6 +663,7 @@ private:
             block.first_vertex = static_cast<std::uint32_t>(scene_.positions.size());
             block.vertex_count = static_cast<std::uint32_t>(elements->count);
             block.skin = skin;
+            block.to_scene = to_scene;
             if (const Status s = add_positions(*elements, to_scene, place); !s) return s;
             if (!set_of_skin_.empty()) scene_.skin_of_vertex.resize(scene_.positions.size(), set_of_skin_[skin]);
             counts_.resize(scene_.positions.size(), 0);

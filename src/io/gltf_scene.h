@@ -15,6 +15,10 @@ namespace sinew::io {
 /// a file of its own, in the space of the document's world; an error where the document has a skin.
 Result<Scene> read_scene(std::shared_ptr<Document> document, std::optional<Skeleton> skeleton);
 
+/// A document of one mesh with smooth normals, and nothing else.
+Result<std::shared_ptr<Document>> mesh_document(const std::vector<Vec3>& positions,
+                                                const std::vector<Triangle>& triangles, const std::string& name);
+
 /// A whole file to write.
 struct SavedFile {
     std::vector<std::byte> bytes;

@@ -77,6 +77,21 @@ inline std::optional<Matrix> inverse(Matrix a) {
     return out;
 }
 
+/// Scale, then rotation (a unit quaternion x, y, z, w), then translation, as nodes have them.
+inline Matrix compose(const std::array<double, 3>& t, const std::array<double, 4>& q,
+                      const std::array<double, 3>& s) {
+    const auto [x, y, z, w] = q;
+    const double rotation[3][3] = {{1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)},
+                                   {2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)},
+                                   {2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)}};
+    Matrix out;
+    for (std::size_t r = 0; r < 3; ++r) {
+        for (std::size_t c = 0; c < 3; ++c) out(r, c) = rotation[r][c] * s[c];
+        out(r, 3) = t[r];
+    }
+    return out;
+}
+
 inline Matrix translation(double x, double y, double z) {
     Matrix out;
     out(0, 3) = x;

@@ -694,6 +694,118 @@ class Skeletons(Case):
         self.refuse(2, ["skin"], self.bar(), "--skeleton", make.skeleton_json(self.at / "s.json"))
 
 
+class Pose(Case):
+    """sinew pose, against linear blending in numpy."""
+
+    def pose(self, source, *options, code=0, out="posed.obj"):
+        done = support.sinew("pose", source, "-o", self.at / out, *options)
+        self.assertEqual(done.returncode, code, f"sinew pose {source} {options}\n{done.stdout}{done.stderr}")
+        return done
+
+    def joints(self, **joints):
+        path = self.at / "pose.json"
+        path.write_text(json.dumps({"joints": joints}))
+        return path
+
+    def biped(self):
+        source = self.at / "biped.glb"
+        self.assertEqual(support.run(support.CHARACTERS, "biped", source).returncode, 0)
+        self.bind(source, out="bound.glb")
+        return self.at / "bound.glb"
+
+    def test_a_pose_is_what_numpy_makes_of_it(self):
+        source = self.biped()
+        doc = glb.Doc(source)
+        names = {n.get("name"): i for i, n in enumerate(doc.list("nodes"))}
+        turns = {"upper_arm_L": (0, 0, 0.5, 0.5), "upper_leg_R": (0.3, 0.1, -0.2, 0.9), "head": (0, 0.6, 0, 0.8)}
+        self.assertLessEqual(set(turns), set(names))
+        shift = [0.1, 0.2, -0.3]
+        pose = {name: {"quaternion": q} for name, q in turns.items()}
+        pose["head"]["translate"] = shift
+        # Nodes of a generated character have no rotation, so their axes are the scene's.
+        moved = {}
+        for name, q in turns.items():
+            moved[names[name]] = {"rotation": q}
+        at = doc.json["nodes"][names["head"]]["translation"]
+        moved[names["head"]]["translation"] = [a + b for a, b in zip(at, shift)]
+        expected = glb.skinned(doc, moved)
+        self.pose(source, "--pose", self.joints(**pose))
+        self.assertLess(abs(glb.obj_positions(self.at / "posed.obj") - expected).max(), 1e-5)
+        self.assertGreater(abs(glb.skinned(doc) - expected).max(), 0.1)
+
+        # The same as GLB, and as degrees.
+        self.pose(source, "--pose", self.joints(**pose), out="posed.glb")
+        out = glb.Doc(self.at / "posed.glb")
+        self.assertLess(abs(out.accessor(0) - expected).max(), 1e-5)
+        self.assertNotIn("skins", out.json)
+        self.pose(source, "--pose", self.joints(upper_arm_L={"rotate": [0, 0, 90]}))
+        expected = glb.skinned(doc, {names["upper_arm_L"]: {"rotation": (0, 0, 1, 1)}})
+        self.assertLess(abs(glb.obj_positions(self.at / "posed.obj") - expected).max(), 1e-5)
+        self.pose(source, "--pose", self.joints(upper_arm_L={"rotate": [0, 0, 90]}), "--skinning", "dqs", out="d.obj")
+        difference = abs(glb.obj_positions(self.at / "d.obj") - expected).max()
+        self.assertTrue(1e-3 < difference < 0.2, difference)
+
+    def test_the_rest_pose_keeps_every_bit(self):
+        source = self.biped()
+        before = glb.Doc(source)
+        node = next(n for n in before.list("nodes") if "skin" in n)
+        position = before.json["meshes"][node["mesh"]]["primitives"][0]["attributes"]["POSITION"]
+        for skinning in ("lbs", "dqs"):
+            self.pose(source, "--pose", self.joints(), "--skinning", skinning, out="rest.glb")
+            rest = glb.Doc(self.at / "rest.glb").accessor(0)
+            self.assertEqual(rest.tobytes(), before.accessor(position).tobytes())
+
+    def test_errors(self):
+        source = self.bar()
+        for options, code, words in (
+            (["--pose", self.joints(uper={"rotate": [0, 0, 0]})], 3, ["uper", "did you mean 'upper'"]),
+            (["--clip", "walk"], 2, ["walk", "no animations"]),
+            ([], 2, ["--pose", "--clip"]),
+            (["--pose", self.at / "none.json"], 3, ["none.json"]),
+        ):
+            with self.subTest(options=options):
+                done = self.pose(source, *options, code=code)
+                for word in words:
+                    self.assertIn(word, done.stderr)
+                self.assertFalse((self.at / "posed.obj").exists())
+        self.assertIn(".obj", self.pose(source, "--pose", self.joints(), out="a.fbx", code=2).stderr)
+        self.assertIn("another file", self.pose(source, "--pose", self.joints(), out="bar.glb", code=2).stderr)
+        unbound = make.glb(self.at / "unbound.glb", skin=False)
+        self.assertIn("no weights", self.pose(unbound, "--pose", self.joints(), code=3).stderr)
+        scaled = self.joints(upper={"scale": [2, 2, 2]})
+        self.assertIn("dual quaternions", self.pose(source, "--pose", scaled, "--skinning", "dqs", code=3).stderr)
+        self.pose(source, "--pose", scaled)
+        self.assertRegex(support.sinew("pose", "--help").stdout, r"--clip Walk --time 0\.4")
+
+    def test_clips_of_real_characters(self):
+        tried = 0
+        for name in ("khr_fox", "khr_riggedsimple", "khr_cesiumman", "q_horse"):
+            source = next(iter(sorted((support.CORPUS / name).glob("*.gl*"))), None)
+            if source is None:
+                continue
+            doc = glb.Doc(source)
+            if not doc.list("animations") or sum("skin" in n for n in doc.list("nodes")) != 1:
+                continue
+            clip = doc.json["animations"][0]
+            end = max(doc.accessor(s["input"]).max() for s in clip["samplers"])
+            moved = glb.sampled(doc, 0, 0.4 * end)
+            if moved is None:
+                continue
+            tried += 1
+            expected = glb.skinned(doc, moved)
+            with self.subTest(name):
+                done = self.pose(source, "--clip", "0", "--time", repr(float(0.4 * end)), out=f"{name}.obj")
+                self.assertNotIn("clamped", done.stdout)
+                got = glb.obj_positions(self.at / f"{name}.obj")
+                self.assertEqual(got.shape, expected.shape)
+                size = (expected.max(axis=0) - expected.min(axis=0)).max()
+                self.assertLess(abs(got - expected).max(), 1e-5 * max(size, 1))
+                self.assertIn("clamped", self.pose(source, "--clip", "0", "--time", "1e6").stdout)
+                self.assertIn("clips: 0", self.pose(source, "--clip", "no such clip", code=2).stderr)
+        if not tried:
+            self.skipTest("no corpus with animations (SINEW_CORPUS)")
+
+
 class Validator(Case):
     """The Khronos validator has nothing new to say about what was written."""
 

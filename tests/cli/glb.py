@@ -344,3 +344,95 @@ def surgery_problems(before, after, new_skin=False):
         if len(changed):
             problems.append(f"buffers/{k}: {len(changed)} bytes changed, first {changed[0]} of {len(data)}")
     return problems
+
+
+def numbers(values, component, normalized=True):
+    """Integers as shares of their largest, as the format says."""
+    if component == 5126 or not normalized:
+        return values.astype(np.float64)
+    return np.maximum(values / float(np.iinfo(DTYPES[component][1:]).max), -1.0)
+
+
+def rotation(q):
+    x, y, z, w = q / np.linalg.norm(q)
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+
+
+def node_matrix(node, moved=()):
+    """The local matrix of a node; moved: (path, values) that replace its own."""
+    if "matrix" in node and not moved:
+        return np.array(node["matrix"], float).reshape(4, 4).T
+    trs = dict({k: node[k] for k in ("translation", "rotation", "scale") if k in node}, **dict(moved))
+    out = np.eye(4)
+    out[:3, :3] = rotation(np.array(trs.get("rotation", (0, 0, 0, 1)), float)) * np.array(trs.get("scale", (1, 1, 1)))
+    out[:3, 3] = trs.get("translation", (0, 0, 0))
+    return out
+
+
+def world_matrices(doc, moved=None):
+    """World matrix of every node; moved: {node: {path: values}}."""
+    nodes = doc.list("nodes")
+    parent = {c: p for p, n in enumerate(nodes) for c in n.get("children", [])}
+    local = [node_matrix(n, (moved or {}).get(i, {}).items()) for i, n in enumerate(nodes)]
+
+    def world(i):
+        return world(parent[i]) @ local[i] if i in parent else local[i]
+
+    return [world(i) for i in range(len(nodes))]
+
+
+def sampled(doc, clip, time):
+    """{node: {path: values}} of an animation with linear and step samplers only, else None."""
+    moved = {}
+    animation = doc.json["animations"][clip]
+    for channel in animation["channels"]:
+        sampler = animation["samplers"][channel["sampler"]]
+        mode, path = sampler.get("interpolation", "LINEAR"), channel["target"]["path"]
+        if mode == "CUBICSPLINE" or path == "weights":
+            return None
+        times = doc.accessor(sampler["input"])[:, 0]
+        values = numbers(doc.accessor(sampler["output"]), doc.json["accessors"][sampler["output"]]["componentType"])
+        k = int(np.searchsorted(times, time, "right")) - 1
+        if k < 0 or k + 1 == len(times) or mode == "STEP":
+            value = values[max(k, 0)]
+        else:
+            u = (time - times[k]) / (times[k + 1] - times[k])
+            a, b = values[k], values[k + 1]
+            if path == "rotation":
+                a, b = a / np.linalg.norm(a), b / np.linalg.norm(b)
+                b = b if a @ b >= 0 else -b
+                angle = np.arccos(min(a @ b, 1.0))
+                value = a if angle < 1e-6 else (np.sin((1 - u) * angle) * a + np.sin(u * angle) * b) / np.sin(angle)
+            else:
+                value = a + u * (b - a)
+        moved.setdefault(channel["target"]["node"], {})[path] = value
+    return moved
+
+
+def skinned(doc, moved=None, node=None):
+    """Positions of a skinned node's mesh, its primitives one after the other, in the world: linear blending."""
+    node = node or next(n for n in doc.list("nodes") if "skin" in n and "mesh" in n)
+    world = world_matrices(doc, moved)
+    skin = doc.json["skins"][node["skin"]]
+    inverse = doc.accessor(skin["inverseBindMatrices"]).astype(float).reshape(-1, 4, 4).transpose(0, 2, 1)
+    palette = np.stack([world[j] for j in skin["joints"]]) @ inverse
+    out = []
+    for primitive in doc.json["meshes"][node["mesh"]]["primitives"]:
+        joints, weights, _ = weight_rows(doc, primitive)
+        kind = doc.json["accessors"][primitive["attributes"]["WEIGHTS_0"]]["componentType"]
+        weights = numbers(weights, kind)
+        weights /= weights.sum(axis=1, keepdims=True)
+        position = doc.accessor(primitive["attributes"]["POSITION"]).astype(float)
+        moved_by = np.einsum("vk,vkrc->vrc", weights, palette[joints])
+        out.append(np.einsum("vrc,vc->vr", moved_by, np.hstack([position, np.ones((len(position), 1))]))[:, :3])
+    return np.vstack(out)
+
+
+def obj_positions(path):
+    return np.array([line.split()[1:4] for line in Path(path).read_text().splitlines() if line.startswith("v ")], float)

@@ -1,0 +1,390 @@
+// Animations: where nodes, and the shapes of their meshes, are at a time. Samplers are evaluated here; what becomes
+// of the vertices is not this folder's business.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "io/gltf_accessor.h"
+#include "io/gltf_scene.h"
+
+namespace sinew::io {
+
+namespace {
+
+enum class Path { translation, rotation, scale, weights };
+enum class Mode { linear, step, cubic };
+
+struct Sampler {
+    Mode mode = Mode::linear;
+    std::vector<float> times;   // rising
+    std::vector<float> values;  // per key `width`, or in-tangent, value, out-tangent of `width` each
+    std::size_t width = 0;
+};
+
+struct Channel {
+    std::size_t node = 0;
+    Path path = Path::translation;
+    std::size_t sampler = 0;  // of the animation
+};
+
+struct Animation {
+    std::vector<Channel> channels;
+    std::map<std::size_t, Sampler> samplers;
+};
+
+class AnimationReader {
+public:
+    explicit AnimationReader(const Document& document) : document_(document), accessors_(document) {
+        budget_ = std::size_t{1} << 22;
+        for (const auto& buffer : document.buffers) budget_ += 16 * buffer.bytes.size();
+    }
+
+    Result<Animation> read(std::size_t index) {
+        const Json& json = *document_.at("animations", index);
+        const std::string place = "animation " + std::to_string(index);
+        Animation out;
+        const Json* channels = member(json, "channels");
+        if (!channels || !channels->is_array()) return document_.error(place + " has no channels");
+        for (std::size_t c = 0; c < channels->size(); ++c) {
+            const std::string where = place + " channel " + std::to_string(c);
+            const Json* target = member((*channels)[c], "target");
+            if (!target) return document_.error(where + " has no target");
+            const Json* node_json = member(*target, "node");
+            if (!node_json) continue;  // something that an extension knows
+            const auto node = whole(node_json), sampler = whole(member((*channels)[c], "sampler"));
+            if (!node || *node >= document_.count("nodes"))
+                return document_.error(where + " moves a node that does not exist");
+            static const std::map<std::string, Path> paths{{"translation", Path::translation},
+                                                           {"rotation", Path::rotation},
+                                                           {"scale", Path::scale},
+                                                           {"weights", Path::weights}};
+            const auto path = paths.find(string_of(member(*target, "path")));
+            if (path == paths.end()) continue;  // the same
+            const Json* samplers = member(json, "samplers");
+            if (!sampler || !samplers || !samplers->is_array() || *sampler >= samplers->size())
+                return document_.error(where + ": its sampler does not exist");
+            if (!out.samplers.contains(*sampler)) {
+                auto values = read_sampler((*samplers)[*sampler], place + " sampler " + std::to_string(*sampler));
+                if (!values) return values.error();
+                out.samplers.emplace(*sampler, std::move(*values));
+            }
+            const std::size_t width = out.samplers.at(*sampler).width;
+            const std::size_t needed = path->second == Path::rotation  ? 4
+                                       : path->second == Path::weights ? width
+                                                                       : 3;
+            if (width != needed)
+                return document_.error(where + ": its sampler has " + std::to_string(width) +
+                                       " numbers a key, not " + std::to_string(needed));
+            out.channels.push_back({*node, path->second, *sampler});
+        }
+        return out;
+    }
+
+private:
+    Result<Sampler> read_sampler(const Json& json, const std::string& place) {
+        const auto input = whole(member(json, "input")), output = whole(member(json, "output"));
+        if (!input || !output) return document_.error(place + " needs input and output");
+        Sampler out;
+        const std::string mode = string_of(member(json, "interpolation"));
+        if (mode == "STEP")
+            out.mode = Mode::step;
+        else if (mode == "CUBICSPLINE")
+            out.mode = Mode::cubic;
+        else if (!mode.empty() && mode != "LINEAR")
+            return document_.error(place + ": unknown interpolation \"" + mode.substr(0, 40) + "\"");
+        const auto times = accessors_.read(*input, place + ": input");
+        if (!times) return times.error();
+        const auto values = accessors_.read(*output, place + ": output");
+        if (!values) return values.error();
+        // Samplers may share accessors, so a small file can ask for any amount.
+        const std::size_t cost = times->count + values->count * values->width;
+        if (cost > budget_) return document_.error(place + ": the file uses its keys over and over");
+        budget_ -= cost;
+        if (times->width != 1 || times->component != Component::f32)
+            return document_.error(place + ": input must be SCALAR of floats");
+        out.times = as_floats(*times, false);
+        out.values = as_floats(*values, values->component != Component::f32);
+        for (std::size_t k = 0; k < out.times.size(); ++k)
+            if (!std::isfinite(out.times[k]) || (k > 0 && out.times[k] < out.times[k - 1]))
+                return document_.error(place + ": time " + std::to_string(k) + " is not finite or goes back");
+        for (std::size_t i = 0; i < out.values.size(); ++i)
+            if (!std::isfinite(out.values[i]))
+                return document_.error(place + ": value " + std::to_string(i) + " is not finite");
+        const std::size_t rows = out.times.size() * (out.mode == Mode::cubic ? 3 : 1);
+        if (values->count % rows != 0)
+            return document_.error(place + ": " + std::to_string(values->count) + " values for " +
+                                   std::to_string(out.times.size()) + " keys");
+        out.width = values->count / rows * values->width;
+        return out;
+    }
+
+    const Document& document_;
+    AccessorReader accessors_;
+    std::size_t budget_ = 0;  // numbers that may still come
+};
+
+void normalise(std::vector<double>& q) {
+    double length = 0;
+    for (const double v : q) length += v * v;
+    length = std::sqrt(length);
+    if (length < 1e-12) {
+        q = {0, 0, 0, 1};
+        return;
+    }
+    for (double& v : q) v /= length;
+}
+
+/// Along the shorter arc.
+std::vector<double> slerp(std::vector<double> a, std::vector<double> b, double u) {
+    normalise(a);
+    normalise(b);
+    double cosine = 0;
+    for (std::size_t i = 0; i < 4; ++i) cosine += a[i] * b[i];
+    const double sign = cosine < 0 ? -1 : 1;
+    cosine = std::min(std::abs(cosine), 1.0);
+    double from = 1 - u, to = u;
+    if (cosine < 1 - 1e-9) {
+        const double angle = std::acos(cosine);
+        from = std::sin((1 - u) * angle) / std::sin(angle);
+        to = std::sin(u * angle) / std::sin(angle);
+    }
+    std::vector<double> out(4);
+    for (std::size_t i = 0; i < 4; ++i) out[i] = from * a[i] + to * sign * b[i];
+    normalise(out);
+    return out;
+}
+
+std::vector<double> sample(const Sampler& s, double time, bool rotation) {
+    const std::size_t stride = s.width * (s.mode == Mode::cubic ? 3 : 1);
+    const auto part = [&](std::size_t key, std::size_t which) {
+        const std::size_t at = key * stride + which * s.width;
+        std::vector<double> out(s.width);
+        for (std::size_t i = 0; i < out.size(); ++i) out[i] = s.values[at + i];
+        return out;
+    };
+    const std::size_t middle = s.mode == Mode::cubic ? 1 : 0;
+    const auto after =
+        static_cast<std::size_t>(std::upper_bound(s.times.begin(), s.times.end(), time) - s.times.begin());
+    std::vector<double> out;
+    if (after == 0 || after == s.times.size() || s.mode == Mode::step) {
+        out = part(after == 0 ? 0 : after - 1, middle);
+    } else {
+        const std::size_t k = after - 1;
+        const double step = double{s.times[after]} - s.times[k], u = (time - s.times[k]) / step;
+        if (s.mode == Mode::linear) {
+            const auto a = part(k, 0), b = part(after, 0);
+            if (rotation) return slerp(a, b, u);
+            out.resize(s.width);
+            for (std::size_t i = 0; i < s.width; ++i) out[i] = a[i] + u * (b[i] - a[i]);
+        } else {
+            const auto a = part(k, 1), leave = part(k, 2), arrive = part(after, 0), b = part(after, 1);
+            const double u2 = u * u, u3 = u2 * u;
+            out.resize(s.width);
+            for (std::size_t i = 0; i < s.width; ++i)
+                out[i] = (2 * u3 - 3 * u2 + 1) * a[i] + step * (u3 - 2 * u2 + u) * leave[i] +
+                         (3 * u2 - 2 * u3) * b[i] + step * (u3 - u2) * arrive[i];
+        }
+    }
+    if (rotation) normalise(out);
+    return out;
+}
+
+/// A list of numbers of a node or mesh, which may be missing.
+std::vector<double> numbers(const Json& object, const char* key) {
+    std::vector<double> out;
+    if (const Json* list = member(object, key); list && list->is_array())
+        for (const Json& v : *list) out.push_back(v.is_number() ? v.get<double>() : 0);
+    return out;
+}
+
+Transform to_transform(const Matrix& m) {
+    Transform out;
+    for (std::size_t r = 0; r < 3; ++r)
+        for (std::size_t c = 0; c < 4; ++c) out(r, c) = m(r, c);
+    return out;
+}
+
+/// Local matrices with what the animation moves; the weights that it gives go to `weights`, by node.
+std::vector<Matrix> local_at(const Document& document, const Animation& animation, double time,
+                             std::map<std::size_t, std::vector<double>>& weights) {
+    std::map<std::size_t, std::map<Path, std::vector<double>>> moved;
+    for (const Channel& c : animation.channels) {
+        auto values = sample(animation.samplers.at(c.sampler), time, c.path == Path::rotation);
+        if (c.path == Path::weights)
+            weights[c.node] = std::move(values);
+        else
+            moved[c.node][c.path] = std::move(values);
+    }
+    std::vector<Matrix> local = document.rig.node_local;
+    for (const auto& [node, paths] : moved) {
+        const Json& json = *document.at("nodes", node);
+        std::array<double, 3> t{0, 0, 0}, s{1, 1, 1};
+        std::array<double, 4> q{0, 0, 0, 1};
+        const auto take = [&](const char* key, Path path, auto& out) {
+            auto values = numbers(json, key);
+            if (const auto found = paths.find(path); found != paths.end()) values = found->second;
+            if (values.size() == out.size()) std::copy(values.begin(), values.end(), out.begin());
+        };
+        take("translation", Path::translation, t);
+        take("rotation", Path::rotation, q);
+        take("scale", Path::scale, s);
+        local[node] = compose(t, q, s);
+    }
+    return local;
+}
+
+std::vector<Matrix> worlds(const Rig& rig, const std::vector<Matrix>& local) {
+    std::vector<Matrix> world(local.size());
+    for (const std::size_t n : rig.nodes_top_down)
+        world[n] = rig.node_parent[n] == Rig::no_node ? local[n] : world[rig.node_parent[n]] * local[n];
+    return world;
+}
+
+/// From bind space to the world: where the nodes' rest pose has the first root that can tell.
+Matrix bind_to_world(const Scene& scene, const std::vector<Matrix>& rest) {
+    const Rig& rig = scene.document->rig;
+    double size = 0;
+    for (const Matrix& m : rig.bind_pose)
+        for (std::size_t r = 0; r < 3; ++r) size = std::max(size, std::abs(m(r, 3)));
+    for (std::size_t j = 0; j < rig.bind_pose.size(); ++j) {
+        if (scene.skeleton.joints[j].parent >= 0) continue;
+        const auto to_joint = inverse(rig.bind_pose[j]);
+        if (!to_joint) continue;
+        const Matrix out = rest[rig.node_of_joint[j]] * *to_joint, identity;
+        if (!inverse(out)) continue;
+        // Bind matrices are floats: what is the identity but for their rounding is it.
+        bool same = true;
+        for (std::size_t r = 0; r < 3; ++r)
+            for (std::size_t c = 0; c < 4; ++c)
+                same = same && std::abs(out(r, c) - identity(r, c)) <= 1e-5 * (c == 3 ? size : 1);
+        return same ? identity : out;
+    }
+    return {};
+}
+
+/// The shapes of every block of vertices whose mesh has some, with the weights that hold.
+Result<std::vector<MorphTarget>> read_morphs(const Scene& scene,
+                                             const std::map<std::size_t, std::vector<double>>& animated) {
+    const Document& document = *scene.document;
+    const Rig& rig = document.rig;
+    const std::size_t meshes = document.count("meshes");
+    std::map<std::size_t, std::size_t> node_of_mesh;
+    if (rig.source == RigSource::skins) {
+        for (std::size_t n = 0; n < document.count("nodes"); ++n) {
+            const Json& node = *document.at("nodes", n);
+            if (const auto mesh = whole(member(node, "mesh")); mesh && member(node, "skin"))
+                node_of_mesh.try_emplace(*mesh, n);
+        }
+    } else {
+        for (const auto& skinned : rig.skinned_nodes) node_of_mesh.try_emplace(skinned.mesh, skinned.node);
+    }
+    AccessorReader accessors(document);
+    std::vector<MorphTarget> out;
+    for (const VertexBlock& block : rig.blocks) {
+        if (block.primitives.empty()) continue;
+        const auto [written, number] = block.primitives[0];
+        const std::size_t mesh = written < meshes ? written : rig.mesh_copies[written - meshes];
+        const Json& mesh_json = *document.at("meshes", mesh);
+        const Json* targets = member((*member(mesh_json, "primitives"))[number], "targets");
+        if (!targets || !targets->is_array()) continue;
+        std::vector<double> weights = numbers(mesh_json, "weights");
+        if (const auto node = node_of_mesh.find(written); node != node_of_mesh.end()) {
+            if (const auto own = numbers(*document.at("nodes", node->second), "weights"); !own.empty())
+                weights = own;
+            if (const auto moved = animated.find(node->second); moved != animated.end()) weights = moved->second;
+        }
+        for (std::size_t t = 0; t < targets->size() && t < weights.size(); ++t) {
+            const Json* position = member((*targets)[t], "POSITION");
+            const auto weight = static_cast<float>(weights[t]);
+            if (!position || weight == 0) continue;
+            const std::string place = "mesh " + std::to_string(mesh) + " primitive " + std::to_string(number) +
+                                      ": target " + std::to_string(t);
+            const auto accessor = whole(position);
+            if (!accessor) return document.error(place + ": POSITION must be an accessor's index");
+            const auto elements = accessors.read(*accessor, place);
+            if (!elements) return elements.error();
+            if (elements->width != 3 || elements->count != block.vertex_count)
+                return document.error(place + " must have an offset for each of " +
+                                      std::to_string(block.vertex_count) + " vertices");
+            const auto values = as_floats(*elements, elements->normalized);
+            MorphTarget morph;
+            morph.first_vertex = block.first_vertex;
+            morph.weight = weight;
+            Matrix turn = block.to_scene;  // offsets are directions
+            for (std::size_t r = 0; r < 3; ++r) turn(r, 3) = 0;
+            for (std::size_t i = 0; i < elements->count; ++i) {
+                const auto d = transform_point(turn, values[3 * i], values[3 * i + 1], values[3 * i + 2]);
+                morph.offsets.push_back(
+                    {static_cast<float>(d[0]), static_cast<float>(d[1]), static_cast<float>(d[2])});
+            }
+            out.push_back(std::move(morph));
+        }
+    }
+    return out;
+}
+
+struct Range {
+    double start = 0, end = 0;
+};
+Range range_of(const Animation& animation) {
+    Range out;
+    bool first = true;
+    for (const auto& [number, s] : animation.samplers) {
+        const double start = s.times.front(), end = s.times.back();
+        out = first ? Range{start, end} : Range{std::min(out.start, start), std::max(out.end, end)};
+        first = false;
+    }
+    return out;
+}
+
+}  // namespace
+
+Result<std::vector<Clip>> clips(const Scene& scene) {
+    std::vector<Clip> out;
+    if (!scene.document) return out;
+    AnimationReader reader(*scene.document);
+    for (std::size_t i = 0; i < scene.document->count("animations"); ++i) {
+        const auto animation = reader.read(i);
+        if (!animation) return animation.error();
+        const auto [start, end] = range_of(*animation);
+        out.push_back({string_of(member(*scene.document->at("animations", i), "name")), start, end});
+    }
+    return out;
+}
+
+Result<ScenePose> pose_at(const Scene& scene, std::optional<std::size_t> clip, double time) {
+    if (!scene.document) return Error{ErrorCode::usage, "the scene has no document, so no nodes to pose it"};
+    const Document& document = *scene.document;
+    const Rig& rig = document.rig;
+    if (!std::isfinite(time)) return Error{ErrorCode::usage, "the time of a pose must be finite"};
+    ScenePose out;
+    out.time = time;
+    std::map<std::size_t, std::vector<double>> weights;
+    const std::vector<Matrix> rest = worlds(rig, rig.node_local);
+    std::vector<Matrix> world = rest;
+    if (clip) {
+        if (*clip >= document.count("animations"))
+            return Error{ErrorCode::usage, document.name + ": there is no clip " + std::to_string(*clip)};
+        const auto animation = AnimationReader(document).read(*clip);
+        if (!animation) return animation.error();
+        const auto [start, end] = range_of(*animation);
+        out.time = std::clamp(time, start, end);
+        world = worlds(rig, local_at(document, *animation, out.time, weights));
+    }
+    auto morphs = read_morphs(scene, weights);
+    if (!morphs) return morphs.error();
+    out.morphs = std::move(*morphs);
+
+    const Matrix to_world = bind_to_world(scene, rest);
+    out.to_world = to_transform(to_world);
+    const Matrix from_world = inverse(to_world).value_or(Matrix{});
+    out.skinning.resize(scene.skeleton.joints.size());
+    for (std::size_t j = 0; j < rig.bind_pose.size(); ++j) {
+        const auto to_joint = inverse(rig.bind_pose[j]);
+        if (!to_joint) continue;  // the reader warned of it
+        out.skinning[j] = to_transform(from_world * world[rig.node_of_joint[j]] * *to_joint);
+    }
+    return out;
+}
+
+}  // namespace sinew::io

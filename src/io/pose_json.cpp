@@ -1,0 +1,127 @@
+// Pose JSON: what to do with which joint, by name.
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+#include "io/formats.h"
+
+namespace sinew::io {
+
+namespace {
+
+using nlohmann::json;
+
+/// Letters to change, add or drop to make one word of the other (Levenshtein).
+std::size_t edits(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        std::size_t diagonal = row[0];
+        row[0] = i + 1;
+        for (std::size_t k = 0; k < b.size(); ++k) {
+            const std::size_t change = diagonal + (a[i] != b[k]);
+            diagonal = row[k + 1];
+            row[k + 1] = std::min({row[k] + 1, row[k + 1] + 1, change});
+        }
+    }
+    return row[b.size()];
+}
+
+template <std::size_t N>
+Status read_numbers(const json& value, std::array<double, N>& out, const std::string& place) {
+    bool good = value.is_array() && value.size() == N;
+    for (std::size_t i = 0; good && i < N; ++i) {
+        good = value[i].is_number();
+        if (good) out[i] = value[i].get<double>();
+        good = good && std::isfinite(out[i]);
+    }
+    if (good) return Done{};
+    return Error{ErrorCode::input, place + " must be " + std::to_string(N) + " finite numbers"};
+}
+
+/// About x first, then y, then z, each in degrees.
+std::array<double, 4> quaternion_of(const std::array<double, 3>& degrees) {
+    std::array<double, 3> s, c;
+    for (std::size_t i = 0; i < 3; ++i) {
+        const double half = degrees[i] * std::numbers::pi / 360;
+        s[i] = std::sin(half);
+        c[i] = std::cos(half);
+    }
+    return {s[0] * c[1] * c[2] - c[0] * s[1] * s[2], c[0] * s[1] * c[2] + s[0] * c[1] * s[2],
+            c[0] * c[1] * s[2] - s[0] * s[1] * c[2], c[0] * c[1] * c[2] + s[0] * s[1] * s[2]};
+}
+
+Result<JointPose> read_joint(const json& entry, const std::string& place) {
+    if (!entry.is_object()) return Error{ErrorCode::input, place + " must be an object"};
+    JointPose pose;
+    if (entry.contains("rotate") && entry.contains("quaternion"))
+        return Error{ErrorCode::input, place + " has both \"rotate\" and \"quaternion\": give one"};
+    for (const auto& [key, value] : entry.items()) {
+        const std::string where = place + ": \"" + key.substr(0, 40) + "\"";
+        if (key == "rotate") {
+            std::array<double, 3> degrees{};
+            if (const Status s = read_numbers(value, degrees, where); !s) return s.error();
+            pose.rotation = quaternion_of(degrees);
+        } else if (key == "quaternion") {
+            if (const Status s = read_numbers(value, pose.rotation, where); !s) return s.error();
+            const auto& q = pose.rotation;
+            if (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] < 1e-12)
+                return Error{ErrorCode::input, where + " must not be zero"};
+        } else if (key == "translate") {
+            if (const Status s = read_numbers(value, pose.translation, where); !s) return s.error();
+        } else if (key == "scale") {
+            if (const Status s = read_numbers(value, pose.scale, where); !s) return s.error();
+            for (const double v : pose.scale)
+                if (v == 0) return Error{ErrorCode::input, where + " must not be zero"};
+        } else {
+            return Error{ErrorCode::input, where + " is not known: rotate, quaternion, translate and scale are"};
+        }
+    }
+    return pose;
+}
+
+}  // namespace
+
+Result<std::vector<JointPose>> load_pose(const Skeleton& skeleton, const std::filesystem::path& path) {
+    const std::string name = path.string();
+    const auto bytes = read_file(path);
+    if (!bytes) return bytes.error();
+    const Result<json> document = parse_json(as_text(*bytes), name);
+    if (!document) return document.error();
+    const auto joints = document->is_object() ? document->find("joints") : document->end();
+    if (!document->is_object() || joints == document->end() || !joints->is_object())
+        return input_error(name, "a pose must be an object with \"joints\": {NAME: {\"rotate\": [x, y, z]}, …}");
+
+    std::vector<JointPose> out(skeleton.joints.size());
+    for (const auto& [key, entry] : joints->items()) {
+        const std::string shown = "'" + key.substr(0, 120) + "'";
+        std::optional<std::size_t> found;
+        std::size_t nearest = 0, fewest = static_cast<std::size_t>(-1);
+        for (std::size_t j = 0; j < out.size(); ++j) {
+            const std::string& candidate = skeleton.joints[j].name;
+            if (candidate == key) {
+                if (found)
+                    return input_error(name, "several joints are called " + shown + ": rename them to pose one");
+                found = j;
+            }
+        }
+        if (!found) {
+            for (std::size_t j = 0; j < out.size(); ++j) {
+                const std::size_t n = edits(key.substr(0, 200), skeleton.joints[j].name.substr(0, 200));
+                if (n < fewest) {
+                    fewest = n;
+                    nearest = j;
+                }
+            }
+            return input_error(name,
+                               "there is no joint " + shown +
+                                   (out.empty() ? "" : " (did you mean '" + skeleton.joints[nearest].name + "'?)"));
+        }
+        const Result<JointPose> pose = read_joint(entry, "joint " + shown);
+        if (!pose) return input_error(name, pose.error().message);
+        out[*found] = *pose;
+    }
+    return out;
+}
+
+}  // namespace sinew::io
