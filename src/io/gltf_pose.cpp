@@ -216,7 +216,8 @@ std::vector<Matrix> local_at(const Document& document, const Animation& animatio
             moved[c.node][c.path] = std::move(values);
     }
     std::vector<Matrix> local = document.rig.node_local;
-    for (const auto& [node, paths] : moved) {
+    for (const auto& [node, moved_paths] : moved) {
+        const auto& paths = moved_paths;  // clang 14 lets no lambda capture a structured binding
         const Json& json = *document.at("nodes", node);
         std::array<double, 3> t{0, 0, 0}, s{1, 1, 1};
         std::array<double, 4> q{0, 0, 0, 1};
