@@ -98,8 +98,8 @@ private:
 
 /// Binds. Joints that deform nothing must be marked before (select_deforming). Vertices at the same position
 /// get the same weights where their skins allow it. An estimate of memory is checked against
-/// Context::memory_limit before the work. Time and memory: see the stages; at resolution 256 with 173,000
-/// vertices about 0.5 s and 200 MB.
+/// Context::memory_limit before the work. Time and memory: see the stages, and
+/// `make bench`.
 Result<Binding> bind(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options = {},
                      Context* context = nullptr);
 
