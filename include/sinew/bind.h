@@ -10,7 +10,6 @@
 #include "sinew/core.h"
 #include "sinew/domain.h"
 #include "sinew/field.h"
-#include "sinew/mesh.h"
 #include "sinew/skeleton.h"
 #include "sinew/weights.h"
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -79,5 +80,19 @@ struct Context {
     /// Set from any thread to stop at the next opportunity with ErrorCode::cancelled.
     std::atomic<bool> cancel{false};
 };
+
+/// A non-owning view of a triangle mesh: several meshes and primitives of a character, concatenated, in the
+/// space of the bind pose. Anything goes: soup, holes, non-manifold edges, loose parts, unused vertices.
+/// What does not: a coordinate that is not finite, an index past the end (see check_mesh).
+struct MeshView {
+    std::span<const Vec3> positions;      ///< V
+    std::span<const Triangle> triangles;  ///< T; may be empty only if positions is
+    /// V or empty: which entry of Skeleton::skins limits the joints of this vertex. Empty = no limits.
+    std::span<const std::uint32_t> skin_of_vertex;
+};
+
+/// Checks what every stage relies on: at least one triangle, indices < V, finite coordinates within ±1e18, a
+/// bounding box of non-zero size. The error names the first offending vertex or triangle. O(V + T).
+Status check_mesh(const MeshView& mesh);
 
 }  // namespace sinew

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "sinew/core.h"
-#include "sinew/mesh.h"
 #include "sinew/skeleton.h"
 #include "sinew/weights.h"
 

@@ -1,4 +1,4 @@
-#include "sinew/mesh.h"
+#include "sinew/core.h"
 
 #include <algorithm>
 #include <cmath>

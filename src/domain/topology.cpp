@@ -11,7 +11,7 @@
 #include <numbers>
 
 #include "domain/winding.h"
-#include "sinew/mesh.h"
+#include "sinew/domain.h"
 
 namespace sinew {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "sinew/mesh.h"
+#include "sinew/domain.h"
 
 namespace sinew {
 

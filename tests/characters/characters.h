@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sinew/mesh.h"
+#include "sinew/core.h"
 #include "sinew/skeleton.h"
 
 namespace sinew::test {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "sinew/mesh.h"
+#include "sinew/domain.h"
 
 namespace sinew {
 namespace {
