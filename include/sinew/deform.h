@@ -2,7 +2,9 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -32,6 +34,23 @@ Result<std::vector<Transform>> skinning_matrices(const Skeleton& skeleton, std::
 
 /// The same from poses; a rotation of length zero or a scale of zero is an error as well.
 Result<std::vector<Transform>> skinning_matrices(const Skeleton& skeleton, std::span<const JointPose> pose);
+
+/// A pose with a name: one JointPose per joint.
+struct NamedPose {
+    std::string name;
+    std::vector<JointPose> joints;
+};
+
+/// Poses that try a binding where characters are used to move, made for this skeleton from its structure alone
+/// (names are not read): limbs are chains that leave the trunk in pairs or at its ends, a hand is a joint with
+/// several chains beyond a limb, and so on. In this order, each only where the skeleton has what it moves: "arms
+/// up", "arms forward", "squat", "stride", "twist", "bend", "head turn", "fist", "tail"; and "curl" (every joint a
+/// little) for all. Empty only for an empty skeleton. O(joints log joints). Requires check_skeleton.
+std::vector<NamedPose> standard_poses(const Skeleton& skeleton);
+
+/// Every joint turned about an axis of its own (uniform on the sphere) by an angle uniform in ±degrees; the same
+/// for the same seed, on every machine. O(joints).
+std::vector<JointPose> random_pose(const Skeleton& skeleton, double degrees, std::uint64_t seed);
 
 enum class Skinning {
     linear_blend,     ///< matrices are averaged: any transform, but volume is lost where a limb is twisted
