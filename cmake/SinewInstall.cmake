@@ -13,3 +13,6 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/sinewConfigVersion.
     COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sinewConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/sinewConfigVersion.cmake
     DESTINATION ${SINEW_PACKAGE_DIR})
+if(SINEW_GL_FOUND)
+    install(FILES ${CMAKE_CURRENT_LIST_DIR}/Findepoxy.cmake DESTINATION ${SINEW_PACKAGE_DIR})
+endif()

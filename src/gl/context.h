@@ -1,0 +1,85 @@
+// OpenGL without a window: a context through EGL, and the few objects that drawing into memory needs. Only files of
+// src/gl and those that a build without OpenGL leaves out (SINEW_GL) include this.
+#pragma once
+
+#include <epoxy/gl.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "sinew/core.h"
+
+namespace sinew::gl {
+
+/// An OpenGL 4.5 core context without any surface, current on the thread that made it while it lives. Threads may
+/// have one each. Mesa's software rasteriser will do; making one takes some 30 ms.
+class GlContext {
+public:
+    /// An error of code io says what is missing and how to get it.
+    static Result<std::unique_ptr<GlContext>> create();
+    ~GlContext();
+    GlContext(const GlContext&) = delete;
+    GlContext& operator=(const GlContext&) = delete;
+
+    /// "llvmpipe (LLVM 15.0.6, 256 bits)"
+    const std::string& renderer() const { return renderer_; }
+    /// Pixels along a side of what can be drawn into.
+    int max_size() const { return max_size_; }
+
+private:
+    struct Egl;
+    GlContext() = default;
+    std::unique_ptr<Egl> egl_;
+    std::string renderer_;
+    int max_size_ = 0;
+};
+
+/// The name of an object of OpenGL, deleted with its owner. Must not outlive the context.
+template <void (*Delete)(GLuint)>
+class Handle {
+public:
+    Handle() = default;
+    explicit Handle(GLuint name) : name_(name) {}
+    Handle(Handle&& other) noexcept : name_(std::exchange(other.name_, 0)) {}
+    Handle& operator=(Handle&& other) noexcept {
+        std::swap(name_, other.name_);
+        return *this;
+    }
+    ~Handle() {
+        if (name_) Delete(name_);
+    }
+    operator GLuint() const { return name_; }
+
+private:
+    GLuint name_ = 0;
+};
+
+inline void delete_buffer(GLuint name) { glDeleteBuffers(1, &name); }
+inline void delete_array(GLuint name) { glDeleteVertexArrays(1, &name); }
+inline void delete_texture(GLuint name) { glDeleteTextures(1, &name); }
+inline void delete_renderbuffer(GLuint name) { glDeleteRenderbuffers(1, &name); }
+inline void delete_framebuffer(GLuint name) { glDeleteFramebuffers(1, &name); }
+inline void delete_program(GLuint name) { glDeleteProgram(name); }
+using Buffer = Handle<delete_buffer>;
+using VertexArray = Handle<delete_array>;
+using Texture = Handle<delete_texture>;
+using Renderbuffer = Handle<delete_renderbuffer>;
+using Framebuffer = Handle<delete_framebuffer>;
+using Program = Handle<delete_program>;
+
+/// A buffer with a copy of `bytes` bytes; it does not change afterwards.
+Buffer make_buffer(const void* data, std::size_t bytes);
+VertexArray make_array();
+Texture make_texture(GLenum target);
+Renderbuffer make_renderbuffer();
+Framebuffer make_framebuffer();
+
+/// Compiles and links. `name` is for messages; an error is a mistake of ours and holds the log of the driver.
+Result<Program> make_program(std::string_view name, std::string_view vertex, std::string_view fragment);
+
+/// What went wrong since the last call, as an error that names `where`; out of memory is too_large.
+Status check_gl(std::string_view where);
+
+}  // namespace sinew::gl

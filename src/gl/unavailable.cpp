@@ -1,0 +1,3 @@
+// What a build without OpenGL answers (SINEW_GL).
+
+namespace sinew {}
