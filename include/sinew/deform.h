@@ -41,12 +41,13 @@ struct NamedPose {
     std::vector<JointPose> joints;
 };
 
-/// Poses that try a binding where characters are used to move, made for this skeleton from its structure alone
-/// (names are not read): limbs are chains that leave the trunk in pairs or at its ends, a hand is a joint with
-/// several chains beyond a limb, and so on. In this order, each only where the skeleton has what it moves: "arms
-/// up", "arms forward", "squat", "stride", "twist", "bend", "head turn", "fist", "tail"; and "curl" (every joint a
-/// little) for all. Empty only for an empty skeleton. O(joints log joints). Requires check_skeleton.
-std::vector<NamedPose> standard_poses(const Skeleton& skeleton);
+/// Poses that try a binding where characters are used to move, made for this skeleton from where its joints are:
+/// limbs leave the trunk in pairs that mirror each other, legs reach the ground, fingers leave a wrist together,
+/// toes and a lying trunk point forward. Joints that deform nothing are passed over. In this order, each only where
+/// the skeleton has what it moves: "arms up", "arms forward", "squat", "stride", "twist", "bend", "head turn",
+/// "fist", "tail", and "curl", which turns every joint a little. `up`: the way up in bind space, not zero. Empty
+/// for a skeleton that check_skeleton refuses. O(joints²) at worst.
+std::vector<NamedPose> standard_poses(const Skeleton& skeleton, const Vec3& up = {0, 1, 0});
 
 /// Every joint turned about an axis of its own (uniform on the sphere) by an angle uniform in ±degrees; the same
 /// for the same seed, on every machine. O(joints).

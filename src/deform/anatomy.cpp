@@ -1,0 +1,414 @@
+#include "deform/anatomy.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace sinew {
+namespace {
+
+constexpr std::uint32_t none = 0xffffffffu;
+
+// Shares of the size of the skeleton.
+constexpr double kOnPlane = 0.004;     // an inner collar bone begins nearer to the middle than one would think
+constexpr double kMirrorMatch = 0.02;  // how far a joint may be from the mirror image of its partner
+constexpr double kShortestLeg = 0.08;  // a thigh whose shin hangs elsewhere
+constexpr double kShortestArm = 0.15;
+// Of the way from its root to the ground: hands that hang come half as far.
+constexpr double kDownwards = 0.6;
+
+class Reader {
+public:
+    Reader(const Skeleton& skeleton, const Vec3& up) : skeleton_(skeleton), n_(skeleton.joints.size()) {
+        a_.up = unit({up.x, up.y, up.z});
+    }
+
+    Anatomy read() {
+        read_tree();
+        read_mirror();
+        read_forward_axis();
+        if (mirrored_) read_limbs();
+        read_trunk();
+        read_forward();
+        read_hands();
+        return std::move(a_);
+    }
+
+private:
+    std::uint32_t parent(std::uint32_t j) const {
+        return skeleton_.joints[j].parent < 0 ? none : static_cast<std::uint32_t>(skeleton_.joints[j].parent);
+    }
+
+    // Joints that deform, and those above them.
+    void read_tree() {
+        Skeleton copy = skeleton_;
+        if (std::all_of(copy.joints.begin(), copy.joints.end(), [](const Joint& j) { return j.deform; }))
+            (void)select_deforming(copy, {}, {DeformFrom::names, {}, {}});
+        kept_.assign(n_, false);
+        for (std::uint32_t j = 0; j < n_; ++j)
+            if (copy.joints[j].deform)
+                for (std::uint32_t at = j; at != none && !kept_[at]; at = parent(at)) kept_[at] = true;
+        a_.children.resize(n_);
+        a_.reach.assign(n_, 0);
+        Double3 low{1e300, 1e300, 1e300}, high{-1e300, -1e300, -1e300};
+        for (std::uint32_t j = 0; j < n_; ++j) {
+            const Vec3& p = skeleton_.joints[j].position;
+            a_.position.push_back({p.x, p.y, p.z});
+            if (!kept_[j]) continue;
+            for (std::size_t k = 0; k < 3; ++k) {
+                low[k] = std::min(low[k], a_.position[j][k]);
+                high[k] = std::max(high[k], a_.position[j][k]);
+            }
+            if (parent(j) == none)
+                roots_.push_back(j);
+            else
+                a_.children[parent(j)].push_back(j);
+        }
+        a_.size = length(high - low);
+        // Parents before children, so that reach can be summed from the tips.
+        order_ = roots_;
+        for (std::size_t i = 0; i < order_.size(); ++i)
+            for (const std::uint32_t c : a_.children[order_[i]]) order_.push_back(c);
+        for (std::size_t i = order_.size(); i-- > 0;)
+            for (const std::uint32_t c : a_.children[order_[i]])
+                a_.reach[order_[i]] = std::max(a_.reach[order_[i]], a_.reach[c] + step(order_[i], c));
+    }
+
+    double step(std::uint32_t a, std::uint32_t b) const { return length(a_.position[b] - a_.position[a]); }
+
+    // The upright plane in which most joints have their mirror image.
+    void read_mirror() {
+        Double3 seed{1, 0, 0};
+        if (std::abs(a_.up[0]) > 0.9) seed = {0, 0, 1};
+        const Double3 first = unit(seed - dot(seed, a_.up) * a_.up);
+        std::ptrdiff_t best = 0;
+        for (const Double3& axis : {first, cross(first, a_.up)}) {
+            std::vector<double> along;
+            for (const std::uint32_t j : order_) along.push_back(dot(axis, a_.position[j]));
+            std::nth_element(along.begin(), along.begin() + static_cast<std::ptrdiff_t>(along.size() / 2),
+                             along.end());
+            for (const double middle : {0.0, along[along.size() / 2], dot(axis, a_.position[roots_[0]])}) {
+                std::ptrdiff_t matched = 0, alone = 0;
+                const std::vector<std::uint32_t> partner = find_partners(axis, middle, matched, alone);
+                // Most joints off the plane must have a partner; a few pairs may be an accident.
+                if (matched < 4 || matched < alone || matched - alone <= best) continue;
+                best = matched - alone;
+                a_.lateral = axis;
+                middle_ = middle;
+                partner_ = partner;
+            }
+        }
+        mirrored_ = !partner_.empty();
+        if (!mirrored_) {
+            a_.lateral = first;
+            partner_.assign(n_, none);
+        }
+    }
+
+    double offset(std::uint32_t j) const { return dot(a_.lateral, a_.position[j]) - middle_; }
+
+    // Of the joints off the plane: which is nearest to the mirror image of which. Counts those that are so
+    // mutually.
+    std::vector<std::uint32_t> find_partners(const Double3& axis, double middle, std::ptrdiff_t& matched,
+                                             std::ptrdiff_t& alone) const {
+        std::vector<std::uint32_t> nearest(n_, none);
+        std::vector<std::uint32_t> off;
+        for (const std::uint32_t j : order_)
+            if (std::abs(dot(axis, a_.position[j]) - middle) > kOnPlane * a_.size) off.push_back(j);
+        for (const std::uint32_t j : off) {
+            const double d = dot(axis, a_.position[j]) - middle;
+            const Double3 image = a_.position[j] - (2 * d) * axis;
+            double least = kMirrorMatch * a_.size;
+            for (const std::uint32_t k : off) {
+                const double gap = length(a_.position[k] - image);
+                if ((dot(axis, a_.position[k]) - middle) * d < 0 && gap < least) {
+                    least = gap;
+                    nearest[j] = k;
+                }
+            }
+        }
+        for (const std::uint32_t j : off) ++(nearest[j] != none && nearest[nearest[j]] == j ? matched : alone);
+        return nearest;
+    }
+
+    bool on_plane(std::uint32_t j) const {
+        return mirrored_ && (std::abs(offset(j)) <= kOnPlane * a_.size ||
+                             (partner_[j] == none && std::abs(offset(j)) <= kMirrorMatch * a_.size));
+    }
+
+    void read_forward_axis() { a_.forward = unit(cross(a_.lateral, a_.up)); }
+
+    std::uint32_t longest_child(std::uint32_t j) const {
+        std::uint32_t best = none;
+        for (const std::uint32_t c : a_.children[j])
+            if (best == none || step(j, c) + a_.reach[c] > step(j, best) + a_.reach[best]) best = c;
+        return best;
+    }
+
+    Chain longest_chain(std::uint32_t first) const {
+        Chain chain;
+        for (std::uint32_t j = first; j != none; j = longest_child(j)) chain.push_back(j);
+        return chain;
+    }
+
+    double along_chain(const Chain& chain, std::size_t from, std::size_t to) const {
+        double sum = 0;
+        for (std::size_t i = from; i < to; ++i) sum += step(chain[i], chain[i + 1]);
+        return sum;
+    }
+
+    double height(std::uint32_t j) const { return dot(a_.up, a_.position[j]); }
+
+    void read_limbs() {
+        std::vector<Limb> found;
+        double ground = std::numeric_limits<double>::infinity();
+        auto lowest = [&](const Limb& limb) {
+            double low = height(limb.chain[0]);
+            for (const std::uint32_t j : limb.chain) low = std::min(low, height(j));
+            return low;
+        };
+        for (const std::uint32_t j : order_) {
+            bool leaves_trunk = partner_[j] != none;
+            for (std::uint32_t k = parent(j); k != none && leaves_trunk; k = parent(k))
+                leaves_trunk = partner_[k] == none;
+            if (!leaves_trunk || a_.reach[j] < kShortestLeg * a_.size) continue;
+            Limb limb;
+            limb.chain = longest_chain(j);
+            limb.side = offset(limb.chain.back()) > 0 ? 1 : -1;
+            find_joints(limb);
+            ground = std::min(ground, lowest(limb));
+            found.push_back(std::move(limb));
+        }
+        // Feet may hang on other roots (IK), so the ground is where limbs end. What goes down to it is a leg, and
+        // so are three pairs or more.
+        double longest_leg = 0, longest_arm = 0;
+        const bool many = found.size() >= 6;
+        for (Limb& limb : found) {
+            const double top = height(limb.chain[0]), drop = top - lowest(limb), reach = a_.reach[limb.chain[0]];
+            limb.leg = drop >= kDownwards * (top - ground) && (many || drop > 0.1 * reach);
+            double& longest = limb.leg ? longest_leg : longest_arm;
+            longest = std::max(longest, reach);
+        }
+        // Ears, fins and the like are no arms, and the points of a skirt no legs.
+        for (Limb& limb : found)
+            if (a_.reach[limb.chain[0]] >
+                (limb.leg ? 0.4 * longest_leg
+                          : std::max({0.6 * longest_arm, 0.5 * longest_leg, kShortestArm * a_.size})))
+                a_.limbs.push_back(std::move(limb));
+        // Both sides alike, though their joints may stand a little otherwise.
+        for (Limb& limb : a_.limbs)
+            for (const Limb& other : a_.limbs)
+                if (other.chain[0] < limb.chain[0] && partner_[limb.chain[0]] == other.chain[0] &&
+                    other.chain.size() == limb.chain.size() && other.fingers.size() == limb.fingers.size()) {
+                    limb.root = other.root;
+                    limb.knee = other.knee;
+                }
+    }
+
+    void find_joints(Limb& limb) const {
+        const Chain& c = limb.chain;
+        const double whole = a_.reach[c[0]];
+        // A wrist is where fingers leave, else where little is left.
+        limb.wrist = c.size() - 1;
+        bool branches = false;
+        for (std::size_t i = 1; i + 1 < c.size() && !branches; ++i) {
+            branches = a_.children[c[i]].size() >= 2 && a_.reach[c[i]] < 0.4 * whole;
+            if (branches) limb.wrist = i;
+        }
+        for (std::size_t i = 1; i + 1 < c.size() && !branches; ++i)
+            if (a_.reach[c[i]] < 0.35 * whole) {
+                limb.wrist = i;
+                break;
+            }
+        // Shoulder and elbow so that upper and lower arm are most alike: what comes before is a collar bone.
+        double best = std::numeric_limits<double>::infinity();
+        for (std::size_t root = 0; root <= 2; ++root)
+            for (std::size_t knee = root + 1; knee < limb.wrist; ++knee) {
+                const double before = along_chain(c, 0, root), upper = along_chain(c, root, knee),
+                             lower = along_chain(c, knee, limb.wrist);
+                double unlike = std::abs(upper - lower) / (upper + lower);
+                if (before > 0.7 * upper) continue;
+                // A short first bone before a longer one is a collar bone, even if the rest is less alike.
+                if (root == 1 && before < 0.6 * upper) unlike -= 0.3;
+                if (unlike < best - 0.05) {
+                    best = unlike;
+                    limb.root = root;
+                    limb.knee = knee;
+                }
+            }
+        if (c.size() == 2)
+            limb.knee = limb.wrist;  // the rest of the limb hangs elsewhere, or is the last bone's tail
+        for (const std::uint32_t f : a_.children[c[limb.wrist]]) limb.fingers.push_back(longest_chain(f));
+    }
+
+    std::size_t depth(std::uint32_t j) const {
+        std::size_t d = 0;
+        for (; parent(j) != none; j = parent(j)) ++d;
+        return d;
+    }
+
+    std::uint32_t root_of(std::uint32_t j) const {
+        while (parent(j) != none) j = parent(j);
+        return j;
+    }
+
+    // The deepest joint that both hang on; none where there is no such one.
+    std::uint32_t shared_ancestor(std::uint32_t a, std::uint32_t b) const {
+        std::vector<bool> above(n_, false);
+        for (std::uint32_t j = a; j != none; j = parent(j)) above[j] = true;
+        for (; b != none && !above[b];) b = parent(b);
+        return b;
+    }
+
+    // From below the deepest joint that a and b hang on, to b.
+    Chain way_between(std::uint32_t a, std::uint32_t b) const {
+        const std::uint32_t shared = shared_ancestor(a, b);
+        Chain way;
+        for (std::uint32_t j = b; j != shared; j = parent(j)) way.push_back(j);
+        std::reverse(way.begin(), way.end());
+        return way;
+    }
+
+    void read_trunk() {
+        // Where a pair leaves: the last joint that both sides hang on. Hips nearest to the root, chest where the
+        // arms are, else where the front legs are.
+        std::uint32_t hips = none, chest = none, front = none;
+        for (const Limb& limb : a_.limbs) {
+            const std::uint32_t at = shared_ancestor(limb.chain[0], partner_[limb.chain[0]]);
+            if (at == none) continue;
+            if (limb.leg && (hips == none || depth(at) < depth(hips))) hips = at;
+            if (limb.leg && (front == none || depth(at) > depth(front))) front = at;
+            if (!limb.leg && (chest == none || depth(at) < depth(chest))) chest = at;
+        }
+        if (chest == none && front != hips) chest = front;
+        if (hips == none && chest == none) {
+            for (const std::uint32_t root : roots_)
+                if (Chain chain = longest_chain(root); chain.size() > a_.spine.size()) a_.spine = std::move(chain);
+            return;
+        }
+        if (chest != none) a_.spine = way_between(hips != none ? hips : root_of(chest), chest);
+        const std::uint32_t top = chest != none ? chest : hips;
+        // Not the spine, and not what carries a limb.
+        std::vector<bool> taken(n_, false);
+        for (const std::uint32_t j : a_.spine) taken[j] = true;
+        for (const Limb& limb : a_.limbs)
+            for (std::uint32_t j = parent(limb.chain[0]); j != none && j != top; j = parent(j)) taken[j] = true;
+        // Above the chest the longest chain in the middle leads to the head; below the hips it is a tail. Where all
+        // limbs leave one joint, the head is what is higher.
+        auto middle_chain = [&](std::uint32_t from, bool from_hips) {
+            Chain best;
+            double best_score = 0;
+            for (const std::uint32_t c : a_.children[from]) {
+                if (!on_plane(c) || taken[c]) continue;
+                Chain chain;
+                for (std::uint32_t j = c; j != none;) {
+                    chain.push_back(j);
+                    std::uint32_t next = none;
+                    for (const std::uint32_t k : a_.children[j])
+                        if (on_plane(k) &&
+                            (next == none || a_.reach[k] + step(j, k) > a_.reach[next] + step(j, next)))
+                            next = k;
+                    j = next;
+                }
+                const double score =
+                    a_.spine.empty() && !from_hips ? height(chain.back()) : step(from, c) + a_.reach[c];
+                if (best.empty() || score > best_score) {
+                    best_score = score;
+                    best = std::move(chain);
+                }
+            }
+            return best;
+        };
+        a_.neck = middle_chain(top, false);
+        if (hips != none) {
+            if (!a_.neck.empty()) taken[a_.neck[0]] = true;
+            a_.tail = middle_chain(hips, true);
+            if (a_.tail.size() < 3) a_.tail.clear();
+        }
+    }
+
+    // Toes point forward, and so does a trunk that lies.
+    void read_forward() {
+        double evidence = 0;
+        for (const Limb& limb : a_.limbs) {
+            if (!limb.leg || limb.wrist + 1 >= limb.chain.size()) continue;
+            evidence += dot(a_.forward, a_.position[limb.chain.back()] - a_.position[limb.chain[limb.wrist]]);
+        }
+        if (!a_.spine.empty()) {
+            const std::uint32_t tip = a_.neck.empty() ? a_.spine.back() : a_.neck.back();
+            const Double3 trunk = a_.position[tip] - a_.position[a_.spine[0]];
+            // A person's head is a little before or behind the hips: no evidence.
+            if (std::abs(dot(a_.forward, trunk)) > 0.5 * std::abs(dot(a_.up, trunk)))
+                evidence += dot(a_.forward, trunk);
+        }
+        // Without evidence: +z, as glTF asks for.
+        if (evidence == 0) evidence = a_.forward[2] != 0 ? a_.forward[2] : 1;
+        if (evidence < 0) {
+            a_.forward = -1.0 * a_.forward;
+            a_.lateral = -1.0 * a_.lateral;
+            for (Limb& limb : a_.limbs) limb.side = -limb.side;
+        }
+    }
+
+    void read_hands() {
+        for (const Limb& limb : a_.limbs)
+            if (!limb.leg && limb.fingers.size() >= 2) add_hand(limb.chain[limb.wrist], limb.fingers, limb.side);
+        if (mirrored_ || !a_.limbs.empty()) return;
+        // A hand by itself: four chains or more that leave one joint to one side.
+        for (const std::uint32_t j : order_) {
+            std::vector<Chain> fingers;
+            Double3 sum{};
+            for (const std::uint32_t c : a_.children[j])
+                if (Chain chain = longest_chain(c); chain.size() >= 3) {
+                    sum = sum + unit(a_.position[chain.back()] - a_.position[j]);
+                    fingers.push_back(std::move(chain));
+                }
+            if (fingers.size() >= 4 && length(sum) > 0.6 * static_cast<double>(fingers.size())) {
+                add_hand(j, fingers, 0);
+                return;
+            }
+        }
+    }
+
+    void add_hand(std::uint32_t wrist, const std::vector<Chain>& fingers, double side) {
+        Hand hand{wrist, fingers, {}};
+        // The normal of the fan of fingers; fingers at rest are bent a little towards the palm, else the palm looks
+        // down and inwards.
+        Double3 normal{}, bend{};
+        for (std::size_t i = 0; i < fingers.size(); ++i)
+            for (std::size_t k = i + 1; k < fingers.size(); ++k) {
+                const Double3 n = cross(a_.position[fingers[i].back()] - a_.position[wrist],
+                                        a_.position[fingers[k].back()] - a_.position[wrist]);
+                normal = normal + (dot(n, normal) < 0 ? -1.0 : 1.0) * n;
+            }
+        normal = unit(normal);
+        double bent = 0;
+        for (const Chain& finger : fingers)
+            for (std::size_t i = 0; i + 2 < finger.size(); ++i) {
+                const Double3 a = unit(a_.position[finger[i + 1]] - a_.position[finger[i]]);
+                const Double3 b = unit(a_.position[finger[i + 2]] - a_.position[finger[i + 1]]);
+                bend = bend + (b - a);
+                bent += 1;
+            }
+        const Double3 wish = -1.0 * a_.up - (0.3 * side) * a_.lateral;
+        const double evidence = bent > 0 ? dot(normal, bend) / bent : 0;
+        const double sign = std::abs(evidence) > 0.03 ? evidence : dot(normal, wish);
+        hand.palm = (sign < 0 ? -1.0 : 1.0) * normal;
+        a_.hands.push_back(std::move(hand));
+    }
+
+    const Skeleton& skeleton_;
+    std::size_t n_;
+    Anatomy a_;
+    std::vector<bool> kept_;
+    std::vector<std::uint32_t> roots_, order_;
+    std::vector<std::uint32_t> partner_;
+    bool mirrored_ = false;
+    double middle_ = 0;
+};
+
+}  // namespace
+
+Anatomy read_anatomy(const Skeleton& skeleton, const Vec3& up) { return Reader(skeleton, up).read(); }
+
+}  // namespace sinew

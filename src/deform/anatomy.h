@@ -1,0 +1,64 @@
+// What a skeleton is the skeleton of, read from where its joints are: trunk, legs, arms, hands, neck, tail.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "deform/affine.h"
+#include "sinew/skeleton.h"
+
+namespace sinew {
+
+inline Double3 operator+(const Double3& a, const Double3& b) { return {a[0] + b[0], a[1] + b[1], a[2] + b[2]}; }
+inline Double3 operator-(const Double3& a, const Double3& b) { return {a[0] - b[0], a[1] - b[1], a[2] - b[2]}; }
+inline Double3 operator*(double s, const Double3& a) { return {s * a[0], s * a[1], s * a[2]}; }
+inline double dot(const Double3& a, const Double3& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+inline Double3 cross(const Double3& a, const Double3& b) {
+    return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+}
+inline double length(const Double3& a) { return std::sqrt(dot(a, a)); }
+/// Zero stays zero.
+inline Double3 unit(const Double3& a) {
+    const double l = length(a);
+    return l > 0 ? (1 / l) * a : Double3{};
+}
+
+/// Joints from a first one outwards, each the child of the one before.
+using Chain = std::vector<std::uint32_t>;
+
+/// A limb: one of a pair that leaves the trunk on both sides.
+struct Limb {
+    Chain chain;                      ///< from the joint at the trunk to the farthest tip
+    double side = 0;                  ///< +1 or -1: where it lies along Anatomy::lateral
+    bool leg = false;                 ///< reaches the ground
+    std::size_t root = 0;             ///< into chain: shoulder or hip; 1 where a collar bone comes first
+    std::optional<std::size_t> knee;  ///< into chain: elbow or knee; none in a limb too short to have one
+    std::size_t wrist = 0;            ///< into chain: wrist or ankle; the tip where there is no hand or foot
+    std::vector<Chain> fingers;       ///< children of the wrist, each along its longest way
+};
+
+struct Hand {
+    std::uint32_t wrist = 0;
+    std::vector<Chain> fingers;  ///< two or more
+    Double3 palm{};              ///< the way the palm looks
+};
+
+struct Anatomy {
+    Double3 up{}, lateral{}, forward{};                ///< right-handed: lateral × up = forward... of unit length
+    std::vector<std::vector<std::uint32_t>> children;  ///< of joints that deform or carry such
+    std::vector<double> reach;                         ///< per joint: the longest way to a tip below it
+    std::vector<Double3> position;
+    double size = 0;  ///< diagonal of the box of the joints
+    std::vector<Limb> limbs;
+    Chain spine;  ///< above the hips, up to where the arms leave; the longest chain where there are no limbs
+    Chain neck;   ///< from above the spine to the head and its tip
+    Chain tail;
+    std::vector<Hand> hands;
+};
+
+/// Joints that deform nothing are passed over; where all deform, those that select_deforming knows by name. `up`:
+/// not zero. O(joints²) at worst, for the mirror images of joints. Requires check_skeleton.
+Anatomy read_anatomy(const Skeleton& skeleton, const Vec3& up);
+
+}  // namespace sinew

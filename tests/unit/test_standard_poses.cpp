@@ -1,0 +1,239 @@
+// Poses made for a skeleton: the character must do what the pose is called.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "characters/characters.h"
+#include "deform/anatomy.h"
+#include "sinew/deform.h"
+
+namespace sinew {
+namespace {
+
+const NamedPose* find(const std::vector<NamedPose>& poses, const std::string& name) {
+    for (const NamedPose& pose : poses)
+        if (pose.name == name) return &pose;
+    return nullptr;
+}
+
+std::vector<Double3> posed_joints(const Skeleton& skeleton, const NamedPose& pose) {
+    const Result<std::vector<Transform>> moved = skinning_matrices(skeleton, pose.joints);
+    std::vector<Double3> out;
+    for (std::size_t j = 0; j < skeleton.joints.size(); ++j) {
+        const Vec3& p = skeleton.joints[j].position;
+        out.push_back(move_point(moved.value()[j], {p.x, p.y, p.z}));
+    }
+    return out;
+}
+
+struct Biped : testing::Test {
+    static const test::Character& made() {
+        static const test::Character once = test::biped();  // a second of work
+        return once;
+    }
+    const test::Character& character = made();
+    const Skeleton& skeleton = character.skeleton;
+    std::vector<NamedPose> poses = standard_poses(skeleton);
+    std::uint32_t at(const std::string& name) const { return character.joint(name); }
+    std::vector<Double3> in(const std::string& name) const { return posed_joints(skeleton, *find(poses, name)); }
+    std::vector<Double3> rest() const {
+        return posed_joints(skeleton, {"", std::vector<JointPose>(skeleton.joints.size())});
+    }
+    std::size_t limbs(bool leg) const {
+        std::size_t n = 0;
+        for (const Limb& limb : read_anatomy(skeleton, {0, 1, 0}).limbs) n += limb.leg == leg;
+        return n;
+    }
+};
+
+TEST_F(Biped, HasAllPosesOfAPerson) {
+    for (const char* name :
+         {"arms up", "arms forward", "squat", "stride", "twist", "bend", "head turn", "fist", "curl"})
+        EXPECT_TRUE(find(poses, name)) << name;
+    EXPECT_FALSE(find(poses, "tail"));
+    EXPECT_EQ(limbs(true), 2u);
+    EXPECT_EQ(limbs(false), 2u);
+}
+
+TEST_F(Biped, FacesForward) {
+    const Anatomy a = read_anatomy(skeleton, {0, 1, 0});
+    EXPECT_GT(a.forward[2], 0.99);
+    EXPECT_GT(a.lateral[0], 0.99);
+}
+
+TEST_F(Biped, ArmsUpLiftsWristsAboveTheHead) {
+    const Anatomy a = read_anatomy(skeleton, {0, 1, 0});
+    const auto up = in("arms up"), forward = in("arms forward");
+    for (const Limb& limb : a.limbs) {
+        if (limb.leg) continue;
+        const std::uint32_t wrist = limb.chain[limb.wrist], shoulder = limb.chain[limb.root];
+        EXPECT_GT(up[wrist][1], up[a.neck[0]][1] + 0.1);
+        EXPECT_GT(forward[wrist][2] - forward[shoulder][2], 0.3);
+        EXPECT_NEAR(forward[wrist][1], forward[shoulder][1], 0.15);
+    }
+}
+
+TEST_F(Biped, SquatKeepsFeetFlatAndBringsHipsDown) {
+    const Anatomy a = read_anatomy(skeleton, {0, 1, 0});
+    const auto before = rest(), after = in("squat");
+    for (const Limb& limb : a.limbs) {
+        if (!limb.leg) continue;
+        const std::uint32_t hip = limb.chain[limb.root], knee = limb.chain[*limb.knee],
+                            ankle = limb.chain[limb.wrist], toe = limb.chain.back();
+        EXPECT_LT(after[hip][1] - after[ankle][1], 0.85 * (before[hip][1] - before[ankle][1]));
+        EXPECT_GT(after[knee][2] - after[hip][2], 0.2);
+        const Double3 foot_before = before[toe] - before[ankle], foot_after = after[toe] - after[ankle];
+        EXPECT_NEAR(foot_before[1], foot_after[1], 0.01);
+    }
+}
+
+TEST_F(Biped, StrideMovesLegsApart) {
+    const Anatomy a = read_anatomy(skeleton, {0, 1, 0});
+    const auto after = in("stride");
+    std::vector<double> ankles;
+    for (const Limb& limb : a.limbs)
+        if (limb.leg) ankles.push_back(after[limb.chain[limb.wrist]][2]);
+    ASSERT_EQ(ankles.size(), 2u);
+    EXPECT_GT(std::abs(ankles[0] - ankles[1]), 0.4);
+}
+
+TEST_F(Biped, FistBringsFingertipsTowardsThePalm) {
+    const Anatomy a = read_anatomy(skeleton, {0, 1, 0});
+    const auto before = rest(), after = in("fist");
+    ASSERT_EQ(a.hands.size(), 2u);
+    for (const Hand& hand : a.hands) {
+        EXPECT_EQ(hand.fingers.size(), 5u);
+        EXPECT_NEAR(length(hand.palm), 1, 1e-9);
+        std::size_t closer = 0;
+        for (const Chain& finger : hand.fingers) {
+            const std::uint32_t tip = finger.back();
+            closer += length(after[tip] - after[hand.wrist]) < 0.9 * length(before[tip] - before[hand.wrist]);
+            EXPECT_GT(dot(hand.palm, after[tip] - before[tip]), 0) << skeleton.joints[tip].name;
+        }
+        EXPECT_GE(closer, 4u);  // the thumb may lie across
+    }
+}
+
+TEST_F(Biped, HeadTurnsAboutTheVertical) {
+    const Anatomy a = read_anatomy(skeleton, {0, 1, 0});
+    const auto before = rest(), after = in("head turn");
+    for (const std::uint32_t j : a.spine) EXPECT_EQ(before[j], after[j]);
+    const NamedPose* pose = find(poses, "head turn");
+    EXPECT_NE(pose->joints[a.neck[0]].rotation[3], 1);
+}
+
+// Poses of both sides mirror each other; a twist and a stride do not.
+TEST_F(Biped, SymmetricPosesAreSymmetric) {
+    const Anatomy a = read_anatomy(skeleton, {0, 1, 0});
+    for (const char* name : {"arms up", "arms forward", "squat", "fist", "bend"}) {
+        const auto after = in(name);
+        for (const Limb& limb : a.limbs) {
+            const Limb* other = nullptr;
+            for (const Limb& l : a.limbs)
+                if (l.leg == limb.leg && l.side != limb.side) other = &l;
+            ASSERT_TRUE(other);
+            for (std::size_t i = 0; i < limb.chain.size(); ++i) {
+                const Double3 p = after[limb.chain[i]], q = after[other->chain[i]];
+                EXPECT_NEAR(p[0], -q[0], 1e-3) << name;
+                EXPECT_NEAR(p[1], q[1], 1e-3) << name;
+                EXPECT_NEAR(p[2], q[2], 1e-3) << name;
+            }
+        }
+    }
+}
+
+// Z up, in centimetres, turned: the same poses.
+TEST_F(Biped, FollowsTheWayUp) {
+    Skeleton lying = skeleton;
+    auto turn = [](const Vec3& p) { return Vec3{p.x, -p.z, p.y}; };
+    for (Joint& joint : lying.joints) {
+        const Vec3 p = turn(joint.position);
+        joint.position = {100 * p.x, 100 * p.y, 100 * p.z};
+        for (Vec3& axis : joint.axes) axis = turn(axis);
+    }
+    const std::vector<NamedPose> other = standard_poses(lying, {0, 0, 1});
+    ASSERT_EQ(other.size(), poses.size());
+    for (std::size_t k = 0; k < poses.size(); ++k) {
+        EXPECT_EQ(other[k].name, poses[k].name);
+        const auto a = posed_joints(skeleton, poses[k]), b = posed_joints(lying, other[k]);
+        for (std::size_t j = 0; j < a.size(); ++j) {
+            EXPECT_NEAR(100 * a[j][0], b[j][0], 0.05) << poses[k].name;
+            EXPECT_NEAR(100 * a[j][1], b[j][2], 0.05) << poses[k].name;
+            EXPECT_NEAR(-100 * a[j][2], b[j][1], 0.05) << poses[k].name;
+        }
+    }
+}
+
+TEST(StandardPoses, ControlJointsStayAtRest) {
+    const test::Character c = test::make_character("biped_controls");
+    for (const NamedPose& pose : standard_poses(c.skeleton))
+        for (std::size_t j = 0; j < pose.joints.size(); ++j) {
+            if (c.skeleton.joints[j].name.rfind("ik_", 0) != 0) continue;
+            EXPECT_EQ(pose.joints[j].rotation[3], 1) << pose.name;
+        }
+}
+
+TEST(StandardPoses, AnAnimalWalksOnFourLegsAndHasATail) {
+    const test::Character c = test::quadruped();
+    const Anatomy a = read_anatomy(c.skeleton, {0, 1, 0});
+    EXPECT_EQ(std::count_if(a.limbs.begin(), a.limbs.end(), [](const Limb& l) { return l.leg; }), 4);
+    EXPECT_GT(a.forward[2], 0.99);
+    const auto poses = standard_poses(c.skeleton);
+    for (const char* name : {"squat", "stride", "bend", "head turn", "tail", "curl"})
+        EXPECT_TRUE(find(poses, name)) << name;
+    EXPECT_FALSE(find(poses, "arms up"));
+}
+
+TEST(StandardPoses, AChainCurls) {
+    Skeleton s;
+    for (int i = 0; i < 6; ++i) {
+        Joint joint;
+        joint.name = "j" + std::to_string(i);
+        joint.parent = i - 1;
+        joint.position = {0, 0, static_cast<float>(i)};
+        s.joints.push_back(joint);
+    }
+    const auto poses = standard_poses(s);
+    ASSERT_TRUE(find(poses, "curl"));
+    for (const NamedPose& pose : poses) {
+        ASSERT_EQ(pose.joints.size(), 6u);
+        EXPECT_TRUE(skinning_matrices(s, pose.joints).ok());
+    }
+}
+
+TEST(StandardPoses, HostileSkeletonsGetSomethingOrNothing) {
+    EXPECT_TRUE(standard_poses({}).empty());
+    Skeleton one;
+    one.joints.resize(1);
+    for (const NamedPose& pose : standard_poses(one)) EXPECT_TRUE(skinning_matrices(one, pose.joints).ok());
+    // All joints at one place.
+    Skeleton heap;
+    heap.joints.resize(40);
+    for (int j = 1; j < 40; ++j) heap.joints[static_cast<std::size_t>(j)].parent = (j - 1) / 3;
+    for (const NamedPose& pose : standard_poses(heap, {0, 0, 1})) {
+        const auto moved = skinning_matrices(heap, pose.joints);
+        EXPECT_TRUE(moved.ok()) << pose.name;
+    }
+}
+
+TEST(RandomPose, RepeatsForASeedAndStaysWithinItsAngle) {
+    Skeleton s;
+    s.joints.resize(200);
+    const auto a = random_pose(s, 25, 7), b = random_pose(s, 25, 7), c = random_pose(s, 25, 8);
+    double sum = 0, largest = 0;
+    bool differs = false;
+    for (std::size_t j = 0; j < a.size(); ++j) {
+        EXPECT_EQ(a[j].rotation, b[j].rotation);
+        differs |= a[j].rotation != c[j].rotation;
+        const double angle = 2 * std::acos(std::min(1.0, std::abs(a[j].rotation[3]))) * 180 / 3.14159265358979;
+        sum += angle;
+        largest = std::max(largest, angle);
+    }
+    EXPECT_TRUE(differs);
+    EXPECT_LE(largest, 25.0001);
+    EXPECT_NEAR(sum / 200, 12.5, 2);  // uniform
+}
+
+}  // namespace
+}  // namespace sinew
