@@ -16,9 +16,7 @@ namespace {
 constexpr const char* kRemedy =
     " (on Debian: apt-get install libegl1 libgl1-mesa-dri; this needs neither a display nor a graphics card)";
 
-Error no_context(const std::string& what) {
-    return {ErrorCode::io, "OpenGL: " + what + kRemedy};
-}
+Error no_context(const std::string& what) { return {ErrorCode::io, "OpenGL: " + what + kRemedy}; }
 
 // The display that needs no window system; the default one where a driver has no such platform.
 EGLDisplay open_display() {
@@ -49,13 +47,9 @@ Result<std::unique_ptr<GlContext>> GlContext::create() {
     EGLConfig config = nullptr;
     EGLint count = 0;
     eglChooseConfig(egl.display, config_wish, &config, 1, &count);
-    const EGLint context_wish[] = {EGL_CONTEXT_MAJOR_VERSION,
-                                   4,
-                                   EGL_CONTEXT_MINOR_VERSION,
-                                   5,
-                                   EGL_CONTEXT_OPENGL_PROFILE_MASK,
-                                   EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
-                                   EGL_NONE};
+    const EGLint context_wish[] = {
+        EGL_CONTEXT_MAJOR_VERSION,           4,       EGL_CONTEXT_MINOR_VERSION, 5, EGL_CONTEXT_OPENGL_PROFILE_MASK,
+        EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT, EGL_NONE};
     egl.context = eglCreateContext(egl.display, count ? config : EGL_NO_CONFIG_KHR, EGL_NO_CONTEXT, context_wish);
     if (egl.context == EGL_NO_CONTEXT) return no_context("the driver has no OpenGL 4.5");
     if (!eglMakeCurrent(egl.display, EGL_NO_SURFACE, EGL_NO_SURFACE, egl.context))
