@@ -1,0 +1,169 @@
+// Weight that lies where the volume belongs to other joints.
+#include <string>
+
+#include "quality/measures.h"
+#include "sinew/field.h"
+
+namespace sinew {
+
+namespace {
+
+/// The leaf that holds a vertex. The voxelizer rounds positions to 1/512 voxel, so a vertex beside the border of
+/// its voxel may have been put into the next.
+std::uint32_t leaf_of(const Domain& domain, const Vec3& position) {
+    const GridTransform& t = domain.transform;
+    const double v[3] = {(position.x - t.origin[0]) / t.voxel, (position.y - t.origin[1]) / t.voxel,
+                         (position.z - t.origin[2]) / t.voxel};
+    for (const double c : v)
+        if (!(c >= 0 && c < t.resolution)) return Domain::none;
+    const std::uint32_t leaf =
+        domain.leaf_at(static_cast<int>(v[0]), static_cast<int>(v[1]), static_cast<int>(v[2]));
+    if (leaf != Domain::none) return leaf;
+    constexpr double slack = 1.0 / 256;
+    for (int corner = 0; corner < 8; ++corner) {
+        int q[3];
+        for (int k = 0; k < 3; ++k) q[k] = static_cast<int>(std::floor(v[k] + (corner >> k & 1 ? slack : -slack)));
+        const std::uint32_t beside = domain.leaf_at(q[0], q[1], q[2]);
+        if (beside != Domain::none) return beside;
+    }
+    return Domain::none;
+}
+
+/// The rows of one binding, turned: for every joint its vertices, ascending, and weights.
+struct Columns {
+    std::vector<std::size_t> first;  // joints + 1
+    std::vector<std::uint32_t> vertex;
+    std::vector<float> weight;
+
+    Columns(const SkinWeights& weights, std::size_t joints) : first(joints + 1, 0) {
+        const std::size_t n = weights.vertex_count();
+        for (std::size_t v = 0; v < n; ++v)
+            for (const Influence& i : weights[v]) ++first[i.joint + 1];
+        for (std::size_t j = 0; j < joints; ++j) first[j + 1] += first[j];
+        vertex.resize(first.back());
+        weight.resize(first.back());
+        std::vector<std::size_t> next(first.begin(), first.end() - 1);
+        for (std::size_t v = 0; v < n; ++v)
+            for (const Influence& i : weights[v]) {
+                vertex[next[i.joint]] = static_cast<std::uint32_t>(v);
+                weight[next[i.joint]++] = i.weight;
+            }
+    }
+    bool uses(std::size_t joint) const { return first[joint + 1] > first[joint]; }
+};
+
+}  // namespace
+
+Result<std::vector<Bleed>> bleed_of(const MeshView& mesh, const MeshTopology& topology, const Skeleton& skeleton,
+                                    std::span<const SkinWeights* const> weights, const BleedOptions& options,
+                                    Context* context) {
+    const std::size_t joints = skeleton.joints.size(), n = mesh.positions.size();
+    std::vector<Columns> columns;
+    for (const SkinWeights* w : weights) columns.emplace_back(*w, joints);
+    std::vector<Bleed> out(weights.size());
+    for (Bleed& b : out) b.far_weight.assign(joints, 0);
+
+    Skeleton used = skeleton;
+    std::vector<std::uint32_t> list;
+    for (std::size_t j = 0; j < joints; ++j) {
+        used.joints[j].deform =
+            std::any_of(columns.begin(), columns.end(), [&](const Columns& c) { return c.uses(j); });
+        if (used.joints[j].deform) list.push_back(static_cast<std::uint32_t>(j));
+    }
+    if (list.empty()) return out;
+
+    Result<VoxelGrid> grid = voxelize(mesh, topology, {options.resolution, true, true}, context);
+    if (!grid) return grid.error();
+    std::vector<Bone> bones = make_bones(used);
+    extend_leaf_bones(bones, used, *grid);
+    Result<Domain> domain = build_domain(*grid, bones, DomainKind::sparse, context);
+    if (!domain) return domain.error();
+    *grid = {};
+    const BoneSeeds seeds = seed_bones(*domain, bones, joints);
+
+    // One volume: whatever is loose is joined to the rest, and by the same bridges for every joint.
+    std::vector<bool> start(domain->component_count, false);
+    if (!start.empty()) start[0] = true;
+    const std::vector<Bridge> bridges = BridgeFinder(*domain).join(start);
+    const GeodesicSolver solver(*domain, {1}, context);
+    Result<LeafDistances> nearest = solver.nearest(seeds, list, bridges, 1, context);
+    if (!nearest) return nearest.error();
+
+    std::vector<double> length(joints, 0);  // of the longest bone, in units of the field
+    const double unit = LeafDistances::units_per_voxel;
+    for (const Bone& b : bones) {
+        const double l =
+            std::hypot(double{b.tail.x} - b.head.x, double{b.tail.y} - b.head.y, double{b.tail.z} - b.head.z);
+        length[b.joint] = std::max(length[b.joint], l / domain->transform.voxel * unit);
+    }
+    // Per vertex: its leaf, and how far from there a joint may be (in units of the field).
+    std::vector<bool> in_triangle(n, false);
+    for (const Triangle& t : mesh.triangles)
+        for (const std::uint32_t v : t) in_triangle[v] = true;
+    std::vector<std::uint32_t> leaf(n, Domain::none);
+    std::vector<double> reach(n, 0);
+    parallel_for(context, n, 4096, [&](std::size_t v) {
+        if (!in_triangle[v]) return;
+        const std::uint32_t at = leaf_of(*domain, mesh.positions[v]);
+        if (at == Domain::none || nearest->joint[at] == DistanceTable::none) return;
+        const Vec3& p = mesh.positions[v];
+        const auto c = domain->centre(at);
+        const GridTransform& t = domain->transform;
+        const double from_centre =
+            unit * std::hypot((p.x - t.origin[0]) / t.voxel - c[0], (p.y - t.origin[1]) / t.voxel - c[1],
+                              (p.z - t.origin[2]) / t.voxel - c[2]);
+        leaf[v] = at;
+        reach[v] = nearest->distance[at] +
+                   std::max({nearest->distance[at] + from_centre, length[nearest->joint[at]] / 2, 2 * unit});
+    });
+
+    // Joint by joint; what is far is marked per joint and summed over joints in their order.
+    std::vector<std::vector<std::vector<std::uint32_t>>> far(weights.size(),
+                                                             std::vector<std::vector<std::uint32_t>>(list.size()));
+    std::vector<std::optional<Error>> failed(list.size());
+    parallel_for(context, list.size(), 1, [&](std::size_t k) {
+        if (cancelled(context)) return;
+        const std::uint32_t joint[] = {list[k]};
+        Result<LeafDistances> field = solver.nearest(seeds, joint, bridges, 1, context);
+        if (!field) {
+            failed[k] = field.error();
+            return;
+        }
+        for (std::size_t w = 0; w < weights.size(); ++w) {
+            const Columns& c = columns[w];
+            for (std::size_t i = c.first[joint[0]]; i < c.first[joint[0] + 1]; ++i) {
+                const std::uint32_t v = c.vertex[i];
+                if (leaf[v] == Domain::none || !(field->distance[leaf[v]] > reach[v])) continue;
+                out[w].far_weight[joint[0]] += c.weight[i];
+                far[w][k].push_back(static_cast<std::uint32_t>(i));
+            }
+        }
+    });
+    for (const auto& error : failed)
+        if (error) return *error;
+    if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled"};
+    for (std::size_t w = 0; w < weights.size(); ++w) {
+        double all = 0, away = 0;
+        for (const float weight : columns[w].weight) all += weight;
+        for (const double f : out[w].far_weight) away += f;
+        out[w].share = all > 0 ? away / all : 0;
+        std::vector<float> at_vertex(n, 0);
+        for (const auto& list_of_joint : far[w])
+            for (const std::uint32_t i : list_of_joint) at_vertex[columns[w].vertex[i]] += columns[w].weight[i];
+        out[w].vertices = static_cast<std::size_t>(
+            std::count_if(at_vertex.begin(), at_vertex.end(), [](float f) { return f > 0.01f; }));
+    }
+    return out;
+}
+
+Result<std::vector<Bleed>> bleed(const MeshView& mesh, const Skeleton& skeleton,
+                                 std::span<const SkinWeights* const> weights, const BleedOptions& options,
+                                 Context* context) {
+    if (Status ok = check_mesh(mesh); !ok) return ok.error();
+    if (Status ok = check_skeleton(skeleton); !ok) return ok.error();
+    for (const SkinWeights* w : weights)
+        if (Status ok = check_fit(mesh, skeleton, *w, "the weights"); !ok) return ok.error();
+    return bleed_of(mesh, analyse_mesh(mesh), skeleton, weights, options, context);
+}
+
+}  // namespace sinew

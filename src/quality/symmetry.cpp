@@ -1,0 +1,312 @@
+// The mirror plane of a skeleton, partners across it, and what weights make of it.
+#include <numeric>
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include "quality/measures.h"
+
+namespace sinew {
+
+namespace {
+
+constexpr double joint_tolerance = 0.01;    // of the diagonal of the joints' box
+constexpr double vertex_tolerance = 0.002;  // of the diagonal of the mesh's box
+constexpr double least_share = 0.8;         // of the joints that must have a partner
+
+double dot(const Point3& a, const Point3& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+Point3 minus(const Point3& a, const Point3& b) { return {a[0] - b[0], a[1] - b[1], a[2] - b[2]}; }
+double distance(const Point3& a, const Point3& b) { return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]); }
+
+struct Plane {
+    Point3 point, normal;
+    double height(const Point3& p) const { return dot(minus(p, point), normal); }
+    Point3 mirror(const Point3& p) const {
+        const double h = 2 * height(p);
+        return {p[0] - h * normal[0], p[1] - h * normal[1], p[2] - h * normal[2]};
+    }
+};
+
+struct Tree {
+    std::vector<Point3> at;
+    std::vector<std::vector<std::uint32_t>> children;
+    std::vector<std::uint32_t> roots;
+    std::vector<std::size_t> below;  // joints of the subtree
+    double size = 0;                 // diagonal of the joints' box
+    Point3 middle{0, 0, 0};
+
+    explicit Tree(const Skeleton& skeleton) : children(skeleton.joints.size()), below(skeleton.joints.size(), 1) {
+        std::vector<Vec3> places;
+        for (std::size_t j = 0; j < skeleton.joints.size(); ++j) {
+            const Joint& joint = skeleton.joints[j];
+            at.push_back(to_point(joint.position));
+            places.push_back(joint.position);
+            (joint.parent < 0 ? roots : children[static_cast<std::size_t>(joint.parent)])
+                .push_back(static_cast<std::uint32_t>(j));
+            for (std::size_t k = 0; k < 3; ++k) middle[k] += at.back()[k];
+        }
+        for (double& c : middle) c /= static_cast<double>(at.size());
+        size = box_diagonal(places);
+        // Top-down order, backwards.
+        std::vector<std::uint32_t> order = roots;
+        for (std::size_t i = 0; i < order.size(); ++i)
+            order.insert(order.end(), children[order[i]].begin(), children[order[i]].end());
+        for (std::size_t i = order.size(); i-- > 0;)
+            if (const int parent = skeleton.joints[order[i]].parent; parent >= 0)
+                below[static_cast<std::size_t>(parent)] += below[order[i]];
+    }
+};
+
+/// Letters that two names share at their beginning and at their end.
+std::size_t likeness(const std::string& a, const std::string& b) {
+    const std::size_t n = std::min(a.size(), b.size());
+    std::size_t front = 0, back = 0;
+    while (front < n && a[front] == b[front]) ++front;
+    while (back < n - front && a[a.size() - 1 - back] == b[b.size() - 1 - back]) ++back;
+    return front + back;
+}
+
+/// Partners from the roots down: children of partners are matched by where they are.
+struct Partners {
+    std::vector<std::uint32_t> of;
+    std::size_t matched = 0, pairs = 0;
+    double off = 0;  // sum of distances from the mirrored places
+
+    Partners(const Skeleton& skeleton, const Tree& tree, const Plane& plane) : of(tree.at.size(), Symmetry::none) {
+        struct Offer {
+            double distance;
+            std::size_t size_differs;
+            std::size_t unlike;
+            std::uint32_t a, b;
+        };
+        const double tolerance = joint_tolerance * tree.size;
+        std::vector<Offer> offers;
+        // Of two lists, the pairs that fit; those that fit best first.
+        auto match = [&](const std::vector<std::uint32_t>& left, const std::vector<std::uint32_t>& right,
+                         std::vector<std::pair<std::uint32_t, std::uint32_t>>& next) {
+            offers.clear();
+            for (const std::uint32_t a : left)
+                for (const std::uint32_t b : right) {
+                    const double d = distance(plane.mirror(tree.at[a]), tree.at[b]);
+                    if (!(d <= tolerance)) continue;
+                    const std::size_t differ = tree.below[a] > tree.below[b] ? tree.below[a] - tree.below[b]
+                                                                             : tree.below[b] - tree.below[a];
+                    const std::string &name = skeleton.joints[a].name, &other = skeleton.joints[b].name;
+                    offers.push_back(
+                        {d, differ, std::max(name.size(), other.size()) - likeness(name, other), a, b});
+                }
+            // Distances within the tolerance say little: joints at one place differ in what hangs on them.
+            std::sort(offers.begin(), offers.end(), [&](const Offer& x, const Offer& y) {
+                if (x.size_differs != y.size_differs) return x.size_differs < y.size_differs;
+                if (std::abs(x.distance - y.distance) > 0.1 * tolerance) return x.distance < y.distance;
+                return std::tie(x.unlike, x.a, x.b) < std::tie(y.unlike, y.a, y.b);
+            });
+            for (const Offer& o : offers) {
+                if (of[o.a] != Symmetry::none || of[o.b] != Symmetry::none) continue;
+                // A partner is mutual; one on the other side of the plane must not be taken for one that lies on
+                // it.
+                if (o.a == o.b && std::abs(plane.height(tree.at[o.a])) > tolerance / 2) continue;
+                of[o.a] = o.b;
+                of[o.b] = o.a;
+                off += o.distance;
+                next.push_back({o.a, o.b});
+                matched += o.a == o.b ? 1 : 2;
+                pairs += o.a != o.b;
+            }
+        };
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> open;
+        match(tree.roots, tree.roots, open);
+        for (std::size_t i = 0; i < open.size(); ++i) {
+            const std::pair<std::uint32_t, std::uint32_t> pair = open[i];
+            match(tree.children[pair.first], tree.children[pair.second], open);
+        }
+    }
+};
+
+/// The middle plane of all pairs.
+Plane refined(const Tree& tree, const Plane& plane, const Partners& partners) {
+    Point3 normal{0, 0, 0}, point{0, 0, 0};
+    double n = 0;
+    for (std::uint32_t j = 0; j < partners.of.size(); ++j) {
+        const std::uint32_t k = partners.of[j];
+        if (k == Symmetry::none || k <= j) continue;
+        Point3 across = minus(tree.at[j], tree.at[k]);
+        const double sign = dot(across, plane.normal) < 0 ? -1 : 1;
+        for (std::size_t c = 0; c < 3; ++c) {
+            normal[c] += sign * across[c];
+            point[c] += (tree.at[j][c] + tree.at[k][c]) / 2;
+        }
+        ++n;
+    }
+    const double length = std::sqrt(dot(normal, normal));
+    if (!(length > 0) || n == 0) return plane;
+    for (std::size_t c = 0; c < 3; ++c) {
+        normal[c] /= length;
+        point[c] /= n;
+    }
+    return {point, normal};
+}
+
+/// Finds the nearest of a set of points: a balanced tree, built by medians.
+class Nearest {
+public:
+    explicit Nearest(std::vector<std::pair<Point3, std::uint32_t>> points) : points_(std::move(points)) {
+        build(0, points_.size(), 0);
+    }
+
+    /// The point nearest to p within `limit`, the lower number of two at one distance; or none.
+    std::uint32_t find(const Point3& p, double limit) const {
+        Best best{limit * limit, Symmetry::none};
+        search(p, 0, points_.size(), 0, best);
+        return best.number;
+    }
+
+private:
+    struct Best {
+        double square;
+        std::uint32_t number;
+    };
+
+    void build(std::size_t begin, std::size_t end, std::size_t axis) {
+        if (end - begin < 2) return;
+        const std::size_t middle = begin + (end - begin) / 2;
+        const auto at = [&](std::size_t i) { return points_.begin() + static_cast<std::ptrdiff_t>(i); };
+        std::nth_element(at(begin), at(middle), at(end), [axis](const auto& x, const auto& y) {
+            return x.first[axis] != y.first[axis] ? x.first[axis] < y.first[axis] : x.second < y.second;
+        });
+        build(begin, middle, (axis + 1) % 3);
+        build(middle + 1, end, (axis + 1) % 3);
+    }
+
+    void search(const Point3& p, std::size_t begin, std::size_t end, std::size_t axis, Best& best) const {
+        if (begin >= end) return;
+        const std::size_t middle = begin + (end - begin) / 2;
+        const auto& [at, number] = points_[middle];
+        const Point3 d = minus(p, at);
+        const double square = dot(d, d);
+        if (square < best.square || (square == best.square && number < best.number)) best = {square, number};
+        const bool low = p[axis] < at[axis];
+        const std::size_t next = (axis + 1) % 3;
+        low ? search(p, begin, middle, next, best) : search(p, middle + 1, end, next, best);
+        if (d[axis] * d[axis] <= best.square)
+            low ? search(p, middle + 1, end, next, best) : search(p, begin, middle, next, best);
+    }
+
+    std::vector<std::pair<Point3, std::uint32_t>> points_;
+};
+
+}  // namespace
+
+Result<std::optional<Symmetry>> find_symmetry(const MeshView& mesh, const Skeleton& skeleton, Context* context) {
+    if (Status ok = check_skeleton(skeleton); !ok) return ok.error();
+    const Tree tree(skeleton);
+    std::optional<Symmetry> out;
+    if (!(tree.size > 0)) return out;
+
+    std::vector<Plane> planes{{tree.middle, {1, 0, 0}}, {tree.middle, {0, 0, 1}}, {tree.middle, {0, 1, 0}}};
+    const double tolerance = joint_tolerance * tree.size;
+    // Pairs low in the tree add nothing that those above do not say better: the first hundred planes will do.
+    auto try_siblings = [&](const std::vector<std::uint32_t>& siblings) {
+        for (std::size_t i = 0; i < siblings.size(); ++i)
+            for (std::size_t k = i + 1; k < siblings.size() && planes.size() < 100; ++k) {
+                const std::uint32_t a = siblings[i], b = siblings[k];
+                Point3 normal = minus(tree.at[a], tree.at[b]);
+                const double length = std::sqrt(dot(normal, normal));
+                if (tree.below[a] != tree.below[b] || length < 2 * tolerance) continue;
+                Point3 point;
+                for (std::size_t c = 0; c < 3; ++c) {
+                    normal[c] /= length;
+                    point[c] = (tree.at[a][c] + tree.at[b][c]) / 2;
+                }
+                planes.push_back({point, normal});
+            }
+    };
+    try_siblings(tree.roots);
+    std::vector<std::uint32_t> by_size(tree.at.size());
+    std::iota(by_size.begin(), by_size.end(), 0u);
+    std::stable_sort(by_size.begin(), by_size.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return tree.below[a] > tree.below[b]; });
+    for (const std::uint32_t j : by_size) try_siblings(tree.children[j]);
+
+    std::optional<Partners> best;
+    Plane plane;
+    for (const Plane& first : planes) {
+        const Plane candidate = refined(tree, first, Partners(skeleton, tree, first));
+        Partners partners(skeleton, tree, candidate);
+        const double slack = 1e-6 * tree.size;
+        if (partners.pairs == 0) continue;
+        if (!best || partners.matched > best->matched ||
+            (partners.matched == best->matched && partners.off < best->off - slack)) {
+            best = std::move(partners);
+            plane = candidate;
+        }
+    }
+    if (!best || static_cast<double>(best->matched) < least_share * static_cast<double>(tree.at.size())) return out;
+
+    Symmetry s;
+    s.point = plane.point;
+    s.normal = plane.normal;
+    s.joint = best->of;
+    s.joint_share = static_cast<double>(best->matched) / static_cast<double>(tree.at.size());
+    const std::size_t n = mesh.positions.size();
+    s.vertex.assign(n, Symmetry::none);
+    std::vector<std::pair<Point3, std::uint32_t>> points;
+    for (std::size_t v = 0; v < n; ++v)
+        points.push_back({to_point(mesh.positions[v]), static_cast<std::uint32_t>(v)});
+    // Many vertices at one place would make a search visit them all: the first stands for them.
+    std::sort(points.begin(), points.end());
+    points.erase(
+        std::unique(points.begin(), points.end(), [](const auto& a, const auto& b) { return a.first == b.first; }),
+        points.end());
+    const Nearest nearest(std::move(points));
+    const double limit = vertex_tolerance * box_diagonal(mesh.positions);
+    parallel_for(context, n, 2048, [&](std::size_t v) {
+        if (!cancelled(context)) s.vertex[v] = nearest.find(plane.mirror(to_point(mesh.positions[v])), limit);
+    });
+    if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled"};
+    const auto lonely = std::count(s.vertex.begin(), s.vertex.end(), Symmetry::none);
+    s.vertex_share = n ? 1 - static_cast<double>(lonely) / static_cast<double>(n) : 0;
+    out = std::move(s);
+    return out;
+}
+
+Result<SymmetryError> symmetry_error(const Symmetry& symmetry, const SkinWeights& weights, Context* context) {
+    const std::size_t n = symmetry.vertex.size();
+    if (weights.vertex_count() != n)
+        return Error{ErrorCode::input, "the weights have rows for " + std::to_string(weights.vertex_count()) +
+                                           " vertices, the symmetry for " + std::to_string(n)};
+    std::vector<float> errors(n, -1.0f);
+    std::vector<std::size_t> outside((n + 2047) / 2048, n);
+    parallel_chunks(context, n, 2048, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+        RowPair rows;
+        std::vector<Influence> mirrored;
+        for (std::size_t v = begin; v < end; ++v) {
+            if (symmetry.vertex[v] == Symmetry::none) continue;
+            mirrored.clear();
+            double lost = 0;  // on joints without a partner: nothing over there answers it
+            for (const Influence& i : weights[v]) {
+                if (i.joint >= symmetry.joint.size()) {
+                    outside[chunk] = std::min(outside[chunk], v);
+                } else if (symmetry.joint[i.joint] == Symmetry::none) {
+                    lost += i.weight;
+                } else {
+                    mirrored.push_back({symmetry.joint[i.joint], i.weight});
+                }
+            }
+            errors[v] = static_cast<float>(lost + rows.l1(mirrored, weights[symmetry.vertex[v]]));
+        }
+    });
+    for (const std::size_t v : outside)
+        if (v != n)
+            return Error{ErrorCode::input,
+                         "vertex " + std::to_string(v) + " hangs on a joint that the symmetry does not know"};
+    std::erase_if(errors, [](float e) { return e < 0; });
+    SymmetryError out;
+    for (const float e : errors) out.mean += e;
+    if (!errors.empty()) out.mean /= static_cast<double>(errors.size());
+    out.p95 = percentile(errors, 0.95);
+    out.max = percentile(errors, 1);
+    return out;
+}
+
+}  // namespace sinew
