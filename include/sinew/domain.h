@@ -50,6 +50,7 @@ struct VoxelizeOptions {
     int resolution = 256;         ///< voxels along the longest side: a power of two, 32..1024
     bool winding_numbers = true;  ///< settle ambiguous voxels (one agreeing view pair) by winding number
     bool repair_facing = true;    ///< use MeshTopology::turned, so that flipped parts are solid too
+    bool keep_ambiguous = false;  ///< fill VoxelGrid::ambiguous_voxels, for pictures and comparisons
 };
 Status check(const VoxelizeOptions& options);
 
@@ -96,6 +97,7 @@ struct VoxelGrid {
     BitGrid interior;                  ///< inside by vote or winding number, and not boundary
     std::size_t ambiguous = 0;         ///< voxels with exactly one agreeing view pair
     std::size_t ambiguous_inside = 0;  ///< those that winding numbers put inside
+    BitGrid ambiguous_voxels;          ///< which they are; empty without VoxelizeOptions::keep_ambiguous
 };
 
 /// Voxelizes: exact triangle-box tests for the boundary, then for each axis the crossings of every voxel column

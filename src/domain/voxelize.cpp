@@ -372,6 +372,7 @@ Result<VoxelGrid> voxelize(const MeshView& mesh, const MeshTopology& topology, c
     grid.interior = std::move(inside[0]);
     const BitGrid& ambiguous = inside[1];
     grid.ambiguous = ambiguous.count();
+    if (options.keep_ambiguous) grid.ambiguous_voxels = ambiguous;
     if (grid.ambiguous == 0 || !options.winding_numbers) return grid;
 
     // No triangle passes between the centres of two neighbours that are not boundary, so a winding number changes

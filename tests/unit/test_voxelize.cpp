@@ -142,6 +142,25 @@ TEST(Voxelize, AmbiguousVoxelsAreSettledByWindingNumbers) {
     EXPECT_FALSE(without.interior.get(middle[0], middle[1], middle[2]));
 }
 
+TEST(Voxelize, AmbiguousVoxelsAreKeptOnRequest) {
+    const Shape s = test::intersecting_shells();
+    VoxelizeOptions options{64, true, true};
+    EXPECT_EQ(voxels(view(s), options).ambiguous_voxels.resolution(), 0);
+    options.keep_ambiguous = true;
+    const VoxelGrid settled = voxels(view(s), options);
+    options.winding_numbers = false;
+    const VoxelGrid open = voxels(view(s), options);
+    EXPECT_EQ(settled.ambiguous_voxels.count(), settled.ambiguous);
+    EXPECT_TRUE(settled.ambiguous_voxels == open.ambiguous_voxels);
+    std::size_t inside = 0;
+    for (std::size_t k = 0; k < open.interior.words().size(); ++k) {
+        const std::uint64_t kept = settled.ambiguous_voxels.words()[k];
+        EXPECT_EQ(kept & (settled.boundary.words()[k] | open.interior.words()[k]), 0u);
+        inside += std::popcount(kept & settled.interior.words()[k]);
+    }
+    EXPECT_EQ(inside, settled.ambiguous_inside);
+}
+
 TEST(Voxelize, CrossingPartsAndNestedPartsAreSolid) {
     Shape two = test::box({-0.3, 0, 0}, {0.5, 0.5, 0.5}, 4);
     append(two, test::box({0.3, 0.1, 0.2}, {0.5, 0.5, 0.5}, 4));
