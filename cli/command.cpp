@@ -40,14 +40,11 @@ Error same_error(const NamedFile& output, const NamedFile& other) {
             output.role + " " + output.path + " would overwrite " + other.role + " (name another file)"};
 }
 
-}  // namespace
-
-Status check_outputs(std::span<const NamedFile> outputs, std::span<const NamedFile> inputs) {
-    if (Status ok = io::check_output(outputs[0].path); !ok) return ok;
+Status check_places(std::span<const NamedFile> outputs, std::span<const NamedFile> inputs, bool may_replace) {
     for (std::size_t i = 0; i < outputs.size(); ++i) {
         const NamedFile& output = outputs[i];
         if (output.path.empty()) continue;
-        if (Status ok = check_kept({&output, 1}, inputs.subspan(i == 0 ? 1 : 0)); !ok) return ok;
+        if (Status ok = check_kept({&output, 1}, inputs.subspan(may_replace && i == 0 ? 1 : 0)); !ok) return ok;
         for (std::size_t k = 0; k < i; ++k)
             if (same_file(output.path, outputs[k].path)) return same_error(output, outputs[k]);
         const fs::path path(output.path);
@@ -59,6 +56,17 @@ Status check_outputs(std::span<const NamedFile> outputs, std::span<const NamedFi
         if (fs::is_directory(path, ignored)) return Error{ErrorCode::io, output.path + ": is a folder, not a file"};
     }
     return Done{};
+}
+
+}  // namespace
+
+Status check_outputs(std::span<const NamedFile> outputs, std::span<const NamedFile> inputs) {
+    if (Status ok = io::check_output(outputs[0].path); !ok) return ok;
+    return check_places(outputs, inputs, true);
+}
+
+Status check_files(std::span<const NamedFile> outputs, std::span<const NamedFile> inputs) {
+    return check_places(outputs, inputs, false);
 }
 
 Status check_kept(std::span<const NamedFile> outputs, std::span<const NamedFile> kept) {

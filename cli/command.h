@@ -31,6 +31,9 @@ struct NamedFile {
 /// stand in a folder that can be written to.
 Status check_outputs(std::span<const NamedFile> outputs, std::span<const NamedFile> inputs);
 
+/// The same for a command that writes no model: no output may replace an input.
+Status check_files(std::span<const NamedFile> outputs, std::span<const NamedFile> inputs);
+
 /// That no output would replace one of these, by any spelling of its path.
 Status check_kept(std::span<const NamedFile> outputs, std::span<const NamedFile> kept);
 
