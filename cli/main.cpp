@@ -52,6 +52,7 @@ int main(int argc, char** argv) {
     add_bind(app, exit);
     add_apply(app, exit);
     add_pose(app, exit);
+    add_compare(app, exit);
     if (std::string known; argc > 1 && is_unknown_command(app, argv[1], known)) {
         fmt::print(stderr, "sinew: error: there is no command '{}' (commands: {})\n", argv[1], known);
         return bad_usage;

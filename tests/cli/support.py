@@ -2,6 +2,8 @@
 import json
 import os
 import subprocess
+import sys
+import unittest
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -37,3 +39,12 @@ def validate(files):
 def new_messages(before, after):
     """Validator messages that `after` has more often than `before`."""
     return {k: (before.get(k, 0), n) for k, n in after.items() if n > before.get(k, 0)}
+
+
+def main():
+    """Runs the classes of the program's file that are named, or all; exit 77 if every test was skipped."""
+    outcome = unittest.main(exit=False, verbosity=1).result
+    for test, reason in outcome.skipped:
+        print(f"skipped: {test}: {reason}")
+    only_skips = outcome.testsRun and len(outcome.skipped) == outcome.testsRun
+    sys.exit(77 if only_skips else not outcome.wasSuccessful())

@@ -1,0 +1,359 @@
+// sinew compare: two bindings of one character against each other.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+
+#include "command.h"
+#include "compare_report.h"
+
+namespace sinew::cli {
+namespace {
+
+struct Arguments {
+    std::string reference, other, report, html, skinning = "lbs";
+    std::vector<std::string> poses;
+    CompareOptions options;
+    std::optional<double> max_l1, max_distance, min_agreement;
+    std::optional<std::size_t> max_unweighted;
+    bool no_bleed = false, no_standard_poses = false;
+    int threads = 0;
+    bool json = false, quiet = false;
+};
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// The other side: weights on the vertices of the reference, with joints numbered as in `match`.
+struct Other {
+    JointMatch match;
+    SkinWeights weights;
+    std::vector<std::filesystem::path> files;  ///< that its document refers to
+};
+
+double largest_distance(std::span<const Vec3> a, std::span<const Vec3> b) {
+    double most = 0;
+    for (std::size_t i = 0; i < a.size(); ++i)
+        most =
+            std::max(most, std::hypot(double{a[i].x} - b[i].x, double{a[i].y} - b[i].y, double{a[i].z} - b[i].z));
+    return most;
+}
+
+double largest_side(std::span<const Vec3> positions) {
+    Vec3 low = positions[0], high = low;
+    for (const Vec3& p : positions) {
+        low = {std::min(low.x, p.x), std::min(low.y, p.y), std::min(low.z, p.z)};
+        high = {std::max(high.x, p.x), std::max(high.y, p.y), std::max(high.z, p.z)};
+    }
+    return std::max({double{high.x} - low.x, double{high.y} - low.y, double{high.z} - low.z});
+}
+
+Result<Other> load_other(const io::Scene& scene, const Arguments& args, std::vector<std::string>& notes) {
+    Other out;
+    if (std::filesystem::path(args.other).extension() == ".json") {
+        Result<SkinWeights> weights = io::load_weights_json(scene.skeleton, scene.positions.size(), args.other);
+        if (!weights) return weights.error();
+        out.match = match_joints(scene.skeleton, scene.skeleton);
+        out.weights = std::move(*weights);
+        return out;
+    }
+    Result<io::Scene> loaded = io::load(args.other);
+    if (!loaded) return loaded.error();
+    if (!loaded->weights)
+        return Error{ErrorCode::input, args.other + ": there are no weights to compare (sinew bind makes them)"};
+    const std::size_t n = scene.positions.size(), m = loaded->positions.size();
+    if (n != m)
+        return Error{ErrorCode::input,
+                     fmt::format("{} has {} vertices and {} has {}: only two bindings of one mesh, with "
+                                 "its vertices in one order, can be compared",
+                                 args.reference, n, args.other, m)};
+    const double side = largest_side(scene.positions);
+    if (const double off = largest_distance(scene.positions, loaded->positions); off > 1e-3 * side)
+        notes.push_back(
+            fmt::format("positions differ by up to {:.3g} ({:.2g} % of the longest side): the mesh of the "
+                        "reference is the one that is measured",
+                        off, 100 * off / side));
+    if (scene.triangles != loaded->triangles)
+        notes.push_back("triangles differ: those of the reference are the ones that are measured");
+    for (const std::string& warning : loaded->warnings)
+        if (std::find(scene.warnings.begin(), scene.warnings.end(), warning) == scene.warnings.end())
+            notes.push_back(args.other + ": " + warning);
+    out.files = io::external_files(*loaded);
+
+    out.match = match_joints(scene.skeleton, loaded->skeleton);
+    if (!out.match.same_list) notes.push_back("the lists of joints differ: joints are matched by name");
+    const std::vector<double> use = joint_use(*loaded->weights, loaded->skeleton.joints.size());
+    std::size_t used = 0, moved = 0;
+    std::string first_moved;
+    for (std::size_t j = 0; j < loaded->skeleton.joints.size(); ++j) {
+        const std::uint32_t at = out.match.joint_of[j];
+        if (at >= scene.skeleton.joints.size()) {
+            used += use[j] > 0;
+            continue;
+        }
+        const Vec3 &p = scene.skeleton.joints[at].position, &q = loaded->skeleton.joints[j].position;
+        if (largest_distance({&p, 1}, {&q, 1}) > 1e-3 * side && moved++ == 0)
+            first_moved = scene.skeleton.joints[at].name;
+    }
+    if (!out.match.only_other.empty())
+        notes.push_back(
+            fmt::format("{} joints of {} are not in the reference, {} of them with weight: they count as "
+                        "joints that the reference does not use",
+                        out.match.only_other.size(), args.other, used));
+    if (!out.match.only_reference.empty())
+        notes.push_back(
+            fmt::format("{} joints of the reference are not in {}", out.match.only_reference.size(), args.other));
+    if (moved)
+        notes.push_back(
+            fmt::format("{} joints stand elsewhere in {} ('{}' is the first): poses turn about the places "
+                        "of the reference",
+                        moved, args.other, first_moved));
+    Result<SkinWeights> weights = renumber(*loaded->weights, out.match.joint_of);
+    if (!weights) return weights.error();
+    out.weights = std::move(*weights);
+    return out;
+}
+
+void hold_gates(const Arguments& args, const Comparison& result, std::vector<Gate>& gates) {
+    if (args.max_l1) gates.push_back({"--max-l1", *args.max_l1, result.l1.mean, result.l1.mean <= *args.max_l1});
+    if (args.max_distance) {
+        double most = 0;
+        for (const PoseComparison& p : result.poses) most = std::max(most, p.max);
+        gates.push_back({"--max-distance", *args.max_distance, most, most <= *args.max_distance});
+    }
+    if (args.min_agreement)
+        gates.push_back({"--min-agreement", *args.min_agreement, result.strongest_agreement,
+                         result.strongest_agreement >= *args.min_agreement});
+    if (args.max_unweighted)
+        gates.push_back({"--max-unweighted", static_cast<double>(*args.max_unweighted),
+                         static_cast<double>(result.b.unweighted), result.b.unweighted <= *args.max_unweighted});
+}
+
+void print_pair(const char* what, const std::string& a, const std::string& b, const std::string& more = {}) {
+    fmt::print("  {:<28}{:>12}{:>12}{}{}\n", what, a, b, more.empty() ? "" : "  ", more);
+}
+
+void print_summary(const CompareRun& run) {
+    const Comparison& c = *run.result;
+    const Skeleton& skeleton = run.match->skeleton;
+    fmt::print("A {}\nB {}\n", run.reference, run.other);
+    fmt::print("{} vertices, {} joints\n", run.scene->positions.size(), skeleton.joints.size());
+    for (const std::string& note : run.notes) fmt::print("  note: {}\n", note);
+    fmt::print("  L1 per vertex (0 to 2)        mean {:.3f}, median {:.3f}, p95 {:.3f}, max {:.3f}\n", c.l1.mean,
+               c.l1.median, c.l1.p95, c.l1.max);
+    fmt::print("  influences of B               precision {:.3f}, recall {:.3f}\n", c.precision, c.recall);
+    fmt::print("  strongest joint               agrees for {:.1f} % of the vertices\n",
+               100 * c.strongest_agreement);
+    for (const PoseKind kind : {PoseKind::standard, PoseKind::random, PoseKind::given})
+        if (const PoseSummary s = summarise(c.poses, kind); s.poses)
+            fmt::print(
+                "  distance in {:<8} poses    mean {:.3f}, max {:.3f} % of the diagonal (means of {} poses)\n",
+                to_string(kind), s.mean, s.mean_max, s.poses);
+
+    print_pair("", "A", "B");
+    print_pair("vertices without weights", fmt::format("{}", c.a.unweighted), fmt::format("{}", c.b.unweighted));
+    auto influences = [](const WeightsQuality& q) {
+        return fmt::format("{:.2f}/{}", q.mean_influences, q.max_influences);
+    };
+    print_pair("influences, mean/most", influences(c.a), influences(c.b));
+    print_pair("joints with weight", fmt::format("{}", c.a.joints), fmt::format("{}", c.b.joints));
+    print_pair("torn vertices", fmt::format("{}", c.a.torn), fmt::format("{}", c.b.torn));
+    print_pair("Dirichlet energy", fmt::format("{:.2f}", c.a.smoothness.total),
+               fmt::format("{:.2f}", c.b.smoothness.total));
+    if (run.options.bleed)
+        print_pair("bleed, % of weight", fmt::format("{:.3f}", 100 * c.a.bleed.share),
+                   fmt::format("{:.3f}", 100 * c.b.bleed.share));
+    if (c.symmetry)
+        print_pair("symmetry error, mean", fmt::format("{:.4f}", c.a.symmetry->mean),
+                   fmt::format("{:.4f}", c.b.symmetry->mean),
+                   fmt::format("({:.0f} % of vertices have a partner)", 100 * c.symmetry->vertex_share));
+    const WorstPoses worst = worst_poses(c);
+    if (worst.volume_a && worst.volume_b)
+        print_pair("volume, worst pose, %", fmt::format("{:+.1f}", 100 * *worst.volume_a->a.volume_change),
+                   fmt::format("{:+.1f}", 100 * *worst.volume_b->b.volume_change),
+                   fmt::format("({}; {})", worst.volume_a->name, worst.volume_b->name));
+    if (worst.stretch_a)
+        print_pair("longest stretch, worst pose", fmt::format("{:.2f}", worst.stretch_a->a.stretch_max),
+                   fmt::format("{:.2f}", worst.stretch_b->b.stretch_max),
+                   fmt::format("({}; {})", worst.stretch_a->name, worst.stretch_b->name));
+
+    if (c.l1.max == 0) {
+        fmt::print("  the weights are the same\n");
+        return;
+    }
+    fmt::print("  joints that differ most       share of L1     weight A     weight B\n");
+    for (std::size_t k = 0; k < c.joints.size() && k < 5 && c.joints[k].l1 > 0; ++k)
+        fmt::print("    {:<26.26}{:>11.1f} %{:>13.1f}{:>13.1f}\n", skeleton.joints[c.joints[k].joint].name,
+                   100 * c.joints[k].l1_share, c.joints[k].mass_a, c.joints[k].mass_b);
+    if (worst.distance)
+        fmt::print("  worst pose                    {}: mean {:.3f}, max {:.3f} % at vertex {} of {}\n",
+                   worst.distance->name, worst.distance->mean, worst.distance->max,
+                   place_of(*run.scene, worst.distance->worst_vertex).second,
+                   place_of(*run.scene, worst.distance->worst_vertex).first);
+}
+
+int run_compare(Arguments args) {
+    args.options.bleed = !args.no_bleed;
+    args.options.standard_poses = !args.no_standard_poses;
+    args.options.skinning = args.skinning == "dqs" ? Skinning::dual_quaternion : Skinning::linear_blend;
+    if (Status ok = check(args.options); !ok) return fail(ok.error());
+    const NamedFile outputs[] = {{"--report", args.report}, {"--html", args.html}};
+    std::vector<NamedFile> inputs = {{"the reference", args.reference}, {"the other input", args.other}};
+    for (const std::string& pose : args.poses) inputs.push_back({"--poses", pose});
+    if (Status ok = check_files(outputs, inputs); !ok) return fail(ok.error());
+
+    const auto start_of_all = std::chrono::steady_clock::now();
+    Context context;
+    context.threads = args.threads;
+    CompareRun run;
+    nlohmann::ordered_json report;
+    {
+        Progress progress(context, args.quiet || args.json);
+        progress.stage("load");
+        Result<io::Scene> scene = io::load(args.reference);
+        if (!scene) return fail(scene.error());
+        if (!scene->weights)
+            return fail(
+                {ErrorCode::input, args.reference + ": the reference has no weights (sinew bind makes them)"});
+        for (const std::string& warning : scene->warnings) run.notes.push_back(args.reference + ": " + warning);
+        Result<Other> other = load_other(*scene, args, run.notes);
+        if (!other) return fail(other.error());
+        std::vector<std::filesystem::path> kept = io::external_files(*scene);
+        kept.insert(kept.end(), other->files.begin(), other->files.end());
+        for (const std::filesystem::path& file : kept) {
+            const NamedFile named{"a file that an input refers to", file.string()};
+            if (Status ok = check_kept(outputs, {&named, 1}); !ok) return fail(ok.error());
+        }
+        Skeleton& skeleton = other->match.skeleton;
+        // What neither side uses is idle, and poses pass over it.
+        std::vector<double> use = joint_use(*scene->weights, skeleton.joints.size());
+        const std::vector<double> more = joint_use(other->weights, skeleton.joints.size());
+        for (std::size_t j = 0; j < use.size(); ++j) use[j] += more[j];
+        if (Status ok = select_deforming(skeleton, use, {DeformFrom::skin, {}, {}}); !ok) return fail(ok.error());
+        for (const std::string& file : args.poses) {
+            Result<std::vector<JointPose>> pose = io::load_pose(skeleton, file);
+            if (!pose) return fail(pose.error());
+            args.options.poses.push_back({std::filesystem::path(file).stem().string(), std::move(*pose)});
+        }
+        run.load_seconds = seconds_since(start_of_all);
+
+        const auto start = std::chrono::steady_clock::now();
+        Result<Comparison> result =
+            compare(scene->mesh(), skeleton, *scene->weights, other->weights, args.options, &context);
+        if (!result) return fail(result.error());
+        run.compare_seconds = seconds_since(start);
+
+        hold_gates(args, *result, run.gates);
+        run.reference = args.reference;
+        run.other = args.other;
+        run.scene = &*scene;
+        run.match = &other->match;
+        run.a = &*scene->weights;
+        run.b = &other->weights;
+        run.options = args.options;
+        run.pose_files = args.poses;
+        run.threads = args.threads;
+        run.result = &*result;
+        run.total_seconds = seconds_since(start_of_all);
+        report = make_compare_report(run);
+        io::OutputBatch batch;
+        auto add = [&](const std::string& path, const std::string& text) -> Status {
+            if (path.empty()) return Done{};
+            return batch.add(path, std::as_bytes(std::span(text)));
+        };
+        const std::string json =
+            report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+        if (Status ok = add(args.report, json); !ok) return fail(ok.error());
+        if (!args.html.empty())
+            if (Status ok = add(args.html, make_compare_page(run)); !ok) return fail(ok.error());
+        if (Status ok = batch.commit(); !ok) return fail(ok.error());
+        if (args.json) {
+            fmt::print("{}", json);
+        } else if (!args.quiet) {
+            print_summary(run);
+        }
+    }
+    bool passed = true;
+    for (const Gate& gate : run.gates) {
+        if (gate.passed) continue;
+        passed = false;
+        fmt::print(stderr, "sinew: the comparison does not pass {} {:g}: it is {:g}\n", gate.option, gate.limit,
+                   gate.value);
+    }
+    return passed ? done : gate_failed;
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, int& exit) {
+    auto args = std::make_shared<Arguments>();
+    CLI::App* c = app.add_subcommand(
+        "compare",
+        "Compares the weights of B with those of A, the reference (docs/quality.md).\n\n"
+        "  sinew compare artist.glb mine.glb                            headline numbers, worst joints and poses\n"
+        "  sinew compare artist.glb mine.glb --html r.html --report r.json\n"
+        "  sinew compare artist.glb weights.json                        weights JSON for B\n"
+        "  sinew compare old.glb new.glb --max-l1 0.01                  exit 1 if they differ more: a regression "
+        "test\n"
+        "  sinew compare a.glb b.glb --poses wave.json --poses sit.json   your poses, in place of random ones\n");
+    CompareOptions& o = args->options;
+    c->add_option("A", args->reference, "The reference: GLB, glTF or VRM with weights")->required();
+    c->add_option("B", args->other, "The same mesh with other weights, or weights JSON")->required();
+    c->add_option("--report", args->report, "Write a JSON report here (docs/compare-report.md)")->group("Output");
+    c->add_option("--html", args->html, "Write a page with tables and plots here, in one file")->group("Output");
+    c->add_flag("--json", args->json, "Print the report instead of a summary")->group("Output");
+    c->add_flag("--quiet", args->quiet, "Print nothing but errors")->group("Output");
+
+    c->add_option("--max-l1", args->max_l1, "Exit 1 if the mean L1 is above this, 0 to 2")
+        ->check(CLI::Range(0.0, 2.0))
+        ->group("Gates");
+    c->add_option("--max-distance", args->max_distance,
+                  "Exit 1 if a vertex in a pose is farther off than this, in % of the diagonal")
+        ->check(CLI::NonNegativeNumber)
+        ->group("Gates");
+    c->add_option("--min-agreement", args->min_agreement,
+                  "Exit 1 if the strongest joint agrees for a smaller share of the vertices, 0 to 1")
+        ->check(CLI::Range(0.0, 1.0))
+        ->group("Gates");
+    c->add_option("--max-unweighted", args->max_unweighted, "Exit 1 if B has more vertices without weights")
+        ->group("Gates");
+
+    c->add_option("--poses", args->poses, "Pose JSON (docs/formats.md), in place of random poses; repeatable")
+        ->allow_extra_args(false)
+        ->group("Poses");
+    c->add_option("--random-poses", o.random_poses, "How many random poses, 0 to 1000")
+        ->capture_default_str()
+        ->group("Poses");
+    c->add_option("--random-degrees", o.random_degrees, "How far they turn each joint, 0 to 180")
+        ->capture_default_str()
+        ->group("Poses");
+    c->add_option("--seed", o.random_seed, "Of the first random pose")->capture_default_str()->group("Poses");
+    c->add_flag("--no-standard-poses", args->no_standard_poses, "Leave out arms up, squat, twist and the like")
+        ->group("Poses");
+    c->add_option("--skinning", args->skinning, "lbs: linear blend (default); dqs: dual quaternion")
+        ->check(CLI::IsMember({"lbs", "dqs"}).description(""))
+        ->group("Poses");
+
+    c->add_option("--threshold", o.threshold, "A weight above it is an influence, 0 to 0.5")
+        ->capture_default_str()
+        ->group("Measures");
+    c->add_option("--worst", o.worst_vertices, "How many worst vertices to list")
+        ->capture_default_str()
+        ->group("Measures");
+    c->add_option("--bleed-resolution", o.bleed_options.resolution,
+                  "Voxels along the longest side for bleed: 32 … 1024")
+        ->capture_default_str()
+        ->group("Measures");
+    c->add_flag("--no-bleed", args->no_bleed, "Leave out bleed, which costs a sweep for every joint")
+        ->group("Measures");
+    c->add_option("--threads", args->threads, "Worker threads; 0 = one per core. The result does not depend on it")
+        ->check(CLI::Range(0, 1024))
+        ->capture_default_str()
+        ->group("Machine");
+    c->callback([args, &exit] { exit = run_compare(*args); });
+}
+
+}  // namespace sinew::cli

@@ -1,0 +1,372 @@
+// The page of `sinew compare --html`: one file, no script, nothing loaded from elsewhere.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compare_report.h"
+
+namespace sinew::cli {
+namespace {
+
+/// Text of the input between tags or in an attribute.
+std::string escaped(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        switch (c) {
+            case '&':
+                out += "&amp;";
+                break;
+            case '<':
+                out += "&lt;";
+                break;
+            case '>':
+                out += "&gt;";
+                break;
+            case '"':
+                out += "&quot;";
+                break;
+            case '\'':
+                out += "&#39;";
+                break;
+            default:
+                // Control characters are not allowed in a page.
+                out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+        }
+    }
+    return out;
+}
+
+std::string base64(std::span<const std::byte> bytes) {
+    constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string out;
+    for (std::size_t i = 0; i < bytes.size(); i += 3) {
+        const std::size_t n = std::min<std::size_t>(3, bytes.size() - i);
+        unsigned bits = 0;
+        for (std::size_t k = 0; k < 3; ++k)
+            bits = bits << 8 | (k < n ? std::to_integer<unsigned>(bytes[i + k]) : 0u);
+        for (std::size_t k = 0; k < 4; ++k) out += k <= n ? digits[bits >> (18 - 6 * k) & 63] : '=';
+    }
+    return out;
+}
+
+constexpr const char* style = R"css(
+:root { color-scheme: light dark; --ink: #1c1e21; --soft: #62676f; --line: #d7dae0; --paper: #fff; --band: #f4f5f7;
+  --a: #1f6fb2; --b: #c4590a; --bad: #b3261e; --good: #1a7f37; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6e8eb; --soft: #9aa1ab; --line: #3a3f47; --paper: #16181c;
+  --band: #1e2126; --a: #6cb4ee; --b: #f0a261; --bad: #f2837a; --good: #6fcf87; } }
+body { font: 15px/1.45 system-ui, sans-serif; color: var(--ink); background: var(--paper); margin: 0 auto;
+  max-width: 70rem; padding: 1.5rem; }
+h1 { font-size: 1.5rem; margin: 0 0 .3rem; } h2 { font-size: 1.15rem; margin: 2rem 0 .5rem; }
+p, figcaption { color: var(--soft); margin: .3rem 0 .8rem; } figure { margin: 0 0 1rem; }
+code { font-size: .92em; overflow-wrap: anywhere; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th, td { padding: .2rem .7rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
+th { font-weight: 600; } thead th { background: var(--band); }
+th:first-child, td:first-child, .text { text-align: left; }
+td.text { white-space: normal; min-width: 12rem; }
+.a { color: var(--a); } .b { color: var(--b); } .bad { color: var(--bad); } .good { color: var(--good); }
+svg { width: 100%; height: auto; max-width: 56rem; display: block; }
+svg text { font: 12px system-ui, sans-serif; fill: var(--soft); }
+svg .axis { stroke: var(--line); } svg .bar { fill: var(--a); }
+svg .curve { fill: none; stroke-width: 2; } svg .dashed { stroke-dasharray: 6 4; }
+.c0 { stroke: #1f77b4; } .c1 { stroke: #e07b00; } .c2 { stroke: #2a9d4a; } .c3 { stroke: #c93a3a; }
+.c4 { stroke: #8e63c7; } .c5 { stroke: #8a5a44; } .c6 { stroke: #d05ca8; } .c7 { stroke: #7f7f7f; }
+img { max-width: 100%; height: auto; }
+)css";
+
+class Page {
+public:
+    explicit Page(const CompareRun& run) : run_(run), c_(*run.result) {}
+
+    std::string make() {
+        head();
+        headline();
+        pictures();
+        histogram();
+        limb();
+        poses();
+        joints();
+        worst_vertices();
+        out_ += "</main>\n</body>\n</html>\n";
+        return std::move(out_);
+    }
+
+private:
+    template <typename... Args>
+    void put(fmt::format_string<Args...> text, Args&&... args) {
+        out_ += fmt::format(text, std::forward<Args>(args)...);
+    }
+    std::string name(std::uint32_t joint) const { return escaped(run_.match->skeleton.joints[joint].name); }
+
+    void head() {
+        put("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+            "<meta name=\"viewport\" content=\"width=device-width\">\n<title>{} against "
+            "{}</title>\n<style>{}</style>\n"
+            "</head>\n<body>\n<main>\n",
+            escaped(run_.other), escaped(run_.reference), style);
+        put("<h1>Skin weights compared</h1>\n<p><b class=\"a\">A</b>, the reference: <code>{}</code><br>"
+            "<b class=\"b\">B</b>: <code>{}</code><br>{} vertices, {} triangles, {} joints. sinew {}. "
+            "docs/quality.md defines every number.</p>\n",
+            escaped(run_.reference), escaped(run_.other), run_.scene->positions.size(),
+            run_.scene->triangles.size(), run_.match->skeleton.joints.size(), SINEW_VERSION);
+        if (!run_.notes.empty()) {
+            out_ += "<ul>\n";
+            for (const std::string& note : run_.notes) put("<li>{}</li>\n", escaped(note));
+            out_ += "</ul>\n";
+        }
+        for (const Gate& gate : run_.gates)
+            put("<p class=\"{}\">{} {:g}: {} ({:g})</p>\n", gate.passed ? "good" : "bad", escaped(gate.option),
+                gate.limit, gate.passed ? "passed" : "not passed", gate.value);
+    }
+
+    void row(std::string_view what, const std::string& a, const std::string& b, std::string_view remark = {}) {
+        put("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td class=\"text\">{}</td></tr>\n", what, a, b,
+            remark);
+    }
+    void fact(std::string_view what, const std::string& value) {
+        put("<tr><th scope=\"row\">{}</th><td class=\"text\" colspan=\"3\">{}</td></tr>\n", what, value);
+    }
+
+    void headline() {
+        const WeightsQuality &a = c_.a, &b = c_.b;
+        out_ +=
+            "<h2>Headline</h2>\n<div class=\"scroll\"><table id=\"headline\">\n<thead><tr><th></th>"
+            "<th class=\"a\">A</th><th class=\"b\">B</th><th></th></tr></thead>\n<tbody>\n";
+        fact("L1 per vertex, 0 to 2",
+             fmt::format("mean {:.4f}, median {:.4f}, 95th percentile {:.4f}, maximum {:.4f}", c_.l1.mean,
+                         c_.l1.median, c_.l1.p95, c_.l1.max));
+        fact("Influences of B", fmt::format("precision {:.4f}, recall {:.4f}", c_.precision, c_.recall));
+        fact("Strongest joint", fmt::format("agrees for {:.2f} % of the vertices", 100 * c_.strongest_agreement));
+        for (const PoseKind kind : {PoseKind::standard, PoseKind::random, PoseKind::given})
+            if (const PoseSummary s = summarise(c_.poses, kind); s.poses)
+                fact(fmt::format("Distance in {} {} poses", s.poses, to_string(kind)),
+                     fmt::format("mean {:.4f} %, maximum {:.4f} % (mean over poses), {:.4f} % in the worst", s.mean,
+                                 s.mean_max, s.max));
+        auto number = [](std::size_t n) { return fmt::format("{}", n); };
+        row("Vertices without weights", number(a.unweighted), number(b.unweighted));
+        row("Influences per vertex", fmt::format("{:.2f}", a.mean_influences),
+            fmt::format("{:.2f}", b.mean_influences),
+            fmt::format("at most {} and {}", a.max_influences, b.max_influences));
+        row("Joints with weight", number(a.joints), number(b.joints));
+        row("Torn vertices", number(a.torn), number(b.torn),
+            "weights differ from those of a vertex at the same place");
+        row("Dirichlet energy", fmt::format("{:.3f}", a.smoothness.total),
+            fmt::format("{:.3f}", b.smoothness.total), "smaller is smoother; rigid parts have none");
+        if (run_.options.bleed)
+            row("Bleed", fmt::format("{:.3f} %", 100 * a.bleed.share), fmt::format("{:.3f} %", 100 * b.bleed.share),
+                fmt::format("of all weight; {} and {} vertices", a.bleed.vertices, b.bleed.vertices));
+        if (c_.symmetry)
+            row("Symmetry error", fmt::format("{:.4f}", a.symmetry->mean), fmt::format("{:.4f}", b.symmetry->mean),
+                fmt::format(
+                    "mean L1 against the mirrored side; {:.1f} % of the vertices and {:.0f} % of the joints have "
+                    "a partner",
+                    100 * c_.symmetry->vertex_share, 100 * c_.symmetry->joint_share));
+        else
+            fact("Symmetry", "the skeleton has no mirror plane");
+        const WorstPoses worst = worst_poses(c_);
+        if (worst.volume_a && worst.volume_b)
+            row("Volume, worst pose", fmt::format("{:+.2f} %", 100 * *worst.volume_a->a.volume_change),
+                fmt::format("{:+.2f} %", 100 * *worst.volume_b->b.volume_change),
+                escaped(worst.volume_a->name + "; " + worst.volume_b->name));
+        if (worst.stretch_a)
+            row("Longest stretch, worst pose", fmt::format("{:.3f}", worst.stretch_a->a.stretch_max),
+                fmt::format("{:.3f}", worst.stretch_b->b.stretch_max),
+                escaped(worst.stretch_a->name + "; " + worst.stretch_b->name));
+        out_ += "</tbody></table></div>\n";
+    }
+
+    void pictures() {
+        if (run_.pictures.empty()) {
+            if (!run_.why_no_pictures.empty())
+                put("<h2>Pictures</h2>\n<p>None: {}.</p>\n", escaped(run_.why_no_pictures));
+            return;
+        }
+        out_ += "<h2>Pictures</h2>\n";
+        for (const ReportPicture& p : run_.pictures)
+            put("<figure><img alt=\"{0}\" "
+                "src=\"data:image/png;base64,{1}\"><figcaption>{0}</figcaption></figure>\n",
+                escaped(p.caption), base64(p.png));
+    }
+
+    /// Opens a plot of 800 × 300 with a frame from (x0, y0) to (x1, y1).
+    static constexpr double x0 = 60, x1 = 780, y0 = 15, y1 = 250;
+    void open_plot(std::string_view label) {
+        put("<svg viewBox=\"0 0 800 300\" role=\"img\" aria-label=\"{}\">\n"
+            "<path class=\"axis\" fill=\"none\" d=\"M{},{}V{}H{}\"/>\n",
+            label, x0, y0, y1, x1);
+    }
+    void label(double x, double y, std::string_view anchor, const std::string& text) {
+        put("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", x, y, anchor, text);
+    }
+
+    void histogram() {
+        const std::vector<std::size_t> bins = l1_histogram(c_, 40);
+        const std::size_t most = std::max<std::size_t>(1, *std::max_element(bins.begin(), bins.end()));
+        out_ += "<h2>L1 over the vertices</h2>\n<figure>";
+        open_plot("Histogram of the L1 distance per vertex");
+        // Heights by square root: the few bad vertices show beside the many good ones.
+        const double wide = (x1 - x0) / static_cast<double>(bins.size());
+        auto height = [&](double n) { return (y1 - y0) * std::sqrt(n / static_cast<double>(most)); };
+        for (const double part : {0.01, 0.1, 0.25, 0.5, 1.0}) {
+            const double n = std::round(part * static_cast<double>(most)), y = y1 - height(n);
+            put("<path class=\"axis\" d=\"M{},{:.1f}H{}\"/>\n", x0, y, x1);
+            label(x0 - 6, y + 4, "end", fmt::format("{}", n));
+        }
+        for (std::size_t i = 0; i < bins.size(); ++i) {
+            const double h = height(static_cast<double>(bins[i]));
+            put("<rect class=\"bar\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"><title>{:.2f} to "
+                "{:.2f}: "
+                "{} vertices</title></rect>\n",
+                x0 + wide * static_cast<double>(i) + 1, y1 - h, wide - 2, h, 0.05 * static_cast<double>(i),
+                0.05 * static_cast<double>(i + 1), bins[i]);
+        }
+        for (int i = 0; i <= 4; ++i)
+            label(x0 + (x1 - x0) * i / 4, y1 + 18, "middle", fmt::format("{:.1f}", 0.5 * i));
+        label((x0 + x1) / 2, y1 + 38, "middle", "L1 distance of a vertex's weights");
+        out_ +=
+            "</svg><figcaption>Vertices in steps of 0.05; heights grow with the square "
+            "root.</figcaption></figure>\n";
+    }
+
+    /// The bins that have vertices, as one line.
+    void curve(const std::vector<double>& values, std::size_t colour, bool dashed) {
+        std::string path;
+        const auto bins = static_cast<double>(values.size());
+        for (std::size_t k = 0; k < values.size(); ++k) {
+            if (!c_.limb.vertices[k]) continue;
+            const double x = x0 + (x1 - x0) * (static_cast<double>(k) + 0.5) / bins, y = y1 - (y1 - y0) * values[k];
+            path += fmt::format("{}{:.1f},{:.1f}", path.empty() ? "M" : " L", x, y);
+        }
+        put("<path class=\"curve c{}{}\" d=\"{}\"/>\n", colour, dashed ? " dashed" : "", path);
+    }
+
+    void limb() {
+        const LimbProfile& limb = c_.limb;
+        if (limb.joints.empty()) return;
+        out_ += "<h2>Weights along the chain that differs most</h2>\n<figure>";
+        open_plot("Weight profile along a limb");
+        for (const double w : {0.0, 0.25, 0.5, 0.75, 1.0}) {
+            const double y = y1 - (y1 - y0) * w;
+            put("<path class=\"axis\" d=\"M{},{:.1f}H{}\"/>\n", x0, y, x1);
+            label(x0 - 6, y + 4, "end", fmt::format("{:.2f}", w));
+        }
+        for (std::size_t j = 0; j < limb.joints.size(); ++j) {
+            const double x = x0 + (x1 - x0) * limb.joint_at[j] / limb.length;
+            put("<path class=\"axis\" d=\"M{:.1f},{}V{}\"/>\n", x, y0, y1 + 5);
+            if (limb.joints.size() <= 12)
+                label(x, y1 + (j % 2 ? 32 : 18), j ? "middle" : "start", name(limb.joints[j]));
+        }
+        for (std::size_t j = 0; j < limb.joints.size(); ++j) {
+            curve(limb.a[j], j % 8, false);
+            curve(limb.b[j], j % 8, true);
+        }
+        put("</svg><figcaption>Mean weight of each joint against the length along the chain ({:.4g} scene units). "
+            "<b>Solid: A; dashed: B.</b> ",
+            limb.length);
+        for (std::size_t j = 0; j < limb.joints.size(); ++j)
+            put("{}<svg viewBox=\"0 0 20 8\" style=\"width:1.4em;display:inline\"><path class=\"curve c{}\" "
+                "d=\"M0,4H20\"/></svg> {}",
+                j ? ", " : "", j % 8, name(limb.joints[j]));
+        out_ += "</figcaption></figure>\n";
+    }
+
+    void poses() {
+        if (c_.poses.empty()) return;
+        out_ +=
+            "<h2>Poses</h2>\n<p>Distance between the two deformed meshes in percent of the diagonal at rest; "
+            "volume "
+            "against rest; the most stretched side of a triangle.</p>\n<div class=\"scroll\"><table id=\"poses\">\n"
+            "<thead><tr><th>Pose</th><th>Kind</th><th>Mean</th><th>Max</th><th>At vertex</th><th "
+            "class=\"a\">Volume A</th>"
+            "<th class=\"b\">Volume B</th><th class=\"a\">Stretch A</th><th class=\"b\">Stretch "
+            "B</th></tr></thead>\n"
+            "<tbody>\n";
+        auto volume = [](const PoseShape& s) {
+            return s.volume_change ? fmt::format("{:+.2f} %", 100 * *s.volume_change) : std::string("none");
+        };
+        for (const PoseComparison& p : c_.poses)
+            put("<tr><td>{}</td><td "
+                "class=\"text\">{}</td><td>{:.4f}</td><td>{:.4f}</td><td>{}</td><td>{}</td><td>{}</td>"
+                "<td>{:.3f}</td><td>{:.3f}</td></tr>\n",
+                escaped(p.name), to_string(p.kind), p.mean, p.max, p.worst_vertex, volume(p.a), volume(p.b),
+                p.a.stretch_max, p.b.stretch_max);
+        out_ += "</tbody></table></div>\n";
+    }
+
+    void joints() {
+        out_ +=
+            "<h2>Joints, worst first</h2>\n<p>Share of the whole difference; sum of weights; vertices on which the "
+            "joint "
+            "is the strongest; precision and recall of its influences; Dirichlet energy; bleed.</p>\n"
+            "<div class=\"scroll\"><table id=\"joints\">\n<thead><tr><th>Joint</th><th>L1 share</th>"
+            "<th class=\"a\">Weight A</th><th class=\"b\">Weight B</th><th class=\"a\">Strongest A</th>"
+            "<th class=\"b\">Strongest B</th><th>Both</th><th>Precision</th><th>Recall</th><th class=\"a\">Energy "
+            "A</th>"
+            "<th class=\"b\">Energy B</th><th class=\"a\">Bleed A</th><th class=\"b\">Bleed "
+            "B</th></tr></thead>\n<tbody>\n";
+        auto share = [](double part, double whole, bool known) {
+            return known && whole > 0 ? fmt::format("{:.3f}", part / whole) : std::string("none");
+        };
+        for (const JointComparison& j : c_.joints) {
+            auto far = [&](const WeightsQuality& q, double mass) {
+                return share(run_.options.bleed ? q.bleed.far_weight[j.joint] : 0, mass, run_.options.bleed);
+            };
+            const auto both = static_cast<double>(j.influences_both);
+            put("<tr><td>{}</td><td>{:.2f} "
+                "%</td><td>{:.1f}</td><td>{:.1f}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
+                "<td>{}</td><td>{:.3f}</td><td>{:.3f}</td><td>{}</td><td>{}</td></tr>\n",
+                name(j.joint), 100 * j.l1_share, j.mass_a, j.mass_b, j.strongest_a, j.strongest_b, j.strongest_both,
+                share(both, static_cast<double>(j.influences_b), true),
+                share(both, static_cast<double>(j.influences_a), true), c_.a.smoothness.energy[j.joint],
+                c_.b.smoothness.energy[j.joint], far(c_.a, j.mass_a), far(c_.b, j.mass_b));
+        }
+        out_ += "</tbody></table></div>\n";
+        list("Joints that only A has", run_.match->only_reference);
+        list("Joints that only B has", run_.match->only_other);
+    }
+
+    void list(std::string_view what, const std::vector<std::uint32_t>& joints) {
+        if (joints.empty()) return;
+        put("<p>{}: ", what);
+        for (std::size_t i = 0; i < joints.size(); ++i) put("{}{}", i ? ", " : "", name(joints[i]));
+        out_ += ".</p>\n";
+    }
+
+    std::string weights(std::span<const Influence> row) const {
+        std::string out;
+        for (const Influence& i : row)
+            out += fmt::format("{}{} {:.3f}", out.empty() ? "" : ", ", name(i.joint), i.weight);
+        return out.empty() ? "none" : out;
+    }
+
+    void worst_vertices() {
+        if (c_.worst_vertices.empty()) return;
+        out_ +=
+            "<h2>Worst vertices</h2>\n<div class=\"scroll\"><table id=\"worst\">\n<thead><tr><th>Vertex</th>"
+            "<th class=\"text\">Mesh and vertex in it</th><th>L1</th><th class=\"text\">Position</th>"
+            "<th class=\"text a\">Weights A</th><th class=\"text b\">Weights B</th></tr></thead>\n<tbody>\n";
+        for (const std::uint32_t v : c_.worst_vertices) {
+            const std::pair<std::string, std::uint32_t> place = place_of(*run_.scene, v);
+            const Vec3& p = run_.scene->positions[v];
+            put("<tr><td>{}</td><td class=\"text\">{} {}</td><td>{:.4f}</td><td class=\"text\">{:.4g}, {:.4g}, "
+                "{:.4g}</td>"
+                "<td class=\"text\">{}</td><td class=\"text\">{}</td></tr>\n",
+                v, escaped(place.first), place.second, c_.vertex_l1[v], p.x, p.y, p.z, weights((*run_.a)[v]),
+                weights((*run_.b)[v]));
+        }
+        out_ += "</tbody></table></div>\n";
+    }
+
+    const CompareRun& run_;
+    const Comparison& c_;
+    std::string out_;
+};
+
+}  // namespace
+
+std::string make_compare_page(const CompareRun& run) { return Page(run).make(); }
+
+}  // namespace sinew::cli

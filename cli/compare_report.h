@@ -1,0 +1,62 @@
+// What `sinew compare` says of two bindings, as JSON and as a page.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "sinew/io.h"
+#include "sinew/quality.h"
+
+namespace sinew::cli {
+
+/// A limit that the user set, and what it was held against.
+struct Gate {
+    std::string option;
+    double limit = 0, value = 0;
+    bool passed = true;
+};
+
+/// A picture for the page.
+struct ReportPicture {
+    std::string caption;
+    std::vector<std::byte> png;
+};
+
+struct CompareRun {
+    std::string reference, other;       ///< files, as given
+    const io::Scene* scene = nullptr;   ///< of the reference
+    const JointMatch* match = nullptr;  ///< its skeleton is the one compared on
+    const SkinWeights *a = nullptr, *b = nullptr;
+    CompareOptions options;
+    std::vector<std::string> pose_files;
+    int threads = 0;
+    const Comparison* result = nullptr;
+    std::vector<Gate> gates;
+    std::vector<std::string> notes;
+    std::vector<ReportPicture> pictures;
+    std::string why_no_pictures;  ///< where there are none
+    double load_seconds = 0, compare_seconds = 0, total_seconds = 0;
+};
+
+/// Vertices by L1, in steps of 2 / bins.
+std::vector<std::size_t> l1_histogram(const Comparison& result, std::size_t bins);
+
+/// "mesh/0" and the number of the vertex within it.
+std::pair<std::string, std::uint32_t> place_of(const io::Scene& scene, std::uint32_t vertex);
+
+/// The pose in which the two sides are farthest apart, and those in which A and B change their volume most; null
+/// where there is none.
+struct WorstPoses {
+    const PoseComparison *distance = nullptr, *volume_a = nullptr, *volume_b = nullptr, *stretch_a = nullptr,
+                         *stretch_b = nullptr;
+};
+WorstPoses worst_poses(const Comparison& result);
+
+/// The keys are documented in docs/compare-report.md.
+nlohmann::ordered_json make_compare_report(const CompareRun& run);
+
+/// One self-contained page.
+std::string make_compare_page(const CompareRun& run);
+
+}  // namespace sinew::cli
