@@ -1,0 +1,91 @@
+// What every method is given and what it returns. A method is one function of this header, in a file of its own.
+#pragma once
+
+#include <chrono>
+
+#include "bind/rows.h"
+#include "core/parallel.h"
+#include "sinew/bind.h"
+
+namespace sinew {
+
+/// Times stages and tells the context of them.
+class StageClock {
+public:
+    StageClock(BindReport& report, Context* context) : report_(report), context_(context) {}
+
+    template <typename Work>
+    auto run(const char* stage, Work&& work) {
+        report_progress(context_, stage, 0);
+        const auto start = std::chrono::steady_clock::now();
+        auto result = work();
+        const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+        report_.seconds.push_back({stage, passed.count()});
+        report_progress(context_, stage, 1);
+        return result;
+    }
+
+private:
+    BindReport& report_;
+    Context* context_;
+};
+
+/// How many joints are kept per vertex: more than are shown, because overshoot and falloff edits reorder them.
+inline std::size_t kept_joints(const FinishOptions& finish) {
+    return static_cast<std::size_t>(std::max(8, 2 * finish.max_influences));
+}
+
+/// A bind at the point where methods part. Everything was checked.
+struct Task {
+    const MeshView& mesh;
+    const Skeleton& skeleton;
+    const BindOptions& options;
+    const MeshTopology& topology;
+    const RowPlan& plan;
+    const std::vector<bool>& used;  ///< per vertex: its position belongs to a triangle
+    float unit;                     ///< scene units per unit-cube unit
+    Context* context;
+    StageClock& clock;
+    BindReport& report;        ///< coverage is counted by the caller
+    std::vector<Bone>& bones;  ///< as make_bones left them; a method that knows the volume lengthens leaves
+
+    /// Slots per row: all joints that a set can use, or as many as are kept.
+    std::size_t width() const {
+        std::size_t widest = 0;
+        for (const JointSet& set : plan.sets) widest = std::max(widest, set.joints.size());
+        return options.finish.max_influences == all_influences ? widest
+                                                               : std::min(widest, kept_joints(options.finish));
+    }
+};
+
+/// Rows of distances, filled in parallel, and how each vertex came by its own. Rows of vertices that share
+/// another's are filled by the caller.
+struct DistanceRows {
+    using Entry = std::pair<float, std::uint32_t>;  ///< distance, joint
+
+    DistanceTable table;
+    std::vector<Coverage> coverage;
+
+    explicit DistanceRows(const Task& task) : coverage(task.mesh.positions.size(), Coverage::none) {
+        table.vertices = task.mesh.positions.size();
+        table.width = task.width();
+        table.unit = task.unit;
+        table.joint.assign(table.vertices * table.width, DistanceTable::none);
+        table.distance.assign(table.vertices * table.width, std::numeric_limits<float>::infinity());
+    }
+
+    /// Sorts the row and keeps what fits. An empty one is Coverage::none.
+    void store(std::uint32_t vertex, std::span<Entry> row, Coverage how) {
+        std::sort(row.begin(), row.end());
+        const std::size_t n = std::min(row.size(), table.width);
+        for (std::size_t k = 0; k < n; ++k) {
+            table.distance[vertex * table.width + k] = row[k].first;
+            table.joint[vertex * table.width + k] = row[k].second;
+        }
+        coverage[vertex] = row.empty() ? Coverage::none : how;
+    }
+};
+
+Result<DistanceRows> bind_geodesic_voxel(const Task& task);
+
+}  // namespace sinew
