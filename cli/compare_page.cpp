@@ -279,7 +279,7 @@ private:
             "<h2>Poses</h2>\n<p>Distance between the two deformed meshes in percent of the diagonal at rest; "
             "volume "
             "against rest; the most stretched side of a triangle.</p>\n<div class=\"scroll\"><table id=\"poses\">\n"
-            "<thead><tr><th>Pose</th><th>Kind</th><th>Mean</th><th>Max</th><th>At vertex</th><th "
+            "<thead><tr><th>Pose</th><th class=\"text\">Kind</th><th>Mean</th><th>Max</th><th>At vertex</th><th "
             "class=\"a\">Volume A</th>"
             "<th class=\"b\">Volume B</th><th class=\"a\">Stretch A</th><th class=\"b\">Stretch "
             "B</th></tr></thead>\n"

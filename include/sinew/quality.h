@@ -40,14 +40,15 @@ struct Symmetry {
     std::array<double, 3> normal{1, 0, 0};  ///< unit vector
     std::vector<std::uint32_t> joint;       ///< per joint: its partner, itself where it lies on the plane, or none
     std::vector<std::uint32_t> vertex;      ///< per vertex: the nearest to its mirrored place, or none
-    double joint_share = 0;                 ///< of the joints: those that have a partner
+    double joint_share = 0;                 ///< of the joints that deform: those that have a partner
     double vertex_share = 0;                ///< of the vertices, the same
 };
 /// Finds the plane from the places of joints and who is whose parent; names only tell joints at one place apart.
 /// Planes that are tried: those between two joints of one parent, and those across x, y and z through the middle of
-/// the joints. A skeleton is symmetric if 80 % of its joints, and at least one pair, have a partner within 1 % of
-/// the diagonal of the box of its joints; else there is no value. Vertices pair within 0.2 % of the diagonal of the
-/// mesh. O(joints² + V log V).
+/// the joints. A skeleton is symmetric if 80 % of its deforming joints, and at least one pair, have a partner
+/// within 2 % of the diagonal of the box of its joints; else there is no value. Vertices pair within 0.2 % of the
+/// diagonal of the mesh. Time: pairs of siblings for each of at most 100 planes, and V log V. There is no value
+/// either where thousands of joints have one parent, which would take too long.
 Result<std::optional<Symmetry>> find_symmetry(const MeshView& mesh, const Skeleton& skeleton,
                                               Context* context = nullptr);
 
@@ -62,7 +63,8 @@ Result<SymmetryError> symmetry_error(const Symmetry& symmetry, const SkinWeights
 /// Weight in places that belong to others. Distance is measured inside the volume (voxels, steps of length, no
 /// penalty; loose parts joined across their narrowest gaps). With d_j from the bones of joint j, d the least of
 /// them all and n the joint that has it: w_j is far away where d_j - d > max(d, half the length of n's longest
-/// bone, two voxels).
+/// bone, two voxels). Where the bones of n are points, the way to the nearest other joint that is used stands for
+/// their length.
 struct BleedOptions {
     int resolution = 128;  ///< as VoxelizeOptions::resolution
 };

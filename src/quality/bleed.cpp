@@ -96,6 +96,17 @@ Result<std::vector<Bleed>> bleed_of(const MeshView& mesh, const MeshTopology& to
             std::hypot(double{b.tail.x} - b.head.x, double{b.tail.y} - b.head.y, double{b.tail.z} - b.head.z);
         length[b.joint] = std::max(length[b.joint], l / domain->transform.voxel * unit);
     }
+    // Where bones are points (a skeleton without parents), what lies between joints belongs to both halfway.
+    for (const std::uint32_t j : list) {
+        if (length[j] > 0) continue;
+        double nearest_other = INFINITY;
+        for (const std::uint32_t k : list) {
+            const Vec3 &p = skeleton.joints[j].position, &q = skeleton.joints[k].position;
+            const double d = std::hypot(double{p.x} - q.x, double{p.y} - q.y, double{p.z} - q.z);
+            if (d > 0) nearest_other = std::min(nearest_other, d);
+        }
+        if (nearest_other < INFINITY) length[j] = nearest_other / domain->transform.voxel * unit;
+    }
     // Per vertex: its leaf, and how far from there a joint may be (in units of the field).
     std::vector<bool> in_triangle(n, false);
     for (const Triangle& t : mesh.triangles)

@@ -4,15 +4,17 @@
 #include <string>
 #include <tuple>
 
+#include "core/joint_names.h"
 #include "quality/measures.h"
 
 namespace sinew {
 
 namespace {
 
-constexpr double joint_tolerance = 0.01;    // of the diagonal of the joints' box
+constexpr double joint_tolerance = 0.02;    // of the diagonal of the joints' box
 constexpr double vertex_tolerance = 0.002;  // of the diagonal of the mesh's box
-constexpr double least_share = 0.8;         // of the joints that must have a partner
+constexpr double least_share = 0.8;         // of the deforming joints that must have a partner
+constexpr double most_work = 3e8;           // pairs of siblings looked at, over all planes
 
 double dot(const Point3& a, const Point3& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 Point3 minus(const Point3& a, const Point3& b) { return {a[0] - b[0], a[1] - b[1], a[2] - b[2]}; }
@@ -57,24 +59,34 @@ struct Tree {
     }
 };
 
-/// Letters that two names share at their beginning and at their end.
-std::size_t likeness(const std::string& a, const std::string& b) {
+bool has_side(const std::string& name) {
+    for (const std::string& word : name_words(name))
+        if (word == "l" || word == "r" || word == "left" || word == "right") return true;
+    return false;
+}
+
+/// How badly two names fit as those of partners: letters that they do not share at their beginning or end. One that
+/// names a side is not the partner of itself.
+std::size_t unlikeness(const Skeleton& skeleton, std::uint32_t joint, std::uint32_t partner) {
+    const std::string &a = skeleton.joints[joint].name, &b = skeleton.joints[partner].name;
+    if (joint == partner) return has_side(a) ? a.size() : 0;
     const std::size_t n = std::min(a.size(), b.size());
     std::size_t front = 0, back = 0;
     while (front < n && a[front] == b[front]) ++front;
     while (back < n - front && a[a.size() - 1 - back] == b[b.size() - 1 - back]) ++back;
-    return front + back;
+    return std::max(a.size(), b.size()) - front - back;
 }
 
 /// Partners from the roots down: children of partners are matched by where they are.
 struct Partners {
     std::vector<std::uint32_t> of;
-    std::size_t matched = 0, pairs = 0;
-    double off = 0;  // sum of distances from the mirrored places
+    std::size_t matched = 0, pairs = 0;  // matched: joints that deform
+    double off = 0;                      // sum of distances from the mirrored places
 
     Partners(const Skeleton& skeleton, const Tree& tree, const Plane& plane) : of(tree.at.size(), Symmetry::none) {
         struct Offer {
             double distance;
+            int coarse;  // the same in quarters of the tolerance
             std::size_t size_differs;
             std::size_t unlike;
             std::uint32_t a, b;
@@ -91,15 +103,13 @@ struct Partners {
                     if (!(d <= tolerance)) continue;
                     const std::size_t differ = tree.below[a] > tree.below[b] ? tree.below[a] - tree.below[b]
                                                                              : tree.below[b] - tree.below[a];
-                    const std::string &name = skeleton.joints[a].name, &other = skeleton.joints[b].name;
                     offers.push_back(
-                        {d, differ, std::max(name.size(), other.size()) - likeness(name, other), a, b});
+                        {d, static_cast<int>(4 * d / tolerance), differ, unlikeness(skeleton, a, b), a, b});
                 }
-            // Distances within the tolerance say little: joints at one place differ in what hangs on them.
-            std::sort(offers.begin(), offers.end(), [&](const Offer& x, const Offer& y) {
-                if (x.size_differs != y.size_differs) return x.size_differs < y.size_differs;
-                if (std::abs(x.distance - y.distance) > 0.1 * tolerance) return x.distance < y.distance;
-                return std::tie(x.unlike, x.a, x.b) < std::tie(y.unlike, y.a, y.b);
+            // Small distances say little: joints at one place differ in what hangs on them, then in name.
+            std::sort(offers.begin(), offers.end(), [](const Offer& x, const Offer& y) {
+                return std::tie(x.size_differs, x.coarse, x.unlike, x.distance, x.a, x.b) <
+                       std::tie(y.size_differs, y.coarse, y.unlike, y.distance, y.a, y.b);
             });
             for (const Offer& o : offers) {
                 if (of[o.a] != Symmetry::none || of[o.b] != Symmetry::none) continue;
@@ -110,7 +120,8 @@ struct Partners {
                 of[o.b] = o.a;
                 off += o.distance;
                 next.push_back({o.a, o.b});
-                matched += o.a == o.b ? 1 : 2;
+                matched += skeleton.joints[o.a].deform;
+                if (o.a != o.b) matched += skeleton.joints[o.b].deform;
                 pairs += o.a != o.b;
             }
         };
@@ -205,10 +216,16 @@ Result<std::optional<Symmetry>> find_symmetry(const MeshView& mesh, const Skelet
 
     std::vector<Plane> planes{{tree.middle, {1, 0, 0}}, {tree.middle, {0, 0, 1}}, {tree.middle, {0, 1, 0}}};
     const double tolerance = joint_tolerance * tree.size;
-    // Pairs low in the tree add nothing that those above do not say better: the first hundred planes will do.
+    // Pairs low in the tree add nothing that those above do not say better: the first hundred planes will do, or
+    // fewer where thousands of joints have one parent.
+    double pairs = static_cast<double>(tree.roots.size()) * static_cast<double>(tree.roots.size());
+    for (const auto& list : tree.children)
+        pairs += static_cast<double>(list.size()) * static_cast<double>(list.size());
+    const auto most_planes = static_cast<std::size_t>(std::min(100.0, most_work / (2 * pairs + 1)));
+    if (most_planes < planes.size()) return out;
     auto try_siblings = [&](const std::vector<std::uint32_t>& siblings) {
         for (std::size_t i = 0; i < siblings.size(); ++i)
-            for (std::size_t k = i + 1; k < siblings.size() && planes.size() < 100; ++k) {
+            for (std::size_t k = i + 1; k < siblings.size() && planes.size() < most_planes; ++k) {
                 const std::uint32_t a = siblings[i], b = siblings[k];
                 Point3 normal = minus(tree.at[a], tree.at[b]);
                 const double length = std::sqrt(dot(normal, normal));
@@ -241,13 +258,15 @@ Result<std::optional<Symmetry>> find_symmetry(const MeshView& mesh, const Skelet
             plane = candidate;
         }
     }
-    if (!best || static_cast<double>(best->matched) < least_share * static_cast<double>(tree.at.size())) return out;
+    const auto deforming = static_cast<double>(
+        std::count_if(skeleton.joints.begin(), skeleton.joints.end(), [](const Joint& j) { return j.deform; }));
+    if (!best || static_cast<double>(best->matched) < least_share * deforming) return out;
 
     Symmetry s;
     s.point = plane.point;
     s.normal = plane.normal;
     s.joint = best->of;
-    s.joint_share = static_cast<double>(best->matched) / static_cast<double>(tree.at.size());
+    s.joint_share = static_cast<double>(best->matched) / deforming;
     const std::size_t n = mesh.positions.size();
     s.vertex.assign(n, Symmetry::none);
     std::vector<std::pair<Point3, std::uint32_t>> points;

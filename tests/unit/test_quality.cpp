@@ -344,10 +344,10 @@ TEST(SymmetryTest, ThePlaneMayLieAnywhere) {
 TEST(SymmetryTest, WhatHasNoOtherSideHasNoPlane) {
     for (const Character& c : {test::bar(), test::l_corner()})
         EXPECT_FALSE(must(find_symmetry(c.mesh(), c.skeleton))) << c.name;
-    // A person whose left arm hangs and whose right arm is raised.
+    // A person whose left arm is raised: the legs still pair, but that is too little.
     Character c = test::biped({.cell = 0.04});
     for (Joint& j : c.skeleton.joints)
-        if (j.name.find("_L") != std::string::npos) j.position.y += 0.3f;
+        if (j.name.find("_L") != std::string::npos && j.position.y > 0.95f) j.position.y += 0.3f;
     EXPECT_FALSE(must(find_symmetry(c.mesh(), c.skeleton)));
 }
 
