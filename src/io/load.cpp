@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "io/foreign.h"
 #include "io/formats.h"
 #include "io/gltf_scene.h"
 
@@ -46,7 +47,17 @@ Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& na
             return Error{ErrorCode::usage, name + ": an OBJ file has no skeleton (give one with --skeleton FILE)"};
         return read_obj(text, name, std::move(*skeleton));
     }
-    return input_error(name, "not a file that sinew reads: .glb, .gltf, .vrm, or .obj with a skeleton");
+    if (is_foreign(extension)) {
+        auto scene = read_foreign(bytes, name, base);
+        if (!scene) return scene.error();
+        auto document = foreign_document(std::move(*scene), name);
+        if (!document) return document.error();
+        return read_scene(std::move(*document), std::move(skeleton));
+    }
+    return input_error(
+        name,
+        "not a file that sinew reads: .glb, .gltf, .vrm, .fbx, .dae (docs/formats.md has others), or "
+        ".obj with a skeleton");
 }
 
 Result<Scene> load(const std::filesystem::path& path, const LoadOptions& options) {

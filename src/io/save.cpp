@@ -3,6 +3,7 @@
 #include <cctype>
 #include <set>
 
+#include "io/foreign.h"
 #include "io/formats.h"
 #include "io/gltf_scene.h"
 
@@ -62,6 +63,9 @@ std::string extension_of(const std::filesystem::path& path) {
 Status check_output(const std::filesystem::path& path) {
     const std::string extension = extension_of(path);
     if (extension == ".glb" || extension == ".vrm" || extension == ".gltf") return Done{};
+    if (is_foreign(extension))
+        return Error{ErrorCode::usage, path.string() + ": sinew reads " + extension +
+                                           " files, but writes .glb, .vrm or .gltf (name the output .glb)"};
     return Error{ErrorCode::usage, path.string() + ": output must be .glb, .vrm or .gltf"};
 }
 

@@ -1,0 +1,111 @@
+// Files of formats that are not glTF: read by another library into plain arrays (foreign_assimp.cpp), then made a
+// glTF document at the door (foreign_document.cpp), so that everything behind it knows one format.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "io/gltf_document.h"
+#include "io/matrix.h"
+#include "sinew/core.h"
+
+namespace sinew::io {
+
+/// A joint that moves vertices of one mesh.
+struct ForeignBone {
+    static constexpr std::size_t missing = static_cast<std::size_t>(-1);
+    std::string name;
+    std::size_t node = missing;  ///< missing: the file names a bone that is no node of it
+    Matrix offset;               ///< from the space of the mesh to the space of the bone, at the bind pose
+    struct Weight {
+        std::uint32_t vertex = 0;
+        float weight = 0;
+    };
+    std::vector<Weight> weights;
+};
+
+/// A shape: offsets of positions and (V or none) of normals.
+struct ForeignTarget {
+    std::string name;
+    float weight = 0;
+    std::vector<Vec3> positions, normals;
+};
+
+/// The part of a mesh that has one material. One vertex per corner is the rule; foreign_document joins equal ones.
+struct ForeignMesh {
+    std::string name;
+    std::size_t material = 0;
+    std::vector<Vec3> positions;                         ///< V; all others V or none
+    std::vector<Vec3> normals, tangents;                 ///< any length
+    std::vector<float> tangent_signs;                    ///< of the bitangent: 1 or -1
+    std::vector<std::vector<std::array<float, 2>>> uvs;  ///< v downwards, as glTF has it
+    std::vector<std::array<float, 4>> colors;
+    std::vector<Triangle> triangles;  ///< indices < V
+    std::vector<ForeignBone> bones;
+    std::vector<ForeignTarget> targets;
+};
+
+struct ForeignNode {
+    std::string name;
+    std::size_t parent = Rig::no_node;  ///< before this node
+    Matrix local;
+    std::vector<std::size_t> meshes;
+};
+
+struct ForeignImage {
+    std::string name;
+    std::vector<std::byte> bytes;  ///< PNG or JPEG
+};
+
+struct ForeignMaterial {
+    static constexpr std::size_t none = static_cast<std::size_t>(-1);
+    std::string name;
+    std::array<float, 4> base_color{1, 1, 1, 1};
+    std::array<float, 3> emissive{0, 0, 0};
+    float metallic = 0, roughness = 1;
+    bool two_sided = false;
+    std::size_t base_image = none, normal_image = none, emissive_image = none;
+};
+
+/// Keys of one property of a node: times rise, seconds; `width` numbers per key.
+struct ForeignChannel {
+    std::size_t node = 0;
+    std::string path;  ///< translation, rotation (x y z w) or scale
+    std::vector<float> times, values;
+};
+
+struct ForeignClip {
+    std::string name;
+    std::vector<ForeignChannel> channels;
+};
+
+struct ForeignScene {
+    std::vector<ForeignNode> nodes;  ///< parents first
+    std::vector<ForeignMesh> meshes;
+    std::vector<ForeignMaterial> materials;
+    std::vector<ForeignImage> images;
+    std::vector<ForeignClip> clips;
+    double metres = 1;  ///< length of the file's unit
+    Matrix turn;        ///< rotation of the file's axes to right-handed, y up
+    std::vector<std::string> warnings;
+};
+
+/// Whether read_foreign is for files of this extension (".fbx"; lower case), in this build or in another.
+bool is_foreign(const std::string& extension);
+
+/// Reads the file from its bytes. Nothing else is opened but textures, in `base` (empty: none) or below it.
+Result<ForeignScene> read_foreign(std::span<const std::byte> bytes, const std::string& name,
+                                  const std::filesystem::path& base);
+
+/// The same scene as a glTF document: metres, y up, everything embedded. Node names, hierarchy, local axes of
+/// joints and clips stay. Skinned meshes come to stand where the file binds them, in the world, as roots, so the
+/// inverse bind matrices of one joint agree over all meshes and mostly one skin is enough; joints of it are also
+/// the nodes without meshes below a joint (ends of fingers), which say where bones end.
+Result<std::shared_ptr<Document>> foreign_document(ForeignScene scene, const std::string& name);
+
+}  // namespace sinew::io

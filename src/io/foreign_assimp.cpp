@@ -1,0 +1,351 @@
+// The one file that knows assimp: its scene as plain arrays. Numbers come as the file has them; units, axes and the
+// sense of it all are foreign_document's.
+#include <assimp/MemoryIOWrapper.h>
+#include <assimp/config.h>
+#include <assimp/material.h>
+#include <assimp/postprocess.h>
+#include <assimp/scene.h>
+#include <algorithm>
+#include <assimp/IOSystem.hpp>
+#include <assimp/Importer.hpp>
+#include <cctype>
+#include <cmath>
+#include <map>
+
+#include "io/foreign.h"
+#include "io/formats.h"
+
+namespace sinew::io {
+
+namespace {
+
+/// Serves the bytes under the name of the file, and no other file: what a model refers to is not opened behind our
+/// back.
+class OneFile : public Assimp::IOSystem {
+public:
+    OneFile(std::string name, std::span<const std::byte> bytes) : name_(std::move(name)), bytes_(bytes) {}
+    bool Exists(const char* name) const override { return name_ == name; }
+    char getOsSeparator() const override { return '/'; }
+    Assimp::IOStream* Open(const char* name, const char*) override {
+        if (name_ != name) return nullptr;
+        return new Assimp::MemoryIOStream(reinterpret_cast<const std::uint8_t*>(bytes_.data()), bytes_.size());
+    }
+    void Close(Assimp::IOStream* stream) override { delete stream; }
+
+private:
+    std::string name_;
+    std::span<const std::byte> bytes_;
+};
+
+std::string text_of(const aiString& s) { return {s.data, std::min<std::size_t>(s.length, sizeof s.data - 1)}; }
+Vec3 vec3(const aiVector3D& v) { return {v.x, v.y, v.z}; }
+
+Matrix matrix(const aiMatrix4x4& a) {
+    Matrix out;
+    for (unsigned r = 0; r < 4; ++r)
+        for (unsigned c = 0; c < 4; ++c) out(r, c) = a[r][c];
+    return out;
+}
+
+/// A number of the scene's metadata, of whatever type.
+std::optional<double> number(const aiScene& scene, const char* key) {
+    if (!scene.mMetaData) return std::nullopt;
+    double as_double = 0;
+    float as_float = 0;
+    std::int32_t as_int = 0;
+    if (scene.mMetaData->Get(key, as_double)) return as_double;
+    if (scene.mMetaData->Get(key, as_float)) return double{as_float};
+    if (scene.mMetaData->Get(key, as_int)) return double(as_int);
+    return std::nullopt;
+}
+
+/// What FBX files say of their axes: rows of the rotation to x right, y up. Empty where they say nothing usable.
+std::optional<Matrix> fbx_turn(const aiScene& scene) {
+    double axes[3][3] = {};
+    const char* const keys[2][2] = {{"CoordAxis", "CoordAxisSign"}, {"UpAxis", "UpAxisSign"}};
+    for (std::size_t row = 0; row < 2; ++row) {
+        const auto axis = number(scene, keys[row][0]), sign = number(scene, keys[row][1]);
+        if (!axis || !(*axis == 0 || *axis == 1 || *axis == 2)) return std::nullopt;
+        axes[row][static_cast<std::size_t>(*axis)] = sign && *sign < 0 ? -1 : 1;
+    }
+    // The third axis follows from the other two, for a scene is never mirrored.
+    for (std::size_t k = 0; k < 3; ++k) {
+        const std::size_t i = (k + 1) % 3, j = (k + 2) % 3;
+        axes[2][k] = axes[0][i] * axes[1][j] - axes[0][j] * axes[1][i];
+    }
+    Matrix out;
+    double size = 0;
+    for (std::size_t r = 0; r < 3; ++r)
+        for (std::size_t c = 0; c < 3; ++c) {
+            out(r, c) = axes[r][c];
+            size += std::abs(axes[r][c]);
+        }
+    if (size != 3) return std::nullopt;  // up and right are one axis
+    return out;
+}
+
+class Reader {
+public:
+    Reader(const aiScene& scene, const std::filesystem::path& base) : scene_(scene), base_(base) {}
+
+    Result<ForeignScene> read(const std::string& name) {
+        if (!scene_.mRootNode) return input_error(name, "the file has no nodes");
+        read_nodes();
+        for (unsigned m = 0; m < scene_.mNumMeshes; ++m) {
+            Result<ForeignMesh> mesh = read_mesh(*scene_.mMeshes[m]);
+            if (!mesh) return input_error(name, mesh.error().message);
+            out_.meshes.push_back(std::move(*mesh));
+        }
+        for (unsigned m = 0; m < scene_.mNumMaterials; ++m) read_material(*scene_.mMaterials[m]);
+        for (unsigned a = 0; a < scene_.mNumAnimations; ++a) read_clip(*scene_.mAnimations[a]);
+        if (scene_.mNumCameras + scene_.mNumLights > 0)
+            out_.warnings.push_back("cameras and lights of the file are left out");
+        return std::move(out_);
+    }
+
+private:
+    void read_nodes() {
+        // Without recursion: a hostile file nests as deep as it likes.
+        std::vector<std::pair<const aiNode*, std::size_t>> stack{{scene_.mRootNode, Rig::no_node}};
+        while (!stack.empty()) {
+            const auto [node, parent] = stack.back();
+            stack.pop_back();
+            ForeignNode out;
+            out.name = text_of(node->mName);
+            out.parent = parent;
+            out.local = matrix(node->mTransformation);
+            for (unsigned m = 0; m < node->mNumMeshes; ++m)
+                if (node->mMeshes[m] < scene_.mNumMeshes) out.meshes.push_back(node->mMeshes[m]);
+            node_of_name_.emplace(out.name, out_.nodes.size());
+            for (unsigned c = node->mNumChildren; c-- > 0;)
+                stack.emplace_back(node->mChildren[c], out_.nodes.size());
+            out_.nodes.push_back(std::move(out));
+        }
+    }
+
+    Result<ForeignMesh> read_mesh(const aiMesh& mesh) {
+        ForeignMesh out;
+        out.name = text_of(mesh.mName);
+        out.material = mesh.mMaterialIndex;
+        const std::size_t count = mesh.mVertices ? mesh.mNumVertices : 0;
+        const auto take = [&](const aiVector3D* from, std::vector<Vec3>& to) {
+            if (from) std::transform(from, from + count, std::back_inserter(to), vec3);
+        };
+        take(mesh.mVertices, out.positions);
+        take(mesh.mNormals, out.normals);
+        if (mesh.mNormals && mesh.mTangents && mesh.mBitangents) {
+            take(mesh.mTangents, out.tangents);
+            for (std::size_t v = 0; v < count; ++v)
+                // Both formats mean the bitangent that points up in the picture.
+                out.tangent_signs.push_back((mesh.mNormals[v] ^ mesh.mTangents[v]) * mesh.mBitangents[v] < 0 ? -1.f
+                                                                                                             : 1.f);
+        }
+        for (unsigned set = 0; set < AI_MAX_NUMBER_OF_TEXTURECOORDS && mesh.mTextureCoords[set]; ++set) {
+            auto& uvs = out.uvs.emplace_back();
+            for (std::size_t v = 0; v < count; ++v)
+                uvs.push_back({mesh.mTextureCoords[set][v].x, 1 - mesh.mTextureCoords[set][v].y});
+        }
+        if (const aiColor4D* colors = mesh.mColors[0])
+            for (std::size_t v = 0; v < count; ++v)
+                out.colors.push_back({colors[v].r, colors[v].g, colors[v].b, colors[v].a});
+        for (unsigned f = 0; f < mesh.mNumFaces; ++f) {
+            const aiFace& face = mesh.mFaces[f];
+            if (face.mNumIndices != 3) continue;  // points and lines
+            for (unsigned k = 0; k < 3; ++k)
+                if (face.mIndices[k] >= count)
+                    return input_error("mesh '" + out.name + "'",
+                                       "triangle " + std::to_string(f) + " has a corner that does not exist");
+            out.triangles.push_back({face.mIndices[0], face.mIndices[1], face.mIndices[2]});
+        }
+        for (unsigned b = 0; b < mesh.mNumBones; ++b) {
+            const aiBone& bone = *mesh.mBones[b];
+            ForeignBone to;
+            to.name = text_of(bone.mName);
+            if (const auto found = node_of_name_.find(to.name); found != node_of_name_.end())
+                to.node = found->second;
+            to.offset = matrix(bone.mOffsetMatrix);
+            for (unsigned w = 0; w < bone.mNumWeights; ++w) {
+                const aiVertexWeight& weight = bone.mWeights[w];
+                if (weight.mVertexId >= count)
+                    return input_error("mesh '" + out.name + "'",
+                                       "bone '" + to.name + "' has a weight for vertex " +
+                                           std::to_string(weight.mVertexId) + " of " + std::to_string(count));
+                to.weights.push_back({weight.mVertexId, weight.mWeight});
+            }
+            out.bones.push_back(std::move(to));
+        }
+        for (unsigned t = 0; t < mesh.mNumAnimMeshes; ++t) {
+            const aiAnimMesh& shape = *mesh.mAnimMeshes[t];
+            if (!shape.mVertices || shape.mNumVertices != count) continue;
+            ForeignTarget to;
+            to.name = text_of(shape.mName);
+            to.weight = shape.mWeight;
+            for (std::size_t v = 0; v < count; ++v) {
+                to.positions.push_back(vec3(shape.mVertices[v] - mesh.mVertices[v]));
+                if (shape.mNormals && mesh.mNormals)
+                    to.normals.push_back(vec3(shape.mNormals[v] - mesh.mNormals[v]));
+            }
+            out.targets.push_back(std::move(to));
+        }
+        return out;
+    }
+
+    void read_material(const aiMaterial& material) {
+        ForeignMaterial out;
+        aiString name;
+        if (material.Get(AI_MATKEY_NAME, name) == AI_SUCCESS) out.name = text_of(name);
+        aiColor4D color(1, 1, 1, 1);
+        if (material.Get(AI_MATKEY_BASE_COLOR, color) != AI_SUCCESS) material.Get(AI_MATKEY_COLOR_DIFFUSE, color);
+        float opacity = 1;
+        material.Get(AI_MATKEY_OPACITY, opacity);
+        out.base_color = {color.r, color.g, color.b, opacity};
+        aiColor3D emissive(0, 0, 0);
+        material.Get(AI_MATKEY_COLOR_EMISSIVE, emissive);
+        out.emissive = {emissive.r, emissive.g, emissive.b};
+        float shininess = 0;
+        material.Get(AI_MATKEY_METALLIC_FACTOR, out.metallic);
+        // assimp 5.2 turns every FBX Shininess into a roughness of 1 - sqrt(Shininess) / 10, which suits Blender's
+        // files; other files give Phong's exponent, of which this is the usual equivalent.
+        if (material.Get(AI_MATKEY_ROUGHNESS_FACTOR, out.roughness) != AI_SUCCESS &&
+            material.Get(AI_MATKEY_SHININESS, shininess) == AI_SUCCESS && shininess >= 0)
+            out.roughness = std::sqrt(2 / (2 + shininess));
+        int two_sided = 0;
+        material.Get(AI_MATKEY_TWOSIDED, two_sided);
+        out.two_sided = two_sided != 0;
+        out.base_image = image(material, {aiTextureType_BASE_COLOR, aiTextureType_DIFFUSE});
+        out.normal_image = image(material, {aiTextureType_NORMALS, aiTextureType_NORMAL_CAMERA});
+        out.emissive_image = image(material, {aiTextureType_EMISSION_COLOR, aiTextureType_EMISSIVE});
+        out_.materials.push_back(std::move(out));
+    }
+
+    /// The first texture of these kinds that there is an image for.
+    std::size_t image(const aiMaterial& material, std::initializer_list<aiTextureType> types) {
+        for (const aiTextureType type : types) {
+            aiString path;
+            if (material.GetTexture(type, 0, &path) != AI_SUCCESS || path.length == 0) continue;
+            const std::string uri = text_of(path);
+            const auto known = image_of_uri_.find(uri);
+            const std::size_t found = known != image_of_uri_.end() ? known->second : find_image(uri);
+            image_of_uri_[uri] = found;
+            if (found != ForeignMaterial::none) return found;
+        }
+        return ForeignMaterial::none;
+    }
+
+    std::size_t find_image(std::string uri) {
+        std::vector<std::byte> bytes;
+        if (const aiTexture* texture = scene_.GetEmbeddedTexture(uri.c_str())) {
+            if (texture->mHeight == 0) {  // a whole file of mWidth bytes
+                const auto* from = reinterpret_cast<const std::byte*>(texture->pcData);
+                bytes.assign(from, from + texture->mWidth);
+            }
+        } else if (!base_.empty()) {
+            // Paths are of the author's machine: what lies at the relative path, else beside the model.
+            std::replace(uri.begin(), uri.end(), '\\', '/');
+            for (const std::string& candidate : {uri, uri.substr(uri.rfind('/') + 1)}) {
+                const auto path = resolve_uri(candidate, base_, "", "");
+                if (!path) continue;
+                std::error_code ignored;
+                if (!std::filesystem::is_regular_file(*path, ignored)) continue;
+                auto read = read_file(*path);
+                if (!read) continue;
+                bytes = std::move(*read);
+                break;
+            }
+        }
+        const std::string_view start = as_text(bytes);
+        if (bytes.empty()) {
+            out_.warnings.push_back("the texture " + uri.substr(0, 200) +
+                                    " is neither in the file nor beside it: left out");
+            return ForeignMaterial::none;
+        }
+        if (!start.starts_with("\x89PNG") && !start.starts_with("\xff\xd8\xff")) {
+            out_.warnings.push_back("the texture " + uri.substr(0, 200) +
+                                    " is no PNG or JPEG, as glTF wants: left out");
+            return ForeignMaterial::none;
+        }
+        std::string name = std::filesystem::path(uri).stem().string();
+        if (name.starts_with('*')) name.clear();
+        out_.images.push_back({std::move(name), std::move(bytes)});
+        return out_.images.size() - 1;
+    }
+
+    void read_clip(const aiAnimation& animation) {
+        ForeignClip out;
+        out.name = text_of(animation.mName);
+        const double ticks = animation.mTicksPerSecond > 0 ? animation.mTicksPerSecond : 25;
+        for (unsigned c = 0; c < animation.mNumChannels; ++c) {
+            const aiNodeAnim& keys = *animation.mChannels[c];
+            const auto node = node_of_name_.find(text_of(keys.mNodeName));
+            if (node == node_of_name_.end()) continue;
+            const auto add = [&](const char* path, const auto* from, unsigned count, const auto& put) {
+                ForeignChannel channel{node->second, path, {}, {}};
+                for (unsigned k = 0; from && k < count; ++k) {
+                    channel.times.push_back(static_cast<float>(from[k].mTime / ticks));
+                    put(from[k].mValue, channel.values);
+                }
+                if (!channel.times.empty()) out.channels.push_back(std::move(channel));
+            };
+            const auto put3 = [](const aiVector3D& v, std::vector<float>& to) {
+                to.insert(to.end(), {v.x, v.y, v.z});
+            };
+            const auto put4 = [](const aiQuaternion& q, std::vector<float>& to) {
+                to.insert(to.end(), {q.x, q.y, q.z, q.w});
+            };
+            add("translation", keys.mPositionKeys, keys.mNumPositionKeys, put3);
+            add("rotation", keys.mRotationKeys, keys.mNumRotationKeys, put4);
+            add("scale", keys.mScalingKeys, keys.mNumScalingKeys, put3);
+        }
+        if (animation.mNumMorphMeshChannels + animation.mNumMeshChannels > 0)
+            out_.warnings.push_back("clip '" + out.name.substr(0, 120) + "': its animation of shapes is left out");
+        if (!out.channels.empty()) out_.clips.push_back(std::move(out));
+    }
+
+    const aiScene& scene_;
+    const std::filesystem::path& base_;
+    ForeignScene out_;
+    std::map<std::string, std::size_t> node_of_name_;  // the first of a name
+    std::map<std::string, std::size_t> image_of_uri_;
+};
+
+}  // namespace
+
+Result<ForeignScene> read_foreign(std::span<const std::byte> bytes, const std::string& name,
+                                  const std::filesystem::path& base) {
+    std::string extension = std::filesystem::path(name).extension().string();
+    std::transform(extension.begin(), extension.end(), extension.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const std::string inner = "model" + extension;
+    try {
+        Assimp::Importer importer;
+        importer.SetIOHandler(new OneFile(inner, bytes));  // the importer owns it
+        // Otherwise every FBX joint becomes a chain of up to eight nodes.
+        importer.SetPropertyBool(AI_CONFIG_IMPORT_FBX_PRESERVE_PIVOTS, false);
+        const aiScene* const scene = importer.ReadFile(inner, aiProcess_Triangulate);
+        if (!scene) {
+            const std::string reason = importer.GetErrorString();
+            return input_error(name, "assimp cannot read it: " + (reason.empty() ? "no reason given" : reason));
+        }
+        Result<ForeignScene> out = Reader(*scene, base).read(name);
+        if (!out) return out;
+        if (extension == ".fbx") {
+            out->metres = 0.01 * number(*scene, "UnitScaleFactor").value_or(1);
+            if (!(out->metres > 0) || !std::isfinite(out->metres)) {
+                out->warnings.push_back("its UnitScaleFactor is no length: taken as centimetres");
+                out->metres = 0.01;
+            }
+            // A root that is turned already is the work of an assimp that minds the axes itself.
+            if (matrix(scene->mRootNode->mTransformation) == Matrix{})
+                out->turn = fbx_turn(*scene).value_or(Matrix{});
+        }
+        return out;
+    } catch (const std::bad_alloc&) {
+        return Error{ErrorCode::too_large, name + ": there is not enough memory to read it"};
+    } catch (const std::exception& error) {
+        return input_error(name, std::string("assimp cannot read it: ") + error.what());
+    } catch (...) {
+        return input_error(name, "assimp cannot read it: no reason given");
+    }
+}
+
+}  // namespace sinew::io

@@ -1,0 +1,810 @@
+// A foreign scene as a glTF document.
+//
+// Two spaces need care. Units: all of the scene is scaled by S (metres per unit), which conjugates every transform
+// M to S M S⁻¹ and so changes translations only; joints keep their axes and scales, clips their rotations. Axes:
+// the turn R is a node above all others. A skinned mesh does not hang in the node tree in glTF, so its vertices go
+// to where the file binds them in the world, v' = R S W v with W its node's place, and a bone of offset O (mesh to
+// bone) gets the inverse bind matrix S O W⁻¹ S⁻¹ R⁻¹. That is the inverse of where the bone is in the world when
+// the file binds it, whichever mesh it is told by.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <string_view>
+#include <unordered_map>
+
+#include "io/foreign.h"
+#include "io/formats.h"
+
+namespace sinew::io {
+
+namespace {
+
+constexpr std::size_t none = static_cast<std::size_t>(-1);
+
+std::array<double, 3> direction(const Matrix& a, const Vec3& v) {
+    return {a(0, 0) * v.x + a(0, 1) * v.y + a(0, 2) * v.z, a(1, 0) * v.x + a(1, 1) * v.y + a(1, 2) * v.z,
+            a(2, 0) * v.x + a(2, 1) * v.y + a(2, 2) * v.z};
+}
+
+Vec3 to_vec3(const std::array<double, 3>& v) {
+    return {static_cast<float>(v[0]), static_cast<float>(v[1]), static_cast<float>(v[2])};
+}
+
+/// A unit vector; `otherwise` where there is no direction, for the format wants unit vectors.
+Vec3 unit(const std::array<double, 3>& v, const Vec3& otherwise) {
+    const double length = std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    if (!(length > 0) || !std::isfinite(length)) return otherwise;
+    return to_vec3({v[0] / length, v[1] / length, v[2] / length});
+}
+
+double determinant(const Matrix& a) {
+    return a(0, 0) * (a(1, 1) * a(2, 2) - a(1, 2) * a(2, 1)) - a(0, 1) * (a(1, 0) * a(2, 2) - a(1, 2) * a(2, 0)) +
+           a(0, 2) * (a(1, 0) * a(2, 1) - a(1, 1) * a(2, 0));
+}
+
+/// For normals: the inverse transpose of the upper left three by three.
+Matrix normal_matrix(const Matrix& a) {
+    const std::optional<Matrix> inverted = inverse(a);
+    if (!inverted) return Matrix{};
+    Matrix out;
+    for (std::size_t r = 0; r < 3; ++r)
+        for (std::size_t c = 0; c < 3; ++c) out(r, c) = (*inverted)(c, r);
+    return out;
+}
+
+bool finite(const Matrix& a) {
+    return std::all_of(a.m.begin(), a.m.end(), [](double v) { return std::isfinite(v); });
+}
+
+struct Trs {
+    std::array<double, 3> t{0, 0, 0}, s{1, 1, 1};
+    std::array<double, 4> q{0, 0, 0, 1};
+};
+
+/// The nearest translation, rotation and scale; exact but for rounding where nothing shears. A mirror becomes a
+/// negative scale of x.
+Trs decompose(const Matrix& a) {
+    Trs out;
+    out.t = {a(0, 3), a(1, 3), a(2, 3)};
+    double c[3][3];  // columns
+    for (std::size_t k = 0; k < 3; ++k) {
+        out.s[k] = std::sqrt(a(0, k) * a(0, k) + a(1, k) * a(1, k) + a(2, k) * a(2, k));
+        for (std::size_t r = 0; r < 3; ++r) c[k][r] = out.s[k] > 0 ? a(r, k) / out.s[k] : 0;
+    }
+    if (determinant(a) < 0) {
+        out.s[0] = -out.s[0];
+        for (double& v : c[0]) v = -v;
+    }
+    // z from x and y where they span a plane, then y from z and x: a rotation also where the columns are not
+    // square.
+    const auto cross = [](const double* u, const double* v, double* w) {
+        for (std::size_t k = 0; k < 3; ++k)
+            w[k] = u[(k + 1) % 3] * v[(k + 2) % 3] - u[(k + 2) % 3] * v[(k + 1) % 3];
+        const double length = std::sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
+        for (std::size_t k = 0; k < 3; ++k) w[k] = length > 1e-9 ? w[k] / length : 0;
+        return length > 1e-9;
+    };
+    if (!cross(c[0], c[1], c[2]) || !cross(c[2], c[0], c[1])) return out;
+    const double trace = c[0][0] + c[1][1] + c[2][2];
+    const auto m = [&](std::size_t row, std::size_t column) { return c[column][row]; };
+    // The largest component first, which is never near zero.
+    if (trace > 0) {
+        const double w = std::sqrt(trace + 1) / 2;
+        out.q = {(m(2, 1) - m(1, 2)) / (4 * w), (m(0, 2) - m(2, 0)) / (4 * w), (m(1, 0) - m(0, 1)) / (4 * w), w};
+    } else {
+        std::size_t i = m(0, 0) > m(1, 1) ? 0 : 1;
+        if (m(2, 2) > m(i, i)) i = 2;
+        const std::size_t j = (i + 1) % 3, k = (i + 2) % 3;
+        const double v = std::sqrt(std::max(0.0, 1 + m(i, i) - m(j, j) - m(k, k))) / 2;
+        out.q[i] = v;
+        out.q[j] = (m(j, i) + m(i, j)) / (4 * v);
+        out.q[k] = (m(k, i) + m(i, k)) / (4 * v);
+        out.q[3] = (m(k, j) - m(j, k)) / (4 * v);
+    }
+    double length = 0;
+    for (const double v : out.q) length += v * v;
+    for (double& v : out.q) v /= std::sqrt(length);
+    return out;
+}
+
+/// JSON and BIN of the document that grows.
+class Builder {
+public:
+    Json& root() { return root_; }
+
+    std::size_t view(const void* data, std::size_t size, std::optional<int> target) {
+        data_.resize((data_.size() + 3) / 4 * 4);
+        Json out{{"buffer", 0}, {"byteOffset", data_.size()}, {"byteLength", size}};
+        if (target) out["target"] = *target;
+        const auto* from = static_cast<const std::byte*>(data);
+        data_.insert(data_.end(), from, from + size);
+        return push("bufferViews", std::move(out));
+    }
+
+    template <typename T>
+    std::size_t accessor(const std::vector<T>& values, int component, const char* type, std::size_t width,
+                         std::optional<int> target) {
+        const std::size_t at = view(values.data(), values.size() * sizeof(T), target);
+        return push("accessors", Json{{"bufferView", at},
+                                      {"componentType", component},
+                                      {"count", values.size() * sizeof(T) / (width * component_size(component))},
+                                      {"type", type}});
+    }
+
+    /// Floats with the bounds that the format wants.
+    std::size_t bounded(const std::vector<float>& values, const char* type, std::size_t width,
+                        std::optional<int> target) {
+        const std::size_t at = accessor(values, 5126, type, width, target);
+        Json low = Json::array(), high = Json::array();
+        for (std::size_t k = 0; k < width; ++k) {
+            float least = values[k], most = values[k];
+            for (std::size_t i = k; i < values.size(); i += width) {
+                least = std::min(least, values[i]);
+                most = std::max(most, values[i]);
+            }
+            low.push_back(least);
+            high.push_back(most);
+        }
+        root_["accessors"][at]["min"] = std::move(low);
+        root_["accessors"][at]["max"] = std::move(high);
+        return at;
+    }
+
+    /// Appends to a top-level list; its index.
+    std::size_t push(const char* list, Json value) {
+        Json& to = root_[list];
+        to.push_back(std::move(value));
+        return to.size() - 1;
+    }
+
+    Result<std::shared_ptr<Document>> finish(const std::string& name) {
+        data_.resize((data_.size() + 3) / 4 * 4);
+        if (!data_.empty()) root_["buffers"] = Json::array({Json{{"byteLength", data_.size()}}});
+        // A name may hold anything; what is no UTF-8 is replaced.
+        const std::string text = root_.dump(-1, ' ', false, Json::error_handler_t::replace);
+        if (text.size() + data_.size() > 0xffffff00u)
+            return Error{ErrorCode::too_large, name + ": a GLB cannot be larger than 4 GiB"};
+        auto document = std::make_shared<Document>();
+        document->name = name;
+        document->glb = true;
+        auto json = parse_json(text, name);
+        if (!json) return Error{ErrorCode::internal, json.error().message};
+        document->json = std::move(*json);
+        document->text = text;
+        if (!data_.empty()) {
+            document->bin_chunk = 0;
+            document->chunks.push_back({0x004E4942, {}});
+            document->buffers.push_back({Document::Origin::bin, std::move(data_)});
+        }
+        return document;
+    }
+
+private:
+    static std::size_t component_size(int component) { return component == 5121 ? 1 : component == 5123 ? 2 : 4; }
+
+    Json root_{{"asset", {{"version", "2.0"}, {"generator", "sinew"}}}};
+    std::vector<std::byte> data_;
+};
+
+constexpr int vertices_target = 34962, indices_target = 34963;
+
+/// The vertices of a mesh without their doubles: which old vertex each new one is, and the triangles between them.
+/// Equal means equal in every bit of every attribute, weights and shapes included.
+struct Joined {
+    std::vector<std::uint32_t> from;
+    std::vector<Triangle> triangles;
+};
+
+class Converter {
+public:
+    Converter(ForeignScene scene, const std::string& name) : in_(std::move(scene)), name_(name) {}
+
+    Result<std::shared_ptr<Document>> convert() {
+        if (Status ok = place_nodes(); !ok) return ok.error();
+        find_joints();
+        write_images();
+        write_materials();
+        write_meshes();
+        write_nodes();
+        write_skins();
+        write_clips();
+        Result<std::shared_ptr<Document>> out = builder_.finish(name_);
+        if (out) (*out)->warnings = std::move(in_.warnings);
+        return out;
+    }
+
+private:
+    void warn(std::string text) {
+        if (in_.warnings.size() < 50) in_.warnings.push_back(std::move(text));
+    }
+
+    // ---- nodes and joints
+
+    /// S M S⁻¹
+    Matrix scaled(Matrix m) const {
+        for (std::size_t r = 0; r < 3; ++r) m(r, 3) *= in_.metres;
+        return m;
+    }
+
+    /// S M
+    Matrix in_metres(Matrix m) const {
+        for (std::size_t c = 0; c < 4; ++c)
+            for (std::size_t r = 0; r < 3; ++r) m(r, c) *= in_.metres;
+        return m;
+    }
+
+    /// What a skeleton hangs on: the ancestor next to the root of all.
+    std::size_t top_of(std::size_t node) const {
+        while (in_.nodes[node].parent != Rig::no_node && in_.nodes[node].parent != 0) node = in_.nodes[node].parent;
+        return node;
+    }
+
+    bool skinned(std::size_t node) const {
+        const auto& meshes = in_.nodes[node].meshes;
+        return std::any_of(meshes.begin(), meshes.end(),
+                           [&](std::size_t m) { return !in_.meshes[m].bones.empty(); });
+    }
+
+    Status place_nodes() {
+        for (std::size_t n = 0; n < in_.nodes.size(); ++n) {
+            ForeignNode& node = in_.nodes[n];
+            if (!finite(node.local))
+                return input_error(name_, "node '" + node.name.substr(0, 120) + "': its transform is not finite");
+            world_.push_back(node.parent == Rig::no_node ? node.local : world_[node.parent] * node.local);
+        }
+        for (std::size_t n = 0; n < in_.nodes.size(); ++n) {
+            to_bind_.push_back(in_.turn * in_metres(world_[n]));
+            if (skinned(n) && !inverse(world_[n])) {
+                warn("node '" + in_.nodes[n].name.substr(0, 120) +
+                     "' has no volume: its mesh is bound as if it stood at the origin");
+                world_[n] = Matrix{};
+                to_bind_[n] = in_.turn * in_metres(world_[n]);
+            }
+        }
+        return Done{};
+    }
+
+    /// Where a bone of a mesh is in the world of the document when the mesh is bound: the inverse of it.
+    Matrix inverse_bind(std::size_t mesh_node, const Matrix& offset) const {
+        const Matrix from_world = inverse(world_[mesh_node]).value_or(Matrix{});
+        const Matrix out = scaled(offset * from_world);
+        Matrix back;  // R⁻¹ = Rᵀ
+        for (std::size_t r = 0; r < 3; ++r)
+            for (std::size_t c = 0; c < 3; ++c) back(r, c) = in_.turn(c, r);
+        return out * back;
+    }
+
+    static bool agree(const Matrix& a, const Matrix& b) {
+        double size = 0, apart = 0;
+        for (std::size_t i = 0; i < 16; ++i) {
+            size = std::max({size, std::abs(a.m[i]), std::abs(b.m[i])});
+            apart = std::max(apart, std::abs(a.m[i] - b.m[i]));
+        }
+        return apart <= 1e-4 * size;
+    }
+
+    struct Skin {
+        std::size_t top = none;
+        std::map<std::size_t, Matrix> inverse_bind;  // by node
+        std::vector<std::size_t> joints;             // filled last, in the order of nodes
+        std::map<std::size_t, std::size_t> joint_of_node;
+    };
+
+    void find_joints() {
+        skin_of_node_.assign(in_.nodes.size(), none);
+        const std::size_t count = in_.nodes.size();
+        for (std::size_t n = 0; n < count; ++n) {
+            if (!skinned(n)) continue;
+            std::map<std::size_t, Matrix> needed;
+            for (const std::size_t m : in_.nodes[n].meshes)
+                for (ForeignBone& bone : in_.meshes[m].bones) {
+                    Matrix bind = inverse_bind(n, bone.offset);
+                    if (!finite(bind) || !inverse(bind)) {
+                        warn("bone '" + bone.name.substr(0, 120) +
+                             "' has no usable bind matrix: taken as the identity");
+                        bind = Matrix{};
+                    }
+                    if (bone.node == ForeignBone::missing) bone.node = add_missing(bone.name, bind);
+                    needed.emplace(bone.node, bind);
+                }
+            // The meshes of one skeleton list the joints that they use and share a skin, if those that they have in
+            // common are bound at the same places. A skeleton apart, of the eyes for example, keeps its own.
+            const std::size_t top = top_of(needed.begin()->first);
+            std::size_t s = 0;
+            for (; s < skins_.size(); ++s)
+                if (skins_[s].top == top && std::all_of(needed.begin(), needed.end(), [&](const auto& joint) {
+                        const auto found = skins_[s].inverse_bind.find(joint.first);
+                        return found == skins_[s].inverse_bind.end() || agree(found->second, joint.second);
+                    }))
+                    break;
+            if (s == skins_.size()) {
+                skins_.emplace_back();
+                skins_[s].top = top;
+            }
+            skins_[s].inverse_bind.insert(needed.begin(), needed.end());
+            skin_of_node_[n] = s;
+        }
+        skin_of_node_.resize(in_.nodes.size(), none);
+        for (Skin& skin : skins_) add_ends(skin);
+    }
+
+    /// A node for a bone that has none, where the bone is bound.
+    std::size_t add_missing(const std::string& bone, const Matrix& bind) {
+        const auto [found, added] = missing_.emplace(bone, in_.nodes.size());
+        if (added) {
+            warn("bone '" + bone.substr(0, 120) + "' is no node of the file: a node is added where it is bound");
+            ForeignNode node;
+            node.name = bone;
+            in_.nodes.push_back(std::move(node));
+            added_.emplace(found->second, inverse(bind).value_or(Matrix{}));
+            world_.emplace_back();
+            to_bind_.emplace_back();
+        }
+        return found->second;
+    }
+
+    /// Nodes below a joint that hold no mesh and have none below them are joints too.
+    void add_ends(Skin& skin) {
+        std::vector<bool> meshes(in_.nodes.size());
+        for (std::size_t n = in_.nodes.size(); n-- > 0;) {
+            if (!in_.nodes[n].meshes.empty()) meshes[n] = true;
+            if (meshes[n] && in_.nodes[n].parent != Rig::no_node) meshes[in_.nodes[n].parent] = true;
+        }
+        for (std::size_t n = 0; n < in_.nodes.size(); ++n) {  // parents first
+            const std::size_t parent = in_.nodes[n].parent;
+            if (parent == Rig::no_node || meshes[n] || skin.inverse_bind.contains(n)) continue;
+            const auto above = skin.inverse_bind.find(parent);
+            if (above == skin.inverse_bind.end()) continue;
+            if (const auto back = inverse(scaled(in_.nodes[n].local)))
+                skin.inverse_bind.emplace(n, *back * above->second);
+        }
+        for (const auto& [node, bind] : skin.inverse_bind) {
+            skin.joint_of_node.emplace(node, skin.joints.size());
+            skin.joints.push_back(node);
+        }
+    }
+
+    // ---- meshes
+
+    /// Rows of weights that a file can have: positive, finite, no joint twice, sum 1; empty where there are none.
+    std::vector<std::vector<Influence>> rows_of(const ForeignMesh& mesh, const Skin& skin) {
+        std::vector<std::vector<Influence>> rows(mesh.positions.size());
+        std::size_t bad = 0;
+        for (const ForeignBone& bone : mesh.bones) {
+            const auto joint = static_cast<std::uint32_t>(skin.joint_of_node.at(bone.node));
+            for (const auto& [vertex, weight] : bone.weights) {
+                if (weight == 0) continue;
+                if (!(weight > 0 && std::isfinite(weight))) {
+                    ++bad;
+                    continue;
+                }
+                auto& row = rows[vertex];
+                const auto known =
+                    std::find_if(row.begin(), row.end(), [&](const Influence& i) { return i.joint == joint; });
+                if (known == row.end())
+                    row.push_back({joint, weight});
+                else
+                    known->weight += weight;
+            }
+        }
+        for (auto& row : rows) {
+            double sum = 0;
+            for (const Influence& i : row) sum += i.weight;
+            for (Influence& i : row) i.weight = static_cast<float>(i.weight / sum);
+            std::sort(row.begin(), row.end(), [](const Influence& a, const Influence& b) {
+                return a.weight != b.weight ? a.weight > b.weight : a.joint < b.joint;
+            });
+            while (!row.empty() && row.back().weight == 0) row.pop_back();
+        }
+        if (bad)
+            warn("mesh '" + mesh.name.substr(0, 120) + "': " + std::to_string(bad) +
+                 " negative or not finite weights of the file count as 0");
+        return rows;
+    }
+
+    Joined join(const ForeignMesh& mesh, const std::vector<std::vector<Influence>>& rows) const {
+        // Everything of a vertex as bytes; -0 and 0 are two values, which costs a double at worst.
+        const auto key = [&](std::uint32_t v) {
+            std::string out;
+            const auto put = [&](const auto& list) {
+                if (!list.empty()) out.append(reinterpret_cast<const char*>(&list[v]), sizeof list[v]);
+            };
+            put(mesh.positions), put(mesh.normals), put(mesh.tangents), put(mesh.tangent_signs), put(mesh.colors);
+            for (const auto& set : mesh.uvs) put(set);
+            for (const ForeignTarget& target : mesh.targets) put(target.positions), put(target.normals);
+            if (!rows.empty())
+                for (const Influence& i : rows[v]) {
+                    out.append(reinterpret_cast<const char*>(&i.joint), sizeof i.joint);
+                    out.append(reinterpret_cast<const char*>(&i.weight), sizeof i.weight);
+                }
+            return out;
+        };
+        Joined out;
+        std::unordered_map<std::string, std::uint32_t> known;
+        std::vector<std::uint32_t> to(mesh.positions.size(), 0xffffffffu);
+        for (const Triangle& t : mesh.triangles) {
+            Triangle triangle{};
+            for (std::size_t k = 0; k < 3; ++k) {
+                std::uint32_t& place = to[t[k]];
+                if (place == 0xffffffffu) {
+                    const auto [found, added] =
+                        known.emplace(key(t[k]), static_cast<std::uint32_t>(out.from.size()));
+                    if (added) out.from.push_back(t[k]);
+                    place = found->second;
+                }
+                triangle[k] = place;
+            }
+            out.triangles.push_back(triangle);
+        }
+        return out;
+    }
+
+    template <typename T, typename F>
+    static std::vector<float> floats(const Joined& joined, const std::vector<T>& values, F&& put) {
+        std::vector<float> out;
+        for (const std::uint32_t v : joined.from) put(values[v], out);
+        return out;
+    }
+
+    /// A primitive of glTF, or null where there is no triangle. `to`: from the mesh to the space of POSITION.
+    Json primitive(const ForeignMesh& mesh, const Matrix& to, const Skin* skin) {
+        std::vector<std::vector<Influence>> rows;
+        if (skin) rows = rows_of(mesh, *skin);
+        Joined joined = join(mesh, rows);
+        if (joined.triangles.empty()) return nullptr;
+        const auto put3 = [](const Vec3& v, std::vector<float>& out) { out.insert(out.end(), {v.x, v.y, v.z}); };
+
+        Json attributes;
+        const auto position = [&](const Vec3& p, std::vector<float>& out) {
+            const auto q = transform_point(to, p.x, p.y, p.z);
+            put3(to_vec3(q), out);
+        };
+        attributes["POSITION"] =
+            builder_.bounded(floats(joined, mesh.positions, position), "VEC3", 3, vertices_target);
+        const Matrix turn = normal_matrix(to);
+        if (!mesh.normals.empty())
+            attributes["NORMAL"] = builder_.accessor(floats(joined, mesh.normals,
+                                                            [&](const Vec3& n, std::vector<float>& out) {
+                                                                put3(unit(direction(turn, n), {0, 1, 0}), out);
+                                                            }),
+                                                     5126, "VEC3", 3, vertices_target);
+        const bool mirrored = determinant(to) < 0;
+        if (!mesh.tangents.empty()) {
+            std::vector<float> tangents;
+            for (const std::uint32_t v : joined.from) {
+                put3(unit(direction(to, mesh.tangents[v]), {1, 0, 0}), tangents);
+                tangents.push_back(mirrored ? -mesh.tangent_signs[v] : mesh.tangent_signs[v]);
+            }
+            attributes["TANGENT"] = builder_.accessor(tangents, 5126, "VEC4", 4, vertices_target);
+        }
+        for (std::size_t set = 0; set < mesh.uvs.size(); ++set)
+            attributes["TEXCOORD_" + std::to_string(set)] =
+                builder_.accessor(floats(joined, mesh.uvs[set],
+                                         [](const std::array<float, 2>& uv, std::vector<float>& out) {
+                                             for (const float x : uv) out.push_back(std::isfinite(x) ? x : 0);
+                                         }),
+                                  5126, "VEC2", 2, vertices_target);
+        if (!mesh.colors.empty())
+            attributes["COLOR_0"] =
+                builder_.accessor(floats(joined, mesh.colors,
+                                         [](const std::array<float, 4>& color, std::vector<float>& out) {
+                                             for (const float x : color)
+                                                 out.push_back(x > 0 ? std::min(x, 1.f) : 0);
+                                         }),
+                                  5126, "VEC4", 4, vertices_target);
+        if (skin) put_weights(attributes, joined, rows, skin->joints.size());
+
+        Json out{{"attributes", std::move(attributes)}};
+        if (!mesh.targets.empty()) {
+            Json& targets = out["targets"] = Json::array();
+            for (const ForeignTarget& target : mesh.targets) {
+                Json& entry = targets.emplace_back();
+                const auto put_offset = [&](const Vec3& d, std::vector<float>& values) {
+                    put3(std::isfinite(d.x + d.y + d.z) ? d : Vec3{}, values);
+                };
+                const auto offset = [&](const Vec3& d, std::vector<float>& values) {
+                    put_offset(to_vec3(direction(to, d)), values);
+                };
+                entry["POSITION"] = builder_.bounded(floats(joined, target.positions, offset), "VEC3", 3, {});
+                if (!target.normals.empty())
+                    entry["NORMAL"] = builder_.accessor(floats(joined, target.normals,
+                                                               [&](const Vec3& d, std::vector<float>& values) {
+                                                                   put_offset(to_vec3(direction(turn, d)), values);
+                                                               }),
+                                                        5126, "VEC3", 3, {});
+            }
+        }
+        if (mirrored)
+            for (Triangle& t : joined.triangles) std::swap(t[1], t[2]);
+        std::vector<std::uint32_t> indices;
+        for (const Triangle& t : joined.triangles) indices.insert(indices.end(), t.begin(), t.end());
+        if (joined.from.size() <= 0xffff) {
+            const std::vector<std::uint16_t> narrow(indices.begin(), indices.end());
+            out["indices"] = builder_.accessor(narrow, 5123, "SCALAR", 1, indices_target);
+        } else {
+            out["indices"] = builder_.accessor(indices, 5125, "SCALAR", 1, indices_target);
+        }
+        if (mesh.material < in_.materials.size()) out["material"] = mesh.material;
+        return out;
+    }
+
+    void put_weights(Json& attributes, const Joined& joined, const std::vector<std::vector<Influence>>& rows,
+                     std::size_t joints) {
+        std::size_t most = 1;
+        for (const std::uint32_t v : joined.from) most = std::max(most, rows[v].size());
+        for (std::size_t set = 0; 4 * set < most; ++set) {
+            std::vector<std::uint16_t> numbers;
+            std::vector<float> weights;
+            for (const std::uint32_t v : joined.from)
+                for (std::size_t k = 4 * set; k < 4 * set + 4; ++k) {
+                    const Influence i = k < rows[v].size() ? rows[v][k] : Influence{0, 0};
+                    numbers.push_back(static_cast<std::uint16_t>(i.joint));
+                    weights.push_back(i.weight);
+                }
+            const std::string suffix = std::to_string(set);
+            if (joints <= 256) {
+                const std::vector<std::uint8_t> narrow(numbers.begin(), numbers.end());
+                attributes["JOINTS_" + suffix] = builder_.accessor(narrow, 5121, "VEC4", 4, vertices_target);
+            } else {
+                attributes["JOINTS_" + suffix] = builder_.accessor(numbers, 5123, "VEC4", 4, vertices_target);
+            }
+            attributes["WEIGHTS_" + suffix] = builder_.accessor(weights, 5126, "VEC4", 4, vertices_target);
+        }
+    }
+
+    void write_meshes() {
+        mesh_of_node_.assign(in_.nodes.size(), none);
+        std::map<std::vector<std::size_t>, std::size_t> shared;  // meshes that move with their nodes
+        for (std::size_t n = 0; n < in_.nodes.size(); ++n) {
+            const ForeignNode& node = in_.nodes[n];
+            if (node.meshes.empty()) continue;
+            const bool bound = skin_of_node_[n] != none;
+            if (const auto known = shared.find(node.meshes); !bound && known != shared.end()) {
+                mesh_of_node_[n] = known->second;
+                continue;
+            }
+            const Skin* skin = bound ? &skins_[skin_of_node_[n]] : nullptr;
+            Matrix to = to_bind_[n];
+            if (!bound) {
+                to = Matrix{};
+                for (std::size_t k = 0; k < 3; ++k) to(k, k) = in_.metres;
+            }
+            Json primitives = Json::array(), weights = Json::array(), names = Json::array();
+            // All primitives of a mesh have the same shapes, or none has any.
+            const auto& shapes = in_.meshes[node.meshes[0]].targets;
+            bool shaped = true;
+            for (const std::size_t m : node.meshes)
+                shaped = shaped && in_.meshes[m].targets.size() == shapes.size();
+            if (!shaped) warn("node '" + node.name.substr(0, 120) + "': its materials differ in shapes: left out");
+            for (const ForeignTarget& t : shapes) {
+                weights.push_back(std::isfinite(t.weight) ? t.weight : 0);
+                names.push_back(t.name);
+            }
+            for (const std::size_t m : node.meshes) {
+                if (!shaped) in_.meshes[m].targets.clear();
+                Json out = primitive(in_.meshes[m], to, skin);
+                if (!out.is_null()) primitives.push_back(std::move(out));
+            }
+            if (primitives.empty()) continue;
+            Json mesh{{"primitives", std::move(primitives)}};
+            const std::string& mesh_name = in_.meshes[node.meshes[0]].name;
+            mesh["name"] = mesh_name.empty() ? node.name : mesh_name;
+            if (shaped && !shapes.empty()) {
+                mesh["weights"] = std::move(weights);
+                mesh["extras"]["targetNames"] = std::move(names);
+            }
+            mesh_of_node_[n] = builder_.push("meshes", std::move(mesh));
+            if (!bound) shared.emplace(node.meshes, mesh_of_node_[n]);
+        }
+    }
+
+    // ---- the rest
+
+    void write_images() {
+        for (const ForeignImage& image : in_.images) {
+            const bool png = as_text(image.bytes).starts_with("\x89PNG");
+            const std::size_t view = builder_.view(image.bytes.data(), image.bytes.size(), {});
+            Json out{{"bufferView", view}, {"mimeType", png ? "image/png" : "image/jpeg"}};
+            if (!image.name.empty()) out["name"] = image.name;
+            builder_.push("images", std::move(out));
+            builder_.push("textures", Json{{"source", builder_.root()["images"].size() - 1}});
+        }
+    }
+
+    void write_materials() {
+        const auto share = [](float x) { return x > 0 ? std::min(x, 1.f) : 0.f; };
+        for (const ForeignMaterial& m : in_.materials) {
+            Json pbr{{"metallicFactor", share(m.metallic)}, {"roughnessFactor", share(m.roughness)}};
+            std::array<float, 4> color = m.base_color;
+            // A texture replaces the colour in the formats that have it, where exporters leave black or grey.
+            if (m.base_image != ForeignMaterial::none) {
+                pbr["baseColorTexture"] = Json{{"index", m.base_image}};
+                color = {1, 1, 1, color[3]};
+            }
+            pbr["baseColorFactor"] = {share(color[0]), share(color[1]), share(color[2]), share(color[3])};
+            Json out{{"pbrMetallicRoughness", std::move(pbr)}};
+            if (!m.name.empty()) out["name"] = m.name;
+            if (m.normal_image != ForeignMaterial::none) out["normalTexture"] = Json{{"index", m.normal_image}};
+            if (m.emissive_image != ForeignMaterial::none) {
+                out["emissiveTexture"] = Json{{"index", m.emissive_image}};
+                out["emissiveFactor"] = {1, 1, 1};
+            } else if (share(m.emissive[0]) + share(m.emissive[1]) + share(m.emissive[2]) > 0) {
+                out["emissiveFactor"] = {share(m.emissive[0]), share(m.emissive[1]), share(m.emissive[2])};
+            }
+            if (share(color[3]) < 1) out["alphaMode"] = "BLEND";
+            if (m.two_sided) out["doubleSided"] = true;
+            builder_.push("materials", std::move(out));
+        }
+    }
+
+    Json node_json(const std::string& name, const Matrix& local) {
+        const Trs trs = decompose(local);
+        Json out = Json::object();
+        if (!name.empty()) out["name"] = name;
+        const auto put = [&](const char* key, const auto& values, const auto& standard) {
+            if (values == standard) return;
+            Json list = Json::array();
+            for (const double v : values) list.push_back(v);
+            out[key] = std::move(list);
+        };
+        const Trs standard;
+        put("translation", trs.t, standard.t);
+        put("rotation", trs.q, standard.q);
+        put("scale", trs.s, standard.s);
+        const Matrix again = compose(trs.t, trs.q, trs.s);
+        if (!agree(again, local))
+            warn("node '" + name.substr(0, 120) + "': its transform shears, which glTF nodes cannot: left out");
+        return out;
+    }
+
+    void write_nodes() {
+        const bool turned = !(in_.turn == Matrix{});
+        Json roots = Json::array();
+        std::vector<Json> out;
+        // A root that only holds the others together, as assimp makes one, is no node of the file.
+        const bool idle_root = in_.nodes[0].local == Matrix{} && mesh_of_node_[0] == none && !is_joint(0) &&
+                               std::none_of(in_.clips.begin(), in_.clips.end(), [](const ForeignClip& clip) {
+                                   return std::any_of(clip.channels.begin(), clip.channels.end(),
+                                                      [](const ForeignChannel& c) { return c.node == 0; });
+                               });
+        written_.assign(in_.nodes.size(), none);
+        std::vector<bool> has_child(in_.nodes.size());
+        for (const ForeignNode& node : in_.nodes)
+            if (node.parent != Rig::no_node) has_child[node.parent] = true;
+        if (turned) {
+            out.push_back(node_json("y_up", in_.turn));
+            roots.push_back(0);
+        }
+        for (std::size_t n = 0; n < in_.nodes.size(); ++n) {
+            if (n == 0 && idle_root) continue;
+            const ForeignNode& node = in_.nodes[n];
+            const bool bound = skin_of_node_[n] != none && mesh_of_node_[n] != none;
+            if (const auto at = added_.find(n); at != added_.end()) {
+                written_[n] = out.size();
+                roots.push_back(out.size());
+                out.push_back(node_json(node.name, at->second));
+                continue;
+            }
+            // A skinned mesh stands in the world: its own node moves to the roots, unless others hang on it.
+            if (!bound || has_child[n] || is_joint(n)) {
+                written_[n] = out.size();
+                out.push_back(node_json(node.name, scaled(node.local)));
+                const std::size_t parent = node.parent == Rig::no_node ? none : written_[node.parent];
+                if (parent != none)
+                    out[parent]["children"].push_back(written_[n]);
+                else if (turned)
+                    out[0]["children"].push_back(written_[n]);
+                else
+                    roots.push_back(written_[n]);
+                if (!bound && mesh_of_node_[n] != none) out[written_[n]]["mesh"] = mesh_of_node_[n];
+            }
+            if (bound) {
+                Json mesh{{"mesh", mesh_of_node_[n]}, {"skin", skin_of_node_[n]}};
+                if (!node.name.empty()) mesh["name"] = node.name;
+                roots.push_back(out.size());
+                out.push_back(std::move(mesh));
+            }
+        }
+        for (Json& node : out) builder_.push("nodes", std::move(node));
+        Json scene = Json::object();
+        if (!roots.empty()) scene["nodes"] = std::move(roots);
+        builder_.root()["scene"] = 0;
+        builder_.push("scenes", std::move(scene));
+    }
+
+    bool is_joint(std::size_t node) const {
+        return std::any_of(skins_.begin(), skins_.end(),
+                           [&](const Skin& skin) { return skin.joint_of_node.contains(node); });
+    }
+
+    void write_skins() {
+        for (const Skin& skin : skins_) {
+            Json joints = Json::array();
+            std::vector<float> matrices;
+            for (const std::size_t n : skin.joints) {
+                joints.push_back(written_[n]);
+                Matrix bind = skin.inverse_bind.at(n);
+                // Rounded off by the way; exact by the rules of the format.
+                bind(3, 0) = bind(3, 1) = bind(3, 2) = 0;
+                bind(3, 3) = 1;
+                for (const double v : bind.m) matrices.push_back(static_cast<float>(v));
+            }
+            const std::size_t accessor = builder_.accessor(matrices, 5126, "MAT4", 16, {});
+            builder_.push("skins", Json{{"inverseBindMatrices", accessor}, {"joints", std::move(joints)}});
+        }
+    }
+
+    void write_clips() {
+        std::map<std::vector<float>, std::size_t> accessor_of_times;
+        for (ForeignClip& clip : in_.clips) {
+            float first = 0;  // times before 0 are none in glTF: the clip starts later
+            for (const ForeignChannel& c : clip.channels)
+                for (const float t : c.times)
+                    if (std::isfinite(t)) first = std::min(first, t);
+            Json samplers = Json::array(), channels = Json::array();
+            for (const ForeignChannel& c : clip.channels) {
+                if (written_[c.node] == none) continue;  // a skinned mesh, which its node does not move
+                const std::size_t width = c.values.size() / c.times.size();
+                std::vector<float> times, values;
+                for (std::size_t k = 0; k < c.times.size(); ++k) {
+                    const float time = c.times[k] - first;
+                    std::vector<float> key(c.values.begin() + static_cast<std::ptrdiff_t>(k * width),
+                                           c.values.begin() + static_cast<std::ptrdiff_t>((k + 1) * width));
+                    bool good = std::isfinite(time) && (times.empty() || time > times.back());
+                    for (const float v : key) good = good && std::isfinite(v);
+                    if (!good) continue;
+                    if (c.path == "translation")
+                        for (float& v : key) v = static_cast<float>(v * in_.metres);
+                    if (c.path == "rotation") {
+                        double length = 0;
+                        for (const float v : key) length += double{v} * v;
+                        if (!(length > 0)) continue;
+                        for (float& v : key) v = static_cast<float>(v / std::sqrt(length));
+                    }
+                    times.push_back(time);
+                    values.insert(values.end(), key.begin(), key.end());
+                }
+                if (times.empty()) continue;
+                auto known = accessor_of_times.find(times);
+                if (known == accessor_of_times.end())
+                    known = accessor_of_times.emplace(times, builder_.bounded(times, "SCALAR", 1, {})).first;
+                const std::size_t output = builder_.accessor(values, 5126, width == 4 ? "VEC4" : "VEC3", width, {});
+                channels.push_back(
+                    Json{{"sampler", samplers.size()}, {"target", {{"node", written_[c.node]}, {"path", c.path}}}});
+                samplers.push_back(Json{{"input", known->second}, {"output", output}});
+            }
+            if (channels.empty()) continue;
+            Json out{{"samplers", std::move(samplers)}, {"channels", std::move(channels)}};
+            if (!clip.name.empty()) out["name"] = clip.name;
+            builder_.push("animations", std::move(out));
+        }
+    }
+
+    ForeignScene in_;
+    const std::string& name_;
+    Builder builder_;
+    std::vector<Matrix> world_, to_bind_;    // of nodes: in the file's world; mesh to document's world
+    std::vector<std::size_t> skin_of_node_;  // of the mesh on it
+    std::vector<std::size_t> mesh_of_node_;  // in the document
+    std::vector<std::size_t> written_;       // node of the document
+    std::map<std::string, std::size_t> missing_;
+    std::map<std::size_t, Matrix> added_;  // where nodes of missing bones are
+    std::vector<Skin> skins_;
+};
+
+}  // namespace
+
+bool is_foreign(const std::string& extension) {
+    static const std::vector<std::string> known{".fbx", ".dae", ".x",   ".b3d", ".ms3d", ".md5mesh",
+                                                ".smd", ".3ds", ".lwo", ".ply", ".stl",  ".off"};
+    return std::find(known.begin(), known.end(), extension) != known.end();
+}
+
+Result<std::shared_ptr<Document>> foreign_document(ForeignScene scene, const std::string& name) {
+    if (scene.nodes.empty()) return input_error(name, "the file has no nodes");
+    return Converter(std::move(scene), name).convert();
+}
+
+}  // namespace sinew::io
