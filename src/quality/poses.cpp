@@ -45,7 +45,8 @@ double volume(const MeshView& mesh, const MeshTopology& topology, std::span<cons
 }
 
 double length(const Vec3& a, const Vec3& b) {
-    return std::hypot(double{a.x} - b.x, double{a.y} - b.y, double{a.z} - b.z);
+    const double x = double{a.x} - b.x, y = double{a.y} - b.y, z = double{a.z} - b.z;
+    return std::sqrt(x * x + y * y + z * z);
 }
 
 }  // namespace
