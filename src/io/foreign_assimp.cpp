@@ -308,6 +308,23 @@ private:
     std::map<std::string, std::size_t> image_of_uri_;
 };
 
+/// Of DAE files assimp puts unit and axes into the root. As a scale the unit would be one of every joint: it is
+/// taken from there.
+void take_scale(ForeignScene& scene) {
+    Matrix& root = scene.nodes[0].local;
+    double scale[3];
+    for (std::size_t c = 0; c < 3; ++c)
+        scale[c] = std::sqrt(root(0, c) * root(0, c) + root(1, c) * root(1, c) + root(2, c) * root(2, c));
+    // Of a root that stands elsewhere or is no similarity the scale is no unit.
+    const double apart = std::max({scale[0], scale[1], scale[2]}) - std::min({scale[0], scale[1], scale[2]});
+    if (!(scale[0] > 0) || !(apart <= 1e-5 * scale[0]) || scale[0] == 1) return;
+    for (std::size_t r = 0; r < 3; ++r) {
+        for (std::size_t c = 0; c < 3; ++c) root(r, c) /= scale[0];
+        root(r, 3) /= scale[0];  // foreign_document scales it back
+    }
+    scene.metres = scale[0];
+}
+
 }  // namespace
 
 Result<ForeignScene> read_foreign(std::span<const std::byte> bytes, const std::string& name,
@@ -337,6 +354,8 @@ Result<ForeignScene> read_foreign(std::span<const std::byte> bytes, const std::s
             // A root that is turned already is the work of an assimp that minds the axes itself.
             if (matrix(scene->mRootNode->mTransformation) == Matrix{})
                 out->turn = fbx_turn(*scene).value_or(Matrix{});
+        } else if (extension == ".dae") {
+            take_scale(*out);
         }
         return out;
     } catch (const std::bad_alloc&) {
