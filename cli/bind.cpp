@@ -204,6 +204,10 @@ void add_bind(CLI::App& app, int& exit) {
     add_choice<bool>(*c, "--winding-numbers", o.voxels.winding_numbers, {{"on", true}, {"off", false}},
                      "on (default) or off: settle ambiguous voxels")
         ->group("Method");
+    add_choice<Voxelizer>(*c, "--voxelizer", o.voxels.voxelizer,
+                          {{"cpu", Voxelizer::cpu}, {"hardware", Voxelizer::hardware}},
+                          "cpu (default), or hardware: the same voxels by z-buffer slices through OpenGL")
+        ->group("Method");
 
     c->add_option("--falloff", o.falloff.alpha, "Hardness α of the joints, 0 (soft) to 1 (hard)")
         ->capture_default_str()

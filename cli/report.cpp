@@ -17,6 +17,7 @@ std::string_view name_of(FalloffLaw law) {
     return law == FalloffLaw::inverse_power ? "inverse-power" : "inverse-quadratic";
 }
 std::string_view name_of(LimitRule rule) { return rule == LimitRule::fade ? "fade" : "cut"; }
+std::string_view name_of(Voxelizer voxelizer) { return voxelizer == Voxelizer::cpu ? "cpu" : "hardware"; }
 std::string_view name_of(DomainKind kind) { return kind == DomainKind::sparse ? "sparse" : "uniform"; }
 std::string_view name_of(DeformFrom from) {
     switch (from) {
@@ -81,6 +82,7 @@ nlohmann::ordered_json make_report(const BindRun& run) {
          {{"resolution", o.voxels.resolution},
           {"domain", name_of(o.domain)},
           {"winding_numbers", o.voxels.winding_numbers},
+          {"voxelizer", name_of(o.voxels.voxelizer)},
           {"penalty", as_given(o.penalty)},
           {"overshoot", as_given(o.overshoot)},
           {"falloff_law", name_of(o.falloff.law)},

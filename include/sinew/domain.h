@@ -46,11 +46,18 @@ struct MeshTopology {
 /// O((V + T) log T), memory O(V + T). Requires check_mesh.
 MeshTopology analyse_mesh(const MeshView& mesh);
 
+/// How the inside is found. Both ask the same question of the same snapped triangles.
+enum class Voxelizer {
+    cpu,       ///< where each voxel column crosses the mesh
+    hardware,  ///< the paper's way: slices of the z-buffer, through OpenGL without a display
+};
+
 struct VoxelizeOptions {
     int resolution = 256;         ///< voxels along the longest side: a power of two, 32..1024
     bool winding_numbers = true;  ///< settle ambiguous voxels (one agreeing view pair) by winding number
     bool repair_facing = true;    ///< use MeshTopology::turned, so that flipped parts are solid too
     bool keep_ambiguous = false;  ///< fill VoxelGrid::ambiguous_voxels, for pictures and comparisons
+    Voxelizer voxelizer = Voxelizer::cpu;
 };
 Status check(const VoxelizeOptions& options);
 

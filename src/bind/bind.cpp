@@ -87,7 +87,11 @@ std::size_t estimate_memory(const MeshView& mesh, const Skeleton& skeleton, cons
     const double kept = static_cast<double>(all ? skeleton.joints.size() : kept_joints(options.finish));
     const double per_leaf = 350 + 16 * (all ? 2.0 * thread_count(nullptr) : kept);
     const auto vertices = static_cast<double>(mesh.positions.size());
-    return static_cast<std::size_t>(cells * 5 / 8 + leaves * per_leaf + vertices * (40 + 24 * kept) +
+    // Pictures, buffers, and about 100 MB of driver and shader compiler.
+    const double slicing = options.voxels.voxelizer == Voxelizer::hardware
+                               ? 112 * r * r + 80 * static_cast<double>(mesh.triangles.size()) + 1e8
+                               : 0;
+    return static_cast<std::size_t>(slicing + cells * 5 / 8 + leaves * per_leaf + vertices * (40 + 24 * kept) +
                                     static_cast<double>(mesh.triangles.size()) * 120);
 }
 

@@ -1,3 +1,16 @@
 // What a build without OpenGL answers (SINEW_GL).
 
-namespace sinew {}
+#include "domain/lattice.h"
+
+namespace sinew {
+
+Status check_slices() {
+    return Error{
+        ErrorCode::usage,
+        "voxelizer hardware: this sinew was built without OpenGL (SINEW_GL); use voxelizer cpu, or build it "
+        "where libepoxy-dev is installed"};
+}
+
+Result<PairVotes> vote_by_slices(const Lattice&, Context*, SliceReport*) { return check_slices().error(); }
+
+}  // namespace sinew

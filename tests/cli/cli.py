@@ -79,7 +79,7 @@ class Usage(Case):
     def test_every_option_is_in_the_help(self):
         text = support.sinew("bind", "--help").stdout
         for option in """--output --skeleton --resolution --penalty --overshoot --falloff --lambda-min --lambda-max
-            --falloff-law --max-influences --limit-rule --winding-numbers --domain --deform-from --exclude --include
+            --falloff-law --max-influences --limit-rule --winding-numbers --voxelizer --domain --deform-from --exclude --include
             --method --weight-format --weights-json --report --require-coverage --threads --memory-limit --json
             --quiet""".split():
             self.assertRegex(text, re.escape(option) + r"\b", option)

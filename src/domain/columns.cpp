@@ -1,0 +1,178 @@
+// Interior by columns: for each axis, where every column of voxels crosses the mesh.
+//
+// The paper (seed 003, section 5.1) renders the mesh once per slice and view and asks whether the first surface
+// seen is a back face. All slices of a view see the same surfaces, so it is enough to find the crossings once:
+// between two consecutive ones nothing changes. A view pair agrees on a gap if the crossing below it enters the
+// mesh and the crossing above it leaves the mesh.
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/parallel.h"
+#include "domain/lattice.h"
+
+namespace sinew {
+namespace {
+
+// Where a voxel column meets a triangle, as one sortable number: column, then depth, then leaving before entering
+// (so that of two coincident faces back to back the solid below ends before the solid above begins).
+using Crossing = std::uint64_t;
+constexpr int kDepthBits = 24;
+
+Crossing make_crossing(std::uint32_t column, std::int64_t depth, bool entering) {
+    return (Crossing{column} << (kDepthBits + 1)) | (static_cast<Crossing>(depth) << 1) | Crossing{entering};
+}
+std::uint32_t column_of(Crossing c) { return static_cast<std::uint32_t>(c >> (kDepthBits + 1)); }
+std::int64_t depth_of(Crossing c) { return static_cast<std::int64_t>(c >> 1 & ((1u << kDepthBits) - 1)); }
+bool enters(Crossing c) { return c & 1; }
+
+// All crossings of columns along axis w, in rows first_row to last_row of them, with one triangle. Columns are
+// sampled at voxel centres; a centre exactly on an edge belongs to the triangle for which the edge is a top or left
+// one, so a shared edge counts once.
+void cross_triangle(std::vector<Crossing>& out, const LatticePoint* p, int w, int r, int first_row, int last_row) {
+    const int u = (w + 1) % 3, v = (w + 2) % 3;
+    std::int64_t area = std::int64_t{p[1].c[u] - p[0].c[u]} * (p[2].c[v] - p[0].c[v]) -
+                        std::int64_t{p[2].c[u] - p[0].c[u]} * (p[1].c[v] - p[0].c[v]);
+    if (area == 0) return;  // seen edge-on
+    const LatticePoint* t[3] = {&p[0], &p[1], &p[2]};
+    // The normal's w component has the sign of the area; a face that looks down the axis is where one enters.
+    const bool entering = area < 0;
+    if (area < 0) {
+        std::swap(t[1], t[2]);
+        area = -area;
+    }
+    int low[2], high[2];
+    const int axes[2] = {u, v};
+    for (int k = 0; k < 2; ++k) {
+        const int a = axes[k];
+        const auto [least, most] = std::minmax({t[0]->c[a], t[1]->c[a], t[2]->c[a]});
+        low[k] = std::max(0, static_cast<int>(-floor_div(-(std::int64_t{least} - kCentre), kVoxel)));
+        high[k] = std::min(r - 1, static_cast<int>(floor_div(std::int64_t{most} - kCentre, kVoxel)));
+        if (low[k] > high[k]) return;
+    }
+    low[1] = std::max(low[1], first_row);
+    high[1] = std::min(high[1], last_row);
+    if (low[1] > high[1]) return;
+    struct Edge {
+        std::int64_t u, v, d;
+        std::int64_t least;  // from here on a column is inside
+    } edge[3];
+    for (int e = 0; e < 3; ++e) {
+        const LatticePoint &a = *t[e], &b = *t[(e + 1) % 3];
+        const std::int64_t du = b.c[u] - a.c[u], dv = b.c[v] - a.c[v];
+        const bool owns = dv < 0 || (dv == 0 && du < 0);  // the half-open rule
+        edge[e] = {-dv, du, dv * a.c[u] - du * a.c[v], owns ? 0 : 1};
+    }
+    const auto [w_least, w_most] = std::minmax({t[0]->c[w], t[1]->c[w], t[2]->c[w]});
+    const double inverse = 1.0 / static_cast<double>(area);
+    for (int j = low[1]; j <= high[1]; ++j) {
+        const std::int64_t cv = std::int64_t{j} * kVoxel + kCentre;
+        for (int i = low[0]; i <= high[0]; ++i) {
+            const std::int64_t cu = std::int64_t{i} * kVoxel + kCentre;
+            std::int64_t s[3];
+            bool inside = true;
+            for (int e = 0; e < 3 && inside; ++e) {
+                s[e] = edge[e].u * cu + edge[e].v * cv + edge[e].d;
+                inside = s[e] >= edge[e].least;
+            }
+            if (!inside) continue;
+            // Barycentric depth; edge e is opposite to corner e + 2.
+            const double depth = (static_cast<double>(s[1]) * t[0]->c[w] + static_cast<double>(s[2]) * t[1]->c[w] +
+                                  static_cast<double>(s[0]) * t[2]->c[w]) *
+                                 inverse;
+            const double clamped = std::clamp(depth, static_cast<double>(w_least), static_cast<double>(w_most));
+            out.push_back(make_crossing(static_cast<std::uint32_t>(j * r + i), std::llround(clamped * kDepthUnits),
+                                        entering));
+        }
+    }
+}
+
+// One bit where a solid span begins and one where it ends, along axis w.
+void toggle_spans(BitGrid& grid, const std::vector<Crossing>& crossings, int w) {
+    const int r = grid.resolution();
+    const int u = (w + 1) % 3, v = (w + 2) % 3;
+    constexpr std::int64_t step = std::int64_t{kVoxel} * kDepthUnits, half = step / 2;
+    auto flip = [&](int i, int j, std::int64_t k) {
+        if (k >= r) return;
+        int q[3];
+        q[u] = i;
+        q[v] = j;
+        q[w] = static_cast<int>(k);
+        grid.words()[grid.index(q[0], q[1], q[2])] ^= std::uint64_t{1} << (q[0] & 63);
+    };
+    for (std::size_t c = 0; c + 1 < crossings.size(); ++c) {
+        const Crossing below = crossings[c], above = crossings[c + 1];
+        if (!enters(below) || enters(above) || column_of(below) != column_of(above)) continue;
+        // Voxels whose centre lies strictly between the two crossings.
+        const std::int64_t first = std::max<std::int64_t>(0, floor_div(depth_of(below) - half, step) + 1);
+        const std::int64_t last = -floor_div(-(depth_of(above) - half), step) - 1;
+        if (first > last) continue;
+        const int column = static_cast<int>(column_of(below));
+        flip(column % r, column / r, first);
+        flip(column % r, column / r, last + 1);
+    }
+}
+
+// Running exclusive-or along axis w turns the ends of spans into spans, 64 columns at a time.
+void fill_spans(BitGrid& grid, int w) {
+    const int r = grid.resolution(), n = grid.words_per_row();
+    const auto words = grid.words();
+    if (w == 0) {
+        for (std::size_t row = 0; row < words.size(); row += static_cast<std::size_t>(n)) {
+            std::uint64_t carry = 0;
+            for (int k = 0; k < n; ++k) {
+                std::uint64_t x = words[row + k];
+                for (int shift = 1; shift < 64; shift *= 2) x ^= x << shift;
+                x ^= carry;
+                carry = x >> 63 ? ~std::uint64_t{0} : 0;
+                words[row + k] = x;
+            }
+        }
+        return;
+    }
+    const std::size_t plane = static_cast<std::size_t>(r) * n;
+    if (w == 1) {
+        for (int z = 0; z < r; ++z)
+            for (std::size_t k = n; k < plane; ++k) words[z * plane + k] ^= words[z * plane + k - n];
+    } else {
+        for (std::size_t k = plane; k < words.size(); ++k) words[k] ^= words[k - plane];
+    }
+}
+
+}  // namespace
+
+Result<PairVotes> vote_by_columns(const Lattice& lattice, Context* context) {
+    // Crossings are gathered in bands of rows, so that a heap of large overlapping triangles takes time and not
+    // memory.
+    constexpr double kCrossingsAtOnce = 8e6;
+    const int r = lattice.resolution;
+    PairVotes inside;
+    parallel_for(context, 3, 1, [&](std::size_t axis) {
+        const int w = static_cast<int>(axis), u = (w + 1) % 3, v = (w + 2) % 3;
+        double expected = 0;
+        for (std::size_t t = 0; t < lattice.triangles.size(); ++t) {
+            const auto p = lattice.outward(t);
+            const std::int64_t area = std::int64_t{p[1].c[u] - p[0].c[u]} * (p[2].c[v] - p[0].c[v]) -
+                                      std::int64_t{p[2].c[u] - p[0].c[u]} * (p[1].c[v] - p[0].c[v]);
+            expected += 0.5 * static_cast<double>(std::abs(area)) / (double{kVoxel} * kVoxel);
+        }
+        const int bands = std::min(r, 1 + static_cast<int>(expected / kCrossingsAtOnce));
+        inside[axis] = BitGrid(r);
+        std::vector<Crossing> crossings;
+        for (int band = 0; band < bands && !cancelled(context); ++band) {
+            crossings.clear();
+            for (std::size_t t = 0; t < lattice.triangles.size(); ++t) {
+                const auto p = lattice.outward(t);
+                cross_triangle(crossings, p.data(), w, r, r * band / bands, r * (band + 1) / bands - 1);
+            }
+            std::sort(crossings.begin(), crossings.end());
+            toggle_spans(inside[axis], crossings, w);
+        }
+        fill_spans(inside[axis], w);
+    });
+    if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while voxelizing"};
+
+    return inside;
+}
+
+}  // namespace sinew

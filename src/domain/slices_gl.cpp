@@ -1,0 +1,449 @@
+// Interior by slices of the z-buffer: the paper's own way (seed 003, sections 5.1 and 8), through OpenGL.
+//
+// For each of six views and each slice the near plane stands at the slice; back faces are drawn in white, then
+// front faces in black; a white pixel is a voxel inside, for this view. As in the paper the slices of a view are
+// the bits of one picture. Three things make that cheap and exact:
+//
+// - Slices are drawn from the farthest to the nearest, into one picture and one z-buffer. A slice sees what the
+// slice
+//   behind it saw, but for what lies between the two planes, so only triangles that reach into that slab are drawn.
+//   What is drawn sets or clears (GL_OR, GL_AND) the bit of its slice and of all that are still to come. Pixels
+//   have 4 x 32 bits, so a read-back brings 128 slices: 12 at resolution 256, where the paper needed 48 of 1,536.
+// - Rasterisers snap corners to 1/256 pixel as a rule, the lattice is 1/512 voxel. So a voxel takes 2 x 2 pixels,
+// and
+//   the centre of one of them is the centre of the voxel's column. Nothing is rounded on the way there.
+// - Interpolated depth is poor where a triangle is seen nearly edge-on, so the fragment shader computes it from the
+//   corners, in double precision, rounds it to 1/16 lattice unit as columns.cpp does, and compares it with the near
+//   plane. Clipping at the near plane would move edges.
+//
+// Which triangle owns a sample that lies exactly on its edge is the driver's choice. The views look from +u or -v
+// so that the rule of Mesa's software rasteriser is the half-open rule of columns.cpp; another driver may differ in
+// columns that pass exactly through an edge (tests/gl/referee.h tells those apart).
+
+#include <algorithm>
+#include <bit>
+#include <climits>
+#include <cmath>
+
+#include "core/parallel.h"
+#include "domain/lattice.h"
+#include "gl/context.h"
+
+namespace sinew {
+namespace {
+
+constexpr int kBits = 128;                             // slices per pixel of the picture
+constexpr int kSubpixelBits = 9;                       // of a lattice of 1/512
+constexpr std::size_t kListed = std::size_t{1} << 18;  // triangles in a buffer of indices, unless one slab has more
+static_assert(kVoxel == 1 << kSubpixelBits);
+
+// Corners in window coordinates, exactly: all factors are powers of two.
+constexpr const char* kSliceVertex = R"(#version 450 core
+layout(location = 0) in ivec3 corner;
+layout(location = 0) uniform ivec3 axes;
+layout(location = 1) uniform vec4 to_clip;  // scale and shift
+flat out uint triangle;
+void main() {
+    triangle = uint(gl_VertexID) / 3u;
+    gl_Position = vec4(vec2(corner[axes.x], corner[axes.y]) * to_clip.xy + to_clip.zw, 0, 1);
+}
+)";
+
+// Depth is 0 at the view's near end of the grid; 2^-23 of the range of depth is a unit, so that floats hold it.
+constexpr const char* kSliceFragment = R"(#version 450 core
+layout(std430, binding = 0) readonly buffer Corners { int corner[]; };
+layout(location = 0) uniform ivec3 axes;
+layout(location = 2) uniform ivec2 grid;   // pixels per voxel, columns a side
+layout(location = 3) uniform ivec3 depth;  // units of the whole grid (0 = seen from below), sign, near plane
+layout(location = 4) uniform uvec4 bits;
+flat in uint triangle;
+layout(location = 0) out uvec4 slices;
+
+double cross_of(dvec2 a, dvec2 b) { return a.x * b.y - a.y * b.x; }
+
+void main() {
+    ivec2 pixel = ivec2(gl_FragCoord.xy);
+    if (any(notEqual(pixel % grid.x, ivec2(0)))) discard;
+    ivec2 column = pixel / grid.x;
+    column.y = grid.y - 1 - column.y;
+    dvec2 at = dvec2(column * 512 + 256);
+    dvec2 p[3];
+    double w[3];
+    for (int k = 0; k < 3; ++k) {
+        uint first = 9u * triangle + 3u * uint(k);
+        p[k] = dvec2(corner[first + axes.x], corner[first + axes.y]);
+        w[k] = double(corner[first + axes.z]);
+    }
+    double a = cross_of(p[2] - p[1], at - p[1]);
+    double b = cross_of(p[0] - p[2], at - p[2]);
+    double c = cross_of(p[1] - p[0], at - p[0]);
+    double along = (a * w[0] + b * w[1] + c * w[2]) / (a + b + c);
+    along = clamp(along, min(w[0], min(w[1], w[2])), max(w[0], max(w[1], w[2])));
+    int units = depth.x + depth.y * int(floor(along * 16 + 0.5));
+    if (units < depth.z) discard;
+    gl_FragDepth = float(units) * exp2(-23.0);
+    slices = bits;
+}
+)";
+
+constexpr const char* kScreenVertex = R"(#version 450 core
+void main() { gl_Position = vec4(gl_VertexID == 1 ? 3 : -1, gl_VertexID == 2 ? 3 : -1, 0, 1); }
+)";
+
+// The pixels whose centres are centres of columns.
+constexpr const char* kPickFragment = R"(#version 450 core
+layout(location = 2) uniform int samples;
+layout(binding = 0) uniform usampler2D picture;
+layout(location = 0) out uvec4 slices;
+void main() { slices = texelFetch(picture, ivec2(gl_FragCoord.xy) * samples, 0); }
+)";
+
+// What the last slice of one picture saw is what the first of the next sees, until something nearer is drawn.
+constexpr const char* kCarryFragment = R"(#version 450 core
+layout(location = 2) uniform int samples;
+layout(binding = 0) uniform usampler2D picked;
+layout(location = 0) out uvec4 slices;
+void main() { slices = uvec4(-(texelFetch(picked, ivec2(gl_FragCoord.xy) / samples, 0).w >> 31)); }
+)";
+
+// Triangles by the slabs that they reach into. Slab s lies between the planes of slices s - 1 and s; slab 0 below
+// the first plane, slab r above the last.
+class Slabs {
+public:
+    Slabs(const Lattice& lattice, int axis) : count_(static_cast<std::size_t>(lattice.resolution) + 1) {
+        reach_.reserve(lattice.triangles.size());
+        std::vector<std::ptrdiff_t> change(count_.size() + 1);
+        for (std::size_t t = 0; t < lattice.triangles.size(); ++t) {
+            const auto p = lattice.outward(t);
+            const auto [least, most] = std::minmax({p[0].c[axis], p[1].c[axis], p[2].c[axis]});
+            reach_.push_back({slab(least), slab(most)});
+            ++change[reach_.back().first];
+            --change[reach_.back().last + 1];
+        }
+        std::ptrdiff_t open = 0;
+        for (std::size_t s = 0; s < count_.size(); ++s) count_[s] = static_cast<std::size_t>(open += change[s]);
+    }
+
+    std::size_t count(int slab) const { return count_[static_cast<std::size_t>(slab)]; }
+
+    // Makes the triangles of a slab the next to be drawn, with those of neighbours while there is room for them;
+    // says where in the buffer they begin.
+    std::size_t load(int slab, GLuint array) {
+        if (slab < first_ || slab > last_) {
+            first_ = last_ = slab;
+            std::size_t total = count(slab);
+            const int end = static_cast<int>(count_.size()) - 1;
+            // Both ways: one view comes from above, the other from below.
+            for (bool grows = true; grows;) {
+                grows = false;
+                if (last_ < end && total + count(last_ + 1) <= kListed) total += count(++last_), grows = true;
+                if (first_ > 0 && total + count(first_ - 1) <= kListed) total += count(--first_), grows = true;
+            }
+            list(total);
+            glVertexArrayElementBuffer(array, buffer_);
+        }
+        return begin_[static_cast<std::size_t>(slab - first_)];
+    }
+
+private:
+    struct Reach {
+        std::uint16_t first, last;
+    };
+    static std::uint16_t slab(std::int32_t w) {
+        return static_cast<std::uint16_t>(floor_div(w - kCentre, kVoxel) + 1);
+    }
+
+    void list(std::size_t total) {
+        begin_.clear();
+        std::size_t at = 0;
+        for (int s = first_; s <= last_; ++s) {
+            begin_.push_back(at);
+            at += count(s);
+        }
+        std::vector<std::size_t> next = begin_;
+        std::vector<std::array<std::uint32_t, 3>> corners(total);
+        for (std::size_t t = 0; t < reach_.size(); ++t) {
+            const auto c = static_cast<std::uint32_t>(3 * t);
+            const int end = std::min<int>(reach_[t].last, last_);
+            for (int s = std::max<int>(reach_[t].first, first_); s <= end; ++s)
+                corners[next[static_cast<std::size_t>(s - first_)]++] = {c, c + 1, c + 2};
+        }
+        buffer_ = gl::make_buffer(corners.data(), corners.size() * sizeof corners[0]);
+    }
+
+    std::vector<Reach> reach_;        // T
+    std::vector<std::size_t> count_;  // r + 1
+    int first_ = 0, last_ = -1;       // slabs in the buffer
+    std::vector<std::size_t> begin_;  // of each of them in the buffer
+    gl::Buffer buffer_;
+};
+
+// A picture of r x r pixels for a group of 128 slices: four words a pixel.
+using Picture = std::vector<std::uint32_t>;
+
+class Slicer {
+public:
+    static Result<Slicer> create(const Lattice& lattice, SliceReport& report) {
+        Result<std::unique_ptr<gl::GlContext>> context = gl::GlContext::create();
+        if (!context) return context.error();
+        Slicer s(lattice, report, std::move(*context));
+        if (Status ok = s.prepare(); !ok) return ok.error();
+        return s;
+    }
+
+    // One view along `axis`, from below (looking up) or from above. Hands over the picture of each group of slices,
+    // the farthest first, and in it the bits likewise.
+    template <typename Take>
+    Status view(int axis, bool from_above, Slabs& slabs, Context* context, Take&& take) {
+        const int r = lattice_.resolution;
+        const int axes[3] = {(axis + 1) % 3, (axis + 2) % 3, axis};
+        glProgramUniform3iv(slice_, 0, 1, axes);
+        // Corners are counter-clockwise from outside, and the picture is what one sees from below.
+        glFrontFace(from_above ? GL_CW : GL_CCW);
+        const GLfloat far = 1;
+        glClearNamedFramebufferfv(target_, GL_DEPTH, 0, &far);
+        const GLuint black[4] = {0, 0, 0, 0};
+        glClearNamedFramebufferuiv(target_, GL_COLOR, 0, black);
+
+        for (int step = 0; step < r; ++step) {
+            if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while voxelizing"};
+            const int slice = from_above ? step : r - 1 - step;
+            if (step % kBits == 0 && step > 0) carry();
+            draw(step, slice, from_above, slabs);
+            if ((step + 1) % kBits == 0 || step + 1 == r) {
+                if (Status ok = read(); !ok) return ok;
+                take(step / kBits, picture_);
+            }
+        }
+        return gl::check_gl("slicing");
+    }
+
+private:
+    Slicer(const Lattice& lattice, SliceReport& report, std::unique_ptr<gl::GlContext> context)
+        : lattice_(lattice), report_(report), context_(std::move(context)) {}
+
+    Status prepare() {
+        const int r = lattice_.resolution;
+        GLint subpixel_bits = 0, largest_block = 0;
+        glGetIntegerv(GL_SUBPIXEL_BITS, &subpixel_bits);
+        glGetIntegerv(GL_MAX_SHADER_STORAGE_BLOCK_SIZE, &largest_block);
+        if (Status ok =
+                check_slices({r, lattice_.triangles.size()}, {context_->max_size(), subpixel_bits, largest_block});
+            !ok)
+            return ok;
+        samples_ = samples_per_voxel(subpixel_bits);
+        report_.renderer = context_->renderer();
+        report_.pixels = samples_ * r;
+
+        Result<gl::Program> slice = gl::make_program("slices", kSliceVertex, kSliceFragment);
+        if (!slice) return slice.error();
+        slice_ = std::move(*slice);
+        Result<gl::Program> pick = gl::make_program("pick", kScreenVertex, kPickFragment);
+        if (!pick) return pick.error();
+        pick_ = std::move(*pick);
+        Result<gl::Program> carry = gl::make_program("carry", kScreenVertex, kCarryFragment);
+        if (!carry) return carry.error();
+        carry_ = std::move(*carry);
+        glProgramUniform2i(slice_, 2, samples_, r);
+        glProgramUniform1i(pick_, 2, samples_);
+        glProgramUniform1i(carry_, 2, samples_);
+        // Lattice to clip space, the second axis upside down. With two pixels per voxel the grid moves by half a
+        // pixel, so that centres of columns become centres of pixels.
+        const float scale = 2.0f / static_cast<float>(kVoxel * r);
+        const float shift = static_cast<float>(samples_ - 1) / static_cast<float>(report_.pixels);
+        glProgramUniform4f(slice_, 1, scale, -scale, -1 - shift, 1 - shift);
+
+        std::vector<std::array<LatticePoint, 3>> corners(lattice_.triangles.size());
+        for (std::size_t t = 0; t < corners.size(); ++t) corners[t] = lattice_.outward(t);
+        static_assert(sizeof corners[0] == 36);
+        corners_ = gl::make_buffer(corners.data(), corners.size() * sizeof corners[0]);
+        array_ = gl::make_array();
+        glVertexArrayVertexBuffer(array_, 0, corners_, 0, sizeof(LatticePoint));
+        glVertexArrayAttribIFormat(array_, 0, 3, GL_INT, 0);
+        glVertexArrayAttribBinding(array_, 0, 0);
+        glEnableVertexArrayAttrib(array_, 0);
+        screen_ = gl::make_array();
+
+        full_ = make_picture(report_.pixels);
+        picked_ = make_picture(r);
+        depth_ = gl::make_renderbuffer();
+        glNamedRenderbufferStorage(depth_, GL_DEPTH_COMPONENT32F, report_.pixels, report_.pixels);
+        target_ = gl::make_framebuffer();
+        glNamedFramebufferTexture(target_, GL_COLOR_ATTACHMENT0, full_, 0);
+        glNamedFramebufferRenderbuffer(target_, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER, depth_);
+        small_ = gl::make_framebuffer();
+        glNamedFramebufferTexture(small_, GL_COLOR_ATTACHMENT0, picked_, 0);
+        if (Status ok = gl::check_gl("preparing to slice"); !ok) return ok;
+        for (const GLuint framebuffer : {GLuint{target_}, GLuint{small_}}) {
+            if (glCheckNamedFramebufferStatus(framebuffer, GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE)
+                return Error{ErrorCode::io,
+                             "OpenGL: " + report_.renderer +
+                                 " cannot draw into pictures of 4 x 32 bits a pixel; use voxelizer cpu"};
+        }
+        picture_.resize(std::size_t{4} * r * r);
+        glDepthFunc(GL_LESS);
+        glBindBufferBase(GL_SHADER_STORAGE_BUFFER, 0, corners_);
+        return Done{};
+    }
+
+    static gl::Texture make_picture(int pixels) {
+        gl::Texture made = gl::make_texture(GL_TEXTURE_2D);
+        glTextureStorage2D(made, 1, GL_RGBA32UI, pixels, pixels);
+        // A texture of integers that asks for filtering is incomplete, and reads as nothing.
+        glTextureParameteri(made, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+        glTextureParameteri(made, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+        return made;
+    }
+
+    void draw(int step, int slice, bool from_above, Slabs& slabs) {
+        const int r = lattice_.resolution;
+        // What lies between this plane and the last one; the first slice sees all behind it.
+        const int slab = from_above ? slice : slice + 1;
+        const auto count = static_cast<GLsizei>(3 * slabs.count(slab));
+        if (count == 0) return;
+        const std::size_t begin = slabs.load(slab, array_) * 3 * sizeof(GLuint);
+        constexpr int unit = kVoxel * kDepthUnits;
+        const int plane = slice * unit + unit / 2;
+        if (from_above) {
+            glProgramUniform3i(slice_, 3, r * unit, -1, r * unit - plane);
+        } else {
+            glProgramUniform3i(slice_, 3, 0, 1, plane);
+        }
+        GLuint bits[4], others[4];
+        for (int k = 0; k < 4; ++k) {
+            const int first = step % kBits - 32 * k;  // bits from here on belong to this slice and those to come
+            bits[k] = first >= 32 ? 0u : first <= 0 ? ~0u : ~0u << first;
+            others[k] = ~bits[k];
+        }
+        glBindFramebuffer(GL_DRAW_FRAMEBUFFER, target_);
+        glViewport(0, 0, report_.pixels, report_.pixels);
+        glBindVertexArray(array_);
+        glUseProgram(slice_);
+        glEnable(GL_DEPTH_TEST);
+        glEnable(GL_CULL_FACE);
+        glEnable(GL_COLOR_LOGIC_OP);
+        const auto pass = [&](GLenum culled, GLenum operation, const GLuint* value) {
+            glCullFace(culled);
+            glLogicOp(operation);
+            glProgramUniform4uiv(slice_, 4, 1, value);
+            glDrawElements(GL_TRIANGLES, count, GL_UNSIGNED_INT, reinterpret_cast<const void*>(begin));
+            ++report_.draws;
+        };
+        pass(GL_FRONT, GL_OR, bits);
+        pass(GL_BACK, GL_AND, others);
+        glDisable(GL_COLOR_LOGIC_OP);
+        glDisable(GL_CULL_FACE);
+        glDisable(GL_DEPTH_TEST);
+    }
+
+    void screen_pass(GLuint program, GLuint from, GLuint framebuffer, int pixels) {
+        glBindFramebuffer(GL_DRAW_FRAMEBUFFER, framebuffer);
+        glViewport(0, 0, pixels, pixels);
+        glBindVertexArray(screen_);
+        glUseProgram(program);
+        glBindTextureUnit(0, from);
+        glDrawArrays(GL_TRIANGLES, 0, 3);
+    }
+    void carry() { screen_pass(carry_, picked_, target_, report_.pixels); }
+
+    Status read() {
+        const int r = lattice_.resolution;
+        screen_pass(pick_, full_, small_, r);
+        glBindFramebuffer(GL_READ_FRAMEBUFFER, small_);
+        glReadPixels(0, 0, r, r, GL_RGBA_INTEGER, GL_UNSIGNED_INT, picture_.data());
+        ++report_.read_backs;
+        return gl::check_gl("reading slices");
+    }
+
+    const Lattice& lattice_;
+    SliceReport& report_;
+    std::unique_ptr<gl::GlContext> context_;  // before what lives in it
+    int samples_ = 1;
+    gl::Program slice_, pick_, carry_;
+    gl::Buffer corners_;
+    gl::VertexArray array_, screen_;
+    gl::Texture full_, picked_;
+    gl::Renderbuffer depth_;
+    gl::Framebuffer target_, small_;
+    Picture picture_;
+};
+
+std::uint32_t reversed(std::uint32_t x) {
+    x = (x >> 1 & 0x55555555u) | (x & 0x55555555u) << 1;
+    x = (x >> 2 & 0x33333333u) | (x & 0x33333333u) << 2;
+    x = (x >> 4 & 0x0f0f0f0fu) | (x & 0x0f0f0f0fu) << 4;
+    x = (x >> 8 & 0x00ff00ffu) | (x & 0x00ff00ffu) << 8;
+    return x >> 16 | x << 16;
+}
+
+// Sets what both views of a pair hold to be inside: a group of 128 slices seen from above, and all groups from
+// below, whose bits run the other way.
+void pair_up(BitGrid& inside, int axis, int group, const Picture& above, const std::vector<Picture>& below,
+             Context* context) {
+    const int r = inside.resolution(), words = r / 32;
+    const auto row_of = [&](int j) {  // j: along the second axis of the picture
+        for (int i = 0; i < r; ++i) {
+            const std::size_t pixel = 4 * (static_cast<std::size_t>(r - 1 - j) * r + i);
+            for (int k = 4 * group; k < std::min(4 * group + 4, words); ++k) {
+                const int opposite = words - 1 - k;
+                std::uint32_t both = above[pixel + k % 4];
+                if (both) both &= reversed(below[static_cast<std::size_t>(opposite / 4)][pixel + opposite % 4]);
+                if (axis == 0) {
+                    inside.words()[inside.index(32 * k, i, j)] |= std::uint64_t{both} << (32 * k & 63);
+                    continue;
+                }
+                for (; both; both &= both - 1) {
+                    const int w = 32 * k + std::countr_zero(both);
+                    axis == 1 ? inside.set(j, w, i) : inside.set(i, j, w);
+                }
+            }
+        }
+    };
+    // 64 rows together: along x they share words.
+    parallel_for(context, static_cast<std::size_t>(r), 64, [&](std::size_t j) { row_of(static_cast<int>(j)); });
+}
+
+}  // namespace
+
+Status check_slices() { return Done{}; }
+
+int samples_per_voxel(int subpixel_bits) { return 1 << std::max(0, kSubpixelBits - subpixel_bits); }
+
+Status check_slices(const SliceSize& size, const SliceLimits& limits) {
+    const int pixels = size.resolution * samples_per_voxel(limits.subpixel_bits);
+    const std::string remedy = "; use a smaller resolution, or voxelizer cpu";
+    if (pixels > limits.pixels)
+        return Error{ErrorCode::too_large, "OpenGL: resolution " + std::to_string(size.resolution) +
+                                               " takes a picture of " + std::to_string(pixels) + " x " +
+                                               std::to_string(pixels) + " pixels, the driver draws at most " +
+                                               std::to_string(limits.pixels) + remedy};
+    const auto most = static_cast<std::size_t>(limits.block_bytes) / sizeof(LatticePoint[3]);
+    if (size.triangles > most)
+        return Error{ErrorCode::too_large, "OpenGL: the driver's buffers hold " + std::to_string(most) +
+                                               " triangles, the mesh has " + std::to_string(size.triangles) +
+                                               "; use voxelizer cpu"};
+    return Done{};
+}
+
+Result<PairVotes> vote_by_slices(const Lattice& lattice, Context* context, SliceReport* report) {
+    SliceReport unwanted;
+    Result<Slicer> slicer = Slicer::create(lattice, report ? *report : unwanted);
+    if (!slicer) return slicer.error();
+    const int r = lattice.resolution;
+    PairVotes votes;
+    for (int axis = 0; axis < 3; ++axis) {
+        BitGrid& inside = votes[static_cast<std::size_t>(axis)] = BitGrid(r);
+        Slabs slabs(lattice, axis);
+        std::vector<Picture> below;
+        Status ok = slicer->view(axis, false, slabs, context,
+                                 [&](int, const Picture& picture) { below.push_back(picture); });
+        if (!ok) return ok.error();
+        ok = slicer->view(axis, true, slabs, context, [&](int group, const Picture& picture) {
+            pair_up(inside, axis, group, picture, below, context);
+        });
+        if (!ok) return ok.error();
+    }
+    return votes;
+}
+
+}  // namespace sinew
