@@ -61,8 +61,10 @@ struct Legend {
     struct Entry {
         std::string name;
         Rgb colour;
+        friend bool operator==(const Entry&, const Entry&) = default;
     };
     std::vector<Entry> entries;  ///< the most important first: what does not fit is counted ("and 31 more")
+    friend bool operator==(const Legend&, const Legend&) = default;
 };
 
 /// The colours of a surface of V vertices. Made by the paint_ functions. Exactly one of colours, values and pieces
@@ -71,6 +73,7 @@ struct Paint {
     std::vector<Rgb> colours;      ///< V: interpolated over triangles
     std::vector<float> values;     ///< V: interpolated, then looked up in legend.ramp; not finite = grey
     std::vector<double> isolines;  ///< values along which a line is drawn; with `values` only
+    bool zero_is_plain = false;    ///< values up to legend.low are not coloured: they have nothing of it
 
     /// A part of a triangle that has one colour.
     struct Piece {
@@ -115,13 +118,14 @@ struct Focus {
     double radius = 0;  ///< scene units, > 0
 };
 
-/// Voxels to draw in place of a surface.
+/// Voxels to draw in place of a surface: boundary, interior, bone, and ambiguous ones where the grid keeps them
+/// (VoxelizeOptions::keep_ambiguous), each in a colour. Shown are those between two shares of the box of the
+/// occupied voxels, so that a cut lets the eye in.
 struct VoxelPanel {
     const VoxelGrid* grid = nullptr;
-    std::span<const Bone> bones;              ///< their voxels are coloured as such; may be empty
-    std::array<double, 3> cut_from{0, 0, 0};  ///< only voxels between these shares of the box of the
-    std::array<double, 3> cut_to{1, 1, 1};    ///< occupied voxels are shown, 0..1
-    const BitGrid* ambiguous = nullptr;       ///< voxels with exactly one agreeing view pair, or null
+    std::span<const Bone> bones;              ///< may be empty
+    std::array<double, 3> cut_from{0, 0, 0};  ///< 0..1, per axis
+    std::array<double, 3> cut_to{1, 1, 1};    ///< greater than cut_from, to 1
 };
 
 /// One figure of a picture: a surface with a paint, or voxels.

@@ -1,0 +1,421 @@
+// A tile is drawn in four steps: its depth with a margin around it, from that the ambient occlusion, then the
+// figure at twice the size with four samples a pixel, then the bones over it. See shaders_gl.h.
+
+#include <algorithm>
+#include <cmath>
+
+#include "gl/context.h"
+#include "render/draw.h"
+#include "render/oklab.h"
+#include "render/shaders_gl.h"
+
+namespace sinew {
+namespace {
+
+using namespace gl;
+
+constexpr int kTile = 1024;  // pixels of the picture along a side
+constexpr int kSuper = 2;
+constexpr int kSamples = 4;
+
+/// Light of 8-bit sRGB in 16 bits, and the way back: for exact means of four pixels.
+struct LightTable {
+    std::array<std::uint16_t, 256> light;
+    std::vector<std::uint8_t> code;
+    LightTable() : code(65536) {
+        for (std::size_t i = 0; i < 256; ++i)
+            light[i] = static_cast<std::uint16_t>(std::lround(65535 * to_linear(static_cast<std::uint8_t>(i))));
+        std::size_t c = 0;
+        for (std::size_t i = 0; i < code.size(); ++i) {
+            while (c < 255 && 2 * i >= static_cast<std::size_t>(light[c]) + light[c + 1]) ++c;
+            code[i] = static_cast<std::uint8_t>(c);
+        }
+    }
+};
+
+struct Target {
+    Texture depth, occlusion, blurred, resolved;
+    Renderbuffer colour, colour_depth;
+    Framebuffer depth_frame, occlusion_frame, blur_frame, frame, resolve_frame;
+    int width = 0, height = 0, margin = -1;
+};
+
+Texture texture_2d(GLenum format, int width, int height, GLint filter) {
+    Texture t = make_texture(GL_TEXTURE_2D);
+    glTextureStorage2D(t, 1, format, width, height);
+    glTextureParameteri(t, GL_TEXTURE_MIN_FILTER, filter);
+    glTextureParameteri(t, GL_TEXTURE_MAG_FILTER, filter);
+    glTextureParameteri(t, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
+    glTextureParameteri(t, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
+    return t;
+}
+
+Status complete(GLuint frame) {
+    if (glCheckNamedFramebufferStatus(frame, GL_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE) return Done{};
+    return Error{ErrorCode::too_large, "OpenGL: there is no room to draw into"};
+}
+
+Result<Target> make_target(int width, int height, int margin) {
+    Target t;
+    t.width = width;
+    t.height = height;
+    t.margin = margin;
+    const int w = width + 2 * margin, h = height + 2 * margin;
+    t.depth = texture_2d(GL_DEPTH_COMPONENT32F, w, h, GL_NEAREST);
+    t.depth_frame = make_framebuffer();
+    glNamedFramebufferTexture(t.depth_frame, GL_DEPTH_ATTACHMENT, t.depth, 0);
+    glNamedFramebufferDrawBuffer(t.depth_frame, GL_NONE);
+    t.occlusion = texture_2d(GL_R8, w, h, GL_NEAREST);
+    t.occlusion_frame = make_framebuffer();
+    glNamedFramebufferTexture(t.occlusion_frame, GL_COLOR_ATTACHMENT0, t.occlusion, 0);
+    t.blurred = texture_2d(GL_R8, w, h, GL_LINEAR);
+    t.blur_frame = make_framebuffer();
+    glNamedFramebufferTexture(t.blur_frame, GL_COLOR_ATTACHMENT0, t.blurred, 0);
+    t.colour = make_renderbuffer();
+    t.colour_depth = make_renderbuffer();
+    glNamedRenderbufferStorageMultisample(t.colour, kSamples, GL_SRGB8_ALPHA8, kSuper * width, kSuper * height);
+    glNamedRenderbufferStorageMultisample(t.colour_depth, kSamples, GL_DEPTH_COMPONENT32F, kSuper * width,
+                                          kSuper * height);
+    t.frame = make_framebuffer();
+    glNamedFramebufferRenderbuffer(t.frame, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, t.colour);
+    glNamedFramebufferRenderbuffer(t.frame, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER, t.colour_depth);
+    t.resolved = texture_2d(GL_SRGB8_ALPHA8, kSuper * width, kSuper * height, GL_NEAREST);
+    t.resolve_frame = make_framebuffer();
+    glNamedFramebufferTexture(t.resolve_frame, GL_COLOR_ATTACHMENT0, t.resolved, 0);
+    if (Status ok = check_gl("making room for a picture"); !ok) return ok.error();
+    for (const GLuint frame : {GLuint(t.depth_frame), GLuint(t.occlusion_frame), GLuint(t.blur_frame),
+                               GLuint(t.frame), GLuint(t.resolve_frame)})
+        if (Status ok = complete(frame); !ok) return ok.error();
+    return t;
+}
+
+/// Triangles on the graphics side, and which of them a tile shows.
+struct Batch {
+    Buffer buffer;
+    VertexArray array;
+    GLsizei count = 0;  // corners, or faces
+
+    void describe_corners() {
+        array = make_array();
+        glVertexArrayVertexBuffer(array, 0, buffer, 0, sizeof(Corner));
+        auto attribute = [&](GLuint index, GLint size, GLenum type, GLboolean normalised, std::size_t offset) {
+            glEnableVertexArrayAttrib(array, index);
+            glVertexArrayAttribFormat(array, index, size, type, normalised, static_cast<GLuint>(offset));
+            glVertexArrayAttribBinding(array, index, 0);
+        };
+        attribute(0, 3, GL_FLOAT, GL_FALSE, offsetof(Corner, x));
+        attribute(1, 3, GL_BYTE, GL_TRUE, offsetof(Corner, normal));
+        attribute(2, 4, GL_UNSIGNED_BYTE, GL_TRUE, offsetof(Corner, colour));
+        attribute(3, 1, GL_FLOAT, GL_FALSE, offsetof(Corner, value));
+    }
+    void describe_faces() {
+        static_assert(sizeof(VoxelFace) == 8);
+        array = make_array();
+        glVertexArrayVertexBuffer(array, 0, buffer, 0, sizeof(VoxelFace));
+        glVertexArrayBindingDivisor(array, 0, 1);
+        glEnableVertexArrayAttrib(array, 0);
+        glVertexArrayAttribIFormat(array, 0, 4, GL_UNSIGNED_SHORT, 0);
+        glVertexArrayAttribBinding(array, 0, 0);
+    }
+};
+
+Batch upload(const std::vector<Corner>& corners) {
+    Batch batch;
+    batch.count = static_cast<GLsizei>(corners.size());
+    if (corners.empty()) return batch;
+    batch.buffer = make_buffer(corners.data(), corners.size() * sizeof(Corner));
+    batch.describe_corners();
+    return batch;
+}
+
+Batch upload(const std::vector<VoxelFace>& faces) {
+    Batch batch;
+    batch.count = static_cast<GLsizei>(faces.size());
+    if (faces.empty()) return batch;
+    batch.buffer = make_buffer(faces.data(), faces.size() * sizeof(VoxelFace));
+    batch.describe_faces();
+    return batch;
+}
+
+struct Window {
+    double x, y, width, height;  // pixels of the panel, y up
+};
+
+/// The triangles that touch the window, in their order.
+std::vector<Corner> within(const std::vector<Corner>& corners, const Window& w) {
+    std::vector<Corner> out;
+    for (std::size_t i = 0; i + 2 < corners.size(); i += 3) {
+        const Corner &a = corners[i], &b = corners[i + 1], &c = corners[i + 2];
+        if (std::max({a.x, b.x, c.x}) < w.x || std::min({a.x, b.x, c.x}) > w.x + w.width ||
+            std::max({a.y, b.y, c.y}) < w.y || std::min({a.y, b.y, c.y}) > w.y + w.height)
+            continue;
+        out.insert(out.end(), &corners[i], &corners[i] + 3);
+    }
+    return out;
+}
+
+std::vector<VoxelFace> within(const Figure& figure, const Window& w) {
+    const std::array<double, 12>& m = figure.voxel_to_pixel;
+    const double reach = std::max(std::abs(m[0]) + std::abs(m[1]) + std::abs(m[2]),
+                                  std::abs(m[4]) + std::abs(m[5]) + std::abs(m[6]));
+    std::vector<VoxelFace> out;
+    for (const VoxelFace& f : figure.faces) {
+        const double x = m[0] * f.x + m[1] * f.y + m[2] * f.z + m[3],
+                     y = m[4] * f.x + m[5] * f.y + m[6] * f.z + m[7];
+        if (x < w.x - reach || x > w.x + w.width + reach || y < w.y - reach || y > w.y + w.height + reach) continue;
+        out.push_back(f);
+    }
+    return out;
+}
+
+}  // namespace
+
+struct Painter::Objects {
+    std::unique_ptr<GlContext> context;
+    Program surface, surface_depth, voxel, voxel_depth, occlusion, blur;
+    VertexArray nothing;
+    Target target;
+    LightTable table;
+};
+
+Painter::Painter(std::unique_ptr<Objects> objects) : objects_(std::move(objects)) {}
+Painter::Painter(Painter&&) noexcept = default;
+Painter::~Painter() = default;
+
+Result<Painter> Painter::create() {
+    auto made = std::make_unique<Objects>();
+    Result<std::unique_ptr<GlContext>> context = GlContext::create();
+    if (!context) return context.error();
+    made->context = std::move(*context);
+    struct Wanted {
+        Program& program;
+        const char *name, *vertex, *fragment;
+    };
+    for (const Wanted& wanted : {
+             Wanted{made->surface, "surface", shaders::kSurfaceVertex, shaders::kSurfaceFragment},
+             Wanted{made->surface_depth, "surface depth", shaders::kSurfaceVertex, shaders::kDepthFragment},
+             Wanted{made->voxel, "voxels", shaders::kVoxelVertex, shaders::kSurfaceFragment},
+             Wanted{made->voxel_depth, "voxel depth", shaders::kVoxelVertex, shaders::kDepthFragment},
+             Wanted{made->occlusion, "occlusion", shaders::kFullVertex, shaders::kOcclusionFragment},
+             Wanted{made->blur, "blur", shaders::kFullVertex, shaders::kBlurFragment},
+         }) {
+        Result<Program> program = make_program(wanted.name, wanted.vertex, wanted.fragment);
+        if (!program) return program.error();
+        wanted.program = std::move(*program);
+    }
+    made->nothing = make_array();
+    return Painter(std::move(made));
+}
+
+namespace {
+
+GLint at(GLuint program, const char* name) { return glGetUniformLocation(program, name); }
+
+void set_window(GLuint program, const Figure& figure, const Window& w) {
+    glProgramUniform4f(program, at(program, "window"), static_cast<float>(w.x), static_cast<float>(w.y),
+                       static_cast<float>(2 / w.width), static_cast<float>(2 / w.height));
+    glProgramUniform2f(program, at(program, "range"), static_cast<float>(figure.near_z),
+                       static_cast<float>(2 / (figure.near_z - figure.far_z)));
+}
+
+void set_voxels(GLuint program, const Figure& figure) {
+    std::array<float, 12> columns;
+    for (std::size_t r = 0; r < 3; ++r)
+        for (std::size_t c = 0; c < 4; ++c)
+            columns[3 * c + r] = static_cast<float>(figure.voxel_to_pixel[4 * r + c]);
+    glProgramUniformMatrix4x3fv(program, at(program, "to_pixel"), 1, GL_FALSE, columns.data());
+    std::array<float, 18> directions;
+    for (std::size_t d = 0; d < 6; ++d)
+        for (std::size_t k = 0; k < 3; ++k) directions[3 * d + k] = static_cast<float>(figure.directions[d][k]);
+    glProgramUniform3fv(program, at(program, "directions"), 6, directions.data());
+    std::array<float, 12> kinds;
+    for (std::size_t i = 0; i < 4; ++i) {
+        const Linear light = to_linear(voxel_colour(static_cast<VoxelKind>(i)));
+        for (std::size_t k = 0; k < 3; ++k) kinds[3 * i + k] = static_cast<float>(light[k]);
+    }
+    glProgramUniform3fv(program, at(program, "kinds"), 4, kinds.data());
+}
+
+Texture ramp_texture(Ramp ramp) {
+    std::array<float, 256 * 3> light;
+    for (std::size_t i = 0; i < 256; ++i) {
+        const Linear c = to_linear(ramp_colour(ramp, static_cast<double>(i) / 255));
+        for (std::size_t k = 0; k < 3; ++k) light[3 * i + k] = static_cast<float>(c[k]);
+    }
+    Texture t = make_texture(GL_TEXTURE_1D);
+    glTextureStorage1D(t, 1, GL_RGB32F, 256);
+    glTextureSubImage1D(t, 0, 0, 256, GL_RGB, GL_FLOAT, light.data());
+    glTextureParameteri(t, GL_TEXTURE_MIN_FILTER, GL_LINEAR);
+    glTextureParameteri(t, GL_TEXTURE_MAG_FILTER, GL_LINEAR);
+    glTextureParameteri(t, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
+    return t;
+}
+
+constexpr std::size_t kMostLines = 64;  // as in the shader
+
+void set_paint(GLuint program, const Paint& paint) {
+    const Legend& legend = paint.legend;
+    glProgramUniform3f(program, at(program, "scale"), static_cast<float>(legend.low),
+                       static_cast<float>(1 / (legend.high - legend.low)), paint.zero_is_plain ? 1.0f : 0.0f);
+    std::array<float, kMostLines> lines{};
+    const std::size_t count = std::min(paint.isolines.size(), kMostLines);
+    for (std::size_t i = 0; i < count; ++i) lines[i] = static_cast<float>(paint.isolines[i]);
+    glProgramUniform1i(program, at(program, "lines"), static_cast<GLint>(count));
+    glProgramUniform1fv(program, at(program, "isoline"), static_cast<GLsizei>(count), lines.data());
+}
+
+void draw_batch(const Batch& batch, bool faces) {
+    if (batch.count == 0) return;
+    glBindVertexArray(batch.array);
+    faces ? glDrawArraysInstanced(GL_TRIANGLES, 0, 6, batch.count) : glDrawArrays(GL_TRIANGLES, 0, batch.count);
+}
+
+}  // namespace
+
+Status Painter::draw(const Figure& figure, const Box& box, Rgb background, Image& image) {
+    Objects& gl = *objects_;
+    const int across = (box.width + kTile - 1) / kTile, down = (box.height + kTile - 1) / kTile;
+    const int width = (box.width + across - 1) / across, height = (box.height + down - 1) / down;
+    const int margin = static_cast<int>(std::ceil(figure.occlusion)) + 4;
+    if (gl.target.width != width || gl.target.height != height || gl.target.margin != margin) {
+        gl.target = {};
+        Result<Target> target = make_target(width, height, margin);
+        if (!target) return target.error();
+        gl.target = std::move(*target);
+    }
+    const Target& target = gl.target;
+    const int outer_width = width + 2 * margin, outer_height = height + 2 * margin;
+    const bool by_value = figure.paint && !figure.paint->values.empty();
+    const bool by_colour = figure.paint && (!figure.paint->colours.empty() || !figure.paint->pieces.empty());
+    const bool voxels = !figure.faces.empty();
+    const Texture ramp = ramp_texture(figure.paint ? figure.paint->legend.ramp : Ramp::heat);
+    if (by_value) set_paint(gl.surface, *figure.paint);
+    for (const GLuint program : {GLuint(gl.voxel), GLuint(gl.voxel_depth)}) set_voxels(program, figure);
+    for (const GLuint program : {GLuint(gl.surface), GLuint(gl.voxel)}) {
+        glProgramUniform1i(program, at(program, "occlusion"), 0);
+        glProgramUniform1i(program, at(program, "ramp"), 1);
+        glProgramUniform1f(program, at(program, "supersampling"), kSuper);
+        glProgramUniform1f(program, at(program, "opacity"), 1);
+        glProgramUniform3f(program, at(program, "occlusion_at"), static_cast<float>(margin),
+                           1.0f / static_cast<float>(outer_width), 1.0f / static_cast<float>(outer_height));
+    }
+    for (const GLuint program : {GLuint(gl.occlusion), GLuint(gl.blur)}) {
+        glProgramUniform1i(program, at(program, "depth"), 0);
+        glProgramUniform1f(program, at(program, "deep"), static_cast<float>(figure.near_z - figure.far_z));
+        glProgramUniform1f(program, at(program, "radius"), static_cast<float>(figure.occlusion));
+    }
+    glProgramUniform1i(gl.blur, at(gl.blur, "occlusion"), 1);
+    const Linear clear = to_linear(background);
+    std::vector<std::uint8_t> pixels(4 * static_cast<std::size_t>(kSuper * width) *
+                                     static_cast<std::size_t>(kSuper * height));
+
+    for (int ty = 0; ty < down; ++ty)
+        for (int tx = 0; tx < across; ++tx) {
+            // Rows of the image run down, pixels of the panel up.
+            const int left = tx * width, low = box.height - (ty + 1) * height;
+            const Window inner{static_cast<double>(left), static_cast<double>(low), static_cast<double>(width),
+                               static_cast<double>(height)};
+            const Window outer{inner.x - margin, inner.y - margin, inner.width + 2 * margin,
+                               inner.height + 2 * margin};
+            const bool whole = across * down == 1;
+            const Batch skin = upload(whole ? figure.skin : within(figure.skin, outer));
+            const Batch faces = upload(whole ? figure.faces : within(figure, outer));
+            const Batch bones = upload(whole ? figure.bones : within(figure.bones, outer));
+
+            // Depth, once a pixel.
+            glDisable(GL_BLEND);
+            glEnable(GL_DEPTH_TEST);
+            glDepthFunc(GL_LESS);
+            glDepthMask(GL_TRUE);
+            glBindFramebuffer(GL_FRAMEBUFFER, target.depth_frame);
+            glViewport(0, 0, outer_width, outer_height);
+            glClearDepth(1);
+            glClear(GL_DEPTH_BUFFER_BIT);
+            set_window(gl.surface_depth, figure, outer);
+            set_window(gl.voxel_depth, figure, outer);
+            glUseProgram(gl.surface_depth);
+            draw_batch(skin, false);
+            glUseProgram(gl.voxel_depth);
+            draw_batch(faces, true);
+
+            // Ambient occlusion from it.
+            glDisable(GL_DEPTH_TEST);
+            glDisable(GL_FRAMEBUFFER_SRGB);
+            glBindVertexArray(gl.nothing);
+            glBindTextureUnit(0, target.depth);
+            glBindFramebuffer(GL_FRAMEBUFFER, target.occlusion_frame);
+            glUseProgram(gl.occlusion);
+            glProgramUniform2i(gl.occlusion, at(gl.occlusion, "origin"), left + 65536, low + 65536);
+            glDrawArrays(GL_TRIANGLES, 0, 3);
+            glBindTextureUnit(1, target.occlusion);
+            glBindFramebuffer(GL_FRAMEBUFFER, target.blur_frame);
+            glUseProgram(gl.blur);
+            glDrawArrays(GL_TRIANGLES, 0, 3);
+
+            // The figure.
+            glEnable(GL_DEPTH_TEST);
+            glEnable(GL_FRAMEBUFFER_SRGB);
+            glBindFramebuffer(GL_FRAMEBUFFER, target.frame);
+            glViewport(0, 0, kSuper * width, kSuper * height);
+            glClearColor(static_cast<float>(clear[0]), static_cast<float>(clear[1]), static_cast<float>(clear[2]),
+                         1);
+            glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
+            glBindTextureUnit(0, target.blurred);
+            glBindTextureUnit(1, ramp);
+            set_window(gl.surface, figure, inner);
+            set_window(gl.voxel, figure, inner);
+            glProgramUniform1i(gl.voxel, at(gl.voxel, "mode"), 3);
+            glProgramUniform1i(gl.surface, at(gl.surface, "mode"), by_value ? 2 : by_colour ? 1 : 0);
+            glUseProgram(gl.surface);
+            draw_batch(skin, false);
+            if (voxels) {
+                glUseProgram(gl.voxel);
+                draw_batch(faces, true);
+            }
+
+            // The bones, through it: first their depth, so that of several only the nearest is blended.
+            if (bones.count) {
+                glUseProgram(gl.surface);
+                glProgramUniform1i(gl.surface, at(gl.surface, "mode"), 4);
+                glClear(GL_DEPTH_BUFFER_BIT);
+                glColorMask(GL_FALSE, GL_FALSE, GL_FALSE, GL_FALSE);
+                draw_batch(bones, false);
+                glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
+                glEnable(GL_BLEND);
+                glBlendFuncSeparate(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA, GL_ONE, GL_ZERO);
+                glProgramUniform1f(gl.surface, at(gl.surface, "opacity"), 0.82f);
+                glDepthFunc(GL_EQUAL);
+                draw_batch(bones, false);
+                glProgramUniform1f(gl.surface, at(gl.surface, "opacity"), 1);
+                glDisable(GL_BLEND);
+            }
+
+            glBlitNamedFramebuffer(target.frame, target.resolve_frame, 0, 0, kSuper * width, kSuper * height, 0, 0,
+                                   kSuper * width, kSuper * height, GL_COLOR_BUFFER_BIT, GL_NEAREST);
+            glBindFramebuffer(GL_FRAMEBUFFER, target.resolve_frame);
+            glPixelStorei(GL_PACK_ALIGNMENT, 1);
+            glReadPixels(0, 0, kSuper * width, kSuper * height, GL_RGBA, GL_UNSIGNED_BYTE, pixels.data());
+            if (Status ok = check_gl("drawing a picture"); !ok) return ok.error();
+
+            // Means of 2 × 2, in light.
+            const std::size_t row = 4 * static_cast<std::size_t>(kSuper * width);
+            for (int y = std::max(0, -low); y < height; ++y) {
+                const int image_y = box.y + box.height - 1 - (low + y);
+                for (int x = 0; x < width && left + x < box.width; ++x) {
+                    const std::uint8_t* p =
+                        pixels.data() + 2 * static_cast<std::size_t>(y) * row + 8 * static_cast<std::size_t>(x);
+                    const std::size_t to =
+                        3 * (static_cast<std::size_t>(image_y) * static_cast<std::size_t>(image.width) +
+                             static_cast<std::size_t>(box.x + left + x));
+                    for (std::size_t k = 0; k < 3; ++k) {
+                        const unsigned sum = gl.table.light[p[k]] + gl.table.light[p[k + 4]] +
+                                             gl.table.light[p[k + row]] + gl.table.light[p[k + row + 4]];
+                        image.rgb[to + k] = gl.table.code[(sum + 2) / 4];
+                    }
+                }
+            }
+        }
+    return Done{};
+}
+
+}  // namespace sinew

@@ -1,0 +1,86 @@
+// A panel made ready to be drawn: its surface, voxels and bones as triangles in pixels. Plain arithmetic.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "render/layout.h"
+#include "sinew/render.h"
+
+namespace sinew {
+
+/// Axes of an eye that looks against `back`; each a unit vector.
+struct Eye {
+    std::array<double, 3> right, up, back;
+};
+Eye eye_at(const Viewpoint& from);
+
+/// A box in the eye's axes: across, up, towards the eye. low > high where it is empty.
+struct Extent {
+    std::array<double, 3> low{1, 1, 1}, high{-1, -1, -1};
+    bool empty() const { return low[0] > high[0]; }
+    void add(const std::array<double, 3>& p);
+    void add(const Extent& other);
+    double width() const { return high[0] - low[0]; }
+    double height() const { return high[1] - low[1]; }
+};
+
+/// What the panel shows, seen by its eye. O(V).
+Extent extent_of(const Panel& panel);
+
+/// From the panel's space to pixels: x to the right, y up from the lower left corner of the panel's box, z towards
+/// the eye.
+struct Placement {
+    std::array<double, 12> m{};  ///< rows of a 3x4 matrix, Panel::transform included
+    double scale = 1;            ///< pixels per unit of the scene
+    std::array<double, 3> operator()(const std::array<double, 3>& p) const;
+    /// The outward normal of a face across an axis of the panel's space, in the eye's axes; the length is not 1.
+    std::array<double, 3> normal(std::size_t axis) const;
+};
+/// A surface without paint.
+Rgb plain_colour();
+/// The frame's centre comes to the middle of the box; `scale` pixels per unit of the space after Panel::transform.
+Placement place(const Panel& panel, const Extent& frame, const Box& box, double scale);
+
+/// A corner of a triangle as it goes to OpenGL: three of them in turn make a triangle.
+struct Corner {
+    float x, y, z;           ///< pixels
+    std::int8_t normal[4];   ///< unit vector times 127, in the eye's axes; points where the winding says
+    std::uint8_t colour[4];  ///< sRGB; the fourth: 255, or 0 where there is no value
+    float value;
+};
+
+/// The surface with its paint. Normals are means over triangles that meet at a position at less than 45 degrees,
+/// whatever way they are wound. O(T), parallel.
+std::vector<Corner> surface_corners(const Panel& panel, const Placement& placement, Context* context);
+
+/// Bones as slim double pyramids with a ball at the joint, in the colours of the panel. O(bones).
+std::vector<Corner> bone_corners(const Panel& panel, const Placement& placement, double smallest);
+
+enum class VoxelKind : std::uint8_t { boundary, interior, ambiguous, bone };
+Rgb voxel_colour(VoxelKind kind);
+
+/// A face of a voxel, to be drawn where nothing hides it for sure.
+struct VoxelFace {
+    std::uint16_t x, y, z;
+    std::uint8_t direction;  ///< axis * 2 + (1 if it looks along it, 0 if against it)
+    VoxelKind kind;
+};
+
+/// Faces between a voxel that is shown and one that is not, of the three directions that an eye can see. Also
+/// counts the shown voxels by kind. O(r³/64 + faces), parallel, memory 8 bytes a face.
+struct VoxelFaces {
+    std::vector<VoxelFace> faces;
+    std::array<std::size_t, 4> shown{};
+};
+VoxelFaces voxel_faces(const VoxelPanel& voxels, const std::array<bool, 6>& seen, Context* context);
+
+/// The occupied voxels' box: first and one past the last, per axis; all zero where there are none.
+struct VoxelBox {
+    std::array<int, 3> low{0, 0, 0}, high{0, 0, 0};
+};
+VoxelBox occupied_box(const VoxelGrid& grid);
+
+}  // namespace sinew
