@@ -76,6 +76,7 @@ private:
 void add_bind(CLI::App& app, int& exit);
 void add_apply(CLI::App& app, int& exit);
 void add_pose(CLI::App& app, int& exit);
+void add_render(CLI::App& app, int& exit);
 void add_compare(CLI::App& app, int& exit);
 
 }  // namespace sinew::cli

@@ -276,6 +276,12 @@ Layout lay_out(const Picture& picture, const std::vector<LegendOf>& legends, dou
     const int columns = std::min(
         count, picture.columns > 0 ? picture.columns : best_columns(count, area, frame_width, frame_height, title));
     const int rows = (count + columns - 1) / columns;
+    // Cells no higher than what they show, in the middle of their area: titles stand close to the figures.
+    const double cell = static_cast<double>(area.width) / columns;
+    const double high = std::min(static_cast<double>(area.height) / rows,
+                                 std::max(cell * frame_height / frame_width, 4 * size) + 1.5 * title);
+    area.y += rounded((area.height - high * rows) / 2);
+    area.height = rounded(high * rows);
     for (int i = 0; i < count; ++i) {
         const int c = i % columns, r = i / columns;
         const int x0 = area.x + area.width * c / columns, x1 = area.x + area.width * (c + 1) / columns;

@@ -83,7 +83,7 @@ std::vector<Rgb> joint_colours(const Skeleton& skeleton) {
         else
             order.push_back(j);
     }
-    std::vector<int> depth(n, 0), hue(n, -1), side(n, 0);
+    std::vector<int> depth(n, 0), hue(n, -1), side(n, 0), turn(n, 0);
     for (std::size_t k = 0; k < order.size(); ++k)
         for (const std::size_t c : children[order[k]]) {
             depth[c] = depth[order[k]] + 1;
@@ -93,6 +93,7 @@ std::vector<Rgb> joint_colours(const Skeleton& skeleton) {
     // Mirrored joints share a hue: what the first of them was given.
     std::map<std::string, std::size_t> first_of;
     std::size_t given = 0;
+    std::array<int, kHues> taken{};
     for (const std::size_t j : order) {
         const SidedName name = read_side(skeleton.joints[j].name);
         side[j] = name.side;
@@ -100,6 +101,7 @@ std::vector<Rgb> joint_colours(const Skeleton& skeleton) {
             const auto [it, fresh] = first_of.try_emplace(name.rest, j);
             if (!fresh && side[it->second] != name.side) {
                 hue[j] = hue[it->second];
+                turn[j] = turn[it->second];
                 continue;
             }
         }
@@ -122,14 +124,16 @@ std::vector<Rgb> joint_colours(const Skeleton& skeleton) {
         for (std::size_t k = 1; k < kHues; ++k)
             if (const int h = nth_hue(given + k); crowd(h) < crowd(best) - 1e-12) best = h;
         hue[j] = best;
+        turn[j] = taken[static_cast<std::size_t>(best)]++;  // the next joint of this hue is a little different
         ++given;
     }
 
     std::vector<Rgb> colours(n);
     for (std::size_t j = 0; j < n; ++j) {
-        const double step = depth[j] % 2 ? 0.035 : -0.035;
+        const double step = 0.035 * (turn[j] % 3 - 1) + (depth[j] % 2 ? 0.015 : -0.015);
         const double lightness = (side[j] < 0 ? 0.80 : side[j] > 0 ? 0.56 : 0.69) + step;
-        colours[j] = from_lch(lightness, 0.15, 25 + std::max(hue[j], 0) * 360.0 / kHues);
+        const double hue_of = 25 + (std::max(hue[j], 0) + (turn[j] % 3) / 3.0) * 360.0 / kHues;
+        colours[j] = from_lch(lightness, turn[j] % 2 ? 0.11 : 0.155, hue_of);
     }
     return colours;
 }

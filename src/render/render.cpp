@@ -131,8 +131,8 @@ Legend voxel_legend(const VoxelFaces& faces, int resolution) {
     constexpr const char* names[4] = {"boundary", "interior", "ambiguous", "bone"};
     for (std::size_t k = 0; k < 4; ++k)
         if (faces.shown[k])
-            legend.entries.push_back({names[k] + std::string(", ") + grouped(faces.shown[k]),
-                                      voxel_colour(static_cast<VoxelKind>(k))});
+            legend.entries.push_back(
+                {names[k] + std::string(", ") + grouped(faces.shown[k]), voxel_colour(static_cast<VoxelKind>(k))});
     return legend;
 }
 

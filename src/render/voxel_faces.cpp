@@ -5,37 +5,17 @@
 #include <cmath>
 
 #include "core/parallel.h"
+#include "domain/trace.h"
 #include "render/figure.h"
 
 namespace sinew {
 namespace {
 
-/// Voxels that the bones pass, in steps of a quarter of a voxel.
+/// Voxels that the bones pass.
 BitGrid bone_voxels(const VoxelPanel& voxels) {
-    const GridTransform& t = voxels.grid->transform;
-    BitGrid out(t.resolution);
-    for (const Bone& bone : voxels.bones) {
-        const double a[3] = {bone.head.x, bone.head.y, bone.head.z}, b[3] = {bone.tail.x, bone.tail.y, bone.tail.z};
-        double p[3], q[3], longest = 0;
-        for (int k = 0; k < 3; ++k) {
-            p[k] = (a[k] - t.origin[k]) / t.voxel;
-            q[k] = (b[k] - t.origin[k]) / t.voxel;
-            longest = std::max(longest, std::abs(q[k] - p[k]));
-        }
-        // A bone of a wild skeleton may be far longer than the grid.
-        const int steps = static_cast<int>(std::min(std::ceil(4 * longest), 64.0 * t.resolution));
-        for (int s = 0; s <= steps; ++s) {
-            const double f = steps ? static_cast<double>(s) / steps : 0;
-            int v[3];
-            bool within = true;
-            for (int k = 0; k < 3; ++k) {
-                const double c = std::floor(p[k] + f * (q[k] - p[k]));
-                within &= c >= 0 && c < t.resolution;
-                v[k] = within ? static_cast<int>(c) : 0;
-            }
-            if (within) out.set(v[0], v[1], v[2]);
-        }
-    }
+    BitGrid out(voxels.grid->transform.resolution);
+    for (const Bone& bone : voxels.bones)
+        trace_segment(voxels.grid->transform, bone.head, bone.tail, [&](int x, int y, int z) { out.set(x, y, z); });
     return out;
 }
 

@@ -1,0 +1,111 @@
+#include "posing.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+namespace sinew::cli {
+namespace {
+
+std::optional<std::size_t> as_number(const std::string& text) {
+    std::size_t index = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
+    if (error == std::errc{} && end == text.data() + text.size()) return index;
+    return std::nullopt;
+}
+
+std::string plain(const std::string& text) {
+    std::string out;
+    for (const char c : text)
+        if (std::isalnum(static_cast<unsigned char>(c)) || static_cast<unsigned char>(c) >= 0x80)
+            out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return out;
+}
+
+/// How many pairs of neighbouring characters two names share: finds "LeftHand" for "hand_l".
+std::size_t likeness(const std::string& a, const std::string& b) {
+    std::size_t n = 0;
+    for (std::size_t i = 0; i + 1 < a.size() && i < 200; ++i) n += b.find(a.substr(i, 2)) != std::string::npos;
+    return n;
+}
+
+}  // namespace
+
+void add_pose_options(CLI::App& command, PoseOptions& options) {
+    command.add_option("--pose", options.pose, "Pose JSON: rotations of joints by name, about their own axes");
+    command.add_option("--clip", options.clip, "An animation of the file, by name or by number from 0");
+    command.add_option("--time", options.time, "Seconds into the clip (default 0); clamped to it")
+        ->check(CLI::Number);
+    command
+        .add_option("--skinning", options.skinning,
+                    "lbs: linear blend (default); dqs: dual quaternion, which cannot scale")
+        ->check(CLI::IsMember({"lbs", "dqs"}).description(""));
+}
+
+Result<std::size_t> find_clip(const std::vector<io::Clip>& clips, const std::string& wanted,
+                              const std::string& input) {
+    for (std::size_t i = 0; i < clips.size(); ++i)
+        if (clips[i].name == wanted) return i;
+    if (const auto index = as_number(wanted); index && *index < clips.size()) return *index;
+    std::string known;
+    for (std::size_t i = 0; i < clips.size() && i < 50; ++i)
+        known += fmt::format("{}{} '{}'", i ? ", " : "", i, clips[i].name.substr(0, 60));
+    if (clips.size() > 50) known += fmt::format(" and {} more", clips.size() - 50);
+    return Error{ErrorCode::usage, input + ": there is no clip '" + wanted + "' (" +
+                                       (known.empty() ? "the file has no animations" : "clips: " + known) + ")"};
+}
+
+Result<std::uint32_t> find_joint(const Skeleton& skeleton, const std::string& wanted, const std::string& input) {
+    const std::size_t count = skeleton.joints.size();
+    for (std::size_t j = 0; j < count; ++j)
+        if (skeleton.joints[j].name == wanted) return static_cast<std::uint32_t>(j);
+    if (const auto index = as_number(wanted); index && *index < count) return static_cast<std::uint32_t>(*index);
+    const std::string key = plain(wanted);
+    std::vector<std::pair<std::size_t, std::size_t>> ranked;  // likeness, joint
+    for (std::size_t j = 0; j < count; ++j)
+        if (const std::size_t n = likeness(key, plain(skeleton.joints[j].name)); n > 0) ranked.emplace_back(n, j);
+    std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::string like;
+    for (std::size_t i = 0; i < ranked.size() && i < 5; ++i)
+        like += fmt::format("{}'{}'", i ? ", " : "", skeleton.joints[ranked[i].second].name.substr(0, 80));
+    if (like.empty())
+        for (std::size_t j = 0; j < count && j < 8; ++j)
+            like += fmt::format("{}'{}'", j ? ", " : "", skeleton.joints[j].name.substr(0, 80));
+    return Error{ErrorCode::usage, fmt::format("{}: there is no joint '{}' among {} (for example {})", input,
+                                               wanted.substr(0, 120), count, like)};
+}
+
+Result<io::ScenePose> read_pose(const io::Scene& scene, const PoseOptions& options, const std::string& input) {
+    if (!options.pose.empty() && !options.clip.empty())
+        return Error{ErrorCode::usage, "--pose and --clip are two poses: give one of them"};
+    std::optional<std::size_t> clip;
+    if (!options.clip.empty()) {
+        Result<std::vector<io::Clip>> clips = io::clips(scene);
+        if (!clips) return clips.error();
+        Result<std::size_t> found = find_clip(*clips, options.clip, input);
+        if (!found) return found.error();
+        clip = *found;
+    }
+    Result<io::ScenePose> at = io::pose_at(scene, clip, options.time);
+    if (!at || clip) return at;
+    at->skinning.assign(scene.skeleton.joints.size(), Transform{});
+    if (options.pose.empty()) return at;
+    Result<std::vector<JointPose>> pose = io::load_pose(scene.skeleton, options.pose);
+    if (!pose) return pose.error();
+    Result<std::vector<Transform>> posed = skinning_matrices(scene.skeleton, *pose);
+    if (!posed) return posed.error();
+    at->skinning = std::move(*posed);
+    return at;
+}
+
+Status take_weights(io::Scene& scene, const std::string& weights_file) {
+    if (weights_file.empty()) return Done{};
+    Result<SkinWeights> weights = io::load_weights_json(scene.skeleton, scene.positions.size(), weights_file);
+    if (!weights) return weights.error();
+    scene.weights = std::move(*weights);
+    return Done{};
+}
+
+}  // namespace sinew::cli

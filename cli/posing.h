@@ -1,0 +1,38 @@
+// Poses and joints as options name them, for the commands that show or pose a character.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "command.h"
+#include "sinew/deform.h"
+#include "sinew/io.h"
+
+namespace sinew::cli {
+
+struct PoseOptions {
+    std::string pose, clip;  ///< at most one of them
+    double time = 0;
+    std::string skinning = "lbs";
+
+    Skinning how() const { return skinning == "dqs" ? Skinning::dual_quaternion : Skinning::linear_blend; }
+};
+
+/// --pose, --clip, --time and --skinning.
+void add_pose_options(CLI::App& command, PoseOptions& options);
+
+/// A clip by name, else by number.
+Result<std::size_t> find_clip(const std::vector<io::Clip>& clips, const std::string& wanted,
+                              const std::string& input);
+
+/// A joint by name, else by number where no joint has that name. The error suggests names that are like it.
+Result<std::uint32_t> find_joint(const Skeleton& skeleton, const std::string& wanted, const std::string& input);
+
+/// Reads the pose that the options name: with a clip the file's nodes at that time; with a pose file its joints,
+/// and morph targets and place as the nodes at rest say; with neither the bind pose.
+Result<io::ScenePose> read_pose(const io::Scene& scene, const PoseOptions& options, const std::string& input);
+
+/// The file's own weights, or those of --weights.
+Status take_weights(io::Scene& scene, const std::string& weights_file);
+
+}  // namespace sinew::cli

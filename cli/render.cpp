@@ -1,0 +1,487 @@
+// sinew render: a picture of a character's weights, distances, voxels or poses.
+
+#include "sinew/render.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "posing.h"
+#include "sinew/field.h"
+
+namespace sinew::cli {
+namespace {
+
+enum class View { joints, joint, strongest, influences, distance, voxels, surface };
+
+struct Arguments {
+    std::string input, output, skeleton, weights, title;
+    View view = View::joints;
+    std::vector<std::string> joints, from;
+    std::optional<double> yaw, pitch;
+    std::string zoom, cut, size = "1600x1200";
+    double zoom_radius = 0;
+    bool overlay = false, sheet = false, no_legend = false, quiet = false, dark = false;
+    bool view_given = false;
+    int columns = 0, resolution = 256, threads = 0;
+    PoseOptions pose;
+};
+
+Error usage(std::string message) { return {ErrorCode::usage, std::move(message)}; }
+
+bool needs_weights(View view) {
+    return view == View::joints || view == View::joint || view == View::strongest || view == View::influences;
+}
+
+/// "1600x1200"
+Status read_size(const std::string& text, Picture& picture) {
+    int used = 0, width = 0, height = 0;
+    if (std::sscanf(text.c_str(), "%5dx%5d%n", &width, &height, &used) != 2 ||
+        static_cast<std::size_t>(used) != text.size())
+        return usage("--size " + text + ": give WIDTHxHEIGHT in pixels, for example 1600x1200");
+    if (std::min(width, height) < 64 || std::max(width, height) > 8192)
+        return usage("--size " + text + ": each side must be within 64 to 8192 pixels");
+    picture.width = width;
+    picture.height = height;
+    return Done{};
+}
+
+/// "x=0.5": what lies before that share of the voxels' box along an axis is cut away, seen from where the axis
+/// points.
+Status read_cut(const std::string& text, VoxelPanel& panel) {
+    if (text.empty()) return Done{};
+    double share = 0;
+    char axis = 0;
+    int used = 0;
+    if (std::sscanf(text.c_str(), "%c=%lf%n", &axis, &share, &used) != 2 ||
+        static_cast<std::size_t>(used) != text.size() || axis < 'x' || axis > 'z' || !(share > 0 && share < 1))
+        return usage("--cut " + text + ": give an axis and a share between 0 and 1, for example z=0.5");
+    panel.cut_to[static_cast<std::size_t>(axis - 'x')] = share;
+    return Done{};
+}
+
+struct NamedView {
+    std::string name;
+    Viewpoint from;
+};
+
+Result<std::vector<NamedView>> read_views(const Arguments& args) {
+    std::vector<NamedView> views;
+    for (const std::string& name : args.from) {
+        const std::optional<Viewpoint> from = viewpoint(name);
+        if (!from)
+            return usage("--from " + name +
+                         ": choose front, back, left, right, top or three-quarter, or give --yaw "
+                         "and --pitch");
+        views.push_back({name, *from});
+    }
+    if (args.yaw || args.pitch) {
+        const Viewpoint from{args.yaw.value_or(0), args.pitch.value_or(0)};
+        views.push_back({fmt::format("yaw {:g}, pitch {:g}", from.yaw, from.pitch), from});
+    }
+    if (!views.empty()) return views;
+    // What one sees first: both sides, unless poses or cuts are what the picture is about.
+    const bool posed = args.sheet || !args.pose.pose.empty() || !args.pose.clip.empty();
+    std::vector<std::string> names{"front", "back"};
+    if (posed || args.view == View::voxels || !args.zoom.empty()) names = {"three-quarter"};
+    if (args.view == View::voxels && args.cut.empty()) names = {"front"};
+    for (const std::string& name : names) views.push_back({name, *viewpoint(name)});
+    return views;
+}
+
+/// One state of the character: where its vertices and bones are.
+struct Figure {
+    std::string name;
+    std::vector<Vec3> positions;
+    std::vector<Bone> bones;
+    Transform to_world;
+    Vec3 focus;  ///< of --zoom, in the world
+};
+
+Vec3 moved(const Transform& t, const Vec3& p) {
+    std::vector<Vec3> one{p};
+    move_points(one, t);
+    return one[0];
+}
+
+/// Half the way that --zoom shows around a joint: what hangs on it, and some of what it hangs on.
+double reach_around(const Skeleton& skeleton, std::uint32_t joint, double size) {
+    auto distance = [&](std::size_t a, std::size_t b) {
+        const Vec3 &p = skeleton.joints[a].position, &q = skeleton.joints[b].position;
+        return std::hypot(double(p.x) - q.x, double(p.y) - q.y, double(p.z) - q.z);
+    };
+    double reach = 0;
+    for (std::size_t j = 0; j < skeleton.joints.size(); ++j)
+        for (int up = static_cast<int>(j); up >= 0; up = skeleton.joints[static_cast<std::size_t>(up)].parent)
+            if (static_cast<std::uint32_t>(up) == joint) reach = std::max(reach, distance(joint, j));
+    if (const int parent = skeleton.joints[joint].parent; parent >= 0 && reach < 0.02 * size)
+        reach = std::max(reach, distance(joint, static_cast<std::size_t>(parent)));
+    return std::clamp(1.25 * reach, 0.03 * size, size);
+}
+
+class Renderer {
+public:
+    Renderer(Arguments args, Context& context) : args_(std::move(args)), context_(context) {}
+
+    Result<Image> run(Progress& progress) {
+        if (Status ok = read_size(args_.size, picture_); !ok) return ok.error();
+        if (Status ok = read_cut(args_.cut, voxel_panel_); !ok) return ok.error();
+        Result<std::vector<NamedView>> views = read_views(args_);
+        if (!views) return views.error();
+        progress.stage("load");
+        if (Status ok = load(); !ok) return ok.error();
+        if (Status ok = mark_joints(); !ok) return ok.error();
+        if (Status ok = make_figures(); !ok) return ok.error();
+        progress.stage("paint");
+        if (Status ok = make_paints(); !ok) return ok.error();
+        compose(*views);
+        progress.stage("draw");
+        return sinew::render(picture_, &context_);
+    }
+    std::size_t panels() const { return picture_.panels.size(); }
+
+private:
+    bool posed() const { return args_.sheet || !args_.pose.pose.empty() || !args_.pose.clip.empty(); }
+
+    Status load() {
+        Result<io::Scene> loaded = io::load(args_.input, {args_.skeleton});
+        if (!loaded) return loaded.error();
+        scene_ = std::move(*loaded);
+        if (Status ok = take_weights(scene_, args_.weights); !ok) return ok;
+        if (!scene_.weights && (needs_weights(args_.view) || posed()))
+            return Error{ErrorCode::input,
+                         args_.input + ": there are no weights to show (sinew bind " + args_.input +
+                             " -o OUT.glb makes them, and then sinew render OUT.glb shows them; --weights takes "
+                             "them from a file; --view surface, voxels and distance need none)"};
+        return Done{};
+    }
+
+    Status mark_joints() {
+        Skeleton& skeleton = scene_.skeleton;
+        for (const std::string& name : args_.joints) {
+            Result<std::uint32_t> joint = find_joint(skeleton, name, args_.input);
+            if (!joint) return joint.error();
+            joints_.push_back(*joint);
+        }
+        if (!args_.zoom.empty()) {
+            Result<std::uint32_t> joint = find_joint(skeleton, args_.zoom, args_.input);
+            if (!joint) return joint.error();
+            zoom_ = *joint;
+        }
+        if (skeleton.joints.empty()) return Done{};
+        const std::vector<double> use =
+            scene_.weights ? joint_use(*scene_.weights, skeleton.joints.size()) : std::vector<double>{};
+        if (Status ok = select_deforming(skeleton, use, {}); !ok) return ok;
+        if (args_.view == View::distance)
+            for (const std::uint32_t j : joints_) skeleton.joints[j].deform = true;
+        if (!args_.overlay && args_.view != View::voxels) return Done{};
+        // Leaf bones reach as far as those that bind measures from.
+        const MeshTopology topology = analyse_mesh(scene_.mesh());
+        VoxelizeOptions options;
+        options.resolution = args_.view == View::voxels ? args_.resolution : 128;
+        options.keep_ambiguous = args_.view == View::voxels;
+        if (Status ok = check(options); !ok) return ok;
+        Result<VoxelGrid> grid = voxelize(scene_.mesh(), topology, options, &context_);
+        if (!grid) return grid.error();
+        bones_ = make_bones(skeleton);
+        extend_leaf_bones(bones_, skeleton, *grid);
+        grid_ = std::move(*grid);
+        return Done{};
+    }
+
+    Result<Figure> figure(std::string name, const io::ScenePose& pose) {
+        Figure out;
+        out.name = std::move(name);
+        out.to_world = pose.to_world;
+        std::vector<Vec3> shape = scene_.positions;
+        std::vector<Morph> morphs;
+        for (const io::MorphTarget& m : pose.morphs) morphs.push_back({m.first_vertex, m.weight, m.offsets});
+        if (Status ok = add_morphs(shape, morphs); !ok) return ok.error();
+        if (scene_.weights && posed()) {
+            Result<Surface> surface =
+                deform({shape, {}, {}}, *scene_.weights, pose.skinning, args_.pose.how(), &context_);
+            if (!surface) return surface.error();
+            shape = std::move(surface->positions);
+        }
+        out.positions = std::move(shape);
+        out.bones = bones_;
+        for (Bone& bone : out.bones) {
+            bone.head = moved(pose.skinning[bone.joint], bone.head);
+            bone.tail = moved(pose.skinning[bone.joint], bone.tail);
+        }
+        if (zoom_) {
+            // The middle of what hangs on the joint, so that a hand is in the middle and not its wrist.
+            Vec3 sum;
+            int count = 0;
+            for (std::size_t j = 0; j < scene_.skeleton.joints.size(); ++j)
+                for (int up = static_cast<int>(j); up >= 0;
+                     up = scene_.skeleton.joints[static_cast<std::size_t>(up)].parent)
+                    if (static_cast<std::uint32_t>(up) == *zoom_) {
+                        const Vec3 p = moved(pose.skinning[j], scene_.skeleton.joints[j].position);
+                        sum = {sum.x + p.x, sum.y + p.y, sum.z + p.z};
+                        ++count;
+                    }
+            const auto n = static_cast<float>(count);
+            out.focus = moved(pose.to_world, {sum.x / n, sum.y / n, sum.z / n});
+        }
+        return out;
+    }
+
+    Status make_figures() {
+        const std::size_t joints = scene_.skeleton.joints.size();
+        Result<io::ScenePose> rest = io::pose_at(scene_, std::nullopt, 0);
+        if (!rest) return rest.error();
+        rest->skinning.assign(joints, Transform{});
+        auto add = [&](std::string name, const io::ScenePose& pose) -> Status {
+            Result<Figure> made = figure(std::move(name), pose);
+            if (!made) return made.error();
+            figures_.push_back(std::move(*made));
+            return Done{};
+        };
+        if (Status ok = add(posed() ? "bind pose" : "", *rest); !ok) return ok;
+        if (args_.sheet) {
+            // The row of the matrix that makes the world's height is the way up in bind space.
+            const Transform& t = rest->to_world;
+            const Vec3 up{static_cast<float>(t(1, 0)), static_cast<float>(t(1, 1)), static_cast<float>(t(1, 2))};
+            const std::vector<NamedPose> poses = standard_poses(scene_.skeleton, up);
+            if (poses.empty())
+                return Error{ErrorCode::input, args_.input + ": no standard pose fits this skeleton of " +
+                                                   std::to_string(joints) +
+                                                   " joints (--pose takes one from a file)"};
+            for (const NamedPose& pose : poses) {
+                Result<std::vector<Transform>> matrices = skinning_matrices(scene_.skeleton, pose.joints);
+                if (!matrices) return matrices.error();
+                io::ScenePose at = *rest;
+                at.skinning = std::move(*matrices);
+                if (Status ok = add(pose.name, at); !ok) return ok;
+            }
+        }
+        if (!args_.pose.pose.empty() || !args_.pose.clip.empty()) {
+            Result<io::ScenePose> at = read_pose(scene_, args_.pose, args_.input);
+            if (!at) return at.error();
+            const std::string name = args_.pose.clip.empty()
+                                         ? std::filesystem::path(args_.pose.pose).stem().string()
+                                         : fmt::format("{} at {:.3g} s", args_.pose.clip, at->time);
+            if (Status ok = add(name, *at); !ok) return ok;
+        }
+        return Done{};
+    }
+
+    Status make_paints() {
+        const Skeleton& skeleton = scene_.skeleton;
+        const std::size_t paints = std::max<std::size_t>(1, joints_.size());
+        for (std::size_t i = 0; i < paints; ++i) {
+            switch (args_.view) {
+                case View::joints:
+                    paints_.push_back(paint_joints(*scene_.weights, skeleton));
+                    break;
+                case View::joint:
+                    paints_.push_back(paint_joint(*scene_.weights, skeleton, joints_[i]));
+                    break;
+                case View::strongest:
+                    paints_.push_back(paint_strongest(*scene_.weights, skeleton, scene_.triangles));
+                    break;
+                case View::influences:
+                    paints_.push_back(paint_influences(*scene_.weights));
+                    break;
+                case View::distance: {
+                    VoxelizeOptions voxels;
+                    voxels.resolution = args_.resolution;
+                    Result<std::vector<float>> distance =
+                        joint_distance(scene_.mesh(), skeleton, joints_[i], voxels, {}, &context_);
+                    if (!distance) return distance.error();
+                    double far = 0;
+                    for (const float d : *distance)
+                        if (std::isfinite(d)) far = std::max(far, static_cast<double>(d));
+                    if (!(far > 0)) far = 1;
+                    paints_.push_back(paint_values(std::move(*distance),
+                                                   "distance from " + skeleton.joints[joints_[i]].name, Ramp::depth,
+                                                   0, far, 20));
+                    break;
+                }
+                case View::voxels:
+                case View::surface:
+                    paints_.emplace_back();
+                    break;
+            }
+        }
+        return Done{};
+    }
+
+    void compose(const std::vector<NamedView>& views) {
+        const Skeleton& skeleton = scene_.skeleton;
+        if (args_.overlay && (args_.view == View::joint || args_.view == View::distance)) {
+            bone_colours_.assign(skeleton.joints.size(), Rgb{240, 240, 242});
+            for (const std::uint32_t j : joints_) bone_colours_[j] = {233, 72, 60};
+        } else if (args_.view == View::surface || args_.view == View::influences) {
+            bone_colours_ = joint_colours(skeleton);
+        }
+        double size = 0;
+        if (zoom_) {
+            Vec3 low = scene_.positions[0], high = low;
+            for (const Vec3& p : scene_.positions) {
+                low = {std::min(low.x, p.x), std::min(low.y, p.y), std::min(low.z, p.z)};
+                high = {std::max(high.x, p.x), std::max(high.y, p.y), std::max(high.z, p.z)};
+            }
+            size = std::hypot(double(high.x) - low.x, double(high.y) - low.y, double(high.z) - low.z);
+        }
+        for (std::size_t p = 0; p < paints_.size(); ++p)
+            for (const Figure& figure : figures_)
+                for (const NamedView& view : views) {
+                    Panel panel;
+                    panel.title = figure.name;
+                    auto join = [&](const std::string& more) {
+                        panel.title += (panel.title.empty() ? "" : ", ") + more;
+                    };
+                    if (paints_.size() > 1) join(skeleton.joints[joints_[p]].name);
+                    if (views.size() > 1) join(view.name);
+                    panel.transform = figure.to_world;
+                    panel.from = view.from;
+                    if (args_.view == View::voxels) {
+                        panel.voxels = voxel_panel_;
+                        panel.voxels->grid = &grid_;
+                        panel.voxels->bones = figure.bones;
+                    } else {
+                        panel.positions = figure.positions;
+                        panel.triangles = scene_.triangles;
+                        panel.paint = &paints_[p];
+                    }
+                    if (args_.overlay) panel.bones = figure.bones;
+                    panel.bone_colours = bone_colours_;
+                    if (zoom_) {
+                        // Bind space may have another scale than the world.
+                        const Transform& t = figure.to_world;
+                        const double scale = std::hypot(t(0, 0), t(1, 0), t(2, 0));
+                        panel.focus = {figure.focus, scale * reach_around(skeleton, *zoom_, size)};
+                    }
+                    picture_.panels.push_back(std::move(panel));
+                }
+        picture_.title = args_.title;
+        picture_.columns = args_.columns;
+        picture_.legend = !args_.no_legend;
+        picture_.background = args_.dark ? Background::dark : Background::light;
+    }
+
+    const Arguments args_;
+    Context& context_;
+    io::Scene scene_;
+    std::vector<std::uint32_t> joints_;
+    std::optional<std::uint32_t> zoom_;
+    VoxelGrid grid_;
+    VoxelPanel voxel_panel_;
+    std::vector<Bone> bones_;
+    std::vector<Figure> figures_;
+    std::vector<Paint> paints_;
+    std::vector<Rgb> bone_colours_;
+    Picture picture_;
+};
+
+/// Options that the view does not use would be a silent surprise.
+Status check_combination(const Arguments& args) {
+    const bool of_joint = args.view == View::joint || args.view == View::distance;
+    if (of_joint && args.joints.empty()) return usage("--view joint and --view distance need --joint NAME");
+    if (!of_joint && !args.joints.empty())
+        return usage("--joint belongs to --view joint or --view distance (--zoom NAME frames a joint in any view)");
+    const bool posed = args.sheet || !args.pose.pose.empty() || !args.pose.clip.empty();
+    if (posed && args.view == View::voxels)
+        return usage("voxels are those of the bind pose: leave out --pose, --clip and --sheet");
+    if (!args.cut.empty() && args.view != View::voxels) return usage("--cut belongs to --view voxels");
+    if (args.sheet && (!args.pose.pose.empty() || !args.pose.clip.empty()))
+        return usage("--sheet shows the standard poses: leave out --pose and --clip");
+    return Done{};
+}
+
+int run_render(Arguments args) {
+    if (args.view == View::joints && !args.view_given && !args.joints.empty()) args.view = View::joint;
+    if (Status ok = check_combination(args); !ok) return fail(ok.error());
+    const NamedFile outputs[] = {{"--output", args.output}};
+    const NamedFile inputs[] = {{"the input", args.input},
+                                {"--skeleton", args.skeleton},
+                                {"--weights", args.weights},
+                                {"--pose", args.pose.pose}};
+    if (!args.output.ends_with(".png"))
+        return fail(usage(args.output + ": the picture is a PNG: give it a name that ends in .png"));
+    if (Status ok = check_files(outputs, inputs); !ok) return fail(ok.error());
+    Context context;
+    context.threads = args.threads;
+    int width = 0, height = 0;
+    std::size_t panels = 0;
+    {
+        Progress progress(context, args.quiet);
+        Renderer renderer(args, context);
+        Result<Image> image = renderer.run(progress);
+        if (!image) return fail(image.error());
+        Result<std::vector<std::byte>> png = encode_png(*image);
+        if (!png) return fail(png.error());
+        if (Status ok = io::write_file(args.output, *png); !ok) return fail(ok.error());
+        width = image->width;
+        height = image->height;
+        panels = renderer.panels();
+    }
+    if (!args.quiet)
+        fmt::print("drew {} panel{} at {} x {} to {}\n", panels, panels == 1 ? "" : "s", width, height,
+                   args.output);
+    return done;
+}
+
+}  // namespace
+
+void add_render(CLI::App& app, int& exit) {
+    auto args = std::make_shared<Arguments>();
+    CLI::App* c = app.add_subcommand(
+        "render",
+        "Draws a character as a PNG, without a display: weights, distances, voxels, poses.\n\n"
+        "  sinew render hero.skinned.glb -o hero.png                      every joint by its colour, front and "
+        "back\n"
+        "  sinew render hero.skinned.glb -o arm.png --joint LeftForeArm   one joint's weight, with lines\n"
+        "  sinew render hero.skinned.glb -o hand.png --zoom LeftHand --view strongest\n"
+        "  sinew render hero.skinned.glb -o poses.png --sheet             the standard poses\n"
+        "  sinew render hero.glb -o voxels.png --view voxels --cut z=0.5  what binding measures in\n");
+    c->add_option("input", args->input,
+                  "GLB, glTF or VRM with weights; OBJ with --skeleton and --weights (docs/render.md)")
+        ->required();
+    c->add_option("-o,--output", args->output, "PNG to write")->required();
+    add_choice<View>(
+        *c, "--view", args->view,
+        {{"joints", View::joints},
+         {"joint", View::joint},
+         {"strongest", View::strongest},
+         {"influences", View::influences},
+         {"distance", View::distance},
+         {"voxels", View::voxels},
+         {"surface", View::surface}},
+        "joints: each its colour, blended by weight (default); joint: the weight of --joint; strongest: "
+        "the strongest joint's colour; influences: how many; distance: from --joint inside the volume; "
+        "voxels: of the bind pose; surface: shape only")
+        ->each([args](const std::string&) { args->view_given = true; });
+    c->add_option("--joint", args->joints, "A joint, by name or by number from 0; repeat for more panels");
+    c->add_option("--from", args->from,
+                  "front, back, left, right (the character's), top or three-quarter; repeat for more panels");
+    c->add_option("--yaw", args->yaw, "Degrees around the character: 0 is its front, 90 its left")
+        ->check(CLI::Range(-360.0, 360.0));
+    c->add_option("--pitch", args->pitch, "Degrees above it, -90 to 90")->check(CLI::Range(-90.0, 90.0));
+    c->add_option("--zoom", args->zoom, "Frame a joint and what hangs on it: a hand, the head");
+    c->add_flag("--sheet", args->sheet, "The bind pose and every standard pose that the skeleton can take");
+    add_pose_options(*c, args->pose);
+    add_choice<bool>(*c, "--skeleton-overlay", args->overlay, {{"on", true}, {"off", false}},
+                     "Bones over the skin: on or off (default)");
+    c->add_option("--resolution", args->resolution,
+                  "Voxels along the longest side, for --view voxels and distance: 32 to 1024, a power of two "
+                  "(default 256)");
+    c->add_option("--cut", args->cut, "For --view voxels: AXIS=SHARE keeps what is below that share, as in z=0.5");
+    c->add_option("--size", args->size, "WIDTHxHEIGHT in pixels, 64 to 8192 (default 1600x1200)");
+    c->add_option("--columns", args->columns, "Panels in a row (default: as many as make them largest)")
+        ->check(CLI::Range(1, 64));
+    add_choice<bool>(*c, "--background", args->dark, {{"light", false}, {"dark", true}}, "light (default) or dark");
+    c->add_option("--title", args->title, "A line above the picture");
+    c->add_flag("--no-legend", args->no_legend, "Leave the legend out");
+    c->add_option("--weights", args->weights, "Weights JSON, instead of the file's own");
+    c->add_option("--skeleton", args->skeleton, "Skeleton JSON or TGF, for a mesh that has no skeleton");
+    c->add_option("--threads", args->threads, "Worker threads (default: all cores)")->check(CLI::Range(0, 4096));
+    c->add_flag("--quiet", args->quiet, "Print nothing but errors");
+    c->callback([args, &exit] { exit = run_render(*args); });
+}
+
+}  // namespace sinew::cli
