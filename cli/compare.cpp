@@ -13,15 +13,26 @@ namespace sinew::cli {
 namespace {
 
 struct Arguments {
-    std::string reference, other, report, html, skinning = "lbs";
+    std::string reference, other, report, html, picture, size = "1500x1600", skinning = "lbs";
     std::vector<std::string> poses;
     CompareOptions options;
     std::optional<double> max_l1, max_distance, min_agreement;
     std::optional<std::size_t> max_unweighted;
-    bool no_bleed = false, no_standard_poses = false;
+    bool no_bleed = false, no_standard_poses = false, no_pictures = false;
     int threads = 0;
     bool json = false, quiet = false;
 };
+
+/// "1600x1200"
+Status read_size(const std::string& text, int& width, int& height) {
+    int used = 0;
+    if (std::sscanf(text.c_str(), "%5dx%5d%n", &width, &height, &used) != 2 ||
+        static_cast<std::size_t>(used) != text.size())
+        return Error{ErrorCode::usage, "--size " + text + ": give WIDTHxHEIGHT in pixels, for example 1600x1200"};
+    if (std::min(width, height) < 64 || std::max(width, height) > 8192)
+        return Error{ErrorCode::usage, "--size " + text + ": each side must be within 64 to 8192 pixels"};
+    return Done{};
+}
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -200,7 +211,11 @@ int run_compare(Arguments args) {
     args.options.standard_poses = !args.no_standard_poses;
     args.options.skinning = args.skinning == "dqs" ? Skinning::dual_quaternion : Skinning::linear_blend;
     if (Status ok = check(args.options); !ok) return fail(ok.error());
-    const NamedFile outputs[] = {{"--report", args.report}, {"--html", args.html}};
+    int width = 0, height = 0;
+    if (Status ok = read_size(args.size, width, height); !ok) return fail(ok.error());
+    if (!args.picture.empty() && !args.picture.ends_with(".png"))
+        return fail({ErrorCode::usage, args.picture + ": the picture is a PNG: give it a name that ends in .png"});
+    const NamedFile outputs[] = {{"--report", args.report}, {"--html", args.html}, {"--render", args.picture}};
     std::vector<NamedFile> inputs = {{"the reference", args.reference}, {"the other input", args.other}};
     for (const std::string& pose : args.poses) inputs.push_back({"--poses", pose});
     if (Status ok = check_files(outputs, inputs); !ok) return fail(ok.error());
@@ -212,6 +227,14 @@ int run_compare(Arguments args) {
     nlohmann::ordered_json report;
     {
         Progress progress(context, args.quiet || args.json);
+        bool draw = !args.picture.empty() || (!args.html.empty() && !args.no_pictures);
+        if (draw) {
+            if (Status ok = check_pictures(context); !ok) {
+                if (!args.picture.empty()) return fail(ok.error());
+                draw = false;
+                run.why_no_pictures = ok.error().message;
+            }
+        }
         progress.stage("load");
         Result<io::Scene> scene = io::load(args.reference);
         if (!scene) return fail(scene.error());
@@ -233,6 +256,13 @@ int run_compare(Arguments args) {
         const std::vector<double> more = joint_use(other->weights, skeleton.joints.size());
         for (std::size_t j = 0; j < use.size(); ++j) use[j] += more[j];
         if (Status ok = select_deforming(skeleton, use, {DeformFrom::skin, {}, {}}); !ok) return fail(ok.error());
+        Result<io::ScenePose> rest = io::pose_at(*scene, std::nullopt, 0);
+        if (!rest) return fail(rest.error());
+        // The row of the matrix that makes the world's height is the way up in bind space.
+        const Transform& world = rest->to_world;
+        const Vec3 up{static_cast<float>(world(1, 0)), static_cast<float>(world(1, 1)),
+                      static_cast<float>(world(1, 2))};
+        if (up != Vec3{}) args.options.up = up;  // nodes may scale the world to nothing
         for (const std::string& file : args.poses) {
             Result<std::vector<JointPose>> pose = io::load_pose(skeleton, file);
             if (!pose) return fail(pose.error());
@@ -257,6 +287,16 @@ int run_compare(Arguments args) {
         run.pose_files = args.poses;
         run.threads = args.threads;
         run.result = &*result;
+        std::vector<std::byte> png;
+        if (draw) {
+            progress.stage("draw");
+            Result<std::vector<std::byte>> drawn = draw_comparison(run, world, width, height, context);
+            if (!drawn) return fail(drawn.error());
+            png = std::move(*drawn);
+            if (!args.no_pictures)
+                run.pictures.push_back(
+                    {"A, B and their L1 difference; below, the pose in which they are farthest apart", png});
+        }
         run.total_seconds = seconds_since(start_of_all);
         report = make_compare_report(run);
         io::OutputBatch batch;
@@ -269,6 +309,8 @@ int run_compare(Arguments args) {
         if (Status ok = add(args.report, json); !ok) return fail(ok.error());
         if (!args.html.empty())
             if (Status ok = add(args.html, make_compare_page(run)); !ok) return fail(ok.error());
+        if (!args.picture.empty())
+            if (Status ok = batch.add(args.picture, png); !ok) return fail(ok.error());
         if (Status ok = batch.commit(); !ok) return fail(ok.error());
         if (args.json) {
             fmt::print("{}", json);
@@ -303,7 +345,15 @@ void add_compare(CLI::App& app, int& exit) {
     c->add_option("A", args->reference, "The reference: GLB, glTF or VRM with weights")->required();
     c->add_option("B", args->other, "The same mesh with other weights, or weights JSON")->required();
     c->add_option("--report", args->report, "Write a JSON report here (docs/compare-report.md)")->group("Output");
-    c->add_option("--html", args->html, "Write a page with tables and plots here, in one file")->group("Output");
+    c->add_option("--html", args->html, "Write a page with tables, plots and a picture here, in one file")
+        ->group("Output");
+    c->add_option("--render", args->picture,
+                  "Write a picture here: A, B and their difference, and the worst pose (needs OpenGL)")
+        ->group("Output");
+    c->add_option("--size", args->size, "WIDTHxHEIGHT of the picture in pixels, 64 to 8192")
+        ->capture_default_str()
+        ->group("Output");
+    c->add_flag("--no-pictures", args->no_pictures, "Leave the picture out of the page")->group("Output");
     c->add_flag("--json", args->json, "Print the report instead of a summary")->group("Output");
     c->add_flag("--quiet", args->quiet, "Print nothing but errors")->group("Output");
 

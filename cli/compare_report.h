@@ -56,6 +56,14 @@ WorstPoses worst_poses(const Comparison& result);
 /// The keys are documented in docs/compare-report.md.
 nlohmann::ordered_json make_compare_report(const CompareRun& run);
 
+/// Whether pictures can be drawn here: OpenGL was there when sinew was built, and is there now.
+Status check_pictures(Context& context);
+
+/// A PNG of A, B and the L1 of every vertex from the front and from the back, and of the pose in which they are
+/// farthest apart. `to_world`: from bind space to where y is up.
+Result<std::vector<std::byte>> draw_comparison(const CompareRun& run, const Transform& to_world, int width,
+                                               int height, Context& context);
+
 /// One self-contained page.
 std::string make_compare_page(const CompareRun& run);
 

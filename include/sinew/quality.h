@@ -120,6 +120,7 @@ struct CompareOptions {
     double random_degrees = 25;     ///< ±, 0..180
     std::uint64_t random_seed = 7;  ///< of the first; the next ones count up
     std::vector<NamedPose> poses;   ///< given ones, in place of random ones
+    Vec3 up{0, 1, 0};               ///< the way up in bind space, for standard poses; not zero
     Skinning skinning = Skinning::linear_blend;
     int worst_vertices = 20;
     bool bleed = true;
@@ -165,6 +166,7 @@ struct PoseComparison {
     double mean = 0, max = 0;
     std::uint32_t worst_vertex = 0;
     PoseShape a, b;
+    std::vector<JointPose> joints;  ///< the pose
 };
 
 /// Poses of one kind: means over them, and the worst.

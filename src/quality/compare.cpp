@@ -60,6 +60,8 @@ Status check(const CompareOptions& o) {
                      "random poses turn by 0 to 180 degrees, not " + std::to_string(o.random_degrees)};
     if (o.worst_vertices < 0)
         return Error{ErrorCode::usage, "worst vertices: " + std::to_string(o.worst_vertices) + " is below 0"};
+    if (!(std::abs(o.up.x) + std::abs(o.up.y) + std::abs(o.up.z) > 0))
+        return Error{ErrorCode::usage, "the way up is zero"};
     if (o.profile_bins < 4 || o.profile_bins > 1000)
         return Error{ErrorCode::usage, "a profile has 4 to 1000 bins, not " + std::to_string(o.profile_bins)};
     return check(VoxelizeOptions{o.bleed_options.resolution, true, true});
@@ -112,7 +114,8 @@ Result<Comparison> compare(const MeshView& mesh, const Skeleton& skeleton, const
 
     std::vector<std::pair<PoseKind, NamedPose>> poses;
     if (options.standard_poses)
-        for (NamedPose& pose : standard_poses(skeleton)) poses.emplace_back(PoseKind::standard, std::move(pose));
+        for (NamedPose& pose : standard_poses(skeleton, options.up))
+            poses.emplace_back(PoseKind::standard, std::move(pose));
     for (const NamedPose& pose : options.poses) poses.emplace_back(PoseKind::given, pose);
     if (options.poses.empty())
         for (int i = 0; i < options.random_poses; ++i)
@@ -125,6 +128,7 @@ Result<Comparison> compare(const MeshView& mesh, const Skeleton& skeleton, const
         Result<PoseComparison> pose = compare_in_pose(mesh, skeleton, topology, reference, other, poses[i].second,
                                                       poses[i].first, options, out.diagonal, context);
         if (!pose) return pose.error();
+        pose->joints = std::move(poses[i].second.joints);
         out.poses.push_back(std::move(*pose));
     }
     report_progress(context, "poses", 1);

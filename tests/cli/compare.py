@@ -1,9 +1,11 @@
 """What sinew compare promises (docs/quality.md, docs/compare-report.md).
 
 compare.py [CLASS…]; the program under test is named by SINEW, the generator of characters by SINEW_CHARACTERS."""
+import base64
 import html.parser
 import json
 import re
+import struct
 import sys
 from pathlib import Path
 
@@ -214,7 +216,7 @@ class Compare(Case):
     def test_help(self):
         text = support.sinew("compare", "--help").stdout
         self.assertRegex(text, r"sinew compare \S+\.glb \S+\.glb")
-        for option in """--report --html --json --quiet --max-l1 --max-distance --min-agreement --max-unweighted --poses
+        for option in """--report --html --render --size --no-pictures --json --quiet --max-l1 --max-distance --min-agreement --max-unweighted --poses
             --random-poses --random-degrees --seed --no-standard-poses --skinning --threshold --worst --bleed-resolution
             --no-bleed --threads""".split():
             self.assertIn(option, text)
@@ -249,7 +251,7 @@ class Page(Case):
     """sinew compare --html."""
 
     def page(self, a, b, *options):
-        self.compare(a, b, "--html", self.at / "r.html", *options)
+        self.compare(a, b, "--html", self.at / "r.html", *(options or ["--no-pictures"]))
         text = (self.at / "r.html").read_text()
         tags = Tags()
         tags.feed(text)
@@ -290,6 +292,33 @@ class Page(Case):
 
     def test_the_same_weights_make_a_page_too(self):
         self.page(self.bar(), self.bar())
+
+    def test_pictures(self):
+        bar = self.bar()
+        self.bind(bar)
+        done = support.sinew("compare", bar, self.at / "out.glb", "--render", self.at / "r.png", "--size", "320x300")
+        if done.returncode == 3:
+            # A build or a machine without OpenGL: it says so before the work, and the page does without.
+            self.assertFalse((self.at / "r.png").exists())
+            self.assertIn("OpenGL", done.stderr)
+            text, _ = self.page(bar, self.at / "out.glb", "--size", "320x300")
+            self.assertRegex(text, "<h2>Pictures</h2>\\s*<p>None: ")
+            self.skipTest("OpenGL is missing: " + done.stderr.strip())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        png = (self.at / "r.png").read_bytes()
+        self.assertEqual(png[:8], b"\x89PNG\r\n\x1a\n")
+        self.assertEqual(struct.unpack(">II", png[16:24]), (320, 300))
+        text, tags = self.page(bar, self.at / "out.glb", "--size", "320x300")
+        self.assertEqual(len(tags.links), 1)
+        self.assertEqual(base64.b64decode(tags.links[0].split(",", 1)[1]), png)
+        text, tags = self.page(bar, self.at / "out.glb", "--no-pictures")
+        self.assertEqual(tags.links, [])
+        for options, words in (
+            (["--render", self.at / "r.jpg"], "ends in .png"),
+            (["--size", "10x10"], "64 to 8192"),
+            (["--size", "big"], "WIDTHxHEIGHT"),
+        ):
+            self.assertIn(words, self.compare(bar, bar, *options, code=2).stderr)
 
 
 class Score(Case):

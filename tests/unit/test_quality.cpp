@@ -236,6 +236,30 @@ TEST(Compare, LimbProfileFollowsTheChain) {
     }
 }
 
+TEST(Compare, StandardPosesKnowTheWayUp) {
+    const Character c = test::biped({.cell = 0.04});
+    Character lying = c;  // z is up, and the face looks along -y
+    auto turn = [](Vec3& p) { p = {p.x, -p.z, p.y}; };
+    for (Vec3& p : lying.positions) turn(p);
+    for (Joint& j : lying.skeleton.joints) {
+        turn(j.position);
+        for (Vec3& axis : j.axes) turn(axis);
+    }
+    const Rows a = rigid(c), b(c.positions.size(), {{c.joint("hips"), 1}});
+    CompareOptions options = quick();
+    options.random_poses = 0;
+    const Comparison upright = compared(c, a, b, options);
+    options.up = {0, 0, 1};
+    const Comparison turned = compared(lying, a, b, options);
+    ASSERT_EQ(upright.poses.size(), turned.poses.size());
+    ASSERT_GT(upright.poses.size(), 5u);
+    for (std::size_t k = 0; k < upright.poses.size(); ++k) {
+        EXPECT_EQ(upright.poses[k].name, turned.poses[k].name);
+        EXPECT_NEAR(upright.poses[k].mean, turned.poses[k].mean, 1e-3) << upright.poses[k].name;
+        EXPECT_EQ(upright.poses[k].joints.size(), c.skeleton.joints.size());
+    }
+}
+
 TEST(Compare, ErrorsNameThePlace) {
     const Character c = test::bar();
     const Rows good = rigid(c);
@@ -251,6 +275,9 @@ TEST(Compare, ErrorsNameThePlace) {
     EXPECT_NE(error(good, wrong).message.find("vertex 5 on joint 7"), std::string::npos);
     CompareOptions options = quick();
     options.random_degrees = 200;
+    EXPECT_EQ(error(good, good, options).code, ErrorCode::usage);
+    options = quick();
+    options.up = {0, 0, 0};
     EXPECT_EQ(error(good, good, options).code, ErrorCode::usage);
     options = quick();
     options.poses = {{"short", std::vector<JointPose>(1)}};

@@ -1,0 +1,83 @@
+// What two bindings look like side by side, and where they differ.
+
+#include <fmt/core.h>
+
+#include <cmath>
+
+#include "compare_report.h"
+#include "sinew/render.h"
+
+namespace sinew::cli {
+
+Status check_pictures(Context& context) {
+    // A picture of one triangle: what is missing shows before the work and not after it.
+    const Vec3 positions[] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}};
+    const Triangle triangles[] = {{0, 1, 2}};
+    Picture picture;
+    picture.width = picture.height = 64;
+    picture.panels.resize(1);
+    picture.panels[0].positions = positions;
+    picture.panels[0].triangles = triangles;
+    Result<Image> image = render(picture, &context);
+    if (!image) return image.error();
+    return Done{};
+}
+
+Result<std::vector<std::byte>> draw_comparison(const CompareRun& run, const Transform& to_world, int width,
+                                               int height, Context& context) {
+    const Comparison& c = *run.result;
+    const Skeleton& skeleton = run.match->skeleton;
+    const std::vector<Vec3>& positions = run.scene->positions;
+    Paint a = paint_joints(*run.a, skeleton), b = paint_joints(*run.b, skeleton);
+    b.legend = a.legend;  // a joint has one colour on both sides
+    const Paint l1 = paint_values(c.vertex_l1, "L1 difference", Ramp::heat, 0, 2);
+
+    Picture picture;
+    picture.width = width;
+    picture.height = height;
+    picture.columns = 3;
+    auto add = [&](std::string title, std::span<const Vec3> shape, const Paint& paint, const char* from) {
+        Panel panel;
+        panel.title = std::move(title);
+        panel.positions = shape;
+        panel.triangles = run.scene->triangles;
+        panel.paint = &paint;
+        panel.transform = to_world;
+        panel.from = *viewpoint(from);
+        picture.panels.push_back(std::move(panel));
+    };
+    for (const char* from : {"front", "back"}) {
+        add(fmt::format("A, {}", from), positions, a, from);
+        add(fmt::format("B, {}", from), positions, b, from);
+        add(fmt::format("L1 difference, {}", from), positions, l1, from);
+    }
+
+    Surface posed_a, posed_b;
+    Paint distance;
+    if (const PoseComparison* worst = worst_poses(c).distance; worst && worst->max > 0) {
+        Result<std::vector<Transform>> transforms = skinning_matrices(skeleton, worst->joints);
+        if (!transforms) return transforms.error();
+        const SurfaceView rest{positions, {}, {}};
+        Result<Surface> in_a = deform(rest, *run.a, *transforms, run.options.skinning, &context);
+        if (!in_a) return in_a.error();
+        Result<Surface> in_b = deform(rest, *run.b, *transforms, run.options.skinning, &context);
+        if (!in_b) return in_b.error();
+        posed_a = std::move(*in_a);
+        posed_b = std::move(*in_b);
+        std::vector<float> values;
+        for (std::size_t v = 0; v < positions.size(); ++v) {
+            const Vec3 &p = posed_a.positions[v], &q = posed_b.positions[v];
+            const double d = std::hypot(double{p.x} - q.x, double{p.y} - q.y, double{p.z} - q.z);
+            values.push_back(static_cast<float>(100 * d / c.diagonal));
+        }
+        distance = paint_values(std::move(values), "distance, % of the diagonal", Ramp::depth, 0, worst->max);
+        add("A, " + worst->name, posed_a.positions, a, "three-quarter");
+        add("B, " + worst->name, posed_b.positions, b, "three-quarter");
+        add("distance on B, " + worst->name, posed_b.positions, distance, "three-quarter");
+    }
+    Result<Image> image = render(picture, &context);
+    if (!image) return image.error();
+    return encode_png(*image);
+}
+
+}  // namespace sinew::cli
