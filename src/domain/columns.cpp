@@ -26,11 +26,29 @@ std::uint32_t column_of(Crossing c) { return static_cast<std::uint32_t>(c >> (kD
 std::int64_t depth_of(Crossing c) { return static_cast<std::int64_t>(c >> 1 & ((1u << kDepthBits) - 1)); }
 bool enters(Crossing c) { return c & 1; }
 
+// The voxels whose centres lie in the box of a triangle, along each axis.
+struct Centres {
+    int low[3], high[3];
+
+    Centres(const LatticePoint* p, int r) {
+        for (int a = 0; a < 3; ++a) {
+            const auto [least, most] = std::minmax({p[0].c[a], p[1].c[a], p[2].c[a]});
+            low[a] = std::max(0, (least - kCentre + kVoxel - 1) >> kVoxelBits);
+            high[a] = std::min(r - 1, (most - kCentre) >> kVoxelBits);
+        }
+    }
+    double along(int a) const { return std::max(0, high[a] - low[a] + 1); }
+};
+
 // All crossings of columns along axis w, in rows first_row to last_row of them, with one triangle. Columns are
 // sampled at voxel centres; a centre exactly on an edge belongs to the triangle for which the edge is a top or left
 // one, so a shared edge counts once.
-void cross_triangle(std::vector<Crossing>& out, const LatticePoint* p, int w, int r, int first_row, int last_row) {
+void cross_triangle(std::vector<Crossing>& out, const LatticePoint* p, const Centres& box, int w, int first_row,
+                    int last_row, int r) {
     const int u = (w + 1) % 3, v = (w + 2) % 3;
+    first_row = std::max(first_row, box.low[v]);
+    last_row = std::min(last_row, box.high[v]);
+    if (box.low[u] > box.high[u] || first_row > last_row) return;
     std::int64_t area = std::int64_t{p[1].c[u] - p[0].c[u]} * (p[2].c[v] - p[0].c[v]) -
                         std::int64_t{p[2].c[u] - p[0].c[u]} * (p[1].c[v] - p[0].c[v]);
     if (area == 0) return;  // seen edge-on
@@ -41,18 +59,6 @@ void cross_triangle(std::vector<Crossing>& out, const LatticePoint* p, int w, in
         std::swap(t[1], t[2]);
         area = -area;
     }
-    int low[2], high[2];
-    const int axes[2] = {u, v};
-    for (int k = 0; k < 2; ++k) {
-        const int a = axes[k];
-        const auto [least, most] = std::minmax({t[0]->c[a], t[1]->c[a], t[2]->c[a]});
-        low[k] = std::max(0, static_cast<int>(-floor_div(-(std::int64_t{least} - kCentre), kVoxel)));
-        high[k] = std::min(r - 1, static_cast<int>(floor_div(std::int64_t{most} - kCentre, kVoxel)));
-        if (low[k] > high[k]) return;
-    }
-    low[1] = std::max(low[1], first_row);
-    high[1] = std::min(high[1], last_row);
-    if (low[1] > high[1]) return;
     struct Edge {
         std::int64_t u, v, d;
         std::int64_t least;  // from here on a column is inside
@@ -65,9 +71,9 @@ void cross_triangle(std::vector<Crossing>& out, const LatticePoint* p, int w, in
     }
     const auto [w_least, w_most] = std::minmax({t[0]->c[w], t[1]->c[w], t[2]->c[w]});
     const double inverse = 1.0 / static_cast<double>(area);
-    for (int j = low[1]; j <= high[1]; ++j) {
+    for (int j = first_row; j <= last_row; ++j) {
         const std::int64_t cv = std::int64_t{j} * kVoxel + kCentre;
-        for (int i = low[0]; i <= high[0]; ++i) {
+        for (int i = box.low[u]; i <= box.high[u]; ++i) {
             const std::int64_t cu = std::int64_t{i} * kVoxel + kCentre;
             std::int64_t s[3];
             bool inside = true;
@@ -142,36 +148,52 @@ void fill_spans(BitGrid& grid, int w) {
 }  // namespace
 
 Result<PairVotes> vote_by_columns(const Lattice& lattice, Context* context) {
-    // Crossings are gathered in bands of rows, so that a heap of large overlapping triangles takes time and not
-    // memory.
-    constexpr double kCrossingsAtOnce = 8e6;
     const int r = lattice.resolution;
-    PairVotes inside;
-    parallel_for(context, 3, 1, [&](std::size_t axis) {
-        const int w = static_cast<int>(axis), u = (w + 1) % 3, v = (w + 2) % 3;
-        double expected = 0;
-        for (std::size_t t = 0; t < lattice.triangles.size(); ++t) {
-            const auto p = lattice.outward(t);
-            const std::int64_t area = std::int64_t{p[1].c[u] - p[0].c[u]} * (p[2].c[v] - p[0].c[v]) -
-                                      std::int64_t{p[2].c[u] - p[0].c[u]} * (p[1].c[v] - p[0].c[v]);
-            expected += 0.5 * static_cast<double>(std::abs(area)) / (double{kVoxel} * kVoxel);
+    constexpr std::size_t kGrain = 16384;
+    const std::size_t n = lattice.triangles.size();
+    // Crossings are gathered in bands of rows, so that a heap of large overlapping triangles takes time and not
+    // memory. Counted by boxes, which hold at least twice as many columns as large triangles cross.
+    constexpr double kBoxedAtOnce = 8e6;
+    std::vector<std::array<double, 3>> counts((n + kGrain - 1) / kGrain);
+    parallel_chunks(context, n, kGrain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+        double count[3] = {0, 0, 0};
+        for (std::size_t t = begin; t < end; ++t) {
+            const Centres box(lattice.outward(t).data(), r);
+            for (int w = 0; w < 3; ++w) count[w] += box.along((w + 1) % 3) * box.along((w + 2) % 3);
         }
-        const int bands = std::min(r, 1 + static_cast<int>(expected / kCrossingsAtOnce));
-        inside[axis] = BitGrid(r);
-        std::vector<Crossing> crossings;
-        for (int band = 0; band < bands && !cancelled(context); ++band) {
-            crossings.clear();
-            for (std::size_t t = 0; t < lattice.triangles.size(); ++t) {
-                const auto p = lattice.outward(t);
-                cross_triangle(crossings, p.data(), w, r, r * band / bands, r * (band + 1) / bands - 1);
-            }
-            std::sort(crossings.begin(), crossings.end());
-            toggle_spans(inside[axis], crossings, w);
-        }
-        fill_spans(inside[axis], w);
+        std::copy_n(count, 3, counts[chunk].begin());
     });
-    if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while voxelizing"};
+    double most = 0;
+    for (std::size_t w = 0; w < 3; ++w) {
+        double count = 0;
+        for (const auto& of_chunk : counts) count += of_chunk[w];
+        most = std::max(most, count);
+    }
+    const int bands = std::min(r, 1 + static_cast<int>(most / kBoxedAtOnce));
 
+    PairVotes inside = {BitGrid(r), BitGrid(r), BitGrid(r)};
+    std::vector<std::array<std::vector<Crossing>, 3>> gathered(counts.size());
+    for (int band = 0; band < bands; ++band) {
+        parallel_chunks(context, n, kGrain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+            for (auto& crossings : gathered[chunk]) crossings.clear();
+            for (std::size_t t = begin; t < end && !cancelled(context); ++t) {
+                const auto p = lattice.outward(t);
+                const Centres box(p.data(), r);
+                for (int w = 0; w < 3; ++w)
+                    cross_triangle(gathered[chunk][static_cast<std::size_t>(w)], p.data(), box, w, r * band / bands,
+                                   r * (band + 1) / bands - 1, r);
+            }
+        });
+        if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while voxelizing"};
+        parallel_for(context, 3, 1, [&](std::size_t axis) {
+            std::vector<Crossing> crossings;
+            for (const auto& of_chunk : gathered)
+                crossings.insert(crossings.end(), of_chunk[axis].begin(), of_chunk[axis].end());
+            std::sort(crossings.begin(), crossings.end());
+            toggle_spans(inside[axis], crossings, static_cast<int>(axis));
+            if (band + 1 == bands) fill_spans(inside[axis], static_cast<int>(axis));
+        });
+    }
     return inside;
 }
 

@@ -11,9 +11,10 @@
 
 namespace sinew {
 
-inline constexpr std::int32_t kVoxel = 512;          ///< lattice units per voxel
-inline constexpr std::int32_t kCentre = kVoxel / 2;  ///< a voxel's centre, where columns are sampled
-inline constexpr std::int32_t kDepthUnits = 16;      ///< depths of crossings are rounded to 1/16 lattice unit
+inline constexpr int kVoxelBits = 9;
+inline constexpr std::int32_t kVoxel = 1 << kVoxelBits;  ///< lattice units per voxel
+inline constexpr std::int32_t kCentre = kVoxel / 2;      ///< a voxel's centre, where columns are sampled
+inline constexpr std::int32_t kDepthUnits = 16;          ///< depths of crossings are rounded to 1/16 lattice unit
 
 struct LatticePoint {
     std::int32_t c[3];

@@ -17,17 +17,18 @@ namespace sinew {
 namespace {
 
 GridTransform fit(const MeshView& mesh, int resolution) {
-    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    float least[3] = {INFINITY, INFINITY, INFINITY}, most[3] = {-INFINITY, -INFINITY, -INFINITY};
     for (const Triangle& t : mesh.triangles) {
         for (const std::uint32_t i : t) {
             const Vec3& p = mesh.positions[i];
-            const double c[3] = {p.x, p.y, p.z};
+            const float c[3] = {p.x, p.y, p.z};
             for (int a = 0; a < 3; ++a) {
-                low[a] = std::min(low[a], c[a]);
-                high[a] = std::max(high[a], c[a]);
+                least[a] = std::min(least[a], c[a]);
+                most[a] = std::max(most[a], c[a]);
             }
         }
     }
+    const double low[3] = {least[0], least[1], least[2]}, high[3] = {most[0], most[1], most[2]};
     GridTransform g;
     g.resolution = resolution;
     g.unit = std::max({high[0] - low[0], high[1] - low[1], high[2] - low[2]});
@@ -45,9 +46,8 @@ void set_shared(BitGrid& grid, int x, int y, int z) {
 // A triangle seen along one axis: does its shadow touch the square [u, u + kVoxel] x [v, v + kVoxel]?
 class Shadow {
 public:
-    Shadow(const LatticePoint* p, int u, int v) {
-        const std::int64_t area = std::int64_t{p[1].c[u] - p[0].c[u]} * (p[2].c[v] - p[0].c[v]) -
-                                  std::int64_t{p[2].c[u] - p[0].c[u]} * (p[1].c[v] - p[0].c[v]);
+    // `area` is twice the signed area of the shadow.
+    Shadow(const LatticePoint* p, int u, int v, std::int64_t area) {
         for (int e = 0; e < 3; ++e) {
             const LatticePoint &a = p[e], &b = p[(e + 1) % 3];
             // Inward normal of the edge (for a positive area), and its value at the corner furthest inwards.
@@ -79,6 +79,20 @@ private:
     int count_ = 0;
 };
 
+// Whether all voxels of a box are set already. Another thread may be setting them.
+bool all_set(BitGrid& grid, const int* low, const int* high) {
+    for (int z = low[2]; z <= high[2]; ++z)
+        for (int y = low[1]; y <= high[1]; ++y)
+            for (int x = low[0]; x <= high[0]; x = (x | 63) + 1) {
+                const int last = std::min(high[0], x | 63);
+                const std::uint64_t wanted =
+                    (~std::uint64_t{0} << (x & 63)) & (~std::uint64_t{0} >> (63 - (last & 63)));
+                const std::atomic_ref<std::uint64_t> word(grid.words()[grid.index(x, y, z)]);
+                if (wanted & ~word.load(std::memory_order_relaxed)) return false;
+            }
+    return true;
+}
+
 void mark_boundary(BitGrid& grid, const LatticePoint* p) {
     const int r = grid.resolution();
     int low[3], high[3];
@@ -86,10 +100,12 @@ void mark_boundary(BitGrid& grid, const LatticePoint* p) {
     for (int a = 0; a < 3; ++a) {
         // Boxes are closed: a point on a border touches both voxels.
         const auto [least, most] = std::minmax({p[0].c[a], p[1].c[a], p[2].c[a]});
-        low[a] = std::max(0, static_cast<int>(floor_div(std::int64_t{least} - 1, kVoxel)));
-        high[a] = std::min(r - 1, static_cast<int>(floor_div(most, kVoxel)));
+        low[a] = std::max(0, (least - 1) >> kVoxelBits);
+        high[a] = std::min(r - 1, most >> kVoxelBits);
         wide_axes += high[a] > low[a];
     }
+    // On a dense mesh most triangles lie where others have been.
+    if (all_set(grid, low, high)) return;
     if (wide_axes <= 1) {  // a row of voxels, each of which the triangle must pass
         for (int z = low[2]; z <= high[2]; ++z)
             for (int y = low[1]; y <= high[1]; ++y)
@@ -108,7 +124,7 @@ void mark_boundary(BitGrid& grid, const LatticePoint* p) {
     for (int a = 1; a < 3; ++a)
         if (std::abs(n[a]) > std::abs(n[w])) w = a;
     const int u = (w + 1) % 3, v = (w + 2) % 3;
-    const Shadow uv(p, u, v), vw(p, v, w), wu(p, w, u);
+    const Shadow uv(p, u, v, n[w]), vw(p, v, w, n[u]), wu(p, w, u, n[v]);
     const std::int64_t nw = std::abs(n[w]), sign = n[w] < 0 ? -1 : 1;
     const std::int64_t nu = sign * n[u], nv = sign * n[v];
     int q[3];
@@ -163,7 +179,7 @@ Lattice make_lattice(const GridTransform& g, const MeshView& mesh, const std::ve
         // Only vertices of no triangle lie outside, and they may be anywhere.
         for (int a = 0; a < 3; ++a) {
             const double at = std::clamp((c[a] - g.origin[a]) * scale, 0.0, end);
-            lattice.points[v].c[a] = static_cast<std::int32_t>(std::lround(at));
+            lattice.points[v].c[a] = static_cast<std::int32_t>(at + 0.5);  // as lround does, where positive
         }
     });
     return lattice;
