@@ -295,7 +295,7 @@ int run_compare(Arguments args) {
             png = std::move(*drawn);
             if (!args.no_pictures)
                 run.pictures.push_back(
-                    {"A, B and their L1 difference; below, the pose in which they are farthest apart", png});
+                    {"A, B and their L1 difference; below, a pose in which they are far apart", png});
         }
         run.total_seconds = seconds_since(start_of_all);
         report = make_compare_report(run);

@@ -8,6 +8,23 @@
 #include "sinew/render.h"
 
 namespace sinew::cli {
+namespace {
+
+/// The one of largest mean distance; a random pose, which tells the eye little, only where there is no other. Null
+/// where the sides do not differ in any.
+const PoseComparison* pose_to_show(const Comparison& c) {
+    const PoseComparison* shown = nullptr;
+    for (const PoseComparison& p : c.poses) {
+        if (!(p.max > 0)) continue;
+        const bool random = p.kind == PoseKind::random;
+        if (!shown || (shown->kind == PoseKind::random && !random) ||
+            (random == (shown->kind == PoseKind::random) && p.mean > shown->mean))
+            shown = &p;
+    }
+    return shown;
+}
+
+}  // namespace
 
 Status check_pictures(Context& context) {
     // A picture of one triangle: what is missing shows before the work and not after it.
@@ -54,7 +71,7 @@ Result<std::vector<std::byte>> draw_comparison(const CompareRun& run, const Tran
 
     Surface posed_a, posed_b;
     Paint distance;
-    if (const PoseComparison* worst = worst_poses(c).distance; worst && worst->max > 0) {
+    if (const PoseComparison* worst = pose_to_show(c)) {
         Result<std::vector<Transform>> transforms = skinning_matrices(skeleton, worst->joints);
         if (!transforms) return transforms.error();
         const SurfaceView rest{positions, {}, {}};
@@ -73,7 +90,7 @@ Result<std::vector<std::byte>> draw_comparison(const CompareRun& run, const Tran
         distance = paint_values(std::move(values), "distance, % of the diagonal", Ramp::depth, 0, worst->max);
         add("A, " + worst->name, posed_a.positions, a, "three-quarter");
         add("B, " + worst->name, posed_b.positions, b, "three-quarter");
-        add("distance on B, " + worst->name, posed_b.positions, distance, "three-quarter");
+        add("distance, " + worst->name, posed_b.positions, distance, "three-quarter");
     }
     Result<Image> image = render(picture, &context);
     if (!image) return image.error();

@@ -59,8 +59,8 @@ nlohmann::ordered_json make_compare_report(const CompareRun& run);
 /// Whether pictures can be drawn here: OpenGL was there when sinew was built, and is there now.
 Status check_pictures(Context& context);
 
-/// A PNG of A, B and the L1 of every vertex from the front and from the back, and of the pose in which they are
-/// farthest apart. `to_world`: from bind space to where y is up.
+/// A PNG of A, B and the L1 of every vertex from the front and from the back, and of the standard or given pose
+/// in which they are farthest apart. `to_world`: from bind space to where y is up.
 Result<std::vector<std::byte>> draw_comparison(const CompareRun& run, const Transform& to_world, int width,
                                                int height, Context& context);
 
