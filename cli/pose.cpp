@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <filesystem>
-
 #include "posing.h"
 
 namespace sinew::cli {
@@ -18,14 +16,20 @@ struct Arguments {
 int run_pose(const Arguments& args) {
     if (args.pose.pose.empty() == args.pose.clip.empty())
         return fail({ErrorCode::usage, "give a pose: --pose FILE, or --clip NAME with --time"});
+    if (Status ok = io::check_posed_output(args.output); !ok) return fail(ok.error());
     // The output has no skeleton and no weights: it must not replace what it was made from.
-    for (const std::string& path : {args.input, args.skeleton, args.weights, args.pose.pose}) {
-        std::error_code ignored;
-        if (!path.empty() && (path == args.output || std::filesystem::equivalent(path, args.output, ignored)))
-            return fail({ErrorCode::usage, args.output + ": the output must be another file than the inputs"});
-    }
+    const NamedFile output{"--output", args.output};
+    const NamedFile inputs[] = {{"the input", args.input},
+                                {"--skeleton", args.skeleton},
+                                {"--weights", args.weights},
+                                {"--pose", args.pose.pose}};
+    if (Status ok = check_files({&output, 1}, inputs); !ok) return fail(ok.error());
     Result<io::Scene> scene = io::load(args.input, {args.skeleton});
     if (!scene) return fail(scene.error());
+    for (const auto& file : io::external_files(*scene)) {
+        const NamedFile kept{"a file that the input refers to", file.string()};
+        if (Status ok = check_kept({&output, 1}, {&kept, 1}); !ok) return fail(ok.error());
+    }
     if (Status ok = take_weights(*scene, args.weights); !ok) return fail(ok.error());
     if (!scene->weights)
         return fail({ErrorCode::input, args.input +
@@ -34,17 +38,25 @@ int run_pose(const Arguments& args) {
 
     Result<io::ScenePose> at = read_pose(*scene, args.pose, args.input);
     if (!at) return fail(at.error());
-    std::vector<Morph> morphs;
-    for (const io::MorphTarget& m : at->morphs) morphs.push_back({m.first_vertex, m.weight, m.offsets});
+    Result<io::ShadingFrames> frames = io::shading_frames(*scene);
+    if (!frames) return fail(frames.error());
+    std::vector<Morph> morphs, normal_morphs;
+    for (const io::MorphTarget& m : at->morphs) {
+        morphs.push_back({m.first_vertex, m.weight, m.offsets});
+        if (!frames->normals.empty()) normal_morphs.push_back({m.first_vertex, m.weight, m.normals});
+    }
     if (Status ok = add_morphs(scene->positions, morphs); !ok) return fail(ok.error());
+    if (Status ok = add_morphs(frames->normals, normal_morphs); !ok) return fail(ok.error());
 
     Context context;
     context.threads = args.threads;
-    Result<Surface> posed =
-        deform({scene->positions, {}, {}}, *scene->weights, at->skinning, args.pose.how(), &context);
-    if (!posed) return fail(posed.error());
-    move_points(posed->positions, at->to_world);
-    if (Status ok = io::save_mesh(posed->positions, scene->triangles, args.output); !ok) return fail(ok.error());
+    Result<Surface> posed = deform({scene->positions, frames->normals, frames->tangents}, *scene->weights,
+                                   at->skinning, args.pose.how(), &context);
+    if (!posed) return fail(with_joint_name(posed.error(), scene->skeleton));
+    Result<io::SaveReport> saved =
+        io::save_posed(*scene, {posed->positions, posed->normals, posed->tangents, *at}, args.output);
+    if (!saved) return fail(saved.error());
+    for (const std::string& note : saved->notes) fmt::print("note: {}\n", note);
     if (!args.pose.clip.empty() && at->time != args.pose.time)
         fmt::print("note: time {} is outside of the clip: clamped to {:.6g}\n", args.pose.time, at->time);
     fmt::print("posed {} vertices by {} to {}\n", posed->positions.size(), to_string(args.pose.how()), args.output);
@@ -57,13 +69,14 @@ void add_pose(CLI::App& app, int& exit) {
     auto args = std::make_shared<Arguments>();
     CLI::App* c = app.add_subcommand(
         "pose",
-        "Writes a bound character in another pose, as a mesh without a skeleton.\n\n"
+        "Writes a bound character in another pose, without its skeleton. GLB and glTF keep materials, textures,\n"
+        "texture coordinates and colours; normals and tangents follow the pose.\n\n"
         "  sinew pose hero.glb --pose wave.json -o wave.obj             joints turned by name (docs/formats.md)\n"
         "  sinew pose hero.glb --clip Walk --time 0.4 -o step.glb       the file's own animation\n"
         "  sinew pose hero.glb --pose twist.json --skinning dqs -o t.glb   dual quaternions: keeps the volume\n");
     c->add_option("input", args->input, "GLB, glTF or VRM with weights; OBJ with --skeleton and --weights")
         ->required();
-    c->add_option("-o,--output", args->output, "GLB or OBJ to write")->required();
+    c->add_option("-o,--output", args->output, "GLB, glTF or OBJ to write")->required();
     add_pose_options(*c, args->pose);
     c->add_option("--weights", args->weights, "Weights JSON, instead of the file's own");
     c->add_option("--skeleton", args->skeleton, "Skeleton JSON or TGF, for a mesh that has no skeleton");

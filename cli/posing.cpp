@@ -108,4 +108,14 @@ Status take_weights(io::Scene& scene, const std::string& weights_file) {
     return Done{};
 }
 
+Error with_joint_name(Error error, const Skeleton& skeleton) {
+    const std::string_view text = error.message, joint = "joint ";
+    std::size_t index = 0;
+    if (!text.starts_with(joint)) return error;
+    const auto [end, failed] = std::from_chars(text.data() + joint.size(), text.data() + text.size(), index);
+    if (failed == std::errc{} && index < skeleton.joints.size())
+        error.message = fmt::format("joint '{}'{}", skeleton.joints[index].name, end);
+    return error;
+}
+
 }  // namespace sinew::cli

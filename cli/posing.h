@@ -32,6 +32,9 @@ Result<std::uint32_t> find_joint(const Skeleton& skeleton, const std::string& wa
 /// and morph targets and place as the nodes at rest say; with neither the bind pose.
 Result<io::ScenePose> read_pose(const io::Scene& scene, const PoseOptions& options, const std::string& input);
 
+/// Of an error that begins with a joint's number, as those of deform, the same with its name.
+Error with_joint_name(Error error, const Skeleton& skeleton);
+
 /// The file's own weights, or those of --weights.
 Status take_weights(io::Scene& scene, const std::string& weights_file);
 

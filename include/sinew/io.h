@@ -162,6 +162,7 @@ struct MorphTarget {
     std::uint32_t first_vertex = 0;
     float weight = 0;           ///< not 0
     std::vector<Vec3> offsets;  ///< scene space
+    std::vector<Vec3> normals;  ///< the same for normals, or empty
 };
 
 /// A scene at a point in time.
@@ -172,6 +173,8 @@ struct ScenePose {
     /// From bind space to where the file's nodes, at rest, place the skeleton's root: what a viewer shows.
     Transform to_world;
     double time = 0;  ///< clamped to the clip
+    /// Per node of the file: from its own space to the world.
+    std::vector<Transform> nodes;
 };
 /// Where the file's nodes put joints and shapes: at rest, or at a time (seconds) of a clip, an index into clips().
 /// Step, linear (slerp for rotations) and cubic spline samplers; rotations and weights may be normalised integers.
@@ -182,6 +185,34 @@ Result<ScenePose> pose_at(const Scene& scene, std::optional<std::size_t> clip, d
 /// Reads a pose by joint name from pose JSON (docs/formats.md): one entry per joint of the skeleton. A name that no
 /// joint has is an error that suggests the nearest.
 Result<std::vector<JointPose>> load_pose(const Skeleton& skeleton, const std::filesystem::path& path);
+
+/// What a surface has beside positions, as the file has it: V each, or empty where no primitive has any. Scene
+/// space, any length; zeros for vertices of primitives without.
+struct ShadingFrames {
+    std::vector<Vec3> normals;
+    std::vector<std::array<float, 4>> tangents;
+};
+Result<ShadingFrames> shading_frames(const Scene& scene);
+
+/// A scene that was deformed: the scene's vertices, in scene space.
+struct PosedScene {
+    std::span<const Vec3> positions;                 ///< V
+    std::span<const Vec3> normals;                   ///< V or empty: then none are written
+    std::span<const std::array<float, 4>> tangents;  ///< the same
+    /// Where the rest of the file is: its skinning moves meshes that hang on joints without being skinned.
+    const ScenePose& pose;
+};
+
+/// Whether save_posed can write to a file of this name.
+Status check_posed_output(const std::filesystem::path& path);
+
+/// Writes the meshes as they are posed, without skeleton, as .glb, .gltf (one file, all embedded) or .obj
+/// (positions and faces, in the order of the scene). glTF keeps names, primitives, materials, textures (files
+/// beside the input are embedded), texture coordinates, colours and other attributes; positions, normals and
+/// tangents are the posed ones, in the world. Meshes without a skin stay rigid and stand where the nodes put them
+/// at that time. Joints, skins, animations, morph targets of posed meshes, cameras, lights and extensions that
+/// refer to nodes are not written; notes say what was there.
+Result<SaveReport> save_posed(const Scene& scene, const PosedScene& posed, const std::filesystem::path& path);
 
 /// Writes a mesh alone, as .glb (with smooth normals) or .obj.
 Status save_mesh(const std::vector<Vec3>& positions, const std::vector<Triangle>& triangles,

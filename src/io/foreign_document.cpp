@@ -16,6 +16,7 @@
 
 #include "io/foreign.h"
 #include "io/formats.h"
+#include "io/gltf_builder.h"
 
 namespace sinew::io {
 
@@ -23,172 +24,9 @@ namespace {
 
 constexpr std::size_t none = static_cast<std::size_t>(-1);
 
-std::array<double, 3> direction(const Matrix& a, const Vec3& v) {
-    return {a(0, 0) * v.x + a(0, 1) * v.y + a(0, 2) * v.z, a(1, 0) * v.x + a(1, 1) * v.y + a(1, 2) * v.z,
-            a(2, 0) * v.x + a(2, 1) * v.y + a(2, 2) * v.z};
-}
-
-Vec3 to_vec3(const std::array<double, 3>& v) {
-    return {static_cast<float>(v[0]), static_cast<float>(v[1]), static_cast<float>(v[2])};
-}
-
-/// A unit vector; `otherwise` where there is no direction, for the format wants unit vectors.
-Vec3 unit(const std::array<double, 3>& v, const Vec3& otherwise) {
-    const double length = std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
-    if (!(length > 0) || !std::isfinite(length)) return otherwise;
-    return to_vec3({v[0] / length, v[1] / length, v[2] / length});
-}
-
-double determinant(const Matrix& a) {
-    return a(0, 0) * (a(1, 1) * a(2, 2) - a(1, 2) * a(2, 1)) - a(0, 1) * (a(1, 0) * a(2, 2) - a(1, 2) * a(2, 0)) +
-           a(0, 2) * (a(1, 0) * a(2, 1) - a(1, 1) * a(2, 0));
-}
-
-/// For normals: the inverse transpose of the upper left three by three.
-Matrix normal_matrix(const Matrix& a) {
-    const std::optional<Matrix> inverted = inverse(a);
-    if (!inverted) return Matrix{};
-    Matrix out;
-    for (std::size_t r = 0; r < 3; ++r)
-        for (std::size_t c = 0; c < 3; ++c) out(r, c) = (*inverted)(c, r);
-    return out;
-}
-
 bool finite(const Matrix& a) {
     return std::all_of(a.m.begin(), a.m.end(), [](double v) { return std::isfinite(v); });
 }
-
-struct Trs {
-    std::array<double, 3> t{0, 0, 0}, s{1, 1, 1};
-    std::array<double, 4> q{0, 0, 0, 1};
-};
-
-/// The nearest translation, rotation and scale; exact but for rounding where nothing shears. A mirror becomes a
-/// negative scale of x.
-Trs decompose(const Matrix& a) {
-    Trs out;
-    out.t = {a(0, 3), a(1, 3), a(2, 3)};
-    double c[3][3];  // columns
-    for (std::size_t k = 0; k < 3; ++k) {
-        out.s[k] = std::sqrt(a(0, k) * a(0, k) + a(1, k) * a(1, k) + a(2, k) * a(2, k));
-        for (std::size_t r = 0; r < 3; ++r) c[k][r] = out.s[k] > 0 ? a(r, k) / out.s[k] : 0;
-    }
-    if (determinant(a) < 0) {
-        out.s[0] = -out.s[0];
-        for (double& v : c[0]) v = -v;
-    }
-    // z from x and y where they span a plane, then y from z and x: a rotation also where the columns are not
-    // square.
-    const auto cross = [](const double* u, const double* v, double* w) {
-        for (std::size_t k = 0; k < 3; ++k)
-            w[k] = u[(k + 1) % 3] * v[(k + 2) % 3] - u[(k + 2) % 3] * v[(k + 1) % 3];
-        const double length = std::sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
-        for (std::size_t k = 0; k < 3; ++k) w[k] = length > 1e-9 ? w[k] / length : 0;
-        return length > 1e-9;
-    };
-    if (!cross(c[0], c[1], c[2]) || !cross(c[2], c[0], c[1])) return out;
-    const double trace = c[0][0] + c[1][1] + c[2][2];
-    const auto m = [&](std::size_t row, std::size_t column) { return c[column][row]; };
-    // The largest component first, which is never near zero.
-    if (trace > 0) {
-        const double w = std::sqrt(trace + 1) / 2;
-        out.q = {(m(2, 1) - m(1, 2)) / (4 * w), (m(0, 2) - m(2, 0)) / (4 * w), (m(1, 0) - m(0, 1)) / (4 * w), w};
-    } else {
-        std::size_t i = m(0, 0) > m(1, 1) ? 0 : 1;
-        if (m(2, 2) > m(i, i)) i = 2;
-        const std::size_t j = (i + 1) % 3, k = (i + 2) % 3;
-        const double v = std::sqrt(std::max(0.0, 1 + m(i, i) - m(j, j) - m(k, k))) / 2;
-        out.q[i] = v;
-        out.q[j] = (m(j, i) + m(i, j)) / (4 * v);
-        out.q[k] = (m(k, i) + m(i, k)) / (4 * v);
-        out.q[3] = (m(k, j) - m(j, k)) / (4 * v);
-    }
-    double length = 0;
-    for (const double v : out.q) length += v * v;
-    for (double& v : out.q) v /= std::sqrt(length);
-    return out;
-}
-
-/// JSON and BIN of the document that grows.
-class Builder {
-public:
-    Json& root() { return root_; }
-
-    std::size_t view(const void* data, std::size_t size, std::optional<int> target) {
-        data_.resize((data_.size() + 3) / 4 * 4);
-        Json out{{"buffer", 0}, {"byteOffset", data_.size()}, {"byteLength", size}};
-        if (target) out["target"] = *target;
-        const auto* from = static_cast<const std::byte*>(data);
-        data_.insert(data_.end(), from, from + size);
-        return push("bufferViews", std::move(out));
-    }
-
-    template <typename T>
-    std::size_t accessor(const std::vector<T>& values, int component, const char* type, std::size_t width,
-                         std::optional<int> target) {
-        const std::size_t at = view(values.data(), values.size() * sizeof(T), target);
-        return push("accessors", Json{{"bufferView", at},
-                                      {"componentType", component},
-                                      {"count", values.size() * sizeof(T) / (width * component_size(component))},
-                                      {"type", type}});
-    }
-
-    /// Floats with the bounds that the format wants.
-    std::size_t bounded(const std::vector<float>& values, const char* type, std::size_t width,
-                        std::optional<int> target) {
-        const std::size_t at = accessor(values, 5126, type, width, target);
-        Json low = Json::array(), high = Json::array();
-        for (std::size_t k = 0; k < width; ++k) {
-            float least = values[k], most = values[k];
-            for (std::size_t i = k; i < values.size(); i += width) {
-                least = std::min(least, values[i]);
-                most = std::max(most, values[i]);
-            }
-            low.push_back(least);
-            high.push_back(most);
-        }
-        root_["accessors"][at]["min"] = std::move(low);
-        root_["accessors"][at]["max"] = std::move(high);
-        return at;
-    }
-
-    /// Appends to a top-level list; its index.
-    std::size_t push(const char* list, Json value) {
-        Json& to = root_[list];
-        to.push_back(std::move(value));
-        return to.size() - 1;
-    }
-
-    Result<std::shared_ptr<Document>> finish(const std::string& name) {
-        data_.resize((data_.size() + 3) / 4 * 4);
-        if (!data_.empty()) root_["buffers"] = Json::array({Json{{"byteLength", data_.size()}}});
-        // A name may hold anything; what is no UTF-8 is replaced.
-        const std::string text = root_.dump(-1, ' ', false, Json::error_handler_t::replace);
-        if (text.size() + data_.size() > 0xffffff00u)
-            return Error{ErrorCode::too_large, name + ": a GLB cannot be larger than 4 GiB"};
-        auto document = std::make_shared<Document>();
-        document->name = name;
-        document->glb = true;
-        auto json = parse_json(text, name);
-        if (!json) return Error{ErrorCode::internal, json.error().message};
-        document->json = std::move(*json);
-        document->text = text;
-        if (!data_.empty()) {
-            document->bin_chunk = 0;
-            document->chunks.push_back({0x004E4942, {}});
-            document->buffers.push_back({Document::Origin::bin, std::move(data_)});
-        }
-        return document;
-    }
-
-private:
-    static std::size_t component_size(int component) { return component == 5121 ? 1 : component == 5123 ? 2 : 4; }
-
-    Json root_{{"asset", {{"version", "2.0"}, {"generator", "sinew"}}}};
-    std::vector<std::byte> data_;
-};
-
-constexpr int vertices_target = 34962, indices_target = 34963;
 
 /// The vertices of a mesh without their doubles: which old vertex each new one is, and the triangles between them.
 /// Equal means equal in every bit of every attribute, weights and shapes included.
@@ -210,7 +48,7 @@ public:
         write_nodes();
         write_skins();
         write_clips();
-        Result<std::shared_ptr<Document>> out = builder_.finish(name_);
+        Result<std::shared_ptr<Document>> out = builder_.document(name_);
         if (out) (*out)->warnings = std::move(in_.warnings);
         return out;
     }
@@ -274,15 +112,6 @@ private:
         for (std::size_t r = 0; r < 3; ++r)
             for (std::size_t c = 0; c < 3; ++c) back(r, c) = in_.turn(c, r);
         return out * back;
-    }
-
-    static bool agree(const Matrix& a, const Matrix& b) {
-        double size = 0, apart = 0;
-        for (std::size_t i = 0; i < 16; ++i) {
-            size = std::max({size, std::abs(a.m[i]), std::abs(b.m[i])});
-            apart = std::max(apart, std::abs(a.m[i] - b.m[i]));
-        }
-        return apart <= 1e-4 * size;
     }
 
     struct Skin {

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "io/gltf_accessor.h"
+#include "io/gltf_builder.h"
 #include "io/gltf_scene.h"
 
 namespace sinew::io {
@@ -318,6 +319,21 @@ Result<std::vector<MorphTarget>> read_morphs(const Scene& scene,
                 morph.offsets.push_back(
                     {static_cast<float>(d[0]), static_cast<float>(d[1]), static_cast<float>(d[2])});
             }
+            // Of normals only what shades: whatever is wrong with it, the shape holds.
+            if (const auto normal = whole(member((*targets)[t], "NORMAL"))) {
+                const auto normals = accessors.read(*normal, place + ": NORMAL");
+                if (!normals) return normals.error();
+                if (normals->width == 3 && normals->count == block.vertex_count) {
+                    const auto d = as_floats(*normals, normals->normalized);
+                    const Matrix turn_normals = normal_matrix(block.to_scene);
+                    for (std::size_t i = 0; i < normals->count; ++i) {
+                        const Vec3 offset =
+                            to_vec3(direction(turn_normals, {d[3 * i], d[3 * i + 1], d[3 * i + 2]}));
+                        const bool finite = std::isfinite(offset.x + offset.y + offset.z);
+                        morph.normals.push_back(finite ? offset : Vec3{});
+                    }
+                }
+            }
             out.push_back(std::move(morph));
         }
     }
@@ -380,6 +396,7 @@ Result<ScenePose> pose_at(const Scene& scene, std::optional<std::size_t> clip, d
     out.to_world = to_transform(to_world);
     const Matrix from_world = inverse(to_world).value_or(Matrix{});
     out.skinning.resize(scene.skeleton.joints.size());
+    std::transform(world.begin(), world.end(), std::back_inserter(out.nodes), to_transform);
     for (std::size_t j = 0; j < rig.bind_pose.size(); ++j) {
         const auto to_joint = inverse(rig.bind_pose[j]);
         if (!to_joint) continue;  // the reader warned of it

@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <cctype>
 
+#include "io/apart.h"
 #include "io/foreign.h"
 #include "io/formats.h"
+#include "io/gltf_builder.h"
 #include "io/gltf_scene.h"
 
 namespace sinew::io {
@@ -15,6 +17,42 @@ std::string extension_of(const std::string& name) {
     std::transform(extension.begin(), extension.end(), extension.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     return extension;
+}
+
+/// A foreign file as a document. Its reader meets whatever bytes there are and is not ours: it crashes on some, and
+/// never ends on others, so it works apart. What comes back is a GLB, behind the warnings and a zero byte.
+Result<std::shared_ptr<Document>> convert(std::span<const std::byte> bytes, const std::string& name,
+                                          const std::filesystem::path& base) {
+    const auto work = [&]() -> Result<std::vector<std::byte>> {
+        auto scene = read_foreign(bytes, name, base);
+        if (!scene) return scene.error();
+        auto document = foreign_document(std::move(*scene), name);
+        if (!document) return document.error();
+        std::string head;
+        for (std::string warning : (*document)->warnings) {
+            std::replace_if(
+                warning.begin(), warning.end(), [](char c) { return c == '\n' || c == '\0'; }, ' ');
+            head += warning + "\n";
+        }
+        std::vector<std::byte> out(head.size() + 1);
+        std::copy(head.begin(), head.end(), reinterpret_cast<char*>(out.data()));
+        const auto& buffers = (*document)->buffers;
+        const auto glb =
+            glb_bytes((*document)->text, buffers.empty() ? std::span<const std::byte>() : buffers[0].bytes);
+        out.insert(out.end(), glb.begin(), glb.end());
+        return out;
+    };
+    // Some 20 MB a second are read; a file that needs a hundred times that is no file.
+    const auto seconds = static_cast<unsigned>(std::min<std::size_t>(30 + 5 * (bytes.size() >> 20), 3600));
+    const auto made = run_apart(work, name, seconds);
+    if (!made) return made.error();
+    const auto zero = std::find(made->begin(), made->end(), std::byte{0});
+    std::string_view head(reinterpret_cast<const char*>(made->data()),
+                          static_cast<std::size_t>(zero - made->begin()));
+    auto document = parse_document(std::span(*made).subspan(head.size() + 1), name, {});
+    for (; document && !head.empty(); head.remove_prefix(head.find('\n') + 1))
+        (*document)->warnings.emplace_back(head.substr(0, head.find('\n')));
+    return document;
 }
 
 }  // namespace
@@ -48,9 +86,7 @@ Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& na
         return read_obj(text, name, std::move(*skeleton));
     }
     if (is_foreign(extension)) {
-        auto scene = read_foreign(bytes, name, base);
-        if (!scene) return scene.error();
-        auto document = foreign_document(std::move(*scene), name);
+        auto document = convert(bytes, name, base);
         if (!document) return document.error();
         return read_scene(std::move(*document), std::move(skeleton));
     }

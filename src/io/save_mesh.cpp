@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "io/formats.h"
+#include "io/gltf_builder.h"
 #include "io/gltf_scene.h"
 
 namespace sinew::io {
@@ -63,15 +64,19 @@ Status save_mesh(const std::vector<Vec3>& positions, const std::vector<Triangle>
     const std::vector<std::byte>& data = (*document)->buffers[0].bytes;
     if (text.size() + data.size() + 64 > std::numeric_limits<std::uint32_t>::max())
         return Error{ErrorCode::too_large, path.string() + ": a GLB cannot be larger than 4 GiB"};
+    return write_file(path, glb_bytes(text, data));
+}
+
+std::vector<std::byte> glb_bytes(std::string_view text, std::span<const std::byte> data) {
     std::vector<std::byte> body;
     put_chunk(body, 0x4E4F534A, std::as_bytes(std::span(text)), ' ');
-    put_chunk(body, 0x004E4942, data, '\0');
+    if (!data.empty()) put_chunk(body, 0x004E4942, data, '\0');
     std::vector<std::byte> out;
     put_u32(out, 0x46546C67);
     put_u32(out, 2);
     put_u32(out, 12 + body.size());
     out.insert(out.end(), body.begin(), body.end());
-    return write_file(path, out);
+    return out;
 }
 
 }  // namespace sinew::io
