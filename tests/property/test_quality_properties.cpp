@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "characters/characters.h"
+#include "characters/defects.h"
 #include "characters/shapes.h"
 #include "sinew/bind.h"
 #include "sinew/quality.h"
@@ -130,6 +131,34 @@ TEST(CompareProperty, NumbersAreWithinTheirBoundsAndAddUp) {
         EXPECT_LE(out.a.bleed.share, 1);
         // L1 in a mean of itself: the distance of a vertex is at most L1 / 2 of the farthest joints' disagreement.
         for (const PoseComparison& p : out.poses) EXPECT_LE(p.mean, p.max);
+    }
+}
+
+TEST(CompareProperty, DefectsOfTheMeshGiveFiniteNumbers) {
+    const Character good = test::robot();
+    for (const test::Defect& defect : test::defects()) {
+        if (*defect.error) continue;  // no mesh to measure
+        const Character c = defect.apply(good);
+        std::vector<std::uint32_t> ones(c.positions.size(), 1);
+        std::vector<Influence> maker, other;
+        for (std::size_t v = 0; v < c.positions.size(); ++v) {
+            const std::uint32_t joint = v < c.body_part.size() ? c.body_part[v] : 0;
+            maker.push_back({joint, 1});
+            other.push_back({(joint + 1) % static_cast<std::uint32_t>(c.skeleton.joints.size()), 1});
+        }
+        const auto a = SkinWeights::from_rows(ones, maker), b = SkinWeights::from_rows(ones, other);
+        ASSERT_TRUE(a.ok() && b.ok());
+        const Comparison out = compared(c, *a, *b);
+        EXPECT_EQ(out.l1.mean, 2) << defect.name;
+        std::vector<double> numbers{out.a.smoothness.total, out.b.smoothness.total, out.a.bleed.share,
+                                    out.b.bleed.share, out.diagonal};
+        for (const PoseComparison& p : out.poses) {
+            numbers.insert(numbers.end(), {p.mean, p.max, p.a.stretch_max, p.b.stretch_p99});
+            if (p.a.volume_change) numbers.push_back(*p.a.volume_change);
+        }
+        for (const double x : numbers) EXPECT_TRUE(std::isfinite(x)) << defect.name;
+        EXPECT_LE(out.b.bleed.share, 1) << defect.name;
+        EXPECT_GE(out.b.bleed.share, out.a.bleed.share) << defect.name;
     }
 }
 
