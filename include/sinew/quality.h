@@ -200,15 +200,15 @@ struct Comparison {
     std::vector<std::uint32_t> worst_vertices;  ///< most L1 first, then by index; those that differ at all
     std::vector<PoseComparison> poses;          ///< standard, then random or given
     std::optional<Symmetry> symmetry;
-    LimbProfile limb;     ///< without joints where the sides do not differ
+    LimbProfile limb;     ///< without joints where the sides do not differ, or no joint has a parent
     double diagonal = 0;  ///< of the box of all vertices, scene units
 };
 
 /// Compares B with the reference A: two bindings of one mesh to one skeleton (see match_joints).
 ///
-/// Time: the sum of the above, and two deformations for each pose. Memory: 8 bytes per vertex and pose are never
-/// held at once; the most is about 60 bytes per vertex, 12 per influence, 12 per triangle side, and what bleed
-/// takes. Requires check_mesh and check_skeleton, and says so.
+/// Time: the sum of the above, and two deformations and measurements for each pose. Memory: about 60 bytes per
+/// vertex, 12 per influence and per side of a triangle, and what bleed takes; poses are held one at a time. It is
+/// not checked against Context::memory_limit. Requires check_mesh and check_skeleton, and says so.
 Result<Comparison> compare(const MeshView& mesh, const Skeleton& skeleton, const SkinWeights& reference,
                            const SkinWeights& other, const CompareOptions& options = {},
                            Context* context = nullptr);
