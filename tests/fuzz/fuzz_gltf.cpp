@@ -1,7 +1,9 @@
-// Any bytes at the door for files. What loads must also save, and what was saved must load as the same character.
+// Any bytes at the door for files. What loads must also save, and what was saved must load as the same character;
+// its clips and shapes are read too.
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -35,6 +37,32 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         for (std::size_t v = 0; v < vertices; ++v)
             if (const auto row = (*scene->weights)[v]; !row.empty()) require_row(row, joints, v);
     }
+
+    // Every clip in the middle, and the nodes at rest: finite numbers of the right count, or a refusal.
+    const auto clips = io::clips(*scene);
+    if (!clips) require_refusal(clips.error());
+    for (std::size_t c = 0; c <= (clips ? std::min<std::size_t>(clips->size(), 8) : 0); ++c) {
+        std::optional<std::size_t> clip;
+        if (c > 0) clip = c - 1;
+        const double time = clip ? ((*clips)[*clip].start + (*clips)[*clip].end) / 2 : 0;
+        const auto pose = io::pose_at(*scene, clip, time);
+        if (!pose) {
+            require_refusal(pose.error());
+            continue;
+        }
+        require(pose->skinning.size() == joints, "a pose of another number of joints");
+        for (const io::MorphTarget& m : pose->morphs) {
+            require(m.first_vertex + m.offsets.size() <= vertices, "a shape reaches past the last vertex");
+            require(m.normals.empty() || m.normals.size() == m.offsets.size(), "a shape with other normals");
+        }
+    }
+    const auto frames = io::shading_frames(*scene);
+    if (!frames)
+        require_refusal(frames.error());
+    else
+        require((frames->normals.empty() || frames->normals.size() == vertices) &&
+                    (frames->tangents.empty() || frames->tangents.size() == vertices),
+                "normals of another vertex count");
 
     const auto weights = SkinWeights::from_rows(counts, std::move(influences));
     require(weights.ok(), "rigid weights were refused");

@@ -207,6 +207,42 @@ TEST(Deform, VerticesAtTheSamePlaceMoveTogether) {
     }
 }
 
+// What seed 002 promises for figures cut into parts: the parts do not come apart at their seams, shaded alike or
+// not.
+TEST(Deform, PartsWithNormalsOfTheirOwnDoNotComeApart) {
+    const test::Character whole = test::caped();
+    test::Character c = whole;  // three parts of a third of the triangles each; they share no vertex
+    c.positions.clear();
+    std::vector<Vec3> normals;
+    std::vector<std::array<float, 4>> tangents;
+    std::map<std::pair<std::size_t, std::uint32_t>, std::uint32_t> split;
+    for (std::size_t t = 0; t < c.triangles.size(); ++t)
+        for (std::uint32_t& corner : c.triangles[t]) {
+            const std::size_t part = t % 3;
+            const auto next = static_cast<std::uint32_t>(c.positions.size());
+            const auto [at, is_new] = split.try_emplace({part, corner}, next);
+            if (is_new) {
+                c.positions.push_back(whole.positions[corner]);
+                normals.push_back(part == 0 ? Vec3{1, 0, 0} : part == 1 ? Vec3{0, 1, 0} : Vec3{0, 0, 1});
+                tangents.push_back(part == 0 ? std::array<float, 4>{0, 1, 0, 1}
+                                             : std::array<float, 4>{0.6f, 0, 0.8f, -1});
+            }
+            corner = at->second;
+        }
+    ASSERT_GT(c.positions.size(), 2 * whole.positions.size());
+    const SkinWeights weights = bound(c);
+    const std::vector<Transform> transforms = wild_pose(c.skeleton);
+    for (const Skinning skinning : both) {
+        const Surface out = must_deform({c.positions, normals, tangents}, weights, transforms, skinning);
+        std::map<std::tuple<float, float, float>, Vec3> placed;
+        for (std::size_t v = 0; v < c.positions.size(); ++v) {
+            const Vec3 p = c.positions[v];
+            const auto at = placed.try_emplace({p.x, p.y, p.z}, out.positions[v]).first;
+            ASSERT_EQ(at->second, out.positions[v]) << "vertex " << v;
+        }
+    }
+}
+
 TEST(Deform, ThreadsGiveTheSameBits) {
     const test::Character c = test::biped({.cell = 0.02});
     const SkinWeights weights = bound(c);
