@@ -236,8 +236,12 @@ private:
                     limb.knee = knee;
                 }
             }
-        if (c.size() == 2)
-            limb.knee = limb.wrist;  // the rest of the limb hangs elsewhere, or is the last bone's tail
+        // Where the rest of the limb hangs elsewhere, or is the last bone's tail, the last joint is the knee.
+        if (c.size() == 2) limb.knee = limb.wrist;
+        if (c.size() == 3 && step(c[0], c[1]) < 0.4 * step(c[1], c[2])) {
+            limb.root = 1;
+            limb.knee = limb.wrist = 2;
+        }
         for (const std::uint32_t f : a_.children[c[limb.wrist]]) limb.fingers.push_back(longest_chain(f));
     }
 
