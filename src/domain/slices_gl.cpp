@@ -4,17 +4,16 @@
 // front faces in black; a white pixel is a voxel inside, for this view. As in the paper the slices of a view are
 // the bits of one picture. Three things make that cheap and exact:
 //
-// - Slices are drawn from the farthest to the nearest, into one picture and one z-buffer. A slice sees what the
-// slice
-//   behind it saw, but for what lies between the two planes, so only triangles that reach into that slab are drawn.
-//   What is drawn sets or clears (GL_OR, GL_AND) the bit of its slice and of all that are still to come. Pixels
-//   have 4 x 32 bits, so a read-back brings 128 slices: 12 at resolution 256, where the paper needed 48 of 1,536.
+// - Slices are drawn from the farthest to the nearest, into one picture and one z-buffer. A slice sees what the one
+//   behind it saw, but for what lies between the two planes, so only triangles that reach into that slab are
+//   drawn. What is drawn sets or clears (GL_OR, GL_AND) the bit of its slice and of all that are still to come.
+//   Pixels have 4 x 32 bits, so a read-back brings 128 slices: 12 at resolution 256, where the paper needed 48 of
+//   1,536.
 // - Rasterisers snap corners to 1/256 pixel as a rule, the lattice is 1/512 voxel. So a voxel takes 2 x 2 pixels,
-// and
-//   the centre of one of them is the centre of the voxel's column. Nothing is rounded on the way there.
-// - Interpolated depth is poor where a triangle is seen nearly edge-on, so the fragment shader computes it from the
-//   corners, in double precision, rounds it to 1/16 lattice unit as columns.cpp does, and compares it with the near
-//   plane. Clipping at the near plane would move edges.
+//   and the centre of one of them is the centre of the voxel's column. Nothing is rounded on the way there.
+// - Interpolated depth is poor where a triangle is seen nearly edge-on, so the fragment shader computes it from
+//   the corners, in double precision, rounds it to 1/16 lattice unit as columns.cpp does, and compares it with
+//   the near plane. Clipping at the near plane would move edges.
 //
 // Which triangle owns a sample that lies exactly on its edge is the driver's choice. The views look from +u or -v
 // so that the rule of Mesa's software rasteriser is the half-open rule of columns.cpp; another driver may differ in
