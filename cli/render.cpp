@@ -97,7 +97,7 @@ struct Figure {
     std::vector<Vec3> positions;
     std::vector<Bone> bones;
     Transform to_world;
-    Vec3 focus;  ///< of --zoom, in the world
+    std::optional<Focus> focus;  ///< of --zoom
 };
 
 Vec3 moved(const Transform& t, const Vec3& p) {
@@ -106,19 +106,15 @@ Vec3 moved(const Transform& t, const Vec3& p) {
     return one[0];
 }
 
-/// Half the way that --zoom shows around a joint: what hangs on it, and some of what it hangs on.
-double reach_around(const Skeleton& skeleton, std::uint32_t joint, double size) {
-    auto distance = [&](std::size_t a, std::size_t b) {
-        const Vec3 &p = skeleton.joints[a].position, &q = skeleton.joints[b].position;
-        return std::hypot(double(p.x) - q.x, double(p.y) - q.y, double(p.z) - q.z);
-    };
-    double reach = 0;
-    for (std::size_t j = 0; j < skeleton.joints.size(); ++j)
-        for (int up = static_cast<int>(j); up >= 0; up = skeleton.joints[static_cast<std::size_t>(up)].parent)
-            if (static_cast<std::uint32_t>(up) == joint) reach = std::max(reach, distance(joint, j));
-    if (const int parent = skeleton.joints[joint].parent; parent >= 0 && reach < 0.02 * size)
-        reach = std::max(reach, distance(joint, static_cast<std::size_t>(parent)));
-    return std::clamp(1.25 * reach, 0.03 * size, size);
+/// Whether `joint` is `above` or hangs on it.
+bool hangs_on(const Skeleton& skeleton, std::size_t joint, std::uint32_t above) {
+    for (int j = static_cast<int>(joint); j >= 0; j = skeleton.joints[static_cast<std::size_t>(j)].parent)
+        if (static_cast<std::uint32_t>(j) == above) return true;
+    return false;
+}
+
+double between(const Vec3& a, const Vec3& b) {
+    return std::hypot(double(a.x) - b.x, double(a.y) - b.y, double(a.z) - b.z);
 }
 
 class Renderer {
@@ -211,22 +207,73 @@ private:
             bone.head = moved(pose.skinning[bone.joint], bone.head);
             bone.tail = moved(pose.skinning[bone.joint], bone.tail);
         }
-        if (zoom_) {
-            // The middle of what hangs on the joint, so that a hand is in the middle and not its wrist.
-            Vec3 sum;
-            int count = 0;
-            for (std::size_t j = 0; j < scene_.skeleton.joints.size(); ++j)
-                for (int up = static_cast<int>(j); up >= 0;
-                     up = scene_.skeleton.joints[static_cast<std::size_t>(up)].parent)
-                    if (static_cast<std::uint32_t>(up) == *zoom_) {
-                        const Vec3 p = moved(pose.skinning[j], scene_.skeleton.joints[j].position);
-                        sum = {sum.x + p.x, sum.y + p.y, sum.z + p.z};
-                        ++count;
-                    }
-            const auto n = static_cast<float>(count);
-            out.focus = moved(pose.to_world, {sum.x / n, sum.y / n, sum.z / n});
-        }
+        if (zoom_) out.focus = focus_on(pose);
         return out;
+    }
+
+    /// A ball around the joint and what hangs on it, with room for the flesh around them.
+    Focus focus_on(const io::ScenePose& pose) const {
+        const Skeleton& skeleton = scene_.skeleton;
+        auto place = [&](std::size_t j) {
+            return moved(pose.to_world, moved(pose.skinning[j], skeleton.joints[j].position));
+        };
+        Vec3 low = place(*zoom_), high = low;
+        Vec3 all_low = low, all_high = low;
+        for (std::size_t j = 0; j < skeleton.joints.size(); ++j) {
+            const Vec3 p = place(j);
+            auto widen = [&](Vec3& a, Vec3& b) {
+                a = {std::min(a.x, p.x), std::min(a.y, p.y), std::min(a.z, p.z)};
+                b = {std::max(b.x, p.x), std::max(b.y, p.y), std::max(b.z, p.z)};
+            };
+            if (hangs_on(skeleton, j, *zoom_)) widen(low, high);
+            widen(all_low, all_high);
+        }
+        const Vec3 centre{(low.x + high.x) / 2, (low.y + high.y) / 2, (low.z + high.z) / 2};
+        double radius = 0, limb = 0;
+        for (std::size_t j = 0; j < skeleton.joints.size(); ++j)
+            if (hangs_on(skeleton, j, *zoom_)) radius = std::max(radius, between(centre, place(j)));
+        // A joint that nothing hangs on: as far as its parent, which says how large things are here.
+        if (const int parent = skeleton.joints[*zoom_].parent; parent >= 0)
+            limb = between(place(*zoom_), place(static_cast<std::size_t>(parent)));
+        const double size = between(all_low, all_high);
+        radius = std::max(
+            {1.15 * radius + 0.15 * std::min(limb, 2 * radius), radius > 0 ? 0.0 : limb, 0.01 * size, 1e-9});
+        return {centre, radius};
+    }
+
+    /// With --zoom the legend names the joints that are in sight, the heaviest there first.
+    void name_those_in_sight(Paint& paint) const {
+        if (!zoom_ || paint.legend.entries.empty() || args_.view == View::influences) return;
+        const Skeleton& skeleton = scene_.skeleton;
+        std::vector<double> use(skeleton.joints.size(), 0);
+        for (const Figure& figure : figures_)
+            for (std::size_t v = 0; v < figure.positions.size(); ++v) {
+                if (between(moved(figure.to_world, figure.positions[v]), figure.focus->centre) >
+                    1.1 * figure.focus->radius)
+                    continue;
+                for (const Influence& i : (*scene_.weights)[v]) {
+                    use[i.joint] += i.weight;
+                    if (args_.view == View::strongest) break;
+                }
+            }
+        std::vector<std::size_t> order;
+        for (std::size_t j = 0; j < use.size(); ++j)
+            if (use[j] > 0) order.push_back(j);
+        std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return use[a] > use[b]; });
+        const std::vector<Rgb> colours = joint_colours(skeleton);
+        paint.legend.entries.clear();
+        for (const std::size_t j : order) paint.legend.entries.push_back({skeleton.joints[j].name, colours[j]});
+    }
+
+    /// Degrees by which "front" is turned for a character that does not look along +z, as in VRM 0: quarters.
+    double turn() const {
+        const Transform& t = figures_[0].to_world;
+        const Vec3 up{static_cast<float>(t(1, 0)), static_cast<float>(t(1, 1)), static_cast<float>(t(1, 2))};
+        const std::optional<Vec3> way = facing(scene_.skeleton, up);
+        if (!way) return 0;
+        const double x = t(0, 0) * way->x + t(0, 1) * way->y + t(0, 2) * way->z;
+        const double z = t(2, 0) * way->x + t(2, 1) * way->y + t(2, 2) * way->z;
+        return 90 * std::round(std::atan2(x, z) / (3.14159265358979323846 / 2));
     }
 
     Status make_figures() {
@@ -318,15 +365,8 @@ private:
         } else if (args_.view == View::surface || args_.view == View::influences) {
             bone_colours_ = joint_colours(skeleton);
         }
-        double size = 0;
-        if (zoom_) {
-            Vec3 low = scene_.positions[0], high = low;
-            for (const Vec3& p : scene_.positions) {
-                low = {std::min(low.x, p.x), std::min(low.y, p.y), std::min(low.z, p.z)};
-                high = {std::max(high.x, p.x), std::max(high.y, p.y), std::max(high.z, p.z)};
-            }
-            size = std::hypot(double(high.x) - low.x, double(high.y) - low.y, double(high.z) - low.z);
-        }
+        for (Paint& paint : paints_) name_those_in_sight(paint);
+        const double turned = turn();
         for (std::size_t p = 0; p < paints_.size(); ++p)
             for (const Figure& figure : figures_)
                 for (const NamedView& view : views) {
@@ -339,6 +379,7 @@ private:
                     if (views.size() > 1) join(view.name);
                     panel.transform = figure.to_world;
                     panel.from = view.from;
+                    panel.from.yaw += turned;
                     if (args_.view == View::voxels) {
                         panel.voxels = voxel_panel_;
                         panel.voxels->grid = &grid_;
@@ -350,12 +391,7 @@ private:
                     }
                     if (args_.overlay) panel.bones = figure.bones;
                     panel.bone_colours = bone_colours_;
-                    if (zoom_) {
-                        // Bind space may have another scale than the world.
-                        const Transform& t = figure.to_world;
-                        const double scale = std::hypot(t(0, 0), t(1, 0), t(2, 0));
-                        panel.focus = {figure.focus, scale * reach_around(skeleton, *zoom_, size)};
-                    }
+                    panel.focus = figure.focus;
                     picture_.panels.push_back(std::move(panel));
                 }
         picture_.title = args_.title;

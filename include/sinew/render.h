@@ -123,7 +123,7 @@ struct Focus {
 /// occupied voxels, so that a cut lets the eye in.
 struct VoxelPanel {
     const VoxelGrid* grid = nullptr;
-    std::span<const Bone> bones;              ///< may be empty
+    std::span<const Bone> bones;              ///< may be empty; shown whole, cut or not
     std::array<double, 3> cut_from{0, 0, 0};  ///< 0..1, per axis
     std::array<double, 3> cut_to{1, 1, 1};    ///< greater than cut_from, to 1
 };

@@ -93,6 +93,11 @@ struct DeformOptions {
 /// so is an outcome in which nothing deforms, unless only names led to it: then all joints deform. O(joints).
 Status select_deforming(Skeleton& skeleton, const std::vector<double>& joint_use, const DeformOptions& options);
 
+/// The way a character looks, across `up`: its left is where joints lie that are called left, opposite to those of
+/// the same name called right. A unit vector in bind space; none where fewer than two pairs are named so, or where
+/// pairs disagree. O(joints log joints).
+std::optional<Vec3> facing(const Skeleton& skeleton, const Vec3& up = {0, 1, 0});
+
 /// The bones of the deforming joints: one segment to each nearest deforming descendant; for a leaf, to its
 /// stated tail, else to an idle end child, else a point at its head for extend_leaf_bones to lengthen. Segments
 /// without length are dropped where the joint has others. Joints that do not deform own none. Requires

@@ -190,6 +190,20 @@ std::vector<std::string> name_words(std::string_view given) {
     return words;
 }
 
+SidedName read_side(std::string_view name) {
+    SidedName out;
+    for (const std::string& word : name_words(name)) {
+        const int side = word == "left" || word == "l" ? -1 : word == "right" || word == "r" ? 1 : 0;
+        if (side != 0 && out.side == 0) {
+            out.side = side;
+            out.rest += "*.";
+        } else {
+            out.rest += word + ".";
+        }
+    }
+    return out;
+}
+
 std::vector<DeformReason> idle_by_name(const Skeleton& skeleton) {
     const Tree tree(skeleton);
     const std::size_t n = tree.joints.size();

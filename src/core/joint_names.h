@@ -14,6 +14,13 @@ namespace sinew {
 /// thumb, 4; "kneeIK.l" gives knee, ik, l; "Spike" gives spike.
 std::vector<std::string> name_words(std::string_view name);
 
+/// What a joint is called without its side, and the side: "hand_L" and "LeftHand" are the left of one pair.
+struct SidedName {
+    std::string rest;  ///< words with a mark where the side was; the same for both of a pair
+    int side = 0;      ///< -1 left, 1 right, 0 neither
+};
+SidedName read_side(std::string_view name);
+
 /// The reason to hold each joint idle by name and structure, or DeformReason::deforms.
 std::vector<DeformReason> idle_by_name(const Skeleton& skeleton);
 

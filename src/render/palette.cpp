@@ -27,26 +27,6 @@ Oklab at(const Stop& s) {
     return {s.l, s.chroma * std::cos(angle), s.chroma * std::sin(angle)};
 }
 
-/// What a joint's name is without its side, and the side.
-struct SidedName {
-    std::string rest;
-    int side = 0;  ///< -1 left, 1 right
-};
-
-SidedName read_side(std::string_view name) {
-    SidedName out;
-    for (const std::string& word : name_words(name)) {
-        const int side = word == "left" || word == "l" ? -1 : word == "right" || word == "r" ? 1 : 0;
-        if (side != 0 && out.side == 0) {
-            out.side = side;
-            out.rest += "*.";
-        } else {
-            out.rest += word + ".";
-        }
-    }
-    return out;
-}
-
 constexpr int kHues = 12;
 
 /// Steps between two hues around their circle, 0..6.

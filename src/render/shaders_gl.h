@@ -73,7 +73,7 @@ out vec4 result;
 
 const vec3 plain = vec3(0.595, 0.57, 0.535);
 const vec3 nothing = vec3(0.305, 0.305, 0.323);
-const vec3 key = vec3(-0.457, 0.586, 0.670);
+const vec3 key = vec3(-0.548, 0.618, 0.564);
 
 vec3 by_value() {
     float t = (v - scale.x) * scale.y;
@@ -101,9 +101,9 @@ void main() {
     else if (mode != 0) base = paint.rgb;
     vec3 normal = normalize(gl_FrontFacing || mode == 3 ? n : -n);
     float hemisphere = 0.5 + 0.5 * normal.y;
-    float lit = max(0, (dot(normal, key) + 0.25) / 1.25);
+    float lit = max(0, (dot(normal, key) + 0.15) / 1.15);
     float open = mode == 4 ? 1 : texture(occlusion, (gl_FragCoord.xy / supersampling + occlusion_at.x) * occlusion_at.yz).r;
-    float light = (0.36 + 0.22 * hemisphere) * open + 0.50 * lit * mix(1, open, 0.6);
+    float light = (0.31 + 0.25 * hemisphere) * open + 0.62 * lit * mix(1, open, 0.6);
     light *= mix(0.72, 1.0, smoothstep(0.0, 0.45, normal.z));
     vec3 c = base * light;
     if (mode == 3) {
@@ -148,9 +148,12 @@ void main() {
         float angle = float(i) * 2.399963 + turn;
         ivec2 q = p + ivec2(round(vec2(cos(angle), sin(angle)) * radius * share));
         if (q == p) continue;
-        vec3 way = vec3(q - p, z_at(q) - z);
+        float step = z_at(q) - z;
+        // A wall is as dark at its foot whatever its height; what floats far in front throws no shadow.
+        vec3 way = vec3(q - p, min(step, 0.8 * radius));
         float far = length(way);
-        hidden += max(0, dot(n, way) / far - 0.12) * clamp(1.6 - 1.6 * far / (radius * 1.2), 0, 1);
+        hidden += max(0, dot(n, way) / far - 0.12) * clamp(1.6 - 1.3 * far / radius, 0, 1) *
+                  clamp(1.6 - 0.6 * step / radius, 0, 1);
     }
     result = clamp(1 - 1.9 * hidden / float(taps), 0, 1);
 }

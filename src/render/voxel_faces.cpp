@@ -69,19 +69,21 @@ VoxelFaces voxel_faces(const VoxelPanel& voxels, const std::array<bool, 6>& seen
         from[k] = box.low[k] + static_cast<int>(std::lround(voxels.cut_from[k] * size));
         to[k] = box.low[k] + static_cast<int>(std::lround(voxels.cut_to[k] * size));
     }
-    auto at = [&](const BitGrid* bits, int w, int y, int z) {
-        return !bits->words().empty() ? bits->words()[bits->index(64 * w, y, z)] : 0;
+    auto at = [&](const BitGrid& bits, int w, int y, int z) -> std::uint64_t {
+        return bits.words().empty() ? 0 : bits.words()[bits.index(64 * w, y, z)];
     };
-    // 64 voxels of a row: bit set where one is shown. Bones are shown outside of the volume, too.
+    // 64 voxels of a row: bit set where one is shown. Bones are shown whole, outside of the cut and the volume too.
     auto shown = [&](int w, int y, int z) -> std::uint64_t {
-        if (y < from[1] || y >= to[1] || z < from[2] || z >= to[2] || w < 0 || w >= words) return 0;
-        std::uint64_t bits = at(&grid.boundary, w, y, z) | at(&grid.interior, w, y, z) | at(&bone, w, y, z) |
-                             at(&grid.ambiguous_voxels, w, y, z);
+        if (y < 0 || y >= r || z < 0 || z >= r || w < 0 || w >= words) return 0;
+        const std::uint64_t bones = at(bone, w, y, z);
+        if (y < from[1] || y >= to[1] || z < from[2] || z >= to[2]) return bones;
         const int low = std::clamp(from[0] - 64 * w, 0, 64), high = std::clamp(to[0] - 64 * w, 0, 64);
-        if (low >= high) return 0;
+        if (low >= high) return bones;
+        std::uint64_t bits =
+            at(grid.boundary, w, y, z) | at(grid.interior, w, y, z) | at(grid.ambiguous_voxels, w, y, z);
         if (low > 0) bits &= ~std::uint64_t{0} << low;
         if (high < 64) bits &= ~(~std::uint64_t{0} << high);
-        return bits;
+        return bits | bones;
     };
     std::vector<VoxelFaces> slices(static_cast<std::size_t>(r));
     parallel_for(context, slices.size(), 1, [&](std::size_t slice) {
@@ -91,8 +93,8 @@ VoxelFaces voxel_faces(const VoxelPanel& voxels, const std::array<bool, 6>& seen
             for (int w = 0; w < words; ++w) {
                 const std::uint64_t here = shown(w, y, z);
                 if (!here) continue;
-                const std::uint64_t bones = at(&bone, w, y, z), doubt = at(&grid.ambiguous_voxels, w, y, z),
-                                    shell = at(&grid.boundary, w, y, z);
+                const std::uint64_t bones = at(bone, w, y, z), doubt = at(grid.ambiguous_voxels, w, y, z),
+                                    shell = at(grid.boundary, w, y, z);
                 const std::uint64_t kinds[4] = {shell & ~bones & ~doubt, ~shell & ~bones & ~doubt, doubt & ~bones,
                                                 bones};
                 for (std::size_t k = 0; k < 4; ++k)

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "characters/characters.h"
 #include "core/joint_names.h"
 #include "sinew/skeleton.h"
 
@@ -347,6 +348,20 @@ TEST(MakeBones, ZeroLengths) {
 TEST(DeformReasonNames, AreDistinct) {
     EXPECT_EQ(to_string(DeformReason::unused_by_skin), "unused_by_skin");
     EXPECT_EQ(to_string(DeformReason::no_skin), "no_skin");
+}
+
+TEST(Facing, AsTheNamesOfSidesSay) {
+    for (const char* name : {"biped", "caped", "quadruped", "robot"}) {
+        const test::Character c = test::make_character(name);
+        ASSERT_TRUE(facing(c.skeleton)) << name;
+        EXPECT_GT(facing(c.skeleton)->z, 0.99f) << name;
+        Skeleton turned = c.skeleton;
+        for (Joint& j : turned.joints) j.position = {-j.position.x, j.position.y, -j.position.z};
+        EXPECT_LT(facing(turned)->z, -0.99f) << name;
+        for (Joint& j : turned.joints) j.name = "bone";
+        EXPECT_FALSE(facing(turned)) << name;
+    }
+    EXPECT_FALSE(facing({}));
 }
 
 }  // namespace

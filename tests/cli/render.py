@@ -1,0 +1,203 @@
+"""`sinew render`: every view writes a PNG of the right size that shows something, and what cannot be drawn is refused.
+
+render.py [CLASS…]; SINEW_RENDER says whether the program under test was built to draw (ON or OFF); the rest is named as
+for cli.py. The reader of PNG shares no code with the program."""
+import json
+import os
+import re
+import struct
+import zlib
+
+import cli
+import support
+
+DRAWS = os.environ.get("SINEW_RENDER", "ON") == "ON"
+
+
+def read_png(path):
+    """(width, height, rows): rows of bytes, three a pixel. Every chunk's checksum is held."""
+    data = path.read_bytes()
+    assert data[:8] == b"\x89PNG\r\n\x1a\n", "not a PNG"
+    at, packed, size = 8, b"", None
+    while at < len(data):
+        length, kind = struct.unpack(">I4s", data[at : at + 8])
+        body = data[at + 8 : at + 8 + length]
+        (crc,) = struct.unpack(">I", data[at + 8 + length : at + 12 + length])
+        assert crc == zlib.crc32(kind + body), kind
+        if kind == b"IHDR":
+            width, height, depth, colour, *_ = struct.unpack(">IIBBBBB", body)
+            assert (depth, colour) == (8, 2)
+            size = (width, height)
+        elif kind == b"IDAT":
+            packed += body
+        at += 12 + length
+    raw = zlib.decompress(packed)
+    width, height = size
+    stride = 3 * width
+    assert len(raw) == height * (stride + 1)
+    rows, above = [], bytes(stride)
+    for y in range(height):
+        start = y * (stride + 1)
+        how, line = raw[start], bytearray(raw[start + 1 : start + 1 + stride])
+        for x in range(stride):
+            a = line[x - 3] if x >= 3 else 0
+            b = above[x]
+            c = above[x - 3] if x >= 3 else 0
+            if how == 1:
+                line[x] = (line[x] + a) & 255
+            elif how == 2:
+                line[x] = (line[x] + b) & 255
+            elif how == 3:
+                line[x] = (line[x] + (a + b) // 2) & 255
+            elif how == 4:
+                p = a + b - c
+                d = (abs(p - a), abs(p - b), abs(p - c))
+                line[x] = (line[x] + (a if d[0] == min(d) else b if d[1] == min(d) else c)) & 255
+        rows.append(bytes(line))
+        above = line
+    return width, height, rows
+
+
+def colours(rows):
+    return {row[x : x + 3] for row in rows for x in range(0, len(row), 3)}
+
+
+class RenderCase(cli.Case):
+    def character(self, name="biped"):
+        plain, bound = self.at / f"{name}.glb", self.at / f"{name}.bound.glb"
+        self.assertEqual(support.run(support.CHARACTERS, name, plain).returncode, 0)
+        self.assertEqual(support.sinew("bind", plain, "-o", bound, *cli.FAST).returncode, 0)
+        return plain, bound
+
+    def draw(self, source, *options, out="out.png", size="240x180"):
+        done = support.sinew("render", source, "-o", self.at / out, "--size", size, *options)
+        if done.returncode == 3 and "OpenGL: " in done.stderr:
+            self.skipTest(done.stderr.strip())
+        self.assertEqual(done.returncode, 0, f"{options}\n{done.stdout}{done.stderr}")
+        width, height, rows = read_png(self.at / out)
+        self.assertEqual(f"{width}x{height}", size)
+        return rows
+
+    def refuse_picture(self, code, words, source, *options, out="out.png"):
+        before = sorted(os.listdir(self.at))
+        done = support.sinew("render", source, "-o", self.at / out, *options)
+        self.assertEqual((done.returncode, done.stdout), (code, ""), f"{options}\n{done.stderr}")
+        for word in words:
+            self.assertRegex(done.stderr, re.compile(word))
+        self.assertEqual(sorted(os.listdir(self.at)), before, "a failed render left files")
+
+
+class Render(RenderCase):
+    def setUp(self):
+        super().setUp()
+        if not DRAWS:
+            self.skipTest("built without pictures")
+
+    def test_every_view(self):
+        plain, bound = self.character()
+        seen = {}
+        for view in ("joints", "strongest", "influences", "surface"):
+            seen[view] = self.draw(bound, "--view", view)
+        seen["joint"] = self.draw(bound, "--joint", "hand_L")
+        seen["distance"] = self.draw(plain, "--view", "distance", "--joint", "hand_L", "--resolution", "64")
+        seen["voxels"] = self.draw(plain, "--view", "voxels", "--cut", "z=0.5", "--resolution", "64")
+        seen["overlay"] = self.draw(bound, "--view", "surface", "--skeleton-overlay", "on")
+        seen["zoom"] = self.draw(bound, "--zoom", "hand_L")
+        for view, rows in seen.items():
+            self.assertGreater(len(colours(rows)), 30, view)
+        pictures = [b"".join(rows) for rows in seen.values()]
+        self.assertEqual(len(set(pictures)), len(pictures), "two views gave one picture")
+
+    def test_poses_and_sheets(self):
+        _, bound = self.character()
+        pose = self.at / "wave.json"
+        pose.write_text(json.dumps({"joints": {"upper_arm_L": {"rotate": [0, 0, 60]}}}))
+        rest = self.draw(bound, "--from", "front", "--view", "surface")
+        done = support.sinew("render", bound, "-o", self.at / "p.png", "--pose", pose, "--size", "240x180")
+        self.assertRegex(done.stdout, "drew 2 panels at 240 x 180")
+        self.assertNotEqual(rest, read_png(self.at / "p.png")[2])
+        done = support.sinew("render", bound, "-o", self.at / "s.png", "--sheet", "--size", "240x180", "--skinning", "dqs")
+        panels = int(re.match(r"drew (\d+) panels", done.stdout)[1])
+        self.assertGreaterEqual(panels, 8)
+
+    def test_views_backgrounds_and_panels(self):
+        _, bound = self.character()
+        dark = self.draw(bound, "--background", "dark")
+        self.assertLess(sum(dark[0][:3]), 150)
+        light = self.draw(bound)
+        self.assertGreater(sum(light[0][:3]), 700)
+        done = support.sinew(
+            "render", bound, "-o", self.at / "m.png", "--from", "left", "--from", "top", "--yaw", "20", "--joint",
+            "hand_L", "--joint", "hand_R", "--columns", "3", "--size", "300x200", "--title", "Hände")  # fmt: skip
+        self.assertRegex(done.stdout, "drew 6 panels at 300 x 200", done.stderr)
+        self.assertEqual(support.sinew("render", bound, "-o", self.at / "q.png", "--quiet").stdout, "")
+
+    def test_the_same_picture_again(self):
+        _, bound = self.character("robot")
+        self.draw(bound, "--threads", "1", out="a.png")
+        self.draw(bound, "--threads", "2", out="b.png")
+        self.assertEqual((self.at / "a.png").read_bytes(), (self.at / "b.png").read_bytes())
+
+    def test_characters_of_the_corpus(self):
+        if not support.CORPUS.is_dir():
+            self.skipTest("no corpus")
+        for name in ("khr_fox/Fox.glb", "hand_webxr_left/left.glb", "vrm_godette/Godette_vrm_v4.vrm"):
+            rows = self.draw(support.CORPUS / name)
+            self.assertGreater(len(colours(rows)), 200, name)
+
+
+class RenderRefusals(RenderCase):
+    def test_help_teaches_by_example(self):
+        done = support.sinew("render", "--help")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stdout, r"sinew render \S+\.glb -o \S+\.png")
+
+    def test_options_that_are_wrong(self):
+        source = self.bar()
+        for options, words in (
+            (["--size", "12"], ["--size 12: give WIDTHxHEIGHT"]),
+            (["--size", "9000x100"], ["64 to 8192"]),
+            (["--size", "100x100x"], ["--size"]),
+            (["--from", "below"], ["front, back, left"]),
+            (["--view", "heat"], ["joints, joint"]),
+            (["--view", "joint"], ["--joint NAME"]),
+            (["--view", "surface", "--joint", "a"], ["--joint belongs"]),
+            (["--view", "voxels", "--cut", "w=0.5"], ["--cut w=0.5"]),
+            (["--view", "voxels", "--cut", "x=1.5"], ["between 0 and 1"]),
+            (["--cut", "x=0.5"], ["--cut belongs to --view voxels"]),
+            (["--view", "voxels", "--sheet"], ["leave out"]),
+            (["--sheet", "--clip", "0"], ["leave out"]),
+            (["--resolution", "100", "--view", "voxels"], ["resolution"]),
+            (["--background", "pink"], ["light or dark"]),
+        ):
+            self.refuse_picture(2, words, source, *options)
+
+    def test_files_that_are_wrong(self):
+        source = self.at / "bare.glb"
+        self.assertEqual(support.run(support.CHARACTERS, "bar", source).returncode, 0)
+        self.refuse_picture(3, ["sinew bind", "--view surface"], source)
+        self.refuse_picture(3, ["nothing.glb"], self.at / "nothing.glb")
+        self.refuse_picture(2, [r"ends in .png"], source, "--view", "surface", out="out.jpg")
+        self.refuse_picture(3, ["no folder"], source, "--view", "surface", out="none/out.png")
+        self.refuse_picture(2, ["there is no joint 'nose'"], source, "--view", "distance", "--joint", "nose")
+        png = self.at / "in.png"
+        png.write_bytes(source.read_bytes())
+        done = support.sinew("render", png, "-o", png, "--view", "surface")
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(png.read_bytes(), source.read_bytes())
+
+    def test_without_a_driver_or_opengl(self):
+        source = self.bar()
+        if DRAWS:
+            env = dict(os.environ, __EGL_VENDOR_LIBRARY_FILENAMES="/nowhere.json")
+            words = r"OpenGL: .*libegl1"
+        else:
+            env, words = None, "this build of sinew draws no pictures"
+        done = support.sinew("render", source, "-o", self.at / "out.png", "--view", "surface", env=env)
+        self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
+        self.assertRegex(done.stderr, words)
+        self.assertFalse((self.at / "out.png").exists())
+
+
+if __name__ == "__main__":
+    support.main()
