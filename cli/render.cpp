@@ -319,6 +319,7 @@ private:
     Status make_paints() {
         const Skeleton& skeleton = scene_.skeleton;
         const std::size_t paints = std::max<std::size_t>(1, joints_.size());
+        double far = 0;
         for (std::size_t i = 0; i < paints; ++i) {
             switch (args_.view) {
                 case View::joints:
@@ -339,13 +340,10 @@ private:
                     Result<std::vector<float>> distance =
                         joint_distance(scene_.mesh(), skeleton, joints_[i], voxels, {}, &context_);
                     if (!distance) return distance.error();
-                    double far = 0;
                     for (const float d : *distance)
                         if (std::isfinite(d)) far = std::max(far, static_cast<double>(d));
-                    if (!(far > 0)) far = 1;
-                    paints_.push_back(paint_values(std::move(*distance),
-                                                   "distance from " + skeleton.joints[joints_[i]].name, Ramp::depth,
-                                                   0, far, 20));
+                    paints_.push_back({});
+                    paints_.back().values = std::move(*distance);
                     break;
                 }
                 case View::voxels:
@@ -353,6 +351,14 @@ private:
                     paints_.emplace_back();
                     break;
             }
+        }
+        // Panels of several joints share one scale; their titles say which is whose.
+        const std::string whose = paints == 1 && !joints_.empty() ? skeleton.joints[joints_[0]].name : "the joint";
+        for (Paint& paint : paints_) {
+            if (args_.view == View::distance)
+                paint = paint_values(std::move(paint.values), "distance from " + whose, Ramp::depth, 0,
+                                     far > 0 ? far : 1, 20);
+            if (args_.view == View::joint) paint.legend.title = "weight of " + whose;
         }
         return Done{};
     }

@@ -159,8 +159,8 @@ struct Picture {
 /// Draws it: hemisphere and key light from the camera's side, ambient occlusion, four samples a pixel at twice the
 /// size. The same bits on every run and on any number of threads, on one machine; another driver may differ in last
 /// bits. Errors: a size out of range, no panel, arrays whose lengths do not fit, an index past the end, no OpenGL.
-/// Time: about a second per megapixel and panel row on two cores of software; memory 40 bytes a vertex and 100 MB
-/// for tiles, whatever the size.
+/// Time: about half a second per megapixel on two cores without a graphics card; memory some 400 bytes a vertex, 3
+/// a pixel, and 150 MB for drawing in tiles, whatever the size.
 Result<Image> render(const Picture& picture, Context* context = nullptr);
 
 }  // namespace sinew

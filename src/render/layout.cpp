@@ -86,7 +86,7 @@ public:
         if (is_bar(legend) && y + 2.6 * size_ <= box.bottom()) {
             double last = 0;
             for (const std::string& label : labels(legend)) last = std::max(last, measure_(label, size_));
-            const double lead = last / 2 + (of.zero_is_plain ? 3.5 * size_ : 0);
+            const double lead = last / 2 + (of.zero_is_plain ? 4.2 * size_ : 0);
             const double length = std::min(box.width - lead - last / 2, 26 * size_);
             if (length > 4 * size_) {
                 bar(of, {box.x + rounded(lead), rounded(y), rounded(length), rounded(1.1 * size_)}, false);
@@ -138,7 +138,7 @@ private:
         if (of.zero_is_plain && upright)
             layout_.texts.push_back({"none", box.right() + 0.7 * size_, box.bottom() + 2.2 * size_, size_, false});
         if (of.zero_is_plain && !upright)
-            layout_.texts.push_back({"none", box.x - 3.6 * size_, box.bottom() + 1.35 * size_, size_, false});
+            layout_.texts.push_back({"none", box.x - 4.3 * size_, box.bottom() + 1.35 * size_, size_, false});
         layout_.bars.push_back(std::move(item));
     }
 

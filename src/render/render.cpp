@@ -177,7 +177,7 @@ void draw_bar(Image& image, const BarItem& bar, const Colours& colours, double s
     if (bar.plain_end) {
         const int edge = bar.upright ? b.width : b.height;
         const Box swatch = bar.upright ? Box{b.x, b.bottom() + static_cast<int>(1.2 * size), edge, edge}
-                                       : Box{b.x - static_cast<int>(3.1 * size), b.y, edge, edge};
+                                       : Box{b.x - static_cast<int>(3.7 * size), b.y, edge, edge};
         fill(image, swatch, plain_colour());
     }
 }
