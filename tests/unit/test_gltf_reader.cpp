@@ -486,7 +486,7 @@ TEST(GltfReader, WrongContainers) {
     };
     EXPECT_NE(message({}, "a.glb").find("empty"), std::string::npos);
     EXPECT_NE(message(as_bytes("PK\x03\x04"), "a.glb").find("glTF"), std::string::npos);
-    EXPECT_NE(message(as_bytes("Kaydara FBX"), "a.fbx").find("not a file that sinew reads"), std::string::npos);
+    EXPECT_NE(message(as_bytes("Cinema"), "a.c4d").find("not a file that sinew reads"), std::string::npos);
     EXPECT_NE(message(as_bytes("{\"bones\":[]}"), "a.json").find("not glTF"), std::string::npos);
     EXPECT_NE(message(as_bytes("{\"asset\":{\"version\":\"1.0\"}}"), "a.gltf").find("only 2.x"), std::string::npos);
     EXPECT_NE(message(as_bytes("{\"asset\""), "a.gltf").find("JSON"), std::string::npos);
