@@ -355,6 +355,17 @@ TEST(Figures, NormalsAreSmoothOnASphereAndSharpOnABox) {
         const double p[3] = {(c.x - 100) / 100, (c.y - 100) / 100, c.z / 100};
         for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(c.normal[k] / 127.0, p[k], 0.03);
     }
+    // Every third triangle wound the other way: its normals turn, and its neighbours' stay.
+    Shape mixed = ball;
+    for (std::size_t t = 0; t < mixed.triangles.size(); t += 3)
+        std::swap(mixed.triangles[t][0], mixed.triangles[t][1]);
+    panel.triangles = mixed.triangles;
+    const std::vector<Corner> corners = surface_corners(panel, placement, nullptr);
+    for (std::size_t i = 0; i < corners.size(); ++i) {
+        const Corner& c = corners[i];
+        const double p[3] = {(c.x - 100) / 100, (c.y - 100) / 100, c.z / 100}, sign = i / 3 % 3 == 0 ? -1 : 1;
+        for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(sign * c.normal[k] / 127.0, p[k], 0.03);
+    }
     // One side wound the other way changes nothing about the rest.
     Shape cube = box({0, 0, 0}, {1, 1, 1}, 2);
     std::swap(cube.triangles[0][0], cube.triangles[0][1]);
