@@ -297,8 +297,8 @@ private:
         for (const std::uint32_t j : a_.spine) taken[j] = true;
         for (const Limb& limb : a_.limbs)
             for (std::uint32_t j = parent(limb.chain[0]); j != none && j != top; j = parent(j)) taken[j] = true;
-        // Above the chest the longest chain in the middle leads to the head; below the hips it is a tail. Where all
-        // limbs leave one joint, the head is what is higher.
+        // Above the chest the chain in the middle that leads highest and farthest ends in the head; below the hips
+        // the longest is a tail.
         auto middle_chain = [&](std::uint32_t from, bool from_hips) {
             Chain best;
             double best_score = 0;
@@ -314,8 +314,9 @@ private:
                             next = k;
                     j = next;
                 }
-                const double score =
-                    a_.spine.empty() && !from_hips ? height(chain.back()) : step(from, c) + a_.reach[c];
+                // A head is higher than a cape or a mane of the same length that hangs down.
+                const Double3 way = a_.position[chain.back()] - a_.position[from];
+                const double score = from_hips ? step(from, c) + a_.reach[c] : dot(a_.up, way) + 0.5 * length(way);
                 if (best.empty() || score > best_score) {
                     best_score = score;
                     best = std::move(chain);
@@ -344,6 +345,12 @@ private:
             // A person's head is a little before or behind the hips: no evidence.
             if (std::abs(dot(a_.forward, trunk)) > 0.5 * std::abs(dot(a_.up, trunk)))
                 evidence += dot(a_.forward, trunk);
+        }
+        // Names of left and right, where there are such, know better.
+        const Vec3 up{static_cast<float>(a_.up[0]), static_cast<float>(a_.up[1]), static_cast<float>(a_.up[2])};
+        if (const std::optional<Vec3> named = facing(skeleton_, up)) {
+            const double agrees = dot(a_.forward, {named->x, named->y, named->z});
+            if (std::abs(agrees) > 0.5) evidence = agrees;
         }
         // Without evidence: +z, as glTF asks for.
         if (evidence == 0) evidence = a_.forward[2] != 0 ? a_.forward[2] : 1;

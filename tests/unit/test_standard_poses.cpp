@@ -174,6 +174,15 @@ TEST(StandardPoses, ControlJointsStayAtRest) {
         }
 }
 
+// A cape hangs from the chest, in the middle, and is longer than neck and head.
+TEST(StandardPoses, ACapeIsNoNeck) {
+    const test::Character c = test::make_character("caped");
+    const Anatomy a = read_anatomy(c.skeleton, {0, 1, 0});
+    EXPECT_GT(a.forward[2], 0.99);
+    ASSERT_FALSE(a.neck.empty());
+    EXPECT_EQ(a.neck[0], c.joint("neck"));
+}
+
 TEST(StandardPoses, AnAnimalWalksOnFourLegsAndHasATail) {
     const test::Character c = test::quadruped();
     const Anatomy a = read_anatomy(c.skeleton, {0, 1, 0});
