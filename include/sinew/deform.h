@@ -43,10 +43,10 @@ struct NamedPose {
 
 /// Poses that try a binding where characters are used to move, made for this skeleton from where its joints are:
 /// limbs leave the trunk in pairs that mirror each other, legs reach the ground, fingers leave a wrist together,
-/// toes and a lying trunk point forward. Joints that deform nothing are passed over. In this order, each only where
-/// the skeleton has what it moves: "arms up", "arms forward", "squat", "stride", "twist", "bend", "head turn",
-/// "fist", "tail", and "curl", which turns every joint a little. `up`: the way up in bind space, not zero. Empty
-/// for a skeleton that check_skeleton refuses. O(joints²) at worst.
+/// names of left and right, else toes and a lying trunk say where the front is. Joints that deform nothing are
+/// passed over. In this order, each only where the skeleton has what it moves: "arms up", "arms forward", "squat",
+/// "stride", "twist", "bend", "head turn", "fist", "tail", and "curl", which turns every joint a little. `up`: the
+/// way up in bind space, not zero. Empty for a skeleton that check_skeleton refuses. O(joints²) at worst.
 std::vector<NamedPose> standard_poses(const Skeleton& skeleton, const Vec3& up = {0, 1, 0});
 
 /// Every joint turned about an axis of its own (uniform on the sphere) by an angle uniform in ±degrees; the same
