@@ -184,8 +184,24 @@ void add_bind(CLI::App& app, int& exit) {
     c->add_flag("--json", args->json, "Print the report instead of a summary")->group("Input and output");
     c->add_flag("--quiet", args->quiet, "Print nothing but errors")->group("Input and output");
 
-    add_choice<Method>(*c, "--method", o.method, {{"geodesic-voxel", Method::geodesic_voxel}},
-                       "geodesic-voxel (default)")
+    // First of the options that it sets: what else is given then changes its preset.
+    std::string names;
+    for (const MethodInfo& m : methods()) names += (names.empty() ? "" : ", ") + std::string(m.name);
+    c->add_option_function<std::string>(
+         "--method",
+         [args](const std::string& word) {
+             for (const MethodInfo& m : methods()) {
+                 if (m.name == word) {
+                     args->options = preset(m.method);
+                     return;
+                 }
+             }
+             std::string known;
+             for (const MethodInfo& m : methods()) known += (known.empty() ? "" : ", ") + std::string(m.name);
+             throw CLI::ValidationError("--method " + word + ": choose one of " + known);
+         },
+         "geodesic-voxel (default); also " + names.substr(names.find(", ") + 2) +
+             " (docs/methods). A method comes with its own falloff")
         ->group("Method");
     c->add_option("--resolution", o.voxels.resolution, "Voxels along the longest side: 32, 64, … 1024")
         ->capture_default_str()
@@ -218,11 +234,22 @@ void add_bind(CLI::App& app, int& exit) {
     c->add_option("--lambda-max", o.falloff.lambda_max, "Exponent at α = 1")
         ->capture_default_str()
         ->group("Weights");
-    add_choice<FalloffLaw>(
-        *c, "--falloff-law", o.falloff.law,
-        {{"inverse-power", FalloffLaw::inverse_power}, {"inverse-quadratic", FalloffLaw::inverse_quadratic}},
-        "inverse-power (default) or inverse-quadratic")
+    std::vector<std::pair<std::string, FalloffLaw>> laws;
+    for (const auto& [name, law] : falloff_laws()) laws.emplace_back(name, law);
+    add_choice<FalloffLaw>(*c, "--falloff-law", o.falloff.law, laws,
+                           "inverse-power (default), inverse-quadratic, exponential, cubic-hermite or linear")
         ->group("Weights");
+    c->add_option("--smoothness", o.falloff.smoothness,
+                  "exponential: share of the longest side on which influence falls to 1/e")
+        ->capture_default_str()
+        ->group("Weights");
+    c->add_option("--threshold", o.falloff.threshold,
+                  "cubic-hermite, linear: share of the longest side beyond which nothing reaches")
+        ->capture_default_str()
+        ->group("Weights");
+    c->add_option("--hard-range", o.hard_range,
+                  "connectivity: FROM TO along a bone, 0..1, where vertices follow it alone (default 0.2 0.8)")
+        ->group("Method");
     c->add_option("--max-influences", args->max_influences, "Joints per vertex: 1..8 or all")
         ->capture_default_str()
         ->group("Weights");

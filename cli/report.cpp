@@ -13,8 +13,21 @@ std::size_t peak_memory_bytes() {
     return static_cast<std::size_t>(usage.ru_maxrss) * 1024;
 }
 
+std::span<const std::pair<std::string_view, FalloffLaw>> falloff_laws() {
+    static constexpr std::pair<std::string_view, FalloffLaw> laws[] = {
+        {"inverse-power", FalloffLaw::inverse_power},
+        {"inverse-quadratic", FalloffLaw::inverse_quadratic},
+        {"exponential", FalloffLaw::exponential},
+        {"cubic-hermite", FalloffLaw::cubic_hermite},
+        {"linear", FalloffLaw::linear},
+    };
+    return laws;
+}
+
 std::string_view name_of(FalloffLaw law) {
-    return law == FalloffLaw::inverse_power ? "inverse-power" : "inverse-quadratic";
+    for (const auto& [name, value] : falloff_laws())
+        if (value == law) return name;
+    return "";
 }
 std::string_view name_of(LimitRule rule) { return rule == LimitRule::fade ? "fade" : "cut"; }
 std::string_view name_of(Voxelizer voxelizer) { return voxelizer == Voxelizer::cpu ? "cpu" : "hardware"; }
@@ -77,7 +90,7 @@ nlohmann::ordered_json make_report(const BindRun& run) {
         {"sinew", SINEW_VERSION},
         {"input", run.input},
         {"output", run.output},
-        {"method", methods()[static_cast<std::size_t>(o.method)].name},
+        {"method", to_string(o.method)},
         {"options",
          {{"resolution", o.voxels.resolution},
           {"domain", name_of(o.domain)},
@@ -89,6 +102,9 @@ nlohmann::ordered_json make_report(const BindRun& run) {
           {"falloff", as_given(o.falloff.alpha)},
           {"lambda_min", as_given(o.falloff.lambda_min)},
           {"lambda_max", as_given(o.falloff.lambda_max)},
+          {"smoothness", as_given(o.falloff.smoothness)},
+          {"threshold", as_given(o.falloff.threshold)},
+          {"hard_range", {as_given(o.hard_range[0]), as_given(o.hard_range[1])}},
           {"max_influences",
            o.finish.max_influences == all_influences ? json("all") : json(o.finish.max_influences)},
           {"limit_rule", name_of(o.finish.limit_rule)},

@@ -25,6 +25,8 @@ nlohmann::ordered_json make_report(const BindRun& run);
 /// Largest resident size of this process so far.
 std::size_t peak_memory_bytes();
 
+/// The laws by the names of the command line.
+std::span<const std::pair<std::string_view, FalloffLaw>> falloff_laws();
 std::string_view name_of(FalloffLaw law);
 std::string_view name_of(LimitRule rule);
 std::string_view name_of(Voxelizer voxelizer);

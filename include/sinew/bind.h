@@ -16,7 +16,12 @@
 namespace sinew {
 
 /// A published way to bind: a choice of domain, field and falloff (docs/architecture.md).
-enum class Method { geodesic_voxel };
+enum class Method {
+    geodesic_voxel,     ///< seed 003
+    closest_distance,   ///< seed 003, figure 2: straight distance to every bone
+    closest_hierarchy,  ///< the same, for the closest joint and those two hops over the skeleton around it
+    connectivity,       ///< seed 002: the closest bone, and near its ends what the skeleton connects there
+};
 
 /// The rows of the method table, for help texts and reports.
 struct MethodInfo {
@@ -25,6 +30,7 @@ struct MethodInfo {
     std::string_view summary;  ///< domain, field, falloff in a few words
 };
 std::span<const MethodInfo> methods();
+std::string_view to_string(Method method);
 
 struct BindOptions {
     Method method = Method::geodesic_voxel;
@@ -34,10 +40,16 @@ struct BindOptions {
     /// How much of the length by which a vertex overshoots a bone's open ends is added to its distance; 0 is
     /// the paper. In the wedge behind a joint parent and child would tie without it. ≥ 0.
     float overshoot = 0.7f;
+    /// connectivity: where along its closest bone (0 head, 1 tail) a vertex follows that bone alone. [0, 1] for a
+    /// bone that shares nothing. Joint::hard_range wins.
+    std::array<float, 2> hard_range{0.2f, 0.8f};
     FalloffOptions falloff;
     FinishOptions finish;
 };
 Status check(const BindOptions& options);
+
+/// The options with which a method is what its author described.
+BindOptions preset(Method method);
 
 /// How a vertex came to its weights.
 enum class Coverage : std::uint8_t {

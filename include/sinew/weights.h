@@ -69,18 +69,27 @@ struct InfluenceTable {
     std::vector<float> strength;
 };
 
+/// How distance becomes strength. d is in unit-cube units.
 enum class FalloffLaw {
-    inverse_power,  ///< max(tolerance, d)^-lambda, lambda = (1-alpha) lambda_min + alpha lambda_max (seed 003, eq.
-                    ///< 8, 9)
-    inverse_quadratic,  ///< ((1-alpha) d + alpha d²)^-2 (the paper's conference version)
+    inverse_power,      ///< max(tolerance, d)^-λ, λ = (1-α) λmin + α λmax (seed 003, eq. 8, 9)
+    inverse_quadratic,  ///< ((1-α) d + α d²)^-2 (the paper's conference version)
+    exponential,        ///< e^(-d / smoothness) (seed 000)
+    cubic_hermite,      ///< 1 - 3 t² + 2 t³ with t = d / reach (seed 004), see FalloffOptions::threshold
+    linear,             ///< 1 - t
 };
 
 struct FalloffOptions {
     FalloffLaw law = FalloffLaw::inverse_power;
-    float alpha = 0.1f;       ///< 0..1: 0 soft, 1 hard
-    float lambda_min = 5;     ///< > 0
-    float lambda_max = 30;    ///< ≥ lambda_min
-    float tolerance = 1e-3f;  ///< d_tol, unit-cube units, > 0
+    float alpha = 0.1f;        ///< 0..1: 0 soft, 1 hard
+    float lambda_min = 5;      ///< > 0
+    float lambda_max = 30;     ///< ≥ lambda_min
+    float tolerance = 1e-3f;   ///< d_tol, > 0
+    float smoothness = 0.03f;  ///< exponential: the way on which influence falls to 1/e, > 0
+    /// Cubic Hermite and linear: nothing reaches farther, > 0. The reach of a vertex's row is the distance of the
+    /// first joint that `neighbours` leaves out, so that influence ends softly where the limit of influences cuts,
+    /// and at most the threshold. Where even the nearest joint is beyond it, that joint has all.
+    float threshold = 0.5f;
+    int neighbours = 4;  ///< ≥ 1
 };
 Status check(const FalloffOptions& options);
 

@@ -15,14 +15,61 @@
 namespace sinew {
 namespace {
 
-constexpr MethodInfo kMethods[] = {
-    {Method::geodesic_voxel, "geodesic-voxel",
-     "sparse voxels, graph distance with boundary penalty, inverse power (Dionne and de Lasa 2014)"},
+struct Row {
+    MethodInfo info;
+    Result<DistanceRows> (*run)(const Task&);
+};
+
+// A method is a function in a file of its own, and a row here.
+constexpr Row kMethods[] = {
+    {{Method::geodesic_voxel, "geodesic-voxel",
+      "sparse voxels, graph distance with boundary penalty, inverse power (Dionne and de Lasa 2014)"},
+     bind_geodesic_voxel},
+    {{Method::closest_distance, "closest-distance", "open space, straight distance, inverse power"},
+     bind_closest_distance},
+    {{Method::closest_hierarchy, "closest-hierarchy",
+      "open space, straight distance within two hops of the closest joint, inverse power"},
+     bind_closest_hierarchy},
+    {{Method::connectivity, "connectivity",
+      "open space, closest bone and those connected to its nearer end, inverse distance to their centres"},
+     bind_connectivity},
 };
 
 }  // namespace
 
-std::span<const MethodInfo> methods() { return kMethods; }
+std::span<const MethodInfo> methods() {
+    static const std::vector<MethodInfo> infos = [] {
+        std::vector<MethodInfo> out;
+        for (const Row& row : kMethods) out.push_back(row.info);
+        return out;
+    }();
+    return infos;
+}
+
+std::string_view to_string(Method method) {
+    for (const Row& row : kMethods)
+        if (row.info.method == method) return row.info.name;
+    return "";
+}
+
+BindOptions preset(Method method) {
+    BindOptions options;
+    options.method = method;
+    switch (method) {
+        case Method::geodesic_voxel:
+            break;
+        case Method::closest_distance:
+        case Method::closest_hierarchy:
+            options.overshoot = 0;
+            break;
+        case Method::connectivity:
+            // Weight is 1 / distance to the centre of the bone.
+            options.falloff.alpha = 0;
+            options.falloff.lambda_min = 1;
+            break;
+    }
+    return options;
+}
 
 std::string_view to_string(Coverage coverage) {
     switch (coverage) {
@@ -59,6 +106,12 @@ Status check(const BindOptions& options) {
     if (!(options.overshoot >= 0 && options.overshoot <= 100)) {
         return Error{ErrorCode::usage, "overshoot " + std::to_string(options.overshoot) + " is not within 0..100"};
     }
+    const auto [lower, upper] = options.hard_range;
+    if (!(lower >= 0 && lower <= upper && upper <= 1)) {
+        return Error{ErrorCode::usage, "the hard range [" + std::to_string(lower) + ", " + std::to_string(upper) +
+                                           "] must lie within [0, 1], lower end first"};
+    }
+    if (to_string(options.method).empty()) return Error{ErrorCode::usage, "there is no such method"};
     return Done{};
 }
 
@@ -77,7 +130,8 @@ std::size_t estimate_memory(const MeshView& mesh, const Skeleton& skeleton, cons
         }
         area += 0.5 * std::hypot(n[0], n[1], n[2]);
     }
-    const double r = options.voxels.resolution;
+    const bool voxels = options.method == Method::geodesic_voxel;
+    const double r = voxels ? options.voxels.resolution : 0;
     const double voxel = std::max({high[0] - low[0], high[1] - low[1], high[2] - low[2]}) / (r - 2.5);
     const double cells = r * r * r;
     // A surface touches about 2.2 voxels per voxel face of its area; as many again are their undivided siblings.
@@ -152,7 +206,9 @@ Result<Binding> bind(const MeshView& mesh, const Skeleton& skeleton, const BindO
 
     const Task task{mesh,    skeleton, options, topology,      plan, used, longest_side(mesh),
                     context, clock,    report,  binding.bones_};
-    Result<DistanceRows> rows = bind_geodesic_voxel(task);
+    const Row& row = *std::find_if(std::begin(kMethods), std::end(kMethods),
+                                   [&](const Row& r) { return r.info.method == options.method; });
+    Result<DistanceRows> rows = row.run(task);
     if (!rows) return rows.error();
     binding.distances_ = std::move(rows->table);
     binding.coverage_ = std::move(rows->coverage);

@@ -87,5 +87,8 @@ struct DistanceRows {
 };
 
 Result<DistanceRows> bind_geodesic_voxel(const Task& task);
+Result<DistanceRows> bind_closest_distance(const Task& task);
+Result<DistanceRows> bind_closest_hierarchy(const Task& task);
+Result<DistanceRows> bind_connectivity(const Task& task);
 
 }  // namespace sinew

@@ -58,6 +58,12 @@ Status check_structure(const Skeleton& skeleton) {
                          describe(skeleton, j) + " has a coordinate beyond 1e18: check its scale"};
         if (joint.tail && !finite(*joint.tail))
             return Error{ErrorCode::input, describe(skeleton, j) + " has a tail that is not finite"};
+        if (joint.hard_range) {
+            const auto [from, to] = *joint.hard_range;
+            if (!(from >= 0 && from <= to && to <= 1))
+                return Error{ErrorCode::input, describe(skeleton, j) +
+                                                   " has a hard range that is not within 0..1, smaller end first"};
+        }
     }
     // 0 = not seen, otherwise the walk that saw it: meeting one's own walk again is a cycle.
     std::vector<std::uint32_t> seen(n, 0);

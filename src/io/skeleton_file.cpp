@@ -81,6 +81,18 @@ Result<Joint> read_entry(const json& entry, bool is_point, const std::string& fa
         joint.deform = deform->get<bool>();
         if (!joint.deform) joint.reason = DeformReason::excluded;
     }
+    if (const auto range = entry.find("range"); range != entry.end() && !range->is_null()) {
+        std::array<float, 2> ends{};
+        const bool two =
+            range->is_array() && range->size() == 2 && (*range)[0].is_number() && (*range)[1].is_number();
+        if (two) ends = {(*range)[0].get<float>(), (*range)[1].get<float>()};
+        if (!two || !(ends[0] >= 0 && ends[0] <= ends[1] && ends[1] <= 1))
+            return Error{ErrorCode::input,
+                         where +
+                             ": \"range\" must be two numbers from 0 to 1, the smaller first (the part of the bone "
+                             "where it shares no vertex)"};
+        joint.hard_range = ends;
+    }
     return joint;
 }
 

@@ -1,4 +1,5 @@
-// Distance to strength: equations 8 and 9 of "Geodesic Voxel Binding" (seed 003) and its earlier, quadratic law.
+// Distance to strength: equations 8 and 9 of "Geodesic Voxel Binding" (seed 003) and its earlier, quadratic law;
+// the exponential of seed 000; the spline of seed 004.
 #include <algorithm>
 #include <cmath>
 
@@ -15,7 +16,7 @@ constexpr std::size_t rows_per_chunk = 2048;
 
 Status check(const FalloffOptions& o) {
     // Written so that NaN fails.
-    if (o.law != FalloffLaw::inverse_power && o.law != FalloffLaw::inverse_quadratic)
+    if (!(o.law >= FalloffLaw::inverse_power && o.law <= FalloffLaw::linear))
         return Error{ErrorCode::usage, "falloff law: no such law"};
     if (!(o.alpha >= 0 && o.alpha <= 1))
         return Error{ErrorCode::usage,
@@ -27,6 +28,13 @@ Status check(const FalloffOptions& o) {
                      "falloff: lambda_max must be at least lambda_min, not " + std::to_string(o.lambda_max)};
     if (!(o.tolerance > 0 && std::isfinite(o.tolerance)))
         return Error{ErrorCode::usage, "falloff: tolerance must be above 0, not " + std::to_string(o.tolerance)};
+    if (!(o.smoothness > 0 && std::isfinite(o.smoothness)))
+        return Error{ErrorCode::usage, "falloff: smoothness must be above 0, not " + std::to_string(o.smoothness)};
+    if (!(o.threshold > 0 && std::isfinite(o.threshold)))
+        return Error{ErrorCode::usage, "falloff: threshold must be above 0, not " + std::to_string(o.threshold)};
+    if (o.neighbours < 1)
+        return Error{ErrorCode::usage,
+                     "falloff: neighbours must be at least 1, not " + std::to_string(o.neighbours)};
     return Done{};
 }
 
@@ -47,12 +55,41 @@ Result<InfluenceTable> apply_falloff(const DistanceTable& distances, const Fallo
 
     const double unit = distances.unit, tolerance = options.tolerance, alpha = options.alpha;
     const double lambda = (1 - alpha) * options.lambda_min + alpha * options.lambda_max;
-    const bool power = options.law == FalloffLaw::inverse_power;
-    // What the law takes the negative power of: both laws are (measure)^-exponent.
-    const double exponent = power ? lambda : 2;
+    // What the inverse laws take the negative power of: both are (measure)^-exponent. The others use the distance.
+    const double exponent = options.law == FalloffLaw::inverse_power ? lambda : 2;
     const auto measure = [&](float distance) {
-        const double d = std::max(distance / unit, tolerance);
-        return power ? d : (1 - alpha) * d + alpha * d * d;
+        const double d = distance / unit;
+        switch (options.law) {
+            case FalloffLaw::inverse_power:
+                return std::max(d, tolerance);
+            case FalloffLaw::inverse_quadratic: {
+                const double kept = std::max(d, tolerance);
+                return (1 - alpha) * kept + alpha * kept * kept;
+            }
+            default:
+                return d;
+        }
+    };
+    // Relative to the nearest of the row, which has 1.
+    const auto strength_of = [&](double m, double nearest, double reach) -> float {
+        if (m == nearest) return 1;
+        switch (options.law) {
+            case FalloffLaw::inverse_power:
+            case FalloffLaw::inverse_quadratic:
+                return static_cast<float>(std::pow(nearest / m, exponent));
+            case FalloffLaw::exponential:
+                return static_cast<float>(std::exp((nearest - m) / options.smoothness));
+            case FalloffLaw::cubic_hermite:
+            case FalloffLaw::linear:
+                break;
+        }
+        const auto falling = [&](double d) {
+            const double t = d / reach;
+            if (t >= 1) return 0.0;
+            return options.law == FalloffLaw::linear ? 1 - t : 1 - t * t * (3 - 2 * t);
+        };
+        const double most = falling(nearest);
+        return most > 0 ? static_cast<float>(falling(m) / most) : 0.0f;
     };
     parallel_chunks(context, distances.vertices, rows_per_chunk,
                     [&](std::size_t, std::size_t begin, std::size_t end) {
@@ -67,14 +104,19 @@ Result<InfluenceTable> apply_falloff(const DistanceTable& distances, const Fallo
                             const auto reachable = [&](std::size_t i) {
                                 return joint[i] != DistanceTable::none && distance[i] < INFINITY;
                             };
-                            double nearest = INFINITY;
-                            for (std::size_t i = 0; i < width; ++i)
-                                if (reachable(i)) nearest = std::min(nearest, measure(distance[i]));
+                            double nearest = INFINITY, reach = options.threshold;
+                            int rank = 0;
+                            for (std::size_t i = 0; i < width; ++i) {
+                                if (!reachable(i)) continue;
+                                const double m = measure(distance[i]);
+                                nearest = std::min(nearest, m);
+                                if (rank++ == options.neighbours) reach = std::min(reach, m);
+                            }
                             std::size_t n = 0;
                             for (std::size_t i = 0; i < width; ++i) {
                                 if (!reachable(i)) continue;
                                 const double m = measure(distance[i]);
-                                const float strength = m == nearest ? 1.0f : float(std::pow(nearest / m, exponent));
+                                const float strength = strength_of(m, nearest, reach);
                                 if (!(strength > 0)) continue;
                                 // Rows come sorted by distance, so this moves only joints that the tolerance makes
                                 // equal.

@@ -1,0 +1,260 @@
+// Methods that measure straight through space: closest distance, closest in hierarchy (seed 003, figure 2, compares
+// with both), and the closest bone with those that the skeleton connects to it (seed 002).
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "bind/bone_shapes.h"
+#include "bind/method.h"
+
+namespace sinew {
+namespace {
+
+using Entry = DistanceRows::Entry;
+
+// Hops over the skeleton that an influence may be away from the closest joint.
+constexpr int kHops = 2;
+
+Point3 direction_into(const Skeleton& skeleton, std::uint32_t joint, double& length) {
+    const Point3 at = to_point(skeleton.joints[joint].position);
+    for (int up = skeleton.joints[joint].parent; up >= 0; up = skeleton.joints[up].parent) {
+        const Point3 from = to_point(skeleton.joints[up].position);
+        const Point3 d{at[0] - from[0], at[1] - from[1], at[2] - from[2]};
+        length = std::hypot(d[0], d[1], d[2]);
+        if (length > 0) return {d[0] / length, d[1] / length, d[2] / length};
+    }
+    length = 0;
+    return {};
+}
+
+// Without a volume to march through, a leaf's bone reaches as far as the vertices that are nearest to it, but not
+// farther than twice the bone before it.
+void extend_leaf_bones(const Task& task) {
+    const BoneShapes shapes(task.skeleton, task.bones);
+    std::vector<double> reach(task.skeleton.joints.size(), 0);
+    std::vector<Point3> direction(reach.size());
+    std::vector<double> limit(reach.size(), 0);
+    std::vector<bool> is_leaf(reach.size(), false);
+    for (const Bone& bone : task.bones)
+        if (bone.head == bone.tail && !bone.open_tail) {
+            is_leaf[bone.joint] = true;
+            direction[bone.joint] = direction_into(task.skeleton, bone.joint, limit[bone.joint]);
+        }
+    for (const JointSet& set : task.plan.sets) {
+        std::vector<std::uint32_t> nearest(set.vertices.size());
+        parallel_for(task.context, set.vertices.size(), 512, [&](std::size_t i) {
+            const Point3 p = to_point(task.mesh.positions[set.vertices[i]]);
+            double least = INFINITY;
+            for (const std::uint32_t j : set.joints)
+                if (const double d = shapes.straight(j, p).nearest; d < least) least = d, nearest[i] = j;
+        });
+        for (std::size_t i = 0; i < set.vertices.size(); ++i) {
+            const std::uint32_t v = set.vertices[i], j = nearest[i];
+            if (set.joints.empty() || !task.used[v] || !is_leaf[j]) continue;
+            const Point3 p = to_point(task.mesh.positions[v]);
+            const Point3& at = shapes.place(j);
+            const Point3& d = direction[j];
+            const double along = (p[0] - at[0]) * d[0] + (p[1] - at[1]) * d[1] + (p[2] - at[2]) * d[2];
+            reach[j] = std::min(std::max(reach[j], along), 2 * limit[j]);
+        }
+    }
+    for (Bone& bone : task.bones) {
+        if (!(bone.head == bone.tail) || bone.open_tail) continue;
+        const Point3& d = direction[bone.joint];
+        const double r = reach[bone.joint];
+        bone.tail = {static_cast<float>(bone.head.x + r * d[0]), static_cast<float>(bone.head.y + r * d[1]),
+                     static_cast<float>(bone.head.z + r * d[2])};
+    }
+}
+
+// Calls fill(vertex, joints, row) for every row, and stores what it leaves in `row`.
+template <typename Fill>
+Result<DistanceRows> each_row(const Task& task, Fill&& fill) {
+    DistanceRows rows(task);
+    for (const JointSet& set : task.plan.sets)
+        parallel_chunks(task.context, set.vertices.size(), 512,
+                        [&](std::size_t, std::size_t begin, std::size_t end) {
+                            if (cancelled(task.context)) return;
+                            std::vector<Entry> row;
+                            for (std::size_t i = begin; i < end; ++i) {
+                                const std::uint32_t v = set.vertices[i];
+                                row.clear();
+                                fill(v, set, row);
+                                if (!task.used[v] && row.size() > 1) row.resize(1);
+                                const Coverage how = !task.used[v] ? Coverage::unused
+                                                     : set.idle    ? Coverage::euclidean
+                                                                   : Coverage::weighted;
+                                rows.store(v, row, how);
+                            }
+                        });
+    if (cancelled(task.context)) return Error{ErrorCode::cancelled, "cancelled while measuring distances"};
+    return rows;
+}
+
+float closeness(const BoneShapes& shapes, std::uint32_t joint, const Point3& p, float overshoot) {
+    const auto [nearest, beyond] = shapes.straight(joint, p);
+    return static_cast<float>(nearest + overshoot * beyond);
+}
+
+// Of every joint, those that few hops over the skeleton lead to, itself included, ascending. A hop leads to the
+// nearest ancestor that deforms, or from there.
+std::vector<std::vector<std::uint32_t>> neighbourhoods(const Skeleton& skeleton) {
+    const std::size_t n = skeleton.joints.size();
+    std::vector<std::vector<std::uint32_t>> near(n);
+    for (std::uint32_t j = 0; j < n; ++j) {
+        if (!skeleton.joints[j].deform) continue;
+        int up = skeleton.joints[j].parent;
+        while (up >= 0 && !skeleton.joints[up].deform) up = skeleton.joints[up].parent;
+        if (up < 0) continue;
+        near[j].push_back(static_cast<std::uint32_t>(up));
+        near[static_cast<std::size_t>(up)].push_back(j);
+    }
+    std::vector<std::vector<std::uint32_t>> out(n);
+    for (std::uint32_t j = 0; j < n; ++j) {
+        std::vector<std::uint32_t>& found = out[j];
+        found = {j};
+        std::size_t ring = 0;
+        for (int hop = 0; hop < kHops; ++hop) {
+            const std::size_t end = found.size();
+            for (; ring < end; ++ring)
+                for (const std::uint32_t k : near[found[ring]])
+                    if (std::find(found.begin(), found.end(), k) == found.end()) found.push_back(k);
+        }
+        std::sort(found.begin(), found.end());
+    }
+    return out;
+}
+
+// What is connected at the two ends of a bone: bones of other joints that begin or end there.
+struct Connected {
+    std::vector<std::uint32_t> at_head, at_tail;  // bones
+};
+
+std::vector<Connected> connect(const std::vector<Bone>& bones) {
+    // By place, so that the table is linear in the bones.
+    std::vector<std::pair<std::array<float, 3>, std::uint32_t>> heads, tails;
+    for (std::uint32_t b = 0; b < bones.size(); ++b) {
+        heads.push_back({{bones[b].head.x, bones[b].head.y, bones[b].head.z}, b});
+        tails.push_back({{bones[b].tail.x, bones[b].tail.y, bones[b].tail.z}, b});
+    }
+    std::sort(heads.begin(), heads.end());
+    std::sort(tails.begin(), tails.end());
+    auto at = [&](const auto& ends, const Vec3& p, std::uint32_t own, std::vector<std::uint32_t>& out) {
+        const std::array<float, 3> place{p.x, p.y, p.z};
+        for (auto it = std::lower_bound(ends.begin(), ends.end(), std::pair{place, std::uint32_t{0}});
+             it != ends.end() && it->first == place; ++it)
+            if (bones[it->second].joint != bones[own].joint) out.push_back(it->second);
+    };
+    std::vector<Connected> out(bones.size());
+    for (std::uint32_t b = 0; b < bones.size(); ++b) {
+        at(tails, bones[b].head, b, out[b].at_head);
+        if (!(bones[b].tail == bones[b].head)) at(heads, bones[b].tail, b, out[b].at_tail);
+    }
+    return out;
+}
+
+}  // namespace
+
+Result<DistanceRows> bind_closest_distance(const Task& task) {
+    return task.clock.run("distances", [&]() -> Result<DistanceRows> {
+        extend_leaf_bones(task);
+        const BoneShapes shapes(task.skeleton, task.bones);
+        return each_row(task, [&](std::uint32_t v, const JointSet& set, std::vector<Entry>& row) {
+            const Point3 p = to_point(task.mesh.positions[v]);
+            for (const std::uint32_t j : set.joints)
+                row.emplace_back(closeness(shapes, j, p, task.options.overshoot), j);
+            std::sort(row.begin(), row.end());
+        });
+    });
+}
+
+Result<DistanceRows> bind_closest_hierarchy(const Task& task) {
+    return task.clock.run("distances", [&]() -> Result<DistanceRows> {
+        extend_leaf_bones(task);
+        const BoneShapes shapes(task.skeleton, task.bones);
+        const auto near = neighbourhoods(task.skeleton);
+        return each_row(task, [&](std::uint32_t v, const JointSet& set, std::vector<Entry>& row) {
+            if (set.joints.empty()) return;
+            const Point3 p = to_point(task.mesh.positions[v]);
+            Entry closest{INFINITY, set.joints[0]};
+            for (const std::uint32_t j : set.joints)
+                closest = std::min(closest, Entry{closeness(shapes, j, p, task.options.overshoot), j});
+            row.push_back(closest);
+            for (const std::uint32_t j : near[closest.second])
+                if (j != closest.second && std::binary_search(set.joints.begin(), set.joints.end(), j))
+                    row.emplace_back(closeness(shapes, j, p, task.options.overshoot), j);
+            std::sort(row.begin(), row.end());
+        });
+    });
+}
+
+Result<DistanceRows> bind_connectivity(const Task& task) {
+    return task.clock.run("distances", [&]() -> Result<DistanceRows> {
+        extend_leaf_bones(task);
+        const std::vector<Bone>& bones = task.bones;
+        const std::vector<Connected> connected = connect(bones);
+        struct Shape {
+            Point3 head, tail, centre;
+        };
+        std::vector<Shape> shapes;
+        std::vector<std::vector<std::uint32_t>> of_joint(task.skeleton.joints.size());
+        for (std::uint32_t b = 0; b < bones.size(); ++b) {
+            const Point3 h = to_point(bones[b].head), t = to_point(bones[b].tail);
+            shapes.push_back({h, t, {(h[0] + t[0]) / 2, (h[1] + t[1]) / 2, (h[2] + t[2]) / 2}});
+            of_joint[bones[b].joint].push_back(b);
+        }
+        const auto to_centre = [&](std::uint32_t b, const Point3& p) {
+            const Point3& c = shapes[b].centre;
+            return static_cast<float>(std::hypot(p[0] - c[0], p[1] - c[1], p[2] - c[2]));
+        };
+        return each_row(task, [&](std::uint32_t v, const JointSet& set, std::vector<Entry>& row) {
+            if (set.joints.empty()) return;
+            const Point3 p = to_point(task.mesh.positions[v]);
+            // The parent bone: the closest. Where two are equally close (behind the joint that they share), the one
+            // that the vertex overshoots less.
+            std::uint32_t parent = DistanceTable::none;
+            SegmentPosition place{INFINITY, 0, 0};
+            double least_over = 0;
+            for (const std::uint32_t j : set.joints)
+                for (const std::uint32_t b : of_joint[j]) {
+                    const SegmentPosition at = segment_distance(shapes[b].head, shapes[b].tail, p);
+                    const double over = std::max({0.0, -at.along, at.along - at.length});
+                    const double slack = 1e-9 * at.distance;
+                    if (at.distance > place.distance + slack) continue;
+                    if (at.distance < place.distance - slack || over < least_over) {
+                        place = at;
+                        least_over = over;
+                        parent = b;
+                    }
+                }
+            if (parent == DistanceTable::none) {  // a skin of idle joints only
+                for (const std::uint32_t j : set.joints) {
+                    const Point3 q = to_point(task.skeleton.joints[j].position);
+                    row.emplace_back(static_cast<float>(std::hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2])), j);
+                }
+                std::sort(row.begin(), row.end());
+                return;
+            }
+            row.emplace_back(to_centre(parent, p), bones[parent].joint);
+            const double ratio = place.length > 0 ? place.along / place.length : 0.5;
+            const Joint& joint = task.skeleton.joints[bones[parent].joint];
+            const auto [lower, upper] = joint.hard_range.value_or(task.options.hard_range);
+            if ((ratio >= lower && ratio <= upper) || place.length == 0) return;
+            const Connected& ends = connected[parent];
+            for (const std::uint32_t b : ratio < 0.5 ? ends.at_head : ends.at_tail) {
+                const std::uint32_t j = bones[b].joint;
+                if (!std::binary_search(set.joints.begin(), set.joints.end(), j)) continue;
+                // A joint with several bones here counts once, by the nearest of them.
+                const Entry entry{to_centre(b, p), j};
+                const auto same =
+                    std::find_if(row.begin(), row.end(), [&](const Entry& e) { return e.second == j; });
+                if (same == row.end())
+                    row.push_back(entry);
+                else
+                    same->first = std::min(same->first, entry.first);
+            }
+        });
+    });
+}
+
+}  // namespace sinew

@@ -1,0 +1,209 @@
+// Methods that measure through open space, against what their authors' formulas give by hand.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "characters/characters.h"
+#include "sinew/bind.h"
+
+namespace sinew {
+namespace {
+
+// Three bones in a row along x, each of length 1: a 0..1, b 1..2, c 2..3 (its tail stated). Vertices are corners of
+// small triangles, so that each is used.
+struct Row {
+    Skeleton skeleton;
+    std::vector<Vec3> positions;
+    std::vector<Triangle> triangles;
+
+    Row() {
+        for (int j = 0; j < 3; ++j) {
+            Joint joint;
+            joint.name = std::string(1, static_cast<char>('a' + j));
+            joint.parent = j - 1;
+            joint.position = {static_cast<float>(j), 0, 0};
+            if (j == 2) joint.tail = Vec3{3, 0, 0};
+            skeleton.joints.push_back(joint);
+        }
+        add({-0.5f, -1, 0});
+        add({3.5f, 1, 0});
+    }
+    std::uint32_t add(Vec3 p) {
+        const auto v = static_cast<std::uint32_t>(positions.size());
+        for (const float d : {0.0f, 0.001f, 0.002f}) positions.push_back({p.x + d, p.y, p.z + 10 * d * d});
+        triangles.push_back({v, v + 1, v + 2});
+        return v;
+    }
+    Binding bound(const BindOptions& options) const {
+        Result<Binding> b = bind({positions, triangles, {}}, skeleton, options);
+        EXPECT_TRUE(b) << (b ? "" : b.error().message);
+        return std::move(*b);
+    }
+    SkinWeights weights(const BindOptions& options) const { return *bound(options).weights(); }
+};
+
+float weight_of(const SkinWeights& w, std::size_t vertex, std::uint32_t joint) {
+    for (const Influence& i : w[vertex])
+        if (i.joint == joint) return i.weight;
+    return 0;
+}
+
+TEST(Connectivity, InTheMiddleOfABoneItHasAll) {
+    Row row;
+    const std::uint32_t v = row.add({1.5f, 0.3f, 0});
+    const SkinWeights w = row.weights(preset(Method::connectivity));
+    ASSERT_EQ(w[v].size(), 1u);
+    EXPECT_EQ(w[v][0].joint, 1u);
+}
+
+TEST(Connectivity, NearAnEndItSharesByInverseDistanceToCentres) {
+    Row row;
+    const std::uint32_t v = row.add({1.9f, 0.2f, 0});
+    const SkinWeights w = row.weights(preset(Method::connectivity));
+    const double b = 1 / std::hypot(0.4, 0.2), c = 1 / std::hypot(0.6, 0.2);
+    EXPECT_NEAR(weight_of(w, v, 1), b / (b + c), 1e-5);
+    EXPECT_NEAR(weight_of(w, v, 2), c / (b + c), 1e-5);
+    EXPECT_EQ(weight_of(w, v, 0), 0);  // connected at the other end only
+}
+
+TEST(Connectivity, HardRangeOfABoneWins) {
+    Row row;
+    const std::uint32_t v = row.add({1.9f, 0.2f, 0}), past = row.add({3.2f, 0.2f, 0});
+    row.skeleton.joints[1].hard_range = {{0, 1}};
+    BindOptions options = preset(Method::connectivity);
+    SkinWeights w = row.weights(options);
+    EXPECT_EQ(weight_of(w, v, 1), 1);
+    EXPECT_EQ(weight_of(w, past, 2), 1);  // nothing is connected at the tail of a leaf
+    row.skeleton.joints[1].hard_range.reset();
+    options.hard_range = {0, 1};
+    w = row.weights(options);
+    EXPECT_EQ(weight_of(w, v, 1), 1);
+    options.hard_range = {0.8f, 0.2f};
+    EXPECT_FALSE(bind({row.positions, row.triangles, {}}, row.skeleton, options));
+    row.skeleton.joints[1].hard_range = {{0.5f, 2}};
+    EXPECT_FALSE(check_skeleton(row.skeleton));
+}
+
+TEST(Connectivity, AJointWithTwoBonesCountsOnce) {
+    // a has bones to b and to d; near a's head end of b, the nearer of a's connected bones is the one that ends at
+    // b.
+    Row row;
+    Joint d;
+    d.name = "d";
+    d.parent = 0;
+    d.position = {0, 1, 0};
+    d.tail = Vec3{0, 2, 0};
+    row.skeleton.joints.push_back(d);
+    const std::uint32_t v = row.add({1.05f, -0.2f, 0});
+    const SkinWeights w = row.weights(preset(Method::connectivity));
+    const double b = 1 / std::hypot(0.45, 0.2), a = 1 / std::hypot(0.55, 0.2);
+    EXPECT_NEAR(weight_of(w, v, 1), b / (a + b), 1e-5);
+    EXPECT_EQ(w[v].size(), 2u);
+}
+
+TEST(ClosestDistance, IsTheStraightDistanceToTheBone) {
+    Row row;
+    const std::uint32_t v = row.add({2.5f, 0.5f, 0});
+    const Binding b = row.bound(preset(Method::closest_distance));
+    const DistanceTable& t = b.distances();
+    ASSERT_EQ(t.width, 3u);
+    EXPECT_EQ(t.joint[v * 3], 2u);
+    EXPECT_NEAR(t.distance[v * 3], 0.5, 1e-6);
+    EXPECT_NEAR(t.distance[v * 3 + 1], std::hypot(0.5, 0.5), 1e-6);
+    EXPECT_NEAR(t.distance[v * 3 + 2], std::hypot(1.5, 0.5), 1e-6);
+    EXPECT_EQ(b.report().covered(), 1);
+}
+
+TEST(ClosestHierarchy, TakesWhatIsNearInTheSkeleton) {
+    // A long chain folded back beside itself: the far end is close in space and far in the skeleton.
+    Row row;
+    for (int j = 3; j < 8; ++j) {
+        Joint joint;
+        joint.name = "k" + std::to_string(j);
+        joint.parent = j - 1;
+        joint.position = {static_cast<float>(j < 5 ? 3 : 7 - j), j < 4 ? 0.0f : 0.6f, 0};
+        row.skeleton.joints.push_back(joint);
+    }
+    const std::uint32_t v = row.add({0.5f, 0.2f, 0});
+    const SkinWeights distance = row.weights(preset(Method::closest_distance)),
+                      hierarchy = row.weights(preset(Method::closest_hierarchy));
+    EXPECT_EQ(hierarchy[v][0].joint, 0u);
+    EXPECT_GT(weight_of(distance, v, 6) + weight_of(distance, v, 7), 0.001f);
+    EXPECT_EQ(weight_of(hierarchy, v, 6) + weight_of(hierarchy, v, 7), 0);
+    EXPECT_GT(weight_of(hierarchy, v, 1), 0);
+}
+
+// What every method promises, on a real figure and on one with loose parts.
+TEST(OpenSpace, EveryVertexGetsWeightsOnAnyNumberOfThreads) {
+    for (const char* name : {"robot", "quadruped"}) {
+        const test::Character c = test::make_character(name);
+        for (const Method method : {Method::closest_distance, Method::closest_hierarchy, Method::connectivity}) {
+            Context one, four;
+            one.threads = 1;
+            four.threads = 4;
+            const Result<Binding> a = bind(c.mesh(), c.skeleton, preset(method), &one),
+                                  b = bind(c.mesh(), c.skeleton, preset(method), &four);
+            ASSERT_TRUE(a && b);
+            EXPECT_EQ(a->report().covered(), 1) << name;
+            EXPECT_EQ(*a->weights(), *b->weights()) << name << " " << to_string(method);
+        }
+    }
+}
+
+DistanceTable table(std::vector<float> distances) {
+    DistanceTable t;
+    t.vertices = 1;
+    t.width = distances.size();
+    for (std::uint32_t j = 0; j < distances.size(); ++j) t.joint.push_back(j);
+    t.distance = std::move(distances);
+    t.unit = 2;
+    return t;
+}
+
+TEST(Falloff, ExponentialIsSeed000s) {
+    FalloffOptions o;
+    o.law = FalloffLaw::exponential;
+    o.smoothness = 0.05f;
+    const auto s = apply_falloff(table({0.2f, 0.3f, 0.6f}), o)->strength;
+    EXPECT_EQ(s[0], 1);
+    EXPECT_NEAR(s[1], std::exp(-1.0), 1e-6);
+    EXPECT_NEAR(s[2], std::exp(-4.0), 1e-6);
+}
+
+TEST(Falloff, HermiteAndLinearEndAtTheFirstJointThatIsLeftOut) {
+    FalloffOptions o;
+    o.law = FalloffLaw::linear;
+    o.neighbours = 2;
+    const auto linear = apply_falloff(table({0.1f, 0.2f, 0.4f, 0.8f}), o);
+    EXPECT_NEAR(linear->strength[1] / linear->strength[0], 0.5 / 0.75, 1e-6);
+    EXPECT_EQ(linear->joint[2], DistanceTable::none);  // at the reach itself
+    o.law = FalloffLaw::cubic_hermite;
+    const auto cubic = apply_falloff(table({0.1f, 0.2f, 0.4f, 0.8f}), o);
+    const auto h = [](double t) { return 1 - 3 * t * t + 2 * t * t * t; };
+    EXPECT_NEAR(cubic->strength[1], h(0.5) / h(0.25), 1e-6);
+    o.neighbours = 9;
+    o.threshold = 0.15f;  // times the unit: 0.3
+    const auto cut = apply_falloff(table({0.1f, 0.2f, 0.4f, 0.8f}), o);
+    EXPECT_NEAR(cut->strength[1], h(2.0 / 3) / h(1.0 / 3), 1e-6);
+    EXPECT_EQ(cut->joint[2], DistanceTable::none);
+    o.threshold = 0.01f;
+    const auto far = apply_falloff(table({0.1f, 0.2f}), o);
+    EXPECT_EQ(far->strength[0], 1);
+    EXPECT_EQ(far->joint[1], DistanceTable::none);
+}
+
+TEST(Falloff, RefusesWhatHasNoMeaning) {
+    FalloffOptions o;
+    o.smoothness = 0;
+    EXPECT_FALSE(check(o));
+    o = {};
+    o.threshold = -1;
+    EXPECT_FALSE(check(o));
+    o = {};
+    o.neighbours = 0;
+    EXPECT_FALSE(check(o));
+}
+
+}  // namespace
+}  // namespace sinew
