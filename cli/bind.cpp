@@ -185,23 +185,15 @@ void add_bind(CLI::App& app, int& exit) {
     c->add_flag("--quiet", args->quiet, "Print nothing but errors")->group("Input and output");
 
     // First of the options that it sets: what else is given then changes its preset.
-    std::string names;
-    for (const MethodInfo& m : methods()) names += (names.empty() ? "" : ", ") + std::string(m.name);
-    c->add_option_function<std::string>(
-         "--method",
-         [args](const std::string& word) {
-             for (const MethodInfo& m : methods()) {
-                 if (m.name == word) {
-                     args->options = preset(m.method);
-                     return;
-                 }
-             }
-             std::string known;
-             for (const MethodInfo& m : methods()) known += (known.empty() ? "" : ", ") + std::string(m.name);
-             throw CLI::ValidationError("--method " + word + ": choose one of " + known);
-         },
-         "geodesic-voxel (default); also " + names.substr(names.find(", ") + 2) +
-             " (docs/methods). A method comes with its own falloff")
+    std::vector<std::pair<std::string, Method>> known;
+    std::string others;
+    for (const MethodInfo& m : methods()) {
+        if (!known.empty()) others += (others.empty() ? "" : ", ") + std::string(m.name);
+        known.emplace_back(m.name, m.method);
+    }
+    add_choice<Method>(
+        *c, "--method", [args](Method method) { args->options = preset(method); }, known,
+        "geodesic-voxel (default); also " + others + " (docs/methods). A method comes with its own falloff")
         ->group("Method");
     c->add_option("--resolution", o.voxels.resolution, "Voxels along the longest side: 32, 64, … 1024")
         ->capture_default_str()

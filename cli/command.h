@@ -37,24 +37,27 @@ Status check_files(std::span<const NamedFile> outputs, std::span<const NamedFile
 /// That no output would replace one of these, by any spelling of its path.
 Status check_kept(std::span<const NamedFile> outputs, std::span<const NamedFile> kept);
 
-/// An option that takes one of a few words.
+/// An option that takes one of a few words, and gives its meaning to `set`.
 template <typename T>
-CLI::Option* add_choice(CLI::App& app, const std::string& name, T& value,
+CLI::Option* add_choice(CLI::App& app, const std::string& name, std::function<void(T)> set,
                         std::vector<std::pair<std::string, T>> choices, const std::string& help) {
     return app.add_option_function<std::string>(
         name,
-        [name, &value, choices = std::move(choices)](const std::string& word) {
+        [name, set = std::move(set), choices = std::move(choices)](const std::string& word) {
             std::string words;
             for (const auto& [choice, meaning] : choices) {
-                if (word == choice) {
-                    value = meaning;
-                    return;
-                }
+                if (word == choice) return set(meaning);
                 words += (words.empty() ? "" : choice == choices.back().first ? " or " : ", ") + choice;
             }
             throw CLI::ValidationError(name + " " + word + ": choose " + words);
         },
         help);
+}
+template <typename T>
+CLI::Option* add_choice(CLI::App& app, const std::string& name, T& value,
+                        std::vector<std::pair<std::string, T>> choices, const std::string& help) {
+    return add_choice<T>(
+        app, name, [&value](T meaning) { value = meaning; }, std::move(choices), help);
 }
 
 /// A progress bar on standard error, only if that is a terminal and the user did not ask for quiet. Also turns an
