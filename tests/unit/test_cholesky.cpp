@@ -1,0 +1,112 @@
+// The sparse factorisation against matrices whose inverse is known, and against dense elimination.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "solve/cholesky.h"
+
+namespace sinew {
+namespace {
+
+// Gaussian elimination without pivoting, which a positive definite matrix does not need.
+std::vector<double> dense_solve(std::vector<std::vector<double>> a, std::vector<double> b) {
+    const std::size_t n = b.size();
+    for (std::size_t j = 0; j < n; ++j)
+        for (std::size_t i = j + 1; i < n; ++i) {
+            const double f = a[i][j] / a[j][j];
+            for (std::size_t k = j; k < n; ++k) a[i][k] -= f * a[j][k];
+            b[i] -= f * b[j];
+        }
+    for (std::size_t i = n; i-- > 0;) {
+        for (std::size_t k = i + 1; k < n; ++k) b[i] -= a[i][k] * b[k];
+        b[i] /= a[i][i];
+    }
+    return b;
+}
+
+TEST(Cholesky, SolvesThePathOfSprings) {
+    // Held at both ends: node i of n between 0 at one end and 1 at the other is (i + 1) / (n + 1).
+    constexpr std::uint32_t n = 100;
+    std::vector<MatrixEntry> entries;
+    for (std::uint32_t i = 0; i < n; ++i) entries.push_back({i, i, 2});
+    for (std::uint32_t i = 0; i + 1 < n; ++i) entries.push_back({i, i + 1, -1});
+    const auto cholesky = Cholesky::factor(n, entries);
+    ASSERT_TRUE(cholesky.ok()) << cholesky.error().message;
+    std::vector<double> b(n, 0.0);
+    b[n - 1] = 1;
+    const std::vector<double> x = cholesky->solve(b);
+    for (std::uint32_t i = 0; i < n; ++i) EXPECT_NEAR(x[i], (i + 1.0) / (n + 1.0), 1e-13);
+}
+
+TEST(Cholesky, AgreesWithEliminationInEveryColumnOfABatch) {
+    std::mt19937 random(7);
+    constexpr std::uint32_t n = 60;
+    std::vector<std::vector<double>> dense(n, std::vector<double>(n, 0.0));
+    std::vector<MatrixEntry> entries;
+    const auto add = [&](std::uint32_t i, std::uint32_t j, double v) {
+        entries.push_back({i, j, v});
+        dense[i][j] += v;
+        if (i != j) dense[j][i] += v;
+    };
+    for (int k = 0; k < 200; ++k) {  // edges of a graph, in either direction, some of them several times
+        const std::uint32_t i = std::uint32_t(random() % n), j = std::uint32_t(random() % n);
+        const double v = 0.1 + double(random() % 100) / 10;
+        if (i == j) continue;
+        add(i, j, -v);
+        add(i, i, v);
+        add(j, j, v);
+    }
+    for (std::uint32_t i = 0; i < n; ++i) add(i, i, 0.01);
+    const auto cholesky = Cholesky::factor(n, entries);
+    ASSERT_TRUE(cholesky.ok()) << cholesky.error().message;
+    std::vector<double> batch(n * Cholesky::kBatch);
+    for (double& v : batch) v = double(random() % 1000) / 100 - 5;
+    const std::vector<double> rhs = batch;
+    cholesky->solve_batch(batch);
+    for (std::size_t c = 0; c < Cholesky::kBatch; ++c) {
+        std::vector<double> b(n);
+        for (std::size_t i = 0; i < n; ++i) b[i] = rhs[i * Cholesky::kBatch + c];
+        const std::vector<double> expected = dense_solve(dense, b), alone = cholesky->solve(b);
+        for (std::size_t i = 0; i < n; ++i) {
+            EXPECT_NEAR(batch[i * Cholesky::kBatch + c], expected[i], 1e-9 * (1 + std::abs(expected[i])));
+            EXPECT_EQ(batch[i * Cholesky::kBatch + c], alone[i]);
+        }
+    }
+}
+
+TEST(Cholesky, NamesTheRowThatNothingHolds) {
+    // Two pairs; nothing holds the second.
+    const std::vector<MatrixEntry> entries = {{0, 0, 2}, {0, 1, -1}, {1, 1, 1}, {2, 2, 1}, {2, 3, -1}, {3, 3, 1}};
+    const auto cholesky = Cholesky::factor(4, entries);
+    ASSERT_FALSE(cholesky.ok());
+    EXPECT_EQ(cholesky.error().code, ErrorCode::internal);
+    EXPECT_TRUE(cholesky.error().message.find("row 2") != std::string::npos ||
+                cholesky.error().message.find("row 3") != std::string::npos)
+        << cholesky.error().message;
+}
+
+TEST(Cholesky, HoldsTheFactorsAgainstTheMemoryLimit) {
+    std::vector<MatrixEntry> entries;
+    for (std::uint32_t i = 0; i < 300; ++i)
+        for (std::uint32_t j = 0; j <= i; ++j) entries.push_back({i, j, i == j ? 400.0 : -1.0});
+    Context context;
+    context.memory_limit = 100'000;
+    const auto refused = Cholesky::factor(300, entries, &context);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, ErrorCode::too_large);
+    context.memory_limit = 10'000'000;
+    EXPECT_TRUE(Cholesky::factor(300, entries, &context).ok());
+    context.cancel = true;
+    EXPECT_EQ(Cholesky::factor(300, entries, &context).error().code, ErrorCode::cancelled);
+}
+
+TEST(Cholesky, AnEmptyMatrixIsFine) {
+    const auto cholesky = Cholesky::factor(0, {});
+    ASSERT_TRUE(cholesky.ok());
+    EXPECT_TRUE(cholesky->solve({}).empty());
+}
+
+}  // namespace
+}  // namespace sinew
