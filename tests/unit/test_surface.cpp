@@ -1,0 +1,220 @@
+// The tree over triangles against looking at every one; the Laplacian against shapes whose answer is known.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+#include <random>
+
+#include "characters/shapes.h"
+#include "surface/surface.h"
+#include "surface/triangle_tree.h"
+#include "surface/vectors.h"
+
+namespace sinew {
+namespace {
+
+using test::Shape;
+
+MeshView view(const Shape& shape) { return {shape.positions, shape.triangles, {}}; }
+
+Shape soup(int count, unsigned seed) {
+    std::mt19937 random(seed);
+    const auto coordinate = [&] { return float(random() % 2001) / 1000 - 1; };
+    Shape s;
+    for (int t = 0; t < count; ++t) {
+        const auto first = std::uint32_t(s.positions.size());
+        const Vec3 at{coordinate(), coordinate(), coordinate()};
+        for (int k = 0; k < 3; ++k) {
+            // One in five is degenerate: all corners on a line, or in a point.
+            const float size = t % 10 == 0 ? 0 : 0.2f;
+            Vec3 d{size * coordinate(), size * coordinate(), size * coordinate()};
+            if (t % 10 == 5) d = {0.1f * float(k), 0, 0};
+            s.positions.push_back({at.x + d.x, at.y + d.y, at.z + d.z});
+        }
+        s.triangles.push_back({first, first + 1, first + 2});
+    }
+    return s;
+}
+
+// The nearest point of a triangle by looking at a fine grid of its points.
+double sampled_distance(const Point3& a, const Point3& b, const Point3& c, const Point3& p) {
+    constexpr int n = 100;
+    double best = INFINITY;
+    for (int i = 0; i <= n; ++i)
+        for (int j = 0; i + j <= n; ++j) {
+            const double u = double(i) / n, v = double(j) / n;
+            const Point3 d = (1 - u - v) * a + u * b + v * c - p;
+            best = std::min(best, norm(d));
+        }
+    return best;
+}
+
+TEST(TriangleTree, NearestPointIsThatOfEveryTriangleLookedAt) {
+    const Shape s = soup(300, 1);
+    const TriangleTree tree(s.positions, s.triangles);
+    std::mt19937 random(2);
+    for (int k = 0; k < 300; ++k) {
+        const Point3 p{double(random() % 3001) / 1000 - 1.5, double(random() % 3001) / 1000 - 1.5,
+                       double(random() % 3001) / 1000 - 1.5};
+        double best = INFINITY;
+        for (const Triangle& t : s.triangles) {
+            const Point3 a = to_point(s.positions[t[0]]), b = to_point(s.positions[t[1]]),
+                         c = to_point(s.positions[t[2]]);
+            const auto w = nearest_in_triangle(a, b, c, p);
+            best = std::min(best, norm(w[0] * a + w[1] * b + w[2] * c - p));
+        }
+        const SurfacePoint found = tree.nearest(p, 10);
+        ASSERT_NE(found.triangle, SurfacePoint::none);
+        EXPECT_NEAR(found.distance, best, 1e-12);
+        EXPECT_NEAR(found.share[0] + found.share[1] + found.share[2], 1, 1e-12);
+        for (const double w : found.share) EXPECT_GE(w, 0);
+        // Nothing nearer than that.
+        EXPECT_EQ(tree.nearest(p, best * 0.999).triangle, SurfacePoint::none);
+    }
+}
+
+TEST(TriangleTree, NearestPointInATriangleIsNotBeatenBySamples) {
+    const Shape s = soup(60, 3);
+    std::mt19937 random(4);
+    for (const Triangle& t : s.triangles) {
+        const Point3 a = to_point(s.positions[t[0]]), b = to_point(s.positions[t[1]]),
+                     c = to_point(s.positions[t[2]]);
+        for (int k = 0; k < 5; ++k) {
+            const Point3 p = a + Point3{double(random() % 601) / 1000 - 0.3, double(random() % 601) / 1000 - 0.3,
+                                        double(random() % 601) / 1000 - 0.3};
+            const auto w = nearest_in_triangle(a, b, c, p);
+            const double mine = norm(w[0] * a + w[1] * b + w[2] * c - p);
+            const double sampled = sampled_distance(a, b, c, p);
+            EXPECT_LE(mine, sampled + 1e-12);
+            EXPECT_GE(mine, sampled - 0.01);
+        }
+    }
+}
+
+TEST(TriangleTree, AClosedSurfaceLetsNothingThrough) {
+    // Also not through its edges and corners: from the middle to points on both sides of the lattice lines.
+    const Shape s = test::box({0, 0, 0}, {1, 1, 1}, 4);
+    const TriangleTree tree(s.positions, s.triangles);
+    for (int i = -8; i <= 8; ++i)
+        for (int j = -8; j <= 8; ++j) {
+            const Point3 out{2, i / 4.0, j / 4.0}, in{0.99, i / 8.1, j / 8.1};
+            EXPECT_TRUE(tree.blocked({0, 0, 0}, out, SurfacePoint::none, 1e-9)) << i << " " << j;
+            EXPECT_TRUE(tree.blocked(out, {0, 0, 0}, SurfacePoint::none, 1e-9));
+            EXPECT_FALSE(tree.blocked({0, 0, 0}, in, SurfacePoint::none, 1e-9));
+        }
+}
+
+TEST(TriangleTree, BlockedLeavesOutTheVertexAndTheEnds) {
+    const Shape s = test::sheet({0, 0, 0}, {1, 0, 0}, {0, 0, 1}, 1, 1);  // two triangles in the plane y = 0
+    const TriangleTree tree(s.positions, s.triangles);
+    EXPECT_TRUE(tree.blocked({0.3, -1, 0.1}, {0.3, 1, 0.1}, SurfacePoint::none, 0.01));
+    EXPECT_FALSE(tree.blocked({0.3, -1, 0.1}, {0.3, -0.5, 0.1}, SurfacePoint::none, 0.01));
+    EXPECT_FALSE(tree.blocked({0.3, -0.005, 0.1}, {0.3, 1, 0.1}, SurfacePoint::none, 0.01));
+    EXPECT_FALSE(tree.blocked({0.3, -1, 0.1}, {0.3, 0.005, 0.1}, SurfacePoint::none, 0.01));
+    EXPECT_FALSE(tree.blocked({-3, 0, 0}, {3, 0, 0}, SurfacePoint::none, 0.01)) << "in its plane";
+    // The corner that both triangles share.
+    std::uint32_t shared = 0;
+    for (const std::uint32_t v : s.triangles[0])
+        for (const std::uint32_t w : s.triangles[1])
+            if (v == w) shared = v;
+    EXPECT_FALSE(tree.blocked({0.3, -1, 0.1}, {0.3, 1, 0.1}, shared, 0.01));
+    EXPECT_FALSE(TriangleTree({}, {}).blocked({0, 0, 0}, {1, 0, 0}, 0, 0));
+    EXPECT_EQ(TriangleTree({}, {}).nearest({0, 0, 0}, 1).triangle, SurfacePoint::none);
+}
+
+Surface surface_of(const Shape& shape) { return build_surface(view(shape), analyse_mesh(view(shape))); }
+
+// (L f)_i over the mass: minus the Laplacian of f.
+std::vector<double> laplacian(const Surface& s, const std::vector<double>& f) {
+    std::vector<double> out(s.nodes(), 0.0);
+    for (const Surface::Edge& e : s.edges) {
+        out[e.a] += e.weight * (f[e.a] - f[e.b]);
+        out[e.b] += e.weight * (f[e.b] - f[e.a]);
+    }
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] /= s.mass[i];
+    return out;
+}
+
+TEST(Surface, SphereHasItsAreaItsNormalsAndItsEigenfunctions) {
+    const Shape shape = test::sphere({0, 0, 0}, 1, 4);
+    const Surface s = surface_of(shape);
+    EXPECT_EQ(s.components, 1u);
+    double area = 0;
+    for (const double m : s.mass) area += m;
+    EXPECT_NEAR(area, 4 * std::numbers::pi, 0.03);
+    // Coordinates are eigenfunctions of the sphere's Laplacian, with eigenvalue 2.
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        std::vector<double> f(s.nodes());
+        double sum = 0, square = 0;
+        for (std::size_t i = 0; i < f.size(); ++i) f[i] = to_point(shape.positions[s.vertex_of[i]])[axis];
+        const std::vector<double> lf = laplacian(s, f);
+        for (std::size_t i = 0; i < f.size(); ++i)
+            sum += f[i] * lf[i] * s.mass[i], square += f[i] * f[i] * s.mass[i];
+        EXPECT_NEAR(sum / square, 2, 0.02);
+    }
+    for (std::size_t i = 0; i < s.nodes(); ++i)
+        EXPECT_GT(dot(s.normal[i], to_point(shape.positions[s.vertex_of[i]])), 0.999);
+}
+
+TEST(Surface, LinearFunctionsAreHarmonicInAFlatSheet) {
+    const Shape shape = test::sheet({0, 0, 0}, {1, 0, 0}, {0, 0, 2}, 7, 5);
+    const Surface s = surface_of(shape);
+    std::vector<double> f(s.nodes());
+    for (std::size_t i = 0; i < f.size(); ++i) {
+        const Point3 p = to_point(shape.positions[s.vertex_of[i]]);
+        f[i] = 3 * p[0] - p[2];
+    }
+    const std::vector<double> lf = laplacian(s, f);
+    for (std::size_t i = 0; i < f.size(); ++i) {
+        const Point3 p = to_point(shape.positions[s.vertex_of[i]]);
+        // Diagonals have weight 0, which is raised to the least one. That is what is left here.
+        if (std::abs(p[0]) < 0.99 && std::abs(p[2]) < 1.99) {
+            EXPECT_NEAR(lf[i] * s.mass[i], 0, 1e-3);
+        }
+    }
+}
+
+TEST(Surface, AnythingHasPositiveWeightsAndMasses) {
+    Shape shape = soup(200, 5);
+    const auto fan = std::uint32_t(shape.positions.size());
+    // Five triangles at one edge, a duplicate, one with two equal corners, a needle, and a cap whose angle is 180°.
+    for (const Vec3 p : {Vec3{5, 0, 0}, {6, 0, 0}, {5, 1, 0}, {5, 0, 1}, {5, -1, 0}, {5, 0, -1}, {5.5f, 1e-7f, 0}})
+        shape.positions.push_back(p);
+    for (std::uint32_t k = 2; k < 7; ++k) shape.triangles.push_back({fan, fan + 1, fan + k});
+    shape.triangles.push_back({fan, fan + 1, fan + 2});
+    shape.triangles.push_back({fan, fan, fan + 3});
+    shape.triangles.push_back({fan + 1, fan + 6, fan + 6});
+    const Surface s = surface_of(shape);
+    EXPECT_GT(s.components, 150u);
+    for (const Surface::Edge& e : s.edges) {
+        EXPECT_LT(e.a, e.b);
+        EXPECT_TRUE(e.weight > 0 && e.weight < 1e4) << e.weight;
+        EXPECT_EQ(s.component[e.a], s.component[e.b]);
+    }
+    for (const double m : s.mass) EXPECT_TRUE(m > 0 && std::isfinite(m)) << m;
+    for (const Point3& n : s.normal) EXPECT_TRUE(norm(n) == 0 || std::abs(norm(n) - 1) < 1e-12);
+    for (std::size_t v = 0; v < shape.positions.size(); ++v) ASSERT_LT(s.node_of[v], s.nodes());
+}
+
+TEST(Surface, SeamsAreWeldedAndUnusedVerticesHaveNoNode) {
+    Shape shape = test::box({0, 0, 0}, {1, 1, 1}, 2), split;
+    for (const Triangle& t : shape.triangles) {
+        const auto first = std::uint32_t(split.positions.size());
+        for (const std::uint32_t v : t) split.positions.push_back(shape.positions[v]);
+        split.triangles.push_back({first, first + 1, first + 2});
+    }
+    split.positions.push_back({9, 9, 9});
+    const Surface whole = surface_of(shape), welded = surface_of(split);
+    EXPECT_EQ(welded.nodes(), whole.nodes());
+    EXPECT_EQ(welded.components, 1u);
+    EXPECT_EQ(welded.edges.size(), whole.edges.size());
+    EXPECT_EQ(welded.node_of.back(), Surface::none);
+    double a = 0, b = 0;
+    for (const double m : whole.mass) a += m;
+    for (const double m : welded.mass) b += m;
+    EXPECT_NEAR(a, 24, 1e-3);
+    EXPECT_NEAR(b, 24, 1e-3);
+}
+
+}  // namespace
+}  // namespace sinew
