@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "field/geodesic.h"
 #include "sinew/bind.h"
-#include "sinew/field.h"
 
 namespace sinew::bench {
 

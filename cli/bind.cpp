@@ -228,8 +228,9 @@ void add_bind(CLI::App& app, int& exit) {
         ->group("Weights");
     std::vector<std::pair<std::string, FalloffLaw>> laws;
     for (const auto& [name, law] : falloff_laws()) laws.emplace_back(name, law);
-    add_choice<FalloffLaw>(*c, "--falloff-law", o.falloff.law, laws,
-                           "inverse-power (default), inverse-quadratic, exponential, cubic-hermite or linear")
+    add_choice<FalloffLaw>(
+        *c, "--falloff-law", o.falloff.law, laws,
+        "inverse-power (default), inverse-quadratic, exponential, cubic-hermite, linear; power for methods of heat")
         ->group("Weights");
     c->add_option("--smoothness", o.falloff.smoothness,
                   "exponential: share of the longest side on which influence falls to 1/e")
@@ -237,6 +238,9 @@ void add_bind(CLI::App& app, int& exit) {
         ->group("Weights");
     c->add_option("--threshold", o.falloff.threshold,
                   "cubic-hermite, linear: share of the longest side beyond which nothing reaches")
+        ->capture_default_str()
+        ->group("Weights");
+    c->add_option("--power", o.falloff.power, "power: exponent of heat or weights; above 1 is harder")
         ->capture_default_str()
         ->group("Weights");
     c->add_option("--hard-range", o.hard_range,

@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "posing.h"
-#include "sinew/field.h"
+#include "sinew/domain.h"
 
 namespace sinew::cli {
 namespace {

@@ -20,6 +20,7 @@ std::span<const std::pair<std::string_view, FalloffLaw>> falloff_laws() {
         {"exponential", FalloffLaw::exponential},
         {"cubic-hermite", FalloffLaw::cubic_hermite},
         {"linear", FalloffLaw::linear},
+        {"power", FalloffLaw::power},
     };
     return laws;
 }
@@ -104,6 +105,7 @@ nlohmann::ordered_json make_report(const BindRun& run) {
           {"lambda_max", as_given(o.falloff.lambda_max)},
           {"smoothness", as_given(o.falloff.smoothness)},
           {"threshold", as_given(o.falloff.threshold)},
+          {"power", as_given(o.falloff.power)},
           {"hard_range", {as_given(o.hard_range[0]), as_given(o.hard_range[1])}},
           {"max_influences",
            o.finish.max_influences == all_influences ? json("all") : json(o.finish.max_influences)},

@@ -9,7 +9,6 @@
 
 #include "sinew/core.h"
 #include "sinew/domain.h"
-#include "sinew/field.h"
 #include "sinew/skeleton.h"
 #include "sinew/weights.h"
 
@@ -23,9 +22,16 @@ enum class Method {
     connectivity,       ///< seed 002: the closest bone, and near its ends what the skeleton connects there
 };
 
+/// What a method's field is: which falloff laws suit it.
+enum class FieldKind {
+    distance,  ///< every law but power
+    strength,  ///< heat, or weights: power
+};
+
 /// The rows of the method table, for help texts and reports.
 struct MethodInfo {
     Method method;
+    FieldKind field;
     std::string_view name;     ///< as on the command line
     std::string_view summary;  ///< domain, field, falloff in a few words
 };
@@ -86,7 +92,10 @@ struct BindReport {
 class Binding {
 public:
     const BindReport& report() const { return report_; }
+    /// Of a method that measures distances; empty (width 0) for others.
     const DistanceTable& distances() const { return distances_; }
+    /// Of a method whose field is a strength already (heat, weights); empty for others.
+    const InfluenceTable& influences() const { return influences_; }
     const std::vector<Bone>& bones() const { return bones_; }
     const std::vector<Coverage>& coverage() const { return coverage_; }
 
@@ -101,6 +110,7 @@ private:
     friend Result<Binding> bind(const MeshView&, const Skeleton&, const BindOptions&, Context*);
     BindReport report_;
     DistanceTable distances_;
+    InfluenceTable influences_;
     std::vector<Bone> bones_;
     std::vector<Coverage> coverage_;
     FalloffOptions falloff_;

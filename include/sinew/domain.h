@@ -1,5 +1,5 @@
 // sinew/domain.h: where distance is measured: the topology of the mesh, voxels of the volume that it encloses, and
-// the sparse octree over them.
+// the sparse octree over them; and what is measured there.
 //
 // After "Geodesic Binding for Degenerate Character Geometry Using Sparse Voxelization" (Dionne and de Lasa,
 // IEEE TVCG 2014), sections 4 and 5. docs/methods/geodesic-voxel.md says what differs and why.
@@ -176,5 +176,20 @@ struct BoneSeeds {
 
 /// A bone that crosses no leaf starts from the nearest leaf, with its distance as a head start.
 BoneSeeds seed_bones(const Domain& domain, std::span<const Bone> bones, std::size_t joint_count);
+
+struct GeodesicOptions {
+    float penalty = 4;  ///< factor on a step into a boundary voxel (seed 003, alg. 3), 1..100
+};
+Status check(const GeodesicOptions& options);
+
+/// How far each vertex is from the bones of one joint, inside the volume: the field by which `bind` measures, for
+/// any vertex and not only for a joint's nearest. V distances in scene units (steps into boundary voxels count
+/// `penalty` times), between the eight voxels around a vertex by trilinear shares; +inf where the joint's part of
+/// the volume does not reach. Parts without bones are reached over bridges. The overshoot of BindOptions is not
+/// added. Joints must be marked (select_deforming); a joint that does not deform is an error. Time: that of bind's
+/// first stages and one sweep.
+Result<std::vector<float>> joint_distance(const MeshView& mesh, const Skeleton& skeleton, std::uint32_t joint,
+                                          const VoxelizeOptions& voxels = {}, const GeodesicOptions& geodesic = {},
+                                          Context* context = nullptr);
 
 }  // namespace sinew

@@ -69,13 +69,26 @@ struct InfluenceTable {
     std::vector<float> strength;
 };
 
-/// How distance becomes strength. d is in unit-cube units.
+/// How distance, or heat, becomes strength. d is in unit-cube units.
 enum class FalloffLaw {
     inverse_power,      ///< max(tolerance, d)^-λ, λ = (1-α) λmin + α λmax (seed 003, eq. 8, 9)
     inverse_quadratic,  ///< ((1-α) d + α d²)^-2 (the paper's conference version)
     exponential,        ///< e^(-d / smoothness) (seed 000)
     cubic_hermite,      ///< 1 - 3 t² + 2 t³ with t = d / reach (seed 004), see FalloffOptions::threshold
     linear,             ///< 1 - t
+    power,              ///< h^power, of what is a strength already: heat (seed 001), or weights
+};
+
+/// Where influence is harder or softer than elsewhere: the parameter that shapes the law (see shape_of), by joint
+/// and by vertex. NaN = nothing said. A vertex's own value comes before those of joints.
+///
+/// smoothness and threshold are lengths: a joint's value is how far that joint reaches. alpha and power say how
+/// hard joints are set off from each other: a vertex takes the mean of its joints' values, weighted by the
+/// strengths that the law has without this map, so that borders between joints stay where they are.
+struct FalloffMap {
+    std::vector<float> of_joint;   ///< per joint of the skeleton, or empty
+    std::vector<float> of_vertex;  ///< V or empty
+    bool empty() const { return of_joint.empty() && of_vertex.empty(); }
 };
 
 struct FalloffOptions {
@@ -90,12 +103,22 @@ struct FalloffOptions {
     /// and at most the threshold. Where even the nearest joint is beyond it, that joint has all.
     float threshold = 0.5f;
     int neighbours = 4;  ///< ≥ 1
+    float power = 1;     ///< power: the exponent, > 0 and at most 100; above 1 is harder
+    FalloffMap map;
 };
+/// Every value of the map is checked as the option that it stands for.
 Status check(const FalloffOptions& options);
 
+/// The parameter that a FalloffMap overrides: alpha, smoothness, threshold or power.
+float FalloffOptions::*shape_of(FalloffLaw law);
+
 /// Distance to strength, row by row, relative to the row's strongest (so nothing overflows): the strongest
-/// has strength 1. Rows of unreachable joints only become empty. O(V · width), parallel.
+/// has strength 1. Rows of unreachable joints only become empty. FalloffLaw::power is not for distances: an error,
+/// as is a map whose lengths do not fit. O(V · width), parallel.
 Result<InfluenceTable> apply_falloff(const DistanceTable& distances, const FalloffOptions& options,
+                                     Context* context = nullptr);
+/// The same for what is a strength already. FalloffLaw::power only.
+Result<InfluenceTable> apply_falloff(const InfluenceTable& strengths, const FalloffOptions& options,
                                      Context* context = nullptr);
 
 /// How the influence limit cuts (needs.md 10).

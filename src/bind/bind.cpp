@@ -17,20 +17,21 @@ namespace {
 
 struct Row {
     MethodInfo info;
-    Result<DistanceRows> (*run)(const Task&);
+    Result<MethodRows> (*run)(const Task&);
 };
 
 // A method is a function in a file of its own, and a row here.
 constexpr Row kMethods[] = {
-    {{Method::geodesic_voxel, "geodesic-voxel",
+    {{Method::geodesic_voxel, FieldKind::distance, "geodesic-voxel",
       "sparse voxels, graph distance with boundary penalty, inverse power (Dionne and de Lasa 2014)"},
      bind_geodesic_voxel},
-    {{Method::closest_distance, "closest-distance", "open space, straight distance, inverse power"},
+    {{Method::closest_distance, FieldKind::distance, "closest-distance",
+      "open space, straight distance, inverse power"},
      bind_closest_distance},
-    {{Method::closest_hierarchy, "closest-hierarchy",
+    {{Method::closest_hierarchy, FieldKind::distance, "closest-hierarchy",
       "open space, straight distance within two hops of the closest joint, inverse power"},
      bind_closest_hierarchy},
-    {{Method::connectivity, "connectivity",
+    {{Method::connectivity, FieldKind::distance, "connectivity",
       "open space, closest bone and those connected to its nearer end, inverse distance to their centres"},
      bind_connectivity},
 };
@@ -111,7 +112,16 @@ Status check(const BindOptions& options) {
         return Error{ErrorCode::usage, "the hard range [" + std::to_string(lower) + ", " + std::to_string(upper) +
                                            "] must lie within [0, 1], lower end first"};
     }
-    if (to_string(options.method).empty()) return Error{ErrorCode::usage, "there is no such method"};
+    const auto row = std::find_if(std::begin(kMethods), std::end(kMethods),
+                                  [&](const Row& r) { return r.info.method == options.method; });
+    if (row == std::end(kMethods)) return Error{ErrorCode::usage, "there is no such method"};
+    const bool power = options.falloff.law == FalloffLaw::power;
+    if (power && row->info.field == FieldKind::distance)
+        return Error{ErrorCode::usage, "falloff law power is for heat and weights, and method " +
+                                           std::string(row->info.name) + " measures distances: choose another law"};
+    if (!power && row->info.field == FieldKind::strength)
+        return Error{ErrorCode::usage, "method " + std::string(row->info.name) +
+                                           " does not measure distances: its only falloff law is power"};
     return Done{};
 }
 
@@ -165,6 +175,17 @@ float longest_side(const MeshView& mesh) {
     return static_cast<float>(std::max({high[0] - low[0], high[1] - low[1], high[2] - low[2]}));
 }
 
+/// Copies rows to the vertices that share them.
+void share_rows(const RowPlan& plan, std::size_t width, std::vector<std::uint32_t>& joint,
+                std::vector<float>& value) {
+    for (std::size_t v = 0; v < plan.source.size(); ++v) {
+        const std::size_t from = plan.source[v];
+        if (from == v) continue;
+        std::copy_n(joint.data() + from * width, width, joint.data() + v * width);
+        std::copy_n(value.data() + from * width, width, value.data() + v * width);
+    }
+}
+
 }  // namespace
 
 Result<Binding> bind(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options, Context* context) {
@@ -208,21 +229,19 @@ Result<Binding> bind(const MeshView& mesh, const Skeleton& skeleton, const BindO
                     context, clock,    report,  binding.bones_};
     const Row& row = *std::find_if(std::begin(kMethods), std::end(kMethods),
                                    [&](const Row& r) { return r.info.method == options.method; });
-    Result<DistanceRows> rows = row.run(task);
+    Result<MethodRows> rows = row.run(task);
     if (!rows) return rows.error();
-    binding.distances_ = std::move(rows->table);
     binding.coverage_ = std::move(rows->coverage);
-    DistanceTable& table = binding.distances_;
-
-    for (std::size_t v = 0; v < table.vertices; ++v) {
-        const std::uint32_t from = plan.source[v];
-        if (from != v) {
-            std::copy_n(table.joint.begin() + static_cast<std::ptrdiff_t>(from * table.width), table.width,
-                        table.joint.begin() + static_cast<std::ptrdiff_t>(v * table.width));
-            std::copy_n(table.distance.begin() + static_cast<std::ptrdiff_t>(from * table.width), table.width,
-                        table.distance.begin() + static_cast<std::ptrdiff_t>(v * table.width));
-            binding.coverage_[v] = binding.coverage_[from];
-        }
+    if (auto* distances = std::get_if<DistanceTable>(&rows->table)) {
+        share_rows(plan, distances->width, distances->joint, distances->distance);
+        binding.distances_ = std::move(*distances);
+    } else {
+        auto& influences = std::get<InfluenceTable>(rows->table);
+        share_rows(plan, influences.width, influences.joint, influences.strength);
+        binding.influences_ = std::move(influences);
+    }
+    for (std::size_t v = 0; v < plan.source.size(); ++v) {
+        binding.coverage_[v] = binding.coverage_[plan.source[v]];
         ++report.coverage[static_cast<std::size_t>(binding.coverage_[v])];
     }
 
@@ -247,10 +266,11 @@ Result<SkinWeights> Binding::weights(const FalloffOptions& falloff, const Finish
     const bool kept_all = finish_.max_influences == all_influences;
     if (!kept_all && (finish_options.max_influences == all_influences ||
                       static_cast<std::size_t>(finish_options.max_influences) > kept_joints(finish_))) {
-        return Error{ErrorCode::usage, "only the " + std::to_string(distances_.width) +
+        return Error{ErrorCode::usage, "only the " + std::to_string(std::max(distances_.width, influences_.width)) +
                                            " nearest joints were kept: bind again with a larger limit"};
     }
-    Result<InfluenceTable> influences = apply_falloff(distances_, falloff, context);
+    Result<InfluenceTable> influences = influences_.width > 0 ? apply_falloff(influences_, falloff, context)
+                                                              : apply_falloff(distances_, falloff, context);
     if (!influences) return influences.error();
     return finish(*influences, finish_options, context);
 }

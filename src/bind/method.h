@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <variant>
 
 #include "bind/rows.h"
 #include "core/parallel.h"
@@ -58,8 +59,14 @@ struct Task {
     }
 };
 
-/// Rows of distances, filled in parallel, and how each vertex came by its own. Rows of vertices that share
-/// another's are filled by the caller.
+/// What a method returns: a table of distances, or of what is a strength already (heat, weights), and how each
+/// vertex came by its row. Rows of vertices that share another's are filled by the caller.
+struct MethodRows {
+    std::variant<DistanceTable, InfluenceTable> table;
+    std::vector<Coverage> coverage;
+};
+
+/// Rows of distances, filled in parallel.
 struct DistanceRows {
     using Entry = std::pair<float, std::uint32_t>;  ///< distance, joint
 
@@ -84,11 +91,43 @@ struct DistanceRows {
         }
         coverage[vertex] = row.empty() ? Coverage::none : how;
     }
+
+    operator MethodRows() && { return {std::move(table), std::move(coverage)}; }
 };
 
-Result<DistanceRows> bind_geodesic_voxel(const Task& task);
-Result<DistanceRows> bind_closest_distance(const Task& task);
-Result<DistanceRows> bind_closest_hierarchy(const Task& task);
-Result<DistanceRows> bind_connectivity(const Task& task);
+/// Rows of strengths, filled in parallel.
+struct InfluenceRows {
+    using Entry = std::pair<float, std::uint32_t>;  ///< strength ≥ 0, joint
+
+    InfluenceTable table;
+    std::vector<Coverage> coverage;
+
+    explicit InfluenceRows(const Task& task) : coverage(task.mesh.positions.size(), Coverage::none) {
+        table.vertices = task.mesh.positions.size();
+        table.width = task.width();
+        table.joint.assign(table.vertices * table.width, DistanceTable::none);
+        table.strength.assign(table.vertices * table.width, 0.0f);
+    }
+
+    /// Sorts the row, strongest first, and keeps what fits. One without any strength is Coverage::none.
+    void store(std::uint32_t vertex, std::span<Entry> row, Coverage how) {
+        std::sort(row.begin(), row.end(), [](const Entry& a, const Entry& b) {
+            return a.first != b.first ? a.first > b.first : a.second < b.second;
+        });
+        std::size_t n = 0;
+        for (; n < std::min(row.size(), table.width) && row[n].first > 0; ++n) {
+            table.strength[vertex * table.width + n] = row[n].first;
+            table.joint[vertex * table.width + n] = row[n].second;
+        }
+        coverage[vertex] = n == 0 ? Coverage::none : how;
+    }
+
+    operator MethodRows() && { return {std::move(table), std::move(coverage)}; }
+};
+
+Result<MethodRows> bind_geodesic_voxel(const Task& task);
+Result<MethodRows> bind_closest_distance(const Task& task);
+Result<MethodRows> bind_closest_hierarchy(const Task& task);
+Result<MethodRows> bind_connectivity(const Task& task);
 
 }  // namespace sinew

@@ -69,7 +69,7 @@ void extend_leaf_bones(const Task& task) {
 
 // Calls fill(vertex, joints, row) for every row, and stores what it leaves in `row`.
 template <typename Fill>
-Result<DistanceRows> each_row(const Task& task, Fill&& fill) {
+Result<MethodRows> each_row(const Task& task, Fill&& fill) {
     DistanceRows rows(task);
     for (const JointSet& set : task.plan.sets)
         parallel_chunks(task.context, set.vertices.size(), 512,
@@ -88,7 +88,7 @@ Result<DistanceRows> each_row(const Task& task, Fill&& fill) {
                             }
                         });
     if (cancelled(task.context)) return Error{ErrorCode::cancelled, "cancelled while measuring distances"};
-    return rows;
+    return MethodRows(std::move(rows));
 }
 
 float closeness(const BoneShapes& shapes, std::uint32_t joint, const Point3& p, float overshoot) {
@@ -155,8 +155,8 @@ std::vector<Connected> connect(const std::vector<Bone>& bones) {
 
 }  // namespace
 
-Result<DistanceRows> bind_closest_distance(const Task& task) {
-    return task.clock.run("distances", [&]() -> Result<DistanceRows> {
+Result<MethodRows> bind_closest_distance(const Task& task) {
+    return task.clock.run("distances", [&]() -> Result<MethodRows> {
         extend_leaf_bones(task);
         const BoneShapes shapes(task.skeleton, task.bones);
         return each_row(task, [&](std::uint32_t v, const JointSet& set, std::vector<Entry>& row) {
@@ -168,8 +168,8 @@ Result<DistanceRows> bind_closest_distance(const Task& task) {
     });
 }
 
-Result<DistanceRows> bind_closest_hierarchy(const Task& task) {
-    return task.clock.run("distances", [&]() -> Result<DistanceRows> {
+Result<MethodRows> bind_closest_hierarchy(const Task& task) {
+    return task.clock.run("distances", [&]() -> Result<MethodRows> {
         extend_leaf_bones(task);
         const BoneShapes shapes(task.skeleton, task.bones);
         const auto near = neighbourhoods(task.skeleton);
@@ -188,8 +188,8 @@ Result<DistanceRows> bind_closest_hierarchy(const Task& task) {
     });
 }
 
-Result<DistanceRows> bind_connectivity(const Task& task) {
-    return task.clock.run("distances", [&]() -> Result<DistanceRows> {
+Result<MethodRows> bind_connectivity(const Task& task) {
+    return task.clock.run("distances", [&]() -> Result<MethodRows> {
         extend_leaf_bones(task);
         const std::vector<Bone>& bones = task.bones;
         const std::vector<Connected> connected = connect(bones);

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <tuple>
 
-#include "sinew/field.h"
+#include "field/geodesic.h"
 
 namespace sinew {
 namespace {

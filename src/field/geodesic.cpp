@@ -19,7 +19,7 @@
 #endif
 
 #include "core/parallel.h"
-#include "sinew/field.h"
+#include "field/geodesic.h"
 
 namespace sinew {
 namespace {

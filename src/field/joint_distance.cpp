@@ -1,12 +1,10 @@
 // The field of one joint, sampled on the surface: what a picture of distances shows.
 
-#include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "core/parallel.h"
-#include "domain/trace.h"
-#include "sinew/field.h"
+#include "field/geodesic.h"
+#include "field/leaf_sample.h"
 
 namespace sinew {
 
@@ -42,36 +40,17 @@ Result<std::vector<float>> joint_distance(const MeshView& mesh, const Skeleton& 
     Result<LeafDistances> field = solver.nearest(seeds, joints, bridges, 1, context);
     if (!field) return field.error();
 
-    const GridTransform& t = domain->transform;
-    constexpr float nowhere = std::numeric_limits<float>::infinity();
-    std::vector<float> out(mesh.positions.size(), nowhere);
+    std::vector<float> out(mesh.positions.size(), std::numeric_limits<float>::infinity());
     parallel_for(context, out.size(), 2048, [&](std::size_t v) {
-        const std::array<double, 3> p = to_voxels(t, mesh.positions[v]);
+        const LeafStencil s = leaf_stencil(*domain, mesh.positions[v]);
         double share = 0, sum = 0;
-        auto take = [&](int x, int y, int z, double weight, bool boundary_only) {
-            const int r = t.resolution;
-            if (x < 0 || y < 0 || z < 0 || x >= r || y >= r || z >= r) return;
-            const std::uint32_t leaf = domain->leaf_at(x, y, z);
-            if (leaf == Domain::none || field->joint[leaf] == DistanceTable::none) return;
-            if (boundary_only && !domain->leaves[leaf].boundary) return;
-            share += weight;
-            sum += weight * field->distance[leaf];
-        };
-        int base[3];
-        double f[3];
-        for (std::size_t k = 0; k < 3; ++k) {
-            if (!(p[k] >= 0 && p[k] < t.resolution)) return;
-            base[k] = static_cast<int>(std::floor(p[k] - 0.5));
-            f[k] = p[k] - 0.5 - base[k];
+        for (int k = 0; k < s.count; ++k) {
+            if (field->joint[s.leaf[k]] == DistanceTable::none) continue;
+            share += s.share[k];
+            sum += s.share[k] * field->distance[s.leaf[k]];
         }
-        // Among the eight voxels around the vertex, so that lines of equal distance are smooth.
-        for (int corner = 0; corner < 8; ++corner) {
-            const int i = corner & 1, j = corner >> 1 & 1, k = corner >> 2;
-            const double weight = (i ? f[0] : 1 - f[0]) * (j ? f[1] : 1 - f[1]) * (k ? f[2] : 1 - f[2]);
-            if (weight > 0) take(base[0] + i, base[1] + j, base[2] + k, weight, true);
-        }
-        if (share == 0) take(static_cast<int>(p[0]), static_cast<int>(p[1]), static_cast<int>(p[2]), 1, false);
-        if (share > 0) out[v] = static_cast<float>(sum / share * t.voxel / LeafDistances::units_per_voxel);
+        if (share > 0)
+            out[v] = static_cast<float>(sum / share * domain->transform.voxel / LeafDistances::units_per_voxel);
     });
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while measuring distances"};
     return out;

@@ -1,8 +1,8 @@
 // Weight that lies where the volume belongs to other joints.
 #include <string>
 
+#include "field/geodesic.h"
 #include "quality/measures.h"
-#include "sinew/field.h"
 
 namespace sinew {
 

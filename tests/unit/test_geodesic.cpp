@@ -6,7 +6,7 @@
 
 #include "characters/characters.h"
 #include "characters/shapes.h"
-#include "sinew/field.h"
+#include "field/geodesic.h"
 
 namespace sinew {
 namespace {

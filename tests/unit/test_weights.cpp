@@ -150,6 +150,83 @@ TEST(Falloff, DifficultRows) {
     EXPECT_EQ((*w)[6][0].weight, 1.0f);
 }
 
+TEST(Falloff, PowerOfStrengths) {
+    InfluenceTable heat;
+    heat.vertices = 2;
+    heat.width = 3;
+    heat.joint = {4, 1, DistanceTable::none, 2, DistanceTable::none, DistanceTable::none};
+    heat.strength = {0.8f, 0.2f, 0, 1e-20f, 0, 0};
+    FalloffOptions o;
+    o.law = FalloffLaw::power;
+    o.power = 2;
+    const auto s = apply_falloff(heat, o);
+    ASSERT_TRUE(s.ok());
+    EXPECT_EQ(s->joint, heat.joint);
+    EXPECT_FLOAT_EQ(s->strength[1], 1 / 16.0f);
+    EXPECT_EQ(s->strength[3], 1);
+    // Powers are not for distances, and other laws not for strengths.
+    EXPECT_FALSE(apply_falloff(table({{{0, 1}}}), o).ok());
+    EXPECT_FALSE(apply_falloff(heat, {}).ok());
+    o.power = 0;
+    EXPECT_FALSE(apply_falloff(heat, o).ok());
+}
+
+// Row of joints 0 and 1 at 0.2 and 0.3.
+TEST(Falloff, AMapByVertexIsTheOptionThere) {
+    const DistanceTable t = table({{{0, 0.2f}, {1, 0.3f}}, {{0, 0.2f}, {1, 0.3f}}});
+    for (const FalloffLaw law : {FalloffLaw::inverse_power, FalloffLaw::inverse_quadratic, FalloffLaw::exponential,
+                                 FalloffLaw::cubic_hermite, FalloffLaw::linear}) {
+        FalloffOptions plain, mapped, other;
+        plain.law = mapped.law = other.law = law;
+        other.*shape_of(law) = 0.7f;
+        mapped.map.of_vertex = {std::nanf(""), 0.7f};
+        mapped.map.of_joint = {std::nanf(""), std::nanf("")};
+        const auto a = apply_falloff(t, plain), b = apply_falloff(t, other), m = apply_falloff(t, mapped);
+        ASSERT_TRUE(a.ok() && b.ok() && m.ok());
+        EXPECT_FLOAT_EQ(m->strength[1], a->strength[1]);
+        EXPECT_FLOAT_EQ(m->strength[3], b->strength[3]);
+        EXPECT_NE(a->strength[1], b->strength[1]);
+    }
+}
+
+TEST(Falloff, AJointsOwnSmoothnessIsItsReach) {
+    FalloffOptions o;
+    o.law = FalloffLaw::exponential;
+    o.map.of_joint = {0.1f, 0.4f};
+    const auto s = apply_falloff(table({{{0, 0.2f}, {1, 0.3f}}}), o);
+    ASSERT_TRUE(s.ok());
+    // e^(-2) and e^(-0.75): the farther joint reaches farther.
+    EXPECT_EQ(s->joint[0], 1u);
+    EXPECT_NEAR(s->strength[1], std::exp(-2 + 0.75), 1e-6);
+}
+
+TEST(Falloff, AJointsOwnHardnessMovesNoBorder) {
+    FalloffOptions o;
+    o.map.of_joint = {0.9f, 0.1f};
+    // Equal distances stay equal, and close to joint 0 its hardness rules.
+    const auto s = apply_falloff(table({{{0, 0.2f}, {1, 0.2f}}, {{0, 0.02f}, {1, 0.2f}}}), o);
+    ASSERT_TRUE(s.ok());
+    EXPECT_EQ(s->strength[0], s->strength[1]);
+    FalloffOptions hard;
+    hard.alpha = 0.9f;
+    const auto h = apply_falloff(table({{{0, 0.02f}, {1, 0.2f}}}), hard);
+    EXPECT_NEAR(s->strength[3] / h->strength[1], 1, 0.01);
+}
+
+TEST(Falloff, MapsAreChecked) {
+    const DistanceTable t = table({{{0, 0.2f}, {3, 0.3f}}});
+    FalloffOptions o;
+    o.map.of_joint = {0.1f, 0.2f};  // joint 3 has influence
+    EXPECT_FALSE(apply_falloff(t, o).ok());
+    o.map.of_joint = {0.1f, 0.2f, 0.3f, 1.5f};
+    EXPECT_FALSE(check(o).ok());
+    o.map.of_joint.clear();
+    o.map.of_vertex = {0.1f, 0.1f};
+    EXPECT_FALSE(apply_falloff(t, o).ok());
+    o.map.of_vertex = {0.1f};
+    EXPECT_TRUE(apply_falloff(t, o).ok());
+}
+
 TEST(Falloff, OptionsAreChecked) {
     const auto bad = [](auto change) {
         FalloffOptions o;

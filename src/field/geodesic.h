@@ -1,4 +1,4 @@
-// sinew/field.h: what spreads from the bones over the domain.
+// Graph distances from the bones over the domain (seed 003, algorithm 3), and the bridges that they may take.
 #pragma once
 
 #include <span>
@@ -9,11 +9,6 @@
 #include "sinew/weights.h"
 
 namespace sinew {
-
-struct GeodesicOptions {
-    float penalty = 4;  ///< factor on a step into a boundary voxel (seed 003, alg. 3), 1..100
-};
-Status check(const GeodesicOptions& options);
 
 /// A link that adjacency does not have: it bridges to a part of the volume that no bone reaches.
 struct Bridge {
@@ -81,15 +76,5 @@ private:
     float penalty_;
     std::vector<std::uint32_t> cost_;  // per link
 };
-
-/// How far each vertex is from the bones of one joint, inside the volume: the field by which `bind` measures, for
-/// any vertex and not only for a joint's nearest. V distances in scene units (steps into boundary voxels count
-/// `penalty` times), between the eight voxels around a vertex by trilinear shares; +inf where the joint's part of
-/// the volume does not reach. Parts without bones are reached over bridges. The overshoot of BindOptions is not
-/// added. Joints must be marked (select_deforming); a joint that does not deform is an error. Time: that of bind's
-/// first stages and one sweep.
-Result<std::vector<float>> joint_distance(const MeshView& mesh, const Skeleton& skeleton, std::uint32_t joint,
-                                          const VoxelizeOptions& voxels = {}, const GeodesicOptions& geodesic = {},
-                                          Context* context = nullptr);
 
 }  // namespace sinew

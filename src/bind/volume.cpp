@@ -1,0 +1,62 @@
+#include "bind/volume.h"
+
+#include <cmath>
+
+namespace sinew {
+
+Result<Domain> build_volume(const Task& task, DomainKind kind) {
+    const VoxelizeOptions& voxels = task.options.voxels;
+    BindReport& report = task.report;
+    Result<VoxelGrid> grid =
+        task.clock.run("voxelize", [&] { return voxelize(task.mesh, task.topology, voxels, task.context); });
+    if (!grid) return grid.error();
+    report.boundary_voxels = grid->boundary.count();
+    report.interior_voxels = grid->interior.count();
+    const auto r = static_cast<std::size_t>(voxels.resolution);
+    report.exterior_voxels = r * r * r - report.boundary_voxels - report.interior_voxels;
+    report.ambiguous_voxels = grid->ambiguous;
+    report.ambiguous_inside = grid->ambiguous_inside;
+    extend_leaf_bones(task.bones, task.skeleton, *grid);
+
+    Result<Domain> domain =
+        task.clock.run("octree", [&] { return build_domain(*grid, task.bones, kind, task.context); });
+    if (!domain) return domain.error();
+    report.leaves = domain->leaves.size();
+    report.links = domain->link.size();
+    report.components = domain->component_count;
+    return domain;
+}
+
+BoneSeeds seed_volume(const Task& task, const Domain& domain) {
+    BoneSeeds seeds = seed_bones(domain, task.bones, task.skeleton.joints.size());
+    task.report.snapped_joints = seeds.snapped;
+    std::vector<bool> crossed(domain.leaves.size(), false);
+    for (const auto& list : seeds.of_joint)
+        for (const auto& seed : list) crossed[seed.leaf] = true;
+    task.report.bone_voxels = static_cast<std::size_t>(std::count(crossed.begin(), crossed.end(), true));
+    return seeds;
+}
+
+Coverage straight_row(const Task& task, const BoneShapes& shapes, const JointSet& set, std::uint32_t vertex,
+                      std::vector<DistanceRows::Entry>& row) {
+    const Point3 p = to_point(task.mesh.positions[vertex]);
+    row.clear();
+    if (task.used[vertex]) {
+        for (const std::uint32_t j : set.joints) {
+            const auto [nearest, beyond] = shapes.straight(j, p);
+            row.emplace_back(static_cast<float>(nearest + task.options.overshoot * beyond), j);
+        }
+        return Coverage::euclidean;
+    }
+    // Nobody sees it: the joint whose place is nearest has it to itself.
+    DistanceRows::Entry nearest{INFINITY, set.joints.front()};
+    for (const std::uint32_t j : set.joints) {
+        const Point3& q = shapes.place(j);
+        const auto d = static_cast<float>(std::hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]));
+        if (d < nearest.first) nearest = {d, j};
+    }
+    row.push_back(nearest);
+    return Coverage::unused;
+}
+
+}  // namespace sinew

@@ -1,0 +1,21 @@
+// What is measured at leaves, read at points between them.
+#pragma once
+
+#include <array>
+
+#include "sinew/domain.h"
+
+namespace sinew {
+
+/// The leaves around a point and their shares in what is measured there; the shares sum to 1.
+struct LeafStencil {
+    int count = 0;  ///< 0: outside the volume
+    std::array<std::uint32_t, 8> leaf{};
+    std::array<double, 8> share{};
+};
+
+/// The boundary leaves among the eight voxels whose centres surround the point, by trilinear shares, so that what
+/// is read is continuous over the surface. A point away from every surface takes the leaf it is in. O(levels).
+LeafStencil leaf_stencil(const Domain& domain, const Vec3& position);
+
+}  // namespace sinew
