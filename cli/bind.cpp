@@ -246,6 +246,13 @@ void add_bind(CLI::App& app, int& exit) {
     c->add_option("--hard-range", o.hard_range,
                   "connectivity: FROM TO along a bone, 0..1, where vertices follow it alone (default 0.2 0.8)")
         ->group("Method");
+    add_choice<RingPlacement>(*c, "--rings", o.rings,
+                              {{"joint", RingPlacement::joint}, {"bone", RingPlacement::bone}},
+                              "mesh-geodesic: rings at the joint (default) or along its bones")
+        ->group("Method");
+    c->add_flag("--all-pairs", o.all_pairs,
+                "mesh-geodesic: the same distances by the matrix of all pairs (small meshes)")
+        ->group("Method");
     c->add_option("--max-influences", args->max_influences, "Joints per vertex: 1..8 or all")
         ->capture_default_str()
         ->group("Weights");

@@ -33,6 +33,7 @@ std::string_view name_of(FalloffLaw law) {
 std::string_view name_of(LimitRule rule) { return rule == LimitRule::fade ? "fade" : "cut"; }
 std::string_view name_of(Voxelizer voxelizer) { return voxelizer == Voxelizer::cpu ? "cpu" : "hardware"; }
 std::string_view name_of(DomainKind kind) { return kind == DomainKind::sparse ? "sparse" : "uniform"; }
+std::string_view name_of(RingPlacement rings) { return rings == RingPlacement::joint ? "joint" : "bone"; }
 std::string_view name_of(DeformFrom from) {
     switch (from) {
         case DeformFrom::automatic:
@@ -107,6 +108,8 @@ nlohmann::ordered_json make_report(const BindRun& run) {
           {"threshold", as_given(o.falloff.threshold)},
           {"power", as_given(o.falloff.power)},
           {"hard_range", {as_given(o.hard_range[0]), as_given(o.hard_range[1])}},
+          {"rings", name_of(o.rings)},
+          {"all_pairs", o.all_pairs},
           {"max_influences",
            o.finish.max_influences == all_influences ? json("all") : json(o.finish.max_influences)},
           {"limit_rule", name_of(o.finish.limit_rule)},

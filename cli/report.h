@@ -31,6 +31,7 @@ std::string_view name_of(FalloffLaw law);
 std::string_view name_of(LimitRule rule);
 std::string_view name_of(Voxelizer voxelizer);
 std::string_view name_of(DomainKind kind);
+std::string_view name_of(RingPlacement rings);
 std::string_view name_of(DeformFrom from);
 std::string_view name_of(io::WeightFormat format);
 

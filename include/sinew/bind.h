@@ -20,6 +20,7 @@ enum class Method {
     closest_distance,   ///< seed 003, figure 2: straight distance to every bone
     closest_hierarchy,  ///< the same, for the closest joint and those two hops over the skeleton around it
     connectivity,       ///< seed 002: the closest bone, and near its ends what the skeleton connects there
+    mesh_geodesic,      ///< seed 004: along the edges of the mesh, from the ring of each joint
 };
 
 /// What a method's field is: which falloff laws suit it.
@@ -38,6 +39,12 @@ struct MethodInfo {
 std::span<const MethodInfo> methods();
 std::string_view to_string(Method method);
 
+/// mesh_geodesic: which planes cut the rings of a joint.
+enum class RingPlacement {
+    joint,  ///< one through the joint, as in the source: a joint's region lies on both sides of it
+    bone,   ///< one across the middle of each of its bones: a joint's region is that of its bones
+};
+
 struct BindOptions {
     Method method = Method::geodesic_voxel;
     VoxelizeOptions voxels;
@@ -49,10 +56,17 @@ struct BindOptions {
     /// connectivity: where along its closest bone (0 head, 1 tail) a vertex follows that bone alone. [0, 1] for a
     /// bone that shares nothing. Joint::hard_range wins.
     std::array<float, 2> hard_range{0.2f, 0.8f};
+    RingPlacement rings = RingPlacement::joint;
+    /// mesh_geodesic: distances by the matrix of all pairs, as the source describes, in place of one run per joint.
+    /// The same distances, for comparison: for meshes of at most all_pairs_limit positions.
+    bool all_pairs = false;
     FalloffOptions falloff;
     FinishOptions finish;
 };
 Status check(const BindOptions& options);
+
+/// Distinct positions of the largest mesh that BindOptions::all_pairs takes; its matrix has 1 GB.
+inline constexpr std::size_t all_pairs_limit = 16384;
 
 /// The options with which a method is what its author described.
 BindOptions preset(Method method);

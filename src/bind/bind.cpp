@@ -34,6 +34,9 @@ constexpr Row kMethods[] = {
     {{Method::connectivity, FieldKind::distance, "connectivity",
       "open space, closest bone and those connected to its nearer end, inverse distance to their centres"},
      bind_connectivity},
+    {{Method::mesh_geodesic, FieldKind::distance, "mesh-geodesic",
+      "mesh edges, distance from the ring where the joint's plane cuts the mesh, cubic Hermite"},
+     bind_mesh_geodesic},
 };
 
 }  // namespace
@@ -67,6 +70,10 @@ BindOptions preset(Method method) {
             // Weight is 1 / distance to the centre of the bone.
             options.falloff.alpha = 0;
             options.falloff.lambda_min = 1;
+            break;
+        case Method::mesh_geodesic:
+            options.overshoot = 0;
+            options.falloff.law = FalloffLaw::cubic_hermite;
             break;
     }
     return options;
@@ -115,6 +122,10 @@ Status check(const BindOptions& options) {
     const auto row = std::find_if(std::begin(kMethods), std::end(kMethods),
                                   [&](const Row& r) { return r.info.method == options.method; });
     if (row == std::end(kMethods)) return Error{ErrorCode::usage, "there is no such method"};
+    if (options.method != Method::mesh_geodesic && (options.all_pairs || options.rings != RingPlacement::joint))
+        return Error{ErrorCode::usage,
+                     "all pairs and the place of rings are options of method mesh-geodesic, not of " +
+                         std::string(row->info.name)};
     const bool power = options.falloff.law == FalloffLaw::power;
     if (power && row->info.field == FieldKind::distance)
         return Error{ErrorCode::usage, "falloff law power is for heat and weights, and method " +
@@ -155,8 +166,15 @@ std::size_t estimate_memory(const MeshView& mesh, const Skeleton& skeleton, cons
     const double slicing = options.voxels.voxelizer == Voxelizer::hardware
                                ? 112 * r * r + 80 * static_cast<double>(mesh.triangles.size()) + 1e8
                                : 0;
-    return static_cast<std::size_t>(slicing + cells * 5 / 8 + leaves * per_leaf + vertices * (40 + 24 * kept) +
-                                    static_cast<double>(mesh.triangles.size()) * 120);
+    // The graph, its tree of boxes, and a run of each thread; or the matrix.
+    double graph = 0;
+    if (options.method == Method::mesh_geodesic) {
+        graph = vertices * (120 + 40.0 * thread_count(nullptr));
+        const double nodes = std::min(vertices, static_cast<double>(all_pairs_limit));
+        if (options.all_pairs) graph += 4 * nodes * nodes;
+    }
+    return static_cast<std::size_t>(slicing + graph + cells * 5 / 8 + leaves * per_leaf +
+                                    vertices * (40 + 24 * kept) + static_cast<double>(mesh.triangles.size()) * 120);
 }
 
 namespace {
@@ -200,10 +218,14 @@ Result<Binding> bind(const MeshView& mesh, const Skeleton& skeleton, const BindO
                    estimate_memory(mesh, skeleton, smaller) > context->memory_limit)
                 smaller.voxels.resolution /= 2;
             const bool fits = estimate_memory(mesh, skeleton, smaller) <= context->memory_limit;
+            const std::string limit =
+                " MB, more than the limit of " + std::to_string(context->memory_limit >> 20) + " MB";
+            if (estimate_memory(mesh, skeleton, smaller) == need && options.voxels.resolution > 32)
+                return Error{ErrorCode::too_large, "method " + std::string(to_string(options.method)) +
+                                                       " may need " + std::to_string(need >> 20) + limit};
             return Error{ErrorCode::too_large,
                          "resolution " + std::to_string(options.voxels.resolution) + " may need " +
-                             std::to_string(need >> 20) + " MB, more than the limit of " +
-                             std::to_string(context->memory_limit >> 20) + " MB; " +
+                             std::to_string(need >> 20) + limit + "; " +
                              (fits ? "resolution " + std::to_string(smaller.voxels.resolution) + " would fit"
                                    : std::string("no resolution would fit"))};
         }

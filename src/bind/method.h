@@ -125,9 +125,14 @@ struct InfluenceRows {
     operator MethodRows() && { return {std::move(table), std::move(coverage)}; }
 };
 
+/// Without a volume to march through, a leaf's bone reaches as far as the vertices that are nearest to it, but not
+/// farther than twice the bone before it. O(vertices x bones).
+void extend_leaf_bones(const Task& task);
+
 Result<MethodRows> bind_geodesic_voxel(const Task& task);
 Result<MethodRows> bind_closest_distance(const Task& task);
 Result<MethodRows> bind_closest_hierarchy(const Task& task);
 Result<MethodRows> bind_connectivity(const Task& task);
+Result<MethodRows> bind_mesh_geodesic(const Task& task);
 
 }  // namespace sinew

@@ -15,58 +15,6 @@ using Entry = DistanceRows::Entry;
 // Hops over the skeleton that an influence may be away from the closest joint.
 constexpr int kHops = 2;
 
-Point3 direction_into(const Skeleton& skeleton, std::uint32_t joint, double& length) {
-    const Point3 at = to_point(skeleton.joints[joint].position);
-    for (int up = skeleton.joints[joint].parent; up >= 0; up = skeleton.joints[up].parent) {
-        const Point3 from = to_point(skeleton.joints[up].position);
-        const Point3 d{at[0] - from[0], at[1] - from[1], at[2] - from[2]};
-        length = std::hypot(d[0], d[1], d[2]);
-        if (length > 0) return {d[0] / length, d[1] / length, d[2] / length};
-    }
-    length = 0;
-    return {};
-}
-
-// Without a volume to march through, a leaf's bone reaches as far as the vertices that are nearest to it, but not
-// farther than twice the bone before it.
-void extend_leaf_bones(const Task& task) {
-    const BoneShapes shapes(task.skeleton, task.bones);
-    std::vector<double> reach(task.skeleton.joints.size(), 0);
-    std::vector<Point3> direction(reach.size());
-    std::vector<double> limit(reach.size(), 0);
-    std::vector<bool> is_leaf(reach.size(), false);
-    for (const Bone& bone : task.bones)
-        if (bone.head == bone.tail && !bone.open_tail) {
-            is_leaf[bone.joint] = true;
-            direction[bone.joint] = direction_into(task.skeleton, bone.joint, limit[bone.joint]);
-        }
-    for (const JointSet& set : task.plan.sets) {
-        std::vector<std::uint32_t> nearest(set.vertices.size());
-        parallel_for(task.context, set.vertices.size(), 512, [&](std::size_t i) {
-            const Point3 p = to_point(task.mesh.positions[set.vertices[i]]);
-            double least = INFINITY;
-            for (const std::uint32_t j : set.joints)
-                if (const double d = shapes.straight(j, p).nearest; d < least) least = d, nearest[i] = j;
-        });
-        for (std::size_t i = 0; i < set.vertices.size(); ++i) {
-            const std::uint32_t v = set.vertices[i], j = nearest[i];
-            if (set.joints.empty() || !task.used[v] || !is_leaf[j]) continue;
-            const Point3 p = to_point(task.mesh.positions[v]);
-            const Point3& at = shapes.place(j);
-            const Point3& d = direction[j];
-            const double along = (p[0] - at[0]) * d[0] + (p[1] - at[1]) * d[1] + (p[2] - at[2]) * d[2];
-            reach[j] = std::min(std::max(reach[j], along), 2 * limit[j]);
-        }
-    }
-    for (Bone& bone : task.bones) {
-        if (!(bone.head == bone.tail) || bone.open_tail) continue;
-        const Point3& d = direction[bone.joint];
-        const double r = reach[bone.joint];
-        bone.tail = {static_cast<float>(bone.head.x + r * d[0]), static_cast<float>(bone.head.y + r * d[1]),
-                     static_cast<float>(bone.head.z + r * d[2])};
-    }
-}
-
 // Calls fill(vertex, joints, row) for every row, and stores what it leaves in `row`.
 template <typename Fill>
 Result<MethodRows> each_row(const Task& task, Fill&& fill) {

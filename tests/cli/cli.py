@@ -100,7 +100,7 @@ class Usage(Case):
             ("--lambda-min", "40"): ["lambda"],
             ("--max-influences", "9"): ["max-influences", "8"],
             ("--max-influences", "0"): ["max-influences"],
-            ("--method", "foo"): ["--method foo: choose geodesic-voxel, .* or connectivity$"],
+            ("--method", "foo"): ["--method foo: choose geodesic-voxel, .* or [a-z-]+$"],
             ("--limit-rule", "chop"): ["--limit-rule chop: choose fade or cut$"],
             ("--winding-numbers", "maybe"): ["--winding-numbers maybe: choose on or off$"],
             ("--domain", "0"): ["--domain 0: choose sparse or uniform$"],

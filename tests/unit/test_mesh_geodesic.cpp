@@ -1,0 +1,432 @@
+// Distances along the mesh, against tubes whose distances are known and against all pairs computed naively.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "characters/defects.h"
+#include "characters/shapes.h"
+#include "field/edge_graph.h"
+#include "field/mesh_ring.h"
+#include "sinew/bind.h"
+
+namespace sinew {
+namespace {
+
+using test::Shape;
+
+struct Graph {
+    MeshTopology topology;
+    EdgeGraph graph;
+    explicit Graph(const Shape& s) : Graph(MeshView{s.positions, s.triangles, {}}) {}
+    explicit Graph(const MeshView& mesh) : topology(analyse_mesh(mesh)), graph(mesh, topology) {}
+};
+
+// A tube along x from -1 to 1 with `rings` rings of 16 positions, joints a and b on its axis.
+test::Character tube_of_two(int rings, float a, float b) {
+    test::Character c;
+    const Shape s = test::cylinder({-1, 0, 0}, {1, 0, 0}, 0.1, 16, rings);
+    c.positions = s.positions;
+    c.triangles = s.triangles;
+    for (const float x : {a, b}) {
+        Joint joint;
+        joint.name = x == a ? "a" : "b";
+        joint.parent = x == a ? -1 : 0;
+        joint.position = {x, 0, 0};
+        c.skeleton.joints.push_back(joint);
+    }
+    c.skeleton.joints[1].tail = Vec3{1, 0, 0};
+    return c;
+}
+
+Binding bound(const test::Character& c, const BindOptions& options = preset(Method::mesh_geodesic)) {
+    Result<Binding> b = bind(c.mesh(), c.skeleton, options);
+    EXPECT_TRUE(b) << (b ? "" : b.error().message);
+    return std::move(*b);
+}
+
+float distance_of(const Binding& b, std::size_t vertex, std::uint32_t joint) {
+    const DistanceTable& t = b.distances();
+    for (std::size_t k = 0; k < t.width; ++k)
+        if (t.joint[vertex * t.width + k] == joint) return t.distance[vertex * t.width + k];
+    return INFINITY;
+}
+
+TEST(EdgeGraph, ShortestPathsAgreeWithAllPairsByHand) {
+    std::mt19937 random(7);
+    std::uniform_real_distribution<float> coordinate(-1, 1);
+    for (int round = 0; round < 20; ++round) {
+        Shape s;
+        for (int i = 0; i < 14; ++i)
+            s.positions.push_back({coordinate(random), coordinate(random), coordinate(random)});
+        for (int i = 0; i < 9; ++i)
+            s.triangles.push_back({static_cast<std::uint32_t>(random() % 14),
+                                   static_cast<std::uint32_t>(random() % 14),
+                                   static_cast<std::uint32_t>(random() % 14)});
+        const Graph g(s);
+        const std::size_t n = g.graph.position.size();
+        // Floyd and Warshall, over the triangles as they come.
+        std::vector<double> d(n * n, INFINITY);
+        for (std::size_t i = 0; i < n; ++i) d[i * n + i] = 0;
+        for (const Triangle& t : s.triangles)
+            for (std::size_t k = 0; k < 3; ++k) {
+                const std::uint32_t a = t[k], b = t[(k + 1) % 3];
+                const Vec3 &p = s.positions[a], &q = s.positions[b];
+                const double l = std::hypot(p.x - q.x, p.y - q.y, p.z - q.z);
+                const std::uint32_t i = g.graph.node_of[a], j = g.graph.node_of[b];
+                d[i * n + j] = d[j * n + i] = std::min(d[i * n + j], l);
+            }
+        for (std::size_t k = 0; k < n; ++k)
+            for (std::size_t i = 0; i < n; ++i)
+                for (std::size_t j = 0; j < n; ++j)
+                    d[i * n + j] = std::min(d[i * n + j], d[i * n + k] + d[k * n + j]);
+        const EdgeSource sources[] = {{0, 0.25f}, {static_cast<std::uint32_t>(n - 1), 0}};
+        const std::vector<float> got = shortest_paths(g.graph, {}, sources);
+        for (std::size_t i = 0; i < n; ++i) {
+            const double expected = std::min(0.25 + d[i], d[(n - 1) * n + i]);
+            if (std::isinf(expected)) {
+                EXPECT_TRUE(std::isinf(got[i]));
+            } else {
+                EXPECT_NEAR(got[i], expected, 1e-5);
+            }
+        }
+    }
+}
+
+TEST(PartBridges, JoinTheNearestPartsLikeAChain) {
+    // Boxes in a row; only the first has a source. Each is joined to the one before it, at the gap between them.
+    Shape s;
+    for (int i = 0; i < 5; ++i) test::append(s, test::box({3.0 * i * i, 0, 0}, {0.5, 0.5, 0.5}, 2));
+    const Graph g(s);
+    ASSERT_EQ(g.graph.component_count, 5u);
+    std::vector<bool> seeded(5, false);
+    seeded[0] = true;
+    const std::vector<EdgeBridge> bridges = join_parts(g.graph, seeded, 0);
+    const EdgeSource start{0, 0};
+    const std::vector<float> d = shortest_paths(g.graph, bridges, {&start, 1});
+    for (const float x : d) EXPECT_TRUE(std::isfinite(x));
+    for (const EdgeBridge& b : bridges) {
+        const int from = static_cast<int>(g.graph.component[b.from]),
+                  to = static_cast<int>(g.graph.component[b.to]);
+        EXPECT_EQ(std::abs(from - to), 1);
+        // The 9 positions of a face that look at each other, at the gap or up to twice as far.
+        const float gap = 3.0f * static_cast<float>(2 * std::max(from, to) - 1) - 1;
+        EXPECT_GE(b.length, gap - 1e-4f);
+        EXPECT_LE(b.length, 2 * gap + 1e-4f);
+    }
+    EXPECT_TRUE(join_parts(g.graph, std::vector<bool>(5, false), 0).empty());
+    EXPECT_TRUE(join_parts(g.graph, std::vector<bool>(5, true), 0).empty());
+}
+
+TEST(PartBridges, LoneTrianglesAreAllJoined) {
+    Shape s;
+    for (int i = 0; i < 300; ++i) {
+        const float x = static_cast<float>(i * i % 97), y = static_cast<float>(i * 7 % 31),
+                    z = static_cast<float>(i);
+        const auto v = static_cast<std::uint32_t>(s.positions.size());
+        for (const Vec3& p : {Vec3{x, y, z}, Vec3{x + 0.1f, y, z}, Vec3{x, y + 0.1f, z}}) s.positions.push_back(p);
+        s.triangles.push_back({v, v + 1, v + 2});
+    }
+    const Graph g(s);
+    std::vector<bool> seeded(300, false);
+    seeded[42] = seeded[150] = true;
+    const std::vector<EdgeBridge> bridges = join_parts(g.graph, seeded, 0);
+    const EdgeSource sources[] = {{3 * 42, 0}, {3 * 150, 0}};
+    for (const float d : shortest_paths(g.graph, bridges, sources)) EXPECT_TRUE(std::isfinite(d));
+    // What has sources of its own is not joined: alone, one source does not reach the other.
+    EXPECT_TRUE(std::isinf(shortest_paths(g.graph, bridges, {sources, 1})[3 * 150]));
+}
+
+TEST(Ring, OnATubeStartsExactlyAtTheCut) {
+    const Graph g(test::cylinder({-1, 0, 0}, {1, 0, 0}, 0.1, 16, 21));
+    const double at = 0.03;
+    const RingFinder::Ring ring = RingFinder(g.graph).find({at, 0, 0}, {2, 0, 0});
+    EXPECT_EQ(ring.kind, RingFinder::Kind::around);
+    std::vector<float> least(g.graph.position.size(), INFINITY);
+    for (const EdgeSource& s : ring.sources) least[s.node] = std::min(least[s.node], s.distance);
+    std::size_t started = 0;
+    for (std::size_t i = 0; i < least.size(); ++i) {
+        if (std::isinf(least[i])) continue;
+        ++started;
+        EXPECT_NEAR(least[i], std::abs(g.graph.position[i].x - at), 1e-6);  // the edges along the tube are straight
+        EXPECT_LT(std::abs(g.graph.position[i].x - at), 0.1);
+    }
+    EXPECT_EQ(started, 32u);  // both ends of 16 edges
+}
+
+TEST(Ring, OfTwoLegsTakesTheOneAroundTheJoint) {
+    const test::Character c = test::u_tube();
+    const Graph g(c.mesh());
+    const RingFinder rings(g.graph);
+    for (const double side : {-1.0, 1.0}) {
+        const RingFinder::Ring ring = rings.find({side * 0.15, 0.5, 0}, {0, -1, 0});
+        EXPECT_EQ(ring.kind, RingFinder::Kind::around);
+        EXPECT_GE(ring.sources.size(), 48u);
+        for (const EdgeSource& s : ring.sources) EXPECT_GT(side * g.graph.position[s.node].x, 0.04);
+        // A joint that lies off its leg, towards the gap, but nearer to it.
+        const RingFinder::Ring beside = rings.find({side * 0.02, 0.5, 0}, {0, -1, 0});
+        EXPECT_EQ(beside.kind, RingFinder::Kind::beside);
+        for (const EdgeSource& s : beside.sources) EXPECT_GT(side * g.graph.position[s.node].x, 0.04);
+    }
+}
+
+TEST(Ring, ClothesOverALimbAreInIt) {
+    Shape s = test::cylinder({-1, 0, 0}, {1, 0, 0}, 0.1, 16, 21);
+    test::append(s, test::cylinder({-0.5, 0, 0}, {0.5, 0, 0}, 0.13, 16, 11));  // a sleeve
+    test::append(s, test::cylinder({-1, 0.5, 0}, {1, 0.5, 0}, 0.1, 16, 21));   // another limb
+    const Graph g(s);
+    const RingFinder::Ring ring = RingFinder(g.graph).find({0.03, 0, 0}, {1, 0, 0});
+    std::vector<bool> has(3, false);
+    for (const EdgeSource& e : ring.sources) has[g.graph.component[e.node]] = true;
+    EXPECT_TRUE(has[0] && has[1]);
+    EXPECT_FALSE(has[2]);
+}
+
+TEST(Ring, AHoleOrARepeatedTriangleDoesNotOpenTheLoop) {
+    Shape s = test::cylinder({-1, 0, 0}, {1, 0, 0}, 0.1, 16, 21);
+    const std::vector<Triangle> all = s.triangles;
+    s.triangles.insert(s.triangles.end(), all.begin(), all.end());  // each twice
+    const Graph twice(s);
+    EXPECT_EQ(RingFinder(twice.graph).find({0.03, 0, 0}, {1, 0, 0}).kind, RingFinder::Kind::around);
+    s.triangles.clear();
+    for (const Triangle& t : all)  // a tenth of the way around is missing
+        if (!(s.positions[t[0]].y > 0.07f && s.positions[t[1]].y > 0.07f && s.positions[t[2]].y > 0.07f))
+            s.triangles.push_back(t);
+    ASSERT_LT(s.triangles.size(), all.size());
+    const Graph hole(s);
+    EXPECT_EQ(RingFinder(hole.graph).find({0.03, 0, 0}, {1, 0, 0}).kind, RingFinder::Kind::around);
+}
+
+TEST(Ring, WhereThePlaneCutsNothingNearTheNearestPositionsStandIn) {
+    const Graph g(test::cylinder({-1, 0, 0}, {1, 0, 0}, 0.1, 16, 21));
+    const RingFinder::Ring ring = RingFinder(g.graph).find({1.5, 0, 0}, {1, 0, 0});
+    EXPECT_EQ(ring.kind, RingFinder::Kind::nearest);
+    ASSERT_FALSE(ring.sources.empty());
+    for (const EdgeSource& s : ring.sources) {
+        EXPECT_NEAR(g.graph.position[s.node].x, 1, 1e-6);
+        EXPECT_GE(s.distance, 0.5f);
+    }
+}
+
+TEST(Ring, WhatLiesFarAlongTheBodyStartsLate) {
+    // A slab that is 2 wide and 0.2 thick, cut lengthwise: only its middle is at the joint.
+    const Graph g(test::box({0, 0, 0}, {1, 0.5, 0.1}, 20));
+    const RingFinder::Ring ring = RingFinder(g.graph).find({0, 0.01, 0}, {0, 1, 0});
+    EXPECT_EQ(ring.kind, RingFinder::Kind::around);
+    std::vector<float> least(g.graph.position.size(), INFINITY);
+    for (const EdgeSource& s : ring.sources) least[s.node] = std::min(least[s.node], s.distance);
+    for (std::size_t i = 0; i < least.size(); ++i) {
+        if (std::isinf(least[i])) continue;
+        const double across = std::hypot(g.graph.position[i].x, g.graph.position[i].z);
+        EXPECT_NEAR(least[i], std::max(0.0, across - 1.1 * 0.1) + std::abs(g.graph.position[i].y - 0.01), 0.06);
+    }
+}
+
+TEST(MeshGeodesic, DistanceAlongATubeIsTheWayAlongIt) {
+    const test::Character c = tube_of_two(41, -0.52f, 0.37f);
+    const Binding b = bound(c);
+    int checked = 0;
+    for (std::size_t v = 0; v < c.positions.size(); ++v) {
+        const Vec3& p = c.positions[v];
+        if (std::hypot(p.y, p.z) < 0.09f) continue;  // the caps' middles
+        EXPECT_NEAR(distance_of(b, v, 0), std::abs(p.x + 0.52f), 1e-5);
+        EXPECT_NEAR(distance_of(b, v, 1), std::abs(p.x - 0.37f), 1e-5);
+        EXPECT_EQ(b.coverage()[v], Coverage::weighted);
+        ++checked;
+    }
+    EXPECT_GT(checked, 600);
+}
+
+TEST(MeshGeodesic, WeightsAreTheSplineOfTheSource) {
+    const test::Character c = tube_of_two(41, -0.52f, 0.37f);
+    BindOptions options = preset(Method::mesh_geodesic);
+    EXPECT_EQ(options.falloff.law, FalloffLaw::cubic_hermite);
+    options.finish.prune = 0;
+    const Binding b = bound(c, options);
+    const SkinWeights w = *b.weights();
+    // Two joints, so none is left out and the reach is the threshold: half of the tube.
+    const auto h = [](double d) { return d < 1 ? 1 - 3 * d * d + 2 * d * d * d : 0; };
+    for (std::size_t v = 0; v < c.positions.size(); ++v) {
+        const Vec3& p = c.positions[v];
+        if (std::hypot(p.y, p.z) < 0.09f) continue;
+        const double ha = h(std::abs(p.x + 0.52)), hb = h(std::abs(p.x - 0.37));
+        double got = 0;
+        for (const Influence& i : w[v])
+            if (i.joint == 1) got = i.weight;
+        EXPECT_NEAR(got, hb / (ha + hb), 1e-4) << p.x;
+    }
+}
+
+TEST(MeshGeodesic, NothingBleedsAcrossAGap) {
+    // At the top of the left leg the right leg is 0.1 away in space, and far along the mesh.
+    const test::Character c = test::u_tube();
+    const Binding b = bound(c);
+    int checked = 0;
+    for (std::size_t v = 0; v < c.positions.size(); ++v) {
+        const Vec3& p = c.positions[v];
+        if (p.x > -0.04f || p.y < 0.3f || p.y > 0.95f) continue;
+        EXPECT_GT(distance_of(b, v, c.joint("right")), p.y + 0.1f);
+        ++checked;
+    }
+    EXPECT_GT(checked, 100);
+}
+
+TEST(MeshGeodesic, RingsAtTheBonesMiddleGiveEachJointItsBone) {
+    const test::Character c = tube_of_two(41, -0.95f, 0.0f);  // bones -0.95..0 and 0..1
+    BindOptions options = preset(Method::mesh_geodesic);
+    options.rings = RingPlacement::bone;
+    const Binding b = bound(c, options);
+    for (std::size_t v = 0; v < c.positions.size(); ++v) {
+        const Vec3& p = c.positions[v];
+        if (std::hypot(p.y, p.z) < 0.09f) continue;
+        EXPECT_NEAR(distance_of(b, v, 0), std::abs(p.x + 0.475f), 1e-5);
+        EXPECT_NEAR(distance_of(b, v, 1), std::abs(p.x - 0.5f), 1e-5);
+    }
+}
+
+TEST(MeshGeodesic, AllPairsGiveTheSame) {
+    test::Character c = test::u_tube(40);
+    const Shape button = test::sphere({0.4, 0.5, 0}, 0.05, 1);  // reached over bridges
+    append(c, button.positions, button.triangles, 2);
+    for (const RingPlacement rings : {RingPlacement::joint, RingPlacement::bone}) {
+        BindOptions options = preset(Method::mesh_geodesic);
+        options.rings = rings;
+        const Binding one = bound(c, options);
+        options.all_pairs = true;
+        const Binding all = bound(c, options);
+        EXPECT_EQ(one.coverage(), all.coverage());
+        for (std::size_t v = 0; v < c.positions.size(); ++v)
+            for (std::uint32_t j = 0; j < 3; ++j) {
+                ASSERT_TRUE(std::isfinite(distance_of(one, v, j)));
+                EXPECT_NEAR(distance_of(one, v, j), distance_of(all, v, j), 1e-5);
+            }
+    }
+}
+
+TEST(MeshGeodesic, LoosePartsAreBridgedAndCounted) {
+    test::Character c = test::bar();
+    const std::size_t body = c.positions.size();
+    const Shape button = test::sphere({0.7, 0.3, 0}, 0.05, 2);
+    append(c, button.positions, button.triangles, c.joint("bar_b"));
+    const Binding b = bound(c);
+    EXPECT_EQ(b.report().components, 2u);
+    EXPECT_EQ(b.report().bridged_components, 1u);
+    EXPECT_EQ(b.report().covered(), 1);
+    const SkinWeights w = *b.weights();
+    for (std::size_t v = 0; v < c.positions.size(); ++v) {
+        EXPECT_EQ(b.coverage()[v], v < body ? Coverage::weighted : Coverage::bridged);
+        if (v >= body) {
+            EXPECT_EQ(w[v][0].joint, c.joint("bar_b"));
+        }
+    }
+}
+
+TEST(MeshGeodesic, EveryVertexGetsWeightsWhateverIsWrongWithTheMesh) {
+    const test::Character good = test::quadruped(0.03);
+    for (const test::Defect& defect : test::defects()) {
+        const test::Character c = defect.apply(good);
+        const Result<Binding> b = bind(c.mesh(), c.skeleton, preset(Method::mesh_geodesic));
+        EXPECT_EQ(b.ok(), std::string(defect.error).empty()) << defect.name;
+        if (!b) continue;
+        EXPECT_EQ(b->report().covered(), 1) << defect.name;
+        EXPECT_EQ(b->report().coverage[std::size_t(Coverage::none)], 0u) << defect.name;
+        ASSERT_TRUE(b->weights()) << defect.name;
+    }
+}
+
+TEST(MeshGeodesic, ThreadsDoNotChangeABit) {
+    for (const test::Character& c : {test::robot(), test::quadruped(0.03)}) {
+        Context one, three;
+        one.threads = 1;
+        three.threads = 3;
+        const Result<Binding> a = bind(c.mesh(), c.skeleton, preset(Method::mesh_geodesic), &one),
+                              b = bind(c.mesh(), c.skeleton, preset(Method::mesh_geodesic), &three);
+        ASSERT_TRUE(a && b);
+        EXPECT_EQ(a->report().covered(), 1) << c.name;
+        EXPECT_EQ(a->distances().distance, b->distances().distance) << c.name;
+        EXPECT_EQ(*a->weights(), *b->weights()) << c.name;
+    }
+}
+
+TEST(MeshGeodesic, RandomMeshesAndSkeletonsAreBoundOrRefused) {
+    std::mt19937 random(11);
+    const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };
+    const auto coordinate = [&] { return static_cast<float>(below(5)) - 2; };  // few places: many duplicates
+    for (int round = 0; round < 300; ++round) {
+        std::vector<Vec3> positions(4 + below(30));
+        for (Vec3& p : positions) p = {coordinate(), coordinate(), coordinate() * (round % 3 == 0 ? 0.0f : 1e-3f)};
+        std::vector<Triangle> triangles(1 + below(20));
+        const auto n = static_cast<std::uint32_t>(positions.size());
+        for (Triangle& t : triangles) t = {below(n), below(n), below(n)};
+        Skeleton skeleton;
+        skeleton.joints.resize(1 + below(6));
+        for (std::uint32_t j = 0; j < skeleton.joints.size(); ++j) {
+            skeleton.joints[j].parent = static_cast<int>(below(j + 1)) - 1;
+            skeleton.joints[j].position = {coordinate(), coordinate(), coordinate()};
+        }
+        BindOptions options = preset(Method::mesh_geodesic);
+        options.rings = round % 2 ? RingPlacement::bone : RingPlacement::joint;
+        options.finish.max_influences = static_cast<int>(below(9));
+        const Result<Binding> b = bind({positions, triangles, {}}, skeleton, options);
+        if (!b) {
+            EXPECT_EQ(b.error().code, ErrorCode::input) << b.error().message;  // a mesh without size
+            continue;
+        }
+        const Result<SkinWeights> w = b->weights();
+        ASSERT_TRUE(w);
+        for (std::size_t v = 0; v < positions.size(); ++v) EXPECT_FALSE((*w)[v].empty()) << round << " " << v;
+    }
+}
+
+TEST(MeshGeodesic, SkinsLimitWhatReachesAVertex) {
+    // Two loose bars; the second is skinned to one joint that stands at the first.
+    test::Character c = tube_of_two(21, -0.5f, 0.5f);
+    const std::size_t body = c.positions.size();
+    const Shape other = test::cylinder({-1, 1, 0}, {1, 1, 0}, 0.1, 16, 5);
+    append(c, other.positions, other.triangles, 1);
+    c.skeleton.skins = {{0, 1}, {1}};
+    std::vector<std::uint32_t> skin(c.positions.size(), 0);
+    std::fill(skin.begin() + static_cast<std::ptrdiff_t>(body), skin.end(), 1u);
+    const Result<Binding> b = bind({c.positions, c.triangles, skin}, c.skeleton, preset(Method::mesh_geodesic));
+    ASSERT_TRUE(b);
+    const SkinWeights w = *b->weights();
+    for (std::size_t v = body; v < c.positions.size(); ++v) {
+        ASSERT_EQ(w[v].size(), 1u);
+        EXPECT_EQ(w[v][0].joint, 1u);
+    }
+    EXPECT_EQ(b->report().covered(), 1);
+}
+
+TEST(MeshGeodesic, RefusesWhatItCannotDo) {
+    BindOptions options;
+    options.all_pairs = true;
+    const test::Character c = test::bar();
+    Result<Binding> b = bind(c.mesh(), c.skeleton, options);
+    ASSERT_FALSE(b);
+    EXPECT_EQ(b.error().code, ErrorCode::usage);
+    options = preset(Method::mesh_geodesic);
+    options.all_pairs = true;
+    Context small;
+    small.memory_limit = 4 << 20;
+    b = bind(c.mesh(), c.skeleton, options, &small);
+    ASSERT_FALSE(b);
+    EXPECT_EQ(b.error().code, ErrorCode::too_large);
+    EXPECT_EQ(b.error().message.find("resolution"), std::string::npos) << b.error().message;
+    test::Character large = test::bar();
+    const Shape sheet = test::sheet({0, 1, 0}, {1, 0, 0}, {0, 0, 1}, 130, 130);
+    append(large, sheet.positions, sheet.triangles, 0);
+    b = bind(large.mesh(), large.skeleton, options);
+    ASSERT_FALSE(b);
+    EXPECT_EQ(b.error().code, ErrorCode::too_large);
+    EXPECT_NE(b.error().message.find("16384"), std::string::npos) << b.error().message;
+    Context stop;
+    stop.cancel = true;
+    options.all_pairs = false;
+    b = bind(c.mesh(), c.skeleton, options, &stop);
+    ASSERT_FALSE(b);
+    EXPECT_EQ(b.error().code, ErrorCode::cancelled);
+}
+
+}  // namespace
+}  // namespace sinew
