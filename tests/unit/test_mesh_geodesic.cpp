@@ -119,6 +119,15 @@ TEST(PartBridges, JoinTheNearestPartsLikeAChain) {
     EXPECT_TRUE(join_parts(g.graph, std::vector<bool>(5, true), 0).empty());
 }
 
+TEST(PartBridges, AreAtMostTwiceTheGapOrTheReach) {
+    Shape s = test::box({0, 0, 0}, {0.5, 0.5, 0.5}, 2);
+    test::append(s, test::box({1.3, 0, 0}, {0.5, 0.5, 0.5}, 2));  // 0.3 away; its middle is at 0.8, its end at 1.3
+    const Graph g(s);
+    EXPECT_EQ(join_parts(g.graph, {true, false}, 0).size(), 2u * 9);
+    EXPECT_EQ(join_parts(g.graph, {true, false}, 0.9f).size(), 2u * 17);
+    EXPECT_EQ(join_parts(g.graph, {true, false}, 1.4f).size(), 2u * 26);
+}
+
 TEST(PartBridges, LoneTrianglesAreAllJoined) {
     Shape s;
     for (int i = 0; i < 300; ++i) {
@@ -181,6 +190,16 @@ TEST(Ring, ClothesOverALimbAreInIt) {
     for (const EdgeSource& e : ring.sources) has[g.graph.component[e.node]] = true;
     EXPECT_TRUE(has[0] && has[1]);
     EXPECT_FALSE(has[2]);
+}
+
+TEST(Ring, ALoopAroundTheJointComesBeforeANearerOneBesideIt) {
+    Shape s = test::cylinder({-1, 0, 0}, {1, 0, 0}, 0.5, 16, 21);
+    test::append(s, test::cylinder({-1, 0.2, 0}, {1, 0.2, 0}, 0.01, 16, 21));  // a cord within
+    const Graph g(s);
+    const RingFinder::Ring ring = RingFinder(g.graph).find({0.03, 0, 0}, {1, 0, 0});
+    EXPECT_EQ(ring.kind, RingFinder::Kind::around);
+    EXPECT_TRUE(std::any_of(ring.sources.begin(), ring.sources.end(),
+                            [&](const EdgeSource& e) { return g.graph.component[e.node] == 0; }));
 }
 
 TEST(Ring, AHoleOrARepeatedTriangleDoesNotOpenTheLoop) {
