@@ -38,7 +38,7 @@ void print_summary(const nlohmann::ordered_json& r) {
                counts["deforming_joints"].get<std::size_t>(), counts["joints"].get<std::size_t>(),
                r["seconds"]["total"].get<double>());
     fmt::print("  coverage  {:.2f} %", 100 * coverage["share"].get<double>());
-    for (const char* how : {"bridged", "euclidean", "unused", "none"})
+    for (const char* how : {"bridged", "outside", "euclidean", "unused", "none"})
         if (coverage[how].get<std::size_t>()) fmt::print(", {} {}", coverage[how].get<std::size_t>(), how);
     fmt::print("\n");
     std::string defects;

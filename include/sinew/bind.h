@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -62,6 +64,11 @@ struct BindOptions {
     bool all_pairs = false;
     FalloffOptions falloff;
     FinishOptions finish;
+    /// Keep in the Binding what is measured at the leaves of the volume, so that it can weight other meshes
+    /// (Binding::rebind). Methods without a volume ignore it. Memory: 12 bytes a leaf, and per set of joints that a
+    /// skin allows 8 bytes a leaf for each joint kept (twice max_influences, at least 8), or 4 for each joint of
+    /// the set where max_influences is all_influences.
+    bool keep_volume = false;
 };
 Status check(const BindOptions& options);
 
@@ -75,11 +82,20 @@ BindOptions preset(Method method);
 enum class Coverage : std::uint8_t {
     weighted,   ///< by the method
     bridged,    ///< its part has no bone: distances come over a bridge from the nearest part that has
+    outside,    ///< Binding::rebind: outside the volume, so it has what the nearest voxel has
     euclidean,  ///< of a triangle, but reached by no joint of its skin: straight distance to the bones
     unused,     ///< of no triangle: all weight on the nearest joint
     none,       ///< has no weights
 };
 std::string_view to_string(Coverage coverage);
+
+/// What a binding was made from.
+enum class Reuse {
+    none,    ///< a mesh, by its method
+    table,   ///< an earlier binding of the same mesh, whose distances are its own
+    volume,  ///< the volume of an earlier binding, in which another mesh was measured
+};
+std::string_view to_string(Reuse reuse);
 
 struct StageTime {
     std::string stage;
@@ -93,42 +109,74 @@ struct BindReport {
     std::size_t ambiguous_voxels = 0, ambiguous_inside = 0, bone_voxels = 0;
     std::size_t leaves = 0, links = 0, components = 0, bridged_components = 0;
     std::vector<std::uint32_t> snapped_joints;  ///< joints outside the volume
-    std::array<std::size_t, 5> coverage{};      ///< vertices by Coverage
-    std::vector<StageTime> seconds;             ///< in order
+    std::array<std::size_t, 6> coverage{};      ///< vertices by Coverage
+    Reuse reused = Reuse::none;
+    float farthest_outside = 0;      ///< of the vertices outside, from the nearest voxel; scene units
+    std::vector<StageTime> seconds;  ///< in order
     std::vector<std::string> warnings;
 
     std::size_t vertices() const;
-    /// Share that the method reached (weighted or bridged) of the vertices that belong to a triangle, 0..1.
+    /// Share that the method reached (weighted, bridged or outside) of the vertices that belong to a triangle,
+    /// 0..1.
     double covered() const;
 };
 
-/// A finished bind that keeps its distances: other falloffs and limits cost milliseconds (seed 003, §9).
+struct KeptVolume;  ///< what is measured at the leaves of the volume
+
+/// A finished bind that keeps its distances: other falloffs and limits cost milliseconds (seed 003, §9). A value:
+/// copies are independent, but share the volume, which never changes. With its volume (BindOptions::keep_volume) it
+/// can weight other meshes.
 class Binding {
 public:
     const BindReport& report() const { return report_; }
+    /// As given to bind.
+    const BindOptions& options() const { return options_; }
+    /// Joints as they were bound: names, places, which of them deform, skins. Tails and axes are not kept in bytes.
+    const Skeleton& skeleton() const { return skeleton_; }
     /// Of a method that measures distances; empty (width 0) for others.
     const DistanceTable& distances() const { return distances_; }
     /// Of a method whose field is a strength already (heat, weights); empty for others.
     const InfluenceTable& influences() const { return influences_; }
     const std::vector<Bone>& bones() const { return bones_; }
     const std::vector<Coverage>& coverage() const { return coverage_; }
+    bool keeps_volume() const { return volume_ != nullptr; }
 
     /// Weights under other falloff and limits, from the kept distances. A limit above the number of joints kept
     /// (twice finish.max_influences of the bind, at least 8) is an error. O(V · width).
     Result<SkinWeights> weights(const FalloffOptions& falloff, const FinishOptions& finish,
                                 Context* context = nullptr) const;
     /// Weights under the options given to bind.
-    Result<SkinWeights> weights(Context* context = nullptr) const { return weights(falloff_, finish_, context); }
+    Result<SkinWeights> weights(Context* context = nullptr) const {
+        return weights(options_.falloff, options_.finish, context);
+    }
+
+    /// Whether this is the mesh that was bound, to the bit, with the same skins (by a hash of 64 bits). O(V + T).
+    bool is_of(const MeshView& mesh, const Skeleton& skeleton) const;
+
+    /// A binding of another mesh of similar shape (another outfit, a level of detail, damage), measured in this
+    /// binding's volume: no voxels are made and no distance spreads. The mesh that was bound gets its own distances
+    /// back, to the bit, also without a volume; others need one. `skeleton`: that of the mesh; its joints must be
+    /// those of the binding, by number, name, parent and place (within 1 % of the longest side), its skins are its
+    /// own, and which joints deform is what the binding says.
+    ///
+    /// A vertex outside the volume gets what the nearest voxel has: Coverage::outside, with a warning. A mesh most
+    /// of which lies far outside, or is of another size, is an error: it is in another space. Joints of a skin that
+    /// the binding has not are taken from the nearest kept of a skin that lists them all. A map of the falloff by
+    /// vertex belongs to the mesh that was bound and is dropped, with a warning. Time: that of reading the
+    /// topology, and O(V) for the rest.
+    Result<Binding> rebind(const MeshView& mesh, const Skeleton& skeleton, Context* context = nullptr) const;
 
 private:
     friend Result<Binding> bind(const MeshView&, const Skeleton&, const BindOptions&, Context*);
     BindReport report_;
+    BindOptions options_;
+    Skeleton skeleton_;
     DistanceTable distances_;
     InfluenceTable influences_;
     std::vector<Bone> bones_;
     std::vector<Coverage> coverage_;
-    FalloffOptions falloff_;
-    FinishOptions finish_;
+    std::uint64_t mesh_hash_ = 0;
+    std::shared_ptr<const KeptVolume> volume_;
 };
 
 /// Binds. Joints that deform nothing must be marked before (select_deforming). Vertices at the same position

@@ -85,12 +85,26 @@ std::string_view to_string(Coverage coverage) {
             return "weighted";
         case Coverage::bridged:
             return "bridged";
+        case Coverage::outside:
+            return "outside";
         case Coverage::euclidean:
             return "euclidean";
         case Coverage::unused:
             return "unused";
         case Coverage::none:
             return "none";
+    }
+    return "";
+}
+
+std::string_view to_string(Reuse reuse) {
+    switch (reuse) {
+        case Reuse::none:
+            return "no";
+        case Reuse::table:
+            return "table";
+        case Reuse::volume:
+            return "volume";
     }
     return "";
 }
@@ -103,7 +117,8 @@ double BindReport::covered() const {
     auto count = [&](Coverage how) { return coverage[static_cast<std::size_t>(how)]; };
     const std::size_t matter = vertices() - count(Coverage::unused);
     if (matter == 0) return 0;
-    return static_cast<double>(count(Coverage::weighted) + count(Coverage::bridged)) / static_cast<double>(matter);
+    const std::size_t reached = count(Coverage::weighted) + count(Coverage::bridged) + count(Coverage::outside);
+    return static_cast<double>(reached) / static_cast<double>(matter);
 }
 
 Status check(const BindOptions& options) {
@@ -160,7 +175,9 @@ std::size_t estimate_memory(const MeshView& mesh, const Skeleton& skeleton, cons
     const double leaves = std::min(cells, volume_share);
     const bool all = options.finish.max_influences == all_influences;
     const double kept = static_cast<double>(all ? skeleton.joints.size() : kept_joints(options.finish));
-    const double per_leaf = 350 + 16 * (all ? 2.0 * thread_count(nullptr) : kept);
+    const double fields =
+        options.keep_volume ? static_cast<double>(std::max<std::size_t>(skeleton.skins.size(), 1)) : 0;
+    const double per_leaf = 350 + 16 * (all ? 2.0 * thread_count(nullptr) : kept) + fields * kept * (all ? 4 : 8);
     const auto vertices = static_cast<double>(mesh.positions.size());
     // Pictures, buffers, and about 100 MB of driver and shader compiler.
     const double slicing = options.voxels.voxelizer == Voxelizer::hardware
@@ -177,6 +194,53 @@ std::size_t estimate_memory(const MeshView& mesh, const Skeleton& skeleton, cons
                                     vertices * (40 + 24 * kept) + static_cast<double>(mesh.triangles.size()) * 120);
 }
 
+PlannedMesh plan_mesh(const MeshView& mesh, const Skeleton& skeleton, StageClock& clock, BindReport& report) {
+    PlannedMesh planned;
+    planned.topology = clock.run("topology", [&] { return analyse_mesh(mesh); });
+    report.defects = planned.topology.defects;
+    const std::vector<std::uint32_t>& weld = planned.topology.weld;
+    std::vector<bool> at_triangle(mesh.positions.size(), false);  // per distinct position
+    for (const Triangle& t : mesh.triangles)
+        for (const std::uint32_t v : t) at_triangle[weld[v]] = true;
+    planned.used.resize(mesh.positions.size());
+    for (std::size_t v = 0; v < planned.used.size(); ++v) planned.used[v] = at_triangle[weld[v]];
+    planned.plan = plan_rows(mesh, skeleton, weld);
+    return planned;
+}
+
+Result<MethodRows> run_method(const Task& task) {
+    return std::find_if(std::begin(kMethods), std::end(kMethods),
+                        [&](const Row& r) { return r.info.method == task.options.method; })
+        ->run(task);
+}
+
+void share_rows(const RowPlan& plan, MethodRows& rows, BindReport& report) {
+    const auto copy = [&](std::size_t width, auto& joint, auto& value) {
+        for (std::size_t v = 0; v < plan.source.size(); ++v) {
+            const std::size_t from = plan.source[v];
+            if (from == v) continue;
+            std::copy_n(joint.data() + from * width, width, joint.data() + v * width);
+            std::copy_n(value.data() + from * width, width, value.data() + v * width);
+        }
+    };
+    if (auto* distances = std::get_if<DistanceTable>(&rows.table)) {
+        copy(distances->width, distances->joint, distances->distance);
+    } else {
+        auto& influences = std::get<InfluenceTable>(rows.table);
+        copy(influences.width, influences.joint, influences.strength);
+    }
+    for (std::size_t v = 0; v < plan.source.size(); ++v) {
+        rows.coverage[v] = rows.coverage[plan.source[v]];
+        ++report.coverage[static_cast<std::size_t>(rows.coverage[v])];
+    }
+    for (const JointSet& set : plan.sets)
+        if (set.idle && !set.vertices.empty())
+            report.warnings.push_back(
+                std::to_string(set.vertices.size()) +
+                " vertices belong to a skin none of whose joints deforms; they are bound to its " +
+                "idle joints (see --include)");
+}
+
 namespace {
 
 /// Of the box of the triangles: a stray vertex must not count.
@@ -191,17 +255,6 @@ float longest_side(const MeshView& mesh) {
             }
         }
     return static_cast<float>(std::max({high[0] - low[0], high[1] - low[1], high[2] - low[2]}));
-}
-
-/// Copies rows to the vertices that share them.
-void share_rows(const RowPlan& plan, std::size_t width, std::vector<std::uint32_t>& joint,
-                std::vector<float>& value) {
-    for (std::size_t v = 0; v < plan.source.size(); ++v) {
-        const std::size_t from = plan.source[v];
-        if (from == v) continue;
-        std::copy_n(joint.data() + from * width, width, joint.data() + v * width);
-        std::copy_n(value.data() + from * width, width, value.data() + v * width);
-    }
 }
 
 }  // namespace
@@ -232,49 +285,26 @@ Result<Binding> bind(const MeshView& mesh, const Skeleton& skeleton, const BindO
     }
 
     Binding binding;
-    binding.falloff_ = options.falloff;
-    binding.finish_ = options.finish;
+    binding.options_ = options;
+    binding.skeleton_ = skeleton;
     BindReport& report = binding.report_;
     StageClock clock(report, context);
 
-    const MeshTopology topology = clock.run("topology", [&] { return analyse_mesh(mesh); });
-    report.defects = topology.defects;
-    std::vector<bool> at_triangle(mesh.positions.size(), false);  // per distinct position
-    for (const Triangle& t : mesh.triangles)
-        for (const std::uint32_t v : t) at_triangle[topology.weld[v]] = true;
-    std::vector<bool> used(mesh.positions.size());
-    for (std::size_t v = 0; v < used.size(); ++v) used[v] = at_triangle[topology.weld[v]];
-    const RowPlan plan = plan_rows(mesh, skeleton, topology.weld);
+    const PlannedMesh planned = plan_mesh(mesh, skeleton, clock, report);
     binding.bones_ = make_bones(skeleton);
-
-    const Task task{mesh,    skeleton, options, topology,      plan, used, longest_side(mesh),
+    const Task task{mesh,    skeleton, options, planned.topology, planned.plan, planned.used, longest_side(mesh),
                     context, clock,    report,  binding.bones_};
-    const Row& row = *std::find_if(std::begin(kMethods), std::end(kMethods),
-                                   [&](const Row& r) { return r.info.method == options.method; });
-    Result<MethodRows> rows = row.run(task);
+    Result<MethodRows> rows = run_method(task);
     if (!rows) return rows.error();
-    binding.coverage_ = std::move(rows->coverage);
-    if (auto* distances = std::get_if<DistanceTable>(&rows->table)) {
-        share_rows(plan, distances->width, distances->joint, distances->distance);
+    share_rows(planned.plan, *rows, report);
+    if (auto* distances = std::get_if<DistanceTable>(&rows->table))
         binding.distances_ = std::move(*distances);
-    } else {
-        auto& influences = std::get<InfluenceTable>(rows->table);
-        share_rows(plan, influences.width, influences.joint, influences.strength);
-        binding.influences_ = std::move(influences);
-    }
-    for (std::size_t v = 0; v < plan.source.size(); ++v) {
-        binding.coverage_[v] = binding.coverage_[plan.source[v]];
-        ++report.coverage[static_cast<std::size_t>(binding.coverage_[v])];
-    }
+    else
+        binding.influences_ = std::move(std::get<InfluenceTable>(rows->table));
+    binding.coverage_ = std::move(rows->coverage);
+    binding.volume_ = std::move(rows->volume);
+    binding.mesh_hash_ = hash_mesh(mesh, skeleton);
 
-    for (const JointSet& set : plan.sets) {
-        if (set.idle && !set.vertices.empty()) {
-            report.warnings.push_back(
-                std::to_string(set.vertices.size()) +
-                " vertices belong to a skin none of whose joints deforms; they are bound to its " +
-                "idle joints (see --include)");
-        }
-    }
     for (const std::uint32_t j : report.snapped_joints) {
         report.warnings.push_back("joint '" + skeleton.joints[j].name +
                                   "' lies outside the volume; its distances start from the nearest voxel");
@@ -285,9 +315,9 @@ Result<Binding> bind(const MeshView& mesh, const Skeleton& skeleton, const BindO
 Result<SkinWeights> Binding::weights(const FalloffOptions& falloff, const FinishOptions& finish_options,
                                      Context* context) const {
     if (Status ok = check(finish_options); !ok) return ok.error();
-    const bool kept_all = finish_.max_influences == all_influences;
+    const bool kept_all = options_.finish.max_influences == all_influences;
     if (!kept_all && (finish_options.max_influences == all_influences ||
-                      static_cast<std::size_t>(finish_options.max_influences) > kept_joints(finish_))) {
+                      static_cast<std::size_t>(finish_options.max_influences) > kept_joints(options_.finish))) {
         return Error{ErrorCode::usage, "only the " + std::to_string(std::max(distances_.width, influences_.width)) +
                                            " nearest joints were kept: bind again with a larger limit"};
     }

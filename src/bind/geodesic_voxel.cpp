@@ -4,33 +4,90 @@
 #include <array>
 #include <cmath>
 
-#include "bind/bone_shapes.h"
 #include "bind/volume.h"
-#include "field/geodesic.h"
-#include "field/leaf_sample.h"
 
 namespace sinew {
 namespace {
 
-// Measures the vertices of one joint set and fills their rows of the table.
+// Makes rows of what is measured at the leaves. The same for the mesh of the volume and for one that reuses it.
 class Sampler {
 public:
-    Sampler(const Task& task, const BoneShapes& bones, const Domain& domain, DistanceRows& rows)
-        : mesh_(task.mesh),
-          bones_(bones),
-          domain_(domain),
-          overshoot_(task.options.overshoot),
-          rows_(rows),
-          table_(rows.table) {}
+    using Entry = DistanceRows::Entry;
 
-    /// The nearest joints of the leaves around a vertex become its row.
-    void from_leaves(std::uint32_t vertex, const LeafStencil& s, const LeafDistances& field, bool bridged) {
+    Sampler(const Task& task, const Domain& domain, DistanceRows& rows)
+        : task_(task), domain_(domain), bones_(task.skeleton, task.bones), rows_(rows) {}
+
+    /// Rows of a set for which there is nothing to measure: one joint has all the weight whatever its distance, and
+    /// idle joints have no field.
+    void straight(const JointSet& set) {
+        parallel_for(task_.context, set.vertices.size(), 1024, [&](std::size_t i) {
+            const Coverage how = straight_row(set, set.vertices[i]);
+            Coverage& kept = rows_.coverage[set.vertices[i]];
+            if (how == Coverage::euclidean && !set.idle) kept = Coverage::weighted;
+        });
+    }
+
+    /// Rows of a set from a field of its joints, or of more than those.
+    void from_leaves(const JointSet& set, const KeptField& kept) {
+        const auto& field = std::get<LeafDistances>(kept.field);
+        const bool every = field.joint.empty();
+        const std::vector<std::uint32_t>& vertices = set.vertices;
+        parallel_chunks(task_.context, vertices.size(), 1024, [&](std::size_t, std::size_t begin, std::size_t end) {
+            std::vector<Entry> row;
+            for (std::size_t i = begin; i < end && !cancelled(task_.context); ++i) {
+                const Reading reading = read_at(task_, domain_, vertices[i]);
+                row.clear();
+                if (every)
+                    every_joint(reading, kept, field, row);
+                else
+                    nearest_joints(reading, field, row);
+                if (set.joints.size() < kept.joints.size())
+                    std::erase_if(row, [&](const Entry& e) {
+                        return !std::binary_search(set.joints.begin(), set.joints.end(), e.second);
+                    });
+                if (row.empty())
+                    straight_row(set, vertices[i]);
+                else
+                    rows_.store(vertices[i], row, coverage(reading, kept.seeded));
+            }
+        });
+    }
+
+    /// One joint's distance from the field of that joint alone, or of one slot of a field of several; +inf where it
+    /// does not reach.
+    float of_joint(const Reading& reading, std::uint32_t joint, const LeafDistances& field,
+                   std::size_t slot = 0) const {
+        double share = 0, sum = 0;
+        for (int k = 0; k < reading.leaves.count; ++k) {
+            const std::uint32_t d = field.distance[reading.leaves.leaf[k] * field.width + slot];
+            if (d == LeafDistances::unreached) continue;
+            share += reading.leaves.share[k];
+            sum += reading.leaves.share[k] * d;
+        }
+        return share == 0 ? std::numeric_limits<float>::infinity() : distance(joint, reading.at, sum / share);
+    }
+
+    Coverage straight_row(const JointSet& set, std::uint32_t vertex) {
+        std::vector<Entry> row;
+        const Coverage how = sinew::straight_row(task_, bones_, set, vertex, row);
+        rows_.store(vertex, row, how);
+        return how;
+    }
+
+    Coverage coverage(const Reading& reading, const std::vector<bool>& seeded) const {
+        if (reading.outside) return Coverage::outside;
+        return seeded[domain_.component[reading.leaves.leaf[0]]] ? Coverage::weighted : Coverage::bridged;
+    }
+
+private:
+    void nearest_joints(const Reading& reading, const LeafDistances& field, std::vector<Entry>& row) const {
         struct Mean {
             std::uint32_t joint;
             double share, sum;
         };
         std::array<Mean, 8 * GeodesicSolver::kMaxNearest> means;
         std::size_t count = 0;
+        const LeafStencil& s = reading.leaves;
         for (int k = 0; k < s.count; ++k) {
             for (std::size_t slot = 0; slot < field.width; ++slot) {
                 const std::size_t at = s.leaf[k] * field.width + slot;
@@ -42,152 +99,200 @@ public:
                 means[m].sum += s.share[k] * field.distance[at];
             }
         }
-        const Point3 p = to_point(mesh_.positions[vertex]);
-        std::array<Entry, means.size()> row;
+        row.reserve(count);
         for (std::size_t m = 0; m < count; ++m)
-            row[m] = {distance(means[m].joint, p, means[m].sum / means[m].share), means[m].joint};
-        rows_.store(vertex, {row.data(), count}, bridged ? Coverage::bridged : Coverage::weighted);
+            row.emplace_back(distance(means[m].joint, reading.at, means[m].sum / means[m].share), means[m].joint);
     }
 
-    /// One joint's distance at a vertex from what the field of that joint alone says there, or +inf.
-    float from_field(std::uint32_t vertex, const LeafStencil& s, std::uint32_t joint,
-                     const LeafDistances& field) const {
-        double share = 0, sum = 0;
-        for (int k = 0; k < s.count; ++k) {
-            if (field.joint[s.leaf[k]] == DistanceTable::none) continue;
-            share += s.share[k];
-            sum += s.share[k] * field.distance[s.leaf[k]];
-        }
-        if (share == 0) return std::numeric_limits<float>::infinity();
-        return distance(joint, to_point(mesh_.positions[vertex]), sum / share);
+    void every_joint(const Reading& reading, const KeptField& kept, const LeafDistances& field,
+                     std::vector<Entry>& row) const {
+        for (std::size_t k = 0; k < kept.joints.size(); ++k)
+            if (const float d = of_joint(reading, kept.joints[k], field, k); d < INFINITY)
+                row.emplace_back(d, kept.joints[k]);
     }
-
-    /// Puts a row that was filled joint by joint into order.
-    void sort_row(std::uint32_t vertex, bool bridged) {
-        std::vector<Entry> row;
-        for (std::size_t k = 0; k < table_.width; ++k) {
-            const std::size_t at = vertex * table_.width + k;
-            if (table_.joint[at] != DistanceTable::none) row.emplace_back(table_.distance[at], table_.joint[at]);
-            table_.joint[at] = DistanceTable::none;
-            table_.distance[at] = std::numeric_limits<float>::infinity();
-        }
-        rows_.store(vertex, row, bridged ? Coverage::bridged : Coverage::weighted);
-    }
-
-private:
-    using Entry = DistanceRows::Entry;
 
     /// From the field's value (in its integer units) to scene units: never less than the straight distance to the
     /// joint's nearest bone, plus how far the vertex lies beyond that bone's open end.
     float distance(std::uint32_t joint, const Point3& p, double field) const {
         const auto [nearest, beyond] = bones_.straight(joint, p);
         const double measured = field * domain_.transform.voxel / LeafDistances::units_per_voxel;
-        return static_cast<float>(std::max(measured, nearest) + overshoot_ * beyond);
+        return static_cast<float>(std::max(measured, nearest) + task_.options.overshoot * beyond);
     }
 
-    const MeshView& mesh_;
-    const BoneShapes& bones_;
+    const Task& task_;
     const Domain& domain_;
-    const float overshoot_;
+    const BoneShapes bones_;
     DistanceRows& rows_;
-    DistanceTable& table_;
 };
 
-// Fills the rows set by set.
-Status measure(const Task& task, const Domain& domain, DistanceRows& rows) {
-    Context* const context = task.context;
-    BindReport& report = task.report;
-    DistanceTable& table = rows.table;
-    const bool all = task.options.finish.max_influences == all_influences;
-    const BoneSeeds seeds = seed_volume(task, domain);
-    const GeodesicSolver solver(domain, {task.options.penalty}, context);
-    const BoneShapes bones(task.skeleton, task.bones);
-    Sampler sampler(task, bones, domain, rows);
-    std::vector<bool> seeded_by_any(domain.component_count, false);
-    BridgeFinder bridge_finder(domain);
-    for (const JointSet& set : task.plan.sets) {
-        if (set.vertices.empty()) continue;
-        std::vector<bool> seeded(domain.component_count, false);
-        for (const std::uint32_t j : set.joints)
-            for (const auto& seed : seeds.of_joint[j])
-                seeded[domain.component[seed.leaf]] = seeded_by_any[domain.component[seed.leaf]] = true;
-        if (set.joints.size() == 1 || set.idle) {
-            // Nothing to measure: one joint has all the weight whatever its distance, and idle joints have no
-            // field.
-            parallel_for(context, set.vertices.size(), 1024, [&](std::size_t i) {
-                const std::uint32_t v = set.vertices[i];
-                std::vector<DistanceRows::Entry> row;
-                const Coverage how = straight_row(task, bones, set, v, row);
-                rows.store(v, row, how == Coverage::euclidean && !set.idle ? Coverage::weighted : how);
-            });
-            continue;
-        }
-        const std::vector<Bridge> bridges = bridge_finder.join(seeded);
+bool needs_no_field(const JointSet& set) { return set.joints.size() == 1 || set.idle; }
 
-        // One sweep for the K nearest; where every joint is wanted, one per joint, which costs less than K =
-        // all.
-        LeafDistances field;
-        if (!all) {
-            Result<LeafDistances> swept =
-                solver.nearest(seeds, set.joints, bridges, static_cast<int>(table.width), context);
-            if (!swept) return swept.error();
-            field = std::move(*swept);
-        } else {
-            field.width = set.joints.size();
-        }
-        const std::size_t count = set.vertices.size();
-        std::vector<LeafStencil> stencils(all ? count : 0);
-        if (all) {
-            parallel_for(context, count, 4096, [&](std::size_t i) {
-                stencils[i] = leaf_stencil(domain, task.mesh.positions[set.vertices[i]]);
-            });
-            std::vector<std::optional<Error>> failed(set.joints.size());
-            parallel_for(context, set.joints.size(), 1, [&](std::size_t k) {
-                const std::uint32_t joint[] = {set.joints[k]};
-                Result<LeafDistances> one = solver.nearest(seeds, joint, bridges, 1, context);
-                if (!one) {
-                    failed[k] = one.error();
-                    return;
-                }
-                for (std::size_t i = 0; i < count; ++i) {
-                    const std::size_t at = set.vertices[i] * table.width + k;
-                    table.distance[at] = sampler.from_field(set.vertices[i], stencils[i], joint[0], *one);
-                    if (table.distance[at] < std::numeric_limits<float>::infinity()) table.joint[at] = joint[0];
-                }
-            });
-            for (const auto& error : failed)
-                if (error) return *error;
-        }
-        parallel_for(context, count, 1024, [&](std::size_t i) {
-            const std::uint32_t v = set.vertices[i];
-            const LeafStencil s = all ? stencils[i] : leaf_stencil(domain, task.mesh.positions[v]);
-            const bool bridged = s.count > 0 && !seeded[domain.component[s.leaf[0]]];
-            if (all) {
-                sampler.sort_row(v, bridged);
-            } else if (s.count > 0) {
-                sampler.from_leaves(v, s, field, bridged);
-            }
-            if (rows.coverage[v] != Coverage::none || cancelled(context)) return;
-            std::vector<DistanceRows::Entry> row;
-            const Coverage how = straight_row(task, bones, set, v, row);
-            rows.store(v, row, how);
-        });
-        if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while measuring distances"};
+// What spreads from the bones, set by set.
+class Spread {
+public:
+    Spread(const Task& task, const Domain& domain)
+        : task_(task),
+          domain_(domain),
+          seeds_(seed_volume(task, domain)),
+          solver_(domain, {task.options.penalty}, task.context),
+          bridge_finder_(domain),
+          seeded_by_any_(domain.component_count, false) {}
+
+    /// The next set of joints: which components they reach by themselves, and by which bridges the others.
+    void take(const JointSet& set) {
+        seeded.assign(domain_.component_count, false);
+        for (const std::uint32_t j : set.joints)
+            for (const auto& seed : seeds_.of_joint[j]) seeded[domain_.component[seed.leaf]] = true;
+        if (!set.vertices.empty())
+            for (std::size_t c = 0; c < seeded.size(); ++c)
+                if (seeded[c]) seeded_by_any_[c] = true;
+        if (!needs_no_field(set)) bridges_ = bridge_finder_.join(seeded);
     }
-    report.bridged_components =
-        static_cast<std::size_t>(std::count(seeded_by_any.begin(), seeded_by_any.end(), false));
+
+    /// One sweep for the nearest joints.
+    Result<LeafDistances> nearest(const JointSet& set, std::size_t width) const {
+        return solver_.nearest(seeds_, set.joints, bridges_, static_cast<int>(width), task_.context);
+    }
+
+    /// One sweep per joint of the set, several at once: use(k, field of joint k).
+    template <typename Use>
+    Status each(const JointSet& set, Use&& use) const {
+        std::vector<std::optional<Error>> failed(set.joints.size());
+        parallel_for(task_.context, set.joints.size(), 1, [&](std::size_t k) {
+            const std::uint32_t joint[] = {set.joints[k]};
+            Result<LeafDistances> one = solver_.nearest(seeds_, joint, bridges_, 1, task_.context);
+            if (one)
+                use(k, *one);
+            else
+                failed[k] = one.error();
+        });
+        for (const auto& error : failed)
+            if (error) return *error;
+        return Done{};
+    }
+
+    std::size_t unseeded() const {
+        return static_cast<std::size_t>(std::count(seeded_by_any_.begin(), seeded_by_any_.end(), false));
+    }
+
+    std::vector<bool> seeded;  ///< per component, by the set
+
+private:
+    const Task& task_;
+    const Domain& domain_;
+    const BoneSeeds seeds_;
+    const GeodesicSolver solver_;
+    BridgeFinder bridge_finder_;
+    std::vector<bool> seeded_by_any_;
+    std::vector<Bridge> bridges_;
+};
+
+// Where every joint is wanted and nothing is kept: one sweep per joint, which costs less than one for all, and no
+// field outlives its sweep.
+Status stream(const Task& task, const Domain& domain, const JointSet& set, const Spread& spread, Sampler& sampler,
+              DistanceRows& rows) {
+    const std::size_t count = set.vertices.size();
+    std::vector<Reading> readings(count);
+    parallel_for(task.context, count, 4096,
+                 [&](std::size_t i) { readings[i] = read_at(task, domain, set.vertices[i]); });
+    DistanceTable& table = rows.table;
+    Status swept = spread.each(set, [&](std::size_t k, const LeafDistances& one) {
+        for (std::size_t i = 0; i < count; ++i)
+            table.distance[set.vertices[i] * table.width + k] = sampler.of_joint(readings[i], set.joints[k], one);
+    });
+    if (!swept) return swept;
+    parallel_for(task.context, count, 1024, [&](std::size_t i) {
+        const std::uint32_t v = set.vertices[i];
+        std::vector<DistanceRows::Entry> row;
+        for (std::size_t k = 0; k < set.joints.size(); ++k) {
+            float& d = table.distance[v * table.width + k];
+            if (d < INFINITY) row.emplace_back(d, set.joints[k]);
+            d = INFINITY;
+        }
+        if (row.empty())
+            sampler.straight_row(set, v);
+        else
+            rows.store(v, row, sampler.coverage(readings[i], spread.seeded));
+    });
+    return Done{};
+}
+
+// The fields of all joints of a set side by side, to be kept.
+Result<LeafDistances> every_joint(const Domain& domain, const JointSet& set, const Spread& spread) {
+    LeafDistances field;
+    field.width = set.joints.size();
+    field.distance.resize(domain.leaves.size() * field.width);
+    Status swept = spread.each(set, [&](std::size_t k, const LeafDistances& one) {
+        for (std::size_t i = 0; i < domain.leaves.size(); ++i)
+            field.distance[i * field.width + k] = one.distance[i];
+    });
+    if (!swept) return swept.error();
+    return field;
+}
+
+// Fills the rows set by set, and returns what is to be kept of the fields.
+Result<std::vector<KeptField>> measure(const Task& task, const Domain& domain, DistanceRows& rows) {
+    const bool all = task.options.finish.max_influences == all_influences, keep = task.options.keep_volume;
+    Spread spread(task, domain);
+    Sampler sampler(task, domain, rows);
+    std::vector<KeptField> fields;
+    for (const JointSet& set : task.plan.sets) {
+        // A mesh that comes later may use a skin that this one does not.
+        if (set.vertices.empty() && !keep) continue;
+        spread.take(set);
+        if (needs_no_field(set)) {
+            sampler.straight(set);
+        } else if (all && !keep) {
+            if (Status done = stream(task, domain, set, spread, sampler, rows); !done) return done.error();
+        } else {
+            Result<LeafDistances> field =
+                all ? every_joint(domain, set, spread) : spread.nearest(set, rows.table.width);
+            if (!field) return field.error();
+            KeptField kept{set.joints, spread.seeded, std::move(*field)};
+            sampler.from_leaves(set, kept);
+            if (keep) fields.push_back(std::move(kept));
+        }
+        if (cancelled(task.context)) return Error{ErrorCode::cancelled, "cancelled while measuring distances"};
+    }
+    task.report.bridged_components = spread.unseeded();
+    return fields;
+}
+
+// Rows of another mesh in a volume that was measured before.
+Status remeasure(const Task& task, DistanceRows& rows) {
+    const KeptVolume& volume = task.reused->volume;
+    Sampler sampler(task, volume.domain, rows);
+    for (const JointSet& set : task.plan.sets) {
+        const KeptField* kept = volume.find(set.joints);
+        if (needs_no_field(set)) {
+            sampler.straight(set);
+        } else if (kept) {
+            sampler.from_leaves(set, *kept);
+        } else if (!set.vertices.empty()) {
+            return unknown_joints(task, set);
+        }
+        if (cancelled(task.context)) return Error{ErrorCode::cancelled, "cancelled while measuring distances"};
+    }
     return Done{};
 }
 
 }  // namespace
 
 Result<MethodRows> bind_geodesic_voxel(const Task& task) {
+    DistanceRows rows(task);
+    if (task.reused) {
+        Status measured = task.clock.run("distances", [&] { return remeasure(task, rows); });
+        if (!measured) return measured.error();
+        return MethodRows(std::move(rows));
+    }
     Result<Domain> domain = build_volume(task);
     if (!domain) return domain.error();
-    DistanceRows rows(task);
-    Status measured = task.clock.run("distances", [&] { return measure(task, *domain, rows); });
-    if (!measured) return measured.error();
-    return MethodRows(std::move(rows));
+    Result<std::vector<KeptField>> fields =
+        task.clock.run("distances", [&] { return measure(task, *domain, rows); });
+    if (!fields) return fields.error();
+    MethodRows out = std::move(rows);
+    if (task.options.keep_volume) out.volume = keep_volume(std::move(*domain), std::move(*fields));
+    return out;
 }
 
 }  // namespace sinew

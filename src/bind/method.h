@@ -36,6 +36,9 @@ inline std::size_t kept_joints(const FinishOptions& finish) {
     return static_cast<std::size_t>(std::max(8, 2 * finish.max_influences));
 }
 
+struct KeptVolume;
+struct ReusedVolume;
+
 /// A bind at the point where methods part. Everything was checked.
 struct Task {
     const MeshView& mesh;
@@ -49,6 +52,8 @@ struct Task {
     StageClock& clock;
     BindReport& report;        ///< coverage is counted by the caller
     std::vector<Bone>& bones;  ///< as make_bones left them; a method that knows the volume lengthens leaves
+    /// Binding::rebind: read the rows from this volume, and make none. Bones are as that volume knows them.
+    const ReusedVolume* reused = nullptr;
 
     /// Slots per row: all joints that a set can use, or as many as are kept.
     std::size_t width() const {
@@ -59,11 +64,20 @@ struct Task {
     }
 };
 
+/// What is known of a mesh before its rows are filled.
+struct PlannedMesh {
+    MeshTopology topology;
+    RowPlan plan;
+    std::vector<bool> used;  ///< as Task has it
+};
+PlannedMesh plan_mesh(const MeshView& mesh, const Skeleton& skeleton, StageClock& clock, BindReport& report);
+
 /// What a method returns: a table of distances, or of what is a strength already (heat, weights), and how each
 /// vertex came by its row. Rows of vertices that share another's are filled by the caller.
 struct MethodRows {
     std::variant<DistanceTable, InfluenceTable> table;
     std::vector<Coverage> coverage;
+    std::shared_ptr<const KeptVolume> volume = nullptr;  ///< where BindOptions::keep_volume asks for it
 };
 
 /// Rows of distances, filled in parallel.
@@ -92,7 +106,7 @@ struct DistanceRows {
         coverage[vertex] = row.empty() ? Coverage::none : how;
     }
 
-    operator MethodRows() && { return {std::move(table), std::move(coverage)}; }
+    operator MethodRows() && { return {std::move(table), std::move(coverage), nullptr}; }
 };
 
 /// Rows of strengths, filled in parallel.
@@ -122,12 +136,19 @@ struct InfluenceRows {
         coverage[vertex] = n == 0 ? Coverage::none : how;
     }
 
-    operator MethodRows() && { return {std::move(table), std::move(coverage)}; }
+    operator MethodRows() && { return {std::move(table), std::move(coverage), nullptr}; }
 };
 
 /// Without a volume to march through, a leaf's bone reaches as far as the vertices that are nearest to it, but not
 /// farther than twice the bone before it. O(vertices x bones).
 void extend_leaf_bones(const Task& task);
+
+/// By the method table.
+Result<MethodRows> run_method(const Task& task);
+/// Copies rows to the vertices that share them, counts coverage, and warns of skins that have idle joints only.
+void share_rows(const RowPlan& plan, MethodRows& rows, BindReport& report);
+/// Of positions, triangles and the joints that each vertex may use.
+std::uint64_t hash_mesh(const MeshView& mesh, const Skeleton& skeleton);
 
 Result<MethodRows> bind_geodesic_voxel(const Task& task);
 Result<MethodRows> bind_closest_distance(const Task& task);

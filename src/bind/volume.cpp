@@ -59,4 +59,34 @@ Coverage straight_row(const Task& task, const BoneShapes& shapes, const JointSet
     return Coverage::unused;
 }
 
+Reading read_at(const Task& task, const Domain& domain, std::uint32_t vertex) {
+    const Vec3& p = task.mesh.positions[vertex];
+    Reading reading{leaf_stencil(domain, p), to_point(p), false};
+    if (reading.leaves.count > 0 || !task.reused || task.reused->nearest[vertex] == Domain::none) return reading;
+    const std::uint32_t leaf = task.reused->nearest[vertex];
+    reading.leaves.count = 1;
+    reading.leaves.leaf[0] = leaf;
+    reading.leaves.share[0] = 1;
+    const auto centre = domain.centre(leaf);
+    for (std::size_t k = 0; k < 3; ++k)
+        reading.at[k] = domain.transform.origin[k] + centre[k] * domain.transform.voxel;
+    reading.outside = true;
+    return reading;
+}
+
+Error unknown_joints(const Task& task, const JointSet& set) {
+    std::string names;
+    for (std::size_t k = 0; k < std::min<std::size_t>(set.joints.size(), 3); ++k)
+        names += (k ? ", '" : "'") + task.skeleton.joints[set.joints[k]].name + "'";
+    if (set.joints.size() > 3) names += " and " + std::to_string(set.joints.size() - 3) + " more";
+    return {ErrorCode::input, "a skin of the mesh lists joints (" + names +
+                                  ") that no skin of the binding lists together: bind the mesh anew"};
+}
+
+std::shared_ptr<const KeptVolume> keep_volume(Domain domain, std::vector<KeptField> fields) {
+    domain.first_link = {};
+    domain.link = {};
+    return std::make_shared<const KeptVolume>(KeptVolume{std::move(domain), std::move(fields)});
+}
+
 }  // namespace sinew

@@ -2,7 +2,9 @@
 #pragma once
 
 #include "bind/bone_shapes.h"
+#include "bind/kept_volume.h"
 #include "bind/method.h"
+#include "field/leaf_sample.h"
 
 namespace sinew {
 
@@ -18,5 +20,19 @@ BoneSeeds seed_volume(const Task& task, const Domain& domain);
 /// of no triangle the joint whose place is nearest, Coverage::unused). Entries are distance and joint, unsorted.
 Coverage straight_row(const Task& task, const BoneShapes& shapes, const JointSet& set, std::uint32_t vertex,
                       std::vector<DistanceRows::Entry>& row);
+
+/// Where a vertex reads what is measured at the leaves.
+struct Reading {
+    LeafStencil leaves;  ///< empty: the volume does not reach it
+    Point3 at;           ///< the vertex, or the centre of the nearest voxel that stands in for it
+    bool outside;        ///< of the volume that is reused
+};
+Reading read_at(const Task& task, const Domain& domain, std::uint32_t vertex);
+
+/// That the volume that is reused has no field for the joints of a set.
+Error unknown_joints(const Task& task, const JointSet& set);
+
+/// The domain and the fields as a volume to keep. Links are dropped: nothing spreads any more.
+std::shared_ptr<const KeptVolume> keep_volume(Domain domain, std::vector<KeptField> fields);
 
 }  // namespace sinew

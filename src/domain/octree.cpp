@@ -9,6 +9,7 @@
 #include <bit>
 
 #include "core/parallel.h"
+#include "domain/leaf_index.h"
 #include "domain/trace.h"
 #include "sinew/domain.h"
 
@@ -249,6 +250,56 @@ Result<Domain> build_domain(const VoxelGrid& grid, std::span<const Bone> bones, 
     link_leaves(domain, context);
     find_components(domain);
     return domain;
+}
+
+bool index_leaves(Domain& domain) {
+    const int r = domain.transform.resolution;
+    auto index = std::make_shared<Domain::Index>();
+    index->per_side = r / Domain::Index::kBlock;
+    index->top.assign(static_cast<std::size_t>(index->per_side) * index->per_side * index->per_side, Domain::none);
+    if (domain.leaves.size() >= Domain::Index::kDivided) return false;
+    for (std::size_t i = 0; i < domain.leaves.size(); ++i) {
+        const Domain::Leaf& leaf = domain.leaves[i];
+        if (leaf.level > 16) return false;
+        const int size = 1 << leaf.level;
+        const auto fits = [&](int c) { return (c & (size - 1)) == 0 && c + size <= r; };
+        if (!fits(leaf.x) || !fits(leaf.y) || !fits(leaf.z)) return false;
+        const auto number = static_cast<std::uint32_t>(i);
+        const auto top = [&](int x, int y, int z) -> std::uint32_t& {
+            return index->top[(static_cast<std::size_t>(z) * index->per_side + y) * index->per_side + x];
+        };
+        if (leaf.level >= 2) {
+            const int n = size / Domain::Index::kBlock, x = leaf.x >> 2, y = leaf.y >> 2, z = leaf.z >> 2;
+            for (int k = 0; k < n; ++k)
+                for (int j = 0; j < n; ++j)
+                    for (int h = 0; h < n; ++h) {
+                        std::uint32_t& entry = top(x + h, y + j, z + k);
+                        if (entry != Domain::none) return false;
+                        entry = number;
+                    }
+            continue;
+        }
+        std::uint32_t& entry = top(leaf.x >> 2, leaf.y >> 2, leaf.z >> 2);
+        if (entry == Domain::none) {
+            entry = Domain::Index::kDivided + static_cast<std::uint32_t>(index->blocks.size());
+            index->blocks.emplace_back().first = number;
+            index->blocks.back().at.fill(255);
+        }
+        // The leaves of a block follow each other.
+        Domain::Index::Block& block = index->blocks.back();
+        const std::uint32_t last = Domain::Index::kDivided + static_cast<std::uint32_t>(index->blocks.size()) - 1;
+        if (entry != last || number - block.first >= block.at.size()) return false;
+        for (int k = 0; k < size; ++k)
+            for (int j = 0; j < size; ++j)
+                for (int h = 0; h < size; ++h) {
+                    std::uint8_t& at =
+                        block.at[(((leaf.z + k) & 3) << 4) | (((leaf.y + j) & 3) << 2) | ((leaf.x + h) & 3)];
+                    if (at != 255) return false;
+                    at = static_cast<std::uint8_t>(number - block.first);
+                }
+    }
+    domain.index = std::move(index);
+    return true;
 }
 
 }  // namespace sinew

@@ -1,0 +1,184 @@
+// Another mesh in the volume of an earlier binding: what seed 003, section 9, calls meshes of similar shape in the
+// same voxelization.
+#include <cmath>
+
+#include "bind/kept_volume.h"
+#include "bind/method.h"
+#include "core/hash.h"
+#include "domain/nearest_leaf.h"
+#include "domain/trace.h"
+#include "field/leaf_sample.h"
+
+namespace sinew {
+namespace {
+
+/// That the skeleton of the mesh is the one that was bound.
+Status check_joints(const Skeleton& bound, const Skeleton& given, double unit) {
+    const auto differs = [&](std::size_t j, const std::string& how) {
+        return Error{ErrorCode::input, "joint " + std::to_string(j) + " '" + given.joints[j].name + "' " + how +
+                                           ": only a mesh on the same skeleton can be weighted from a binding"};
+    };
+    for (std::size_t j = 0; j < std::min(bound.joints.size(), given.joints.size()); ++j) {
+        const Joint &a = bound.joints[j], &b = given.joints[j];
+        if (a.name != b.name) return differs(j, "is '" + a.name + "' in the binding");
+        if (a.parent != b.parent)
+            return differs(j,
+                           "hangs from " +
+                               (a.parent < 0 ? std::string("nothing")
+                                             : "'" + bound.joints[static_cast<std::size_t>(a.parent)].name + "'") +
+                               " in the binding");
+        const double apart = std::hypot(static_cast<double>(a.position.x) - b.position.x,
+                                        static_cast<double>(a.position.y) - b.position.y,
+                                        static_cast<double>(a.position.z) - b.position.z);
+        if (!(apart <= 0.01 * unit))
+            return differs(j,
+                           "lies " + std::to_string(apart) +
+                               " scene units from its place in the binding (another bind pose, or another space)");
+    }
+    if (bound.joints.size() != given.joints.size())
+        return Error{ErrorCode::input, "the skeleton has " + std::to_string(given.joints.size()) +
+                                           " joints and that of the binding " +
+                                           std::to_string(bound.joints.size()) +
+                                           ": only a mesh on the same skeleton can be weighted from a binding"};
+    return Done{};
+}
+
+/// The nearest leaf of every vertex outside the volume, and how far it is.
+struct Outside {
+    std::vector<std::uint32_t> leaf;  ///< V; Domain::none for a vertex inside, without a triangle or without a row
+    std::vector<float> distance;      ///< V, in voxels
+};
+Outside find_outside(const MeshView& mesh, const PlannedMesh& planned, const Domain& domain, Context* context) {
+    const std::size_t n = mesh.positions.size();
+    Outside outside{std::vector<std::uint32_t>(n, Domain::none), std::vector<float>(n, 0.0f)};
+    const NearestLeaf nearest(domain);
+    parallel_for(context, n, 256, [&](std::size_t v) {
+        if (planned.plan.source[v] != v || !planned.used[v] || cancelled(context)) return;
+        if (leaf_stencil(domain, mesh.positions[v]).count > 0) return;
+        const Point3 p = to_voxels(domain.transform, mesh.positions[v]);
+        BoneSeeds::Seed best{Domain::none, std::numeric_limits<float>::infinity()};
+        nearest.find(p, p, best);
+        outside.leaf[v] = best.leaf;
+        outside.distance[v] = best.distance;
+    });
+    return outside;
+}
+
+/// That the mesh is in the space of the volume. One that lies around it closely (a coat) is, though all of it may
+/// be outside; one that is far away or of another size is not.
+Status check_space(const MeshView& mesh, const PlannedMesh& planned, const Outside& outside, const Domain& domain) {
+    std::size_t vertices = 0, out = 0, far = 0;
+    Point3 low{INFINITY, INFINITY, INFINITY}, high{-INFINITY, -INFINITY, -INFINITY};
+    const float far_away = 0.1f * static_cast<float>(domain.transform.unit / domain.transform.voxel);
+    for (std::size_t v = 0; v < mesh.positions.size(); ++v) {
+        if (!planned.used[v]) continue;
+        const std::size_t row = planned.plan.source[v];
+        ++vertices;
+        out += outside.leaf[row] != Domain::none;
+        far += outside.distance[row] > far_away;
+        const Point3 p = to_point(mesh.positions[v]);
+        for (std::size_t k = 0; k < 3; ++k) {
+            low[k] = std::min(low[k], p[k]);
+            high[k] = std::max(high[k], p[k]);
+        }
+    }
+    const double size = std::max({high[0] - low[0], high[1] - low[1], high[2] - low[2]});
+    const bool other_size = size > 10 * domain.transform.unit || size < 0.02 * domain.transform.unit;
+    const auto percent = [&](std::size_t count) {
+        return std::to_string((100 * count + vertices / 2) / vertices) + " %";
+    };
+    if (2 * far > vertices || (2 * out > vertices && other_size))
+        return Error{ErrorCode::input,
+                     percent(out) + " of the vertices lie outside the volume of the binding, " + percent(far) +
+                         " by more than a tenth of its size, and the longest side of the mesh is " +
+                         std::to_string(size / domain.transform.unit) +
+                         " times that of the mesh that was bound: the mesh is in another space (scale or place)"};
+    return Done{};
+}
+
+}  // namespace
+
+std::uint64_t hash_mesh(const MeshView& mesh, const Skeleton& skeleton) {
+    std::uint64_t hash = hash_bytes(std::as_bytes(mesh.positions));
+    hash = hash_bytes(std::as_bytes(mesh.triangles), hash);
+    if (mesh.skin_of_vertex.empty() || skeleton.skins.empty()) return hash;
+    hash = hash_bytes(std::as_bytes(mesh.skin_of_vertex), hash);
+    for (const std::vector<std::uint32_t>& skin : skeleton.skins)
+        hash = hash_bytes(std::as_bytes(std::span(skin)), hash);
+    return hash;
+}
+
+bool Binding::is_of(const MeshView& mesh, const Skeleton& skeleton) const {
+    return mesh.positions.size() == coverage_.size() && hash_mesh(mesh, skeleton) == mesh_hash_;
+}
+
+Result<Binding> Binding::rebind(const MeshView& mesh, const Skeleton& skeleton, Context* context) const {
+    if (Status ok = check_mesh(mesh); !ok) return ok.error();
+    Skeleton own = skeleton;
+    if (Status ok = check_joints(skeleton_, own, volume_ ? volume_->domain.transform.unit : distances_.unit); !ok)
+        return ok.error();
+    for (std::size_t j = 0; j < own.joints.size(); ++j) {
+        own.joints[j].deform = skeleton_.joints[j].deform;
+        own.joints[j].reason = skeleton_.joints[j].reason;
+        own.joints[j].position = skeleton_.joints[j].position;  // where the field has it
+    }
+    if (Status ok = check_skeleton(own); !ok) return ok.error();
+    if (is_of(mesh, skeleton)) {
+        Binding same = *this;
+        same.report_.reused = Reuse::table;
+        same.report_.seconds.clear();
+        return same;
+    }
+    if (!volume_)
+        return Error{ErrorCode::usage, "this is not the mesh that was bound, and the binding keeps no volume (" +
+                                           std::string(to_string(options_.method)) +
+                                           "): bind it anew, or keep the volume if the method has one"};
+
+    Binding binding;
+    binding.options_ = options_;
+    binding.skeleton_ = std::move(own);
+    binding.bones_ = bones_;
+    binding.volume_ = volume_;
+    binding.mesh_hash_ = hash_mesh(mesh, skeleton);
+    BindReport& report = binding.report_;
+    report = report_;
+    report.reused = Reuse::volume;
+    report.coverage = {};
+    report.seconds.clear();
+    report.warnings.clear();
+    if (!options_.falloff.map.of_vertex.empty()) {
+        binding.options_.falloff.map.of_vertex.clear();
+        report.warnings.push_back("the falloff by vertex belongs to the mesh that was bound and is left out");
+    }
+
+    StageClock clock(report, context);
+    const PlannedMesh planned = plan_mesh(mesh, binding.skeleton_, clock, report);
+    const Domain& domain = volume_->domain;
+    Outside outside = clock.run("outside", [&] { return find_outside(mesh, planned, domain, context); });
+    if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while looking for the nearest voxels"};
+    if (Status ok = check_space(mesh, planned, outside, domain); !ok) return ok.error();
+    report.farthest_outside = 0;
+    for (const float d : outside.distance)
+        report.farthest_outside = std::max(report.farthest_outside, d * static_cast<float>(domain.transform.voxel));
+
+    // Of the table, so that the same vertex gets the same bits.
+    const float unit = distances_.width > 0 ? distances_.unit : static_cast<float>(domain.transform.unit);
+    const ReusedVolume reused{*volume_, std::move(outside.leaf)};
+    const Task task{mesh, binding.skeleton_, options_, planned.topology, planned.plan,   planned.used,
+                    unit, context,           clock,    report,           binding.bones_, &reused};
+    Result<MethodRows> rows = run_method(task);
+    if (!rows) return rows.error();
+    share_rows(planned.plan, *rows, report);
+    if (auto* distances = std::get_if<DistanceTable>(&rows->table))
+        binding.distances_ = std::move(*distances);
+    else
+        binding.influences_ = std::move(std::get<InfluenceTable>(rows->table));
+    binding.coverage_ = std::move(rows->coverage);
+    if (const std::size_t n = report.coverage[static_cast<std::size_t>(Coverage::outside)])
+        report.warnings.push_back(std::to_string(n) + " vertices lie outside the volume of the binding, up to " +
+                                  std::to_string(report.farthest_outside) +
+                                  " scene units from the nearest voxel, and are bound to it");
+    return binding;
+}
+
+}  // namespace sinew
