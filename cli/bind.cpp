@@ -253,6 +253,12 @@ void add_bind(CLI::App& app, int& exit) {
     c->add_flag("--all-pairs", o.all_pairs,
                 "mesh-geodesic: the same distances by the matrix of all pairs (small meshes)")
         ->group("Method");
+    c->add_option("--cooling", o.cooling,
+                  "voxel-heat: heat lost through the skin, per longest side (default 250); more falls faster")
+        ->group("Method");
+    c->add_option("--iterations", o.iterations,
+                  "voxel-heat: sweeps of plain averaging instead of solving; 0 (default) solves")
+        ->group("Method");
     c->add_option("--max-influences", args->max_influences, "Joints per vertex: 1..8 or all")
         ->capture_default_str()
         ->group("Weights");

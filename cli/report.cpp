@@ -107,6 +107,8 @@ nlohmann::ordered_json make_report(const BindRun& run) {
           {"smoothness", as_given(o.falloff.smoothness)},
           {"threshold", as_given(o.falloff.threshold)},
           {"power", as_given(o.falloff.power)},
+          {"cooling", as_given(o.cooling)},
+          {"iterations", o.iterations},
           {"hard_range", {as_given(o.hard_range[0]), as_given(o.hard_range[1])}},
           {"rings", name_of(o.rings)},
           {"all_pairs", o.all_pairs},

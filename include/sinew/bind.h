@@ -23,6 +23,7 @@ enum class Method {
     closest_hierarchy,  ///< the same, for the closest joint and those two hops over the skeleton around it
     connectivity,       ///< seed 002: the closest bone, and near its ends what the skeleton connects there
     mesh_geodesic,      ///< seed 004: along the edges of the mesh, from the ring of each joint
+    voxel_heat,         ///< seed 001: bones heat the volume; heat at rest, raised to a power
 };
 
 /// What a method's field is: which falloff laws suit it.
@@ -62,6 +63,12 @@ struct BindOptions {
     /// mesh_geodesic: distances by the matrix of all pairs, as the source describes, in place of one run per joint.
     /// The same distances, for comparison: for meshes of at most all_pairs_limit positions.
     bool all_pairs = false;
+    /// voxel_heat: how fast heat leaves through the skin, per longest side of the box; 1..1e5. Conduction over that
+    /// length is 1. Strong cooling makes heat fall fast along the way from its bone.
+    float cooling = 250;
+    /// voxel_heat: 0 solves for heat at rest; N > 0 are N sweeps of averaging instead, the source's naive way,
+    /// which ends far from rest where N is small. 0..1e6.
+    int iterations = 0;
     FalloffOptions falloff;
     FinishOptions finish;
     /// Keep in the Binding what is measured at the leaves of the volume, so that it can weight other meshes

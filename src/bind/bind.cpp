@@ -37,6 +37,9 @@ constexpr Row kMethods[] = {
     {{Method::mesh_geodesic, FieldKind::distance, "mesh-geodesic",
       "mesh edges, distance from the ring where the joint's plane cuts the mesh, cubic Hermite"},
      bind_mesh_geodesic},
+    {{Method::voxel_heat, FieldKind::strength, "voxel-heat",
+      "sparse voxels, heat of each bone at rest with cooling at the skin, power (Rosen 2009)"},
+     bind_voxel_heat},
 };
 
 }  // namespace
@@ -74,6 +77,10 @@ BindOptions preset(Method method) {
         case Method::mesh_geodesic:
             options.overshoot = 0;
             options.falloff.law = FalloffLaw::cubic_hermite;
+            break;
+        case Method::voxel_heat:
+            options.falloff.law = FalloffLaw::power;
+            options.falloff.power = 1.5f;
             break;
     }
     return options;
@@ -134,6 +141,11 @@ Status check(const BindOptions& options) {
         return Error{ErrorCode::usage, "the hard range [" + std::to_string(lower) + ", " + std::to_string(upper) +
                                            "] must lie within [0, 1], lower end first"};
     }
+    if (!(options.cooling >= 1 && options.cooling <= 1e5f))
+        return Error{ErrorCode::usage, "cooling " + std::to_string(options.cooling) + " is not within 1..100000"};
+    if (!(options.iterations >= 0 && options.iterations <= 1000000))
+        return Error{ErrorCode::usage,
+                     "iterations " + std::to_string(options.iterations) + " is not within 0..1000000"};
     const auto row = std::find_if(std::begin(kMethods), std::end(kMethods),
                                   [&](const Row& r) { return r.info.method == options.method; });
     if (row == std::end(kMethods)) return Error{ErrorCode::usage, "there is no such method"};
@@ -141,6 +153,9 @@ Status check(const BindOptions& options) {
         return Error{ErrorCode::usage,
                      "all pairs and the place of rings are options of method mesh-geodesic, not of " +
                          std::string(row->info.name)};
+    if (options.method != Method::voxel_heat && options.iterations != 0)
+        return Error{ErrorCode::usage,
+                     "iterations are sweeps of method voxel-heat, not of " + std::string(row->info.name)};
     const bool power = options.falloff.law == FalloffLaw::power;
     if (power && row->info.field == FieldKind::distance)
         return Error{ErrorCode::usage, "falloff law power is for heat and weights, and method " +
@@ -166,7 +181,8 @@ std::size_t estimate_memory(const MeshView& mesh, const Skeleton& skeleton, cons
         }
         area += 0.5 * std::hypot(n[0], n[1], n[2]);
     }
-    const bool voxels = options.method == Method::geodesic_voxel;
+    const bool heat = options.method == Method::voxel_heat;
+    const bool voxels = heat || options.method == Method::geodesic_voxel;
     const double r = voxels ? options.voxels.resolution : 0;
     const double voxel = std::max({high[0] - low[0], high[1] - low[1], high[2] - low[2]}) / (r - 2.5);
     const double cells = r * r * r;
@@ -175,9 +191,12 @@ std::size_t estimate_memory(const MeshView& mesh, const Skeleton& skeleton, cons
     const double leaves = std::min(cells, volume_share);
     const bool all = options.finish.max_influences == all_influences;
     const double kept = static_cast<double>(all ? skeleton.joints.size() : kept_joints(options.finish));
+    const double threads = thread_count(nullptr);
     const double fields =
         options.keep_volume ? static_cast<double>(std::max<std::size_t>(skeleton.skins.size(), 1)) : 0;
-    const double per_leaf = 350 + 16 * (all ? 2.0 * thread_count(nullptr) : kept) + fields * kept * (all ? 4 : 8);
+    // Heat: conductances and their coarser levels; per thread eight fields and what solves for them.
+    const double per_leaf =
+        heat ? 480 + 230 * threads : 350 + 16 * (all ? 2.0 * threads : kept) + fields * kept * (all ? 4 : 8);
     const auto vertices = static_cast<double>(mesh.positions.size());
     // Pictures, buffers, and about 100 MB of driver and shader compiler.
     const double slicing = options.voxels.voxelizer == Voxelizer::hardware
@@ -191,7 +210,8 @@ std::size_t estimate_memory(const MeshView& mesh, const Skeleton& skeleton, cons
         if (options.all_pairs) graph += 4 * nodes * nodes;
     }
     return static_cast<std::size_t>(slicing + graph + cells * 5 / 8 + leaves * per_leaf +
-                                    vertices * (40 + 24 * kept) + static_cast<double>(mesh.triangles.size()) * 120);
+                                    vertices * (40 + (heat ? 104 : 0) + 24 * kept) +
+                                    static_cast<double>(mesh.triangles.size()) * 120);
 }
 
 PlannedMesh plan_mesh(const MeshView& mesh, const Skeleton& skeleton, StageClock& clock, BindReport& report) {

@@ -155,5 +155,6 @@ Result<MethodRows> bind_closest_distance(const Task& task);
 Result<MethodRows> bind_closest_hierarchy(const Task& task);
 Result<MethodRows> bind_connectivity(const Task& task);
 Result<MethodRows> bind_mesh_geodesic(const Task& task);
+Result<MethodRows> bind_voxel_heat(const Task& task);
 
 }  // namespace sinew

@@ -1,0 +1,200 @@
+#include "bind/voxel_fields.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "bind/volume.h"
+#include "field/geodesic.h"
+#include "field/leaf_sample.h"
+
+namespace sinew {
+namespace {
+
+using Entry = InfluenceRows::Entry;
+
+bool stronger(const Entry& a, const Entry& b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
+}
+
+// The strongest entries of every vertex of a set. What is kept does not depend on the order in which joints come.
+class Strongest {
+public:
+    Strongest(std::size_t vertices, std::size_t width)
+        : width_(width), entry_(vertices * width, Entry{0.0f, DistanceTable::none}) {}
+
+    void offer(std::size_t vertex, const Entry& entry) {
+        Entry* row = entry_.data() + vertex * width_;
+        std::size_t at = width_;
+        while (at > 0 && stronger(entry, row[at - 1])) --at;
+        if (at == width_) return;
+        std::move_backward(row + at, row + width_ - 1, row + width_);
+        row[at] = entry;
+    }
+    std::vector<Entry> row(std::size_t vertex) const {
+        const auto first = entry_.begin() + static_cast<std::ptrdiff_t>(vertex * width_);
+        std::vector<Entry> out(first, first + static_cast<std::ptrdiff_t>(width_));
+        std::erase_if(out, [](const Entry& e) { return !(e.first > 0); });
+        return out;
+    }
+
+private:
+    std::size_t width_;
+    std::vector<Entry> entry_;
+};
+
+class Fields {
+public:
+    Fields(const Task& task, const Domain& domain, InfluenceRows& rows, const char* stage)
+        : task_(task),
+          domain_(domain),
+          rows_(rows),
+          stage_(stage),
+          shapes_(task.skeleton, task.bones),
+          seeds_(seed_volume(task, domain)),
+          bridge_finder_(domain),
+          seeded_by_any_(domain.component_count, false) {}
+
+    Status bind_set(const JointSet& set, const PrepareFields& prepare) {
+        std::vector<bool> seeded(domain_.component_count, false);
+        std::vector<std::uint32_t> joints;
+        for (const std::uint32_t j : set.joints) {
+            if (!seeds_.of_joint[j].empty()) joints.push_back(j);
+            for (const auto& seed : seeds_.of_joint[j])
+                seeded[domain_.component[seed.leaf]] = seeded_by_any_[domain_.component[seed.leaf]] = true;
+        }
+        if (set.joints.size() == 1 || set.idle || joints.empty()) {  // nothing to compare
+            parallel_for(task_.context, set.vertices.size(), 1024, [&](std::size_t i) {
+                const Coverage how = straight(set, set.vertices[i]);
+                if (how == Coverage::euclidean && set.joints.size() == 1 && !set.idle)
+                    rows_.coverage[set.vertices[i]] = Coverage::weighted;
+            });
+            return Done{};
+        }
+        // Joints whose bones are near each other share a batch; leaves are numbered along a space-filling curve.
+        std::stable_sort(joints.begin(), joints.end(), [&](std::uint32_t a, std::uint32_t b) {
+            return seeds_.of_joint[a].front().leaf < seeds_.of_joint[b].front().leaf;
+        });
+        const Conduction conduction = make_conduction(domain_, bridge_finder_.join(seeded));
+        Result<SolveFields> solve = prepare({task_, domain_, conduction, seeds_, joints});
+        if (!solve) return solve.error();
+
+        const std::size_t count = set.vertices.size();
+        std::vector<LeafStencil> stencils(count);
+        parallel_for(task_.context, count, 1024, [&](std::size_t i) {
+            stencils[i] = leaf_stencil(domain_, task_.mesh.positions[set.vertices[i]]);
+        });
+        Strongest strongest(count, rows_.table.width);
+        if (Status ok = solve_all(*solve, joints, stencils, strongest); !ok) return ok;
+        parallel_for(task_.context, count, 1024, [&](std::size_t i) {
+            const std::uint32_t v = set.vertices[i];
+            std::vector<Entry> row = strongest.row(i);
+            if (row.empty()) {
+                straight(set, v);
+                return;
+            }
+            const bool bridged = !seeded[domain_.component[stencils[i].leaf[0]]];
+            rows_.store(v, row, bridged ? Coverage::bridged : Coverage::weighted);
+        });
+        return Done{};
+    }
+
+    void finish_report(const char* what) const {
+        BindReport& report = task_.report;
+        report.bridged_components =
+            static_cast<std::size_t>(std::count(seeded_by_any_.begin(), seeded_by_any_.end(), false));
+        if (unfinished_ > 0)
+            report.warnings.push_back("the " + std::string(what) + " of " + std::to_string(unfinished_) +
+                                      " joints did not converge (residual " + std::to_string(residual_) +
+                                      "): weights are close to, but not at, the answer");
+    }
+
+private:
+    // Batches run in parallel, as many at once as there are threads; then their fields are read and dropped.
+    Status solve_all(const SolveFields& solve, std::span<const std::uint32_t> joints,
+                     const std::vector<LeafStencil>& stencils, Strongest& strongest) {
+        constexpr std::size_t wide = HeatSolver::kColumns;
+        const std::size_t batches = (joints.size() + wide - 1) / wide;
+        const std::size_t team = std::min(batches, static_cast<std::size_t>(thread_count(task_.context)));
+        std::vector<std::vector<HeatSolver::Row>> fields(team);
+        std::vector<std::optional<Result<FieldOutcome>>> outcome(team);
+        const auto of_batch = [&](std::size_t batch) {
+            return joints.subspan(batch * wide, std::min(wide, joints.size() - batch * wide));
+        };
+        for (std::size_t first = 0; first < batches; first += team) {
+            const std::size_t here = std::min(team, batches - first);
+            parallel_for(task_.context, here, 1,
+                         [&](std::size_t k) { outcome[k] = solve(of_batch(first + k), fields[k]); });
+            if (cancelled(task_.context)) return Error{ErrorCode::cancelled, "cancelled while solving for fields"};
+            for (std::size_t k = 0; k < here; ++k) {
+                if (!*outcome[k]) return outcome[k]->error();
+                if (!(*outcome[k])->converged) unfinished_ += of_batch(first + k).size();
+                residual_ = std::max(residual_, (*outcome[k])->residual);
+            }
+            parallel_for(task_.context, stencils.size(), 1024, [&](std::size_t i) {
+                const LeafStencil& s = stencils[i];
+                for (std::size_t k = 0; k < here; ++k) {
+                    const auto batch = of_batch(first + k);
+                    for (std::size_t c = 0; c < batch.size(); ++c) {
+                        double sum = 0;
+                        for (int q = 0; q < s.count; ++q)
+                            sum += s.share[static_cast<std::size_t>(q)] *
+                                   static_cast<double>(fields[k][s.leaf[static_cast<std::size_t>(q)]][c]);
+                        if (sum > 0) strongest.offer(i, {static_cast<float>(sum), batch[c]});
+                    }
+                }
+            });
+            report_progress(task_.context, stage_,
+                            static_cast<double>(first + here) / static_cast<double>(batches));
+        }
+        return Done{};
+    }
+
+    // What no field reaches. Strengths fall with distance as by the default falloff.
+    Coverage straight(const JointSet& set, std::uint32_t vertex) {
+        std::vector<Entry> row;
+        const Coverage how = straight_row(task_, shapes_, set, vertex, row);
+        const FalloffOptions law;
+        const double exponent = (1 - law.alpha) * law.lambda_min + law.alpha * law.lambda_max;
+        const double least = static_cast<double>(law.tolerance) * task_.unit;
+        double nearest = INFINITY;
+        for (const Entry& e : row) nearest = std::min(nearest, std::max<double>(e.first, least));
+        for (Entry& e : row)
+            e.first = static_cast<float>(std::pow(nearest / std::max<double>(e.first, least), exponent));
+        rows_.store(vertex, row, how);
+        return how;
+    }
+
+    const Task& task_;
+    const Domain& domain_;
+    InfluenceRows& rows_;
+    const char* stage_;
+    const BoneShapes shapes_;
+    const BoneSeeds seeds_;
+    BridgeFinder bridge_finder_;
+    std::vector<bool> seeded_by_any_;  // per component
+    std::size_t unfinished_ = 0;       // joints
+    double residual_ = 0;
+};
+
+}  // namespace
+
+Result<MethodRows> bind_fields(const Task& task, const char* stage, const char* what,
+                               const PrepareFields& prepare) {
+    Result<Domain> domain = build_volume(task);
+    if (!domain) return domain.error();
+    InfluenceRows rows(task);
+    const Status bound = task.clock.run(stage, [&]() -> Status {
+        Fields fields(task, *domain, rows, stage);
+        for (const JointSet& set : task.plan.sets) {
+            if (set.vertices.empty()) continue;
+            if (Status ok = fields.bind_set(set, prepare); !ok) return ok;
+            if (cancelled(task.context)) return Error{ErrorCode::cancelled, "cancelled while solving for fields"};
+        }
+        fields.finish_report(what);
+        return Done{};
+    });
+    if (!bound) return bound.error();
+    return MethodRows(std::move(rows));
+}
+
+}  // namespace sinew

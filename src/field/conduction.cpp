@@ -1,0 +1,93 @@
+#include "field/conduction.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace sinew {
+namespace {
+
+// In how many directions two linked leaves merely touch: 1 face, 2 edge, 3 corner.
+int touching(const Domain::Leaf& a, const Domain::Leaf& b) {
+    const int s = 1 << a.level, t = 1 << b.level;
+    const auto meets = [&](int p, int q) { return p + s == q || q + t == p; };
+    return meets(a.x, b.x) + meets(a.y, b.y) + meets(a.z, b.z);
+}
+
+std::uint64_t morton(const Domain::Leaf& leaf) {
+    std::uint64_t number = 0;
+    for (int bit = 0; bit < 16; ++bit)
+        number |=
+            (static_cast<std::uint64_t>(leaf.x >> bit & 1) | static_cast<std::uint64_t>(leaf.y >> bit & 1) << 1 |
+             static_cast<std::uint64_t>(leaf.z >> bit & 1) << 2)
+            << (3 * bit);
+    return number;
+}
+
+std::uint32_t root(std::vector<std::uint32_t>& parent, std::uint32_t i) {
+    while (parent[i] != i) i = parent[i] = parent[parent[i]];
+    return i;
+}
+
+}  // namespace
+
+Conduction make_conduction(const Domain& domain, std::span<const Bridge> bridges) {
+    const auto n = static_cast<std::uint32_t>(domain.leaves.size());
+    const auto edge = [&](std::uint32_t i) { return static_cast<float>(1 << domain.leaves[i].level); };
+    const auto face = [&](std::uint32_t i, std::uint32_t j) {
+        const float least = std::min(edge(i), edge(j));
+        return least * least / (0.5f * (edge(i) + edge(j)));
+    };
+
+    struct Extra {
+        std::uint32_t from, to;
+        float conductance;
+        auto operator<=>(const Extra&) const = default;
+    };
+    std::vector<Extra> extra;  // what is no face, both ways
+    std::vector<std::uint32_t> piece(n);
+    std::iota(piece.begin(), piece.end(), 0u);
+    const auto each_link = [&](auto&& visit) {
+        for (std::uint32_t i = 0; i < n; ++i)
+            for (std::uint32_t k = domain.first_link[i]; k < domain.first_link[i + 1]; ++k)
+                visit(i, domain.link[k], touching(domain.leaves[i], domain.leaves[domain.link[k]]));
+    };
+    each_link([&](std::uint32_t i, std::uint32_t j, int directions) {
+        if (directions == 1 && i < j) piece[root(piece, i)] = root(piece, j);
+    });
+    for (std::uint32_t i = 0; i < n; ++i) piece[i] = root(piece, i);
+    each_link([&](std::uint32_t i, std::uint32_t j, int directions) {
+        if (directions > 1 && piece[i] != piece[j]) extra.push_back({i, j, face(i, j) / 4});
+    });
+    for (const Bridge& b : bridges) {
+        const float g = 1 / std::max(1.0f, b.length);
+        extra.push_back({b.from, b.to, g});
+        extra.push_back({b.to, b.from, g});
+    }
+    std::sort(extra.begin(), extra.end());
+
+    Conduction c;
+    c.first.reserve(n + 1);
+    c.first.push_back(0);
+    c.volume.resize(n);
+    c.cell.resize(n);
+    auto next = extra.begin();
+    for (std::uint32_t i = 0; i < n; ++i) {
+        c.cell[i] = morton(domain.leaves[i]);
+        c.volume[i] = edge(i) * edge(i) * edge(i);
+        for (std::uint32_t k = domain.first_link[i]; k < domain.first_link[i + 1]; ++k) {
+            const std::uint32_t j = domain.link[k];
+            if (touching(domain.leaves[i], domain.leaves[j]) != 1) continue;
+            c.to.push_back(j);
+            c.conductance.push_back(face(i, j));
+        }
+        for (; next != extra.end() && next->from == i; ++next) {
+            c.to.push_back(next->to);
+            c.conductance.push_back(next->conductance);
+        }
+        c.first.push_back(static_cast<std::uint32_t>(c.to.size()));
+    }
+    return c;
+}
+
+}  // namespace sinew

@@ -1,0 +1,52 @@
+"""Methods over voxels that solve for a field (`--method voxel-heat`) from outside.
+
+volume.py [CLASS…]; the rest is named as for cli.py."""
+import cli
+import support
+
+
+class VoxelHeat(cli.Case):
+    def figure(self, name):
+        source = self.at / f"{name}.glb"
+        self.assertEqual(support.run(support.CHARACTERS, name, source).returncode, 0)
+        return source
+
+    def test_a_caped_figure_is_covered(self):
+        report = self.report(self.figure("caped"), "--method", "voxel-heat")
+        self.assertEqual(report["method"], "voxel-heat")
+        self.assertEqual(report["coverage"]["share"], 1)
+        self.assertEqual(report["coverage"]["none"], 0)
+        self.assertEqual((report["options"]["falloff_law"], report["options"]["power"]), ("power", 1.5))
+        self.assertEqual((report["options"]["cooling"], report["options"]["iterations"]), (250, 0))
+        self.assertIn("heat", report["seconds"])
+        self.sound()
+
+    def test_options_change_what_they_say(self):
+        source = self.bar()
+        base = ("--method", "voxel-heat", "--deform-from", "all")
+        self.bind(source, *base)
+        plain = self.weights()
+        for options in (("--power", "4"), ("--cooling", "20"), ("--iterations", "20"), ("--domain", "uniform")):
+            self.bind(source, *base, *options)
+            self.assertNotEqual(plain, self.weights(), options)
+
+    def test_harder_power_gives_the_strongest_more(self):
+        source = self.bar()
+        sums = []
+        for power in ("0.5", "1.5", "6"):
+            self.bind(source, "--method", "voxel-heat", "--power", power)
+            sums.append(sum(max(row.values()) for row in self.weights()))
+        self.assertEqual(sums, sorted(sums))
+        self.assertLess(sums[0], sums[2])
+
+    def test_refusals(self):
+        bar, heat = self.bar(), ("--method", "voxel-heat")
+        self.refuse(2, ["cooling 0.* is not within 1..100000"], bar, *heat, "--cooling", "0")
+        self.refuse(2, ["iterations -1 is not within"], bar, *heat, "--iterations", "-1")
+        self.refuse(2, ["iterations", "voxel-heat", "geodesic-voxel"], bar, "--iterations", "10")
+        self.refuse(2, ["voxel-heat does not measure distances", "power"], bar, *heat, "--falloff-law", "linear")
+        self.refuse(3, ["may need", "limit of 1 MB"], bar, *heat, "--memory-limit", "1")
+
+
+if __name__ == "__main__":
+    support.main()
