@@ -2,21 +2,34 @@
 
 #include <fmt/core.h>
 
-#include "command.h"
-#include "sinew/io.h"
+#include "edits.h"
+#include "posing.h"
 
 namespace sinew::cli {
 namespace {
 
 struct Arguments {
     std::string input, output, skeleton, weights;
+    EditOptions edits;
     io::SaveOptions save;
 };
 
+// Changes of a binding need a binding.
+Status check_only_edits(const Adjustments& a, const std::string& file) {
+    if (a.falloff.of_vertex.empty() && a.falloff.of_joint.empty() && a.rigid.empty()) return Done{};
+    return Error{ErrorCode::usage, file +
+                                       ": \"falloff\" and \"rigid\" are for sinew bind: finished weights have no "
+                                       "distances (\"set\" with the value 1 makes a region rigid)"};
+}
+
 int run_apply(const Arguments& args) {
+    if (args.weights.empty() && args.edits.file.empty())
+        return fail({ErrorCode::usage, "give --weights FILE, --edits FILE or both"});
     const NamedFile output{"--output", args.output};
-    const NamedFile inputs[] = {
-        {"the input", args.input}, {"--weights", args.weights}, {"--skeleton", args.skeleton}};
+    const NamedFile inputs[] = {{"the input", args.input},
+                                {"--weights", args.weights},
+                                {"--skeleton", args.skeleton},
+                                {"--edits", args.edits.file}};
     if (Status ok = check_outputs({&output, 1}, inputs); !ok) return fail(ok.error());
     Result<io::Scene> scene = io::load(args.input, {args.skeleton});
     if (!scene) return fail(scene.error());
@@ -24,13 +37,30 @@ int run_apply(const Arguments& args) {
         const NamedFile kept{"a file that the input refers to", file.string()};
         if (Status ok = check_kept({&output, 1}, {&kept, 1}); !ok) return fail(ok.error());
     }
-    Result<SkinWeights> weights = io::load_weights_json(scene->skeleton, scene->positions.size(), args.weights);
-    if (!weights) return fail(weights.error());
-    if (Status ok = io::check_weights(*scene, *weights, args.weights); !ok) return fail(ok.error());
-    Result<io::SaveReport> saved = io::save(*scene, *weights, args.output, args.save);
+    if (Status ok = take_weights(*scene, args.weights); !ok) return fail(ok.error());
+    if (!scene->weights)
+        return fail({ErrorCode::input, args.input +
+                                           ": there are no weights to edit (sinew bind makes them; --weights "
+                                           "takes them from a file)"});
+    if (!args.edits.file.empty()) {
+        Result<Adjustments> adjustments = read_edits(*scene, args.edits, nullptr);
+        if (!adjustments) return fail(adjustments.error());
+        if (Status ok = check_only_edits(*adjustments, args.edits.file); !ok) return fail(ok.error());
+        EditReport report;
+        const auto most = std::max(4, static_cast<int>(scene->weights->max_influences()));
+        Result<SkinWeights> edited = apply_edits(scene->mesh(), *scene->weights, adjustments->edits,
+                                                 adjustments->locks, scene->skeleton.joints.size(), most, &report);
+        if (!edited) return fail(edited.error());
+        for (const std::string& line : edit_lines(*adjustments, report)) fmt::print("{}\n", line);
+        scene->weights = std::move(*edited);
+    }
+    const SkinWeights& weights = *scene->weights;
+    if (Status ok = io::check_weights(*scene, weights, args.weights.empty() ? args.edits.file : args.weights); !ok)
+        return fail(ok.error());
+    Result<io::SaveReport> saved = io::save(*scene, weights, args.output, args.save);
     if (!saved) return fail(saved.error());
-    fmt::print("wrote {} vertices with up to {} influences to {}\n", weights->vertex_count(),
-               weights->max_influences(), args.output);
+    fmt::print("wrote {} vertices with up to {} influences to {}\n", weights.vertex_count(),
+               weights.max_influences(), args.output);
     return done;
 }
 
@@ -38,12 +68,15 @@ int run_apply(const Arguments& args) {
 
 void add_apply(CLI::App& app, int& exit) {
     auto args = std::make_shared<Arguments>();
-    CLI::App* c = app.add_subcommand("apply",
-                                     "Writes weights from a JSON file into a character.\n\n"
-                                     "  sinew bind hero.glb -o out.glb --weights-json w.json\n"
-                                     "  sinew apply hero.glb --weights w.json -o edited.glb\n");
+    CLI::App* c =
+        app.add_subcommand("apply",
+                           "Writes weights from a JSON file into a character, or edits those that it has.\n\n"
+                           "  sinew bind hero.glb -o out.glb --weights-json w.json\n"
+                           "  sinew apply hero.glb --weights w.json -o edited.glb\n"
+                           "  sinew apply hero.glb --edits e.json -o edited.glb         docs/edits.md\n");
     c->add_option("input", args->input, "GLB, glTF or VRM; OBJ with --skeleton")->required();
-    c->add_option("--weights", args->weights, "Weights JSON (docs/formats.md)")->required();
+    c->add_option("--weights", args->weights, "Weights JSON (docs/formats.md), instead of the file's own");
+    add_edit_options(*c, args->edits, false);
     c->add_option("-o,--output", args->output, "GLB, glTF or VRM to write")->required();
     c->add_option("--skeleton", args->skeleton, "Skeleton JSON or TGF, for a mesh that has no skeleton");
     add_choice<io::WeightFormat>(

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "command.h"
+#include "edits.h"
 #include "report.h"
 
 namespace sinew::cli {
@@ -15,6 +16,7 @@ struct Arguments {
     std::string input, output, skeleton, report, weights_json;
     BindOptions options;
     DeformOptions deform;
+    EditOptions edits;
     io::SaveOptions save;
     std::string max_influences = "4";
     double require_coverage = 1.0;
@@ -49,6 +51,7 @@ void print_summary(const nlohmann::ordered_json& r) {
         defects += fmt::format("{}{} {}", defects.empty() ? "" : ", ", value.get<std::size_t>(), words);
     }
     if (!defects.empty()) fmt::print("  mesh      {}\n", defects);
+    for (const auto& edit : r["edits"]) fmt::print("  {}\n", edit.get<std::string>());
     for (const auto& note : r["notes"]) fmt::print("  note      {}\n", note.get<std::string>());
     for (const auto& warning : r["warnings"]) fmt::print("  warning   {}\n", warning.get<std::string>());
     fmt::print("  output    {}\n", r["output"].get<std::string>());
@@ -68,7 +71,8 @@ int run_bind(Arguments args) {
     if (Status ok = check(args.options); !ok) return fail(ok.error());
     const NamedFile outputs[] = {
         {"--output", args.output}, {"--weights-json", args.weights_json}, {"--report", args.report}};
-    const NamedFile inputs[] = {{"the input", args.input}, {"--skeleton", args.skeleton}};
+    const NamedFile inputs[] = {
+        {"the input", args.input}, {"--skeleton", args.skeleton}, {"--edits", args.edits.file}};
     if (Status ok = check_outputs(outputs, inputs); !ok) return fail(ok.error());
 
     const auto start_of_all = std::chrono::steady_clock::now();
@@ -95,12 +99,19 @@ int run_bind(Arguments args) {
             scene.weights ? joint_use(*scene.weights, scene.skeleton.joints.size()) : std::vector<double>{};
         if (Status ok = select_deforming(scene.skeleton, use, args.deform); !ok) return fail(ok.error());
 
+        Result<Adjustments> adjustments = read_edits(scene, args.edits, &context);
+        if (!adjustments) return fail(adjustments.error());
+
         Result<Binding> binding = bind(scene.mesh(), scene.skeleton, args.options, &context);
         if (!binding) return fail(binding.error());
         start = std::chrono::steady_clock::now();
         progress.stage("weights");
-        Result<SkinWeights> weights = binding->weights(&context);
+        EditReport edited;
+        Result<SkinWeights> weights = adjusted_weights(*binding, scene.mesh(), scene.skeleton, args.options.falloff,
+                                                       args.options.finish, *adjustments, &edited, &context);
         if (!weights) return fail(weights.error());
+        if (Status ok = io::check_weights(scene, *weights, args.edits.file); !args.edits.file.empty() && !ok)
+            return fail(ok.error());
         run.weights_seconds = seconds_since(start);
 
         start = std::chrono::steady_clock::now();
@@ -122,6 +133,7 @@ int run_bind(Arguments args) {
         run.weight_format = args.save.weight_format;
         run.threads = args.threads;
         run.notes = saved->notes;
+        run.edits = edit_lines(*adjustments, edited);
         run.scene = &scene;
         run.binding = &*binding;
         run.total_seconds = seconds_since(start_of_all);
@@ -162,6 +174,7 @@ void add_bind(CLI::App& app, int& exit) {
         "  sinew bind scan.obj --skeleton scan.tgf -o scan.glb            a mesh and its skeleton apart\n"
         "  sinew bind hero.glb -o out.glb --falloff 0.3                   harder joints\n"
         "  sinew bind hero.glb -o out.glb --resolution 512                fingers that touch\n"
+        "  sinew bind hero.glb -o out.glb --edits e.json                  and changes by hand (docs/edits.md)\n"
         "  sinew bind hero.glb -o out.glb --exclude 'ik_*' --exclude root joints that must not deform\n");
     BindOptions& o = args->options;
     c->add_option("input", args->input, "GLB, glTF or VRM; OBJ with --skeleton")->required();
@@ -280,6 +293,8 @@ void add_bind(CLI::App& app, int& exit) {
     c->add_option("--include", args->deform.include, "Joints that do, whatever else is said; repeatable")
         ->allow_extra_args(false)
         ->group("Joints");
+
+    add_edit_options(*c, args->edits, true);
 
     c->add_option("--threads", args->threads, "Worker threads; 0 = one per core. The result does not depend on it")
         ->check(CLI::Range(0, 1024))

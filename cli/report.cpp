@@ -154,6 +154,7 @@ nlohmann::ordered_json make_report(const BindRun& run) {
         {"snapped_joints", snapped},
         {"seconds", seconds},
         {"peak_memory_bytes", peak_memory_bytes()},
+        {"edits", run.edits},
         {"notes", run.notes},
         {"warnings", warnings},
     };

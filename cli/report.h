@@ -16,7 +16,7 @@ struct BindRun {
     int threads = 0;
     const io::Scene* scene = nullptr;
     const Binding* binding = nullptr;
-    std::vector<std::string> notes;
+    std::vector<std::string> notes, edits;
     double load_seconds = 0, weights_seconds = 0, save_seconds = 0, total_seconds = 0;
 };
 

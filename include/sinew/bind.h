@@ -174,6 +174,9 @@ public:
     Result<Binding> rebind(const MeshView& mesh, const Skeleton& skeleton, Context* context = nullptr) const;
 
 private:
+    friend Result<SkinWeights> adjusted_weights(const Binding&, const MeshView&, const Skeleton&,
+                                                const FalloffOptions&, const FinishOptions&, const Adjustments&,
+                                                EditReport*, Context*);
     friend Result<Binding> bind(const MeshView&, const Skeleton&, const BindOptions&, Context*);
     BindReport report_;
     BindOptions options_;
@@ -192,6 +195,16 @@ private:
 /// `make bench`.
 Result<Binding> bind(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options = {},
                      Context* context = nullptr);
+
+/// Weights of a binding as they are wanted, without measuring anything again: rigid regions, then falloff (with the
+/// map of `adjustments` in place of its own where it says something), limit, locks and edits. AngleFalloff is for
+/// the caller to put into the map (falloff_at). `mesh` and `skeleton`: those that were bound. A vertex of a rigid
+/// region none of whose joints was among those kept goes to the nearest of them by straight distance. Time: that of
+/// weights(), and of apply_edits.
+Result<SkinWeights> adjusted_weights(const Binding& binding, const MeshView& mesh, const Skeleton& skeleton,
+                                     const FalloffOptions& falloff, const FinishOptions& finish,
+                                     const Adjustments& adjustments, EditReport* report = nullptr,
+                                     Context* context = nullptr);
 
 /// Bytes that bind would need at most, by the formula in docs/methods/geodesic-voxel.md.
 std::size_t estimate_memory(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options);

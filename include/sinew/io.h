@@ -16,7 +16,9 @@ namespace sinew::io {
 /// One primitive of the source file and its place in Scene's arrays. Primitives that share their vertices in the
 /// file (the same POSITION, JOINTS_n and WEIGHTS_n under one skin) have the same range of vertices here.
 struct Primitive {
-    std::string name;  ///< "mesh name/primitive number", for messages and reports
+    std::string name;      ///< "mesh name/primitive number", for messages and reports
+    std::string mesh;      ///< the mesh's name; "mesh 3" where it has none
+    std::string material;  ///< the material's name; "material 3" where it has none, "" without a material
     std::uint32_t first_vertex = 0, vertex_count = 0;
     std::uint32_t first_triangle = 0, triangle_count = 0;
 };
@@ -186,11 +188,17 @@ Result<ScenePose> pose_at(const Scene& scene, std::optional<std::size_t> clip, d
 /// joint has is an error that suggests the nearest.
 Result<std::vector<JointPose>> load_pose(const Skeleton& skeleton, const std::filesystem::path& path);
 
+/// Reads an edit list (docs/edits.md) for a scene: falloffs, rigid regions, locks and edits, with names, boxes,
+/// materials and painted colours made vertices and joints. Locks::weights is the caller's to set. Errors name the
+/// entry and say what is known: a name that matches nothing, a vertex past the end, an unknown key.
+Result<Adjustments> load_edits(const Scene& scene, const std::filesystem::path& path);
+
 /// What a surface has beside positions, as the file has it: V each, or empty where no primitive has any. Scene
 /// space, any length; zeros for vertices of primitives without.
 struct ShadingFrames {
     std::vector<Vec3> normals;
     std::vector<std::array<float, 4>> tangents;
+    std::vector<std::array<float, 4>> colours;  ///< COLOR_0: red, green, blue, alpha, as stored; else opaque white
 };
 Result<ShadingFrames> shading_frames(const Scene& scene);
 

@@ -52,6 +52,12 @@ struct Symmetry {
 Result<std::optional<Symmetry>> find_symmetry(const MeshView& mesh, const Skeleton& skeleton,
                                               Context* context = nullptr);
 
+/// Completes edits that mirror: plane and partners by find_symmetry, the normal towards Mirror::side. An error
+/// where the character has no mirror plane, or where the side cannot be told: no joints named so, or a plane that
+/// the axis lies in.
+Status find_mirrors(std::span<WeightEdit> edits, const MeshView& mesh, const Skeleton& skeleton,
+                    Context* context = nullptr);
+
 /// Over vertices with a partner: the L1 distance (0..2) between the vertex's weights, each joint swapped for its
 /// partner, and the partner's.
 struct SymmetryError {

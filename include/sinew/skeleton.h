@@ -95,6 +95,9 @@ struct DeformOptions {
 /// so is an outcome in which nothing deforms, unless only names led to it: then all joints deform. O(joints).
 Status select_deforming(Skeleton& skeleton, const std::vector<double>& joint_use, const DeformOptions& options);
 
+/// The joints of this name; where none has it, those that match it as a glob (* and ?). Ascending. O(joints).
+std::vector<std::uint32_t> joints_called(const Skeleton& skeleton, std::string_view name);
+
 /// The way a character looks, across `up`: its left is where joints lie that are called left, opposite to those of
 /// the same name called right. A unit vector in bind space; none where fewer than two pairs are named so, or where
 /// pairs disagree. O(joints log joints).

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <span>
 
 namespace sinew {
@@ -233,6 +234,56 @@ std::vector<DeformReason> idle_by_name(const Skeleton& skeleton) {
         if (reason[j] == DeformReason::deforms && root_structure(tree, j, reason))
             reason[j] = DeformReason::root_structure;
     return reason;
+}
+
+bool matches_glob(std::string_view glob, std::string_view name) {
+    std::size_t g = 0, n = 0, star = std::string_view::npos, resume = 0;
+    while (n < name.size()) {
+        if (g < glob.size() && glob[g] == '*') {
+            star = g++;
+            resume = n;
+        } else if (g < glob.size() && (glob[g] == '?' || glob[g] == name[n])) {
+            ++g;
+            ++n;
+        } else if (star != std::string_view::npos) {
+            g = star + 1;
+            n = ++resume;
+        } else {
+            return false;
+        }
+    }
+    while (g < glob.size() && glob[g] == '*') ++g;
+    return g == glob.size();
+}
+
+namespace {
+
+// Letters to change, add or drop to make one word of the other (Levenshtein).
+std::size_t edits_between(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        std::size_t diagonal = row[0];
+        row[0] = i + 1;
+        for (std::size_t k = 0; k < b.size(); ++k) {
+            const std::size_t change = diagonal + (a[i] != b[k]);
+            diagonal = row[k + 1];
+            row[k + 1] = std::min({row[k] + 1, row[k + 1] + 1, change});
+        }
+    }
+    return row[b.size()];
+}
+
+}  // namespace
+
+const std::string& nearest_name(const Skeleton& skeleton, std::string_view wanted) {
+    const Joint* nearest = &skeleton.joints.front();
+    std::size_t fewest = ~std::size_t{0};
+    for (const Joint& joint : skeleton.joints) {
+        const std::size_t n = edits_between(wanted.substr(0, 200), std::string_view(joint.name).substr(0, 200));
+        if (n < fewest) fewest = n, nearest = &joint;
+    }
+    return nearest->name;
 }
 
 }  // namespace sinew

@@ -24,4 +24,11 @@ SidedName read_side(std::string_view name);
 /// The reason to hold each joint idle by name and structure, or DeformReason::deforms.
 std::vector<DeformReason> idle_by_name(const Skeleton& skeleton);
 
+/// In a glob, * is any run of characters and ? is one character; everything else is itself.
+bool matches_glob(std::string_view glob, std::string_view name);
+
+/// The joint whose name differs least from `wanted` (by letters changed, added or dropped), for messages. Requires
+/// a joint.
+const std::string& nearest_name(const Skeleton& skeleton, std::string_view wanted);
+
 }  // namespace sinew

@@ -16,27 +16,6 @@ std::string describe(const Skeleton& skeleton, std::size_t joint) {
 
 bool finite(const Vec3& p) { return std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z); }
 
-// * is any run of characters, ? is one character.
-bool matches(std::string_view glob, std::string_view name) {
-    std::size_t g = 0, n = 0, star = std::string_view::npos, resume = 0;
-    while (n < name.size()) {
-        if (g < glob.size() && glob[g] == '*') {
-            star = g++;
-            resume = n;
-        } else if (g < glob.size() && (glob[g] == '?' || glob[g] == name[n])) {
-            ++g;
-            ++n;
-        } else if (star != std::string_view::npos) {
-            g = star + 1;
-            n = ++resume;
-        } else {
-            return false;
-        }
-    }
-    while (g < glob.size() && glob[g] == '*') ++g;
-    return g == glob.size();
-}
-
 // Everything but what the user says in globs.
 Status check_structure(const Skeleton& skeleton) {
     const std::size_t n = skeleton.joints.size();
@@ -168,7 +147,7 @@ Status select_deforming(Skeleton& skeleton, const std::vector<double>& joint_use
         for (const std::string& glob : globs) {
             bool any = false;
             for (std::size_t j = 0; j < n; ++j)
-                if (matches(glob, skeleton.joints[j].name)) {
+                if (matches_glob(glob, skeleton.joints[j].name)) {
                     reason[j] = why;
                     any = true;
                 }
@@ -192,6 +171,15 @@ Status select_deforming(Skeleton& skeleton, const std::vector<double>& joint_use
         skeleton.joints[j].deform = reason[j] == DeformReason::deforms || reason[j] == DeformReason::included;
     }
     return Done{};
+}
+
+std::vector<std::uint32_t> joints_called(const Skeleton& skeleton, std::string_view name) {
+    std::vector<std::uint32_t> exact, like;
+    for (std::uint32_t j = 0; j < skeleton.joints.size(); ++j) {
+        if (skeleton.joints[j].name == name) exact.push_back(j);
+        if (matches_glob(name, skeleton.joints[j].name)) like.push_back(j);
+    }
+    return exact.empty() ? like : exact;
 }
 
 std::vector<Bone> make_bones(const Skeleton& skeleton) {

@@ -566,7 +566,8 @@ Result<ShadingFrames> shading_frames(const Scene& scene) {
     for (const VertexBlock& block : document.rig.blocks) {
         const PrimitiveRef& ref = block.primitives[0];
         const Json& primitive = primitive_of(document, ref);
-        if (!source_of(primitive, "NORMAL") && !source_of(primitive, "TANGENT")) continue;
+        if (!source_of(primitive, "NORMAL") && !source_of(primitive, "TANGENT") && !source_of(primitive, "COLOR_0"))
+            continue;
         const auto read = attributes.read(primitive, place_of(ref));
         if (!read) return read.error();
         // Values of vertex v, `width` of them, or null.
@@ -585,6 +586,13 @@ Result<ShadingFrames> shading_frames(const Scene& scene) {
                 out.normals[block.first_vertex + i] =
                     finite(to_vec3(direction(turn, {values[3 * i], values[3 * i + 1], values[3 * i + 2]})));
         }
+        for (const std::size_t width : {std::size_t{3}, std::size_t{4}})
+            if (const auto values = values_of("COLOR_0", width); !values.empty()) {
+                out.colours.resize(scene.positions.size(), {1, 1, 1, 1});
+                for (std::size_t i = 0; i < block.vertex_count; ++i)
+                    for (std::size_t k = 0; k < width; ++k)
+                        out.colours[block.first_vertex + i][k] = values[width * i + k];
+            }
         if (const auto values = values_of("TANGENT", 4); !values.empty()) {
             out.tangents.resize(scene.positions.size());
             const float sign = determinant(block.to_scene) < 0 ? -1.f : 1.f;

@@ -608,7 +608,13 @@ private:
             }
             if (const Status s = read_primitive(primitive, {written_mesh, p}, *mode, skin, to_scene, place); !s)
                 return s;
-            scene_.primitives.back().name = mesh_name + "/" + std::to_string(p);
+            Primitive& read = scene_.primitives.back();
+            read.name = mesh_name + "/" + std::to_string(p);
+            read.mesh = mesh_name;
+            const Json* materials = member(document_.json, "materials");
+            const auto material = whole(member(primitive, "material"));
+            if (material && materials && materials->is_array() && *material < materials->size())
+                read.material = name_of((*materials)[*material], "material", *material);
             contributes = true;
         }
         scene_.mesh_count += contributes;

@@ -1,8 +1,8 @@
 // Pose JSON: what to do with which joint, by name.
 #include <cmath>
 #include <numbers>
-#include <numeric>
 
+#include "core/joint_names.h"
 #include "io/formats.h"
 
 namespace sinew::io {
@@ -10,22 +10,6 @@ namespace sinew::io {
 namespace {
 
 using nlohmann::json;
-
-/// Letters to change, add or drop to make one word of the other (Levenshtein).
-std::size_t edits(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        std::size_t diagonal = row[0];
-        row[0] = i + 1;
-        for (std::size_t k = 0; k < b.size(); ++k) {
-            const std::size_t change = diagonal + (a[i] != b[k]);
-            diagonal = row[k + 1];
-            row[k + 1] = std::min({row[k] + 1, row[k + 1] + 1, change});
-        }
-    }
-    return row[b.size()];
-}
 
 template <std::size_t N>
 Status read_numbers(const json& value, std::array<double, N>& out, const std::string& place) {
@@ -96,7 +80,6 @@ Result<std::vector<JointPose>> load_pose(const Skeleton& skeleton, const std::fi
     for (const auto& [key, entry] : joints->items()) {
         const std::string shown = "'" + key.substr(0, 120) + "'";
         std::optional<std::size_t> found;
-        std::size_t nearest = 0, fewest = static_cast<std::size_t>(-1);
         for (std::size_t j = 0; j < out.size(); ++j) {
             const std::string& candidate = skeleton.joints[j].name;
             if (candidate == key) {
@@ -106,16 +89,9 @@ Result<std::vector<JointPose>> load_pose(const Skeleton& skeleton, const std::fi
             }
         }
         if (!found) {
-            for (std::size_t j = 0; j < out.size(); ++j) {
-                const std::size_t n = edits(key.substr(0, 200), skeleton.joints[j].name.substr(0, 200));
-                if (n < fewest) {
-                    fewest = n;
-                    nearest = j;
-                }
-            }
             return input_error(name,
                                "there is no joint " + shown +
-                                   (out.empty() ? "" : " (did you mean '" + skeleton.joints[nearest].name + "'?)"));
+                                   (out.empty() ? "" : " (did you mean '" + nearest_name(skeleton, key) + "'?)"));
         }
         const Result<JointPose> pose = read_joint(entry, "joint " + shown);
         if (!pose) return input_error(name, pose.error().message);

@@ -289,6 +289,50 @@ Result<std::optional<Symmetry>> find_symmetry(const MeshView& mesh, const Skelet
     return out;
 }
 
+Status find_mirrors(std::span<WeightEdit> edits, const MeshView& mesh, const Skeleton& skeleton, Context* context) {
+    std::optional<Symmetry> symmetry;
+    for (std::size_t i = 0; i < edits.size(); ++i) {
+        Mirror& mirror = edits[i].mirror;
+        if (edits[i].kind != EditKind::mirror || mirror.side.empty()) continue;
+        const std::string place = "edit " + std::to_string(i + 1) + ": mirror: ";
+        if (!symmetry) {
+            Result<std::optional<Symmetry>> found = find_symmetry(mesh, skeleton, context);
+            if (!found) return found.error();
+            if (!*found)
+                return Error{
+                    ErrorCode::input,
+                    place + "the skeleton has no mirror plane (80 % of its deforming joints need a partner)"};
+            symmetry = std::move(**found);
+        }
+        // Where the side lies, as a height over the plane.
+        double height = 0;
+        if (mirror.side == "left" || mirror.side == "right") {
+            for (std::size_t j = 0; j < skeleton.joints.size(); ++j) {
+                const int side = read_side(skeleton.joints[j].name).side;
+                const Point3 p = to_point(skeleton.joints[j].position);
+                height += (mirror.side == "left" ? -side : side) * dot(minus(p, symmetry->point), symmetry->normal);
+            }
+        } else if (mirror.side.size() == 2 && mirror.side[1] >= 'x' && mirror.side[1] <= 'z') {
+            const double along = symmetry->normal[static_cast<std::size_t>(mirror.side[1] - 'x')];
+            height = std::abs(along) > 0.5 ? (mirror.side[0] == '-' ? -along : along) : 0;
+        }
+        if (height == 0)
+            return Error{ErrorCode::input, place + "the side '" + mirror.side +
+                                               "' cannot be told: the mirror plane's "
+                                               "normal is (" +
+                                               std::to_string(symmetry->normal[0]) + ", " +
+                                               std::to_string(symmetry->normal[1]) + ", " +
+                                               std::to_string(symmetry->normal[2]) +
+                                               "), and left and right are known by names of joints only"};
+        mirror.point = symmetry->point;
+        mirror.normal = symmetry->normal;
+        if (height < 0)
+            for (double& c : mirror.normal) c = -c;
+        mirror.partner = symmetry->joint;
+    }
+    return Done{};
+}
+
 Result<SymmetryError> symmetry_error(const Symmetry& symmetry, const SkinWeights& weights, Context* context) {
     const std::size_t n = symmetry.vertex.size();
     if (weights.vertex_count() != n)

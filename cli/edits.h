@@ -1,0 +1,30 @@
+// Changes by hand, for the subcommands that take them.
+#pragma once
+
+#include "command.h"
+#include "sinew/bind.h"
+#include "sinew/io.h"
+
+namespace sinew::cli {
+
+struct EditOptions {
+    std::string file;                ///< --edits
+    std::vector<std::string> locks;  ///< --lock
+    bool only_missing = false;       ///< --only-missing
+};
+
+/// --edits FILE, and with `keep` also --lock and --only-missing.
+void add_edit_options(CLI::App& command, EditOptions& options, bool keep);
+
+/// Reads the file, adds what the options lock, finds mirror planes. Locks keep scene.weights, which must outlive
+/// the result; an error where there are none to keep. Falloffs that follow the pose have their value at
+/// `transforms` (none: the bind pose).
+Result<Adjustments> read_edits(const io::Scene& scene, const EditOptions& options, Context* context,
+                               std::span<const Transform> transforms = {});
+
+/// "edit 2 (smooth): 311 vertices changed": one line per edit.
+std::vector<std::string> edit_lines(const Adjustments& adjustments, const EditReport& report);
+
+std::string_view name_of(EditKind kind);
+
+}  // namespace sinew::cli

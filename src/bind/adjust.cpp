@@ -1,0 +1,119 @@
+// What a user wants otherwise, on distances that are there (seed 003, section 9).
+#include <algorithm>
+#include <cmath>
+
+#include "bind/bone_shapes.h"
+#include "core/parallel.h"
+#include "sinew/bind.h"
+
+namespace sinew {
+namespace {
+
+Status check(const RigidRegion& region, std::size_t number, std::size_t vertices, std::size_t joints) {
+    const std::string place = "rigid " + std::to_string(number + 1) + ": ";
+    if (region.vertices.size() != vertices)
+        return Error{ErrorCode::usage, place + "it is for " + std::to_string(region.vertices.size()) +
+                                           " vertices, and there are " + std::to_string(vertices)};
+    if (region.joints.empty()) return Error{ErrorCode::usage, place + "no joint drives it"};
+    for (const std::uint32_t j : region.joints)
+        if (j >= joints) return Error{ErrorCode::usage, place + "there is no joint " + std::to_string(j)};
+    return Done{};
+}
+
+/// Per vertex: which region holds it. Vertices at one place go together, or the seam would tear.
+constexpr std::uint32_t no_region = 0xffffffffu;
+std::vector<std::uint32_t> region_of(const MeshView& mesh, std::span<const RigidRegion> regions) {
+    const std::vector<std::uint32_t> weld = analyse_mesh(mesh).weld;
+    std::vector<std::uint32_t> out(weld.size(), no_region);
+    for (std::uint32_t r = 0; r < regions.size(); ++r)
+        for (std::size_t v = 0; v < out.size(); ++v)
+            if (regions[r].vertices[v]) out[weld[v]] = r;
+    for (std::size_t v = 0; v < out.size(); ++v) out[v] = out[weld[v]];
+    return out;
+}
+
+/// Leaves the drivers in the rows of a region. `value` of a driver that stands in no slot: `missing`.
+template <typename Missing>
+void restrict_rows(const std::vector<std::uint32_t>& region, std::span<const RigidRegion> regions,
+                   std::size_t width, std::vector<std::uint32_t>& joint, std::vector<float>& value, float empty,
+                   Context* context, Missing&& missing) {
+    parallel_for(context, region.size(), 2048, [&](std::size_t v) {
+        if (region[v] == no_region) return;
+        const std::vector<std::uint32_t>& drivers = regions[region[v]].joints;
+        std::uint32_t* j = joint.data() + v * width;
+        float* x = value.data() + v * width;
+        std::size_t n = 0;
+        for (std::size_t i = 0; i < width; ++i) {
+            if (std::find(drivers.begin(), drivers.end(), j[i]) == drivers.end()) continue;
+            j[n] = j[i];
+            x[n++] = x[i];
+        }
+        if (n == 0) std::tie(j[0], x[0]) = missing(v, drivers), n = 1;
+        std::fill(j + n, j + width, DistanceTable::none);
+        std::fill(x + n, x + width, empty);
+    });
+}
+
+}  // namespace
+
+Result<SkinWeights> adjusted_weights(const Binding& binding, const MeshView& mesh, const Skeleton& skeleton,
+                                     const FalloffOptions& falloff, const FinishOptions& finish_options,
+                                     const Adjustments& adjustments, EditReport* report, Context* context) {
+    const std::size_t n = mesh.positions.size(), joints = skeleton.joints.size();
+    if (binding.coverage().size() != n)
+        return Error{ErrorCode::usage, "the binding has " + std::to_string(binding.coverage().size()) +
+                                           " vertices, the mesh " + std::to_string(n)};
+    for (std::size_t r = 0; r < adjustments.rigid.size(); ++r)
+        if (Status ok = check(adjustments.rigid[r], r, n, joints); !ok) return ok.error();
+
+    FalloffOptions law = falloff;
+    if (!adjustments.falloff.of_joint.empty()) {
+        law.map.of_joint.resize(joints, NAN);
+        for (std::size_t j = 0; j < std::min(joints, adjustments.falloff.of_joint.size()); ++j)
+            if (const float own = adjustments.falloff.of_joint[j]; !std::isnan(own)) law.map.of_joint[j] = own;
+    }
+    if (!adjustments.falloff.of_vertex.empty()) {
+        if (adjustments.falloff.of_vertex.size() != n)
+            return Error{ErrorCode::usage, "falloff: the map has values for " +
+                                               std::to_string(adjustments.falloff.of_vertex.size()) +
+                                               " vertices, and there are " + std::to_string(n)};
+        law.map.of_vertex.resize(n, NAN);
+        for (std::size_t v = 0; v < n; ++v)
+            if (const float own = adjustments.falloff.of_vertex[v]; !std::isnan(own)) law.map.of_vertex[v] = own;
+    }
+
+    const auto weigh = [&]() -> Result<SkinWeights> {
+        if (adjustments.rigid.empty()) return binding.weights(law, finish_options, context);
+        const std::vector<std::uint32_t> region = region_of(mesh, adjustments.rigid);
+        const BoneShapes shapes(skeleton, binding.bones());
+        const auto nearest = [&](std::size_t v, const std::vector<std::uint32_t>& drivers) {
+            const Point3 p = to_point(mesh.positions[v]);
+            std::pair<std::uint32_t, float> best{drivers[0], INFINITY};
+            for (const std::uint32_t j : drivers)
+                if (const auto d = static_cast<float>(shapes.straight(j, p).nearest); d < best.second)
+                    best = {j, d};
+            return best;
+        };
+        Binding restricted = binding;
+        if (DistanceTable& t = restricted.distances_; t.width > 0)
+            restrict_rows(region, adjustments.rigid, t.width, t.joint, t.distance, INFINITY, context, nearest);
+        if (InfluenceTable& t = restricted.influences_; t.width > 0)
+            restrict_rows(region, adjustments.rigid, t.width, t.joint, t.strength, 0, context,
+                          [&](std::size_t v, const std::vector<std::uint32_t>& drivers) {
+                              return std::pair{nearest(v, drivers).first, 1.0f};
+                          });
+        return restricted.weights(law, finish_options, context);
+    };
+    Result<SkinWeights> weights = weigh();
+    if (!weights) return weights.error();
+    const Locks& locks = adjustments.locks;
+    if (locks.weights) {
+        weights = apply_locks(*weights, locks, finish_options.max_influences, context);
+        if (!weights) return weights.error();
+    }
+    if (adjustments.edits.empty()) return weights;
+    return apply_edits(mesh, *weights, adjustments.edits, locks, joints, finish_options.max_influences, report,
+                       context);
+}
+
+}  // namespace sinew

@@ -1,0 +1,543 @@
+// Edit lists: what a user wants otherwise than the method says (docs/edits.md).
+#include <algorithm>
+#include <cmath>
+
+#include "core/joint_names.h"
+#include "io/formats.h"
+
+namespace sinew::io {
+
+namespace {
+
+using nlohmann::json;
+
+class Reader {
+public:
+    Reader(const Scene& scene, std::string name) : scene_(scene), name_(std::move(name)) {}
+
+    Result<Adjustments> read(const json& document) {
+        if (!document.is_object())
+            return input_error(name_,
+                               "an edit list must be an object with \"falloff\", \"rigid\", \"lock\" or \"edits\"");
+        if (Status ok = known_keys(document, "the edit list", {"sinew", "falloff", "rigid", "lock", "edits"}); !ok)
+            return ok.error();
+        if (const auto kind = document.find("sinew"); kind != document.end() && *kind != "edits")
+            return input_error(name_, "\"sinew\" is not \"edits\": this file is something else");
+        const auto each = [&](const char* key, auto&& entry) -> Status {
+            const auto list = document.find(key);
+            if (list == document.end()) return Done{};
+            if (!list->is_array()) return input_error(name_, "\"" + std::string(key) + "\" must be an array");
+            for (std::size_t i = 0; i < list->size(); ++i) {
+                const std::string place = std::string(key) + " " + std::to_string(i + 1);
+                if (!(*list)[i].is_object()) return input_error(name_, place + " must be an object");
+                if (Status ok = entry((*list)[i], place); !ok) return ok;
+            }
+            return Done{};
+        };
+        Status ok = each("falloff", [&](const json& e, const std::string& p) { return falloff(e, p); });
+        if (ok) ok = each("rigid", [&](const json& e, const std::string& p) { return rigid(e, p); });
+        if (ok) ok = each("edits", [&](const json& e, const std::string& p) { return edit(e, p); });
+        if (ok)
+            if (const auto lock = document.find("lock"); lock != document.end()) ok = locks(*lock);
+        if (!ok) return ok.error();
+        return std::move(out_);
+    }
+
+private:
+    Error wrong(const std::string& place, const std::string& what) const {
+        return input_error(name_, place + what);
+    }
+
+    Status known_keys(const json& object, const std::string& place, std::vector<std::string_view> known) const {
+        for (const auto& [key, unused] : object.items()) {
+            if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+            std::string all;
+            for (const std::string_view k : known) all += (all.empty() ? "" : ", ") + std::string(k);
+            return wrong(place, ": \"" + key.substr(0, 40) + "\" is not known: " + all + " are");
+        }
+        return Done{};
+    }
+
+    Result<float> number(const json& value, const std::string& place, double low, double high) const {
+        const double x = value.is_number() ? value.get<double>() : NAN;
+        if (x >= low && x <= high) return static_cast<float>(x);
+        return wrong(place, " must be a number from " + shown(low) + " to " + shown(high));
+    }
+    static std::string shown(double x) {
+        if (std::abs(x) > 1e30) return x < 0 ? "minus any" : "any";
+        std::string text = std::to_string(x);
+        text.erase(text.find_last_not_of('0') + 1);
+        if (text.ends_with('.')) text.pop_back();
+        return text;
+    }
+
+    Result<Vec3> point(const json& value, const std::string& place) const {
+        float xyz[3] = {NAN, NAN, NAN};
+        if (value.is_array() && value.size() == 3)
+            for (std::size_t i = 0; i < 3; ++i)
+                if (value[i].is_number()) xyz[i] = value[i].get<float>();
+        if (std::isfinite(xyz[0]) && std::isfinite(xyz[1]) && std::isfinite(xyz[2]))
+            return Vec3{xyz[0], xyz[1], xyz[2]};
+        return wrong(place, " must be three numbers [x, y, z]");
+    }
+
+    // A name or a list of names, * and ? as in --exclude.
+    Result<std::vector<std::string>> names(const json& value, const std::string& place) const {
+        std::vector<std::string> out;
+        const json list = value.is_string() ? json::array({value}) : value;
+        if (!list.is_array() || list.empty()) return wrong(place, " must be a name or a list of names");
+        for (const json& n : list) {
+            if (!n.is_string()) return wrong(place, " must be a name or a list of names");
+            out.push_back(n.get<std::string>());
+        }
+        return out;
+    }
+
+    Result<std::vector<std::uint32_t>> joints(const json& value, const std::string& place) const {
+        const auto globs = names(value, place);
+        if (!globs) return globs.error();
+        const Skeleton& skeleton = scene_.skeleton;
+        std::vector<std::uint32_t> out;
+        for (const std::string& glob : *globs) {
+            const std::vector<std::uint32_t> found = joints_called(skeleton, glob);
+            out.insert(out.end(), found.begin(), found.end());
+            if (found.empty())
+                return wrong(
+                    place,
+                    ": there is no joint '" + glob.substr(0, 120) + "'" +
+                        (skeleton.joints.empty() ? "" : " (did you mean '" + nearest_name(skeleton, glob) + "'?)"));
+        }
+        std::sort(out.begin(), out.end());
+        out.erase(std::unique(out.begin(), out.end()), out.end());
+        return out;
+    }
+
+    Result<std::uint32_t> joint(const json& value, const std::string& place) const {
+        const auto found = joints(value, place);
+        if (!found) return found.error();
+        if (found->size() != 1)
+            return wrong(place, " must be one joint, and " + std::to_string(found->size()) + " are called so");
+        return found->front();
+    }
+
+    // ---- selections
+
+    struct Selected {
+        std::vector<float> share;  // V
+        std::vector<std::uint32_t> region;
+        float above = 0;
+        bool everything = false;
+    };
+
+    Result<Selected> select(const json& entry, const std::string& place, bool region_allowed) {
+        Selected out;
+        const auto value = entry.find("select");
+        if (value == entry.end()) {
+            out.everything = true;
+            out.share.assign(scene_.positions.size(), 1);
+            return out;
+        }
+        const json list = value->is_array() ? *value : json::array({*value});
+        if (list.empty()) return wrong(place, ": \"select\" is empty");
+        out.share.assign(scene_.positions.size(), 0);
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            const std::string where = place + ": select" + (list.size() > 1 ? " " + std::to_string(i + 1) : "");
+            std::vector<float> one(out.share.size(), 1);
+            if (Status ok = narrow(list[i], where, one); !ok) return ok.error();
+            if (const auto region = list[i].find("joints"); region != list[i].end()) {
+                if (!region_allowed || list.size() > 1)
+                    return wrong(where,
+                                 ": \"joints\" selects by weight, which is possible for \"edits\" only, and in a "
+                                 "selection of one object");
+                auto found = joints(*region, where + ": \"joints\"");
+                if (!found) return found.error();
+                out.region = std::move(*found);
+                if (const auto above = list[i].find("above"); above != list[i].end()) {
+                    const auto x = number(*above, where + ": \"above\"", 0, 1);
+                    if (!x) return x.error();
+                    out.above = *x;
+                }
+            }
+            for (std::size_t v = 0; v < one.size(); ++v) out.share[v] = std::max(out.share[v], one[v]);
+        }
+        if (std::all_of(out.share.begin(), out.share.end(), [](float s) { return s == 0; }))
+            return wrong(place, ": \"select\" selects no vertex");
+        return out;
+    }
+
+    /// Multiplies `share` by what every key of the object says.
+    Status narrow(const json& value, const std::string& place, std::vector<float>& share) {
+        if (!value.is_object()) return wrong(place, " must be an object or a list of objects");
+        if (Status ok = known_keys(
+                value, place, {"vertices", "box", "sphere", "mesh", "material", "paint", "joints", "above", "not"});
+            !ok)
+            return ok;
+        if (value.contains("above") && !value.contains("joints"))
+            return wrong(place, ": \"above\" goes with \"joints\"");
+        for (const auto& [key, x] : value.items()) {
+            const std::string where = place + ": \"" + key + "\"";
+            Status ok = Done{};
+            if (key == "vertices") ok = vertices(x, where, share);
+            if (key == "box") ok = box(x, where, share);
+            if (key == "sphere") ok = sphere(x, where, share);
+            if (key == "mesh" || key == "material") ok = surfaces(x, where, key == "mesh", share);
+            if (key == "paint") {
+                const auto paint = painted(x, where);
+                if (!paint) return paint.error();
+                for (std::size_t v = 0; v < share.size(); ++v) share[v] *= (*paint)[v];
+            }
+            if (key == "not") {
+                std::vector<float> other(share.size(), 1);
+                ok = narrow(x, where, other);
+                if (ok && x.contains("joints")) return wrong(where, " cannot hold \"joints\"");
+                for (std::size_t v = 0; v < share.size(); ++v) share[v] *= 1 - other[v];
+            }
+            if (!ok) return ok;
+        }
+        return Done{};
+    }
+
+    template <typename Inside>
+    void keep(std::vector<float>& share, Inside&& inside) const {
+        for (std::size_t v = 0; v < share.size(); ++v)
+            if (!inside(v)) share[v] = 0;
+    }
+
+    Status vertices(const json& value, const std::string& place, std::vector<float>& share) const {
+        const std::string rule = " must be a list of vertex numbers and of ranges such as \"10-20\"";
+        if (!value.is_array()) return wrong(place, rule);
+        std::vector<bool> in(share.size(), false);
+        for (const json& entry : value) {
+            std::uint64_t from = 0, to = 0;
+            if (entry.is_number_unsigned()) {
+                from = to = entry.get<std::uint64_t>();
+            } else if (entry.is_string()) {
+                const auto text = entry.get<std::string>();
+                const char *at = text.data(), *end = at + text.size();
+                const auto first = std::from_chars(at, end, from);
+                if (first.ec != std::errc{} || first.ptr == end || *first.ptr != '-') return wrong(place, rule);
+                const auto second = std::from_chars(first.ptr + 1, end, to);
+                if (second.ec != std::errc{} || second.ptr != end || to < from) return wrong(place, rule);
+            } else {
+                return wrong(place, rule);
+            }
+            if (to >= in.size())
+                return wrong(place, ": there is no vertex " + std::to_string(to) + ", only " +
+                                        std::to_string(in.size()) + " in all meshes together");
+            for (std::uint64_t v = from; v <= to; ++v) in[v] = true;
+        }
+        keep(share, [&](std::size_t v) { return in[v]; });
+        return Done{};
+    }
+
+    Status box(const json& value, const std::string& place, std::vector<float>& share) const {
+        if (!value.is_array() || value.size() != 2)
+            return wrong(place, " must be two corners [[x, y, z], [x, y, z]]");
+        const auto a = point(value[0], place), b = point(value[1], place);
+        if (!a) return a.error();
+        if (!b) return b.error();
+        const auto within = [](float x, float p, float q) { return x >= std::min(p, q) && x <= std::max(p, q); };
+        keep(share, [&](std::size_t v) {
+            const Vec3& p = scene_.positions[v];
+            return within(p.x, a->x, b->x) && within(p.y, a->y, b->y) && within(p.z, a->z, b->z);
+        });
+        return Done{};
+    }
+
+    Status sphere(const json& value, const std::string& place, std::vector<float>& share) const {
+        if (!value.is_object() || !value.contains("center") || !value.contains("radius"))
+            return wrong(place, " must be {\"center\": [x, y, z], \"radius\": r}");
+        if (Status ok = known_keys(value, place, {"center", "radius"}); !ok) return ok;
+        const auto centre = point(value["center"], place + ": \"center\"");
+        if (!centre) return centre.error();
+        const auto radius = number(value["radius"], place + ": \"radius\"", 0, 1e38);
+        if (!radius) return radius.error();
+        keep(share, [&](std::size_t v) {
+            const Vec3& p = scene_.positions[v];
+            return std::hypot(double{p.x} - centre->x, double{p.y} - centre->y, double{p.z} - centre->z) <= *radius;
+        });
+        return Done{};
+    }
+
+    Status surfaces(const json& value, const std::string& place, bool by_mesh, std::vector<float>& share) const {
+        const auto globs = names(value, place);
+        if (!globs) return globs.error();
+        std::vector<bool> in(share.size(), false);
+        for (const std::string& glob : *globs) {
+            bool found = false;
+            for (const Primitive& p : scene_.primitives) {
+                const std::string& name = by_mesh ? p.mesh : p.material;
+                if (name != glob && !matches_glob(glob, name)) continue;
+                found = true;
+                // Primitives may share vertices: those that its triangles use.
+                for (std::uint32_t t = p.first_triangle; t < p.first_triangle + p.triangle_count; ++t)
+                    for (const std::uint32_t v : scene_.triangles[t]) in[v] = true;
+            }
+            if (found) continue;
+            std::string known;
+            for (const Primitive& p : scene_.primitives) {
+                const std::string shown = "'" + (by_mesh ? p.mesh : p.material).substr(0, 60) + "'";
+                if (known.find(shown) == std::string::npos && known.size() < 400)
+                    known += (known.empty() ? "" : ", ") + shown;
+            }
+            return wrong(place, ": nothing is called '" + glob.substr(0, 120) + "' (there are " + known + ")");
+        }
+        keep(share, [&](std::size_t v) { return in[v]; });
+        return Done{};
+    }
+
+    /// A channel of the vertex colours, 0..1.
+    Result<std::vector<float>> painted(const json& value, const std::string& place) {
+        const std::string channels = "rgba";
+        const std::string word = value.is_string() ? value.get<std::string>() : "";
+        const std::size_t channel = word.size() == 1 ? channels.find(word[0]) : std::string::npos;
+        if (channel == std::string::npos)
+            return wrong(place, " must be a channel of the vertex colours: r, g, b or a");
+        if (!frames_) {
+            auto read = shading_frames(scene_);
+            if (!read) return read.error();
+            frames_ = std::move(*read);
+        }
+        if (frames_->colours.empty()) return wrong(place, ": the file has no vertex colours (COLOR_0)");
+        std::vector<float> out(scene_.positions.size());
+        for (std::size_t v = 0; v < out.size(); ++v) {
+            const float c = frames_->colours[v][channel];
+            out[v] = std::isfinite(c) ? std::clamp(c, 0.0f, 1.0f) : 0.0f;
+        }
+        return out;
+    }
+
+    // ---- entries
+
+    std::vector<float>& falloff_of_vertices() {
+        out_.falloff.of_vertex.resize(scene_.positions.size(), NAN);
+        return out_.falloff.of_vertex;
+    }
+
+    // Ranges depend on the law and are checked where the map is used.
+    Status falloff(const json& entry, const std::string& place) {
+        if (Status ok =
+                known_keys(entry, place, {"value", "values", "joints", "select", "paint", "from", "to", "angles"});
+            !ok)
+            return ok;
+        if (entry.contains("value") + entry.contains("values") + entry.contains("paint") +
+                entry.contains("angles") !=
+            1)
+            return wrong(place, " needs one of \"value\", \"values\", \"paint\" and \"angles\"");
+        const bool by_joint = entry.contains("joints");
+        if (by_joint && (entry.contains("select") || !(entry.contains("value") || entry.contains("angles"))))
+            return wrong(place, ": \"joints\" go with \"value\" or \"angles\", and without \"select\"");
+        if (const auto angles = entry.find("angles"); angles != entry.end()) {
+            if (!by_joint) return wrong(place, ": \"angles\" needs \"joints\"");
+            return by_angle(*angles, entry["joints"], place);
+        }
+        if (by_joint) {
+            const auto value = number(entry["value"], place + ": \"value\"", 0, 1e38);
+            if (!value) return value.error();
+            const auto list = joints(entry["joints"], place + ": \"joints\"");
+            if (!list) return list.error();
+            out_.falloff.of_joint.resize(scene_.skeleton.joints.size(), NAN);
+            for (const std::uint32_t j : *list) out_.falloff.of_joint[j] = *value;
+            return Done{};
+        }
+        const auto selected = select(entry, place, false);
+        if (!selected) return selected.error();
+        std::vector<float> value(scene_.positions.size());
+        if (const auto one = entry.find("value"); one != entry.end()) {
+            const auto x = number(*one, place + ": \"value\"", 0, 1e38);
+            if (!x) return x.error();
+            value.assign(value.size(), *x);
+        } else if (const auto list = entry.find("values"); list != entry.end()) {
+            if (!list->is_array() || list->size() != value.size())
+                return wrong(place, ": \"values\" must be a list of " + std::to_string(value.size()) +
+                                        " numbers (or null), one for each vertex");
+            for (std::size_t v = 0; v < value.size(); ++v) {
+                if ((*list)[v].is_null()) {
+                    value[v] = NAN;
+                    continue;
+                }
+                const auto x = number((*list)[v], place + ": \"values\" " + std::to_string(v), 0, 1e38);
+                if (!x) return x.error();
+                value[v] = *x;
+            }
+        } else {
+            const auto paint = painted(entry["paint"], place + ": \"paint\"");
+            if (!paint) return paint.error();
+            float ends[2] = {0, 1};
+            for (const int k : {0, 1})
+                if (const auto end = entry.find(k ? "to" : "from"); end != entry.end()) {
+                    const auto x = number(*end, place + (k ? ": \"to\"" : ": \"from\""), 0, 1e38);
+                    if (!x) return x.error();
+                    ends[k] = *x;
+                }
+            for (std::size_t v = 0; v < value.size(); ++v) value[v] = ends[0] + (*paint)[v] * (ends[1] - ends[0]);
+        }
+        std::vector<float>& map = falloff_of_vertices();
+        for (std::size_t v = 0; v < map.size(); ++v)
+            if (selected->share[v] >= 0.5f && !std::isnan(value[v])) map[v] = value[v];
+        return Done{};
+    }
+
+    Status by_angle(const json& angles, const json& which, const std::string& place) {
+        const std::string rule = ": \"angles\" must be pairs [degrees, value], degrees rising from 0 to 180";
+        AngleFalloff made;
+        if (!angles.is_array() || angles.empty()) return wrong(place, rule);
+        for (const json& key : angles) {
+            if (!key.is_array() || key.size() != 2 || !key[0].is_number() || !key[1].is_number())
+                return wrong(place, rule);
+            const std::array<float, 2> pair{key[0].get<float>(), key[1].get<float>()};
+            if (!(pair[0] >= 0 && pair[0] <= 180 && pair[1] >= 0 && std::isfinite(pair[1])) ||
+                (!made.keys.empty() && !(pair[0] > made.keys.back()[0])))
+                return wrong(place, rule);
+            made.keys.push_back(pair);
+        }
+        const auto list = joints(which, place + ": \"joints\"");
+        if (!list) return list.error();
+        for (const std::uint32_t j : *list) {
+            made.joint = j;
+            out_.angles.push_back(made);
+        }
+        return Done{};
+    }
+
+    Status rigid(const json& entry, const std::string& place) {
+        if (Status ok = known_keys(entry, place, {"joints", "select"}); !ok) return ok;
+        if (!entry.contains("joints") || !entry.contains("select"))
+            return wrong(place, " needs \"select\" (which vertices) and \"joints\" (what drives them)");
+        auto list = joints(entry["joints"], place + ": \"joints\"");
+        if (!list) return list.error();
+        const auto selected = select(entry, place, false);
+        if (!selected) return selected.error();
+        RigidRegion region;
+        region.joints = std::move(*list);
+        for (const float s : selected->share) region.vertices.push_back(s >= 0.5f);
+        out_.rigid.push_back(std::move(region));
+        return Done{};
+    }
+
+    Status locks(const json& entry) {
+        if (!entry.is_object()) return wrong("lock", " must be an object with \"joints\", \"select\" or both");
+        if (Status ok = known_keys(entry, "lock", {"joints", "select"}); !ok) return ok;
+        if (const auto which = entry.find("joints"); which != entry.end()) {
+            const auto list = joints(*which, "lock: \"joints\"");
+            if (!list) return list.error();
+            out_.locks.joints.assign(scene_.skeleton.joints.size(), false);
+            for (const std::uint32_t j : *list) out_.locks.joints[j] = true;
+        }
+        if (entry.contains("select")) {
+            const auto selected = select(entry, "lock", false);
+            if (!selected) return selected.error();
+            for (const float s : selected->share) out_.locks.vertices.push_back(s >= 0.5f);
+        }
+        return Done{};
+    }
+
+    Status edit(const json& entry, const std::string& place) {
+        static constexpr std::pair<std::string_view, EditKind> kinds[] = {
+            {"set", EditKind::set},       {"add", EditKind::add},         {"scale", EditKind::scale},
+            {"smooth", EditKind::smooth}, {"replace", EditKind::replace}, {"mirror", EditKind::mirror}};
+        const auto op = entry.find("op");
+        const std::string word = op != entry.end() && op->is_string() ? op->get<std::string>() : "";
+        const auto kind =
+            std::find_if(std::begin(kinds), std::end(kinds), [&](const auto& k) { return k.first == word; });
+        if (kind == std::end(kinds))
+            return wrong(place, ": \"op\" must be set, add, scale, smooth, replace or mirror");
+        WeightEdit e;
+        e.kind = kind->second;
+        const auto need = [&](const char* key) -> Result<const json*> {
+            const auto found = entry.find(key);
+            if (found == entry.end()) return wrong(place, ": " + word + " needs \"" + key + "\"");
+            return &*found;
+        };
+        const auto read_number = [&](const char* key, double low, double high) -> Status {
+            const auto value = need(key);
+            if (!value) return value.error();
+            const auto x = number(**value, place + ": \"" + key + "\"", low, high);
+            if (!x) return x.error();
+            e.value = *x;
+            return Done{};
+        };
+        const auto read_joints = [&](const char* key, bool one) -> Status {
+            const auto value = need(key);
+            if (!value) return value.error();
+            const std::string where = place + ": \"" + key + "\"";
+            if (one) {
+                const auto j = joint(**value, where);
+                if (!j) return j.error();
+                e.joints = {*j};
+                return Done{};
+            }
+            auto list = joints(**value, where);
+            if (!list) return list.error();
+            e.joints = std::move(*list);
+            return Done{};
+        };
+        Status ok = Done{};
+        switch (e.kind) {
+            case EditKind::set:
+            case EditKind::add:
+                ok = known_keys(entry, place, {"op", "joint", "value", "select"});
+                if (ok) ok = read_joints("joint", true);
+                if (ok) ok = read_number("value", e.kind == EditKind::set ? 0 : -1, 1);
+                break;
+            case EditKind::scale:
+                ok = known_keys(entry, place, {"op", "joints", "value", "select"});
+                if (ok) ok = read_joints("joints", false);
+                if (ok) ok = read_number("value", 0, 1e38);
+                break;
+            case EditKind::smooth:
+                ok = known_keys(entry, place, {"op", "joints", "length", "select"});
+                if (ok) ok = read_number("length", 1e-30, 1e38);
+                if (ok && entry.contains("joints")) ok = read_joints("joints", false);
+                break;
+            case EditKind::replace:
+                ok = known_keys(entry, place, {"op", "joints", "with", "select"});
+                if (ok) ok = read_joints("joints", false);
+                if (ok) {
+                    const auto value = need("with");
+                    if (!value) return value.error();
+                    const auto j = joint(**value, place + ": \"with\"");
+                    if (!j) return j.error();
+                    e.with = *j;
+                }
+                break;
+            case EditKind::mirror: {
+                ok = known_keys(entry, place, {"op", "from", "select"});
+                if (!ok) break;
+                const auto value = need("from");
+                if (!value) return value.error();
+                static constexpr std::string_view sides[] = {"left", "right", "+x", "-x", "+y", "-y", "+z", "-z"};
+                e.mirror.side = (*value)->is_string() ? (*value)->get<std::string>() : "";
+                if (std::find(std::begin(sides), std::end(sides), e.mirror.side) == std::end(sides))
+                    return wrong(place, ": \"from\" must be left, right, +x, -x, +y, -y, +z or -z");
+                break;
+            }
+        }
+        if (!ok) return ok;
+        auto selected = select(entry, place, true);
+        if (!selected) return selected.error();
+        if (!selected->everything) e.selection = std::move(selected->share);
+        e.region = std::move(selected->region);
+        e.region_above = selected->above;
+        out_.edits.push_back(std::move(e));
+        return Done{};
+    }
+
+    const Scene& scene_;
+    const std::string name_;
+    Adjustments out_;
+    std::optional<ShadingFrames> frames_;
+};
+
+}  // namespace
+
+Result<Adjustments> load_edits(const Scene& scene, const std::filesystem::path& path) {
+    const std::string name = path.string();
+    const auto bytes = read_file(path);
+    if (!bytes) return bytes.error();
+    const Result<json> document = parse_json(as_text(*bytes), name);
+    if (!document) return document.error();
+    return Reader(scene, name).read(*document);
+}
+
+}  // namespace sinew::io

@@ -1,0 +1,208 @@
+"""sinew bind --edits, --lock, --only-missing and sinew apply --edits (docs/edits.md)."""
+import base64
+import json
+import re
+import struct
+
+import glb
+import make
+import support
+from cli import Case
+
+BAR = 8 * 13  # vertices; from y = 0 to 2, joints at 0.1 and 1
+
+
+class Edits(Case):
+    def edits(self, name="e.json", **lists):
+        path = self.at / name
+        path.write_text(json.dumps({"sinew": "edits", **lists}))
+        return path
+
+    def bound(self, *options, source=None, **lists):
+        self.bind(source or self.bar(), "--edits", self.edits(**lists), *options)
+        self.sound()
+        return self.weights()
+
+    def plain(self, *options):
+        self.bind(self.bar(), *options, out="plain.glb")
+        return self.weights("plain.glb")
+
+    def height(self):
+        return [y for _, y, _ in make.bar()[0]]
+
+    def test_ops(self):
+        plain, y = self.plain(), self.height()
+        top = {"box": [[-1, 1.9, -1], [1, 3, 1]]}
+        for edit, expected in (
+            ({"op": "set", "joint": "lower", "value": 0.25}, lambda w: 0.25),
+            ({"op": "add", "joint": "lower", "value": 0.25}, lambda w: min(1, w + 0.25)),
+            ({"op": "scale", "joints": "lower", "value": 0.5}, lambda w: w * 0.5),
+            ({"op": "replace", "joints": "upper", "with": "lower"}, lambda w: 1),
+        ):
+            with self.subTest(edit=edit):
+                # In the middle both joints have weight.
+                middle = {"box": [[-1, 0.9, -1], [1, 1.1, 1]]}
+                for v, row in enumerate(self.bound(edits=[{**edit, "select": middle}])):
+                    before = plain[v].get("lower", 0)
+                    wanted = expected(before) if 0.9 <= y[v] <= 1.1 else before
+                    self.assertAlmostEqual(row.get("lower", 0), wanted, 5)
+        # A joint that has no weight gets it, and the others keep the rest.
+        for v, row in enumerate(self.bound(edits=[{"op": "set", "joint": "lower", "value": 0.5, "select": top}])):
+            self.assertAlmostEqual(row.get("lower", 0), 0.5 if y[v] > 1.9 else plain[v].get("lower", 0), 5)
+
+    def test_what_nobody_can_take(self):
+        report = self.report(
+            self.bar(), "--edits", self.edits(edits=[
+                {"op": "set", "joint": "upper", "value": 1},
+                {"op": "scale", "joints": "upper", "value": 0}]))
+        self.assertEqual(len(report["edits"]), 2)
+        self.assertRegex(report["edits"][1], rf"\b{BAR} as they were")
+        self.assertTrue(all(row == {"upper": 1} for row in self.weights()))
+
+    def test_smooth_is_a_length(self):
+        plain, y = self.plain(), self.height()
+        wide = self.bound(edits=[{"op": "smooth", "length": 0.5}])
+        step = lambda rows: max(
+            abs(rows[v].get("upper", 0) - rows[v + 8].get("upper", 0)) for v in range(0, BAR - 8))
+        self.assertLess(step(wide), step(plain))
+        near = self.bound(edits=[{"op": "smooth", "length": 1e-3}])
+        for a, b in zip(plain, near):
+            self.assertAlmostEqual(a.get("upper", 0), b.get("upper", 0), 5)
+
+    def test_mirror(self):
+        joints = [("root", -1, (0, 0.1, 0)), ("spine", 0, (0, 1, 0)),
+                  ("arm_l", 1, (0.2, 1.5, 0)), ("arm_r", 1, (-0.2, 1.5, 0))]
+        source = self.bar(joints=joints)
+        top = {"box": [[0.01, 1.4, -1], [1, 3, 1]]}
+        self.bind(source, "--deform-from", "all", "--edits",
+                  self.edits(edits=[{"op": "set", "joint": "arm_l", "value": 0.7, "select": top},
+                                    {"op": "mirror", "from": "left"}]))
+        rows, at = self.weights(), make.bar()[0]
+        swap = {"arm_l": "arm_r", "arm_r": "arm_l"}
+        for v, (x, y, z) in enumerate(at):
+            other = min(range(BAR), key=lambda u: (at[u][0] + x) ** 2 + (at[u][1] - y) ** 2 + (at[u][2] - z) ** 2)
+            mirrored = {swap.get(j, j): w for j, w in rows[other].items()}
+            for j in {*rows[v], *mirrored}:
+                self.assertAlmostEqual(rows[v].get(j, 0), mirrored.get(j, 0), 4, (v, rows[v], mirrored))
+            if x < -0.01 and y > 1.4:
+                self.assertGreaterEqual(rows[v]["arm_r"], 0.7 - 1e-4)  # 1 where nobody else is there
+
+    def test_falloff_by_joint_vertex_values_and_paint(self):
+        plain, y = self.plain(), self.height()
+        hard = self.plain("--falloff", "0.9")
+        by_joint = self.bound(falloff=[{"value": 0.9, "joints": "*"}])
+        by_place = self.bound(falloff=[{"value": 0.9, "select": {"box": [[-1, 0, -1], [1, 1.05, 1]]}}])
+        by_list = self.bound(falloff=[{"values": [0.9 if h < 1.05 else None for h in y]}])
+        self.assertNotEqual(hard, plain)
+        for v in range(BAR):
+            for row, wanted in ((by_joint[v], hard[v]), (by_place[v], (hard if y[v] < 1.05 else plain)[v]),
+                                (by_list[v], (hard if y[v] < 1.05 else plain)[v])):
+                self.assertAlmostEqual(row.get("lower", 0), wanted.get("lower", 0), 5)
+
+        def paint(doc):  # red = 1 in the lower half
+            data = b"".join(struct.pack("<4f", 1 if h < 1.05 else 0, 0, 0, 1) for h in y)
+            doc["buffers"].append({"byteLength": len(data), "uri": "data:application/octet-stream;base64," + base64.b64encode(data).decode()})
+            doc["bufferViews"].append({"buffer": 1, "byteLength": len(data)})
+            doc["accessors"].append(
+                {"bufferView": len(doc["bufferViews"]) - 1, "componentType": 5126, "count": BAR, "type": "VEC4"})
+            doc["meshes"][0]["primitives"][0]["attributes"]["COLOR_0"] = len(doc["accessors"]) - 1
+
+        painted = self.bound(source=self.bar(edit=paint), falloff=[{"paint": "r", "from": 0.1, "to": 0.9}])
+        for v in range(BAR):
+            self.assertAlmostEqual(painted[v].get("lower", 0), (hard if y[v] < 1.05 else plain)[v].get("lower", 0), 5)
+
+    def test_rigid_regions(self):
+        y = self.height()
+        rows = self.bound(rigid=[{"joints": "upper", "select": {"box": [[-1, 0, -1], [1, 0.9, 1]]}}])
+        for v, row in enumerate(rows):
+            if y[v] < 0.9:
+                self.assertEqual(row, {"upper": 1})
+        rows = self.bound(rigid=[{"joints": ["lower"], "select": {"mesh": "bar"}}])
+        self.assertTrue(all(row == {"lower": 1} for row in rows))
+
+    def test_locks_and_only_missing(self):
+        # The file has half of each joint everywhere.
+        rows = self.bound("--lock", "lower")
+        for row in rows:
+            self.assertAlmostEqual(row["lower"], 0.5, 6)
+        rows = self.bound(lock={"select": {"vertices": [0, "8-15"]}})
+        plain = self.plain()
+        for v, row in enumerate(rows):
+            self.assertAlmostEqual(row.get("lower", 0), 0.5 if v == 0 or 8 <= v < 16 else plain[v].get("lower", 0), 5)
+        self.bind(self.bar(), "--only-missing")
+        self.assertTrue(all(abs(row["lower"] - 0.5) < 1e-6 for row in self.weights()))
+
+        def empty_ring(doc):  # vertices 8 to 15 have no weights
+            data = b"".join(struct.pack("<4f", *((0,) * 4 if 8 <= v < 16 else (0.5, 0.5, 0, 0))) for v in range(BAR))
+            doc["buffers"].append(
+                {"byteLength": len(data), "uri": "data:application/octet-stream;base64," + base64.b64encode(data).decode()})
+            doc["bufferViews"].append({"buffer": 1, "byteLength": len(data)})
+            accessor = doc["meshes"][0]["primitives"][0]["attributes"]["WEIGHTS_0"]
+            doc["accessors"][accessor]["bufferView"] = len(doc["bufferViews"]) - 1
+
+        make.glb(self.at / "holes.glb", edit=empty_ring)
+        self.bind(self.at / "holes.glb", "--only-missing")
+        for v, row in enumerate(self.weights()):
+            self.assertAlmostEqual(row.get("lower", 0), plain[v].get("lower", 0) if 8 <= v < 16 else 0.5, 5)
+        self.refuse(2, ["nothing to lock"], self.bar(skin=False), "--lock", "lower")
+
+    def test_apply(self):
+        edits = self.edits(edits=[{"op": "set", "joint": "lower", "value": 0.1}])
+        done = support.sinew("apply", self.bar(), "--edits", edits, "-o", self.at / "out.glb")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"{BAR} vertices changed", done.stdout)
+        self.sound()
+        self.assertTrue(all(abs(row["lower"] - 0.1) < 1e-6 for row in self.weights()))
+        for lists, words in (({"falloff": [{"value": 1, "joints": "*"}]}, "sinew bind"),
+                             ({"rigid": [{"joints": "lower", "select": {"mesh": "*"}}]}, "sinew bind")):
+            done = support.sinew("apply", self.bar(), "--edits", self.edits(**lists), "-o", self.at / "no.glb")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(words, done.stderr)
+            self.assertFalse((self.at / "no.glb").exists())
+        done = support.sinew("apply", self.bar(), "-o", self.at / "no.glb")
+        self.assertEqual(done.returncode, 2)
+
+    def test_mistakes(self):
+        box = {"box": [[-9, -9, -9], [9, 9, 9]]}
+        for lists, words in (
+            ({"edit": []}, ["\"edit\" is not known"]),
+            ({"edits": [{"op": "sett"}]}, ["edits 1", "set, add, scale"]),
+            ({"edits": [{"op": "set", "joint": "lower"}]}, ["needs \"value\""]),
+            ({"edits": [{"op": "set", "joint": "lower", "value": 2}]}, ["from 0 to 1"]),
+            ({"edits": [{"op": "set", "joint": "loer", "value": 1}]}, ["no joint 'loer'", "did you mean 'lower'"]),
+            ({"edits": [{"op": "set", "joint": "*er", "value": 1}]}, ["must be one joint"]),
+            ({"edits": [{"op": "set", "joint": "lower", "value": 1, "seelct": box}]}, ["seelct"]),
+            ({"edits": [{"op": "set", "joint": "lower", "value": 1, "select": {"vertices": [BAR]}}]},
+             [f"no vertex {BAR}"]),
+            ({"edits": [{"op": "set", "joint": "lower", "value": 1, "select": {"mesh": "hat"}}]}, ["hat", "'bar'"]),
+            ({"edits": [{"op": "set", "joint": "lower", "value": 1, "select": {"paint": "r"}}]}, ["COLOR_0"]),
+            ({"edits": [{"op": "set", "joint": "lower", "value": 1, "select": {"box": [[8, 8, 8], [9, 9, 9]]}}]},
+             ["selects no vertex"]),
+            ({"edits": [{"op": "mirror", "from": "left"}]}, ["edit 1", "mirror"]),
+            ({"edits": [{"op": "smooth", "length": 0}]}, ["length"]),
+            ({"falloff": [{"value": 0.5}, {"value": 7, "joints": "lower"}]}, ["alpha", "7"]),
+            ({"falloff": [{"value": 0.5, "paint": "r"}]}, ["one of"]),
+            ({"falloff": [{"values": [1, 2]}]}, [str(BAR)]),
+            ({"falloff": [{"angles": [[90, 1], [10, 0]], "joints": "upper"}]}, ["rising"]),
+            ({"rigid": [{"joints": "lower"}]}, ["rigid 1", "select"]),
+            ({"lock": {"jonts": "lower"}}, ["jonts"]),
+        ):
+            with self.subTest(lists=lists):
+                self.refuse(3 if "7" not in words else 2, [re.escape(w) for w in words], self.bar(), "--edits",
+                            self.edits(**lists))
+        (self.at / "e.json").write_text("{")
+        self.refuse(3, ["e.json"], self.bar(), "--edits", self.at / "e.json")
+        self.refuse(2, ["--lock"], self.bar(), "--lock", "nobody")
+
+    def test_threads_make_no_difference(self):
+        source = self.at / "biped.glb"
+        done = support.run(support.CHARACTERS, "biped", source)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        edits = self.edits(edits=[{"op": "smooth", "length": 0.05}, {"op": "mirror", "from": "left"}])
+        for n in ("1", "3"):
+            self.bind(source, "--edits", edits, "--threads", n, out=f"{n}.glb")
+        self.assertEqual((self.at / "1.glb").read_bytes(), (self.at / "3.glb").read_bytes())
+
+
+if __name__ == "__main__":
+    support.main()

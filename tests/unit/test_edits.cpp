@@ -1,0 +1,281 @@
+// Locks and edits on rows made by hand, and falloff that follows the pose.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "sinew/bind.h"
+#include "sinew/deform.h"
+#include "sinew/quality.h"
+
+namespace sinew {
+namespace {
+
+using Rows = std::vector<std::vector<Influence>>;
+
+SkinWeights weights_of(const Rows& rows) {
+    std::vector<std::uint32_t> counts;
+    std::vector<Influence> all;
+    for (const auto& row : rows) {
+        counts.push_back(static_cast<std::uint32_t>(row.size()));
+        all.insert(all.end(), row.begin(), row.end());
+    }
+    return SkinWeights::from_rows(counts, all).value();
+}
+
+float of(const SkinWeights& w, std::size_t v, std::uint32_t joint) {
+    for (const Influence& i : w[v])
+        if (i.joint == joint) return i.weight;
+    return 0;
+}
+
+// A narrow strip of n quads along x, from -1 to 1; vertices 2i and 2i + 1 at each step.
+struct Strip {
+    std::vector<Vec3> positions;
+    std::vector<Triangle> triangles;
+    explicit Strip(std::uint32_t n) {
+        for (std::uint32_t i = 0; i <= n; ++i)
+            for (const float y : {0.0f, 0.001f})
+                positions.push_back({-1 + 2 * static_cast<float>(i) / static_cast<float>(n), y, 0});
+        for (std::uint32_t i = 0; i < 2 * n; i += 2) {
+            triangles.push_back({i, i + 2, i + 1});
+            triangles.push_back({i + 1, i + 2, i + 3});
+        }
+    }
+    MeshView view() const { return {positions, triangles, {}}; }
+};
+
+WeightEdit edit(EditKind kind, std::vector<std::uint32_t> joints, float value) {
+    WeightEdit e;
+    e.kind = kind;
+    e.joints = std::move(joints);
+    e.value = value;
+    return e;
+}
+
+SkinWeights edited(const MeshView& mesh, const SkinWeights& w, const WeightEdit& e, const Locks& locks = {},
+                   EditReport* report = nullptr) {
+    auto out = apply_edits(mesh, w, {&e, 1}, locks, 8, 4, report);
+    EXPECT_TRUE(out.ok()) << (out.ok() ? "" : out.error().message);
+    return out.ok() ? *out : w;
+}
+
+TEST(Locks, JointsAndVerticesStay) {
+    const SkinWeights kept = weights_of({{{0, 0.3f}, {1, 0.7f}}, {{0, 1}}, {{2, 1}}, {}});
+    const SkinWeights fresh =
+        weights_of({{{0, 0.8f}, {2, 0.1f}, {3, 0.1f}}, {{0, 0.5f}, {1, 0.5f}}, {{0, 1}}, {{0, 0.6f}, {1, 0.4f}}});
+    Locks locks;
+    locks.weights = &kept;
+    locks.joints = {true};
+    auto w = apply_locks(fresh, locks, 4);
+    ASSERT_TRUE(w.ok());
+    EXPECT_FLOAT_EQ(of(*w, 0, 0), 0.3f);
+    EXPECT_FLOAT_EQ(of(*w, 0, 2), 0.35f);  // what is left, in fresh proportions
+    EXPECT_EQ((*w)[1].size(), 1u);         // the locked joint has all
+    EXPECT_EQ(of(*w, 2, 2), 1);            // fresh has only the locked joint, which had nothing: the kept row
+    EXPECT_FLOAT_EQ(of(*w, 3, 0), 0.6f);   // nothing to keep
+    locks.joints.clear();
+    locks.vertices = {false, true, false, true};
+    w = apply_locks(fresh, locks, 4);
+    EXPECT_FLOAT_EQ(of(*w, 0, 0), 0.8f);
+    EXPECT_EQ(of(*w, 1, 0), 1);
+    EXPECT_FLOAT_EQ(of(*w, 3, 0), 0.6f);
+    // The limit holds beside locked joints.
+    locks.vertices.clear();
+    locks.joints = {true};
+    w = apply_locks(fresh, locks, 2);
+    EXPECT_EQ((*w)[0].size(), 2u);
+    EXPECT_FLOAT_EQ(of(*w, 0, 2), 0.7f);
+    EXPECT_FALSE(apply_locks(weights_of({{{0, 1}}}), locks, 4).ok());
+}
+
+TEST(Edits, SetAddScaleReplaceBesideALockedJoint) {
+    const Strip strip(1);
+    const std::vector<Influence> row{{0, 0.5f}, {1, 0.3f}, {2, 0.2f}};
+    const SkinWeights w = weights_of({row, row, row, row});
+    Locks locks;
+    locks.joints = {false, false, true};
+    SkinWeights out = edited(strip.view(), w, edit(EditKind::set, {1}, 0.6f), locks);
+    EXPECT_FLOAT_EQ(of(out, 0, 1), 0.6f);
+    EXPECT_FLOAT_EQ(of(out, 0, 0), 0.2f);
+    EXPECT_FLOAT_EQ(of(out, 0, 2), 0.2f);
+    out = edited(strip.view(), w, edit(EditKind::set, {1}, 1), locks);  // no more than is free
+    EXPECT_FLOAT_EQ(of(out, 0, 1), 0.8f);
+    out = edited(strip.view(), w, edit(EditKind::add, {3}, 0.25f));
+    EXPECT_FLOAT_EQ(of(out, 0, 3), 0.25f);
+    EXPECT_FLOAT_EQ(of(out, 0, 0), 0.375f);
+    out = edited(strip.view(), w, edit(EditKind::scale, {0, 1}, 0.5f));
+    EXPECT_FLOAT_EQ(of(out, 0, 0), 0.25f);
+    EXPECT_FLOAT_EQ(of(out, 0, 2), 0.6f);
+    WeightEdit replace = edit(EditKind::replace, {0, 2}, 0);
+    replace.with = 5;
+    out = edited(strip.view(), w, replace, locks);
+    EXPECT_FLOAT_EQ(of(out, 0, 5), 0.5f);
+    EXPECT_FLOAT_EQ(of(out, 0, 2), 0.2f);
+    // Locked vertices and joints do not change, and the report says so.
+    locks.vertices = {true, false, false, false};
+    EditReport report;
+    out = edited(strip.view(), w, edit(EditKind::set, {2}, 1), locks, &report);
+    EXPECT_EQ(out, w);
+    EXPECT_EQ(report.changed, std::vector<std::size_t>{0});
+    EXPECT_EQ(report.kept, std::vector<std::size_t>{3});
+}
+
+TEST(Edits, ASelectionTakesHoldInPartAndTwinsGoTogether) {
+    Strip strip(1);
+    strip.positions.push_back(strip.positions[0]);  // a twin of vertex 0
+    strip.triangles.push_back({4, 2, 1});
+    const SkinWeights w = weights_of({{{0, 1}}, {{0, 1}}, {{0, 1}}, {{0, 1}}, {{0, 1}}});
+    WeightEdit e = edit(EditKind::set, {1}, 1);
+    e.selection = {0.25f, 0, 0, 1, 0};
+    const SkinWeights out = edited(strip.view(), w, e);
+    EXPECT_FLOAT_EQ(of(out, 0, 1), 0.25f);
+    EXPECT_FLOAT_EQ(of(out, 4, 1), 0.25f);
+    EXPECT_EQ(of(out, 1, 1), 0);
+    EXPECT_EQ(of(out, 3, 1), 1);
+    // By region: only where joint 1 has at least half by then.
+    WeightEdit by_region = edit(EditKind::set, {2}, 1);
+    by_region.region = {1};
+    by_region.region_above = 0.5f;
+    const WeightEdit both[] = {e, by_region};
+    const auto twice = apply_edits(strip.view(), w, both, {}, 3, 4);
+    EXPECT_EQ(of(*twice, 3, 2), 1);
+    EXPECT_EQ(of(*twice, 0, 2), 0);
+}
+
+// A step in the middle of a strip: smoothing makes a ramp of the given length, however fine the strip is.
+TEST(Edits, SmoothIsALengthWhateverTheDensity) {
+    std::vector<double> at_02;
+    for (const std::uint32_t n : {40u, 160u}) {
+        const Strip strip(n);
+        Rows rows;
+        for (const Vec3& p : strip.positions) rows.push_back({{p.x < 0 ? 0u : 1u, 1.0f}});
+        const SkinWeights out = edited(strip.view(), weights_of(rows), edit(EditKind::smooth, {}, 0.4f));
+        for (std::size_t v = 0; v < strip.positions.size(); ++v) {
+            const float x = strip.positions[v].x;
+            if (std::abs(x) > 0.41f) {
+                EXPECT_EQ(out[v].size(), 1u) << x;
+            }
+            if (v % 2 == 0 && std::abs(x - 0.2f) < 1e-6f) at_02.push_back(of(out, v, 0));
+        }
+        // Beyond the step too, though less.
+        EXPECT_GT(of(out, strip.positions.size() / 2 - 4, 1), 0.2f);
+    }
+    ASSERT_EQ(at_02.size(), 2u);
+    // On a line: the share of the kernel (1 - t²)² beyond half its radius.
+    const auto integral = [](double t) { return t - 2 * t * t * t / 3 + t * t * t * t * t / 5; };
+    const double exact = (integral(1) - integral(0.5)) / (2 * integral(1));
+    // Less half a step, as the vertex at 0 belongs to the other side.
+    EXPECT_NEAR(at_02[0], exact, 0.04);
+    EXPECT_NEAR(at_02[1], exact, 0.012);
+}
+
+TEST(Edits, MirrorSwapsPartnersAcrossThePlane) {
+    const Strip strip(8);
+    Rows rows;
+    for (const Vec3& p : strip.positions)
+        rows.push_back(p.x > 0 ? std::vector<Influence>{{1, p.x}, {0, 1 - p.x}} : std::vector<Influence>{{0, 1}});
+    WeightEdit e = edit(EditKind::mirror, {}, 0);
+    e.mirror.normal = {1, 0, 0};
+    e.mirror.partner = {0, 2, 1};
+    const SkinWeights out = edited(strip.view(), weights_of(rows), e);
+    for (std::size_t v = 0; v < strip.positions.size(); ++v) {
+        const float x = strip.positions[v].x;
+        EXPECT_NEAR(of(out, v, 1), std::max(x, 0.0f), 1e-6) << x;
+        EXPECT_NEAR(of(out, v, 2), std::max(-x, 0.0f), 1e-6) << x;
+    }
+}
+
+TEST(Edits, MistakesAreErrorsThatNameTheEdit) {
+    const Strip strip(1);
+    const SkinWeights w = weights_of({{{0, 1}}, {{0, 1}}, {{0, 1}}, {{0, 1}}});
+    const auto refuse = [&](WeightEdit e) {
+        const WeightEdit two[] = {edit(EditKind::set, {0}, 1), std::move(e)};
+        const auto out = apply_edits(strip.view(), w, two, {}, 2, 4);
+        return !out.ok() && out.error().message.starts_with("edit 2: ");
+    };
+    EXPECT_TRUE(refuse(edit(EditKind::set, {}, 1)));
+    EXPECT_TRUE(refuse(edit(EditKind::set, {2}, 1)));
+    EXPECT_TRUE(refuse(edit(EditKind::set, {0}, 1.5f)));
+    EXPECT_TRUE(refuse(edit(EditKind::add, {0}, std::nanf(""))));
+    EXPECT_TRUE(refuse(edit(EditKind::scale, {}, 1)));
+    EXPECT_TRUE(refuse(edit(EditKind::scale, {0}, -1)));
+    EXPECT_TRUE(refuse(edit(EditKind::smooth, {}, 0)));
+    EXPECT_TRUE(refuse(edit(EditKind::replace, {}, 0)));
+    WeightEdit e = edit(EditKind::mirror, {}, 0);
+    e.mirror.normal = {2, 0, 0};
+    EXPECT_TRUE(refuse(e));
+    e = edit(EditKind::set, {0}, 1);
+    e.selection = {1, 1};
+    EXPECT_TRUE(refuse(e));
+    e.selection = {1, 1, 1, 2};
+    EXPECT_TRUE(refuse(e));
+}
+
+TEST(FalloffAt, FollowsTheAngleAgainstTheParent) {
+    Skeleton s;
+    for (int j = 0; j < 3; ++j) {
+        Joint joint;
+        joint.name = std::to_string(j);
+        joint.parent = j - 1;
+        joint.position = {static_cast<float>(j), 0, 0};
+        s.joints.push_back(joint);
+    }
+    const AngleFalloff angles[] = {{1, {{0, 0.1f}, {90, 0.5f}}}, {2, {{10, 0.2f}, {20, 0.8f}}}};
+    const auto rest = falloff_at(angles, s, {});
+    EXPECT_TRUE(std::isnan(rest[0]));
+    EXPECT_FLOAT_EQ(rest[1], 0.1f);
+    EXPECT_FLOAT_EQ(rest[2], 0.2f);
+    std::vector<JointPose> pose(3);
+    const double half = std::numbers::pi / 8;  // 45 degrees, for the root and for joint 1
+    pose[0].rotation = pose[1].rotation = {0, 0, std::sin(half), std::cos(half)};
+    pose[1].scale = {2, 2, 2};
+    const auto bent = falloff_at(angles, s, *skinning_matrices(s, pose), {0.3f, 0.3f, 0.3f});
+    EXPECT_FLOAT_EQ(bent[0], 0.3f);
+    EXPECT_NEAR(bent[1], 0.3f, 1e-6);  // half of the way to 90 degrees
+    EXPECT_FLOAT_EQ(bent[2], 0.2f);    // turns with its parent: not bent
+}
+
+TEST(AdjustedWeights, RigidRegionsAreDrivenByTheirJointsOnly) {
+    const Strip strip(20);
+    Skeleton s;
+    for (int j = 0; j < 3; ++j) {
+        Joint joint;
+        joint.name = std::to_string(j);
+        joint.parent = j - 1;
+        joint.position = {-0.9f + 0.9f * static_cast<float>(j), 0.05f, 0};
+        s.joints.push_back(joint);
+    }
+    BindOptions options = preset(Method::closest_distance);
+    auto binding = bind(strip.view(), s, options);
+    ASSERT_TRUE(binding.ok()) << binding.error().message;
+    Adjustments a;
+    RigidRegion region;
+    for (const Vec3& p : strip.positions) region.vertices.push_back(p.x < -0.5f);
+    region.joints = {2};
+    a.rigid.push_back(region);
+    const auto w = adjusted_weights(*binding, strip.view(), s, options.falloff, options.finish, a);
+    const auto plain = binding->weights();
+    ASSERT_TRUE(w.ok() && plain.ok());
+    for (std::size_t v = 0; v < strip.positions.size(); ++v) {
+        if (region.vertices[v]) {
+            EXPECT_EQ((*w)[v].size(), 1u);
+            EXPECT_EQ(of(*w, v, 2), 1);
+        } else {
+            EXPECT_EQ(of(*w, v, 2), of(*plain, v, 2));
+        }
+    }
+    // Two drivers share by their distances.
+    a.rigid[0].joints = {1, 2};
+    const auto shared = adjusted_weights(*binding, strip.view(), s, options.falloff, options.finish, a);
+    EXPECT_EQ(of(*shared, 0, 0), 0);
+    EXPECT_GT(of(*shared, 0, 1), of(*shared, 0, 2));
+    a.rigid[0].joints = {7};
+    EXPECT_FALSE(adjusted_weights(*binding, strip.view(), s, options.falloff, options.finish, a).ok());
+    a.rigid.clear();
+    const auto none = adjusted_weights(*binding, strip.view(), s, options.falloff, options.finish, a);
+    EXPECT_EQ(*none, *plain);
+}
+
+}  // namespace
+}  // namespace sinew
