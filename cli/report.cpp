@@ -109,6 +109,7 @@ nlohmann::ordered_json make_report(const BindRun& run) {
           {"power", as_given(o.falloff.power)},
           {"cooling", as_given(o.cooling)},
           {"iterations", o.iterations},
+          {"heat_transfer", as_given(o.heat_transfer)},
           {"hard_range", {as_given(o.hard_range[0]), as_given(o.hard_range[1])}},
           {"rings", name_of(o.rings)},
           {"all_pairs", o.all_pairs},

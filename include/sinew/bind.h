@@ -24,6 +24,7 @@ enum class Method {
     connectivity,       ///< seed 002: the closest bone, and near its ends what the skeleton connects there
     mesh_geodesic,      ///< seed 004: along the edges of the mesh, from the ring of each joint
     voxel_heat,         ///< seed 001: bones heat the volume; heat at rest, raised to a power
+    bone_heat,          ///< Baran and Popović 2007: heat of the nearest visible bones, spread over the surface
 };
 
 /// What a method's field is: which falloff laws suit it.
@@ -69,6 +70,8 @@ struct BindOptions {
     /// voxel_heat: 0 solves for heat at rest; N > 0 are N sweeps of averaging instead, the source's naive way,
     /// which ends far from rest where N is small. 0..1e6.
     int iterations = 0;
+    /// bone-heat: c in the heat c / d² that a bone at distance d gives; larger makes harder joints. (0, 1e6].
+    float heat_transfer = 4;
     FalloffOptions falloff;
     FinishOptions finish;
     /// Keep in the Binding what is measured at the leaves of the volume, so that it can weight other meshes
@@ -88,7 +91,7 @@ BindOptions preset(Method method);
 /// How a vertex came to its weights.
 enum class Coverage : std::uint8_t {
     weighted,   ///< by the method
-    bridged,    ///< its part has no bone: distances come over a bridge from the nearest part that has
+    bridged,    ///< its part has no bone (bone-heat: sees none): distance or heat comes from the nearest over a gap
     outside,    ///< Binding::rebind: outside the volume, so it has what the nearest voxel has
     euclidean,  ///< of a triangle, but reached by no joint of its skin: straight distance to the bones
     unused,     ///< of no triangle: all weight on the nearest joint

@@ -40,6 +40,9 @@ constexpr Row kMethods[] = {
     {{Method::voxel_heat, FieldKind::strength, "voxel-heat",
       "sparse voxels, heat of each bone at rest with cooling at the skin, power (Rosen 2009)"},
      bind_voxel_heat},
+    {{Method::bone_heat, FieldKind::strength, "bone-heat",
+      "mesh surface, heat from the nearest visible bones (Baran and Popović 2007)"},
+     bind_bone_heat},
 };
 
 }  // namespace
@@ -81,6 +84,10 @@ BindOptions preset(Method method) {
         case Method::voxel_heat:
             options.falloff.law = FalloffLaw::power;
             options.falloff.power = 1.5f;
+            break;
+        case Method::bone_heat:
+            options.overshoot = 0;
+            options.falloff.law = FalloffLaw::power;
             break;
     }
     return options;
@@ -146,6 +153,9 @@ Status check(const BindOptions& options) {
     if (!(options.iterations >= 0 && options.iterations <= 1000000))
         return Error{ErrorCode::usage,
                      "iterations " + std::to_string(options.iterations) + " is not within 0..1000000"};
+    if (!(options.heat_transfer > 0 && options.heat_transfer <= 1e6f))
+        return Error{ErrorCode::usage,
+                     "heat transfer " + std::to_string(options.heat_transfer) + " must be above 0 and at most 1e6"};
     const auto row = std::find_if(std::begin(kMethods), std::end(kMethods),
                                   [&](const Row& r) { return r.info.method == options.method; });
     if (row == std::end(kMethods)) return Error{ErrorCode::usage, "there is no such method"};
@@ -209,7 +219,8 @@ std::size_t estimate_memory(const MeshView& mesh, const Skeleton& skeleton, cons
         const double nodes = std::min(vertices, static_cast<double>(all_pairs_limit));
         if (options.all_pairs) graph += 4 * nodes * nodes;
     }
-    return static_cast<std::size_t>(slicing + graph + cells * 5 / 8 + leaves * per_leaf +
+    const double surface = options.method == Method::bone_heat ? bone_heat_memory(mesh) : 0;
+    return static_cast<std::size_t>(slicing + graph + surface + cells * 5 / 8 + leaves * per_leaf +
                                     vertices * (40 + (heat ? 104 : 0) + 24 * kept) +
                                     static_cast<double>(mesh.triangles.size()) * 120);
 }

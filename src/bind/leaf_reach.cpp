@@ -38,8 +38,12 @@ void extend_leaf_bones(const Task& task) {
         parallel_for(task.context, set.vertices.size(), 512, [&](std::size_t i) {
             const Point3 p = to_point(task.mesh.positions[set.vertices[i]]);
             double least = INFINITY;
-            for (const std::uint32_t j : set.joints)
-                if (const double d = shapes.straight(j, p).nearest; d < least) least = d, nearest[i] = j;
+            for (const std::uint32_t j : set.joints) {
+                // The bone that leads to a leaf ends where the leaf is: what lies beyond is the leaf's.
+                const double d = shapes.straight(j, p).nearest;
+                const bool wins = is_leaf[j] && !is_leaf[nearest[i]] && d <= least * (1 + 1e-9);
+                if (d < least || wins) least = d, nearest[i] = j;
+            }
         });
         for (std::size_t i = 0; i < set.vertices.size(); ++i) {
             const std::uint32_t v = set.vertices[i], j = nearest[i];

@@ -156,5 +156,9 @@ Result<MethodRows> bind_closest_hierarchy(const Task& task);
 Result<MethodRows> bind_connectivity(const Task& task);
 Result<MethodRows> bind_mesh_geodesic(const Task& task);
 Result<MethodRows> bind_voxel_heat(const Task& task);
+Result<MethodRows> bind_bone_heat(const Task& task);
+
+/// Bytes that bind_bone_heat may need at most, beside the rows.
+double bone_heat_memory(const MeshView& mesh);
 
 }  // namespace sinew
