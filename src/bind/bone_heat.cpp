@@ -55,14 +55,14 @@ struct Sources {
 
 class BoneHeat {
 public:
-    BoneHeat(const Task& task, const Surface& surface, const TriangleTree& tree, InfluenceRows& rows)
+    BoneHeat(const Task& task, const MeshSurface& surface, const TriangleTree& tree, InfluenceRows& rows)
         : task_(task), surface_(surface), tree_(tree), rows_(rows) {}
 
     /// Fills the rows of one set.
     Status fill(const JointSet& set) {
         std::vector<std::uint32_t> inside;  // vertices on the surface
         for (const std::uint32_t v : set.vertices)
-            if (surface_.node_of[v] != Surface::none)
+            if (surface_.node_of[v] != MeshSurface::none)
                 inside.push_back(v);
             else
                 nearest_joint(v, set);
@@ -101,7 +101,7 @@ private:
     void choose_nodes(const std::vector<std::uint32_t>& inside) {
         std::vector<bool> touched(surface_.components, false);
         for (const std::uint32_t v : inside) touched[surface_.component[surface_.node_of[v]]] = true;
-        local_.assign(surface_.nodes(), Surface::none);
+        local_.assign(surface_.nodes(), MeshSurface::none);
         nodes_.clear();
         for (std::uint32_t node = 0; node < surface_.nodes(); ++node)
             if (touched[surface_.component[node]]) {
@@ -209,9 +209,9 @@ private:
             entries.push_back({i, i, heat[i] * s.count});
             for (std::uint32_t k = 0; k < s.count; ++k) heated[s.slot[k]] = true;
         }
-        for (const Surface::Edge& e : surface_.edges) {
+        for (const MeshSurface::Edge& e : surface_.edges) {
             const std::uint32_t a = local_[e.a], b = local_[e.b];
-            if (a == Surface::none) continue;
+            if (a == MeshSurface::none) continue;
             entries.push_back({a, b, -e.weight});
             entries.push_back({a, a, e.weight});
             entries.push_back({b, b, e.weight});
@@ -276,7 +276,7 @@ private:
     }
 
     const Task& task_;
-    const Surface& surface_;
+    const MeshSurface& surface_;
     const TriangleTree& tree_;
     InfluenceRows& rows_;
     std::size_t blind_parts_ = 0, blind_vertices_ = 0;
@@ -299,7 +299,7 @@ double bone_heat_memory(const MeshView& mesh) {
 Result<MethodRows> bind_bone_heat(const Task& task) {
     const MeshView& mesh = task.mesh;
     extend_leaf_bones(task);
-    const Surface surface = task.clock.run("surface", [&] { return build_surface(mesh, task.topology); });
+    const MeshSurface surface = task.clock.run("surface", [&] { return build_surface(mesh, task.topology); });
     std::vector<Triangle> welded(mesh.triangles.begin(), mesh.triangles.end());
     for (Triangle& t : welded)
         for (std::uint32_t& v : t) v = task.topology.weld[v];

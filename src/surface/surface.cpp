@@ -37,10 +37,10 @@ Cotangents cotangents(const std::array<double, 3>& opposite) {
 
 }  // namespace
 
-Surface build_surface(const MeshView& mesh, const MeshTopology& topology) {
-    Surface out;
+MeshSurface build_surface(const MeshView& mesh, const MeshTopology& topology) {
+    MeshSurface out;
     const std::size_t vertices = mesh.positions.size();
-    out.node_of.assign(vertices, Surface::none);
+    out.node_of.assign(vertices, MeshSurface::none);
     std::vector<bool> used(vertices, false);
     for (const Triangle& t : mesh.triangles)
         for (const std::uint32_t v : t) used[topology.weld[v]] = true;
@@ -86,7 +86,7 @@ Surface build_surface(const MeshView& mesh, const MeshTopology& topology) {
 
     out.mass.assign(n, 0);
     out.normal.assign(n, Point3{});
-    std::vector<Surface::Edge> half;
+    std::vector<MeshSurface::Edge> half;
     half.reserve(3 * mesh.triangles.size());
     for (std::size_t t = 0; t < mesh.triangles.size(); ++t) {
         const Triangle c = corners_of(t);
@@ -119,16 +119,16 @@ Surface build_surface(const MeshView& mesh, const MeshTopology& topology) {
             normal = {};
 
     // Stable: contributions to an edge are added in the order of triangles.
-    std::stable_sort(half.begin(), half.end(), [](const Surface::Edge& x, const Surface::Edge& y) {
+    std::stable_sort(half.begin(), half.end(), [](const MeshSurface::Edge& x, const MeshSurface::Edge& y) {
         return x.a != y.a ? x.a < y.a : x.b < y.b;
     });
-    for (const Surface::Edge& e : half) {
+    for (const MeshSurface::Edge& e : half) {
         if (!out.edges.empty() && out.edges.back().a == e.a && out.edges.back().b == e.b)
             out.edges.back().weight += e.weight;
         else
             out.edges.push_back(e);
     }
-    for (Surface::Edge& e : out.edges) e.weight = std::clamp(e.weight, kLeastWeight, kMostWeight);
+    for (MeshSurface::Edge& e : out.edges) e.weight = std::clamp(e.weight, kLeastWeight, kMostWeight);
     const double total = std::accumulate(out.mass.begin(), out.mass.end(), 0.0);
     // A mesh of collapsed triangles only has no area at all; any mass will do then.
     const double least = total > 0 ? kLeastMass * total / static_cast<double>(n) : 1;
@@ -141,7 +141,7 @@ Surface build_surface(const MeshView& mesh, const MeshTopology& topology) {
         while (root[i] != i) i = root[i] = root[root[i]];
         return i;
     };
-    for (const Surface::Edge& e : out.edges) {
+    for (const MeshSurface::Edge& e : out.edges) {
         const std::uint32_t a = find(e.a), b = find(e.b);
         root[std::max(a, b)] = std::min(a, b);
     }

@@ -14,7 +14,7 @@
 
 namespace sinew {
 
-struct Surface {
+struct MeshSurface {
     static constexpr std::uint32_t none = 0xffffffffu;
     struct Edge {
         std::uint32_t a, b;  ///< nodes, a < b
@@ -38,6 +38,6 @@ struct Surface {
 /// weight and none outweighs the others beyond what double can solve. Triangles with two corners at one position
 /// are edges of the least weight. O((V + T) log T), memory about 100 bytes per triangle. Requires check_mesh; the
 /// mesh must have a size.
-Surface build_surface(const MeshView& mesh, const MeshTopology& topology);
+MeshSurface build_surface(const MeshView& mesh, const MeshTopology& topology);
 
 }  // namespace sinew

@@ -95,7 +95,7 @@ TEST(BoneHeat, AgreesWithDenseEliminationOnABentTube) {
     const std::size_t n = c.positions.size(), joints = c.skeleton.joints.size();
     ASSERT_LT(n, 700u);
     // Normals are the module's; everything else is worked out again.
-    const Surface surface = build_surface(c.mesh(), analyse_mesh(c.mesh()));
+    const MeshSurface surface = build_surface(c.mesh(), analyse_mesh(c.mesh()));
     ASSERT_EQ(surface.nodes(), n);
     std::vector<std::vector<double>> a(n, std::vector<double>(n + joints, 0.0));
     std::vector<double> area(n, 0);

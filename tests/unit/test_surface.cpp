@@ -122,12 +122,12 @@ TEST(TriangleTree, BlockedLeavesOutTheVertexAndTheEnds) {
     EXPECT_EQ(TriangleTree({}, {}).nearest({0, 0, 0}, 1).triangle, SurfacePoint::none);
 }
 
-Surface surface_of(const Shape& shape) { return build_surface(view(shape), analyse_mesh(view(shape))); }
+MeshSurface surface_of(const Shape& shape) { return build_surface(view(shape), analyse_mesh(view(shape))); }
 
 // (L f)_i over the mass: minus the Laplacian of f.
-std::vector<double> laplacian(const Surface& s, const std::vector<double>& f) {
+std::vector<double> laplacian(const MeshSurface& s, const std::vector<double>& f) {
     std::vector<double> out(s.nodes(), 0.0);
-    for (const Surface::Edge& e : s.edges) {
+    for (const MeshSurface::Edge& e : s.edges) {
         out[e.a] += e.weight * (f[e.a] - f[e.b]);
         out[e.b] += e.weight * (f[e.b] - f[e.a]);
     }
@@ -137,7 +137,7 @@ std::vector<double> laplacian(const Surface& s, const std::vector<double>& f) {
 
 TEST(Surface, SphereHasItsAreaItsNormalsAndItsEigenfunctions) {
     const Shape shape = test::sphere({0, 0, 0}, 1, 4);
-    const Surface s = surface_of(shape);
+    const MeshSurface s = surface_of(shape);
     EXPECT_EQ(s.components, 1u);
     double area = 0;
     for (const double m : s.mass) area += m;
@@ -158,7 +158,7 @@ TEST(Surface, SphereHasItsAreaItsNormalsAndItsEigenfunctions) {
 
 TEST(Surface, LinearFunctionsAreHarmonicInAFlatSheet) {
     const Shape shape = test::sheet({0, 0, 0}, {1, 0, 0}, {0, 0, 2}, 7, 5);
-    const Surface s = surface_of(shape);
+    const MeshSurface s = surface_of(shape);
     std::vector<double> f(s.nodes());
     for (std::size_t i = 0; i < f.size(); ++i) {
         const Point3 p = to_point(shape.positions[s.vertex_of[i]]);
@@ -184,9 +184,9 @@ TEST(Surface, AnythingHasPositiveWeightsAndMasses) {
     shape.triangles.push_back({fan, fan + 1, fan + 2});
     shape.triangles.push_back({fan, fan, fan + 3});
     shape.triangles.push_back({fan + 1, fan + 6, fan + 6});
-    const Surface s = surface_of(shape);
+    const MeshSurface s = surface_of(shape);
     EXPECT_GT(s.components, 150u);
-    for (const Surface::Edge& e : s.edges) {
+    for (const MeshSurface::Edge& e : s.edges) {
         EXPECT_LT(e.a, e.b);
         EXPECT_TRUE(e.weight > 0 && e.weight < 1e4) << e.weight;
         EXPECT_EQ(s.component[e.a], s.component[e.b]);
@@ -204,11 +204,11 @@ TEST(Surface, SeamsAreWeldedAndUnusedVerticesHaveNoNode) {
         split.triangles.push_back({first, first + 1, first + 2});
     }
     split.positions.push_back({9, 9, 9});
-    const Surface whole = surface_of(shape), welded = surface_of(split);
+    const MeshSurface whole = surface_of(shape), welded = surface_of(split);
     EXPECT_EQ(welded.nodes(), whole.nodes());
     EXPECT_EQ(welded.components, 1u);
     EXPECT_EQ(welded.edges.size(), whole.edges.size());
-    EXPECT_EQ(welded.node_of.back(), Surface::none);
+    EXPECT_EQ(welded.node_of.back(), MeshSurface::none);
     double a = 0, b = 0;
     for (const double m : whole.mass) a += m;
     for (const double m : welded.mass) b += m;
