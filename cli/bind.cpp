@@ -13,7 +13,7 @@ namespace sinew::cli {
 namespace {
 
 struct Arguments {
-    std::string input, output, skeleton, report, weights_json;
+    std::string input, output, skeleton, joint_options, report, weights_json;
     BindOptions options;
     DeformOptions deform;
     EditOptions edits;
@@ -71,8 +71,10 @@ int run_bind(Arguments args) {
     if (Status ok = check(args.options); !ok) return fail(ok.error());
     const NamedFile outputs[] = {
         {"--output", args.output}, {"--weights-json", args.weights_json}, {"--report", args.report}};
-    const NamedFile inputs[] = {
-        {"the input", args.input}, {"--skeleton", args.skeleton}, {"--edits", args.edits.file}};
+    const NamedFile inputs[] = {{"the input", args.input},
+                                {"--skeleton", args.skeleton},
+                                {"--joint-options", args.joint_options},
+                                {"--edits", args.edits.file}};
     if (Status ok = check_outputs(outputs, inputs); !ok) return fail(ok.error());
 
     const auto start_of_all = std::chrono::steady_clock::now();
@@ -95,6 +97,9 @@ int run_bind(Arguments args) {
             if (Status ok = check_kept(outputs, {&kept, 1}); !ok) return fail(ok.error());
         }
 
+        if (!args.joint_options.empty())
+            if (Status ok = io::load_joint_options(args.joint_options, scene.skeleton); !ok)
+                return fail(ok.error());
         const std::vector<double> use =
             scene.weights ? joint_use(*scene.weights, scene.skeleton.joints.size()) : std::vector<double>{};
         if (Status ok = select_deforming(scene.skeleton, use, args.deform); !ok) return fail(ok.error());
@@ -107,8 +112,9 @@ int run_bind(Arguments args) {
         start = std::chrono::steady_clock::now();
         progress.stage("weights");
         EditReport edited;
-        Result<SkinWeights> weights = adjusted_weights(*binding, scene.mesh(), scene.skeleton, args.options.falloff,
-                                                       args.options.finish, *adjustments, &edited, &context);
+        Result<SkinWeights> weights =
+            adjusted_weights(*binding, scene.mesh(), scene.skeleton, binding->options().falloff,
+                             args.options.finish, *adjustments, &edited, &context);
         if (!weights) return fail(weights.error());
         if (Status ok = io::check_weights(scene, *weights, args.edits.file); !args.edits.file.empty() && !ok)
             return fail(ok.error());
@@ -293,6 +299,9 @@ void add_bind(CLI::App& app, int& exit) {
         ->group("Joints");
     c->add_option("--exclude", args->deform.exclude, "Joints that do not deform: a name with * and ?; repeatable")
         ->allow_extra_args(false)
+        ->group("Joints");
+    c->add_option("--joint-options", args->joint_options,
+                  "JSON: tail, shape, range, deform, hardness of joints by name (docs/formats.md)")
         ->group("Joints");
     c->add_option("--include", args->deform.include, "Joints that do, whatever else is said; repeatable")
         ->allow_extra_args(false)

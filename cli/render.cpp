@@ -17,7 +17,7 @@ namespace {
 enum class View { joints, joint, strongest, influences, distance, voxels, surface };
 
 struct Arguments {
-    std::string input, output, skeleton, weights, title;
+    std::string input, output, skeleton, joint_options, weights, title;
     View view = View::joints;
     std::vector<std::string> joints, from;
     std::optional<double> yaw, pitch;
@@ -145,6 +145,8 @@ private:
         Result<io::Scene> loaded = io::load(args_.input, {args_.skeleton});
         if (!loaded) return loaded.error();
         scene_ = std::move(*loaded);
+        if (!args_.joint_options.empty())
+            if (Status ok = io::load_joint_options(args_.joint_options, scene_.skeleton); !ok) return ok;
         if (Status ok = take_weights(scene_, args_.weights); !ok) return ok;
         if (!scene_.weights && (needs_weights(args_.view) || posed()))
             return Error{ErrorCode::input,
@@ -206,6 +208,12 @@ private:
         for (Bone& bone : out.bones) {
             bone.head = moved(pose.skinning[bone.joint], bone.head);
             bone.tail = moved(pose.skinning[bone.joint], bone.tail);
+            if (!bone.box) continue;
+            const Vec3 origin = moved(pose.skinning[bone.joint], {});
+            for (Vec3& axis : bone.box->axes) {
+                const Vec3 end = moved(pose.skinning[bone.joint], axis);
+                axis = {end.x - origin.x, end.y - origin.y, end.z - origin.z};
+            }
         }
         if (zoom_) out.focus = focus_on(pose);
         return out;
@@ -441,6 +449,7 @@ int run_render(Arguments args) {
     const NamedFile outputs[] = {{"--output", args.output}};
     const NamedFile inputs[] = {{"the input", args.input},
                                 {"--skeleton", args.skeleton},
+                                {"--joint-options", args.joint_options},
                                 {"--weights", args.weights},
                                 {"--pose", args.pose.pose}};
     if (!args.output.ends_with(".png"))
@@ -521,6 +530,8 @@ void add_render(CLI::App& app, int& exit) {
     c->add_flag("--no-legend", args->no_legend, "Leave the legend out");
     c->add_option("--weights", args->weights, "Weights JSON, instead of the file's own");
     c->add_option("--skeleton", args->skeleton, "Skeleton JSON or TGF, for a mesh that has no skeleton");
+    c->add_option("--joint-options", args->joint_options,
+                  "JSON: shape and more of joints by name (docs/formats.md); --skeleton-overlay draws shapes");
     c->add_option("--threads", args->threads, "Worker threads (default: all cores)")->check(CLI::Range(0, 4096));
     c->add_flag("--quiet", args->quiet, "Print nothing but errors");
     c->callback([args, &exit] { exit = run_render(*args); });

@@ -159,8 +159,8 @@ struct Domain {
     std::shared_ptr<const Index> index;
 };
 
-/// Builds the domain. Cells are split where a boundary voxel or a voxel of a bone lies in them. Time O(r³/64 +
-/// N log N), memory about 130 bytes per leaf and r³/4 bytes of grids.
+/// Builds the domain. Cells are split where a boundary voxel, a voxel of a bone or of the surface of its shape lies
+/// in them. Time O(r³/64 + N log N), memory about 130 bytes per leaf and r³/4 bytes of grids.
 Result<Domain> build_domain(const VoxelGrid& grid, std::span<const Bone> bones, DomainKind kind,
                             Context* context = nullptr);
 
@@ -168,7 +168,7 @@ Result<Domain> build_domain(const VoxelGrid& grid, std::span<const Bone> bones, 
 struct BoneSeeds {
     struct Seed {
         std::uint32_t leaf;
-        float distance;  ///< head start in voxels: 0 for a leaf that the bone crosses
+        float distance;  ///< head start in voxels: 0 for a leaf that the bone crosses or whose centre it holds
     };
     std::vector<std::vector<Seed>> of_joint;  ///< joints; empty for joints without bones
     std::vector<std::uint32_t> snapped;       ///< joints all of whose bones lie outside the volume

@@ -68,6 +68,12 @@ std::vector<std::filesystem::path> external_files(const Scene& scene);
 /// Reads a skeleton alone: skeleton JSON ({"bones":[{"name","parent","head","tail"},…],"points":[…]}) or TGF.
 Result<Skeleton> load_skeleton(const std::filesystem::path& path);
 
+/// Reads joint options (docs/formats.md) into the joints that they name: tail, shape, range, deform, hardness. A
+/// name or pattern that no joint has, an unknown key, and two patterns that set the same of one joint are errors;
+/// the skeleton is then as it was. Call before select_deforming: "deform" outweighs names and weights, as --include
+/// and --exclude do.
+Status load_joint_options(const std::filesystem::path& path, Skeleton& skeleton);
+
 enum class WeightFormat { f32, u16, u8 };
 
 struct SaveOptions {

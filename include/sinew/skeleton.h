@@ -41,6 +41,20 @@ struct JointPose {
     std::array<double, 3> scale{1, 1, 1};        ///< not zero
 };
 
+/// The space that a joint acts from, in place of the lines of its bones: whatever lies within is at distance 0.
+struct JointShape {
+    enum class Kind : std::uint8_t {
+        sphere,   ///< around the joint
+        capsule,  ///< around each of the joint's bones
+        box,      ///< around the middle between the joint and its stated tail, or around the joint
+    };
+    Kind kind = Kind::sphere;
+    float radius = 0;  ///< sphere and capsule: > 0, scene units
+    Vec3 half;         ///< box: half of its sides, > 0, along its axes
+    /// Box: unit vectors at right angles; Joint::axes where it has none of its own.
+    std::optional<std::array<Vec3, 3>> axes = {};
+};
+
 /// A transform that the skin can follow. Only its place at the bind pose matters for binding.
 struct Joint {
     std::string name;
@@ -54,14 +68,26 @@ struct Joint {
     std::array<Vec3, 3> axes{Vec3{1, 0, 0}, Vec3{0, 1, 0}, Vec3{0, 0, 1}};
     /// BindOptions::hard_range for the bones of this joint.
     std::optional<std::array<float, 2>> hard_range = {};
+    std::optional<JointShape> shape = {};
+    /// FalloffOptions::alpha where this joint acts, 0..1: what bind puts in FalloffMap::of_joint if the options
+    /// leave that empty. Of the inverse laws; others do not use it, and the report says so.
+    std::optional<float> hardness = {};
 };
 
-/// A segment from a joint towards a child (or a tail, or a point) that carries that joint's index.
+/// A segment from a joint towards a child (or a tail, or a point) that carries that joint's index. It may have a
+/// shape around it (JointShape).
 struct Bone {
     std::uint32_t joint = 0;
     Vec3 head, tail;        ///< scene units; equal = a point
     bool open_head = true;  ///< a vertex can overshoot the head: something else lies beyond it
     bool open_tail = true;  ///< the same for the tail; false for the tail of a leaf
+    float radius = 0;       ///< a capsule so far around the segment (a ball, around a point); 0 = a line
+    struct Box {
+        Vec3 half;
+        std::array<Vec3, 3> axes;
+    };
+    std::optional<Box> box = {};  ///< in place of the segment: a box around its middle
+    bool shaped() const { return radius > 0 || box; }
 };
 
 /// Joints in any order; several roots are fine.
@@ -72,7 +98,8 @@ struct Skeleton {
 };
 
 /// Checks what every stage relies on: 1 to 65534 joints, parents in range and without cycles, finite
-/// positions, skins in range, at least one joint that deforms. The error names the joint. O(joints).
+/// positions, skins in range, shapes of positive size, at least one joint that deforms. The error names the joint.
+/// O(joints).
 Status check_skeleton(const Skeleton& skeleton);
 
 /// On what evidence joints are held to be idle.
@@ -91,8 +118,9 @@ struct DeformOptions {
 
 /// Sets Joint::deform and Joint::reason. joint_use: for each joint the sum of the weights that the file's own
 /// skin gives it, or empty where it has none. A joint that comes with reason `excluded` (its file says so) stays
-/// so unless included; one that no skin lists cannot be included. A glob that matches no joint is an error, and
-/// so is an outcome in which nothing deforms, unless only names led to it: then all joints deform. O(joints).
+/// so unless included, and one with reason `included` is so unless excluded; one that no skin lists cannot be
+/// included. A glob that matches no joint is an error, and so is an outcome in which nothing deforms, unless only
+/// names led to it: then all joints deform. O(joints).
 Status select_deforming(Skeleton& skeleton, const std::vector<double>& joint_use, const DeformOptions& options);
 
 /// The joints of this name; where none has it, those that match it as a glob (* and ?). Ascending. O(joints).
@@ -105,7 +133,8 @@ std::optional<Vec3> facing(const Skeleton& skeleton, const Vec3& up = {0, 1, 0})
 
 /// The bones of the deforming joints: one segment to each nearest deforming descendant; for a leaf, to its
 /// stated tail, else to an idle end child, else a point at its head for extend_leaf_bones to lengthen. Segments
-/// without length are dropped where the joint has others. Joints that do not deform own none. Requires
+/// without length are dropped where the joint has others. A sphere or box takes the place of all of its joint's
+/// segments and has no end to overshoot. Joints that do not deform own none. Requires
 /// check_skeleton. Order: by joint, then by child. O(joints).
 std::vector<Bone> make_bones(const Skeleton& skeleton);
 

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <map>
+#include <numbers>
 #include <numeric>
 
 #include "bind/method.h"
@@ -196,8 +197,20 @@ std::size_t estimate_memory(const MeshView& mesh, const Skeleton& skeleton, cons
     const double r = voxels ? options.voxels.resolution : 0;
     const double voxel = std::max({high[0] - low[0], high[1] - low[1], high[2] - low[2]}) / (r - 2.5);
     const double cells = r * r * r;
+    // Cells around the surfaces of shapes, as many as around the mesh's, but none outside.
+    double shapes = 0;
+    for (const Bone& bone : make_bones(skeleton)) {
+        const double a = bone.radius,
+                     length = segment_distance(to_point(bone.head), to_point(bone.tail), {}).length;
+        shapes += 2 * std::numbers::pi * a * (length + 2 * a);
+        if (bone.box)
+            shapes +=
+                8.0 * (double{bone.box->half.x} * bone.box->half.y + double{bone.box->half.y} * bone.box->half.z +
+                       double{bone.box->half.z} * bone.box->half.x);
+    }
     // A surface touches about 2.2 voxels per voxel face of its area; as many again are their undivided siblings.
-    const double volume_share = options.domain == DomainKind::uniform ? cells : 4.4 * area / (voxel * voxel);
+    const double volume_share =
+        options.domain == DomainKind::uniform ? cells : 4.4 * (area + shapes) / (voxel * voxel);
     const double leaves = std::min(cells, volume_share);
     const bool all = options.finish.max_influences == all_influences;
     const double kept = static_cast<double>(all ? skeleton.joints.size() : kept_joints(options.finish));
@@ -288,6 +301,24 @@ float longest_side(const MeshView& mesh) {
     return static_cast<float>(std::max({high[0] - low[0], high[1] - low[1], high[2] - low[2]}));
 }
 
+/// Joint::hardness is the map's alpha where there is no map.
+void take_hardness(const Skeleton& skeleton, FalloffOptions& falloff, BindReport& report) {
+    std::vector<float> alpha(skeleton.joints.size(), NAN);
+    std::size_t count = 0;
+    for (std::size_t j = 0; j < alpha.size(); ++j)
+        if (skeleton.joints[j].hardness) alpha[j] = *skeleton.joints[j].hardness, ++count;
+    if (count == 0) return;
+    if (shape_of(falloff.law) != &FalloffOptions::alpha) {
+        report.warnings.push_back("the hardness of " + std::to_string(count) +
+                                  " joints is not used: it belongs to the inverse falloff laws");
+    } else if (falloff.map.of_joint.empty()) {
+        falloff.map.of_joint = std::move(alpha);
+    } else {
+        report.warnings.push_back("the hardness of " + std::to_string(count) +
+                                  " joints is not used: the options have a falloff map by joint");
+    }
+}
+
 }  // namespace
 
 Result<Binding> bind(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options, Context* context) {
@@ -319,6 +350,7 @@ Result<Binding> bind(const MeshView& mesh, const Skeleton& skeleton, const BindO
     binding.options_ = options;
     binding.skeleton_ = skeleton;
     BindReport& report = binding.report_;
+    take_hardness(skeleton, binding.options_.falloff, report);
     StageClock clock(report, context);
 
     const PlannedMesh planned = plan_mesh(mesh, skeleton, clock, report);

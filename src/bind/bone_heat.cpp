@@ -35,6 +35,7 @@ struct Segment {
     Point3 a, b;
     std::uint32_t slot;
     bool open_head, open_tail;  // something else lies beyond
+    BoneSpace space;
 };
 
 // What heats one node.
@@ -118,13 +119,15 @@ private:
             bool any = false;
             for (const Bone& bone : task_.bones)
                 if (bone.joint == joint) {
-                    segments.push_back(
-                        {to_point(bone.head), to_point(bone.tail), slot, bone.open_head, bone.open_tail});
+                    segments.push_back({to_point(bone.head), to_point(bone.tail), slot, bone.open_head,
+                                        bone.open_tail, BoneSpace(bone)});
                     any = true;
                 }
             // Idle joints own no bone; where a skin has nothing else they still serve, as points.
-            const Point3 at = to_point(task_.skeleton.joints[joint].position);
-            if (!any) segments.push_back({at, at, slot, false, false});
+            const Vec3& spot = task_.skeleton.joints[joint].position;
+            if (!any)
+                segments.push_back(
+                    {to_point(spot), to_point(spot), slot, false, false, BoneSpace({joint, spot, spot})});
         }
         sources_.assign(nodes_.size(), {});
         parallel_chunks(task_.context, nodes_.size(), 256, [&](std::size_t, std::size_t begin, std::size_t end) {
@@ -180,7 +183,8 @@ private:
             const double cosine = dot(p - point_of(segment, at), normal) / at.distance;
             facing = std::max((1 + cosine) / 2, kLeastFacing);
         }
-        return at.distance / facing + task_.options.overshoot * beyond;
+        beyond = std::max(0.0, beyond - segment.space.radius());
+        return segment.space.distance(p) / facing + task_.options.overshoot * beyond;
     }
 
     static Point3 point_of(const Segment& segment, const SegmentPosition& at) {
@@ -189,6 +193,7 @@ private:
     }
 
     bool sees(const Point3& p, std::uint32_t node, const Segment& segment) const {
+        if (segment.space.signed_distance(p) < 0) return true;  // within its shape
         const double unit = task_.unit;
         const Point3 from = p - (kInward * unit) * surface_.normal[node];
         const Point3 to = point_of(segment, segment_distance(segment.a, segment.b, p));

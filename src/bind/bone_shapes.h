@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "core/geometry.h"
+#include "core/bone_space.h"
 #include "sinew/skeleton.h"
 
 namespace sinew {
@@ -15,30 +15,36 @@ public:
         for (const Joint& joint : skeleton.joints) place_.push_back(to_point(joint.position));
         of_joint_.resize(skeleton.joints.size());
         for (const Bone& bone : bones)
-            of_joint_[bone.joint].push_back(
-                {to_point(bone.head), to_point(bone.tail), bone.open_head, bone.open_tail});
+            of_joint_[bone.joint].push_back({BoneSpace(bone), bone.open_head, bone.open_tail});
         for (std::size_t j = 0; j < of_joint_.size(); ++j) {
             // Idle joints own no bone; where a skin has nothing else they still serve, as points.
-            if (of_joint_[j].empty()) of_joint_[j].push_back({place_[j], place_[j], false, false});
+            if (of_joint_[j].empty()) {
+                const Vec3& at = skeleton.joints[j].position;
+                of_joint_[j].push_back({BoneSpace({static_cast<std::uint32_t>(j), at, at}), false, false});
+            }
         }
     }
 
     struct Distance {
-        double nearest;  ///< to the nearest of the joint's bones
-        double beyond;   ///< how far the point lies beyond that bone's open end
+        double nearest;  ///< to the nearest of the joint's bones; 0 within its shape
+        double beyond;   ///< how far the point lies beyond that bone's open end, its shape included
     };
     /// In scene units. O(bones of the joint).
     Distance straight(std::uint32_t joint, const Point3& p) const {
         Distance d{INFINITY, 0};
         for (const Segment& s : of_joint_[joint]) {
-            const SegmentPosition at = segment_distance(s.a, s.b, p);
-            const double slack = 1e-9 * at.distance;  // bones that share a joint are equally near behind it
-            if (at.distance > d.nearest + slack) continue;
+            const double distance = s.space.distance(p);
+            const double slack = 1e-9 * distance;  // bones that share a joint are equally near behind it
+            if (distance > d.nearest + slack) continue;
             double over = 0;
-            if (s.open_head && at.along < 0) over = -at.along;
-            if (s.open_tail && at.along > at.length) over = at.along - at.length;
-            d.beyond = at.distance < d.nearest - slack ? over : std::min(d.beyond, over);
-            d.nearest = std::min(d.nearest, at.distance);
+            if (s.open_head || s.open_tail) {
+                const SegmentPosition at = s.space.beside(p);
+                if (s.open_head && at.along < 0) over = -at.along;
+                if (s.open_tail && at.along > at.length) over = at.along - at.length;
+                over = std::max(0.0, over - s.space.radius());
+            }
+            d.beyond = distance < d.nearest - slack ? over : std::min(d.beyond, over);
+            d.nearest = std::min(d.nearest, distance);
         }
         return d;
     }
@@ -48,7 +54,7 @@ public:
 
 private:
     struct Segment {
-        Point3 a, b;
+        BoneSpace space;
         bool open_head, open_tail;
     };
     std::vector<Point3> place_;                   // per joint

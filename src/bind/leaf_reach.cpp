@@ -29,7 +29,7 @@ void extend_leaf_bones(const Task& task) {
     std::vector<double> limit(reach.size(), 0);
     std::vector<bool> is_leaf(reach.size(), false);
     for (const Bone& bone : task.bones)
-        if (bone.head == bone.tail && !bone.open_tail) {
+        if (bone.head == bone.tail && !bone.open_tail && !bone.shaped()) {
             is_leaf[bone.joint] = true;
             direction[bone.joint] = direction_into(task.skeleton, bone.joint, limit[bone.joint]);
         }
@@ -56,7 +56,7 @@ void extend_leaf_bones(const Task& task) {
         }
     }
     for (Bone& bone : task.bones) {
-        if (!(bone.head == bone.tail) || bone.open_tail) continue;
+        if (!(bone.head == bone.tail) || bone.open_tail || bone.shaped()) continue;
         const Point3& d = direction[bone.joint];
         const double r = reach[bone.joint];
         bone.tail = {static_cast<float>(bone.head.x + r * d[0]), static_cast<float>(bone.head.y + r * d[1]),

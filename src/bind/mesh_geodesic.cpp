@@ -52,9 +52,14 @@ std::vector<std::vector<EdgeSource>> find_sources(const Task& task, const EdgeGr
             const RingFinder::Ring ring = rings.find(at, normal);
             sources[j].insert(sources[j].end(), ring.sources.begin(), ring.sources.end());
         };
+        for (const Bone& bone : task.bones)
+            if (bone.joint == j && bone.shaped()) {
+                const std::vector<EdgeSource> held = rings.within(BoneSpace(bone));
+                sources[j].insert(sources[j].end(), held.begin(), held.end());
+            }
         if (task.options.rings == RingPlacement::bone)
             for (const Bone& bone : task.bones) {
-                if (bone.joint != j || bone.head == bone.tail) continue;
+                if (bone.joint != j || bone.head == bone.tail || bone.shaped()) continue;
                 const Point3 a = to_point(bone.head), d = minus(bone.tail, bone.head);
                 add({a[0] + d[0] / 2, a[1] + d[1] / 2, a[2] + d[2] / 2}, d);
             }

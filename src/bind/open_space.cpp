@@ -141,18 +141,14 @@ Result<MethodRows> bind_connectivity(const Task& task) {
         extend_leaf_bones(task);
         const std::vector<Bone>& bones = task.bones;
         const std::vector<Connected> connected = connect(bones);
-        struct Shape {
-            Point3 head, tail, centre;
-        };
-        std::vector<Shape> shapes;
+        std::vector<BoneSpace> shapes;
         std::vector<std::vector<std::uint32_t>> of_joint(task.skeleton.joints.size());
         for (std::uint32_t b = 0; b < bones.size(); ++b) {
-            const Point3 h = to_point(bones[b].head), t = to_point(bones[b].tail);
-            shapes.push_back({h, t, {(h[0] + t[0]) / 2, (h[1] + t[1]) / 2, (h[2] + t[2]) / 2}});
+            shapes.emplace_back(bones[b]);
             of_joint[bones[b].joint].push_back(b);
         }
         const auto to_centre = [&](std::uint32_t b, const Point3& p) {
-            const Point3& c = shapes[b].centre;
+            const Point3 c = shapes[b].centre();
             return static_cast<float>(std::hypot(p[0] - c[0], p[1] - c[1], p[2] - c[2]));
         };
         return each_row(task, [&](std::uint32_t v, const JointSet& set, std::vector<Entry>& row) {
@@ -165,7 +161,8 @@ Result<MethodRows> bind_connectivity(const Task& task) {
             double least_over = 0;
             for (const std::uint32_t j : set.joints)
                 for (const std::uint32_t b : of_joint[j]) {
-                    const SegmentPosition at = segment_distance(shapes[b].head, shapes[b].tail, p);
+                    SegmentPosition at = shapes[b].beside(p);
+                    at.distance = shapes[b].distance(p);
                     const double over = std::max({0.0, -at.along, at.along - at.length});
                     const double slack = 1e-9 * at.distance;
                     if (at.distance > place.distance + slack) continue;

@@ -14,6 +14,24 @@ std::string describe(const Skeleton& skeleton, std::size_t joint) {
     return "joint " + std::to_string(joint) + " (\"" + skeleton.joints[joint].name + "\")";
 }
 
+// What is wrong with a shape, or empty.
+std::string shape_fault(const JointShape& shape, const std::array<Vec3, 3>& own_axes) {
+    const auto size = [](float x) { return x > 0 && x <= kLargestCoordinate; };
+    if (shape.kind != JointShape::Kind::box)
+        return size(shape.radius) ? "" : "a radius that is not above 0 and at most 1e18";
+    if (!size(shape.half.x) || !size(shape.half.y) || !size(shape.half.z))
+        return "a box whose half sides are not all above 0 and at most 1e18";
+    const auto& axes = shape.axes.value_or(own_axes);
+    for (std::size_t i = 0; i < 3; ++i)
+        for (std::size_t k = i; k < 3; ++k) {
+            const Point3 a = to_point(axes[i]), b = to_point(axes[k]);
+            // Written so that NaN fails.
+            if (!(std::abs(a[0] * b[0] + a[1] * b[1] + a[2] * b[2] - (i == k ? 1 : 0)) < 1e-3))
+                return "a box whose axes are not three unit vectors at right angles";
+        }
+    return "";
+}
+
 bool finite(const Vec3& p) { return std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z); }
 
 // Everything but what the user says in globs.
@@ -43,6 +61,14 @@ Status check_structure(const Skeleton& skeleton) {
                 return Error{ErrorCode::input, describe(skeleton, j) +
                                                    " has a hard range that is not within 0..1, smaller end first"};
         }
+    }
+    for (std::size_t j = 0; j < n; ++j) {
+        const Joint& joint = skeleton.joints[j];
+        if (joint.shape)
+            if (const std::string fault = shape_fault(*joint.shape, joint.axes); !fault.empty())
+                return Error{ErrorCode::input, describe(skeleton, j) + " has " + fault};
+        if (joint.hardness && !(*joint.hardness >= 0 && *joint.hardness <= 1))
+            return Error{ErrorCode::input, describe(skeleton, j) + " has a hardness that is not within 0..1"};
     }
     // 0 = not seen, otherwise the walk that saw it: meeting one's own walk again is a cycle.
     std::vector<std::uint32_t> seen(n, 0);
@@ -141,8 +167,9 @@ Status select_deforming(Skeleton& skeleton, const std::vector<double>& joint_use
     if (from == DeformFrom::names && !left()) reason.assign(n, DeformReason::deforms);
 
     for (std::size_t j = 0; j < n; ++j)
-        if (!skeleton.joints[j].deform && skeleton.joints[j].reason == DeformReason::excluded)
-            reason[j] = DeformReason::excluded;
+        if (skeleton.joints[j].deform ? skeleton.joints[j].reason == DeformReason::included
+                                      : skeleton.joints[j].reason == DeformReason::excluded)
+            reason[j] = skeleton.joints[j].reason;
     const auto apply = [&](const std::vector<std::string>& globs, const char* option, DeformReason why) -> Status {
         for (const std::string& glob : globs) {
             bool any = false;
@@ -211,6 +238,18 @@ std::vector<Bone> make_bones(const Skeleton& skeleton) {
     std::vector<std::uint32_t> stack;
     for (std::uint32_t j = 0; j < n; ++j) {
         if (!joints[j].deform) continue;
+        const std::optional<JointShape>& shape = joints[j].shape;
+        if (shape && shape->kind != JointShape::Kind::capsule) {
+            Bone bone{j, joints[j].position, joints[j].position, false, false};
+            if (shape->kind == JointShape::Kind::sphere) {
+                bone.radius = shape->radius;
+            } else {
+                bone.tail = joints[j].tail.value_or(bone.tail);
+                bone.box = Bone::Box{shape->half, shape->axes.value_or(joints[j].axes)};
+            }
+            bones.push_back(bone);
+            continue;
+        }
         bool open_head = false;
         for (int up = joints[j].parent; up >= 0 && !open_head; up = joints[up].parent)
             open_head = joints[up].deform;
@@ -236,6 +275,8 @@ std::vector<Bone> make_bones(const Skeleton& skeleton) {
         } else if (bones.size() == first) {  // all its children lie where it does
             bones.push_back({j, joints[j].position, joints[j].position, open_head, true});
         }
+        if (shape)
+            for (std::size_t k = first; k < bones.size(); ++k) bones[k].radius = shape->radius;
     }
     return bones;
 }

@@ -50,7 +50,14 @@ public:
     /// Improves on `best` where the centre of a leaf is nearer to the segment from a to b (in voxels); among leaves
     /// that are equally near the first is best. A domain without leaves has none.
     void find(const Point3& a, const Point3& b, BoneSeeds::Seed& best) const {
-        if (!levels_[0].empty()) visit(levels_.size() - 1, 0, a, b, best);
+        find([&](const Point3& p) { return segment_distance(a, b, p).distance; }, best);
+    }
+
+    /// The same for anything to which a distance is known: `to(point)`, in voxels, must not change by more than the
+    /// point moves.
+    template <typename To>
+    void find(const To& to, BoneSeeds::Seed& best) const {
+        if (!levels_[0].empty()) visit(levels_.size() - 1, 0, to, best);
     }
 
 private:
@@ -65,23 +72,25 @@ private:
         return {{low[0] + half[0], low[1] + half[1], low[2] + half[2]}, std::hypot(half[0], half[1], half[2])};
     }
 
-    void visit(std::size_t level, std::size_t ball, const Point3& a, const Point3& b, BoneSeeds::Seed& best) const {
-        if (level == 0) return scan(ball, a, b, best);
+    template <typename To>
+    void visit(std::size_t level, std::size_t ball, const To& to, BoneSeeds::Seed& best) const {
+        if (level == 0) return scan(ball, to, best);
         const std::vector<Ball>& finer = levels_[level - 1];
         std::array<std::pair<double, std::size_t>, kBranch> order;
         std::size_t count = 0;
         for (std::size_t k = ball * kBranch; k < std::min((ball + 1) * kBranch, finer.size()); ++k)
-            order[count++] = {segment_distance(a, b, finer[k].centre).distance - finer[k].radius, k};
+            order[count++] = {to(finer[k].centre) - finer[k].radius, k};
         std::sort(order.begin(), order.begin() + count);
         for (std::size_t i = 0; i < count && order[i].first <= best.distance; ++i)
-            visit(level - 1, order[i].second, a, b, best);
+            visit(level - 1, order[i].second, to, best);
     }
 
-    void scan(std::size_t ball, const Point3& a, const Point3& b, BoneSeeds::Seed& best) const {
+    template <typename To>
+    void scan(std::size_t ball, const To& to, BoneSeeds::Seed& best) const {
         for (std::size_t i = ball * kRun; i < std::min((ball + 1) * kRun, domain_.leaves.size()); ++i) {
             const auto leaf = static_cast<std::uint32_t>(i);
             const auto c = domain_.centre(leaf);
-            const auto d = static_cast<float>(segment_distance(a, b, {c[0], c[1], c[2]}).distance);
+            const auto d = static_cast<float>(to({c[0], c[1], c[2]}));
             if (d < best.distance || (d == best.distance && leaf < best.leaf)) best = {leaf, d};
         }
     }

@@ -10,6 +10,7 @@
 
 #include "core/parallel.h"
 #include "domain/leaf_index.h"
+#include "domain/shape_voxels.h"
 #include "domain/trace.h"
 #include "sinew/domain.h"
 
@@ -228,10 +229,13 @@ Result<Domain> build_domain(const VoxelGrid& grid, std::span<const Bone> bones, 
     for (std::size_t k = 0; k < solid.words().size(); ++k) solid.words()[k] |= grid.interior.words()[k];
     BitGrid split = kind == DomainKind::uniform ? solid : grid.boundary;
     if (kind == DomainKind::sparse) {
-        for (const Bone& bone : bones)
-            trace_segment(grid.transform, bone.head, bone.tail, [&](int x, int y, int z) {
-                if (solid.get(x, y, z)) split.set(x, y, z);
-            });
+        const auto divide = [&](int x, int y, int z) {
+            if (solid.get(x, y, z)) split.set(x, y, z);
+        };
+        for (const Bone& bone : bones) {
+            trace_bone(grid.transform, bone, divide);
+            if (bone.shaped()) trace_surface(grid.transform, bone, divide);
+        }
     }
     const int levels = std::countr_zero(static_cast<unsigned>(r));
     builder.solid.push_back(std::move(solid));

@@ -198,4 +198,30 @@ RingFinder::Ring RingFinder::find(const Point3& at, const Point3& normal) const 
     return ring;
 }
 
+std::vector<EdgeSource> RingFinder::within(const BoneSpace& space) const {
+    const std::size_t n = graph_.position.size();
+    std::vector<double> to(n);
+    double nearest = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < n; ++i)
+        nearest = std::min(nearest, to[i] = space.signed_distance(to_point(graph_.position[i])));
+    std::vector<EdgeSource> sources;
+    for (std::uint32_t i = 0; i < n; ++i)
+        if (to[i] <= std::max(0.0, 2 * nearest)) sources.push_back({i, static_cast<float>(std::max(0.0, to[i]))});
+    if (nearest > 0) return sources;
+    for (const auto& [a, b, l] : graph_.edges) {
+        if ((to[a] <= 0) == (to[b] <= 0)) continue;
+        const std::uint32_t in = to[a] <= 0 ? a : b, out = to[a] <= 0 ? b : a;
+        const Point3 p = to_point(graph_.position[in]), q = to_point(graph_.position[out]);
+        // Shapes are convex: an edge leaves once, and halving finds where.
+        double low = 0, high = 1;
+        for (int step = 0; step < 30; ++step) {
+            const double t = (low + high) / 2;
+            const Point3 at{p[0] + t * (q[0] - p[0]), p[1] + t * (q[1] - p[1]), p[2] + t * (q[2] - p[2])};
+            (space.signed_distance(at) <= 0 ? low : high) = t;
+        }
+        sources.push_back({out, static_cast<float>((1 - low) * l)});
+    }
+    return sources;
+}
+
 }  // namespace sinew

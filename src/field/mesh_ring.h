@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "core/bone_space.h"
 #include "field/edge_graph.h"
 
 namespace sinew {
@@ -33,6 +34,11 @@ public:
     };
     /// `normal` of any length but 0. A position on the plane counts as above it. O(E + cut log cut).
     Ring find(const Point3& at, const Point3& normal) const;
+
+    /// For a bone with a shape, in place of a ring: what lies within starts at 0, and the outer end of an edge that
+    /// leaves the shape with what is left of it. Where nothing lies within, positions up to twice as far from the
+    /// shape as the nearest start with that distance. O(E).
+    std::vector<EdgeSource> within(const BoneSpace& space) const;
 
 private:
     const EdgeGraph& graph_;

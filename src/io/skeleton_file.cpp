@@ -3,7 +3,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include "io/formats.h"
+#include "io/joint_keys.h"
 
 namespace sinew::io {
 
@@ -37,18 +37,6 @@ std::string place(const char* kind, std::size_t index, const std::string& name) 
     return std::string(kind) + " " + std::to_string(index) + (name.empty() ? "" : " ('" + name + "')");
 }
 
-Result<Vec3> read_point(const json& value, const std::string& where) {
-    const std::string rule = where + " must be three finite numbers [x, y, z]";
-    if (!value.is_array() || value.size() != 3) return Error{ErrorCode::input, rule};
-    float xyz[3];
-    for (std::size_t i = 0; i < 3; ++i) {
-        if (!value[i].is_number()) return Error{ErrorCode::input, rule};
-        xyz[i] = static_cast<float>(value[i].get<double>());
-        if (!std::isfinite(xyz[i])) return Error{ErrorCode::input, rule};
-    }
-    return Vec3{xyz[0], xyz[1], xyz[2]};
-}
-
 /// One entry of "bones" or "points", but for its parent, which may come later in the file.
 Result<Joint> read_entry(const json& entry, bool is_point, const std::string& fallback_name, const char* kind,
                          std::size_t index) {
@@ -71,27 +59,10 @@ Result<Joint> read_entry(const json& entry, bool is_point, const std::string& fa
     if (is_point) {
         // A bone of no length: the stated tail keeps it from being lengthened into its part of the mesh.
         joint.tail = joint.position;
-    } else if (const auto tail = entry.find("tail"); tail != entry.end() && !tail->is_null()) {
-        const Result<Vec3> end = read_point(*tail, where + ": \"tail\"");
-        if (!end) return end.error();
-        joint.tail = *end;
     }
-    if (const auto deform = entry.find("deform"); deform != entry.end()) {
-        if (!deform->is_boolean()) return Error{ErrorCode::input, where + ": \"deform\" must be true or false"};
-        joint.deform = deform->get<bool>();
-        if (!joint.deform) joint.reason = DeformReason::excluded;
-    }
-    if (const auto range = entry.find("range"); range != entry.end() && !range->is_null()) {
-        std::array<float, 2> ends{};
-        const bool two =
-            range->is_array() && range->size() == 2 && (*range)[0].is_number() && (*range)[1].is_number();
-        if (two) ends = {(*range)[0].get<float>(), (*range)[1].get<float>()};
-        if (!two || !(ends[0] >= 0 && ends[0] <= ends[1] && ends[1] <= 1))
-            return Error{ErrorCode::input,
-                         where +
-                             ": \"range\" must be two numbers from 0 to 1, the smaller first (the part of the bone "
-                             "where it shares no vertex)"};
-        joint.hard_range = ends;
+    for (const auto& [name, value] : entry.items()) {
+        if (is_point && name == "tail") continue;
+        if (const Result<bool> known = read_joint_key(name, value, where, joint); !known) return known.error();
     }
     return joint;
 }

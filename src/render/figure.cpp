@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 
 #include "core/parallel.h"
@@ -134,6 +135,75 @@ void add_ball(std::vector<Corner>& out, const Point& centre, double radius, Rgb 
 }
 
 constexpr Rgb kBoneColour{242, 242, 244};
+
+/// A thin bar with three sides.
+void add_stick(std::vector<Corner>& out, const Point& a, const Point& b, double radius, Rgb colour) {
+    const Point along = minus(b, a);
+    if (!(dot(along, along) > 0)) return;
+    const Point d = unit(along);
+    const Point u = unit(cross(d, std::abs(d[2]) < 0.9 ? Point{0, 0, 1} : Point{1, 0, 0})), v = cross(d, u);
+    Point from[3], to[3];
+    for (std::size_t i = 0; i < 3; ++i) {
+        const double angle = 2 * std::numbers::pi * static_cast<double>(i) / 3;
+        for (std::size_t k = 0; k < 3; ++k) {
+            const double side = radius * (std::cos(angle) * u[k] + std::sin(angle) * v[k]);
+            from[i][k] = a[k] + side;
+            to[i][k] = b[k] + side;
+        }
+    }
+    for (std::size_t i = 0; i < 3; ++i) {
+        const std::size_t j = (i + 1) % 3;
+        add_triangle(out, from[i], from[j], to[j], colour);
+        add_triangle(out, from[i], to[j], to[i], colour);
+    }
+}
+
+/// The lines by which a bone's shape is drawn: the edges of a box; of a capsule its outline in two planes and a
+/// ring at both ends.
+std::vector<std::pair<Point, Point>> shape_lines(const Bone& bone) {
+    std::vector<std::pair<Point, Point>> lines;
+    const Point a = to_point(bone.head), b = to_point(bone.tail);
+    const auto moved = [](const Point& p, double x, const Point& u, double y, const Point& v, double z,
+                          const Point& w) {
+        Point out;
+        for (std::size_t k = 0; k < 3; ++k) out[k] = p[k] + x * u[k] + y * v[k] + z * w[k];
+        return out;
+    };
+    if (bone.box) {
+        const Point centre{(a[0] + b[0]) / 2, (a[1] + b[1]) / 2, (a[2] + b[2]) / 2};
+        const double half[3] = {bone.box->half.x, bone.box->half.y, bone.box->half.z};
+        const Point axis[3] = {to_point(bone.box->axes[0]), to_point(bone.box->axes[1]),
+                               to_point(bone.box->axes[2])};
+        const auto corner = [&](int i) {
+            return moved(centre, i & 1 ? half[0] : -half[0], axis[0], i & 2 ? half[1] : -half[1], axis[1],
+                         i & 4 ? half[2] : -half[2], axis[2]);
+        };
+        for (int i = 0; i < 8; ++i)
+            for (const int bit : {1, 2, 4})
+                if (!(i & bit)) lines.emplace_back(corner(i), corner(i | bit));
+        return lines;
+    }
+    const Point along = minus(b, a);
+    const Point d = dot(along, along) > 0 ? unit(along) : Point{0, 1, 0};
+    const Point u = unit(cross(d, std::abs(d[2]) < 0.9 ? Point{0, 0, 1} : Point{1, 0, 0})), v = cross(d, u);
+    constexpr int kSteps = 24;
+    const auto turn = [](int i) { return 2 * std::numbers::pi * i / kSteps; };
+    const double r = bone.radius;
+    for (const Point& side : {u, v}) {
+        std::vector<Point> outline;  // half around the tail, then half around the head
+        for (int i = 0; i <= kSteps / 2; ++i)
+            outline.push_back(moved(b, r * std::sin(turn(i)), d, r * std::cos(turn(i)), side, 0, d));
+        for (int i = kSteps / 2; i <= kSteps; ++i)
+            outline.push_back(moved(a, r * std::sin(turn(i)), d, r * std::cos(turn(i)), side, 0, d));
+        for (std::size_t k = 0; k < outline.size(); ++k)
+            lines.emplace_back(outline[k], outline[(k + 1) % outline.size()]);
+    }
+    for (int i = 0; i < kSteps; ++i)
+        for (const Point& end : {a, b})
+            lines.emplace_back(moved(end, 0, d, r * std::cos(turn(i)), u, r * std::sin(turn(i)), v),
+                               moved(end, 0, d, r * std::cos(turn(i + 1)), u, r * std::sin(turn(i + 1)), v));
+    return lines;
+}
 
 }  // namespace
 
@@ -287,6 +357,9 @@ std::vector<Corner> bone_corners(const Panel& panel, const Placement& placement,
         const double length = std::sqrt(dot(along, along));
         const double radius = std::max(smallest, std::min(0.08 * length, 5 * smallest));
         add_ball(out, a, length > 0 ? 0.75 * radius : radius, colour);
+        if (bone.shaped())
+            for (const auto& [from, to] : shape_lines(bone))
+                add_stick(out, placement(from), placement(to), 0.4 * smallest, colour);
         if (!(length > 0)) continue;
         const Point d = unit(along);
         const Point u = unit(cross(d, std::abs(d[2]) < 0.9 ? Point{0, 0, 1} : Point{1, 0, 0})), v = cross(d, u);

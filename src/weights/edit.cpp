@@ -31,12 +31,12 @@ double& at(Row& row, std::uint32_t joint) {
 // Points of the surface around a node, by the way over edges.
 class Neighbourhoods {
 public:
-    Neighbourhoods(const MeshView& mesh, const Surface& surface) : first_(surface.nodes() + 1, 0) {
-        for (const Surface::Edge& e : surface.edges) ++first_[e.a + 1], ++first_[e.b + 1];
+    Neighbourhoods(const MeshView& mesh, const MeshSurface& surface) : first_(surface.nodes() + 1, 0) {
+        for (const MeshSurface::Edge& e : surface.edges) ++first_[e.a + 1], ++first_[e.b + 1];
         for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
         link_.resize(first_.back());
         std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
-        for (const Surface::Edge& e : surface.edges) {
+        for (const MeshSurface::Edge& e : surface.edges) {
             const Point3 a = to_point(mesh.positions[surface.vertex_of[e.a]]),
                          b = to_point(mesh.positions[surface.vertex_of[e.b]]);
             const double length = std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
@@ -248,7 +248,7 @@ private:
 
     void smooth(std::vector<Row>& targets) {
         if (!surface_) surface_ = build_surface(mesh_, topology_);
-        const Surface& surface = *surface_;
+        const MeshSurface& surface = *surface_;
         const Neighbourhoods near(mesh_, surface);
         const double length = edit_->value;
         parallel_chunks(context_, surface.nodes(), 4096, [&](std::size_t, std::size_t begin, std::size_t end) {
@@ -272,7 +272,7 @@ private:
         for (std::size_t v = targets.size(); v-- > 0;)
             if (const std::uint32_t w = topology_.weld[v]; w != v) {
                 const std::uint32_t node = surface.node_of[v];
-                targets[v] = targets[node == Surface::none ? w : surface.vertex_of[node]];
+                targets[v] = targets[node == MeshSurface::none ? w : surface.vertex_of[node]];
             }
     }
 
@@ -324,7 +324,7 @@ private:
     Context* const context_;
     const WeightEdit* edit_ = nullptr;
     std::vector<float> share_;  // per vertex: how far the edit at hand goes
-    std::optional<Surface> surface_;
+    std::optional<MeshSurface> surface_;
     std::optional<TriangleTree> tree_;
 };
 

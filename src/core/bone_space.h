@@ -1,0 +1,57 @@
+// The space that a bone fills: a line, a capsule, a ball or a box.
+#pragma once
+
+#include "core/geometry.h"
+#include "sinew/skeleton.h"
+
+namespace sinew {
+
+class BoneSpace {
+public:
+    explicit BoneSpace(const Bone& bone) : BoneSpace(bone, {0, 0, 0}, 1) {}
+    /// In a frame that is moved and scaled: lengths are in `unit`s.
+    BoneSpace(const Bone& bone, const Point3& origin, double unit)
+        : a_(placed(bone.head, origin, unit)), b_(placed(bone.tail, origin, unit)), radius_(bone.radius / unit) {
+        if (!bone.box) return;
+        is_box_ = true;
+        for (std::size_t k = 0; k < 3; ++k) axes_[k] = to_point(bone.box->axes[k]);
+        half_ = {bone.box->half.x / unit, bone.box->half.y / unit, bone.box->half.z / unit};
+    }
+
+    /// Where p lies beside the segment.
+    SegmentPosition beside(const Point3& p) const { return segment_distance(a_, b_, p); }
+
+    /// To the surface; below 0 within. It never changes by more than the point moves. Of a line never below 0.
+    double signed_distance(const Point3& p) const { return is_box_ ? to_box(p) : beside(p).distance - radius_; }
+    double distance(const Point3& p) const { return std::max(0.0, signed_distance(p)); }
+
+    bool is_box() const { return is_box_; }
+    double radius() const { return radius_; }
+    Point3 centre() const { return {(a_[0] + b_[0]) / 2, (a_[1] + b_[1]) / 2, (a_[2] + b_[2]) / 2}; }
+    const Point3& head() const { return a_; }
+    const Point3& tail() const { return b_; }
+
+private:
+    static Point3 placed(const Vec3& p, const Point3& origin, double unit) {
+        return {(p.x - origin[0]) / unit, (p.y - origin[1]) / unit, (p.z - origin[2]) / unit};
+    }
+    double to_box(const Point3& p) const {
+        const Point3 c = centre(), d{p[0] - c[0], p[1] - c[1], p[2] - c[2]};
+        double outside = 0, inside = -INFINITY;
+        for (std::size_t k = 0; k < 3; ++k) {
+            const Point3& axis = axes_[k];
+            const double over = std::abs(d[0] * axis[0] + d[1] * axis[1] + d[2] * axis[2]) - half_[k];
+            outside += over > 0 ? over * over : 0;
+            inside = std::max(inside, over);
+        }
+        return inside > 0 ? std::sqrt(outside) : inside;
+    }
+
+    Point3 a_, b_;
+    double radius_;
+    bool is_box_ = false;
+    std::array<Point3, 3> axes_{};
+    Point3 half_{};
+};
+
+}  // namespace sinew

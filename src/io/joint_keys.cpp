@@ -1,0 +1,112 @@
+#include "io/joint_keys.h"
+
+#include <cmath>
+
+namespace sinew::io {
+namespace {
+
+using nlohmann::json;
+
+std::optional<float> positive(const json& value) {
+    if (!value.is_number()) return std::nullopt;
+    const auto x = static_cast<float>(value.get<double>());
+    return std::isfinite(x) && x > 0 ? std::optional(x) : std::nullopt;
+}
+
+Result<JointShape> read_shape(const json& value, const std::string& where) {
+    const Error rule{ErrorCode::input, where +
+                                           " must be {\"sphere\": radius}, {\"capsule\": radius} or {\"box\": "
+                                           "[x, y, z] half sides, \"axes\": three unit vectors or absent}, with "
+                                           "sizes above 0"};
+    if (!value.is_object()) return rule;
+    JointShape shape;
+    int kinds = 0;
+    for (const auto& [key, entry] : value.items()) {
+        if (key == "sphere" || key == "capsule") {
+            const std::optional<float> radius = positive(entry);
+            if (!radius) return rule;
+            shape.kind = key == "sphere" ? JointShape::Kind::sphere : JointShape::Kind::capsule;
+            shape.radius = *radius;
+            ++kinds;
+        } else if (key == "box") {
+            if (!entry.is_array() || entry.size() != 3) return rule;
+            const auto x = positive(entry[0]), y = positive(entry[1]), z = positive(entry[2]);
+            if (!x || !y || !z) return rule;
+            shape.kind = JointShape::Kind::box;
+            shape.half = {*x, *y, *z};
+            ++kinds;
+        } else if (key == "axes") {
+            if (!entry.is_array() || entry.size() != 3) return rule;
+            std::array<Vec3, 3> axes;
+            for (std::size_t k = 0; k < 3; ++k) {
+                const Result<Vec3> axis = read_point(entry[k], where + ": \"axes\"");
+                if (!axis) return axis.error();
+                axes[k] = *axis;
+            }
+            shape.axes = axes;  // check_skeleton says whether they are unit vectors at right angles
+        } else {
+            return rule;
+        }
+    }
+    if (kinds != 1 || (shape.axes && shape.kind != JointShape::Kind::box)) return rule;
+    return shape;
+}
+
+}  // namespace
+
+Result<Vec3> read_point(const json& value, const std::string& where) {
+    const std::string rule = where + " must be three finite numbers [x, y, z]";
+    if (!value.is_array() || value.size() != 3) return Error{ErrorCode::input, rule};
+    float xyz[3];
+    for (std::size_t i = 0; i < 3; ++i) {
+        if (!value[i].is_number()) return Error{ErrorCode::input, rule};
+        xyz[i] = static_cast<float>(value[i].get<double>());
+        if (!std::isfinite(xyz[i])) return Error{ErrorCode::input, rule};
+    }
+    return Vec3{xyz[0], xyz[1], xyz[2]};
+}
+
+Result<bool> read_joint_key(const std::string& key, const json& value, const std::string& where, Joint& joint) {
+    const std::string place = where + ": \"" + key + "\"";
+    if (key == "deform") {
+        if (!value.is_boolean()) return Error{ErrorCode::input, place + " must be true or false"};
+        joint.deform = value.get<bool>();
+        if (!joint.deform) joint.reason = DeformReason::excluded;
+    } else if (key == "tail") {
+        joint.tail.reset();
+        if (value.is_null()) return true;
+        const Result<Vec3> end = read_point(value, place);
+        if (!end) return end.error();
+        joint.tail = *end;
+    } else if (key == "range") {
+        joint.hard_range.reset();
+        if (value.is_null()) return true;
+        std::array<float, 2> ends{};
+        const bool two = value.is_array() && value.size() == 2 && value[0].is_number() && value[1].is_number();
+        if (two) ends = {value[0].get<float>(), value[1].get<float>()};
+        if (!two || !(ends[0] >= 0 && ends[0] <= ends[1] && ends[1] <= 1))
+            return Error{ErrorCode::input,
+                         place +
+                             " must be two numbers from 0 to 1, the smaller first (the part of the bone where it "
+                             "shares no vertex)"};
+        joint.hard_range = ends;
+    } else if (key == "shape") {
+        joint.shape.reset();
+        if (value.is_null()) return true;
+        const Result<JointShape> shape = read_shape(value, place);
+        if (!shape) return shape.error();
+        joint.shape = *shape;
+    } else if (key == "hardness") {
+        joint.hardness.reset();
+        if (value.is_null()) return true;
+        const double hardness = value.is_number() ? value.get<double>() : -1;
+        if (!(hardness >= 0 && hardness <= 1))
+            return Error{ErrorCode::input, place + " must be a number from 0 (soft) to 1 (hard)"};
+        joint.hardness = static_cast<float>(hardness);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+}  // namespace sinew::io

@@ -1,0 +1,70 @@
+// Joint options: what a skeleton JSON says of its joints beside their places, for a skeleton from any file.
+#include <map>
+
+#include "core/joint_names.h"
+#include "io/joint_keys.h"
+
+namespace sinew::io {
+
+using nlohmann::json;
+
+Status parse_joint_options(std::string_view text, const std::string& name, Skeleton& skeleton) {
+    const Result<json> document = parse_json(text, name);
+    if (!document) return document.error();
+    const auto list = document->is_object() ? document->find("joints") : document->end();
+    if (!document->is_object() || list == document->end() || !list->is_object())
+        return input_error(name, "joint options must be an object with \"joints\": {NAME: {\"hardness\": 0.5}, …}");
+    for (const auto& [key, value] : document->items())
+        if (key != "joints") return input_error(name, "\"" + key.substr(0, 40) + "\" is not known: \"joints\" is");
+
+    // Changes are made to a copy, so that an error leaves the skeleton as it was.
+    std::vector<Joint> joints = skeleton.joints;
+    std::map<std::pair<std::size_t, std::string>, const std::string*> said;  // joint, key: by which pattern
+    for (const bool plain : {false, true}) {  // a name comes before a pattern: it is applied last
+        for (const auto& [pattern, entry] : list->items()) {
+            if ((pattern.find_first_of("*?") == pattern.npos) != plain) continue;
+            const std::string shown = "'" + pattern.substr(0, 120) + "'";
+            std::vector<std::size_t> found;
+            for (std::size_t j = 0; j < joints.size(); ++j)
+                if (matches_glob(pattern, joints[j].name)) found.push_back(j);
+            if (found.empty())
+                return input_error(name, (plain ? "there is no joint " : "no joint's name matches ") + shown +
+                                             (plain && !joints.empty()
+                                                  ? " (did you mean '" + nearest_name(skeleton, pattern) + "'?)"
+                                                  : ""));
+            const std::string where = "joint " + shown;
+            if (!entry.is_object()) return input_error(name, where + " must be an object");
+            for (const auto& [key, value] : entry.items()) {
+                if (key == "tail" && found.size() > 1)
+                    return input_error(name, where + ": \"tail\" is for one joint, and " +
+                                                 std::to_string(found.size()) + " have such a name");
+                for (const std::size_t j : found) {
+                    const std::string*& before = said[{j, key}];
+                    if (before && !plain)
+                        return input_error(name, "joint '" + joints[j].name + "': \"" + key +
+                                                     "\" is set by both '" + *before + "' and " + shown +
+                                                     ": give it by the joint's name");
+                    before = &pattern;
+                    const Result<bool> known = read_joint_key(key, value, where, joints[j]);
+                    if (!known) return input_error(name, known.error().message);
+                    if (!*known)
+                        return input_error(name,
+                                           where + ": \"" + key.substr(0, 40) +
+                                               "\" is not known: tail, shape, range, deform and hardness are");
+                    // What the file says here outweighs names and weights of the model.
+                    if (key == "deform" && joints[j].deform) joints[j].reason = DeformReason::included;
+                }
+            }
+        }
+    }
+    skeleton.joints = std::move(joints);
+    return Done{};
+}
+
+Status load_joint_options(const std::filesystem::path& path, Skeleton& skeleton) {
+    const auto bytes = read_file(path);
+    if (!bytes) return bytes.error();
+    return parse_joint_options(as_text(*bytes), path.string(), skeleton);
+}
+
+}  // namespace sinew::io

@@ -1,0 +1,101 @@
+"""`--joint-options` and shapes in skeleton JSON, from outside.
+
+joint_options.py [CLASS…]; the rest is named as for cli.py."""
+import json
+
+import cli
+import glb
+import make
+import support
+
+
+class JointOptions(cli.Case):
+    def options(self, joints):
+        path = self.at / "joints.json"
+        path.write_text(json.dumps({"joints": joints}))
+        return ("--joint-options", path)
+
+    def test_a_box_owns_what_it_holds(self):
+        source = self.bar()
+        self.bind(source, "--deform-from", "all")
+        before = self.weights()
+        # The bar goes from y = 0 to y = 2; `upper` stands at 1, and the box reaches from 0.4 up.
+        box = {"shape": {"box": [1, 0.6, 1]}}
+        for method in ("geodesic-voxel", "closest-distance", "connectivity"):
+            self.bind(source, "--deform-from", "all", "--method", method,
+                      *self.options({"upper": box, "lower": {"shape": {"sphere": 0.05}}}))
+            self.sound()
+            for (_, y, _), row in zip(make.bar()[0], self.weights(), strict=True):
+                if 0.45 < y < 1.55:
+                    self.assertEqual(row, {"upper": 1}, f"{method}, y = {y}")
+        self.assertNotEqual(before, self.weights())
+
+    def test_tail_deform_range_and_hardness_are_heard(self):
+        joints = [("lower", -1, (0, 0.1, 0)), ("upper", 0, (0, 1.0, 0)), ("ik_top", 1, (0, 1.9, 0))]
+        source = self.bar(joints=joints)
+        plain = self.report(source, "--deform-from", "names")
+        reason = {j["name"]: j["reason"] for j in plain["joints"]}
+        self.assertEqual(reason["ik_top"], "control_name")
+        weights = self.weights()
+        report = self.report(source, "--deform-from", "names", *self.options({"ik_*": {"deform": True}, "lower": {"deform": False}}))
+        self.assertEqual({j["name"]: j["reason"] for j in report["joints"]},
+                         {"lower": "excluded", "upper": "deforms", "ik_top": "included"})
+        self.assertEqual({n for row in self.weights() for n in row}, {"upper", "ik_top"})
+        for joint in ({"hardness": 1}, {"tail": [0.2, 0.5, 0]}):
+            self.bind(source, "--deform-from", "names", *self.options({"upper": joint}))
+            self.assertNotEqual(self.weights(), weights, joint)
+        self.bind(source, "--deform-from", "names", "--method", "connectivity")
+        weights = self.weights()
+        self.bind(source, "--deform-from", "names", "--method", "connectivity", *self.options({"*r": {"range": [0, 1]}}))
+        self.assertNotEqual(self.weights(), weights)
+        self.assertEqual({len(row) for row in self.weights()}, {1})
+        # A hardness that the law has no use for is said, not dropped.
+        report = self.report(source, "--method", "mesh-geodesic", *self.options({"upper": {"hardness": 1}}))
+        self.assertTrue(any("hardness" in w for w in report["warnings"]), report["warnings"])
+
+    def test_mistakes_are_refused(self):
+        source = self.bar()
+        for joints, words in (
+            ({"uper": {}}, ["joints.json", "uper", r"did you mean 'upper'\?"]),
+            ({"arm_*": {}}, [r"arm_\*"]),
+            ({"upper": {"hard": 1}}, ["\"hard\"", "hardness"]),
+            ({"upper": {"shape": {"cone": 1}}}, ["shape", "sphere"]),
+            ({"upper": {"shape": {"box": [1, 1, 1], "axes": [[1, 0, 0], [1, 0, 0], [0, 0, 1]]}}}, ["upper", "right angles"]),
+        ):
+            self.refuse(3, words, source, *self.options(joints))
+        missing = self.at / "nowhere.json"
+        self.refuse(3, ["nowhere.json"], source, "--joint-options", missing)
+        (self.at / "joints.json").write_text("{")
+        self.refuse(3, ["joints.json", "JSON"], source, "--joint-options", self.at / "joints.json")
+        self.refuse(2, ["--joint-options"], source, "--joint-options", self.at / "joints.json",
+                    "--report", self.at / "joints.json")
+
+    def test_three_boxes_bind_a_robot(self):
+        source, rig = self.at / "robot.glb", self.at / "boxes.json"
+        self.assertEqual(support.run(support.CHARACTERS, "robot", source).returncode, 0)
+        doc = glb.Doc(source)
+        # As an OBJ: the robot without its skeleton.
+        (primitive,) = doc.json["meshes"][0]["primitives"]
+        at, corners = doc.accessor(primitive["attributes"]["POSITION"]), doc.accessor(primitive["indices"])
+        flat = [c[0] if isinstance(c, (list, tuple)) else int(c) for c in corners]
+        lines = [f"v {x} {y} {z}" for x, y, z in at]
+        lines += [f"f {a + 1} {b + 1} {c + 1}" for a, b, c in zip(flat[0::3], flat[1::3], flat[2::3])]
+        (self.at / "robot.obj").write_text("\n".join(lines) + "\n")
+        third = max(y for _, y, _ in at) / 3
+        rig.write_text(json.dumps({"points": [
+            {"name": f"box{k}", "position": [0, float((k + 0.5) * third), 0], "shape": {"box": [3, float(third / 2), 3]}}
+            for k in range(3)]}))
+        report = self.report(self.at / "robot.obj", "--skeleton", rig)
+        self.assertEqual(report["coverage"]["share"], 1)
+        self.assertEqual(report["counts"]["deforming_joints"], 3)
+        self.sound()
+        placed = glb.Doc(self.at / "out.glb")
+        (mesh,) = placed.json["meshes"]
+        positions = placed.accessor(mesh["primitives"][0]["attributes"]["POSITION"])
+        for (_, y, _), row in zip(positions, self.weights(), strict=True):
+            if min(abs(y - third), abs(y - 2 * third)) > 0.1:
+                self.assertGreater(row.get(f"box{min(2, int(y / third))}", 0), 0.9, f"y = {y}: {row}")
+
+
+if __name__ == "__main__":
+    support.main()
