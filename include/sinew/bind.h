@@ -18,13 +18,14 @@ namespace sinew {
 
 /// A published way to bind: a choice of domain, field and falloff (docs/architecture.md).
 enum class Method {
-    geodesic_voxel,     ///< seed 003
-    closest_distance,   ///< seed 003, figure 2: straight distance to every bone
-    closest_hierarchy,  ///< the same, for the closest joint and those two hops over the skeleton around it
-    connectivity,       ///< seed 002: the closest bone, and near its ends what the skeleton connects there
-    mesh_geodesic,      ///< seed 004: along the edges of the mesh, from the ring of each joint
-    voxel_heat,         ///< seed 001: bones heat the volume; heat at rest, raised to a power
-    bone_heat,          ///< Baran and Popović 2007: heat of the nearest visible bones, spread over the surface
+    geodesic_voxel,      ///< seed 003
+    closest_distance,    ///< seed 003, figure 2: straight distance to every bone
+    closest_hierarchy,   ///< the same, for the closest joint and those two hops over the skeleton around it
+    connectivity,        ///< seed 002: the closest bone, and near its ends what the skeleton connects there
+    mesh_geodesic,       ///< seed 004: along the edges of the mesh, from the ring of each joint
+    voxel_heat,          ///< seed 001: bones heat the volume; heat at rest, raised to a power
+    bone_heat,           ///< Baran and Popović 2007: heat of the nearest visible bones, spread over the surface
+    bounded_biharmonic,  ///< seed 003, section 9: weights of least bending within 0..1, on the leaves of the volume
 };
 
 /// What a method's field is: which falloff laws suit it.

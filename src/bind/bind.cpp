@@ -44,6 +44,9 @@ constexpr Row kMethods[] = {
     {{Method::bone_heat, FieldKind::strength, "bone-heat",
       "mesh surface, heat from the nearest visible bones (Baran and Popović 2007)"},
      bind_bone_heat},
+    {{Method::bounded_biharmonic, FieldKind::strength, "bounded-biharmonic",
+      "sparse voxels, bounded biharmonic weights (Jacobson et al. 2011)"},
+     bind_bounded_biharmonic},
 };
 
 }  // namespace
@@ -89,6 +92,10 @@ BindOptions preset(Method method) {
         case Method::bone_heat:
             options.overshoot = 0;
             options.falloff.law = FalloffLaw::power;
+            break;
+        case Method::bounded_biharmonic:
+            options.falloff.law = FalloffLaw::power;
+            options.voxels.resolution = 64;  // twice as many take 8 to 16 times as long
             break;
     }
     return options;
@@ -193,7 +200,8 @@ std::size_t estimate_memory(const MeshView& mesh, const Skeleton& skeleton, cons
         area += 0.5 * std::hypot(n[0], n[1], n[2]);
     }
     const bool heat = options.method == Method::voxel_heat;
-    const bool voxels = heat || options.method == Method::geodesic_voxel;
+    const bool energy = options.method == Method::bounded_biharmonic;
+    const bool voxels = heat || energy || options.method == Method::geodesic_voxel;
     const double r = voxels ? options.voxels.resolution : 0;
     const double voxel = std::max({high[0] - low[0], high[1] - low[1], high[2] - low[2]}) / (r - 2.5);
     const double cells = r * r * r;
@@ -218,8 +226,10 @@ std::size_t estimate_memory(const MeshView& mesh, const Skeleton& skeleton, cons
     const double fields =
         options.keep_volume ? static_cast<double>(std::max<std::size_t>(skeleton.skins.size(), 1)) : 0;
     // Heat: conductances and their coarser levels; per thread eight fields and what solves for them.
-    const double per_leaf =
-        heat ? 480 + 230 * threads : 350 + 16 * (all ? 2.0 * threads : kept) + fields * kept * (all ? 4 : 8);
+    // Energy: the same, links of its own, fields in double, and a third more for coarser resolutions.
+    const double per_leaf = heat     ? 480 + 230 * threads
+                            : energy ? 900 + 560 * threads
+                                     : 350 + 16 * (all ? 2.0 * threads : kept) + fields * kept * (all ? 4 : 8);
     const auto vertices = static_cast<double>(mesh.positions.size());
     // Pictures, buffers, and about 100 MB of driver and shader compiler.
     const double slicing = options.voxels.voxelizer == Voxelizer::hardware
@@ -234,7 +244,7 @@ std::size_t estimate_memory(const MeshView& mesh, const Skeleton& skeleton, cons
     }
     const double surface = options.method == Method::bone_heat ? bone_heat_memory(mesh) : 0;
     return static_cast<std::size_t>(slicing + graph + surface + cells * 5 / 8 + leaves * per_leaf +
-                                    vertices * (40 + (heat ? 104 : 0) + 24 * kept) +
+                                    vertices * (40 + (heat || energy ? 104 : 0) + 24 * kept) +
                                     static_cast<double>(mesh.triangles.size()) * 120);
 }
 

@@ -160,5 +160,6 @@ Result<MethodRows> bind_bone_heat(const Task& task);
 
 /// Bytes that bind_bone_heat may need at most, beside the rows.
 double bone_heat_memory(const MeshView& mesh);
+Result<MethodRows> bind_bounded_biharmonic(const Task& task);
 
 }  // namespace sinew

@@ -1,4 +1,4 @@
-"""Methods over voxels that solve for a field (`--method voxel-heat`) from outside.
+"""Methods over voxels that solve for a field (`--method voxel-heat`, `bounded-biharmonic`) from outside.
 
 volume.py [CLASS…]; the rest is named as for cli.py."""
 import cli
@@ -46,6 +46,33 @@ class VoxelHeat(cli.Case):
         self.refuse(2, ["iterations", "voxel-heat", "geodesic-voxel"], bar, "--iterations", "10")
         self.refuse(2, ["voxel-heat does not measure distances", "power"], bar, *heat, "--falloff-law", "linear")
         self.refuse(3, ["may need", "limit of 1 MB"], bar, *heat, "--memory-limit", "1")
+
+
+class BoundedBiharmonic(cli.Case):
+    METHOD = ("--method", "bounded-biharmonic", "--deform-from", "all")
+
+    def test_its_own_resolution_and_law(self):
+        report = self.report(self.bar(), *self.METHOD, speed=())
+        self.assertEqual(report["options"]["resolution"], 64)
+        self.assertEqual((report["options"]["falloff_law"], report["options"]["power"]), ("power", 1))
+        self.assertEqual(report["coverage"]["share"], 1)
+        self.assertEqual(report["warnings"], [])
+        self.assertIn("energy", report["seconds"])
+        self.sound()
+
+    def test_resolutions_agree_on_a_bar(self):
+        rows = []
+        for resolution in ("32", "64"):
+            self.bind(self.bar(), *self.METHOD, "--resolution", resolution, speed=())
+            rows.append(self.weights())
+        for a, b in zip(*rows, strict=True):
+            for joint in a | b:
+                self.assertAlmostEqual(a.get(joint, 0), b.get(joint, 0), delta=0.06)
+
+    def test_refusals(self):
+        self.refuse(2, ["bounded-biharmonic does not measure"], self.bar(), *self.METHOD, "--falloff-law", "linear")
+        self.refuse(2, ["iterations", "voxel-heat"], self.bar(), *self.METHOD, "--iterations", "3")
+        self.refuse(3, ["may need", "limit of 1 MB"], self.bar(), *self.METHOD, "--memory-limit", "1")
 
 
 if __name__ == "__main__":
