@@ -359,7 +359,7 @@ std::vector<Corner> bone_corners(const Panel& panel, const Placement& placement,
         add_ball(out, a, length > 0 ? 0.75 * radius : radius, colour);
         if (bone.shaped())
             for (const auto& [from, to] : shape_lines(bone))
-                add_stick(out, placement(from), placement(to), 0.4 * smallest, colour);
+                add_stick(out, placement(from), placement(to), 0.6 * smallest, colour);
         if (!(length > 0)) continue;
         const Point d = unit(along);
         const Point u = unit(cross(d, std::abs(d[2]) < 0.9 ? Point{0, 0, 1} : Point{1, 0, 0})), v = cross(d, u);

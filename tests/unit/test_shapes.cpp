@@ -8,6 +8,7 @@
 #include "characters/shapes.h"
 #include "core/bone_space.h"
 #include "domain/shape_voxels.h"
+#include "render/figure.h"
 #include "sinew/bind.h"
 
 namespace sinew {
@@ -175,7 +176,7 @@ TEST(Shapes, SeedEveryLeafWithinAndDivideAtTheSurface) {
 TEST(Shapes, ABoxOverHalfABarOwnsItUpToItsEnd) {
     const test::Character bar = test::bar();  // x from -1 to 1, radius 0.1
     Skeleton s;
-    s.joints = {joint_at("half", {-0.6f, 0, 0}, box({0.6f, 0.2f, 0.2f})),
+    s.joints = {joint_at("half", {-0.6f, 0, 0}, box({0.65f, 0.2f, 0.2f})),
                 joint_at("far", {0.8f, 0, 0}, ball(0.19f))};
     for (const Method method : kDistanceMethods) {
         const Binding b = bound(bar.mesh(), s, options_of(method));
@@ -183,7 +184,7 @@ TEST(Shapes, ABoxOverHalfABarOwnsItUpToItsEnd) {
         const bool exact = method != Method::geodesic_voxel;
         const float voxel = 2.0f / 128;
         for (std::size_t v = 0; v < bar.positions.size(); ++v) {
-            const float x = bar.positions[v].x;
+            const float x = bar.positions[v].x - 0.05f;                                // from the end of the box
             if (std::hypot(bar.positions[v].y, bar.positions[v].z) < 0.09f) continue;  // the caps' middles
             // The hierarchy knows only what is two hops away, and these two have none.
             const float d = method == Method::closest_hierarchy && x > 0.3f ? x : distance_of(b, v, 0);
@@ -199,7 +200,7 @@ TEST(Shapes, ABoxOverHalfABarOwnsItUpToItsEnd) {
                 ASSERT_EQ(w[v].size(), 1u) << to_string(method);
                 EXPECT_EQ(w[v][0].joint, 0u);
             }
-            if (x > 0.62f) {
+            if (x > 0.57f) {
                 EXPECT_EQ(w[v][0].joint, 1u) << to_string(method) << " " << x;
             }
         }
@@ -253,8 +254,8 @@ TEST(Shapes, SeveralSkeletonsKeepToTheirOwn) {
             for (const Influence& i : w[v]) EXPECT_EQ(i.joint / 2, v < body ? 0u : 1u) << to_string(method);
     }
     const Binding b = bound(c.mesh(), c.skeleton, options_of(Method::closest_distance));
-    for (std::size_t v = 0; v < c.positions.size(); ++v)
-        EXPECT_EQ((*b.weights())[v][0].joint / 2, v < body ? 0u : 1u);
+    const SkinWeights w = *b.weights();
+    for (std::size_t v = 0; v < c.positions.size(); ++v) EXPECT_EQ(w[v][0].joint / 2, v < body ? 0u : 1u);
 }
 
 TEST(Shapes, OvershootDoesNotReachIntoACapsule) {
@@ -275,6 +276,29 @@ TEST(Shapes, OvershootDoesNotReachIntoACapsule) {
                     1e-5)
             << p.x;
     }
+}
+
+TEST(Shapes, AreDrawnWhereTheyAre) {
+    Panel panel;
+    Placement placement{};
+    placement.m = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+    Bone bone{0, {0, 0, 0}, {0, 0, 0}, false, false, 5, {}};
+    const auto farthest = [&](Bone::Box within) {
+        panel.bones = {&bone, 1};
+        double most = -INFINITY;
+        for (const Corner& c : bone_corners(panel, placement, 0.01)) {
+            const float p[3] = {c.x, c.y, c.z}, half[3] = {within.half.x, within.half.y, within.half.z};
+            for (std::size_t k = 0; k < 3; ++k) most = std::max(most, double{std::abs(p[k])} - half[k]);
+        }
+        return most;
+    };
+    EXPECT_NEAR(farthest({{5, 5, 5}, {}}), 0, 0.02);
+    bone.tail = {0, 0, 7};
+    EXPECT_NEAR(farthest({{5, 5, 12}, {}}), 0, 0.02);
+    bone.tail = bone.head;
+    bone.radius = 0;
+    bone.box = Bone::Box{{1, 2, 3}, {Vec3{0, 1, 0}, Vec3{1, 0, 0}, Vec3{0, 0, 1}}};
+    EXPECT_NEAR(farthest({{2, 1, 3}, {}}), 0, 0.02);
 }
 
 TEST(Hardness, OfAJointIsItsAlpha) {
