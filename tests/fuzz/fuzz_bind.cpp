@@ -84,6 +84,22 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     options.falloff.alpha = careless ? deal.coordinate(true) : static_cast<float>(deal.byte()) / 255;
     options.finish.max_influences = careless ? static_cast<int>(deal.byte()) - 1 : static_cast<int>(deal.below(9));
     options.finish.limit_rule = deal.byte() % 2 ? LimitRule::cut : LimitRule::fade;
+    const MethodInfo& method = methods()[deal.byte() % methods().size()];
+    options.method = method.method;
+    if (method.field == FieldKind::strength) options.falloff.law = FalloffLaw::power;
+    if (options.method == Method::mesh_geodesic) {
+        options.rings = deal.byte() % 2 ? RingPlacement::bone : RingPlacement::joint;
+        options.all_pairs = deal.byte() % 4 == 0;
+    }
+    for (Joint& joint : skeleton.joints) {
+        if (deal.byte() % 4 != 1) continue;
+        JointShape shape;
+        shape.kind = static_cast<JointShape::Kind>(deal.below(3));
+        shape.radius = careless ? deal.coordinate(true) : static_cast<float>(1 + deal.byte()) / 32;
+        shape.half = {shape.radius, static_cast<float>(1 + deal.byte()) / 32, 1};
+        joint.shape = shape;
+        if (deal.byte() % 2) joint.hardness = static_cast<float>(deal.byte()) / (careless ? 100.0f : 255.0f);
+    }
     if (options.voxels.resolution >= 64) options.voxels.resolution = 32;  // larger ones only take time
 
     const MeshView mesh{positions, triangles, skin_of_vertex};
