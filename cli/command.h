@@ -81,5 +81,6 @@ void add_apply(CLI::App& app, int& exit);
 void add_pose(CLI::App& app, int& exit);
 void add_render(CLI::App& app, int& exit);
 void add_compare(CLI::App& app, int& exit);
+void add_transfer(CLI::App& app, int& exit);
 
 }  // namespace sinew::cli

@@ -210,6 +210,39 @@ Result<SkinWeights> adjusted_weights(const Binding& binding, const MeshView& mes
                                      const Adjustments& adjustments, EditReport* report = nullptr,
                                      Context* context = nullptr);
 
+/// How a vertex came to its weights in a transfer.
+enum class TransferHow : std::uint8_t {
+    matched,    ///< from the nearest point of the source, which is near and faces the same way
+    inpainted,  ///< filled in smoothly from the matched vertices of its part
+    nearest,    ///< of a part that matches nowhere: from the nearest point of the source, however far
+    unused,     ///< of no triangle: the same
+};
+std::string_view to_string(TransferHow how);
+
+struct TransferOptions {
+    float distance = 0.05f;  ///< how far a match may be, in diagonals of the source's box; (0, 10]
+    float angle = 30;        ///< largest angle between the normals of a match, degrees, 0..180
+    FinishOptions finish;
+};
+Status check(const TransferOptions& options);
+
+struct Transfer {
+    SkinWeights weights;                  ///< on the source's joints
+    std::vector<TransferHow> how;         ///< per vertex of the target
+    std::array<std::size_t, 4> counts{};  ///< vertices by TransferHow
+    std::vector<std::string> warnings;
+    /// Share of matched and inpainted vertices among those that belong to a triangle, 0..1.
+    double covered() const;
+};
+
+/// Weights of one mesh for another that lies on it or around it in the same space: clothing, an LOD, another cut of
+/// the mesh (Abdrashitov et al. 2023; docs/transfer.md). Every vertex of the target gets weights; those at one
+/// position get the same. Skins of the target are not looked at. Every vertex of a triangle of the source must have
+/// weights. Time O((S + V) log S), and one factorisation of the vertices that match nowhere, which is held against
+/// Context::memory_limit before it is made.
+Result<Transfer> transfer(const MeshView& source, const SkinWeights& weights, const MeshView& target,
+                          const TransferOptions& options = {}, Context* context = nullptr);
+
 /// Bytes that bind would need at most, by the formula in docs/methods/geodesic-voxel.md.
 std::size_t estimate_memory(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options);
 

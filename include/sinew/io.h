@@ -45,6 +45,10 @@ struct Scene {
 struct LoadOptions {
     /// Skeleton JSON or TGF for a mesh that has none. Given for a file that has a skin, it is an error.
     std::filesystem::path skeleton;
+    /// For a mesh that has no skin and for which `skeleton` is not given: the skeleton to bind to, in the space of
+    /// the file's world. A file with a skin keeps its own. Joints are written without turn or scale: where the
+    /// skeleton came from another file, its animations do not fit.
+    std::optional<Skeleton> fallback = {};
 };
 
 /// Reads .glb, .gltf, .vrm or .obj (with LoadOptions::skeleton). The kind is decided by content, then by

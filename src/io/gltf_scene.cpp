@@ -69,7 +69,7 @@ public:
         budget_ = (std::size_t{1} << 22) + 16 * bytes;
     }
 
-    Status read(std::optional<Skeleton> skeleton) {
+    Status read(std::optional<Skeleton> skeleton, bool required) {
         scene_.warnings = document_.warnings;
         if (const Status s = check_extensions(); !s) return s;
         if (const Status s = read_nodes(); !s) return s;
@@ -78,7 +78,7 @@ public:
             const Json& node = *document_.at("nodes", i);
             skinned = skinned || (member(node, "mesh") && member(node, "skin"));
         }
-        if (skinned && skeleton)
+        if (skinned && skeleton && required)
             return Error{ErrorCode::usage, document_.name +
                                                ": the file has a skin, so its own skeleton is the one "
                                                "to bind to (leave --skeleton out)"};
@@ -850,10 +850,10 @@ private:
 
 }  // namespace
 
-Result<Scene> read_scene(std::shared_ptr<Document> document, std::optional<Skeleton> skeleton) {
+Result<Scene> read_scene(std::shared_ptr<Document> document, std::optional<Skeleton> skeleton, bool required) {
     Scene scene;
     SceneReader reader(*document, scene);
-    if (const Status read = reader.read(std::move(skeleton)); !read) return read.error();
+    if (const Status read = reader.read(std::move(skeleton), required); !read) return read.error();
     scene.document = std::move(document);
     return scene;
 }

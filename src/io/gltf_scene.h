@@ -12,8 +12,10 @@
 namespace sinew::io {
 
 /// Makes the scene of a document and tells the document what was read from where (Document::rig). `skeleton`: from
-/// a file of its own, in the space of the document's world; an error where the document has a skin.
-Result<Scene> read_scene(std::shared_ptr<Document> document, std::optional<Skeleton> skeleton);
+/// a file of its own, in the space of the document's world; an error where the document has a skin,
+/// unless it is not `required`.
+Result<Scene> read_scene(std::shared_ptr<Document> document, std::optional<Skeleton> skeleton,
+                         bool required = true);
 
 /// A document of one mesh with smooth normals, and nothing else.
 Result<std::shared_ptr<Document>> mesh_document(const std::vector<Vec3>& positions,

@@ -65,6 +65,8 @@ Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& na
         if (!loaded) return loaded.error();
         skeleton = std::move(*loaded);
     }
+    const bool given = skeleton.has_value();
+    if (!given) skeleton = options.fallback;
     if (bytes.empty()) return input_error(name, "the file is empty");
 
     std::string_view text = as_text(bytes);
@@ -78,7 +80,7 @@ Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& na
             return input_error(name, "byte 0: a GLB begins with the letters glTF; this file does not");
         auto document = parse_document(bytes, name, base);
         if (!document) return document.error();
-        return read_scene(std::move(*document), std::move(skeleton));
+        return read_scene(std::move(*document), std::move(skeleton), given);
     }
     if (extension == ".obj") {
         if (!skeleton)
@@ -88,7 +90,7 @@ Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& na
     if (is_foreign(extension)) {
         auto document = convert(bytes, name, base);
         if (!document) return document.error();
-        return read_scene(std::move(*document), std::move(skeleton));
+        return read_scene(std::move(*document), std::move(skeleton), given);
     }
     return input_error(
         name,

@@ -1,6 +1,7 @@
-"""What lives on the surface, from outside: `--method bone-heat`.
+"""What lives on the surface, from outside: `--method bone-heat` and `sinew transfer`.
 
 surface.py [CLASS…]; the rest is named as for cli.py."""
+import json
 import math
 
 import cli
@@ -57,6 +58,111 @@ class BoneHeat(cli.Case):
         self.assertEqual(report["coverage"]["none"], 0)
         self.assertGreater(report["coverage"]["bridged"], 100)
         self.assertTrue(any(f"({report['coverage']['bridged']} vertices)" in w for w in report["warnings"]))
+        self.sound()
+
+
+class Transfer(cli.Case):
+    def bound_bar(self):
+        self.bind(self.bar(), "--deform-from", "all", out="source.glb")
+        return self.at / "source.glb"
+
+    def move(self, source, target, *options, code=0, out="out.glb"):
+        done = support.sinew("transfer", source, target, "-o", self.at / out, *options)
+        self.assertEqual(done.returncode, code, f"{options}\n{done.stdout}{done.stderr}")
+        return done
+
+    def moved(self, source, target, *options):
+        return json.loads(self.move(source, target, "--json", *options).stdout)
+
+    def obj(self, positions, triangles, name="target.obj"):
+        path = self.at / name
+        lines = [f"v {x} {y} {z}" for x, y, z in positions] + ["f " + " ".join(str(i + 1) for i in t) for t in triangles]
+        path.write_text("\n".join(lines) + "\n")
+        return path
+
+    def test_a_mesh_to_itself_keeps_its_weights(self):
+        source = self.bound_bar()
+        report = self.moved(source, source)
+        self.assertEqual(report["coverage"]["share"], 1)
+        self.assertEqual(report["coverage"]["matched"], report["counts"]["vertices"])
+        self.assertEqual(report["warnings"], [])
+        for a, b in zip(self.weights("source.glb"), self.weights(), strict=True):
+            self.assertEqual(a.keys(), b.keys())
+            for joint in a:
+                self.assertAlmostEqual(a[joint], b[joint], delta=1e-6)
+        self.sound()
+
+    def test_a_mesh_without_a_skin_takes_the_source_s_skeleton(self):
+        source = self.bound_bar()
+        positions, triangles = make.bar()
+        sleeve = [(1.1 * x, y, 1.1 * z) for x, y, z in positions]
+        report = self.moved(source, self.obj(sleeve, triangles))
+        self.assertEqual(report["counts"]["joints"], 2)
+        self.assertEqual(report["coverage"]["nearest"], 0)
+        for a, b in zip(self.weights("source.glb"), self.weights(), strict=True):
+            self.assertAlmostEqual(a.get("upper", 0), b.get("upper", 0), delta=0.03)
+        self.sound()
+        plain = make.glb(self.at / "plain.glb", skin=False)
+        self.move(source, plain, out="plain.out.glb")
+        self.sound("plain.out.glb")
+
+    def test_what_matches_nowhere_is_counted_and_gates(self):
+        source = self.bound_bar()
+        positions, triangles = make.bar()
+        far = [(x + 3, y, z) for x, y, z in positions]
+        target = self.obj(positions + far, triangles + [[i + len(positions) for i in t] for t in triangles])
+        report = self.moved(source, target, "--report", self.at / "r.json")
+        self.assertEqual(report["coverage"]["nearest"], len(far))
+        self.assertEqual(len(report["warnings"]), 1)
+        # Written before the time of its own writing is known, so only the rest is the same.
+        self.assertEqual(json.loads((self.at / "r.json").read_text())["coverage"], report["coverage"])
+        done = self.move(source, target, "--require-coverage", "0.9", code=1)
+        self.assertRegex(done.stderr, rf"{len(far)} vertices lie in parts that match nowhere")
+        self.sound()
+
+    def test_options_are_heard(self):
+        source = self.bound_bar()
+        positions, triangles = make.bar()
+        coat = self.obj([(2 * x, y, 2 * z) for x, y, z in positions], triangles)
+        near = self.moved(source, coat)["coverage"]["matched"]
+        self.assertEqual(self.moved(source, coat, "--distance", "0.3", "--angle", "60")["coverage"]["matched"], len(positions))
+        self.assertLess(near, len(positions))
+        self.move(source, coat, "--max-influences", "1")
+        self.assertTrue(all(len(row) == 1 for row in self.weights()))
+        self.assertEqual(self.move(source, coat, "--quiet").stdout, "")
+
+    def test_refusals(self):
+        source, plain = self.bound_bar(), self.bar()
+        other = make.glb(self.at / "other.glb", joints=[("lower", -1, (0, 0.1, 0)), ("top", 0, (0, 1.0, 0))])
+        bare = make.glb(self.at / "bare.glb", skin=False)
+        for code, words, args in (
+            (3, ["other.glb", "no joint 'upper'"], (source, other)),
+            (3, ["bare.glb", "no weights"], (bare, plain)),
+            (2, ["distance"], (source, plain, "--distance", "0")),
+            (2, ["angle"], (source, plain, "--angle", "200")),
+            (2, ["--max-influences"], (source, plain, "--max-influences", "9")),
+            (3, ["missing.glb"], (source, self.at / "missing.glb")),
+            (2, ["overwrite"], (source, plain, "--report", source)),
+        ):
+            done = self.move(*args, code=code, out="refused.glb")
+            for word in words:
+                self.assertIn(word, done.stderr)
+            self.assertFalse((self.at / "refused.glb").exists())
+
+    def test_the_caped_figure_dresses_its_own_lod(self):
+        character, bound = self.at / "caped.glb", self.at / "bound.glb"
+        self.assertEqual(support.run(support.CHARACTERS, "caped", character).returncode, 0)
+        self.bind(character, out="bound.glb")
+        report = self.moved(bound, bound)
+        self.assertEqual(report["coverage"]["unused"], 0)
+        self.assertGreater(report["coverage"]["share"], 0.99)
+        # The naked body dresses the caped figure: cape, skirt and hair are filled in or take what is nearest.
+        body = self.at / "biped.glb"
+        self.assertEqual(support.run(support.CHARACTERS, "biped", body).returncode, 0)
+        self.bind(body, out="body.glb")
+        report = self.moved(self.at / "body.glb", character)
+        self.assertGreater(report["coverage"]["inpainted"], 100)
+        self.assertGreater(report["coverage"]["matched"], report["counts"]["vertices"] / 2)
         self.sound()
 
 

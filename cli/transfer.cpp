@@ -1,0 +1,223 @@
+// sinew transfer: the weights of one mesh for another that lies on it.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+#include "command.h"
+#include "report.h"
+#include "sinew/quality.h"
+
+namespace sinew::cli {
+namespace {
+
+struct Arguments {
+    std::string source, target, output, report;
+    TransferOptions options;
+    io::SaveOptions save;
+    std::string max_influences = "4";
+    double require_coverage = 0;
+    int threads = 0;
+    std::int64_t memory_limit_mb = 0;
+    bool json = false, quiet = false;
+};
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// The transferred weights on the joints of the target, which are found by name.
+Result<SkinWeights> on_joints_of(const io::Scene& target, const io::Scene& source, const SkinWeights& weights,
+                                 const std::string& target_name) {
+    const JointMatch match = match_joints(target.skeleton, source.skeleton);
+    std::map<std::uint32_t, std::size_t> missing;  // of the source: vertices that need it
+    for (std::size_t v = 0; v < weights.vertex_count(); ++v)
+        for (const Influence& i : weights[v])
+            if (match.joint_of[i.joint] >= target.skeleton.joints.size()) ++missing[i.joint];
+    if (missing.empty()) return renumber(weights, match.joint_of);
+    const auto most = std::max_element(missing.begin(), missing.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    return Error{
+        ErrorCode::input,
+        fmt::format("{}: it has no joint '{}', which {} of its vertices would follow{} (joints are matched by "
+                    "name: rename it, or give the target the source's skeleton)",
+                    target_name, source.skeleton.joints[most->first].name, most->second,
+                    missing.size() > 1 ? fmt::format(", nor {} others", missing.size() - 1) : "")};
+}
+
+int run_transfer(Arguments args) {
+    if (args.max_influences == "all") {
+        args.options.finish.max_influences = all_influences;
+    } else {
+        char* end = nullptr;
+        const long n = std::strtol(args.max_influences.c_str(), &end, 10);
+        if (*end || n < 1 || n > 8)
+            return fail(
+                {ErrorCode::usage, "--max-influences takes 1..8 or 'all', not '" + args.max_influences + "'"});
+        args.options.finish.max_influences = static_cast<int>(n);
+    }
+    if (Status ok = check(args.options); !ok) return fail(ok.error());
+    const NamedFile outputs[] = {{"--output", args.output}, {"--report", args.report}};
+    const NamedFile inputs[] = {{"the target", args.target}, {"the source", args.source}};
+    if (Status ok = check_outputs(outputs, inputs); !ok) return fail(ok.error());
+
+    const Clock::time_point start_of_all = Clock::now();
+    Context context;
+    context.threads = args.threads;
+    context.memory_limit = static_cast<std::size_t>(args.memory_limit_mb) << 20;
+    nlohmann::ordered_json report;
+    double covered = 0;
+    std::size_t nearest = 0;
+    {
+        Progress progress(context, args.quiet || args.json);
+        progress.stage("load");
+        Result<io::Scene> source = io::load(args.source);
+        if (!source) return fail(source.error());
+        if (!source->weights)
+            return fail(
+                {ErrorCode::input, args.source + ": it has no weights to transfer (sinew bind makes them)"});
+        io::LoadOptions load;
+        load.fallback = source->skeleton;
+        load.fallback->skins.clear();
+        Result<io::Scene> target = io::load(args.target, load);
+        if (!target) return fail(target.error());
+        for (const io::Scene* scene : {&*source, &*target})
+            for (const auto& file : io::external_files(*scene)) {
+                const NamedFile kept{"a file that an input refers to", file.string()};
+                if (Status ok = check_kept(outputs, {&kept, 1}); !ok) return fail(ok.error());
+            }
+        const double load_seconds = seconds_since(start_of_all);
+
+        Clock::time_point start = Clock::now();
+        progress.stage("transfer");
+        Result<Transfer> moved = transfer(source->mesh(), *source->weights, target->mesh(), args.options, &context);
+        if (!moved) return fail(moved.error());
+        Result<SkinWeights> weights = on_joints_of(*target, *source, moved->weights, args.target);
+        if (!weights) return fail(weights.error());
+        if (Status ok = io::check_weights(*target, *weights, args.source); !ok) return fail(ok.error());
+        const double transfer_seconds = seconds_since(start);
+
+        start = Clock::now();
+        progress.stage("save");
+        io::OutputBatch batch;
+        Result<io::SaveReport> saved = io::save(*target, *weights, args.output, args.save, batch);
+        if (!saved) return fail(saved.error());
+        const double save_seconds = seconds_since(start);
+
+        covered = moved->covered();
+        nearest = moved->counts[static_cast<std::size_t>(TransferHow::nearest)];
+        nlohmann::ordered_json coverage = {{"share", covered}};
+        for (std::size_t k = 0; k < moved->counts.size(); ++k)
+            coverage[std::string(to_string(static_cast<TransferHow>(k)))] = moved->counts[k];
+        std::vector<std::string> warnings = source->warnings;
+        for (const auto* more : {&target->warnings, &moved->warnings})
+            warnings.insert(warnings.end(), more->begin(), more->end());
+        const FinishOptions& finish = args.options.finish;
+        report = {
+            {"sinew", SINEW_VERSION},
+            {"source", args.source},
+            {"target", args.target},
+            {"output", args.output},
+            {"options",
+             {{"distance", std::strtod(fmt::format("{}", args.options.distance).c_str(), nullptr)},
+              {"angle", std::strtod(fmt::format("{}", args.options.angle).c_str(), nullptr)},
+              {"max_influences", finish.max_influences == all_influences
+                                     ? nlohmann::ordered_json("all")
+                                     : nlohmann::ordered_json(finish.max_influences)},
+              {"limit_rule", name_of(finish.limit_rule)},
+              {"weight_format", name_of(args.save.weight_format)},
+              {"threads", args.threads}}},
+            {"counts",
+             {{"source_vertices", source->positions.size()},
+              {"vertices", target->positions.size()},
+              {"triangles", target->triangles.size()},
+              {"joints", target->skeleton.joints.size()}}},
+            {"coverage", coverage},
+            {"seconds",
+             {{"load", load_seconds},
+              {"transfer", transfer_seconds},
+              {"save", save_seconds},
+              {"total", seconds_since(start_of_all)}}},
+            {"peak_memory_bytes", peak_memory_bytes()},
+            {"notes", saved->notes},
+            {"warnings", warnings},
+        };
+        if (!args.report.empty()) {
+            const std::string text =
+                report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+            if (Status ok = batch.add(args.report, std::as_bytes(std::span(text))); !ok) return fail(ok.error());
+        }
+        if (Status ok = batch.commit(); !ok) return fail(ok.error());
+    }
+    if (args.json) {
+        fmt::print("{}\n", report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    } else if (!args.quiet) {
+        fmt::print("transferred weights to {} vertices in {:.2f} s\n",
+                   report["counts"]["vertices"].get<std::size_t>(), report["seconds"]["total"].get<double>());
+        fmt::print("  coverage  {:.2f} %", 100 * covered);
+        for (const char* how : {"matched", "inpainted", "nearest", "unused"})
+            if (const auto n = report["coverage"][how].get<std::size_t>()) fmt::print(", {} {}", n, how);
+        fmt::print("\n");
+        for (const auto& note : report["notes"]) fmt::print("  note      {}\n", note.get<std::string>());
+        for (const auto& warning : report["warnings"]) fmt::print("  warning   {}\n", warning.get<std::string>());
+        fmt::print("  output    {}\n", args.output);
+    }
+    if (covered < args.require_coverage) {
+        fmt::print(stderr,
+                   "sinew: {} vertices lie in parts that match nowhere: coverage {:.6f} is below "
+                   "--require-coverage {:.6f}\n",
+                   nearest, covered, args.require_coverage);
+        return gate_failed;
+    }
+    return done;
+}
+
+}  // namespace
+
+void add_transfer(CLI::App& app, int& exit) {
+    auto args = std::make_shared<Arguments>();
+    CLI::App* c = app.add_subcommand(
+        "transfer",
+        "Gives a mesh the weights of another that lies in the same place: clothing, an LOD, another cut.\n\n"
+        "  sinew transfer body.glb jacket.glb -o jacket.skinned.glb\n"
+        "  sinew transfer hero.glb hero_lod2.obj -o hero_lod2.glb         the target takes the source's skeleton\n"
+        "  sinew transfer body.glb coat.glb -o out.glb --distance 0.1     a coat that stands farther off\n");
+    c->add_option("source", args->source, "The character whose weights are taken: GLB, glTF or VRM")->required();
+    c->add_option(
+         "target", args->target,
+         "The mesh that gets them; its joints are found by name. Without a skin it takes the source's skeleton")
+        ->required();
+    c->add_option("-o,--output", args->output, "GLB, glTF or VRM to write: the target with weights")->required();
+    c->add_option("--distance", args->options.distance, "How far a match may be, in diagonals of the source's box")
+        ->capture_default_str();
+    c->add_option("--angle", args->options.angle, "Largest angle between the normals of a match, degrees")
+        ->capture_default_str();
+    c->add_option("--max-influences", args->max_influences, "Joints per vertex: 1..8 or all")
+        ->capture_default_str();
+    add_choice<LimitRule>(*c, "--limit-rule", args->options.finish.limit_rule,
+                          {{"fade", LimitRule::fade}, {"cut", LimitRule::cut}},
+                          "fade (default): no creases where influences swap; or cut");
+    add_choice<io::WeightFormat>(
+        *c, "--weight-format", args->save.weight_format,
+        {{"f32", io::WeightFormat::f32}, {"u16", io::WeightFormat::u16}, {"u8", io::WeightFormat::u8}},
+        "f32 (default), u16 or u8; integers sum exactly");
+    c->add_option("--require-coverage", args->require_coverage,
+                  "Exit 1 if a smaller share of the vertices lies in parts that match somewhere")
+        ->check(CLI::Range(0.0, 1.0))
+        ->capture_default_str();
+    c->add_option("--report", args->report, "Write a JSON report here (docs/transfer.md)");
+    c->add_flag("--json", args->json, "Print the report instead of a summary");
+    c->add_flag("--quiet", args->quiet, "Print nothing but errors");
+    c->add_option("--threads", args->threads, "Worker threads; 0 = one per core. The result does not depend on it")
+        ->check(CLI::Range(0, 1024))
+        ->capture_default_str();
+    c->add_option("--memory-limit", args->memory_limit_mb, "MB; refuse the work if it needs more; 0 = none")
+        ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 32))
+        ->capture_default_str();
+    c->callback([args, &exit] { exit = run_transfer(*args); });
+}
+
+}  // namespace sinew::cli
