@@ -12,25 +12,17 @@
 namespace sinew::cli {
 namespace {
 
-struct Arguments {
-    std::string input, output, skeleton, joint_options, report, weights_json;
+struct Arguments : RunOptions {
+    std::string input, output, skeleton, joint_options, weights_json;
     BindOptions options;
     DeformOptions deform;
     EditOptions edits;
     io::SaveOptions save;
     std::string max_influences = "4";
-    double require_coverage = 1.0;
-    int threads = 0;
-    std::int64_t memory_limit_mb = 0;
-    bool json = false, quiet = false;
 };
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-std::string text_of(const nlohmann::ordered_json& json) {
-    return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 void print_summary(const nlohmann::ordered_json& r) {
@@ -58,16 +50,9 @@ void print_summary(const nlohmann::ordered_json& r) {
 }
 
 int run_bind(Arguments args) {
-    if (args.max_influences == "all") {
-        args.options.finish.max_influences = all_influences;
-    } else {
-        char* end = nullptr;
-        const long n = std::strtol(args.max_influences.c_str(), &end, 10);
-        if (*end || n < 1 || n > 8)
-            return fail(
-                {ErrorCode::usage, "--max-influences takes 1..8 or 'all', not '" + args.max_influences + "'"});
-        args.options.finish.max_influences = static_cast<int>(n);
-    }
+    const Result<int> influences = influence_limit(args.max_influences);
+    if (!influences) return fail(influences.error());
+    args.options.finish.max_influences = *influences;
     if (Status ok = check(args.options); !ok) return fail(ok.error());
     const NamedFile outputs[] = {
         {"--output", args.output}, {"--weights-json", args.weights_json}, {"--report", args.report}};
@@ -79,8 +64,7 @@ int run_bind(Arguments args) {
 
     const auto start_of_all = std::chrono::steady_clock::now();
     Context context;
-    context.threads = args.threads;
-    context.memory_limit = static_cast<std::size_t>(args.memory_limit_mb) << 20;
+    args.apply(context);
     BindRun run;
     nlohmann::ordered_json report;
     bool covered = true;
@@ -187,7 +171,6 @@ void add_bind(CLI::App& app, int& exit) {
     c->add_option("-o,--output", args->output, "GLB, glTF or VRM to write")->required();
     c->add_option("--skeleton", args->skeleton, "Skeleton JSON or TGF, for a mesh that has no skeleton")
         ->group("Input and output");
-    c->add_option("--report", args->report, "Write a JSON report here (docs/report.md)")->group("Input and output");
     c->add_option("--weights-json", args->weights_json, "Also write the weights as JSON (docs/formats.md)")
         ->group("Input and output");
     add_choice<io::WeightFormat>(
@@ -195,13 +178,6 @@ void add_bind(CLI::App& app, int& exit) {
         {{"f32", io::WeightFormat::f32}, {"u16", io::WeightFormat::u16}, {"u8", io::WeightFormat::u8}},
         "f32 (default), u16 or u8; integers sum exactly")
         ->group("Input and output");
-    c->add_option("--require-coverage", args->require_coverage,
-                  "Exit 1 if the method reached a smaller share of the vertices")
-        ->check(CLI::Range(0.0, 1.0))
-        ->capture_default_str()
-        ->group("Input and output");
-    c->add_flag("--json", args->json, "Print the report instead of a summary")->group("Input and output");
-    c->add_flag("--quiet", args->quiet, "Print nothing but errors")->group("Input and output");
 
     // First of the options that it sets: what else is given then changes its preset.
     std::vector<std::pair<std::string, Method>> known;
@@ -214,7 +190,8 @@ void add_bind(CLI::App& app, int& exit) {
         *c, "--method", [args](Method method) { args->options = preset(method); }, known,
         "geodesic-voxel (default); also " + others + " (docs/methods). A method comes with its own falloff")
         ->group("Method");
-    c->add_option("--resolution", o.voxels.resolution, "Voxels along the longest side: 32, 64, … 1024")
+    c->add_option("--resolution", o.voxels.resolution,
+                  "Voxels along the longest side: 32, 64, … 1024; pixel-geodesic: pixels, up to 4096")
         ->capture_default_str()
         ->group("Method");
     c->add_option("--penalty", o.penalty, "Cost factor of a step into a boundary voxel; 1 = none")
@@ -227,6 +204,9 @@ void add_bind(CLI::App& app, int& exit) {
     add_choice<DomainKind>(*c, "--domain", o.domain,
                            {{"sparse", DomainKind::sparse}, {"uniform", DomainKind::uniform}},
                            "sparse (default) or uniform voxels")
+        ->group("Method");
+    add_choice<Neighbours>(*c, "--neighbours", o.neighbours, {{"8", Neighbours::all}, {"4", Neighbours::faces}},
+                           "pixel-geodesic: 4 (its default: breadth-first) or 8 ways from a pixel")
         ->group("Method");
     add_choice<bool>(*c, "--winding-numbers", o.voxels.winding_numbers, {{"on", true}, {"off", false}},
                      "on (default) or off: settle ambiguous voxels")
@@ -308,16 +288,7 @@ void add_bind(CLI::App& app, int& exit) {
         ->group("Joints");
 
     add_edit_options(*c, args->edits, true);
-
-    c->add_option("--threads", args->threads, "Worker threads; 0 = one per core. The result does not depend on it")
-        ->check(CLI::Range(0, 1024))
-        ->capture_default_str()
-        ->group("Machine");
-    c->add_option("--memory-limit", args->memory_limit_mb,
-                  "MB; refuse before the work if it may need more; 0 = none")
-        ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 32))
-        ->capture_default_str()
-        ->group("Machine");
+    add_run_options(*c, *args);
     c->callback([args, &exit] { exit = run_bind(*args); });
 }
 

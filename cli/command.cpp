@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "sinew/io.h"
+#include "sinew/weights.h"
 
 namespace sinew::cli {
 namespace {
@@ -95,6 +96,45 @@ int exit_code(ErrorCode code) {
 int fail(const Error& error) {
     fmt::print(stderr, "sinew: error: {}\n", error.message);
     return exit_code(error.code);
+}
+
+void RunOptions::apply(Context& context) const {
+    context.threads = threads;
+    context.memory_limit = static_cast<std::size_t>(memory_limit_mb) << 20;
+}
+
+void add_run_options(CLI::App& command, RunOptions& options) {
+    command.add_option("--report", options.report, "Write a JSON report here (docs/report.md)")
+        ->group("Input and output");
+    command
+        .add_option("--require-coverage", options.require_coverage,
+                    "Exit 1 if the method reached a smaller share of the vertices")
+        ->check(CLI::Range(0.0, 1.0))
+        ->capture_default_str()
+        ->group("Input and output");
+    command.add_flag("--json", options.json, "Print the report instead of a summary")->group("Input and output");
+    command.add_flag("--quiet", options.quiet, "Print nothing but errors")->group("Input and output");
+    command
+        .add_option("--threads", options.threads,
+                    "Worker threads; 0 = one per core. The result does not depend on it")
+        ->check(CLI::Range(0, 1024))
+        ->capture_default_str()
+        ->group("Machine");
+    command
+        .add_option("--memory-limit", options.memory_limit_mb,
+                    "MB; refuse before the work if it may need more; 0 = none")
+        ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 32))
+        ->capture_default_str()
+        ->group("Machine");
+}
+
+Result<int> influence_limit(const std::string& word) {
+    if (word == "all") return all_influences;
+    char* end = nullptr;
+    const long n = std::strtol(word.c_str(), &end, 10);
+    if (word.empty() || *end || n < 1 || n > 8)
+        return Error{ErrorCode::usage, "--max-influences takes 1..8 or 'all', not '" + word + "'"};
+    return static_cast<int>(n);
 }
 
 Progress::Progress(Context& context, bool quiet) : shown_(!quiet && isatty(STDERR_FILENO)) {

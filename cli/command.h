@@ -75,6 +75,21 @@ private:
     bool shown_ = false;
 };
 
+/// What the commands that compute weights have in common.
+struct RunOptions {
+    std::string report;
+    double require_coverage = 1.0;
+    int threads = 0;
+    std::int64_t memory_limit_mb = 0;
+    bool json = false, quiet = false;
+
+    void apply(Context& context) const;
+};
+void add_run_options(CLI::App& command, RunOptions& options);
+
+/// --max-influences: 1..8 or "all".
+Result<int> influence_limit(const std::string& word);
+
 /// Registers a subcommand; its action stores the exit code in `exit`.
 void add_bind(CLI::App& app, int& exit);
 void add_apply(CLI::App& app, int& exit);
@@ -82,5 +97,6 @@ void add_pose(CLI::App& app, int& exit);
 void add_render(CLI::App& app, int& exit);
 void add_compare(CLI::App& app, int& exit);
 void add_transfer(CLI::App& app, int& exit);
+void add_cutout(CLI::App& app, int& exit);
 
 }  // namespace sinew::cli

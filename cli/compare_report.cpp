@@ -12,9 +12,6 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-// 0.1f as 0.1, not as 0.10000000149011612.
-double as_given(float value) { return std::strtod(fmt::format("{}", value).c_str(), nullptr); }
-
 json ratio(std::size_t part, std::size_t whole) {
     return whole ? json(static_cast<double>(part) / static_cast<double>(whole)) : json(nullptr);
 }

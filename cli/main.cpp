@@ -44,7 +44,8 @@ int main(int argc, char** argv) {
         "  sinew bind hero.glb -o hero.skinned.glb\n"
         "  sinew bind statue.obj --skeleton statue.json -o statue.glb\n"
         "  sinew pose hero.skinned.glb --clip Walk --time 0.4 -o step.glb\n"
-        "  sinew render hero.skinned.glb -o hero.png\n\n"
+        "  sinew render hero.skinned.glb -o hero.png\n"
+        "  sinew cutout figure.png --bones bones.json -o figure.glb\n\n"
         "Exit codes: 0 done, 1 done but a quality gate failed, 2 bad usage, 3 bad input, 4 internal error."};
     app.name("sinew");
     app.set_version_flag("--version", "sinew " SINEW_VERSION);
@@ -56,6 +57,7 @@ int main(int argc, char** argv) {
     add_render(app, exit);
     add_compare(app, exit);
     add_transfer(app, exit);
+    add_cutout(app, exit);
     if (std::string known; argc > 1 && is_unknown_command(app, argv[1], known)) {
         fmt::print(stderr, "sinew: error: there is no command '{}' (commands: {})\n", argv[1], known);
         return bad_usage;

@@ -59,8 +59,11 @@ std::string_view name_of(io::WeightFormat format) {
     return "";
 }
 
-// 0.1f as 0.1, not as 0.10000000149011612.
-static double as_given(float value) { return std::strtod(fmt::format("{}", value).c_str(), nullptr); }
+std::string text_of(const nlohmann::ordered_json& report) {
+    return report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+double as_given(float value) { return std::strtod(fmt::format("{}", value).c_str(), nullptr); }
 
 nlohmann::ordered_json make_report(const BindRun& run) {
     using json = nlohmann::ordered_json;
@@ -96,6 +99,7 @@ nlohmann::ordered_json make_report(const BindRun& run) {
         {"options",
          {{"resolution", o.voxels.resolution},
           {"domain", name_of(o.domain)},
+          {"neighbours", o.neighbours == Neighbours::faces ? 4 : 8},
           {"winding_numbers", o.voxels.winding_numbers},
           {"voxelizer", name_of(o.voxels.voxelizer)},
           {"penalty", as_given(o.penalty)},

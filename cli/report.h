@@ -22,6 +22,12 @@ struct BindRun {
 
 nlohmann::ordered_json make_report(const BindRun& run);
 
+/// A report as text.
+std::string text_of(const nlohmann::ordered_json& report);
+
+/// 0.1f as 0.1, not as 0.10000000149011612.
+double as_given(float value);
+
 /// Largest resident size of this process so far.
 std::size_t peak_memory_bytes();
 

@@ -21,6 +21,7 @@ enum class Method {
     geodesic_voxel,      ///< seed 003
     closest_distance,    ///< seed 003, figure 2: straight distance to every bone
     closest_hierarchy,   ///< the same, for the closest joint and those two hops over the skeleton around it
+    pixel_geodesic,      ///< seed 000: distance through the pixels of a flat figure
     connectivity,        ///< seed 002: the closest bone, and near its ends what the skeleton connects there
     mesh_geodesic,       ///< seed 004: along the edges of the mesh, from the ring of each joint
     voxel_heat,          ///< seed 001: bones heat the volume; heat at rest, raised to a power
@@ -54,6 +55,11 @@ struct BindOptions {
     Method method = Method::geodesic_voxel;
     VoxelizeOptions voxels;
     DomainKind domain = DomainKind::sparse;
+    /// pixel_geodesic: where a path may go: 8 ways (√2 on the diagonal), or breadth-first in 4, as its author did.
+    Neighbours neighbours = Neighbours::all;
+    /// pixel_geodesic: the figure, in the mesh's plane and units. Null: what the mesh's triangles touch, of
+    /// voxels.resolution pixels (here up to 4096) along the longest side. Must outlive the call.
+    const PixelMask* mask = nullptr;
     float penalty = 4;  ///< see GeodesicOptions
     /// How much of the length by which a vertex overshoots a bone's open ends is added to its distance; 0 is
     /// the paper. In the wedge behind a joint parent and child would tie without it. ≥ 0.

@@ -70,17 +70,23 @@ struct GridTransform {
     double origin[3] = {0, 0, 0};  ///< scene position of the corner of voxel (0,0,0)
     double voxel = 1;              ///< edge of a voxel, scene units
     double unit = 1;               ///< scene units per unit-cube unit: the longest side of the box
+    int layers = 0;                ///< voxels along z; 0 = resolution. One layer is a grid of pixels
+
+    int depth() const { return layers ? layers : resolution; }
 };
 
-/// One bit per voxel; x runs fastest, in 64-bit words. Memory r³/8 bytes.
+/// One bit per voxel; x runs fastest, in 64-bit words. Memory r³/8 bytes; r²/8 for one layer.
 class BitGrid {
 public:
     BitGrid() = default;
-    explicit BitGrid(int resolution)
+    explicit BitGrid(int resolution) : BitGrid(resolution, resolution) {}
+    BitGrid(int resolution, int layers)
         : r_(resolution),
+          layers_(layers),
           wpr_((resolution + 63) / 64),
-          words_(static_cast<std::size_t>(resolution) * resolution * wpr_) {}
+          words_(static_cast<std::size_t>(layers) * resolution * wpr_) {}
     int resolution() const { return r_; }
+    int layers() const { return layers_; }  ///< along z
     bool get(int x, int y, int z) const { return words_[index(x, y, z)] >> (x & 63) & 1; }
     void set(int x, int y, int z) { words_[index(x, y, z)] |= std::uint64_t{1} << (x & 63); }
     std::size_t count() const;
@@ -93,7 +99,7 @@ public:
     friend bool operator==(const BitGrid&, const BitGrid&) = default;
 
 private:
-    int r_ = 0, wpr_ = 0;
+    int r_ = 0, layers_ = 0, wpr_ = 0;
     std::vector<std::uint64_t> words_;
 };
 
@@ -116,6 +122,26 @@ struct VoxelGrid {
 Result<VoxelGrid> voxelize(const MeshView& mesh, const MeshTopology& topology, const VoxelizeOptions& options,
                            Context* context = nullptr);
 
+/// A shape in the plane z = 0, as the pixels of a picture that belong to it.
+struct PixelMask {
+    int width = 0, height = 0;         ///< 1..4096
+    std::vector<std::uint8_t> inside;  ///< width × height, rows from the bottom up: 0 outside, else inside
+    double origin[2] = {0, 0};         ///< scene position of the lower left corner
+    double pixel = 1;                  ///< edge of a pixel, scene units
+};
+
+/// The most pixels along a side.
+inline constexpr int most_pixels = 4096;
+
+/// A mask as a grid of one layer, around z = 0: its pixels are interior and nothing is boundary. The resolution is
+/// the power of two, 32 or more, that holds the mask. Memory r²/4 bytes.
+Result<VoxelGrid> pixel_grid(const PixelMask& mask);
+
+/// The pixels that the triangles of a mesh in the plane z = 0 touch (z is not looked at), in the same way: the
+/// triangle-box tests of voxelize, so that no sliver is lost. `resolution`: pixels along the longest side, a power
+/// of two, 32..4096. Requires check_mesh. O(T + pixels touched).
+Result<VoxelGrid> pixel_grid(const MeshView& flat, int resolution, Context* context = nullptr);
+
 /// The generalized winding number of the mesh at points (Jacobson 2013), hierarchical with dipoles (Barill 2018,
 /// accuracy 2, first order). 1 inside a closed outward-facing mesh, 0 outside, within 0.08 (0.01 on average). O((T
 /// + P) log T).
@@ -129,6 +155,12 @@ void extend_leaf_bones(std::vector<Bone>& bones, const Skeleton& skeleton, const
 enum class DomainKind {
     sparse,   ///< octree leaves: fine at boundary and bones, coarse inside (algorithm 2)
     uniform,  ///< every non-exterior voxel (figure 9's comparison)
+};
+
+/// Which cells a path may step to.
+enum class Neighbours {
+    all,    ///< those that share a face, an edge or a corner: 26, and in one layer 8
+    faces,  ///< those that share a face: 6, and in one layer 4
 };
 
 /// The graph over which distance is measured: leaves that are not exterior, in Morton order, and the links
@@ -160,9 +192,10 @@ struct Domain {
 };
 
 /// Builds the domain. Cells are split where a boundary voxel, a voxel of a bone or of the surface of its shape lies
-/// in them. Time O(r³/64 + N log N), memory about 130 bytes per leaf and r³/4 bytes of grids.
+/// in them; in a grid of one layer every leaf is a pixel, whatever the kind. Time O(r³/64 + N log N), memory about
+/// 130 bytes per leaf and r³/4 bytes of grids (r²/64 and r²/4 in one layer).
 Result<Domain> build_domain(const VoxelGrid& grid, std::span<const Bone> bones, DomainKind kind,
-                            Context* context = nullptr);
+                            Context* context = nullptr, Neighbours neighbours = Neighbours::all);
 
 /// The leaves of every bone and how far each is from it: the seeds of that bone's field.
 struct BoneSeeds {

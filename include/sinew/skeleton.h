@@ -72,6 +72,8 @@ struct Joint {
     /// FalloffOptions::alpha where this joint acts, 0..1: what bind puts in FalloffMap::of_joint if the options
     /// leave that empty. Of the inverse laws; others do not use it, and the report says so.
     std::optional<float> hardness = {};
+    /// Its bone is what lies between position and tail, whatever joints follow: flat figures state it so.
+    bool ends_at_tail = false;
 };
 
 /// A segment from a joint towards a child (or a tail, or a point) that carries that joint's index. It may have a

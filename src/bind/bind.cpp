@@ -32,6 +32,9 @@ constexpr Row kMethods[] = {
     {{Method::closest_hierarchy, FieldKind::distance, "closest-hierarchy",
       "open space, straight distance within two hops of the closest joint, inverse power"},
      bind_closest_hierarchy},
+    {{Method::pixel_geodesic, FieldKind::distance, "pixel-geodesic",
+      "pixels of a flat figure, breadth-first or 8-way distance, exponential"},
+     bind_pixel_geodesic},
     {{Method::connectivity, FieldKind::distance, "connectivity",
       "open space, closest bone and those connected to its nearer end, inverse distance to their centres"},
      bind_connectivity},
@@ -75,6 +78,11 @@ BindOptions preset(Method method) {
         case Method::closest_distance:
         case Method::closest_hierarchy:
             options.overshoot = 0;
+            break;
+        case Method::pixel_geodesic:
+            options.overshoot = 0;
+            options.neighbours = Neighbours::faces;
+            options.falloff.law = FalloffLaw::exponential;
             break;
         case Method::connectivity:
             // Weight is 1 / distance to the centre of the bone.
@@ -144,7 +152,10 @@ double BindReport::covered() const {
 }
 
 Status check(const BindOptions& options) {
-    if (Status ok = check(options.voxels); !ok) return ok;
+    VoxelizeOptions voxels = options.voxels;
+    if (options.method == Method::pixel_geodesic && voxels.resolution <= most_pixels)
+        while (voxels.resolution > 1024) voxels.resolution /= 2;  // one layer may be finer
+    if (Status ok = check(voxels); !ok) return ok;
     if (Status ok = check(GeodesicOptions{options.penalty}); !ok) return ok;
     if (Status ok = check(options.falloff); !ok) return ok;
     if (Status ok = check(options.finish); !ok) return ok;
@@ -202,8 +213,10 @@ std::size_t estimate_memory(const MeshView& mesh, const Skeleton& skeleton, cons
     const bool heat = options.method == Method::voxel_heat;
     const bool energy = options.method == Method::bounded_biharmonic;
     const bool voxels = heat || energy || options.method == Method::geodesic_voxel;
+    const bool pixels = options.method == Method::pixel_geodesic;
     const double r = voxels ? options.voxels.resolution : 0;
-    const double voxel = std::max({high[0] - low[0], high[1] - low[1], high[2] - low[2]}) / (r - 2.5);
+    const double unit = std::max({high[0] - low[0], high[1] - low[1], high[2] - low[2]});
+    const double voxel = unit / (r - 2.5);
     const double cells = r * r * r;
     // Cells around the surfaces of shapes, as many as around the mesh's, but none outside.
     double shapes = 0;
@@ -219,7 +232,17 @@ std::size_t estimate_memory(const MeshView& mesh, const Skeleton& skeleton, cons
     // A surface touches about 2.2 voxels per voxel face of its area; as many again are their undivided siblings.
     const double volume_share =
         options.domain == DomainKind::uniform ? cells : 4.4 * (area + shapes) / (voxel * voxel);
-    const double leaves = std::min(cells, volume_share);
+    double leaves = std::min(cells, volume_share);
+    if (pixels) {
+        // Every pixel of the mask is a leaf, and of a mesh at most those of its box.
+        const double pixel = unit / (options.voxels.resolution - 2.5);
+        const std::array<double, 3> side{high[0] - low[0], high[1] - low[1], high[2] - low[2]};
+        const double thinnest = std::min({side[0], side[1], side[2]});
+        leaves = options.mask
+                     ? static_cast<double>(std::count_if(options.mask->inside.begin(), options.mask->inside.end(),
+                                                         [](std::uint8_t in) { return in != 0; }))
+                     : (unit / pixel + 2) * ((side[0] + side[1] + side[2] - unit - thinnest) / pixel + 2);
+    }
     const bool all = options.finish.max_influences == all_influences;
     const double kept = static_cast<double>(all ? skeleton.joints.size() : kept_joints(options.finish));
     const double threads = thread_count(nullptr);
@@ -378,9 +401,11 @@ Result<Binding> bind(const MeshView& mesh, const Skeleton& skeleton, const BindO
     binding.volume_ = std::move(rows->volume);
     binding.mesh_hash_ = hash_mesh(mesh, skeleton);
 
+    const bool flat = options.method == Method::pixel_geodesic;
     for (const std::uint32_t j : report.snapped_joints) {
-        report.warnings.push_back("joint '" + skeleton.joints[j].name +
-                                  "' lies outside the volume; its distances start from the nearest voxel");
+        report.warnings.push_back("joint '" + skeleton.joints[j].name + "' lies outside the " +
+                                  (flat ? "figure; its distances start from the nearest pixel"
+                                        : "volume; its distances start from the nearest voxel"));
     }
     return binding;
 }

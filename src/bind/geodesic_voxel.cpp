@@ -278,6 +278,12 @@ Status remeasure(const Task& task, DistanceRows& rows) {
 
 }  // namespace
 
+Status measure_geodesic(const Task& task, const Domain& domain, DistanceRows& rows) {
+    Result<std::vector<KeptField>> fields = measure(task, domain, rows);
+    if (!fields) return fields.error();
+    return Done{};
+}
+
 Result<MethodRows> bind_geodesic_voxel(const Task& task) {
     DistanceRows rows(task);
     if (task.reused) {

@@ -151,6 +151,7 @@ void share_rows(const RowPlan& plan, MethodRows& rows, BindReport& report);
 std::uint64_t hash_mesh(const MeshView& mesh, const Skeleton& skeleton);
 
 Result<MethodRows> bind_geodesic_voxel(const Task& task);
+Result<MethodRows> bind_pixel_geodesic(const Task& task);
 Result<MethodRows> bind_closest_distance(const Task& task);
 Result<MethodRows> bind_closest_hierarchy(const Task& task);
 Result<MethodRows> bind_connectivity(const Task& task);

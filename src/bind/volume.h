@@ -16,6 +16,10 @@ inline Result<Domain> build_volume(const Task& task) { return build_volume(task,
 /// Seeds of the bones; joints that had to be snapped and voxels that bones cross go to the report.
 BoneSeeds seed_volume(const Task& task, const Domain& domain);
 
+/// Graph distances from the bones over a domain, of voxels or of pixels, sampled at the vertices: fills the rows
+/// set by set (geodesic_voxel.cpp). Time and memory: see GeodesicSolver.
+Status measure_geodesic(const Task& task, const Domain& domain, DistanceRows& rows);
+
 /// Vertices that no volume reaches: straight distances to the joints of the set (Coverage::euclidean; for a vertex
 /// of no triangle the joint whose place is nearest, Coverage::unused). Entries are distance and joint, unsorted.
 Coverage straight_row(const Task& task, const BoneShapes& shapes, const JointSet& set, std::uint32_t vertex,

@@ -254,6 +254,11 @@ std::vector<Bone> make_bones(const Skeleton& skeleton) {
         for (int up = joints[j].parent; up >= 0 && !open_head; up = joints[up].parent)
             open_head = joints[up].deform;
 
+        if (joints[j].ends_at_tail && joints[j].tail) {
+            bones.push_back({j, joints[j].position, *joints[j].tail, open_head, !children[j].empty()});
+            if (shape) bones.back().radius = shape->radius;
+            continue;
+        }
         const std::size_t first = bones.size();
         bool leaf = true;
         stack.assign(children[j].rbegin(), children[j].rend());

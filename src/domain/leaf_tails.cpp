@@ -8,12 +8,12 @@ namespace sinew {
 
 void extend_leaf_bones(std::vector<Bone>& bones, const Skeleton& skeleton, const VoxelGrid& grid) {
     const GridTransform& transform = grid.transform;
-    const int resolution = transform.resolution;
+    const int size[3] = {transform.resolution, transform.resolution, transform.depth()};
     const auto solid = [&](const double(&p)[3]) {
         int voxel[3];
         for (int a = 0; a < 3; ++a) {
             // Compared as double: a joint may be anywhere, also where no int reaches.
-            if (!(p[a] >= 0 && p[a] < resolution)) return false;
+            if (!(p[a] >= 0 && p[a] < size[a])) return false;
             voxel[a] = static_cast<int>(p[a]);
         }
         return grid.boundary.get(voxel[0], voxel[1], voxel[2]) || grid.interior.get(voxel[0], voxel[1], voxel[2]);

@@ -32,7 +32,7 @@ std::uint32_t Domain::leaf_at(int x, int y, int z) const {
     const int r = transform.resolution;
     if (static_cast<unsigned>(x) >= static_cast<unsigned>(r) ||
         static_cast<unsigned>(y) >= static_cast<unsigned>(r) ||
-        static_cast<unsigned>(z) >= static_cast<unsigned>(r)) {
+        static_cast<unsigned>(z) >= static_cast<unsigned>(transform.depth())) {
         return none;
     }
     const Index& ix = *index;
@@ -46,9 +46,9 @@ std::uint32_t Domain::leaf_at(int x, int y, int z) const {
 
 namespace {
 
-// The next coarser grid: a cell is set if any of its eight is.
+// The next coarser grid: a cell is set if any of its eight is. One layer stays one layer.
 BitGrid halve(const BitGrid& fine) {
-    BitGrid coarse(fine.resolution() / 2);
+    BitGrid coarse(fine.resolution() / 2, std::max(1, fine.layers() / 2));
     const int r = coarse.resolution();
     auto pairs = [](std::uint64_t w) {  // bit i of the result: bits 2i or 2i+1 of w
         w = (w | w >> 1) & 0x5555555555555555u;
@@ -58,13 +58,14 @@ BitGrid halve(const BitGrid& fine) {
         w = (w | w >> 8) & 0x0000ffff0000ffffu;
         return (w | w >> 16) & 0x00000000ffffffffu;
     };
-    for (int z = 0; z < r; ++z) {
+    for (int z = 0; z < coarse.layers(); ++z) {
+        const int upper = std::min(2 * z + 1, fine.layers() - 1);
         for (int y = 0; y < r; ++y) {
             for (int k = 0; k < fine.words_per_row(); ++k) {
                 const auto w = fine.words();
                 const std::uint64_t any =
                     w[fine.index(64 * k, 2 * y, 2 * z)] | w[fine.index(64 * k, 2 * y + 1, 2 * z)] |
-                    w[fine.index(64 * k, 2 * y, 2 * z + 1)] | w[fine.index(64 * k, 2 * y + 1, 2 * z + 1)];
+                    w[fine.index(64 * k, 2 * y, upper)] | w[fine.index(64 * k, 2 * y + 1, upper)];
                 coarse.words()[coarse.index(32 * k, y, z)] |= pairs(any) << (32 * (k & 1));
             }
         }
@@ -87,7 +88,8 @@ struct Builder {
         if (!solid[level].get(x, y, z) || too_many()) return;
         if (level > 0 && split[level].get(x, y, z)) {
             if (level == 2) open_block(x, y, z);
-            for (int child = 0; child < 8; ++child)
+            const int children = solid[level - 1].layers() > 1 ? 8 : 4;
+            for (int child = 0; child < children; ++child)
                 descend(level - 1, 2 * x + (child & 1), 2 * y + (child >> 1 & 1), 2 * z + (child >> 2));
             return;
         }
@@ -129,25 +131,27 @@ struct Builder {
 
 // Links of every leaf. A leaf looks at its 26 neighbours of its own size and finds those at least as large; the
 // links to smaller ones are the reverse of what the smaller ones find.
-void link_leaves(Domain& domain, Context* context) {
+void link_leaves(Domain& domain, Neighbours neighbours, Context* context) {
     const std::size_t n = domain.leaves.size();
     constexpr std::size_t grain = 8192;
     const std::size_t chunks = (n + grain - 1) / grain;
+    const int dz_most = domain.transform.depth() > 1 ? 1 : 0;
     std::vector<std::vector<std::uint32_t>> found(chunks);  // concatenated lists, leaf by leaf
     std::vector<std::uint8_t> found_count(n);
     parallel_chunks(context, n, grain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
         std::vector<std::uint32_t>& out = found[chunk];
-        out.reserve((end - begin) * 20);
+        out.reserve((end - begin) * (dz_most ? 20 : 8));
         for (std::size_t i = begin; i < end; ++i) {
             const Domain::Leaf leaf = domain.leaves[i];
             const int size = 1 << leaf.level;
             const std::size_t start = out.size();
             std::uint32_t larger[26];  // several directions may find the same larger neighbour
             int larger_count = 0;
-            for (int dz = -1; dz <= 1; ++dz) {
+            for (int dz = -dz_most; dz <= dz_most; ++dz) {
                 for (int dy = -1; dy <= 1; ++dy) {
                     for (int dx = -1; dx <= 1; ++dx) {
                         if (!(dx | dy | dz)) continue;
+                        if (neighbours == Neighbours::faces && dx * dx + dy * dy + dz * dz != 1) continue;
                         const std::uint32_t j =
                             domain.leaf_at(leaf.x + dx * size, leaf.y + dy * size, leaf.z + dz * size);
                         if (j == Domain::none || domain.leaves[j].level < leaf.level) continue;
@@ -216,13 +220,16 @@ void find_components(Domain& domain) {
 
 }  // namespace
 
-Result<Domain> build_domain(const VoxelGrid& grid, std::span<const Bone> bones, DomainKind kind, Context* context) {
+Result<Domain> build_domain(const VoxelGrid& grid, std::span<const Bone> bones, DomainKind kind, Context* context,
+                            Neighbours neighbours) {
     const int r = grid.transform.resolution;
     Domain domain;
     domain.transform = grid.transform;
     auto index = std::make_shared<Domain::Index>();
     index->per_side = r / Domain::Index::kBlock;
-    index->top.assign(static_cast<std::size_t>(index->per_side) * index->per_side * index->per_side, Domain::none);
+    const int slabs = std::max(1, grid.transform.depth() / Domain::Index::kBlock);
+    index->top.assign(static_cast<std::size_t>(index->per_side) * index->per_side * slabs, Domain::none);
+    if (grid.transform.depth() == 1) kind = DomainKind::uniform;
 
     Builder builder{domain, grid.boundary, {}, {}, *index};
     BitGrid solid = grid.boundary;
@@ -251,7 +258,7 @@ Result<Domain> build_domain(const VoxelGrid& grid, std::span<const Bone> bones, 
                                                " cells: lower --resolution or use the sparse domain"};
     }
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while building the octree"};
-    link_leaves(domain, context);
+    link_leaves(domain, neighbours, context);
     find_components(domain);
     return domain;
 }

@@ -19,10 +19,10 @@ template <typename Visit>
 void trace_segment(const GridTransform& g, const Vec3& a, const Vec3& b, Visit&& visit) {
     const std::array<double, 3> p = to_voxels(g, a), q = to_voxels(g, b);
     // Clip to the grid first: a bone may be any distance outside it.
-    const double size = g.resolution;
+    const int last_voxel[3] = {g.resolution - 1, g.resolution - 1, g.depth() - 1};
     double from = 0, to = 1;
     for (int k = 0; k < 3; ++k) {
-        const double d = q[k] - p[k];
+        const double d = q[k] - p[k], size = last_voxel[k] + 1;
         if (std::abs(d) < 1e-12) {
             if (p[k] < 0 || p[k] >= size) return;
             continue;
@@ -36,8 +36,8 @@ void trace_segment(const GridTransform& g, const Vec3& a, const Vec3& b, Visit&&
     double next[3], delta[3];
     for (int k = 0; k < 3; ++k) {
         const double d = q[k] - p[k], start = p[k] + from * d, end = p[k] + to * d;
-        cell[k] = std::clamp(static_cast<int>(std::floor(start)), 0, g.resolution - 1);
-        last[k] = std::clamp(static_cast<int>(std::floor(end)), 0, g.resolution - 1);
+        cell[k] = std::clamp(static_cast<int>(std::floor(start)), 0, last_voxel[k]);
+        last[k] = std::clamp(static_cast<int>(std::floor(end)), 0, last_voxel[k]);
         step[k] = last[k] > cell[k] ? 1 : -1;
         const bool moves = last[k] != cell[k];
         delta[k] = moves ? 1 / std::abs(d) : INFINITY;

@@ -16,7 +16,7 @@
 namespace sinew {
 namespace {
 
-GridTransform fit(const MeshView& mesh, int resolution) {
+GridTransform fit(const MeshView& mesh, int resolution, int layers) {
     float least[3] = {INFINITY, INFINITY, INFINITY}, most[3] = {-INFINITY, -INFINITY, -INFINITY};
     for (const Triangle& t : mesh.triangles) {
         for (const std::uint32_t i : t) {
@@ -33,7 +33,11 @@ GridTransform fit(const MeshView& mesh, int resolution) {
     g.resolution = resolution;
     g.unit = std::max({high[0] - low[0], high[1] - low[1], high[2] - low[2]});
     g.voxel = g.unit / (resolution - 2.5);
-    for (int a = 0; a < 3; ++a) g.origin[a] = 0.5 * (low[a] + high[a]) - (resolution / 2 + 0.5) * g.voxel;
+    g.layers = layers;
+    for (int a = 0; a < 3; ++a) {
+        const int before = (a == 2 ? g.depth() : resolution) / 2;
+        g.origin[a] = 0.5 * (low[a] + high[a]) - (before + 0.5) * g.voxel;
+    }
     return g;
 }
 
@@ -101,7 +105,7 @@ void mark_boundary(BitGrid& grid, const LatticePoint* p) {
         // Boxes are closed: a point on a border touches both voxels.
         const auto [least, most] = std::minmax({p[0].c[a], p[1].c[a], p[2].c[a]});
         low[a] = std::max(0, (least - 1) >> kVoxelBits);
-        high[a] = std::min(r - 1, most >> kVoxelBits);
+        high[a] = std::min((a == 2 ? grid.layers() : r) - 1, most >> kVoxelBits);
         wide_axes += high[a] > low[a];
     }
     // On a dense mesh most triangles lie where others have been.
@@ -191,12 +195,62 @@ std::size_t BitGrid::count() const {
     return n;
 }
 
+Result<VoxelGrid> pixel_grid(const MeshView& flat, int resolution, Context* context) {
+    if (resolution < 32 || resolution > most_pixels || !std::has_single_bit(static_cast<unsigned>(resolution)))
+        return Error{ErrorCode::usage, "resolution " + std::to_string(resolution) +
+                                           " must be a power of two from 32 to " + std::to_string(most_pixels)};
+    std::vector<Vec3> positions(flat.positions.begin(), flat.positions.end());
+    for (Vec3& p : positions) p.z = 0;
+    const MeshView mesh{positions, flat.triangles, {}};
+    VoxelGrid grid;
+    grid.transform = fit(mesh, resolution, 1);
+    if (!(grid.transform.unit > 0))
+        return Error{ErrorCode::input, "all triangles lie in one point: the mesh has no extent"};
+    grid.boundary = grid.interior = BitGrid(resolution, 1);
+    // Edges of shadows have 22 bits here and the only component of the normal 43: still exact in 64.
+    const Lattice lattice = make_lattice(grid.transform, mesh, nullptr, context);
+    parallel_for(context, mesh.triangles.size(), 4096,
+                 [&](std::size_t t) { mark_boundary(grid.interior, lattice.outward(t).data()); });
+    if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while rasterising"};
+    return grid;
+}
+
+Result<VoxelGrid> pixel_grid(const PixelMask& mask) {
+    const std::string size = std::to_string(mask.width) + " x " + std::to_string(mask.height);
+    if (mask.width < 1 || mask.height < 1 || mask.width > most_pixels || mask.height > most_pixels)
+        return Error{ErrorCode::usage,
+                     "a mask of " + size + " pixels: each side must have 1 to " + std::to_string(most_pixels)};
+    const auto width = static_cast<std::size_t>(mask.width);
+    if (mask.inside.size() != width * static_cast<std::size_t>(mask.height))
+        return Error{ErrorCode::usage, "a mask of " + size + " pixels has " + std::to_string(mask.inside.size()) +
+                                           " entries: there must be one for each"};
+    if (!(mask.pixel > 0 && std::isfinite(mask.pixel) && std::isfinite(mask.origin[0]) &&
+          std::isfinite(mask.origin[1])))
+        return Error{ErrorCode::usage, "a mask's pixel must have a size above 0, and its corner a finite place"};
+    VoxelGrid grid;
+    GridTransform& g = grid.transform;
+    g.resolution =
+        std::max(32, static_cast<int>(std::bit_ceil(static_cast<unsigned>(std::max(mask.width, mask.height)))));
+    g.layers = 1;
+    g.voxel = mask.pixel;
+    g.unit = mask.pixel * std::max(mask.width, mask.height);
+    g.origin[0] = mask.origin[0];
+    g.origin[1] = mask.origin[1];
+    g.origin[2] = -0.5 * mask.pixel;
+    grid.boundary = grid.interior = BitGrid(g.resolution, 1);
+    for (int y = 0; y < mask.height; ++y)
+        for (int x = 0; x < mask.width; ++x)
+            if (mask.inside[static_cast<std::size_t>(y) * width + static_cast<std::size_t>(x)])
+                grid.interior.set(x, y, 0);
+    return grid;
+}
+
 Result<VoxelGrid> voxelize(const MeshView& mesh, const MeshTopology& topology, const VoxelizeOptions& options,
                            Context* context) {
     if (Status ok = check(options); !ok) return ok.error();
     const int r = options.resolution;
     VoxelGrid grid;
-    grid.transform = fit(mesh, r);
+    grid.transform = fit(mesh, r, r);
     if (!(grid.transform.unit > 0)) {
         return Error{ErrorCode::input, "all triangles lie in one point: the mesh has no extent"};
     }

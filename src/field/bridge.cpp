@@ -34,8 +34,10 @@ float centre_distance(const Domain& domain, std::uint32_t i, std::uint32_t j) {
 void BridgeFinder::measure() {
     measured_ = true;
     const Domain& domain = domain_;
-    const int r = domain.transform.resolution, side = std::min(r, 128), cell = r / side;
-    const auto size = static_cast<std::size_t>(side) * side * side;
+    const bool flat = domain.transform.depth() == 1;
+    const int r = domain.transform.resolution, side = std::min(r, flat ? 1024 : 128), cell = r / side;
+    const int layers = flat ? 1 : side;
+    const auto size = static_cast<std::size_t>(side) * side * layers;
     std::vector<std::uint32_t> source(size, Domain::none);  // per cell: the leaf whose wave came first
     std::vector<std::uint32_t> wave;
     auto meet = [&](std::uint32_t i, std::uint32_t j) {
@@ -69,7 +71,7 @@ void BridgeFinder::measure() {
         const int neighbours[6][3] = {{x - 1, y, z}, {x + 1, y, z}, {x, y - 1, z},
                                       {x, y + 1, z}, {x, y, z - 1}, {x, y, z + 1}};
         for (const auto& c : neighbours) {
-            if (std::min({c[0], c[1], c[2]}) < 0 || std::max({c[0], c[1], c[2]}) >= side) continue;
+            if (std::min({c[0], c[1], c[2]}) < 0 || std::max(c[0], c[1]) >= side || c[2] >= layers) continue;
             const auto to = static_cast<std::uint32_t>((c[2] * side + c[1]) * side + c[0]);
             if (source[to] == Domain::none) {
                 source[to] = source[at];

@@ -17,8 +17,9 @@ struct Bridge {
 };
 
 /// Finds bridges. The gaps between components are measured once, at the first call that needs them, on a grid of at
-/// most 128³, and nearest is meant to that accuracy. Time O(r³/8 + components log components), memory 12 bytes per
-/// cell of that grid and 20 per pair of facing leaves. Keeps a reference to the domain; not reentrant.
+/// most 128³ (1024² in one layer), and nearest is meant to that accuracy. Time O(r³/8 + components log components),
+/// memory 12 bytes per cell of that grid and 20 per pair of facing leaves. Keeps a reference to the domain; not
+/// reentrant.
 class BridgeFinder {
 public:
     explicit BridgeFinder(const Domain& domain) : domain_(domain) {}

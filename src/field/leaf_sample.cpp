@@ -5,34 +5,62 @@
 #include "domain/trace.h"
 
 namespace sinew {
+namespace {
+
+/// The pixel nearest to a place outside the figure, among those no farther than the outline may lie from it.
+std::uint32_t nearest_pixel(const Domain& domain, int x, int y) {
+    constexpr int farthest = 64;  // OutlineOptions::tolerance
+    for (int ring = 1; ring <= farthest; ++ring) {
+        std::uint32_t best = Domain::none;
+        int least = 0;
+        for (int dy = -ring; dy <= ring; ++dy) {
+            const int step = dy == -ring || dy == ring ? 1 : 2 * ring;
+            for (int dx = -ring; dx <= ring; dx += step) {
+                const std::uint32_t leaf = domain.leaf_at(x + dx, y + dy, 0);
+                const int d = dx * dx + dy * dy;
+                if (leaf != Domain::none && (best == Domain::none || d < least)) best = leaf, least = d;
+            }
+        }
+        if (best != Domain::none) return best;
+    }
+    return Domain::none;
+}
+
+}  // namespace
 
 LeafStencil leaf_stencil(const Domain& domain, const Vec3& position) {
     LeafStencil s;
     const auto v = to_voxels(domain.transform, position);
     const double r = domain.transform.resolution;
-    for (const double c : v)
-        if (!(c >= 0 && c < r)) return s;
-    const std::uint32_t own =
-        domain.leaf_at(static_cast<int>(v[0]), static_cast<int>(v[1]), static_cast<int>(v[2]));
-    if (own == Domain::none) return s;
+    const bool flat = domain.transform.depth() == 1;
+    const double margin = flat ? 1 : 0;  // the outline of a picture may run along its border
+    for (int k = 0; k < (flat ? 2 : 3); ++k)
+        if (!(v[k] >= -margin && v[k] < r + margin)) return s;
+    const int z = flat ? 0 : static_cast<int>(v[2]);
+    const std::uint32_t own = domain.leaf_at(static_cast<int>(v[0]), static_cast<int>(v[1]), z);
+    if (own == Domain::none && !flat) return s;
     double total = 0;
-    for (int corner = 0; corner < 8; ++corner) {
-        int q[3];
+    const int axes = flat ? 2 : 3;
+    for (int corner = 0; corner < 1 << axes; ++corner) {
+        int q[3] = {0, 0, 0};
         double share = 1;
-        for (int k = 0; k < 3; ++k) {
+        for (int k = 0; k < axes; ++k) {
             const double base = std::floor(v[k] - 0.5), t = v[k] - 0.5 - base;
             const bool upper = corner >> k & 1;
             q[k] = static_cast<int>(base) + upper;
             share *= upper ? t : 1 - t;
         }
         const std::uint32_t leaf = domain.leaf_at(q[0], q[1], q[2]);
-        if (share <= 0 || leaf == Domain::none || !domain.leaves[leaf].boundary) continue;
+        if (share <= 0 || leaf == Domain::none || !(flat || domain.leaves[leaf].boundary)) continue;
         s.leaf[s.count] = leaf;
         s.share[s.count++] = share;
         total += share;
     }
-    if (!domain.leaves[own].boundary || s.count == 0) {
-        s.leaf[0] = own;
+    if (s.count == 0 || !(flat || domain.leaves[own].boundary)) {
+        s.leaf[0] = own != Domain::none ? own
+                                        : nearest_pixel(domain, static_cast<int>(std::floor(v[0])),
+                                                        static_cast<int>(std::floor(v[1])));
+        if (s.leaf[0] == Domain::none) return s;
         s.share[0] = total = 1;
         s.count = 1;
     }

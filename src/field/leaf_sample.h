@@ -16,6 +16,8 @@ struct LeafStencil {
 
 /// The boundary leaves among the eight voxels whose centres surround the point, by trilinear shares, so that what
 /// is read is continuous over the surface. A point away from every surface takes the leaf it is in. O(levels).
+/// In a domain of one layer (z is not looked at): the pixels among the four around the point, else the nearest
+/// within 64 pixels.
 LeafStencil leaf_stencil(const Domain& domain, const Vec3& position);
 
 }  // namespace sinew

@@ -1,0 +1,316 @@
+// sinew cutout: a picture with transparency and bones in, a textured mesh with weights out.
+
+#include "sinew/cutout.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cctype>
+#include <chrono>
+
+#include "command.h"
+#include "report.h"
+#include "sinew/bind.h"
+#include "sinew/deform.h"
+
+namespace sinew::cli {
+namespace {
+
+struct Arguments : RunOptions {
+    std::string input, bones, output, picture, posed, pose;
+    CutoutOptions options;
+    io::CutoutGltfOptions gltf;
+    std::string max_influences = "4";
+};
+
+std::string extension_of(const std::string& path) {
+    std::string out = std::filesystem::path(path).extension().string();
+    std::transform(out.begin(), out.end(), out.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return out;
+}
+
+Status check_arguments(const Arguments& args) {
+    if (Status ok = check(args.options); !ok) return ok;
+    const std::string kind = extension_of(args.output);
+    if (kind != ".glb" && kind != ".gltf" && kind != ".json")
+        return Error{ErrorCode::usage,
+                     args.output + ": output must be .glb or .gltf, or .json for the skeleton JSON of Spine"};
+    if (args.posed.empty() != args.pose.empty())
+        return Error{ErrorCode::usage,
+                     "--posed PNG and --pose FILE go together: the picture, and the pose that it shows"};
+    const bool figure = extension_of(args.input) == ".json";
+    if (!figure && args.bones.empty())
+        return Error{ErrorCode::usage,
+                     "a picture needs --bones FILE (a JSON file with layers is an input of its own)"};
+    if (figure && !args.bones.empty())
+        return Error{ErrorCode::usage, args.input + " has bones of its own: --bones goes with a picture"};
+    const NamedFile outputs[] = {
+        {"--output", args.output}, {"--picture", args.picture}, {"--posed", args.posed}, {"--report", args.report}};
+    const NamedFile inputs[] = {{"the input", args.input}, {"--bones", args.bones}, {"--pose", args.pose}};
+    return check_files(outputs, inputs);
+}
+
+nlohmann::ordered_json coverage_of(const BindReport& report) {
+    nlohmann::ordered_json out{{"share", report.covered()}};
+    for (std::size_t k = 0; k < report.coverage.size(); ++k)
+        out[std::string(to_string(static_cast<Coverage>(k)))] = report.coverage[k];
+    return out;
+}
+
+/// docs/cutout.md.
+nlohmann::ordered_json make_report(const Arguments& args, const CutoutFigure& figure,
+                                   const std::vector<CutoutPart>& parts) {
+    using json = nlohmann::ordered_json;
+    json layers = json::array(), warnings = json::array();
+    BindReport all;
+    std::size_t vertices = 0, triangles = 0;
+    for (std::size_t l = 0; l < parts.size(); ++l) {
+        const CutoutLayer& layer = figure.layers[l];
+        const OutlineReport& r = parts[l].mesh.report;
+        const BindReport& b = parts[l].binding->report();
+        json names = json::array(), snapped = json::array();
+        for (const std::uint32_t j : layer.joints) names.push_back(figure.skeleton.joints[j].name);
+        for (const std::uint32_t j : b.snapped_joints)
+            if (std::binary_search(layer.joints.begin(), layer.joints.end(), j))
+                snapped.push_back(figure.skeleton.joints[j].name);
+        layers.push_back({{"name", layer.name},
+                          {"image", layer.path},
+                          {"size", {layer.picture.width, layer.picture.height}},
+                          {"offset", layer.offset},
+                          {"bones", names},
+                          {"pixels", r.pixels},
+                          {"islands", r.islands},
+                          {"holes", r.holes},
+                          {"dropped_islands", r.dropped_islands},
+                          {"dropped_pixels", r.dropped_pixels},
+                          {"filled_holes", r.filled_holes},
+                          {"filled_pixels", r.filled_pixels},
+                          {"contour_points", r.contour_points},
+                          {"vertices", parts[l].mesh.positions.size()},
+                          {"triangles", parts[l].mesh.triangles.size()},
+                          {"area", r.area},
+                          {"smallest_angle", r.smallest_angle},
+                          {"small_angles", r.small_angles},
+                          {"components", b.components},
+                          {"bridged_components", b.bridged_components},
+                          {"snapped_bones", snapped},
+                          {"coverage", coverage_of(b)}});
+        for (const std::string& warning : parts[l].warnings) warnings.push_back(warning);
+        for (std::size_t k = 0; k < all.coverage.size(); ++k) all.coverage[k] += b.coverage[k];
+        vertices += parts[l].mesh.positions.size();
+        triangles += parts[l].mesh.triangles.size();
+    }
+    const CutoutOptions& o = args.options;
+    return {{"sinew", SINEW_VERSION},
+            {"input", args.input},
+            {"output", args.output},
+            {"method", to_string(Method::pixel_geodesic)},
+            {"options",
+             {{"alpha", as_given(o.outline.alpha)},
+              {"tolerance", as_given(o.outline.tolerance)},
+              {"spacing", as_given(o.outline.spacing)},
+              {"least_area", o.outline.least_area},
+              {"neighbours", o.neighbours == Neighbours::faces ? 4 : 8},
+              {"smoothness", as_given(o.smoothness)},
+              {"max_influences",
+               o.finish.max_influences == all_influences ? json("all") : json(o.finish.max_influences)},
+              {"limit_rule", name_of(o.finish.limit_rule)},
+              {"alpha_mode", args.gltf.alpha_mode == io::AlphaMode::mask ? "mask" : "blend"},
+              {"pixels_per_unit", args.gltf.pixels_per_unit},
+              {"threads", args.threads}}},
+            {"counts",
+             {{"layers", parts.size()},
+              {"vertices", vertices},
+              {"triangles", triangles},
+              {"bones", figure.skeleton.joints.size()}}},
+            {"canvas", {figure.width, figure.height}},
+            {"layers", layers},
+            {"coverage", coverage_of(all)},
+            {"peak_memory_bytes", peak_memory_bytes()},
+            {"warnings", warnings}};
+}
+
+void print_summary(const nlohmann::ordered_json& r) {
+    const auto count = [](const nlohmann::ordered_json& value, const char* key) {
+        return value[key].get<std::size_t>();
+    };
+    fmt::print("cut out {} layer{}: {} vertices, {} triangles, {} bones in {:.2f} s\n",
+               count(r["counts"], "layers"), count(r["counts"], "layers") == 1 ? "" : "s",
+               count(r["counts"], "vertices"), count(r["counts"], "triangles"), count(r["counts"], "bones"),
+               r["seconds"]["total"].get<double>());
+    for (const auto& layer : r["layers"])
+        fmt::print("  layer     {}: {} pixels, {} islands, {} holes, smallest angle {:.1f} degrees\n",
+                   layer["name"].get<std::string>(), count(layer, "pixels"), count(layer, "islands"),
+                   count(layer, "holes"), layer["smallest_angle"].get<double>());
+    fmt::print("  coverage  {:.2f} %\n", 100 * r["coverage"]["share"].get<double>());
+    for (const auto& warning : r["warnings"]) fmt::print("  warning   {}\n", warning.get<std::string>());
+    fmt::print("  output    {}\n", r["output"].get<std::string>());
+}
+
+Status add_picture(io::OutputBatch& batch, const std::string& path, const RgbaImage& picture) {
+    const Result<std::vector<std::byte>> png = encode_png(picture);
+    if (!png) return png.error();
+    return batch.add(path, *png);
+}
+
+int run_cutout(Arguments args) {
+    const Result<int> influences = influence_limit(args.max_influences);
+    if (!influences) return fail(influences.error());
+    args.options.finish.max_influences = *influences;
+    if (Status ok = check_arguments(args); !ok) return fail(ok.error());
+    const auto seconds_since = [](std::chrono::steady_clock::time_point start) {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    };
+    const auto start_of_all = std::chrono::steady_clock::now();
+    Context context;
+    args.apply(context);
+    nlohmann::ordered_json report;
+    double covered = 1;
+    {
+        Progress progress(context, args.quiet || args.json);
+        progress.stage("load");
+        const bool is_figure = args.bones.empty();
+        const Result<CutoutFigure> figure =
+            io::load_cutout(is_figure ? args.input : args.bones,
+                            is_figure ? std::nullopt : std::optional<std::filesystem::path>(args.input), &context);
+        if (!figure) return fail(figure.error());
+        const NamedFile outputs[] = {{"--output", args.output},
+                                     {"--picture", args.picture},
+                                     {"--posed", args.posed},
+                                     {"--report", args.report}};
+        for (const CutoutLayer& layer : figure->layers) {
+            const NamedFile kept{"a picture of the figure", layer.path};
+            if (Status ok = check_kept(outputs, {&kept, 1}); !ok) return fail(ok.error());
+        }
+        std::vector<Transform> transforms;
+        if (!args.pose.empty()) {
+            const Result<std::vector<JointPose>> pose = io::load_pose(figure->skeleton, args.pose);
+            if (!pose) return fail(pose.error());
+            Result<std::vector<Transform>> made = skinning_matrices(figure->skeleton, *pose);
+            if (!made) return fail(made.error());
+            transforms = std::move(*made);
+        }
+        const double load_seconds = seconds_since(start_of_all);
+
+        auto start = std::chrono::steady_clock::now();
+        const Result<std::vector<CutoutPart>> parts = cut_out(*figure, args.options, &context);
+        if (!parts) return fail(parts.error());
+        const double bind_seconds = seconds_since(start);
+
+        start = std::chrono::steady_clock::now();
+        progress.stage("save");
+        io::OutputBatch batch;
+        args.gltf.alpha_cutoff = args.options.outline.alpha;
+        const std::string kind = extension_of(args.output);
+        if (kind == ".json") {
+            const std::filesystem::path path(args.output);
+            const Result<std::string> text = io::cutout_spine(
+                *figure, *parts, path.has_parent_path() ? path.parent_path() : std::filesystem::path("."));
+            if (!text) return fail(text.error());
+            if (Status ok = batch.add(path, std::as_bytes(std::span(*text))); !ok) return fail(ok.error());
+        } else {
+            const auto bytes = io::cutout_gltf(*figure, *parts, args.gltf, kind == ".glb");
+            if (!bytes) return fail(bytes.error());
+            if (Status ok = batch.add(args.output, *bytes); !ok) return fail(ok.error());
+        }
+        if (!args.picture.empty()) {
+            const Result<RgbaImage> picture = weights_picture(*figure, *parts, &context);
+            if (!picture) return fail(picture.error());
+            if (Status ok = add_picture(batch, args.picture, *picture); !ok) return fail(ok.error());
+        }
+        if (!args.posed.empty()) {
+            const Result<RgbaImage> picture = posed_picture(*figure, *parts, transforms, &context);
+            if (!picture) return fail(picture.error());
+            if (Status ok = add_picture(batch, args.posed, *picture); !ok) return fail(ok.error());
+        }
+        report = make_report(args, *figure, *parts);
+        report["seconds"] = {{"load", load_seconds},
+                             {"bind", bind_seconds},
+                             {"save", seconds_since(start)},
+                             {"total", seconds_since(start_of_all)}};
+        if (!args.report.empty()) {
+            const std::string text = text_of(report);
+            if (Status ok = batch.add(args.report, std::as_bytes(std::span(text))); !ok) return fail(ok.error());
+        }
+        if (Status ok = batch.commit(); !ok) return fail(ok.error());
+        covered = report["coverage"]["share"].get<double>();
+    }
+    if (args.json) {
+        fmt::print("{}", text_of(report));
+    } else if (!args.quiet) {
+        print_summary(report);
+    }
+    if (covered < args.require_coverage) {
+        fmt::print(stderr, "sinew: coverage {:.6f} is below --require-coverage {:.6f}\n", covered,
+                   args.require_coverage);
+        return gate_failed;
+    }
+    return done;
+}
+
+}  // namespace
+
+void add_cutout(CLI::App& app, int& exit) {
+    auto args = std::make_shared<Arguments>();
+    CLI::App* c = app.add_subcommand(
+        "cutout",
+        "Makes a mesh of a picture with transparency and binds it to bones in its plane.\n\n"
+        "  sinew cutout hero.png --bones bones.json -o hero.glb            outline, triangles, weights, texture\n"
+        "  sinew cutout figure.json -o hero.glb                            several layers, each bends by itself\n"
+        "  sinew cutout hero.png --bones bones.json -o hero.json           for Spine: weighted mesh attachments\n"
+        "  sinew cutout hero.png --bones b.json -o o.glb --smoothness 40   softer joints, in pixels\n"
+        "  sinew cutout hero.png --bones b.json -o o.glb --picture w.png   and see the weights\n"
+        "  sinew cutout hero.png --bones b.json -o o.glb --pose sit.json --posed sit.png   or the figure bent\n");
+    CutoutOptions& o = args->options;
+    c->add_option("input", args->input, "A PNG with --bones, or a JSON file of bones and layers (docs/cutout.md)")
+        ->required();
+    c->add_option("-o,--output", args->output, "GLB or glTF, or JSON for Spine")->required();
+    c->add_option("--bones", args->bones, "Bones JSON, in pixels from the picture's upper left corner")
+        ->group("Input and output");
+    c->add_option("--picture", args->picture, "Also write a PNG of the weights: each bone has a colour")
+        ->group("Input and output");
+    c->add_option("--pose", args->pose, "Pose JSON for --posed: \"rotate\": [0, 0, degrees], counter-clockwise")
+        ->group("Input and output");
+    c->add_option("--posed", args->posed, "Also write a PNG of the figure in the pose")->group("Input and output");
+    add_choice<io::AlphaMode>(*c, "--alpha-mode", args->gltf.alpha_mode,
+                              {{"mask", io::AlphaMode::mask}, {"blend", io::AlphaMode::blend}},
+                              "mask (default) or blend: how glTF viewers treat transparency")
+        ->group("Input and output");
+    c->add_option("--pixels-per-unit", args->gltf.pixels_per_unit, "Pixels per unit of the glTF scene")
+        ->check(CLI::Range(1e-3, 1e6))
+        ->capture_default_str()
+        ->group("Input and output");
+    c->add_option("--alpha", o.outline.alpha, "Opacity from which on a pixel belongs to the figure, above 0 to 1")
+        ->capture_default_str()
+        ->group("Mesh");
+    c->add_option("--tolerance", o.outline.tolerance, "Pixels that the outline may lie from the contour, 0..64")
+        ->capture_default_str()
+        ->group("Mesh");
+    c->add_option("--spacing", o.outline.spacing,
+                  "Pixels: edges inside the figure, 2..4096; 0 = a 24th of the picture's longest side")
+        ->capture_default_str()
+        ->group("Mesh");
+    c->add_option("--least-area", o.outline.least_area,
+                  "Pixels: smaller islands are dropped, smaller holes filled; 0 keeps all")
+        ->capture_default_str()
+        ->group("Mesh");
+    c->add_option("--smoothness", o.smoothness,
+                  "Pixels on which a bone's influence falls to 1/e; 0 = 3 % of the longest side")
+        ->capture_default_str()
+        ->group("Weights");
+    add_choice<Neighbours>(*c, "--neighbours", o.neighbours, {{"8", Neighbours::all}, {"4", Neighbours::faces}},
+                           "8 (default) or 4 ways from a pixel")
+        ->group("Weights");
+    c->add_option("--max-influences", args->max_influences, "Bones per vertex: 1..8 or all")
+        ->capture_default_str()
+        ->group("Weights");
+    add_choice<LimitRule>(*c, "--limit-rule", o.finish.limit_rule,
+                          {{"fade", LimitRule::fade}, {"cut", LimitRule::cut}},
+                          "fade (default): no creases where influences swap; or cut")
+        ->group("Weights");
+    add_run_options(*c, *args);
+    c->callback([args, &exit] { exit = run_cutout(*args); });
+}
+
+}  // namespace sinew::cli

@@ -1,0 +1,320 @@
+#include "cutout/contour.h"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+namespace sinew {
+namespace {
+
+/// Alpha of a pixel, rows from the bottom, 0 outside the picture.
+class Alpha {
+public:
+    Alpha(const RgbaImage& picture, const PixelMask& mask, double threshold)
+        : picture_(picture), mask_(mask), threshold_(threshold) {}
+
+    bool inside(int x, int y) const {
+        return x >= 0 && y >= 0 && x < mask_.width && y < mask_.height &&
+               mask_.inside[static_cast<std::size_t>(y) * mask_.width + x];
+    }
+    /// On the side of the threshold on which the mask has it.
+    double at(int x, int y) const {
+        double a = 0;
+        if (x >= 0 && y >= 0 && x < mask_.width && y < mask_.height)
+            a = picture_.rgba[4 * (static_cast<std::size_t>(mask_.height - 1 - y) * mask_.width + x) + 3];
+        return inside(x, y) ? std::max(a, threshold_) : std::min(a, threshold_ - 0.5);
+    }
+    double threshold() const { return threshold_; }
+
+private:
+    const RgbaImage& picture_;
+    const PixelMask& mask_;
+    const double threshold_;
+};
+
+/// Labels what has the wanted value, and tells the pixels of each patch.
+template <typename Visit>
+void each_patch(const PixelMask& mask, bool wanted, bool diagonals, Visit&& visit) {
+    const int w = mask.width, h = mask.height;
+    std::vector<bool> seen(mask.inside.size(), false);
+    std::vector<std::uint32_t> patch;
+    for (std::size_t start = 0; start < seen.size(); ++start) {
+        if (seen[start] || (mask.inside[start] != 0) != wanted) continue;
+        patch.assign(1, static_cast<std::uint32_t>(start));
+        seen[start] = true;
+        bool at_border = false;
+        for (std::size_t k = 0; k < patch.size(); ++k) {
+            const int x = static_cast<int>(patch[k]) % w, y = static_cast<int>(patch[k]) / w;
+            at_border |= x == 0 || y == 0 || x == w - 1 || y == h - 1;
+            for (int dy = -1; dy <= 1; ++dy)
+                for (int dx = -1; dx <= 1; ++dx) {
+                    if ((dx == 0 && dy == 0) || (!diagonals && dx != 0 && dy != 0)) continue;
+                    const int u = x + dx, v = y + dy;
+                    if (u < 0 || v < 0 || u >= w || v >= h) continue;
+                    const std::size_t at = static_cast<std::size_t>(v) * w + u;
+                    if (seen[at] || (mask.inside[at] != 0) != wanted) continue;
+                    seen[at] = true;
+                    patch.push_back(static_cast<std::uint32_t>(at));
+                }
+        }
+        visit(patch, at_border);
+    }
+}
+
+double signed_area(const GridLoop& loop) {
+    double sum = 0;
+    for (std::size_t k = 0; k < loop.size(); ++k) {
+        const GridPoint &p = loop[k], &q = loop[(k + 1) % loop.size()];
+        sum += static_cast<double>(p.x) * q.y - static_cast<double>(q.x) * p.y;
+    }
+    return 0.5 * sum;
+}
+
+double distance_to_segment(const GridPoint& a, const GridPoint& b, const GridPoint& p) {
+    const double ux = static_cast<double>(b.x) - a.x, uy = static_cast<double>(b.y) - a.y;
+    const double vx = static_cast<double>(p.x) - a.x, vy = static_cast<double>(p.y) - a.y;
+    const double length = ux * ux + uy * uy;
+    const double t = length > 0 ? std::clamp((ux * vx + uy * vy) / length, 0.0, 1.0) : 0;
+    return std::hypot(vx - t * ux, vy - t * uy);
+}
+
+bool on_segment(const GridPoint& a, const GridPoint& b, const GridPoint& p) {
+    return area2(a, b, p) == 0 && std::min(a.x, b.x) <= p.x && p.x <= std::max(a.x, b.x) &&
+           std::min(a.y, b.y) <= p.y && p.y <= std::max(a.y, b.y);
+}
+
+/// Whether two segments have a point in common that is not an end of both.
+bool collide(const GridPoint& a, const GridPoint& b, const GridPoint& c, const GridPoint& d) {
+    const bool shared_a = a == c || a == d, shared_b = b == c || b == d;
+    if (shared_a || shared_b) {
+        // A fold back onto itself, or twice the same segment.
+        const GridPoint& other = shared_a ? b : a;
+        const GridPoint& rest = shared_a ? (a == c ? d : c) : (b == c ? d : c);
+        return on_segment(c, d, other) || on_segment(a, b, rest);
+    }
+    const auto sign = [](std::int64_t v) { return v > 0 ? 1 : v < 0 ? -1 : 0; };
+    if (sign(area2(a, b, c)) * sign(area2(a, b, d)) < 0 && sign(area2(c, d, a)) * sign(area2(c, d, b)) < 0)
+        return true;
+    return on_segment(a, b, c) || on_segment(a, b, d) || on_segment(c, d, a) || on_segment(c, d, b);
+}
+
+/// Which points of a loop are kept.
+struct Kept {
+    const GridLoop& loop;
+    std::vector<bool> keep;
+
+    std::size_t after(std::size_t k) const {
+        do k = k + 1 == loop.size() ? 0 : k + 1;
+        while (!keep[k]);
+        return k;
+    }
+    /// The point between two kept ones that is farthest from their segment, and how far; `from` where there is
+    /// none.
+    std::pair<std::size_t, double> farthest(std::size_t from, std::size_t to) const {
+        std::pair<std::size_t, double> best{from, -1};
+        for (std::size_t k = (from + 1) % loop.size(); k != to; k = (k + 1) % loop.size())
+            if (const double d = distance_to_segment(loop[from], loop[to], loop[k]); d > best.second) best = {k, d};
+        return best;
+    }
+    void split(std::size_t from, std::size_t to, double tolerance) {
+        std::vector<std::pair<std::size_t, std::size_t>> stack{{from, to}};
+        while (!stack.empty()) {
+            const auto [a, b] = stack.back();
+            stack.pop_back();
+            const auto found = farthest(a, b);
+            if (found.first == a || found.second <= tolerance) continue;
+            keep[found.first] = true;
+            stack.emplace_back(a, found.first);
+            stack.emplace_back(found.first, b);
+        }
+    }
+};
+
+}  // namespace
+
+PixelMask figure_mask(const RgbaImage& picture, const OutlineOptions& options, OutlineReport& report) {
+    PixelMask mask;
+    mask.width = picture.width;
+    mask.height = picture.height;
+    mask.inside.resize(static_cast<std::size_t>(picture.width) * picture.height);
+    const double threshold = 255.0 * options.alpha;
+    for (int y = 0; y < mask.height; ++y)
+        for (int x = 0; x < mask.width; ++x) {
+            const std::size_t from = static_cast<std::size_t>(mask.height - 1 - y) * mask.width + x;
+            mask.inside[static_cast<std::size_t>(y) * mask.width + x] = picture.rgba[4 * from + 3] >= threshold;
+        }
+    const auto least = static_cast<std::size_t>(options.least_area);
+    if (least > 0) {
+        std::vector<std::uint32_t> change;
+        each_patch(mask, true, true, [&](const std::vector<std::uint32_t>& patch, bool) {
+            if (patch.size() >= least) return;
+            ++report.dropped_islands;
+            report.dropped_pixels += patch.size();
+            change.insert(change.end(), patch.begin(), patch.end());
+        });
+        for (const std::uint32_t at : change) mask.inside[at] = 0;
+        change.clear();
+        each_patch(mask, false, false, [&](const std::vector<std::uint32_t>& patch, bool at_border) {
+            if (at_border || patch.size() >= least) return;
+            ++report.filled_holes;
+            report.filled_pixels += patch.size();
+            change.insert(change.end(), patch.begin(), patch.end());
+        });
+        for (const std::uint32_t at : change) mask.inside[at] = 1;
+    }
+    report.pixels = static_cast<std::size_t>(std::count(mask.inside.begin(), mask.inside.end(), 1));
+    return mask;
+}
+
+std::vector<GridLoop> contour(const RgbaImage& picture, const PixelMask& mask, float threshold) {
+    const Alpha alpha(picture, mask, 255.0 * threshold);
+    // An edge between two centres, by its lower left one: 2 (y w + x), plus 1 where it goes up. Squares have their
+    // lower left corner at a centre, from -1 on.
+    const int w = mask.width + 1;
+    auto edge = [&](int x, int y, int side) {
+        const int u = side == 1 ? x + 1 : x, v = side == 2 ? y + 1 : y;
+        return 2 * (static_cast<std::uint32_t>(v + 1) * static_cast<std::uint32_t>(w + 1) +
+                    static_cast<std::uint32_t>(u + 1)) +
+               (side == 1 || side == 3 ? 1u : 0u);
+    };
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> steps;
+    for (int y = -1; y < mask.height; ++y) {
+        for (int x = -1; x < mask.width; ++x) {
+            // Corners and sides counter-clockwise from the lower left one; side k goes from corner k on.
+            const bool in[4] = {alpha.inside(x, y), alpha.inside(x + 1, y), alpha.inside(x + 1, y + 1),
+                                alpha.inside(x, y + 1)};
+            const int count = in[0] + in[1] + in[2] + in[3];
+            if (count == 0 || count == 4) continue;
+            const bool saddle = count == 2 && in[0] == in[2];
+            const bool joined =
+                saddle && alpha.at(x, y) + alpha.at(x + 1, y) + alpha.at(x + 1, y + 1) + alpha.at(x, y + 1) >=
+                              4 * alpha.threshold();
+            for (int k = 0; k < 4; ++k) {
+                if (!in[k] || in[(k + 1) % 4]) continue;  // the inside ends on side k
+                int to = k;
+                if (joined) {
+                    do to = (to + 1) % 4;
+                    while (in[to] || !in[(to + 1) % 4]);
+                } else {
+                    do to = (to + 3) % 4;
+                    while (in[to] || !in[(to + 1) % 4]);
+                }
+                steps.emplace_back(edge(x, y, k), edge(x, y, to));
+            }
+        }
+    }
+    std::sort(steps.begin(), steps.end());
+    auto place = [&](std::uint32_t e) {
+        const bool up = e & 1;
+        const int u = static_cast<int>(e / 2 % static_cast<std::uint32_t>(w + 1)) - 1,
+                  v = static_cast<int>(e / 2 / static_cast<std::uint32_t>(w + 1)) - 1;
+        const double a = alpha.at(u, v), b = alpha.at(u + !up, v + up);
+        // Kept away from the centres, so that no two crossings fall together.
+        const double t = std::clamp((alpha.threshold() - a) / (b - a), 0.02, 0.98);
+        const double x = u + 0.5 + (up ? 0 : t), y = v + 0.5 + (up ? t : 0);
+        return GridPoint{
+            static_cast<std::int32_t>(std::lround(grid_units * std::clamp<double>(x, 0, mask.width))),
+            static_cast<std::int32_t>(std::lround(grid_units * std::clamp<double>(y, 0, mask.height)))};
+    };
+    std::vector<GridLoop> loops;
+    std::vector<bool> done(steps.size(), false);
+    for (std::size_t start = 0; start < steps.size(); ++start) {
+        if (done[start]) continue;
+        GridLoop loop;
+        for (std::size_t k = start; !done[k];) {
+            done[k] = true;
+            loop.push_back(place(steps[k].first));
+            k = static_cast<std::size_t>(
+                std::lower_bound(steps.begin(), steps.end(), std::pair{steps[k].second, std::uint32_t{0}}) -
+                steps.begin());
+        }
+        loops.push_back(std::move(loop));
+    }
+    std::stable_sort(loops.begin(), loops.end(), [](const GridLoop& a, const GridLoop& b) {
+        return std::abs(signed_area(a)) > std::abs(signed_area(b));
+    });
+    // The first is an island, whatever the size of its hole: no hole is larger than what is around it.
+    return loops;
+}
+
+std::vector<GridLoop> simplify(const std::vector<GridLoop>& loops, double tolerance) {
+    std::vector<Kept> all;
+    for (const GridLoop& loop : loops) {
+        Kept kept{loop, std::vector<bool>(loop.size(), false)};
+        // Two points to begin with: the lowest, and the one farthest from it.
+        std::size_t low = 0, far = 0;
+        for (std::size_t k = 0; k < loop.size(); ++k)
+            if (std::pair(loop[k].y, loop[k].x) < std::pair(loop[low].y, loop[low].x)) low = k;
+        double best = -1;
+        for (std::size_t k = 0; k < loop.size(); ++k) {
+            const double d = std::hypot(static_cast<double>(loop[k].x) - loop[low].x,
+                                        static_cast<double>(loop[k].y) - loop[low].y);
+            if (d > best) best = d, far = k;
+        }
+        kept.keep[low] = kept.keep[far] = true;
+        kept.split(low, far, tolerance);
+        kept.split(far, low, tolerance);
+        // A loop that is a line to this tolerance gets its widest points back.
+        for (const auto& [a, b] : {std::pair{low, far}, std::pair{far, low}})
+            if (std::count(kept.keep.begin(), kept.keep.end(), true) < 4)
+                if (const auto found = kept.farthest(a, b); found.first != a) kept.keep[found.first] = true;
+        all.push_back(std::move(kept));
+    }
+
+    // Segments that meet get their farthest point back, until none do: the contour itself does not meet.
+    constexpr std::int32_t cell = 16 * grid_units;
+    struct Segment {
+        std::uint32_t loop, from, to;
+    };
+    for (bool again = true; again;) {
+        again = false;
+        std::vector<Segment> segments;
+        for (std::size_t l = 0; l < all.size(); ++l) {
+            const std::vector<bool>& keep = all[l].keep;
+            for (std::size_t k = 0; k < keep.size(); ++k)
+                if (keep[k])
+                    segments.push_back({static_cast<std::uint32_t>(l), static_cast<std::uint32_t>(k),
+                                        static_cast<std::uint32_t>(all[l].after(k))});
+        }
+        auto ends = [&](const Segment& s) {
+            const GridLoop& loop = all[s.loop].loop;
+            return std::pair{loop[s.from], loop[s.to]};
+        };
+        std::vector<std::pair<std::uint64_t, std::uint32_t>> in_cell;
+        for (std::size_t s = 0; s < segments.size(); ++s) {
+            const auto [p, q] = ends(segments[s]);
+            for (std::int32_t y = std::min(p.y, q.y) / cell; y <= std::max(p.y, q.y) / cell; ++y)
+                for (std::int32_t x = std::min(p.x, q.x) / cell; x <= std::max(p.x, q.x) / cell; ++x)
+                    in_cell.emplace_back(static_cast<std::uint64_t>(y) << 32 | static_cast<std::uint32_t>(x),
+                                         static_cast<std::uint32_t>(s));
+        }
+        std::sort(in_cell.begin(), in_cell.end());
+        std::vector<bool> meets(segments.size(), false);
+        for (std::size_t i = 0; i < in_cell.size(); ++i) {
+            const auto [a, b] = ends(segments[in_cell[i].second]);
+            for (std::size_t k = i + 1; k < in_cell.size() && in_cell[k].first == in_cell[i].first; ++k) {
+                const auto [c, d] = ends(segments[in_cell[k].second]);
+                if (collide(a, b, c, d)) meets[in_cell[i].second] = meets[in_cell[k].second] = true;
+            }
+        }
+        for (std::size_t s = 0; s < segments.size(); ++s) {
+            if (!meets[s]) continue;
+            Kept& kept = all[segments[s].loop];
+            if (const auto found = kept.farthest(segments[s].from, segments[s].to);
+                found.first != segments[s].from) {
+                kept.keep[found.first] = true;
+                again = true;
+            }
+        }
+    }
+    std::vector<GridLoop> out;
+    for (const Kept& kept : all) {
+        GridLoop loop;
+        for (std::size_t k = 0; k < kept.keep.size(); ++k)
+            if (kept.keep[k]) loop.push_back(kept.loop[k]);
+        out.push_back(std::move(loop));
+    }
+    return out;
+}
+
+}  // namespace sinew

@@ -1,0 +1,204 @@
+// Bones JSON of flat figures: skeleton JSON in pixels, with layers (docs/cutout.md).
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "io/formats.h"
+#include "sinew/cutout.h"
+
+namespace sinew::io {
+
+namespace {
+
+using nlohmann::json;
+
+/// The file as one that parse_skeleton knows: points get a third number, what is not of a skeleton goes.
+Result<json> as_skeleton(const json& document, const std::string& name) {
+    json out = json::object();
+    for (const char* list : {"bones", "points"}) {
+        const auto found = document.find(list);
+        if (found == document.end()) continue;
+        json entries = *found;
+        if (entries.is_array())
+            for (std::size_t i = 0; i < entries.size(); ++i)
+                for (const char* key : {"head", "tail", "position"}) {
+                    if (!entries[i].is_object() || !entries[i].contains(key) || entries[i][key].is_null()) continue;
+                    json& point = entries[i][key];
+                    if (!point.is_array() || point.size() != 2)
+                        return input_error(name, "entry " + std::to_string(i) + " of \"" + list + "\": \"" + key +
+                                                     "\" must be two numbers [x, y], pixels from the upper left "
+                                                     "corner");
+                    point.push_back(0);
+                }
+        out[list] = std::move(entries);
+    }
+    return out;
+}
+
+/// A number of a member; `missing` where it is not there.
+Result<double> number(const json& object, const char* key, double missing, const std::string& where) {
+    const auto found = object.find(key);
+    if (found == object.end() || found->is_null()) return missing;
+    if (!found->is_number() || !std::isfinite(found->get<double>()))
+        return Error{ErrorCode::input, where + ": \"" + key + "\" must be a number"};
+    return found->get<double>();
+}
+
+Status read_smoothness(const json& document, const std::string& name, CutoutFigure& figure) {
+    constexpr float unsaid = std::numeric_limits<float>::quiet_NaN();
+    for (const char* list : {"bones", "points"}) {
+        const auto found = document.find(list);
+        if (found == document.end()) continue;
+        for (const json& entry : *found) {
+            const std::string where = "bone '" + figure.skeleton.joints[figure.smoothness.size()].name + "'";
+            const Result<double> value = number(entry, "smoothness", unsaid, where);
+            if (!value) return input_error(name, value.error().message);
+            if (*value <= 0 || *value > 16384)
+                return input_error(name, where + ": \"smoothness\" must be above 0 and at most 16384 pixels");
+            figure.smoothness.push_back(static_cast<float>(*value));
+        }
+    }
+    return Done{};
+}
+
+/// The picture's file, read and unpacked.
+Status read_picture(const std::filesystem::path& path, CutoutLayer& layer, Context* context) {
+    Result<std::vector<std::byte>> bytes = read_file(path);
+    if (!bytes) return bytes.error();
+    Result<RgbaImage> picture = decode_png(*bytes, path.string(), context);
+    if (!picture) return picture.error();
+    layer.path = path.string();
+    layer.png = std::move(*bytes);
+    layer.picture = std::move(*picture);
+    return Done{};
+}
+
+struct Ordered {
+    CutoutLayer layer;
+    double order;
+};
+
+Result<Ordered> read_layer(const json& entry, std::size_t index, const std::filesystem::path& folder,
+                           const Skeleton& skeleton, Context* context) {
+    const std::string where = "layer " + std::to_string(index);
+    if (!entry.is_object()) return Error{ErrorCode::input, where + " must be an object"};
+    Ordered out;
+    CutoutLayer& layer = out.layer;
+    const auto image = entry.find("image");
+    if (image == entry.end() || !image->is_string() || image->get<std::string>().empty())
+        return Error{ErrorCode::input, where + " needs an \"image\", the path of a PNG from this file's folder"};
+    const std::filesystem::path path(image->get<std::string>());
+    layer.name = path.stem().string();
+    if (const auto name = entry.find("name"); name != entry.end()) {
+        if (!name->is_string() || name->get<std::string>().empty())
+            return Error{ErrorCode::input, where + ": \"name\" must be a string that is not empty"};
+        layer.name = name->get<std::string>();
+    }
+    const std::string place = where + " ('" + layer.name.substr(0, 120) + "')";
+    if (const auto offset = entry.find("offset"); offset != entry.end() && !offset->is_null()) {
+        const bool two =
+            offset->is_array() && offset->size() == 2 && (*offset)[0].is_number() && (*offset)[1].is_number();
+        for (std::size_t k = 0; two && k < 2; ++k) layer.offset[k] = (*offset)[k].get<double>();
+        if (!two || !(std::abs(layer.offset[0]) <= 65536 && std::abs(layer.offset[1]) <= 65536))
+            return Error{ErrorCode::input, place + ": \"offset\" must be two numbers [x, y] within 65536 pixels"};
+    }
+    const Result<double> order = number(entry, "order", static_cast<double>(index), place);
+    if (!order) return order.error();
+    out.order = *order;
+
+    const auto bones = entry.find("bones");
+    const bool all = bones == entry.end() || bones->is_null() || *bones == "all";
+    if (!all && !bones->is_array())
+        return Error{ErrorCode::input, place + ": \"bones\" must be a list of names, or \"all\""};
+    std::set<std::uint32_t> joints;
+    for (std::uint32_t j = 0; all && j < skeleton.joints.size(); ++j) joints.insert(j);
+    for (std::size_t k = 0; !all && k < bones->size(); ++k) {
+        const json& name = (*bones)[k];
+        if (!name.is_string()) return Error{ErrorCode::input, place + ": \"bones\" must be a list of names"};
+        bool found = false;
+        for (std::uint32_t j = 0; j < skeleton.joints.size(); ++j)
+            if (skeleton.joints[j].name == name.get<std::string>()) joints.insert(j), found = true;
+        if (!found)
+            return Error{ErrorCode::input,
+                         place + ": there is no bone '" + name.get<std::string>().substr(0, 120) + "'"};
+    }
+    if (joints.empty()) return Error{ErrorCode::input, place + ": \"bones\" is empty: no bone would move it"};
+    layer.joints.assign(joints.begin(), joints.end());
+    if (Status read = read_picture(path.is_absolute() ? path : folder / path, layer, context); !read)
+        return Error{read.error().code, place + ": " + read.error().message};
+    return out;
+}
+
+}  // namespace
+
+Result<CutoutFigure> load_cutout(const std::filesystem::path& bones,
+                                 const std::optional<std::filesystem::path>& picture, Context* context) {
+    const std::string name = bones.string();
+    const Result<std::vector<std::byte>> bytes = read_file(bones);
+    if (!bytes) return bytes.error();
+    const Result<json> document = parse_json(as_text(*bytes), name);
+    if (!document) return document.error();
+    if (!document->is_object()) return input_error(name, "the bones of a figure must be an object with \"bones\"");
+    const Result<json> plain = as_skeleton(*document, name);
+    if (!plain) return plain.error();
+    Result<Skeleton> skeleton = parse_skeleton(plain->dump(-1, ' ', false, json::error_handler_t::replace), name);
+    if (!skeleton) return skeleton.error();
+
+    CutoutFigure figure;
+    figure.skeleton = std::move(*skeleton);
+    if (Status read = read_smoothness(*document, name, figure); !read) return read.error();
+
+    const auto layers = document->find("layers");
+    if (picture) {
+        if (layers != document->end())
+            return Error{ErrorCode::usage, name +
+                                               " has layers, which name their own pictures: give it as the input, "
+                                               "without --bones"};
+        CutoutLayer layer;
+        if (Status read = read_picture(*picture, layer, context); !read) return read.error();
+        layer.name = picture->stem().string();
+        for (std::uint32_t j = 0; j < figure.skeleton.joints.size(); ++j) layer.joints.push_back(j);
+        figure.layers.push_back(std::move(layer));
+    } else {
+        if (layers == document->end() || !layers->is_array() || layers->empty())
+            return input_error(name,
+                               "there is no picture: \"layers\" must be a list of objects with \"image\" (or "
+                               "give a PNG as the input and this file as --bones)");
+        std::vector<Ordered> read;
+        std::set<std::string> names;
+        for (std::size_t i = 0; i < layers->size(); ++i) {
+            Result<Ordered> layer = read_layer((*layers)[i], i, bones.parent_path(), figure.skeleton, context);
+            if (!layer) return input_error(name, layer.error().message);
+            if (!names.insert(layer->layer.name).second)
+                return input_error(name,
+                                   "two layers are called '" + layer->layer.name + "': give each its own \"name\"");
+            read.push_back(std::move(*layer));
+        }
+        std::stable_sort(read.begin(), read.end(),
+                         [](const Ordered& a, const Ordered& b) { return a.order < b.order; });
+        for (Ordered& o : read) figure.layers.push_back(std::move(o.layer));
+    }
+
+    double width = 1, height = 1;
+    for (const CutoutLayer& layer : figure.layers) {
+        width = std::max(width, std::ceil(layer.offset[0] + layer.picture.width));
+        height = std::max(height, std::ceil(layer.offset[1] + layer.picture.height));
+    }
+    if (width > 16384 || height > 16384)
+        return input_error(name, "the layers reach over " + std::to_string(static_cast<long>(width)) + " x " +
+                                     std::to_string(static_cast<long>(height)) +
+                                     " pixels, and at most 16384 each way are possible (move them together)");
+    figure.width = static_cast<int>(width);
+    figure.height = static_cast<int>(height);
+    for (Joint& joint : figure.skeleton.joints) {
+        const auto turned = [&](const Vec3& p) { return Vec3{p.x, static_cast<float>(height - double{p.y}), 0}; };
+        joint.position = turned(joint.position);
+        if (joint.tail) joint.tail = turned(*joint.tail);
+        joint.ends_at_tail = joint.tail.has_value();
+    }
+    return figure;
+}
+
+}  // namespace sinew::io
