@@ -106,6 +106,30 @@ TEST(Conduction, IsSymmetricAndJoinsWhatTheDomainJoins) {
     }
 }
 
+TEST(Conduction, EdgesAndCornersConductOnlyWhereNothingElseDoes) {
+    VoxelGrid grid;
+    grid.transform.resolution = 32;
+    grid.boundary = BitGrid(32);
+    grid.interior = BitGrid(32);
+    // A staircase that meets at an edge and then at a corner; and two leaves at an edge with a way around.
+    for (const auto& [x, y, z] :
+         {std::array{1, 1, 1}, {2, 2, 1}, {3, 3, 2}, {20, 20, 20}, {21, 20, 20}, {21, 21, 20}})
+        grid.boundary.set(x, y, z);
+    const Domain domain = std::move(*build_domain(grid, {}, DomainKind::sparse));
+    ASSERT_EQ(domain.component_count, 2u);
+    const Conduction c = make_conduction(domain, {});
+    const auto between = [&](std::array<int, 3> a, std::array<int, 3> b) {
+        const std::uint32_t i = domain.leaf_at(a[0], a[1], a[2]), j = domain.leaf_at(b[0], b[1], b[2]);
+        float sum = 0;
+        for (std::uint32_t k = c.first[i]; k < c.first[i + 1]; ++k) sum += c.to[k] == j ? c.conductance[k] : 0;
+        return sum;
+    };
+    EXPECT_EQ(between({1, 1, 1}, {2, 2, 1}), 0.25f);
+    EXPECT_EQ(between({2, 2, 1}, {3, 3, 2}), 0.25f);
+    EXPECT_EQ(between({20, 20, 20}, {21, 20, 20}), 1);
+    EXPECT_EQ(between({20, 20, 20}, {21, 21, 20}), 0);
+}
+
 TEST(Conduction, IsAreaOverDistanceAcrossLevels) {
     const Domain domain = domain_of(test::l_corner(), 64);
     const Conduction c = make_conduction(domain, {});
@@ -173,13 +197,17 @@ TEST(Heat, WhatIsInOneColumnDoesNotChangeAnother) {
     const Conduction c = make_conduction(domain, {});
     const HeatSolver solver(c, std::vector<float>(c.size(), 0.01f));
     const auto n = static_cast<std::uint32_t>(c.size());
+    const Columns columns{{{5, 1.0f}}, {{n / 3, 1.0f}}, {{n - 7, 1.0f}}};
     std::vector<Row> alone, together;
-    solver.solve(Columns{{{n / 3, 1.0f}}}, alone);
-    solver.solve(Columns{{{5, 1.0f}}, {{n / 3, 1.0f}}, {{n - 7, 1.0f}}}, together);
-    for (std::size_t i = 0; i < c.size(); ++i) {
-        ASSERT_EQ(alone[i][0], together[i][1]);
-        ASSERT_GE(together[i][1], -1e-5);
-        ASSERT_LE(together[i][1], 1 + 1e-5);
+    solver.solve(columns, together);
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+        alone.clear();
+        solver.solve({&columns[k], 1}, alone);
+        for (std::size_t i = 0; i < c.size(); ++i) {
+            ASSERT_EQ(alone[i][0], together[i][k]);
+            ASSERT_GE(together[i][k], -1e-5);
+            ASSERT_LE(together[i][k], 1 + 1e-5);
+        }
     }
 }
 

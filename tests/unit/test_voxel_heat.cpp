@@ -155,12 +155,26 @@ TEST(VoxelHeat, LoosePartsAreBridgedAndEveryVertexIsCounted) {
     }
 }
 
+TEST(VoxelHeat, APartWithoutBonesFollowsWhatIsNearest) {
+    test::Character c = test::u_tube();
+    const std::size_t first = c.positions.size();
+    const Vec3 left = c.skeleton.joints[c.joint("left")].position;
+    const test::Shape box = test::box({left.x - 0.35, left.y - 0.3, left.z}, {0.08, 0.08, 0.08}, 2);
+    test::append(c, box.positions, box.triangles, 0);
+    const Binding binding = bound(c, heat(64));
+    EXPECT_EQ(binding.report().bridged_components, 1u);
+    EXPECT_EQ(binding.report().coverage[static_cast<std::size_t>(Coverage::bridged)], c.positions.size() - first);
+    const SkinWeights w = *binding.weights();
+    for (std::size_t v = first; v < c.positions.size(); ++v) EXPECT_GT(weight_of(w, v, c.joint("left")), 0.95f);
+}
+
 TEST(VoxelHeat, ALongSheetFarFromItsBoneKeepsWeights) {
     // A sheet cools to nothing within a few voxels of its bones; what arrives at its far end is what left them.
     test::Character c = test::strip(64);
     c.skeleton.joints[1].position = {c.skeleton.joints[0].position.x + 0.05f, c.skeleton.joints[0].position.y,
                                      c.skeleton.joints[0].position.z};
     c.skeleton.joints[1].tail = c.skeleton.joints[1].position;
+    c.skeleton.joints[1].tail->x += 0.05f;
     const Binding binding = bound(c, heat(128));
     EXPECT_EQ(binding.report().covered(), 1);
     const SkinWeights w = *binding.weights();
