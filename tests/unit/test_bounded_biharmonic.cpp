@@ -262,7 +262,9 @@ TEST(BoundedBiharmonic, ThreadsDoNotChangeABit) {
 
 TEST(BoundedBiharmonic, LoosePartsAndDefectsBindOrSayWhy) {
     const test::Character robot = test::robot();
-    for (const test::Defect& defect : test::defects()) {
+    // Those that change the volume or the mesh's parts; voxel-heat, which shares the way there, binds all of them.
+    for (const char* name : {"soup", "floating", "zero_area", "unused", "single_triangle", "nan"}) {
+        const test::Defect& defect = *test::find_defect(name);
         const test::Character c = defect.apply(robot);
         const Result<Binding> binding = bind(c.mesh(), c.skeleton, energy(32));
         if (*defect.error) {
