@@ -7,6 +7,7 @@
 #include <set>
 
 #include "characters/figures.h"
+#include "cutout/contour.h"
 #include "cutout/triangulate.h"
 #include "sinew/bind.h"
 #include "sinew/cutout.h"
@@ -221,6 +222,23 @@ TEST(Outline, RefusesEmptyPicturesAndBadOptions) {
           OutlineOptions{0.5f, 1, 5000, 0}, OutlineOptions{0.5f, 1, 0, -1}})
         EXPECT_EQ(outline_mesh(good, options).error().code, ErrorCode::usage);
     EXPECT_TRUE(outline_mesh(draw(1, 1, disc(0.5, 0.5, 9)), {0.5f, 0.75f, 0, 0}).ok());
+}
+
+TEST(Simplify, PutsPointsBackWhereLoopsWouldCross) {
+    // A disc that becomes an octagon within this tolerance, and a square hole whose corners would stick out of it.
+    const Shape square = [](double x, double y) {
+        const double c = std::cos(std::numbers::pi / 8), s = std::sin(std::numbers::pi / 8);
+        const double u = c * (x - 50) + s * (y - 50), v = -s * (x - 50) + c * (y - 50);
+        return std::max(std::abs(u + v), std::abs(u - v)) / std::numbers::sqrt2 - 27.3;
+    };
+    const RgbaImage ring = draw(100, 100, cut(disc(50, 50, 40), square));
+    OutlineReport report;
+    const PixelMask mask = figure_mask(ring, {}, report);
+    const std::vector<GridLoop> exact = contour(ring, mask, 0.5f);
+    ASSERT_EQ(exact.size(), 2u);
+    const std::vector<GridLoop> coarse = simplify(exact, 6 * grid_units);
+    EXPECT_LT(coarse[0].size(), exact[0].size() / 3);
+    EXPECT_TRUE(triangulate(coarse, {}, {}, nullptr).sound);
 }
 
 TEST(Triangulate, SplitsUntilNoAngleIsSmall) {
