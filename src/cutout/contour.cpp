@@ -254,6 +254,14 @@ std::vector<GridLoop> simplify(const std::vector<GridLoop>& loops, double tolera
         kept.keep[low] = kept.keep[far] = true;
         kept.split(low, far, tolerance);
         kept.split(far, low, tolerance);
+        // Of two points less than a pixel apart one will do: triangles would have to be as small as they are near.
+        for (std::size_t k = 0; k < loop.size(); ++k) {
+            if (!kept.keep[k]) continue;
+            const std::size_t b = kept.after(k), c = kept.after(b);
+            if (b == k || c == k || std::hypot(loop[b].x - loop[k].x, loop[b].y - loop[k].y) >= grid_units)
+                continue;
+            if (kept.farthest(k, c).second <= tolerance) kept.keep[b] = false;
+        }
         // A loop that is a line to this tolerance gets its widest points back.
         for (const auto& [a, b] : {std::pair{low, far}, std::pair{far, low}})
             if (std::count(kept.keep.begin(), kept.keep.end(), true) < 4)

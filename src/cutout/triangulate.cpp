@@ -464,7 +464,7 @@ private:
             static_cast<double>(area2(mesh_.at(t.corner[0]), mesh_.at(t.corner[1]), mesh_.at(t.corner[2])));
         const double radius = length[0] * length[1] * length[2] / (2 * area);
         if (options_.spacing > 0 && radius > options_.spacing) return true;
-        if (radius <= ratio_ * length[least] || length[least] < options_.least_edge) return false;
+        if (radius <= ratio_ * length[least] || radius < options_.least_edge) return false;
         return !spans_corner(t.corner[next(least)], t.corner[previous(least)]);
     }
 

@@ -76,6 +76,10 @@ TEST(Outline, KeepsAreaHolesAndIslandsAndHasNoSlivers) {
         RgbaImage picture;
         std::size_t islands, holes;
     };
+    // What an enlarged picture has: at every corner the contour has two points less than a pixel apart.
+    const Shape stairs = [](double x, double y) {
+        return disc(150, 150, 120)(12 * std::floor(x / 12) + 6, 12 * std::floor(y / 12) + 6);
+    };
     const Case cases[] = {
         {"gingerbread", draw(200, 320, gingerbread()), 1, 0},
         {"caped", draw(200, 320, caped()), 1, 0},
@@ -85,6 +89,7 @@ TEST(Outline, KeepsAreaHolesAndIslandsAndHasNoSlivers) {
          draw(200, 200, join({cut(disc(100, 100, 80), disc(100, 100, 50)), disc(100, 100, 30)})), 2, 1},
         {"square", draw(100, 100, box(10, 10, 90, 90)), 1, 0},
         {"whole picture", draw(64, 48, box(-9, -9, 99, 99)), 1, 0},
+        {"stairs", draw(300, 300, stairs), 1, 0},
         {"thin", draw(120, 20, box(5, 8, 115, 11)), 1, 0},
     };
     for (const Case& c : cases) {
