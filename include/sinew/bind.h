@@ -141,8 +141,8 @@ struct BindReport {
 struct KeptVolume;  ///< what is measured at the leaves of the volume
 
 /// A finished bind that keeps its distances: other falloffs and limits cost milliseconds (seed 003, §9). A value:
-/// copies are independent, but share the volume, which never changes. With its volume (BindOptions::keep_volume) it
-/// can weight other meshes.
+/// copies are independent, but share the volume, which never changes. It can be written to bytes and read
+/// back, and with its volume (BindOptions::keep_volume) it can weight other meshes.
 class Binding {
 public:
     const BindReport& report() const { return report_; }
@@ -183,11 +183,20 @@ public:
     /// topology, and O(V) for the rest.
     Result<Binding> rebind(const MeshView& mesh, const Skeleton& skeleton, Context* context = nullptr) const;
 
+    /// The whole binding, little-endian, with a checksum (docs/binding.md). The same binding gives the same bytes.
+    std::vector<std::byte> to_bytes() const;
+    /// Reads it back: its weights are the same bits. Whatever the bytes are, the answer is a binding whose every
+    /// index is in range and every number finite, or an error that says what is wrong where.
+    static Result<Binding> from_bytes(std::span<const std::byte> bytes);
+
 private:
     friend Result<SkinWeights> adjusted_weights(const Binding&, const MeshView&, const Skeleton&,
                                                 const FalloffOptions&, const FinishOptions&, const Adjustments&,
                                                 EditReport*, Context*);
     friend Result<Binding> bind(const MeshView&, const Skeleton&, const BindOptions&, Context*);
+    template <typename Archive>
+    Status transfer(Archive& archive);  // binding_file.cpp
+
     BindReport report_;
     BindOptions options_;
     Skeleton skeleton_;

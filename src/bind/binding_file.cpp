@@ -1,0 +1,500 @@
+// A Binding as bytes (docs/binding.md): magic, version, sections, checksum; little-endian throughout. Each part is
+// described once, by transfer(), for the archive that writes and the one that reads.
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "bind/kept_volume.h"
+#include "core/geometry.h"
+#include "core/hash.h"
+#include "domain/leaf_index.h"
+
+namespace sinew {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "write bytes in reverse on such a machine");
+
+constexpr char kMagic[9] = "SINEWBND";
+constexpr std::uint32_t kVersion = 1;
+constexpr std::uint16_t kNoJoint = 0xffff;  // skeletons have at most 65534 joints
+
+Error broken(const std::string& what) { return {ErrorCode::input, "binding: " + what}; }
+
+template <typename T>
+concept Plain = (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) || std::is_enum_v<T>;
+
+// Both archives have the same functions; what one writes the other reads. A reader that has failed goes on with
+// zeros and empty lists.
+class Writer {
+public:
+    static constexpr bool reads = false;
+
+    void section(const char (&name)[5], auto&& body) {
+        raw(name, 4);
+        const std::size_t at = bytes.size();
+        bytes.resize(at + 8);
+        body();
+        const std::uint64_t size = bytes.size() - at - 8;
+        std::memcpy(bytes.data() + at, &size, 8);
+    }
+    template <Plain T>
+    void value(T& v) {
+        raw(&v, sizeof v);
+    }
+    void flag(bool& v) { bytes.push_back(std::byte{v}); }
+    void count(std::size_t& n) {
+        std::uint64_t wide = n;
+        value(wide);
+    }
+    void text(std::string& s) { counted(s.data(), s.size(), 1); }
+    template <Plain T>
+    void values(std::vector<T>& v) {
+        counted(v.data(), v.size(), sizeof(T));
+    }
+    void flags(std::vector<bool>& v) {
+        std::size_t n = v.size();
+        count(n);
+        for (const bool b : v) bytes.push_back(std::byte{b});
+    }
+    /// Joints in 16 bits.
+    void joints(std::vector<std::uint32_t>& v) {
+        std::vector<std::uint16_t> narrow(v.size());
+        for (std::size_t i = 0; i < v.size(); ++i)
+            narrow[i] = v[i] == DistanceTable::none ? kNoJoint : static_cast<std::uint16_t>(v[i]);
+        values(narrow);
+    }
+    template <typename T>
+    void list(std::vector<T>& v, auto&& element) {
+        std::size_t n = v.size();
+        count(n);
+        for (T& item : v) element(item);
+    }
+
+    std::vector<std::byte> bytes;
+
+private:
+    void raw(const void* from, std::size_t n) {
+        const auto* first = static_cast<const std::byte*>(from);
+        bytes.insert(bytes.end(), first, first + n);
+    }
+    void counted(const void* from, std::size_t n, std::size_t size) {
+        count(n);
+        raw(from, n * size);
+    }
+};
+
+class Reader {
+public:
+    static constexpr bool reads = true;
+
+    explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes), end_(bytes.size()) {}
+
+    void section(const char (&name)[5], auto&& body) {
+        char found[4]{};
+        std::uint64_t size = 0;
+        raw(found, 4);
+        value(size);
+        if (!failed_ && std::memcmp(found, name, 4) != 0) fail(std::string("there is no section '") + name + "'");
+        if (!failed_ && size > end_ - at_) fail(std::string("section '") + name + "' is longer than the file");
+        if (failed_) return;
+        const std::size_t whole = end_;
+        end_ = at_ + static_cast<std::size_t>(size);
+        body();
+        if (!failed_ && at_ != end_) fail(std::string("section '") + name + "' has bytes that mean nothing");
+        end_ = whole;
+    }
+    template <Plain T>
+    void value(T& v) {
+        v = T{};
+        raw(&v, sizeof v);
+    }
+    void flag(bool& v) {
+        std::uint8_t byte = 0;
+        value(byte);
+        if (byte > 1) fail("a flag is neither 0 nor 1");
+        v = byte == 1;
+    }
+    void count(std::size_t& n) {
+        std::uint64_t wide = 0;
+        value(wide);
+        n = static_cast<std::size_t>(wide);
+    }
+    void text(std::string& s) {
+        s.assign(room_for(1), '\0');
+        raw(s.data(), s.size());
+    }
+    template <Plain T>
+    void values(std::vector<T>& v) {
+        v.assign(room_for(sizeof(T)), T{});
+        raw(v.data(), v.size() * sizeof(T));
+    }
+    void flags(std::vector<bool>& v) {
+        v.assign(room_for(1), false);
+        for (std::size_t i = 0; i < v.size(); ++i) {
+            bool b = false;
+            flag(b);
+            v[i] = b;
+        }
+    }
+    void joints(std::vector<std::uint32_t>& v) {
+        std::vector<std::uint16_t> narrow;
+        values(narrow);
+        v.resize(narrow.size());
+        for (std::size_t i = 0; i < v.size(); ++i) v[i] = narrow[i] == kNoJoint ? DistanceTable::none : narrow[i];
+    }
+    template <typename T>
+    void list(std::vector<T>& v, auto&& element) {
+        const std::size_t n = room_for(1);
+        v.clear();
+        for (std::size_t i = 0; i < n && !failed_; ++i) element(v.emplace_back());
+    }
+
+    bool at_end() const { return at_ == end_; }
+    const std::optional<Error>& failed() const { return failed_; }
+
+    void fail(const std::string& what) {
+        if (!failed_) failed_ = broken("byte " + std::to_string(at_) + ": " + what);
+    }
+
+private:
+    void raw(void* to, std::size_t n) {
+        if (n > end_ - at_) fail("the file or a section of it ends too early");
+        if (failed_ || n == 0) return;
+        std::memcpy(to, bytes_.data() + at_, n);
+        at_ += n;
+    }
+    /// A count of elements of at least so many bytes, all of which must still be there. 0 on failure.
+    std::size_t room_for(std::size_t size) {
+        std::uint64_t n = 0;
+        value(n);
+        if (n > (end_ - at_) / size) fail("a list of " + std::to_string(n) + " does not fit into what is left");
+        return failed_ ? 0 : static_cast<std::size_t>(n);
+    }
+
+    std::span<const std::byte> bytes_;
+    std::size_t at_ = 0, end_;
+    std::optional<Error> failed_;
+};
+
+template <typename Archive>
+void transfer_options(Archive& a, BindOptions& o) {
+    std::string method(to_string(o.method));
+    a.text(method);
+    if constexpr (Archive::reads) {
+        o.method = static_cast<Method>(-1);  // which check() refuses
+        for (const MethodInfo& m : methods())
+            if (m.name == method) o.method = m.method;
+    }
+    a.value(o.voxels.resolution);
+    a.flag(o.voxels.winding_numbers);
+    a.flag(o.voxels.repair_facing);
+    a.value(o.voxels.voxelizer);
+    a.value(o.domain);
+    a.value(o.penalty);
+    a.value(o.overshoot);
+    for (float& end : o.hard_range) a.value(end);
+    a.value(o.rings);
+    a.flag(o.all_pairs);
+    FalloffOptions& f = o.falloff;
+    a.value(f.law);
+    for (float* number :
+         {&f.alpha, &f.lambda_min, &f.lambda_max, &f.tolerance, &f.smoothness, &f.threshold, &f.power})
+        a.value(*number);
+    a.value(f.neighbours);
+    a.values(f.map.of_joint);
+    a.values(f.map.of_vertex);
+    a.value(o.finish.max_influences);
+    a.value(o.finish.limit_rule);
+    a.value(o.finish.prune);
+    a.flag(o.keep_volume);
+}
+
+void transfer_place(auto& a, Vec3& p) {
+    a.value(p.x);
+    a.value(p.y);
+    a.value(p.z);
+}
+
+void transfer_skeleton(auto& a, Skeleton& s) {
+    a.list(s.joints, [&](Joint& j) {
+        a.text(j.name);
+        a.value(j.parent);
+        transfer_place(a, j.position);
+        a.flag(j.deform);
+        a.value(j.reason);
+    });
+    a.list(s.skins, [&](std::vector<std::uint32_t>& skin) { a.joints(skin); });
+}
+
+void transfer_report(auto& a, BindReport& r) {
+    MeshDefects& d = r.defects;
+    for (std::size_t* n : {&d.parts,
+                           &d.open_parts,
+                           &d.flipped_parts,
+                           &d.flipped_triangles,
+                           &d.boundary_edges,
+                           &d.holes,
+                           &d.nonmanifold_edges,
+                           &d.duplicate_triangles,
+                           &d.degenerate_triangles,
+                           &d.unused_vertices,
+                           &d.welded_vertices,
+                           &r.boundary_voxels,
+                           &r.interior_voxels,
+                           &r.exterior_voxels,
+                           &r.ambiguous_voxels,
+                           &r.ambiguous_inside,
+                           &r.bone_voxels,
+                           &r.leaves,
+                           &r.links,
+                           &r.components,
+                           &r.bridged_components})
+        a.count(*n);
+    a.joints(r.snapped_joints);
+    a.value(r.reused);
+    a.value(r.farthest_outside);
+    a.list(r.warnings, [&](std::string& warning) { a.text(warning); });
+}
+
+template <typename Archive>
+void transfer_domain(Archive& a, Domain& d) {
+    GridTransform& g = d.transform;
+    a.value(g.resolution);
+    for (double& c : g.origin) a.value(c);
+    a.value(g.voxel);
+    a.value(g.unit);
+    // A leaf is one word: x, y, z, level, boundary.
+    std::vector<std::uint64_t> words;
+    if constexpr (!Archive::reads)
+        for (const Domain::Leaf& l : d.leaves)
+            words.push_back(l.x | std::uint64_t{l.y} << 16 | std::uint64_t{l.z} << 32 |
+                            std::uint64_t{l.level} << 48 | std::uint64_t{l.boundary} << 56);
+    a.values(words);
+    if constexpr (Archive::reads)
+        for (const std::uint64_t w : words) {
+            if (w >> 57) a.fail("a leaf is neither of the boundary nor not");
+            d.leaves.push_back({static_cast<std::uint16_t>(w), static_cast<std::uint16_t>(w >> 16),
+                                static_cast<std::uint16_t>(w >> 32), static_cast<std::uint8_t>(w >> 48),
+                                (w >> 56) != 0});
+        }
+    a.values(d.component);
+    a.value(d.component_count);
+}
+
+template <typename Archive>
+void transfer_field(Archive& a, KeptField& kept) {
+    a.joints(kept.joints);
+    a.flags(kept.seeded);
+    bool strengths = std::holds_alternative<LeafStrengths>(kept.field);
+    a.flag(strengths);
+    if (Archive::reads && strengths) kept.field = LeafStrengths{};
+    if (strengths) {
+        auto& field = std::get<LeafStrengths>(kept.field);
+        a.count(field.width);
+        a.values(field.strength);
+    } else {
+        auto& field = std::get<LeafDistances>(kept.field);
+        a.count(field.width);
+        a.joints(field.joint);
+        a.values(field.distance);
+    }
+}
+
+bool is_finite(const Vec3& p) { return std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z); }
+
+// What readers may rely on.
+
+Status check_rows(const std::vector<std::uint32_t>& joint, const std::vector<float>& value, std::size_t vertices,
+                  std::size_t width, std::size_t joints, FieldKind kind) {
+    if (width < 1 || width > joints || joint.size() != vertices * width || value.size() != joint.size())
+        return broken("the table is not vertices × width long");
+    const bool distances = kind == FieldKind::distance;
+    for (std::size_t at = 0; at < joint.size(); ++at) {
+        const std::string place = "vertex " + std::to_string(at / width) + " ";
+        const float x = value[at];
+        if (joint[at] == DistanceTable::none) {
+            if (!(distances ? x == INFINITY : x == 0)) return broken(place + "has a value without a joint");
+            continue;
+        }
+        if (joint[at] >= joints)
+            return broken(place + "has joint " + std::to_string(joint[at]) + " of " + std::to_string(joints));
+        if (!(x >= 0 && x < INFINITY)) return broken(place + "has a value that is negative or not finite");
+        if (at % width == 0) continue;
+        const float before = value[at - 1];
+        if (joint[at - 1] == DistanceTable::none || (distances ? x < before : x > before))
+            return broken(place + "has a row that is not sorted");
+    }
+    return Done{};
+}
+
+Status check_field(const KeptField& kept, const Domain& domain, std::size_t joints, FieldKind kind) {
+    const std::size_t leaves = domain.leaves.size(), members = kept.joints.size();
+    std::vector<bool> member(joints, false);
+    for (std::size_t k = 0; k < members; ++k) {
+        if (kept.joints[k] >= joints || (k > 0 && kept.joints[k] <= kept.joints[k - 1]))
+            return broken("the joints of a field are not ascending joints of the skeleton");
+        member[kept.joints[k]] = true;
+    }
+    if (kept.seeded.size() != domain.component_count)
+        return broken("a field does not say which components have seeds");
+    const auto is_long = [&](std::size_t size, std::size_t width) { return size == leaves * width; };
+    if (const auto* field = std::get_if<LeafStrengths>(&kept.field)) {
+        if (kind != FieldKind::strength) return broken("the method measures distances, and a field has strengths");
+        if (field->width != members || !is_long(field->strength.size(), members))
+            return broken("a field is not leaves × joints long");
+        for (const float h : field->strength)
+            if (!(h >= 0 && h < INFINITY)) return broken("a field has a strength that is negative or not finite");
+        return Done{};
+    }
+    const auto& field = std::get<LeafDistances>(kept.field);
+    if (kind != FieldKind::distance) return broken("the method measures strengths, and a field has distances");
+    if (field.joint.empty() && leaves > 0)
+        return field.width == members && is_long(field.distance.size(), members)
+                   ? Status(Done{})
+                   : broken("a field is not leaves × joints long");
+    if (field.width < 1 || field.width > std::size_t{GeodesicSolver::kMaxNearest} ||
+        !is_long(field.joint.size(), field.width) || !is_long(field.distance.size(), field.width))
+        return broken("a field is not leaves × nearest joints long");
+    for (const std::uint32_t j : field.joint)
+        if (j != DistanceTable::none && (j >= joints || !member[j]))
+            return broken("a field has a joint that is not of its set");
+    return Done{};
+}
+
+Status check_volume(KeptVolume& volume, std::size_t joints, FieldKind kind) {
+    Domain& domain = volume.domain;
+    const GridTransform& g = domain.transform;
+    VoxelizeOptions voxels;
+    voxels.resolution = g.resolution;
+    if (Status ok = check(voxels); !ok) return broken("the volume: " + ok.error().message);
+    bool finite = g.voxel > 0 && g.voxel < INFINITY && g.unit > 0 && g.unit < INFINITY;
+    for (const double c : g.origin) finite = finite && std::abs(c) < 2 * double{kLargestCoordinate};
+    if (!finite) return broken("the volume has no place in the scene");
+    if (!index_leaves(domain)) return broken("the leaves of the volume are not those of an octree");
+    if (domain.component.size() != domain.leaves.size() || domain.component_count > domain.leaves.size())
+        return broken("the components of the volume are not those of its leaves");
+    for (const std::uint32_t c : domain.component)
+        if (c >= domain.component_count) return broken("a leaf belongs to a component that there is not");
+    for (const KeptField& kept : volume.fields)
+        if (Status ok = check_field(kept, domain, joints, kind); !ok) return ok;
+    return Done{};
+}
+
+}  // namespace
+
+template <typename Archive>
+Status Binding::transfer(Archive& a) {
+    a.section("skel", [&] { transfer_skeleton(a, skeleton_); });
+    a.section("opts", [&] { transfer_options(a, options_); });
+    a.section("bone", [&] {
+        a.list(bones_, [&](Bone& b) {
+            a.value(b.joint);
+            transfer_place(a, b.head);
+            transfer_place(a, b.tail);
+            a.flag(b.open_head);
+            a.flag(b.open_tail);
+        });
+    });
+    a.section("mesh", [&] {
+        a.value(mesh_hash_);
+        a.values(coverage_);
+    });
+    a.section("rprt", [&] { transfer_report(a, report_); });
+    a.section("dist", [&] {
+        a.count(distances_.width);
+        a.value(distances_.unit);
+        a.joints(distances_.joint);
+        a.values(distances_.distance);
+    });
+    a.section("infl", [&] {
+        a.count(influences_.width);
+        a.joints(influences_.joint);
+        a.values(influences_.strength);
+    });
+    // The volume never changes: the reader fills one of its own.
+    KeptVolume read;
+    bool kept = volume_ != nullptr;
+    a.section("volu", [&] {
+        a.flag(kept);
+        if (!kept) return;
+        KeptVolume& volume = Archive::reads ? read : const_cast<KeptVolume&>(*volume_);
+        transfer_domain(a, volume.domain);
+        a.list(volume.fields, [&](KeptField& field) { transfer_field(a, field); });
+    });
+    if constexpr (Archive::reads) {
+        if (a.failed()) return *a.failed();
+        if (!a.at_end()) return broken("there are bytes behind the last section");
+        if (Status ok = check_skeleton(skeleton_); !ok) return broken(ok.error().message);
+        if (Status ok = check(options_); !ok) return broken(ok.error().message);
+        const std::size_t joints = skeleton_.joints.size(), vertices = coverage_.size();
+        FieldKind kind = FieldKind::distance;
+        for (const MethodInfo& m : methods())
+            if (m.method == options_.method) kind = m.field;
+        for (const Joint& j : skeleton_.joints)
+            if (to_string(j.reason).empty()) return broken("joint '" + j.name + "' has no known reason");
+        for (const Bone& b : bones_)
+            if (b.joint >= joints || !is_finite(b.head) || !is_finite(b.tail))
+                return broken("a bone has no joint or no place");
+        for (const std::uint32_t j : report_.snapped_joints)
+            if (j >= joints) return broken("a snapped joint is not of the skeleton");
+        if (to_string(report_.reused).empty() || !std::isfinite(report_.farthest_outside))
+            return broken("the report is not one");
+        report_.coverage = {};
+        for (const Coverage how : coverage_) {
+            if (to_string(how).empty()) return broken("a vertex was bound in no known way");
+            ++report_.coverage[static_cast<std::size_t>(how)];
+        }
+        const bool by_distance = kind == FieldKind::distance;
+        if (by_distance ? influences_.width > 0 || !influences_.joint.empty() || !influences_.strength.empty()
+                        : distances_.width > 0 || !distances_.joint.empty() || !distances_.distance.empty())
+            return broken("there is a table that the method does not fill");
+        distances_.vertices = by_distance ? vertices : 0;
+        influences_.vertices = by_distance ? 0 : vertices;
+        if (!(distances_.unit > 0 && distances_.unit < INFINITY))
+            return broken("the unit of distances is not above 0");
+        if (Status ok = by_distance ? check_rows(distances_.joint, distances_.distance, vertices, distances_.width,
+                                                 joints, kind)
+                                    : check_rows(influences_.joint, influences_.strength, vertices,
+                                                 influences_.width, joints, kind);
+            !ok)
+            return ok;
+        if (kept) {
+            if (Status ok = check_volume(read, joints, kind); !ok) return ok;
+            volume_ = std::make_shared<const KeptVolume>(std::move(read));
+        }
+    }
+    return Done{};
+}
+
+std::vector<std::byte> Binding::to_bytes() const {
+    Writer writer;
+    for (int k = 0; k < 8; ++k) writer.bytes.push_back(static_cast<std::byte>(kMagic[k]));
+    std::uint32_t version = kVersion;
+    writer.value(version);
+    // A writer changes nothing; the description is shared with the reader, which does.
+    (void)const_cast<Binding*>(this)->transfer(writer);
+    std::uint64_t checksum = hash_bytes(writer.bytes);
+    writer.value(checksum);
+    return std::move(writer.bytes);
+}
+
+Result<Binding> Binding::from_bytes(std::span<const std::byte> bytes) {
+    constexpr std::size_t head = 8 + 4, tail = 8;
+    if (bytes.size() < head + tail || std::memcmp(bytes.data(), kMagic, 8) != 0)
+        return broken("this is not a binding (sinew bind --save-binding writes one)");
+    std::uint32_t version = 0;
+    std::memcpy(&version, bytes.data() + 8, 4);
+    if (version != kVersion)
+        return broken("version " + std::to_string(version) + " is not known to this program, which reads version " +
+                      std::to_string(kVersion) + ": bind again");
+    std::uint64_t checksum = 0;
+    std::memcpy(&checksum, bytes.data() + bytes.size() - tail, tail);
+    if (hash_bytes(bytes.first(bytes.size() - tail)) != checksum)
+        return broken("the checksum does not fit: the file is damaged or incomplete");
+    Reader reader(bytes.subspan(head, bytes.size() - head - tail));
+    Binding binding;
+    if (Status ok = binding.transfer(reader); !ok) return ok.error();
+    return binding;
+}
+
+}  // namespace sinew

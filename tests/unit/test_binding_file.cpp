@@ -1,0 +1,212 @@
+// A binding as bytes: it comes back the same, and whatever else comes is refused or harmless.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "characters/characters.h"
+#include "characters/shapes.h"
+#include "core/hash.h"
+#include "sinew/bind.h"
+
+namespace sinew {
+namespace {
+
+using test::Character;
+using Bytes = std::vector<std::byte>;
+
+Binding bound(const Character& c, const BindOptions& options) {
+    Result<Binding> b = bind(c.mesh(), c.skeleton, options);
+    EXPECT_TRUE(b) << (b ? "" : b.error().message);
+    return b ? std::move(*b) : Binding{};
+}
+
+BindOptions keeping(int resolution, int max_influences = 4) {
+    BindOptions options;
+    options.voxels.resolution = resolution;
+    options.finish.max_influences = max_influences;
+    options.keep_volume = true;
+    return options;
+}
+
+Binding read(const Bytes& bytes) {
+    Result<Binding> b = Binding::from_bytes(bytes);
+    EXPECT_TRUE(b) << (b ? "" : b.error().message);
+    return b ? std::move(*b) : Binding{};
+}
+
+std::string refusal(const Bytes& bytes) {
+    Result<Binding> b = Binding::from_bytes(bytes);
+    if (b) return "accepted";
+    EXPECT_EQ(b.error().code, ErrorCode::input) << b.error().message;
+    EXPECT_TRUE(b.error().message.starts_with("binding: ")) << b.error().message;
+    return b.error().message;
+}
+
+/// With a checksum that fits, as a hostile writer would make it.
+Bytes sealed(Bytes bytes) {
+    const std::uint64_t sum = hash_bytes(std::span(bytes).first(bytes.size() - 8));
+    std::memcpy(bytes.data() + bytes.size() - 8, &sum, 8);
+    return bytes;
+}
+
+bool says(const std::string& text, const std::string& what) { return text.find(what) != std::string::npos; }
+
+/// The bar moved a little: not the mesh that was bound, but one in its volume.
+Character nudged() {
+    Character c = test::bar();
+    for (Vec3& p : c.positions) p.y += 0.001f;
+    return c;
+}
+
+/// Whatever was accepted must work, or say why not, and never be a mistake of ours.
+void expect_harmless(const Binding& b) {
+    if (const auto w = b.weights(); !w) {
+        EXPECT_NE(w.error().code, ErrorCode::internal) << w.error().message;
+    }
+    const Character c = nudged();
+    for (const Skeleton& skeleton : {c.skeleton, b.skeleton()})
+        if (const auto again = b.rebind(c.mesh(), skeleton); !again) {
+            EXPECT_NE(again.error().code, ErrorCode::internal) << again.error().message;
+        }
+}
+
+TEST(BindingFile, ComesBackTheSame) {
+    Character c = test::bar();
+    c.skeleton.joints[1].reason = DeformReason::included;
+    c.skeleton.skins = {{0, 1}, {1}};
+    BindOptions maps = keeping(64);
+    maps.falloff.map.of_joint = {0.5f, NAN};
+    maps.falloff.map.of_vertex.assign(c.positions.size(), NAN);
+    maps.falloff.map.of_vertex[3] = 0.25f;
+    BindOptions closest = preset(Method::closest_distance);
+    for (const BindOptions& options : {keeping(64), keeping(32, all_influences), maps, closest}) {
+        const Binding b = bound(c, options);
+        const Bytes bytes = b.to_bytes();
+        const Binding back = read(bytes);
+        EXPECT_EQ(back.to_bytes(), bytes);
+        EXPECT_EQ(back.distances().joint, b.distances().joint);
+        EXPECT_EQ(back.distances().distance, b.distances().distance);
+        EXPECT_EQ(back.distances().unit, b.distances().unit);
+        EXPECT_EQ(back.coverage(), b.coverage());
+        EXPECT_EQ(back.report().coverage, b.report().coverage);
+        EXPECT_EQ(back.report().leaves, b.report().leaves);
+        EXPECT_EQ(back.report().warnings, b.report().warnings);
+        EXPECT_EQ(back.options().method, options.method);
+        EXPECT_EQ(back.options().voxels.resolution, options.voxels.resolution);
+        EXPECT_EQ(back.skeleton().joints[1].name, "bar_b");
+        EXPECT_EQ(back.skeleton().joints[1].reason, DeformReason::included);
+        EXPECT_EQ(back.skeleton().skins, c.skeleton.skins);
+        EXPECT_EQ(back.keeps_volume(), options.method == Method::geodesic_voxel);
+        EXPECT_TRUE(back.is_of(c.mesh(), c.skeleton));
+        const auto before = b.weights(), after = back.weights();
+        ASSERT_TRUE(before && after);
+        EXPECT_EQ(*before, *after);
+        if (!back.keeps_volume()) continue;
+        const Character other = nudged();
+        Skeleton skeleton = other.skeleton;
+        const auto first = b.rebind(other.mesh(), skeleton), second = back.rebind(other.mesh(), skeleton);
+        ASSERT_TRUE(first && second) << first.error().message;
+        EXPECT_EQ(first->to_bytes(), second->to_bytes());
+    }
+}
+
+TEST(BindingFile, ThreadsChangeNoByte) {
+    const Character c = test::l_corner();
+    Context one, three;
+    one.threads = 1;
+    three.threads = 3;
+    const auto a = bind(c.mesh(), c.skeleton, keeping(64), &one),
+               b = bind(c.mesh(), c.skeleton, keeping(64), &three);
+    ASSERT_TRUE(a && b);
+    EXPECT_EQ(a->to_bytes(), b->to_bytes());
+}
+
+TEST(BindingFile, WhatIsNoneIsRefusedWithAReason) {
+    const Bytes whole = bound(test::bar(), keeping(32)).to_bytes();
+    EXPECT_TRUE(says(refusal({}), "not a binding"));
+    EXPECT_TRUE(says(refusal(Bytes(100)), "not a binding"));
+    Bytes other = whole;
+    other[8] = std::byte{9};
+    EXPECT_TRUE(says(refusal(other), "version 9"));
+    other = whole;
+    other.push_back(std::byte{0});
+    EXPECT_TRUE(says(refusal(other), "checksum"));
+    EXPECT_TRUE(says(refusal(sealed([&] {
+                         Bytes longer = whole;
+                         longer.insert(longer.end() - 8, 5, std::byte{0});
+                         return longer;
+                     }())),
+                     "behind the last section"));
+}
+
+TEST(BindingFile, AFileThatEndsEarlyIsRefused) {
+    const Bytes whole = bound(test::bar(), keeping(32)).to_bytes();
+    for (std::size_t size = 0; size < whole.size(); size += 1 + size / 40) {
+        Bytes part(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
+        EXPECT_NE(refusal(part), "accepted") << size;
+        if (size >= 20) {
+            EXPECT_NE(refusal(sealed(part)), "accepted") << size;
+        }
+    }
+}
+
+TEST(BindingFile, AnyOtherByteIsFoundOrHarmless) {
+    const Bytes whole = bound(test::bar(), keeping(32)).to_bytes();
+    std::mt19937 random(7);
+    std::size_t refused = 0, tried = 0;
+    for (std::size_t at = 12; at + 8 < whole.size(); at += at < 1500 ? 1 : 1 + random() % 97) {
+        Bytes other = whole;
+        other[at] ^= static_cast<std::byte>(1 + random() % 255);
+        EXPECT_TRUE(says(refusal(other), "checksum"));
+        const auto b = Binding::from_bytes(sealed(other));
+        ++tried;
+        if (!b) {
+            ++refused;
+            EXPECT_EQ(b.error().code, ErrorCode::input) << b.error().message;
+        } else if (tried % 7 == 0) {
+            expect_harmless(*b);
+        }
+    }
+    EXPECT_GT(refused, tried / 10);
+}
+
+TEST(BindingFile, NumbersThatNobodyMeasuredAreRefused) {
+    const Character c = test::bar();
+    const Binding b = bound(c, keeping(32));
+    const Bytes whole = b.to_bytes();
+    // The table's column of distances, found by its first row.
+    const auto find = [&](const void* bytes, std::size_t size) {
+        const auto* first = static_cast<const std::byte*>(bytes);
+        return static_cast<std::size_t>(std::search(whole.begin(), whole.end(), first, first + size) -
+                                        whole.begin());
+    };
+    const std::size_t column = find(b.distances().distance.data(), 4 * b.distances().width);
+    ASSERT_LT(column, whole.size());
+    const auto with = [&](std::size_t at, auto value) {
+        Bytes other = whole;
+        std::memcpy(other.data() + at, &value, sizeof value);
+        return refusal(sealed(other));
+    };
+    EXPECT_TRUE(says(with(column, std::nanf("")), "vertex 0 has a value that is negative or not finite"));
+    EXPECT_TRUE(says(with(column, -1.0f), "vertex 0 has a value that is negative or not finite"));
+    EXPECT_TRUE(says(with(column, 1e9f), "vertex 0 has a row that is not sorted"));
+    const std::size_t joints = column - 8 - 2 * b.distances().joint.size();
+    EXPECT_TRUE(says(with(joints, std::uint16_t{777}), "vertex 0 has joint 777 of 2"));
+    EXPECT_TRUE(says(with(joints, std::uint16_t{0xffff}), "vertex 0 has a value without a joint"));
+    EXPECT_TRUE(says(with(joints - 8, ~std::uint64_t{0}), "does not fit"));
+    const std::size_t name = find("bar_b", 5);
+    EXPECT_EQ(with(name, std::uint16_t{0x4141}), "accepted");
+    EXPECT_TRUE(says(with(name + 5, 77), "binding: "));  // its parent
+    const std::size_t volume = find("volu", 4) + 12;
+    EXPECT_TRUE(says(with(volume, std::uint8_t{2}), "a flag is neither"));
+    EXPECT_TRUE(says(with(volume + 1, 48), "the volume: resolution"));
+    EXPECT_TRUE(says(with(volume + 1, 64), "accepted") || says(with(volume + 1, 64), "leaves"));
+    EXPECT_TRUE(says(with(volume + 29, 0.0), "no place in the scene"));
+    EXPECT_TRUE(says(with(volume + 53, ~std::uint64_t{0}), "octree"));
+}
+
+}  // namespace
+}  // namespace sinew
