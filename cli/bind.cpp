@@ -4,16 +4,20 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 
 #include "command.h"
 #include "edits.h"
+#include "kept_binding.h"
 #include "report.h"
 
 namespace sinew::cli {
 namespace {
 
 struct Arguments : RunOptions {
-    std::string input, output, skeleton, joint_options, weights_json;
+    std::string input, output, skeleton, joint_options, weights_json, reuse, save_binding;
+    std::optional<Result<Binding>> reused;  // what --reuse holds
+    double reuse_seconds = 0;
     BindOptions options;
     DeformOptions deform;
     EditOptions edits;
@@ -28,9 +32,12 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 void print_summary(const nlohmann::ordered_json& r) {
     const auto& counts = r["counts"];
     const auto& coverage = r["coverage"];
-    fmt::print("bound {} vertices to {} of {} joints in {:.2f} s\n", counts["vertices"].get<std::size_t>(),
-               counts["deforming_joints"].get<std::size_t>(), counts["joints"].get<std::size_t>(),
-               r["seconds"]["total"].get<double>());
+    fmt::print("{} {} vertices to {} of {} joints in {:.2f} s\n",
+               r["reused"] == "no"      ? "bound"
+               : r["reused"] == "table" ? "bound from kept distances"
+                                        : "bound in a kept volume",
+               counts["vertices"].get<std::size_t>(), counts["deforming_joints"].get<std::size_t>(),
+               counts["joints"].get<std::size_t>(), r["seconds"]["total"].get<double>());
     fmt::print("  coverage  {:.2f} %", 100 * coverage["share"].get<double>());
     for (const char* how : {"bridged", "outside", "euclidean", "unused", "none"})
         if (coverage[how].get<std::size_t>()) fmt::print(", {} {}", coverage[how].get<std::size_t>(), how);
@@ -49,17 +56,33 @@ void print_summary(const nlohmann::ordered_json& r) {
     fmt::print("  output    {}\n", r["output"].get<std::string>());
 }
 
+/// The binding of --reuse; options that follow change the falloff and limit that it was bound with.
+void take_reused(Arguments& args, const std::string& path) {
+    const auto start = std::chrono::steady_clock::now();
+    args.reuse = path;
+    args.reused = read_binding(path);
+    args.reuse_seconds = seconds_since(start);
+    if (!*args.reused) return;
+    args.options = (*args.reused)->options();
+    const int limit = args.options.finish.max_influences;
+    args.max_influences = limit == all_influences ? "all" : std::to_string(limit);
+}
+
 int run_bind(Arguments args) {
+    if (args.reused && !*args.reused) return fail(args.reused->error());
     const Result<int> influences = influence_limit(args.max_influences);
     if (!influences) return fail(influences.error());
     args.options.finish.max_influences = *influences;
     if (Status ok = check(args.options); !ok) return fail(ok.error());
-    const NamedFile outputs[] = {
-        {"--output", args.output}, {"--weights-json", args.weights_json}, {"--report", args.report}};
+    const NamedFile outputs[] = {{"--output", args.output},
+                                 {"--weights-json", args.weights_json},
+                                 {"--save-binding", args.save_binding},
+                                 {"--report", args.report}};
     const NamedFile inputs[] = {{"the input", args.input},
                                 {"--skeleton", args.skeleton},
                                 {"--joint-options", args.joint_options},
-                                {"--edits", args.edits.file}};
+                                {"--edits", args.edits.file},
+                                {"--reuse", args.reuse}};
     if (Status ok = check_outputs(outputs, inputs); !ok) return fail(ok.error());
 
     const auto start_of_all = std::chrono::steady_clock::now();
@@ -81,24 +104,36 @@ int run_bind(Arguments args) {
             if (Status ok = check_kept(outputs, {&kept, 1}); !ok) return fail(ok.error());
         }
 
-        if (!args.joint_options.empty())
-            if (Status ok = io::load_joint_options(args.joint_options, scene.skeleton); !ok)
-                return fail(ok.error());
-        const std::vector<double> use =
-            scene.weights ? joint_use(*scene.weights, scene.skeleton.joints.size()) : std::vector<double>{};
-        if (Status ok = select_deforming(scene.skeleton, use, args.deform); !ok) return fail(ok.error());
-
+        // Which joints deform is known before edits name them.
+        Result<Binding> binding = Error{};
+        if (args.reused) {
+            binding = rebind(**args.reused, scene, args.reuse, &context);
+            if (!binding) return fail(binding.error());
+        } else {
+            if (!args.joint_options.empty())
+                if (Status ok = io::load_joint_options(args.joint_options, scene.skeleton); !ok)
+                    return fail(ok.error());
+            const std::vector<double> use =
+                scene.weights ? joint_use(*scene.weights, scene.skeleton.joints.size()) : std::vector<double>{};
+            if (Status ok = select_deforming(scene.skeleton, use, args.deform); !ok) return fail(ok.error());
+        }
         Result<Adjustments> adjustments = read_edits(scene, args.edits, &context);
         if (!adjustments) return fail(adjustments.error());
-
-        Result<Binding> binding = bind(scene.mesh(), scene.skeleton, args.options, &context);
+        if (!args.reused) {
+            args.options.keep_volume = !args.save_binding.empty();
+            binding = bind(scene.mesh(), scene.skeleton, args.options, &context);
+        }
         if (!binding) return fail(binding.error());
+        // A map by vertex is of the mesh that was bound.
+        if (binding->report().reused == Reuse::volume) args.options.falloff.map.of_vertex.clear();
+        // And a map of one parameter says nothing of another law's.
+        FalloffOptions falloff = args.reused ? args.options.falloff : binding->options().falloff;
+        if (shape_of(falloff.law) != shape_of(binding->options().falloff.law)) falloff.map = {};
         start = std::chrono::steady_clock::now();
         progress.stage("weights");
         EditReport edited;
-        Result<SkinWeights> weights =
-            adjusted_weights(*binding, scene.mesh(), scene.skeleton, binding->options().falloff,
-                             args.options.finish, *adjustments, &edited, &context);
+        Result<SkinWeights> weights = adjusted_weights(*binding, scene.mesh(), scene.skeleton, falloff,
+                                                       args.options.finish, *adjustments, &edited, &context);
         if (!weights) return fail(weights.error());
         if (Status ok = io::check_weights(scene, *weights, args.edits.file); !args.edits.file.empty() && !ok)
             return fail(ok.error());
@@ -114,6 +149,9 @@ int run_bind(Arguments args) {
             if (Status ok = io::save_weights_json(scene.skeleton, *weights, args.weights_json, batch); !ok)
                 return fail(ok.error());
         }
+        if (!args.save_binding.empty()) {
+            if (Status ok = batch.add(args.save_binding, binding->to_bytes()); !ok) return fail(ok.error());
+        }
         run.save_seconds = seconds_since(start);
 
         run.input = args.input;
@@ -126,7 +164,8 @@ int run_bind(Arguments args) {
         run.edits = edit_lines(*adjustments, edited);
         run.scene = &scene;
         run.binding = &*binding;
-        run.total_seconds = seconds_since(start_of_all);
+        run.binding_seconds = args.reuse_seconds;
+        run.total_seconds = seconds_since(start_of_all) + args.reuse_seconds;
         report = make_report(run);
         if (!args.report.empty()) {
             const std::string text = text_of(report);
@@ -165,13 +204,23 @@ void add_bind(CLI::App& app, int& exit) {
         "  sinew bind hero.glb -o out.glb --falloff 0.3                   harder joints\n"
         "  sinew bind hero.glb -o out.glb --resolution 512                fingers that touch\n"
         "  sinew bind hero.glb -o out.glb --edits e.json                  and changes by hand (docs/edits.md)\n"
-        "  sinew bind hero.glb -o out.glb --exclude 'ik_*' --exclude root joints that must not deform\n");
+        "  sinew bind hero.glb -o out.glb --exclude 'ik_*' --exclude root joints that must not deform\n"
+        "  sinew bind hero.glb -o out.glb --save-binding hero.binding     keep distances and volume\n"
+        "  sinew bind lod1.glb -o lod1.out.glb --reuse hero.binding       for another mesh, or another falloff\n");
     BindOptions& o = args->options;
     c->add_option("input", args->input, "GLB, glTF or VRM; OBJ with --skeleton")->required();
     c->add_option("-o,--output", args->output, "GLB, glTF or VRM to write")->required();
     c->add_option("--skeleton", args->skeleton, "Skeleton JSON or TGF, for a mesh that has no skeleton")
         ->group("Input and output");
     c->add_option("--weights-json", args->weights_json, "Also write the weights as JSON (docs/formats.md)")
+        ->group("Input and output");
+    c->add_option("--save-binding", args->save_binding,
+                  "Also keep distances and volume here, for --reuse (docs/binding.md)")
+        ->group("Input and output");
+    // Before the options that it sets, as --method.
+    c->add_option_function<std::string>(
+         "--reuse", [args](const std::string& path) { take_reused(*args, path); },
+         "Weights from a kept binding, of this mesh or one of similar shape on the same skeleton")
         ->group("Input and output");
     add_choice<io::WeightFormat>(
         *c, "--weight-format", args->save.weight_format,
@@ -289,7 +338,15 @@ void add_bind(CLI::App& app, int& exit) {
 
     add_edit_options(*c, args->edits, true);
     add_run_options(*c, *args);
-    c->callback([args, &exit] { exit = run_bind(*args); });
+    c->callback([args, c, &exit] {
+        if (args->reused) {
+            if (Status ok = check_reuse(*c); !ok) {
+                exit = fail(ok.error());
+                return;
+            }
+        }
+        exit = run_bind(std::move(*args));
+    });
 }
 
 }  // namespace sinew::cli

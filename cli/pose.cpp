@@ -2,26 +2,44 @@
 
 #include <fmt/core.h>
 
+#include "kept_binding.h"
 #include "posing.h"
 
 namespace sinew::cli {
 namespace {
 
 struct Arguments {
-    std::string input, output, skeleton, weights;
+    std::string input, output, skeleton, weights, binding;
     PoseOptions pose;
     int threads = 0;
 };
 
+/// Weights as the kept binding gives them now, instead of the file's own.
+Status weights_of_binding(io::Scene& scene, const std::string& path, int threads) {
+    Context context;
+    context.threads = threads;
+    Result<Binding> kept = read_binding(path);
+    if (!kept) return kept.error();
+    Result<Binding> binding = rebind(*kept, scene, path, &context);
+    if (!binding) return binding.error();
+    Result<SkinWeights> weights = binding->weights(&context);
+    if (!weights) return weights.error();
+    scene.weights = std::move(*weights);
+    return Done{};
+}
+
 int run_pose(const Arguments& args) {
     if (args.pose.pose.empty() == args.pose.clip.empty())
         return fail({ErrorCode::usage, "give a pose: --pose FILE, or --clip NAME with --time"});
+    if (!args.weights.empty() && !args.binding.empty())
+        return fail({ErrorCode::usage, "--weights and --binding both give weights: choose one of them"});
     if (Status ok = io::check_posed_output(args.output); !ok) return fail(ok.error());
     // The output has no skeleton and no weights: it must not replace what it was made from.
     const NamedFile output{"--output", args.output};
     const NamedFile inputs[] = {{"the input", args.input},
                                 {"--skeleton", args.skeleton},
                                 {"--weights", args.weights},
+                                {"--binding", args.binding},
                                 {"--pose", args.pose.pose}};
     if (Status ok = check_files({&output, 1}, inputs); !ok) return fail(ok.error());
     Result<io::Scene> scene = io::load(args.input, {args.skeleton});
@@ -31,10 +49,13 @@ int run_pose(const Arguments& args) {
         if (Status ok = check_kept({&output, 1}, {&kept, 1}); !ok) return fail(ok.error());
     }
     if (Status ok = take_weights(*scene, args.weights); !ok) return fail(ok.error());
+    if (!args.binding.empty()) {
+        if (Status ok = weights_of_binding(*scene, args.binding, args.threads); !ok) return fail(ok.error());
+    }
     if (!scene->weights)
         return fail({ErrorCode::input, args.input +
                                            ": there are no weights to pose it with (sinew bind makes them; "
-                                           "--weights takes them from a file)"});
+                                           "--weights or --binding take them from a file)"});
 
     Result<io::ScenePose> at = read_pose(*scene, args.pose, args.input);
     if (!at) return fail(at.error());
@@ -73,12 +94,16 @@ void add_pose(CLI::App& app, int& exit) {
         "texture coordinates and colours; normals and tangents follow the pose.\n\n"
         "  sinew pose hero.glb --pose wave.json -o wave.obj             joints turned by name (docs/formats.md)\n"
         "  sinew pose hero.glb --clip Walk --time 0.4 -o step.glb       the file's own animation\n"
-        "  sinew pose hero.glb --pose twist.json --skinning dqs -o t.glb   dual quaternions: keeps the volume\n");
-    c->add_option("input", args->input, "GLB, glTF or VRM with weights; OBJ with --skeleton and --weights")
+        "  sinew pose hero.glb --pose twist.json --skinning dqs -o t.glb   dual quaternions: keeps the volume\n"
+        "  sinew pose hero.glb --binding hero.binding --pose wave.json -o wave.glb   weights of a kept binding\n");
+    c->add_option("input", args->input,
+                  "GLB, glTF or VRM with weights; OBJ with --skeleton and --weights or --binding")
         ->required();
     c->add_option("-o,--output", args->output, "GLB, glTF or OBJ to write")->required();
     add_pose_options(*c, args->pose);
     c->add_option("--weights", args->weights, "Weights JSON, instead of the file's own");
+    c->add_option("--binding", args->binding,
+                  "A kept binding (sinew bind --save-binding): its weights, instead of the file's own");
     c->add_option("--skeleton", args->skeleton, "Skeleton JSON or TGF, for a mesh that has no skeleton");
     c->add_option("--threads", args->threads, "Worker threads (default: all cores)")->check(CLI::Range(0, 4096));
     c->callback([args, &exit] { exit = run_pose(*args); });

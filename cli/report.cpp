@@ -85,6 +85,7 @@ nlohmann::ordered_json make_report(const BindRun& run) {
         coverage[std::string(to_string(static_cast<Coverage>(k)))] = report.coverage[k];
     json seconds = {{"load", run.load_seconds}};
     for (const StageTime& stage : report.seconds) seconds[stage.stage] = stage.seconds;
+    if (report.reused != Reuse::none) seconds["binding"] = run.binding_seconds;
     seconds["weights"] = run.weights_seconds;
     seconds["save"] = run.save_seconds;
     seconds["total"] = run.total_seconds;
@@ -96,6 +97,7 @@ nlohmann::ordered_json make_report(const BindRun& run) {
         {"input", run.input},
         {"output", run.output},
         {"method", to_string(o.method)},
+        {"reused", to_string(report.reused)},
         {"options",
          {{"resolution", o.voxels.resolution},
           {"domain", name_of(o.domain)},
@@ -156,6 +158,7 @@ nlohmann::ordered_json make_report(const BindRun& run) {
           {"components", report.components},
           {"bridged_components", report.bridged_components}}},
         {"coverage", coverage},
+        {"farthest_outside", as_given(report.farthest_outside)},
         {"snapped_joints", snapped},
         {"seconds", seconds},
         {"peak_memory_bytes", peak_memory_bytes()},

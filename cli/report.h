@@ -17,6 +17,7 @@ struct BindRun {
     const io::Scene* scene = nullptr;
     const Binding* binding = nullptr;
     std::vector<std::string> notes, edits;
+    double binding_seconds = 0;  ///< to read the binding of --reuse
     double load_seconds = 0, weights_seconds = 0, save_seconds = 0, total_seconds = 0;
 };
 

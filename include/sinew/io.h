@@ -78,6 +78,9 @@ Result<Skeleton> load_skeleton(const std::filesystem::path& path);
 /// and --exclude do.
 Status load_joint_options(const std::filesystem::path& path, Skeleton& skeleton);
 
+/// All bytes of a file. A directory, or what the operating system refuses, is ErrorCode::io with its reason.
+Result<std::vector<std::byte>> read_file(const std::filesystem::path& path);
+
 enum class WeightFormat { f32, u16, u8 };
 
 struct SaveOptions {

@@ -246,13 +246,14 @@ std::size_t estimate_memory(const MeshView& mesh, const Skeleton& skeleton, cons
     const bool all = options.finish.max_influences == all_influences;
     const double kept = static_cast<double>(all ? skeleton.joints.size() : kept_joints(options.finish));
     const double threads = thread_count(nullptr);
-    const double fields =
-        options.keep_volume ? static_cast<double>(std::max<std::size_t>(skeleton.skins.size(), 1)) : 0;
+    const auto sets = static_cast<double>(std::max<std::size_t>(skeleton.skins.size(), 1));
+    const double every = static_cast<double>(skeleton.joints.size());
+    const double fields = options.keep_volume ? sets * (all || heat || energy ? 4 * every : 8 * kept) : 0;
     // Heat: conductances and their coarser levels; per thread eight fields and what solves for them.
     // Energy: the same, links of its own, fields in double, and a third more for coarser resolutions.
-    const double per_leaf = heat     ? 480 + 230 * threads
-                            : energy ? 900 + 560 * threads
-                                     : 350 + 16 * (all ? 2.0 * threads : kept) + fields * kept * (all ? 4 : 8);
+    const double per_leaf = fields + (heat     ? 480 + 230 * threads
+                                      : energy ? 900 + 560 * threads
+                                               : 350 + 16 * (all ? 2.0 * threads : kept));
     const auto vertices = static_cast<double>(mesh.positions.size());
     // Pictures, buffers, and about 100 MB of driver and shader compiler.
     const double slicing = options.voxels.voxelizer == Voxelizer::hardware
@@ -381,6 +382,7 @@ Result<Binding> bind(const MeshView& mesh, const Skeleton& skeleton, const BindO
 
     Binding binding;
     binding.options_ = options;
+    binding.options_.mask = nullptr;  // which lives as long as this call
     binding.skeleton_ = skeleton;
     BindReport& report = binding.report_;
     take_hardness(skeleton, binding.options_.falloff, report);

@@ -195,6 +195,10 @@ void transfer_options(Archive& a, BindOptions& o) {
     for (float& end : o.hard_range) a.value(end);
     a.value(o.rings);
     a.flag(o.all_pairs);
+    a.value(o.cooling);
+    a.value(o.iterations);
+    a.value(o.heat_transfer);
+    a.value(o.neighbours);
     FalloffOptions& f = o.falloff;
     a.value(f.law);
     for (float* number :
@@ -300,7 +304,23 @@ void transfer_field(Archive& a, KeptField& kept) {
     }
 }
 
-bool is_finite(const Vec3& p) { return std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z); }
+bool is_length(double x) { return x >= 0 && x <= kLargestCoordinate; }  // NaN fails
+bool is_place(const Vec3& p) {
+    return is_length(std::abs(p.x)) && is_length(std::abs(p.y)) && is_length(std::abs(p.z));
+}
+
+bool has_place(const Bone& b) {
+    if (!is_place(b.head) || !is_place(b.tail) || !is_length(b.radius)) return false;
+    if (!b.box) return true;
+    const Vec3& half = b.box->half;
+    if (!is_length(half.x) || !is_length(half.y) || !is_length(half.z)) return false;
+    for (std::size_t i = 0; i < 3; ++i)
+        for (std::size_t k = i; k < 3; ++k) {
+            const Point3 u = to_point(b.box->axes[i]), v = to_point(b.box->axes[k]);
+            if (!(std::abs(u[0] * v[0] + u[1] * v[1] + u[2] * v[2] - (i == k)) < 1e-3)) return false;
+        }
+    return true;
+}
 
 // What readers may rely on.
 
@@ -343,7 +363,7 @@ Status check_field(const KeptField& kept, const Domain& domain, std::size_t join
         if (field->width != members || !is_long(field->strength.size(), members))
             return broken("a field is not leaves × joints long");
         for (const float h : field->strength)
-            if (!(h >= 0 && h < INFINITY)) return broken("a field has a strength that is negative or not finite");
+            if (!std::isfinite(h)) return broken("a field has a strength that is not finite");
         return Done{};
     }
     const auto& field = std::get<LeafDistances>(kept.field);
@@ -367,7 +387,7 @@ Status check_volume(KeptVolume& volume, std::size_t joints, FieldKind kind) {
     VoxelizeOptions voxels;
     voxels.resolution = g.resolution;
     if (Status ok = check(voxels); !ok) return broken("the volume: " + ok.error().message);
-    bool finite = g.voxel > 0 && g.voxel < INFINITY && g.unit > 0 && g.unit < INFINITY;
+    bool finite = g.voxel > 0 && is_length(g.voxel) && g.unit > 0 && is_length(g.unit / 4);
     for (const double c : g.origin) finite = finite && std::abs(c) < 2 * double{kLargestCoordinate};
     if (!finite) return broken("the volume has no place in the scene");
     if (!index_leaves(domain)) return broken("the leaves of the volume are not those of an octree");
@@ -393,6 +413,13 @@ Status Binding::transfer(Archive& a) {
             transfer_place(a, b.tail);
             a.flag(b.open_head);
             a.flag(b.open_tail);
+            a.value(b.radius);
+            bool box = b.box.has_value();
+            a.flag(box);
+            if (!box) return;
+            if (!b.box) b.box.emplace();
+            transfer_place(a, b.box->half);
+            for (Vec3& axis : b.box->axes) transfer_place(a, axis);
         });
     });
     a.section("mesh", [&] {
@@ -433,8 +460,7 @@ Status Binding::transfer(Archive& a) {
         for (const Joint& j : skeleton_.joints)
             if (to_string(j.reason).empty()) return broken("joint '" + j.name + "' has no known reason");
         for (const Bone& b : bones_)
-            if (b.joint >= joints || !is_finite(b.head) || !is_finite(b.tail))
-                return broken("a bone has no joint or no place");
+            if (b.joint >= joints || !has_place(b)) return broken("a bone has no joint or no place");
         for (const std::uint32_t j : report_.snapped_joints)
             if (j >= joints) return broken("a snapped joint is not of the skeleton");
         if (to_string(report_.reused).empty() || !std::isfinite(report_.farthest_outside))

@@ -13,7 +13,7 @@ namespace sinew {
 /// Strengths at the leaves, of every joint of a set: slot k is that of its k-th joint.
 struct LeafStrengths {
     std::size_t width = 0;        ///< joints of the set
-    std::vector<float> strength;  ///< leaves × width, finite and ≥ 0
+    std::vector<float> strength;  ///< leaves × width, finite
 };
 
 /// The field of the joints that one JointSet may use.

@@ -66,7 +66,8 @@ Outside find_outside(const MeshView& mesh, const PlannedMesh& planned, const Dom
 
 /// That the mesh is in the space of the volume. One that lies around it closely (a coat) is, though all of it may
 /// be outside; one that is far away or of another size is not.
-Status check_space(const MeshView& mesh, const PlannedMesh& planned, const Outside& outside, const Domain& domain) {
+Status check_space(BindReport& report, const MeshView& mesh, const PlannedMesh& planned, const Outside& outside,
+                   const Domain& domain) {
     std::size_t vertices = 0, out = 0, far = 0;
     Point3 low{INFINITY, INFINITY, INFINITY}, high{-INFINITY, -INFINITY, -INFINITY};
     const float far_away = 0.1f * static_cast<float>(domain.transform.unit / domain.transform.voxel);
@@ -93,6 +94,10 @@ Status check_space(const MeshView& mesh, const PlannedMesh& planned, const Outsi
                          " by more than a tenth of its size, and the longest side of the mesh is " +
                          std::to_string(size / domain.transform.unit) +
                          " times that of the mesh that was bound: the mesh is in another space (scale or place)"};
+    if (other_size)
+        report.warnings.push_back("the longest side of the mesh is " +
+                                  std::to_string(size / domain.transform.unit) +
+                                  " times that of the mesh that was bound: is it in another unit?");
     return Done{};
 }
 
@@ -156,7 +161,7 @@ Result<Binding> Binding::rebind(const MeshView& mesh, const Skeleton& skeleton, 
     const Domain& domain = volume_->domain;
     Outside outside = clock.run("outside", [&] { return find_outside(mesh, planned, domain, context); });
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while looking for the nearest voxels"};
-    if (Status ok = check_space(mesh, planned, outside, domain); !ok) return ok.error();
+    if (Status ok = check_space(report, mesh, planned, outside, domain); !ok) return ok.error();
     report.farthest_outside = 0;
     for (const float d : outside.distance)
         report.farthest_outside = std::max(report.farthest_outside, d * static_cast<float>(domain.transform.voxel));

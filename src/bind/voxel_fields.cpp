@@ -42,6 +42,31 @@ private:
     std::vector<Entry> entry_;
 };
 
+// What no field reaches. Strengths fall with distance as by the default falloff.
+Coverage straight(const Task& task, const BoneShapes& shapes, const JointSet& set, std::uint32_t vertex,
+                  InfluenceRows& rows) {
+    std::vector<Entry> row;
+    const Coverage how = straight_row(task, shapes, set, vertex, row);
+    const FalloffOptions law;
+    const double exponent = (1 - law.alpha) * law.lambda_min + law.alpha * law.lambda_max;
+    const double least = static_cast<double>(law.tolerance) * task.unit;
+    double nearest = INFINITY;
+    for (const Entry& e : row) nearest = std::min(nearest, std::max<double>(e.first, least));
+    for (Entry& e : row)
+        e.first = static_cast<float>(std::pow(nearest / std::max<double>(e.first, least), exponent));
+    rows.store(vertex, row, how);
+    return how;
+}
+
+// Rows of a set without fields to compare.
+void straight_rows(const Task& task, const BoneShapes& shapes, const JointSet& set, InfluenceRows& rows) {
+    parallel_for(task.context, set.vertices.size(), 1024, [&](std::size_t i) {
+        const Coverage how = straight(task, shapes, set, set.vertices[i], rows);
+        if (how == Coverage::euclidean && set.joints.size() == 1 && !set.idle)
+            rows.coverage[set.vertices[i]] = Coverage::weighted;
+    });
+}
+
 class Fields {
 public:
     Fields(const Task& task, const Domain& domain, InfluenceRows& rows, const char* stage)
@@ -59,15 +84,13 @@ public:
         std::vector<std::uint32_t> joints;
         for (const std::uint32_t j : set.joints) {
             if (!seeds_.of_joint[j].empty()) joints.push_back(j);
-            for (const auto& seed : seeds_.of_joint[j])
-                seeded[domain_.component[seed.leaf]] = seeded_by_any_[domain_.component[seed.leaf]] = true;
+            for (const auto& seed : seeds_.of_joint[j]) {
+                seeded[domain_.component[seed.leaf]] = true;
+                if (!set.vertices.empty()) seeded_by_any_[domain_.component[seed.leaf]] = true;
+            }
         }
         if (set.joints.size() == 1 || set.idle || joints.empty()) {  // nothing to compare
-            parallel_for(task_.context, set.vertices.size(), 1024, [&](std::size_t i) {
-                const Coverage how = straight(set, set.vertices[i]);
-                if (how == Coverage::euclidean && set.joints.size() == 1 && !set.idle)
-                    rows_.coverage[set.vertices[i]] = Coverage::weighted;
-            });
+            straight_rows(task_, shapes_, set, rows_);
             return Done{};
         }
         // Joints whose bones are near each other share a batch; leaves are numbered along a space-filling curve.
@@ -84,12 +107,18 @@ public:
             stencils[i] = leaf_stencil(domain_, task_.mesh.positions[set.vertices[i]]);
         });
         Strongest strongest(count, rows_.table.width);
-        if (Status ok = solve_all(*solve, joints, stencils, strongest); !ok) return ok;
+        KeptField* keep = nullptr;
+        if (task_.options.keep_volume) {
+            const std::size_t wide = set.joints.size();
+            keep = &kept.emplace_back(KeptField{
+                set.joints, seeded, LeafStrengths{wide, std::vector<float>(domain_.leaves.size() * wide)}});
+        }
+        if (Status ok = solve_all(*solve, joints, stencils, strongest, keep); !ok) return ok;
         parallel_for(task_.context, count, 1024, [&](std::size_t i) {
             const std::uint32_t v = set.vertices[i];
             std::vector<Entry> row = strongest.row(i);
             if (row.empty()) {
-                straight(set, v);
+                straight(task_, shapes_, set, v, rows_);
                 return;
             }
             const bool bridged = !seeded[domain_.component[stencils[i].leaf[0]]];
@@ -97,6 +126,8 @@ public:
         });
         return Done{};
     }
+
+    std::vector<KeptField> kept;  ///< of the sets that have fields, where BindOptions::keep_volume asks for them
 
     void finish_report(const char* what) const {
         BindReport& report = task_.report;
@@ -111,7 +142,7 @@ public:
 private:
     // Batches run in parallel, as many at once as there are threads; then their fields are read and dropped.
     Status solve_all(const SolveFields& solve, std::span<const std::uint32_t> joints,
-                     const std::vector<LeafStencil>& stencils, Strongest& strongest) {
+                     const std::vector<LeafStencil>& stencils, Strongest& strongest, KeptField* keep) {
         constexpr std::size_t wide = HeatSolver::kColumns;
         const std::size_t batches = (joints.size() + wide - 1) / wide;
         const std::size_t team = std::min(batches, static_cast<std::size_t>(thread_count(task_.context)));
@@ -143,25 +174,21 @@ private:
                     }
                 }
             });
+            for (std::size_t k = 0; keep && k < here; ++k) keep_fields(of_batch(first + k), fields[k], *keep);
             report_progress(task_.context, stage_,
                             static_cast<double>(first + here) / static_cast<double>(batches));
         }
         return Done{};
     }
 
-    // What no field reaches. Strengths fall with distance as by the default falloff.
-    Coverage straight(const JointSet& set, std::uint32_t vertex) {
-        std::vector<Entry> row;
-        const Coverage how = straight_row(task_, shapes_, set, vertex, row);
-        const FalloffOptions law;
-        const double exponent = (1 - law.alpha) * law.lambda_min + law.alpha * law.lambda_max;
-        const double least = static_cast<double>(law.tolerance) * task_.unit;
-        double nearest = INFINITY;
-        for (const Entry& e : row) nearest = std::min(nearest, std::max<double>(e.first, least));
-        for (Entry& e : row)
-            e.first = static_cast<float>(std::pow(nearest / std::max<double>(e.first, least), exponent));
-        rows_.store(vertex, row, how);
-        return how;
+    void keep_fields(std::span<const std::uint32_t> batch, const std::vector<HeatSolver::Row>& fields,
+                     KeptField& keep) const {
+        auto& [width, strength] = std::get<LeafStrengths>(keep.field);
+        for (std::size_t c = 0; c < batch.size(); ++c) {
+            const auto slot = static_cast<std::size_t>(
+                std::lower_bound(keep.joints.begin(), keep.joints.end(), batch[c]) - keep.joints.begin());
+            for (std::size_t i = 0; i < domain_.leaves.size(); ++i) strength[i * width + slot] = fields[i][c];
+        }
     }
 
     const Task& task_;
@@ -176,25 +203,76 @@ private:
     double residual_ = 0;
 };
 
+// Rows of another mesh in a volume that was solved for before.
+Status remeasure(const Task& task, InfluenceRows& rows) {
+    const KeptVolume& volume = task.reused->volume;
+    const BoneShapes shapes(task.skeleton, task.bones);
+    for (const JointSet& set : task.plan.sets) {
+        const KeptField* kept = volume.find(set.joints);
+        if (set.joints.size() == 1 || set.idle || set.vertices.empty()) {
+            straight_rows(task, shapes, set, rows);
+            continue;
+        }
+        if (!kept) return unknown_joints(task, set);
+        const auto& field = std::get<LeafStrengths>(kept->field);
+        std::vector<std::size_t> slots;  // of the joints of this set, which may be fewer than those of the field
+        for (std::size_t k = 0; k < kept->joints.size(); ++k)
+            if (std::binary_search(set.joints.begin(), set.joints.end(), kept->joints[k])) slots.push_back(k);
+        parallel_for(task.context, set.vertices.size(), 1024, [&](std::size_t i) {
+            const std::uint32_t v = set.vertices[i];
+            const Reading reading = read_at(task, volume.domain, v);
+            const LeafStencil& s = reading.leaves;
+            std::vector<Entry> row;
+            for (const std::size_t k : slots) {
+                double sum = 0;
+                for (std::size_t q = 0; q < static_cast<std::size_t>(s.count); ++q)
+                    sum += s.share[q] * static_cast<double>(field.strength[s.leaf[q] * field.width + k]);
+                if (sum > 0) row.emplace_back(static_cast<float>(sum), kept->joints[k]);
+            }
+            if (row.empty()) {
+                straight(task, shapes, set, v, rows);
+                return;
+            }
+            const bool seeded = kept->seeded[volume.domain.component[s.leaf[0]]];
+            rows.store(v, row,
+                       reading.outside ? Coverage::outside
+                       : seeded        ? Coverage::weighted
+                                       : Coverage::bridged);
+        });
+        if (cancelled(task.context)) return Error{ErrorCode::cancelled, "cancelled while reading the volume"};
+    }
+    return Done{};
+}
+
 }  // namespace
 
 Result<MethodRows> bind_fields(const Task& task, const char* stage, const char* what,
                                const PrepareFields& prepare) {
+    InfluenceRows rows(task);
+    if (task.reused) {
+        const Status read = task.clock.run(stage, [&] { return remeasure(task, rows); });
+        if (!read) return read.error();
+        return MethodRows(std::move(rows));
+    }
     Result<Domain> domain = build_volume(task);
     if (!domain) return domain.error();
-    InfluenceRows rows(task);
+    std::vector<KeptField> kept;
     const Status bound = task.clock.run(stage, [&]() -> Status {
         Fields fields(task, *domain, rows, stage);
         for (const JointSet& set : task.plan.sets) {
-            if (set.vertices.empty()) continue;
+            // A mesh that comes later may use a skin that this one does not.
+            if (set.vertices.empty() && !task.options.keep_volume) continue;
             if (Status ok = fields.bind_set(set, prepare); !ok) return ok;
             if (cancelled(task.context)) return Error{ErrorCode::cancelled, "cancelled while solving for fields"};
         }
         fields.finish_report(what);
+        kept = std::move(fields.kept);
         return Done{};
     });
     if (!bound) return bound.error();
-    return MethodRows(std::move(rows));
+    MethodRows out = std::move(rows);
+    if (task.options.keep_volume) out.volume = keep_volume(std::move(*domain), std::move(kept));
+    return out;
 }
 
 }  // namespace sinew

@@ -15,9 +15,6 @@
 
 namespace sinew::io {
 
-/// All bytes of a file. A directory, or what the operating system refuses, is ErrorCode::io with its reason.
-Result<std::vector<std::byte>> read_file(const std::filesystem::path& path);
-
 inline std::string_view as_text(std::span<const std::byte> bytes) {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }

@@ -113,6 +113,25 @@ TEST(BindingFile, ComesBackTheSame) {
     }
 }
 
+TEST(BindingFile, ShapesOfBonesAreKept) {
+    Character c = test::bar();
+    JointShape& capsule = c.skeleton.joints[0].shape.emplace();
+    capsule.kind = JointShape::Kind::capsule;
+    capsule.radius = 0.05f;
+    JointShape& box = c.skeleton.joints[1].shape.emplace();
+    box.kind = JointShape::Kind::box;
+    box.half = {0.1f, 0.05f, 0.04f};
+    const Binding b = bound(c, keeping(64)), back = read(b.to_bytes());
+    ASSERT_EQ(back.bones().size(), b.bones().size());
+    EXPECT_EQ(back.bones()[0].radius, 0.05f);
+    ASSERT_TRUE(back.bones().back().box);
+    EXPECT_EQ(back.bones().back().box->half, (Vec3{0.1f, 0.05f, 0.04f}));
+    const Character other = nudged();
+    const auto first = b.rebind(other.mesh(), other.skeleton), second = back.rebind(other.mesh(), other.skeleton);
+    ASSERT_TRUE(first && second);
+    EXPECT_EQ(first->to_bytes(), second->to_bytes());
+}
+
 TEST(BindingFile, ThreadsChangeNoByte) {
     const Character c = test::l_corner();
     Context one, three;
@@ -205,7 +224,8 @@ TEST(BindingFile, NumbersThatNobodyMeasuredAreRefused) {
     EXPECT_TRUE(says(with(volume + 1, 48), "the volume: resolution"));
     EXPECT_TRUE(says(with(volume + 1, 64), "accepted") || says(with(volume + 1, 64), "leaves"));
     EXPECT_TRUE(says(with(volume + 29, 0.0), "no place in the scene"));
-    EXPECT_TRUE(says(with(volume + 53, ~std::uint64_t{0}), "octree"));
+    EXPECT_TRUE(says(with(volume + 53, ~std::uint64_t{0} >> 8), "octree"));
+    EXPECT_TRUE(says(with(volume + 53, ~std::uint64_t{0}), "a leaf is neither"));
 }
 
 }  // namespace

@@ -116,6 +116,35 @@ TEST(Rebind, TheSameVerticesGetTheSameBits) {
     }
 }
 
+TEST(Rebind, StrengthsComeBackToTheBitAsWell) {
+    Character c = test::bar();
+    const test::Shape drone = test::sphere({0.7, 0.4, 0}, 0.05, 2);  // bridged
+    test::append(c, drone.positions, drone.triangles, 0);
+    const Character more = with_one_more(c);
+    for (const Method method : {Method::voxel_heat, Method::bounded_biharmonic}) {
+        BindOptions options = preset(method);
+        options.voxels.resolution = 32;
+        const Binding without = bound(c.mesh(), c.skeleton, options);
+        options.keep_volume = true;
+        const Binding fresh = bound(c.mesh(), c.skeleton, options);
+        EXPECT_EQ(fresh.influences().strength, without.influences().strength);
+        const Binding b = again(fresh, more.mesh(), more.skeleton);
+        EXPECT_EQ(b.report().reused, Reuse::volume);
+        ASSERT_GT(fresh.influences().strength.size(), 0u);
+        EXPECT_TRUE(std::equal(fresh.influences().joint.begin(), fresh.influences().joint.end(),
+                               b.influences().joint.begin()));
+        EXPECT_TRUE(std::equal(fresh.influences().strength.begin(), fresh.influences().strength.end(),
+                               b.influences().strength.begin()));
+        EXPECT_TRUE(std::equal(fresh.coverage().begin(), fresh.coverage().end(), b.coverage().begin()));
+        EXPECT_GE(count(b, Coverage::bridged), drone.positions.size());
+        const auto back = Binding::from_bytes(fresh.to_bytes());
+        ASSERT_TRUE(back) << back.error().message;
+        const auto other = back->rebind(more.mesh(), more.skeleton);
+        ASSERT_TRUE(other);
+        EXPECT_EQ(other->to_bytes(), b.to_bytes());
+    }
+}
+
 TEST(Rebind, KeepingTheVolumeChangesNothing) {
     const Character c = test::l_corner();
     for (const int influences : {4, all_influences}) {

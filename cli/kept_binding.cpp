@@ -1,0 +1,44 @@
+#include "kept_binding.h"
+
+namespace sinew::cli {
+namespace {
+
+Error with_file(Error error, const std::string& path) {
+    error.message = path + ": " + error.message;
+    return error;
+}
+
+}  // namespace
+
+Result<Binding> read_binding(const std::string& path) {
+    Result<std::vector<std::byte>> bytes = io::read_file(path);
+    if (!bytes) return bytes.error();
+    Result<Binding> binding = Binding::from_bytes(*bytes);
+    if (!binding) return with_file(binding.error(), path);
+    return binding;
+}
+
+Result<Binding> rebind(const Binding& binding, io::Scene& scene, const std::string& path, Context* context) {
+    Result<Binding> own = binding.rebind(scene.mesh(), scene.skeleton, context);
+    if (!own) {
+        if (own.error().code == ErrorCode::cancelled) return own.error();
+        return with_file(own.error(), path);
+    }
+    for (std::size_t j = 0; j < scene.skeleton.joints.size(); ++j) {
+        scene.skeleton.joints[j].deform = own->skeleton().joints[j].deform;
+        scene.skeleton.joints[j].reason = own->skeleton().joints[j].reason;
+    }
+    return own;
+}
+
+Status check_reuse(const CLI::App& command) {
+    std::string given;
+    for (const CLI::Option* option : command.get_options())
+        if (option->count() > 0 && (option->get_group() == "Method" || option->get_group() == "Joints"))
+            given += (given.empty() ? "" : ", ") + option->get_name();
+    if (given.empty()) return Done{};
+    return Error{ErrorCode::usage, "--reuse takes distances as an earlier bind measured them, and " + given +
+                                       " would need others: leave it out, or bind anew without --reuse"};
+}
+
+}  // namespace sinew::cli
