@@ -329,20 +329,23 @@ Status check_rows(const std::vector<std::uint32_t>& joint, const std::vector<flo
     if (width < 1 || width > joints || joint.size() != vertices * width || value.size() != joint.size())
         return broken("the table is not vertices × width long");
     const bool distances = kind == FieldKind::distance;
+    std::vector<std::size_t> last_seen(joints, vertices);  // per joint: the vertex
     for (std::size_t at = 0; at < joint.size(); ++at) {
-        const std::string place = "vertex " + std::to_string(at / width) + " ";
+        const auto place = [&] { return "vertex " + std::to_string(at / width) + " "; };
         const float x = value[at];
         if (joint[at] == DistanceTable::none) {
-            if (!(distances ? x == INFINITY : x == 0)) return broken(place + "has a value without a joint");
+            if (!(distances ? x == INFINITY : x == 0)) return broken(place() + "has a value without a joint");
             continue;
         }
         if (joint[at] >= joints)
-            return broken(place + "has joint " + std::to_string(joint[at]) + " of " + std::to_string(joints));
-        if (!(x >= 0 && x < INFINITY)) return broken(place + "has a value that is negative or not finite");
+            return broken(place() + "has joint " + std::to_string(joint[at]) + " of " + std::to_string(joints));
+        if (!(x >= 0 && x < INFINITY)) return broken(place() + "has a value that is negative or not finite");
+        if (last_seen[joint[at]] == at / width) return broken(place() + "has a joint twice");
+        last_seen[joint[at]] = at / width;
         if (at % width == 0) continue;
         const float before = value[at - 1];
         if (joint[at - 1] == DistanceTable::none || (distances ? x < before : x > before))
-            return broken(place + "has a row that is not sorted");
+            return broken(place() + "has a row that is not sorted");
     }
     return Done{};
 }

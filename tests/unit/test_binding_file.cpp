@@ -215,6 +215,8 @@ TEST(BindingFile, NumbersThatNobodyMeasuredAreRefused) {
     const std::size_t joints = column - 8 - 2 * b.distances().joint.size();
     EXPECT_TRUE(says(with(joints, std::uint16_t{777}), "vertex 0 has joint 777 of 2"));
     EXPECT_TRUE(says(with(joints, std::uint16_t{0xffff}), "vertex 0 has a value without a joint"));
+    const auto second = static_cast<std::uint16_t>(b.distances().joint[1]);
+    EXPECT_TRUE(says(with(joints, second), "vertex 0 has a joint twice"));
     EXPECT_TRUE(says(with(joints - 8, ~std::uint64_t{0}), "does not fit"));
     const std::size_t name = find("bar_b", 5);
     EXPECT_EQ(with(name, std::uint16_t{0x4141}), "accepted");
