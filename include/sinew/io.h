@@ -235,10 +235,6 @@ Status check_posed_output(const std::filesystem::path& path);
 /// refer to nodes are not written; notes say what was there.
 Result<SaveReport> save_posed(const Scene& scene, const PosedScene& posed, const std::filesystem::path& path);
 
-/// Writes a mesh alone, as .glb (with smooth normals) or .obj.
-Status save_mesh(const std::vector<Vec3>& positions, const std::vector<Triangle>& triangles,
-                 const std::filesystem::path& path);
-
 /// Writes bytes to a temporary file beside `path` and renames it: whole or not at all.
 Status write_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
 

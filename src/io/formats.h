@@ -19,6 +19,9 @@ inline std::string_view as_text(std::span<const std::byte> bytes) {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+/// ".glb" of "Hero.GLB": with its dot, in lower case; "" where there is none.
+std::string extension_of(const std::filesystem::path& path);
+
 /// ErrorCode::input with "NAME: message".
 inline Error input_error(const std::string& name, const std::string& message) {
     return {ErrorCode::input, name + ": " + message};
@@ -58,6 +61,9 @@ struct ObjMesh {
     std::size_t fanned = 0;           ///< polygons that no cut into ears fits: crossing or flat ones
 };
 Result<ObjMesh> parse_obj(std::string_view text, const std::string& name);
+
+/// The text of an OBJ file: positions and faces, numbers as short as they are exact.
+std::string obj_text(std::span<const Vec3> positions, std::span<const Triangle> triangles);
 
 /// parse_obj, then make_scene.
 Result<Scene> read_obj(std::string_view text, const std::string& name, Skeleton skeleton);

@@ -3,7 +3,6 @@
 // Nodes are not kept: after posing they would say nothing but identity. Every posed mesh is a root that stands in
 // the world; a mesh without a skin is a root with the matrix of where it hangs.
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <numeric>
 #include <set>
@@ -549,13 +548,6 @@ private:
     std::vector<std::string> notes_;
 };
 
-std::string extension_of(const std::filesystem::path& path) {
-    std::string extension = path.extension().string();
-    std::transform(extension.begin(), extension.end(), extension.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return extension;
-}
-
 }  // namespace
 
 Result<ShadingFrames> shading_frames(const Scene& scene) {
@@ -629,7 +621,9 @@ Result<SaveReport> save_posed(const Scene& scene, const PosedScene& posed, const
         const bool moved = !(to_world == Matrix{});
         for (const Vec3& p : posed.positions)
             positions.push_back(moved ? to_vec3(transform_point(to_world, p.x, p.y, p.z)) : p);
-        if (Status ok = save_mesh(positions, scene.triangles, path); !ok) return ok.error();
+        const std::string text = obj_text(positions, scene.triangles);
+        report.bytes = text.size();
+        if (Status ok = write_file(path, std::as_bytes(std::span(text))); !ok) return ok.error();
         return report;
     }
     const bool glb = extension == ".glb";

@@ -1,6 +1,5 @@
 // The door: which reader gets a file. Content decides, and the extension only where content cannot.
 #include <algorithm>
-#include <cctype>
 
 #include "io/apart.h"
 #include "io/foreign.h"
@@ -11,13 +10,6 @@
 namespace sinew::io {
 
 namespace {
-
-std::string extension_of(const std::string& name) {
-    std::string extension = std::filesystem::path(name).extension().string();
-    std::transform(extension.begin(), extension.end(), extension.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return extension;
-}
 
 /// A foreign file as a document. Its reader meets whatever bytes there are and is not ours: it crashes on some, and
 /// never ends on others, so it works apart. What comes back is a GLB, behind the warnings and a zero byte.

@@ -276,4 +276,27 @@ Result<Scene> read_obj(std::string_view text, const std::string& name, Skeleton 
     return scene;
 }
 
+std::string obj_text(std::span<const Vec3> positions, std::span<const Triangle> triangles) {
+    std::string text = "# sinew\n";
+    char number[32];
+    const auto add = [&](auto value) {
+        const auto [end, error] =
+            std::to_chars(number, number + sizeof number, value);  // the shortest that is exact
+        (void)error;
+        text += ' ';
+        text.append(number, end);
+    };
+    for (const Vec3& p : positions) {
+        text += 'v';
+        for (const float x : {p.x, p.y, p.z}) add(x);
+        text += '\n';
+    }
+    for (const Triangle& t : triangles) {
+        text += 'f';
+        for (const std::uint32_t i : t) add(std::uint64_t{i} + 1);
+        text += '\n';
+    }
+    return text;
+}
+
 }  // namespace sinew::io

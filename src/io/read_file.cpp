@@ -2,6 +2,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <system_error>
 
@@ -44,6 +46,13 @@ Result<std::vector<std::byte>> read_file(const std::filesystem::path& path) {
     }
     bytes.resize(used);
     return bytes;
+}
+
+std::string extension_of(const std::filesystem::path& path) {
+    std::string extension = path.extension().string();
+    std::transform(extension.begin(), extension.end(), extension.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return extension;
 }
 
 }  // namespace sinew::io

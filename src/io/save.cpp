@@ -1,6 +1,5 @@
 // Saving: which container, which other files go along, and all of it or nothing.
 #include <algorithm>
-#include <cctype>
 #include <set>
 
 #include "io/foreign.h"
@@ -49,13 +48,6 @@ Result<std::vector<Companion>> find_companions(const Document& document, const s
         out.push_back({*to, std::move(*bytes)});
     }
     return out;
-}
-
-std::string extension_of(const std::filesystem::path& path) {
-    std::string extension = path.extension().string();
-    std::transform(extension.begin(), extension.end(), extension.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return extension;
 }
 
 }  // namespace

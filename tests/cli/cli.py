@@ -422,21 +422,9 @@ class Oracle(Case):
 
 class Report(Case):
     def test_keys_are_documented_both_ways(self):
-        def keys(value, path):
-            if isinstance(value, dict):
-                for k, v in value.items():
-                    yield from keys(v, f"{path}.{k}" if path else k)
-            elif isinstance(value, list):
-                for v in value:
-                    yield from keys(v, path + "[]")
-                if not value:
-                    yield path + "[]"
-            else:
-                yield path
-
         text = (support.ROOT / "docs/report.md").read_text()
         documented = set(re.findall(r"^\| `([^`]+)` \|", text, re.M))
-        real = {re.sub(r"^seconds\.(?!total$).*", "seconds.*", k) for k in keys(self.report(self.bar()), "")}
+        real = {re.sub(r"^seconds\.(?!total$).*", "seconds.*", k) for k in support.keys(self.report(self.bar()), "")}
         self.assertEqual(real - documented, set(), "in the report, not in docs/report.md")
         self.assertEqual(documented - real, set(), "in docs/report.md, not in the report")
 

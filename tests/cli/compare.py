@@ -84,23 +84,11 @@ class Compare(Case):
             self.assertAlmostEqual(got, expected, 5)
 
     def test_keys_are_documented_both_ways(self):
-        def keys(value, path):
-            if isinstance(value, dict):
-                for k, v in value.items():
-                    yield from keys(v, f"{path}.{k}" if path else k)
-            elif isinstance(value, list):
-                for v in value:
-                    yield from keys(v, path + "[]")
-                if not value:
-                    yield path + "[]"
-            else:
-                yield path
-
         text = (support.ROOT / "docs/compare-report.md").read_text()
         documented = set(re.findall(r"^\| `([^`]+)` \|", text, re.M))
         a, b = self.biped()
         gates = ("--max-l1", "2", "--max-distance", "100", "--min-agreement", "0", "--max-unweighted", "0")
-        real = set(keys(self.numbers(a, b, *gates), ""))
+        real = set(support.keys(self.numbers(a, b, *gates), ""))
         # B's keys are A's.
         real = {re.sub(r"^b\.", "a.", re.sub(r"^(poses|worst_vertices)\[\]\.b", r"\1[].a", k)) for k in real}
         self.assertEqual(real - documented, set(), "in the report, not in docs/compare-report.md")

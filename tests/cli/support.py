@@ -41,6 +41,20 @@ def new_messages(before, after):
     return {k: (before.get(k, 0), n) for k, n in after.items() if n > before.get(k, 0)}
 
 
+def keys(value, path=""):
+    """The paths of a report's values, as its page documents them: "a.b", "list[].c"; of an empty list "list[]"."""
+    if isinstance(value, dict):
+        for k, v in value.items():
+            yield from keys(v, f"{path}.{k}" if path else k)
+    elif isinstance(value, list):
+        for v in value:
+            yield from keys(v, path + "[]")
+        if not value:
+            yield path + "[]"
+    else:
+        yield path
+
+
 def main():
     """Runs the classes of the program's file that are named, or all; exit 77 if every test was skipped."""
     outcome = unittest.main(exit=False, verbosity=1).result
