@@ -19,8 +19,8 @@ struct SurfacePoint {
     std::array<double, 3> share{};  ///< barycentric, of the triangle's corners; ≥ 0, sum 1
 };
 
-/// A binary tree, split at the median along the longest side; leaves of up to four triangles. Built in O(T log T),
-/// 0.15 s for 350,000 triangles; 150 bytes per triangle. Const and reentrant once it is built. Degenerate triangles
+/// A binary tree, split at the median along the longest side; leaves of up to four triangles. Built in O(T log T);
+/// about 150 bytes per triangle. Const and reentrant once it is built. Degenerate triangles
 /// are segments and points; they are found like others, and never stand in the way.
 class TriangleTree {
 public:
