@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "edits.h"
 #include "kept_binding.h"
 #include "posing.h"
 
@@ -10,19 +11,24 @@ namespace {
 
 struct Arguments {
     std::string input, output, skeleton, weights, binding;
+    EditOptions edits;
     PoseOptions pose;
     int threads = 0;
 };
 
-/// Weights as the kept binding gives them now, instead of the file's own.
-Status weights_of_binding(io::Scene& scene, const std::string& path, int threads) {
+/// Weights as the kept binding gives them in this pose, instead of the file's own.
+Status weights_of_binding(io::Scene& scene, const Arguments& args, std::span<const Transform> skinning) {
     Context context;
-    context.threads = threads;
-    Result<Binding> kept = read_binding(path);
+    context.threads = args.threads;
+    Result<Binding> kept = read_binding(args.binding);
     if (!kept) return kept.error();
-    Result<Binding> binding = rebind(*kept, scene, path, &context);
+    Result<Binding> binding = rebind(*kept, scene, args.binding, &context);
     if (!binding) return binding.error();
-    Result<SkinWeights> weights = binding->weights(&context);
+    Result<Adjustments> adjustments = read_edits(scene, args.edits, &context, skinning);
+    if (!adjustments) return adjustments.error();
+    Result<SkinWeights> weights =
+        adjusted_weights(*binding, scene.mesh(), scene.skeleton, binding->options().falloff,
+                         binding->options().finish, *adjustments, nullptr, &context);
     if (!weights) return weights.error();
     scene.weights = std::move(*weights);
     return Done{};
@@ -33,14 +39,14 @@ int run_pose(const Arguments& args) {
         return fail({ErrorCode::usage, "give a pose: --pose FILE, or --clip NAME with --time"});
     if (!args.weights.empty() && !args.binding.empty())
         return fail({ErrorCode::usage, "--weights and --binding both give weights: choose one of them"});
+    if (!args.edits.file.empty() && args.binding.empty())
+        return fail({ErrorCode::usage, "--edits needs --binding: weights are evaluated from it in the pose"});
     if (Status ok = io::check_posed_output(args.output); !ok) return fail(ok.error());
     // The output has no skeleton and no weights: it must not replace what it was made from.
     const NamedFile output{"--output", args.output};
-    const NamedFile inputs[] = {{"the input", args.input},
-                                {"--skeleton", args.skeleton},
-                                {"--weights", args.weights},
-                                {"--binding", args.binding},
-                                {"--pose", args.pose.pose}};
+    const NamedFile inputs[] = {{"the input", args.input},    {"--skeleton", args.skeleton},
+                                {"--weights", args.weights},  {"--binding", args.binding},
+                                {"--edits", args.edits.file}, {"--pose", args.pose.pose}};
     if (Status ok = check_files({&output, 1}, inputs); !ok) return fail(ok.error());
     Result<io::Scene> scene = io::load(args.input, {args.skeleton});
     if (!scene) return fail(scene.error());
@@ -49,16 +55,16 @@ int run_pose(const Arguments& args) {
         if (Status ok = check_kept({&output, 1}, {&kept, 1}); !ok) return fail(ok.error());
     }
     if (Status ok = take_weights(*scene, args.weights); !ok) return fail(ok.error());
-    if (!args.binding.empty()) {
-        if (Status ok = weights_of_binding(*scene, args.binding, args.threads); !ok) return fail(ok.error());
-    }
-    if (!scene->weights)
+    if (!scene->weights && args.binding.empty())
         return fail({ErrorCode::input, args.input +
                                            ": there are no weights to pose it with (sinew bind makes them; "
                                            "--weights or --binding take them from a file)"});
 
     Result<io::ScenePose> at = read_pose(*scene, args.pose, args.input);
     if (!at) return fail(at.error());
+    if (!args.binding.empty()) {
+        if (Status ok = weights_of_binding(*scene, args, at->skinning); !ok) return fail(ok.error());
+    }
     Result<io::ShadingFrames> frames = io::shading_frames(*scene);
     if (!frames) return fail(frames.error());
     std::vector<Morph> morphs, normal_morphs;
@@ -104,6 +110,7 @@ void add_pose(CLI::App& app, int& exit) {
     c->add_option("--weights", args->weights, "Weights JSON, instead of the file's own");
     c->add_option("--binding", args->binding,
                   "A kept binding (sinew bind --save-binding): its weights, instead of the file's own");
+    add_edit_options(*c, args->edits, false);
     c->add_option("--skeleton", args->skeleton, "Skeleton JSON or TGF, for a mesh that has no skeleton");
     c->add_option("--threads", args->threads, "Worker threads (default: all cores)")->check(CLI::Range(0, 4096));
     c->callback([args, &exit] { exit = run_pose(*args); });

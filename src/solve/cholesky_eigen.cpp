@@ -34,7 +34,8 @@ Error too_large(double bytes, std::size_t limit) {
 }  // namespace
 
 double estimate_cholesky_memory(double rows, double row_entries) {
-    // Fill grows as n log n. Measured on closed meshes of 10⁴ to 2·10⁵ vertices; doubled, for our copy.
+    // Fill grows as n log n on planar graphs (nested dissection); the factor is a guess on the safe side, doubled
+    // for our copy. What is really needed is counted before the numbers are computed.
     const double fill = 0.45 * row_entries * std::log2(std::max(rows, 2.0));
     return rows * (2 * 12 * fill + 40 * row_entries);
 }

@@ -162,6 +162,26 @@ class Edits(Case):
         done = support.sinew("apply", self.bar(), "-o", self.at / "no.glb")
         self.assertEqual(done.returncode, 2)
 
+    def test_falloff_follows_the_pose(self):
+        """An elbow that is hard when bent: at rest like the binding, bent like one bound with that hardness."""
+        source, kept = self.bar(), self.at / "bar.binding"
+        self.bind(source, "--save-binding", kept)
+        self.bind(source, "--falloff", "0.9", out="hard.glb")
+        edits = self.edits(falloff=[{"angles": [[0, 0.1], [60, 0.9]], "joints": "*"}])
+        for degrees, like in ((0, "out.glb"), (60, "hard.glb")):
+            # Both joints are turned, each against its parent.
+            turn = {"rotate": [degrees, 0, 0]}
+            (self.at / "p.json").write_text(json.dumps({"joints": {"lower": turn, "upper": turn}}))
+            for out, options in (("posed.obj", (source, "--binding", kept, "--edits", edits)),
+                                 ("wanted.obj", (self.at / like,))):
+                done = support.sinew("pose", *options, "--pose", self.at / "p.json", "-o", self.at / out)
+                self.assertEqual(done.returncode, 0, done.stderr)
+            posed, wanted = (glb.obj_positions(self.at / n) for n in ("posed.obj", "wanted.obj"))
+            self.assertLess(abs(posed - wanted).max(), 1e-4, degrees)
+        done = support.sinew("pose", source, "--edits", edits, "--pose", self.at / "p.json", "-o", self.at / "x.obj")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--binding", done.stderr)
+
     def test_mistakes(self):
         box = {"box": [[-9, -9, -9], [9, 9, 9]]}
         for lists, words in (
