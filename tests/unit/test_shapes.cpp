@@ -216,6 +216,7 @@ TEST(Shapes, ThreeBoxesWithoutHierarchyBindARobot) {
     for (const float k : {0.5f, 1.5f, 2.5f})
         s.joints.push_back(joint_at("box", {0, k * third, 0}, box({3, third / 2, 3})));
     for (const MethodInfo& method : methods()) {
+        if (method.method == Method::pixel_geodesic) continue;  // for flat meshes
         BindOptions options = options_of(method.method);
         options.voxels.resolution = 64;
         const Binding b = bound(robot.mesh(), s, options);
