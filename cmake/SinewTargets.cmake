@@ -17,6 +17,10 @@ function(sinew_target name)
     if(SINEW_SANITIZE)
         target_compile_options(${name} PRIVATE -fsanitize=${SINEW_SANITIZE} -fno-omit-frame-pointer
             -fno-sanitize-recover=all)
+        if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+            # With sanitizers g++ loses sight of what is assigned where (its manual says so).
+            target_compile_options(${name} PRIVATE -Wno-maybe-uninitialized)
+        endif()
         target_link_options(${name} PUBLIC -fsanitize=${SINEW_SANITIZE})
     endif()
 endfunction()

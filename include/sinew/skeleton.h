@@ -74,6 +74,9 @@ struct Joint {
     std::optional<float> hardness = {};
     /// Its bone is what lies between position and tail, whatever joints follow: flat figures state it so.
     bool ends_at_tail = false;
+    /// Method connectivity: whose bones share vertices near the ends of this joint's, by name (* and ?), instead of
+    /// those that begin or end there. An empty list shares with nobody.
+    std::optional<std::vector<std::string>> connected = {};
 };
 
 /// A segment from a joint towards a child (or a tail, or a point) that carries that joint's index. It may have a

@@ -18,10 +18,8 @@ public:
             of_joint_[bone.joint].push_back({BoneSpace(bone), bone.open_head, bone.open_tail});
         for (std::size_t j = 0; j < of_joint_.size(); ++j) {
             // Idle joints own no bone; where a skin has nothing else they still serve, as points.
-            if (of_joint_[j].empty()) {
-                const Vec3& at = skeleton.joints[j].position;
-                of_joint_[j].push_back({BoneSpace({static_cast<std::uint32_t>(j), at, at}), false, false});
-            }
+            if (of_joint_[j].empty())
+                of_joint_[j].push_back({BoneSpace(skeleton.joints[j].position), false, false});
         }
     }
 

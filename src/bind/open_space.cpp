@@ -73,12 +73,13 @@ std::vector<std::vector<std::uint32_t>> neighbourhoods(const Skeleton& skeleton)
     return out;
 }
 
-// What is connected at the two ends of a bone: bones of other joints that begin or end there.
+// What is connected at the two ends of a bone: bones of other joints that begin or end there, or what the joint
+// says (Joint::connected), each at the end that it is nearer to.
 struct Connected {
     std::vector<std::uint32_t> at_head, at_tail;  // bones
 };
 
-std::vector<Connected> connect(const std::vector<Bone>& bones) {
+std::vector<Connected> connect(const Skeleton& skeleton, const std::vector<Bone>& bones) {
     // By place, so that the table is linear in the bones.
     std::vector<std::pair<std::array<float, 3>, std::uint32_t>> heads, tails;
     for (std::uint32_t b = 0; b < bones.size(); ++b) {
@@ -93,8 +94,32 @@ std::vector<Connected> connect(const std::vector<Bone>& bones) {
              it != ends.end() && it->first == place; ++it)
             if (bones[it->second].joint != bones[own].joint) out.push_back(it->second);
     };
+    std::vector<std::vector<std::uint32_t>> bones_of(skeleton.joints.size());
+    for (std::uint32_t b = 0; b < bones.size(); ++b) bones_of[bones[b].joint].push_back(b);
+    const auto given = [&](const std::vector<std::string>& names, std::uint32_t own, Connected& out) {
+        const Point3 head = to_point(bones[own].head), tail = to_point(bones[own].tail);
+        for (const std::string& name : names)
+            for (const std::uint32_t j : joints_called(skeleton, name)) {
+                if (j == bones[own].joint) continue;
+                double to_head = INFINITY, to_tail = INFINITY;
+                std::uint32_t nearest_head = 0, nearest_tail = 0;
+                for (const std::uint32_t b : bones_of[j]) {
+                    const Point3 from = to_point(bones[b].head), to = to_point(bones[b].tail);
+                    const double h = segment_distance(from, to, head).distance;
+                    const double t = segment_distance(from, to, tail).distance;
+                    if (h < to_head) to_head = h, nearest_head = b;
+                    if (t < to_tail) to_tail = t, nearest_tail = b;
+                }
+                if (bones_of[j].empty()) continue;
+                to_head <= to_tail ? out.at_head.push_back(nearest_head) : out.at_tail.push_back(nearest_tail);
+            }
+    };
     std::vector<Connected> out(bones.size());
     for (std::uint32_t b = 0; b < bones.size(); ++b) {
+        if (const auto& names = skeleton.joints[bones[b].joint].connected) {
+            given(*names, b, out[b]);
+            continue;
+        }
         at(tails, bones[b].head, b, out[b].at_head);
         if (!(bones[b].tail == bones[b].head)) at(heads, bones[b].tail, b, out[b].at_tail);
     }
@@ -140,7 +165,7 @@ Result<MethodRows> bind_connectivity(const Task& task) {
     return task.clock.run("distances", [&]() -> Result<MethodRows> {
         extend_leaf_bones(task);
         const std::vector<Bone>& bones = task.bones;
-        const std::vector<Connected> connected = connect(bones);
+        const std::vector<Connected> connected = connect(task.skeleton, bones);
         std::vector<BoneSpace> shapes;
         std::vector<std::vector<std::uint32_t>> of_joint(task.skeleton.joints.size());
         for (std::uint32_t b = 0; b < bones.size(); ++b) {

@@ -9,6 +9,7 @@ namespace sinew {
 class BoneSpace {
 public:
     explicit BoneSpace(const Bone& bone) : BoneSpace(bone, {0, 0, 0}, 1) {}
+    explicit BoneSpace(const Vec3& point) : a_(to_point(point)), b_(a_), radius_(0) {}
     /// In a frame that is moved and scaled: lengths are in `unit`s.
     BoneSpace(const Bone& bone, const Point3& origin, double unit)
         : a_(placed(bone.head, origin, unit)), b_(placed(bone.tail, origin, unit)), radius_(bone.radius / unit) {

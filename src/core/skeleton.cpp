@@ -69,6 +69,11 @@ Status check_structure(const Skeleton& skeleton) {
                 return Error{ErrorCode::input, describe(skeleton, j) + " has " + fault};
         if (joint.hardness && !(*joint.hardness >= 0 && *joint.hardness <= 1))
             return Error{ErrorCode::input, describe(skeleton, j) + " has a hardness that is not within 0..1"};
+        if (joint.connected)
+            for (const std::string& name : *joint.connected)
+                if (joints_called(skeleton, name).empty())
+                    return Error{ErrorCode::input, describe(skeleton, j) + " is connected to '" +
+                                                       name.substr(0, 120) + "', which no joint is called"};
     }
     // 0 = not seen, otherwise the walk that saw it: meeting one's own walk again is a cycle.
     std::vector<std::uint32_t> seen(n, 0);

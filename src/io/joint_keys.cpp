@@ -1,4 +1,5 @@
 #include "io/joint_keys.h"
+#include <algorithm>
 
 #include <cmath>
 
@@ -103,6 +104,13 @@ Result<bool> read_joint_key(const std::string& key, const json& value, const std
         if (!(hardness >= 0 && hardness <= 1))
             return Error{ErrorCode::input, place + " must be a number from 0 (soft) to 1 (hard)"};
         joint.hardness = static_cast<float>(hardness);
+    } else if (key == "connected") {
+        joint.connected.reset();
+        if (value.is_null()) return true;
+        const bool names = value.is_array() && std::all_of(value.begin(), value.end(),
+                                                           [](const json& name) { return name.is_string(); });
+        if (!names) return Error{ErrorCode::input, place + " must be a list of names of joints"};
+        joint.connected = value.get<std::vector<std::string>>();
     } else {
         return false;
     }

@@ -48,9 +48,9 @@ Status parse_joint_options(std::string_view text, const std::string& name, Skele
                     const Result<bool> known = read_joint_key(key, value, where, joints[j]);
                     if (!known) return input_error(name, known.error().message);
                     if (!*known)
-                        return input_error(name,
-                                           where + ": \"" + key.substr(0, 40) +
-                                               "\" is not known: tail, shape, range, deform and hardness are");
+                        return input_error(
+                            name, where + ": \"" + key.substr(0, 40) +
+                                      "\" is not known: tail, shape, range, deform, hardness and connected are");
                     // What the file says here outweighs names and weights of the model.
                     if (key == "deform" && joints[j].deform) joints[j].reason = DeformReason::included;
                 }

@@ -63,7 +63,8 @@ std::vector<double> eliminate(const BiharmonicSolver& solver, const Conduction& 
             for (std::size_t k = 0; k < BiharmonicSolver::kColumns && j + k < n; ++k)
                 laplacian[i][j + k] = out[i][k];
     }
-    std::vector<std::vector<double>> a(n, std::vector<double>(n + 1, 0));
+    std::vector<std::vector<double>> a;
+    for (std::size_t k = 0; k < n; ++k) a.emplace_back(n + 1, 0.0);
     for (std::size_t k = 0; k < n; ++k)
         for (std::size_t i = 0; i < n; ++i) {
             if (laplacian[k][i] == 0) continue;

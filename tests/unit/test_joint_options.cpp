@@ -75,6 +75,7 @@ TEST(JointOptions, ErrorsNameTheJointAndTheRule) {
     expect_error(R"({"joints": {"arm*": {}}})", "no joint's name matches 'arm*'");
     expect_error(R"({"joints": {"hips": 1}})", "joint 'hips' must be an object");
     expect_error(R"({"joints": {"hips": {"hardnes": 1}}})", "joint 'hips': \"hardnes\" is not known");
+    expect_error(R"({"joints": {"hips": {"connected": "leg_L"}}})", "\"connected\" must be a list of names");
     expect_error(R"({"joints": {"hips": {"hardness": 2}}})", "joint 'hips': \"hardness\" must be a number from 0");
     expect_error(R"({"joints": {"hips": {"hardness": 0.5}, "leg_L": {"range": [1, 0]}}})", "\"range\" must be two");
     expect_error(R"({"joints": {"hips": {"deform": 1}}})", "\"deform\" must be true or false");

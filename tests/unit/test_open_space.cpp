@@ -85,6 +85,24 @@ TEST(Connectivity, HardRangeOfABoneWins) {
     EXPECT_FALSE(check_skeleton(row.skeleton));
 }
 
+TEST(Connectivity, ATableThatIsGivenWins) {
+    Row row;
+    const std::uint32_t near_head = row.add({1.1f, 0.2f, 0}), near_tail = row.add({1.9f, 0.2f, 0});
+    const BindOptions options = preset(Method::connectivity);
+    const SkinWeights usual = row.weights(options);
+    EXPECT_GT(weight_of(usual, near_head, 0), 0);
+    // b shares with the last joint only, whose bone is at its tail.
+    row.skeleton.joints[1].connected = {{row.skeleton.joints[2].name}};
+    SkinWeights w = row.weights(options);
+    EXPECT_EQ(weight_of(w, near_head, 1), 1);
+    EXPECT_EQ(weight_of(w, near_tail, 2), weight_of(usual, near_tail, 2));
+    row.skeleton.joints[1].connected->clear();
+    w = row.weights(options);
+    EXPECT_EQ(weight_of(w, near_tail, 1), 1);
+    row.skeleton.joints[1].connected = {{"nobody"}};
+    EXPECT_FALSE(check_skeleton(row.skeleton));
+}
+
 TEST(Connectivity, AJointWithTwoBonesCountsOnce) {
     // a has bones to b and to d; near a's head end of b, the nearer of a's connected bones is the one that ends at
     // b.
