@@ -11,7 +11,7 @@ export CMAKE_CXX_COMPILER_LAUNCHER ?= $(shell command -v ccache)
 
 help:
 	@echo "make demo     set up, build, generate a character, bind it; prints where the results are"
-	@echo "make test     set up, build and run everything that CI runs (about 20 minutes on 2 cores)"
+	@echo "make test     set up, build and run everything that CI runs (about 35 minutes on 2 cores)"
 	@echo "make bench    build and run the benchmarks"
 	@echo "make fuzz     fuzz the file reader and the binder for FUZZ_SECONDS (60) each"
 	@echo "make format   format the C++ files;  make check only looks"
