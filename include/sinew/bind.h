@@ -138,6 +138,8 @@ struct BindReport {
     double covered() const;
 };
 
+struct RowPlan;
+struct MethodRows;
 struct KeptVolume;  ///< what is measured at the leaves of the volume
 
 /// A finished bind that keeps its distances: other falloffs and limits cost milliseconds (seed 003, §9). A value:
@@ -194,6 +196,7 @@ private:
                                                 const FalloffOptions&, const FinishOptions&, const Adjustments&,
                                                 EditReport*, Context*);
     friend Result<Binding> bind(const MeshView&, const Skeleton&, const BindOptions&, Context*);
+    void take_rows(const RowPlan& plan, MethodRows rows);
     template <typename Archive>
     Status transfer(Archive& archive);  // binding_file.cpp
 

@@ -196,15 +196,13 @@ Status check(const BindOptions& options) {
 }
 
 std::size_t estimate_memory(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options) {
-    Point3 low{INFINITY, INFINITY, INFINITY}, high{-INFINITY, -INFINITY, -INFINITY};
+    const Box3 box = box_of(mesh);
     double area = 0;
     for (const Triangle& t : mesh.triangles) {
         const Point3 a = to_point(mesh.positions[t[0]]), b = to_point(mesh.positions[t[1]]),
                      c = to_point(mesh.positions[t[2]]);
         Point3 n;
         for (int k = 0; k < 3; ++k) {
-            low[k] = std::min({low[k], a[k], b[k], c[k]});
-            high[k] = std::max({high[k], a[k], b[k], c[k]});
             const int i = (k + 1) % 3, j = (k + 2) % 3;
             n[k] = (b[i] - a[i]) * (c[j] - a[j]) - (b[j] - a[j]) * (c[i] - a[i]);
         }
@@ -215,7 +213,7 @@ std::size_t estimate_memory(const MeshView& mesh, const Skeleton& skeleton, cons
     const bool voxels = heat || energy || options.method == Method::geodesic_voxel;
     const bool pixels = options.method == Method::pixel_geodesic;
     const double r = voxels ? options.voxels.resolution : 0;
-    const double unit = std::max({high[0] - low[0], high[1] - low[1], high[2] - low[2]});
+    const double unit = box.longest();
     const double voxel = unit / (r - 2.5);
     const double cells = r * r * r;
     // Cells around the surfaces of shapes, as many as around the mesh's, but none outside.
@@ -236,7 +234,7 @@ std::size_t estimate_memory(const MeshView& mesh, const Skeleton& skeleton, cons
     if (pixels) {
         // Every pixel of the mask is a leaf, and of a mesh at most those of its box.
         const double pixel = unit / (options.voxels.resolution - 2.5);
-        const std::array<double, 3> side{high[0] - low[0], high[1] - low[1], high[2] - low[2]};
+        const Point3 side = box.sides();
         const double thinnest = std::min({side[0], side[1], side[2]});
         leaves = options.mask
                      ? static_cast<double>(std::count_if(options.mask->inside.begin(), options.mask->inside.end(),
@@ -321,20 +319,6 @@ void share_rows(const RowPlan& plan, MethodRows& rows, BindReport& report) {
 
 namespace {
 
-/// Of the box of the triangles: a stray vertex must not count.
-float longest_side(const MeshView& mesh) {
-    Point3 low{INFINITY, INFINITY, INFINITY}, high{-INFINITY, -INFINITY, -INFINITY};
-    for (const Triangle& t : mesh.triangles)
-        for (const std::uint32_t v : t) {
-            const Point3 p = to_point(mesh.positions[v]);
-            for (std::size_t k = 0; k < 3; ++k) {
-                low[k] = std::min(low[k], p[k]);
-                high[k] = std::max(high[k], p[k]);
-            }
-        }
-    return static_cast<float>(std::max({high[0] - low[0], high[1] - low[1], high[2] - low[2]}));
-}
-
 /// Joint::hardness is the map's alpha where there is no map.
 void take_hardness(const Skeleton& skeleton, FalloffOptions& falloff, BindReport& report) {
     std::vector<float> alpha(skeleton.joints.size(), NAN);
@@ -354,6 +338,15 @@ void take_hardness(const Skeleton& skeleton, FalloffOptions& falloff, BindReport
 }
 
 }  // namespace
+
+void Binding::take_rows(const RowPlan& plan, MethodRows rows) {
+    share_rows(plan, rows, report_);
+    if (auto* distances = std::get_if<DistanceTable>(&rows.table))
+        distances_ = std::move(*distances);
+    else
+        influences_ = std::move(std::get<InfluenceTable>(rows.table));
+    coverage_ = std::move(rows.coverage);
+}
 
 Result<Binding> bind(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options, Context* context) {
     if (Status ok = check(options); !ok) return ok.error();
@@ -390,17 +383,22 @@ Result<Binding> bind(const MeshView& mesh, const Skeleton& skeleton, const BindO
 
     const PlannedMesh planned = plan_mesh(mesh, skeleton, clock, report);
     binding.bones_ = make_bones(skeleton);
-    const Task task{mesh,    skeleton, options, planned.topology, planned.plan, planned.used, longest_side(mesh),
-                    context, clock,    report,  binding.bones_};
+    const Task task{mesh,
+                    skeleton,
+                    options,
+                    planned.topology,
+                    planned.plan,
+                    planned.used,
+                    static_cast<float>(box_of(mesh).longest()),
+                    context,
+                    clock,
+                    report,
+                    binding.bones_};
     Result<MethodRows> rows = run_method(task);
     if (!rows) return rows.error();
-    share_rows(planned.plan, *rows, report);
-    if (auto* distances = std::get_if<DistanceTable>(&rows->table))
-        binding.distances_ = std::move(*distances);
-    else
-        binding.influences_ = std::move(std::get<InfluenceTable>(rows->table));
-    binding.coverage_ = std::move(rows->coverage);
     binding.volume_ = std::move(rows->volume);
+    binding.take_rows(planned.plan, std::move(*rows));
+
     binding.mesh_hash_ = hash_mesh(mesh, skeleton);
 
     const bool flat = options.method == Method::pixel_geodesic;

@@ -6,10 +6,10 @@
 
 #include "bind/bone_shapes.h"
 #include "bind/method.h"
+#include "core/vectors.h"
 #include "solve/cholesky.h"
 #include "surface/surface.h"
 #include "surface/triangle_tree.h"
-#include "surface/vectors.h"
 
 namespace sinew {
 namespace {

@@ -69,7 +69,7 @@ Outside find_outside(const MeshView& mesh, const PlannedMesh& planned, const Dom
 Status check_space(BindReport& report, const MeshView& mesh, const PlannedMesh& planned, const Outside& outside,
                    const Domain& domain) {
     std::size_t vertices = 0, out = 0, far = 0;
-    Point3 low{INFINITY, INFINITY, INFINITY}, high{-INFINITY, -INFINITY, -INFINITY};
+    Box3 box;
     const float far_away = 0.1f * static_cast<float>(domain.transform.unit / domain.transform.voxel);
     for (std::size_t v = 0; v < mesh.positions.size(); ++v) {
         if (!planned.used[v]) continue;
@@ -77,13 +77,9 @@ Status check_space(BindReport& report, const MeshView& mesh, const PlannedMesh& 
         ++vertices;
         out += outside.leaf[row] != Domain::none;
         far += outside.distance[row] > far_away;
-        const Point3 p = to_point(mesh.positions[v]);
-        for (std::size_t k = 0; k < 3; ++k) {
-            low[k] = std::min(low[k], p[k]);
-            high[k] = std::max(high[k], p[k]);
-        }
+        box.add(to_point(mesh.positions[v]));
     }
-    const double size = std::max({high[0] - low[0], high[1] - low[1], high[2] - low[2]});
+    const double size = box.longest();
     const bool other_size = size > 10 * domain.transform.unit || size < 0.02 * domain.transform.unit;
     const auto percent = [&](std::size_t count) {
         return std::to_string((100 * count + vertices / 2) / vertices) + " %";
@@ -173,12 +169,7 @@ Result<Binding> Binding::rebind(const MeshView& mesh, const Skeleton& skeleton, 
                     unit, context,           clock,    report,           binding.bones_, &reused};
     Result<MethodRows> rows = run_method(task);
     if (!rows) return rows.error();
-    share_rows(planned.plan, *rows, report);
-    if (auto* distances = std::get_if<DistanceTable>(&rows->table))
-        binding.distances_ = std::move(*distances);
-    else
-        binding.influences_ = std::move(std::get<InfluenceTable>(rows->table));
-    binding.coverage_ = std::move(rows->coverage);
+    binding.take_rows(planned.plan, std::move(*rows));
     if (const std::size_t n = report.coverage[static_cast<std::size_t>(Coverage::outside)])
         report.warnings.push_back(std::to_string(n) + " vertices lie outside the volume of the binding, up to " +
                                   std::to_string(report.farthest_outside) +

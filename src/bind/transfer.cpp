@@ -6,11 +6,11 @@
 #include <numeric>
 
 #include "core/parallel.h"
+#include "core/vectors.h"
 #include "sinew/bind.h"
 #include "solve/cholesky.h"
 #include "surface/surface.h"
 #include "surface/triangle_tree.h"
-#include "surface/vectors.h"
 
 namespace sinew {
 namespace {
@@ -41,19 +41,6 @@ double weight_of(const Row& row, std::uint32_t joint) {
     const auto at = std::lower_bound(row.begin(), row.end(), joint,
                                      [](const Share& s, std::uint32_t j) { return s.joint < j; });
     return at != row.end() && at->joint == joint ? at->weight : 0;
-}
-
-double diagonal_of(const MeshView& mesh) {
-    Point3 low{INFINITY, INFINITY, INFINITY}, high{-INFINITY, -INFINITY, -INFINITY};
-    for (const Triangle& t : mesh.triangles)
-        for (const std::uint32_t v : t) {
-            const Point3 p = to_point(mesh.positions[v]);
-            for (std::size_t k = 0; k < 3; ++k) {
-                low[k] = std::min(low[k], p[k]);
-                high[k] = std::max(high[k], p[k]);
-            }
-        }
-    return norm(high - low);
 }
 
 /// The source: where its surface is, which way it faces, and what it weighs.
@@ -283,7 +270,7 @@ Result<Transfer> transfer(const MeshView& source, const SkinWeights& weights, co
     report_progress(context, "match", 0);
     const Source from(source, weights);
     const MeshSurface to = build_surface(target, analyse_mesh(target));
-    const double reach = options.distance * diagonal_of(source);
+    const double reach = options.distance * box_of(source).diagonal();
     const std::size_t n = to.nodes();
     const auto place = [&](std::uint32_t vertex) { return to_point(target.positions[vertex]); };
 

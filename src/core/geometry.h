@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 #include "sinew/core.h"
 
@@ -15,6 +16,35 @@ using Point3 = std::array<double, 3>;
 inline constexpr float kLargestCoordinate = 1e18f;
 
 inline Point3 to_point(const Vec3& p) { return {p.x, p.y, p.z}; }
+
+/// The box around points that are added to it. An empty one has sides of -inf.
+struct Box3 {
+    Point3 low{INFINITY, INFINITY, INFINITY}, high{-INFINITY, -INFINITY, -INFINITY};
+
+    void add(const Point3& p) {
+        for (std::size_t k = 0; k < 3; ++k) {
+            low[k] = std::min(low[k], p[k]);
+            high[k] = std::max(high[k], p[k]);
+        }
+    }
+    Point3 sides() const { return {high[0] - low[0], high[1] - low[1], high[2] - low[2]}; }
+    double longest() const { return std::max({high[0] - low[0], high[1] - low[1], high[2] - low[2]}); }
+    double diagonal() const { return std::hypot(high[0] - low[0], high[1] - low[1], high[2] - low[2]); }
+};
+
+/// Of all points.
+inline Box3 box_of(std::span<const Vec3> points) {
+    Box3 box;
+    for (const Vec3& p : points) box.add(to_point(p));
+    return box;
+}
+/// Of the triangles: a stray vertex must not count.
+inline Box3 box_of(const MeshView& mesh) {
+    Box3 box;
+    for (const Triangle& t : mesh.triangles)
+        for (const std::uint32_t v : t) box.add(to_point(mesh.positions[v]));
+    return box;
+}
 
 /// Where a point lies beside a segment.
 struct SegmentPosition {

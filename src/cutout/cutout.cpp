@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/geometry.h"
 #include "core/parallel.h"
 #include "sinew/bind.h"
 
@@ -17,15 +18,6 @@ std::array<double, 2> corner(const CutoutFigure& figure, const CutoutLayer& laye
 
 Error in_layer(const CutoutLayer& layer, const Error& error) {
     return {error.code, "layer '" + layer.name + "': " + error.message};
-}
-
-float longest_side(const std::vector<Vec3>& positions) {
-    Vec3 low = positions[0], high = positions[0];
-    for (const Vec3& p : positions) {
-        low = {std::min(low.x, p.x), std::min(low.y, p.y), 0};
-        high = {std::max(high.x, p.x), std::max(high.y, p.y), 0};
-    }
-    return std::max(high.x - low.x, high.y - low.y);
 }
 
 /// Contour and triangles: what outline_mesh needs besides the picture itself.
@@ -76,7 +68,7 @@ Result<std::vector<CutoutPart>> cut_out(const CutoutFigure& figure, const Cutout
         bind_options.mask = &mesh.mask;
         bind_options.neighbours = options.neighbours;
         bind_options.finish = options.finish;
-        const float unit = longest_side(mesh.positions);
+        const float unit = static_cast<float>(box_of(mesh.positions).longest());
         bind_options.falloff.smoothness = smoothness / unit;
         const bool own = std::any_of(figure.smoothness.begin(), figure.smoothness.end(),
                                      [](float value) { return !std::isnan(value); });

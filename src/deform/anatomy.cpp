@@ -64,7 +64,7 @@ private:
             else
                 a_.children[parent(j)].push_back(j);
         }
-        a_.size = length(high - low);
+        a_.size = norm(high - low);
         // Parents before children, so that reach can be summed from the tips.
         order_ = roots_;
         for (std::size_t i = 0; i < order_.size(); ++i)
@@ -74,7 +74,7 @@ private:
                 a_.reach[order_[i]] = std::max(a_.reach[order_[i]], a_.reach[c] + step(order_[i], c));
     }
 
-    double step(std::uint32_t a, std::uint32_t b) const { return length(a_.position[b] - a_.position[a]); }
+    double step(std::uint32_t a, std::uint32_t b) const { return norm(a_.position[b] - a_.position[a]); }
 
     // The upright plane in which most joints have their mirror image.
     void read_mirror() {
@@ -120,7 +120,7 @@ private:
             const Double3 image = a_.position[j] - (2 * d) * axis;
             double least = kMirrorMatch * a_.size;
             for (const std::uint32_t k : off) {
-                const double gap = length(a_.position[k] - image);
+                const double gap = norm(a_.position[k] - image);
                 if ((dot(axis, a_.position[k]) - middle) * d < 0 && gap < least) {
                     least = gap;
                     nearest[j] = k;
@@ -316,7 +316,7 @@ private:
                 }
                 // A head is higher than a cape or a mane of the same length that hangs down.
                 const Double3 way = a_.position[chain.back()] - a_.position[from];
-                const double score = from_hips ? step(from, c) + a_.reach[c] : dot(a_.up, way) + 0.5 * length(way);
+                const double score = from_hips ? step(from, c) + a_.reach[c] : dot(a_.up, way) + 0.5 * norm(way);
                 if (best.empty() || score > best_score) {
                     best_score = score;
                     best = std::move(chain);
@@ -374,7 +374,7 @@ private:
                     sum = sum + unit(a_.position[chain.back()] - a_.position[j]);
                     fingers.push_back(std::move(chain));
                 }
-            if (fingers.size() >= 4 && length(sum) > 0.6 * static_cast<double>(fingers.size())) {
+            if (fingers.size() >= 4 && norm(sum) > 0.6 * static_cast<double>(fingers.size())) {
                 add_hand(j, fingers, 0);
                 return;
             }

@@ -5,24 +5,11 @@
 #include <optional>
 #include <vector>
 
+#include "core/vectors.h"
 #include "deform/affine.h"
 #include "sinew/skeleton.h"
 
 namespace sinew {
-
-inline Double3 operator+(const Double3& a, const Double3& b) { return {a[0] + b[0], a[1] + b[1], a[2] + b[2]}; }
-inline Double3 operator-(const Double3& a, const Double3& b) { return {a[0] - b[0], a[1] - b[1], a[2] - b[2]}; }
-inline Double3 operator*(double s, const Double3& a) { return {s * a[0], s * a[1], s * a[2]}; }
-inline double dot(const Double3& a, const Double3& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-inline Double3 cross(const Double3& a, const Double3& b) {
-    return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
-}
-inline double length(const Double3& a) { return std::sqrt(dot(a, a)); }
-/// Zero stays zero.
-inline Double3 unit(const Double3& a) {
-    const double l = length(a);
-    return l > 0 ? (1 / l) * a : Double3{};
-}
 
 /// Joints from a first one outwards, each the child of the one before.
 using Chain = std::vector<std::uint32_t>;

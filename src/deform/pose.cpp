@@ -2,6 +2,7 @@
 #include <cmath>
 #include <string>
 
+#include "core/vectors.h"
 #include "deform/affine.h"
 #include "sinew/deform.h"
 
@@ -13,8 +14,6 @@ Error joint_error(const Skeleton& skeleton, std::size_t joint, const std::string
     return {ErrorCode::input,
             "joint " + std::to_string(joint) + " (\"" + skeleton.joints[joint].name + "\") " + what};
 }
-
-double dot(const Double3& a, const Double3& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
 /// The joint's frame at the bind pose. Axes are stored as floats: made orthonormal here, or turning a joint to and
 /// fro would scale it a little.
@@ -28,7 +27,7 @@ bool bind_frame(const Joint& joint, Transform& frame, Transform& inverse) {
     const double y_length = std::sqrt(dot(y, y));
     if (!(x_length > 1e-6 && y_length > 1e-6)) return false;  // not a number, too
     for (double& v : y) v /= y_length;
-    const Double3 z{x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]};
+    const Double3 z = cross(x, y);
     const Double3 at{joint.position.x, joint.position.y, joint.position.z};
     const Double3 axes[3] = {x, y, z};
     for (std::size_t r = 0; r < 3; ++r) {

@@ -39,8 +39,8 @@ public:
     void aim(std::uint32_t joint, std::uint32_t end, const Double3& direction, double limit) {
         const Double3 from = unit(a_.position[end] - a_.position[joint]), to = unit(direction);
         Double3 axis = cross(from, to);
-        const double angle = std::atan2(length(axis), dot(from, to)) * 180 / std::numbers::pi;
-        if (length(axis) < 1e-6) axis = a_.forward;  // straight on, or straight back: any axis across will do
+        const double angle = std::atan2(norm(axis), dot(from, to)) * 180 / std::numbers::pi;
+        if (norm(axis) < 1e-6) axis = a_.forward;  // straight on, or straight back: any axis across will do
         rotate(joint, axis, std::min(angle, limit));
     }
 
@@ -81,10 +81,10 @@ Double3 hinge(const Anatomy& a, const Limb& limb) {
                   wrist = a.position[limb.chain[limb.wrist]];
     const Double3 upper = unit(knee - root), lower = *limb.knee == limb.wrist ? upper : unit(wrist - knee);
     const Double3 axis = cross(upper, lower);
-    if (length(axis) > 0.1) return unit(axis);
+    if (norm(axis) > 0.1) return unit(axis);
     const Double3 towards = limb.leg ? -1.0 * a.forward : a.forward;
     const Double3 bent = cross(lower, towards);
-    return length(bent) > 1e-3 ? unit(bent) : a.lateral;
+    return norm(bent) > 1e-3 ? unit(bent) : a.lateral;
 }
 
 void raise_arms(Poser& p, const Anatomy& a, bool forward) {
@@ -134,7 +134,7 @@ void stride(Poser& p, const Anatomy& a) {
 void twist(Poser& p, const Anatomy& a) {
     if (!a.spine.empty()) {
         const Double3 axis = a.position[a.spine.back()] - a.position[a.spine[0]];
-        p.spread(a.spine, a.spine.size(), length(axis) > 0 ? axis : a.up, 60);
+        p.spread(a.spine, a.spine.size(), norm(axis) > 0 ? axis : a.up, 60);
     }
     for (const Limb& limb : a.limbs) {
         if (limb.leg || limb.wrist == 0) continue;
@@ -162,7 +162,7 @@ void fist(Poser& p, const Anatomy& a) {
         for (std::size_t i = 0; i < hand.fingers.size(); ++i) {
             const Chain& f = hand.fingers[i];
             const Double3 way = unit(a.position[f.back()] - a.position[f[0]]);
-            const Double3 axis = cross(length(way) > 0 ? way : mean, hand.palm);
+            const Double3 axis = cross(norm(way) > 0 ? way : mean, hand.palm);
             const bool is_thumb = i == thumb && hand.fingers.size() >= 3;
             // Five joints: the first is inside the palm, and the last is the tip.
             const std::size_t first = f.size() >= 5 ? 1 : 0;

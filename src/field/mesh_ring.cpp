@@ -9,6 +9,8 @@
 #include <numeric>
 #include <tuple>
 
+#include "core/vectors.h"
+
 namespace sinew {
 namespace {
 
@@ -19,17 +21,6 @@ constexpr double kOtherParts = 1.5;
 constexpr double kBeside = 2;
 // Roundness is not exact: as good as nearest, as good as round.
 constexpr double kSlack = 1.1;
-
-Point3 minus(const Point3& a, const Point3& b) { return {a[0] - b[0], a[1] - b[1], a[2] - b[2]}; }
-Point3 cross(const Point3& a, const Point3& b) {
-    return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
-}
-double dot(const Point3& a, const Point3& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-double length(const Point3& a) { return std::sqrt(dot(a, a)); }
-Point3 unit(const Point3& a) {
-    const double l = length(a);
-    return {a[0] / l, a[1] / l, a[2] / l};
-}
 
 // One edge that the plane cuts.
 struct Crossing {
@@ -80,15 +71,15 @@ RingFinder::Ring RingFinder::find(const Point3& at, const Point3& normal) const 
     {
         std::vector<double> height(graph_.position.size());
         for (std::size_t i = 0; i < height.size(); ++i) {
-            const Point3 d = minus(to_point(graph_.position[i]), at);
+            const Point3 d = to_point(graph_.position[i]) - at;
             height[i] = dot(d, n);
             nearest_squared = std::min(nearest_squared, dot(d, d));
         }
         for (std::uint32_t e = 0; e < graph_.edges.size(); ++e) {
             const double a = height[graph_.edges[e].a], b = height[graph_.edges[e].b];
             if ((a < 0) == (b < 0)) continue;
-            const Point3 p = minus(to_point(graph_.position[graph_.edges[e].a]), at),
-                         q = minus(to_point(graph_.position[graph_.edges[e].b]), at);
+            const Point3 p = to_point(graph_.position[graph_.edges[e].a]) - at,
+                         q = to_point(graph_.position[graph_.edges[e].b]) - at;
             const double t = a / (a - b);
             const Point3 c{p[0] + t * (q[0] - p[0]), p[1] + t * (q[1] - p[1]), p[2] + t * (q[2] - p[2])};
             cut.push_back({e, t, dot(c, u), dot(c, v)});
@@ -166,7 +157,7 @@ RingFinder::Ring RingFinder::find(const Point3& at, const Point3& normal) const 
     const bool around = best != EdgeGraph::none && loops[best].around();
     if (best == EdgeGraph::none || (!around && loops[best].nearest > kBeside * nearest)) {
         for (std::uint32_t i = 0; i < graph_.position.size(); ++i) {
-            const double d = length(minus(to_point(graph_.position[i]), at));
+            const double d = norm(to_point(graph_.position[i]) - at);
             if (d <= kSlack * nearest) ring.sources.push_back({i, static_cast<float>(d)});
         }
         return ring;

@@ -76,7 +76,7 @@ Result<Comparison> compare(const MeshView& mesh, const Skeleton& skeleton, const
     if (Status ok = check_fit(mesh, skeleton, other, "the other weights"); !ok) return ok.error();
 
     Comparison out;
-    out.diagonal = box_diagonal(mesh.positions);
+    out.diagonal = mesh.positions.empty() ? 0 : box_of(mesh.positions).diagonal();
     report_progress(context, "weights", 0);
     if (Status ok = measure_difference(reference, other, skeleton.joints.size(), options, context, out); !ok)
         return ok.error();

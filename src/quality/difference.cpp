@@ -60,18 +60,6 @@ double percentile(std::vector<float>& values, double share) {
     return *at + (rank - static_cast<double>(low)) * (next - *at);
 }
 
-double box_diagonal(std::span<const Vec3> positions) {
-    Point3 low{INFINITY, INFINITY, INFINITY}, high{-INFINITY, -INFINITY, -INFINITY};
-    for (const Vec3& p : positions) {
-        const Point3 q = to_point(p);
-        for (std::size_t k = 0; k < 3; ++k) {
-            low[k] = std::min(low[k], q[k]);
-            high[k] = std::max(high[k], q[k]);
-        }
-    }
-    return positions.empty() ? 0 : std::hypot(high[0] - low[0], high[1] - low[1], high[2] - low[2]);
-}
-
 std::size_t count_torn(const MeshTopology& topology, const SkinWeights& weights) {
     constexpr double tolerance = 1e-3;
     RowPair rows;

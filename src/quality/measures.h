@@ -62,9 +62,6 @@ private:
 /// Between the two nearest ranks, as numpy does. Reorders `values`; 0 for none.
 double percentile(std::vector<float>& values, double share);
 
-/// Of the box of all vertices.
-double box_diagonal(std::span<const Vec3> positions);
-
 // compare() has the topology already.
 Result<std::vector<Bleed>> bleed_of(const MeshView& mesh, const MeshTopology& topology, const Skeleton& skeleton,
                                     std::span<const SkinWeights* const> weights, const BleedOptions& options,

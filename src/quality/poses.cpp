@@ -63,7 +63,7 @@ Result<PoseShape> measure_pose(const MeshView& mesh, const MeshTopology& topolog
                                            std::to_string(mesh.positions.size()) +
                                            ", or the topology is that of another mesh"};
     PoseShape out;
-    const double diagonal = box_diagonal(mesh.positions);
+    const double diagonal = mesh.positions.empty() ? 0 : box_of(mesh.positions).diagonal();
     const double rest = volume(mesh, topology, mesh.positions, context);
     if (std::abs(rest) > 1e-9 * diagonal * diagonal * diagonal)
         out.volume_change = (volume(mesh, topology, posed, context) - rest) / std::abs(rest);

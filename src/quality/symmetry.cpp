@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "core/joint_names.h"
+#include "core/vectors.h"
 #include "quality/measures.h"
 
 namespace sinew {
@@ -16,13 +17,9 @@ constexpr double vertex_tolerance = 0.002;  // of the diagonal of the mesh's box
 constexpr double least_share = 0.8;         // of the deforming joints that must have a partner
 constexpr double most_work = 3e8;           // pairs of siblings looked at, over all planes
 
-double dot(const Point3& a, const Point3& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-Point3 minus(const Point3& a, const Point3& b) { return {a[0] - b[0], a[1] - b[1], a[2] - b[2]}; }
-double distance(const Point3& a, const Point3& b) { return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]); }
-
 struct Plane {
     Point3 point, normal;
-    double height(const Point3& p) const { return dot(minus(p, point), normal); }
+    double height(const Point3& p) const { return dot(p - point, normal); }
     Point3 mirror(const Point3& p) const {
         const double h = 2 * height(p);
         return {p[0] - h * normal[0], p[1] - h * normal[1], p[2] - h * normal[2]};
@@ -48,7 +45,7 @@ struct Tree {
             for (std::size_t k = 0; k < 3; ++k) middle[k] += at.back()[k];
         }
         for (double& c : middle) c /= static_cast<double>(at.size());
-        size = box_diagonal(places);
+        size = box_of(places).diagonal();
         // Top-down order, backwards.
         std::vector<std::uint32_t> order = roots;
         for (std::size_t i = 0; i < order.size(); ++i)
@@ -99,7 +96,7 @@ struct Partners {
             offers.clear();
             for (const std::uint32_t a : left)
                 for (const std::uint32_t b : right) {
-                    const double d = distance(plane.mirror(tree.at[a]), tree.at[b]);
+                    const double d = norm(plane.mirror(tree.at[a]) - tree.at[b]);
                     if (!(d <= tolerance)) continue;
                     const std::size_t differ = tree.below[a] > tree.below[b] ? tree.below[a] - tree.below[b]
                                                                              : tree.below[b] - tree.below[a];
@@ -141,7 +138,7 @@ Plane refined(const Tree& tree, const Plane& plane, const Partners& partners) {
     for (std::uint32_t j = 0; j < partners.of.size(); ++j) {
         const std::uint32_t k = partners.of[j];
         if (k == Symmetry::none || k <= j) continue;
-        Point3 across = minus(tree.at[j], tree.at[k]);
+        Point3 across = tree.at[j] - tree.at[k];
         const double sign = dot(across, plane.normal) < 0 ? -1 : 1;
         for (std::size_t c = 0; c < 3; ++c) {
             normal[c] += sign * across[c];
@@ -193,7 +190,7 @@ private:
         if (begin >= end) return;
         const std::size_t middle = begin + (end - begin) / 2;
         const auto& [at, number] = points_[middle];
-        const Point3 d = minus(p, at);
+        const Point3 d = p - at;
         const double square = dot(d, d);
         if (square < best.square || (square == best.square && number < best.number)) best = {square, number};
         const bool low = p[axis] < at[axis];
@@ -227,7 +224,7 @@ Result<std::optional<Symmetry>> find_symmetry(const MeshView& mesh, const Skelet
         for (std::size_t i = 0; i < siblings.size(); ++i)
             for (std::size_t k = i + 1; k < siblings.size() && planes.size() < most_planes; ++k) {
                 const std::uint32_t a = siblings[i], b = siblings[k];
-                Point3 normal = minus(tree.at[a], tree.at[b]);
+                Point3 normal = tree.at[a] - tree.at[b];
                 const double length = std::sqrt(dot(normal, normal));
                 if (tree.below[a] != tree.below[b] || length < 2 * tolerance) continue;
                 Point3 point;
@@ -278,7 +275,7 @@ Result<std::optional<Symmetry>> find_symmetry(const MeshView& mesh, const Skelet
         std::unique(points.begin(), points.end(), [](const auto& a, const auto& b) { return a.first == b.first; }),
         points.end());
     const Nearest nearest(std::move(points));
-    const double limit = vertex_tolerance * box_diagonal(mesh.positions);
+    const double limit = vertex_tolerance * box_of(mesh.positions).diagonal();
     parallel_for(context, n, 2048, [&](std::size_t v) {
         if (!cancelled(context)) s.vertex[v] = nearest.find(plane.mirror(to_point(mesh.positions[v])), limit);
     });
@@ -310,7 +307,7 @@ Status find_mirrors(std::span<WeightEdit> edits, const MeshView& mesh, const Ske
             for (std::size_t j = 0; j < skeleton.joints.size(); ++j) {
                 const int side = read_side(skeleton.joints[j].name).side;
                 const Point3 p = to_point(skeleton.joints[j].position);
-                height += (mirror.side == "left" ? -side : side) * dot(minus(p, symmetry->point), symmetry->normal);
+                height += (mirror.side == "left" ? -side : side) * dot(p - symmetry->point, symmetry->normal);
             }
         } else if (mirror.side.size() == 2 && mirror.side[1] >= 'x' && mirror.side[1] <= 'z') {
             const double along = symmetry->normal[static_cast<std::size_t>(mirror.side[1] - 'x')];

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "surface/vectors.h"
+#include "core/vectors.h"
 
 namespace sinew {
 namespace {

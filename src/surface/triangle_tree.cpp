@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "surface/vectors.h"
+#include "core/vectors.h"
 
 namespace sinew {
 namespace {

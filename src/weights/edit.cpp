@@ -279,12 +279,7 @@ private:
     void mirror(std::vector<Row>& targets) {
         if (!tree_) tree_.emplace(mesh_.positions, mesh_.triangles);
         const Mirror& m = edit_->mirror;
-        Point3 low{INFINITY, INFINITY, INFINITY}, high{-INFINITY, -INFINITY, -INFINITY};
-        for (const Vec3& p : mesh_.positions) {
-            const Point3 q = to_point(p);
-            for (std::size_t k = 0; k < 3; ++k) low[k] = std::min(low[k], q[k]), high[k] = std::max(high[k], q[k]);
-        }
-        const double diagonal = std::hypot(high[0] - low[0], high[1] - low[1], high[2] - low[2]);
+        const double diagonal = box_of(mesh_.positions).diagonal();
         const auto over_there = [&](std::uint32_t j) {
             return j < m.partner.size() && m.partner[j] != DistanceTable::none ? m.partner[j] : j;
         };

@@ -8,9 +8,9 @@
 
 #include "characters/defects.h"
 #include "characters/shapes.h"
+#include "core/vectors.h"
 #include "sinew/bind.h"
 #include "surface/surface.h"
-#include "surface/vectors.h"
 
 namespace sinew {
 namespace {

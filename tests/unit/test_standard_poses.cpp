@@ -104,11 +104,11 @@ TEST_F(Biped, FistBringsFingertipsTowardsThePalm) {
     ASSERT_EQ(a.hands.size(), 2u);
     for (const Hand& hand : a.hands) {
         EXPECT_EQ(hand.fingers.size(), 5u);
-        EXPECT_NEAR(length(hand.palm), 1, 1e-9);
+        EXPECT_NEAR(norm(hand.palm), 1, 1e-9);
         std::size_t closer = 0;
         for (const Chain& finger : hand.fingers) {
             const std::uint32_t tip = finger.back();
-            closer += length(after[tip] - after[hand.wrist]) < 0.9 * length(before[tip] - before[hand.wrist]);
+            closer += norm(after[tip] - after[hand.wrist]) < 0.9 * norm(before[tip] - before[hand.wrist]);
             EXPECT_GT(dot(hand.palm, after[tip] - before[tip]), 0) << skeleton.joints[tip].name;
         }
         EXPECT_GE(closer, 4u);  // the thumb may lie across

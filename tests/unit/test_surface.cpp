@@ -6,9 +6,9 @@
 #include <random>
 
 #include "characters/shapes.h"
+#include "core/vectors.h"
 #include "surface/surface.h"
 #include "surface/triangle_tree.h"
-#include "surface/vectors.h"
 
 namespace sinew {
 namespace {

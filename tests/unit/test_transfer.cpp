@@ -7,9 +7,9 @@
 #include <random>
 
 #include "characters/shapes.h"
+#include "core/vectors.h"
 #include "sinew/bind.h"
 #include "surface/surface.h"
-#include "surface/vectors.h"
 
 namespace sinew {
 namespace {

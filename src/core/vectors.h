@@ -15,5 +15,10 @@ inline Point3 cross(const Point3& a, const Point3& b) {
     return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
 }
 inline double norm(const Point3& a) { return std::sqrt(dot(a, a)); }
+/// Zero stays zero.
+inline Point3 unit(const Point3& a) {
+    const double length = norm(a);
+    return length > 0 ? (1 / length) * a : Point3{};
+}
 
 }  // namespace sinew
