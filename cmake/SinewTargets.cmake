@@ -7,9 +7,10 @@ function(sinew_target name)
     # Same bits on every machine and thread count: no fused multiply-add that the source does not ask for.
     target_compile_options(${name} PRIVATE -ffp-contract=off -Wall -Wextra -Wpedantic -Wshadow -Wconversion
         -Wno-sign-conversion)
-    # g++ 12 sees overlaps and overflows in "text" + std::string that are not there (GCC bugs 105329 and 105651).
+    # g++ 12 sees overlaps and overflows in "text" + std::string that are not there (GCC bugs 105329 and 105651), and with
+    # precompiled headers it no longer knows that they are the system's.
     if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-        target_compile_options(${name} PRIVATE -Wno-restrict -Wno-stringop-overflow)
+        target_compile_options(${name} PRIVATE -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread)
     endif()
     if(PROJECT_IS_TOP_LEVEL)
         target_compile_options(${name} PRIVATE -Werror)
@@ -23,4 +24,10 @@ function(sinew_target name)
         endif()
         target_link_options(${name} PUBLIC -fsanitize=${SINEW_SANITIZE})
     endif()
+endfunction()
+
+# sinew_quick_target(NAME): for programs that leave the work to the library. Optimising them takes long and brings nothing.
+function(sinew_quick_target name)
+    sinew_target(${name})
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()

@@ -171,7 +171,7 @@ Limb make_leg(Rig& rig, const std::string& suffix, double side) {
 
 }  // namespace
 
-Character biped(const BipedOptions& options) {
+Character build_biped(const BipedOptions& options) {
     Character c;
     c.name = options.control_joints ? "biped_controls" : "biped";
     Rig rig(c.skeleton);

@@ -26,7 +26,7 @@ Shape grid(const std::function<P3(double, double)>& point, int nu, int nv, bool 
 
 }  // namespace
 
-Character caped() {
+Character build_caped() {
     Character c = biped();
     c.name = "caped";
     Rig rig(c.skeleton);

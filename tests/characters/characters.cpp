@@ -1,5 +1,7 @@
 #include "characters.h"
 
+#include <map>
+#include <mutex>
 #include <stdexcept>
 
 namespace sinew::test {
@@ -16,6 +18,34 @@ void append(Character& a, const std::vector<Vec3>& positions, const std::vector<
     a.positions.insert(a.positions.end(), positions.begin(), positions.end());
     a.body_part.resize(a.positions.size(), body_part);
     for (const Triangle& t : triangles) a.triangles.push_back({t[0] + first, t[1] + first, t[2] + first});
+}
+
+namespace {
+
+/// What `build` gives, remembered by `key` in `made`. One thread builds at a time.
+template <typename Key, typename Build>
+Character remembered(std::map<Key, Character>& made, const Key& key, Build build) {
+    static std::mutex mutex;
+    const std::lock_guard lock(mutex);
+    const auto found = made.find(key);
+    return found != made.end() ? found->second : made.emplace(key, build()).first->second;
+}
+
+}  // namespace
+
+Character biped(const BipedOptions& options) {
+    static std::map<BipedOptions, Character> made;
+    return remembered(made, options, [&] { return build_biped(options); });
+}
+
+Character quadruped(double cell) {
+    static std::map<double, Character> made;
+    return remembered(made, cell, [&] { return build_quadruped(cell); });
+}
+
+Character caped() {
+    static std::map<int, Character> made;
+    return remembered(made, 0, build_caped);
 }
 
 std::vector<std::string> character_names() { return {"biped", "biped_controls", "quadruped", "robot", "caped"}; }

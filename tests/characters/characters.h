@@ -1,6 +1,7 @@
 // Characters made by code: what tests, benchmarks and the demo bind. The same bits on every run.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -29,6 +30,8 @@ struct BipedOptions {
     double cell = 0.02;           ///< metres between vertices on the body; the hands have a quarter of it
     double arms_down = 40;        ///< degrees below the horizontal; 0 = T-pose
     bool control_joints = false;  ///< adds ik_*, pole_*, *_slot_* and *_end joints, which must deform nothing
+
+    auto operator<=>(const BipedOptions&) const = default;
 };
 
 /// A person of 1.75 m, closed and smooth, with two five-fingered hands. 52 joints, some 18 000 vertices.
@@ -44,6 +47,12 @@ Character robot();
 /// The biped in a cape and a skirt (open sheets with bones of their own), with hair cards, eyeballs and buttons,
 /// which have no bones.
 Character caped();
+
+/// These three take a while, and many tests of a process ask for the same: each is built once and remembered. Built
+/// anew:
+Character build_biped(const BipedOptions& options = {});
+Character build_quadruped(double cell = 0.014);
+Character build_caped();
 
 /// The four above, and biped_controls, the biped with control joints, by name; name is empty if there is no such
 /// one.

@@ -6,7 +6,7 @@
 
 namespace sinew::test {
 
-Character quadruped(double cell) {
+Character build_quadruped(double cell) {
     Character c;
     c.name = "quadruped";
     Rig rig(c.skeleton);

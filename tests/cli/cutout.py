@@ -12,18 +12,19 @@ import cli
 import figures
 import glb
 import support
+from png import read_png, write_png
 
 
 class Case(cli.Case):
     def files(self, bones=figures.BONES, picture=None, **more):
-        picture_path = figures.write_png(self.at / "figure.png", figures.gingerbread() if picture is None else picture)
+        picture_path = write_png(self.at / "figure.png", figures.gingerbread() if picture is None else picture)
         bones_path = self.at / "bones.json"
         bones_path.write_text(json.dumps({"bones": bones, **more}))
         return picture_path, bones_path
 
     def layered(self, **arm):
-        figures.write_png(self.at / "body.png", figures.draw(200, 320, (100, 50, 100, 280, 30)))
-        figures.write_png(self.at / "arm.png", figures.draw(60, 160, (30, 30, 30, 130, 16)))
+        write_png(self.at / "body.png", figures.draw(200, 320, (100, 50, 100, 280, 30)))
+        write_png(self.at / "arm.png", figures.draw(60, 160, (30, 30, 30, 130, 16)))
         path = self.at / "layered.json"
         path.write_text(
             json.dumps(
@@ -159,14 +160,14 @@ class Cutout(Case):
         pose.write_text(json.dumps({"joints": {"leg.L": {"rotate": [0, 0, 90]}}}))
         options = ("--bones", bones, "--picture", self.at / "w.png", "--pose", pose, "--posed", self.at / "p.png")
         self.cutout(picture, *options)
-        weights = figures.read_png(self.at / "w.png")
+        weights = read_png(self.at / "w.png")
         self.assertEqual(weights.shape, (320, 200, 4))
         red, green, blue = weights[130, 100], weights[30, 100], weights[290, 118]
         self.assertTrue(red[0] > 200 and green[1] > 200 and blue[2] > 200, (red, green, blue))
         self.assertEqual(weights[5, 5, 3], 0)
         # Counter-clockwise by a quarter: the left leg, which hung on the right, points to the right.
-        posed = figures.read_png(self.at / "p.png")
-        self.assertEqual(figures.read_png(picture)[185, 190, 3], 0)
+        posed = read_png(self.at / "p.png")
+        self.assertEqual(read_png(picture)[185, 190, 3], 0)
         self.assertGreater(posed.shape[1], 220)
         self.assertEqual(posed[185, 190, 3], 255)
         self.assertEqual(posed[290, 130, 3], 0)
@@ -350,13 +351,13 @@ class CutoutHostile(Case):
             self.refused(3, r"sinew: error: .*bad\.png: is (a damaged PNG|not a PNG)", bad, "--bones", bones)
         bad.write_bytes(b"\xff\xd8\xff\xe0" + bytes(100))
         self.refused(3, r"bad\.png: is not a PNG", bad, "--bones", bones)
-        wide = figures.write_png(self.at / "wide.png", np.full((1, 5000, 4), 255, np.uint8))
+        wide = write_png(self.at / "wide.png", np.full((1, 5000, 4), 255, np.uint8))
         self.refused(3, r"wide\.png: 5000 x 1 pixels: more than 4096", wide, "--bones", bones)
         # A picture that says it is huge and has no bytes for it.
         body = struct.pack(">IIBBBBB", 1 << 30, 1 << 30, 8, 6, 0, 0, 0)
         bad.write_bytes(whole[:8] + struct.pack(">I", 13) + b"IHDR" + body + struct.pack(">I", zlib.crc32(b"IHDR" + body)))
         self.refused(3, r"bad\.png: ", bad, "--bones", bones)
-        empty = figures.write_png(self.at / "empty.png", np.zeros((8, 8, 4), np.uint8))
+        empty = write_png(self.at / "empty.png", np.zeros((8, 8, 4), np.uint8))
         self.refused(3, "layer 'empty': no pixel of the picture is opaque enough", empty, "--bones", bones)
         self.refused(3, r"absent\.png", self.at / "absent.png", "--bones", bones)
         self.refused(3, "limit of 1 MB", picture, "--bones", bones, "--memory-limit", "1")

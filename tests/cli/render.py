@@ -1,65 +1,22 @@
 """`sinew render`: every view writes a PNG of the right size that shows something, and what cannot be drawn is refused.
 
 render.py [CLASS…]; SINEW_RENDER says whether the program under test was built to draw (ON or OFF); the rest is named as
-for cli.py. The reader of PNG shares no code with the program."""
+for cli.py."""
 import json
 import os
 import re
-import struct
-import zlib
+
+import numpy as np
 
 import cli
 import support
+from png import read_png
 
 DRAWS = os.environ.get("SINEW_RENDER", "ON") == "ON"
 
 
-def read_png(path):
-    """(width, height, rows): rows of bytes, three a pixel. Every chunk's checksum is held."""
-    data = path.read_bytes()
-    assert data[:8] == b"\x89PNG\r\n\x1a\n", "not a PNG"
-    at, packed, size = 8, b"", None
-    while at < len(data):
-        length, kind = struct.unpack(">I4s", data[at : at + 8])
-        body = data[at + 8 : at + 8 + length]
-        (crc,) = struct.unpack(">I", data[at + 8 + length : at + 12 + length])
-        assert crc == zlib.crc32(kind + body), kind
-        if kind == b"IHDR":
-            width, height, depth, colour, *_ = struct.unpack(">IIBBBBB", body)
-            assert (depth, colour) == (8, 2)
-            size = (width, height)
-        elif kind == b"IDAT":
-            packed += body
-        at += 12 + length
-    raw = zlib.decompress(packed)
-    width, height = size
-    stride = 3 * width
-    assert len(raw) == height * (stride + 1)
-    rows, above = [], bytes(stride)
-    for y in range(height):
-        start = y * (stride + 1)
-        how, line = raw[start], bytearray(raw[start + 1 : start + 1 + stride])
-        for x in range(stride):
-            a = line[x - 3] if x >= 3 else 0
-            b = above[x]
-            c = above[x - 3] if x >= 3 else 0
-            if how == 1:
-                line[x] = (line[x] + a) & 255
-            elif how == 2:
-                line[x] = (line[x] + b) & 255
-            elif how == 3:
-                line[x] = (line[x] + (a + b) // 2) & 255
-            elif how == 4:
-                p = a + b - c
-                d = (abs(p - a), abs(p - b), abs(p - c))
-                line[x] = (line[x] + (a if d[0] == min(d) else b if d[1] == min(d) else c)) & 255
-        rows.append(bytes(line))
-        above = line
-    return width, height, rows
-
-
-def colours(rows):
-    return {row[x : x + 3] for row in rows for x in range(0, len(row), 3)}
+def colours(picture):
+    return np.unique(picture.reshape(-1, 3), axis=0)
 
 
 class RenderCase(cli.Case):
@@ -74,9 +31,9 @@ class RenderCase(cli.Case):
         if done.returncode == 3 and "OpenGL: " in done.stderr:
             self.skipTest(done.stderr.strip())
         self.assertEqual(done.returncode, 0, f"{options}\n{done.stdout}{done.stderr}")
-        width, height, rows = read_png(self.at / out)
-        self.assertEqual(f"{width}x{height}", size)
-        return rows
+        picture = read_png(self.at / out)
+        self.assertEqual("{1}x{0}".format(*picture.shape), size)
+        return picture
 
     def refuse_picture(self, code, words, source, *options, out="out.png"):
         before = sorted(os.listdir(self.at))
@@ -103,9 +60,9 @@ class Render(RenderCase):
         seen["voxels"] = self.draw(plain, "--view", "voxels", "--cut", "z=0.5", "--resolution", "64")
         seen["overlay"] = self.draw(bound, "--view", "surface", "--skeleton-overlay", "on")
         seen["zoom"] = self.draw(bound, "--zoom", "hand_L")
-        for view, rows in seen.items():
-            self.assertGreater(len(colours(rows)), 30, view)
-        pictures = [b"".join(rows) for rows in seen.values()]
+        for view, picture in seen.items():
+            self.assertGreater(len(colours(picture)), 30, view)
+        pictures = [picture.tobytes() for picture in seen.values()]
         self.assertEqual(len(set(pictures)), len(pictures), "two views gave one picture")
 
     def test_poses_and_sheets(self):
@@ -115,7 +72,7 @@ class Render(RenderCase):
         rest = self.draw(bound, "--from", "front", "--view", "surface")
         done = support.sinew("render", bound, "-o", self.at / "p.png", "--pose", pose, "--size", "240x180")
         self.assertRegex(done.stdout, "drew 2 panels at 240 x 180")
-        self.assertNotEqual(rest, read_png(self.at / "p.png")[2])
+        self.assertFalse(np.array_equal(rest, read_png(self.at / "p.png")))
         done = support.sinew("render", bound, "-o", self.at / "s.png", "--sheet", "--size", "240x180", "--skinning", "dqs")
         panels = int(re.match(r"drew (\d+) panels", done.stdout)[1])
         self.assertGreaterEqual(panels, 8)
@@ -123,9 +80,9 @@ class Render(RenderCase):
     def test_views_backgrounds_and_panels(self):
         _, bound = self.character()
         dark = self.draw(bound, "--background", "dark")
-        self.assertLess(sum(dark[0][:3]), 150)
+        self.assertLess(dark[0, 0].sum(), 150)
         light = self.draw(bound)
-        self.assertGreater(sum(light[0][:3]), 700)
+        self.assertGreater(light[0, 0].sum(), 700)
         done = support.sinew(
             "render", bound, "-o", self.at / "m.png", "--from", "left", "--from", "top", "--yaw", "20", "--joint",
             "hand_L", "--joint", "hand_R", "--columns", "3", "--size", "300x200", "--title", "Hände")  # fmt: skip
@@ -142,8 +99,8 @@ class Render(RenderCase):
         if not support.CORPUS.is_dir():
             self.skipTest("no corpus")
         for name in ("khr_fox/Fox.glb", "hand_webxr_left/left.glb", "vrm_godette/Godette_vrm_v4.vrm"):
-            rows = self.draw(support.CORPUS / name)
-            self.assertGreater(len(colours(rows)), 200, name)
+            picture = self.draw(support.CORPUS / name)
+            self.assertGreater(len(colours(picture)), 200, name)
 
 
 class RenderRefusals(RenderCase):

@@ -6,11 +6,14 @@
 #include "characters/characters.h"
 #include "characters/shapes.h"
 #include "sinew/bind.h"
+#include "unit/support.h"
 
 namespace sinew {
 namespace {
 
+using test::bound;
 using test::Character;
+using test::weight_of;
 
 BindOptions at(int resolution) {
     BindOptions options;
@@ -18,22 +21,10 @@ BindOptions at(int resolution) {
     return options;
 }
 
-Binding bound(const Character& c, const BindOptions& options = at(64)) {
-    Result<Binding> b = bind(c.mesh(), c.skeleton, options);
-    EXPECT_TRUE(b) << (b ? "" : b.error().message);
-    return std::move(*b);
-}
-
 SkinWeights weights(const Binding& b) {
     Result<SkinWeights> w = b.weights();
     EXPECT_TRUE(w) << (w ? "" : w.error().message);
     return std::move(*w);
-}
-
-float weight_of(const SkinWeights& w, std::size_t vertex, std::uint32_t joint) {
-    for (const Influence& i : w[vertex])
-        if (i.joint == joint) return i.weight;
-    return 0;
 }
 
 TEST(Bind, TwoBoneBarMatchesTheClosedForm) {
@@ -134,7 +125,7 @@ TEST(Bind, VerticesAtOnePlaceGetOneRow) {
             soup.positions.push_back(c.positions[v]);
             v = static_cast<std::uint32_t>(soup.positions.size() - 1);
         }
-    const SkinWeights welded = weights(bound(c)), loose = weights(bound(soup));
+    const SkinWeights welded = weights(bound(c, at(64))), loose = weights(bound(soup, at(64)));
     for (std::size_t t = 0; t < c.triangles.size(); ++t)
         for (int k = 0; k < 3; ++k) {
             const auto a = welded[c.triangles[t][k]], b = loose[soup.triangles[t][k]];
@@ -230,7 +221,7 @@ TEST(Bind, IdleJointsGetNothing) {
     Character c = test::bar();
     c.skeleton.joints[0].deform = false;
     c.skeleton.joints[0].reason = DeformReason::excluded;
-    const SkinWeights w = weights(bound(c));
+    const SkinWeights w = weights(bound(c, at(64)));
     for (std::size_t v = 0; v < c.positions.size(); ++v) {
         ASSERT_EQ(w[v].size(), 1u);
         EXPECT_EQ(w[v][0].joint, 1u);
@@ -240,7 +231,7 @@ TEST(Bind, IdleJointsGetNothing) {
 TEST(Bind, BonesOutsideTheMeshAreSnappedAndListed) {
     Character c = test::bar();
     c.skeleton.joints.push_back({"antenna", 1, {0.5f, 3, 0}, Vec3{0.5f, 4, 0}});
-    const Binding b = bound(c);
+    const Binding b = bound(c, at(64));
     EXPECT_EQ(b.report().snapped_joints, std::vector<std::uint32_t>{2});
     EXPECT_EQ(b.report().covered(), 1);
     // At its distance it has no say against the bar's own bones.
@@ -252,7 +243,7 @@ TEST(Bind, UnusedVerticesFollowTheNearestJoint) {
     Character c = test::bar();
     c.positions.push_back({1e6f, 0, 0});
     c.positions.push_back({-0.9f, 0.02f, 0});
-    const Binding b = bound(c);
+    const Binding b = bound(c, at(64));
     EXPECT_EQ(b.report().defects.unused_vertices, 2u);
     const SkinWeights w = weights(b);
     EXPECT_EQ(b.coverage()[c.positions.size() - 2], Coverage::unused);

@@ -10,18 +10,14 @@
 #include "characters/shapes.h"
 #include "core/hash.h"
 #include "sinew/bind.h"
+#include "unit/support.h"
 
 namespace sinew {
 namespace {
 
+using test::bound;
 using test::Character;
 using Bytes = std::vector<std::byte>;
-
-Binding bound(const Character& c, const BindOptions& options) {
-    Result<Binding> b = bind(c.mesh(), c.skeleton, options);
-    EXPECT_TRUE(b) << (b ? "" : b.error().message);
-    return b ? std::move(*b) : Binding{};
-}
 
 BindOptions keeping(int resolution, int max_influences = 4) {
     BindOptions options;

@@ -11,25 +11,20 @@
 #include "core/vectors.h"
 #include "sinew/bind.h"
 #include "surface/surface.h"
+#include "unit/support.h"
 
 namespace sinew {
 namespace {
 
+using test::bound;
 using test::Character;
+using test::eliminate;
 
 BindOptions unlimited() {
     BindOptions options = preset(Method::bone_heat);
     options.finish.max_influences = all_influences;
     options.finish.prune = 0;
     return options;
-}
-
-Binding bound(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options, int threads = 0) {
-    Context context;
-    context.threads = threads;
-    Result<Binding> b = bind(mesh, skeleton, options, &context);
-    EXPECT_TRUE(b) << (b ? "" : b.error().message);
-    return std::move(*b);
 }
 
 double strength(const InfluenceTable& table, std::size_t vertex, std::uint32_t joint) {
@@ -145,17 +140,9 @@ TEST(BoneHeat, AgreesWithDenseEliminationOnABentTube) {
             a[v][n + joint] += heat;
         }
     }
-    for (std::size_t j = 0; j < n; ++j)
-        for (std::size_t i = j + 1; i < n; ++i)
-            if (const double f = a[i][j] / a[j][j]; f != 0)
-                for (std::size_t k = j; k < n + joints; ++k) a[i][k] -= f * a[j][k];
-    for (std::size_t i = n; i-- > 0;)
-        for (std::size_t k = n; k < n + joints; ++k) {
-            for (std::size_t j = i + 1; j < n; ++j) a[i][k] -= a[i][j] * a[j][k];
-            a[i][k] /= a[i][i];
-        }
+    const auto exact = eliminate(std::move(a));
     for (std::size_t v = 0; v < n; ++v)
-        for (std::uint32_t j = 0; j < joints; ++j) EXPECT_NEAR(strength(b.influences(), v, j), a[v][n + j], 2e-3);
+        for (std::uint32_t j = 0; j < joints; ++j) EXPECT_NEAR(strength(b.influences(), v, j), exact[v][j], 2e-3);
     EXPECT_LT(hidden, n / 2);
 }
 

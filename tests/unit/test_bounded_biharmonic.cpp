@@ -9,30 +9,20 @@
 #include "characters/shapes.h"
 #include "field/biharmonic.h"
 #include "sinew/bind.h"
+#include "unit/support.h"
 
 namespace sinew {
 namespace {
 
+using test::bound;
+using test::eliminate;
+using test::weight_of;
 using Row = BiharmonicSolver::Row;
 
 BindOptions energy(int resolution) {
     BindOptions options = preset(Method::bounded_biharmonic);
     options.voxels.resolution = resolution;
     return options;
-}
-
-Binding bound(const test::Character& c, const BindOptions& options, int threads = 0) {
-    Context context;
-    context.threads = threads;
-    Result<Binding> binding = bind(c.mesh(), c.skeleton, options, &context);
-    EXPECT_TRUE(binding) << (binding ? "" : binding.error().message);
-    return std::move(*binding);
-}
-
-float weight_of(const SkinWeights& w, std::size_t vertex, std::uint32_t joint) {
-    for (const Influence& i : w[vertex])
-        if (i.joint == joint) return i.weight;
-    return 0;
 }
 
 double worst_difference(const SkinWeights& a, const SkinWeights& b) {
@@ -51,8 +41,8 @@ Domain domain_of(const test::Character& c, int resolution, DomainKind kind = Dom
 }
 
 // Minimises without bounds by elimination of the normal equations: the oracle where the bounds do not act.
-std::vector<double> eliminate(const BiharmonicSolver& solver, const Conduction& c, const std::vector<bool>& held,
-                              const std::vector<Row>& values) {
+std::vector<double> dense(const BiharmonicSolver& solver, const Conduction& c, const std::vector<bool>& held,
+                          const std::vector<Row>& values) {
     const std::size_t n = c.size();
     std::vector<std::vector<double>> laplacian(n, std::vector<double>(n));
     for (std::size_t j = 0; j < n; j += BiharmonicSolver::kColumns) {
@@ -77,18 +67,8 @@ std::vector<double> eliminate(const BiharmonicSolver& solver, const Conduction& 
         a[i][i] = 1;
         a[i][n] = values[i][0];
     }
-    for (std::size_t p = 0; p < n; ++p)
-        for (std::size_t i = p + 1; i < n; ++i) {
-            const double factor = a[i][p] / a[p][p];
-            if (factor == 0) continue;
-            for (std::size_t k = p; k <= n; ++k) a[i][k] -= factor * a[p][k];
-        }
-    std::vector<double> u(n);
-    for (std::size_t i = n; i-- > 0;) {
-        double sum = a[i][n];
-        for (std::size_t k = i + 1; k < n; ++k) sum -= a[i][k] * u[k];
-        u[i] = sum / a[i][i];
-    }
+    std::vector<double> u;
+    for (const auto& row : eliminate(std::move(a))) u.push_back(row[0]);
     return u;
 }
 
@@ -176,7 +156,7 @@ TEST(Biharmonic, EqualsEliminationWhereBoundsDoNotAct) {
         w[i][1] = x < 4 ? 1 : 0;
     }
     const BiharmonicSolver solver(domain, conduction, held);
-    const std::vector<double> exact = eliminate(solver, conduction, held, w);
+    const std::vector<double> exact = dense(solver, conduction, held, w);
     const std::vector<Row> start = w;
     EXPECT_TRUE(solver.solve(w, 1e-10, 40000).converged);
     for (std::size_t i = 0; i < w.size(); ++i) ASSERT_NEAR(w[i][0], exact[i], 1e-5);

@@ -218,8 +218,8 @@ TEST(Characters, CapedHasOpenSheetsAndFloatingParts) {
 }
 
 TEST(Characters, TheSameEveryTime) {
-    EXPECT_TRUE(same(biped({.cell = 0.03}), biped({.cell = 0.03})));
-    EXPECT_TRUE(same(quadruped(), make_character("quadruped")));
+    EXPECT_TRUE(same(biped({.cell = 0.03}), build_biped({.cell = 0.03})));
+    EXPECT_TRUE(same(build_quadruped(), make_character("quadruped")));
     EXPECT_TRUE(same(robot(), make_character("robot")));
     EXPECT_EQ(make_character("caped").name, "caped");
     EXPECT_EQ(make_character("nobody").name, "");

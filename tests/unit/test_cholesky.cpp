@@ -6,25 +6,12 @@
 #include <vector>
 
 #include "solve/cholesky.h"
+#include "unit/support.h"
 
 namespace sinew {
 namespace {
 
-// Gaussian elimination without pivoting, which a positive definite matrix does not need.
-std::vector<double> dense_solve(std::vector<std::vector<double>> a, std::vector<double> b) {
-    const std::size_t n = b.size();
-    for (std::size_t j = 0; j < n; ++j)
-        for (std::size_t i = j + 1; i < n; ++i) {
-            const double f = a[i][j] / a[j][j];
-            for (std::size_t k = j; k < n; ++k) a[i][k] -= f * a[j][k];
-            b[i] -= f * b[j];
-        }
-    for (std::size_t i = n; i-- > 0;) {
-        for (std::size_t k = i + 1; k < n; ++k) b[i] -= a[i][k] * b[k];
-        b[i] /= a[i][i];
-    }
-    return b;
-}
+using test::eliminate;
 
 TEST(Cholesky, SolvesThePathOfSprings) {
     // Held at both ends: node i of n between 0 at one end and 1 at the other is (i + 1) / (n + 1).
@@ -67,10 +54,12 @@ TEST(Cholesky, AgreesWithEliminationInEveryColumnOfABatch) {
     cholesky->solve_batch(batch);
     for (std::size_t c = 0; c < Cholesky::kBatch; ++c) {
         std::vector<double> b(n);
-        for (std::size_t i = 0; i < n; ++i) b[i] = rhs[i * Cholesky::kBatch + c];
-        const std::vector<double> expected = dense_solve(dense, b), alone = cholesky->solve(b);
+        auto equations = dense;
+        for (std::size_t i = 0; i < n; ++i) equations[i].push_back(b[i] = rhs[i * Cholesky::kBatch + c]);
+        const auto expected = eliminate(std::move(equations));
+        const std::vector<double> alone = cholesky->solve(b);
         for (std::size_t i = 0; i < n; ++i) {
-            EXPECT_NEAR(batch[i * Cholesky::kBatch + c], expected[i], 1e-9 * (1 + std::abs(expected[i])));
+            EXPECT_NEAR(batch[i * Cholesky::kBatch + c], expected[i][0], 1e-9 * (1 + std::abs(expected[i][0])));
             EXPECT_EQ(batch[i * Cholesky::kBatch + c], alone[i]);
         }
     }

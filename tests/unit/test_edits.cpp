@@ -7,27 +7,14 @@
 #include "sinew/bind.h"
 #include "sinew/deform.h"
 #include "sinew/quality.h"
+#include "unit/support.h"
 
 namespace sinew {
 namespace {
 
-using Rows = std::vector<std::vector<Influence>>;
-
-SkinWeights weights_of(const Rows& rows) {
-    std::vector<std::uint32_t> counts;
-    std::vector<Influence> all;
-    for (const auto& row : rows) {
-        counts.push_back(static_cast<std::uint32_t>(row.size()));
-        all.insert(all.end(), row.begin(), row.end());
-    }
-    return SkinWeights::from_rows(counts, all).value();
-}
-
-float of(const SkinWeights& w, std::size_t v, std::uint32_t joint) {
-    for (const Influence& i : w[v])
-        if (i.joint == joint) return i.weight;
-    return 0;
-}
+using test::Rows;
+using test::weight_of;
+using test::weights_of;
 
 // A narrow strip of n quads along x, from -1 to 1; vertices 2i and 2i + 1 at each step.
 struct Strip {
@@ -69,23 +56,23 @@ TEST(Locks, JointsAndVerticesStay) {
     locks.joints = {true};
     auto w = apply_locks(fresh, locks, 4);
     ASSERT_TRUE(w.ok());
-    EXPECT_FLOAT_EQ(of(*w, 0, 0), 0.3f);
-    EXPECT_FLOAT_EQ(of(*w, 0, 2), 0.35f);  // what is left, in fresh proportions
-    EXPECT_EQ((*w)[1].size(), 1u);         // the locked joint has all
-    EXPECT_EQ(of(*w, 2, 2), 1);            // fresh has only the locked joint, which had nothing: the kept row
-    EXPECT_FLOAT_EQ(of(*w, 3, 0), 0.6f);   // nothing to keep
+    EXPECT_FLOAT_EQ(weight_of(*w, 0, 0), 0.3f);
+    EXPECT_FLOAT_EQ(weight_of(*w, 0, 2), 0.35f);  // what is left, in fresh proportions
+    EXPECT_EQ((*w)[1].size(), 1u);                // the locked joint has all
+    EXPECT_EQ(weight_of(*w, 2, 2), 1);           // fresh has only the locked joint, which had nothing: the kept row
+    EXPECT_FLOAT_EQ(weight_of(*w, 3, 0), 0.6f);  // nothing to keep
     locks.joints.clear();
     locks.vertices = {false, true, false, true};
     w = apply_locks(fresh, locks, 4);
-    EXPECT_FLOAT_EQ(of(*w, 0, 0), 0.8f);
-    EXPECT_EQ(of(*w, 1, 0), 1);
-    EXPECT_FLOAT_EQ(of(*w, 3, 0), 0.6f);
+    EXPECT_FLOAT_EQ(weight_of(*w, 0, 0), 0.8f);
+    EXPECT_EQ(weight_of(*w, 1, 0), 1);
+    EXPECT_FLOAT_EQ(weight_of(*w, 3, 0), 0.6f);
     // The limit holds beside locked joints.
     locks.vertices.clear();
     locks.joints = {true};
     w = apply_locks(fresh, locks, 2);
     EXPECT_EQ((*w)[0].size(), 2u);
-    EXPECT_FLOAT_EQ(of(*w, 0, 2), 0.7f);
+    EXPECT_FLOAT_EQ(weight_of(*w, 0, 2), 0.7f);
     EXPECT_FALSE(apply_locks(weights_of({{{0, 1}}}), locks, 4).ok());
 }
 
@@ -96,22 +83,22 @@ TEST(Edits, SetAddScaleReplaceBesideALockedJoint) {
     Locks locks;
     locks.joints = {false, false, true};
     SkinWeights out = edited(strip.view(), w, edit(EditKind::set, {1}, 0.6f), locks);
-    EXPECT_FLOAT_EQ(of(out, 0, 1), 0.6f);
-    EXPECT_FLOAT_EQ(of(out, 0, 0), 0.2f);
-    EXPECT_FLOAT_EQ(of(out, 0, 2), 0.2f);
+    EXPECT_FLOAT_EQ(weight_of(out, 0, 1), 0.6f);
+    EXPECT_FLOAT_EQ(weight_of(out, 0, 0), 0.2f);
+    EXPECT_FLOAT_EQ(weight_of(out, 0, 2), 0.2f);
     out = edited(strip.view(), w, edit(EditKind::set, {1}, 1), locks);  // no more than is free
-    EXPECT_FLOAT_EQ(of(out, 0, 1), 0.8f);
+    EXPECT_FLOAT_EQ(weight_of(out, 0, 1), 0.8f);
     out = edited(strip.view(), w, edit(EditKind::add, {3}, 0.25f));
-    EXPECT_FLOAT_EQ(of(out, 0, 3), 0.25f);
-    EXPECT_FLOAT_EQ(of(out, 0, 0), 0.375f);
+    EXPECT_FLOAT_EQ(weight_of(out, 0, 3), 0.25f);
+    EXPECT_FLOAT_EQ(weight_of(out, 0, 0), 0.375f);
     out = edited(strip.view(), w, edit(EditKind::scale, {0, 1}, 0.5f));
-    EXPECT_FLOAT_EQ(of(out, 0, 0), 0.25f);
-    EXPECT_FLOAT_EQ(of(out, 0, 2), 0.6f);
+    EXPECT_FLOAT_EQ(weight_of(out, 0, 0), 0.25f);
+    EXPECT_FLOAT_EQ(weight_of(out, 0, 2), 0.6f);
     WeightEdit replace = edit(EditKind::replace, {0, 2}, 0);
     replace.with = 5;
     out = edited(strip.view(), w, replace, locks);
-    EXPECT_FLOAT_EQ(of(out, 0, 5), 0.5f);
-    EXPECT_FLOAT_EQ(of(out, 0, 2), 0.2f);
+    EXPECT_FLOAT_EQ(weight_of(out, 0, 5), 0.5f);
+    EXPECT_FLOAT_EQ(weight_of(out, 0, 2), 0.2f);
     // Locked vertices and joints do not change, and the report says so.
     locks.vertices = {true, false, false, false};
     EditReport report;
@@ -129,18 +116,18 @@ TEST(Edits, ASelectionTakesHoldInPartAndTwinsGoTogether) {
     WeightEdit e = edit(EditKind::set, {1}, 1);
     e.selection = {0.25f, 0, 0, 1, 0};
     const SkinWeights out = edited(strip.view(), w, e);
-    EXPECT_FLOAT_EQ(of(out, 0, 1), 0.25f);
-    EXPECT_FLOAT_EQ(of(out, 4, 1), 0.25f);
-    EXPECT_EQ(of(out, 1, 1), 0);
-    EXPECT_EQ(of(out, 3, 1), 1);
+    EXPECT_FLOAT_EQ(weight_of(out, 0, 1), 0.25f);
+    EXPECT_FLOAT_EQ(weight_of(out, 4, 1), 0.25f);
+    EXPECT_EQ(weight_of(out, 1, 1), 0);
+    EXPECT_EQ(weight_of(out, 3, 1), 1);
     // By region: only where joint 1 has at least half by then.
     WeightEdit by_region = edit(EditKind::set, {2}, 1);
     by_region.region = {1};
     by_region.region_above = 0.5f;
     const WeightEdit both[] = {e, by_region};
     const auto twice = apply_edits(strip.view(), w, both, {}, 3, 4);
-    EXPECT_EQ(of(*twice, 3, 2), 1);
-    EXPECT_EQ(of(*twice, 0, 2), 0);
+    EXPECT_EQ(weight_of(*twice, 3, 2), 1);
+    EXPECT_EQ(weight_of(*twice, 0, 2), 0);
 }
 
 // A step in the middle of a strip: smoothing makes a ramp of the given length, however fine the strip is.
@@ -156,10 +143,10 @@ TEST(Edits, SmoothIsALengthWhateverTheDensity) {
             if (std::abs(x) > 0.41f) {
                 EXPECT_EQ(out[v].size(), 1u) << x;
             }
-            if (v % 2 == 0 && std::abs(x - 0.2f) < 1e-6f) at_02.push_back(of(out, v, 0));
+            if (v % 2 == 0 && std::abs(x - 0.2f) < 1e-6f) at_02.push_back(weight_of(out, v, 0));
         }
         // Beyond the step too, though less.
-        EXPECT_GT(of(out, strip.positions.size() / 2 - 4, 1), 0.2f);
+        EXPECT_GT(weight_of(out, strip.positions.size() / 2 - 4, 1), 0.2f);
     }
     ASSERT_EQ(at_02.size(), 2u);
     // On a line: the share of the kernel (1 - t²)² beyond half its radius.
@@ -181,8 +168,8 @@ TEST(Edits, MirrorSwapsPartnersAcrossThePlane) {
     const SkinWeights out = edited(strip.view(), weights_of(rows), e);
     for (std::size_t v = 0; v < strip.positions.size(); ++v) {
         const float x = strip.positions[v].x;
-        EXPECT_NEAR(of(out, v, 1), std::max(x, 0.0f), 1e-6) << x;
-        EXPECT_NEAR(of(out, v, 2), std::max(-x, 0.0f), 1e-6) << x;
+        EXPECT_NEAR(weight_of(out, v, 1), std::max(x, 0.0f), 1e-6) << x;
+        EXPECT_NEAR(weight_of(out, v, 2), std::max(-x, 0.0f), 1e-6) << x;
     }
 }
 
@@ -260,16 +247,16 @@ TEST(AdjustedWeights, RigidRegionsAreDrivenByTheirJointsOnly) {
     for (std::size_t v = 0; v < strip.positions.size(); ++v) {
         if (region.vertices[v]) {
             EXPECT_EQ((*w)[v].size(), 1u);
-            EXPECT_EQ(of(*w, v, 2), 1);
+            EXPECT_EQ(weight_of(*w, v, 2), 1);
         } else {
-            EXPECT_EQ(of(*w, v, 2), of(*plain, v, 2));
+            EXPECT_EQ(weight_of(*w, v, 2), weight_of(*plain, v, 2));
         }
     }
     // Two drivers share by their distances.
     a.rigid[0].joints = {1, 2};
     const auto shared = adjusted_weights(*binding, strip.view(), s, options.falloff, options.finish, a);
-    EXPECT_EQ(of(*shared, 0, 0), 0);
-    EXPECT_GT(of(*shared, 0, 1), of(*shared, 0, 2));
+    EXPECT_EQ(weight_of(*shared, 0, 0), 0);
+    EXPECT_GT(weight_of(*shared, 0, 1), weight_of(*shared, 0, 2));
     a.rigid[0].joints = {7};
     EXPECT_FALSE(adjusted_weights(*binding, strip.view(), s, options.falloff, options.finish, a).ok());
     a.rigid.clear();

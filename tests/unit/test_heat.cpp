@@ -8,10 +8,12 @@
 #include "characters/shapes.h"
 #include "field/geodesic.h"
 #include "field/heat.h"
+#include "unit/support.h"
 
 namespace sinew {
 namespace {
 
+using test::eliminate;
 using Held = HeatSolver::Held;
 using Columns = std::vector<std::vector<Held>>;
 using Row = HeatSolver::Row;
@@ -44,8 +46,8 @@ Domain domain_of(const test::Character& c, int resolution, DomainKind kind = Dom
     return std::move(*build_domain(*grid, bones, kind));
 }
 
-// Gaussian elimination of the same equations, in double.
-std::vector<double> eliminate(const Conduction& c, const std::vector<float>& loss, const std::vector<Held>& held) {
+// The same equations, one by one.
+std::vector<double> dense(const Conduction& c, const std::vector<float>& loss, const std::vector<Held>& held) {
     const std::size_t n = c.size();
     std::vector<std::vector<double>> a(n, std::vector<double>(n + 1, 0));
     for (std::size_t i = 0; i < n; ++i) {
@@ -60,18 +62,8 @@ std::vector<double> eliminate(const Conduction& c, const std::vector<float>& los
         a[h.leaf][h.leaf] = 1;
         a[h.leaf][n] = h.value;
     }
-    for (std::size_t p = 0; p < n; ++p)
-        for (std::size_t i = p + 1; i < n; ++i) {
-            const double factor = a[i][p] / a[p][p];
-            if (factor == 0) continue;
-            for (std::size_t k = p; k <= n; ++k) a[i][k] -= factor * a[p][k];
-        }
-    std::vector<double> u(n);
-    for (std::size_t i = n; i-- > 0;) {
-        double sum = a[i][n];
-        for (std::size_t k = i + 1; k < n; ++k) sum -= a[i][k] * u[k];
-        u[i] = sum / a[i][i];
-    }
+    std::vector<double> u;
+    for (const auto& row : eliminate(std::move(a))) u.push_back(row[0]);
     return u;
 }
 
@@ -183,7 +175,7 @@ TEST(Heat, EqualsEliminationOnAVolume) {
     EXPECT_LT(solver.solve(columns, u, 1e-6).iterations, 40);
     solver.diffuse(columns, swept, 4000);
     for (std::size_t k = 0; k < columns.size(); ++k) {
-        const std::vector<double> exact = eliminate(c, loss, columns[k]);
+        const std::vector<double> exact = dense(c, loss, columns[k]);
         for (std::size_t i = 0; i < c.size(); ++i) {
             ASSERT_NEAR(u[i][k], exact[i], 2e-5) << i;
             ASSERT_NEAR(swept[i][k], exact[i], 2e-5) << i;  // the naive way ends at the same answer

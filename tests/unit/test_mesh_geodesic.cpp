@@ -10,10 +10,12 @@
 #include "field/edge_graph.h"
 #include "field/mesh_ring.h"
 #include "sinew/bind.h"
+#include "unit/support.h"
 
 namespace sinew {
 namespace {
 
+using test::bound;
 using test::Shape;
 
 struct Graph {
@@ -38,12 +40,6 @@ test::Character tube_of_two(int rings, float a, float b) {
     }
     c.skeleton.joints[1].tail = Vec3{1, 0, 0};
     return c;
-}
-
-Binding bound(const test::Character& c, const BindOptions& options = preset(Method::mesh_geodesic)) {
-    Result<Binding> b = bind(c.mesh(), c.skeleton, options);
-    EXPECT_TRUE(b) << (b ? "" : b.error().message);
-    return std::move(*b);
 }
 
 float distance_of(const Binding& b, std::size_t vertex, std::uint32_t joint) {
@@ -244,7 +240,7 @@ TEST(Ring, WhatLiesFarAlongTheBodyStartsLate) {
 
 TEST(MeshGeodesic, DistanceAlongATubeIsTheWayAlongIt) {
     const test::Character c = tube_of_two(41, -0.52f, 0.37f);
-    const Binding b = bound(c);
+    const Binding b = bound(c, preset(Method::mesh_geodesic));
     int checked = 0;
     for (std::size_t v = 0; v < c.positions.size(); ++v) {
         const Vec3& p = c.positions[v];
@@ -280,7 +276,7 @@ TEST(MeshGeodesic, WeightsAreTheSplineOfTheSource) {
 TEST(MeshGeodesic, NothingBleedsAcrossAGap) {
     // At the top of the left leg the right leg is 0.1 away in space, and far along the mesh.
     const test::Character c = test::u_tube();
-    const Binding b = bound(c);
+    const Binding b = bound(c, preset(Method::mesh_geodesic));
     int checked = 0;
     for (std::size_t v = 0; v < c.positions.size(); ++v) {
         const Vec3& p = c.positions[v];
@@ -328,7 +324,7 @@ TEST(MeshGeodesic, LoosePartsAreBridgedAndCounted) {
     const std::size_t body = c.positions.size();
     const Shape button = test::sphere({0.7, 0.3, 0}, 0.05, 2);
     append(c, button.positions, button.triangles, c.joint("bar_b"));
-    const Binding b = bound(c);
+    const Binding b = bound(c, preset(Method::mesh_geodesic));
     EXPECT_EQ(b.report().components, 2u);
     EXPECT_EQ(b.report().bridged_components, 1u);
     EXPECT_EQ(b.report().covered(), 1);

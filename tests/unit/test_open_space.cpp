@@ -6,9 +6,12 @@
 
 #include "characters/characters.h"
 #include "sinew/bind.h"
+#include "unit/support.h"
 
 namespace sinew {
 namespace {
+
+using test::weight_of;
 
 // Three bones in a row along x, each of length 1: a 0..1, b 1..2, c 2..3 (its tail stated). Vertices are corners of
 // small triangles, so that each is used.
@@ -42,12 +45,6 @@ struct Row {
     }
     SkinWeights weights(const BindOptions& options) const { return *bound(options).weights(); }
 };
-
-float weight_of(const SkinWeights& w, std::size_t vertex, std::uint32_t joint) {
-    for (const Influence& i : w[vertex])
-        if (i.joint == joint) return i.weight;
-    return 0;
-}
 
 TEST(Connectivity, InTheMiddleOfABoneItHasAll) {
     Row row;

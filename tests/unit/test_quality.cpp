@@ -8,24 +8,15 @@
 #include "characters/shapes.h"
 #include "sinew/bind.h"
 #include "sinew/quality.h"
+#include "unit/support.h"
 
 namespace sinew {
 namespace {
 
 using test::Character;
-using Rows = std::vector<std::vector<Influence>>;
-
-SkinWeights weights_of(const Rows& rows) {
-    std::vector<std::uint32_t> counts;
-    std::vector<Influence> all;
-    for (const auto& row : rows) {
-        counts.push_back(static_cast<std::uint32_t>(row.size()));
-        all.insert(all.end(), row.begin(), row.end());
-    }
-    auto weights = SkinWeights::from_rows(counts, std::move(all));
-    EXPECT_TRUE(weights.ok());
-    return std::move(*weights);
-}
+using test::must;
+using test::Rows;
+using test::weights_of;
 
 /// Joint 1 takes over from joint 0 between x = -half and half, linearly.
 Rows ramp(const std::vector<Vec3>& positions, double half) {
@@ -65,12 +56,6 @@ Comparison compared(const Character& c, const Rows& a, const Rows& b, const Comp
     auto out = compare(c.mesh(), c.skeleton, weights_of(a), weights_of(b), options, context);
     EXPECT_TRUE(out.ok()) << (out ? "" : out.error().message);
     return out ? std::move(*out) : Comparison{};
-}
-
-template <typename T>
-T must(Result<T> result) {
-    EXPECT_TRUE(result.ok()) << (result ? "" : result.error().message);
-    return std::move(*result);
 }
 
 JointPose turned_about_x(double degrees) {

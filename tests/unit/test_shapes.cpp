@@ -10,9 +10,12 @@
 #include "domain/shape_voxels.h"
 #include "render/figure.h"
 #include "sinew/bind.h"
+#include "unit/support.h"
 
 namespace sinew {
 namespace {
+
+using test::bound;
 
 Joint joint_at(const std::string& name, Vec3 position, std::optional<JointShape> shape = {}, int parent = -1) {
     Joint joint;
@@ -33,12 +36,6 @@ float distance_of(const Binding& b, std::size_t vertex, std::uint32_t joint) {
     for (std::size_t k = 0; k < t.width; ++k)
         if (t.joint[vertex * t.width + k] == joint) return t.distance[vertex * t.width + k];
     return INFINITY;
-}
-
-Binding bound(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options) {
-    Result<Binding> b = bind(mesh, skeleton, options);
-    EXPECT_TRUE(b) << (b ? "" : b.error().message);
-    return std::move(*b);
 }
 
 BindOptions options_of(Method method) {

@@ -10,11 +10,14 @@
 #include "core/vectors.h"
 #include "sinew/bind.h"
 #include "surface/surface.h"
+#include "unit/support.h"
 
 namespace sinew {
 namespace {
 
+using test::eliminate;
 using test::Shape;
+using test::weight_of;
 
 MeshView view(const Shape& s) { return {s.positions, s.triangles, {}}; }
 
@@ -30,12 +33,6 @@ SkinWeights weigh(const Shape& s, Share&& share) {
         influences.push_back({1, w});
     }
     return *SkinWeights::from_rows(counts, influences);
-}
-
-double weight_of(const SkinWeights& w, std::size_t vertex, std::uint32_t joint) {
-    for (const Influence& i : w[vertex])
-        if (i.joint == joint) return i.weight;
-    return 0;
 }
 
 Transfer moved(const Shape& from, const SkinWeights& w, const Shape& to, TransferOptions options = {},
@@ -108,7 +105,7 @@ TEST(Transfer, FillsAsTheDenseSolutionOfTheBiharmonicEnergy) {
     EXPECT_EQ(count(t, TransferHow::nearest), 0u);
 
     const MeshSurface s = build_surface(view(arch), analyse_mesh(view(arch)));
-    std::vector<std::vector<double>> l(n, std::vector<double>(n, 0.0)), q = l;
+    std::vector<std::vector<double>> l(n, std::vector<double>(n, 0.0)), q(n, std::vector<double>(n + 1, 0.0));
     for (const MeshSurface::Edge& e : s.edges) {
         l[e.a][e.a] += e.weight, l[e.b][e.b] += e.weight;
         l[e.a][e.b] -= e.weight, l[e.b][e.a] -= e.weight;
@@ -116,32 +113,15 @@ TEST(Transfer, FillsAsTheDenseSolutionOfTheBiharmonicEnergy) {
     for (std::size_t i = 0; i < n; ++i)
         for (std::size_t j = 0; j < n; ++j)
             for (std::size_t k = 0; k < n; ++k) q[i][j] += l[k][i] * l[k][j] / s.mass[k];
-    std::vector<double> b(n, 0.0);
     for (std::size_t i = 0; i < n; ++i) {
         if (t.how[s.vertex_of[i]] != TransferHow::matched) continue;
         std::fill(q[i].begin(), q[i].end(), 0.0);
         q[i][i] = 1;
-        b[i] = weight_of(t.weights, s.vertex_of[i], 1);
+        q[i][n] = weight_of(t.weights, s.vertex_of[i], 1);
     }
-    for (std::size_t j = 0; j < n; ++j) {
-        std::size_t pivot = j;
-        for (std::size_t i = j; i < n; ++i)
-            if (std::abs(q[i][j]) > std::abs(q[pivot][j])) pivot = i;
-        std::swap(q[j], q[pivot]);
-        std::swap(b[j], b[pivot]);
-        for (std::size_t i = j + 1; i < n; ++i) {
-            const double f = q[i][j] / q[j][j];
-            if (f == 0) continue;
-            for (std::size_t k = j; k < n; ++k) q[i][k] -= f * q[j][k];
-            b[i] -= f * b[j];
-        }
-    }
-    for (std::size_t i = n; i-- > 0;) {
-        for (std::size_t k = i + 1; k < n; ++k) b[i] -= q[i][k] * b[k];
-        b[i] /= q[i][i];
-    }
+    const auto exact = eliminate(std::move(q));
     for (std::size_t i = 0; i < n; ++i)
-        EXPECT_NEAR(weight_of(t.weights, s.vertex_of[i], 1), std::clamp(b[i], 0.0, 1.0), 1e-3) << i;
+        EXPECT_NEAR(weight_of(t.weights, s.vertex_of[i], 1), std::clamp(exact[i][0], 0.0, 1.0), 1e-3) << i;
 }
 
 TEST(Transfer, ConstantWeightsAreFilledInAsTheyAre) {

@@ -8,28 +8,18 @@
 #include "characters/defects.h"
 #include "characters/shapes.h"
 #include "sinew/bind.h"
+#include "unit/support.h"
 
 namespace sinew {
 namespace {
+
+using test::bound;
+using test::weight_of;
 
 BindOptions heat(int resolution) {
     BindOptions options = preset(Method::voxel_heat);
     options.voxels.resolution = resolution;
     return options;
-}
-
-Binding bound(const test::Character& c, const BindOptions& options, int threads = 0) {
-    Context context;
-    context.threads = threads;
-    Result<Binding> binding = bind(c.mesh(), c.skeleton, options, &context);
-    EXPECT_TRUE(binding) << (binding ? "" : binding.error().message);
-    return std::move(*binding);
-}
-
-float weight_of(const SkinWeights& w, std::size_t vertex, std::uint32_t joint) {
-    for (const Influence& i : w[vertex])
-        if (i.joint == joint) return i.weight;
-    return 0;
 }
 
 TEST(VoxelHeat, HeatGoesAroundTheGapBetweenLegs) {

@@ -5,9 +5,12 @@
 #include <random>
 
 #include "sinew/weights.h"
+#include "unit/support.h"
 
 namespace sinew {
 namespace {
+
+using test::weight_of;
 
 constexpr float inf = std::numeric_limits<float>::infinity();
 
@@ -34,12 +37,6 @@ InfluenceTable strengths(std::vector<std::vector<float>> rows) {
             t.strength.push_back(i < row.size() ? row[i] : 0.0f);
         }
     return t;
-}
-
-float weight_of(std::span<const Influence> row, std::uint32_t joint) {
-    for (const Influence& i : row)
-        if (i.joint == joint) return i.weight;
-    return 0;
 }
 
 void expect_invariant(const SkinWeights& weights, std::size_t limit) {

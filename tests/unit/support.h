@@ -1,0 +1,78 @@
+// What several of the unit tests need.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "characters/characters.h"
+#include "sinew/bind.h"
+
+namespace sinew::test {
+
+/// What has to succeed.
+template <typename T>
+T must(Result<T> result) {
+    EXPECT_TRUE(result.ok()) << (result ? "" : result.error().message);
+    return std::move(*result);
+}
+
+inline Binding bound(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options, int threads = 0) {
+    Context context;
+    context.threads = threads;
+    return must(bind(mesh, skeleton, options, &context));
+}
+inline Binding bound(const Character& c, const BindOptions& options, int threads = 0) {
+    return bound(c.mesh(), c.skeleton, options, threads);
+}
+
+inline float weight_of(std::span<const Influence> row, std::uint32_t joint) {
+    for (const Influence& i : row)
+        if (i.joint == joint) return i.weight;
+    return 0;
+}
+inline float weight_of(const SkinWeights& weights, std::size_t vertex, std::uint32_t joint) {
+    return weight_of(weights[vertex], joint);
+}
+
+/// The influences of each vertex.
+using Rows = std::vector<std::vector<Influence>>;
+
+inline SkinWeights weights_of(const Rows& rows) {
+    std::vector<std::uint32_t> counts;
+    std::vector<Influence> all;
+    for (const auto& row : rows) {
+        counts.push_back(static_cast<std::uint32_t>(row.size()));
+        all.insert(all.end(), row.begin(), row.end());
+    }
+    return must(SkinWeights::from_rows(counts, std::move(all)));
+}
+
+/// The oracle of every solver: Gaussian elimination with pivots of n equations [A | B] of n unknowns. Row i of the
+/// answer is unknown i for each column of B.
+inline std::vector<std::vector<double>> eliminate(std::vector<std::vector<double>> a) {
+    const std::size_t n = a.size();
+    for (std::size_t p = 0; p < n; ++p) {
+        std::size_t pivot = p;
+        for (std::size_t i = p; i < n; ++i)
+            if (std::abs(a[i][p]) > std::abs(a[pivot][p])) pivot = i;
+        std::swap(a[p], a[pivot]);
+        for (std::size_t i = p + 1; i < n; ++i) {
+            const double f = a[i][p] / a[p][p];
+            if (f == 0) continue;
+            for (std::size_t k = p; k < a[i].size(); ++k) a[i][k] -= f * a[p][k];
+        }
+    }
+    for (std::size_t i = n; i-- > 0;) {
+        for (std::size_t c = n; c < a[i].size(); ++c) {
+            for (std::size_t k = i + 1; k < n; ++k) a[i][c] -= a[i][k] * a[k][c];
+            a[i][c] /= a[i][i];
+        }
+    }
+    for (auto& row : a) row.erase(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(n));
+    return a;
+}
+
+}  // namespace sinew::test
