@@ -7,12 +7,13 @@ FUZZ_SECONDS ?= 60
 # With no preset chosen by the caller, ccache speeds up rebuilds where it happens to be installed.
 export CMAKE_CXX_COMPILER_LAUNCHER ?= $(shell command -v ccache)
 
-.PHONY: help setup demo test bench fuzz format check clean
+.PHONY: help setup demo test bench evaluate fuzz format check clean
 
 help:
 	@echo "make demo     set up, build, generate a character, bind it; prints where the results are"
 	@echo "make test     set up, build and run everything that CI runs (about 35 minutes on 2 cores)"
 	@echo "make bench    build and run the benchmarks"
+	@echo "make evaluate weigh methods against the weights that artists shipped (needs the corpus)"
 	@echo "make fuzz     fuzz the file reader and the binder for FUZZ_SECONDS (60) each"
 	@echo "make format   format the C++ files;  make check only looks"
 	@echo "make clean    remove build/ and demo/"
@@ -33,6 +34,12 @@ bench: setup
 	cmake --build --preset bench -j $(JOBS)
 	@set -e; for b in build/bench/bench/*; do \
 	    if [[ -f $$b && -x $$b ]]; then echo "== $$b"; $$b; fi; done
+
+# Tables and plots of docs/evaluation.md.
+evaluate: setup
+	cmake --preset release
+	cmake --build --preset release -j $(JOBS) --target sinew_cli
+	scripts/evaluate
 
 fuzz: setup
 	@scripts/fuzz $(FUZZ_SECONDS)

@@ -308,7 +308,7 @@ void add_bind(CLI::App& app, int& exit) {
                   "voxel-heat: sweeps of plain averaging instead of solving; 0 (default) solves")
         ->group("Method");
     c->add_option("--heat-transfer", o.heat_transfer,
-                  "bone-heat: c in the heat c / d² of a bone at distance d; larger = harder joints")
+                  "bone-heat, surface-heat: c in the heat c / d² of a bone at distance d; larger = harder joints")
         ->capture_default_str()
         ->group("Method");
     c->add_option("--max-influences", args->max_influences, "Joints per vertex: 1..8 or all")

@@ -27,6 +27,7 @@ enum class Method {
     voxel_heat,          ///< seed 001: bones heat the volume; heat at rest, raised to a power
     bone_heat,           ///< Baran and Popović 2007: heat of the nearest visible bones, spread over the surface
     bounded_biharmonic,  ///< seed 003, section 9: weights of least bending within 0..1, on the leaves of the volume
+    surface_heat,        ///< bone_heat, where the volume says what is nearest to what is hidden; rigid parts whole
 };
 
 /// What a method's field is: which falloff laws suit it.
@@ -77,7 +78,8 @@ struct BindOptions {
     /// voxel_heat: 0 solves for heat at rest; N > 0 are N sweeps of averaging instead, the source's naive way,
     /// which ends far from rest where N is small. 0..1e6.
     int iterations = 0;
-    /// bone-heat: c in the heat c / d² that a bone at distance d gives; larger makes harder joints. (0, 1e6].
+    /// bone_heat, surface_heat: c in the heat c / d² that a bone at distance d gives; larger makes harder joints.
+    /// (0, 1e6].
     float heat_transfer = 4;
     FalloffOptions falloff;
     FinishOptions finish;

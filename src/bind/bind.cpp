@@ -47,6 +47,10 @@ constexpr Row kMethods[] = {
     {{Method::bone_heat, FieldKind::strength, "bone-heat",
       "mesh surface, heat from the nearest visible bones (Baran and Popović 2007)"},
      bind_bone_heat},
+    {{Method::surface_heat, FieldKind::strength, "surface-heat",
+      "mesh surface and sparse voxels, heat from the nearest bones, hidden vertices by the volume, rigid parts "
+      "whole"},
+     bind_surface_heat},
     {{Method::bounded_biharmonic, FieldKind::strength, "bounded-biharmonic",
       "sparse voxels, bounded biharmonic weights (Jacobson et al. 2011)"},
      bind_bounded_biharmonic},
@@ -98,6 +102,7 @@ BindOptions preset(Method method) {
             options.falloff.power = 1.5f;
             break;
         case Method::bone_heat:
+        case Method::surface_heat:
             options.overshoot = 0;
             options.falloff.law = FalloffLaw::power;
             break;
@@ -210,7 +215,8 @@ std::size_t estimate_memory(const MeshView& mesh, const Skeleton& skeleton, cons
     }
     const bool heat = options.method == Method::voxel_heat;
     const bool energy = options.method == Method::bounded_biharmonic;
-    const bool voxels = heat || energy || options.method == Method::geodesic_voxel;
+    const bool both = options.method == Method::surface_heat;  // volume and surface
+    const bool voxels = heat || energy || both || options.method == Method::geodesic_voxel;
     const bool pixels = options.method == Method::pixel_geodesic;
     const double r = voxels ? options.voxels.resolution : 0;
     const double unit = box.longest();
@@ -264,9 +270,9 @@ std::size_t estimate_memory(const MeshView& mesh, const Skeleton& skeleton, cons
         const double nodes = std::min(vertices, static_cast<double>(all_pairs_limit));
         if (options.all_pairs) graph += 4 * nodes * nodes;
     }
-    const double surface = options.method == Method::bone_heat ? bone_heat_memory(mesh) : 0;
+    const double surface = both || options.method == Method::bone_heat ? bone_heat_memory(mesh) : 0;
     return static_cast<std::size_t>(slicing + graph + surface + cells * 5 / 8 + leaves * per_leaf +
-                                    vertices * (40 + (heat || energy ? 104 : 0) + 24 * kept) +
+                                    vertices * (40 + (heat || energy ? 104 : 0) + (both ? 32 : 24) * kept) +
                                     static_cast<double>(mesh.triangles.size()) * 120);
 }
 

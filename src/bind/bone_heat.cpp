@@ -1,11 +1,15 @@
 // Heat that flows from the bones into the surface and along it: "Automatic Rigging and Animation of 3D Characters"
-// (Baran and Popović, SIGGRAPH 2007), section 4. What differs, and why: docs/methods/bone-heat.md.
+// (Baran and Popović, SIGGRAPH 2007), section 4. What differs, and why: docs/methods/bone-heat.md. And the same
+// where what is hidden asks the volume for its bone, and rigid parts are kept whole: docs/methods/surface-heat.md.
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
 #include "bind/bone_shapes.h"
 #include "bind/method.h"
+#include "bind/rigid_parts.h"
+#include "bind/volume.h"
 #include "core/vectors.h"
 #include "solve/cholesky.h"
 #include "surface/surface.h"
@@ -30,6 +34,18 @@ constexpr double kLeastTransfer = 1e-8;
 // Heat below this share is none.
 constexpr float kLeast = 1e-9f;
 
+// surface-heat alone.
+// What does not see its nearest bone is heated by this share of what it would get if it did: enough where nothing
+// near is seen, little beside what is.
+constexpr double kHidden = 0.3;
+// Joints whose distances through the volume differ by less are equally near: they are known to that accuracy.
+constexpr double kVolumeTie = 1e-3;
+// A way through open space that hides a bone, as a share of the longest side, and in voxels where these are larger:
+// a cape does not see the legs under it, and a collar sees the neck.
+constexpr double kGap = 0.012, kGapVoxels = 1;
+// A part with more of the surface is the character itself.
+constexpr double kWhole = 0.5;
+
 // A segment, and the place of its joint in the set.
 struct Segment {
     Point3 a, b;
@@ -44,6 +60,7 @@ struct Sources {
     std::array<std::uint32_t, most> slot;   // ascending
     std::uint32_t count = 0;
     double distance = 0;
+    double share = 1;  // of the heat that they would give if they were seen
 
     void add(std::uint32_t joint) {
         const auto end = slot.begin() + count;
@@ -54,10 +71,44 @@ struct Sources {
     }
 };
 
+// What surface-heat knows of the inside.
+struct Inside {
+    Domain domain;
+    DistanceRows distances;
+
+    /// Whether the straight way from a to b leads through the volume, but for a small gap. O(steps x levels).
+    bool joins(const Point3& a, const Point3& b) const {
+        const Point3 from = in_voxels(a), to = in_voxels(b);
+        const double length = norm(to - from), r = domain.transform.resolution;
+        if (!(length < 4 * r)) return false;  // a bone far outside
+        const double gap = std::max(kGap * domain.transform.unit / domain.transform.voxel, kGapVoxels);
+        const int steps = 1 + static_cast<int>(2 * length);  // half voxels
+        int outside = 0;
+        for (int i = 0; i <= steps; ++i) {
+            const double t = static_cast<double>(i) / steps;
+            const Point3 p = (1 - t) * from + t * to;
+            const bool in_grid = std::min({p[0], p[1], p[2]}) >= 0 && std::max({p[0], p[1], p[2]}) < r;
+            const bool solid = in_grid && domain.leaf_at(static_cast<int>(p[0]), static_cast<int>(p[1]),
+                                                         static_cast<int>(p[2])) != Domain::none;
+            outside += !solid;
+            if (outside > 2 * gap) return false;
+        }
+        return true;
+    }
+
+private:
+    Point3 in_voxels(const Point3& p) const {
+        const GridTransform& t = domain.transform;
+        return {(p[0] - t.origin[0]) / t.voxel, (p[1] - t.origin[1]) / t.voxel, (p[2] - t.origin[2]) / t.voxel};
+    }
+};
+
 class BoneHeat {
 public:
-    BoneHeat(const Task& task, const MeshSurface& surface, const TriangleTree& tree, InfluenceRows& rows)
-        : task_(task), surface_(surface), tree_(tree), rows_(rows) {}
+    /// `inside`: for surface-heat; else null.
+    BoneHeat(const Task& task, const MeshSurface& surface, const TriangleTree& tree, const Inside* inside,
+             InfluenceRows& rows)
+        : task_(task), surface_(surface), tree_(tree), inside_(inside), rows_(rows) {}
 
     /// Fills the rows of one set.
     Status fill(const JointSet& set) {
@@ -130,6 +181,7 @@ private:
                     {to_point(spot), to_point(spot), slot, false, false, BoneSpace({joint, spot, spot})});
         }
         sources_.assign(nodes_.size(), {});
+        by_volume_.assign(nodes_.size(), false);
         parallel_chunks(task_.context, nodes_.size(), 256, [&](std::size_t, std::size_t begin, std::size_t end) {
             if (cancelled(task_.context)) return;
             std::vector<double> distance;
@@ -148,13 +200,40 @@ private:
             if (blind_[part] && !counted[part]) ++blind_parts_;
             counted[part] = counted[part] || blind_[part];
         }
+        if (inside_) find_hidden_sources(set);
         parallel_chunks(task_.context, nodes_.size(), 256, [&](std::size_t, std::size_t begin, std::size_t end) {
             if (cancelled(task_.context)) return;
             std::vector<double> distance;
             for (std::size_t i = begin; i < end; ++i)
-                if (blind_[surface_.component[nodes_[i]]])
+                if (blind_[surface_.component[nodes_[i]]] && !by_volume_[i])
                     sources_[i] = nearest(nodes_[i], segments, false, distance);
         });
+    }
+
+    /// Of what sees nothing, and of parts that see (almost) nothing: the joints that are nearest through the
+    /// volume.
+    void find_hidden_sources(const JointSet& set) {
+        std::vector<std::uint32_t> vertex_at(surface_.nodes(), MeshSurface::none);
+        for (const std::uint32_t v : set.vertices)
+            if (surface_.node_of[v] != MeshSurface::none) vertex_at[surface_.node_of[v]] = v;
+        const DistanceTable& table = inside_->distances.table;
+        for (std::size_t i = 0; i < nodes_.size(); ++i) {
+            const std::uint32_t v = vertex_at[nodes_[i]];
+            const bool blind = blind_[surface_.component[nodes_[i]]];
+            if (v == MeshSurface::none || !(blind || sources_[i].count == 0)) continue;
+            const std::size_t first = v * table.width;
+            Sources found;
+            found.distance = static_cast<double>(table.distance[first]);
+            found.share = blind ? 1 : kHidden;
+            for (std::size_t k = first; k < first + table.width && table.joint[k] != DistanceTable::none; ++k) {
+                if (static_cast<double>(table.distance[k]) > found.distance * (1 + kVolumeTie)) break;
+                const auto at = std::lower_bound(set.joints.begin(), set.joints.end(), table.joint[k]);
+                found.add(static_cast<std::uint32_t>(at - set.joints.begin()));
+            }
+            if (found.count == 0) continue;
+            sources_[i] = found;
+            by_volume_[i] = true;
+        }
     }
 
     /// The bones that are nearest to a node, if it sees them.
@@ -197,7 +276,8 @@ private:
         const double unit = task_.unit;
         const Point3 from = p - (kInward * unit) * surface_.normal[node];
         const Point3 to = point_of(segment, segment_distance(segment.a, segment.b, p));
-        return !tree_.blocked(from, to, surface_.vertex_of[node], kSlack * unit);
+        return !tree_.blocked(from, to, surface_.vertex_of[node], kSlack * unit) &&
+               (!inside_ || inside_->joins(from, to));
     }
 
     /// (L + M H) w = M H p for every joint, eight at a time.
@@ -210,7 +290,8 @@ private:
             const Sources& s = sources_[i];
             if (s.count == 0) continue;
             const double d = std::max(s.distance, kNearest * task_.unit);
-            heat[i] = std::max(task_.options.heat_transfer * surface_.mass[nodes_[i]] / (d * d), kLeastTransfer);
+            const double given = s.share * task_.options.heat_transfer;
+            heat[i] = std::max(given * surface_.mass[nodes_[i]] / (d * d), kLeastTransfer);
             entries.push_back({i, i, heat[i] * s.count});
             for (std::uint32_t k = 0; k < s.count; ++k) heated[s.slot[k]] = true;
         }
@@ -271,23 +352,62 @@ private:
             if (cancelled(task_.context)) return stopped();
             report_progress(task_.context, "heat", static_cast<double>(first) / static_cast<double>(hot.size()));
         }
+        if (inside_) keep_rigid_parts(inside, strongest, kept);
         for (std::size_t i = 0; i < inside.size(); ++i) {
-            const bool blind = blind_[surface_.component[surface_.node_of[inside[i]]]];
+            bool blind = blind_[surface_.component[surface_.node_of[inside[i]]]];
             blind_vertices_ += blind;
+            if (inside_) blind = blind && inside_->distances.coverage[inside[i]] != Coverage::weighted;
             const Coverage how = set.idle ? Coverage::euclidean : blind ? Coverage::bridged : Coverage::weighted;
             rows_.store(inside[i], {strongest.data() + i * width, kept[i]}, how);
         }
         return Done{};
     }
 
+    /// Gives parts that follow one joint to it alone. `rows`: table.width entries for each vertex, `kept` of them.
+    void keep_rigid_parts(const std::vector<std::uint32_t>& inside, std::vector<InfluenceRows::Entry>& rows,
+                          std::vector<std::uint32_t>& kept) const {
+        const std::size_t width = rows_.table.width;
+        const auto part_of = [&](std::uint32_t vertex) { return surface_.component[surface_.node_of[vertex]]; };
+        std::vector<double> area(surface_.components, 0);
+        std::vector<std::map<std::uint32_t, double>> weight(surface_.components);
+        double whole = 0;
+        for (std::size_t i = 0; i < inside.size(); ++i) {
+            const double mass = surface_.mass[surface_.node_of[inside[i]]];
+            double sum = 0;
+            for (std::size_t k = 0; k < kept[i]; ++k) sum += static_cast<double>(rows[i * width + k].first);
+            for (std::size_t k = 0; k < kept[i]; ++k) {
+                const auto& [heat, joint] = rows[i * width + k];
+                weight[part_of(inside[i])][joint] += mass * static_cast<double>(heat) / sum;
+            }
+            area[part_of(inside[i])] += mass;
+            whole += mass;
+        }
+        std::vector<std::vector<Triangle>> triangles(surface_.components);
+        for (const Triangle& t : task_.mesh.triangles) triangles[part_of(t[0])].push_back(t);
+        std::vector<std::uint32_t> whose(surface_.components, DistanceTable::none);
+        parallel_for(task_.context, surface_.components, 1, [&](std::size_t part) {
+            if (area[part] == 0 || area[part] > kWhole * whole) return;
+            std::vector<JointShare> shares;
+            for (const auto& [joint, sum] : weight[part]) shares.push_back({joint, sum / area[part]});
+            whose[part] = rigid_joint(task_.mesh, task_.skeleton, triangles[part], shares);
+        });
+        for (std::size_t i = 0; i < inside.size(); ++i)
+            if (const std::uint32_t joint = whose[part_of(inside[i])]; joint != DistanceTable::none) {
+                rows[i * width] = {1.0f, joint};
+                kept[i] = 1;
+            }
+    }
+
     const Task& task_;
     const MeshSurface& surface_;
     const TriangleTree& tree_;
+    const Inside* const inside_;
     InfluenceRows& rows_;
     std::size_t blind_parts_ = 0, blind_vertices_ = 0;
     // Of the set at hand.
     std::vector<std::uint32_t> nodes_, local_;  // surface nodes that take part; their numbers there
     std::vector<Sources> sources_;              // per node that takes part
+    std::vector<bool> by_volume_;               // per node that takes part: its sources are from the volume
     std::vector<bool> blind_;                   // per component: (almost) none of it sees its bones
 };
 
@@ -301,9 +421,11 @@ double bone_heat_memory(const MeshView& mesh) {
     return estimate_cholesky_memory(vertices, 7) + vertices * (batches + 150) + triangles * 300;
 }
 
-Result<MethodRows> bind_bone_heat(const Task& task) {
+namespace {
+
+/// Heat over the surface; `inside` as BoneHeat has it. The bones' ends are known.
+Result<MethodRows> bind_heat(const Task& task, const Inside* inside) {
     const MeshView& mesh = task.mesh;
-    extend_leaf_bones(task);
     const MeshSurface surface = task.clock.run("surface", [&] { return build_surface(mesh, task.topology); });
     std::vector<Triangle> welded(mesh.triangles.begin(), mesh.triangles.end());
     for (Triangle& t : welded)
@@ -311,7 +433,7 @@ Result<MethodRows> bind_bone_heat(const Task& task) {
     const TriangleTree tree(mesh.positions, welded);
 
     InfluenceRows rows(task);
-    BoneHeat heat(task, surface, tree, rows);
+    BoneHeat heat(task, surface, tree, inside, rows);
     const Status filled = task.clock.run("heat", [&]() -> Status {
         for (const JointSet& set : task.plan.sets) {
             if (cancelled(task.context)) return Error{ErrorCode::cancelled, "cancelled while heat spreads"};
@@ -320,12 +442,39 @@ Result<MethodRows> bind_bone_heat(const Task& task) {
         return Done{};
     });
     if (!filled) return filled.error();
-    if (heat.blind_parts() > 0)
+    if (!inside && heat.blind_parts() > 0)
         task.report.warnings.push_back(
             std::to_string(heat.blind_parts()) +
             " parts see (almost) nothing of their bones and take the heat of the nearest ones, seen or not (" +
             std::to_string(heat.blind_vertices()) + " vertices)");
     return MethodRows(std::move(rows));
+}
+
+}  // namespace
+
+Result<MethodRows> bind_bone_heat(const Task& task) {
+    extend_leaf_bones(task);
+    return bind_heat(task, nullptr);
+}
+
+Result<MethodRows> bind_surface_heat(const Task& task) {
+    // The volume is measured as geodesic-voxel does it, with its tails of leaf joints and its overshoot.
+    BindOptions options = task.options;
+    options.overshoot = preset(Method::geodesic_voxel).overshoot;
+    std::vector<Bone> bones = task.bones;
+    const Task within{task.mesh, task.skeleton, options,    task.topology, task.plan, task.used,
+                      task.unit, task.context,  task.clock, task.report,   bones};
+    Result<Domain> domain = build_volume(within);
+    if (!domain) return domain.error();
+    Inside inside{std::move(*domain), DistanceRows(within)};
+    const Status measured =
+        task.clock.run("distances", [&] { return measure_geodesic(within, inside.domain, inside.distances); });
+    if (!measured) return measured.error();
+    inside.domain.first_link = {};  // nothing spreads any more
+    inside.domain.link = {};
+    join_mirrored_links(task.skeleton, task.bones);
+    extend_leaf_bones(task);
+    return bind_heat(task, &inside);
 }
 
 }  // namespace sinew

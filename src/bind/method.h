@@ -143,6 +143,12 @@ struct InfluenceRows {
 /// farther than twice the bone before it. O(vertices x bones).
 void extend_leaf_bones(const Task& task);
 
+/// Two bones from a joint to children whose limbs are mirrored (as many joints, lengths that differ by less than 1
+/// %) become one to the middle between these children, where the joint has a bone to another child, too. From the
+/// hips to the legs, from the chest to the arms, from the head to the eyes: such links say where a limb begins, and
+/// the body around them is the limb's or the middle's. `bones`: of make_bones. O(joints x depth).
+void join_mirrored_links(const Skeleton& skeleton, std::vector<Bone>& bones);
+
 /// By the method table.
 Result<MethodRows> run_method(const Task& task);
 /// Copies rows to the vertices that share them, counts coverage, and warns of skins that have idle joints only.
@@ -158,8 +164,9 @@ Result<MethodRows> bind_connectivity(const Task& task);
 Result<MethodRows> bind_mesh_geodesic(const Task& task);
 Result<MethodRows> bind_voxel_heat(const Task& task);
 Result<MethodRows> bind_bone_heat(const Task& task);
+Result<MethodRows> bind_surface_heat(const Task& task);
 
-/// Bytes that bind_bone_heat may need at most, beside the rows.
+/// Bytes that bind_bone_heat may need at most, beside the rows, and bind_surface_heat beside those of its volume.
 double bone_heat_memory(const MeshView& mesh);
 Result<MethodRows> bind_bounded_biharmonic(const Task& task);
 

@@ -1,8 +1,11 @@
-"""What lives on the surface, from outside: `--method bone-heat` and `sinew transfer`.
+"""What lives on the surface, from outside: `--method bone-heat` and `surface-heat`, `sinew transfer`, scripts/evaluate.
 
 surface.py [CLASS…]; the rest is named as for cli.py."""
 import json
 import math
+import os
+import re
+import sys
 
 import cli
 import make
@@ -59,6 +62,60 @@ class BoneHeat(cli.Case):
         self.assertGreater(report["coverage"]["bridged"], 100)
         self.assertTrue(any(f"({report['coverage']['bridged']} vertices)" in w for w in report["warnings"]))
         self.sound()
+
+
+class SurfaceHeat(cli.Case):
+    def test_the_volume_reaches_every_part(self):
+        source = self.at / "caped.glb"
+        self.assertEqual(support.run(support.CHARACTERS, "caped", source).returncode, 0)
+        report = self.report(source, "--method", "surface-heat")
+        self.assertEqual((report["method"], report["options"]["falloff_law"]), ("surface-heat", "power"))
+        self.assertEqual((report["coverage"]["share"], report["coverage"]["none"]), (1, 0))
+        self.assertFalse(any("see (almost) nothing" in w for w in report["warnings"]))
+        for stage in ("voxelize", "distances", "heat"):
+            self.assertIn(stage, report["seconds"])
+        self.sound()
+        # The cape hangs behind the skirt: no bone of the skirt moves it.
+        bare = json.loads(support.sinew("compare", self.at / "out.glb", self.at / "out.glb", "--json", "--random-poses",
+                                        "0", "--no-standard-poses").stdout)
+        bleed = {j["name"]: j["bleed_a"] or 0 for j in bare["joints"]}
+        self.assertLess(bleed["skirt_B_01"], 0.1)
+
+    def test_memory_is_that_of_volume_and_surface(self):
+        source = self.at / "quadruped.glb"
+        self.assertEqual(support.run(support.CHARACTERS, "quadruped", source).returncode, 0)
+        self.refuse(3, ["may need .* MB"], source, "--method", "surface-heat", "--memory-limit", "2")
+
+
+class Evaluate(cli.Case):
+    """scripts/evaluate over a corpus of one generated character with weights."""
+
+    def evaluate(self, *options):
+        corpus = self.at / "corpus/one_bar"
+        corpus.mkdir(parents=True, exist_ok=True)
+        make.glb(corpus / "bar.glb")
+        return support.run(sys.executable, support.ROOT / "scripts/evaluate", "--sinew", support.SINEW, "--cache",
+                           self.at / "cache", *options, env={**os.environ, "SINEW_CORPUS": str(self.at / "corpus")})
+
+    def test_tables_name_every_method_and_the_second_run_compares_nothing(self):
+        options = ("--methods", "bone-heat", "closest-distance", "--hints", "skin")
+        first = self.evaluate(*options)
+        self.assertEqual(first.returncode, 0, first.stderr)
+        for heading in ("With hints", "By part of the body", "By source", "In standard poses", "By character"):
+            self.assertIn(heading, first.stdout)
+        self.assertRegex(first.stdout, r"\| one_bar \| 104 \| 0\.\d{3}, ")
+        kept = sorted((self.at / "cache").iterdir())
+        times = [f.stat().st_mtime_ns for f in kept]
+        again = self.evaluate(*options)
+        seconds = r"\| \d+\.\d\d \|$"
+        self.assertEqual(re.sub(seconds, "", first.stdout, flags=re.M), re.sub(seconds, "", again.stdout, flags=re.M))
+        self.assertEqual([f.stat().st_mtime_ns for f in kept], times)
+
+    def test_no_corpus_is_said(self):
+        done = support.run(sys.executable, support.ROOT / "scripts/evaluate", "--sinew", support.SINEW,
+                           env={**os.environ, "SINEW_CORPUS": str(self.at / "nowhere")})
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("set SINEW_CORPUS", done.stderr)
 
 
 class Transfer(cli.Case):
