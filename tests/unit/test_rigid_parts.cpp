@@ -70,7 +70,12 @@ TEST(RigidParts, ASleeveIsOpenAndMayBeInsideOut) {
 
 // Hips with a spine and two legs; `left` is how long the left leg is.
 Skeleton hips(float left, bool spine = true) {
-    Skeleton s = chain({{0, 0, 0}, {0, 1, 0}, {0, 2, 0}, {-0.5f, -0.5f, 0}, {-0.5f, -2, 0}, {0.5f, -0.5f, 0},
+    Skeleton s = chain({{0, 0, 0},
+                        {0, 1, 0},
+                        {0, 2, 0},
+                        {-0.5f, -0.5f, 0},
+                        {-0.5f, -2, 0},
+                        {0.5f, -0.5f, 0},
                         {0.5f, -0.5f - left, 0}});
     s.joints[3].parent = 0;
     s.joints[5].parent = 0;
@@ -110,7 +115,8 @@ Binding bound(const MeshView& mesh, const Skeleton& skeleton, int threads = 0) {
 }
 
 TEST(SurfaceHeat, APlateKeepsItsShape) {
-    // A ball on the bar, most of it over the second bone: every vertex follows that one, and the bar bends as before.
+    // A ball on the bar, most of it over the second bone: every vertex follows that one, and the bar bends as
+    // before.
     Character c = test::bar(32);
     const std::size_t of_bar = c.positions.size();
     const test::Shape ball = test::sphere({0.1, 0.3, 0}, 0.25, 2);
