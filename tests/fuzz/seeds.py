@@ -5,6 +5,7 @@ import random
 import struct
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 
@@ -102,10 +103,51 @@ def gltf_seeds():
     yield "quad.obj", b"v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n"
 
 
+def file_seeds():
+    """The first byte is fuzz_files' choice of a door."""
+    bones = [
+        {"name": "hip", "head": [1, 1], "tail": [4, 4], "smoothness": 2},
+        {"name": "knee", "parent": "hip", "head": [4, 4], "tail": [7, 7]},
+    ]
+    texts = [
+        (0, {"bones": [{"name": "a", "parent": -1, "head": [0, 0, 0], "tail": [1, 0, 0], "shape": {"capsule": 0.2}},
+                       {"name": "b", "parent": "a", "head": [1, 0, 0], "connected": ["a"], "range": [0.2, 0.8]}],
+             "points": [{"name": "p", "parent": "b", "position": [0, 1, 0], "shape": {"box": [1, 2, 3]}}]}),
+        (1, {"joints": {"hip": {"tail": [0, 1, 0], "hardness": 0.5}, "kn*": {"deform": True, "range": [0, 1]}}}),
+        (2, {"joints": {"knee": {"rotate": [0, 0, 60], "translate": [0, 1, 0]}, "hip": {"quaternion": [0, 0, 0, 1]}}}),
+        (3, {"sinew": "edits",
+             "falloff": [{"joints": "hip", "value": 0.5}, {"joints": "knee", "angles": [[0, 0.1], [90, 0.8]]},
+                         {"select": {"not": {"vertices": [1]}}, "values": [0.1, None, 0.3, 0.4, 0.5, 0.6]}],
+             "rigid": [{"select": {"vertices": [0, "2-3"]}, "joints": ["hip"]}],
+             "lock": {"joints": ["knee"], "select": {"vertices": [5]}},
+             "edits": [{"op": "set", "joint": "knee", "value": 0.5, "select": {"box": [[0, 0, 0], [1, 1, 1]]}},
+                       {"op": "add", "joint": "hip", "value": -0.1}, {"op": "scale", "joints": "hip", "value": 2},
+                       {"op": "smooth", "length": 0.5, "select": {"sphere": {"center": [1, 0, 0], "radius": 1}}},
+                       {"op": "replace", "joints": "knee", "with": "hip", "select": {"joints": "knee", "above": 0.2}},
+                       {"op": "mirror", "from": "+x"}]}),
+        (4, {"sinew": "weights", "joints": ["hip", "knee"], "vertices": [[[0, 1]], [[0, 0.5], [1, 0.5]], [[1, 1]]] * 2}),
+        (5, {"bones": bones}),
+        (5, {"bones": bones, "layers": [{"name": "l", "image": "square.png", "bones": ["hip"], "offset": [1, 2], "order": 1}]}),
+    ]  # fmt: skip
+    for n, (door, value) in enumerate(texts):
+        yield f"text{n}", bytes([door]) + json.dumps(value).encode()
+    for colour, channels in ((0, 1), (2, 3), (4, 2), (6, 4)):
+        raw = b"".join(b"\0" + bytes([255] * (6 * channels)) for _ in range(6))
+        parts = (b"IHDR", struct.pack(">IIBBBBB", 6, 6, 8, colour, 0, 0, 0)), (b"IDAT", zlib.compress(raw)), (b"IEND", b"")
+        png = b"\x89PNG\r\n\x1a\n"
+        for kind, body in parts:
+            png += struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+        yield f"png{colour}", bytes([6]) + png
+    ring = bytes(255 if 8 < (x - 12) ** 2 + (y - 12) ** 2 < 120 else 0 for y in range(24) for x in range(24))
+    yield "ring", bytes([7, 23]) + ring
+
+
 def main():
     program, folder = sys.argv[1], Path(sys.argv[2])
     for name, data in gltf_seeds():
         (folder / "fuzz_gltf" / name).write_bytes(data)
+    for name, data in file_seeds():
+        (folder / "fuzz_files" / name).write_bytes(data)
     # A real writer's files, if small enough to be mutated usefully.
     for kind in ("robot",):
         out = folder / "fuzz_gltf" / f"{kind}.glb"
