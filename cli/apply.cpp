@@ -4,6 +4,7 @@
 
 #include "edits.h"
 #include "posing.h"
+#include "report/report.h"
 
 namespace sinew::cli {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -9,7 +10,7 @@
 #include "command.h"
 #include "edits.h"
 #include "kept_binding.h"
-#include "report.h"
+#include "report/report.h"
 
 namespace sinew::cli {
 namespace {
@@ -22,7 +23,6 @@ struct Arguments : RunOptions {
     DeformOptions deform;
     EditOptions edits;
     io::SaveOptions save;
-    std::string max_influences = "4";
 };
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -62,17 +62,11 @@ void take_reused(Arguments& args, const std::string& path) {
     args.reuse = path;
     args.reused = read_binding(path);
     args.reuse_seconds = seconds_since(start);
-    if (!*args.reused) return;
-    args.options = (*args.reused)->options();
-    const int limit = args.options.finish.max_influences;
-    args.max_influences = limit == all_influences ? "all" : std::to_string(limit);
+    if (*args.reused) args.options = (*args.reused)->options();
 }
 
 int run_bind(Arguments args) {
     if (args.reused && !*args.reused) return fail(args.reused->error());
-    const Result<int> influences = influence_limit(args.max_influences);
-    if (!influences) return fail(influences.error());
-    args.options.finish.max_influences = *influences;
     if (Status ok = check(args.options); !ok) return fail(ok.error());
     const NamedFile outputs[] = {{"--output", args.output},
                                  {"--weights-json", args.weights_json},
@@ -191,6 +185,52 @@ int run_bind(Arguments args) {
     return done;
 }
 
+/// "a|b|c"
+std::string choices_of(const BindSetting& setting) {
+    std::string words(setting.choices);
+    std::replace(words.begin(), words.end(), ' ', '|');
+    return words;
+}
+
+/// The options of bind_settings(). "method" comes first of them: what else is given then changes its preset.
+void add_settings(CLI::App& command, const std::shared_ptr<Arguments>& args) {
+    for (const BindSetting& setting : bind_settings()) {
+        const std::string name(setting.name);
+        const auto set = [args, name](const std::string& value) {
+            if (Status ok = set_option(args->options, name, value); !ok)
+                throw CLI::ValidationError("--" + ok.error().message);
+        };
+        CLI::Option* option =
+            setting.kind == BindSetting::Kind::flag
+                ? command.add_flag_callback(
+                      "--" + name, [set] { set("on"); }, std::string(setting.help))
+            : setting.kind == BindSetting::Kind::range
+                ? command.add_option_function<std::vector<std::string>>(
+                      "--" + name,
+                      [set](const std::vector<std::string>& ends) { set(ends.at(0) + " " + ends.at(1)); },
+                      std::string(setting.help))
+                : command.add_option_function<std::string>("--" + name, set, std::string(setting.help));
+        option->group(std::string(setting.group));
+        switch (setting.kind) {
+            case BindSetting::Kind::flag:
+                break;
+            case BindSetting::Kind::range:
+                option->type_name("FROM TO")->expected(2);
+                break;
+            case BindSetting::Kind::number:
+                option->type_name("NUMBER");
+                break;
+            case BindSetting::Kind::whole:
+                option->type_name("N");
+                break;
+            case BindSetting::Kind::choice:
+                option->type_name(choices_of(setting));
+                break;
+        }
+        if (setting.kind != BindSetting::Kind::flag) option->default_str(option_text(args->options, name));
+    }
+}
+
 }  // namespace
 
 void add_bind(CLI::App& app, int& exit) {
@@ -207,7 +247,6 @@ void add_bind(CLI::App& app, int& exit) {
         "  sinew bind hero.glb -o out.glb --exclude 'ik_*' --exclude root joints that must not deform\n"
         "  sinew bind hero.glb -o out.glb --save-binding hero.binding     keep distances and volume\n"
         "  sinew bind lod1.glb -o lod1.out.glb --reuse hero.binding       for another mesh, or another falloff\n");
-    BindOptions& o = args->options;
     c->add_option("input", args->input, "GLB, glTF or VRM; OBJ with --skeleton")->required();
     c->add_option("-o,--output", args->output, "GLB, glTF or VRM to write")->required();
     c->add_option("--skeleton", args->skeleton, "Skeleton JSON or TGF, for a mesh that has no skeleton")
@@ -228,96 +267,7 @@ void add_bind(CLI::App& app, int& exit) {
         "f32 (default), u16 or u8; integers sum exactly")
         ->group("Input and output");
 
-    // First of the options that it sets: what else is given then changes its preset.
-    std::vector<std::pair<std::string, Method>> known;
-    std::string others;
-    for (const MethodInfo& m : methods()) {
-        if (!known.empty()) others += (others.empty() ? "" : ", ") + std::string(m.name);
-        known.emplace_back(m.name, m.method);
-    }
-    add_choice<Method>(
-        *c, "--method", [args](Method method) { args->options = preset(method); }, known,
-        "geodesic-voxel (default); also " + others + " (docs/methods). A method comes with its own falloff")
-        ->group("Method");
-    c->add_option("--resolution", o.voxels.resolution,
-                  "Voxels along the longest side: 32, 64, … 1024; pixel-geodesic: pixels, up to 4096")
-        ->capture_default_str()
-        ->group("Method");
-    c->add_option("--penalty", o.penalty, "Cost factor of a step into a boundary voxel; 1 = none")
-        ->capture_default_str()
-        ->group("Method");
-    c->add_option("--overshoot", o.overshoot,
-                  "Share of the length beyond a bone's end added to its distance; 0 = paper")
-        ->capture_default_str()
-        ->group("Method");
-    add_choice<DomainKind>(*c, "--domain", o.domain,
-                           {{"sparse", DomainKind::sparse}, {"uniform", DomainKind::uniform}},
-                           "sparse (default) or uniform voxels")
-        ->group("Method");
-    add_choice<Neighbours>(*c, "--neighbours", o.neighbours, {{"8", Neighbours::all}, {"4", Neighbours::faces}},
-                           "pixel-geodesic: 4 (its default: breadth-first) or 8 ways from a pixel")
-        ->group("Method");
-    add_choice<bool>(*c, "--winding-numbers", o.voxels.winding_numbers, {{"on", true}, {"off", false}},
-                     "on (default) or off: settle ambiguous voxels")
-        ->group("Method");
-    add_choice<Voxelizer>(*c, "--voxelizer", o.voxels.voxelizer,
-                          {{"cpu", Voxelizer::cpu}, {"hardware", Voxelizer::hardware}},
-                          "cpu (default), or hardware: the same voxels by z-buffer slices through OpenGL")
-        ->group("Method");
-
-    c->add_option("--falloff", o.falloff.alpha, "Hardness α of the joints, 0 (soft) to 1 (hard)")
-        ->capture_default_str()
-        ->group("Weights");
-    c->add_option("--lambda-min", o.falloff.lambda_min, "Exponent at α = 0")
-        ->capture_default_str()
-        ->group("Weights");
-    c->add_option("--lambda-max", o.falloff.lambda_max, "Exponent at α = 1")
-        ->capture_default_str()
-        ->group("Weights");
-    std::vector<std::pair<std::string, FalloffLaw>> laws;
-    for (const auto& [name, law] : falloff_laws()) laws.emplace_back(name, law);
-    add_choice<FalloffLaw>(
-        *c, "--falloff-law", o.falloff.law, laws,
-        "inverse-power (default), inverse-quadratic, exponential, cubic-hermite, linear; power for methods of heat")
-        ->group("Weights");
-    c->add_option("--smoothness", o.falloff.smoothness,
-                  "exponential: share of the longest side on which influence falls to 1/e")
-        ->capture_default_str()
-        ->group("Weights");
-    c->add_option("--threshold", o.falloff.threshold,
-                  "cubic-hermite, linear: share of the longest side beyond which nothing reaches")
-        ->capture_default_str()
-        ->group("Weights");
-    c->add_option("--power", o.falloff.power, "power: exponent of heat or weights; above 1 is harder")
-        ->capture_default_str()
-        ->group("Weights");
-    c->add_option("--hard-range", o.hard_range,
-                  "connectivity: FROM TO along a bone, 0..1, where vertices follow it alone (default 0.2 0.8)")
-        ->group("Method");
-    add_choice<RingPlacement>(*c, "--rings", o.rings,
-                              {{"joint", RingPlacement::joint}, {"bone", RingPlacement::bone}},
-                              "mesh-geodesic: rings at the joint (default) or along its bones")
-        ->group("Method");
-    c->add_flag("--all-pairs", o.all_pairs,
-                "mesh-geodesic: the same distances by the matrix of all pairs (small meshes)")
-        ->group("Method");
-    c->add_option("--cooling", o.cooling,
-                  "voxel-heat: heat lost through the skin, per longest side (default 250); more falls faster")
-        ->group("Method");
-    c->add_option("--iterations", o.iterations,
-                  "voxel-heat: sweeps of plain averaging instead of solving; 0 (default) solves")
-        ->group("Method");
-    c->add_option("--heat-transfer", o.heat_transfer,
-                  "bone-heat, surface-heat: c in the heat c / d² of a bone at distance d; larger = harder joints")
-        ->capture_default_str()
-        ->group("Method");
-    c->add_option("--max-influences", args->max_influences, "Joints per vertex: 1..8 or all")
-        ->capture_default_str()
-        ->group("Weights");
-    add_choice<LimitRule>(*c, "--limit-rule", o.finish.limit_rule,
-                          {{"fade", LimitRule::fade}, {"cut", LimitRule::cut}},
-                          "fade (default): no creases where influences swap; or cut")
-        ->group("Weights");
+    add_settings(*c, args);
 
     add_choice<DeformFrom>(*c, "--deform-from", args->deform.from,
                            {{"auto", DeformFrom::automatic},

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "report.h"
+#include "report/report.h"
 
 namespace sinew::cli {
 namespace {

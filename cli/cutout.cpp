@@ -9,7 +9,7 @@
 #include <chrono>
 
 #include "command.h"
-#include "report.h"
+#include "report/report.h"
 #include "sinew/bind.h"
 #include "sinew/deform.h"
 

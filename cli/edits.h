@@ -22,9 +22,4 @@ void add_edit_options(CLI::App& command, EditOptions& options, bool keep);
 Result<Adjustments> read_edits(const io::Scene& scene, const EditOptions& options, Context* context,
                                std::span<const Transform> transforms = {});
 
-/// "edit 2 (smooth): 311 vertices changed": one line per edit.
-std::vector<std::string> edit_lines(const Adjustments& adjustments, const EditReport& report);
-
-std::string_view name_of(EditKind kind);
-
 }  // namespace sinew::cli

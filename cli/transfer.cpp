@@ -7,7 +7,7 @@
 #include <map>
 
 #include "command.h"
-#include "report.h"
+#include "report/report.h"
 #include "sinew/quality.h"
 
 namespace sinew::cli {

@@ -97,6 +97,28 @@ inline constexpr std::size_t all_pairs_limit = 16384;
 /// The options with which a method is what its author described.
 BindOptions preset(Method method);
 
+/// An option of bind by its word on the command line (without "--"): for every door that takes words.
+struct BindSetting {
+    enum class Kind {
+        number,
+        whole,   ///< a whole number, or a word that `choices` names
+        choice,  ///< one of `choices`
+        flag,    ///< on or off
+        range,   ///< two numbers, a space between them
+    };
+    std::string_view name;
+    Kind kind;
+    std::string_view group;    ///< "Method": a change needs another bind; "Weights": Binding::weights will do
+    std::string_view choices;  ///< words, a space between them
+    std::string_view help;
+};
+/// All of them. "method" is the first: setting it sets all others to its preset.
+std::span<const BindSetting> bind_settings();
+/// Sets one. A name that is not known and a value that does not read are errors; ranges are held by check.
+Status set_option(BindOptions& options, std::string_view name, std::string_view value);
+/// What set_option would read: numbers in the shortest text that is exact. Empty for an unknown name.
+std::string option_text(const BindOptions& options, std::string_view name);
+
 /// How a vertex came to its weights.
 enum class Coverage : std::uint8_t {
     weighted,   ///< by the method

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sinew/core.h"
@@ -45,6 +46,8 @@ struct Scene {
 struct LoadOptions {
     /// Skeleton JSON or TGF for a mesh that has none. Given for a file that has a skin, it is an error.
     std::filesystem::path skeleton;
+    /// The same, read already (parse_skeleton).
+    std::optional<Skeleton> own_skeleton = {};
     /// For a mesh that has no skin and for which `skeleton` is not given: the skeleton to bind to, in the space of
     /// the file's world. A file with a skin keeps its own. Joints are written without turn or scale: where the
     /// skeleton came from another file, its animations do not fit.
@@ -71,12 +74,16 @@ std::vector<std::filesystem::path> external_files(const Scene& scene);
 
 /// Reads a skeleton alone: skeleton JSON ({"bones":[{"name","parent","head","tail"},…],"points":[…]}) or TGF.
 Result<Skeleton> load_skeleton(const std::filesystem::path& path);
+/// The same from text, told apart by the first character that is not white: JSON has '{' there. `name` is used in
+/// messages here and below.
+Result<Skeleton> parse_skeleton(std::string_view text, const std::string& name);
 
 /// Reads joint options (docs/formats.md) into the joints that they name: tail, shape, range, deform, hardness. A
 /// name or pattern that no joint has, an unknown key, and two patterns that set the same of one joint are errors;
 /// the skeleton is then as it was. Call before select_deforming: "deform" outweighs names and weights, as --include
 /// and --exclude do.
 Status load_joint_options(const std::filesystem::path& path, Skeleton& skeleton);
+Status parse_joint_options(std::string_view text, const std::string& name, Skeleton& skeleton);
 
 /// All bytes of a file. A directory, or what the operating system refuses, is ErrorCode::io with its reason.
 Result<std::vector<std::byte>> read_file(const std::filesystem::path& path);
@@ -148,7 +155,7 @@ Result<SaveReport> save(const Scene& scene, const SkinWeights& weights, const st
 
 /// The same into memory, as GLB.
 Result<std::vector<std::byte>> save_glb_bytes(const Scene& scene, const SkinWeights& weights,
-                                              const SaveOptions& options = {});
+                                              const SaveOptions& options = {}, SaveReport* report = nullptr);
 
 /// A new scene from plain arrays (OBJ reading, generated characters); saving it writes a fresh GLB.
 Result<Scene> make_scene(std::vector<Vec3> positions, std::vector<Triangle> triangles, Skeleton skeleton,
@@ -158,11 +165,14 @@ Result<Scene> make_scene(std::vector<Vec3> positions, std::vector<Triangle> tria
 Status save_weights_json(const Skeleton& skeleton, const SkinWeights& weights, const std::filesystem::path& path);
 Status save_weights_json(const Skeleton& skeleton, const SkinWeights& weights, const std::filesystem::path& path,
                          OutputBatch& batch);
+Result<std::string> weights_json(const Skeleton& skeleton, const SkinWeights& weights);
 
 /// Reads it back and matches joints to the skeleton by name. An unknown joint, a wrong vertex count, a
 /// negative or non-finite weight or a row that sums to zero is an error that names the vertex.
 Result<SkinWeights> load_weights_json(const Skeleton& skeleton, std::size_t vertex_count,
                                       const std::filesystem::path& path);
+Result<SkinWeights> parse_weights_json(const Skeleton& skeleton, std::size_t vertex_count, std::string_view text,
+                                       const std::string& name);
 
 /// An animation of the file. Names may be empty or the same for several.
 struct Clip {
@@ -205,6 +215,7 @@ Result<std::vector<JointPose>> load_pose(const Skeleton& skeleton, const std::fi
 /// materials and painted colours made vertices and joints. Locks::weights is the caller's to set. Errors name the
 /// entry and say what is known: a name that matches nothing, a vertex past the end, an unknown key.
 Result<Adjustments> load_edits(const Scene& scene, const std::filesystem::path& path);
+Result<Adjustments> parse_edits(const Scene& scene, std::string_view text, const std::string& name);
 
 /// What a surface has beside positions, as the file has it: V each, or empty where no primitive has any. Scene
 /// space, any length; zeros for vertices of primitives without.
@@ -214,6 +225,29 @@ struct ShadingFrames {
     std::vector<std::array<float, 4>> colours;  ///< COLOR_0: red, green, blue, alpha, as stored; else opaque white
 };
 Result<ShadingFrames> shading_frames(const Scene& scene);
+
+/// What a viewer needs to show a surface as the file means it: base colours and their textures, no lights or gloss.
+struct Look {
+    struct Image {
+        std::string mime;              ///< "image/png", "image/jpeg", "image/webp" …; "" where it cannot be read
+        std::vector<std::byte> bytes;  ///< as stored
+    };
+    struct Material {
+        std::array<float, 4> colour{1, 1, 1, 1};         ///< linear factor on the texture
+        int image = -1;                                  ///< into images, or -1
+        bool repeats = true;                             ///< the texture beyond 0..1, else its border goes on
+        std::array<float, 2> offset{0, 0}, scale{1, 1};  ///< KHR_texture_transform
+        float rotation = 0;                              ///< the same, radians
+        float cutoff = 0;                                ///< alpha below is not drawn; 0 = none
+        bool blends = false, double_sided = false;
+    };
+    std::vector<std::array<float, 2>> uvs;   ///< V or empty: where in the texture; (0, 0) is its upper left
+    std::vector<int> material_of_primitive;  ///< per entry of Scene::primitives: into materials, or -1
+    std::vector<Material> materials;
+    std::vector<Image> images;
+};
+/// Images that lie outside the document's folder or cannot be read are empty. Errors name accessors.
+Result<Look> look_of(const Scene& scene);
 
 /// A scene that was deformed: the scene's vertices, in scene space.
 struct PosedScene {

@@ -58,6 +58,13 @@ Result<std::optional<Symmetry>> find_symmetry(const MeshView& mesh, const Skelet
 Status find_mirrors(std::span<WeightEdit> edits, const MeshView& mesh, const Skeleton& skeleton,
                     Context* context = nullptr);
 
+/// Makes an edit list that was read (io::parse_edits) ready for adjusted_weights: locks keep `own`, the weights
+/// that the file came with, which must outlive the adjustments; find_mirrors; and falloffs that follow the pose get
+/// their value at `transforms` (none: the bind pose). Locks where there are no weights to keep are an error.
+Status complete_edits(Adjustments& adjustments, const MeshView& mesh, const Skeleton& skeleton,
+                      const SkinWeights* own, Context* context = nullptr,
+                      std::span<const Transform> transforms = {});
+
 /// Over vertices with a partner: the L1 distance (0..2) between the vertex's weights, each joint swapped for its
 /// partner, and the partner's.
 struct SymmetryError {

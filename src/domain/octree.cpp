@@ -81,7 +81,7 @@ struct Builder {
     Domain::Index& index;
 
     // Links are counted in 32 bits, and a leaf has 26 of its own size.
-    static constexpr std::size_t kMostLeaves = (std::size_t{1} << 32) / 26;
+    static constexpr std::size_t kMostLeaves = static_cast<std::size_t>((std::uint64_t{1} << 32) / 26);
     bool too_many() const { return domain.leaves.size() >= kMostLeaves; }
 
     void descend(int level, int x, int y, int z) {

@@ -44,7 +44,7 @@ std::vector<std::uint32_t> weld_positions(std::span<const Vec3> positions) {
         std::uint64_t h = (x << 32 | y) * 0x9e3779b97f4a7c15ull;
         h = ((h ^ h >> 29) + z) * 0xbf58476d1ce4e5b9ull;
         h = (h ^ h >> 32) * 0x94d049bb133111ebull;
-        std::size_t slot = h >> shift;
+        auto slot = static_cast<std::size_t>(h >> shift);
         while (table[slot] != none && !(positions[table[slot]] == p)) slot = (slot + 1) & (slots - 1);
         if (table[slot] == none) table[slot] = std::uint32_t(v);
         weld[v] = table[slot];

@@ -224,7 +224,7 @@ private:
             if (to >= in.size())
                 return wrong(place, ": there is no vertex " + std::to_string(to) + ", only " +
                                         std::to_string(in.size()) + " in all meshes together");
-            for (std::uint64_t v = from; v <= to; ++v) in[v] = true;
+            for (std::uint64_t v = from; v <= to; ++v) in[static_cast<std::size_t>(v)] = true;
         }
         keep(share, [&](std::size_t v) { return in[v]; });
         return Done{};
@@ -531,13 +531,16 @@ private:
 
 }  // namespace
 
-Result<Adjustments> load_edits(const Scene& scene, const std::filesystem::path& path) {
-    const std::string name = path.string();
-    const auto bytes = read_file(path);
-    if (!bytes) return bytes.error();
-    const Result<json> document = parse_json(as_text(*bytes), name);
+Result<Adjustments> parse_edits(const Scene& scene, std::string_view text, const std::string& name) {
+    const Result<json> document = parse_json(text, name);
     if (!document) return document.error();
     return Reader(scene, name).read(*document);
+}
+
+Result<Adjustments> load_edits(const Scene& scene, const std::filesystem::path& path) {
+    const auto bytes = read_file(path);
+    if (!bytes) return bytes.error();
+    return parse_edits(scene, as_text(*bytes), path.string());
 }
 
 }  // namespace sinew::io

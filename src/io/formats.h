@@ -47,12 +47,6 @@ Result<nlohmann::json> parse_json(std::string_view text, const std::string& name
 /// nlohmann's message without its "[json.exception…]" prefix.
 std::string json_message(const std::exception& error);
 
-/// Skeleton JSON or TGF, told apart by the first character that is not white: JSON has '{' there.
-Result<Skeleton> parse_skeleton(std::string_view text, const std::string& name);
-
-/// load_joint_options from text.
-Status parse_joint_options(std::string_view text, const std::string& name, Skeleton& skeleton);
-
 /// The surface of an OBJ file. Vertices are those of the `v` lines, in file order, used or not.
 struct ObjMesh {
     std::vector<Vec3> positions;

@@ -191,6 +191,35 @@ Result<const Json*> Document::need(const char* list, std::optional<std::size_t> 
                  std::to_string(count(list)));
 }
 
+std::span<const std::byte> Document::view_bytes(std::size_t index) const {
+    const Json* view = at("bufferViews", index);
+    if (!view) return {};
+    const auto buffer = whole(member(*view, "buffer")), size = whole(member(*view, "byteLength"));
+    const auto offset = whole_or(*view, "byteOffset", 0);
+    if (!buffer || !size || !offset || *buffer >= buffers.size()) return {};
+    const std::vector<std::byte>& bytes = buffers[*buffer].bytes;
+    if (*offset > bytes.size() || *size > bytes.size() - *offset) return {};
+    return std::span(bytes).subspan(*offset, *size);
+}
+
+const Json& Document::mesh(std::size_t index) const {
+    const std::size_t meshes = count("meshes");
+    return *at("meshes", index < meshes ? index : rig.mesh_copies[index - meshes]);
+}
+
+const Json& Document::primitive(const PrimitiveRef& ref) const {
+    return (*member(mesh(ref.mesh), "primitives"))[ref.primitive];
+}
+
+std::string image_kind(std::span<const std::byte> bytes) {
+    const std::string_view start = as_text(bytes);
+    return start.starts_with("\x89PNG")                                         ? "image/png"
+           : start.starts_with("\xff\xd8\xff")                                  ? "image/jpeg"
+           : start.starts_with("RIFF") && start.substr(0, 12).ends_with("WEBP") ? "image/webp"
+           : start.starts_with("\xabKTX 20")                                    ? "image/ktx2"
+                                                                                : "";
+}
+
 Result<std::shared_ptr<Document>> parse_document(std::span<const std::byte> bytes, const std::string& name,
                                                  const std::filesystem::path& base) {
     auto document = std::make_shared<Document>();

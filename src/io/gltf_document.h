@@ -69,6 +69,13 @@ public:
     /// at, but an error that says who asked.
     Result<const Json*> need(const char* list, std::optional<std::size_t> index, const std::string& asker) const;
 
+    /// The bytes of a bufferView; empty where it is not there or reaches past its buffer. Not uncompressed.
+    std::span<const std::byte> view_bytes(std::size_t index) const;
+    /// A mesh of the list, or of Rig::mesh_copies past its end; and a primitive of one. As the reader of the scene
+    /// found them: they are there.
+    const Json& mesh(std::size_t index) const;
+    const Json& primitive(const PrimitiveRef& ref) const;
+
     Error error(const std::string& message) const { return {ErrorCode::input, name + ": " + message}; }
 };
 
@@ -83,6 +90,9 @@ std::string percent_decode(std::string_view uri);
 /// The file that a relative uri names, or why it is refused.
 Result<std::filesystem::path> resolve_uri(std::string_view uri, const std::filesystem::path& base,
                                           const std::string& name, const std::string& asker);
+
+/// "image/png", "image/jpeg", "image/webp" or "image/ktx2", by how the bytes begin; else empty.
+std::string image_kind(std::span<const std::byte> bytes);
 
 /// Empty where the text is no base64. Padding may be missing.
 std::optional<std::vector<std::byte>> decode_base64(std::string_view text);

@@ -80,16 +80,6 @@ std::string place_of(const PrimitiveRef& ref) {
     return "mesh " + std::to_string(ref.mesh) + " primitive " + std::to_string(ref.primitive);
 }
 
-/// A mesh of the document's list, of a mesh copy too.
-const Json& mesh_of(const Document& document, std::size_t mesh) {
-    const std::size_t meshes = document.count("meshes");
-    return *document.at("meshes", mesh < meshes ? mesh : document.rig.mesh_copies[mesh - meshes]);
-}
-
-const Json& primitive_of(const Document& document, const PrimitiveRef& ref) {
-    return (*member(mesh_of(document, ref.mesh), "primitives"))[ref.primitive];
-}
-
 /// What tells one NORMAL from another: the accessor, or the Draco blob.
 std::optional<std::size_t> source_of(const Json& primitive, const char* attribute) {
     const Json* attributes = member(primitive, "attributes");
@@ -138,7 +128,7 @@ private:
         for (std::size_t i = 0; i < document_.count("images"); ++i) {
             Json image = *document_.at("images", i);
             if (const auto view = whole(member(image, "bufferView")))
-                embed(image, view_bytes(*view));
+                embed(image, document_.view_bytes(*view));
             else if (const std::string uri = string_of(member(image, "uri"));
                      !uri.empty() && !uri.starts_with("data:"))
                 embed_file(image, uri);
@@ -153,17 +143,6 @@ private:
             }
     }
 
-    std::span<const std::byte> view_bytes(std::size_t index) const {
-        const Json* view = document_.at("bufferViews", index);
-        if (!view) return {};
-        const auto buffer = whole(member(*view, "buffer")), size = whole(member(*view, "byteLength"));
-        const auto offset = whole_or(*view, "byteOffset", 0);
-        if (!buffer || !size || !offset || *buffer >= document_.buffers.size()) return {};
-        const std::vector<std::byte>& bytes = document_.buffers[*buffer].bytes;
-        if (*offset > bytes.size() || *size > bytes.size() - *offset) return {};
-        return std::span(bytes).subspan(*offset, *size);
-    }
-
     void embed(Json& image, std::span<const std::byte> bytes) {
         image["bufferView"] = builder_.view(bytes.data(), bytes.size(), {});
     }
@@ -175,12 +154,7 @@ private:
             note("the image " + uri.substr(0, 200) + " is referred to, not embedded: it cannot be read");
             return;
         }
-        const std::string_view start = as_text(*bytes);
-        const std::string mime = start.starts_with("\x89PNG")                                         ? "image/png"
-                                 : start.starts_with("\xff\xd8\xff")                                  ? "image/jpeg"
-                                 : start.starts_with("RIFF") && start.substr(0, 12).ends_with("WEBP") ? "image/webp"
-                                 : start.starts_with("\xabKTX 20")                                    ? "image/ktx2"
-                                                                                                      : "";
+        const std::string mime = image_kind(*bytes);
         if (mime.empty()) {
             note("the image " + uri.substr(0, 200) + " is referred to, not embedded: its kind is not known");
             return;
@@ -269,7 +243,7 @@ private:
         Shape out;
         const Matrix to_world = to_matrix(posed_.pose.to_world);
         const bool moved = !(to_world == Matrix{});
-        const Json& first = primitive_of(document_, block.primitives[0]);
+        const Json& first = document_.primitive(block.primitives[0]);
         std::vector<float> values;
         const auto put = [&](const Vec3& v) { values.insert(values.end(), {v.x, v.y, v.z}); };
         const auto each = [&](const auto& f) {
@@ -324,13 +298,13 @@ private:
                 meshes[{rig_.blocks[b].skin, ref.mesh}].emplace(ref.primitive, b);
         std::map<std::size_t, Shape> shapes;
         for (const auto& [which, primitives] : meshes) {
-            const Json& from = mesh_of(document_, which.second);
+            const Json& from = document_.mesh(which.second);
             Json mesh = bare_mesh(from, false);
             Json list = Json::array();
             for (const auto& [number, b] : primitives) {
                 const VertexBlock& block = rig_.blocks[b];
                 const PrimitiveRef ref{which.second, number};
-                const Json& json = primitive_of(document_, ref);
+                const Json& json = document_.primitive(ref);
                 auto read = attributes_.read(json, place_of(ref));
                 if (!read) return read.error();
                 auto shape = shapes.find(b);
@@ -338,7 +312,7 @@ private:
                 Json out = bare(json, *read);
                 Json& attributes = out["attributes"];
                 attributes["POSITION"] = shape->second.position;
-                const Json& first = primitive_of(document_, block.primitives[0]);
+                const Json& first = document_.primitive(block.primitives[0]);
                 const auto put = [&](const char* name, const std::optional<std::size_t>& accessor) {
                     if (!source_of(json, name)) return;
                     // Primitives may share positions and differ in normals; only one set of them was posed.
@@ -557,7 +531,7 @@ Result<ShadingFrames> shading_frames(const Scene& scene) {
     Attributes attributes(document);
     for (const VertexBlock& block : document.rig.blocks) {
         const PrimitiveRef& ref = block.primitives[0];
-        const Json& primitive = primitive_of(document, ref);
+        const Json& primitive = document.primitive(ref);
         if (!source_of(primitive, "NORMAL") && !source_of(primitive, "TANGENT") && !source_of(primitive, "COLOR_0"))
             continue;
         const auto read = attributes.read(primitive, place_of(ref));

@@ -51,7 +51,7 @@ Result<std::shared_ptr<Document>> convert(std::span<const std::byte> bytes, cons
 
 Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& name,
                          const std::filesystem::path& base, const LoadOptions& options) {
-    std::optional<Skeleton> skeleton;
+    std::optional<Skeleton> skeleton = options.own_skeleton;
     if (!options.skeleton.empty()) {
         auto loaded = load_skeleton(options.skeleton);
         if (!loaded) return loaded.error();

@@ -124,10 +124,11 @@ Result<SaveReport> save(const Scene& scene, const SkinWeights& weights, const st
 }
 
 Result<std::vector<std::byte>> save_glb_bytes(const Scene& scene, const SkinWeights& weights,
-                                              const SaveOptions& options) {
+                                              const SaveOptions& options, SaveReport* report) {
     if (!scene.document) return Error{ErrorCode::usage, "the scene has no document to write"};
     auto file = write_document(*scene.document, scene, weights, options, true);
     if (!file) return file.error();
+    if (report) *report = std::move(file->report);
     return std::move(file->bytes);
 }
 

@@ -151,6 +151,12 @@ Status save_weights_json(const Skeleton& skeleton, const SkinWeights& weights, c
 
 Status save_weights_json(const Skeleton& skeleton, const SkinWeights& weights, const std::filesystem::path& path,
                          OutputBatch& batch) {
+    const Result<std::string> text = weights_json(skeleton, weights);
+    if (!text) return text.error();
+    return batch.add(path, std::as_bytes(std::span(*text)));
+}
+
+Result<std::string> weights_json(const Skeleton& skeleton, const SkinWeights& weights) {
     std::string out = "{\"sinew\":\"weights\",\n\"joints\":[";
     for (std::size_t i = 0; i < skeleton.joints.size(); ++i) {
         if (i) out += ',';
@@ -175,15 +181,18 @@ Status save_weights_json(const Skeleton& skeleton, const SkinWeights& weights, c
         out += ']';
     }
     out += "]}\n";
-    return batch.add(path, std::as_bytes(std::span(out)));
+    return out;
 }
 
 Result<SkinWeights> load_weights_json(const Skeleton& skeleton, std::size_t vertex_count,
                                       const std::filesystem::path& path) {
-    const std::string name = path.string();
     const Result<std::vector<std::byte>> bytes = read_file(path);
     if (!bytes) return bytes.error();
-    const std::string_view text = as_text(*bytes);
+    return parse_weights_json(skeleton, vertex_count, as_text(*bytes), path.string());
+}
+
+Result<SkinWeights> parse_weights_json(const Skeleton& skeleton, std::size_t vertex_count, std::string_view text,
+                                       const std::string& name) {
     if (const Status depth = check_json_depth(text, name); !depth) return depth.error();
     Reader reader;
     if (!json::sax_parse(text, &reader)) return input_error(name, reader.problem);

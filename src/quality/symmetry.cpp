@@ -7,6 +7,7 @@
 #include "core/joint_names.h"
 #include "core/vectors.h"
 #include "quality/measures.h"
+#include "sinew/deform.h"
 
 namespace sinew {
 
@@ -367,6 +368,18 @@ Result<SymmetryError> symmetry_error(const Symmetry& symmetry, const SkinWeights
     out.p95 = percentile(errors, 0.95);
     out.max = percentile(errors, 1);
     return out;
+}
+
+Status complete_edits(Adjustments& adjustments, const MeshView& mesh, const Skeleton& skeleton,
+                      const SkinWeights* own, Context* context, std::span<const Transform> transforms) {
+    const bool locks = !adjustments.locks.joints.empty() || !adjustments.locks.vertices.empty();
+    if (locks && !own)
+        return Error{ErrorCode::usage, "there is nothing to lock: the file has no weights of its own"};
+    if (locks) adjustments.locks.weights = own;
+    if (Status ok = find_mirrors(adjustments.edits, mesh, skeleton, context); !ok) return ok;
+    adjustments.falloff.of_joint =
+        falloff_at(adjustments.angles, skeleton, transforms, std::move(adjustments.falloff.of_joint));
+    return Done{};
 }
 
 }  // namespace sinew

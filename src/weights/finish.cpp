@@ -59,7 +59,7 @@ std::uint32_t append(const std::vector<Share>& row, std::vector<Influence>& out)
 Status check(const FinishOptions& o) {
     if (o.max_influences != all_influences && (o.max_influences < 1 || o.max_influences > 8))
         return Error{ErrorCode::usage,
-                     "the limit of influences must be 1 to 8, or all, not " + std::to_string(o.max_influences)};
+                     "max-influences must be 1 to 8, or all, not " + std::to_string(o.max_influences)};
     if (o.limit_rule != LimitRule::fade && o.limit_rule != LimitRule::cut)
         return Error{ErrorCode::usage, "limit rule: no such rule"};
     if (!(o.prune >= 0 && o.prune <= 0.5f))  // NaN fails

@@ -5,9 +5,10 @@ function(step)
 endfunction()
 step(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
 step(${CMAKE_COMMAND} -G Ninja -S ${SOURCE} -B ${WORK}/build -D CMAKE_PREFIX_PATH=${WORK}/prefix
-    -D CMAKE_CXX_COMPILER=${CXX} -D CMAKE_BUILD_TYPE=${BUILD_TYPE} -D CMAKE_CXX_FLAGS=${FLAGS})
+    -D CMAKE_CXX_COMPILER=${CXX} -D CMAKE_BUILD_TYPE=${BUILD_TYPE} -D CMAKE_CXX_FLAGS=${FLAGS} -D CMAKE_C_FLAGS=${FLAGS})
 step(${CMAKE_COMMAND} --build ${WORK}/build)
 step(${WORK}/build/consumer)
+step(${WORK}/build/bar)
 # The installed headers must not lean on anything that is not installed.
 file(GLOB_RECURSE headers ${WORK}/prefix/*.h)
 foreach(header ${headers})

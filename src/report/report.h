@@ -1,4 +1,5 @@
-// The report of a bind as JSON. Its keys are documented in docs/report.md and stable.
+// The report of a bind as JSON, for every door that gives one. Its keys are documented in docs/report.md and
+// stable.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -6,7 +7,7 @@
 #include "sinew/bind.h"
 #include "sinew/io.h"
 
-namespace sinew::cli {
+namespace sinew {
 
 struct BindRun {
     std::string input, output;
@@ -23,8 +24,16 @@ struct BindRun {
 
 nlohmann::ordered_json make_report(const BindRun& run);
 
-/// A report as text.
+/// Its "defects".
+nlohmann::ordered_json defects_json(const MeshDefects& defects);
+
+/// A report as text: for people, and on one line for programs.
 std::string text_of(const nlohmann::ordered_json& report);
+std::string compact_text(const nlohmann::ordered_json& report);
+
+/// "edit 2 (smooth): 311 vertices changed": one line per edit.
+std::vector<std::string> edit_lines(const Adjustments& adjustments, const EditReport& report);
+std::string_view name_of(EditKind kind);
 
 /// 0.1f as 0.1, not as 0.10000000149011612.
 double as_given(float value);
@@ -32,14 +41,8 @@ double as_given(float value);
 /// Largest resident size of this process so far.
 std::size_t peak_memory_bytes();
 
-/// The laws by the names of the command line.
-std::span<const std::pair<std::string_view, FalloffLaw>> falloff_laws();
-std::string_view name_of(FalloffLaw law);
 std::string_view name_of(LimitRule rule);
-std::string_view name_of(Voxelizer voxelizer);
-std::string_view name_of(DomainKind kind);
-std::string_view name_of(RingPlacement rings);
 std::string_view name_of(DeformFrom from);
 std::string_view name_of(io::WeightFormat format);
 
-}  // namespace sinew::cli
+}  // namespace sinew

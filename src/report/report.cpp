@@ -1,11 +1,12 @@
-#include "report.h"
+#include "report/report.h"
 
-#include <fmt/core.h>
 #include <sys/resource.h>
 
 #include <cstdlib>
 
-namespace sinew::cli {
+#include "core/numbers.h"
+
+namespace sinew {
 
 std::size_t peak_memory_bytes() {
     rusage usage{};
@@ -13,27 +14,7 @@ std::size_t peak_memory_bytes() {
     return static_cast<std::size_t>(usage.ru_maxrss) * 1024;
 }
 
-std::span<const std::pair<std::string_view, FalloffLaw>> falloff_laws() {
-    static constexpr std::pair<std::string_view, FalloffLaw> laws[] = {
-        {"inverse-power", FalloffLaw::inverse_power},
-        {"inverse-quadratic", FalloffLaw::inverse_quadratic},
-        {"exponential", FalloffLaw::exponential},
-        {"cubic-hermite", FalloffLaw::cubic_hermite},
-        {"linear", FalloffLaw::linear},
-        {"power", FalloffLaw::power},
-    };
-    return laws;
-}
-
-std::string_view name_of(FalloffLaw law) {
-    for (const auto& [name, value] : falloff_laws())
-        if (value == law) return name;
-    return "";
-}
 std::string_view name_of(LimitRule rule) { return rule == LimitRule::fade ? "fade" : "cut"; }
-std::string_view name_of(Voxelizer voxelizer) { return voxelizer == Voxelizer::cpu ? "cpu" : "hardware"; }
-std::string_view name_of(DomainKind kind) { return kind == DomainKind::sparse ? "sparse" : "uniform"; }
-std::string_view name_of(RingPlacement rings) { return rings == RingPlacement::joint ? "joint" : "bone"; }
 std::string_view name_of(DeformFrom from) {
     switch (from) {
         case DeformFrom::automatic:
@@ -63,7 +44,54 @@ std::string text_of(const nlohmann::ordered_json& report) {
     return report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-double as_given(float value) { return std::strtod(fmt::format("{}", value).c_str(), nullptr); }
+std::string compact_text(const nlohmann::ordered_json& report) {
+    return report.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+std::string_view name_of(EditKind kind) {
+    switch (kind) {
+        case EditKind::set:
+            return "set";
+        case EditKind::add:
+            return "add";
+        case EditKind::scale:
+            return "scale";
+        case EditKind::smooth:
+            return "smooth";
+        case EditKind::replace:
+            return "replace";
+        case EditKind::mirror:
+            return "mirror";
+    }
+    return "";
+}
+
+std::vector<std::string> edit_lines(const Adjustments& adjustments, const EditReport& report) {
+    std::vector<std::string> lines;
+    for (std::size_t i = 0; i < report.changed.size(); ++i) {
+        std::string line = "edit " + std::to_string(i + 1) + " (" +
+                           std::string(name_of(adjustments.edits[i].kind)) +
+                           "): " + std::to_string(report.changed[i]) + " vertices changed";
+        if (report.kept[i])
+            line += ", " + std::to_string(report.kept[i]) + " as they were: no other joint can take the weight";
+        lines.push_back(std::move(line));
+    }
+    return lines;
+}
+
+double as_given(float value) { return std::strtod(shortest_text(value).c_str(), nullptr); }
+
+nlohmann::ordered_json defects_json(const MeshDefects& d) {
+    return {{"open_parts", d.open_parts},
+            {"flipped_parts", d.flipped_parts},
+            {"flipped_triangles", d.flipped_triangles},
+            {"boundary_edges", d.boundary_edges},
+            {"holes", d.holes},
+            {"nonmanifold_edges", d.nonmanifold_edges},
+            {"duplicate_triangles", d.duplicate_triangles},
+            {"degenerate_triangles", d.degenerate_triangles},
+            {"unused_vertices", d.unused_vertices}};
+}
 
 nlohmann::ordered_json make_report(const BindRun& run) {
     using json = nlohmann::ordered_json;
@@ -100,13 +128,13 @@ nlohmann::ordered_json make_report(const BindRun& run) {
         {"reused", to_string(report.reused)},
         {"options",
          {{"resolution", o.voxels.resolution},
-          {"domain", name_of(o.domain)},
+          {"domain", option_text(o, "domain")},
           {"neighbours", o.neighbours == Neighbours::faces ? 4 : 8},
           {"winding_numbers", o.voxels.winding_numbers},
-          {"voxelizer", name_of(o.voxels.voxelizer)},
+          {"voxelizer", option_text(o, "voxelizer")},
           {"penalty", as_given(o.penalty)},
           {"overshoot", as_given(o.overshoot)},
-          {"falloff_law", name_of(o.falloff.law)},
+          {"falloff_law", option_text(o, "falloff-law")},
           {"falloff", as_given(o.falloff.alpha)},
           {"lambda_min", as_given(o.falloff.lambda_min)},
           {"lambda_max", as_given(o.falloff.lambda_max)},
@@ -117,7 +145,7 @@ nlohmann::ordered_json make_report(const BindRun& run) {
           {"iterations", o.iterations},
           {"heat_transfer", as_given(o.heat_transfer)},
           {"hard_range", {as_given(o.hard_range[0]), as_given(o.hard_range[1])}},
-          {"rings", name_of(o.rings)},
+          {"rings", option_text(o, "rings")},
           {"all_pairs", o.all_pairs},
           {"max_influences",
            o.finish.max_influences == all_influences ? json("all") : json(o.finish.max_influences)},
@@ -136,16 +164,7 @@ nlohmann::ordered_json make_report(const BindRun& run) {
           {"deforming_joints", deforming},
           {"bones", run.binding->bones().size()}}},
         {"joints", joints},
-        {"defects",
-         {{"open_parts", d.open_parts},
-          {"flipped_parts", d.flipped_parts},
-          {"flipped_triangles", d.flipped_triangles},
-          {"boundary_edges", d.boundary_edges},
-          {"holes", d.holes},
-          {"nonmanifold_edges", d.nonmanifold_edges},
-          {"duplicate_triangles", d.duplicate_triangles},
-          {"degenerate_triangles", d.degenerate_triangles},
-          {"unused_vertices", d.unused_vertices}}},
+        {"defects", defects_json(d)},
         {"voxels",
          {{"boundary", report.boundary_voxels},
           {"interior", report.interior_voxels},
@@ -168,4 +187,4 @@ nlohmann::ordered_json make_report(const BindRun& run) {
     };
 }
 
-}  // namespace sinew::cli
+}  // namespace sinew

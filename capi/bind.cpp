@@ -1,0 +1,378 @@
+// Settings, binding, weights, and the files that come of them.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "handles.h"
+#include "report/report.h"
+#include "sinew/deform.h"
+#include "sinew/domain.h"
+#include "sinew/quality.h"
+
+namespace sinew::capi {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+constexpr std::pair<std::string_view, DeformFrom> kDeformFrom[] = {{"auto", DeformFrom::automatic},
+                                                                   {"skin", DeformFrom::skin},
+                                                                   {"names", DeformFrom::names},
+                                                                   {"all", DeformFrom::all}};
+constexpr std::pair<std::string_view, io::WeightFormat> kFormats[] = {
+    {"f32", io::WeightFormat::f32}, {"u16", io::WeightFormat::u16}, {"u8", io::WeightFormat::u8}};
+
+template <typename Table, typename T>
+Status choose(const Table& table, std::string_view name, std::string_view value, T& out) {
+    std::string words;
+    for (const auto& [word, meaning] : table) {
+        if (word == value) {
+            out = meaning;
+            return Done{};
+        }
+        words += (words.empty() ? "" : word == std::rbegin(table)->first ? " or " : ", ") + std::string(word);
+    }
+    return Error{ErrorCode::usage, std::string(name) + " " + std::string(value) + ": choose " + words};
+}
+
+template <typename Table>
+std::vector<std::string> words_of(const Table& table) {
+    std::vector<std::string> out;
+    for (const auto& row : table) out.emplace_back(row.first);
+    return out;
+}
+
+Status set(snw_settings& s, std::string_view name, std::string_view value) {
+    if (name == "deform-from") return choose(kDeformFrom, name, value, s.deform.from);
+    if (name == "weight-format") return choose(kFormats, name, value, s.save.weight_format);
+    if (name == "exclude" || name == "include") {
+        auto& list = name == "exclude" ? s.deform.exclude : s.deform.include;
+        if (value.empty())
+            list.clear();
+        else
+            list.emplace_back(value);
+        return Done{};
+    }
+    // A method's preset is for its own options: falloffs of places stay with the settings.
+    return set_option(s.bind, name, value);
+}
+
+std::string lines(const std::vector<std::string>& list) {
+    std::string out;
+    for (const std::string& line : list) out += (out.empty() ? "" : "\n") + line;
+    return out;
+}
+
+Result<std::string> get(const snw_settings& s, std::string_view name) {
+    if (name == "deform-from") return std::string(name_of(s.deform.from));
+    if (name == "weight-format") return std::string(name_of(s.save.weight_format));
+    if (name == "exclude") return lines(s.deform.exclude);
+    if (name == "include") return lines(s.deform.include);
+    std::string text = option_text(s.bind, name);
+    if (text.empty()) return Error{ErrorCode::usage, "there is no option '" + std::string(name) + "'"};
+    return text;
+}
+
+/// As a POSIX shell reads it back.
+std::string quoted(const std::string& word) {
+    const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
+        return std::isalnum(c) || c == '_' || c == '-' || c == '.' || c == '/' || c == '=' || c == ':';
+    });
+    if (plain) return word;
+    std::string out = "'";
+    for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return out + "'";
+}
+
+std::string command_of(const snw_settings& s) {
+    std::string out;
+    const auto add = [&](const std::string& name, const std::string& value) {
+        out += (out.empty() ? "--" : " --") + name + (value.empty() ? "" : " " + value);
+    };
+    const BindOptions usual = preset(s.bind.method);
+    for (const BindSetting& setting : bind_settings()) {
+        const std::string name(setting.name), value = option_text(s.bind, name);
+        const bool differs =
+            name == "method" ? s.bind.method != BindOptions{}.method : value != option_text(usual, name);
+        if (differs) add(name, setting.kind == BindSetting::Kind::flag ? "" : value);
+    }
+    if (s.deform.from != DeformFrom::automatic) add("deform-from", std::string(name_of(s.deform.from)));
+    for (const std::string& glob : s.deform.exclude) add("exclude", quoted(glob));
+    for (const std::string& glob : s.deform.include) add("include", quoted(glob));
+    if (s.save.weight_format != io::WeightFormat::f32)
+        add("weight-format", std::string(name_of(s.save.weight_format)));
+    return out;
+}
+
+json methods_json() {
+    json out = json::object();
+    for (const MethodInfo& m : methods()) {
+        json presets = json::object();
+        for (const BindSetting& setting : bind_settings())
+            if (const std::string value = option_text(preset(m.method), setting.name);
+                setting.name != "method" && value != option_text(BindOptions{}, setting.name))
+                presets[std::string(setting.name)] = value;
+        out[std::string(m.name)] = {{"summary", m.summary}, {"presets", std::move(presets)}};
+    }
+    return out;
+}
+
+json settings_json() {
+    json out = json::array();
+    const auto add = [&](std::string_view name, const char* kind, std::string_view group,
+                         std::vector<std::string> choices, std::string_view help, const std::string& value) {
+        out.push_back({{"name", name},
+                       {"kind", kind},
+                       {"group", group},
+                       {"choices", std::move(choices)},
+                       {"help", help},
+                       {"value", value}});
+    };
+    for (const BindSetting& s : bind_settings()) {
+        static constexpr const char* kinds[] = {"number", "whole", "choice", "flag", "range"};
+        std::vector<std::string> choices;
+        for (std::string_view rest = s.choices; !rest.empty();) {
+            const auto end = std::min(rest.find(' '), rest.size());
+            choices.emplace_back(rest.substr(0, end));
+            rest.remove_prefix(std::min(end + 1, rest.size()));
+        }
+        add(s.name, kinds[static_cast<int>(s.kind)], s.group, std::move(choices), s.help,
+            option_text(BindOptions{}, s.name));
+        if (s.name == "method") out.back()["methods"] = methods_json();
+    }
+    add("deform-from", "choice", "Joints", words_of(kDeformFrom), "Which joints deform", "auto");
+    add("weight-format", "choice", "Output", words_of(kFormats), "f32, u16 or u8; integers sum exactly", "f32");
+    return out;
+}
+
+}  // namespace
+
+}  // namespace sinew::capi
+
+using namespace sinew;
+using namespace sinew::capi;
+
+extern "C" {
+
+snw_status snw_settings_new(snw_settings** out) {
+    if (!out) return missing("out");
+    *out = nullptr;
+    return guarded([&] {
+        *out = new snw_settings;
+        return SNW_OK;
+    });
+}
+void snw_settings_free(snw_settings* settings) { delete settings; }
+
+snw_status snw_settings_set(snw_settings* settings, const char* name, const char* value) {
+    if (!settings || !name || !value) return missing(!settings ? "settings" : !name ? "name" : "value");
+    return guarded([&] {
+        const Status ok = set(*settings, name, value);
+        return ok ? SNW_OK : fail(ok.error());
+    });
+}
+
+snw_status snw_settings_get(const snw_settings* settings, const char* name, snw_bytes** out) {
+    if (!out) return missing("out");
+    *out = nullptr;
+    if (!settings || !name) return missing(!settings ? "settings" : "name");
+    return guarded([&] {
+        Result<std::string> text = get(*settings, name);
+        if (!text) return fail(text.error());
+        *out = new_text(std::move(*text));
+        return SNW_OK;
+    });
+}
+
+snw_status snw_settings_command(const snw_settings* settings, snw_bytes** out) {
+    if (!out) return missing("out");
+    *out = nullptr;
+    if (!settings) return missing("settings");
+    return guarded([&] {
+        *out = new_text(command_of(*settings));
+        return SNW_OK;
+    });
+}
+
+snw_status snw_settings_json(snw_bytes** out) {
+    if (!out) return missing("out");
+    *out = nullptr;
+    return guarded([&] {
+        *out = new_text(compact_text(settings_json()));
+        return SNW_OK;
+    });
+}
+
+snw_status snw_bind(snw_model* model, const snw_settings* settings, snw_context* context, snw_binding** out) {
+    if (!out) return missing("out");
+    *out = nullptr;
+    if (!model || !settings) return missing(!model ? "model" : "settings");
+    return guarded([&] {
+        if (Status ok = check(settings->bind); !ok) return fail(ok.error());
+        if (Status ok = select(*model, settings); !ok) return fail(ok.error());
+        Result<Binding> made =
+            sinew::bind(model->scene.mesh(), model->scene.skeleton, settings->bind, context_of(context));
+        if (!made) return fail(made.error());
+        *out = new snw_binding{std::move(*made)};
+        return SNW_OK;
+    });
+}
+
+const uint8_t* snw_binding_coverage(const snw_binding* binding) {
+    return binding ? reinterpret_cast<const uint8_t*>(binding->binding.coverage().data()) : nullptr;
+}
+
+snw_status snw_binding_report(const snw_binding* binding, const snw_model* model, const snw_settings* settings,
+                              snw_bytes** out) {
+    if (!out) return missing("out");
+    *out = nullptr;
+    if (!binding || !model || !settings) return missing(!binding ? "binding" : !model ? "model" : "settings");
+    return guarded([&] {
+        BindRun run;
+        run.input = model->name;
+        run.options = settings->bind;
+        run.deform_from = settings->deform.from;
+        run.weight_format = settings->save.weight_format;
+        run.scene = &model->scene;
+        run.binding = &binding->binding;
+        *out = new_text(compact_text(make_report(run)));
+        return SNW_OK;
+    });
+}
+
+void snw_binding_free(snw_binding* binding) { delete binding; }
+
+snw_status snw_weights_of(const snw_binding* binding, const snw_model* model, const snw_settings* settings,
+                          const char* edits, size_t edits_size, snw_context* context, snw_bytes** report,
+                          snw_weights** out) {
+    if (!out) return missing("out");
+    *out = nullptr;
+    if (report) *report = nullptr;
+    if (!binding || !model || !settings) return missing(!binding ? "binding" : !model ? "model" : "settings");
+    return guarded([&] {
+        const io::Scene& scene = model->scene;
+        if (Status ok = check(settings->bind.falloff); !ok) return fail(ok.error());
+        if (Status ok = check(settings->bind.finish); !ok) return fail(ok.error());
+        Result<Adjustments> adjustments = Adjustments{};
+        if (edits && edits_size) {
+            adjustments = io::parse_edits(scene, {edits, edits_size}, "edits");
+            if (!adjustments) return fail(adjustments.error());
+            Status ok = complete_edits(*adjustments, scene.mesh(), scene.skeleton,
+                                       scene.weights ? &*scene.weights : nullptr, context_of(context));
+            if (!ok) return fail(ok.error());
+        }
+        // Hardness of single joints is in the binding's map; it is for laws of its kind.
+        FalloffOptions falloff = settings->bind.falloff;
+        const FalloffOptions& bound = binding->binding.options().falloff;
+        if (shape_of(falloff.law) == shape_of(bound.law)) falloff.map = bound.map;
+        EditReport done;
+        Result<SkinWeights> made =
+            adjusted_weights(binding->binding, scene.mesh(), scene.skeleton, falloff, settings->bind.finish,
+                             *adjustments, &done, context_of(context));
+        if (!made) return fail(made.error());
+        std::unique_ptr<snw_bytes> said(report ? new_text(lines(edit_lines(*adjustments, done))) : nullptr);
+        *out = new snw_weights{std::move(*made)};
+        if (report) *report = said.release();
+        return SNW_OK;
+    });
+}
+
+size_t snw_weights_width(const snw_weights* weights) { return weights ? weights->weights.max_influences() : 0; }
+
+snw_status snw_weights_rows(const snw_weights* weights, size_t width, uint16_t* joints, float* shares) {
+    if (!weights || !joints || !shares) return missing(!weights ? "weights" : !joints ? "joints" : "shares");
+    const SkinWeights& w = weights->weights;
+    for (std::size_t v = 0; v < w.vertex_count(); ++v)
+        for (std::size_t k = 0; k < width; ++k) {
+            const bool used = k < w[v].size();
+            joints[v * width + k] = used ? static_cast<uint16_t>(w[v][k].joint) : uint16_t{0};
+            shares[v * width + k] = used ? w[v][k].weight : 0.f;
+        }
+    return SNW_OK;
+}
+
+snw_status snw_weights_joint(const snw_weights* weights, size_t joint, float* shares) {
+    if (!weights || !shares) return missing(!weights ? "weights" : "shares");
+    const SkinWeights& w = weights->weights;
+    for (std::size_t v = 0; v < w.vertex_count(); ++v) {
+        shares[v] = 0;
+        for (const Influence& i : w[v])
+            if (i.joint == joint) shares[v] = i.weight;
+    }
+    return SNW_OK;
+}
+
+snw_status snw_weights_difference(const snw_weights* a, const snw_weights* b, float* difference) {
+    if (!a || !b || !difference) return missing(!a ? "a" : !b ? "b" : "difference");
+    return guarded([&] {
+        const SkinWeights &x = a->weights, &y = b->weights;
+        if (x.vertex_count() != y.vertex_count())
+            return fail({ErrorCode::usage, "weights of " + std::to_string(x.vertex_count()) + " and of " +
+                                               std::to_string(y.vertex_count()) + " vertices are not comparable"});
+        for (std::size_t v = 0; v < x.vertex_count(); ++v) {
+            const auto share = [](std::span<const Influence> row, std::uint32_t joint) {
+                for (const Influence& i : row)
+                    if (i.joint == joint) return i.weight;
+                return 0.f;
+            };
+            double sum = 0;
+            for (const Influence& i : x[v]) sum += std::abs(i.weight - share(y[v], i.joint));
+            for (const Influence& i : y[v])
+                if (share(x[v], i.joint) == 0) sum += i.weight;
+            difference[v] = x[v].empty() || y[v].empty() ? 0.f : static_cast<float>(sum);
+        }
+        return SNW_OK;
+    });
+}
+
+void snw_weights_free(snw_weights* weights) { delete weights; }
+
+snw_status snw_distances(const snw_model* model, const snw_settings* settings, size_t joint, snw_context* context,
+                         float* distances) {
+    if (!model || !settings || !distances) return missing(!model ? "model" : !settings ? "settings" : "distances");
+    return guarded([&] {
+        const Skeleton& skeleton = model->scene.skeleton;
+        if (joint >= skeleton.joints.size())
+            return fail({ErrorCode::usage, "joint " + std::to_string(joint) + ": the skeleton has " +
+                                               std::to_string(skeleton.joints.size()) + " joints"});
+        Result<std::vector<float>> made =
+            joint_distance(model->scene.mesh(), skeleton, static_cast<std::uint32_t>(joint), settings->bind.voxels,
+                           GeodesicOptions{settings->bind.penalty}, context_of(context));
+        if (!made) return fail(made.error());
+        std::copy(made->begin(), made->end(), distances);
+        return SNW_OK;
+    });
+}
+
+snw_status snw_save_glb(const snw_model* model, const snw_weights* weights, const snw_settings* settings,
+                        snw_bytes** notes, snw_bytes** out) {
+    if (!out) return missing("out");
+    *out = nullptr;
+    if (notes) *notes = nullptr;
+    if (!model || !weights) return missing(!model ? "model" : "weights");
+    return guarded([&] {
+        if (Status ok = io::check_weights(model->scene, weights->weights, "weights"); !ok) return fail(ok.error());
+        io::SaveReport report;
+        Result<std::vector<std::byte>> made = io::save_glb_bytes(
+            model->scene, weights->weights, settings ? settings->save : io::SaveOptions{}, &report);
+        if (!made) return fail(made.error());
+        std::unique_ptr<snw_bytes> said(notes ? new_text(lines(report.notes)) : nullptr);
+        *out = new_text({reinterpret_cast<const char*>(made->data()), made->size()});
+        if (notes) *notes = said.release();
+        return SNW_OK;
+    });
+}
+
+snw_status snw_save_json(const snw_model* model, const snw_weights* weights, snw_bytes** out) {
+    if (!out) return missing("out");
+    *out = nullptr;
+    if (!model || !weights) return missing(!model ? "model" : "weights");
+    return guarded([&] {
+        if (Status ok = fits(*model, weights->weights); !ok) return fail(ok.error());
+        Result<std::string> text = io::weights_json(model->scene.skeleton, weights->weights);
+        if (!text) return fail(text.error());
+        *out = new_text(std::move(*text));
+        return SNW_OK;
+    });
+}
+
+}  // extern "C"

@@ -1,0 +1,76 @@
+// What stands behind the handles of sinew.h, and the one place where exceptions end.
+#pragma once
+
+#include <exception>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "sinew.h"
+#include "sinew/bind.h"
+#include "sinew/io.h"
+
+struct snw_bytes {
+    std::string text;  // with its zero at the end
+};
+
+struct snw_context {
+    sinew::Context context;
+};
+
+struct snw_settings {
+    sinew::BindOptions bind;
+    sinew::DeformOptions deform;
+    sinew::io::SaveOptions save;
+};
+
+struct snw_model {
+    sinew::io::Scene scene;
+    sinew::Skeleton as_read;   // before it was said which joints deform
+    sinew::Skeleton as_asked;  // the same with joint options
+    sinew::io::ShadingFrames frames;
+    sinew::io::Look look;
+    std::string name;
+};
+
+struct snw_binding {
+    sinew::Binding binding;
+};
+
+struct snw_weights {
+    sinew::SkinWeights weights;
+};
+
+namespace sinew::capi {
+
+/// Keeps the message for snw_error and gives the status.
+snw_status fail(const Error& error);
+inline snw_status missing(const char* what) {
+    return fail({ErrorCode::usage, std::string(what) + " must not be null"});
+}
+
+inline Context* context_of(snw_context* context) { return context ? &context->context : nullptr; }
+
+inline snw_bytes* new_text(std::string text) { return new snw_bytes{std::move(text)}; }
+
+/// Runs the body of a call: it returns a snw_status and may throw.
+template <typename Body>
+snw_status guarded(Body&& body) {
+    try {
+        return body();
+    } catch (const std::bad_alloc&) {
+        return fail({ErrorCode::too_large, "there is not enough memory (a lower resolution needs less)"});
+    } catch (const std::exception& error) {
+        return fail({ErrorCode::internal, error.what()});
+    } catch (...) {
+        return fail({ErrorCode::internal, "something was thrown that is no exception"});
+    }
+}
+
+/// Which joints deform, from the settings and the weights of the file.
+Status select(snw_model& model, const snw_settings* settings);
+
+/// Whether the weights are of this model; an error says both numbers.
+Status fits(const snw_model& model, const SkinWeights& weights);
+
+}  // namespace sinew::capi

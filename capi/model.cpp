@@ -1,0 +1,294 @@
+// Models, bytes, contexts and errors.
+#include <nlohmann/json.hpp>
+
+#include "handles.h"
+#include "report/report.h"
+
+namespace sinew::capi {
+
+namespace {
+
+thread_local std::string t_error;
+
+using json = nlohmann::ordered_json;
+
+json triple(const Vec3& v) { return {v.x, v.y, v.z}; }
+
+json joints_json(const Skeleton& skeleton) {
+    json out = json::array();
+    for (const Joint& joint : skeleton.joints) {
+        json entry = {{"name", joint.name},
+                      {"parent", joint.parent},
+                      {"position", triple(joint.position)},
+                      {"axes", {triple(joint.axes[0]), triple(joint.axes[1]), triple(joint.axes[2])}},
+                      {"deforms", joint.deform},
+                      {"reason", to_string(joint.reason)}};
+        if (joint.tail) entry["tail"] = triple(*joint.tail);
+        out.push_back(std::move(entry));
+    }
+    return out;
+}
+
+json look_json(const io::Look& look, json& images) {
+    json materials = json::array();
+    for (const io::Look::Material& m : look.materials)
+        materials.push_back({{"colour", m.colour},
+                             {"image", m.image},
+                             {"repeats", m.repeats},
+                             {"offset", m.offset},
+                             {"scale", m.scale},
+                             {"rotation", m.rotation},
+                             {"cutoff", m.cutoff},
+                             {"blends", m.blends},
+                             {"double_sided", m.double_sided}});
+    images = json::array();
+    for (const io::Look::Image& image : look.images)
+        images.push_back({{"mime", image.mime}, {"bytes", image.bytes.size()}});
+    return materials;
+}
+
+Result<json> describe(const snw_model& model) {
+    const io::Scene& scene = model.scene;
+    const MeshDefects defects = analyse_mesh(scene.mesh()).defects;
+    std::size_t deforming = 0;
+    for (const Joint& joint : scene.skeleton.joints) deforming += joint.deform;
+
+    json bones = json::array();
+    for (const Bone& b : make_bones(scene.skeleton))
+        bones.push_back({b.joint, b.head.x, b.head.y, b.head.z, b.tail.x, b.tail.y, b.tail.z});
+    json primitives = json::array();
+    for (std::size_t i = 0; i < scene.primitives.size(); ++i) {
+        const io::Primitive& p = scene.primitives[i];
+        primitives.push_back({{"name", p.name},
+                              {"mesh", p.mesh},
+                              {"material", model.look.material_of_primitive[i]},
+                              {"first_triangle", p.first_triangle},
+                              {"triangle_count", p.triangle_count},
+                              {"first_vertex", p.first_vertex},
+                              {"vertex_count", p.vertex_count}});
+    }
+    Result<std::vector<io::Clip>> clips = io::clips(scene);
+    if (!clips) return clips.error();
+    json clip_list = json::array();
+    for (const io::Clip& clip : *clips)
+        clip_list.push_back({{"name", clip.name}, {"start", clip.start}, {"end", clip.end}});
+    Vec3 low = scene.positions[0], high = low;
+    for (const Vec3& p : scene.positions) {
+        low = {std::min(low.x, p.x), std::min(low.y, p.y), std::min(low.z, p.z)};
+        high = {std::max(high.x, p.x), std::max(high.y, p.y), std::max(high.z, p.z)};
+    }
+    json images;
+    json materials = look_json(model.look, images);
+    return json{{"counts",
+                 {{"vertices", scene.positions.size()},
+                  {"triangles", scene.triangles.size()},
+                  {"joints", scene.skeleton.joints.size()},
+                  {"deforming_joints", deforming},
+                  {"meshes", scene.mesh_count},
+                  {"primitives", scene.primitives.size()},
+                  {"skipped_primitives", scene.skipped_primitives},
+                  {"parts", defects.parts}}},
+                {"defects", defects_json(defects)},
+                {"box", {triple(low), triple(high)}},
+                {"joints", joints_json(scene.skeleton)},
+                {"bones", std::move(bones)},
+                {"primitives", std::move(primitives)},
+                {"materials", std::move(materials)},
+                {"images", std::move(images)},
+                {"clips", std::move(clip_list)},
+                {"weights", scene.weights.has_value()},
+                {"warnings", scene.warnings}};
+}
+
+template <typename T>
+const float* floats(const std::vector<T>& values) {
+    return values.empty() ? nullptr : reinterpret_cast<const float*>(values.data());
+}
+
+}  // namespace
+
+snw_status fail(const Error& error) {
+    try {
+        t_error = error.message;
+    } catch (const std::bad_alloc&) {
+        t_error.clear();  // the status says enough
+    }
+    switch (error.code) {
+        case ErrorCode::usage:
+            return SNW_USAGE;
+        case ErrorCode::input:
+            return SNW_INPUT;
+        case ErrorCode::too_large:
+            return SNW_TOO_LARGE;
+        case ErrorCode::io:
+            return SNW_IO;
+        case ErrorCode::cancelled:
+            return SNW_CANCELLED;
+        case ErrorCode::internal:
+            break;
+    }
+    return SNW_INTERNAL;
+}
+
+Status select(snw_model& model, const snw_settings* settings) {
+    const io::Scene& scene = model.scene;
+    const std::vector<double> use =
+        scene.weights ? joint_use(*scene.weights, scene.skeleton.joints.size()) : std::vector<double>{};
+    Skeleton skeleton = model.as_asked;
+    if (Status ok = select_deforming(skeleton, use, settings ? settings->deform : DeformOptions{}); !ok) return ok;
+    model.scene.skeleton = std::move(skeleton);
+    return Done{};
+}
+
+Status fits(const snw_model& model, const SkinWeights& weights) {
+    if (weights.vertex_count() == model.scene.positions.size()) return Done{};
+    return Error{ErrorCode::usage, "weights for " + std::to_string(weights.vertex_count()) +
+                                       " vertices, but the model has " +
+                                       std::to_string(model.scene.positions.size())};
+}
+
+}  // namespace sinew::capi
+
+using namespace sinew;
+using namespace sinew::capi;
+
+extern "C" {
+
+const char* snw_version(void) { return SINEW_VERSION; }
+int snw_abi(void) { return SNW_ABI; }
+const char* snw_error(void) { return t_error.c_str(); }
+
+const uint8_t* snw_bytes_data(const snw_bytes* bytes) {
+    return bytes ? reinterpret_cast<const uint8_t*>(bytes->text.c_str()) : nullptr;
+}
+size_t snw_bytes_size(const snw_bytes* bytes) { return bytes ? bytes->text.size() : 0; }
+void snw_bytes_free(snw_bytes* bytes) { delete bytes; }
+
+snw_status snw_context_new(snw_context** out) {
+    if (!out) return missing("out");
+    *out = nullptr;
+    return guarded([&] {
+        *out = new snw_context;
+        return SNW_OK;
+    });
+}
+void snw_context_threads(snw_context* context, int threads) {
+    if (context) context->context.threads = threads;
+}
+void snw_context_memory_limit(snw_context* context, size_t bytes) {
+    if (context) context->context.memory_limit = bytes;
+}
+void snw_context_progress(snw_context* context, snw_progress progress, void* user) {
+    if (!context) return;
+    context->context.progress = nullptr;
+    if (progress)
+        context->context.progress = [progress, user](const char* stage, double f) { progress(stage, f, user); };
+}
+void snw_cancel(snw_context* context) {
+    if (context) context->context.cancel = true;
+}
+void snw_uncancel(snw_context* context) {
+    if (context) context->context.cancel = false;
+}
+void snw_context_free(snw_context* context) { delete context; }
+
+snw_status snw_model_open(const void* bytes, size_t size, const char* name, const char* folder,
+                          const void* skeleton, size_t skeleton_size, const char* skeleton_name, snw_model** out) {
+    if (!out) return missing("out");
+    *out = nullptr;
+    if (!bytes && size) return missing("bytes");
+    return guarded([&] {
+        auto model = std::make_unique<snw_model>();
+        model->name = name ? name : "model";
+        io::LoadOptions options;
+        if (skeleton) {
+            Result<Skeleton> read = io::parse_skeleton({static_cast<const char*>(skeleton), skeleton_size},
+                                                       skeleton_name ? skeleton_name : "skeleton");
+            if (!read) return fail(read.error());
+            options.own_skeleton = std::move(*read);
+        }
+        Result<io::Scene> scene = io::load_bytes({static_cast<const std::byte*>(bytes), size}, model->name,
+                                                 folder ? folder : "", options);
+        if (!scene) return fail(scene.error());
+        model->scene = std::move(*scene);
+        if (Status ok = check_mesh(model->scene.mesh()); !ok)
+            return fail({ok.error().code, model->name + ": " + ok.error().message});
+        Result<io::ShadingFrames> frames = io::shading_frames(model->scene);
+        if (!frames) return fail(frames.error());
+        model->frames = std::move(*frames);
+        Result<io::Look> look = io::look_of(model->scene);
+        if (!look) return fail(look.error());
+        model->look = std::move(*look);
+        model->as_read = model->as_asked = model->scene.skeleton;
+        *out = model.release();
+        return SNW_OK;
+    });
+}
+void snw_model_free(snw_model* model) { delete model; }
+
+snw_status snw_model_joint_options(snw_model* model, const char* text, size_t size) {
+    if (!model) return missing("model");
+    return guarded([&] {
+        Skeleton skeleton = model->as_read;
+        if (text && size)
+            if (Status ok = io::parse_joint_options({text, size}, "joint options", skeleton); !ok)
+                return fail(ok.error());
+        model->scene.skeleton = model->as_asked = std::move(skeleton);
+        return SNW_OK;
+    });
+}
+
+void snw_model_size(const snw_model* model, size_t* vertices, size_t* triangles, size_t* joints) {
+    if (vertices) *vertices = model ? model->scene.positions.size() : 0;
+    if (triangles) *triangles = model ? model->scene.triangles.size() : 0;
+    if (joints) *joints = model ? model->scene.skeleton.joints.size() : 0;
+}
+const float* snw_model_positions(const snw_model* model) {
+    return model ? floats(model->scene.positions) : nullptr;
+}
+const uint32_t* snw_model_triangles(const snw_model* model) {
+    return model && !model->scene.triangles.empty() ? model->scene.triangles[0].data() : nullptr;
+}
+const float* snw_model_normals(const snw_model* model) { return model ? floats(model->frames.normals) : nullptr; }
+const float* snw_model_uvs(const snw_model* model) { return model ? floats(model->look.uvs) : nullptr; }
+
+snw_status snw_model_json(snw_model* model, const snw_settings* settings, snw_bytes** out) {
+    if (!out) return missing("out");
+    *out = nullptr;
+    if (!model) return missing("model");
+    return guarded([&] {
+        if (Status ok = select(*model, settings); !ok) return fail(ok.error());
+        const Result<json> said = describe(*model);
+        if (!said) return fail(said.error());
+        *out = new_text(compact_text(*said));
+        return SNW_OK;
+    });
+}
+
+snw_status snw_model_image(const snw_model* model, size_t image, snw_bytes** out) {
+    if (!out) return missing("out");
+    *out = nullptr;
+    if (!model) return missing("model");
+    return guarded([&] {
+        const auto& images = model->look.images;
+        if (image >= images.size())
+            return fail({ErrorCode::usage, "image " + std::to_string(image) + ": the model has " +
+                                               std::to_string(images.size()) + " images"});
+        const auto& bytes = images[image].bytes;
+        *out = new_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+        return SNW_OK;
+    });
+}
+
+snw_status snw_model_weights(const snw_model* model, snw_weights** out) {
+    if (!out) return missing("out");
+    *out = nullptr;
+    if (!model) return missing("model");
+    return guarded([&] {
+        if (!model->scene.weights) return fail({ErrorCode::usage, model->name + ": the file has no weights"});
+        *out = new snw_weights{*model->scene.weights};
+        return SNW_OK;
+    });
+}
+
+}  // extern "C"

@@ -1,0 +1,103 @@
+// The character in other poses.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "handles.h"
+#include "report/report.h"
+#include "sinew/deform.h"
+
+using namespace sinew;
+using namespace sinew::capi;
+
+namespace {
+
+constexpr std::size_t kPose = 10;    // numbers of a joint's pose
+constexpr std::size_t kMatrix = 12;  // and of its matrix
+
+void copy_out(const std::vector<Transform>& transforms, double* out) {
+    for (const Transform& t : transforms) out = std::copy(t.m.begin(), t.m.end(), out);
+}
+
+std::vector<Transform> copy_in(const double* matrices, std::size_t joints) {
+    std::vector<Transform> out(joints);
+    for (std::size_t j = 0; j < joints; ++j)
+        std::copy(matrices + j * kMatrix, matrices + (j + 1) * kMatrix, out[j].m.begin());
+    return out;
+}
+
+}  // namespace
+
+extern "C" {
+
+snw_status snw_pose_matrices(const snw_model* model, const double* pose, double* matrices) {
+    if (!model || !pose || !matrices) return missing(!model ? "model" : !pose ? "pose" : "matrices");
+    return guarded([&] {
+        const Skeleton& skeleton = model->scene.skeleton;
+        std::vector<JointPose> joints(skeleton.joints.size());
+        for (std::size_t j = 0; j < joints.size(); ++j) {
+            const double* p = pose + j * kPose;
+            joints[j].rotation = {p[0], p[1], p[2], p[3]};
+            joints[j].translation = {p[4], p[5], p[6]};
+            joints[j].scale = {p[7], p[8], p[9]};
+        }
+        const Result<std::vector<Transform>> made = skinning_matrices(skeleton, joints);
+        if (!made) return fail(made.error());
+        copy_out(*made, matrices);
+        return SNW_OK;
+    });
+}
+
+snw_status snw_clip_matrices(const snw_model* model, size_t clip, double time, double* matrices) {
+    if (!model || !matrices) return missing(!model ? "model" : "matrices");
+    return guarded([&] {
+        const Result<io::ScenePose> pose = io::pose_at(model->scene, clip, time);
+        if (!pose) return fail(pose.error());
+        copy_out(pose->skinning, matrices);
+        return SNW_OK;
+    });
+}
+
+snw_status snw_standard_poses(const snw_model* model, snw_bytes** out) {
+    if (!out) return missing("out");
+    *out = nullptr;
+    if (!model) return missing("model");
+    return guarded([&] {
+        auto list = nlohmann::ordered_json::array();
+        for (const NamedPose& pose : standard_poses(model->scene.skeleton)) {
+            std::vector<double> numbers;
+            for (const JointPose& j : pose.joints) {
+                numbers.insert(numbers.end(), j.rotation.begin(), j.rotation.end());
+                numbers.insert(numbers.end(), j.translation.begin(), j.translation.end());
+                numbers.insert(numbers.end(), j.scale.begin(), j.scale.end());
+            }
+            list.push_back({{"name", pose.name}, {"pose", std::move(numbers)}});
+        }
+        *out = new_text(compact_text(list));
+        return SNW_OK;
+    });
+}
+
+snw_status snw_deform(const snw_model* model, const snw_weights* weights, const double* matrices,
+                      snw_skinning skinning, snw_context* context, float* positions, float* normals) {
+    if (!model || !weights || !matrices || !positions)
+        return missing(!model ? "model" : !weights ? "weights" : !matrices ? "matrices" : "positions");
+    if (skinning != SNW_LINEAR_BLEND && skinning != SNW_DUAL_QUATERNION)
+        return fail({ErrorCode::usage, "skinning must be SNW_LINEAR_BLEND or SNW_DUAL_QUATERNION"});
+    return guarded([&] {
+        const io::Scene& scene = model->scene;
+        SurfaceView surface{scene.positions, {}, {}};
+        if (normals) surface.normals = model->frames.normals;
+        const Result<Surface> made = deform(
+            surface, weights->weights, copy_in(matrices, scene.skeleton.joints.size()),
+            skinning == SNW_LINEAR_BLEND ? Skinning::linear_blend : Skinning::dual_quaternion, context_of(context));
+        if (!made) return fail(made.error());
+        const auto put = [](const std::vector<Vec3>& from, float* to) {
+            for (const Vec3& v : from) *to++ = v.x, *to++ = v.y, *to++ = v.z;
+        };
+        put(made->positions, positions);
+        if (normals) put(made->normals, normals);
+        return SNW_OK;
+    });
+}
+
+}  // extern "C"

@@ -1,0 +1,186 @@
+/* sinew.h: the C interface of sinew, for every language that can call C.
+ *
+ *   snw_model_open    a character from bytes          snw_bind          distances: the costly stage
+ *   snw_model_json    what it is                      snw_weights_of    weights: again for another falloff or edit
+ *   snw_pose_matrices, snw_clip_matrices, snw_deform  the character in another pose
+ *   snw_save_glb      the file with its new weights   snw_save_json     weights alone
+ *
+ * Every call that can fail returns a snw_status and writes its result through the last pointer, which is set to
+ * null on failure; snw_error() then has one sentence that says which rule was broken where, and what to do. No
+ * exception leaves a call. A null handle or pointer that must not be null is SNW_USAGE.
+ *
+ * What a call made is freed by the function of its type; freeing null does nothing. Pointers into a handle live as
+ * long as the handle. Handles may be used from any thread, but one handle by one thread at a time; snw_cancel is
+ * for other threads. Text is UTF-8. V, T and J are the model's numbers of vertices, triangles and joints
+ * (snw_model_size). Space: right-handed, y up, the units of the file (metres in glTF), at the bind pose.
+ *
+ * The same input gives the same bits as the command line with the same options.
+ */
+#ifndef SINEW_H
+#define SINEW_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Rises when a program that was compiled with an earlier header must be compiled again. */
+#define SNW_ABI 1
+
+typedef enum snw_status {
+    SNW_OK = 0,
+    SNW_USAGE = 1,     /* the caller asked for something that does not exist or does not combine */
+    SNW_INPUT = 2,     /* bytes or an array break a rule */
+    SNW_TOO_LARGE = 3, /* more memory than there is or than the context allows */
+    SNW_IO = 4,        /* the operating system refused to read */
+    SNW_CANCELLED = 5, /* snw_cancel */
+    SNW_INTERNAL = 6   /* a mistake of ours */
+} snw_status;
+
+/* "0.1.0"; and SNW_ABI as the library was built. */
+const char* snw_version(void);
+int snw_abi(void);
+
+/* The message of the last call of this thread that failed; "" before. Valid until the next call of this thread. */
+const char* snw_error(void);
+
+/* Bytes, or text (a zero byte follows the last, not counted by the size). */
+typedef struct snw_bytes snw_bytes;
+const uint8_t* snw_bytes_data(const snw_bytes* bytes);
+size_t snw_bytes_size(const snw_bytes* bytes);
+void snw_bytes_free(snw_bytes* bytes);
+
+/* ---- How work is run. Null in place of a context: all cores, silent, not to be cancelled. */
+
+typedef struct snw_context snw_context;
+/* Of a stage; 0..1 within it. Called by the thread that made the call. */
+typedef void (*snw_progress)(const char* stage, double fraction, void* user);
+snw_status snw_context_new(snw_context** out);
+void snw_context_threads(snw_context* context, int threads);       /* 0 = one per core */
+void snw_context_memory_limit(snw_context* context, size_t bytes); /* 0 = none */
+void snw_context_progress(snw_context* context, snw_progress progress, void* user);
+void snw_cancel(snw_context* context);   /* stops the call that uses it, soon; from any thread, or from progress */
+void snw_uncancel(snw_context* context); /* before the context is used again */
+void snw_context_free(snw_context* context);
+
+/* ---- Settings: the options of `sinew bind` by their words, without "--". */
+
+typedef struct snw_settings snw_settings;
+snw_status snw_settings_new(snw_settings** out);
+/* "method" sets all other options of bind to its preset, so it comes first. Beside them: "deform-from" (auto, skin,
+ * names, all), "exclude" and "include" (each call adds a name with * and ?; "" empties the list), "weight-format".
+ */
+snw_status snw_settings_set(snw_settings* settings, const char* name, const char* value);
+/* What is set. Lists: one name a line. */
+snw_status snw_settings_get(const snw_settings* settings, const char* name, snw_bytes** out);
+/* What differs from the method's preset, as words for a shell: "--method voxel-heat --resolution 128". */
+snw_status snw_settings_command(const snw_settings* settings, snw_bytes** out);
+void snw_settings_free(snw_settings* settings);
+
+/* All options as JSON, for programs that show them: [{"name","kind","group","choices","help","value"}, …]. kind:
+ * "number", "whole", "choice", "flag" (on, off) or "range" (two numbers); group: "Method" (a change needs snw_bind)
+ * or "Weights" (snw_weights_of will do); choices: a list; value: the default. The methods are the choices of
+ * "method": "methods": {name: {"summary", "presets": {option: value that differs}}} stands in its entry. */
+snw_status snw_settings_json(snw_bytes** out);
+
+/* ---- A character. */
+
+typedef struct snw_model snw_model;
+/* GLB, glTF, VRM; OBJ with a skeleton; what else the build reads. `name` tells kinds apart where content cannot,
+ * and stands in messages. folder: where files that the document refers to lie; null: none may be read. skeleton:
+ * skeleton JSON or TGF, for a mesh that has none; null otherwise. The bytes are copied. */
+snw_status snw_model_open(const void* bytes, size_t size, const char* name, const char* folder,
+                          const void* skeleton, size_t skeleton_size, const char* skeleton_name, snw_model** out);
+void snw_model_free(snw_model* model);
+/* Joint options (docs/formats.md): tails, shapes, hardness. Before snw_model_json and snw_bind; they replace those
+ * of an earlier call; "" of size 0 takes them away. */
+snw_status snw_model_joint_options(snw_model* model, const char* text, size_t size);
+
+void snw_model_size(const snw_model* model, size_t* vertices, size_t* triangles, size_t* joints);
+const float* snw_model_positions(const snw_model* model);    /* V × 3 */
+const uint32_t* snw_model_triangles(const snw_model* model); /* T × 3 */
+const float* snw_model_normals(const snw_model* model); /* V × 3, zeros where the file has none; null: nowhere */
+const float* snw_model_uvs(const snw_model* model);     /* V × 2, or null */
+
+/* What the model is, under settings that say which joints deform:
+ *   counts      vertices, triangles, joints, deforming_joints, meshes, primitives, skipped_primitives, parts
+ *   defects     as in docs/report.md
+ *   box         [[x,y,z],[x,y,z]]
+ *   joints      [{"name","parent","position","axes","deforms","reason","tail"?}]   axes: three unit vectors
+ *   bones       [[joint, head x,y,z, tail x,y,z], …]      what binding measures from; leaves are lengthened by bind
+ *   primitives  [{"name","mesh","material","first_triangle","triangle_count","first_vertex","vertex_count"}]
+ *   materials [{"colour":[r,g,b,a],"image","repeats","offset","scale","rotation","cutoff","blends","double_sided"}]
+ *   images      [{"mime","bytes"}]
+ *   clips       [{"name","start","end"}]
+ *   weights     whether the file has any;  warnings  [text]
+ * It sets which joints deform. O(V + T log T). */
+snw_status snw_model_json(snw_model* model, const snw_settings* settings, snw_bytes** out);
+/* An image as stored in the file: PNG, JPEG, WebP or KTX2, by its number in "images". */
+snw_status snw_model_image(const snw_model* model, size_t image, snw_bytes** out);
+
+/* ---- Binding. */
+
+typedef struct snw_binding snw_binding;
+/* Measures. Sets which joints of the model deform. Cost: docs/methods. */
+snw_status snw_bind(snw_model* model, const snw_settings* settings, snw_context* context, snw_binding** out);
+/* How each vertex came to its weights, V values: 0 weighted, 1 bridged, 2 outside, 3 euclidean, 4 unused, 5 none
+ * (docs/report.md). */
+const uint8_t* snw_binding_coverage(const snw_binding* binding);
+/* The report of docs/report.md. */
+snw_status snw_binding_report(const snw_binding* binding, const snw_model* model, const snw_settings* settings,
+                              snw_bytes** out);
+void snw_binding_free(snw_binding* binding);
+
+typedef struct snw_weights snw_weights;
+/* Weights under the falloff and limits of the settings; what belongs to the method is that of the bind. edits: an
+ * edit list (docs/edits.md), which may lock what the file came with; null or empty: none. report: one line for each
+ * edit, or null. Milliseconds without edits. */
+snw_status snw_weights_of(const snw_binding* binding, const snw_model* model, const snw_settings* settings,
+                          const char* edits, size_t edits_size, snw_context* context, snw_bytes** report,
+                          snw_weights** out);
+/* Those that the file came with; SNW_USAGE where it has none. */
+snw_status snw_model_weights(const snw_model* model, snw_weights** out);
+size_t snw_weights_width(const snw_weights* weights); /* joints of the fullest vertex */
+/* Fills V × width, strongest first; what is not used is joint 0 with weight 0. What does not fit is left out. */
+snw_status snw_weights_rows(const snw_weights* weights, size_t width, uint16_t* joints, float* shares);
+/* Fills V with the weight of one joint. */
+snw_status snw_weights_joint(const snw_weights* weights, size_t joint, float* shares);
+/* Fills V with the sum over joints of |a - b|, 0..2; 0 where either has no weights. */
+snw_status snw_weights_difference(const snw_weights* a, const snw_weights* b, float* difference);
+void snw_weights_free(snw_weights* weights);
+
+/* Fills V with the distance through the volume from the bones of a joint, in scene units; +inf: not reached. Joints
+ * are those that deform since the last snw_model_json or snw_bind. */
+snw_status snw_distances(const snw_model* model, const snw_settings* settings, size_t joint, snw_context* context,
+                         float* distances);
+
+/* ---- Poses. Matrices: J × 12, the three upper rows of each joint's matrix, row by row, bind space to bind space.
+ */
+
+/* pose: J × 10: rotation x y z w, translation, scale, along the joint's own axes (docs/formats.md). */
+snw_status snw_pose_matrices(const snw_model* model, const double* pose, double* matrices);
+/* At a time, in seconds, of a clip of the file. */
+snw_status snw_clip_matrices(const snw_model* model, size_t clip, double time, double* matrices);
+/* Poses made for this skeleton (sinew/deform.h): [{"name", "pose": [J × 10 numbers]}]. */
+snw_status snw_standard_poses(const snw_model* model, snw_bytes** out);
+
+typedef enum snw_skinning { SNW_LINEAR_BLEND = 0, SNW_DUAL_QUATERNION = 1 } snw_skinning;
+/* Fills V × 3 positions, and normals unless they are null or the model has none. */
+snw_status snw_deform(const snw_model* model, const snw_weights* weights, const double* matrices,
+                      snw_skinning skinning, snw_context* context, float* positions, float* normals);
+
+/* ---- Files. */
+
+/* The file with these weights, as GLB: what is no weight is as it came. notes: one line for each thing that was
+ * changed beyond weights, or null. */
+snw_status snw_save_glb(const snw_model* model, const snw_weights* weights, const snw_settings* settings,
+                        snw_bytes** notes, snw_bytes** out);
+/* Weights JSON (docs/formats.md). */
+snw_status snw_save_json(const snw_model* model, const snw_weights* weights, snw_bytes** out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,29 @@
+# What is otherwise in a build for WebAssembly (Debian's emscripten 3.1.6): one thread, no OpenGL, pictures, assimp,
+# Draco, meshoptimizer or PNG, and headers of the host's packages under a folder of their own, because /usr/include
+# as a whole would hide the target's.
+set(SINEW_HOST_HEADERS ${CMAKE_BINARY_DIR}/host-headers)
+file(MAKE_DIRECTORY ${SINEW_HOST_HEADERS})
+foreach(folder nlohmann eigen3/Eigen)
+    if(NOT EXISTS /usr/include/${folder})
+        message(FATAL_ERROR "/usr/include/${folder} was not found (scripts/setup installs it)")
+    endif()
+    cmake_path(GET folder FILENAME name)
+    file(CREATE_LINK /usr/include/${folder} ${SINEW_HOST_HEADERS}/${name} SYMBOLIC)
+endforeach()
+
+add_library(nlohmann_json::nlohmann_json INTERFACE IMPORTED)
+target_include_directories(nlohmann_json::nlohmann_json SYSTEM INTERFACE ${SINEW_HOST_HEADERS})
+set(EIGEN3_INCLUDE_DIRS ${SINEW_HOST_HEADERS})
+foreach(absent Threads::Threads TBB::tbb meshoptimizer::meshoptimizer draco::draco PNG::PNG)
+    add_library(${absent} INTERFACE IMPORTED)
+endforeach()
+
+add_compile_definitions(SINEW_SERIAL)
+add_compile_options(-fwasm-exceptions -msimd128 "SHELL:-include ${PROJECT_SOURCE_DIR}/web/core/libcxx.h"
+    -Wno-shorten-64-to-32 -Wno-implicit-int-conversion -Wno-unused-private-field)
+add_link_options(-fwasm-exceptions)
+
+# sinew_web_sources(LIST): takes the sources away that such a build has no use for.
+macro(sinew_web_sources list)
+    list(FILTER ${list} EXCLUDE REGEX "src/(render|cutout)/|src/io/(cutout_.*|gltf_draco|gltf_meshopt)\\.cpp$")
+endmacro()

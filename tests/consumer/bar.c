@@ -1,0 +1,125 @@
+/* A program in C that knows sinew.h alone: a bar of two bones, from bytes to bytes. */
+#include <math.h>
+#include <sinew.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHECK(condition)                                                                                       \
+    do {                                                                                                       \
+        if (!(condition)) {                                                                                    \
+            fprintf(stderr, "line %d: %s (%s)\n", __LINE__, #condition, snw_error());                          \
+            exit(1);                                                                                           \
+        }                                                                                                      \
+    } while (0)
+
+/* A closed bar along y from 0 to 2: square rings, and a face at each end. */
+static size_t write_bar(char* out) {
+    char* at = out;
+    const int rings = 21;
+    for (int ring = 0; ring < rings; ++ring) {
+        const double y = 2.0 * ring / (rings - 1);
+        at += sprintf(at, "v -0.2 %g -0.2\nv -0.2 %g 0.2\nv 0.2 %g 0.2\nv 0.2 %g -0.2\n", y, y, y, y);
+    }
+    for (int ring = 0; ring + 1 < rings; ++ring)
+        for (int side = 0; side < 4; ++side) {
+            const int a = 4 * ring + side + 1, b = 4 * ring + (side + 1) % 4 + 1;
+            at += sprintf(at, "f %d %d %d %d\n", a, b, b + 4, a + 4);
+        }
+    at += sprintf(at, "f 4 3 2 1\nf 81 82 83 84\n");
+    return (size_t)(at - out);
+}
+
+static const char skeleton[] =
+    "{\"bones\":[{\"name\":\"lower\",\"parent\":-1,\"head\":[0,0.1,0]},"
+    "{\"name\":\"upper\",\"parent\":0,\"head\":[0,1,0],\"tail\":[0,1.9,0]}]}";
+
+static int stages = 0;
+static void count_stage(const char* stage, double fraction, void* user) {
+    CHECK(stage && *stage && fraction >= 0 && fraction <= 1);
+    ++*(int*)user;
+}
+
+static void stop(const char* stage, double fraction, void* user) {
+    (void)stage, (void)fraction;
+    snw_cancel((snw_context*)user);
+}
+
+int main(void) {
+    static char obj[16384];
+    const size_t size = write_bar(obj);
+    CHECK(snw_abi() == SNW_ABI);
+    CHECK(strchr(snw_version(), '.'));
+
+    snw_model* model = NULL;
+    CHECK(snw_model_open(obj, size, "bar.obj", NULL, NULL, 0, NULL, &model) == SNW_USAGE);
+    CHECK(!model && strstr(snw_error(), "skeleton"));
+    CHECK(snw_model_open(obj, size, "bar.obj", NULL, skeleton, strlen(skeleton), "bar.json", &model) == SNW_OK);
+    size_t vertices, triangles, joints;
+    snw_model_size(model, &vertices, &triangles, &joints);
+    CHECK(vertices == 84 && triangles == 20 * 8 + 4 && joints == 2);
+    CHECK(snw_model_positions(model)[4] == 0.0f && snw_model_triangles(model)[0] < 84);
+
+    snw_settings* settings = NULL;
+    CHECK(snw_settings_new(&settings) == SNW_OK);
+    CHECK(snw_settings_set(settings, "resolution", "64") == SNW_OK);
+    CHECK(snw_settings_set(settings, "resolution", "many") == SNW_USAGE && strstr(snw_error(), "resolution many"));
+    snw_bytes* text = NULL;
+    CHECK(snw_settings_command(settings, &text) == SNW_OK);
+    CHECK(strcmp((const char*)snw_bytes_data(text), "--resolution 64") == 0 && snw_bytes_size(text) == 15);
+    snw_bytes_free(text);
+
+    snw_context* context = NULL;
+    CHECK(snw_context_new(&context) == SNW_OK);
+    snw_binding* binding = NULL;
+    snw_context_progress(context, stop, context);
+    CHECK(snw_bind(model, settings, context, &binding) == SNW_CANCELLED && !binding);
+    snw_uncancel(context);
+    snw_context_progress(context, count_stage, &stages);
+    CHECK(snw_bind(model, settings, context, &binding) == SNW_OK);
+    CHECK(stages > 0);
+    for (size_t v = 0; v < vertices; ++v) CHECK(snw_binding_coverage(binding)[v] == 0);
+
+    snw_weights* weights = NULL;
+    CHECK(snw_weights_of(binding, model, settings, NULL, 0, context, NULL, &weights) == SNW_OK);
+    uint16_t row_joints[84 * 2];
+    float shares[84 * 2];
+    CHECK(snw_weights_rows(weights, 2, row_joints, shares) == SNW_OK);
+    for (size_t v = 0; v < vertices; ++v) {
+        const float y = snw_model_positions(model)[3 * v + 1];
+        CHECK(fabsf(shares[2 * v] + shares[2 * v + 1] - 1) < 1e-6f);
+        if (y < 0.7f) CHECK(row_joints[2 * v] == 0 && shares[2 * v] > 0.9f);
+        if (y > 1.3f) CHECK(row_joints[2 * v] == 1 && shares[2 * v] > 0.9f);
+    }
+
+    /* The upper bone a quarter turn about z: its end goes from (0, 2, 0) to (-1, 1, 0). */
+    double pose[20] = {0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1};
+    pose[12] = pose[13] = sqrt(0.5);
+    double matrices[24];
+    float posed[84 * 3];
+    CHECK(snw_pose_matrices(model, pose, matrices) == SNW_OK);
+    CHECK(snw_deform(model, weights, matrices, SNW_LINEAR_BLEND, NULL, posed, NULL) == SNW_OK);
+    CHECK(fabsf(posed[3 * 83] + 1) < 0.02f && fabsf(posed[3 * 83 + 1] - 1.2f) < 0.02f);
+
+    snw_bytes* glb = NULL;
+    CHECK(snw_save_glb(model, weights, settings, NULL, &glb) == SNW_OK);
+    CHECK(snw_bytes_size(glb) > 1000 && memcmp(snw_bytes_data(glb), "glTF", 4) == 0);
+    snw_model* again = NULL;
+    snw_weights* saved = NULL;
+    float difference[84];
+    CHECK(snw_model_open(snw_bytes_data(glb), snw_bytes_size(glb), "bar.glb", NULL, NULL, 0, NULL, &again) == SNW_OK);
+    CHECK(snw_model_weights(again, &saved) == SNW_OK);
+    CHECK(snw_weights_difference(weights, saved, difference) == SNW_OK);
+    for (size_t v = 0; v < vertices; ++v) CHECK(difference[v] < 1e-6f);
+
+    CHECK(snw_bind(NULL, settings, NULL, &binding) == SNW_USAGE && strstr(snw_error(), "model must not be null"));
+    snw_bytes_free(glb);
+    snw_weights_free(saved);
+    snw_weights_free(weights);
+    snw_model_free(again);
+    snw_context_free(context);
+    snw_settings_free(settings);
+    snw_model_free(model);
+    puts("capi: a bar bound, posed and saved from C");
+    return 0;
+}

@@ -1,0 +1,1 @@
+// Nothing: the functions of sinew.h are all there is to the module.
