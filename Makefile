@@ -7,10 +7,11 @@ FUZZ_SECONDS ?= 60
 # With no preset chosen by the caller, ccache speeds up rebuilds where it happens to be installed.
 export CMAKE_CXX_COMPILER_LAUNCHER ?= $(shell command -v ccache)
 
-.PHONY: help setup demo test bench evaluate fuzz format check clean
+.PHONY: help setup setup-web demo web web-test test bench evaluate fuzz format check clean
 
 help:
 	@echo "make demo     set up, build, generate a character, bind it; prints where the results are"
+	@echo "make web      set up and build the studio, the page over sinew as WebAssembly;  make web-test tests it in Chromium"
 	@echo "make test     set up, build and run everything that CI runs (about 35 minutes on 2 cores)"
 	@echo "make bench    build and run the benchmarks"
 	@echo "make evaluate weigh methods against the weights that artists shipped (needs the corpus)"
@@ -25,6 +26,22 @@ endif
 
 demo: setup
 	@scripts/demo
+
+setup-web:
+ifneq ($(SINEW_SETUP),skip)
+	@scripts/setup web
+endif
+
+web: setup-web
+	@scripts/web
+
+# What make test leaves out, because the core takes minutes to compile: the core in node against the command line, and
+# the page in Chromium.
+web-test: web
+	cmake --preset release
+	cmake --build --preset release -j $(JOBS) --target sinew_cli sinew_characters
+	cd web && npx --no-install vitest run
+	node web/e2e/studio.mjs
 
 test: setup
 	@scripts/test

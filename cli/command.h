@@ -98,5 +98,6 @@ void add_render(CLI::App& app, int& exit);
 void add_compare(CLI::App& app, int& exit);
 void add_transfer(CLI::App& app, int& exit);
 void add_cutout(CLI::App& app, int& exit);
+void add_studio(CLI::App& app, int& exit);
 
 }  // namespace sinew::cli

@@ -58,6 +58,7 @@ int main(int argc, char** argv) {
     add_compare(app, exit);
     add_transfer(app, exit);
     add_cutout(app, exit);
+    add_studio(app, exit);
     if (std::string known; argc > 1 && is_unknown_command(app, argv[1], known)) {
         fmt::print(stderr, "sinew: error: there is no command '{}' (commands: {})\n", argv[1], known);
         return bad_usage;

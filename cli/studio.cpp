@@ -1,0 +1,217 @@
+// sinew studio: the page, served to this machine alone.
+
+#include <arpa/inet.h>
+#include <fmt/core.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <random>
+#include <thread>
+
+#include "command.h"
+#include "sinew/io.h"
+#include "studio_site.h"
+
+namespace sinew::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Arguments {
+    std::string input, skeleton, page;
+    int port = 0;
+    bool no_open = false;
+};
+
+/// Where the page is: as said, else beside the program as it is installed or as it was built.
+Result<std::string> find_page(const std::string& said) {
+    if (!said.empty()) return said;
+    std::error_code failed;
+    const fs::path program = fs::read_symlink("/proc/self/exe", failed).parent_path();
+    for (const char* place : {"../share/sinew/studio", "../studio"})
+        if (fs::exists(program / place / "index.html", failed))
+            return (program / place).lexically_normal().string();
+    return Error{
+        ErrorCode::io,
+        "the studio's page was not found beside the program (make web builds it; --page says where it is)"};
+}
+
+/// The character and what belongs to it, under open/.
+Status add_input(Site& site, const Arguments& args, std::string& query) {
+    const auto add = [&](const fs::path& path, const std::string& name) -> Status {
+        Result<std::vector<std::byte>> bytes = io::read_file(path);
+        if (!bytes) return bytes.error();
+        site.files["open/" + name] = std::move(*bytes);
+        return Done{};
+    };
+    const auto encoded = [](const std::string& name) {
+        std::string out;
+        for (const unsigned char c : name)
+            out += std::isalnum(c) || c == '.' || c == '-' || c == '_' ? std::string(1, static_cast<char>(c))
+                                                                       : fmt::format("%{:02X}", c);
+        return out;
+    };
+    if (args.input.empty()) return Done{};
+    // Read once here, so that a mistake is said in the shell; and to know the files that it refers to.
+    Result<io::Scene> scene = io::load(args.input, {args.skeleton});
+    if (!scene) return scene.error();
+    const fs::path input(args.input), folder = input.has_parent_path() ? input.parent_path() : fs::path(".");
+    if (Status ok = add(input, input.filename().string()); !ok) return ok;
+    query = "?open=" + encoded(input.filename().string());
+    for (const fs::path& file : io::external_files(*scene)) {
+        const std::string name = file.lexically_proximate(folder).generic_string();
+        if (Status ok = add(file, name); !ok) return ok;
+        query += "&with=" + encoded(name);
+    }
+    if (!args.skeleton.empty()) {
+        const std::string name = fs::path(args.skeleton).filename().string();
+        if (Status ok = add(args.skeleton, name); !ok) return ok;
+        query += "&skeleton=" + encoded(name);
+    }
+    return Done{};
+}
+
+/// 128 bits that nobody else knows.
+std::string secret() {
+    std::random_device device;
+    std::string out;
+    for (int i = 0; i < 4; ++i) out += fmt::format("{:08x}", device());
+    return out;
+}
+
+struct Socket {
+    int at = -1;
+    explicit Socket(int descriptor) : at(descriptor) {}
+    Socket(const Socket&) = delete;
+    ~Socket() {
+        if (at >= 0) ::close(at);
+    }
+};
+
+Error system_error(const std::string& what) { return {ErrorCode::io, what + ": " + std::strerror(errno)}; }
+
+void send_all(int to, const void* data, std::size_t size) {
+    const auto* at = static_cast<const char*>(data);
+    while (size > 0) {
+        const ssize_t put = ::send(to, at, size, MSG_NOSIGNAL);
+        if (put < 0 && errno == EINTR) continue;
+        if (put <= 0) return;
+        at += put;
+        size -= static_cast<std::size_t>(put);
+    }
+}
+
+/// One request, one answer. Who says nothing for ten seconds is hung up on.
+void converse(const Site& site, int to) {
+    const Socket socket(to);
+    const timeval patience{10, 0};
+    ::setsockopt(to, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    ::setsockopt(to, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    std::string request;
+    char chunk[4096];
+    while (!is_whole(request)) {
+        const ssize_t got = ::recv(to, chunk, sizeof chunk, 0);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return;
+        request.append(chunk, static_cast<std::size_t>(got));
+    }
+    const Answer answer = answer_to(site, request);
+    send_all(to, answer.head.data(), answer.head.size());
+    if (answer.body) send_all(to, answer.body->data(), answer.body->size());
+}
+
+/// Hands the address to the desktop's browser; without a desktop nothing happens.
+void open_browser(const std::string& url) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+        // Twice, so that whoever shows the page is nobody's child here.
+        if (::fork() == 0) {
+            ::execlp("xdg-open", "xdg-open", url.c_str(), static_cast<char*>(nullptr));
+            ::_exit(127);
+        }
+        ::_exit(0);
+    }
+    int status = 0;
+    if (child > 0) ::waitpid(child, &status, 0);
+}
+
+int run_studio(const Arguments& args) {
+    Site site;
+    const Result<std::string> page = find_page(args.page);
+    if (!page) return fail(page.error());
+    if (Status ok = add_page(site, *page); !ok) return fail(ok.error());
+    std::string query;
+    if (Status ok = add_input(site, args, query); !ok) return fail(ok.error());
+    site.secret = secret();
+
+    const Socket listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (listener.at < 0) return fail(system_error("no socket"));
+    const int yes = 1;
+    ::setsockopt(listener.at, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<std::uint16_t>(args.port));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (::bind(listener.at, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+        return fail(system_error(fmt::format("port {} (--port 0 takes one that is free)", args.port)));
+    socklen_t size = sizeof address;
+    ::getsockname(listener.at, reinterpret_cast<sockaddr*>(&address), &size);
+    site.port = ntohs(address.sin_port);
+    if (::listen(listener.at, 64) != 0) return fail(system_error("listen"));
+
+    const std::string url = fmt::format("http://127.0.0.1:{}/{}/{}", site.port, site.secret, query);
+    fmt::print("sinew studio is at {}\nCtrl-C ends it.\n", url);
+    std::fflush(stdout);
+    if (!args.no_open) open_browser(url);
+
+    static std::atomic<int> open{0};
+    constexpr int most = 64;
+    for (;;) {
+        const int to = ::accept4(listener.at, nullptr, nullptr, SOCK_CLOEXEC);
+        if (to < 0) {
+            if (errno == EINTR || errno == ECONNABORTED) continue;
+            return fail(system_error("accept"));
+        }
+        if (open >= most) {
+            ::close(to);
+            continue;
+        }
+        ++open;
+        // The site outlives them: this loop ends with the process.
+        std::thread([&site, to] {
+            converse(site, to);
+            --open;
+        }).detach();
+    }
+}
+
+}  // namespace
+
+void add_studio(CLI::App& app, int& exit) {
+    auto args = std::make_shared<Arguments>();
+    CLI::App* c = app.add_subcommand(
+        "studio",
+        "Opens the studio in a browser: bind, tune, pose and paint a character while looking at it.\n"
+        "The page computes everything itself; this program gives it to this machine alone.\n\n"
+        "  sinew studio\n"
+        "  sinew studio hero.glb\n"
+        "  sinew studio scan.obj --skeleton scan.json\n"
+        "  sinew studio --no-open --port 8000\n");
+    c->add_option("input", args->input, "GLB, glTF or VRM; OBJ with --skeleton; none: choose in the page");
+    c->add_option("--skeleton", args->skeleton, "Skeleton JSON or TGF, for a mesh that has no skeleton");
+    c->add_option("--port", args->port, "Port on 127.0.0.1; 0 = one that is free")
+        ->check(CLI::Range(0, 65535))
+        ->capture_default_str();
+    c->add_flag("--no-open", args->no_open, "Only say the address");
+    c->add_option("--page", args->page, "Folder of the page, if it is not beside the program");
+    c->callback([args, &exit] { exit = run_studio(*args); });
+}
+
+}  // namespace sinew::cli

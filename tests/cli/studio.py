@@ -1,0 +1,140 @@
+"""sinew studio: what its server gives and refuses, by plain sockets."""
+import re
+import signal
+import socket
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+import make
+import support
+
+
+class Studio(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.at = Path(folder.name)
+        page = self.at / "page"
+        (page / "assets").mkdir(parents=True)
+        (page / "index.html").write_text("<p>here</p>")
+        (page / "assets" / "core.wasm").write_bytes(b"\0asm")
+        (self.at / "secret.txt").write_text("not yours")
+        self.page = page
+        self.process = None
+
+    def tearDown(self):
+        if self.process:
+            self.process.send_signal(signal.SIGINT)
+            self.process.wait(10)
+            self.process.stdout.close()
+            self.process.stderr.close()
+
+    def start(self, *args):
+        self.process = subprocess.Popen(
+            [support.SINEW, "studio", "--no-open", "--page", self.page, *args],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
+        line = self.process.stdout.readline()
+        found = re.match(r"sinew studio is at http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})/(\S*)$", line)
+        self.assertTrue(found, line or "the program ended")
+        self.port, self.secret, self.query = int(found[1]), found[2], found[3]
+
+    def send(self, data):
+        with socket.create_connection(("127.0.0.1", self.port), timeout=20) as s:
+            s.sendall(data)
+            s.shutdown(socket.SHUT_WR)
+            out = b""
+            while chunk := s.recv(65536):
+                out += chunk
+        head, _, body = out.partition(b"\r\n\r\n")
+        return head.decode(), body
+
+    def get(self, path, method="GET", host=None):
+        host = f"127.0.0.1:{self.port}" if host is None else host
+        return self.send(f"{method} {path} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+
+    def status(self, *args, **named):
+        head, body = self.get(*args, **named)
+        return int(head.split()[1]), body
+
+    def test_gives_the_page_and_nothing_else(self):
+        self.start()
+        root = f"/{self.secret}/"
+        self.assertEqual(self.status(root), (200, b"<p>here</p>"))
+        self.assertEqual(self.status(root + "?open=x"), (200, b"<p>here</p>"))
+        self.assertEqual(self.status(root + "assets/core.wasm"), (200, b"\0asm"))
+        self.assertEqual(self.status(root + "assets%2Fcore.wasm"), (200, b"\0asm"))
+        for path in ("/", "/index.html", "/" + "0" * 32 + "/", root + "../secret.txt", root + "..%2fsecret.txt",
+                     root + "/etc/passwd", root + "assets/", root + "assets", root + "open/hero.glb"):
+            self.assertEqual(self.status(path), (404, b""), path)
+        self.assertEqual(self.status(root + "%zz")[0], 400)
+
+    def test_tells_browsers_what_the_page_may_do(self):
+        self.start()
+        head, body = self.get(f"/{self.secret}/assets/core.wasm", method="HEAD")
+        self.assertEqual(body, b"")
+        for line in ("Content-Type: application/wasm", "Content-Length: 4", "Cross-Origin-Opener-Policy: same-origin",
+                     "Cross-Origin-Embedder-Policy: require-corp", "Cross-Origin-Resource-Policy: same-origin",
+                     "X-Content-Type-Options: nosniff"):
+            self.assertIn(line, head)
+        self.assertRegex(head, r"Content-Security-Policy: default-src 'none'; .*frame-ancestors 'none'")
+        self.assertNotIn("unsafe-eval'; ", head.replace("wasm-unsafe-eval", ""))
+
+    def test_refuses_other_hosts(self):
+        self.start()
+        root = f"/{self.secret}/"
+        self.assertEqual(self.status(root, host=f"localhost:{self.port}")[0], 200)
+        for host in ("evil.example", f"evil.example:{self.port}", "127.0.0.1", f"127.0.0.1:{self.port + 1}", "",
+                     f"127.0.0.1:{self.port}.evil.example"):
+            self.assertEqual(self.status(root, host=host)[0], 403, host)
+        twice = f"GET {root} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nHost: evil.example\r\n\r\n"
+        self.assertIn(" 403 ", self.send(twice.encode())[0])
+        self.assertIn(" 403 ", self.send(f"GET {root} HTTP/1.1\r\n\r\n".encode())[0])
+
+    def test_lives_through_what_is_no_request(self):
+        self.start()
+        for data in (b"\r\n\r\n", b"GET\r\n\r\n", b"GET /\r\n\r\n", b"GET / HTTP/1.1\r\nHost", bytes(range(256)),
+                     b"GET / SPDY/9\r\nHost: x\r\n\r\n", b"", b"\0" * 100 + b"\r\n\r\n", b"G" * 20000):
+            self.send(data)
+        self.assertIn(" 431 ", self.send(b"GET / HTTP/1.1\r\nX: " + b"x" * 20000)[0])
+        for method in ("POST", "PUT", "DELETE", "OPTIONS", "get"):
+            self.assertEqual(self.status(f"/{self.secret}/", method=method)[0], 405)
+        self.assertEqual(self.status(f"/{self.secret}/")[0], 200)
+
+    def test_answers_while_somebody_says_nothing(self):
+        self.start()
+        with socket.create_connection(("127.0.0.1", self.port)):
+            self.assertEqual(self.status(f"/{self.secret}/")[0], 200)
+
+    def test_listens_on_this_machine_only(self):
+        self.start()
+        rows = Path("/proc/net/tcp").read_text().splitlines()[1:]
+        here = [row.split()[1] for row in rows if row.split()[3] == "0A" and row.split()[1].endswith(f":{self.port:04X}")]
+        self.assertEqual(here, [f"0100007F:{self.port:04X}"])
+
+    def test_gives_the_character_with_its_files(self):
+        model = self.at / "my hero.glb"
+        make.glb(model)
+        self.start(model)
+        self.assertEqual(self.query, "?open=my%20hero.glb")
+        self.assertEqual(self.status(f"/{self.secret}/open/my%20hero.glb"), (200, model.read_bytes()))
+
+    def test_says_what_is_wrong_before_it_serves(self):
+        broken = self.at / "broken.glb"
+        broken.write_bytes(b"glTF")
+        for args, code, words in (((broken,), 3, "broken.glb"), ((self.at / "none.glb",), 3, "none.glb"),
+                                  (("--page", self.at), 3, "index.html"), (("--port", "70000"), 2, "port")):
+            done = support.sinew("studio", "--no-open", *(() if "--page" in args else ("--page", self.page)), *args)
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertIn(words, done.stderr)
+
+    def test_a_port_that_is_taken_is_said(self):
+        self.start()
+        done = support.sinew("studio", "--no-open", "--page", self.page, "--port", self.port)
+        self.assertEqual(done.returncode, 3)
+        self.assertRegex(done.stderr, r"port \d+ .*in use")
+
+
+if __name__ == "__main__":
+    support.main()

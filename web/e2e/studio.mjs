@@ -1,0 +1,390 @@
+// The page as a person uses it, in Debian's Chromium: open, bind, tune, pose, paint, undo, export, and what goes wrong.
+// The exported file must be the command line's, byte for byte.
+//
+//   node web/e2e/studio.mjs [--pictures FOLDER] [--measure]
+//
+// SINEW is the program (build/release/sinew), CHROMIUM the browser. Ends with "N passed, N failed".
+import {execFileSync, spawn} from 'node:child_process';
+import {mkdtempSync, readFileSync, existsSync, mkdirSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {chromium} from 'playwright-core';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const sinew = process.env.SINEW ?? join(root, 'build/release/sinew');
+const browserPath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const samples = join(root, 'build/studio/samples');
+const option = (name) => process.argv.includes(name) && process.argv[process.argv.indexOf(name) + 1];
+const pictures = option('--pictures');
+if (pictures) mkdirSync(pictures, {recursive: true});
+const at = mkdtempSync(join(tmpdir(), 'sinew-studio-'));
+for (const needed of [sinew, browserPath, samples])
+  if (!existsSync(needed)) {
+    console.log(`skipped: there is no ${needed}`);
+    process.exit(77);
+  }
+
+// `sinew studio` itself serves the page.
+const serve = (...args) => new Promise((resolve, reject) => {
+  const process = spawn(sinew, ['studio', '--no-open', '--page', join(root, 'build/studio'), ...args]);
+  let said = '';
+  process.stdout.on('data', (text) => {
+    said += text;
+    const url = /is at (\S+)/.exec(said)?.[1];
+    if (url) resolve({url, close: () => process.kill('SIGINT')});
+  });
+  process.stderr.on('data', (text) => (said += text));
+  process.on('exit', () => reject(new Error(`sinew studio ended: ${said}`)));
+});
+
+const server = await serve();
+const browser = await chromium.launch({
+  executablePath: browserPath,
+  args: ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
+});
+let problems = [];
+let page;
+async function fresh(url = server.url, scheme = 'dark') {
+  await page?.close();
+  const context = await browser.newContext({viewport: {width: 1280, height: 720}, colorScheme: scheme, acceptDownloads: true});
+  page = await context.newPage();
+  problems = [];
+  page.on('pageerror', (error) => problems.push(String(error)));
+  page.on('console', (m) => m.type() === 'error' && problems.push(m.text()));
+  page.on('request', (r) => !r.url().startsWith(new URL(url).origin) && !r.url().startsWith('blob:') && problems.push(`asked for ${r.url()}`));
+  await page.goto(url);
+  await until(() => document.documentElement.dataset.ready === 'yes');
+}
+// Not waitForFunction: that evaluates text, which the page's CSP forbids.
+async function until(test, what, limit = 60000) {
+  const end = Date.now() + limit;
+  while (!(await page.evaluate(test, what))) {
+    if (Date.now() > end) throw new Error(`waited in vain for ${test} ${JSON.stringify(await state())}`);
+    await new Promise((r) => setTimeout(r, 30));
+  }
+}
+const state = () => page.evaluate(() => {
+  const {rows, frames, ...rest} = window.studio.state();
+  return {...rest, sum: rows ? rows.shares.reduce((s, w, i) => s + w * (1 + (i % 7)), 0) : 0};
+});
+const settled = () => until(() => !window.studio.state().working);
+async function open(name) {
+  await page.setInputFiles('#files', join(samples, `${name}.glb`));
+  await until((n) => document.getElementById('file-name').value === `${n}.glb` && !window.studio.state().working, name);
+}
+async function bind(resolution = '64') {
+  await page.getByLabel('Resolution').selectOption(resolution);
+  await page.click('#bind');
+  await until(() => window.studio.state().bound && !window.studio.state().working);
+  await settled();
+}
+async function exported() {
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click('#export')]);
+  const to = join(at, download.suggestedFilename());
+  await download.saveAs(to);
+  return readFileSync(to);
+}
+/** What the command that the page shows writes. */
+async function byCommand(name) {
+  const words = (await page.inputValue('#command')).match(/'[^']*'|\S+/g).map((w) => w.replaceAll("'", ''));
+  const out = join(at, 'command.glb');
+  const args = words.slice(1).map((w) => (w === `${name}.glb` ? join(samples, w) : w === `${name}.skinned.glb` ? out : w));
+  const edits = args.indexOf('--edits');
+  if (edits > 0) {
+    const [download] = await Promise.all([page.waitForEvent('download'), page.click('#export-edits')]);
+    args[edits + 1] = join(at, 'edits.json');
+    await download.saveAs(args[edits + 1]);
+  }
+  execFileSync(sinew, [...args, '--quiet']);
+  return readFileSync(out);
+}
+const picture = async (name) => pictures && (await page.waitForTimeout(300), await page.screenshot({path: join(pictures, `${name}.png`)}));
+function is(found, wanted, what) {
+  if (found !== wanted) throw new Error(`${what}: ${JSON.stringify(found)} and not ${JSON.stringify(wanted)}`);
+}
+function holds(truth, what) {
+  if (!truth) throw new Error(what);
+}
+const slide = (label, value) => page.getByLabel(label, {exact: true}).evaluate((input, v) => {
+  input.value = v;
+  input.dispatchEvent(new Event('input', {bubbles: true}));
+  input.dispatchEvent(new Event('change', {bubbles: true}));
+}, String(value));
+const select = (name) => page.locator('#joint-list li', {has: page.getByText(name, {exact: true})}).click();
+
+const tests = {
+  async 'an empty page says what to do'() {
+    holds(await page.getByText('Drop a character here').isVisible(), 'no invitation');
+    holds(await page.evaluate(() => crossOriginIsolated), 'the page is not isolated');
+    await picture('empty');
+  },
+  ...Object.fromEntries(['biped', 'caped', 'quadruped', 'robot'].map((name) => [
+    `${name}: what is exported is what the command line writes`,
+    async () => {
+      await open(name);
+      await bind();
+      await slide('Hardness α', 0.35);
+      await settled();
+      await until(() => document.getElementById('command').value.includes('--falloff 0.35'));
+      holds((await exported()).equals(await byCommand(name)), 'the files differ');
+    },
+  ])),
+  async 'moving a slider moves weights at once, and undo takes it back'() {
+    await open('biped');
+    await bind();
+    const before = (await state()).sum;
+    await slide('Hardness α', 0.8);
+    await settled();
+    const after = (await state()).sum;
+    holds(before !== after, 'nothing changed');
+    await page.keyboard.press('Control+z');
+    await settled();
+    is((await state()).sum, before, 'after undo');
+    await page.keyboard.press('Control+Shift+z');
+    await settled();
+    is((await state()).sum, after, 'after redo');
+  },
+  async 'a joint has its own hardness, and may be excluded'() {
+    await open('biped');
+    await bind();
+    await select('lower_arm_L');
+    const before = (await state()).sum;
+    await slide('Hardness here', 1);
+    await settled();
+    holds((await state()).sum !== before, 'nothing changed');
+    holds((await exported()).equals(await byCommand('biped')), 'the files differ');
+    await page.getByLabel('Moves skin').uncheck();
+    await until(() => window.studio.state().stale);
+    await page.click('#bind');
+    await until(() => !window.studio.state().stale && !window.studio.state().working);
+    const j = (await state()).joint;
+    is(await page.evaluate((n) => [...window.studio.state().rows.joints].some((x, i) => x === n && window.studio.state().rows.shares[i] > 0), j),
+       false, 'weights on an excluded joint');
+  },
+  async 'a pose moves the character, and the bind pose brings it back'() {
+    await open('biped');
+    await bind();
+    const shot = () => page.locator('#view canvas').screenshot();
+    const still = await shot();
+    await page.getByLabel('Pose', {exact: true}).selectOption({index: 1});
+    await settled();
+    await page.waitForTimeout(200);
+    holds(!still.equals(await shot()), 'nothing moved');
+    await page.getByLabel('Skinning').selectOption('dqs');
+    await settled();
+    await picture('pose');
+    await page.getByRole('button', {name: 'Bind pose'}).click();
+    await settled();
+    await page.waitForTimeout(200);
+    holds(still.equals(await shot()), 'it did not come back');
+  },
+  async 'the handle turns a joint'() {
+    await open('robot');
+    await bind();
+    await select('upper_arm_L');
+    await page.keyboard.press('r');
+    await page.waitForTimeout(200);
+    const box = await page.locator('#view canvas').boundingBox();
+    // Drags across the middle of the view until the handle is caught.
+    const spot = await page.evaluate(() => window.studio.handleAt());
+    for (const d of [38, 44, 50, 56, 62, 70]) {
+      await page.mouse.move(box.x + spot.x + d, box.y + spot.y);
+      await page.mouse.down();
+      await page.mouse.move(box.x + spot.x + d, box.y + spot.y + 40, {steps: 4});
+      await page.mouse.up();
+      if (Object.keys((await state()).doc.pose).length) break;
+    }
+    const pose = (await state()).doc.pose;
+    holds(Object.keys(pose).length === 1, 'no joint was turned');
+    await settled();
+    await page.keyboard.press('Control+z');
+    is(Object.keys((await state()).doc.pose).length, 0, 'turned joints after undo');
+  },
+  async 'a stroke paints, is one step, and goes into the exported file'() {
+    await open('biped');
+    await bind();
+    await select('chest');
+    await page.keyboard.press('p');
+    const box = await page.locator('#view canvas').boundingBox();
+    const before = (await state()).sum;
+    const [x, y] = [box.x + box.width / 2, box.y + box.height * 0.42];
+    await page.mouse.move(x, y);
+    await page.mouse.down();
+    await page.mouse.move(x + 25, y + 10, {steps: 6});
+    await page.mouse.up();
+    await settled();
+    const {doc, sum} = await state();
+    is(doc.edits.length, 1, 'edits');
+    holds(doc.edits[0].select.length > 1, 'the stroke is one point');
+    holds(sum !== before, 'nothing was painted');
+    await page.getByRole('button', {name: 'Mirror from left'}).click();
+    await settled();
+    await picture('paint');
+    holds((await exported()).equals(await byCommand('biped')), 'the files differ');
+    await page.keyboard.press('Control+z');
+    await page.keyboard.press('Control+z');
+    await settled();
+    is((await state()).sum, before, 'after undo');
+  },
+  async 'every view can be shown'() {
+    await open('caped');
+    await bind();
+    await select('hips');
+    for (const name of ['Joints', 'Weight', 'Distance', 'How bound', 'Material']) {
+      await page.getByRole('button', {name, exact: true}).click();
+      await settled();
+    }
+    await page.getByRole('button', {name: 'Distance', exact: true}).click();
+    await until(() => document.getElementById('legend').textContent.includes('Distance from hips'));
+    await picture('distance');
+  },
+  async 'what was exported opens again, and is compared with'() {
+    await open('caped');
+    await bind();
+    const file = join(at, 'again.glb');
+    writeFileSync(file, await exported());
+    await page.setInputFiles('#files', file);
+    await until(() => document.getElementById('file-name').value === 'again.glb' && !window.studio.state().working);
+    holds(await page.getByText('has weights of its own').isVisible(), 'its weights were not seen');
+    await bind();
+    await page.keyboard.press('6');
+    await settled();
+    holds(await page.getByText('Same strongest joint').isVisible(), 'no comparison');
+    await page.getByLabel('Keeps the weights of the file').count();
+    await picture('compare');
+  },
+  async 'a broken file is an error that says what is wrong, and the character stays'() {
+    await open('robot');
+    const {vertices} = await state();
+    const broken = join(at, 'broken.glb');
+    writeFileSync(broken, readFileSync(join(samples, 'biped.glb')).subarray(0, 3000));
+    await page.setInputFiles('#files', broken);
+    await page.locator('#error').waitFor({state: 'visible'});
+    holds((await page.locator('#error').textContent()).includes('roken.glb'), 'the message does not name the file');
+    await picture('error');
+    is((await state()).vertices, vertices, 'vertices');
+    await page.setInputFiles('#files', {name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('hello')});
+    await until(() => document.getElementById('error').textContent.includes('there is no character'));
+    await bind();
+    problems = [];
+  },
+  async 'a wrong option is refused with its rule'() {
+    await open('robot');
+    await page.getByText('More options').click();
+    await page.getByLabel('Penalty').fill('0.5');
+    await page.getByLabel('Penalty').press('Tab');
+    await page.click('#bind');
+    await page.locator('#error').waitFor({state: 'visible'});
+    holds(/penalty/i.test(await page.locator('#error').textContent()), 'the rule is not named');
+  },
+  async 'a binding can be stopped'() {
+    await open('caped');
+    await page.getByLabel('Resolution').selectOption('512');
+    await page.click('#bind');
+    await page.locator('#cancel').click({timeout: 20000});
+    await until(() => document.getElementById('busy').hidden && !window.studio.state().working);
+    is((await state()).bound, false, 'bound');
+    await bind('32');
+  },
+  async 'a mesh opens with its skeleton'() {
+    const obj = 'v 0 0 0\nv 0.2 0 0\nv 0.2 0 0.2\nv 0 0 0.2\nv 0 1 0\nv 0.2 1 0\nv 0.2 1 0.2\nv 0 1 0.2\n' +
+      'f 1 2 3 4\nf 8 7 6 5\nf 1 5 6 2\nf 2 6 7 3\nf 3 7 8 4\nf 4 8 5 1\n';
+    const bones = '{"bones":[{"name":"a","head":[0.1,0.1,0.1],"tail":[0.1,0.9,0.1]}]}';
+    await page.setInputFiles('#files', [
+      {name: 'bar.obj', mimeType: 'text/plain', buffer: Buffer.from(obj)},
+      {name: 'bar.json', mimeType: 'application/json', buffer: Buffer.from(bones)},
+    ]);
+    await until(() => window.studio.state().vertices === 8 && !window.studio.state().working);
+    await bind('32');
+    holds((await page.inputValue('#command')).includes('--skeleton bar.json'), 'the command lacks the skeleton');
+  },
+  async 'sinew studio FILE opens it'() {
+    const second = await serve(join(samples, 'robot.glb'));
+    try {
+      await fresh(second.url, 'light');
+      await until(() => window.studio.state().vertices > 0 && !window.studio.state().working);
+      await bind();
+      await picture('light');
+    } finally {
+      second.close();
+    }
+  },
+  async 'a narrow window shows everything'() {
+    await page.setViewportSize({width: 820, height: 1100});
+    await open('biped');
+    await bind();
+    for (const id of ['left', 'stage', 'right']) {
+      const box = await page.locator(`#${id}`).boundingBox();
+      holds(box.width >= 180 && box.x >= 0 && box.x + box.width <= 821, `#${id} does not fit`);
+    }
+    await picture('tablet');
+  },
+};
+
+async function measure() {
+  const out = [];
+  for (const resolution of ['128', '256']) {
+    await fresh();
+    await open('caped');
+    await bind(resolution);
+    const {seconds} = await state();
+    const report = join(at, 'report.json');
+    execFileSync(sinew, ['bind', join(samples, 'caped.glb'), '-o', join(at, 'm.glb'), '--resolution', resolution, '--quiet',
+                         '--threads', '1', '--report', report]);
+    const s = JSON.parse(readFileSync(report)).seconds;
+    const native = s.total - s.load - s.save - s.weights;
+    out.push(`bind caped at ${resolution}: page ${seconds.toFixed(2)} s, native on one thread ${native.toFixed(2)} s, ratio ${(seconds / native).toFixed(2)}`);
+  }
+  const times = await page.evaluate(async () => {
+    const {core} = window.studio;
+    const took = [];
+    for (let i = 0; i < 20; ++i) {
+      const start = performance.now();
+      await core.weigh([['falloff', String(0.1 + i / 40)]], '');
+      took.push(performance.now() - start);
+    }
+    return took.sort((a, b) => a - b);
+  });
+  out.push(`falloff again, 20,537 vertices, with rows to the page: median ${times[10].toFixed(1)} ms, most ${times[19].toFixed(1)} ms`);
+  const posed = await page.evaluate(async () => {
+    const {core} = window.studio;
+    const joints = new Float64Array(64 * 10);
+    for (let j = 0; j < 64; ++j) joints.set([0, 0, 0, 1, 0, 0, 0, 1, 1, 1], j * 10), (joints[j * 10] = 0.05);
+    const took = [];
+    for (let i = 0; i < 20; ++i) {
+      const start = performance.now();
+      await core.deform(await core.matricesOf({joints}), false, true);
+      took.push(performance.now() - start);
+    }
+    return took.sort((a, b) => a - b);
+  });
+  out.push(`a pose, with normals: median ${posed[10].toFixed(1)} ms, most ${posed[19].toFixed(1)} ms`);
+  console.log(out.join('\n'));
+}
+
+let [passed, failed] = [0, 0];
+const only = option('--only');
+if (process.argv.includes('--measure')) {
+  await measure();
+} else {
+  for (const [name, test] of Object.entries(tests)) {
+    if (only && !name.includes(only)) continue;
+    const start = Date.now();
+    try {
+      await fresh();
+      await test();
+      holds(!problems.length || name.includes('wrong') || name.includes('stopped'), `the page complained: ${problems.join('; ')}`);
+      ++passed;
+      console.log(`ok    ${name} (${Date.now() - start} ms)`);
+    } catch (error) {
+      ++failed;
+      console.log(`FAIL  ${name}: ${error.message}`);
+      if (pictures) await page.screenshot({path: join(pictures, `failed-${failed}.png`)}).catch(() => {});
+    }
+  }
+  console.log(`${passed} passed, ${failed} failed`);
+}
+await browser.close();
+server.close();
+process.exit(failed ? 1 : 0);

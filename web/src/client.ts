@@ -1,0 +1,77 @@
+// The core as promises. A binding that is cancelled takes its worker with it: one thread has nobody to listen.
+import {CoreError, type Core, type OpenFile, type Settings} from './core';
+import type {Answer, Request} from './worker';
+
+type Opened = ReturnType<Core['open']>;
+
+export class Client {
+  private worker!: Worker;
+  private next = 1;
+  private waiting = new Map<number, {resolve: (v: unknown) => void; reject: (e: Error) => void}>();
+  private onProgress: (stage: string, fraction: number) => void = () => {};
+  private opened: OpenFile | null = null;
+
+  constructor() {
+    this.start();
+  }
+
+  options = () => this.call<ReturnType<Core['options']>>('options');
+  version = () => this.call<string>('version');
+  describe = (settings: Settings) => this.call<ReturnType<Core['describe']>>('describe', settings);
+  weigh = (settings: Settings, edits: string) => this.call<ReturnType<Core['weigh']>>('weigh', settings, edits);
+  useOwn = () => this.call<void>('useOwn');
+  matricesOf = (pose: Parameters<Core['matricesOf']>[0]) => this.call<Float64Array>('matricesOf', pose);
+  deform = (matrices: Float64Array, dual: boolean, normals: boolean) =>
+    this.call<ReturnType<Core['deform']>>('deform', matrices, dual, normals);
+  distances = (settings: Settings, joint: number) => this.call<Float32Array>('distances', settings, joint);
+  saveGlb = (settings: Settings) => this.call<ReturnType<Core['saveGlb']>>('saveGlb', settings);
+  saveWeights = () => this.call<Uint8Array>('saveWeights');
+  command = (settings: Settings) => this.call<string>('command', settings);
+
+  async open(file: OpenFile): Promise<Opened> {
+    const opened = await this.call<Opened>('open', file);
+    this.opened = file;
+    return opened;
+  }
+
+  bind(settings: Settings, progress: (stage: string, fraction: number) => void) {
+    this.onProgress = progress;
+    return this.call<ReturnType<Core['bind']>>('bind', settings);
+  }
+
+  /** Stops whatever runs and opens the character again. What was bound is gone. */
+  async cancel(): Promise<void> {
+    this.worker.terminate();
+    const waiting = [...this.waiting.values()];
+    this.waiting.clear();
+    this.start();
+    const opened = this.opened ? this.call<Opened>('open', this.opened) : null;
+    for (const {reject} of waiting) reject(new CoreError('cancelled', 'stopped'));
+    await opened;
+  }
+
+  private start() {
+    this.worker = new Worker(new URL('./worker.ts', import.meta.url), {type: 'module'});
+    this.worker.onmessage = ({data}: MessageEvent<Answer>) => {
+      if ('progress' in data) return this.onProgress(data.progress.stage, data.progress.fraction);
+      const waiting = this.waiting.get(data.id);
+      this.waiting.delete(data.id);
+      if (!waiting) return;
+      if ('error' in data) waiting.reject(new CoreError(data.error.status, data.error.message));
+      else waiting.resolve(data.value);
+    };
+    this.worker.onerror = (event) => {
+      const error = new CoreError('internal', `the core could not start: ${event.message || 'its file did not load'}`);
+      for (const {reject} of this.waiting.values()) reject(error);
+      this.waiting.clear();
+    };
+  }
+
+  private call<T>(name: keyof Core, ...args: unknown[]): Promise<T> {
+    const id = this.next++;
+    return new Promise<T>((resolve, reject) => {
+      this.waiting.set(id, {resolve: resolve as (v: unknown) => void, reject});
+      this.worker.postMessage({id, call: name, args} satisfies Request);
+    });
+  }
+}

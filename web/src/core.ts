@@ -1,0 +1,451 @@
+// sinew.h in TypeScript: handles as numbers, text and arrays copied in and out. Knows neither page nor worker.
+
+/** The module that emscripten makes of web/core. */
+export interface CoreModule {
+  HEAPU8: Uint8Array;
+  FS: {
+    mkdirTree(path: string): void;
+    writeFile(path: string, data: Uint8Array): void;
+    unlink(path: string): void;
+    rmdir(path: string): void;
+    readdir(path: string): string[];
+    isDir(mode: number): boolean;
+    stat(path: string): {mode: number};
+  };
+  addFunction(f: (...args: number[]) => void, signature: string): number;
+  UTF8ToString(at: number): string;
+  stringToUTF8(text: string, at: number, size: number): void;
+  lengthBytesUTF8(text: string): number;
+  _malloc(size: number): number;
+  _free(at: number): void;
+  [name: `_snw_${string}`]: (...args: number[]) => number;
+}
+
+/** Options by the words of the command line, in the order in which they are set. */
+export type Settings = [name: string, value: string][];
+
+export interface Joint {
+  name: string;
+  parent: number;
+  position: [number, number, number];
+  axes: [number, number, number][];
+  deforms: boolean;
+  reason: string;
+  tail?: [number, number, number];
+}
+
+export interface Material {
+  colour: [number, number, number, number];
+  image: number;
+  repeats: boolean;
+  offset: [number, number];
+  scale: [number, number];
+  rotation: number;
+  cutoff: number;
+  blends: boolean;
+  double_sided: boolean;
+}
+
+/** What snw_model_json says. */
+export interface ModelInfo {
+  counts: Record<string, number>;
+  defects: Record<string, number>;
+  box: [[number, number, number], [number, number, number]];
+  joints: Joint[];
+  bones: number[][];
+  primitives: {name: string; mesh: string; material: number; first_triangle: number; triangle_count: number}[];
+  materials: Material[];
+  images: {mime: string; bytes: number}[];
+  clips: {name: string; start: number; end: number}[];
+  weights: boolean;
+  warnings: string[];
+}
+
+/** One row of snw_settings_json. */
+export interface Option {
+  name: string;
+  kind: 'number' | 'whole' | 'choice' | 'flag' | 'range';
+  group: string;
+  choices: string[];
+  help: string;
+  value: string;
+  methods?: Record<string, {summary: string; presets: Record<string, string>}>;
+}
+
+/** V × width, strongest first. */
+export interface Rows {
+  width: number;
+  joints: Uint16Array;
+  shares: Float32Array;
+}
+
+export interface NamedPose {
+  name: string;
+  pose: number[];
+}
+
+export interface OpenFile {
+  name: string;
+  bytes: Uint8Array;
+  /** Files that lie beside it, by path from its folder. */
+  beside?: {path: string; bytes: Uint8Array}[];
+  skeleton?: {name: string; bytes: Uint8Array};
+}
+
+/** A call that failed: what kind of thing went wrong, and one sentence. */
+export class CoreError extends Error {
+  constructor(
+    readonly status: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+const STATUS = ['ok', 'usage', 'input', 'too_large', 'io', 'cancelled', 'internal'];
+const FOLDER = '/model';
+const MOST_SHOWN = 8;
+
+export class Core {
+  private readonly out: number;
+  private model = 0;
+  private binding = 0;
+  private weights = 0;
+  private own = 0;
+  private vertices = 0;
+  private jointCount = 0;
+
+  constructor(private readonly m: CoreModule) {
+    this.out = m._malloc(16);
+  }
+
+  version(): string {
+    return this.m.UTF8ToString(this.m._snw_version());
+  }
+
+  options(): Option[] {
+    this.check(this.m._snw_settings_json(this.out));
+    return JSON.parse(this.takeText());
+  }
+
+  /** Opens a character in place of the one that is open; on failure that one stays. */
+  open(file: OpenFile) {
+    this.clearFolder();
+    const beside = file.beside ?? [];
+    for (const {path, bytes} of beside) {
+      const full = `${FOLDER}/${path}`;
+      this.m.FS.mkdirTree(full.slice(0, full.lastIndexOf('/')));
+      this.m.FS.writeFile(full, bytes);
+    }
+    const bytes = this.putBytes(file.bytes);
+    const name = this.putText(file.name);
+    const folder = beside.length ? this.putText(FOLDER) : 0;
+    const skeleton = file.skeleton ? this.putBytes(file.skeleton.bytes) : 0;
+    const skeletonName = file.skeleton ? this.putText(file.skeleton.name) : 0;
+    try {
+      this.check(
+        this.m._snw_model_open(bytes, file.bytes.length, name, folder, skeleton, file.skeleton?.bytes.length ?? 0,
+                               skeletonName, this.out),
+      );
+    } finally {
+      for (const at of [bytes, name, folder, skeleton, skeletonName]) this.m._free(at);
+    }
+    const opened = this.result();
+    this.close();
+    this.model = opened;
+    this.m._snw_model_size(opened, this.out, this.out + 4, this.out + 8);
+    const sizes = new Uint32Array(this.m.HEAPU8.buffer, this.out, 3);
+    const [vertices, triangles, joints] = [sizes[0], sizes[1], sizes[2]];
+    this.vertices = vertices;
+    this.jointCount = joints;
+    const floats = (at: number, length: number) =>
+      at ? new Float32Array(this.m.HEAPU8.buffer, at, length).slice() : null;
+    const info = this.describe([]);
+    return {
+      info,
+      positions: floats(this.m._snw_model_positions(opened), vertices * 3)!,
+      normals: floats(this.m._snw_model_normals(opened), vertices * 3),
+      uvs: floats(this.m._snw_model_uvs(opened), vertices * 2),
+      triangles: new Uint32Array(this.m.HEAPU8.buffer, this.m._snw_model_triangles(opened), triangles * 3).slice(),
+      images: info.images.map((_, i) => {
+        this.check(this.m._snw_model_image(this.model, i, this.out));
+        return this.takeBytes();
+      }),
+      poses: this.standardPoses(),
+      ownRows: info.weights ? this.ownRows() : null,
+    };
+  }
+
+  /** What the model is, with the joints that deform under these settings. */
+  describe(settings: Settings): ModelInfo {
+    return this.withSettings(settings, (s) => {
+      this.check(this.m._snw_model_json(this.model, s, this.out));
+      return JSON.parse(this.takeText());
+    });
+  }
+
+  bind(settings: Settings, progress: (stage: string, fraction: number) => void) {
+    this.need(this.model, 'open a character first');
+    const context = this.newContext(progress);
+    try {
+      return this.withSettings(settings, (s) => {
+        this.check(this.m._snw_bind(this.model, s, context, this.out));
+        const bound = this.result();
+        this.m._snw_binding_free(this.binding);
+        this.binding = bound;
+        this.check(this.m._snw_binding_report(bound, this.model, s, this.out));
+        const report = JSON.parse(this.takeText());
+        const at = this.m._snw_binding_coverage(bound);
+        return {report, coverage: this.m.HEAPU8.slice(at, at + this.vertices)};
+      });
+    } finally {
+      this.m._snw_context_free(context);
+    }
+  }
+
+  /** Weights under these settings and edits, from what was measured. They are what pose, save and rows are about. */
+  weigh(settings: Settings, edits: string) {
+    this.need(this.binding, 'bind first');
+    return this.withSettings(settings, (s) => {
+      const text = edits ? this.putText(edits) : 0;
+      try {
+        this.check(
+          this.m._snw_weights_of(this.binding, this.model, s, text, edits ? this.m.lengthBytesUTF8(edits) : 0, 0,
+                                 this.out + 4, this.out),
+        );
+      } finally {
+        this.m._free(text);
+      }
+      const [made, said] = new Uint32Array(this.m.HEAPU8.buffer, this.out, 2);
+      this.m._snw_weights_free(this.weights);
+      this.weights = made;
+      const report = this.textOf(said);
+      return {rows: this.rows(made), report: report ? report.split('\n') : [], difference: this.difference()};
+    });
+  }
+
+  /** Forgets the weights that were made: what is shown and posed are the file's own. */
+  useOwn() {
+    this.m._snw_weights_free(this.weights);
+    this.weights = 0;
+  }
+
+  matricesOf(pose: {joints: Float64Array} | {clip: number; time: number}): Float64Array {
+    const size = this.jointCount * 12 * 8;
+    const at = this.m._malloc(size);
+    try {
+      if ('joints' in pose) {
+        const from = this.putBytes(new Uint8Array(pose.joints.buffer, pose.joints.byteOffset, pose.joints.byteLength));
+        try {
+          this.check(this.m._snw_pose_matrices(this.model, from, at));
+        } finally {
+          this.m._free(from);
+        }
+      } else {
+        this.check(this.m._snw_clip_matrices(this.model, pose.clip, pose.time as number, at));
+      }
+      return new Float64Array(this.m.HEAPU8.slice(at, at + size).buffer);
+    } finally {
+      this.m._free(at);
+    }
+  }
+
+  /** The surface in a pose; null where there are no weights to follow. */
+  deform(matrices: Float64Array, dual: boolean, normals: boolean) {
+    const weights = this.weights || this.own;
+    if (!weights) return null;
+    const from = this.putBytes(new Uint8Array(matrices.buffer, matrices.byteOffset, matrices.byteLength));
+    const size = this.vertices * 12;
+    const positions = this.m._malloc(size);
+    const turned = normals ? this.m._malloc(size) : 0;
+    try {
+      this.check(this.m._snw_deform(this.model, weights, from, dual ? 1 : 0, 0, positions, turned));
+      const take = (at: number) => new Float32Array(this.m.HEAPU8.slice(at, at + size).buffer);
+      return {positions: take(positions), normals: turned ? take(turned) : null};
+    } finally {
+      for (const at of [from, positions, turned]) this.m._free(at);
+    }
+  }
+
+  /** How far each vertex is from the bones of a joint, through the volume. */
+  distances(settings: Settings, joint: number): Float32Array {
+    const at = this.m._malloc(this.vertices * 4);
+    try {
+      return this.withSettings(settings, (s) => {
+        this.check(this.m._snw_distances(this.model, s, joint, 0, at));
+        return new Float32Array(this.m.HEAPU8.slice(at, at + this.vertices * 4).buffer);
+      });
+    } finally {
+      this.m._free(at);
+    }
+  }
+
+  /** The file with its new weights: the same bytes as `sinew bind` writes. */
+  saveGlb(settings: Settings): {bytes: Uint8Array; notes: string[]} {
+    this.need(this.weights || this.own, 'bind first');
+    return this.withSettings(settings, (s) => {
+      this.check(this.m._snw_save_glb(this.model, this.weights || this.own, s, this.out + 4, this.out));
+      const [bytes, notes] = new Uint32Array(this.m.HEAPU8.buffer, this.out, 2);
+      const text = this.textOf(notes);
+      return {bytes: this.bytesOf(bytes), notes: text ? text.split('\n') : []};
+    });
+  }
+
+  saveWeights(): Uint8Array {
+    this.need(this.weights || this.own, 'bind first');
+    this.check(this.m._snw_save_json(this.model, this.weights || this.own, this.out));
+    return this.takeBytes();
+  }
+
+  /** The settings as words for a shell. */
+  command(settings: Settings): string {
+    return this.withSettings(settings, (s) => {
+      this.check(this.m._snw_settings_command(s, this.out));
+      return this.takeText();
+    });
+  }
+
+  private standardPoses(): NamedPose[] {
+    this.check(this.m._snw_standard_poses(this.model, this.out));
+    return JSON.parse(this.takeText());
+  }
+
+  private ownRows(): Rows {
+    this.check(this.m._snw_model_weights(this.model, this.out));
+    this.own = this.result();
+    return this.rows(this.own);
+  }
+
+  private rows(weights: number): Rows {
+    const width = Math.min(Math.max(this.m._snw_weights_width(weights), 1), MOST_SHOWN);
+    const count = this.vertices * width;
+    const joints = this.m._malloc(count * 2);
+    const shares = this.m._malloc(count * 4);
+    try {
+      this.check(this.m._snw_weights_rows(weights, width, joints, shares));
+      return {
+        width,
+        joints: new Uint16Array(this.m.HEAPU8.slice(joints, joints + count * 2).buffer),
+        shares: new Float32Array(this.m.HEAPU8.slice(shares, shares + count * 4).buffer),
+      };
+    } finally {
+      this.m._free(joints);
+      this.m._free(shares);
+    }
+  }
+
+  /** How far the weights are from the file's own, per vertex, 0 to 2; null without such. */
+  private difference(): Float32Array | null {
+    if (!this.own) return null;
+    const at = this.m._malloc(this.vertices * 4);
+    try {
+      this.check(this.m._snw_weights_difference(this.weights, this.own, at));
+      return new Float32Array(this.m.HEAPU8.slice(at, at + this.vertices * 4).buffer);
+    } finally {
+      this.m._free(at);
+    }
+  }
+
+  private close() {
+    this.m._snw_weights_free(this.weights);
+    this.m._snw_weights_free(this.own);
+    this.m._snw_binding_free(this.binding);
+    this.m._snw_model_free(this.model);
+    this.weights = this.own = this.binding = this.model = 0;
+  }
+
+  private need(handle: number, message: string) {
+    if (!handle) throw new CoreError('usage', message);
+  }
+
+  private check(status: number) {
+    if (status) throw new CoreError(STATUS[status] ?? 'internal', this.m.UTF8ToString(this.m._snw_error()));
+  }
+
+  private withSettings<T>(settings: Settings, work: (handle: number) => T): T {
+    this.check(this.m._snw_settings_new(this.out));
+    const handle = this.result();
+    try {
+      for (const [name, value] of settings) {
+        const [n, v] = [this.putText(name), this.putText(value)];
+        try {
+          this.check(this.m._snw_settings_set(handle, n, v));
+        } finally {
+          this.m._free(n);
+          this.m._free(v);
+        }
+      }
+      return work(handle);
+    } finally {
+      this.m._snw_settings_free(handle);
+    }
+  }
+
+  private progressCall = 0;
+  private onProgress: (stage: string, fraction: number) => void = () => {};
+  private newContext(progress: (stage: string, fraction: number) => void): number {
+    this.onProgress = progress;
+    this.progressCall ||= this.m.addFunction(
+      (stage, fraction) => this.onProgress(this.m.UTF8ToString(stage), fraction),
+      'vidi',
+    );
+    this.check(this.m._snw_context_new(this.out));
+    const context = this.result();
+    this.m._snw_context_progress(context, this.progressCall, 0);
+    return context;
+  }
+
+  private result(): number {
+    return new Uint32Array(this.m.HEAPU8.buffer, this.out, 1)[0];
+  }
+
+  private takeBytes(): Uint8Array {
+    return this.bytesOf(this.result());
+  }
+
+  private takeText(): string {
+    return new TextDecoder().decode(this.takeBytes());
+  }
+
+  private bytesOf(handle: number): Uint8Array {
+    const at = this.m._snw_bytes_data(handle);
+    const bytes = this.m.HEAPU8.slice(at, at + this.m._snw_bytes_size(handle));
+    this.m._snw_bytes_free(handle);
+    return bytes;
+  }
+
+  private textOf(handle: number): string {
+    return handle ? new TextDecoder().decode(this.bytesOf(handle)) : '';
+  }
+
+  private putBytes(bytes: Uint8Array): number {
+    const at = this.m._malloc(Math.max(bytes.length, 1));
+    if (!at) throw new CoreError('too_large', 'there is not enough memory for this file in a page');
+    this.m.HEAPU8.set(bytes, at);
+    return at;
+  }
+
+  private putText(text: string): number {
+    const size = this.m.lengthBytesUTF8(text) + 1;
+    const at = this.m._malloc(size);
+    this.m.stringToUTF8(text, at, size);
+    return at;
+  }
+
+  private clearFolder() {
+    const remove = (path: string) => {
+      for (const name of this.m.FS.readdir(path)) {
+        if (name === '.' || name === '..') continue;
+        const full = `${path}/${name}`;
+        if (this.m.FS.isDir(this.m.FS.stat(full).mode)) {
+          remove(full);
+          this.m.FS.rmdir(full);
+        } else {
+          this.m.FS.unlink(full);
+        }
+      }
+    };
+    this.m.FS.mkdirTree(FOLDER);
+    remove(FOLDER);
+  }
+}

@@ -1,0 +1,76 @@
+// Small helpers for building pages: elements from calls, and nothing that remembers state.
+
+type Props = Record<string, unknown> & {class?: string; on?: Record<string, (event: Event) => void>};
+
+/** el('button', {class: 'primary', on: {click}}, 'Bind'): properties, aria-* and data-* attributes, children. */
+export function el<K extends keyof HTMLElementTagNameMap>(tag: K, props: Props = {}, ...children: (Node | string)[]):
+    HTMLElementTagNameMap[K] {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(props)) {
+    if (name === 'on') for (const [event, f] of Object.entries(value as object)) node.addEventListener(event, f);
+    else if (name === 'class') node.className = String(value);
+    else if (name.includes('-') || name === 'for' || name === 'role') node.setAttribute(name, String(value));
+    else (node as unknown as Record<string, unknown>)[name] = value;
+  }
+  node.append(...children);
+  return node;
+}
+
+export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
+  const found = document.getElementById(id);
+  if (!found) throw new Error(`the page has no #${id}`);
+  return found as T;
+}
+
+let fields = 0;
+
+/** A slider with its value beside its name. */
+export function slider(name: string, help: string, range: {min: number; max: number; step: number}, value: number,
+                       change: (value: number) => void, settle: () => void): HTMLElement {
+  const id = `field-${++fields}`;
+  const shown = el('output', {}, String(value));
+  const input = el('input', {id, type: 'range', ...range, value: String(value), title: help});
+  input.addEventListener('input', () => {
+    shown.value = input.value;
+    change(Number(input.value));
+  });
+  input.addEventListener('change', settle);
+  return el('div', {class: 'field'}, el('label', {htmlFor: id, title: help}, name), shown, input);
+}
+
+export function choice(name: string, help: string, options: readonly (string | [string, string])[], value: string,
+                       change: (value: string) => void): HTMLElement {
+  const id = `field-${++fields}`;
+  const input = el('select', {id, title: help}, ...options.map((o) => {
+    const [word, shown] = typeof o === 'string' ? [o, o] : o;
+    return el('option', {value: word, selected: word === value}, shown);
+  }));
+  input.addEventListener('change', () => change(input.value));
+  return el('div', {class: 'field'}, el('label', {htmlFor: id, title: help}, name), input);
+}
+
+export function entry(name: string, help: string, value: string, change: (value: string) => void): HTMLElement {
+  const id = `field-${++fields}`;
+  const input = el('input', {id, value, title: help, spellcheck: false});
+  input.addEventListener('change', () => change(input.value.trim()));
+  return el('div', {class: 'field'}, el('label', {htmlFor: id, title: help}, name), input);
+}
+
+export function check(name: string, help: string, value: boolean, change: (value: boolean) => void): HTMLElement {
+  const input = el('input', {type: 'checkbox', checked: value});
+  input.addEventListener('change', () => change(input.checked));
+  return el('label', {class: 'row', title: help}, input, name);
+}
+
+export function button(name: string, help: string, click: () => void, more: Props = {}): HTMLButtonElement {
+  return el('button', {type: 'button', title: help, on: {click}, ...more}, name);
+}
+
+/** Hands bytes to the browser as a file to keep. */
+export function download(name: string, data: Uint8Array | string | Blob, type: string): void {
+  const blob = data instanceof Blob ? data : new Blob([data as BlobPart], {type});
+  const url = URL.createObjectURL(blob);
+  const link = el('a', {href: url, download: name});
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 30000);
+}

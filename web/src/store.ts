@@ -1,0 +1,179 @@
+// What the page is about, without any DOM: a document with undo and redo, and what is merely looked at.
+
+import type {Settings} from './core';
+
+/** A change by hand, as docs/edits.md writes it. */
+export type Edit =
+  | {op: 'set' | 'add'; joint: string; value: number; select?: Selection}
+  | {op: 'smooth'; length: number; select?: Selection}
+  | {op: 'replace'; joints: string; with: string; select?: Selection}
+  | {op: 'mirror'; from: 'left' | 'right'};
+export type Sphere = {sphere: {center: [number, number, number]; radius: number}};
+export type Selection = Sphere[];
+
+/** What undo takes back. Every field is replaced, never changed in place. */
+export interface Doc {
+  /** Options of bind that differ from their default, by the command line's words. */
+  settings: Readonly<Record<string, string>>;
+  /** Joints that do not deform, and joints that do in any case. */
+  exclude: readonly string[];
+  include: readonly string[];
+  /** α of single joints. */
+  falloff: Readonly<Record<string, number>>;
+  /** Joints that keep the weights of the file. */
+  locked: readonly string[];
+  edits: readonly Edit[];
+  /** By joint: a rotation x, y, z, w along the joint's own axes. */
+  pose: Readonly<Record<number, readonly [number, number, number, number]>>;
+}
+
+export const EMPTY: Doc = {settings: {}, exclude: [], include: [], falloff: {}, locked: [], edits: [], pose: {}};
+
+export class History {
+  private past: Doc[] = [];
+  private future: Doc[] = [];
+  private merging = '';
+  private listeners: ((doc: Doc, before: Doc) => void)[] = [];
+  private now: Doc;
+
+  constructor(doc: Doc = EMPTY) {
+    this.now = doc;
+  }
+
+  get doc(): Doc {
+    return this.now;
+  }
+  get canUndo(): boolean {
+    return this.past.length > 0;
+  }
+  get canRedo(): boolean {
+    return this.future.length > 0;
+  }
+
+  listen(listener: (doc: Doc, before: Doc) => void): void {
+    this.listeners.push(listener);
+  }
+
+  /** Changes follow each other under one `merge` word (a slider that is dragged) as a single step. */
+  change(part: Partial<Doc>, merge = ''): void {
+    const before = this.now;
+    if (!merge || merge !== this.merging) this.past.push(before);
+    if (this.past.length > 200) this.past.shift();
+    this.merging = merge;
+    this.future = [];
+    this.now = {...before, ...part};
+    this.tell(before);
+  }
+
+  /** The next change is a step of its own, whatever its word: the slider was let go. */
+  settle(): void {
+    this.merging = '';
+  }
+
+  undo(): void {
+    const before = this.now;
+    const last = this.past.pop();
+    if (!last) return;
+    this.future.push(before);
+    this.now = last;
+    this.merging = '';
+    this.tell(before);
+  }
+
+  redo(): void {
+    const before = this.now;
+    const next = this.future.pop();
+    if (!next) return;
+    this.past.push(before);
+    this.now = next;
+    this.merging = '';
+    this.tell(before);
+  }
+
+  /** Another character: nothing of the last one stays. */
+  reset(doc: Doc = EMPTY): void {
+    const before = this.now;
+    this.past = [];
+    this.future = [];
+    this.merging = '';
+    this.now = doc;
+    this.tell(before);
+  }
+
+  private tell(before: Doc) {
+    for (const listener of this.listeners) listener(this.now, before);
+  }
+}
+
+/** The options in the order in which the core takes them: a method's preset first. */
+export function settingsOf(doc: Doc): Settings {
+  const out: Settings = [];
+  if (doc.settings.method) out.push(['method', doc.settings.method]);
+  for (const [name, value] of Object.entries(doc.settings)) if (name !== 'method') out.push([name, value]);
+  for (const name of doc.exclude) out.push(['exclude', name]);
+  for (const name of doc.include) out.push(['include', name]);
+  return out;
+}
+
+/** The edit list of docs/edits.md; empty where there is nothing to say. */
+export function editsOf(doc: Doc): string {
+  const falloff = Object.entries(doc.falloff).map(([joint, value]) => ({value, joints: [joint]}));
+  if (!falloff.length && !doc.locked.length && !doc.edits.length) return '';
+  return JSON.stringify({
+    sinew: 'edits',
+    ...(falloff.length ? {falloff} : {}),
+    ...(doc.locked.length ? {lock: {joints: doc.locked}} : {}),
+    ...(doc.edits.length ? {edits: doc.edits} : {}),
+  });
+}
+
+/** What a change asks of the core. */
+export type Work = 'none' | 'pose' | 'weigh' | 'bind';
+
+/** `groups`: the group of each option, from Core.options(). A change of the method's options needs another bind. */
+export function workOf(doc: Doc, before: Doc, groups: ReadonlyMap<string, string>): Work {
+  if (doc === before) return 'none';
+  const names = new Set([...Object.keys(doc.settings), ...Object.keys(before.settings)]);
+  let weigh = doc.falloff !== before.falloff || doc.locked !== before.locked || doc.edits !== before.edits;
+  if (doc.exclude !== before.exclude || doc.include !== before.include) return 'bind';
+  for (const name of names) {
+    if (doc.settings[name] === before.settings[name]) continue;
+    const group = groups.get(name);
+    if (group === 'Method' || group === 'Joints') return 'bind';
+    if (group === 'Weights') weigh = true;
+  }
+  return weigh ? 'weigh' : doc.pose !== before.pose ? 'pose' : 'none';
+}
+
+/** The pose as the core takes it: ten numbers a joint. */
+export function poseNumbers(pose: Doc['pose'], joints: number): Float64Array {
+  const out = new Float64Array(joints * 10);
+  for (let j = 0; j < joints; ++j) out.set([...(pose[j] ?? [0, 0, 0, 1]), 0, 0, 0, 1, 1, 1], j * 10);
+  return out;
+}
+
+/** As a POSIX shell reads it back. */
+export function quoted(word: string): string {
+  return /^[\w./:=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/** "hero.glb" to "hero.skinned.glb"; what is written is GLB, or VRM for a VRM. */
+export function outputName(input: string): string {
+  const dot = input.lastIndexOf('.');
+  const stem = dot > 0 ? input.slice(0, dot) : input;
+  return `${stem}.skinned${input.toLowerCase().endsWith('.vrm') ? '.vrm' : '.glb'}`;
+}
+
+/** The whole command. */
+export function commandLine(input: string, skeleton: string | undefined, options: string, edits: boolean): string {
+  const stem = input.replace(/\.[^.]*$/, '');
+  return [
+    'sinew bind',
+    quoted(input),
+    '-o',
+    quoted(outputName(input)),
+    ...(skeleton ? ['--skeleton', quoted(skeleton)] : []),
+    ...(options ? [options] : []),
+    ...(edits ? ['--edits', quoted(`${stem}.edits.json`)] : []),
+  ].join(' ');
+}

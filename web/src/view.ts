@@ -1,0 +1,449 @@
+// The character in three.js: surface, colours, skeleton, camera, what is under the pointer. Knows nothing of panels.
+import * as THREE from 'three';
+import {OrbitControls} from 'three/examples/jsm/controls/OrbitControls.js';
+import {TransformControls} from 'three/examples/jsm/controls/TransformControls.js';
+import {jointColours} from './colours';
+import type {Core, Material, ModelInfo} from './core';
+
+type Opened = ReturnType<Core['open']>;
+export type Quaternion = [number, number, number, number];
+
+export interface Hit {
+  vertex: number;
+  /** Where the pointer meets the surface, in bind space. */
+  bind: [number, number, number];
+}
+
+export class View {
+  readonly renderer: THREE.WebGLRenderer;
+  readonly camera = new THREE.PerspectiveCamera(40, 1, 0.01, 1000);
+  readonly scene = new THREE.Scene();
+  readonly orbit: OrbitControls;
+  private readonly gizmo: TransformControls;
+  private readonly handle = new THREE.Object3D();
+  private readonly grid = new THREE.Group();
+  private mesh: THREE.Mesh | null = null;
+  private geometry = new THREE.BufferGeometry();
+  private bindPositions = new Float32Array();
+  private looks: THREE.Material[] = [];
+  private plain: THREE.MeshStandardMaterial;
+  private bones: THREE.LineSegments | null = null;
+  private dots: THREE.Points | null = null;
+  private brush: THREE.Mesh;
+  private info: ModelInfo | null = null;
+  private matrices: Float64Array | null = null;
+  private palette = new Float32Array();
+  private selected = -1;
+  private smooth = false;
+  private wanted = true;
+  private size = 1;
+  private frames: number[] = [];
+
+  /** A joint is turned: its rotation along its own axes. `done`: the handle was let go. */
+  onTurn: (joint: number, rotation: Quaternion, done: boolean) => void = () => {};
+
+  constructor(private readonly place: HTMLElement) {
+    this.renderer = new THREE.WebGLRenderer({antialias: true});
+    this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
+    place.append(this.renderer.domElement);
+    this.plain = new THREE.MeshStandardMaterial({vertexColors: true, roughness: 0.85, side: THREE.DoubleSide});
+    const key = new THREE.DirectionalLight(0xffffff, 1.6);
+    key.position.set(1, 2, 3);
+    this.camera.add(key);
+    this.scene.add(this.camera, new THREE.HemisphereLight(0xffffff, 0x8888a0, 1.5), this.grid, this.handle);
+    this.brush = new THREE.Mesh(
+      new THREE.SphereGeometry(1, 24, 12),
+      new THREE.MeshBasicMaterial({color: 0xffffff, transparent: true, opacity: 0.25, depthTest: false}),
+    );
+    this.brush.visible = false;
+    this.scene.add(this.brush);
+
+    this.orbit = new OrbitControls(this.camera, this.renderer.domElement);
+    this.orbit.addEventListener('change', () => this.draw());
+    this.gizmo = new TransformControls(this.camera, this.renderer.domElement);
+    this.gizmo.setMode('rotate');
+    this.gizmo.setSpace('local');
+    this.gizmo.setSize(0.7);
+    this.scene.add(this.gizmo.getHelper());
+    this.gizmo.addEventListener('change', () => this.draw());
+    this.gizmo.addEventListener('dragging-changed', (event) => {
+      this.orbit.enabled = !event.value;
+      if (!event.value) this.turned(true);
+    });
+    this.gizmo.addEventListener('objectChange', () => this.turned(false));
+
+    new ResizeObserver(() => this.resize()).observe(place);
+    this.resize();
+    const loop = (time: number) => {
+      requestAnimationFrame(loop);
+      if (!this.wanted) return;
+      this.wanted = false;
+      this.renderer.render(this.scene, this.camera);
+      this.frames.push(time);
+      if (this.frames.length > 120) this.frames.shift();
+    };
+    requestAnimationFrame(loop);
+  }
+
+  draw(): void {
+    this.wanted = true;
+  }
+
+  setBackground(colour: string, lines: string): void {
+    this.scene.background = new THREE.Color(colour);
+    for (const child of this.grid.children)
+      ((child as THREE.LineSegments).material as THREE.LineBasicMaterial).color.set(lines);
+    this.draw();
+  }
+
+  async show(opened: Opened): Promise<void> {
+    this.clear();
+    const {info} = opened;
+    this.info = info;
+    this.bindPositions = opened.positions;
+    this.smooth = !!opened.normals;
+    const g = (this.geometry = new THREE.BufferGeometry());
+    g.setAttribute('position', new THREE.BufferAttribute(opened.positions.slice(), 3));
+    g.setAttribute('color', new THREE.BufferAttribute(new Float32Array(opened.positions.length).fill(0.5), 3));
+    if (opened.uvs) g.setAttribute('uv', new THREE.BufferAttribute(opened.uvs, 2));
+    g.setIndex(new THREE.BufferAttribute(opened.triangles, 1));
+    if (opened.normals) g.setAttribute('normal', new THREE.BufferAttribute(opened.normals.slice(), 3));
+    else g.computeVertexNormals();
+    info.primitives.forEach((p) => g.addGroup(p.first_triangle * 3, p.triangle_count * 3, p.material + 1));
+    g.boundingSphere = null;
+
+    const box = new THREE.Box3(new THREE.Vector3(...info.box[0]), new THREE.Vector3(...info.box[1]));
+    this.size = box.getSize(new THREE.Vector3()).length() || 1;
+    const textures = await this.texturesOf(opened);
+    this.looks = [this.lookOf(undefined, []), ...info.materials.map((m) => this.lookOf(m, textures))];
+    this.mesh = new THREE.Mesh(g, this.looks);
+    this.mesh.frustumCulled = false;
+    this.scene.add(this.mesh);
+    this.palette = jointColours(info.joints.length);
+    this.makeSkeleton();
+    this.makeGrid(box);
+    this.frame();
+  }
+
+  get colours(): Float32Array {
+    return this.geometry.getAttribute('color').array as Float32Array;
+  }
+  get jointPalette(): Float32Array {
+    return this.palette;
+  }
+
+  /** The file's materials, or the colours that were written into `colours`. */
+  setSurface(look: boolean): void {
+    if (!this.mesh) return;
+    this.mesh.material = look ? this.looks : this.plain;
+    this.geometry.getAttribute('color').needsUpdate = true;
+    this.draw();
+  }
+  setWireframe(on: boolean): void {
+    for (const m of [this.plain, ...this.looks]) (m as THREE.MeshStandardMaterial).wireframe = on;
+    this.draw();
+  }
+  setSkeleton(on: boolean): void {
+    if (this.bones) this.bones.visible = on;
+    if (this.dots) this.dots.visible = on;
+    this.draw();
+  }
+
+  setPose(matrices: Float64Array, posed: {positions: Float32Array; normals: Float32Array | null} | null): void {
+    this.matrices = matrices;
+    const positions = this.geometry.getAttribute('position') as THREE.BufferAttribute;
+    (positions.array as Float32Array).set(posed ? posed.positions : this.bindPositions);
+    positions.needsUpdate = true;
+    if (posed?.normals) {
+      const normals = this.geometry.getAttribute('normal') as THREE.BufferAttribute;
+      (normals.array as Float32Array).set(posed.normals);
+      normals.needsUpdate = true;
+    } else if (!this.smooth) {
+      this.geometry.computeVertexNormals();
+    }
+    this.geometry.boundingSphere = null;
+    this.placeSkeleton();
+    this.placeGizmo();
+    this.draw();
+  }
+
+  select(joint: number): void {
+    this.selected = joint;
+    this.colourSkeleton();
+    if (joint < 0) this.gizmo.detach();
+    this.placeGizmo();
+    this.draw();
+  }
+  setGizmo(on: boolean): void {
+    this.gizmo.enabled = on;
+    if (on && this.selected >= 0) this.gizmo.attach(this.handle);
+    else this.gizmo.detach();
+    this.placeGizmo();
+    this.draw();
+  }
+  get turning(): boolean {
+    return this.gizmo.dragging;
+  }
+  get overGizmo(): boolean {
+    return this.gizmo.axis !== null && this.gizmo.object !== undefined;
+  }
+
+  /** The camera looks at the whole character from the front. */
+  frame(): void {
+    if (!this.info) return;
+    const box = new THREE.Box3(new THREE.Vector3(...this.info.box[0]), new THREE.Vector3(...this.info.box[1]));
+    const centre = box.getCenter(new THREE.Vector3());
+    const far = (this.size / 2 / Math.sin((this.camera.fov * Math.PI) / 360)) * Math.max(1, 1 / this.camera.aspect);
+    this.camera.near = far / 100;
+    this.camera.far = far * 20;
+    this.camera.position.copy(centre).add(new THREE.Vector3(0.35, 0.15, 1).setLength(far * 1.02));
+    this.camera.updateProjectionMatrix();
+    this.orbit.target.copy(centre);
+    this.orbit.update();
+    this.draw();
+  }
+
+  /** The joint whose dot is nearest to the pointer, within some pixels; -1: none. */
+  jointAt(x: number, y: number): number {
+    if (!this.dots?.visible) return -1;
+    const rect = this.renderer.domElement.getBoundingClientRect();
+    const places = this.dots.geometry.getAttribute('position');
+    let [best, nearest] = [-1, 12];
+    const at = new THREE.Vector3();
+    for (let j = 0; j < places.count; ++j) {
+      at.fromBufferAttribute(places, j).project(this.camera);
+      if (at.z > 1) continue;
+      const d = Math.hypot(((at.x + 1) / 2) * rect.width - (x - rect.left), ((1 - at.y) / 2) * rect.height - (y - rect.top));
+      if (d < nearest) [best, nearest] = [j, d];
+    }
+    return best;
+  }
+
+  surfaceAt(x: number, y: number): Hit | null {
+    if (!this.mesh) return null;
+    const rect = this.renderer.domElement.getBoundingClientRect();
+    const ray = new THREE.Raycaster();
+    ray.setFromCamera(
+      new THREE.Vector2(((x - rect.left) / rect.width) * 2 - 1, 1 - ((y - rect.top) / rect.height) * 2), this.camera);
+    const hit = ray.intersectObject(this.mesh, false)[0];
+    if (!hit?.face) return null;
+    const corners = [hit.face.a, hit.face.b, hit.face.c];
+    const positions = this.geometry.getAttribute('position') as THREE.BufferAttribute;
+    const [a, b, c] = corners.map((v) => new THREE.Vector3().fromBufferAttribute(positions, v));
+    const share = THREE.Triangle.getBarycoord(hit.point, a, b, c, new THREE.Vector3()) ?? new THREE.Vector3(1, 0, 0);
+    const shares = share.toArray();
+    const bind = [0, 1, 2].map((k) => corners.reduce((sum, v, i) => sum + shares[i] * this.bindPositions[v * 3 + k], 0));
+    return {vertex: corners[shares.indexOf(Math.max(...shares))], bind: bind as Hit['bind']};
+  }
+
+  /** Where the brush would paint; null hides it. */
+  setBrush(x: number, y: number, radius: number | null): void {
+    this.brush.visible = false;
+    if (radius !== null && this.mesh) {
+      const hit = this.surfaceAt(x, y);
+      if (hit) {
+        const positions = this.geometry.getAttribute('position') as THREE.BufferAttribute;
+        this.brush.position.fromBufferAttribute(positions, hit.vertex);
+        this.brush.scale.setScalar(radius);
+        this.brush.visible = true;
+      }
+    }
+    this.draw();
+  }
+
+  /** Where the handle stands, in pixels of the view. */
+  handleAt(): {x: number; y: number} {
+    const p = this.handle.position.clone().project(this.camera);
+    const {clientWidth: w, clientHeight: h} = this.renderer.domElement;
+    return {x: ((p.x + 1) / 2) * w, y: ((1 - p.y) / 2) * h};
+  }
+
+  picture(): Promise<Blob | null> {
+    this.renderer.render(this.scene, this.camera);
+    return new Promise((resolve) => this.renderer.domElement.toBlob(resolve, 'image/png'));
+  }
+
+  /** Milliseconds between the frames that were drawn last. */
+  frameTimes(): number[] {
+    return this.frames.slice(1).map((t, i) => t - this.frames[i]);
+  }
+
+  private resize() {
+    const {clientWidth: w, clientHeight: h} = this.place;
+    if (!w || !h) return;
+    this.renderer.setSize(w, h);
+    this.camera.aspect = w / h;
+    this.camera.updateProjectionMatrix();
+    this.draw();
+  }
+
+  private clear() {
+    this.gizmo.detach();
+    this.selected = -1;
+    this.matrices = null;
+    for (const old of [this.mesh, this.bones, this.dots]) {
+      if (!old) continue;
+      this.scene.remove(old);
+      old.geometry.dispose();
+    }
+    for (const m of this.looks) {
+      (m as THREE.MeshStandardMaterial).map?.dispose();
+      m.dispose();
+    }
+    this.grid.clear();
+    this.mesh = this.bones = this.dots = null;
+  }
+
+  private async texturesOf(opened: Opened): Promise<(THREE.Texture | null)[]> {
+    return Promise.all(
+      opened.images.map(async (bytes, i) => {
+        const {mime} = opened.info.images[i];
+        if (!['image/png', 'image/jpeg', 'image/webp'].includes(mime)) return null;
+        try {
+          const picture = await createImageBitmap(new Blob([bytes as BlobPart], {type: mime}));
+          const texture = new THREE.Texture(picture);
+          texture.flipY = false;
+          texture.colorSpace = THREE.SRGBColorSpace;
+          texture.needsUpdate = true;
+          return texture;
+        } catch {
+          return null;  // a damaged picture: the surface has its plain colour
+        }
+      }),
+    );
+  }
+
+  private lookOf(m: Material | undefined, textures: (THREE.Texture | null)[]): THREE.Material {
+    const material = new THREE.MeshStandardMaterial({roughness: 0.9, side: THREE.DoubleSide, color: 0xb8bcc6});
+    if (!m) return material;
+    material.color.setRGB(m.colour[0], m.colour[1], m.colour[2]);
+    const shared = m.image >= 0 ? textures[m.image] : null;
+    if (shared) {
+      const map = (material.map = shared.clone());
+      map.wrapS = map.wrapT = m.repeats ? THREE.RepeatWrapping : THREE.ClampToEdgeWrapping;
+      map.offset.set(...m.offset);
+      map.repeat.set(...m.scale);
+      map.rotation = -m.rotation;
+      map.needsUpdate = true;
+    }
+    material.side = m.double_sided ? THREE.DoubleSide : THREE.FrontSide;
+    material.alphaTest = m.cutoff;
+    material.transparent = m.blends;
+    material.opacity = m.blends ? m.colour[3] : 1;
+    return material;
+  }
+
+  private makeSkeleton() {
+    const joints = this.info!.joints;
+    const count = joints.length;
+    const links = joints.flatMap((joint, j) => (joint.parent >= 0 ? [[joint.parent, j]] : []));
+    const tails = joints.flatMap((joint, j) => (joint.tail ? [j] : []));
+    const line = new THREE.BufferGeometry();
+    const ends = (links.length + tails.length) * 2;
+    line.setAttribute('position', new THREE.BufferAttribute(new Float32Array(ends * 3), 3));
+    line.setAttribute('color', new THREE.BufferAttribute(new Float32Array(ends * 3), 3));
+    line.userData = {links, tails};
+    const over = {depthTest: false, transparent: true, vertexColors: true};
+    this.bones = new THREE.LineSegments(line, new THREE.LineBasicMaterial({...over, opacity: 0.9}));
+    const dot = new THREE.BufferGeometry();
+    dot.setAttribute('position', new THREE.BufferAttribute(new Float32Array(count * 3), 3));
+    dot.setAttribute('color', new THREE.BufferAttribute(new Float32Array(count * 3), 3));
+    this.dots = new THREE.Points(dot, new THREE.PointsMaterial({...over, size: 7, sizeAttenuation: false}));
+    this.bones.frustumCulled = this.dots.frustumCulled = false;
+    this.bones.renderOrder = 1;
+    this.dots.renderOrder = 2;
+    this.scene.add(this.bones, this.dots);
+    this.placeSkeleton();
+    this.colourSkeleton();
+  }
+
+  private transformOf(joint: number): THREE.Matrix4 {
+    const m = new THREE.Matrix4();
+    if (!this.matrices || joint < 0) return m;
+    const at = joint * 12;
+    const [a, b, c, d, e, f, g, h, i, j, k, l] = this.matrices.subarray(at, at + 12);
+    return m.set(a, b, c, d, e, f, g, h, i, j, k, l, 0, 0, 0, 1);
+  }
+
+  private placeSkeleton() {
+    if (!this.dots || !this.bones || !this.info) return;
+    const {joints} = this.info;
+    const places = joints.map((joint, j) => new THREE.Vector3(...joint.position).applyMatrix4(this.transformOf(j)));
+    const dots = this.dots.geometry.getAttribute('position') as THREE.BufferAttribute;
+    places.forEach((p, j) => dots.setXYZ(j, p.x, p.y, p.z));
+    dots.needsUpdate = true;
+    const line = this.bones.geometry.getAttribute('position') as THREE.BufferAttribute;
+    const {links, tails} = this.bones.geometry.userData as {links: [number, number][]; tails: number[]};
+    let at = 0;
+    for (const [from, to] of links) for (const p of [places[from], places[to]]) line.setXYZ(at++, p.x, p.y, p.z);
+    for (const j of tails) {
+      const tail = new THREE.Vector3(...joints[j].tail!).applyMatrix4(this.transformOf(j));
+      for (const p of [places[j], tail]) line.setXYZ(at++, p.x, p.y, p.z);
+    }
+    line.needsUpdate = true;
+  }
+
+  /** Joints that move nothing are grey; the selected one is white. */
+  private colourSkeleton() {
+    if (!this.dots || !this.bones || !this.info) return;
+    const of = (j: number): [number, number, number] =>
+      j === this.selected ? [1, 1, 1]
+      : this.info!.joints[j].deforms ? [this.palette[j * 3], this.palette[j * 3 + 1], this.palette[j * 3 + 2]]
+      : [0.3, 0.3, 0.3];
+    const dots = this.dots.geometry.getAttribute('color') as THREE.BufferAttribute;
+    this.info.joints.forEach((_, j) => dots.setXYZ(j, ...of(j)));
+    dots.needsUpdate = true;
+    const line = this.bones.geometry.getAttribute('color') as THREE.BufferAttribute;
+    const {links, tails} = this.bones.geometry.userData as {links: [number, number][]; tails: number[]};
+    let at = 0;
+    for (const owner of [...links.map(([from]) => from), ...tails])
+      for (let end = 0; end < 2; ++end) line.setXYZ(at++, ...of(owner));
+    line.needsUpdate = true;
+  }
+  /** Which joints deform has changed. */
+  setJoints(info: ModelInfo): void {
+    this.info = info;
+    this.colourSkeleton();
+    this.draw();
+  }
+
+  private axesOf(joint: number): THREE.Quaternion {
+    const [x, y, z] = this.info!.joints[joint].axes.map((a) => new THREE.Vector3(...(a as [number, number, number])));
+    return new THREE.Quaternion().setFromRotationMatrix(new THREE.Matrix4().makeBasis(x, y, z));
+  }
+  private turnOf(joint: number): THREE.Quaternion {
+    const turn = new THREE.Quaternion();
+    this.transformOf(joint).decompose(new THREE.Vector3(), turn, new THREE.Vector3());
+    return turn;
+  }
+
+  private placeGizmo() {
+    if (this.selected < 0 || !this.info || this.gizmo.dragging) return;
+    const j = this.selected;
+    this.handle.position.set(...this.info.joints[j].position).applyMatrix4(this.transformOf(j));
+    this.handle.quaternion.copy(this.turnOf(j).multiply(this.axesOf(j)));
+    this.handle.updateMatrixWorld();
+    if (this.gizmo.enabled && !this.gizmo.object) this.gizmo.attach(this.handle);
+  }
+
+  /** S_joint = S_parent B L B^-1, so L = B^-1 S_parent^-1 (S_joint B), and the handle stands at S_joint B. */
+  private turned(done: boolean) {
+    if (this.selected < 0 || !this.info) return;
+    const j = this.selected;
+    const local = this.axesOf(j).invert()
+      .multiply(this.turnOf(this.info.joints[j].parent).invert())
+      .multiply(this.handle.quaternion).normalize();
+    this.onTurn(j, [local.x, local.y, local.z, local.w], done);
+  }
+
+  private makeGrid(box: THREE.Box3) {
+    const step = 10 ** Math.floor(Math.log10(this.size));
+    const grid = new THREE.GridHelper(step * 4, 16);
+    grid.material.vertexColors = false;
+    grid.material.transparent = true;
+    grid.material.opacity = 0.35;
+    const centre = box.getCenter(new THREE.Vector3());
+    grid.position.set(centre.x, box.min.y, centre.z);
+    this.grid.add(grid);
+  }
+}

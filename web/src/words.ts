@@ -1,0 +1,55 @@
+// What is found and done, in plain words. No DOM.
+import type {ModelInfo} from './core';
+
+const number = (n: number) => n.toLocaleString('en');
+export const count = (n: number, one: string, many = `${one}s`) => `${number(n)} ${n === 1 ? one : many}`;
+
+const REASONS: Record<string, string> = {
+  deforms: 'moves skin',
+  included: 'moves skin, because you said so',
+  excluded: 'idle, because you said so',
+  unused_by_skin: 'idle: nothing in the file is weighted to it',
+  control_name: 'idle: its name is that of a control',
+  end_name: 'idle: its name is that of an end marker',
+  slot_name: 'idle: its name is that of an attachment',
+  root_structure: 'idle: a root that only carries the skeleton',
+  no_skin: 'idle: no skin of the file lists it',
+};
+export const reasonOf = (reason: string) => REASONS[reason] ?? reason;
+
+/** What is difficult about the mesh, a sentence each; nothing of it stops a binding. */
+export function defectsOf(info: ModelInfo): string[] {
+  const d = info.defects;
+  const out: string[] = [];
+  const say = (n: number, text: string) => n > 0 && out.push(text);
+  say(d.holes, `${count(d.holes, 'hole')} in ${count(d.open_parts, 'open part')}`);
+  say(d.flipped_triangles, `${count(d.flipped_triangles, 'triangle')} face inwards: turned while binding`);
+  say(d.nonmanifold_edges, `${count(d.nonmanifold_edges, 'edge')} of three or more triangles`);
+  say(d.duplicate_triangles, `${count(d.duplicate_triangles, 'triangle')} given twice`);
+  say(d.degenerate_triangles, `${count(d.degenerate_triangles, 'triangle')} without area`);
+  say(d.unused_vertices, `${count(d.unused_vertices, 'vertex', 'vertices')} of no triangle`);
+  return out;
+}
+
+export function factsOf(info: ModelInfo): string[] {
+  const c = info.counts;
+  const idle = c.joints - c.deforming_joints;
+  return [
+    `${count(c.vertices, 'vertex', 'vertices')}, ${count(c.triangles, 'triangle')} in ${count(c.parts, 'part')}`,
+    `${count(c.joints, 'joint')}${idle ? `, ${number(idle)} of them idle` : ''}`,
+    info.weights ? 'has weights of its own' : 'has no weights yet',
+    ...(info.clips.length ? [count(info.clips.length, 'animation')] : []),
+  ];
+}
+
+/** Mean of how far weights are from the file's, and the share of vertices whose strongest joint is the same. */
+export function agreement(difference: Float32Array, a: {width: number; joints: Uint16Array},
+                          b: {width: number; joints: Uint16Array}): {mean: number; strongest: number} {
+  let [sum, same] = [0, 0];
+  for (let v = 0; v < difference.length; ++v) {
+    sum += difference[v];
+    if (a.joints[v * a.width] === b.joints[v * b.width]) ++same;
+  }
+  const n = Math.max(difference.length, 1);
+  return {mean: sum / n, strongest: same / n};
+}

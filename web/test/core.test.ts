@@ -1,0 +1,139 @@
+// The core as WebAssembly, in node: the same bytes as the command line's. Needs `make web` and a built program; says
+// what is missing otherwise (SINEW and SINEW_CHARACTERS name the programs).
+import {execFileSync} from 'node:child_process';
+import {existsSync, mkdtempSync, readFileSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {beforeAll, describe, expect, it} from 'vitest';
+import {Core, CoreError, type CoreModule, type OpenFile, type Settings} from '../src/core';
+
+const built = join(__dirname, '../../build/web/web/core');
+const sinew = process.env.SINEW ?? join(__dirname, '../../build/release/sinew');
+const characters = process.env.SINEW_CHARACTERS ?? join(__dirname, '../../build/release/tests/characters/sinew_characters');
+const missing = [join(built, 'core.mjs'), sinew, characters].filter((f) => !existsSync(f));
+const at = mkdtempSync(join(tmpdir(), 'sinew-core-'));
+
+let core: Core;
+const load = (name: string): OpenFile => ({name, bytes: new Uint8Array(readFileSync(join(at, name)))});
+const quiet = () => {};
+
+describe.skipIf(missing.length > 0)(`core${missing.length ? ` (skipped: there is no ${missing.join(', ')})` : ''}`, () => {
+  beforeAll(async () => {
+    const {default: create} = await import(/* @vite-ignore */ join(built, 'core.mjs'));
+    const wasmBinary = readFileSync(join(built, 'core.wasm'));
+    core = new Core((await create({wasmBinary})) as CoreModule);
+    for (const name of ['biped', 'caped', 'quadruped', 'robot'])
+      execFileSync(characters, [name, join(at, `${name}.glb`)]);
+  });
+
+  const bindByCommand = (input: string, settings: Settings, edits = ''): Uint8Array => {
+    const out = join(at, 'command.glb');
+    const words = settings.flatMap(([name, value]) => [`--${name}`, value]);
+    if (edits) {
+      writeFileSync(join(at, 'edits.json'), edits);
+      words.push('--edits', join(at, 'edits.json'));
+    }
+    execFileSync(sinew, ['bind', join(at, input), '-o', out, '--quiet', ...words]);
+    return new Uint8Array(readFileSync(out));
+  };
+  const bindHere = (input: string, settings: Settings, edits = ''): Uint8Array => {
+    core.open(load(input));
+    core.bind(settings, quiet);
+    core.weigh(settings, edits);
+    return core.saveGlb(settings).bytes;
+  };
+  const same = (a: Uint8Array, b: Uint8Array) => Buffer.compare(Buffer.from(a), Buffer.from(b)) === 0;
+
+  const cases: [string, Settings][] = [
+    ['biped.glb', []],
+    ['caped.glb', [['resolution', '64'], ['falloff', '0.4'], ['max-influences', '8']]],
+    ['quadruped.glb', [['resolution', '128'], ['weight-format', 'u16']]],
+    ['robot.glb', [['method', 'closest-distance'], ['limit-rule', 'cut'], ['weight-format', 'u8']]],
+    ['biped.glb', [['method', 'mesh-geodesic']]],
+    ['caped.glb', [['resolution', '64'], ['deform-from', 'names'], ['exclude', 'cape_*']]],
+  ];
+  for (const [input, settings] of cases)
+    it(`writes what sinew bind writes: ${input} ${settings.flat().join(' ')}`, () => {
+      expect(same(bindHere(input, settings), bindByCommand(input, settings))).toBe(true);
+    }, 60000);
+
+  it('writes what sinew bind --edits writes', () => {
+    const settings: Settings = [['resolution', '64']];
+    core.open(load('biped.glb'));
+    const {joints} = core.describe(settings);
+    const name = joints.find((j) => j.deforms && /arm/i.test(j.name))!.name;
+    const edits = JSON.stringify({
+      sinew: 'edits',
+      falloff: [{value: 0.7, joints: [name]}],
+      edits: [
+        {op: 'add', joint: name, value: 0.3, select: [{sphere: {center: [0, 1.2, 0], radius: 0.2}}]},
+        {op: 'smooth', length: 0.03},
+      ],
+    });
+    expect(same(bindHere('biped.glb', settings, edits), bindByCommand('biped.glb', settings, edits))).toBe(true);
+    expect(core.weigh(settings, edits).report.length).toBe(2);
+  }, 60000);
+
+  it('gives the same distances for another falloff without another bind', () => {
+    core.open(load('quadruped.glb'));
+    core.bind([['resolution', '64']], quiet);
+    const soft = core.weigh([['falloff', '0']], '').rows;
+    const hard = core.weigh([['falloff', '1']], '').rows;
+    const first = (rows: typeof soft) => rows.shares.reduce((sum, w, i) => sum + (i % rows.width === 0 ? w : 0), 0);
+    expect(first(hard)).toBeGreaterThan(first(soft));
+  }, 60000);
+
+  it('tells progress, and what the character is', () => {
+    const {info, positions, triangles, poses} = core.open(load('biped.glb'));
+    expect(positions.length).toBe(info.counts.vertices * 3);
+    expect(triangles.length).toBe(info.counts.triangles * 3);
+    expect(Math.max(...triangles)).toBeLessThan(info.counts.vertices);
+    expect(poses.length).toBeGreaterThan(4);
+    const stages = new Set<string>();
+    core.bind([['resolution', '32']], (stage) => stages.add(stage));
+    expect(stages.size).toBeGreaterThan(2);
+  });
+
+  it('poses: nothing moves in the bind pose, something in another', () => {
+    const {info, positions, poses} = core.open(load('biped.glb'));
+    core.bind([['resolution', '32']], quiet);
+    core.weigh([], '');
+    const flat = new Float64Array(info.joints.flatMap(() => [0, 0, 0, 1, 0, 0, 0, 1, 1, 1]));
+    const still = core.deform(core.matricesOf({joints: flat}), false, false)!.positions;
+    expect(Buffer.compare(Buffer.from(still.buffer), Buffer.from(positions.buffer))).toBe(0);
+    for (const dual of [false, true]) {
+      const moved = core.deform(core.matricesOf({joints: new Float64Array(poses[0].pose)}), dual, false)!.positions;
+      expect(Math.max(...moved.map((x, i) => Math.abs(x - positions[i])))).toBeGreaterThan(0.1);
+    }
+  });
+
+  it('keeps what is open when another file is damaged, and says what is wrong', () => {
+    const {info} = core.open(load('robot.glb'));
+    const cut = load('biped.glb').bytes.slice(0, 5000);
+    expect(() => core.open({name: 'cut.glb', bytes: cut})).toThrow(/^cut\.glb: /);
+    expect(() => core.open({name: 'x.obj', bytes: new TextEncoder().encode('v 0 0 0\n')})).toThrow(/skeleton/);
+    expect(core.describe([]).counts.vertices).toBe(info.counts.vertices);
+    expect(() => core.bind([['falloff', 'soft']], quiet)).toThrow(CoreError);
+    expect(() => core.bind([['resolution', '100']], quiet)).toThrow(/power of two|32/);
+  });
+
+  it('opens a mesh with its skeleton, and a glTF with its files', () => {
+    const obj = new TextEncoder().encode(
+      'v 0 0 0\nv 0.2 0 0\nv 0.2 0 0.2\nv 0 0 0.2\nv 0 1 0\nv 0.2 1 0\nv 0.2 1 0.2\nv 0 1 0.2\n' +
+      'f 1 2 3 4\nf 8 7 6 5\nf 1 5 6 2\nf 2 6 7 3\nf 3 7 8 4\nf 4 8 5 1\n');
+    const bones = new TextEncoder().encode('{"bones":[{"name":"a","head":[0.1,0.1,0.1],"tail":[0.1,0.9,0.1]}]}');
+    const {info} = core.open({name: 'bar.obj', bytes: obj, skeleton: {name: 'bar.json', bytes: bones}});
+    expect(info.counts.joints).toBe(1);
+
+    const glb = load('robot.glb').bytes;
+    const view = new DataView(glb.buffer, glb.byteOffset);
+    const length = view.getUint32(12, true);
+    const json = JSON.parse(new TextDecoder().decode(glb.slice(20, 20 + length)));
+    json.buffers[0].uri = 'data/robot%20mesh.bin';
+    const gltf = new TextEncoder().encode(JSON.stringify(json));
+    const bin = glb.slice(28 + length);
+    const apart = core.open({name: 'robot.gltf', bytes: gltf, beside: [{path: 'data/robot mesh.bin', bytes: bin}]});
+    expect(apart.info.counts.vertices).toBeGreaterThan(100);
+    expect(() => core.open({name: 'robot.gltf', bytes: gltf})).toThrow(/robot/);
+  });
+});

@@ -1,0 +1,150 @@
+import {describe, expect, it} from 'vitest';
+import {EMPTY, History, commandLine, editsOf, outputName, poseNumbers, quoted, settingsOf, workOf} from '../src/store';
+
+const groups = new Map([
+  ['method', 'Method'],
+  ['resolution', 'Method'],
+  ['falloff', 'Weights'],
+  ['max-influences', 'Weights'],
+  ['deform-from', 'Joints'],
+  ['weight-format', 'Output'],
+]);
+
+describe('History', () => {
+  it('takes back and does again', () => {
+    const h = new History();
+    h.change({settings: {falloff: '0.2'}});
+    h.change({locked: ['Jaw']});
+    h.undo();
+    expect(h.doc).toEqual({...EMPTY, settings: {falloff: '0.2'}});
+    h.undo();
+    expect(h.doc).toBe(EMPTY);
+    expect(h.canUndo).toBe(false);
+    h.undo();
+    h.redo();
+    h.redo();
+    expect(h.doc.locked).toEqual(['Jaw']);
+    expect(h.canRedo).toBe(false);
+  });
+
+  it('makes one step of a dragged slider, and another of the next drag', () => {
+    const h = new History();
+    for (const v of ['0.2', '0.3', '0.4']) h.change({settings: {falloff: v}}, 'falloff');
+    h.settle();
+    for (const v of ['0.5', '0.6']) h.change({settings: {falloff: v}}, 'falloff');
+    h.undo();
+    expect(h.doc.settings.falloff).toBe('0.4');
+    h.undo();
+    expect(h.doc).toBe(EMPTY);
+  });
+
+  it('does not merge different sliders', () => {
+    const h = new History();
+    h.change({falloff: {a: 0.5}}, 'falloff a');
+    h.change({falloff: {a: 0.5, b: 0.1}}, 'falloff b');
+    h.undo();
+    expect(h.doc.falloff).toEqual({a: 0.5});
+  });
+
+  it('forgets what was undone once something else is changed', () => {
+    const h = new History();
+    h.change({locked: ['a']});
+    h.undo();
+    h.change({locked: ['b']});
+    expect(h.canRedo).toBe(false);
+    h.redo();
+    expect(h.doc.locked).toEqual(['b']);
+  });
+
+  it('tells listeners what was and what is', () => {
+    const h = new History();
+    const seen: [number, number][] = [];
+    h.listen((doc, before) => seen.push([before.locked.length, doc.locked.length]));
+    h.change({locked: ['a']});
+    h.undo();
+    h.redo();
+    h.reset();
+    expect(seen).toEqual([[0, 1], [1, 0], [0, 1], [1, 0]]);
+    expect(h.canUndo || h.canRedo).toBe(false);
+  });
+
+  it('keeps a bounded past', () => {
+    const h = new History();
+    for (let i = 0; i < 500; ++i) h.change({locked: [String(i)]});
+    let steps = 0;
+    while (h.canUndo) h.undo(), ++steps;
+    expect(steps).toBe(200);
+  });
+});
+
+describe('what the core is told', () => {
+  it('puts the method before what changes its preset', () => {
+    const doc = {...EMPTY, settings: {falloff: '0.3', method: 'voxel-heat'}, exclude: ['ik_*'], include: ['root']};
+    expect(settingsOf(doc)).toEqual([
+      ['method', 'voxel-heat'],
+      ['falloff', '0.3'],
+      ['exclude', 'ik_*'],
+      ['include', 'root'],
+    ]);
+  });
+
+  it('writes edits as docs/edits.md says, and nothing for nothing', () => {
+    expect(editsOf(EMPTY)).toBe('');
+    expect(editsOf({...EMPTY, pose: {0: [0, 0, 0, 1]}})).toBe('');
+    const text = editsOf({
+      ...EMPTY,
+      falloff: {Elbow: 0.5},
+      locked: ['Jaw'],
+      edits: [{op: 'add', joint: 'Head', value: 0.2, select: [{sphere: {center: [0, 1, 0], radius: 0.1}}]}],
+    });
+    expect(JSON.parse(text)).toEqual({
+      sinew: 'edits',
+      falloff: [{value: 0.5, joints: ['Elbow']}],
+      lock: {joints: ['Jaw']},
+      edits: [{op: 'add', joint: 'Head', value: 0.2, select: [{sphere: {center: [0, 1, 0], radius: 0.1}}]}],
+    });
+  });
+
+  it('knows which change needs what', () => {
+    const change = (part: Partial<typeof EMPTY>) => workOf({...EMPTY, ...part}, EMPTY, groups);
+    expect(workOf(EMPTY, EMPTY, groups)).toBe('none');
+    expect(change({settings: {resolution: '128'}})).toBe('bind');
+    expect(change({settings: {'deform-from': 'all'}})).toBe('bind');
+    expect(change({exclude: ['a']})).toBe('bind');
+    expect(change({settings: {falloff: '0.4'}})).toBe('weigh');
+    expect(change({falloff: {a: 1}})).toBe('weigh');
+    expect(change({edits: [{op: 'mirror', from: 'left'}], pose: {1: [1, 0, 0, 0]}})).toBe('weigh');
+    expect(change({pose: {1: [1, 0, 0, 0]}})).toBe('pose');
+    expect(change({settings: {'weight-format': 'u8'}})).toBe('none');
+    const bound = {...EMPTY, settings: {method: 'bone-heat'}};
+    expect(workOf(EMPTY, bound, groups)).toBe('bind');
+  });
+
+  it('gives ten numbers a joint', () => {
+    const numbers = poseNumbers({1: [0.5, 0.5, 0.5, 0.5]}, 2);
+    expect([...numbers]).toEqual([0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 0.5, 0.5, 0.5, 0.5, 0, 0, 0, 1, 1, 1]);
+  });
+});
+
+describe('the command line', () => {
+  it('quotes what a shell would take apart', () => {
+    expect(quoted('hero.glb')).toBe('hero.glb');
+    expect(quoted("it's mine.glb")).toBe("'it'\\''s mine.glb'");
+    expect(quoted('a;b')).toBe("'a;b'");
+    expect(quoted('')).toBe("''");
+  });
+
+  it('names the output after the input', () => {
+    expect(outputName('hero.glb')).toBe('hero.skinned.glb');
+    expect(outputName('hero.VRM')).toBe('hero.skinned.vrm');
+    expect(outputName('scan.obj')).toBe('scan.skinned.glb');
+    expect(outputName('hero')).toBe('hero.skinned.glb');
+  });
+
+  it('is whole', () => {
+    expect(commandLine('scan.obj', 'scan.json', '--resolution 128', true)).toBe(
+      'sinew bind scan.obj -o scan.skinned.glb --skeleton scan.json --resolution 128 --edits scan.edits.json',
+    );
+    expect(commandLine('hero.glb', undefined, '', false)).toBe('sinew bind hero.glb -o hero.skinned.glb');
+  });
+});
