@@ -1,5 +1,5 @@
-// Any bytes where the smaller files are expected: skeleton, joint options, pose, edits, weights and figure JSON, and
-// pictures as PNG and as pixels. The first byte chooses the door, the rest is the file.
+// Any bytes where the smaller files are expected: skeleton, joint options, pose, edits, weights and figure JSON,
+// and pictures as PNG and as pixels. The first byte chooses the door, the rest is the file.
 
 #include <unistd.h>
 
@@ -88,9 +88,11 @@ void pixels(std::span<const std::byte> bytes) {
     RgbaImage picture;
     picture.width = 1 + static_cast<int>(bytes[0]) % 64;
     bytes = bytes.subspan(1);
-    picture.height = static_cast<int>(std::min<std::size_t>(bytes.size() / static_cast<std::size_t>(picture.width), 64));
+    picture.height =
+        static_cast<int>(std::min<std::size_t>(bytes.size() / static_cast<std::size_t>(picture.width), 64));
     if (picture.height == 0) return;
-    for (std::size_t p = 0; p < static_cast<std::size_t>(picture.width) * static_cast<std::size_t>(picture.height); ++p)
+    for (std::size_t p = 0; p < static_cast<std::size_t>(picture.width) * static_cast<std::size_t>(picture.height);
+         ++p)
         picture.rgba.insert(picture.rgba.end(), {0, 0, 0, static_cast<std::uint8_t>(bytes[p])});
     outline(picture);
     const auto png = encode_png(picture);
