@@ -111,6 +111,11 @@ class Evaluate(cli.Case):
         self.assertEqual(re.sub(seconds, "", first.stdout, flags=re.M), re.sub(seconds, "", again.stdout, flags=re.M))
         self.assertEqual([f.stat().st_mtime_ns for f in kept], times)
 
+    def test_the_peer_is_skipped_where_there_is_none(self):
+        done = support.run(sys.executable, support.ROOT / "scripts/blender-peer", env={**os.environ, "PATH": str(self.at)})
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("skipped", done.stdout)
+
     def test_no_corpus_is_said(self):
         done = support.run(sys.executable, support.ROOT / "scripts/evaluate", "--sinew", support.SINEW,
                            env={**os.environ, "SINEW_CORPUS": str(self.at / "nowhere")})

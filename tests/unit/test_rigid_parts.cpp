@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <random>
 
 #include "bind/method.h"
 #include "bind/rigid_parts.h"
@@ -104,11 +105,11 @@ TEST(MirroredLinks, APairOfLimbsIsOneBoneToItsMiddle) {
     EXPECT_EQ(ends_of(3, hips(1.5f)), (std::vector<Vec3>{{-0.5f, -2, 0}}));
 }
 
-Binding bound(const MeshView& mesh, const Skeleton& skeleton, int threads = 0) {
+Binding bound(const MeshView& mesh, const Skeleton& skeleton, int threads = 0, int resolution = 64) {
     Context context;
     context.threads = threads;
     BindOptions options = preset(Method::surface_heat);
-    options.voxels.resolution = 64;
+    options.voxels.resolution = resolution;
     Result<Binding> b = bind(mesh, skeleton, options, &context);
     EXPECT_TRUE(b) << (b ? "" : b.error().message);
     return std::move(*b);
@@ -164,6 +165,34 @@ TEST(SurfaceHeat, EveryDefectiveMeshHasAllItsWeights) {
         for (std::size_t v = 0; v < c.positions.size(); ++v) ASSERT_FALSE(w[v].empty()) << defect.name << " " << v;
         EXPECT_EQ(b.report().coverage[static_cast<std::size_t>(Coverage::none)], 0u) << defect.name;
         EXPECT_EQ(b.report().vertices(), c.positions.size()) << defect.name;
+    }
+}
+
+TEST(SurfaceHeat, BindsSoupOfAnySize) {
+    std::mt19937 random(5);
+    for (int round = 0; round < 40; ++round) {
+        const float scales[] = {1e-20f, 1, 1e13f};
+        const auto point = [&]() -> Vec3 {
+            // On a coarse lattice, so that much coincides; in some rounds a few lie far away.
+            const float size = (round % 3 == 2 && random() % 16 == 0 ? 1e4f : 1) * scales[round % 5 % 3];
+            return {size * float(random() % 9), size * float(random() % 9), size * float(random() % 5)};
+        };
+        Character c;
+        c.positions.resize(20 + random() % 60);
+        for (Vec3& p : c.positions) p = point();
+        for (int t = 0; t < 80; ++t) {
+            Triangle triangle;
+            for (std::uint32_t& v : triangle) v = std::uint32_t(random() % c.positions.size());
+            c.triangles.push_back(triangle);
+        }
+        c.skeleton.joints.resize(1 + random() % 6);
+        for (std::size_t j = 0; j < c.skeleton.joints.size(); ++j) {
+            c.skeleton.joints[j].name = "joint" + std::to_string(j);
+            c.skeleton.joints[j].parent = int(random() % (j + 1)) - 1;
+            c.skeleton.joints[j].position = point();
+        }
+        const SkinWeights w = *bound(c.mesh(), c.skeleton, 0, 32).weights();
+        for (std::size_t v = 0; v < c.positions.size(); ++v) ASSERT_FALSE(w[v].empty()) << round << " " << v;
     }
 }
 
