@@ -50,6 +50,9 @@ describe.skipIf(missing.length > 0)(`core${missing.length ? ` (skipped: there is
     ['quadruped.glb', [['resolution', '128'], ['weight-format', 'u16']]],
     ['robot.glb', [['method', 'closest-distance'], ['limit-rule', 'cut'], ['weight-format', 'u8']]],
     ['biped.glb', [['method', 'mesh-geodesic']]],
+    ...['bone-heat', 'surface-heat', 'voxel-heat', 'bounded-biharmonic', 'connectivity', 'closest-hierarchy'].map(
+      (method): [string, Settings] => ['robot.glb', [['method', method], ['resolution', '64']]],
+    ),
     ['caped.glb', [['resolution', '64'], ['deform-from', 'names'], ['exclude', 'cape_*']]],
   ];
   for (const [input, settings] of cases)
