@@ -13,7 +13,7 @@ help:
 	@echo "make demo     set up, build, generate a character, bind it; prints where the results are"
 	@echo "make web      set up and build the studio, the page over sinew as WebAssembly;  make web-test tests it in Chromium"
 	@echo "make test     set up, build and run everything that CI runs (about 35 minutes on 2 cores)"
-	@echo "make bench    build and run the benchmarks"
+	@echo "make bench    build and run the benchmarks: ratios to the yardstick, and JSON under build/bench/bench"
 	@echo "make evaluate weigh methods against the weights that artists shipped (needs the corpus)"
 	@echo "make fuzz     fuzz the file reader and the binder for FUZZ_SECONDS (60) each"
 	@echo "make format   format the C++ files;  make check only looks"
@@ -49,8 +49,10 @@ test: setup
 bench: setup
 	cmake --preset bench
 	cmake --build --preset bench -j $(JOBS)
-	@set -e; for b in build/bench/bench/*; do \
-	    if [[ -f $$b && -x $$b ]]; then echo "== $$b"; $$b; fi; done
+	@set -e; for b in build/bench/bench/bench_*; do \
+	    if [[ -f $$b && -x $$b && $$b != *voxelizers ]]; then \
+	        $$b --benchmark_out=$$b.json --benchmark_out_format=json > $$b.txt || { cat $$b.txt; exit 1; }; \
+	        grep '^check' $$b.txt || true; scripts/bench-table $$b.json; fi; done
 
 # Tables and plots of docs/evaluation.md.
 evaluate: setup

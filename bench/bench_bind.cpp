@@ -1,10 +1,12 @@
 // The whole bind against the same bind with naive distances, alternating in one process, on the Armadillo after
 // one subdivision (173k vertices, 346k triangles, 20 bones) at resolution 256. Results are checked before any time
-// is reported. File reading is not part of the times.
+// is reported. File reading is not part of the times. Then how the time of a bind grows: with the resolution,
+// vertices, joints and threads (BM_grow), to be drawn by scripts/bench-plot.
 //
 // SINEW_CORPUS names the folder with meshes/armadillo.obj (default ../shared/corpus); without it a generated shape
 // of about the same size is bound, and the output says so.
 #include <benchmark/benchmark.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
@@ -49,6 +51,28 @@ void subdivide(Input& in) {
         fine.insert(fine.end(), {{t[0], a, c}, {a, t[1], b}, {c, b, t[2]}, {a, b, c}});
     }
     in.triangles = std::move(fine);
+}
+
+// Every bone in `parts`, so that the volume stays the same.
+void split_bones(Input& in, int parts) {
+    Skeleton fine;
+    for (const Joint& joint : in.skeleton.joints) {
+        Joint piece = joint;
+        if (joint.parent >= 0) piece.parent = joint.parent * parts + parts - 1;
+        const Vec3 a = joint.position, b = joint.tail.value_or(a);
+        for (int k = 0; k < parts; ++k) {
+            const auto at = [&](int i) {
+                const float t = static_cast<float>(i) / static_cast<float>(parts);
+                return Vec3{a.x + t * (b.x - a.x), a.y + t * (b.y - a.y), a.z + t * (b.z - a.z)};
+            };
+            piece.name = joint.name + "." + std::to_string(k);
+            piece.position = at(k);
+            piece.tail = at(k + 1);
+            fine.joints.push_back(piece);
+            piece.parent = static_cast<int>(fine.joints.size()) - 1;
+        }
+    }
+    in.skeleton = std::move(fine);
 }
 
 // A ball with six limbs of three bones each: 20 joints, closed parts that overlap.
@@ -107,25 +131,32 @@ Input generated() {
     return in;
 }
 
-const Input& input() {
+// The Armadillo as its file has it.
+const Input& base() {
     static const Input in = [] {
         const char* named = std::getenv("SINEW_CORPUS");
         const std::filesystem::path folder = std::filesystem::path(named ? named : "../shared/corpus") / "meshes";
         io::LoadOptions options;
         options.skeleton = folder / "armadillo.skeleton.json";
-        Input out;
-        if (std::filesystem::exists(folder / "armadillo.obj")) {
-            Result<io::Scene> scene = io::load(folder / "armadillo.obj", options);
-            if (!scene) {
-                std::fprintf(stderr, "bench_bind: %s\n", scene.error().message.c_str());
-                std::exit(3);
-            }
-            out = {"armadillo, subdivided once", scene->positions, scene->triangles, scene->skeleton};
-            subdivide(out);
-        } else {
-            out = generated();
+        if (!std::filesystem::exists(folder / "armadillo.obj")) {
             std::printf("No %s: binding a generated shape instead.\n", (folder / "armadillo.obj").string().c_str());
+            return generated();
         }
+        Result<io::Scene> scene = io::load(folder / "armadillo.obj", options);
+        if (!scene) {
+            std::fprintf(stderr, "bench_bind: %s\n", scene.error().message.c_str());
+            std::exit(3);
+        }
+        return Input{"armadillo", scene->positions, scene->triangles, scene->skeleton};
+    }();
+    return in;
+}
+
+// Subdivided once. The generated shape is as large without.
+const Input& input() {
+    static const Input in = [] {
+        Input out = base();
+        if (out.name == "armadillo") subdivide(out);
         std::printf("%s: %zu vertices, %zu triangles, %zu joints\n", out.name.c_str(), out.positions.size(),
                     out.triangles.size(), out.skeleton.joints.size());
         return out;
@@ -276,6 +307,42 @@ void BM_bind(benchmark::State& state) {
 }
 BENCHMARK(BM_bind)->ArgName("threads")->Arg(1)->Arg(2)->Iterations(7)->UseManualTime()->Unit(
     benchmark::kMillisecond);
+
+// One bind and its weights. Peak memory is that of the process so far, so later rows cannot show less.
+void BM_grow(benchmark::State& state) {
+    Input in = base();
+    for (int i = 0; i < state.range(1); ++i) subdivide(in);
+    split_bones(in, static_cast<int>(state.range(2)));
+    BindOptions options = bind_options();
+    options.voxels.resolution = static_cast<int>(state.range(0));
+    Context context;
+    context.threads = static_cast<int>(state.range(3));
+    std::vector<StageTime> stages;
+    for ([[maybe_unused]] auto _ : state) {
+        const Result<Binding> binding = bind(in.mesh(), in.skeleton, options, &context);
+        if (!binding) return state.SkipWithError(binding.error().message.c_str());
+        benchmark::DoNotOptimize(binding->weights(&context).ok());
+        stages = binding->report().seconds;
+        state.counters["leaves"] = static_cast<double>(binding->report().leaves);
+    }
+    state.counters["vertices"] = static_cast<double>(in.positions.size());
+    state.counters["joints"] = static_cast<double>(in.skeleton.joints.size());
+    for (const StageTime& t : stages) state.counters[t.stage + "_ms"] = 1000 * t.seconds;
+    rusage used{};
+    getrusage(RUSAGE_SELF, &used);
+    state.counters["peak_mb"] = static_cast<double>(used.ru_maxrss) / 1024;
+}
+BENCHMARK(BM_grow)
+    ->ArgNames({"resolution", "subdivisions", "parts", "threads"})
+    ->ArgsProduct({{64, 128, 256, 512}, {1}, {1}, {2}})
+    ->ArgsProduct({{256}, {0, 2, 3}, {1}, {2}})
+    ->ArgsProduct({{256}, {1}, {2, 5, 10}, {2}})
+    ->ArgsProduct({{256}, {1}, {1}, {1}})
+    ->ArgsProduct({{1024}, {1}, {1}, {2}})
+    ->Iterations(3)
+    ->MeasureProcessCPUTime()
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
 
 // What a change of falloff, limit or hardness costs on a kept Binding.
 void BM_weights_again(benchmark::State& state) {

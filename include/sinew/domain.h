@@ -173,7 +173,7 @@ struct Domain {
         bool boundary;          ///< entering it costs `penalty` times its length
     };
     std::vector<Leaf> leaves;               ///< N
-    std::vector<std::uint32_t> first_link;  ///< N + 1
+    std::vector<std::uint32_t> first_link;  ///< N + 1; empty with Links::compact
     std::vector<std::uint32_t> link;        ///< neighbours of leaf i: link[first_link[i] .. first_link[i+1])
     std::vector<std::uint32_t> component;   ///< N: connected component of the leaf
     std::uint32_t component_count = 0;
@@ -189,13 +189,19 @@ struct Domain {
     }
     struct Index;  ///< how leaf_at finds leaves
     std::shared_ptr<const Index> index;
+    struct Graph;  ///< the same links, compactly: what distances spread over
+    std::shared_ptr<const Graph> graph;
 };
+
+/// Whether a domain lists its links. Distances do not need the lists.
+enum class Links { listed, compact };
 
 /// Builds the domain. Cells are split where a boundary voxel, a voxel of a bone or of the surface of its shape lies
 /// in them; in a grid of one layer every leaf is a pixel, whatever the kind. Time O(r³/64 + N log N), memory about
-/// 130 bytes per leaf and r³/4 bytes of grids (r²/64 and r²/4 in one layer).
+/// 60 bytes per leaf, 150 with listed links, and r³/4 bytes of grids (r²/64 and r²/4 in one layer).
 Result<Domain> build_domain(const VoxelGrid& grid, std::span<const Bone> bones, DomainKind kind,
-                            Context* context = nullptr, Neighbours neighbours = Neighbours::all);
+                            Context* context = nullptr, Neighbours neighbours = Neighbours::all,
+                            Links links = Links::listed);
 
 /// The leaves of every bone and how far each is from it: the seeds of that bone's field.
 struct BoneSeeds {

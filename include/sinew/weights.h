@@ -18,8 +18,7 @@ struct Influence {
     friend bool operator==(const Influence&, const Influence&) = default;
 };
 
-struct InfluenceTable;
-struct FinishOptions;
+struct WeightRows;
 
 /// Skin weights: per vertex a list of influences. Invariant: sorted by falling weight (then by joint), every
 /// weight > 0, no joint twice, float weights that sum to 1 within 2e-7 per influence. A row may be empty
@@ -41,7 +40,7 @@ public:
     friend bool operator==(const SkinWeights&, const SkinWeights&) = default;
 
 private:
-    friend Result<SkinWeights> finish(const InfluenceTable&, const FinishOptions&, Context*);
+    friend struct WeightRows;
     std::vector<std::uint64_t> first_;  // V + 1
     std::vector<Influence> influences_;
 };
@@ -147,6 +146,11 @@ Status check(const FinishOptions& options);
 /// Limit, prune, normalise. O(V · width), parallel.
 Result<SkinWeights> finish(const InfluenceTable& influences, const FinishOptions& options,
                            Context* context = nullptr);
+
+/// finish(apply_falloff(distances, falloff), finish) in one pass and to the same bits, for distances that are kept.
+/// Of inverse_power only the strengths that the limit keeps are computed, and one more.
+Result<SkinWeights> weigh(const DistanceTable& distances, const FalloffOptions& falloff,
+                          const FinishOptions& finish, Context* context = nullptr);
 
 /// Weights that are to stay as they are, and where.
 struct Locks {

@@ -30,13 +30,13 @@ public:
     /// In scene units. O(bones of the joint).
     Distance straight(std::uint32_t joint, const Point3& p) const {
         Distance d{INFINITY, 0};
-        for (const Segment& s : of_joint_[joint]) {
-            const double distance = s.space.distance(p);
+        for (const Shape& s : of_joint_[joint]) {
+            const SegmentPosition at = s.space.beside(p);
+            const double distance = s.space.distance(p, at);
             const double slack = 1e-9 * distance;  // bones that share a joint are equally near behind it
             if (distance > d.nearest + slack) continue;
             double over = 0;
             if (s.open_head || s.open_tail) {
-                const SegmentPosition at = s.space.beside(p);
                 if (s.open_head && at.along < 0) over = -at.along;
                 if (s.open_tail && at.along > at.length) over = at.along - at.length;
                 over = std::max(0.0, over - s.space.radius());
@@ -51,12 +51,12 @@ public:
     const Point3& place(std::uint32_t joint) const { return place_[joint]; }
 
 private:
-    struct Segment {
+    struct Shape {
         BoneSpace space;
         bool open_head, open_tail;
     };
-    std::vector<Point3> place_;                   // per joint
-    std::vector<std::vector<Segment>> of_joint_;  // per joint; never empty
+    std::vector<Point3> place_;                 // per joint
+    std::vector<std::vector<Shape>> of_joint_;  // per joint; never empty
 };
 
 }  // namespace sinew

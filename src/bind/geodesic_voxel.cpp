@@ -34,21 +34,21 @@ public:
         const std::vector<std::uint32_t>& vertices = set.vertices;
         parallel_chunks(task_.context, vertices.size(), 1024, [&](std::size_t, std::size_t begin, std::size_t end) {
             std::vector<Entry> row;
-            for (std::size_t i = begin; i < end && !cancelled(task_.context); ++i) {
-                const Reading reading = read_at(task_, domain_, vertices[i]);
-                row.clear();
-                if (every)
-                    every_joint(reading, kept, field, row);
-                else
-                    nearest_joints(reading, field, row);
-                if (set.joints.size() < kept.joints.size())
-                    std::erase_if(row, [&](const Entry& e) {
-                        return !std::binary_search(set.joints.begin(), set.joints.end(), e.second);
-                    });
-                if (row.empty())
-                    straight_row(set, vertices[i]);
-                else
-                    rows_.store(vertices[i], row, coverage(reading, kept.seeded));
+            Means means(task_.skeleton.joints.size());
+            // Some at a time, so that what is measured around the last of them comes while the first are read.
+            std::array<Reading, 32> readings;
+            for (std::size_t i = begin; i < end && !cancelled(task_.context); i += readings.size()) {
+                const std::size_t count = std::min(readings.size(), end - i);
+                for (std::size_t k = 0; k < count; ++k) {
+                    readings[k] = read_at(task_, domain_, vertices[i + k]);
+                    for (int c = 0; c < readings[k].leaves.count && !every; ++c) {
+                        const std::size_t at = readings[k].leaves.leaf[static_cast<std::size_t>(c)] * field.width;
+                        __builtin_prefetch(&field.joint[at]);
+                        __builtin_prefetch(&field.distance[at]);
+                    }
+                }
+                for (std::size_t k = 0; k < count; ++k)
+                    store(set, vertices[i + k], readings[k], kept, field, every, means, row);
             }
         });
     }
@@ -80,28 +80,59 @@ public:
     }
 
 private:
-    void nearest_joints(const Reading& reading, const LeafDistances& field, std::vector<Entry>& row) const {
+    // Sums by joint. A joint's slot says where its sums are, if they are its: nothing has to be cleared.
+    struct Means {
         struct Mean {
             std::uint32_t joint;
             double share, sum;
         };
+        std::vector<std::uint32_t> slot;
         std::array<Mean, 8 * GeodesicSolver::kMaxNearest> means;
         std::size_t count = 0;
+
+        explicit Means(std::size_t joints) : slot(joints, 0) {}
+        Mean& of(std::uint32_t joint) {
+            const std::uint32_t at = slot[joint];
+            if (at < count && means[at].joint == joint) return means[at];
+            slot[joint] = static_cast<std::uint32_t>(count);
+            return means[count++] = {joint, 0, 0};
+        }
+    };
+
+    void store(const JointSet& set, std::uint32_t vertex, const Reading& reading, const KeptField& kept,
+               const LeafDistances& field, bool every, Means& means, std::vector<Entry>& row) {
+        row.clear();
+        if (every)
+            every_joint(reading, kept, field, row);
+        else
+            nearest_joints(reading, field, means, row);
+        if (set.joints.size() < kept.joints.size())
+            std::erase_if(row, [&](const Entry& e) {
+                return !std::binary_search(set.joints.begin(), set.joints.end(), e.second);
+            });
+        if (row.empty())
+            straight_row(set, vertex);
+        else
+            rows_.store(vertex, row, coverage(reading, kept.seeded));
+    }
+
+    void nearest_joints(const Reading& reading, const LeafDistances& field, Means& means,
+                        std::vector<Entry>& row) const {
+        means.count = 0;
         const LeafStencil& s = reading.leaves;
-        for (int k = 0; k < s.count; ++k) {
-            for (std::size_t slot = 0; slot < field.width; ++slot) {
-                const std::size_t at = s.leaf[k] * field.width + slot;
-                if (field.joint[at] == DistanceTable::none) break;
-                std::size_t m = 0;
-                while (m < count && means[m].joint != field.joint[at]) ++m;
-                if (m == count) means[count++] = {field.joint[at], 0, 0};
-                means[m].share += s.share[k];
-                means[m].sum += s.share[k] * field.distance[at];
+        for (std::size_t k = 0; k < static_cast<std::size_t>(s.count); ++k) {
+            const std::uint32_t* joint = &field.joint[s.leaf[k] * field.width];
+            const std::uint32_t* distance = &field.distance[s.leaf[k] * field.width];
+            for (std::size_t slot = 0; slot < field.width && joint[slot] != DistanceTable::none; ++slot) {
+                auto& mean = means.of(joint[slot]);
+                mean.share += s.share[k];
+                mean.sum += s.share[k] * distance[slot];
             }
         }
-        row.reserve(count);
-        for (std::size_t m = 0; m < count; ++m)
-            row.emplace_back(distance(means[m].joint, reading.at, means[m].sum / means[m].share), means[m].joint);
+        for (std::size_t m = 0; m < means.count; ++m) {
+            const auto& [joint, share, sum] = means.means[m];
+            row.emplace_back(distance(joint, reading.at, sum / share), joint);
+        }
     }
 
     void every_joint(const Reading& reading, const KeptField& kept, const LeafDistances& field,
@@ -291,7 +322,7 @@ Result<MethodRows> bind_geodesic_voxel(const Task& task) {
         if (!measured) return measured.error();
         return MethodRows(std::move(rows));
     }
-    Result<Domain> domain = build_volume(task);
+    Result<Domain> domain = build_volume(task, Links::compact);
     if (!domain) return domain.error();
     Result<std::vector<KeptField>> fields =
         task.clock.run("distances", [&] { return measure(task, *domain, rows); });

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "bind/volume.h"
+#include "domain/leaf_graph.h"
 
 namespace sinew {
 namespace {
@@ -100,11 +101,12 @@ Result<MethodRows> bind_pixel_geodesic(const Task& task) {
         task.bones[i].tail = plane.scene(bones[i].tail, task.bones[i].tail);
 
     Result<Domain> domain = task.clock.run("octree", [&] {
-        return build_domain(*grid, bones, DomainKind::uniform, task.context, task.options.neighbours);
+        return build_domain(*grid, bones, DomainKind::uniform, task.context, task.options.neighbours,
+                            Links::compact);
     });
     if (!domain) return domain.error();
     report.leaves = domain->leaves.size();
-    report.links = domain->link.size();
+    report.links = domain->graph->link_count;
     report.components = domain->component_count;
     if (domain->leaves.empty()) return Error{ErrorCode::input, "the mask has no pixel inside"};
 

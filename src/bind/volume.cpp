@@ -2,9 +2,11 @@
 
 #include <cmath>
 
+#include "domain/leaf_graph.h"
+
 namespace sinew {
 
-Result<Domain> build_volume(const Task& task, DomainKind kind) {
+Result<Domain> build_volume(const Task& task, DomainKind kind, Links links) {
     const VoxelizeOptions& voxels = task.options.voxels;
     BindReport& report = task.report;
     Result<VoxelGrid> grid =
@@ -18,11 +20,11 @@ Result<Domain> build_volume(const Task& task, DomainKind kind) {
     report.ambiguous_inside = grid->ambiguous_inside;
     extend_leaf_bones(task.bones, task.skeleton, *grid);
 
-    Result<Domain> domain =
-        task.clock.run("octree", [&] { return build_domain(*grid, task.bones, kind, task.context); });
+    Result<Domain> domain = task.clock.run(
+        "octree", [&] { return build_domain(*grid, task.bones, kind, task.context, Neighbours::all, links); });
     if (!domain) return domain.error();
     report.leaves = domain->leaves.size();
-    report.links = domain->link.size();
+    report.links = domain->graph->link_count;
     report.components = domain->component_count;
     return domain;
 }
@@ -86,6 +88,7 @@ Error unknown_joints(const Task& task, const JointSet& set) {
 std::shared_ptr<const KeptVolume> keep_volume(Domain domain, std::vector<KeptField> fields) {
     domain.first_link = {};
     domain.link = {};
+    domain.graph = nullptr;
     return std::make_shared<const KeptVolume>(KeptVolume{std::move(domain), std::move(fields)});
 }
 

@@ -10,8 +10,10 @@ namespace sinew {
 
 /// Voxelizes, lengthens the bones of leaf joints (Task::bones) and builds the domain, timed as "voxelize" and
 /// "octree"; counts go to the report. `kind`: BindOptions::domain, unless the method needs another.
-Result<Domain> build_volume(const Task& task, DomainKind kind);
-inline Result<Domain> build_volume(const Task& task) { return build_volume(task, task.options.domain); }
+Result<Domain> build_volume(const Task& task, DomainKind kind, Links links = Links::listed);
+inline Result<Domain> build_volume(const Task& task, Links links = Links::listed) {
+    return build_volume(task, task.options.domain, links);
+}
 
 /// Seeds of the bones; joints that had to be snapped and voxels that bones cross go to the report.
 BoneSeeds seed_volume(const Task& task, const Domain& domain);

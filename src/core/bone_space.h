@@ -9,10 +9,10 @@ namespace sinew {
 class BoneSpace {
 public:
     explicit BoneSpace(const Bone& bone) : BoneSpace(bone, {0, 0, 0}, 1) {}
-    explicit BoneSpace(const Vec3& point) : a_(to_point(point)), b_(a_), radius_(0) {}
+    explicit BoneSpace(const Vec3& point) : BoneSpace(to_point(point), to_point(point), 0) {}
     /// In a frame that is moved and scaled: lengths are in `unit`s.
     BoneSpace(const Bone& bone, const Point3& origin, double unit)
-        : a_(placed(bone.head, origin, unit)), b_(placed(bone.tail, origin, unit)), radius_(bone.radius / unit) {
+        : BoneSpace(placed(bone.head, origin, unit), placed(bone.tail, origin, unit), bone.radius / unit) {
         if (!bone.box) return;
         is_box_ = true;
         for (std::size_t k = 0; k < 3; ++k) axes_[k] = to_point(bone.box->axes[k]);
@@ -20,11 +20,15 @@ public:
     }
 
     /// Where p lies beside the segment.
-    SegmentPosition beside(const Point3& p) const { return segment_distance(a_, b_, p); }
+    SegmentPosition beside(const Point3& p) const { return segment_.at(p); }
 
     /// To the surface; below 0 within. It never changes by more than the point moves. Of a line never below 0.
     double signed_distance(const Point3& p) const { return is_box_ ? to_box(p) : beside(p).distance - radius_; }
     double distance(const Point3& p) const { return std::max(0.0, signed_distance(p)); }
+    /// The same, for one that lies there beside the segment.
+    double distance(const Point3& p, const SegmentPosition& there) const {
+        return std::max(0.0, is_box_ ? to_box(p) : there.distance - radius_);
+    }
 
     bool is_box() const { return is_box_; }
     double radius() const { return radius_; }
@@ -33,6 +37,7 @@ public:
     const Point3& tail() const { return b_; }
 
 private:
+    BoneSpace(const Point3& a, const Point3& b, double radius) : a_(a), b_(b), segment_(a, b), radius_(radius) {}
     static Point3 placed(const Vec3& p, const Point3& origin, double unit) {
         return {(p.x - origin[0]) / unit, (p.y - origin[1]) / unit, (p.z - origin[2]) / unit};
     }
@@ -49,6 +54,7 @@ private:
     }
 
     Point3 a_, b_;
+    Segment segment_;
     double radius_;
     bool is_box_ = false;
     std::array<Point3, 3> axes_{};

@@ -53,13 +53,29 @@ struct SegmentPosition {
     double length;    ///< of the segment; 0 for a point, and then along is 0
 };
 
+/// A segment to be asked often: what does not depend on the point is kept.
+class Segment {
+public:
+    Segment(const Point3& a, const Point3& b)
+        : a_(a),
+          d_{b[0] - a[0], b[1] - a[1], b[2] - a[2]},
+          length_(std::sqrt(d_[0] * d_[0] + d_[1] * d_[1] + d_[2] * d_[2])) {}
+
+    SegmentPosition at(const Point3& p) const {
+        const Point3 v{p[0] - a_[0], p[1] - a_[1], p[2] - a_[2]};
+        const double along = length_ > 0 ? (d_[0] * v[0] + d_[1] * v[1] + d_[2] * v[2]) / length_ : 0;
+        const double t = length_ > 0 ? std::clamp(along / length_, 0.0, 1.0) : 0;
+        const Point3 w{v[0] - t * d_[0], v[1] - t * d_[1], v[2] - t * d_[2]};
+        return {std::sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]), along, length_};
+    }
+
+private:
+    Point3 a_, d_;
+    double length_;
+};
+
 inline SegmentPosition segment_distance(const Point3& a, const Point3& b, const Point3& p) {
-    const Point3 d{b[0] - a[0], b[1] - a[1], b[2] - a[2]}, v{p[0] - a[0], p[1] - a[1], p[2] - a[2]};
-    const double length = std::sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
-    const double along = length > 0 ? (d[0] * v[0] + d[1] * v[1] + d[2] * v[2]) / length : 0;
-    const double t = length > 0 ? std::clamp(along / length, 0.0, 1.0) : 0;
-    const Point3 w{v[0] - t * d[0], v[1] - t * d[1], v[2] - t * d[2]};
-    return {std::sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]), along, length};
+    return Segment(a, b).at(p);
 }
 
 }  // namespace sinew

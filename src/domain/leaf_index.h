@@ -1,9 +1,21 @@
-// The index of a domain, made anew for leaves that come from bytes.
+// How a domain finds leaves by place, and how that is made anew for leaves that come from bytes.
 #pragma once
 
 #include "sinew/domain.h"
 
 namespace sinew {
+
+struct Domain::Index {
+    static constexpr int kBlock = 4;
+    static constexpr std::uint32_t kDivided = 0x80000000u;
+    struct Block {
+        std::uint32_t first;              // leaf number of the block's first leaf
+        std::array<std::uint8_t, 64> at;  // per voxel: leaf number - first, or 255
+    };
+    int per_side = 0;
+    std::vector<std::uint32_t> top;  // per block: none, a leaf, or kDivided + block number
+    std::vector<Block> blocks;
+};
 
 /// Fills Domain::index from the leaves, as build_domain does. False where they cannot be the leaves of a domain:
 /// one out of the grid, off the multiple of its size, over another, or out of Morton order among its neighbours.

@@ -8,25 +8,15 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/large_pages.h"
 #include "core/parallel.h"
+#include "domain/leaf_graph.h"
 #include "domain/leaf_index.h"
 #include "domain/shape_voxels.h"
 #include "domain/trace.h"
 #include "sinew/domain.h"
 
 namespace sinew {
-
-struct Domain::Index {
-    static constexpr int kBlock = 4;
-    static constexpr std::uint32_t kDivided = 0x80000000u;
-    struct Block {
-        std::uint32_t first;              // leaf number of the block's first leaf
-        std::array<std::uint8_t, 64> at;  // per voxel: leaf number - first, or 255
-    };
-    int per_side = 0;
-    std::vector<std::uint32_t> top;  // per block: none, a leaf, or kDivided + block number
-    std::vector<Block> blocks;
-};
 
 std::uint32_t Domain::leaf_at(int x, int y, int z) const {
     const int r = transform.resolution;
@@ -185,6 +175,7 @@ void link_leaves(Domain& domain, Neighbours neighbours, Context* context) {
             if (domain.leaves[j].level > domain.leaves[i].level) ++first[j + 1];
     });
     for (std::size_t i = 0; i < n; ++i) first[i + 1] += first[i];
+    reserve_large(domain.link, first[n]);
     domain.link.resize(first[n]);
     std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
     each_found([&](std::size_t i, std::span<const std::uint32_t> list) {
@@ -196,32 +187,10 @@ void link_leaves(Domain& domain, Neighbours neighbours, Context* context) {
     });
 }
 
-void find_components(Domain& domain) {
-    const std::size_t n = domain.leaves.size();
-    domain.component.assign(n, Domain::none);
-    std::vector<std::uint32_t> stack;
-    for (std::size_t seed = 0; seed < n; ++seed) {
-        if (domain.component[seed] != Domain::none) continue;
-        const std::uint32_t number = domain.component_count++;
-        domain.component[seed] = number;
-        stack.push_back(static_cast<std::uint32_t>(seed));
-        while (!stack.empty()) {
-            const std::uint32_t i = stack.back();
-            stack.pop_back();
-            for (std::uint32_t k = domain.first_link[i]; k < domain.first_link[i + 1]; ++k) {
-                const std::uint32_t j = domain.link[k];
-                if (domain.component[j] != Domain::none) continue;
-                domain.component[j] = number;
-                stack.push_back(j);
-            }
-        }
-    }
-}
-
 }  // namespace
 
 Result<Domain> build_domain(const VoxelGrid& grid, std::span<const Bone> bones, DomainKind kind, Context* context,
-                            Neighbours neighbours) {
+                            Neighbours neighbours, Links links) {
     const int r = grid.transform.resolution;
     Domain domain;
     domain.transform = grid.transform;
@@ -258,8 +227,9 @@ Result<Domain> build_domain(const VoxelGrid& grid, std::span<const Bone> bones, 
                                                " cells: lower --resolution or use the sparse domain"};
     }
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while building the octree"};
-    link_leaves(domain, neighbours, context);
-    find_components(domain);
+    domain.graph = Domain::Graph::make(domain, neighbours, context);
+    domain.graph->find_components(domain);
+    if (links == Links::listed) link_leaves(domain, neighbours, context);
     return domain;
 }
 

@@ -1,6 +1,7 @@
 // Graph distances from the bones over the domain (seed 003, algorithm 3), and the bridges that they may take.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -65,17 +66,26 @@ public:
     /// Computes the cost of every link. O(links). Keeps references to domain.
     GeodesicSolver(const Domain& domain, const GeodesicOptions& options, Context* context = nullptr);
 
+    struct Steps;  ///< between leaves of the finest level, nearly all of them: what they cost, and which can be
+                   ///< left out
+    struct OtherLink {
+        std::uint32_t to, cost;
+        std::uint32_t beside;  ///< of a leaf of the finest level: directions to neighbours that have a link to `to`
+        std::uint8_t arrives_by;  ///< what a label notes that comes this way
+    };
+
     /// One sweep for all joints at once that keeps the `nearest` (1..kMaxNearest) of every leaf. Exact: a joint
     /// that is not among the K nearest of a leaf cannot become so further along a path through it. `joints`: those
-    /// that take part, ascending; joints without seeds are ignored. Time O(leaves · K · links per leaf), memory 8 K
-    /// + 12 bytes a leaf. Const and reentrant.
+    /// that take part, ascending; joints without seeds are ignored. Time O(leaves · K · links per leaf), memory 16
+    /// K bytes a leaf. Const and reentrant.
     Result<LeafDistances> nearest(const BoneSeeds& seeds, std::span<const std::uint32_t> joints,
                                   std::span<const Bridge> bridges, int nearest, Context* context = nullptr) const;
 
 private:
     const Domain& domain_;
     float penalty_;
-    std::vector<std::uint32_t> cost_;  // per link
+    std::vector<OtherLink> others_;  // by Domain::Graph::Node::other
+    std::shared_ptr<const Steps> steps_;
 };
 
 }  // namespace sinew

@@ -26,7 +26,8 @@ Result<std::vector<float>> joint_distance(const MeshView& mesh, const Skeleton& 
     if (!grid) return grid.error();
     std::vector<Bone> bones = make_bones(skeleton);
     extend_leaf_bones(bones, skeleton, *grid);
-    Result<Domain> domain = build_domain(*grid, bones, DomainKind::sparse, context);
+    Result<Domain> domain =
+        build_domain(*grid, bones, DomainKind::sparse, context, Neighbours::all, Links::compact);
     if (!domain) return domain.error();
     const BoneSeeds seeds = seed_bones(*domain, bones, skeleton.joints.size());
     // Parts without any bone are reached over bridges, as when the character is bound; those of other bones are

@@ -76,7 +76,8 @@ Result<std::vector<Bleed>> bleed_of(const MeshView& mesh, const MeshTopology& to
     if (!grid) return grid.error();
     std::vector<Bone> bones = make_bones(used);
     extend_leaf_bones(bones, used, *grid);
-    Result<Domain> domain = build_domain(*grid, bones, DomainKind::sparse, context);
+    Result<Domain> domain =
+        build_domain(*grid, bones, DomainKind::sparse, context, Neighbours::all, Links::compact);
     if (!domain) return domain.error();
     *grid = {};
     const BoneSeeds seeds = seed_bones(*domain, bones, joints);

@@ -4,7 +4,8 @@
 #include <cmath>
 
 #include "core/parallel.h"
-#include "sinew/weights.h"
+#include "weights/law.h"
+#include "weights/power.h"
 
 namespace sinew {
 
@@ -40,117 +41,97 @@ bool shape_is_a_length(FalloffLaw law) {
     return law == FalloffLaw::exponential || law == FalloffLaw::cubic_hermite || law == FalloffLaw::linear;
 }
 
-// One vertex: its joints and what the law is applied to (distances in unit-cube units, or strengths), and room for
-// the strengths that come of it.
-struct Row {
-    std::vector<std::uint32_t> joint;
-    std::vector<double> value;
-    std::vector<double> strength;
+}  // namespace
 
-    void clear() {
-        joint.clear();
-        value.clear();
-    }
-};
+double Law::of_vertex(std::size_t v) const { return o_.map.of_vertex.empty() ? NAN : o_.map.of_vertex[v]; }
 
-class Law {
-public:
-    explicit Law(const FalloffOptions& options) : o_(options), base_(options.*shape_of(options.law)) {}
+double Law::of_joint(std::uint32_t j) const {
+    const double own = o_.map.of_joint[j];
+    return std::isnan(own) ? base_ : own;
+}
 
-    /// Fills row.strength, relative to the strongest.
-    void apply(std::size_t vertex, Row& row) const {
-        const std::size_t n = row.value.size();
-        row.strength.resize(n);
-        if (n == 0) return;
-        if (const double own = of_vertex(vertex); !std::isnan(own)) {
-            shape(row, [&](std::size_t) { return own; });
-        } else if (o_.map.of_joint.empty()) {
-            shape(row, [&](std::size_t) { return base_; });
-        } else if (shape_is_a_length(o_.law)) {
-            shape(row, [&](std::size_t i) { return of_joint(row.joint[i]); });
-        } else {
-            shape(row, [&](std::size_t) { return base_; });
-            double sum = 0, mean = 0;
+template <typename Shape>
+void Law::shape(LawRow& row, Shape&& shape_at) const {
+    const std::vector<double>& d = row.value;
+    std::vector<double>& s = row.strength;
+    const std::size_t n = d.size();
+    switch (o_.law) {
+        case FalloffLaw::inverse_power: {
+            const double lambda = exponent(shape_at(0));
+            const double nearest = std::max<double>(*std::min_element(d.begin(), d.end()), o_.tolerance);
+            for (std::size_t i = 0; i < n; ++i) s[i] = nearest / std::max<double>(d[i], o_.tolerance);
+            row.exponent.assign(n, lambda);
+            raise(s, row.exponent);
+            break;
+        }
+        case FalloffLaw::inverse_quadratic: {
+            const double alpha = shape_at(0);
+            const auto measure = [&](double at) {
+                const double kept = std::max<double>(at, o_.tolerance);
+                return (1 - alpha) * kept + alpha * kept * kept;
+            };
+            const double nearest = measure(*std::min_element(d.begin(), d.end()));
+            for (std::size_t i = 0; i < n; ++i) s[i] = std::pow(nearest / measure(d[i]), 2);
+            break;
+        }
+        case FalloffLaw::exponential: {
+            double least = INFINITY;
+            for (std::size_t i = 0; i < n; ++i) least = std::min(least, d[i] / shape_at(i));
+            for (std::size_t i = 0; i < n; ++i) s[i] = std::exp(least - d[i] / shape_at(i));
+            break;
+        }
+        case FalloffLaw::cubic_hermite:
+        case FalloffLaw::linear: {
+            // Rows come sorted by distance.
+            const auto left_out = static_cast<std::size_t>(o_.neighbours);
+            const double cut = left_out < n ? d[left_out] : INFINITY;
+            double most = 0;
             for (std::size_t i = 0; i < n; ++i) {
-                sum += row.strength[i];
-                mean += row.strength[i] * of_joint(row.joint[i]);
+                const double t = d[i] == 0 ? 0 : std::min(1.0, d[i] / std::min(cut, shape_at(i)));
+                s[i] = o_.law == FalloffLaw::linear ? 1 - t : 1 - t * t * (3 - 2 * t);
+                most = std::max(most, s[i]);
             }
-            mean /= sum;
-            shape(row, [&](std::size_t) { return mean; });
+            if (most > 0) {
+                for (double& strength : s) strength /= most;
+            } else {
+                for (std::size_t i = 0; i < n; ++i) s[i] = d[i] == d[0];
+            }
+            break;
+        }
+        case FalloffLaw::power: {
+            const double most = *std::max_element(d.begin(), d.end());
+            for (std::size_t i = 0; i < n; ++i) s[i] = std::max(d[i] / most, 1e-300);
+            row.exponent.assign(n, shape_at(0));
+            raise(s, row.exponent);
+            break;
         }
     }
+}
 
-private:
-    double of_vertex(std::size_t v) const { return o_.map.of_vertex.empty() ? NAN : o_.map.of_vertex[v]; }
-    double of_joint(std::uint32_t j) const {
-        const double own = o_.map.of_joint[j];
-        return std::isnan(own) ? base_ : own;
-    }
-
-    template <typename Shape>
-    void shape(Row& row, Shape&& shape_at) const {
-        const std::vector<double>& d = row.value;
-        std::vector<double>& s = row.strength;
-        const std::size_t n = d.size();
-        switch (o_.law) {
-            case FalloffLaw::inverse_power: {
-                const double alpha = shape_at(0), lambda = (1 - alpha) * o_.lambda_min + alpha * o_.lambda_max;
-                const double nearest = std::max<double>(*std::min_element(d.begin(), d.end()), o_.tolerance);
-                for (std::size_t i = 0; i < n; ++i)
-                    s[i] = std::pow(nearest / std::max<double>(d[i], o_.tolerance), lambda);
-                break;
-            }
-            case FalloffLaw::inverse_quadratic: {
-                const double alpha = shape_at(0);
-                const auto measure = [&](double at) {
-                    const double kept = std::max<double>(at, o_.tolerance);
-                    return (1 - alpha) * kept + alpha * kept * kept;
-                };
-                const double nearest = measure(*std::min_element(d.begin(), d.end()));
-                for (std::size_t i = 0; i < n; ++i) s[i] = std::pow(nearest / measure(d[i]), 2);
-                break;
-            }
-            case FalloffLaw::exponential: {
-                double least = INFINITY;
-                for (std::size_t i = 0; i < n; ++i) least = std::min(least, d[i] / shape_at(i));
-                for (std::size_t i = 0; i < n; ++i) s[i] = std::exp(least - d[i] / shape_at(i));
-                break;
-            }
-            case FalloffLaw::cubic_hermite:
-            case FalloffLaw::linear: {
-                // Rows come sorted by distance.
-                const auto left_out = static_cast<std::size_t>(o_.neighbours);
-                const double cut = left_out < n ? d[left_out] : INFINITY;
-                double most = 0;
-                for (std::size_t i = 0; i < n; ++i) {
-                    const double t = d[i] == 0 ? 0 : std::min(1.0, d[i] / std::min(cut, shape_at(i)));
-                    s[i] = o_.law == FalloffLaw::linear ? 1 - t : 1 - t * t * (3 - 2 * t);
-                    most = std::max(most, s[i]);
-                }
-                if (most > 0) {
-                    for (double& strength : s) strength /= most;
-                } else {
-                    for (std::size_t i = 0; i < n; ++i) s[i] = d[i] == d[0];
-                }
-                break;
-            }
-            case FalloffLaw::power: {
-                const double most = *std::max_element(d.begin(), d.end());
-                for (std::size_t i = 0; i < n; ++i) s[i] = std::pow(d[i] / most, shape_at(0));
-                break;
-            }
+void Law::apply(std::size_t vertex, LawRow& row) const {
+    const std::size_t n = row.value.size();
+    row.strength.resize(n);
+    if (n == 0) return;
+    if (const double own = of_vertex(vertex); !std::isnan(own)) {
+        shape(row, [&](std::size_t) { return own; });
+    } else if (o_.map.of_joint.empty()) {
+        shape(row, [&](std::size_t) { return base_; });
+    } else if (shape_is_a_length(o_.law)) {
+        shape(row, [&](std::size_t i) { return of_joint(row.joint[i]); });
+    } else {
+        shape(row, [&](std::size_t) { return base_; });
+        double sum = 0, mean = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            sum += row.strength[i];
+            mean += row.strength[i] * of_joint(row.joint[i]);
         }
+        mean /= sum;
+        shape(row, [&](std::size_t) { return mean; });
     }
+}
 
-    const FalloffOptions& o_;
-    const double base_;
-};
-
-// Rows in, rows out: `value` says what the law takes from a slot, and NaN that the slot is empty.
-template <typename Value>
-Result<InfluenceTable> each_row(std::size_t vertices, std::size_t width, const std::vector<std::uint32_t>& joints,
-                                const FalloffOptions& options, Context* context, Value&& value) {
-    if (Status ok = check(options); !ok) return ok.error();
+Status check_map(const FalloffOptions& options, std::size_t vertices, std::span<const std::uint32_t> joints) {
+    if (Status ok = check(options); !ok) return ok;
     const FalloffMap& map = options.map;
     if (!map.of_vertex.empty() && map.of_vertex.size() != vertices)
         return Error{ErrorCode::usage, "falloff: the map has values for " + std::to_string(map.of_vertex.size()) +
@@ -161,7 +142,32 @@ Result<InfluenceTable> each_row(std::size_t vertices, std::size_t width, const s
                 return Error{ErrorCode::usage, "falloff: the map has values for " +
                                                    std::to_string(map.of_joint.size()) + " joints, and joint " +
                                                    std::to_string(j) + " has influence"};
+    return Done{};
+}
 
+std::size_t sorted_strengths(const LawRow& row, std::uint32_t* joint, float* strength) {
+    std::size_t n = 0;
+    for (std::size_t i = 0; i < row.joint.size(); ++i) {
+        const auto s = static_cast<float>(row.strength[i]);
+        if (!(s > 0)) continue;
+        // Rows come sorted, so this moves only joints that the law makes equal or a map reorders.
+        std::size_t at = n++;
+        for (; at > 0 && (strength[at - 1] < s || (strength[at - 1] == s && joint[at - 1] > row.joint[i])); --at) {
+            strength[at] = strength[at - 1];
+            joint[at] = joint[at - 1];
+        }
+        strength[at] = s;
+        joint[at] = row.joint[i];
+    }
+    return n;
+}
+
+namespace {
+
+// Rows in, rows out: `value` says what the law takes from a slot, and NaN that the slot is empty.
+template <typename Value>
+Result<InfluenceTable> each_row(std::size_t vertices, std::size_t width, const std::vector<std::uint32_t>& joints,
+                                const FalloffOptions& options, Context* context, Value&& value) {
     InfluenceTable out;
     out.vertices = vertices;
     out.width = width;
@@ -170,7 +176,7 @@ Result<InfluenceTable> each_row(std::size_t vertices, std::size_t width, const s
     const Law law(options);
     parallel_chunks(context, vertices, rows_per_chunk, [&](std::size_t, std::size_t begin, std::size_t end) {
         if (cancelled(context)) return;
-        Row row;
+        LawRow row;
         for (std::size_t v = begin; v < end; ++v) {
             row.clear();
             for (std::size_t at = v * width; at < (v + 1) * width; ++at) {
@@ -180,23 +186,7 @@ Result<InfluenceTable> each_row(std::size_t vertices, std::size_t width, const s
                 row.value.push_back(x);
             }
             law.apply(v, row);
-            std::uint32_t* to_joint = out.joint.data() + v * width;
-            float* to_strength = out.strength.data() + v * width;
-            std::size_t n = 0;
-            for (std::size_t i = 0; i < row.joint.size(); ++i) {
-                const auto strength = static_cast<float>(row.strength[i]);
-                if (!(strength > 0)) continue;
-                // Rows come sorted, so this moves only joints that the law makes equal or a map reorders.
-                std::size_t at = n++;
-                for (; at > 0 && (to_strength[at - 1] < strength ||
-                                  (to_strength[at - 1] == strength && to_joint[at - 1] > row.joint[i]));
-                     --at) {
-                    to_strength[at] = to_strength[at - 1];
-                    to_joint[at] = to_joint[at - 1];
-                }
-                to_strength[at] = strength;
-                to_joint[at] = row.joint[i];
-            }
+            sorted_strengths(row, out.joint.data() + v * width, out.strength.data() + v * width);
         }
     });
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while applying the falloff"};
@@ -250,8 +240,7 @@ Status check(const FalloffOptions& o) {
     return check_all(o.map.of_vertex, "vertex");
 }
 
-Result<InfluenceTable> apply_falloff(const DistanceTable& distances, const FalloffOptions& options,
-                                     Context* context) {
+Status check_distances(const DistanceTable& distances, const FalloffOptions& options) {
     const std::size_t slots = distances.vertices * distances.width;
     if (distances.joint.size() != slots || distances.distance.size() != slots)
         return Error{ErrorCode::internal, "a distance table's columns are not vertices × width long"};
@@ -260,6 +249,12 @@ Result<InfluenceTable> apply_falloff(const DistanceTable& distances, const Fallo
     if (options.law == FalloffLaw::power)
         return Error{ErrorCode::usage,
                      "falloff law power is for heat and weights, and this method gives distances: choose another"};
+    return check_map(options, distances.vertices, distances.joint);
+}
+
+Result<InfluenceTable> apply_falloff(const DistanceTable& distances, const FalloffOptions& options,
+                                     Context* context) {
+    if (Status ok = check_distances(distances, options); !ok) return ok.error();
     const double unit = distances.unit;
     // Distances are ≥ 0 or +inf; a NaN would be a mistake of ours and counts as unreachable.
     return each_row(distances.vertices, distances.width, distances.joint, options, context, [&](std::size_t at) {
@@ -274,6 +269,7 @@ Result<InfluenceTable> apply_falloff(const InfluenceTable& strengths, const Fall
         return Error{ErrorCode::internal, "an influence table's columns are not vertices × width long"};
     if (options.law != FalloffLaw::power)
         return Error{ErrorCode::usage, "this method gives no distances: its only falloff law is power"};
+    if (Status ok = check_map(options, strengths.vertices, strengths.joint); !ok) return ok.error();
     return each_row(strengths.vertices, strengths.width, strengths.joint, options, context, [&](std::size_t at) {
         const float h = strengths.strength[at];
         return h > 0 && h < INFINITY ? static_cast<double>(h) : NAN;

@@ -1,60 +1,14 @@
-// From strengths to skin weights: limit, prune, normalise. The continuous limit (subtract the next strongest, then
-// normalise) is the one that needs.md 10 asks for.
+// From strengths to skin weights, whole tables of them.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <string>
 
+#include "core/large_pages.h"
 #include "core/parallel.h"
-#include "sinew/weights.h"
+#include "weights/finish_row.h"
 
 namespace sinew {
-
-namespace {
-
-constexpr std::size_t rows_per_chunk = 2048;
-
-struct Share {
-    std::uint32_t joint;
-    double weight;
-};
-
-bool before(const Share& a, const Share& b) {
-    return a.weight != b.weight ? a.weight > b.weight : a.joint < b.joint;
-}
-
-void sort_row(std::vector<Share>& row) {
-    if (!std::is_sorted(row.begin(), row.end(), before)) std::sort(row.begin(), row.end(), before);
-}
-
-// Divides by the sum. Returns false, and empties the row, if that is 0.
-bool normalise(std::vector<Share>& row) {
-    double sum = 0;
-    for (const Share& s : row) sum += s.weight;
-    if (!(sum > 0)) {
-        row.clear();
-        return false;
-    }
-    for (Share& s : row) s.weight /= sum;
-    return true;
-}
-
-// Appends the row as floats. They sum to 1 within half an ulp each. Rounding can make two weights equal or the
-// smallest ones 0, so order and positivity are restored.
-std::uint32_t append(const std::vector<Share>& row, std::vector<Influence>& out) {
-    const std::size_t begin = out.size();
-    for (const Share& s : row) {
-        const float weight = float(s.weight);
-        if (!(weight > 0)) continue;
-        std::size_t at = out.size();
-        out.push_back({s.joint, weight});
-        for (; at > begin && out[at - 1].weight == weight && out[at - 1].joint > s.joint; --at)
-            std::swap(out[at - 1], out[at]);
-    }
-    return std::uint32_t(out.size() - begin);
-}
-
-}  // namespace
 
 Status check(const FinishOptions& o) {
     if (o.max_influences != all_influences && (o.max_influences < 1 || o.max_influences > 8))
@@ -75,17 +29,15 @@ Result<SkinWeights> finish(const InfluenceTable& influences, const FinishOptions
 
     const std::size_t keep =
         options.max_influences == all_influences ? width : static_cast<std::size_t>(options.max_influences);
-    const std::size_t chunks = (influences.vertices + rows_per_chunk - 1) / rows_per_chunk;
-    std::vector<std::vector<Influence>> part(chunks);
-    SkinWeights out;
-    out.first_.assign(influences.vertices + 1, 0);  // counts first
+    WeightRows rows(influences.vertices);
     std::atomic<std::size_t> bad{influences.vertices};
-    parallel_chunks(context, influences.vertices, rows_per_chunk,
+    parallel_chunks(context, influences.vertices, WeightRows::per_chunk,
                     [&](std::size_t c, std::size_t begin, std::size_t end) {
                         if (cancelled(context)) return;
                         std::vector<Share> row;
                         row.reserve(width);
-                        part[c].reserve((end - begin) * std::min<std::size_t>(keep, 4));
+                        std::vector<Influence>& out = rows.part[c];
+                        out.reserve((end - begin) * std::min<std::size_t>(keep, 4));
                         for (std::size_t v = begin; v < end; ++v) {
                             row.clear();
                             for (std::size_t i = v * width; i < (v + 1) * width; ++i) {
@@ -99,34 +51,31 @@ Result<SkinWeights> finish(const InfluenceTable& influences, const FinishOptions
                                     row.push_back({influences.joint[i], strength});
                                 }
                             }
-                            sort_row(row);
-                            if (row.size() > keep) {
-                                // Where all of them are equal nothing would be left: then any K of them are as
-                                // good.
-                                const double next = options.limit_rule == LimitRule::fade ? row[keep].weight : 0;
-                                row.resize(keep);
-                                if (row[0].weight > next) {
-                                    for (Share& s : row) s.weight -= next;
-                                    std::erase_if(row, [](const Share& s) { return !(s.weight > 0); });
-                                }
-                            }
-                            if (!normalise(row)) continue;
-                            const std::size_t whole = row.size();
-                            while (row.size() > 1 && row.back().weight < options.prune) row.pop_back();
-                            if (row.size() < whole) normalise(row);
-                            out.first_[v + 1] = append(row, part[c]);
+                            if (!std::is_sorted(row.begin(), row.end(), before))
+                                std::sort(row.begin(), row.end(), before);
+                            const std::size_t n = finish_row(row, keep, options);
+                            const std::size_t at = out.size();
+                            out.resize(at + n);
+                            rows.first[v + 1] = write_row(std::span(row).first(n), out.data() + at);
+                            out.resize(at + rows.first[v + 1]);
                         }
                     });
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while finishing the weights"};
     if (const std::size_t v = bad.load(); v < influences.vertices)
         return Error{ErrorCode::internal,
                      "vertex " + std::to_string(v) + " has a strength that is negative or not finite"};
+    return rows.assemble(context);
+}
 
-    for (std::size_t v = 0; v < influences.vertices; ++v) out.first_[v + 1] += out.first_[v];
+SkinWeights WeightRows::assemble(Context* context) {
+    SkinWeights out;
+    out.first_ = std::move(first);
+    for (std::size_t v = 0; v + 1 < out.first_.size(); ++v) out.first_[v + 1] += out.first_[v];
+    reserve_large(out.influences_, out.first_.back());
     out.influences_.resize(out.first_.back());
-    parallel_for(context, chunks, 1, [&](std::size_t c) {
+    parallel_for(context, part.size(), 1, [&](std::size_t c) {
         std::copy(part[c].begin(), part[c].end(),
-                  out.influences_.begin() + std::ptrdiff_t(out.first_[c * rows_per_chunk]));
+                  out.influences_.begin() + static_cast<std::ptrdiff_t>(out.first_[c * per_chunk]));
         part[c] = {};
     });
     return out;
@@ -170,8 +119,10 @@ Result<SkinWeights> SkinWeights::from_rows(std::span<const std::uint32_t> counts
         // A row that keeps the invariant already keeps its bits: reading back what was written changes nothing.
         double sum = 0;
         for (const Share& s : row) sum += s.weight;
-        if (std::abs(sum - 1) > 1e-7 * double(row.size())) normalise(row);
-        append(row, out.influences_);
+        if (std::abs(sum - 1) > 1e-7 * double(row.size())) row.resize(normalise(row));
+        const std::size_t begin = out.influences_.size();
+        out.influences_.resize(begin + row.size());
+        out.influences_.resize(begin + write_row(row, out.influences_.data() + begin));
         out.first_.push_back(out.influences_.size());
     }
     return out;

@@ -118,6 +118,65 @@ TEST(Geodesic, KNearestEqualsTheFieldsOfSingleJointsToTheLastBit) {
     }
 }
 
+// Every link, nothing left out, in the integers of the sweep. Per joint.
+std::vector<std::uint32_t> integer_dijkstra(const Domain& domain, const std::vector<BoneSeeds::Seed>& seeds,
+                                            float penalty) {
+    const auto units = [](double voxels) { return static_cast<std::uint64_t>(std::round(voxels * 16384)); };
+    std::vector<std::uint64_t> distance(domain.leaves.size(), LeafDistances::unreached);
+    using Entry = std::pair<std::uint64_t, std::uint32_t>;
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
+    for (const auto& seed : seeds) {
+        distance[seed.leaf] = units(seed.distance);
+        queue.emplace(distance[seed.leaf], seed.leaf);
+    }
+    while (!queue.empty()) {
+        const auto [d, i] = queue.top();
+        queue.pop();
+        if (d > distance[i]) continue;
+        const auto p = domain.centre(i);
+        for (std::uint32_t k = domain.first_link[i]; k < domain.first_link[i + 1]; ++k) {
+            const std::uint32_t j = domain.link[k];
+            const auto q = domain.centre(j);
+            const double dx = p[0] - q[0], dy = p[1] - q[1], dz = p[2] - q[2];
+            const std::uint64_t next =
+                d + units(std::sqrt(dx * dx + dy * dy + dz * dz) * (domain.leaves[j].boundary ? penalty : 1));
+            if (next < distance[j]) {
+                distance[j] = next;
+                queue.emplace(next, j);
+            }
+        }
+    }
+    return {distance.begin(), distance.end()};
+}
+
+// The sweep leaves out most steps; it must not leave out one that matters, whatever the penalty makes of ties.
+TEST(Geodesic, StepsThatAreLeftOutChangeNoBit) {
+    for (const test::Character& c : {test::u_tube(), test::quadruped()})
+        for (const DomainKind kind : {DomainKind::sparse, DomainKind::uniform}) {
+            const Rig r = rig(c, kind == DomainKind::sparse ? 64 : 32, kind);
+            const auto joints = all_joints(r);
+            for (const float penalty : {1.0f, 1.3f, 2.0f, 4.0f, 100.0f}) {
+                std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> exact(r.domain.leaves.size());
+                for (const std::uint32_t j : joints) {
+                    const auto d = integer_dijkstra(r.domain, r.seeds.of_joint[j], penalty);
+                    for (std::size_t i = 0; i < exact.size(); ++i) exact[i].emplace_back(d[i], j);
+                }
+                for (auto& row : exact) std::sort(row.begin(), row.end());
+                const GeodesicSolver solver(r.domain, {penalty});
+                for (const std::size_t k : {std::size_t{2}, std::size_t{8}}) {
+                    Result<LeafDistances> swept = solver.nearest(r.seeds, joints, {}, int(k));
+                    ASSERT_TRUE(swept);
+                    for (std::size_t i = 0; i < exact.size(); ++i)
+                        for (std::size_t s = 0; s < std::min(k, joints.size()); ++s) {
+                            ASSERT_EQ(swept->distance[i * k + s], exact[i][s].first)
+                                << c.name << " penalty " << penalty << " leaf " << i;
+                            ASSERT_EQ(swept->joint[i * k + s], exact[i][s].second);
+                        }
+                }
+            }
+        }
+}
+
 TEST(Geodesic, PropertiesOfADistance) {
     const Rig r = rig(test::u_tube(), 64);
     const GeodesicSolver solver(r.domain, {1});

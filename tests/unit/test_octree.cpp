@@ -1,10 +1,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <random>
 
 #include "characters/shapes.h"
 #include "core/geometry.h"
+#include "domain/leaf_graph.h"
 #include "domain/trace.h"
 #include "sinew/domain.h"
 
@@ -71,6 +74,91 @@ TEST(Octree, LinksAreExactlyTheTouchingPairs) {
             if (i != j && touch(leaves[i], leaves[j])) expected.push_back(j);
         ASSERT_EQ(links, expected) << "leaf " << i;
     }
+}
+
+void expect_graph_is_the_links(const Domain& domain) {
+    const Domain::Graph& graph = *domain.graph;
+    ASSERT_EQ(graph.nodes.size(), domain.leaves.size() + 1);
+    EXPECT_EQ(graph.link_count, domain.link.size());
+    // Components by following the links; numbered by their first leaf.
+    std::vector<std::uint32_t> component(domain.leaves.size(), Domain::none), stack;
+    std::uint32_t count = 0;
+    for (std::uint32_t i = 0; i < domain.leaves.size(); ++i) {
+        if (component[i] == Domain::none) {
+            stack.push_back(i);
+            component[i] = count++;
+        }
+        while (!stack.empty()) {
+            const std::uint32_t at = stack.back();
+            stack.pop_back();
+            for (std::uint32_t k = domain.first_link[at]; k < domain.first_link[at + 1]; ++k)
+                if (const std::uint32_t to = domain.link[k]; component[to] == Domain::none) {
+                    component[to] = component[at];
+                    stack.push_back(to);
+                }
+        }
+        const Domain::Graph::Node& node = graph.nodes[i];
+        std::vector<std::uint32_t> found(graph.other.begin() + node.other,
+                                         graph.other.begin() + graph.nodes[i + 1].other);
+        for (std::uint32_t left = node.all; left; left &= left - 1) {
+            const int d = std::countr_zero(left);
+            const std::uint32_t to = graph.neighbour(node, d);
+            const auto [x, y, z] = step_of(d);
+            const Domain::Leaf &a = domain.leaves[i], &b = domain.leaves[to];
+            ASSERT_TRUE(a.level == 0 && b.level == 0);
+            ASSERT_TRUE(b.x - a.x == x && b.y - a.y == y && b.z - a.z == z);
+            ASSERT_EQ(node.boundary >> d & 1, b.boundary ? 1u : 0u);
+            found.push_back(to);
+        }
+        std::vector<std::uint32_t> listed(domain.link.begin() + domain.first_link[i],
+                                          domain.link.begin() + domain.first_link[i + 1]);
+        std::sort(found.begin(), found.end());
+        std::sort(listed.begin(), listed.end());
+        ASSERT_EQ(found, listed) << "leaf " << i;
+    }
+    EXPECT_EQ(domain.component, component);
+    EXPECT_EQ(domain.component_count, count);
+}
+
+TEST(Octree, TheGraphHasTheSameLinks) {
+    const Bone bone{0, {0.9f, 0, 0}, {1.1f, 0.1f, 0}, true, true};
+    for (const DomainKind kind : {DomainKind::sparse, DomainKind::uniform}) {
+        expect_graph_is_the_links(build(test::torus(1, 0.45, 32, 24), 32, kind, {bone}).domain);
+        expect_graph_is_the_links(build(test::sphere({0, 0, 0}, 1, 3), 64, kind, {bone}).domain);
+    }
+    // Dust: every way in which groups may lie to each other.
+    std::mt19937 random(5);
+    for (const double share : {0.02, 0.2, 0.6}) {
+        VoxelGrid grid;
+        grid.transform = {32, {0, 0, 0}, 1, 32, 0};
+        grid.boundary = grid.interior = BitGrid(32);
+        for (int z = 0; z < 32; ++z)
+            for (int y = 0; y < 32; ++y)
+                for (int x = 0; x < 32; ++x) {
+                    const double at = std::generate_canonical<double, 32>(random);
+                    if (at < share / 2)
+                        grid.boundary.set(x, y, z);
+                    else if (at < share)
+                        grid.interior.set(x, y, z);
+                }
+        expect_graph_is_the_links(*build_domain(grid, {}, DomainKind::sparse));
+    }
+    // Pixels.
+    PixelMask mask{50, 40, std::vector<std::uint8_t>(2000)};
+    for (std::uint8_t& in : mask.inside) in = random() % 3 > 0;
+    for (const Neighbours neighbours : {Neighbours::all, Neighbours::faces})
+        expect_graph_is_the_links(*build_domain(*pixel_grid(mask), {}, DomainKind::sparse, nullptr, neighbours));
+}
+
+TEST(Octree, LinksNeedNotBeListed) {
+    const Built b = build(test::sphere({0, 0, 0}, 1, 3), 64, DomainKind::sparse);
+    const Result<Domain> compact =
+        build_domain(b.grid, {}, DomainKind::sparse, nullptr, Neighbours::all, Links::compact);
+    ASSERT_TRUE(compact);
+    EXPECT_TRUE(compact->link.empty());
+    EXPECT_TRUE(compact->first_link.empty());
+    EXPECT_EQ(compact->component, b.domain.component);
+    EXPECT_EQ(compact->graph->link_count, b.domain.link.size());
 }
 
 TEST(Octree, CellsAreDividedAtBones) {

@@ -6,6 +6,7 @@
 
 #include "sinew/weights.h"
 #include "unit/support.h"
+#include "weights/power.h"
 
 namespace sinew {
 namespace {
@@ -329,6 +330,119 @@ TEST(Finish, SameBitsOnAnyNumberOfThreadsAndCancel) {
     four.cancel = true;
     EXPECT_EQ(apply_falloff(t, {}, &four).error().code, ErrorCode::cancelled);
     EXPECT_EQ(finish(*a, {}, &four).error().code, ErrorCode::cancelled);
+}
+
+TEST(Raise, IsThePowerUpToRounding) {
+    std::mt19937 random(3);
+    std::vector<double> x, exponent;
+    for (int i = 0; i < 20000; ++i) {
+        const double u = std::generate_canonical<double, 53>(random);
+        x.push_back(i % 3 == 0 ? u : i % 3 == 1 ? 1 - 1e-6 * u : std::pow(10.0, -80 * u));
+        exponent.push_back(i % 7 == 0 ? 0 : 100 * std::generate_canonical<double, 53>(random));
+    }
+    std::vector<double> raised = x;
+    raise(raised, exponent);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        const long double exact = std::pow(static_cast<long double>(x[i]), static_cast<long double>(exponent[i]));
+        if (exact < 1e-300L)
+            ASSERT_LT(raised[i], 1e-45) << x[i] << " to the " << exponent[i];
+        else
+            ASSERT_NEAR(static_cast<double>(raised[i] / exact), 1,
+                        4e-16 * (4 + exponent[i] - static_cast<double>(std::log2(exact))))
+                << x[i] << " to the " << exponent[i];
+        // Alone, and so outside of vectors: the same bits.
+        double alone = x[i];
+        raise({&alone, 1}, {&exponent[i], 1});
+        ASSERT_EQ(alone, raised[i]);
+    }
+}
+
+TEST(Raise, OneStaysOneAndTheSmallestBecomesNothing) {
+    double x[] = {1, 1, 1, 0.5, 0.25, 1e-300, 1e-300};
+    const double exponent[] = {0, 30, 1e6, 1, 2, 1, 1e6};
+    raise(x, exponent);
+    EXPECT_EQ(x[0], 1);
+    EXPECT_EQ(x[1], 1);
+    EXPECT_EQ(x[2], 1);
+    EXPECT_EQ(x[3], 0.5);
+    EXPECT_EQ(x[4], 0.0625);
+    EXPECT_NEAR(x[5] / 1e-300, 1, 1e-12);
+    EXPECT_EQ(static_cast<float>(x[6]), 0);
+}
+
+TEST(Weigh, IsFalloffAndFinishToTheLastBit) {
+    std::mt19937 random(11);
+    const auto unit = [&] { return std::generate_canonical<double, 53>(random); };
+    DistanceTable table;
+    table.vertices = 1000;
+    table.width = 9;
+    table.unit = 1.7f;
+    for (std::size_t v = 0; v < table.vertices; ++v) {
+        // As methods leave them: sorted, some of them short, near the tolerance, tied or nearly so.
+        std::vector<std::pair<float, std::uint32_t>> row;
+        const std::size_t n = random() % 4 == 0 ? random() % 10 : 9;
+        const double scale = random() % 5 == 0 ? 3e-3 : 0.5;
+        for (std::uint32_t k = 0; k < n; ++k)
+            row.emplace_back(static_cast<float>(scale * unit()), (k * 7 + 3) % 20);
+        for (std::size_t k = 1; k < n; ++k) {
+            if (random() % 3 == 0) row[k].first = row[k - 1].first;
+            if (random() % 5 == 0) row[k].first = row[k - 1].first * (1 + 1e-7f);
+        }
+        std::sort(row.begin(), row.end());
+        row.resize(9, {std::numeric_limits<float>::infinity(), DistanceTable::none});
+        for (const auto& [d, j] : row) {
+            table.distance.push_back(d);
+            table.joint.push_back(j);
+        }
+    }
+    for (int map = 0; map < 4; ++map)
+        for (const FalloffLaw law : {FalloffLaw::inverse_power, FalloffLaw::inverse_quadratic,
+                                     FalloffLaw::exponential, FalloffLaw::cubic_hermite, FalloffLaw::linear})
+            for (const int limit : {1, 2, 4, 5, 8, all_influences}) {
+                FalloffOptions falloff;
+                falloff.law = law;
+                falloff.alpha = 0.3f;
+                if (map & 1)
+                    for (int j = 0; j < 20; ++j)
+                        falloff.map.of_joint.push_back(j % 3 ? static_cast<float>(0.05 + 0.9 * unit()) : NAN);
+                if (map & 2)
+                    for (std::size_t v = 0; v < table.vertices; ++v)
+                        falloff.map.of_vertex.push_back(v % 2 ? static_cast<float>(0.05 + 0.9 * unit()) : NAN);
+                for (const LimitRule rule : {LimitRule::fade, LimitRule::cut}) {
+                    const FinishOptions options{limit, rule, limit == 2 ? 0.0f : 1e-3f};
+                    const auto influences = apply_falloff(table, falloff);
+                    ASSERT_TRUE(influences);
+                    const auto two = finish(*influences, options);
+                    for (const int threads : {1, 2}) {
+                        Context context;
+                        context.threads = threads;
+                        const auto one = weigh(table, falloff, options, &context);
+                        ASSERT_TRUE(one);
+                        ASSERT_TRUE(*one == *two) << "law " << int(law) << " limit " << limit << " map " << map;
+                    }
+                }
+            }
+}
+
+TEST(Weigh, RefusesWhatTheTwoRefuse) {
+    DistanceTable table{1, 1, {0}, {0.5f}, 1};
+    FalloffOptions falloff;
+    FinishOptions options;
+    EXPECT_TRUE(weigh(table, falloff, options));
+    options.max_influences = 9;
+    EXPECT_FALSE(weigh(table, falloff, options));
+    options.max_influences = 4;
+    falloff.alpha = 2;
+    EXPECT_FALSE(weigh(table, falloff, options));
+    falloff.alpha = 0.1f;
+    falloff.law = FalloffLaw::power;
+    EXPECT_FALSE(weigh(table, falloff, options));
+    falloff.law = FalloffLaw::inverse_power;
+    falloff.map.of_vertex = {0.5f, 0.5f};
+    EXPECT_FALSE(weigh(table, falloff, options));
+    falloff.map.of_vertex.clear();
+    table.distance.clear();
+    EXPECT_FALSE(weigh(table, falloff, options));
 }
 
 TEST(SkinWeightsRows, SortsMergesDropsAndNormalises) {

@@ -1,0 +1,256 @@
+// The links of a domain by groups of eight.
+#include "domain/leaf_graph.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "core/large_pages.h"
+#include "core/parallel.h"
+#include "domain/leaf_index.h"
+
+namespace sinew {
+namespace {
+
+constexpr std::size_t kGrain = 4096;
+
+// The 4³ cells that are a group and what borders on it, as bits: x + 4 y + 16 z. What a group in one of the 27
+// cells adds to them, by which of its places are set.
+using Surroundings = std::array<std::array<std::uint64_t, 256>, 27>;
+const Surroundings& surroundings() {
+    static const Surroundings table = [] {
+        Surroundings out{};
+        for (std::size_t cell = 0; cell < 27; ++cell) {
+            const int at[3] = {static_cast<int>(cell % 3), static_cast<int>(cell / 3 % 3),
+                               static_cast<int>(cell / 9)};
+            for (std::size_t places = 0; places < 256; ++places)
+                for (int place = 0; place < 8; ++place) {
+                    if (!(places >> place & 1)) continue;
+                    int bit = 0;
+                    bool borders = true;
+                    for (int axis = 0; axis < 3; ++axis) {
+                        const int c = 2 * at[axis] - 1 + (place >> axis & 1);
+                        borders = borders && c >= 0 && c < 4;
+                        bit += c << (2 * axis);
+                    }
+                    if (borders) out[cell][places] |= std::uint64_t{1} << bit;
+                }
+        }
+        return out;
+    }();
+    return table;
+}
+
+// Of the 4³ cells, those around a place of the group, as directions.
+std::uint32_t directions(std::uint64_t cells, int place) {
+    const std::uint64_t from = cells >> ((place & 1) + (place & 2) * 2 + (place & 4) * 4);
+    std::uint32_t rows = 0;
+    for (int z = 0; z < 3; ++z)
+        for (int y = 0; y < 3; ++y)
+            rows |= static_cast<std::uint32_t>(from >> (4 * y + 16 * z) & 7) << (3 * y + 9 * z);
+    return (rows & 0x1fffu) | (rows >> 14 << 13);
+}
+
+std::uint32_t face_directions() {
+    std::uint32_t faces = 0;
+    for (int d = 0; d < kDirections; ++d) {
+        const auto [x, y, z] = step_of(d);
+        if (x * x + y * y + z * z == 1) faces |= 1u << d;
+    }
+    return faces;
+}
+
+}  // namespace
+
+const std::array<std::array<Domain::Graph::Way, kDirections>, 8> Domain::Graph::kWays = [] {
+    std::array<std::array<Way, kDirections>, 8> out{};
+    for (int place = 0; place < 8; ++place)
+        for (int e = 0; e < kDirections; ++e) {
+            const auto step = step_of(e);
+            int cell = 0, there = 0;
+            for (int axis = 2; axis >= 0; --axis) {
+                const int c =
+                    (place >> axis & 1) + step[static_cast<std::size_t>(axis)] + 2;  // 1..4, own is 2 and 3
+                cell = 3 * cell + c / 2;
+                there = 2 * there + (c & 1);
+            }
+            out[static_cast<std::size_t>(place)][static_cast<std::size_t>(e)] = {
+                static_cast<std::uint8_t>(cell), static_cast<std::uint8_t>((1u << there) - 1)};
+        }
+    return out;
+}();
+
+const std::array<std::uint8_t, 256> Domain::Graph::kCount = [] {
+    std::array<std::uint8_t, 256> out{};
+    for (std::size_t k = 0; k < 256; ++k) out[k] = static_cast<std::uint8_t>(std::popcount(k));
+    return out;
+}();
+
+// Groups, what is around them, and the directions of their leaves.
+void Domain::Graph::link_fine(const Domain& domain, std::uint32_t allowed, Context* context) {
+    const Index& ix = *domain.index;
+    const std::size_t n = domain.leaves.size();
+    std::vector<std::uint8_t> boundary;                                    // per group: places that are boundary
+    std::vector<std::array<std::uint32_t, 8>> in_block(ix.blocks.size());  // groups by octant
+    for (auto& octants : in_block) octants.fill(Domain::none);
+    const auto block_at = [&](int x, int y, int z) -> std::uint32_t {  // of cells of twice the finest size
+        return ix.top[(static_cast<std::size_t>(z >> 1) * ix.per_side + (y >> 1)) * ix.per_side + (x >> 1)];
+    };
+    const auto octant = [](int x, int y, int z) {
+        return static_cast<std::size_t>((x & 1) | (y & 1) << 1 | (z & 1) << 2);
+    };
+    reserve_large(nodes, n + 1);
+    nodes.resize(n + 1);
+    for (std::size_t i = 0; i < n; ++i) {
+        const Leaf& leaf = domain.leaves[i];
+        if (leaf.level > 0) continue;
+        const int x = leaf.x >> 1, y = leaf.y >> 1, z = leaf.z >> 1;
+        std::uint32_t& group = in_block[block_at(x, y, z) & ~Index::kDivided][octant(x, y, z)];
+        if (group == Domain::none) {
+            group = static_cast<std::uint32_t>(groups.size());
+            groups.push_back({static_cast<std::uint32_t>(i), 0});
+            boundary.push_back(0);
+        }
+        const std::uint32_t place = (leaf.x & 1) | (leaf.y & 1) << 1 | (leaf.z & 1) << 2;
+        groups[group].present |= 1u << place;
+        if (leaf.boundary) boundary[group] = static_cast<std::uint8_t>(boundary[group] | 1u << place);
+        nodes[i].place = group << 4 | place << 1 | (leaf.boundary ? 1u : 0u);
+    }
+
+    reserve_large(around, groups.size());
+    around.resize(groups.size());
+    const int r = domain.transform.resolution, depth = domain.transform.depth();
+    parallel_for(context, groups.size(), kGrain, [&](std::size_t g) {
+        const Leaf& leaf = domain.leaves[groups[g].first];
+        const int at[3] = {leaf.x >> 1, leaf.y >> 1, leaf.z >> 1};
+        std::uint64_t present = 0, edge = 0;
+        for (int cell = 0; cell < 27; ++cell) {
+            std::uint32_t& entry = around[g][static_cast<std::size_t>(cell)];
+            entry = Domain::none;
+            const int x = at[0] + cell % 3 - 1, y = at[1] + cell / 3 % 3 - 1, z = at[2] + cell / 9 - 1;
+            if (x < 0 || y < 0 || z < 0 || 2 * x >= r || 2 * y >= r || 2 * z >= depth) continue;
+            const std::uint32_t block = block_at(x, y, z);
+            if (block == Domain::none) continue;
+            if (!(block & Index::kDivided)) {
+                entry = block | kLarger;
+                continue;
+            }
+            entry = in_block[block & ~Index::kDivided][octant(x, y, z)];
+            if (entry == Domain::none) {
+                const std::uint32_t whole = domain.leaf_at(2 * x, 2 * y, 2 * z);
+                if (whole != Domain::none) entry = whole | kLarger;
+                continue;
+            }
+            present |= surroundings()[static_cast<std::size_t>(cell)][groups[entry].present];
+            edge |= surroundings()[static_cast<std::size_t>(cell)][boundary[entry]];
+        }
+        std::uint32_t i = groups[g].first;
+        for (int place = 0; place < 8; ++place) {
+            if (!(groups[g].present >> place & 1)) continue;
+            nodes[i].all = directions(present, place) & allowed;
+            nodes[i].boundary = directions(edge, place) & allowed;
+            ++i;
+        }
+    });
+}
+
+// Links that have a larger leaf at one end or both. A leaf looks for those at least as large; the links to smaller
+// ones are the reverse.
+void Domain::Graph::link_others(const Domain& domain, Context* context) {
+    const std::size_t n = domain.leaves.size(), chunks = (n + kGrain - 1) / kGrain;
+    struct Link {
+        std::uint32_t from, to;
+    };
+    std::vector<std::vector<Link>> found(chunks);
+    parallel_chunks(context, n, kGrain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            const Leaf leaf = domain.leaves[i];
+            std::uint32_t seen[26];  // several directions may find the same one
+            int count = 0;
+            const auto add = [&](std::uint32_t to) {
+                if (std::find(seen, seen + count, to) != seen + count) return;
+                seen[count++] = to;
+                found[chunk].push_back({static_cast<std::uint32_t>(i), to});
+            };
+            if (leaf.level == 0) {
+                const Node& node = nodes[i];
+                const auto& cells = around[node.place >> 4];
+                // The eight cells that a leaf of a group may border on.
+                for (int k = 0; k < 8; ++k) {
+                    std::size_t cell = 0;
+                    for (int axis = 2; axis >= 0; --axis) {
+                        const int outwards = (node.place >> (1 + axis) & 1) ? 1 : -1;
+                        cell = 3 * cell + static_cast<std::size_t>(1 + (k >> axis & 1 ? outwards : 0));
+                    }
+                    const std::uint32_t entry = cells[cell];
+                    if (entry != Domain::none && !is_group(entry)) add(entry & ~kLarger);
+                }
+                continue;
+            }
+            const int size = 1 << leaf.level;
+            for (int e = 0; e < kDirections; ++e) {
+                const auto [x, y, z] = step_of(e);
+                const std::uint32_t to = domain.leaf_at(leaf.x + x * size, leaf.y + y * size, leaf.z + z * size);
+                if (to != Domain::none && domain.leaves[to].level >= leaf.level) add(to);
+            }
+        }
+    });
+    for (const auto& list : found)
+        for (const Link& l : list) {
+            ++nodes[l.from + 1].other;
+            if (domain.leaves[l.to].level > domain.leaves[l.from].level) ++nodes[l.to + 1].other;
+        }
+    for (std::size_t i = 0; i < n; ++i) nodes[i + 1].other += nodes[i].other;
+    reserve_large(other, nodes[n].other);
+    other.resize(nodes[n].other);
+    std::vector<std::uint32_t> next(n);
+    for (std::size_t i = 0; i < n; ++i) next[i] = nodes[i].other;
+    for (const auto& list : found)
+        for (const Link& l : list) {
+            other[next[l.from]++] = l.to;
+            if (domain.leaves[l.to].level > domain.leaves[l.from].level) other[next[l.to]++] = l.from;
+        }
+}
+
+std::shared_ptr<const Domain::Graph> Domain::Graph::make(const Domain& domain, Neighbours neighbours,
+                                                         Context* context) {
+    auto graph = std::make_shared<Graph>();
+    const std::uint32_t every = (1u << kDirections) - 1;
+    // With neighbours by faces only there are no larger leaves: that is for domains of one layer.
+    graph->link_fine(domain, neighbours == Neighbours::faces ? face_directions() : every, context);
+    graph->link_others(domain, context);
+    graph->link_count = graph->other.size();
+    for (const Node& node : graph->nodes) graph->link_count += static_cast<std::size_t>(std::popcount(node.all));
+    return graph;
+}
+
+void Domain::Graph::find_components(Domain& domain) const {
+    const std::size_t n = domain.leaves.size();
+    std::vector<std::uint32_t> parent(n);  // of leaves; a root is the first of its component
+    for (std::uint32_t i = 0; i < n; ++i) parent[i] = i;
+    const auto root = [&](std::uint32_t i) {
+        while (parent[i] != i) i = parent[i] = parent[parent[i]];
+        return i;
+    };
+    const auto join = [&](std::uint32_t a, std::uint32_t b) {
+        a = root(a), b = root(b);
+        parent[std::max(a, b)] = std::min(a, b);
+    };
+    for (std::uint32_t i = 0; i < n; ++i) {
+        const Node& node = nodes[i];
+        // The other half of the directions is that of the neighbour.
+        for (std::uint32_t left = node.all & ((1u << (kDirections / 2)) - 1); left; left &= left - 1) {
+            const std::uint32_t to = neighbour(node, std::countr_zero(left));
+            if (parent[to] != parent[i]) join(i, to);
+        }
+        for (std::uint32_t k = node.other; k < nodes[i + 1].other; ++k)
+            if (parent[other[k]] != parent[i]) join(i, other[k]);
+    }
+    domain.component.resize(n);
+    domain.component_count = 0;
+    for (std::uint32_t i = 0; i < n; ++i) {
+        const std::uint32_t first = root(i);
+        domain.component[i] = first == i ? domain.component_count++ : domain.component[first];
+    }
+}
+
+}  // namespace sinew

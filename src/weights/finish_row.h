@@ -1,0 +1,76 @@
+// One row of strengths to one row of weights: limit, prune, normalise. The continuous limit (subtract the next
+// strongest, then normalise) is the one that users of such tools ask for.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "sinew/weights.h"
+
+namespace sinew {
+
+struct Share {
+    std::uint32_t joint;
+    double weight;
+};
+
+inline bool before(const Share& a, const Share& b) {
+    return a.weight != b.weight ? a.weight > b.weight : a.joint < b.joint;
+}
+
+/// Divides by the sum. Returns how many are left: none, if that is 0.
+inline std::size_t normalise(std::span<Share> row) {
+    double sum = 0;
+    for (const Share& s : row) sum += s.weight;
+    if (!(sum > 0)) return 0;
+    for (Share& s : row) s.weight /= sum;
+    return row.size();
+}
+
+/// `row`: strengths above 0, sorted by `before`. Returns how many of them are left, as weights.
+inline std::size_t finish_row(std::span<Share> row, std::size_t keep, const FinishOptions& options) {
+    std::size_t n = row.size();
+    if (n > keep) {
+        // Where all of them are equal nothing would be left: then any K of them are as good.
+        const double next = options.limit_rule == LimitRule::fade ? row[keep].weight : 0;
+        n = keep;
+        if (row[0].weight > next) {
+            for (std::size_t k = 0; k < n; ++k) row[k].weight -= next;
+            while (n > 0 && !(row[n - 1].weight > 0)) --n;  // sorted: those that are 0 now come last
+        }
+    }
+    if (normalise(row.first(n)) == 0) return 0;
+    const std::size_t whole = n;
+    while (n > 1 && row[n - 1].weight < options.prune) --n;
+    return n < whole ? normalise(row.first(n)) : n;
+}
+
+/// Appends the row as floats. They sum to 1 within half an ulp each. Rounding can make two weights equal or the
+/// smallest ones 0, so order and positivity are restored. Returns how many there are; `to` has room for all.
+inline std::uint32_t write_row(std::span<const Share> row, Influence* to) {
+    std::uint32_t n = 0;
+    for (const Share& s : row) {
+        const auto weight = static_cast<float>(s.weight);
+        if (!(weight > 0)) continue;
+        std::uint32_t at = n++;
+        to[at] = {s.joint, weight};
+        for (; at > 0 && to[at - 1].weight == weight && to[at - 1].joint > s.joint; --at)
+            std::swap(to[at], to[at - 1]);
+    }
+    return n;
+}
+
+/// Rows of weights by chunks of vertices, on their way to become SkinWeights.
+struct WeightRows {
+    static constexpr std::size_t per_chunk = 2048;
+    std::vector<std::vector<Influence>> part;
+    std::vector<std::uint64_t> first;  ///< V + 1: counts at first, one place on
+
+    explicit WeightRows(std::size_t vertices)
+        : part((vertices + per_chunk - 1) / per_chunk), first(vertices + 1, 0) {}
+    /// Leaves nothing here.
+    SkinWeights assemble(Context* context);
+};
+
+}  // namespace sinew

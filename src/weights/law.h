@@ -1,0 +1,56 @@
+// A falloff law, applied to one vertex at a time.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "sinew/weights.h"
+
+namespace sinew {
+
+/// One vertex: its joints and what the law is applied to (distances in unit-cube units, or strengths), and room for
+/// the strengths that come of it.
+struct LawRow {
+    std::vector<std::uint32_t> joint;
+    std::vector<double> value;
+    std::vector<double> strength;
+    std::vector<double> exponent;  // for the powers
+
+    void clear() {
+        joint.clear();
+        value.clear();
+    }
+};
+
+/// Keeps a reference to the options, which must have passed check().
+class Law {
+public:
+    explicit Law(const FalloffOptions& options) : o_(options), base_(options.*shape_of(options.law)) {}
+
+    /// Fills row.strength, relative to the strongest.
+    void apply(std::size_t vertex, LawRow& row) const;
+
+    /// The parameter that shapes the law at a vertex or for a joint. NaN for a vertex of which the map says
+    /// nothing.
+    double of_vertex(std::size_t v) const;
+    double of_joint(std::uint32_t j) const;
+    double base() const { return base_; }
+    /// Of inverse_power.
+    double exponent(double alpha) const { return (1 - alpha) * o_.lambda_min + alpha * o_.lambda_max; }
+
+private:
+    template <typename Shape>
+    void shape(LawRow& row, Shape&& shape_at) const;
+
+    const FalloffOptions& o_;
+    const double base_;
+};
+
+/// What apply_falloff refuses: options, maps that are not of `vertices` and of these joints, and tables.
+Status check_map(const FalloffOptions& options, std::size_t vertices, std::span<const std::uint32_t> joints);
+Status check_distances(const DistanceTable& distances, const FalloffOptions& options);
+
+/// Appends to the row, sorted by falling strength, then by joint, what is above 0 as a float. Returns how many.
+std::size_t sorted_strengths(const LawRow& row, std::uint32_t* joint, float* strength);
+
+}  // namespace sinew

@@ -1,0 +1,200 @@
+// Falloff and finish in one pass, for distances that are kept while a slider moves.
+//
+// Rows come sorted by distance, and the inverse power falls with it, so a limit of K needs K + 1 powers of a row,
+// the first of which is 1. They are raised many rows at a time. Rows so nearly tied where the limit cuts that
+// rounding decides, and other laws, take the same way as apply_falloff and finish.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/parallel.h"
+#include "weights/finish_row.h"
+#include "weights/law.h"
+#include "weights/power.h"
+
+namespace sinew {
+namespace {
+
+constexpr std::size_t kBatch = 64;
+
+class Weigher {
+public:
+    Weigher(const DistanceTable& distances, const FalloffOptions& falloff, const FinishOptions& finish)
+        : table_(distances),
+          falloff_(falloff),
+          finish_(finish),
+          law_(falloff),
+          keep_(finish.max_influences == all_influences ? distances.width
+                                                        : static_cast<std::size_t>(finish.max_influences)),
+          batches_(falloff.law == FalloffLaw::inverse_power && distances.width > 1),
+          value_(kBatch * distances.width),
+          power_(kBatch * distances.width),
+          exponent_(kBatch * distances.width),
+          share_(distances.width),
+          joint_(distances.width),
+          strength_(distances.width) {}
+
+    /// Rows begin to end, at most kBatch. Writes them from `out` on, where there is room, and returns where they
+    /// end.
+    Influence* run(std::size_t begin, std::size_t end, Influence* out, std::uint64_t* count) {
+        const std::size_t n = end - begin;
+        std::array<std::size_t, kBatch> whole{}, wanted{};  // entries of each row, and of those to be computed
+        if (batches_) {
+            for (std::size_t i = 0; i < n; ++i) {
+                whole[i] = read(begin + i, value_.data() + i * table_.width);
+                wanted[i] = std::min(whole[i], keep_ + 1);
+            }
+            raise_batch(begin, n, whole, wanted);
+        }
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::size_t v = begin + i;
+            const double* value = value_.data() + i * table_.width;
+            const bool tied = wanted[i] < whole[i] && value[wanted[i]] <= value[wanted[i] - 1] * (1 + 1e-5);
+            std::size_t left =
+                whole[i] == 0 || tied ? straight(v) : sorted(v, power_.data() + i * table_.width, wanted[i]);
+            left = finish_row(std::span(share_).first(left), keep_, finish_);
+            count[i] = write_row(std::span(share_).first(left), out);
+            out += count[i];
+        }
+        return out;
+    }
+
+private:
+    double value_of(std::size_t slot) const {
+        const float d = table_.distance[slot];
+        return table_.joint[slot] != DistanceTable::none && d < INFINITY ? d / static_cast<double>(table_.unit)
+                                                                         : NAN;
+    }
+
+    // What the power is taken of, before the quotient: of all entries of the row, or of as many as matter. Returns
+    // how many; 0 for a row that is empty or out of order.
+    std::size_t read(std::size_t v, double* value) const {
+        const std::size_t most = falloff_.map.of_joint.empty() ? std::min(table_.width, keep_ + 2) : table_.width;
+        const std::uint32_t* joint = table_.joint.data() + v * table_.width;
+        const float* distance = table_.distance.data() + v * table_.width;
+        std::size_t n = most;
+        while (n > 0 && (joint[n - 1] == DistanceTable::none || !(distance[n - 1] < INFINITY))) --n;
+        const double unit = table_.unit, tolerance = falloff_.tolerance;
+        bool fine = true;
+        for (std::size_t k = 0; k < n; ++k) {
+            const double d = distance[k] / unit;
+            value[k] = d > tolerance ? d : tolerance;
+            fine = fine && joint[k] != DistanceTable::none && (k == 0 || distance[k] >= distance[k - 1]);
+        }
+        return fine ? n : 0;
+    }
+
+    void raise_batch(std::size_t begin, std::size_t n, std::span<const std::size_t> whole,
+                     std::span<const std::size_t> wanted) {
+        std::array<double, kBatch> alpha;
+        alpha.fill(law_.base());
+        const FalloffMap& map = falloff_.map;
+        if (!map.of_joint.empty()) {
+            raise_rows(n, whole, alpha);
+            for (std::size_t i = 0; i < n; ++i) {
+                double sum = 0, mean = 0;
+                for (std::size_t k = 0; k < whole[i]; ++k) {
+                    const double s = power_[i * table_.width + k];
+                    sum += s;
+                    mean += s * law_.of_joint(table_.joint[(begin + i) * table_.width + k]);
+                }
+                if (whole[i] > 0) alpha[i] = mean / sum;
+            }
+        }
+        if (!map.of_vertex.empty())
+            for (std::size_t i = 0; i < n; ++i)
+                if (const double own = law_.of_vertex(begin + i); !std::isnan(own)) alpha[i] = own;
+        raise_rows(n, wanted, alpha);
+    }
+
+    // Fills power_ with the first count[i] strengths of each row.
+    void raise_rows(std::size_t n, std::span<const std::size_t> count, std::span<const double> alpha) {
+        std::size_t to = 0;  // packed, without the first of each, which is 1
+        for (std::size_t i = 0; i < n; ++i) {
+            const double* value = value_.data() + i * table_.width;
+            const double exponent = law_.exponent(alpha[i]);
+            for (std::size_t k = 1; k < count[i]; ++k, ++to) {
+                packed_[to] = value[0] / value[k];
+                exponent_[to] = exponent;
+            }
+        }
+        raise({packed_.data(), to}, {exponent_.data(), to});
+        std::size_t from = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            double* power = power_.data() + i * table_.width;
+            if (count[i] > 0) power[0] = 1;
+            for (std::size_t k = 1; k < count[i]; ++k) power[k] = packed_[from++];
+        }
+    }
+
+    // Shares of a row of falling strengths, by what they are as floats. Returns how many.
+    std::size_t sorted(std::size_t v, const double* strength, std::size_t n) {
+        const std::uint32_t* joint = table_.joint.data() + v * table_.width;
+        std::size_t count = 0;
+        for (std::size_t k = 0; k < n; ++k) {
+            const auto s = static_cast<float>(strength[k]);
+            if (!(s > 0)) continue;
+            std::size_t at = count++;
+            for (; at > 0 &&
+                   (share_[at - 1].weight < s || (share_[at - 1].weight == s && share_[at - 1].joint > joint[k]));
+                 --at)
+                share_[at] = share_[at - 1];
+            share_[at] = {joint[k], s};
+        }
+        return count;
+    }
+
+    // The same for any row, as apply_falloff does it.
+    std::size_t straight(std::size_t v) {
+        row_.clear();
+        for (std::size_t slot = v * table_.width; slot < (v + 1) * table_.width; ++slot) {
+            const double d = value_of(slot);
+            if (std::isnan(d)) continue;
+            row_.joint.push_back(table_.joint[slot]);
+            row_.value.push_back(d);
+        }
+        law_.apply(v, row_);
+        const std::size_t n = sorted_strengths(row_, joint_.data(), strength_.data());
+        for (std::size_t k = 0; k < n; ++k) share_[k] = {joint_[k], strength_[k]};
+        return n;
+    }
+
+    const DistanceTable& table_;
+    const FalloffOptions& falloff_;
+    const FinishOptions& finish_;
+    const Law law_;
+    const std::size_t keep_;
+    const bool batches_;
+    std::vector<double> value_, power_, exponent_;
+    std::vector<double> packed_ = std::vector<double>(power_.size());
+    std::vector<Share> share_;
+    std::vector<std::uint32_t> joint_;
+    std::vector<float> strength_;
+    LawRow row_;
+};
+
+}  // namespace
+
+Result<SkinWeights> weigh(const DistanceTable& distances, const FalloffOptions& falloff,
+                          const FinishOptions& finish, Context* context) {
+    if (Status ok = check(finish); !ok) return ok.error();
+    if (Status ok = check_distances(distances, falloff); !ok) return ok.error();
+    WeightRows rows(distances.vertices);
+    const std::size_t keep =
+        finish.max_influences == all_influences ? distances.width : static_cast<std::size_t>(finish.max_influences);
+    parallel_chunks(context, distances.vertices, WeightRows::per_chunk,
+                    [&](std::size_t c, std::size_t begin, std::size_t end) {
+                        if (cancelled(context)) return;
+                        Weigher weigher(distances, falloff, finish);
+                        std::vector<Influence>& part = rows.part[c];
+                        part.resize((end - begin) * std::min(keep, distances.width));
+                        Influence* out = part.data();
+                        for (std::size_t v = begin; v < end; v += kBatch)
+                            out = weigher.run(v, std::min(end, v + kBatch), out, rows.first.data() + v + 1);
+                        part.resize(static_cast<std::size_t>(out - part.data()));
+                    });
+    if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while weighing"};
+    return rows.assemble(context);
+}
+
+}  // namespace sinew
