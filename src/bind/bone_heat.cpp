@@ -464,14 +464,13 @@ Result<MethodRows> bind_surface_heat(const Task& task) {
     std::vector<Bone> bones = task.bones;
     const Task within{task.mesh, task.skeleton, options,    task.topology, task.plan, task.used,
                       task.unit, task.context,  task.clock, task.report,   bones};
-    Result<Domain> domain = build_volume(within);
+    Result<Domain> domain = build_volume(within, Links::compact);
     if (!domain) return domain.error();
     Inside inside{std::move(*domain), DistanceRows(within)};
     const Status measured =
         task.clock.run("distances", [&] { return measure_geodesic(within, inside.domain, inside.distances); });
     if (!measured) return measured.error();
-    inside.domain.first_link = {};  // nothing spreads any more
-    inside.domain.link = {};
+    inside.domain.graph = nullptr;  // nothing spreads any more
     join_mirrored_links(task.skeleton, task.bones);
     extend_leaf_bones(task);
     return bind_heat(task, &inside);

@@ -54,7 +54,7 @@ private:
     }
 
     Point3 a_, b_;
-    Segment segment_;
+    SegmentRuler segment_;
     double radius_;
     bool is_box_ = false;
     std::array<Point3, 3> axes_{};

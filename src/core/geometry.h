@@ -54,9 +54,9 @@ struct SegmentPosition {
 };
 
 /// A segment to be asked often: what does not depend on the point is kept.
-class Segment {
+class SegmentRuler {
 public:
-    Segment(const Point3& a, const Point3& b)
+    SegmentRuler(const Point3& a, const Point3& b)
         : a_(a),
           d_{b[0] - a[0], b[1] - a[1], b[2] - a[2]},
           length_(std::sqrt(d_[0] * d_[0] + d_[1] * d_[1] + d_[2] * d_[2])) {}
@@ -75,7 +75,7 @@ private:
 };
 
 inline SegmentPosition segment_distance(const Point3& a, const Point3& b, const Point3& p) {
-    return Segment(a, b).at(p);
+    return SegmentRuler(a, b).at(p);
 }
 
 }  // namespace sinew
