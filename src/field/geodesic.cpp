@@ -367,7 +367,7 @@ template <int K>
 Result<LeafDistances> sweep(const Graph& graph, const BoneSeeds& seeds, std::span<const std::uint32_t> joints,
                             std::size_t width, Context* context) {
     const std::size_t n = graph.links.nodes.size() - 1;
-    const auto storage = std::make_unique_for_overwrite<Row<K>[]>(n);
+    const std::unique_ptr<Row<K>[]> storage(new Row<K>[n]);  // which sets nothing
     const std::span<Row<K>> rows(storage.get(), n);
     ask_for_large_pages(rows.data(), rows.size_bytes());
     parallel_for(context, n, 16384, [&](std::size_t i) { rows[i].clear(); });
