@@ -12,7 +12,7 @@ export CMAKE_CXX_COMPILER_LAUNCHER ?= $(shell command -v ccache)
 help:
 	@echo "make demo     set up, build, generate a character, bind it; prints where the results are"
 	@echo "make web      set up and build the studio, the page over sinew as WebAssembly;  make web-test tests it in Chromium"
-	@echo "make test     set up, build and run everything that CI runs (about 35 minutes on 2 cores)"
+	@echo "make test     set up, build and run everything that CI runs (about 30 minutes on 2 cores)"
 	@echo "make bench    build and run the benchmarks: ratios to the yardstick, and JSON under build/bench/bench"
 	@echo "make evaluate weigh methods against the weights that artists shipped (needs the corpus)"
 	@echo "make fuzz     fuzz the file reader and the binder for FUZZ_SECONDS (60) each"
