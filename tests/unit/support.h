@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <random>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -48,6 +50,31 @@ inline SkinWeights weights_of(const Rows& rows) {
         all.insert(all.end(), row.begin(), row.end());
     }
     return must(SkinWeights::from_rows(counts, std::move(all)));
+}
+
+/// Triangles without order between points on a coarse lattice, so that much coincides; sizes from 1e-20 to 1e13,
+/// and in some rounds a few points far away. One to six joints, anywhere.
+inline Character random_soup(int round, std::mt19937& random) {
+    const float scales[] = {1e-20f, 1, 1e13f};
+    const auto point = [&]() -> Vec3 {
+        const float size = (round % 3 == 2 && random() % 16 == 0 ? 1e4f : 1) * scales[round % 5 % 3];
+        return {size * float(random() % 9), size * float(random() % 9), size * float(random() % 5)};
+    };
+    Character c;
+    c.positions.resize(20 + random() % 60);
+    for (Vec3& p : c.positions) p = point();
+    for (int t = 0; t < 80; ++t) {
+        Triangle triangle;
+        for (std::uint32_t& v : triangle) v = std::uint32_t(random() % c.positions.size());
+        c.triangles.push_back(triangle);
+    }
+    c.skeleton.joints.resize(1 + random() % 6);
+    for (std::size_t j = 0; j < c.skeleton.joints.size(); ++j) {
+        c.skeleton.joints[j].name = "joint" + std::to_string(j);
+        c.skeleton.joints[j].parent = int(random() % (j + 1)) - 1;
+        c.skeleton.joints[j].position = point();
+    }
+    return c;
 }
 
 /// The oracle of every solver: Gaussian elimination with pivots of n equations [A | B] of n unknowns. Row i of the

@@ -251,27 +251,7 @@ TEST(BoneHeat, BindsEveryDefectiveMesh) {
 TEST(BoneHeat, BindsSoupOfAnySize) {
     std::mt19937 random(11);
     for (int round = 0; round < 60; ++round) {
-        const float scales[] = {1e-20f, 1, 1e13f};
-        const auto point = [&]() -> Vec3 {
-            // On a coarse lattice, so that much coincides; in some rounds a few lie far away.
-            const float far = round % 3 == 2 && random() % 16 == 0 ? 1e4f : 1;
-            const float size = far * scales[round % 5 % 3];
-            return {size * float(random() % 9), size * float(random() % 9), size * float(random() % 5)};
-        };
-        Character c;
-        c.positions.resize(20 + random() % 60);
-        for (Vec3& p : c.positions) p = point();
-        for (int t = 0; t < 80; ++t) {
-            Triangle triangle;
-            for (std::uint32_t& v : triangle) v = std::uint32_t(random() % c.positions.size());
-            c.triangles.push_back(triangle);
-        }
-        c.skeleton.joints.resize(1 + random() % 6);
-        for (std::size_t j = 0; j < c.skeleton.joints.size(); ++j) {
-            c.skeleton.joints[j].name = "joint" + std::to_string(j);
-            c.skeleton.joints[j].parent = int(j) - 1;
-            c.skeleton.joints[j].position = point();
-        }
+        const Character c = test::random_soup(round, random);
         const Binding b = bound(c.mesh(), c.skeleton, unlimited());
         const SkinWeights w = *b.weights();
         for (std::size_t v = 0; v < c.positions.size(); ++v) {
