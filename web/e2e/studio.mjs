@@ -99,6 +99,31 @@ async function byCommand(name) {
   execFileSync(sinew, [...args, '--quiet']);
   return readFileSync(out);
 }
+/** The surface of a sample as OBJ, which has no skeleton. */
+function objOf(name) {
+  const glb = readFileSync(join(samples, `${name}.glb`));
+  const length = glb.readUInt32LE(12);
+  const json = JSON.parse(glb.subarray(20, 20 + length));
+  const bin = glb.subarray(28 + length);
+  const read = (accessor, size, take) => {
+    const {bufferView, byteOffset = 0, count} = json.accessors[accessor];
+    const view = json.bufferViews[bufferView];
+    const begin = (view.byteOffset ?? 0) + byteOffset;
+    return Array.from({length: count}, (_, i) => take(begin + i * (view.byteStride ?? size)));
+  };
+  const lines = [];
+  let first = 1;
+  for (const {primitives} of json.meshes)
+    for (const {attributes, indices} of primitives) {
+      const points = read(attributes.POSITION, 12, (o) => [0, 4, 8].map((k) => bin.readFloatLE(o + k)));
+      const wide = json.accessors[indices].componentType === 5125;
+      const corners = read(indices, wide ? 4 : 2, (o) => (wide ? bin.readUInt32LE(o) : bin.readUInt16LE(o)));
+      for (const p of points) lines.push(`v ${p.join(' ')}`);
+      for (let i = 0; i < corners.length; i += 3) lines.push(`f ${corners.slice(i, i + 3).map((c) => c + first).join(' ')}`);
+      first += points.length;
+    }
+  return lines.join('\n');
+}
 const picture = async (name) => pictures && (await page.waitForTimeout(300), await page.screenshot({path: join(pictures, `${name}.png`)}));
 function is(found, wanted, what) {
   if (found !== wanted) throw new Error(`${what}: ${JSON.stringify(found)} and not ${JSON.stringify(wanted)}`);
@@ -298,6 +323,82 @@ const tests = {
     await until(() => window.studio.state().vertices === 8 && !window.studio.state().working);
     await bind('32');
     holds((await page.inputValue('#command')).includes('--skeleton bar.json'), 'the command lacks the skeleton');
+  },
+  async 'a skeleton is drawn for a mesh that has none, and bound with'() {
+    const mesh = join(at, 'person.obj');
+    writeFileSync(mesh, objOf('biped'));
+    await page.setInputFiles('#files', mesh);
+    await until(() => document.getElementById('file-name').value === 'person.obj' && !window.studio.state().working);
+    holds(await page.getByText('the first joint, at the hips').isVisible(), 'the page does not say how to begin');
+    await picture('draw-empty');
+    const click = async (point) => {
+      const box = await page.locator('#view canvas').boundingBox();
+      const {x, y} = await page.evaluate((p) => window.studio.pixelOf(p), point);
+      await page.mouse.click(box.x + x, box.y + y);
+    };
+    const joints = () => page.evaluate(() => window.studio.joints());
+    const name = async (to) => {
+      await page.getByLabel('Name', {exact: true}).fill(to);
+      await page.getByLabel('Name', {exact: true}).press('Enter');
+    };
+    // The generated person: hips at 1 m, a leg and an arm on the left, chest and head.
+    const front = 0.1;
+    for (const [word, x, y] of [['hips', 0, 0.98], ['chest', 0, 1.3], ['head', 0, 1.6]]) {
+      await click([x, y, front]);
+      await name(word);
+    }
+    await select('hips');
+    for (const [word, x, y] of [['leg', 0.1, 0.88], ['shin', 0.11, 0.5], ['foot', 0.12, 0.1]]) {
+      await click([x, y, 0]);
+      await name(word);
+    }
+    let now = await joints();
+    is(now.map((j) => j.name).join(' '), 'hips chest head leg shin foot', 'joints');
+    is(now[3].parent, 0, 'the parent of the leg');
+    holds(Math.abs(now[1].position[0]) < 0.01 && Math.abs(now[1].position[2]) < 0.06, `the chest is not in the middle: ${now[1].position}`);
+    await page.keyboard.press('Control+z');  // the last name
+    await page.keyboard.press('Control+z');  // the last joint
+    is((await joints()).length, 5, 'joints after undo');
+    await page.keyboard.press('Control+Shift+z');
+    await page.keyboard.press('Control+Shift+z');
+    await page.getByRole('button', {name: 'Mirror from left'}).click();
+    now = await joints();
+    is(now.map((j) => j.name).join(' '), 'hips chest head leg_L shin_L foot_L leg_R shin_R foot_R', 'joints after the mirror');
+    holds(Math.abs(now[3].position[0] + now[6].position[0]) < 1e-6, 'the legs are not alike');
+    // A joint is dragged, and taken away.
+    const box = await page.locator('#view canvas').boundingBox();
+    const from = await page.evaluate((p) => window.studio.pixelOf(p), now[2].position);
+    await page.mouse.move(box.x + from.x, box.y + from.y);
+    await page.mouse.down();
+    await page.mouse.move(box.x + from.x, box.y + from.y - 15, {steps: 4});
+    await page.mouse.up();
+    holds((await joints())[2].position[1] > now[2].position[1] + 0.01, 'the head was not dragged');
+    await picture('draw');
+    await select('foot_R');
+    await page.keyboard.press('Delete');
+    is((await joints()).length, 8, 'joints after Delete');
+    const [saved] = await Promise.all([page.waitForEvent('download'), page.click('#export-skeleton')]);
+    is(saved.suggestedFilename(), 'person.skeleton.json', 'the name of the skeleton');
+    const skeleton = join(at, 'person.skeleton.json');
+    await saved.saveAs(skeleton);
+    await bind();
+    const bytes = await exported();
+    const words = (await page.inputValue('#command')).split(' ');
+    is(words.slice(0, 6).join(' '), 'sinew bind person.obj -o person.skinned.glb --skeleton', 'the command');
+    execFileSync(sinew, [...words.slice(1).map((w) => (w.startsWith('person.') ? join(at, w === 'person.skinned.glb' ? 'c.glb' : w) : w)), '--quiet']);
+    holds(bytes.equals(readFileSync(join(at, 'c.glb'))), 'the files differ');
+    await page.getByLabel('Pose', {exact: true}).selectOption({index: 1});
+    await settled();
+    await picture('drawn');
+    // Another joint takes the binding away, and leaves the rest to be undone.
+    await page.keyboard.press('d');
+    await select('head');
+    await page.keyboard.press('Delete');
+    is((await state()).bound, false, 'bound after a joint was taken away');
+    await page.keyboard.press('Control+z');
+    await page.keyboard.press('v');
+    await settled();
+    await bind();
   },
   async 'sinew studio FILE opens it'() {
     const second = await serve(join(samples, 'robot.glb'));

@@ -128,8 +128,24 @@ export class Core {
     return JSON.parse(this.takeText());
   }
 
-  /** Opens a character in place of the one that is open; on failure that one stays. */
+  /** Opens a character in place of the one that is open; on failure that one stays. A mesh without a skeleton is `bare`: it
+   * opens with one joint that means nothing. */
   open(file: OpenFile) {
+    try {
+      return {...this.read(file), bare: false};
+    } catch (error) {
+      if (file.skeleton) throw error;
+      // Whether a skeleton is all that is missing is seen by giving one.
+      const skeleton = {name: 'nothing', bytes: new TextEncoder().encode('{"bones":[{"name":"root","head":[0,0,0]}]}')};
+      try {
+        return {...this.read({...file, skeleton}), bare: true};
+      } catch {
+        throw error;
+      }
+    }
+  }
+
+  private read(file: OpenFile) {
     this.clearFolder();
     const beside = file.beside ?? [];
     for (const {path, bytes} of beside) {

@@ -1,6 +1,7 @@
 // What the page is about, without any DOM: a document with undo and redo, and what is merely looked at.
 
-import type {Settings} from './core';
+import type {OpenFile, Settings} from './core';
+import {skeletonText, type Bone} from './skeleton';
 
 /** A change by hand, as docs/edits.md writes it. */
 export type Edit =
@@ -13,6 +14,8 @@ export type Selection = Sphere[];
 
 /** What undo takes back. Every field is replaced, never changed in place. */
 export interface Doc {
+  /** The skeleton that was drawn; null: that of the file. */
+  bones: readonly Bone[] | null;
   /** Options of bind that differ from their default, by the command line's words. */
   settings: Readonly<Record<string, string>>;
   /** Joints that do not deform, and joints that do in any case. */
@@ -27,7 +30,7 @@ export interface Doc {
   pose: Readonly<Record<number, readonly [number, number, number, number]>>;
 }
 
-export const EMPTY: Doc = {settings: {}, exclude: [], include: [], falloff: {}, locked: [], edits: [], pose: {}};
+export const EMPTY: Doc = {bones: null, settings: {}, exclude: [], include: [], falloff: {}, locked: [], edits: [], pose: {}};
 
 export class History {
   private past: Doc[] = [];
@@ -127,12 +130,13 @@ export function editsOf(doc: Doc): string {
   });
 }
 
-/** What a change asks of the core. */
-export type Work = 'none' | 'pose' | 'weigh' | 'bind';
+/** What a change asks of the core; joints: another skeleton, for which nothing that was measured holds. */
+export type Work = 'none' | 'pose' | 'weigh' | 'bind' | 'joints';
 
 /** `groups`: the group of each option, from Core.options(). A change of the method's options needs another bind. */
 export function workOf(doc: Doc, before: Doc, groups: ReadonlyMap<string, string>): Work {
   if (doc === before) return 'none';
+  if (doc.bones !== before.bones) return 'joints';
   const names = new Set([...Object.keys(doc.settings), ...Object.keys(before.settings)]);
   let weigh = doc.falloff !== before.falloff || doc.locked !== before.locked || doc.edits !== before.edits;
   if (doc.exclude !== before.exclude || doc.include !== before.include) return 'bind';
@@ -143,6 +147,25 @@ export function workOf(doc: Doc, before: Doc, groups: ReadonlyMap<string, string
     if (group === 'Weights') weigh = true;
   }
   return weigh ? 'weigh' : doc.pose !== before.pose ? 'pose' : 'none';
+}
+
+/** A joint of another name, or of none: what was said of it goes along. Poses are by number, and go. */
+export function withBones(doc: Doc, bones: readonly Bone[], from = '', to: string | null = null): Partial<Doc> {
+  if (!from) return {bones, pose: {}};
+  const list = (names: readonly string[]) => names.flatMap((n) => (n !== from ? [n] : to ? [to] : []));
+  const falloff = Object.fromEntries(Object.entries(doc.falloff).flatMap(([n, v]) => (n !== from ? [[n, v]] : to ? [[to, v]] : [])));
+  const edits = doc.edits.flatMap((e): Edit[] =>
+    (!('joint' in e) || e.joint !== from ? [e] : to ? [{...e, joint: to}] : []));
+  return {bones, pose: {}, exclude: list(doc.exclude), include: list(doc.include), locked: list(doc.locked), falloff, edits};
+}
+
+/** The file with the skeleton that was drawn beside it. */
+export function withSkeleton(file: OpenFile, bones: Doc['bones']): OpenFile {
+  if (!bones) return file;
+  const {skeleton: _, ...bare} = file;
+  if (!bones.length) return bare;
+  const name = `${file.name.replace(/\.[^.]*$/, '')}.skeleton.json`;
+  return {...bare, skeleton: {name, bytes: new TextEncoder().encode(skeletonText(bones))}};
 }
 
 /** The pose as the core takes it: ten numbers a joint. */

@@ -4,9 +4,12 @@ import {OrbitControls} from 'three/examples/jsm/controls/OrbitControls.js';
 import {TransformControls} from 'three/examples/jsm/controls/TransformControls.js';
 import {jointColours} from './colours';
 import type {Core, Material, ModelInfo} from './core';
+import type {Crossing, Point} from './skeleton';
 
 type Opened = ReturnType<Core['open']>;
 export type Quaternion = [number, number, number, number];
+
+const FROM = {corner: [0.35, 0.15, 1], front: [0, 0, 1], side: [1, 0, 0]} as const;
 
 export interface Hit {
   vertex: number;
@@ -25,6 +28,7 @@ export class View {
   private mesh: THREE.Mesh | null = null;
   private geometry = new THREE.BufferGeometry();
   private bindPositions = new Float32Array();
+  private bindNormals: Float32Array | null = null;
   private looks: THREE.Material[] = [];
   private plain: THREE.MeshStandardMaterial;
   private bones: THREE.LineSegments | null = null;
@@ -32,6 +36,7 @@ export class View {
   private brush: THREE.Mesh;
   private info: ModelInfo | null = null;
   private matrices: Float64Array | null = null;
+  private skeletonShown = true;
   private palette = new Float32Array();
   private selected = -1;
   private smooth = false;
@@ -101,6 +106,7 @@ export class View {
     const {info} = opened;
     this.info = info;
     this.bindPositions = opened.positions;
+    this.bindNormals = opened.normals;
     this.smooth = !!opened.normals;
     const g = (this.geometry = new THREE.BufferGeometry());
     g.setAttribute('position', new THREE.BufferAttribute(opened.positions.slice(), 3));
@@ -144,12 +150,14 @@ export class View {
     this.draw();
   }
   setSkeleton(on: boolean): void {
+    this.skeletonShown = on;
     if (this.bones) this.bones.visible = on;
     if (this.dots) this.dots.visible = on;
     this.draw();
   }
 
-  setPose(matrices: Float64Array, posed: {positions: Float32Array; normals: Float32Array | null} | null): void {
+  /** Without matrices: the bind pose. */
+  setPose(matrices: Float64Array | null, posed: {positions: Float32Array; normals: Float32Array | null} | null): void {
     this.matrices = matrices;
     const positions = this.geometry.getAttribute('position') as THREE.BufferAttribute;
     (positions.array as Float32Array).set(posed ? posed.positions : this.bindPositions);
@@ -165,6 +173,11 @@ export class View {
     this.placeSkeleton();
     this.placeGizmo();
     this.draw();
+  }
+
+  bindPose(): void {
+    this.matrices = null;
+    this.setPose(null, {positions: this.bindPositions, normals: this.bindNormals});
   }
 
   select(joint: number): void {
@@ -188,15 +201,15 @@ export class View {
     return this.gizmo.axis !== null && this.gizmo.object !== undefined;
   }
 
-  /** The camera looks at the whole character from the front. */
-  frame(): void {
+  /** The camera looks at the whole character: a little from the side, or straight. */
+  frame(from: 'corner' | 'front' | 'side' = 'corner'): void {
     if (!this.info) return;
     const box = new THREE.Box3(new THREE.Vector3(...this.info.box[0]), new THREE.Vector3(...this.info.box[1]));
     const centre = box.getCenter(new THREE.Vector3());
     const far = (this.size / 2 / Math.sin((this.camera.fov * Math.PI) / 360)) * Math.max(1, 1 / this.camera.aspect);
     this.camera.near = far / 100;
     this.camera.far = far * 20;
-    this.camera.position.copy(centre).add(new THREE.Vector3(0.35, 0.15, 1).setLength(far * 1.02));
+    this.camera.position.copy(centre).add(new THREE.Vector3(...FROM[from]).setLength(far * 1.02));
     this.camera.updateProjectionMatrix();
     this.orbit.target.copy(centre);
     this.orbit.update();
@@ -204,11 +217,11 @@ export class View {
   }
 
   /** The joint whose dot is nearest to the pointer, within some pixels; -1: none. */
-  jointAt(x: number, y: number): number {
+  jointAt(x: number, y: number, within = 12): number {
     if (!this.dots?.visible) return -1;
     const rect = this.renderer.domElement.getBoundingClientRect();
     const places = this.dots.geometry.getAttribute('position');
-    let [best, nearest] = [-1, 12];
+    let [best, nearest] = [-1, within];
     const at = new THREE.Vector3();
     for (let j = 0; j < places.count; ++j) {
       at.fromBufferAttribute(places, j).project(this.camera);
@@ -219,12 +232,40 @@ export class View {
     return best;
   }
 
-  surfaceAt(x: number, y: number): Hit | null {
-    if (!this.mesh) return null;
+  private rayAt(x: number, y: number): THREE.Raycaster {
     const rect = this.renderer.domElement.getBoundingClientRect();
     const ray = new THREE.Raycaster();
     ray.setFromCamera(
       new THREE.Vector2(((x - rect.left) / rect.width) * 2 - 1, 1 - ((y - rect.top) / rect.height) * 2), this.camera);
+    return ray;
+  }
+
+  /** All that the pointer's ray goes through, and the place at a distance along it. */
+  crossingsAt(x: number, y: number): {crossings: Crossing[]; place: (at: number) => Point} {
+    const ray = this.rayAt(x, y);
+    const crossings: Crossing[] = [];
+    if (this.mesh) {
+      // Both sides of every triangle, whatever its material shows.
+      const worn = this.mesh.material;
+      this.mesh.material = this.plain;
+      for (const {distance, face} of ray.intersectObject(this.mesh, false))
+        crossings.push({at: distance, enters: face!.normal.dot(ray.ray.direction) < 0});
+      this.mesh.material = worn;
+    }
+    return {crossings, place: (at) => ray.ray.at(at, new THREE.Vector3()).toArray()};
+  }
+
+  /** Under the pointer, as deep as `point` is. */
+  besideAt(x: number, y: number, point: Point): Point {
+    const plane = new THREE.Plane().setFromNormalAndCoplanarPoint(
+      this.camera.getWorldDirection(new THREE.Vector3()), new THREE.Vector3(...point));
+    const place = this.rayAt(x, y).ray.intersectPlane(plane, new THREE.Vector3());
+    return place ? place.toArray() : point;
+  }
+
+  surfaceAt(x: number, y: number): Hit | null {
+    if (!this.mesh) return null;
+    const ray = this.rayAt(x, y);
     const hit = ray.intersectObject(this.mesh, false)[0];
     if (!hit?.face) return null;
     const corners = [hit.face.a, hit.face.b, hit.face.c];
@@ -253,7 +294,12 @@ export class View {
 
   /** Where the handle stands, in pixels of the view. */
   handleAt(): {x: number; y: number} {
-    const p = this.handle.position.clone().project(this.camera);
+    return this.pixelOf(this.handle.position.toArray());
+  }
+
+  /** Where a point of the bind pose is, in pixels of the view. */
+  pixelOf(point: Point): {x: number; y: number} {
+    const p = new THREE.Vector3(...point).project(this.camera);
     const {clientWidth: w, clientHeight: h} = this.renderer.domElement;
     return {x: ((p.x + 1) / 2) * w, y: ((1 - p.y) / 2) * h};
   }
@@ -352,6 +398,7 @@ export class View {
     this.bones.frustumCulled = this.dots.frustumCulled = false;
     this.bones.renderOrder = 1;
     this.dots.renderOrder = 2;
+    this.bones.visible = this.dots.visible = this.skeletonShown;
     this.scene.add(this.bones, this.dots);
     this.placeSkeleton();
     this.colourSkeleton();
@@ -400,6 +447,21 @@ export class View {
       for (let end = 0; end < 2; ++end) line.setXYZ(at++, ...of(owner));
     line.needsUpdate = true;
   }
+  /** Another skeleton for the same surface, in the bind pose. */
+  replaceJoints(info: ModelInfo): void {
+    this.info = info;
+    for (const old of [this.bones, this.dots]) {
+      if (!old) continue;
+      this.scene.remove(old);
+      old.geometry.dispose();
+    }
+    this.palette = jointColours(info.joints.length);
+    if (this.selected >= info.joints.length) this.selected = -1;
+    this.matrices = null;
+    this.makeSkeleton();
+    this.draw();
+  }
+
   /** Which joints deform has changed. */
   setJoints(info: ModelInfo): void {
     this.info = info;

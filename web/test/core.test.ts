@@ -128,6 +128,10 @@ describe.skipIf(missing.length > 0)(`core${missing.length ? ` (skipped: there is
     const {info} = core.open({name: 'bar.obj', bytes: obj, skeleton: {name: 'bar.json', bytes: bones}});
     expect(info.counts.joints).toBe(1);
 
+    const bare = core.open({name: 'bar.obj', bytes: obj});
+    expect(bare.bare).toBe(true);
+    expect(bare.info.counts.vertices).toBe(8);
+
     const glb = load('robot.glb').bytes;
     const view = new DataView(glb.buffer, glb.byteOffset);
     const length = view.getUint32(12, true);

@@ -1,0 +1,75 @@
+// The right panel: options, binding and its numbers, the slider that tunes. Other modules fill the parts below.
+import {byId, button, check, choice, el, entry, slider} from './dom';
+import type {Option} from './core';
+import {helpOf, optionOf, setOption, suits, valueOf} from './options';
+import {bind, history, on, session} from './session';
+import {agreement} from './words';
+
+const SLIDERS: Record<string, {min: number; max: number; step: number; name: string}> = {
+  falloff: {min: 0, max: 1, step: 0.01, name: 'Hardness α'},
+  smoothness: {min: 0.002, max: 0.2, step: 0.002, name: 'Smoothness'},
+  threshold: {min: 0.01, max: 1, step: 0.01, name: 'Threshold'},
+  power: {min: 0.2, max: 8, step: 0.1, name: 'Power'},
+};
+const SHAPES: Record<string, string> = {exponential: 'smoothness', 'cubic-hermite': 'threshold', linear: 'threshold', power: 'power'};
+const ALWAYS = ['method', 'resolution', 'max-influences'];
+
+function fieldOf(option: Option): HTMLElement {
+  const {name, help} = option;
+  const label = name.replaceAll('-', ' ').replace(/^./, (c) => c.toUpperCase());
+  const now = valueOf(name);
+  if (option.kind === 'choice') return choice(label, help, option.choices, now, (v) => setOption(name, v));
+  if (option.kind === 'flag') return check(label, help, now === 'on', (v) => setOption(name, v ? 'on' : 'off'));
+  return entry(label, help, now, (v) => setOption(name, v));
+}
+
+function draw() {
+  const {opened, bound, stale} = session;
+  if (!opened) return;
+  const method = optionOf('method')!;
+  const shape = SHAPES[valueOf('falloff-law')] ?? 'falloff';
+  const s = SLIDERS[shape];
+  const more = session.options.filter((o) => !ALWAYS.includes(o.name) && o.name !== shape && suits(o));
+  byId('bind-panel').replaceChildren(
+    el('h2', {}, 'Bind'),
+    choice('Method', method.help, method.choices, valueOf('method'), (v) => setOption('method', v)),
+    el('p', {class: 'dim'}, el('small', {}, method.methods?.[valueOf('method')]?.summary ?? '')),
+    choice('Resolution', helpOf('resolution'), ['32', '64', '128', '256', '512'], valueOf('resolution'),
+           (v) => setOption('resolution', v)),
+    choice('Joints per vertex', helpOf('max-influences'), ['1', '2', '3', '4', '5', '6', '7', '8'],
+           valueOf('max-influences'), (v) => setOption('max-influences', v)),
+    el('details', {}, el('summary', {}, 'More options'), ...more.map(fieldOf)),
+    el('div', {class: 'row'},
+       button(bound && !stale ? 'Bind again' : 'Bind', 'Compute weights (B)', () => void bind(), {class: 'primary grow', id: 'bind'})),
+    ...(stale ? [el('p', {class: 'note'}, 'Options changed since: bind again to see what they do.')] : []),
+    el('div', {id: 'result'}),
+    el('h2', {}, 'Tune'),
+    slider(s.name, helpOf(shape), s, Number(valueOf(shape)), (v) => setOption(shape, String(v), shape), () => history.settle()),
+    ...(bound ? [] : [el('p', {class: 'dim'}, 'Moves the weights at once when the character is bound.')]),
+  );
+  drawResult();
+}
+
+function drawResult() {
+  const box = document.getElementById('result');
+  if (!box) return;
+  const {bound, difference, rows, opened, info, editReport} = session;
+  if (!bound) return box.replaceChildren();
+  const {report, seconds} = bound;
+  const lines: [string, string][] = [
+    ['Reached by the method', `${(100 * report.coverage.share).toFixed(2)} %`],
+    ['Seconds', seconds.toFixed(2)],
+  ];
+  if (report.voxels.leaves) lines.push(['Leaves of the volume', report.voxels.leaves.toLocaleString('en')]);
+  if (difference && rows && opened?.ownRows) {
+    const {mean, strongest} = agreement(difference, rows, opened.ownRows);
+    lines.push(['Mean difference to the file', mean.toFixed(3)], ['Same strongest joint', `${(100 * strongest).toFixed(1)} %`]);
+  }
+  const said = [...report.warnings.filter((t: string) => !info!.warnings.includes(t)), ...editReport];
+  box.replaceChildren(
+    el('dl', {class: 'numbers'}, ...lines.flatMap(([k, v]) => [el('dt', {}, k), el('dd', {}, v)])),
+    ...said.map((t: string) => el('p', {class: 'dim'}, t)));
+}
+
+on(['character', 'bound', 'options'], draw);
+on(['weights'], drawResult);

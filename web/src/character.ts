@@ -1,0 +1,131 @@
+// The left panel: what the character is, its joints, and what is set for the one that is selected.
+import {button, byId, check, el, slider} from './dom';
+import {history, on, selectJoint, session, view} from './session';
+import {valueOf} from './options';
+import {colourOf, swatch} from './surface';
+import {defectsOf, factsOf, reasonOf} from './words';
+
+/** Joints, each after its parent, and how deep it hangs. */
+function ordered(joints: readonly {parent: number}[]): {joint: number; depth: number}[] {
+  const children = joints.map(() => [] as number[]);
+  joints.forEach((j, i) => j.parent >= 0 && children[j.parent].push(i));
+  const out: {joint: number; depth: number}[] = [];
+  const walk = (joint: number, depth: number) => {
+    out.push({joint, depth});
+    for (const c of children[joint]) walk(c, depth + 1);
+  };
+  joints.forEach((j, i) => j.parent < 0 && walk(i, 0));
+  return out;
+}
+
+function draw() {
+  const {info} = session;
+  if (!info) return;
+  const defects = [...defectsOf(info), ...info.warnings];
+  const filter = el('input', {type: 'search', placeholder: 'Find a joint', 'aria-label': 'Find a joint', style: 'width:100%'});
+  const list = el('ul', {id: 'joint-list', role: 'listbox', tabIndex: 0, 'aria-label': 'Joints'});
+  const order = ordered(info.joints);
+  for (const {joint, depth} of order) {
+    const {name, deforms, reason} = info.joints[joint];
+    list.append(el('li', {
+      role: 'option', 'data-joint': joint, 'aria-selected': joint === session.joint, class: deforms ? '' : 'idle',
+      title: `${name}: ${reasonOf(reason)}`, style: `padding-left:${8 + 9 * Math.min(depth, 12)}px`,
+      on: {click: () => selectJoint(joint)},
+    }, swatch(deforms ? colourOf(joint) : [0.2, 0.2, 0.2]), el('span', {}, name),
+       ...(history.doc.locked.includes(name) ? [el('small', {}, 'kept')] : [])));
+  }
+  filter.addEventListener('input', () => {
+    const word = filter.value.toLowerCase();
+    for (const item of list.children as HTMLCollectionOf<HTMLElement>)
+      item.hidden = !info.joints[Number(item.dataset.joint)].name.toLowerCase().includes(word);
+  });
+  list.addEventListener('keydown', (event) => {
+    const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
+    if (!step) return;
+    event.preventDefault();
+    const now = order.findIndex((o) => o.joint === session.joint);
+    selectJoint(order[Math.min(Math.max(now + step, 0), order.length - 1)].joint);
+  });
+  byId('left').replaceChildren(
+    el('h2', {}, 'Character'),
+    el('ul', {class: 'facts'}, ...factsOf(info).map((t) => el('li', {}, t))),
+    ...(defects.length
+      ? [el('details', {open: defects.length < 4}, el('summary', {}, `${defects.length} to know about the mesh`),
+            el('ul', {class: 'facts'}, ...defects.map((t) => el('li', {}, t))))]
+      : []),
+    el('h2', {}, 'Joints'),
+    filter,
+    list,
+    el('div', {id: 'joint'}),
+  );
+  drawJoint();
+}
+
+function drawJoint() {
+  const box = document.getElementById('joint');
+  const {info, joint} = session;
+  if (!box || !info) return;
+  if (session.tool === 'draw') return box.replaceChildren();
+  if (joint < 0) {
+    box.replaceChildren(el('p', {class: 'dim'}, 'Select a joint in the list or the view to see and change it.'));
+    return;
+  }
+  const {name, deforms, reason} = info.joints[joint];
+  const doc = history.doc;
+  const parts: HTMLElement[] = [el('h2', {class: 'name'}, name), el('p', {class: 'dim'}, reasonOf(reason))];
+  parts.push(check('Moves skin', 'Off: the joint gets no weight (--exclude, --include)', deforms, (yes) => {
+    const without = (list: readonly string[]) => list.filter((n) => n !== name);
+    history.change({
+      exclude: yes ? without(doc.exclude) : [...without(doc.exclude), name],
+      include: yes ? [...without(doc.include), name] : without(doc.include),
+    });
+  }));
+  if (session.opened?.ownRows)
+    parts.push(check('Keeps the weights of the file', 'Locked: what the file gives this joint stays (--lock)',
+                     doc.locked.includes(name), (yes) => {
+      history.change({locked: yes ? [...history.doc.locked, name] : history.doc.locked.filter((n) => n !== name)});
+      draw();
+    }));
+  if (deforms && valueOf('falloff-law').startsWith('inverse')) parts.push(...hardness(name));
+  if (doc.pose[joint])
+    parts.push(button('Turn back', 'The joint as in the bind pose', () => {
+      const {[joint]: _, ...rest} = history.doc.pose;
+      history.change({pose: rest});
+    }));
+  box.replaceChildren(...parts);
+}
+
+/** α of one joint. */
+function hardness(name: string): HTMLElement[] {
+  const own = history.doc.falloff[name];
+  const move = slider('Hardness here', 'α of this joint in place of that of all', {min: 0, max: 1, step: 0.01},
+                      own ?? Number(valueOf('falloff')),
+                      (v) => history.change({falloff: {...history.doc.falloff, [name]: v}}, `falloff ${name}`), () => {
+                        history.settle();
+                        drawJoint();
+                      });
+  if (own === undefined) return [move];
+  return [move, button('As all others', 'Takes the hardness of this joint away', () => {
+    const {[name]: _, ...rest} = history.doc.falloff;
+    history.change({falloff: rest});
+    drawJoint();
+  })];
+}
+
+function markSelected() {
+  for (const item of byId('left').querySelectorAll<HTMLElement>('#joint-list li')) {
+    const selected = Number(item.dataset.joint) === session.joint;
+    item.setAttribute('aria-selected', String(selected));
+    if (selected) item.scrollIntoView({block: 'nearest'});
+  }
+}
+
+on(['character', 'bound', 'options', 'joints'], draw);
+on(['tool'], drawJoint);
+on(['selection'], () => {
+  drawJoint();
+  markSelected();
+});
+history.listen((doc, before) => {
+  if (doc.pose !== before.pose && !view.turning) drawJoint();
+});

@@ -1,0 +1,149 @@
+// Drawing a skeleton for a mesh that has none: joints placed by clicking, in the middle of the volume under the pointer.
+import {button, byId, check, choice, download, el, entry} from './dom';
+import {showError} from './messages';
+import {canDraw, history, on, selectJoint, session, setTool, view} from './session';
+import {added, bonesOf, firstMiddle, hung, mirrored, moved, removed, renamed, type Bone, type Point} from './skeleton';
+import {withBones, withSkeleton} from './store';
+
+let centred = true;
+
+/** What is drawn on: what was drawn, else what the file's skeleton says. */
+function bones(): readonly Bone[] {
+  const {info, file, bare} = session;
+  if (history.doc.bones) return history.doc.bones;
+  return bare || !info ? [] : bonesOf(info.joints, new TextDecoder().decode(file?.skeleton?.bytes));
+}
+
+const change = (next: readonly Bone[], merge = '') => history.change(withBones(history.doc, next), merge);
+
+// ---- by pointer
+
+let dragged = -1;
+
+/** Under the pointer, in the middle of what is solid there; beside the character as deep as `from`. */
+function placeAt(x: number, y: number, from: Point | null): Point | null {
+  const {crossings, place} = view.crossingsAt(x, y);
+  const middle = firstMiddle(crossings);
+  if (middle !== null && (centred || !from)) return place(middle);
+  return from && view.besideAt(x, y, from);
+}
+
+/** Whether a joint is there to be dragged. */
+export function beginDrag(x: number, y: number, within?: number): boolean {
+  if (session.tool !== 'draw') return false;
+  dragged = view.jointAt(x, y, within);
+  if (dragged < 0) return false;
+  history.settle();
+  selectJoint(dragged);
+  return true;
+}
+export function drag(x: number, y: number): void {
+  if (dragged < 0) return;
+  const now = bones();
+  const to = placeAt(x, y, now[dragged].head);
+  if (to) change(moved(now, dragged, to), `drag ${dragged}`);
+}
+/** Whether there was one. */
+export function endDrag(): boolean {
+  const was = dragged >= 0;
+  dragged = -1;
+  if (was) history.settle();
+  return was;
+}
+
+/** A click on the surface: one more joint, below the one that is selected. */
+export function addAt(x: number, y: number): void {
+  const head = placeAt(x, y, null);
+  if (!head) return;
+  const parent = session.joint >= 0 ? bones()[session.joint].name : null;
+  const before = bones();
+  const next = added(before, before.findIndex((b) => b.name === parent), head);
+  change(next);
+  selectJoint(next.findIndex((b) => !before.some((o) => o.name === b.name)));
+}
+
+export function removeSelected(): void {
+  const {joint, tool} = session;
+  if (tool !== 'draw' || joint < 0) return;
+  const now = bones();
+  const {name, parent} = now[joint];
+  const up = parent > joint ? parent - 1 : parent;
+  history.change(withBones(history.doc, removed(now, joint), name, null));
+  selectJoint(up);
+}
+
+// ---- by the panel
+
+function mirror(from: 'left' | 'right') {
+  const [low, high] = session.info!.box;
+  const wide = Math.max(...low.map((x, k) => high[k] - x));
+  // Most characters stand astride x = 0; where the mesh stands elsewhere, its own middle.
+  const middle = (low[0] + high[0]) / 2;
+  change(mirrored(bones(), from, Math.abs(middle) < 0.05 * wide ? 0 : middle, 0.01 * wide));
+}
+
+/** A ten-thousandth of the character is near enough to read. */
+function shortly(x: number): number {
+  const [low, high] = session.info!.box;
+  const digits = 4 - Math.ceil(Math.log10(Math.max(...low.map((l, k) => high[k] - l))));
+  return Number(x.toFixed(Math.min(Math.max(digits, 0), 12)));
+}
+
+function fields(now: readonly Bone[], joint: number): HTMLElement[] {
+  const {name, parent, head} = now[joint];
+  const parents = now.flatMap((b, j): [string, string][] => (j !== joint ? [[String(j), b.name]] : []));
+  return [
+    entry('Name', 'Of the selected joint; left and right in names are mirrored', name, (to) => {
+      if (!to || to === name) return draw();
+      const next = renamed(now, joint, to);
+      history.change(withBones(history.doc, next, name, next[joint].name));
+    }),
+    choice('Hangs on', 'Its parent', [['-1', 'nothing: a root'], ...parents], String(parent), (to) => {
+      const next = hung(now, joint, Number(to));
+      if (next) return change(next);
+      showError(new Error(`${name} cannot hang on ${now[Number(to)].name}, which hangs on it`));
+      draw();
+    }),
+    entry('Place', 'x y z, in the units of the file', head.map(shortly).join(' '), (text) => {
+      const place = text.split(/[\s,]+/).map(Number);
+      if (place.length === 3 && place.every(Number.isFinite)) return change(moved(now, joint, place as unknown as Point));
+      showError(new Error(`a place is three numbers, x y z, and not "${text}"`));
+      draw();
+    }),
+  ];
+}
+
+function draw() {
+  const box = byId('draw-panel');
+  if (session.tool !== 'draw' || !session.info) {
+    box.replaceChildren(...(session.opened && canDraw() ? [el('h2', {}, 'Skeleton'), el('div', {class: 'row'},
+      button('Draw', 'Place and move joints (D)', () => setTool('draw'), {class: session.bare ? 'primary' : ''}))] : []));
+    return;
+  }
+  const now = bones();
+  const {joint} = session;
+  const on = joint >= 0 && joint < now.length;
+  const next = on ? `a joint below ${now[joint].name}` : now.length ? 'another root' : 'the first joint, at the hips';
+  box.replaceChildren(
+    el('h2', {}, 'Skeleton'),
+    el('p', {class: 'dim'}, `Click on the character to place ${next}. Drag joints to move them.`),
+    ...(on ? fields(now, joint) : []),
+    check('In the middle of the volume', 'Off: dragging keeps the depth', centred, (yes) => (centred = yes)),
+    el('div', {class: 'row'},
+       button('Delete', 'Takes the joint away; its children stay (Del)', removeSelected, {disabled: !on}),
+       button('New root', 'The next click begins another chain (Esc)', () => selectJoint(-1), {disabled: !on})),
+    el('div', {class: 'row'}, ...(['left', 'right'] as const).map((side) =>
+      button(`Mirror from ${side}`, `The other side gets the joints of the ${side} (${side === 'left' ? '+' : '−'}x)`,
+             () => mirror(side), {disabled: !now.length}))),
+    el('div', {class: 'row'},
+       button('Save skeleton', 'As skeleton JSON, for sinew bind --skeleton', save, {id: 'export-skeleton', disabled: !now.length}),
+       button('Done', 'Back to the view (V)', () => setTool('look'))),
+  );
+}
+
+export function save(): void {
+  const {skeleton} = withSkeleton(session.file!, bones());
+  if (skeleton) download(skeleton.name, skeleton.bytes, 'application/json');
+}
+
+on(['character', 'bound', 'options', 'moved', 'selection', 'tool'], draw);

@@ -1,0 +1,84 @@
+// Keys, undo and redo, dark and light.
+import {byId, el} from './dom';
+import {removeSelected} from './drawing';
+import {choose} from './opening';
+import {togglePlay} from './posing';
+import {bind, history, redo, selectJoint, session, setMode, setTool, undo, view} from './session';
+import {MODES} from './surface';
+import {toggleSkeleton, toggleWire} from './toolbar';
+
+const KEYS: [string, string, () => void][] = [
+  ['b', 'Bind', () => void bind()],
+  ['v', 'Tool: look and select', () => setTool('look')],
+  ['r', 'Tool: pose the selected joint', () => setTool('turn')],
+  ['p', 'Tool: paint', () => session.bound && setTool('paint')],
+  ['d', 'Tool: draw a skeleton, where the file has none of its own', () => setTool('draw')],
+  ['Delete', 'Take the selected joint away, while drawing', removeSelected],
+  ['s', 'Skeleton on or off', toggleSkeleton],
+  ['w', 'Wires on or off', toggleWire],
+  ['f', 'See the whole character', () => view.frame()],
+  [' ', 'Play the animation', togglePlay],
+  ['Escape', 'Select nothing', () => selectJoint(-1)],
+];
+
+/** Keys with Ctrl; whether it is one of ours. */
+function withControl(key: string, shift: boolean): boolean {
+  if (key === 'z' || key === 'y') {
+    if (key === 'y' || shift) redo();
+    else undo();
+  } else if (key === 'o') {
+    choose();
+  } else {
+    return false;
+  }
+  return true;
+}
+
+window.addEventListener('keydown', (event) => {
+  const target = event.target as HTMLElement;
+  if (target.closest('input:not([type=range], [type=checkbox]), textarea, select, dialog')) return;
+  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  if (event.ctrlKey || event.metaKey) {
+    if (withControl(key, event.shiftKey)) event.preventDefault();
+    return;
+  }
+  if (event.altKey) return;
+  if (key === '?') return byId<HTMLDialogElement>('keys').showModal();
+  if (!session.opened) return;
+  if (key === ' ' && target.closest('button, summary')) return;
+  const number = Number(key);
+  if (number >= 1 && number <= MODES.length && MODES[number - 1].can()) return void setMode(MODES[number - 1].mode);
+  const found = KEYS.find(([k]) => k === (key === 'Backspace' ? 'Delete' : key));
+  if (!found) return;
+  event.preventDefault();
+  found[2]();
+});
+
+byId('keys').querySelector('dl')!.append(...[
+  ...KEYS.map(([key, what]) => [key === ' ' ? 'Space' : key.length === 1 ? key.toUpperCase() : key, what]),
+  [`1 … ${MODES.length}`, 'What the surface shows'],
+  ['Ctrl Z', 'Undo'],
+  ['Ctrl Shift Z', 'Redo'],
+  ['Ctrl O', 'Open'],
+].flatMap(([key, what]) => [el('dt', {}, el('kbd', {}, key)), el('dd', {}, what)]));
+byId('help').addEventListener('click', () => byId<HTMLDialogElement>('keys').showModal());
+
+byId('undo').addEventListener('click', undo);
+byId('redo').addEventListener('click', redo);
+history.listen(() => {
+  byId<HTMLButtonElement>('undo').disabled = !history.canUndo;
+  byId<HTMLButtonElement>('redo').disabled = !history.canRedo;
+});
+
+let theme: 'dark' | 'light' = matchMedia('(prefers-color-scheme: light)').matches ? 'light' : 'dark';
+function setTheme() {
+  document.documentElement.dataset.theme = theme;
+  byId('theme').textContent = theme === 'dark' ? 'Light' : 'Dark';
+  const style = getComputedStyle(document.documentElement);
+  view.setBackground(style.getPropertyValue('--view').trim(), style.getPropertyValue('--view-line').trim());
+}
+byId('theme').addEventListener('click', () => {
+  theme = theme === 'dark' ? 'light' : 'dark';
+  setTheme();
+});
+setTheme();

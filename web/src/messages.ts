@@ -1,0 +1,25 @@
+// What the page says while it works and when something went wrong.
+import {CoreError} from './core';
+import {byId} from './dom';
+
+export function showError(error: unknown): void {
+  if (error instanceof CoreError && error.status === 'cancelled') return;
+  const box = byId('error');
+  box.querySelector('p')!.textContent = error instanceof Error ? error.message : String(error);
+  box.hidden = false;
+}
+export function hideError(): void {
+  byId('error').hidden = true;
+}
+
+/** Empty: nothing is under way. Without a fraction it is not known how far it is. */
+export function busy(text: string, fraction: number | null = null, stop = false): void {
+  byId('busy').hidden = !text;
+  byId('busy-text').textContent = text;
+  const bar = byId<HTMLProgressElement>('busy-bar');
+  if (fraction === null) bar.removeAttribute('value');
+  else bar.value = fraction;
+  byId('cancel').hidden = !stop;
+}
+
+byId('error').querySelector('button')!.addEventListener('click', hideError);

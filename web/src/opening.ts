@@ -1,0 +1,88 @@
+// Files from the picker, from a drop, from the samples, or from `sinew studio FILE`.
+import type {OpenFile} from './core';
+import {button, byId} from './dom';
+import {showError} from './messages';
+import {on, open, session} from './session';
+
+const MODELS = /\.(glb|gltf|vrm|obj)$/i;
+const SKELETONS = /\.(json|tgf)$/i;
+const SAMPLES: [string, string][] = [
+  ['biped', 'A person'],
+  ['caped', 'With a cape'],
+  ['quadruped', 'On four legs'],
+  ['robot', 'A robot'],
+];
+
+async function openFiles(files: Iterable<File>) {
+  const all = [...files];
+  const model = all.find((f) => MODELS.test(f.name));
+  if (!model) {
+    const names = all.map((f) => f.name).join(', ');
+    showError(new Error(`${names || 'nothing'}: there is no character among these. Give a .glb, .gltf, .vrm or .obj file.`));
+    return;
+  }
+  const bytes = async (f: File) => new Uint8Array(await f.arrayBuffer());
+  const skeleton = all.find((f) => f !== model && SKELETONS.test(f.name));
+  const rest = all.filter((f) => f !== model && f !== skeleton);
+  try {
+    const beside = await Promise.all(rest.map(async (f) => ({
+      path: (f.webkitRelativePath || f.name).split('/').slice(f.webkitRelativePath ? 1 : 0).join('/'),
+      bytes: await bytes(f),
+    })));
+    await open(character(model.name, await bytes(model), beside, skeleton && {name: skeleton.name, bytes: await bytes(skeleton)}));
+  } catch (error) {
+    showError(error);
+  }
+}
+
+function character(name: string, bytes: Uint8Array, beside: OpenFile['beside'] = [], skeleton?: OpenFile['skeleton']): OpenFile {
+  return {name, bytes, ...(beside.length ? {beside} : {}), ...(skeleton ? {skeleton} : {})};
+}
+
+async function fetched(path: string, what: string): Promise<Uint8Array> {
+  const answer = await fetch(path);
+  if (!answer.ok) throw new Error(`${what} could not be read (${answer.status})`);
+  return new Uint8Array(await answer.arrayBuffer());
+}
+
+/** `sinew studio FILE` serves the file beside the page, and names it in the address. */
+export async function openAsked(): Promise<void> {
+  const query = new URLSearchParams(location.search);
+  const asked = query.get('open');
+  if (!asked) return;
+  const bytes = (path: string) => fetched(`./open/${path.split('/').map(encodeURIComponent).join('/')}`, path);
+  const beside = await Promise.all(query.getAll('with').map(async (path) => ({path, bytes: await bytes(path)})));
+  const skeleton = query.get('skeleton');
+  await open(character(asked, await bytes(asked), beside, skeleton ? {name: skeleton, bytes: await bytes(skeleton)} : undefined));
+}
+
+for (const [name, shown] of SAMPLES)
+  byId('samples').append(button(shown, `Open the sample ${name}`, () =>
+    void fetched(`./samples/${name}.glb`, `the sample ${name}`).then((bytes) => open({name: `${name}.glb`, bytes})).catch(showError),
+    {'data-sample': name}));
+
+const picker = byId<HTMLInputElement>('files');
+export const choose = () => picker.click();
+picker.addEventListener('change', () => {
+  if (picker.files) void openFiles([...picker.files]);
+  picker.value = '';
+});
+for (const id of ['open', 'open-big']) byId(id).addEventListener('click', choose);
+window.addEventListener('dragover', (event) => {
+  event.preventDefault();
+  document.body.classList.add('dragging');
+});
+window.addEventListener('dragleave', (event) => {
+  if (!event.relatedTarget) document.body.classList.remove('dragging');
+});
+window.addEventListener('drop', (event) => {
+  event.preventDefault();
+  document.body.classList.remove('dragging');
+  if (event.dataTransfer) void openFiles(event.dataTransfer.files);
+});
+
+on(['character'], () => {
+  const {name, skeleton} = session.file!;
+  byId('empty').hidden = true;
+  byId<HTMLOutputElement>('file-name').value = name + (skeleton ? ` + ${skeleton.name}` : '');
+});

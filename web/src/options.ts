@@ -1,0 +1,42 @@
+// Options of bind as they stand: what was set, else what comes with the method, else the default.
+import type {Option} from './core';
+import {history, session, tell} from './session';
+
+export const optionOf = (name: string) => session.options.find((o) => o.name === name);
+export const helpOf = (name: string) => optionOf(name)?.help ?? '';
+
+/** Without what was set: the method's preset, else the default. */
+function presetOf(name: string): string {
+  const methods = optionOf('method');
+  const chosen = history.doc.settings.method ?? methods?.value ?? '';
+  return methods?.methods?.[chosen]?.presets[name] ?? optionOf(name)?.value ?? '';
+}
+export function valueOf(name: string): string {
+  return history.doc.settings[name] ?? presetOf(name);
+}
+
+// What suits every method stays when another is chosen; its falloff does not.
+const COMMON = ['resolution', 'max-influences', 'limit-rule', 'weight-format', 'deform-from'];
+
+export function setOption(name: string, value: string, merge = ''): void {
+  const settings = {...history.doc.settings};
+  delete settings[name];
+  if (name === 'method') {
+    for (const key of Object.keys(settings)) if (!COMMON.includes(key)) delete settings[key];
+    if (value !== optionOf('method')?.value) settings.method = value;
+    history.change({settings});
+    tell('options');
+    return;
+  }
+  if (value !== presetOf(name)) settings[name] = value;
+  if (JSON.stringify(history.doc.settings) !== JSON.stringify(settings)) history.change({settings}, merge);
+}
+
+/** Options that belong to some methods only; the word before the colon of their help says which. */
+export function suits(option: Option): boolean {
+  const method = valueOf('method'), law = valueOf('falloff-law');
+  const owners = /^([a-z-]+(?:, [a-z-]+)*):/.exec(option.help)?.[1].split(', ');
+  if (option.name === 'voxelizer') return false;  // needs OpenGL of the command line
+  if (!owners) return !(law === 'power' && ['falloff', 'lambda-min', 'lambda-max'].includes(option.name));
+  return owners.includes(method) || owners.includes(law);
+}

@@ -1,0 +1,335 @@
+// What is open and what is done with it: a change of the document becomes work of the core, one thing at a time. Panels
+// read `session`, call what stands below it, and hear by topic that something is otherwise; they never call each other.
+import {Client} from './client';
+import type {Joint, ModelInfo, OpenFile, Option, Rows} from './core';
+import {byId} from './dom';
+import {busy, hideError, showError} from './messages';
+import {jointsOf, type Bone} from './skeleton';
+import {History, editsOf, poseNumbers, settingsOf, withSkeleton, workOf} from './store';
+import {View} from './view';
+
+/** What the surface shows. */
+export type Mode = 'look' | 'joints' | 'weight' | 'coverage' | 'difference' | 'distance';
+export type Tool = 'look' | 'turn' | 'paint' | 'draw';
+
+export const client = new Client();
+export const history = new History();
+export const view = new View(byId('view'));
+
+/** Read by everyone, written here. */
+export const session = {
+  options: [] as Option[],
+  groups: new Map<string, string>(),
+  file: null as OpenFile | null,  // with the skeleton that was drawn
+  opened: null as Awaited<ReturnType<Client['open']>> | null,
+  info: null as ModelInfo | null,
+  rows: null as Rows | null,  // what is shown: those that were made, else the file's
+  bare: false,  // the mesh has no skeleton yet
+  bound: null as {report: Record<string, any>; coverage: Uint8Array; seconds: number} | null,
+  stale: false,  // what was bound is not what the options say
+  difference: null as Float32Array | null,
+  distance: null as {joint: number; values: Float32Array} | null,
+  editReport: [] as string[],
+  mode: 'look' as Mode,
+  tool: 'look' as Tool,
+  joint: -1,
+  dual: false,
+  clip: -1,
+  clipTime: 0,
+  brush: {op: 'add' as 'add' | 'set' | 'smooth', value: 0.3, radius: 0.05},
+  probed: null as number | null,
+};
+
+// ---- who is told what
+
+/** character: another one is open. bound: a binding was made or lost. weights: rows are new. options: settings of the
+ * document, or which joints deform. joints: the list of joints and what is said of them. moved: where they are, while one is drawn. selection, mode, tool, clip,
+ * probe: the field of that name. */
+export type Topic = 'character' | 'bound' | 'weights' | 'options' | 'joints' | 'moved' | 'selection' | 'mode' | 'tool' | 'clip' | 'probe';
+const listeners: [ReadonlySet<Topic>, () => void][] = [];
+
+export function on(topics: Topic[], listener: () => void): void {
+  listeners.push([new Set(topics), listener]);
+}
+/** Each listener once, in the order in which they came. */
+export function tell(...topics: Topic[]): void {
+  for (const [wanted, listener] of listeners) if (topics.some((t) => wanted.has(t))) listener();
+}
+
+// ---- work: one thing at a time; what is asked for meanwhile is done once, after it
+
+let given: OpenFile | null = null;  // as it was opened
+let resetting = false;  // the document is another character's
+let behind = false;  // the core does not know yet which skeleton was drawn
+let working = false, binding = false, wanted: 'none' | 'pose' | 'weigh' = 'none';
+export const isWorking = () => working;
+
+export function ask(what: 'pose' | 'weigh'): void {
+  if (what === 'weigh' || wanted === 'none') wanted = what;
+  if (!working) void work();
+}
+
+async function work() {
+  working = true;
+  try {
+    while (wanted !== 'none') {
+      const now = wanted;
+      wanted = 'none';
+      if (now === 'weigh' && session.bound && !session.stale) {
+        const made = await client.weigh(settingsOf(history.doc), editsOf(history.doc));
+        session.rows = made.rows;
+        session.difference = made.difference;
+        session.editReport = made.report;
+        tell('weights');
+      }
+      await pose();
+    }
+  } catch (error) {
+    showError(error);
+  } finally {
+    working = false;
+  }
+}
+
+async function pose() {
+  const {opened, info, clip} = session;
+  if (!opened || !info || behind || session.bare || session.tool === 'draw') return;
+  const asked = clip >= 0 ? {clip, time: session.clipTime} : {joints: poseNumbers(history.doc.pose, info.joints.length)};
+  const matrices = await client.matricesOf(asked);
+  view.setPose(matrices, await client.deform(matrices.slice(), session.dual, !!opened.normals));
+}
+
+/** Runs alone, once nothing else runs: what is asked for meanwhile takes milliseconds. Errors are shown. */
+async function alone(task: () => Promise<void>) {
+  while (working) await new Promise((resolve) => setTimeout(resolve, 10));
+  working = true;
+  try {
+    await task();
+  } catch (error) {
+    showError(error);
+  } finally {
+    busy('');
+    working = false;
+  }
+  if (wanted !== 'none') await work();
+}
+
+/** Gives the core the skeleton that was drawn. */
+async function catchUp() {
+  if (!behind || !given) return;
+  const file = withSkeleton(given, history.doc.bones);
+  busy('Reading the skeleton…');
+  const opened = await client.open(file);
+  behind = false;
+  session.file = file;
+  session.bare = opened.bare;
+  const info = opened.bare ? withJoints(opened.info, []) : await client.describe(settingsOf(history.doc));
+  session.opened = {...opened, info, ...(opened.bare ? {poses: []} : {})};
+  showJoints(info);
+}
+
+function showJoints(info: ModelInfo) {
+  session.info = info;
+  if (session.joint >= info.joints.length) session.joint = -1;
+  view.replaceJoints(info);
+  view.select(session.joint);
+  tell('options', 'clip', 'selection');
+}
+
+const withJoints = (info: ModelInfo, joints: Joint[]): ModelInfo =>
+  ({...info, joints, bones: [], counts: {...info.counts, joints: joints.length, deforming_joints: joints.length}});
+
+/** Whether a skeleton may be drawn: a file with a skin keeps its own. */
+export const canDraw = () => !!given && (session.bare || !!given.skeleton || history.doc.bones !== null);
+
+export async function bind(): Promise<void> {
+  if (!session.opened || binding) return;
+  if (session.tool === 'draw') setTool('look');
+  binding = true;
+  await alone(async () => {
+    try {
+      await catchUp();
+      if (session.bare) throw new Error('there is no skeleton yet: draw one (D), or drop a skeleton file together with the mesh');
+      const start = performance.now();
+      busy('Binding…', null, true);
+      const made = await client.bind(settingsOf(history.doc), (stage, f) => busy(`Binding: ${stage}`, f || null, true));
+      session.bound = {...made, seconds: (performance.now() - start) / 1000};
+      session.stale = false;
+      session.distance = null;
+      if (session.mode === 'look') session.mode = 'joints';
+      wanted = 'weigh';
+    } finally {
+      binding = false;
+    }
+  });
+  tell('bound');
+}
+
+/** What was bound is gone: the worker goes with what it does. */
+async function stop() {
+  busy('Stopping…');
+  try {
+    session.bound = null;
+    session.rows = session.opened?.ownRows ?? null;
+    session.difference = null;
+    await client.cancel();
+  } catch (error) {
+    showError(error);
+  } finally {
+    busy('');
+    tell('bound');
+  }
+}
+byId('cancel').addEventListener('click', () => void stop());
+
+export async function open(chosen: OpenFile): Promise<void> {
+  if (binding) return showError(new Error('a binding is under way: stop it first, then open another character'));
+  await alone(async () => {
+    busy(`Opening ${chosen.name}…`);
+    hideError();
+    const opened = await client.open(chosen);
+    if (opened.bare) Object.assign(opened, {info: withJoints(opened.info, []), poses: []});
+    const {info, bare} = opened;
+    given = chosen;
+    behind = false;
+    const [low, high] = info.box;
+    Object.assign(session, {
+      opened, info, bare, file: chosen, rows: opened.ownRows, bound: null, stale: false, difference: null, distance: null,
+      probed: null, editReport: [], joint: -1, clip: -1, clipTime: 0, tool: bare ? 'draw' : 'look',
+      mode: opened.images.length || !opened.ownRows ? 'look' : 'joints',
+      brush: {...session.brush, radius: 0.03 * Math.hypot(...low.map((x, k) => high[k] - x))},
+    });
+    resetting = true;
+    history.reset();
+    resetting = false;
+    await view.show(opened);
+    if (bare) view.frame('front');  // what is placed in the middle is then in the middle of the body
+    tell('character', 'tool');
+    await pose();
+  });
+}
+
+// ---- what is looked at
+
+export async function setMode(next: Mode): Promise<void> {
+  session.mode = next;
+  const {joint} = session;
+  if (next === 'distance' && joint >= 0 && session.distance?.joint !== joint && !working)
+    await alone(async () => {
+      await catchUp();
+      busy('Measuring distances…');
+      session.distance = {joint, values: await client.distances(settingsOf(history.doc), joint)};
+    });
+  tell('mode');
+}
+
+export function selectJoint(next: number): void {
+  session.joint = next;
+  view.select(next);
+  placeHandle();
+  if (session.mode === 'distance') void setMode('distance');
+  if (next >= 0 && session.mode === 'joints' && session.tool === 'paint') session.mode = 'weight';
+  tell('selection');
+}
+
+export function setTool(next: Tool): void {
+  if (next === 'draw' && !canDraw()) return;
+  session.tool = next;
+  placeHandle();
+  if (next === 'paint' && session.joint >= 0) session.mode = 'weight';
+  if (next !== 'paint') view.setBrush(0, 0, null);
+  view.orbit.enabled = true;
+  if (next === 'draw') {
+    setClip(-1);
+    view.bindPose();
+  } else if (behind) {
+    void alone(catchUp).then(() => ask('pose'));
+  } else {
+    ask('pose');
+  }
+  tell('tool');
+}
+
+export function setClip(next: number): void {
+  if (session.clip === next) return;
+  session.clip = next;
+  session.clipTime = next >= 0 && session.info ? session.info.clips[next].start : 0;
+  placeHandle();
+  tell('clip');
+  ask('pose');
+}
+
+function placeHandle() {
+  view.setGizmo(session.tool === 'turn' && session.joint >= 0 && session.clip < 0);
+}
+
+export function probe(vertex: number | null): void {
+  session.probed = vertex;
+  tell('probe');
+}
+
+// ---- the document
+
+history.listen((doc, before) => {
+  if (resetting) return;
+  const needed = workOf(doc, before, session.groups);
+  if (needed === 'bind') {
+    if (session.bound) session.stale = true;
+    void describe();
+    tell('options');
+  } else if (needed === 'joints') {
+    const {bones} = doc;
+    const lost = !behind;  // what was measured
+    behind = true;
+    session.bound = session.rows = session.difference = session.distance = null;
+    session.stale = false;
+    session.mode = 'look';
+    if (session.info && bones) {
+      const info = withJoints(session.info, jointsOf(bones));
+      if (!lost && session.tool === 'draw' && sameTree(bones, before.bones)) {
+        // A joint that is dragged: panels wait for nothing.
+        session.info = info;
+        view.replaceJoints(info);
+        return tell('moved');
+      }
+      showJoints(info);
+    }
+    // Undo in another tool, or the file's own skeleton again, which only the core knows.
+    if (session.tool !== 'draw' || !bones) void alone(catchUp).then(() => ask('pose'));
+    tell('bound');
+  } else if (needed !== 'none') {
+    ask(needed);
+  }
+});
+
+const sameTree = (a: readonly Bone[], b: readonly Bone[] | null) =>
+  a.length === b?.length && a.every((bone, i) => bone.name === b[i].name && bone.parent === b[i].parent);
+
+/** Undo, or redo: panels show what is set again. */
+export function undo(): void {
+  history.undo();
+  tell('options');
+}
+export function redo(): void {
+  history.redo();
+  tell('options');
+}
+
+async function describe() {
+  if (!session.opened || behind) return;
+  try {
+    session.info = await client.describe(settingsOf(history.doc));
+    view.setJoints(session.info);
+    tell('joints');
+  } catch (error) {
+    showError(error);
+  }
+}
+
+view.onTurn = (joint, rotation, done) => {
+  history.change({pose: {...history.doc.pose, [joint]: rotation}}, `turn ${joint}`);
+  if (done) {
+    history.settle();
+    tell('selection');
+  }
+};

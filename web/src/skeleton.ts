@@ -1,0 +1,166 @@
+// A skeleton that is drawn: joints placed, moved, named, taken away and mirrored, and what is saved of them. No DOM, no
+// three.js; nothing is changed in place.
+import type {Joint} from './core';
+
+export type Point = readonly [number, number, number];
+
+/** A joint as docs/formats.md writes it (skeleton JSON). A parent stands anywhere in the list; -1: none. */
+export interface Bone {
+  name: string;
+  parent: number;
+  head: Point;
+  /** Far end of a bone without child. */
+  tail?: Point;
+  /** Has no length, and stands under "points". */
+  point?: boolean;
+  /** Keys of the file that the page does not know. */
+  rest?: Readonly<Record<string, unknown>>;
+}
+
+/** Where a ray meets a surface: how far, and whether it enters there by the side that faces outwards. */
+export interface Crossing {
+  at: number;
+  enters: boolean;
+}
+
+/** The middle of the first solid piece of the ray: from where it goes in to where it is out of all it went into
+ * (clothes over a body are one piece). An open surface has no far side: the middle to the next crossing, else the crossing
+ * itself. Null: it meets nothing. */
+export function firstMiddle(crossings: readonly Crossing[]): number | null {
+  if (!crossings.length) return null;
+  const sorted = [...crossings].sort((a, b) => a.at - b.at);
+  const first = sorted[0];
+  let depth = 0;
+  for (const {at, enters} of sorted) {
+    // A mesh turned inside out is told by its first crossing.
+    depth += enters === first.enters ? 1 : -1;
+    if (depth <= 0) return (first.at + at) / 2;
+  }
+  const next = sorted.find((c) => c.at > first.at);
+  return next ? (first.at + next.at) / 2 : first.at;
+}
+
+const SIDES: readonly [RegExp, RegExp, (word: string) => string][] = [
+  [/left/i, /right/i, (w) => (w[0] === 'l' ? 'right' : w === 'LEFT' ? 'RIGHT' : 'Right')],
+  [/right/i, /left/i, (w) => (w[0] === 'r' ? 'left' : w === 'RIGHT' ? 'LEFT' : 'Left')],
+  [/(?<=[_. -])l$|^l(?=[_. -])/i, /(?<=[_. -])r$|^r(?=[_. -])/i, (w) => (w === 'l' ? 'r' : 'R')],
+  [/(?<=[_. -])r$|^r(?=[_. -])/i, /(?<=[_. -])l$|^l(?=[_. -])/i, (w) => (w === 'r' ? 'l' : 'L')],
+];
+
+/** "arm_L" to "arm_R", "LeftHand" to "RightHand"; null: the name says no side. */
+export function otherSide(name: string): string | null {
+  for (const [here, , swap] of SIDES) if (here.test(name)) return name.replace(here, swap);
+  return null;
+}
+
+/** The name, or with a number behind it where it is taken. */
+export function freeName(wanted: string, bones: readonly {name: string}[]): string {
+  const taken = new Set(bones.map((b) => b.name));
+  if (!taken.has(wanted)) return wanted;
+  const stem = wanted.replace(/_\d+$/, '');
+  for (let n = 2;; ++n) if (!taken.has(`${stem}_${n}`)) return `${stem}_${n}`;
+}
+
+/** Bones before points, as a file lists them, so that numbers here are those of the core. */
+function inOrder(bones: readonly Bone[]): Bone[] {
+  const order = [...bones.keys()].sort((a, b) => Number(!!bones[a].point) - Number(!!bones[b].point) || a - b);
+  const place = new Map(order.map((old, now) => [old, now]));
+  return order.map((i) => ({...bones[i], parent: place.get(bones[i].parent) ?? -1}));
+}
+
+/** One more, as the last of the bones. */
+export function added(bones: readonly Bone[], parent: number, head: Point): Bone[] {
+  const name = freeName(bones.length ? `joint_${bones.length}` : 'root', bones);
+  return inOrder([...bones, {name, parent, head}]);
+}
+
+/** A tail goes along. */
+export function moved(bones: readonly Bone[], bone: number, head: Point): Bone[] {
+  return bones.map((b, i) => {
+    if (i !== bone) return b;
+    const tail = b.tail?.map((x, k) => x + head[k] - b.head[k]) as unknown as Point | undefined;
+    return {...b, head, ...(tail ? {tail} : {})};
+  });
+}
+
+/** Its children go to its parent. */
+export function removed(bones: readonly Bone[], bone: number): Bone[] {
+  const up = bones[bone].parent;
+  const place = (j: number) => (j > bone ? j - 1 : j);
+  return bones.filter((_, i) => i !== bone).map((b) => ({...b, parent: place(b.parent === bone ? up : b.parent)}));
+}
+
+/** Null: it would hang on itself, by way of others or not. */
+export function hung(bones: readonly Bone[], bone: number, parent: number): Bone[] | null {
+  for (let j = parent; j >= 0; j = bones[j].parent) if (j === bone) return null;
+  return bones.map((b, i) => (i === bone ? {...b, parent} : b));
+}
+
+export const renamed = (bones: readonly Bone[], bone: number, name: string): Bone[] =>
+  bones.map((b, i) => (i === bone ? {...b, name: freeName(name, bones.filter((_, k) => k !== bone))} : b));
+
+/** The other side gets what this one has: joints off the plane x = `middle`, on the side of +x (left) or -x, are put on the
+ * other one, those that are there by their name are moved. What lies within `near` of the plane is put onto it. A name
+ * without a side gets _L or _R. */
+export function mirrored(bones: readonly Bone[], from: 'left' | 'right', middle: number, near: number): Bone[] {
+  const sign = from === 'left' ? 1 : -1;
+  const flip = (p: Point): Point => [2 * middle - p[0], p[1], p[2]];
+  const out = bones.map((b) =>
+    (Math.abs(b.head[0] - middle) <= near ? {...b, head: [middle, b.head[1], b.head[2]] as Point} : b));
+  const sided = out.map((b, i) => (sign * (b.head[0] - middle) > 0 ? i : -1)).filter((i) => i >= 0);
+  const partner = new Map<number, number>();
+  for (const i of sided) {
+    if (!otherSide(out[i].name)) out[i] = {...out[i], name: freeName(`${out[i].name}_${from === 'left' ? 'L' : 'R'}`, out)};
+    const name = otherSide(out[i].name)!;
+    const {tail, head} = out[i];
+    const there = out.findIndex((b) => b.name === name);
+    const made = {...out[i], name, head: flip(head), ...(tail ? {tail: flip(tail)} : {})};
+    partner.set(i, there >= 0 ? there : out.length);
+    if (there >= 0) out[there] = {...made, parent: out[there].parent};
+    else out.push(made);
+  }
+  for (const [i, j] of partner) out[j] = {...out[j], parent: partner.get(out[i].parent) ?? out[i].parent};
+  return inOrder(out);
+}
+
+/** What a file said of its joints, to draw on from there. `text`: the file, whose other keys are kept. */
+export function bonesOf(joints: readonly Joint[], text: string): Bone[] {
+  let entries: Record<string, unknown>[] = [];
+  let bones = joints.length;
+  try {
+    const read = JSON.parse(text);
+    bones = read.bones?.length ?? 0;
+    entries = [...(read.bones ?? []), ...(read.points ?? [])];
+  } catch {
+    // TGF, which says no more than the joints do
+  }
+  return joints.map(({name, parent, position, tail}, i) => {
+    const {name: _n, parent: _p, head: _h, tail: _t, position: _q, ...rest} = entries[i] ?? {};
+    return {
+      name, parent, head: position, ...(tail ? {tail} : {}), ...(i >= bones ? {point: true} : {}),
+      ...(Object.keys(rest).length ? {rest} : {}),
+    };
+  });
+}
+
+/** Skeleton JSON. */
+export function skeletonText(bones: readonly Bone[]): string {
+  const number = (x: number) => Number(x.toPrecision(7));
+  const place = (p: Point) => p.map(number);
+  const entry = ({name, parent, head, tail, point, rest}: Bone) =>
+    `    ${JSON.stringify({
+      name, parent: parent < 0 ? null : bones[parent].name, [point ? 'position' : 'head']: place(head),
+      ...(tail ? {tail: place(tail)} : {}), ...rest,
+    })}`;
+  const list = (name: string, of: readonly Bone[]) => (of.length ? [`  "${name}": [\n${of.map(entry).join(',\n')}\n  ]`] : []);
+  const parts = [...list('bones', bones.filter((b) => !b.point)), ...list('points', bones.filter((b) => b.point))];
+  return `{\n${parts.join(',\n')}\n}\n`;
+}
+
+/** As the core would describe them, before it was asked. */
+export function jointsOf(bones: readonly Bone[]): Joint[] {
+  return bones.map(({name, parent, head, tail}) => ({
+    name, parent, position: [...head], axes: [[1, 0, 0], [0, 1, 0], [0, 0, 1]], deforms: true, reason: 'deforms',
+    ...(tail ? {tail: [...tail] as [number, number, number]} : {}),
+  }));
+}

@@ -1,0 +1,41 @@
+// The bar over the view: tools, what the surface shows, and what is drawn beside it.
+import {byId, button, el} from './dom';
+import {canDraw, on, session, setMode, setTool, view, type Tool} from './session';
+import {MODES} from './surface';
+
+const TOOLS: {tool: Tool; name: string; help: string; can: () => boolean}[] = [
+  {tool: 'look', name: 'Look', help: 'Turn the view; click to select (V)', can: () => true},
+  {tool: 'turn', name: 'Pose', help: 'Turn the selected joint (R)', can: () => true},
+  {tool: 'paint', name: 'Paint', help: 'Change weights of the selected joint by brush (P)', can: () => !!session.bound},
+  {tool: 'draw', name: 'Draw', help: 'Place and move joints of the skeleton (D)', can: canDraw},
+];
+let skeleton = true, wire = false;
+
+export function toggleSkeleton(): void {
+  view.setSkeleton((skeleton = !skeleton));
+  draw();
+}
+export function toggleWire(): void {
+  view.setWireframe((wire = !wire));
+  draw();
+}
+
+function draw() {
+  if (!session.opened) return;
+  const group = (...buttons: HTMLElement[]) => el('div', {class: 'group'}, ...buttons);
+  byId('tools').hidden = false;
+  byId('tools').replaceChildren(
+    group(...TOOLS.filter((t) => t.tool !== 'draw' || canDraw()).map((t) => button(t.name, t.help, () => setTool(t.tool),
+                                     {'aria-pressed': session.tool === t.tool, disabled: !t.can()}))),
+    group(...MODES.map((m) => button(m.name, m.help, () => void setMode(m.mode),
+                                     {'aria-pressed': session.mode === m.mode, disabled: !m.can()}))),
+    group(
+      button('Skeleton', 'Skeleton on or off (S)', toggleSkeleton, {'aria-pressed': skeleton}),
+      button('Wire', 'Triangles as wires (W)', toggleWire, {'aria-pressed': wire}),
+      button('Frame', 'See the whole character (F)', () => view.frame()),
+      ...(session.tool === 'draw' ? (['front', 'side'] as const).map((from) =>
+        button(from === 'front' ? 'Front' : 'Side', `Straight from the ${from}`, () => view.frame(from))) : []),
+    ),
+  );
+}
+on(['character', 'bound', 'options', 'mode', 'tool', 'selection'], draw);
