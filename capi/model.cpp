@@ -62,6 +62,7 @@ Result<json> describe(const snw_model& model) {
         primitives.push_back({{"name", p.name},
                               {"mesh", p.mesh},
                               {"material", model.look.material_of_primitive[i]},
+                              {"material_name", p.material},
                               {"first_triangle", p.first_triangle},
                               {"triangle_count", p.triangle_count},
                               {"first_vertex", p.first_vertex},

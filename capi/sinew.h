@@ -110,7 +110,8 @@ const float* snw_model_uvs(const snw_model* model);     /* V × 2, or null */
  *   box         [[x,y,z],[x,y,z]]
  *   joints      [{"name","parent","position","axes","deforms","reason","tail"?}]   axes: three unit vectors
  *   bones       [[joint, head x,y,z, tail x,y,z], …]      what binding measures from; leaves are lengthened by bind
- *   primitives  [{"name","mesh","material","first_triangle","triangle_count","first_vertex","vertex_count"}]
+ *   primitives  [{"name","mesh","material","material_name","first_triangle","triangle_count","first_vertex",
+ *               "vertex_count"}]
  *   materials [{"colour":[r,g,b,a],"image","repeats","offset","scale","rotation","cutoff","blends","double_sided"}]
  *   images      [{"mime","bytes"}]
  *   clips       [{"name","start","end"}]
@@ -155,6 +156,12 @@ void snw_weights_free(snw_weights* weights);
  * are those that deform since the last snw_model_json or snw_bind. */
 snw_status snw_distances(const snw_model* model, const snw_settings* settings, size_t joint, snw_context* context,
                          float* distances);
+
+/* The volume that binding measures in: the leaves of the octree, as N × 5 floats: x, y, z of the centre and the
+ * edge in scene units, and 1 where the surface passes through it, 0 inside. Leaves are cubes that do not overlap.
+ * More than `most` is SNW_TOO_LARGE: a lower resolution has fewer. Joints as for snw_distances. */
+snw_status snw_volume(const snw_model* model, const snw_settings* settings, size_t most, snw_context* context,
+                      snw_bytes** out);
 
 /* ---- Poses. Matrices: J × 12, the three upper rows of each joint's matrix, row by row, bind space to bind space.
  */

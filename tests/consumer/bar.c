@@ -92,6 +92,21 @@ int main(void) {
         if (y > 1.3f) CHECK(row_joints[2 * v] == 1 && shares[2 * v] > 0.9f);
     }
 
+    /* Leaves of the volume, from which the bar's own, 0.32, can be told: voxels of 2 / 61.5 stand out on each side. */
+    snw_bytes* volume = NULL;
+    CHECK(snw_volume(model, settings, 10, NULL, &volume) == SNW_TOO_LARGE && !volume && strstr(snw_error(), "leaves"));
+    CHECK(snw_volume(model, settings, 1000000, NULL, &volume) == SNW_OK && snw_bytes_size(volume) % 20 == 0);
+    double filled = 0, within = 0;
+    for (size_t at = 0; at < snw_bytes_size(volume); at += 20) {
+        float leaf[5];
+        memcpy(leaf, snw_bytes_data(volume) + at, sizeof leaf);
+        CHECK(fabsf(leaf[0]) < 0.25f && leaf[1] > -0.05f && leaf[1] < 2.05f && (leaf[4] == 0 || leaf[4] == 1));
+        filled += pow(leaf[3], 3);
+        if (leaf[4] == 0) within += pow(leaf[3], 3);
+    }
+    CHECK(filled > 0.32 && filled < 0.48 && within > 0.2 && within < 0.32);
+    snw_bytes_free(volume);
+
     /* The upper bone a quarter turn about z: its end goes from (0, 2, 0) to (-1, 1, 0). */
     double pose[20] = {0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1};
     pose[12] = pose[13] = sqrt(0.5);

@@ -1,17 +1,10 @@
 // The right panel: options, binding and its numbers, the slider that tunes. Other modules fill the parts below.
 import {byId, button, check, choice, el, entry, slider} from './dom';
 import type {Option} from './core';
-import {helpOf, optionOf, setOption, suits, valueOf} from './options';
+import {helpOf, optionOf, setOption, shapeOfFalloff, suits, valueOf} from './options';
 import {bind, history, on, session} from './session';
 import {agreement} from './words';
 
-const SLIDERS: Record<string, {min: number; max: number; step: number; name: string}> = {
-  falloff: {min: 0, max: 1, step: 0.01, name: 'Hardness α'},
-  smoothness: {min: 0.002, max: 0.2, step: 0.002, name: 'Smoothness'},
-  threshold: {min: 0.01, max: 1, step: 0.01, name: 'Threshold'},
-  power: {min: 0.2, max: 8, step: 0.1, name: 'Power'},
-};
-const SHAPES: Record<string, string> = {exponential: 'smoothness', 'cubic-hermite': 'threshold', linear: 'threshold', power: 'power'};
 const ALWAYS = ['method', 'resolution', 'max-influences'];
 
 function fieldOf(option: Option): HTMLElement {
@@ -27,8 +20,7 @@ function draw() {
   const {opened, bound, stale} = session;
   if (!opened) return;
   const method = optionOf('method')!;
-  const shape = SHAPES[valueOf('falloff-law')] ?? 'falloff';
-  const s = SLIDERS[shape];
+  const s = shapeOfFalloff(), shape = s.option;
   const more = session.options.filter((o) => !ALWAYS.includes(o.name) && o.name !== shape && suits(o));
   byId('bind-panel').replaceChildren(
     el('h2', {}, 'Bind'),

@@ -1,52 +1,124 @@
-// Painting: the brush, the list of changes by hand, and the strokes themselves.
+// Changes by hand: the brush and where it may reach, strokes, and the list of what was changed.
 import {button, byId, choice, el, slider} from './dom';
-import {history, on, session, view} from './session';
-import type {Edit, Sphere} from './store';
+import {shapeOfFalloff} from './options';
+import {history, on, session, view, type BrushOp} from './session';
+import type {Edit, Selection, Where} from './store';
 
-const nameOf = (e: Edit) =>
-  e.op === 'mirror' ? `mirror from ${e.from}` : e.op === 'smooth' ? 'smooth'
-  : e.op === 'replace' ? `${e.joints} to ${e.with}` : `${e.op} ${e.value} ${e.joint}`;
+const OPS: [BrushOp, string][] = [
+  ['add', 'add to the weight'],
+  ['set', 'set the weight'],
+  ['smooth', 'smooth'],
+  ['hardness', 'hardness here'],
+  ['rigid', 'rigid with the joint'],
+];
+const needsJoint = (op: BrushOp) => op === 'add' || op === 'set' || op === 'rigid';
+
+function whereOf(select: Selection | undefined): string {
+  const {mesh, material, sphere} = select?.[0] ?? {};
+  return (mesh ?? material ? ` on ${mesh ?? material}` : '') + (select && !sphere ? ', all of it' : '');
+}
+function nameOf(e: Edit): string {
+  if (e.op === 'mirror') return `mirror from ${e.from}`;
+  if (e.op === 'replace') return `${e.joints} to ${e.with}`;
+  const what = e.op === 'smooth' ? 'smooth' : e.op === 'hardness' ? `hardness ${e.value}`
+    : e.op === 'rigid' ? `rigid with ${e.joint}` : `${e.op} ${e.value} ${e.joint}`;
+  return what + whereOf(e.select);
+}
+
+/** The brush as an edit of a selection. */
+function editOf(select: Selection): Edit {
+  const {brush, joint, info} = session;
+  const {op, values, radius} = brush;
+  const name = joint >= 0 ? info!.joints[joint].name : '';
+  if (op === 'smooth') return {op, length: radius, select};
+  if (op === 'hardness') return {op, value: values.hardness, select};
+  return op === 'rigid' ? {op, joint: name, select} : {op, joint: name, value: values[op], select};
+}
+
+/** What the brush keeps to, as a selection's key. */
+function kept(): Where {
+  const [, kind, name] = /^(mesh|material) (.*)$/s.exec(session.brush.on) ?? [];
+  return kind ? {[kind]: name} : {};
+}
+
+/** Meshes and materials of the file, where there are several to choose from. */
+function surfaces(): [string, string][] {
+  const {primitives} = session.info!;
+  const names = (kind: 'mesh' | 'material', of: (p: (typeof primitives)[0]) => string): [string, string][] => {
+    const all = [...new Set(primitives.map(of).filter(Boolean))];
+    return all.length > 1 ? all.map((n) => [`${kind} ${n}`, `${kind}: ${n}`]) : [];
+  };
+  return [...names('material', (p) => p.material_name), ...names('mesh', (p) => p.mesh)];
+}
+
+function sliders(): HTMLElement[] {
+  const {brush, info} = session;
+  const {op, values} = brush;
+  const [low, high] = info!.box;
+  const size = Math.hypot(...low.map((x, k) => high[k] - x));
+  const value = (name: string, help: string, range: {min: number; max: number; step: number}, of: keyof typeof values) =>
+    slider(name, help, range, values[of], (v) => (values[of] = v), () => {});
+  const {name, min, max, step} = shapeOfFalloff();
+  return [
+    ...(op === 'add' ? [value('Adds', 'To the weight of the selected joint', {min: -1, max: 1, step: 0.05}, 'add')] : []),
+    ...(op === 'set' ? [value('Weight', 'Of the selected joint', {min: 0, max: 1, step: 0.05}, 'set')] : []),
+    ...(op === 'hardness' ? [value(`${name} here`, 'In place of that of all; joints with one of their own count less', {min, max, step}, 'hardness')] : []),
+    slider('Radius', 'In the units of the file', {min: size / 400, max: size / 8, step: size / 400},
+           Number(brush.radius.toPrecision(3)), (v) => (brush.radius = v), () => {}),
+  ];
+}
+
+function hint(): string {
+  const {tool, joint, info, brush} = session;
+  if (tool !== 'paint') return 'Take the tool Paint (P) to use the brush.';
+  if (!needsJoint(brush.op)) return 'Drag over the character.';
+  if (joint < 0) return 'Select a joint to paint.';
+  const {name} = info!.joints[joint];
+  return brush.op === 'rigid' ? `What you drag over follows ${name} alone.`
+                              : `Drag over the character to change the weight of ${name}.`;
+}
 
 function draw() {
-  const {info, bound, joint, tool, brush} = session;
+  const {info, bound, brush, joint} = session;
   if (!info) return;
   const box = byId('paint-panel');
   if (!bound) {
     box.replaceChildren(el('h2', {}, 'Paint'), el('p', {class: 'dim'}, 'Bind first: the brush changes what was bound.'));
     return;
   }
-  const name = joint >= 0 ? info.joints[joint].name : null;
-  const [low, high] = info.box;
-  const size = Math.hypot(...low.map((x, k) => high[k] - x));
+  const parts = surfaces();
+  const edits = (next: readonly Edit[]) => history.change({edits: next});
   box.replaceChildren(
     el('h2', {}, 'Paint'),
-    el('p', {class: 'dim'}, tool !== 'paint' ? 'Take the tool Paint (P) to use the brush.'
-                            : name ? `Drag over the character to change the weight of ${name}.` : 'Select a joint to paint.'),
-    choice('Brush', 'What a stroke does', [['add', 'add'], ['set', 'set'], ['smooth', 'smooth']], brush.op, (v) => {
-      brush.op = v as typeof brush.op;
+    el('p', {class: 'dim'}, hint()),
+    choice('Brush', 'What a stroke does', OPS, brush.op, (v) => {
+      brush.op = v as BrushOp;
       draw();
     }),
-    ...(brush.op === 'smooth' ? [] : [slider(brush.op === 'add' ? 'Adds' : 'Weight', 'Of the selected joint',
-        {min: brush.op === 'add' ? -1 : 0, max: 1, step: 0.05}, brush.value, (v) => (brush.value = v), () => {})]),
-    slider('Radius', 'In the units of the file', {min: size / 400, max: size / 8, step: size / 400},
-           Number(brush.radius.toPrecision(3)), (v) => (brush.radius = v), () => {}),
+    ...sliders(),
+    ...(parts.length ? [choice('Only on', 'What the brush keeps to', [['', 'everything'], ...parts], brush.on, (v) => {
+      brush.on = v;
+      draw();
+    })] : []),
+    ...(brush.on ? [el('div', {class: 'row'}, button('All of it', 'The whole surface, without a stroke', () =>
+      edits([...history.doc.edits, editOf([kept()])]), {id: 'paint-all', disabled: needsJoint(brush.op) && joint < 0}))] : []),
     el('div', {class: 'row'}, ...(['left', 'right'] as const).map((side) =>
       button(`Mirror from ${side}`, `The other side gets what the ${side} has`, () =>
-        history.change({edits: [...history.doc.edits, {op: 'mirror', from: side}]})))),
+        edits([...history.doc.edits, {op: 'mirror', from: side}])))),
     el('ul', {id: 'edit-list'}, ...history.doc.edits.map((e, i) =>
       el('li', {}, el('span', {}, nameOf(e)), button('Remove', 'Takes this change away', () =>
-        history.change({edits: history.doc.edits.filter((_, k) => k !== i)}))))),
+        edits(history.doc.edits.filter((_, k) => k !== i)))))),
   );
 }
 
 // ---- strokes: spheres along the pointer's way, one change of the document
 
-let stroke: Sphere[] | null = null;
+let stroke: (Where & {sphere: NonNullable<Where['sphere']>})[] | null = null;
 
 /** Whether a stroke begins there: it does not beside the character. */
 export function beginStroke(x: number, y: number): boolean {
   const {tool, bound, stale, brush, joint} = session;
-  if (tool !== 'paint' || !bound || stale || (brush.op !== 'smooth' && joint < 0) || !view.surfaceAt(x, y)) return false;
+  if (tool !== 'paint' || !bound || stale || (needsJoint(brush.op) && joint < 0) || !view.surfaceAt(x, y)) return false;
   history.settle();
   stroke = [];
   continueStroke(x, y);
@@ -54,17 +126,15 @@ export function beginStroke(x: number, y: number): boolean {
 }
 
 export function continueStroke(x: number, y: number): void {
-  const {brush, joint, info} = session;
+  const {radius} = session.brush;
   const hit = stroke && view.surfaceAt(x, y);
   if (!hit || !stroke) return;
   const last = stroke[stroke.length - 1]?.sphere.center;
-  if (last && Math.hypot(...last.map((c, k) => c - hit.bind[k])) < brush.radius / 3) return;
-  stroke.push({sphere: {center: hit.bind, radius: brush.radius}});
-  const select = [...stroke];
-  const edit: Edit = brush.op === 'smooth' ? {op: 'smooth', length: brush.radius, select}
-                                           : {op: brush.op, joint: info!.joints[joint].name, value: brush.value, select};
+  if (last && Math.hypot(...last.map((c, k) => c - hit.bind[k])) < radius / 3) return;
+  stroke.push({sphere: {center: hit.bind, radius}, ...kept()});
+  const edit = editOf([...stroke]);
   const edits = history.doc.edits;
-  history.change({edits: select.length > 1 ? [...edits.slice(0, -1), edit] : [...edits, edit]}, 'stroke');
+  history.change({edits: stroke.length > 1 ? [...edits.slice(0, -1), edit] : [...edits, edit]}, 'stroke');
 }
 
 /** Whether there was one. */

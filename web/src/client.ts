@@ -1,4 +1,5 @@
-// The core as promises. A binding that is cancelled takes its worker with it: one thread has nobody to listen.
+// The core as promises. A binding is stopped by a flag in memory that page and worker share; where they may not share any
+// (a page that is not cross-origin isolated), and where it does not listen, it takes its worker with it.
 import {CoreError, type Core, type OpenFile, type Settings} from './core';
 import type {Answer, Request} from './worker';
 
@@ -10,6 +11,7 @@ export class Client {
   private waiting = new Map<number, {resolve: (v: unknown) => void; reject: (e: Error) => void}>();
   private onProgress: (stage: string, fraction: number) => void = () => {};
   private opened: OpenFile | null = null;
+  private readonly flag = globalThis.crossOriginIsolated ? new Int32Array(new SharedArrayBuffer(4)) : null;
 
   constructor() {
     this.start();
@@ -24,6 +26,7 @@ export class Client {
   deform = (matrices: Float64Array, dual: boolean, normals: boolean) =>
     this.call<ReturnType<Core['deform']>>('deform', matrices, dual, normals);
   distances = (settings: Settings, joint: number) => this.call<Float32Array>('distances', settings, joint);
+  volume = (settings: Settings, most: number) => this.call<Float32Array | null>('volume', settings, most);
   saveGlb = (settings: Settings) => this.call<ReturnType<Core['saveGlb']>>('saveGlb', settings);
   saveWeights = () => this.call<Uint8Array>('saveWeights');
   command = (settings: Settings) => this.call<string>('command', settings);
@@ -36,7 +39,14 @@ export class Client {
 
   bind(settings: Settings, progress: (stage: string, fraction: number) => void) {
     this.onProgress = progress;
+    if (this.flag) Atomics.store(this.flag, 0, 0);
     return this.call<ReturnType<Core['bind']>>('bind', settings);
+  }
+
+  /** Asks the binding that is under way to stop, and what was bound before it stays. False: nobody would hear it, or was
+   * asked already. */
+  askToStop(): boolean {
+    return !!this.flag && Atomics.exchange(this.flag, 0, 1) === 0;
   }
 
   /** Stops whatever runs and opens the character again. What was bound is gone. */
@@ -52,6 +62,7 @@ export class Client {
 
   private start() {
     this.worker = new Worker(new URL('./worker.ts', import.meta.url), {type: 'module'});
+    if (this.flag) this.worker.postMessage({flag: this.flag});
     this.worker.onmessage = ({data}: MessageEvent<Answer>) => {
       if ('progress' in data) return this.onProgress(data.progress.stage, data.progress.fraction);
       const waiting = this.waiting.get(data.id);

@@ -46,6 +46,17 @@ export interface Material {
   double_sided: boolean;
 }
 
+export interface Primitive {
+  name: string;
+  mesh: string;
+  material: number;
+  material_name: string;
+  first_triangle: number;
+  triangle_count: number;
+  first_vertex: number;
+  vertex_count: number;
+}
+
 /** What snw_model_json says. */
 export interface ModelInfo {
   counts: Record<string, number>;
@@ -53,7 +64,7 @@ export interface ModelInfo {
   box: [[number, number, number], [number, number, number]];
   joints: Joint[];
   bones: number[][];
-  primitives: {name: string; mesh: string; material: number; first_triangle: number; triangle_count: number}[];
+  primitives: Primitive[];
   materials: Material[];
   images: {mime: string; bytes: number}[];
   clips: {name: string; start: number; end: number}[];
@@ -115,7 +126,8 @@ export class Core {
   private vertices = 0;
   private jointCount = 0;
 
-  constructor(private readonly m: CoreModule) {
+  /** `stopped`: whether somebody wants the binding that is under way to end. Asked when it tells how far it is. */
+  constructor(private readonly m: CoreModule, private readonly stopped: () => boolean = () => false) {
     this.out = m._malloc(16);
   }
 
@@ -296,6 +308,16 @@ export class Core {
     }
   }
 
+  /** The leaves of the volume, five numbers each (snw_volume); null where there are more than `most`. */
+  volume(settings: Settings, most: number): Float32Array | null {
+    return this.withSettings(settings, (s) => {
+      const status = this.m._snw_volume(this.model, s, most, 0, this.out);
+      if (STATUS[status] === 'too_large') return null;
+      this.check(status);
+      return new Float32Array(this.takeBytes().buffer);
+    });
+  }
+
   /** The file with its new weights: the same bytes as `sinew bind` writes. */
   saveGlb(settings: Settings): {bytes: Uint8Array; notes: string[]} {
     this.need(this.weights || this.own, 'bind first');
@@ -402,12 +424,15 @@ export class Core {
   private newContext(progress: (stage: string, fraction: number) => void): number {
     this.onProgress = progress;
     this.progressCall ||= this.m.addFunction(
-      (stage, fraction) => this.onProgress(this.m.UTF8ToString(stage), fraction),
+      (stage, fraction, context) => {
+        if (this.stopped()) this.m._snw_cancel(context);
+        this.onProgress(this.m.UTF8ToString(stage), fraction);
+      },
       'vidi',
     );
     this.check(this.m._snw_context_new(this.out));
     const context = this.result();
-    this.m._snw_context_progress(context, this.progressCall, 0);
+    this.m._snw_context_progress(context, this.progressCall, context);
     return context;
   }
 

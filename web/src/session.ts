@@ -9,7 +9,8 @@ import {History, editsOf, poseNumbers, settingsOf, withSkeleton, workOf} from '.
 import {View} from './view';
 
 /** What the surface shows. */
-export type Mode = 'look' | 'joints' | 'weight' | 'coverage' | 'difference' | 'distance';
+export type Mode = 'look' | 'joints' | 'weight' | 'coverage' | 'difference' | 'distance' | 'marks' | 'voxels';
+export type BrushOp = 'add' | 'set' | 'smooth' | 'hardness' | 'rigid';
 export type Tool = 'look' | 'turn' | 'paint' | 'draw';
 
 export const client = new Client();
@@ -29,6 +30,7 @@ export const session = {
   stale: false,  // what was bound is not what the options say
   difference: null as Float32Array | null,
   distance: null as {joint: number; values: Float32Array} | null,
+  voxels: null as {key: string; resolution: number; leaves: Float32Array} | null,
   editReport: [] as string[],
   mode: 'look' as Mode,
   tool: 'look' as Tool,
@@ -36,7 +38,8 @@ export const session = {
   dual: false,
   clip: -1,
   clipTime: 0,
-  brush: {op: 'add' as 'add' | 'set' | 'smooth', value: 0.3, radius: 0.05},
+  /** values: by op. on: "", "material NAME" or "mesh NAME", to which the brush keeps. */
+  brush: {op: 'add' as BrushOp, values: {add: 0.3, set: 0.3, hardness: 0.5}, radius: 0.05, on: ''},
   probed: null as number | null,
 };
 
@@ -61,6 +64,7 @@ export function tell(...topics: Topic[]): void {
 let given: OpenFile | null = null;  // as it was opened
 let resetting = false;  // the document is another character's
 let behind = false;  // the core does not know yet which skeleton was drawn
+let stopping = false;
 let working = false, binding = false, wanted: 'none' | 'pose' | 'weigh' = 'none';
 export const isWorking = () => working;
 
@@ -151,8 +155,10 @@ export async function bind(): Promise<void> {
       await catchUp();
       if (session.bare) throw new Error('there is no skeleton yet: draw one (D), or drop a skeleton file together with the mesh');
       const start = performance.now();
+      stopping = false;
       busy('Binding…', null, true);
-      const made = await client.bind(settingsOf(history.doc), (stage, f) => busy(`Binding: ${stage}`, f || null, true));
+      const made = await client.bind(settingsOf(history.doc), (stage, f) =>
+        stopping || busy(`Binding: ${stage}`, f || null, true));
       session.bound = {...made, seconds: (performance.now() - start) / 1000};
       session.stale = false;
       session.distance = null;
@@ -165,9 +171,13 @@ export async function bind(): Promise<void> {
   tell('bound');
 }
 
-/** What was bound is gone: the worker goes with what it does. */
+/** What was bound before stays; but where the core does not listen, the worker goes with what it does, and all that it
+ * had. A second click does that too. */
 async function stop() {
-  busy('Stopping…');
+  const asked = client.askToStop();
+  stopping = true;
+  busy('Stopping…', null, asked);
+  if (asked) return;
   try {
     session.bound = null;
     session.rows = session.opened?.ownRows ?? null;
@@ -194,10 +204,10 @@ export async function open(chosen: OpenFile): Promise<void> {
     behind = false;
     const [low, high] = info.box;
     Object.assign(session, {
-      opened, info, bare, file: chosen, rows: opened.ownRows, bound: null, stale: false, difference: null, distance: null,
+      opened, info, bare, file: chosen, rows: opened.ownRows, bound: null, stale: false, difference: null, distance: null, voxels: null,
       probed: null, editReport: [], joint: -1, clip: -1, clipTime: 0, tool: bare ? 'draw' : 'look',
       mode: opened.images.length || !opened.ownRows ? 'look' : 'joints',
-      brush: {...session.brush, radius: 0.03 * Math.hypot(...low.map((x, k) => high[k] - x))},
+      brush: {...session.brush, on: '', radius: 0.03 * Math.hypot(...low.map((x, k) => high[k] - x))},
     });
     resetting = true;
     history.reset();
@@ -211,9 +221,31 @@ export async function open(chosen: OpenFile): Promise<void> {
 
 // ---- what is looked at
 
+const MOST_LEAVES = 200000;  // that a page draws without stumbling
+
+/** The volume under the settings that there are; at a lower resolution where it has too many leaves to be drawn. */
+async function measureVoxels() {
+  const settings = settingsOf(history.doc);
+  const key = JSON.stringify([settings, history.doc.bones]);
+  if (session.voxels?.key === key) return;
+  await alone(async () => {
+    await catchUp();
+    busy('Filling the volume…');
+    const chosen = settings.find(([name]) => name === 'resolution')?.[1];
+    const usual = session.options.find((o) => o.name === 'resolution')?.value;
+    for (let resolution = Number(chosen ?? usual); resolution >= 32; resolution /= 2) {
+      const leaves = await client.volume([...settings, ['resolution', String(resolution)]], MOST_LEAVES);
+      if (!leaves) continue;
+      session.voxels = {key, resolution, leaves};
+      return;
+    }
+  });
+}
+
 export async function setMode(next: Mode): Promise<void> {
   session.mode = next;
   const {joint} = session;
+  if (next === 'voxels' && !working) await measureVoxels();
   if (next === 'distance' && joint >= 0 && session.distance?.joint !== joint && !working)
     await alone(async () => {
       await catchUp();

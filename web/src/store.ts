@@ -3,14 +3,22 @@
 import type {OpenFile, Settings} from './core';
 import {skeletonText, type Bone} from './skeleton';
 
-/** A change by hand, as docs/edits.md writes it. */
+/** A change by hand, as docs/edits.md writes it; but there hardness and rigid have lists of their own, "falloff" and
+ * "rigid", and come before all others. */
 export type Edit =
+  | {op: 'hardness'; value: number; select?: Selection}
+  | {op: 'rigid'; joint: string; select?: Selection}
   | {op: 'set' | 'add'; joint: string; value: number; select?: Selection}
   | {op: 'smooth'; length: number; select?: Selection}
   | {op: 'replace'; joints: string; with: string; select?: Selection}
   | {op: 'mirror'; from: 'left' | 'right'};
-export type Sphere = {sphere: {center: [number, number, number]; radius: number}};
-export type Selection = Sphere[];
+/** All keys must agree; of a selection's entries one suffices. */
+export interface Where {
+  sphere?: {center: [number, number, number]; radius: number};
+  mesh?: string;
+  material?: string;
+}
+export type Selection = Where[];
 
 /** What undo takes back. Every field is replaced, never changed in place. */
 export interface Doc {
@@ -120,13 +128,19 @@ export function settingsOf(doc: Doc): Settings {
 
 /** The edit list of docs/edits.md; empty where there is nothing to say. */
 export function editsOf(doc: Doc): string {
-  const falloff = Object.entries(doc.falloff).map(([joint, value]) => ({value, joints: [joint]}));
-  if (!falloff.length && !doc.locked.length && !doc.edits.length) return '';
+  const falloff: object[] = Object.entries(doc.falloff).map(([joint, value]) => ({value, joints: [joint]}));
+  const rigid: object[] = [], edits: Edit[] = [];
+  for (const e of doc.edits)
+    if (e.op === 'hardness') falloff.push({value: e.value, ...(e.select ? {select: e.select} : {})});
+    else if (e.op === 'rigid') rigid.push({joints: [e.joint], ...(e.select ? {select: e.select} : {})});
+    else edits.push(e);
+  if (!falloff.length && !rigid.length && !doc.locked.length && !edits.length) return '';
   return JSON.stringify({
     sinew: 'edits',
+    ...(rigid.length ? {rigid} : {}),
     ...(falloff.length ? {falloff} : {}),
     ...(doc.locked.length ? {lock: {joints: doc.locked}} : {}),
-    ...(doc.edits.length ? {edits: doc.edits} : {}),
+    ...(edits.length ? {edits} : {}),
   });
 }
 

@@ -1,7 +1,8 @@
 // What the surface shows, what its colours mean, and the numbers of the vertex that was clicked.
 import {COVERAGE, blendColours, scaleColour, valueColours, weightColours} from './colours';
-import {byId, el} from './dom';
-import {on, session, view, type Mode} from './session';
+import {byId, el, slider} from './dom';
+import {MARKS, marksOf} from './marks';
+import {history, on, session, view, type Mode} from './session';
 
 export const MODES: {mode: Mode; name: string; help: string; can: () => boolean}[] = [
   {mode: 'look', name: 'Material', help: 'As the file looks (1)', can: () => true},
@@ -13,7 +14,13 @@ export const MODES: {mode: Mode; name: string; help: string; can: () => boolean}
   {mode: 'coverage', name: 'How bound', help: 'How each vertex came to its weights (5)', can: () => !!session.bound},
   {mode: 'difference', name: 'Against file', help: 'How far the weights are from the file’s own (6)',
    can: () => !!session.difference},
+  {mode: 'marks', name: 'By hand', help: 'Where changes by hand take hold (7)', can: () => history.doc.edits.length > 0},
+  {mode: 'voxels', name: 'Voxels', help: 'The volume that distances go through (8)',
+   can: () => session.tool !== 'draw' && !session.bare},
 ];
+const VOXELS = {within: [0.75, 0.32, 0.12], boundary: [0.16, 0.3, 0.5]} as const;
+let cut = 0.5;  // of the depth, from the front
+let marks = new Uint8Array();
 
 const css = ([r, g, b]: readonly number[]) => {
   const byte = (x: number) => Math.round(255 * (x <= 0.0031308 ? 12.92 * x : 1.055 * x ** (1 / 2.4) - 0.055));
@@ -38,7 +45,36 @@ function recolour() {
   if (mode === 'difference' && difference) valueColours(difference, 1, colours);
   if (mode === 'coverage' && bound) bound.coverage.forEach((c, v) => colours.set(COVERAGE[c].colour, v * 3));
   if (mode === 'distance' && distance) valueColours(distance.values, largest(distance.values), colours);
+  if (mode === 'marks') {
+    if (marks.length * 3 !== colours.length) marks = new Uint8Array(colours.length / 3);
+    marksOf(history.doc.edits, session.opened.positions, session.info.primitives, marks);
+    marks.forEach((m, v) => colours.set(MARKS[m].colour, v * 3));
+  }
   view.setSurface(mode === 'look');
+  view.setVoxels(mode === 'voxels' ? session.voxels?.leaves ?? null : null, cut, VOXELS);
+}
+
+/** A line for each kind that there is. */
+function counted(kinds: readonly {meaning: string; colour: readonly number[]}[], of: Uint8Array): HTMLElement[] {
+  const counts = kinds.map(() => 0);
+  for (const k of of) ++counts[k];
+  return kinds.flatMap(({meaning, colour}, k) =>
+    counts[k] ? [el('div', {class: 'key'}, swatch(colour), `${meaning}: ${counts[k].toLocaleString('en')}`)] : []);
+}
+
+function voxelLegend({resolution, leaves}: NonNullable<typeof session.voxels>): HTMLElement[] {
+  let boundary = 0;
+  for (let i = 4; i < leaves.length; i += 5) boundary += leaves[i];
+  const number = (n: number) => n.toLocaleString('en');
+  return [
+    el('div', {}, `Leaves of the volume at resolution ${resolution}`),
+    el('div', {class: 'key'}, swatch(VOXELS.boundary), `on the surface: ${number(boundary)}`),
+    el('div', {class: 'key'}, swatch(VOXELS.within), `inside: ${number(leaves.length / 5 - boundary)}`),
+    slider('Cut away', 'From the front', {min: 0, max: 1, step: 0.02}, cut, (v) => {
+      cut = v;
+      view.setVoxels(leaves, cut, VOXELS);
+    }, () => {}),
+  ];
 }
 
 function drawLegend() {
@@ -53,11 +89,9 @@ function drawLegend() {
   if (mode === 'weight' && rows && joint >= 0) parts = bar(`Weight of ${name}`, '0', '1');
   if (mode === 'difference' && difference) parts = bar('Difference to the file’s weights (sum over joints)', '0', '1 and more');
   if (mode === 'distance' && distance) parts = bar(`Distance from ${name}`, '0', largest(distance.values).toPrecision(3));
-  if (mode === 'coverage' && bound) {
-    const counts = COVERAGE.map((_, k) => bound.coverage.reduce((n, c) => n + (c === k ? 1 : 0), 0));
-    parts = COVERAGE.flatMap((c, k) =>
-      counts[k] ? [el('div', {class: 'key'}, swatch(c.colour), `${c.meaning}: ${counts[k].toLocaleString('en')}`)] : []);
-  }
+  if (mode === 'coverage' && bound) parts = counted(COVERAGE, bound.coverage);
+  if (mode === 'marks') parts = counted(MARKS, marks);
+  if (mode === 'voxels' && session.voxels) parts = voxelLegend(session.voxels);
   const box = byId('legend');
   box.hidden = !parts.length;
   box.replaceChildren(...parts);
@@ -81,8 +115,12 @@ function drawProbe() {
   box.replaceChildren(...lines);
 }
 
-on(['character', 'bound', 'weights', 'mode', 'tool', 'selection'], () => {
+function draw() {
   recolour();
   drawLegend();
+}
+on(['character', 'bound', 'weights', 'mode', 'tool', 'selection'], draw);
+history.listen((doc, before) => {
+  if (session.mode === 'marks' && doc.edits !== before.edits) draw();
 });
 on(['character', 'bound', 'weights', 'probe'], drawProbe);

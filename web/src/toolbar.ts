@@ -1,6 +1,6 @@
 // The bar over the view: tools, what the surface shows, and what is drawn beside it.
 import {byId, button, el} from './dom';
-import {canDraw, on, session, setMode, setTool, view, type Tool} from './session';
+import {canDraw, history, on, session, setMode, setTool, view, type Tool} from './session';
 import {MODES} from './surface';
 
 const TOOLS: {tool: Tool; name: string; help: string; can: () => boolean}[] = [
@@ -39,3 +39,6 @@ function draw() {
   );
 }
 on(['character', 'bound', 'options', 'mode', 'tool', 'selection'], draw);
+history.listen((doc, before) => {
+  if (!doc.edits.length !== !before.edits.length) draw();
+});

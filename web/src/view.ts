@@ -34,6 +34,8 @@ export class View {
   private bones: THREE.LineSegments | null = null;
   private dots: THREE.Points | null = null;
   private brush: THREE.Mesh;
+  private voxels: THREE.InstancedMesh | null = null;
+  private shownLeaves: Float32Array | null = null;
   private info: ModelInfo | null = null;
   private matrices: Float64Array | null = null;
   private skeletonShown = true;
@@ -145,6 +147,44 @@ export class View {
     this.geometry.getAttribute('color').needsUpdate = true;
     this.draw();
   }
+  /** Leaves of the volume in place of the surface, N × 5 (Core.volume): those in front of the cut, a share of the depth, are
+   * left away, so that the inside is seen. Null: the surface again. */
+  setVoxels(leaves: Float32Array | null, cut: number, colours: {within: readonly number[]; boundary: readonly number[]}): void {
+    if (this.mesh) this.mesh.visible = !leaves;
+    if (leaves !== this.shownLeaves) {
+      this.shownLeaves = leaves;
+      if (this.voxels) {
+        this.scene.remove(this.voxels);
+        this.voxels.geometry.dispose();
+        this.voxels.dispose();
+      }
+      this.voxels = leaves && new THREE.InstancedMesh(
+        new THREE.BoxGeometry(), new THREE.MeshStandardMaterial({roughness: 0.95}), leaves.length / 5);
+      if (this.voxels) {
+        this.voxels.frustumCulled = false;
+        this.scene.add(this.voxels);
+      }
+    }
+    if (leaves && this.voxels && this.info) {
+      const [low, high] = [this.info.box[0][2], this.info.box[1][2]];
+      const most = high - cut * (high - low);
+      const place = new THREE.Matrix4();
+      const [inner, outer] = [colours.within, colours.boundary].map((c) => new THREE.Color(...(c as [number, number, number])));
+      let count = 0;
+      for (let i = 0; i < leaves.length; i += 5) {
+        const [x, y, z, edge, boundary] = leaves.subarray(i, i + 5);
+        if (cut > 0 && z > most) continue;
+        const size = edge * 0.94;  // a gap, by which one is told from the next
+        this.voxels.setMatrixAt(count, place.set(size, 0, 0, x, 0, size, 0, y, 0, 0, size, z, 0, 0, 0, 1));
+        this.voxels.setColorAt(count++, boundary ? outer : inner);
+      }
+      this.voxels.count = count;
+      this.voxels.instanceMatrix.needsUpdate = true;
+      if (this.voxels.instanceColor) this.voxels.instanceColor.needsUpdate = true;
+    }
+    this.draw();
+  }
+
   setWireframe(on: boolean): void {
     for (const m of [this.plain, ...this.looks]) (m as THREE.MeshStandardMaterial).wireframe = on;
     this.draw();
@@ -324,6 +364,7 @@ export class View {
   }
 
   private clear() {
+    this.setVoxels(null, 0, {within: [], boundary: []});
     this.gizmo.detach();
     this.selected = -1;
     this.matrices = null;

@@ -13,7 +13,10 @@ export type Answer =
   | {id: number; error: {status: string; message: string}}
   | {id: number; progress: {stage: string; fraction: number}};
 
-const core = createCore({locateFile: () => wasm}).then((module: CoreModule) => new Core(module));
+// Shared with the page where it is cross-origin isolated: 1 asks what runs to stop.
+let flag: Int32Array | null = null;
+const stopped = () => flag !== null && Atomics.load(flag, 0) === 1;
+const core = createCore({locateFile: () => wasm}).then((module: CoreModule) => new Core(module, stopped));
 
 /** The buffers of an answer, which are handed over and not copied. */
 function buffersOf(value: unknown, out: Transferable[] = []): Transferable[] {
@@ -22,7 +25,11 @@ function buffersOf(value: unknown, out: Transferable[] = []): Transferable[] {
   return out;
 }
 
-self.onmessage = async ({data}: MessageEvent<Request>) => {
+self.onmessage = async ({data}: MessageEvent<Request | {flag: Int32Array}>) => {
+  if ('flag' in data) {
+    flag = data.flag;
+    return;
+  }
   const {id, call, args} = data;
   try {
     const target = await core;

@@ -97,6 +97,36 @@ describe.skipIf(missing.length > 0)(`core${missing.length ? ` (skipped: there is
     expect(stages.size).toBeGreaterThan(2);
   });
 
+  it('gives the leaves of the volume, unless there are too many', () => {
+    const {info} = core.open(load('robot.glb'));
+    const leaves = core.volume([['resolution', '64']], 1e6)!;
+    const {report} = core.bind([['resolution', '64']], quiet);
+    expect(leaves.length).toBe(5 * report.voxels.leaves);
+    const [low, high] = info.box;
+    const room = 0.05 * (high[1] - low[1]);
+    for (let i = 0; i < leaves.length; i += 5)
+      for (let k = 0; k < 3; ++k) {
+        expect(leaves[i + k]).toBeGreaterThan(low[k] - room);
+        expect(leaves[i + k]).toBeLessThan(high[k] + room);
+      }
+    expect(core.volume([['resolution', '64']], 100)).toBe(null);
+    expect(() => core.volume([['resolution', '63']], 100)).toThrow(/resolution/);
+  });
+
+  it('stops where it is asked to, and keeps what it had', async () => {
+    const {default: create} = await import(/* @vite-ignore */ join(built, 'core.mjs'));
+    let wanted = false;
+    const own = new Core((await create({wasmBinary: readFileSync(join(built, 'core.wasm'))})) as CoreModule, () => wanted);
+    own.open(load('robot.glb'));
+    own.bind([['resolution', '32']], quiet);
+    const before = own.weigh([], '').rows.shares;
+    wanted = true;
+    expect(() => own.bind([['resolution', '128']], quiet)).toThrow(/cancel/);
+    expect(own.weigh([], '').rows.shares).toEqual(before);
+    wanted = false;
+    own.bind([['resolution', '64']], quiet);
+  });
+
   it('poses: nothing moves in the bind pose, something in another', () => {
     const {info, positions, poses} = core.open(load('biped.glb'));
     core.bind([['resolution', '32']], quiet);

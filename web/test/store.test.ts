@@ -1,5 +1,6 @@
 import {describe, expect, it} from 'vitest';
-import {EMPTY, History, commandLine, editsOf, outputName, poseNumbers, quoted, settingsOf, workOf} from '../src/store';
+import {EMPTY, History, commandLine, editsOf, outputName, poseNumbers, quoted, settingsOf, withBones, withSkeleton,
+        workOf} from '../src/store';
 
 const groups = new Map([
   ['method', 'Method'],
@@ -105,12 +106,52 @@ describe('what the core is told', () => {
     });
   });
 
+  it('gives hardness and rigid regions their own lists', () => {
+    const select = [{sphere: {center: [0, 1, 0] as [number, number, number], radius: 0.1}, material: 'Belt'}];
+    const text = editsOf({
+      ...EMPTY,
+      falloff: {Elbow: 0.5},
+      edits: [
+        {op: 'set', joint: 'Head', value: 1, select},
+        {op: 'rigid', joint: 'Head', select: [{mesh: 'Helmet'}]},
+        {op: 'hardness', value: 0.9, select},
+      ],
+    });
+    expect(JSON.parse(text)).toEqual({
+      sinew: 'edits',
+      rigid: [{joints: ['Head'], select: [{mesh: 'Helmet'}]}],
+      falloff: [{value: 0.5, joints: ['Elbow']}, {value: 0.9, select}],
+      edits: [{op: 'set', joint: 'Head', value: 1, select}],
+    });
+  });
+
+  it('goes along with a joint that gets another name, or is taken away', () => {
+    const bones = [{name: 'b', parent: -1, head: [0, 0, 0] as const}];
+    const doc = {...EMPTY, exclude: ['a', 'c'], falloff: {a: 0.3}, pose: {0: [1, 0, 0, 0] as const},
+                 edits: [{op: 'set' as const, joint: 'a', value: 1}, {op: 'mirror' as const, from: 'left' as const}]};
+    expect(withBones(doc, bones, 'a', 'b')).toEqual({bones, pose: {}, exclude: ['b', 'c'], include: [], locked: [], falloff: {b: 0.3},
+      edits: [{op: 'set', joint: 'b', value: 1}, {op: 'mirror', from: 'left'}]});
+    expect(withBones(doc, bones, 'a', null)).toEqual({bones, pose: {}, exclude: ['c'], include: [], locked: [], falloff: {},
+      edits: [{op: 'mirror', from: 'left'}]});
+    expect(withBones(doc, bones)).toEqual({bones, pose: {}});
+  });
+
+  it('puts the skeleton that was drawn beside the file', () => {
+    const file = {name: 'scan.obj', bytes: new Uint8Array(), skeleton: {name: 'old.json', bytes: new Uint8Array()}};
+    expect(withSkeleton(file, null)).toBe(file);
+    expect(withSkeleton(file, []).skeleton).toBe(undefined);
+    const {skeleton} = withSkeleton(file, [{name: 'a', parent: -1, head: [1, 2, 3]}]);
+    expect(skeleton!.name).toBe('scan.skeleton.json');
+    expect(JSON.parse(new TextDecoder().decode(skeleton!.bytes)).bones[0]).toEqual({name: 'a', parent: null, head: [1, 2, 3]});
+  });
+
   it('knows which change needs what', () => {
     const change = (part: Partial<typeof EMPTY>) => workOf({...EMPTY, ...part}, EMPTY, groups);
     expect(workOf(EMPTY, EMPTY, groups)).toBe('none');
     expect(change({settings: {resolution: '128'}})).toBe('bind');
     expect(change({settings: {'deform-from': 'all'}})).toBe('bind');
     expect(change({exclude: ['a']})).toBe('bind');
+    expect(change({bones: [], exclude: ['a']})).toBe('joints');
     expect(change({settings: {falloff: '0.4'}})).toBe('weigh');
     expect(change({falloff: {a: 1}})).toBe('weigh');
     expect(change({edits: [{op: 'mirror', from: 'left'}], pose: {1: [1, 0, 0, 0]}})).toBe('weigh');

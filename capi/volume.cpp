@@ -1,0 +1,57 @@
+// The volume that binding measures in, for pictures of it.
+#include <cstring>
+
+#include "handles.h"
+#include "sinew/domain.h"
+
+using namespace sinew;
+using namespace sinew::capi;
+
+namespace {
+
+/// The domain of a bind under these options.
+Result<Domain> volume_of(const io::Scene& scene, const BindOptions& options, Context* context) {
+    if (Status ok = check(options.voxels); !ok) return ok.error();
+    const MeshView mesh = scene.mesh();
+    const Result<VoxelGrid> grid = voxelize(mesh, analyse_mesh(mesh), options.voxels, context);
+    if (!grid) return grid.error();
+    std::vector<Bone> bones = make_bones(scene.skeleton);
+    extend_leaf_bones(bones, scene.skeleton, *grid);
+    return build_domain(*grid, bones, options.domain, context, Neighbours::all, Links::compact);
+}
+
+}  // namespace
+
+extern "C" {
+
+snw_status snw_volume(const snw_model* model, const snw_settings* settings, size_t most, snw_context* context,
+                      snw_bytes** out) {
+    if (!out) return missing("out");
+    *out = nullptr;
+    if (!model || !settings) return missing(!model ? "model" : "settings");
+    return guarded([&] {
+        const Result<Domain> domain = volume_of(model->scene, settings->bind, context_of(context));
+        if (!domain) return fail(domain.error());
+        const std::size_t count = domain->leaves.size();
+        if (count > most)
+            return fail({ErrorCode::too_large, "the volume has " + std::to_string(count) + " leaves, and " +
+                                                   std::to_string(most) +
+                                                   " were asked for at most: take a lower resolution"});
+        constexpr std::size_t row = 5;
+        std::string bytes(count * row * sizeof(float), '\0');
+        const GridTransform& t = domain->transform;
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::array<float, 3> c = domain->centre(static_cast<std::uint32_t>(i));
+            const Domain::Leaf& leaf = domain->leaves[i];
+            float values[row];
+            for (int k = 0; k < 3; ++k) values[k] = static_cast<float>(t.origin[k] + t.voxel * c[k]);
+            values[3] = static_cast<float>(t.voxel * (1 << leaf.level));
+            values[4] = leaf.boundary ? 1.f : 0.f;
+            std::memcpy(bytes.data() + i * sizeof values, values, sizeof values);
+        }
+        *out = new_text(std::move(bytes));
+        return SNW_OK;
+    });
+}
+
+}  // extern "C"

@@ -1,0 +1,31 @@
+import {expect, it} from 'vitest';
+import {marksOf} from '../src/marks';
+import type {Edit} from '../src/store';
+
+const primitive = (mesh: string, material_name: string, first_vertex: number, vertex_count: number) =>
+  ({name: `${mesh}/0`, mesh, material: 0, material_name, first_triangle: 0, triangle_count: 0, first_vertex, vertex_count});
+const primitives = [primitive('body', 'skin', 0, 2), primitive('hat', 'felt', 2, 2)];
+const positions = new Float32Array([0, 0, 0, 0, 1, 0, 0, 2, 0, 0, 3, 0]);
+const marks = (...edits: Edit[]) => {
+  const out = new Uint8Array(4).fill(9);
+  marksOf(edits, positions, primitives, out);
+  return [...out];
+};
+
+it('marks what selections select', () => {
+  expect(marks()).toEqual([0, 0, 0, 0]);
+  expect(marks({op: 'smooth', length: 1})).toEqual([1, 1, 1, 1]);
+  expect(marks({op: 'mirror', from: 'left'})).toEqual([0, 0, 0, 0]);
+  expect(marks({op: 'hardness', value: 1, select: [{material: 'felt'}]})).toEqual([0, 0, 2, 2]);
+  expect(marks({op: 'set', joint: 'a', value: 1, select: [{sphere: {center: [0, 1.5, 0], radius: 0.6}}]})).toEqual([0, 1, 1, 0]);
+});
+
+it('wants all keys of an entry, and one entry of a selection', () => {
+  const sphere = {center: [0, 1.5, 0] as [number, number, number], radius: 0.6};
+  expect(marks({op: 'rigid', joint: 'a', select: [{sphere, mesh: 'hat'}]})).toEqual([0, 0, 3, 0]);
+  expect(marks({op: 'rigid', joint: 'a', select: [{sphere, mesh: 'hat'}, {mesh: 'body'}]})).toEqual([3, 3, 3, 0]);
+});
+
+it('shows the stronger of two', () => {
+  expect(marks({op: 'rigid', joint: 'a', select: [{mesh: 'hat'}]}, {op: 'smooth', length: 1})).toEqual([1, 1, 3, 3]);
+});
