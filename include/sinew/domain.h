@@ -33,6 +33,7 @@ struct MeshDefects {
 struct MeshTopology {
     MeshDefects defects;
     std::vector<std::uint32_t> weld;              ///< V: the first vertex with the same position (itself if first)
+    std::vector<std::uint8_t> at_triangle;        ///< V: 1 where a triangle has a corner at the vertex's position
     std::vector<std::uint32_t> part_of_triangle;  ///< T: part number, 0..parts-1
     std::vector<bool> turned;                     ///< T: face must be reversed to point outwards
 };
@@ -43,8 +44,8 @@ struct MeshTopology {
 /// patches that face outwards: then it is the wall of a cavity. A patch without a clear inside (a sheet) is
 /// left as it is; a mesh whose volume as a whole is negative was mirrored and is turned as a whole. Duplicate
 /// triangles face like the one they repeat and are left out when edges are counted, as are collapsed ones.
-/// O((V + T) log T), memory O(V + T). Requires check_mesh.
-MeshTopology analyse_mesh(const MeshView& mesh);
+/// O((V + T) log T), memory about 40 bytes a vertex and 40 a triangle. Requires check_mesh.
+MeshTopology analyse_mesh(const MeshView& mesh, Context* context = nullptr);
 
 /// How the inside is found. Both ask the same question of the same snapped triangles.
 enum class Voxelizer {

@@ -278,15 +278,10 @@ std::size_t estimate_memory(const MeshView& mesh, const Skeleton& skeleton, cons
 
 PlannedMesh plan_mesh(const MeshView& mesh, const Skeleton& skeleton, StageClock& clock, BindReport& report) {
     PlannedMesh planned;
-    planned.topology = clock.run("topology", [&] { return analyse_mesh(mesh); });
+    planned.topology = clock.run("topology", [&] { return analyse_mesh(mesh, clock.context()); });
     report.defects = planned.topology.defects;
-    const std::vector<std::uint32_t>& weld = planned.topology.weld;
-    std::vector<bool> at_triangle(mesh.positions.size(), false);  // per distinct position
-    for (const Triangle& t : mesh.triangles)
-        for (const std::uint32_t v : t) at_triangle[weld[v]] = true;
-    planned.used.resize(mesh.positions.size());
-    for (std::size_t v = 0; v < planned.used.size(); ++v) planned.used[v] = at_triangle[weld[v]];
-    planned.plan = plan_rows(mesh, skeleton, weld);
+    planned.used = planned.topology.at_triangle;
+    planned.plan = plan_rows(mesh, skeleton, planned.topology.weld);
     return planned;
 }
 

@@ -25,6 +25,7 @@ public:
         report_progress(context_, stage, 1);
         return result;
     }
+    Context* context() const { return context_; }
 
 private:
     BindReport& report_;
@@ -46,8 +47,8 @@ struct Task {
     const BindOptions& options;
     const MeshTopology& topology;
     const RowPlan& plan;
-    const std::vector<bool>& used;  ///< per vertex: its position belongs to a triangle
-    float unit;                     ///< scene units per unit-cube unit
+    const std::vector<std::uint8_t>& used;  ///< per vertex: its position belongs to a triangle
+    float unit;                             ///< scene units per unit-cube unit
     Context* context;
     StageClock& clock;
     BindReport& report;        ///< coverage is counted by the caller
@@ -68,7 +69,7 @@ struct Task {
 struct PlannedMesh {
     MeshTopology topology;
     RowPlan plan;
-    std::vector<bool> used;  ///< as Task has it
+    std::vector<std::uint8_t> used;  ///< as Task has it
 };
 PlannedMesh plan_mesh(const MeshView& mesh, const Skeleton& skeleton, StageClock& clock, BindReport& report);
 

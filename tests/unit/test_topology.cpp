@@ -1,8 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <numeric>
+#include <set>
 
 #include "sinew/domain.h"
 
@@ -309,6 +313,122 @@ TEST(Topology, ManyTrianglesOnOneEdge) {
     EXPECT_EQ(t.defects.duplicate_triangles, 1000u);
     EXPECT_EQ(t.defects.nonmanifold_edges, 1u);
     EXPECT_EQ(t.defects.boundary_edges, 2000u);
+}
+
+// A sheet large enough to be dealt out to many piles and chunks, with every defect at random, in no order.
+Shape large_mess() {
+    Shape s = sheet(150, [](float x, float y) { return 0.2f * std::sin(9 * x) * std::cos(7 * y); });
+    std::uint32_t seed = 3;
+    const auto random = [&](std::uint32_t below) {
+        seed = seed * 1664525u + 1013904223u;
+        return std::uint32_t((std::uint64_t{seed} * below) >> 32);
+    };
+    std::vector<Triangle> out;
+    for (const Triangle& t : s.triangles) {
+        const std::uint32_t fate = random(200);
+        if (fate == 0) continue;
+        out.push_back(fate < 20 ? Triangle{t[0], t[2], t[1]} : t);
+        if (fate == 20) out.push_back(t);
+        if (fate == 21) out.push_back({t[1], t[0], t[2]});
+        if (fate == 22) out.push_back({t[0], t[1], random(std::uint32_t(s.positions.size()))});
+        if (fate == 23) out.push_back({t[0], t[0], t[2]});
+        if (fate < 30) {  // a vertex of its own at the same place
+            std::uint32_t& v = out.back()[random(3)];
+            s.positions.push_back(s.positions[v]);
+            v = std::uint32_t(s.positions.size() - 1);
+        }
+    }
+    // A strip that is turned once, from all over the vertices: no way round is right.
+    const auto along = [](std::uint32_t i) { return i % 8001 * 7919u % 22801; };
+    for (std::uint32_t i = 0; i < 8001; ++i) out.push_back({along(i), along(i + 1), along(i + 2)});
+    for (std::size_t i = out.size(); --i > 0;) std::swap(out[i], out[random(std::uint32_t(i + 1))]);
+    s.triangles = std::move(out);
+    return s;
+}
+
+// Counted plainly: edges in a map, sets by spreading the least number.
+TEST(Topology, ALargeMeshIsCountedAsASmallOne) {
+    const Shape s = large_mess();
+    const MeshTopology t = s.analyse();
+    std::map<std::array<float, 3>, std::uint32_t> places;
+    std::vector<std::uint32_t> weld(s.positions.size());
+    for (std::uint32_t v = 0; v < weld.size(); ++v)
+        weld[v] = places.try_emplace({s.positions[v].x, s.positions[v].y, s.positions[v].z}, v).first->second;
+    EXPECT_EQ(t.weld, weld);
+
+    std::map<std::array<std::uint32_t, 2>, std::vector<std::uint32_t>> edges;
+    std::set<std::array<std::uint32_t, 3>> known;
+    std::size_t duplicates = 0;
+    std::vector<std::uint32_t> part(s.positions.size());
+    std::iota(part.begin(), part.end(), 0u);
+    const auto root = [](std::vector<std::uint32_t>& of, std::uint32_t i) {
+        while (of[i] != i) i = of[i] = of[of[i]];
+        return i;
+    };
+    std::vector<std::uint8_t> at_triangle(s.positions.size(), 0);
+    for (std::uint32_t k = 0; k < s.triangles.size(); ++k) {
+        std::array<std::uint32_t, 3> w{weld[s.triangles[k][0]], weld[s.triangles[k][1]], weld[s.triangles[k][2]]};
+        for (const std::uint32_t v : w) {
+            at_triangle[v] = 1;
+            part[root(part, v)] = root(part, w[0]);
+        }
+        std::sort(w.begin(), w.end());
+        if (w[0] == w[1] || w[1] == w[2]) continue;
+        if (!known.insert(w).second) {
+            ++duplicates;
+            continue;
+        }
+        for (const auto& edge : {std::array{w[0], w[1]}, std::array{w[0], w[2]}, std::array{w[1], w[2]}})
+            edges[edge].push_back(k);
+    }
+    std::size_t boundary = 0, nonmanifold = 0;
+    std::vector<std::uint32_t> loop(s.positions.size());
+    std::iota(loop.begin(), loop.end(), 0u);
+    std::set<std::uint32_t> on_boundary;
+    for (const auto& [edge, users] : edges) {
+        nonmanifold += users.size() > 2;
+        if (users.size() != 1) continue;
+        ++boundary;
+        loop[root(loop, edge[0])] = root(loop, edge[1]);
+        on_boundary.insert(edge.begin(), edge.end());
+    }
+    std::set<std::uint32_t> loops, parts;
+    for (const std::uint32_t v : on_boundary) loops.insert(root(loop, v));
+    for (std::uint32_t v = 0; v < weld.size(); ++v) {
+        at_triangle[v] = at_triangle[weld[v]];
+        if (at_triangle[v] && weld[v] == v) parts.insert(root(part, v));
+    }
+    EXPECT_GT(boundary, 100u);
+    EXPECT_GT(nonmanifold, 100u);
+    EXPECT_GT(duplicates, 100u);
+    EXPECT_EQ(t.defects.boundary_edges, boundary);
+    EXPECT_EQ(t.defects.nonmanifold_edges, nonmanifold);
+    EXPECT_EQ(t.defects.duplicate_triangles, duplicates);
+    EXPECT_EQ(t.defects.holes, loops.size());
+    EXPECT_EQ(t.defects.parts, parts.size());
+    EXPECT_EQ(t.at_triangle, at_triangle);
+}
+
+TEST(Topology, ThreadsAgree) {
+    Context one, more;
+    one.threads = 1;
+    more.threads = 4;
+    Shape mess = large_mess();
+    mess.add(box(), {5, 0, 0});
+    mess.add(box().flipped(), {9, 0, 0}, 0.5f);
+    for (const Shape& s : {mess, mess.unwelded()}) {
+        const MeshTopology a = analyse_mesh(s.view(), &one), b = analyse_mesh(s.view(), &more);
+        EXPECT_EQ(a.weld, b.weld);
+        EXPECT_EQ(a.at_triangle, b.at_triangle);
+        EXPECT_EQ(a.part_of_triangle, b.part_of_triangle);
+        EXPECT_EQ(a.turned, b.turned);
+        EXPECT_GT(turned_count(a), 0u);
+        EXPECT_EQ(a.defects.degenerate_triangles, b.defects.degenerate_triangles);
+        EXPECT_EQ(a.defects.boundary_edges, b.defects.boundary_edges);
+        EXPECT_EQ(a.defects.holes, b.defects.holes);
+        EXPECT_EQ(a.defects.flipped_parts, b.defects.flipped_parts);
+        EXPECT_EQ(a.defects.flipped_triangles, b.defects.flipped_triangles);
+    }
 }
 
 }  // namespace
