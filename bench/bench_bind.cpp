@@ -165,7 +165,7 @@ const Input& input() {
 }
 
 BindOptions bind_options() {
-    BindOptions options;
+    BindOptions options = preset(Method::geodesic_voxel);
     options.voxels.resolution = 256;
     options.finish.max_influences = 4;
     return options;

@@ -52,8 +52,10 @@ enum class RingPlacement {
     bone,   ///< one across the middle of each of its bones: a joint's region is that of its bones
 };
 
+/// The defaults are preset(Method::surface_heat). For another method begin with its preset: what suits one falloff
+/// law or distance does not suit all.
 struct BindOptions {
-    Method method = Method::geodesic_voxel;
+    Method method = Method::surface_heat;
     VoxelizeOptions voxels;
     DomainKind domain = DomainKind::sparse;
     /// pixel_geodesic: where a path may go: 8 ways (√2 on the diagonal), or breadth-first in 4, as its author did.
@@ -64,7 +66,7 @@ struct BindOptions {
     float penalty = 4;  ///< see GeodesicOptions
     /// How much of the length by which a vertex overshoots a bone's open ends is added to its distance; 0 is
     /// the paper. In the wedge behind a joint parent and child would tie without it. ≥ 0.
-    float overshoot = 0.7f;
+    float overshoot = 0;
     /// connectivity: where along its closest bone (0 head, 1 tail) a vertex follows that bone alone. [0, 1] for a
     /// bone that shares nothing. Joint::hard_range wins.
     std::array<float, 2> hard_range{0.2f, 0.8f};
@@ -81,7 +83,7 @@ struct BindOptions {
     /// bone_heat, surface_heat: c in the heat c / d² that a bone at distance d gives; larger makes harder joints.
     /// (0, 1e6].
     float heat_transfer = 4;
-    FalloffOptions falloff;
+    FalloffOptions falloff{.law = FalloffLaw::power, .map = {}};
     FinishOptions finish;
     /// Keep in the Binding what is measured at the leaves of the volume, so that it can weight other meshes
     /// (Binding::rebind). Methods without a volume ignore it. Memory: 12 bytes a leaf, and per set of joints that a
@@ -94,7 +96,8 @@ Status check(const BindOptions& options);
 /// Distinct positions of the largest mesh that BindOptions::all_pairs takes; its matrix has 1 GB.
 inline constexpr std::size_t all_pairs_limit = 16384;
 
-/// The options with which a method is what its author described.
+/// The options with which a method is what its author described, and geodesic_voxel and surface_heat are what
+/// serves most characters best.
 BindOptions preset(Method method);
 
 /// An option of bind by its word on the command line (without "--"): for every door that takes words.

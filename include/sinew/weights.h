@@ -77,15 +77,15 @@ enum class FalloffLaw {
     exponential,        ///< e^(-d / smoothness) (seed 000)
     cubic_hermite,      ///< 1 - 3 t² + 2 t³ with t = d / reach (seed 004), see FalloffOptions::threshold
     linear,             ///< 1 - t
-    power,              ///< h^power, of what is a strength already: heat (seed 001), or weights
+    power,  ///< h^(power λ / 7.5), of what is a strength already: heat (seed 001), or weights; λ as above
 };
 
 /// Where influence is harder or softer than elsewhere: the parameter that shapes the law (see shape_of), by joint
 /// and by vertex. NaN = nothing said. A vertex's own value comes before those of joints.
 ///
-/// smoothness and threshold are lengths: a joint's value is how far that joint reaches. alpha and power say how
-/// hard joints are set off from each other: a vertex takes the mean of its joints' values, weighted by the
-/// strengths that the law has without this map, so that borders between joints stay where they are.
+/// smoothness and threshold are lengths: a joint's value is how far that joint reaches. alpha says how hard joints
+/// are set off from each other: a vertex takes the mean of its joints' values, weighted by the strengths that the
+/// law has without this map, so that borders between joints stay where they are.
 struct FalloffMap {
     std::vector<float> of_joint;   ///< per joint of the skeleton, or empty
     std::vector<float> of_vertex;  ///< V or empty
@@ -112,13 +112,13 @@ struct FalloffOptions {
     /// and at most the threshold. Where even the nearest joint is beyond it, that joint has all.
     float threshold = 0.5f;
     int neighbours = 4;  ///< ≥ 1
-    float power = 1;     ///< power: the exponent, > 0 and at most 100; above 1 is harder
+    float power = 1;     ///< power: the exponent at the default α (where λ = 7.5), > 0 and at most 100
     FalloffMap map;
 };
 /// Every value of the map is checked as the option that it stands for.
 Status check(const FalloffOptions& options);
 
-/// The parameter that a FalloffMap overrides: alpha, smoothness, threshold or power.
+/// The parameter that a FalloffMap overrides: alpha, smoothness or threshold.
 float FalloffOptions::*shape_of(FalloffLaw law);
 
 /// Distance to strength, row by row, relative to the row's strongest (so nothing overflows): the strongest

@@ -23,6 +23,10 @@ struct Row {
 
 // A method is a function in a file of its own, and a row here.
 constexpr Row kMethods[] = {
+    {{Method::surface_heat, FieldKind::strength, "surface-heat",
+      "mesh surface and sparse voxels, heat from the nearest bones, hidden vertices by the volume, rigid parts "
+      "whole"},
+     bind_surface_heat},
     {{Method::geodesic_voxel, FieldKind::distance, "geodesic-voxel",
       "sparse voxels, graph distance with boundary penalty, inverse power (Dionne and de Lasa 2014)"},
      bind_geodesic_voxel},
@@ -47,14 +51,17 @@ constexpr Row kMethods[] = {
     {{Method::bone_heat, FieldKind::strength, "bone-heat",
       "mesh surface, heat from the nearest visible bones (Baran and Popović 2007)"},
      bind_bone_heat},
-    {{Method::surface_heat, FieldKind::strength, "surface-heat",
-      "mesh surface and sparse voxels, heat from the nearest bones, hidden vertices by the volume, rigid parts "
-      "whole"},
-     bind_surface_heat},
     {{Method::bounded_biharmonic, FieldKind::strength, "bounded-biharmonic",
       "sparse voxels, bounded biharmonic weights (Jacobson et al. 2011)"},
      bind_bounded_biharmonic},
 };
+
+const Row* row_of(Method method) {
+    const Row* const end = std::end(kMethods);
+    const Row* const row =
+        std::find_if(std::begin(kMethods), end, [&](const Row& r) { return r.info.method == method; });
+    return row == end ? nullptr : row;
+}
 
 }  // namespace
 
@@ -68,23 +75,25 @@ std::span<const MethodInfo> methods() {
 }
 
 std::string_view to_string(Method method) {
-    for (const Row& row : kMethods)
-        if (row.info.method == method) return row.info.name;
-    return "";
+    const Row* const row = row_of(method);
+    return row ? row->info.name : "";
 }
 
 BindOptions preset(Method method) {
     BindOptions options;
     options.method = method;
+    const Row* const row = row_of(method);
+    if (row && row->info.field == FieldKind::distance) options.falloff.law = FalloffLaw::inverse_power;
     switch (method) {
-        case Method::geodesic_voxel:
-            break;
+        case Method::surface_heat:
+        case Method::bone_heat:
         case Method::closest_distance:
         case Method::closest_hierarchy:
-            options.overshoot = 0;
+            break;
+        case Method::geodesic_voxel:
+            options.overshoot = 0.7f;
             break;
         case Method::pixel_geodesic:
-            options.overshoot = 0;
             options.neighbours = Neighbours::faces;
             options.falloff.law = FalloffLaw::exponential;
             break;
@@ -94,20 +103,14 @@ BindOptions preset(Method method) {
             options.falloff.lambda_min = 1;
             break;
         case Method::mesh_geodesic:
-            options.overshoot = 0;
             options.falloff.law = FalloffLaw::cubic_hermite;
             break;
         case Method::voxel_heat:
-            options.falloff.law = FalloffLaw::power;
+            options.overshoot = 0.7f;  // of what heat does not reach
             options.falloff.power = 1.5f;
             break;
-        case Method::bone_heat:
-        case Method::surface_heat:
-            options.overshoot = 0;
-            options.falloff.law = FalloffLaw::power;
-            break;
         case Method::bounded_biharmonic:
-            options.falloff.law = FalloffLaw::power;
+            options.overshoot = 0.7f;
             options.voxels.resolution = 64;  // twice as many take 8 to 16 times as long
             break;
     }
@@ -180,9 +183,8 @@ Status check(const BindOptions& options) {
     if (!(options.heat_transfer > 0 && options.heat_transfer <= 1e6f))
         return Error{ErrorCode::usage,
                      "heat transfer " + std::to_string(options.heat_transfer) + " must be above 0 and at most 1e6"};
-    const auto row = std::find_if(std::begin(kMethods), std::end(kMethods),
-                                  [&](const Row& r) { return r.info.method == options.method; });
-    if (row == std::end(kMethods)) return Error{ErrorCode::usage, "there is no such method"};
+    const Row* const row = row_of(options.method);
+    if (!row) return Error{ErrorCode::usage, "there is no such method"};
     if (options.method != Method::mesh_geodesic && (options.all_pairs || options.rings != RingPlacement::joint))
         return Error{ErrorCode::usage,
                      "all pairs and the place of rings are options of method mesh-geodesic, not of " +
@@ -196,7 +198,8 @@ Status check(const BindOptions& options) {
                                            std::string(row->info.name) + " measures distances: choose another law"};
     if (!power && row->info.field == FieldKind::strength)
         return Error{ErrorCode::usage, "method " + std::string(row->info.name) +
-                                           " does not measure distances: its only falloff law is power"};
+                                           " does not measure distances: its only falloff law is power "
+                                           "(geodesic-voxel measures them)"};
     return Done{};
 }
 
@@ -285,11 +288,7 @@ PlannedMesh plan_mesh(const MeshView& mesh, const Skeleton& skeleton, StageClock
     return planned;
 }
 
-Result<MethodRows> run_method(const Task& task) {
-    return std::find_if(std::begin(kMethods), std::end(kMethods),
-                        [&](const Row& r) { return r.info.method == task.options.method; })
-        ->run(task);
-}
+Result<MethodRows> run_method(const Task& task) { return row_of(task.options.method)->run(task); }
 
 void share_rows(const RowPlan& plan, MethodRows& rows, BindReport& report) {
     const auto copy = [&](std::size_t width, auto& joint, auto& value) {
@@ -329,7 +328,7 @@ void take_hardness(const Skeleton& skeleton, FalloffOptions& falloff, BindReport
     if (count == 0) return;
     if (shape_of(falloff.law) != &FalloffOptions::alpha) {
         report.warnings.push_back("the hardness of " + std::to_string(count) +
-                                  " joints is not used: it belongs to the inverse falloff laws");
+                                  " joints is not used: it belongs to the inverse falloff laws and power");
     } else if (falloff.map.of_joint.empty()) {
         falloff.map.of_joint = std::move(alpha);
     } else {

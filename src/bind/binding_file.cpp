@@ -15,7 +15,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "write bytes in reverse on such a machine");
 
 constexpr char kMagic[9] = "SINEWBND";
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 constexpr std::uint16_t kNoJoint = 0xffff;  // skeletons have at most 65534 joints
 
 Error broken(const std::string& what) { return {ErrorCode::input, "binding: " + what}; }
@@ -488,7 +488,9 @@ Status Binding::transfer(Archive& a) {
             !ok)
             return ok;
         if (kept) {
-            if (Status ok = check_volume(read, joints, kind); !ok) return ok;
+            // Heat over the surface asks the volume for distances.
+            const FieldKind measured = options_.method == Method::surface_heat ? FieldKind::distance : kind;
+            if (Status ok = check_volume(read, joints, measured); !ok) return ok;
             volume_ = std::make_shared<const KeptVolume>(std::move(read));
         }
     }

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include "bind/bone_shapes.h"
 #include "bind/method.h"
@@ -73,7 +74,7 @@ struct Sources {
 
 // What surface-heat knows of the inside.
 struct Inside {
-    Domain domain;
+    const Domain& domain;
     DistanceRows distances;
 
     /// Whether the straight way from a to b leads through the volume, but for a small gap. O(steps x levels).
@@ -356,8 +357,12 @@ private:
         for (std::size_t i = 0; i < inside.size(); ++i) {
             bool blind = blind_[surface_.component[surface_.node_of[inside[i]]]];
             blind_vertices_ += blind;
-            if (inside_) blind = blind && inside_->distances.coverage[inside[i]] != Coverage::weighted;
-            const Coverage how = set.idle ? Coverage::euclidean : blind ? Coverage::bridged : Coverage::weighted;
+            const Coverage volume = inside_ ? inside_->distances.coverage[inside[i]] : Coverage::bridged;
+            blind = blind && volume != Coverage::weighted;
+            const Coverage how = set.idle                      ? Coverage::euclidean
+                                 : !blind                      ? Coverage::weighted
+                                 : volume == Coverage::outside ? Coverage::outside
+                                                               : Coverage::bridged;
             rows_.store(inside[i], {strongest.data() + i * width, kept[i]}, how);
         }
         return Done{};
@@ -461,19 +466,35 @@ Result<MethodRows> bind_surface_heat(const Task& task) {
     // The volume is measured as geodesic-voxel does it, with its tails of leaf joints and its overshoot.
     BindOptions options = task.options;
     options.overshoot = preset(Method::geodesic_voxel).overshoot;
-    std::vector<Bone> bones = task.bones;
-    const Task within{task.mesh, task.skeleton, options,    task.topology, task.plan, task.used,
-                      task.unit, task.context,  task.clock, task.report,   bones};
-    Result<Domain> domain = build_volume(within, Links::compact);
-    if (!domain) return domain.error();
-    Inside inside{std::move(*domain), DistanceRows(within)};
-    const Status measured =
-        task.clock.run("distances", [&] { return measure_geodesic(within, inside.domain, inside.distances); });
+    const Task within{task.mesh, task.skeleton, options,    task.topology, task.plan,  task.used,
+                      task.unit, task.context,  task.clock, task.report,   task.bones, task.reused};
+    std::optional<Domain> built;
+    std::vector<KeptField> fields;
+    if (!task.reused) {
+        Result<Domain> domain = build_volume(within, Links::compact);
+        if (!domain) return domain.error();
+        built = std::move(*domain);
+    }
+    Inside inside{built ? *built : task.reused->volume.domain, DistanceRows(within)};
+    const Status measured = task.clock.run("distances", [&]() -> Status {
+        if (task.reused) return remeasure_geodesic(within, inside.distances);
+        Result<std::vector<KeptField>> kept = measure_geodesic(within, inside.domain, inside.distances);
+        if (!kept) return kept.error();
+        fields = std::move(*kept);
+        return Done{};
+    });
     if (!measured) return measured.error();
-    inside.domain.graph = nullptr;  // nothing spreads any more
-    join_mirrored_links(task.skeleton, task.bones);
-    extend_leaf_bones(task);
-    return bind_heat(task, &inside);
+    if (built) built->graph = nullptr;  // nothing spreads any more
+
+    // Straight distances have bones of their own.
+    std::vector<Bone> bones = make_bones(task.skeleton);
+    join_mirrored_links(task.skeleton, bones);
+    const Task straight{task.mesh, task.skeleton, task.options, task.topology, task.plan, task.used,
+                        task.unit, task.context,  task.clock,   task.report,   bones,     task.reused};
+    extend_leaf_bones(straight);
+    Result<MethodRows> rows = bind_heat(straight, &inside);
+    if (rows && built && task.options.keep_volume) rows->volume = keep_volume(std::move(*built), std::move(fields));
+    return rows;
 }
 
 }  // namespace sinew

@@ -261,8 +261,9 @@ Result<LeafDistances> every_joint(const Domain& domain, const JointSet& set, con
     return field;
 }
 
-// Fills the rows set by set, and returns what is to be kept of the fields.
-Result<std::vector<KeptField>> measure(const Task& task, const Domain& domain, DistanceRows& rows) {
+}  // namespace
+
+Result<std::vector<KeptField>> measure_geodesic(const Task& task, const Domain& domain, DistanceRows& rows) {
     const bool all = task.options.finish.max_influences == all_influences, keep = task.options.keep_volume;
     Spread spread(task, domain);
     Sampler sampler(task, domain, rows);
@@ -289,8 +290,7 @@ Result<std::vector<KeptField>> measure(const Task& task, const Domain& domain, D
     return fields;
 }
 
-// Rows of another mesh in a volume that was measured before.
-Status remeasure(const Task& task, DistanceRows& rows) {
+Status remeasure_geodesic(const Task& task, DistanceRows& rows) {
     const KeptVolume& volume = task.reused->volume;
     Sampler sampler(task, volume.domain, rows);
     for (const JointSet& set : task.plan.sets) {
@@ -307,25 +307,17 @@ Status remeasure(const Task& task, DistanceRows& rows) {
     return Done{};
 }
 
-}  // namespace
-
-Status measure_geodesic(const Task& task, const Domain& domain, DistanceRows& rows) {
-    Result<std::vector<KeptField>> fields = measure(task, domain, rows);
-    if (!fields) return fields.error();
-    return Done{};
-}
-
 Result<MethodRows> bind_geodesic_voxel(const Task& task) {
     DistanceRows rows(task);
     if (task.reused) {
-        Status measured = task.clock.run("distances", [&] { return remeasure(task, rows); });
+        Status measured = task.clock.run("distances", [&] { return remeasure_geodesic(task, rows); });
         if (!measured) return measured.error();
         return MethodRows(std::move(rows));
     }
     Result<Domain> domain = build_volume(task, Links::compact);
     if (!domain) return domain.error();
     Result<std::vector<KeptField>> fields =
-        task.clock.run("distances", [&] { return measure(task, *domain, rows); });
+        task.clock.run("distances", [&] { return measure_geodesic(task, *domain, rows); });
     if (!fields) return fields.error();
     MethodRows out = std::move(rows);
     if (task.options.keep_volume) out.volume = keep_volume(std::move(*domain), std::move(*fields));

@@ -113,7 +113,7 @@ Result<MethodRows> bind_pixel_geodesic(const Task& task) {
     const Task flat{mesh,      skeleton,     task.options, task.topology, task.plan, task.used,
                     task.unit, task.context, task.clock,   report,        bones};
     DistanceRows rows(flat);
-    Status measured = task.clock.run("distances", [&] { return measure_geodesic(flat, *domain, rows); });
+    const auto measured = task.clock.run("distances", [&] { return measure_geodesic(flat, *domain, rows); });
     if (!measured) return measured.error();
     return MethodRows(std::move(rows));
 }

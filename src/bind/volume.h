@@ -19,8 +19,11 @@ inline Result<Domain> build_volume(const Task& task, Links links = Links::listed
 BoneSeeds seed_volume(const Task& task, const Domain& domain);
 
 /// Graph distances from the bones over a domain, of voxels or of pixels, sampled at the vertices: fills the rows
-/// set by set (geodesic_voxel.cpp). Time and memory: see GeodesicSolver.
-Status measure_geodesic(const Task& task, const Domain& domain, DistanceRows& rows);
+/// set by set, and returns the fields where BindOptions::keep_volume asks for them (geodesic_voxel.cpp). Time and
+/// memory: see GeodesicSolver.
+Result<std::vector<KeptField>> measure_geodesic(const Task& task, const Domain& domain, DistanceRows& rows);
+/// The same rows from the fields of Task::reused.
+Status remeasure_geodesic(const Task& task, DistanceRows& rows);
 
 /// Vertices that no volume reaches: straight distances to the joints of the set (Coverage::euclidean; for a vertex
 /// of no triangle the joint whose place is nearest, Coverage::unused). Entries are distance and joint, unsorted.

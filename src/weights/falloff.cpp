@@ -21,6 +21,7 @@ Status check_shape(FalloffLaw law, float value) {
     switch (law) {
         case FalloffLaw::inverse_power:
         case FalloffLaw::inverse_quadratic:
+        case FalloffLaw::power:
             if (!(value >= 0 && value <= 1)) return out_of_range("alpha must be from 0 (soft) to 1 (hard)", value);
             break;
         case FalloffLaw::exponential:
@@ -29,9 +30,6 @@ Status check_shape(FalloffLaw law, float value) {
         case FalloffLaw::cubic_hermite:
         case FalloffLaw::linear:
             if (!(value > 0 && std::isfinite(value))) return out_of_range("threshold must be above 0", value);
-            break;
-        case FalloffLaw::power:
-            if (!(value > 0 && value <= 100)) return out_of_range("power must be above 0 and at most 100", value);
             break;
     }
     return Done{};
@@ -42,6 +40,15 @@ bool shape_is_a_length(FalloffLaw law) {
 }
 
 }  // namespace
+
+double Law::exponent(double alpha) const {
+    const auto lambda = [](const FalloffOptions& o, double at) {
+        return (1 - at) * o.lambda_min + at * o.lambda_max;
+    };
+    if (o_.law != FalloffLaw::power) return lambda(o_, alpha);
+    const FalloffOptions usual;  // at which the power is as given, to the last bit
+    return o_.power * (lambda(o_, alpha) / lambda(usual, usual.alpha));
+}
 
 double Law::of_vertex(std::size_t v) const { return o_.map.of_vertex.empty() ? NAN : o_.map.of_vertex[v]; }
 
@@ -101,7 +108,7 @@ void Law::shape(LawRow& row, Shape&& shape_at) const {
         case FalloffLaw::power: {
             const double most = *std::max_element(d.begin(), d.end());
             for (std::size_t i = 0; i < n; ++i) s[i] = std::max(d[i] / most, 1e-300);
-            row.exponent.assign(n, shape_at(0));
+            row.exponent.assign(n, exponent(shape_at(0)));
             raise(s, row.exponent);
             break;
         }
@@ -199,14 +206,13 @@ float FalloffOptions::*shape_of(FalloffLaw law) {
     switch (law) {
         case FalloffLaw::inverse_power:
         case FalloffLaw::inverse_quadratic:
+        case FalloffLaw::power:
             break;
         case FalloffLaw::exponential:
             return &FalloffOptions::smoothness;
         case FalloffLaw::cubic_hermite:
         case FalloffLaw::linear:
             return &FalloffOptions::threshold;
-        case FalloffLaw::power:
-            return &FalloffOptions::power;
     }
     return &FalloffOptions::alpha;
 }
@@ -215,13 +221,13 @@ Status check(const FalloffOptions& o) {
     // Written so that NaN fails.
     if (!(o.law >= FalloffLaw::inverse_power && o.law <= FalloffLaw::power))
         return Error{ErrorCode::usage, "falloff law: no such law"};
-    for (const FalloffLaw law :
-         {FalloffLaw::inverse_power, FalloffLaw::exponential, FalloffLaw::linear, FalloffLaw::power})
+    for (const FalloffLaw law : {FalloffLaw::inverse_power, FalloffLaw::exponential, FalloffLaw::linear})
         if (Status ok = check_shape(law, o.*shape_of(law)); !ok) return ok;
     if (!(o.lambda_min > 0 && std::isfinite(o.lambda_min)))
         return out_of_range("lambda_min must be above 0", o.lambda_min);
     if (!(o.lambda_max >= o.lambda_min && std::isfinite(o.lambda_max)))
         return out_of_range("lambda_max must be at least lambda_min", o.lambda_max);
+    if (!(o.power > 0 && o.power <= 100)) return out_of_range("power must be above 0 and at most 100", o.power);
     if (!(o.tolerance > 0 && std::isfinite(o.tolerance)))
         return out_of_range("tolerance must be above 0", o.tolerance);
     if (o.neighbours < 1)

@@ -35,8 +35,8 @@ public:
     double of_vertex(std::size_t v) const;
     double of_joint(std::uint32_t j) const;
     double base() const { return base_; }
-    /// Of inverse_power.
-    double exponent(double alpha) const { return (1 - alpha) * o_.lambda_min + alpha * o_.lambda_max; }
+    /// Of inverse_power, and of power.
+    double exponent(double alpha) const;
 
 private:
     template <typename Shape>

@@ -66,7 +66,7 @@ class Keep(Case):
         self.kept(bar, "--falloff", "0.3", "--max-influences", "1")
         for options in (
             ("--falloff", "0.7", "--max-influences", "2"),
-            ("--falloff-law", "exponential", "--smoothness", "0.2", "--max-influences", "2", "--limit-rule", "cut"),
+            ("--falloff", "0.3", "--power", "2", "--max-influences", "2", "--limit-rule", "cut"),
         ):
             self.bind(bar, *options, out="direct.glb")
             self.reuse(bar, *options, out="reused.glb")
@@ -77,8 +77,19 @@ class Keep(Case):
         self.assertEqual((self.at / "direct.glb").read_bytes(), (self.at / "reused.glb").read_bytes())
         self.reuse(bar, "--max-influences", "all", code=2)
 
+    def test_another_law_of_distance(self):
+        bar = self.bar()
+        distance = ("--method", "geodesic-voxel")
+        self.kept(bar, *distance)
+        for options in (
+            ("--falloff-law", "exponential", "--smoothness", "0.2", "--max-influences", "2", "--limit-rule", "cut"),
+        ):
+            self.bind(bar, *distance, *options, out="direct.glb")
+            self.reuse(bar, *options, out="reused.glb")
+            self.assertEqual((self.at / "direct.glb").read_bytes(), (self.at / "reused.glb").read_bytes())
+
     def test_another_mesh_in_the_volume(self):
-        self.kept(self.bar())
+        self.kept(self.bar(), "--method", "geodesic-voxel")
         whole = self.weights()
         done = self.reuse(self.open_bar())
         self.assertRegex(done.stdout, "^bound in a kept volume")
@@ -201,7 +212,7 @@ class Refusals(Case):
             (whole[:-1], "checksum"),
             (whole[: len(whole) // 2], "checksum"),
             (whole[:200] + bytes([whole[200] ^ 1]) + whole[201:], "checksum"),
-            (whole[:8] + struct.pack("<I", 2) + whole[12:], "version 2"),
+            (whole[:8] + struct.pack("<I", 9) + whole[12:], "version 9"),
         ):
             kept.write_bytes(content)
             self.refuse_reuse(3, ["kept.binding: binding: .*" + words], bar)

@@ -94,13 +94,14 @@ class Usage(Case):
             ("--penalty", "nan"): ["penalty"],
             ("--falloff", "1.5"): ["falloff", "1"],
             ("--falloff-law", "cubic"): ["--falloff-law cubic: choose inverse-power, .* or power$"],
-            ("--falloff-law", "power"): ["power", "distances"],
+            ("--falloff-law", "linear"): ["surface-heat", "power", "geodesic-voxel"],
+            ("--method", "geodesic-voxel", "--falloff-law", "power"): ["power", "distances"],
             ("--power", "0"): ["power", "0"],
             ("--lambda-min", "0"): ["lambda"],
             ("--lambda-min", "40"): ["lambda"],
             ("--max-influences", "9"): ["max-influences", "8"],
             ("--max-influences", "0"): ["max-influences"],
-            ("--method", "foo"): ["--method foo: choose geodesic-voxel, .* or [a-z-]+$"],
+            ("--method", "foo"): ["--method foo: choose surface-heat, .* or [a-z-]+$"],
             ("--limit-rule", "chop"): ["--limit-rule chop: choose fade or cut$"],
             ("--winding-numbers", "maybe"): ["--winding-numbers maybe: choose on or off$"],
             ("--domain", "0"): ["--domain 0: choose sparse or uniform$"],
@@ -508,7 +509,8 @@ class Options(Case):
         """Each knob changes the weights, or is in the report as given."""
         joints = [(f"j{i}", i - 1, (0, 0.05 + 0.2 * i, 0)) for i in range(10)]
         source = self.bar(joints=joints)
-        self.bind(source, "--deform-from", "all")
+        base = ("--deform-from", "all", "--method", "geodesic-voxel")
+        self.bind(source, *base)
         plain = self.weights()
         for option, value in {
             "--penalty": "1",
@@ -521,9 +523,15 @@ class Options(Case):
             "--resolution": "128",
         }.items():
             with self.subTest(option):
-                report = self.report(source, "--deform-from", "all", option, value, speed=FAST * (option != FAST[0]))
+                report = self.report(source, *base, option, value, speed=FAST * (option != FAST[0]))
                 got = report["options"][option[2:].replace("-", "_")]
                 self.assertEqual(str(got).removesuffix(".0"), value)
+                self.assertNotEqual(self.weights(), plain)
+        self.bind(source, "--deform-from", "all")
+        plain = self.weights()
+        for option, value in {"--falloff": "0.6", "--lambda-min": "2", "--power": "2", "--heat-transfer": "1"}.items():
+            with self.subTest(option + " of heat"):
+                self.bind(source, "--deform-from", "all", option, value)
                 self.assertNotEqual(self.weights(), plain)
         for option, value, got in (
             ("--domain", "uniform", "uniform"),

@@ -37,7 +37,8 @@ class JointOptions(cli.Case):
         reason = {j["name"]: j["reason"] for j in plain["joints"]}
         self.assertEqual(reason["ik_top"], "control_name")
         weights = self.weights()
-        report = self.report(source, "--deform-from", "names", *self.options({"ik_*": {"deform": True}, "lower": {"deform": False}}))
+        report = self.report(source, "--deform-from", "names", "--method", "geodesic-voxel",
+                             *self.options({"ik_*": {"deform": True}, "lower": {"deform": False}}))
         self.assertEqual({j["name"]: j["reason"] for j in report["joints"]},
                          {"lower": "excluded", "upper": "deforms", "ik_top": "included"})
         self.assertEqual({n for row in self.weights() for n in row}, {"upper", "ik_top"})

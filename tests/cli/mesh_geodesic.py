@@ -41,7 +41,7 @@ class MeshGeodesic(cli.Case):
             self.assertNotEqual(plain, self.weights(), options)
 
     def test_what_does_not_combine_is_refused(self):
-        self.refuse(2, ["mesh-geodesic", "geodesic-voxel"], self.bar(), "--all-pairs")
+        self.refuse(2, ["mesh-geodesic", "surface-heat"], self.bar(), "--all-pairs")
         self.refuse(2, ["mesh-geodesic", "connectivity"], self.bar(), "--method", "connectivity", "--rings", "bone")
         self.refuse(2, ["--rings edge: choose joint or bone$"], self.bar(), "--rings", "edge")
 

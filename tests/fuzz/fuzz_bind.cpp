@@ -73,7 +73,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         for (auto& skin : skin_of_vertex) skin = deal.below(static_cast<std::uint32_t>(skeleton.skins.size()));
     }
 
-    BindOptions options;
+    BindOptions options = preset(Method::geodesic_voxel);
     options.voxels.resolution = careless ? static_cast<int>(deal.byte()) : 32;
     options.voxels.winding_numbers = deal.byte() % 2;
     options.voxels.repair_facing = deal.byte() % 2;

@@ -19,7 +19,7 @@ std::vector<Character> family() {
 }
 
 BindOptions options_at(int resolution) {
-    BindOptions options;
+    BindOptions options = preset(Method::geodesic_voxel);
     options.voxels.resolution = resolution;
     return options;
 }

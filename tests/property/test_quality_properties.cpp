@@ -17,7 +17,7 @@ namespace {
 using test::Character;
 
 SkinWeights bound(const Character& c, float alpha, int limit) {
-    BindOptions options;
+    BindOptions options = preset(Method::geodesic_voxel);
     options.voxels.resolution = 64;
     options.falloff.alpha = alpha;
     options.finish.max_influences = limit;

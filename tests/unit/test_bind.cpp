@@ -16,7 +16,7 @@ using test::Character;
 using test::weight_of;
 
 BindOptions at(int resolution) {
-    BindOptions options;
+    BindOptions options = preset(Method::geodesic_voxel);
     options.voxels.resolution = resolution;
     return options;
 }
@@ -364,7 +364,7 @@ TEST(Bind, BadInputIsNamed) {
                         +[](BindOptions& o) { o.overshoot = NAN; }, +[](BindOptions& o) { o.falloff.alpha = 2; },
                         +[](BindOptions& o) { o.finish.max_influences = 9; },
                         +[](BindOptions& o) { o.voxels.resolution = 100; }}) {
-        BindOptions options;
+        BindOptions options = preset(Method::geodesic_voxel);
         change(options);
         Result<Binding> b = bind(test::bar().mesh(), test::bar().skeleton, options);
         ASSERT_FALSE(b);

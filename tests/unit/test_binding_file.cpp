@@ -20,7 +20,7 @@ using test::Character;
 using Bytes = std::vector<std::byte>;
 
 BindOptions keeping(int resolution, int max_influences = 4) {
-    BindOptions options;
+    BindOptions options = preset(Method::geodesic_voxel);
     options.voxels.resolution = resolution;
     options.finish.max_influences = max_influences;
     options.keep_volume = true;

@@ -59,7 +59,7 @@ Surface surface_of(const test::Character& c) {
 }
 
 SkinWeights bound(const test::Character& c) {
-    BindOptions options;
+    BindOptions options = preset(Method::geodesic_voxel);
     options.voxels.resolution = 64;
     auto binding = bind(c.mesh(), c.skeleton, options);
     EXPECT_TRUE(binding.ok());

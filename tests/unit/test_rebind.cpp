@@ -9,6 +9,7 @@
 #include "characters/shapes.h"
 #include "domain/leaf_index.h"
 #include "sinew/bind.h"
+#include "unit/support.h"
 
 namespace sinew {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 using test::Character;
 
 BindOptions keeping(int resolution, int max_influences = 4) {
-    BindOptions options;
+    BindOptions options = preset(Method::geodesic_voxel);
     options.voxels.resolution = resolution;
     options.finish.max_influences = max_influences;
     options.keep_volume = true;
@@ -143,6 +144,42 @@ TEST(Rebind, StrengthsComeBackToTheBitAsWell) {
         ASSERT_TRUE(other);
         EXPECT_EQ(other->to_bytes(), b.to_bytes());
     }
+}
+
+// Heat over the surface of the other mesh, hidden places by the kept volume.
+TEST(Rebind, SurfaceHeatTakesAnotherMesh) {
+    const Character c = test::l_corner();
+    BindOptions options;  // the defaults
+    options.voxels.resolution = 64;
+    const Binding without = bound(c.mesh(), c.skeleton, options);
+    options.keep_volume = true;
+    const Binding fresh = bound(c.mesh(), c.skeleton, options);
+    EXPECT_EQ(fresh.influences().strength, without.influences().strength);
+    EXPECT_FALSE(without.keeps_volume());
+    ASSERT_TRUE(fresh.keeps_volume());
+    // Half of the triangles are gone: what is left is bound like the whole, for the bones are straight below.
+    const Character half = damaged(c, [](std::size_t t) { return t % 2 == 1; });
+    const Binding b = again(fresh, half.mesh(), half.skeleton);
+    EXPECT_EQ(b.report().reused, Reuse::volume);
+    EXPECT_EQ(b.report().covered(), 1);
+    const SkinWeights whole = *fresh.weights(), part = *b.weights();
+    double apart = 0;
+    std::size_t same = 0;
+    for (std::size_t v = 0; v < half.positions.size(); ++v)
+        for (std::size_t u = 0; u < c.positions.size(); ++u)
+            if (half.positions[v] == c.positions[u]) {
+                for (std::uint32_t j = 0; j < c.skeleton.joints.size(); ++j)
+                    apart += std::abs(test::weight_of(part, v, j) - test::weight_of(whole, u, j));
+                ++same;
+                break;
+            }
+    EXPECT_EQ(same, half.positions.size());
+    EXPECT_LT(apart / static_cast<double>(same), 0.25);
+    const auto back = Binding::from_bytes(fresh.to_bytes());
+    ASSERT_TRUE(back) << back.error().message;
+    const auto other = back->rebind(half.mesh(), half.skeleton);
+    ASSERT_TRUE(other) << other.error().message;
+    EXPECT_EQ(other->to_bytes(), b.to_bytes());
 }
 
 TEST(Rebind, KeepingTheVolumeChangesNothing) {

@@ -76,7 +76,7 @@ TEST(Settings, ABadValueIsNamedAndChangesNothing) {
              {"falloff-law", "cubic", "choose inverse-power, .*hermite, linear or power"},
              {"hard-range", "0.2", "two numbers"},
              {"all-pairs", "yes", "choose on or off"},
-             {"method", "magic", "choose geodesic-voxel, "},
+             {"method", "magic", "choose surface-heat, "},
              {"colour", "red", "there is no option 'colour'"}}) {
         BindOptions o;
         const Status done = set_option(o, name, value);
@@ -149,7 +149,7 @@ TEST(Capi, SettingsAreTheOnesOfTheCommandLine) {
         ASSERT_EQ(snw_settings_get(settings, entry["name"].get<std::string>().c_str(), value.out()), SNW_OK);
         EXPECT_EQ(text(value), entry["value"]) << entry["name"];
     }
-    EXPECT_EQ(all[0]["methods"]["voxel-heat"]["presets"]["falloff-law"], "power");
+    EXPECT_EQ(all[0]["methods"]["geodesic-voxel"]["presets"]["falloff-law"], "inverse-power");
     for (const auto& [name, value] : {std::pair{"method", "closest-distance"},
                                       {"max-influences", "2"},
                                       {"exclude", "ik *"},

@@ -87,7 +87,7 @@ TEST(VoxelHeat, PowerHardensJoints) {
     o.falloff.map.of_vertex.assign(c.positions.size(), std::nanf(""));
     std::size_t chosen = 0;
     for (std::size_t v = 0; v < c.positions.size(); ++v)
-        if (c.positions[v].x > 0.02f && c.positions[v].x < 0.08f) o.falloff.map.of_vertex[v] = 5, ++chosen;
+        if (c.positions[v].x > 0.02f && c.positions[v].x < 0.08f) o.falloff.map.of_vertex[v] = 1, ++chosen;
     const SkinWeights hard = *binding.weights(o.falloff, o.finish);
     ASSERT_GT(chosen, 0u);
     for (std::size_t v = 0; v < c.positions.size(); ++v) {

@@ -162,6 +162,17 @@ TEST(Falloff, PowerOfStrengths) {
     EXPECT_EQ(s->joint, heat.joint);
     EXPECT_FLOAT_EQ(s->strength[1], 1 / 16.0f);
     EXPECT_EQ(s->strength[3], 1);
+    // α is to heat what it is to distance: at its default the power is as given, at 1 four times as hard.
+    FalloffOptions hard = o;
+    hard.power = 0.5f;
+    hard.alpha = 1;
+    EXPECT_FLOAT_EQ(apply_falloff(heat, hard)->strength[1], 1 / 16.0f);
+    hard = o;
+    hard.map.of_joint.assign(5, NAN);
+    hard.map.of_joint[4] = 1;  // which has nearly all of the first row
+    EXPECT_LT(apply_falloff(heat, hard)->strength[1], 1 / 200.0f);
+    hard.map.of_joint[4] = 1.5f;
+    EXPECT_FALSE(apply_falloff(heat, hard).ok());
     // Powers are not for distances, and other laws not for strengths.
     EXPECT_FALSE(apply_falloff(table({{{0, 1}}}), o).ok());
     EXPECT_FALSE(apply_falloff(heat, {}).ok());
