@@ -37,16 +37,16 @@ export function suits(option: Option): boolean {
   const method = valueOf('method'), law = valueOf('falloff-law');
   const owners = /^([a-z-]+(?:, [a-z-]+)*):/.exec(option.help)?.[1].split(', ');
   if (option.name === 'voxelizer') return false;  // needs OpenGL of the command line
-  if (!owners) return !(law === 'power' && ['falloff', 'lambda-min', 'lambda-max'].includes(option.name));
+  if (['falloff', 'lambda-min', 'lambda-max'].includes(option.name)) return !SHAPES[law];
+  if (!owners) return true;
   return owners.includes(method) || owners.includes(law);
 }
 
-const SHAPES: Record<string, string> = {exponential: 'smoothness', 'cubic-hermite': 'threshold', linear: 'threshold', power: 'power'};
+const SHAPES: Record<string, string> = {exponential: 'smoothness', 'cubic-hermite': 'threshold', linear: 'threshold'};
 const RANGES: Record<string, {min: number; max: number; step: number; name: string}> = {
   falloff: {min: 0, max: 1, step: 0.01, name: 'Hardness α'},
   smoothness: {min: 0.002, max: 0.2, step: 0.002, name: 'Smoothness'},
   threshold: {min: 0.01, max: 1, step: 0.01, name: 'Threshold'},
-  power: {min: 0.2, max: 8, step: 0.1, name: 'Power'},
 };
 /** The one number of the falloff law that is set, and what a slider may make of it. */
 export function shapeOfFalloff() {
