@@ -1,4 +1,5 @@
-# What is otherwise in a build for WebAssembly (Debian's emscripten 3.1.6): one thread, no OpenGL, pictures, assimp,
+# What is otherwise in a build for WebAssembly (Debian's emscripten 3.1.6): one thread, or several with
+# SINEW_WEB_THREADS, which need a page that is cross-origin isolated; no OpenGL, pictures, assimp,
 # Draco, meshoptimizer or PNG, and headers of the host's packages under a folder of their own, because /usr/include
 # as a whole would hide the target's.
 set(SINEW_HOST_HEADERS ${CMAKE_BINARY_DIR}/host-headers)
@@ -18,7 +19,15 @@ foreach(absent Threads::Threads TBB::tbb meshoptimizer::meshoptimizer draco::dra
     add_library(${absent} INTERFACE IMPORTED)
 endforeach()
 
-add_compile_definitions(SINEW_SERIAL)
+option(SINEW_WEB_THREADS "WebAssembly with threads" OFF)
+if(SINEW_WEB_THREADS)
+    # web/core/threads stands in for oneTBB.
+    include_directories(SYSTEM ${PROJECT_SOURCE_DIR}/web/core/threads)
+    add_compile_options(-pthread)
+    add_link_options(-pthread)
+else()
+    add_compile_definitions(SINEW_SERIAL)
+endif()
 add_compile_options(-fwasm-exceptions -msimd128 "SHELL:-include ${PROJECT_SOURCE_DIR}/web/core/libcxx.h"
     -Wno-shorten-64-to-32 -Wno-implicit-int-conversion -Wno-unused-private-field)
 add_link_options(-fwasm-exceptions)

@@ -6,7 +6,8 @@
 // SINEW is the program (build/release/sinew), SINEW_CHARACTERS the generator beside it, CHROMIUM the browser. Ends with "N passed, N failed".
 import {execFileSync, spawn} from 'node:child_process';
 import {mkdtempSync, readFileSync, existsSync, mkdirSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
+import {createServer} from 'node:http';
+import {availableParallelism, tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {chromium} from 'playwright-core';
@@ -213,6 +214,43 @@ const tests = {
       holds((await exported()).equals(await byCommand(name)), 'the files differ');
     },
   ])),
+  async 'with threads every method writes what the command line writes'() {
+    await open('robot');
+    const {threads} = await page.evaluate(() => window.studio.core.size());
+    is(threads, Math.min(availableParallelism(), 8), 'threads');
+    const methods = await page.getByLabel('Method').locator('option').allTextContents();
+    holds(methods.length > 7, `methods: ${methods}`);
+    for (const method of methods.filter((m) => m !== 'pixel-geodesic')) {
+      await page.getByLabel('Method').selectOption(method);
+      await bind();
+      holds((await exported()).equals(await byCommand('robot')), `the files differ: ${method}`);
+    }
+  },
+  async 'on a host that isolates nothing there is one thread, and the same file'() {
+    const types = {html: 'text/html', js: 'text/javascript', css: 'text/css', wasm: 'application/wasm', svg: 'image/svg+xml'};
+    const host = createServer((request, answer) => {
+      const path = request.url === '/' ? '/index.html' : new URL(request.url, 'http://x').pathname;
+      answer.setHeader('Content-Type', types[path.split('.').pop()] ?? 'application/octet-stream');
+      answer.end(readFileSync(join(root, 'build/studio', path)));
+    });
+    await new Promise((resolve) => host.listen(0, '127.0.0.1', resolve));
+    try {
+      await fresh(`http://127.0.0.1:${host.address().port}/`);
+      is((await page.evaluate(() => window.studio.core.size())).threads, 1, 'threads');
+      await open('caped');
+      await bind('32');
+      holds((await exported()).equals(await byCommand('caped')), 'the files differ');
+      await page.getByLabel('Resolution').selectOption('512');
+      await page.click('#bind');
+      await page.locator('#cancel').click({timeout: 20000});
+      await until(() => document.getElementById('busy').hidden && !window.studio.state().working);
+      is((await state()).bound, false, 'bound');
+      await bind('32');
+    } finally {
+      host.closeAllConnections();
+      host.close();
+    }
+  },
   async 'moving a slider moves weights at once, and undo takes it back'() {
     await open('biped');
     await bind();
@@ -342,6 +380,25 @@ const tests = {
     holds(await page.getByText('Same strongest joint').isVisible(), 'no comparison');
     await page.getByLabel('Keeps the weights of the file').count();
     await picture('compare');
+    await page.keyboard.press('2');
+    await page.keyboard.press('c');
+    await page.getByLabel('Pose', {exact: true}).selectOption({index: 1});
+    await settled();
+    holds(await page.getByText('The file’s own', {exact: true}).isVisible(), 'the views have no names');
+    const shots = await page.locator('#view canvas').all();
+    is(shots.length, 2, 'views');
+    const [left, right] = await Promise.all(shots.map((s) => s.boundingBox()));
+    holds(left.width === right.width && left.x + left.width <= right.x + 1, 'the views do not stand side by side');
+    await picture('beside');
+    // A click in the right one selects.
+    const to = await page.evaluate(() => window.studio.pixelOf(window.studio.joints()[1].position));
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', {name: 'Bind pose'}).click();
+    await settled();
+    await page.mouse.click(right.x + to.x, right.y + to.y);
+    holds((await state()).joint >= 0, 'the click selected nothing');
+    await page.keyboard.press('c');
+    is((await page.locator('#view canvas').all()).length, 1, 'views');
   },
   async 'a broken file is an error that says what is wrong, and the character stays'() {
     await open('robot');
@@ -547,45 +604,78 @@ const tests = {
   },
 };
 
+// Ratios of runs in alternation, so that whatever else the machine does is in both.
 async function measure() {
-  const out = [];
-  for (const resolution of ['128', '256']) {
-    await fresh();
-    await open('caped');
-    await bind(resolution);
-    const {seconds} = await state();
+  const say = (line) => console.log(line);
+  const middle = (list) => [...list].sort((a, b) => a - b)[list.length >> 1];
+  const native = (resolution, threads) => {
     const report = join(at, 'report.json');
     execFileSync(sinew, ['bind', join(samples, 'caped.glb'), '-o', join(at, 'm.glb'), '--resolution', resolution, '--quiet',
-                         '--threads', '1', '--report', report]);
+                         ...(threads ? ['--threads', String(threads)] : []), '--report', report]);
     const s = JSON.parse(readFileSync(report)).seconds;
-    const native = s.total - s.load - s.save - s.weights;
-    out.push(`bind caped at ${resolution}: page ${seconds.toFixed(2)} s, native on one thread ${native.toFixed(2)} s, ratio ${(seconds / native).toFixed(2)}`);
+    return s.total - s.load - s.save - s.weights;
+  };
+  await fresh();
+  await open('caped');
+  const {threads} = await page.evaluate(() => window.studio.core.size());
+  for (const resolution of ['128', '256']) {
+    const runs = [];
+    for (let i = 0; i < 5; ++i) {
+      await bind(resolution);
+      runs.push({page: (await state()).seconds, one: native(resolution, 1), all: native(resolution, 0)});
+    }
+    const first = runs[0].page.toFixed(2);
+    const [here, one, all] = ['page', 'one', 'all'].map((k) => middle(runs.map((r) => r[k])));
+    const ratio = (k) => middle(runs.map((r) => r.page / r[k])).toFixed(2);
+    say(`bind caped at ${resolution}: page (${threads} threads) ${here.toFixed(2)} s, the first time ${first} s; ` +
+        `native on all cores ${all.toFixed(2)} s (ratio ${ratio('all')}), on one thread ${one.toFixed(2)} s (ratio ${ratio('one')})`);
   }
-  const times = await page.evaluate(async () => {
+  const timed = (what, count) => page.evaluate(async ([what, count, joints]) => {
     const {core} = window.studio;
+    const pose = new Float64Array(joints * 10);
+    for (let j = 0; j < joints; ++j) pose.set([0.05, 0, 0, 0.9987, 0, 0, 0, 1, 1, 1], j * 10);
     const took = [];
-    for (let i = 0; i < 20; ++i) {
+    for (let i = 0; i < count; ++i) {
       const start = performance.now();
-      await core.weigh([['falloff', String(0.1 + i / 40)]], '');
+      if (what === 'weigh') await core.weigh([['falloff', String(0.1 + i / (2 * count))]], '');
+      else await core.deform(await core.matricesOf({joints: pose}), false, true);
       took.push(performance.now() - start);
     }
     return took.sort((a, b) => a - b);
-  });
-  out.push(`falloff again, 20,537 vertices, with rows to the page: median ${times[10].toFixed(1)} ms, most ${times[19].toFixed(1)} ms`);
-  const posed = await page.evaluate(async () => {
-    const {core} = window.studio;
-    const joints = new Float64Array(64 * 10);
-    for (let j = 0; j < 64; ++j) joints.set([0, 0, 0, 1, 0, 0, 0, 1, 1, 1], j * 10), (joints[j * 10] = 0.05);
-    const took = [];
-    for (let i = 0; i < 20; ++i) {
-      const start = performance.now();
-      await core.deform(await core.matricesOf({joints}), false, true);
-      took.push(performance.now() - start);
-    }
-    return took.sort((a, b) => a - b);
-  });
-  out.push(`a pose, with normals: median ${posed[10].toFixed(1)} ms, most ${posed[19].toFixed(1)} ms`);
-  console.log(out.join('\n'));
+  }, [what, count, joints]);
+  let joints = 64;
+  const line = (times) => `median ${middle(times).toFixed(1)} ms, most ${times[times.length - 1].toFixed(1)} ms`;
+  say(`caped, 20,537 vertices: falloff again, with rows to the page: ${line(await timed('weigh', 40))}; a pose: ${line(await timed('pose', 40))}`);
+
+  // A handle that is dragged, as frames that were drawn.
+  await select('hips');
+  await page.keyboard.press('r');
+  const box = await page.locator('#view canvas').boundingBox();
+  const spot = await page.evaluate(() => window.studio.handleAt());
+  for (const d of [38, 44, 50, 56, 62, 70]) {
+    await page.mouse.move(box.x + spot.x + d, box.y + spot.y);
+    await page.mouse.down();
+    await page.mouse.move(box.x + spot.x + d, box.y + spot.y + 80, {steps: 60});
+    await page.mouse.up();
+    if (Object.keys((await state()).doc.pose).length) break;
+  }
+  say(`frames while a joint is dragged (software OpenGL): ${line((await page.evaluate(() => window.studio.state().frames)).slice(-50).sort((a, b) => a - b))}`);
+  const memory = async (what) => {
+    const {bytes} = await page.evaluate(() => window.studio.core.size());
+    const script = await page.evaluate(() => performance.memory?.usedJSHeapSize ?? 0);
+    say(`memory, ${what}: core ${(bytes / 2 ** 20).toFixed(0)} MiB, page's scripts ${(script / 2 ** 20).toFixed(0)} MiB`);
+  };
+  await memory('caped at 256');
+
+  const large = join(at, 'large.glb');
+  execFileSync(characters, ['quadruped', large, '--non-indexed']);
+  await page.setInputFiles('#files', large);
+  await until(() => document.getElementById('file-name').value === 'large.glb' && !window.studio.state().working);
+  await bind('256');
+  joints = (await page.evaluate(() => window.studio.joints())).length;
+  const {vertices} = await state();
+  say(`quadruped without shared vertices, ${vertices.toLocaleString('en')}: falloff again: ${line(await timed('weigh', 40))}; a pose: ${line(await timed('pose', 40))}`);
+  await memory('the same at 256');
 }
 
 let [passed, failed] = [0, 0];

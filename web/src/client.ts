@@ -18,13 +18,14 @@ export class Client {
   }
 
   options = () => this.call<ReturnType<Core['options']>>('options');
+  size = () => this.call<ReturnType<Core['size']>>('size');
   version = () => this.call<string>('version');
   describe = (settings: Settings) => this.call<ReturnType<Core['describe']>>('describe', settings);
   weigh = (settings: Settings, edits: string) => this.call<ReturnType<Core['weigh']>>('weigh', settings, edits);
   useOwn = () => this.call<void>('useOwn');
   matricesOf = (pose: Parameters<Core['matricesOf']>[0]) => this.call<Float64Array>('matricesOf', pose);
-  deform = (matrices: Float64Array, dual: boolean, normals: boolean) =>
-    this.call<ReturnType<Core['deform']>>('deform', matrices, dual, normals);
+  deform = (matrices: Float64Array, dual: boolean, normals: boolean, own = false) =>
+    this.call<ReturnType<Core['deform']>>('deform', matrices, dual, normals, own);
   distances = (settings: Settings, joint: number) => this.call<Float32Array>('distances', settings, joint);
   volume = (settings: Settings, most: number) => this.call<Float32Array | null>('volume', settings, most);
   saveGlb = (settings: Settings) => this.call<ReturnType<Core['saveGlb']>>('saveGlb', settings);

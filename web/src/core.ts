@@ -3,6 +3,8 @@
 /** The module that emscripten makes of web/core. */
 export interface CoreModule {
   HEAPU8: Uint8Array;
+  /** Only of a module with threads. */
+  wasmMemory?: {buffer: ArrayBufferLike};
   FS: {
     mkdirTree(path: string): void;
     writeFile(path: string, data: Uint8Array): void;
@@ -131,8 +133,21 @@ export class Core {
     this.out = m._malloc(16);
   }
 
+  /** Memory as it is now: where there are threads, another one may have made it larger. */
+  private get heap(): Uint8Array {
+    const {buffer} = this.m.wasmMemory ?? this.m.HEAPU8;
+    if (this.seen.buffer !== buffer) this.seen = new Uint8Array(buffer);
+    return this.seen;
+  }
+  private seen = new Uint8Array();
+
   version(): string {
     return this.m.UTF8ToString(this.m._snw_version());
+  }
+
+  /** Bytes of the core's memory; 2 or more threads where the module has them. */
+  size(): {bytes: number; threads: number} {
+    return {bytes: this.heap.length, threads: this.m.wasmMemory ? Math.min(navigator.hardwareConcurrency, 8) : 1};
   }
 
   options(): Option[] {
@@ -182,19 +197,19 @@ export class Core {
     this.close();
     this.model = opened;
     this.m._snw_model_size(opened, this.out, this.out + 4, this.out + 8);
-    const sizes = new Uint32Array(this.m.HEAPU8.buffer, this.out, 3);
+    const sizes = new Uint32Array(this.heap.buffer, this.out, 3);
     const [vertices, triangles, joints] = [sizes[0], sizes[1], sizes[2]];
     this.vertices = vertices;
     this.jointCount = joints;
     const floats = (at: number, length: number) =>
-      at ? new Float32Array(this.m.HEAPU8.buffer, at, length).slice() : null;
+      at ? new Float32Array(this.heap.buffer, at, length).slice() : null;
     const info = this.describe([]);
     return {
       info,
       positions: floats(this.m._snw_model_positions(opened), vertices * 3)!,
       normals: floats(this.m._snw_model_normals(opened), vertices * 3),
       uvs: floats(this.m._snw_model_uvs(opened), vertices * 2),
-      triangles: new Uint32Array(this.m.HEAPU8.buffer, this.m._snw_model_triangles(opened), triangles * 3).slice(),
+      triangles: new Uint32Array(this.heap.buffer, this.m._snw_model_triangles(opened), triangles * 3).slice(),
       images: info.images.map((_, i) => {
         this.check(this.m._snw_model_image(this.model, i, this.out));
         return this.takeBytes();
@@ -224,7 +239,7 @@ export class Core {
         this.check(this.m._snw_binding_report(bound, this.model, s, this.out));
         const report = JSON.parse(this.takeText());
         const at = this.m._snw_binding_coverage(bound);
-        return {report, coverage: this.m.HEAPU8.slice(at, at + this.vertices)};
+        return {report, coverage: this.heap.slice(at, at + this.vertices)};
       });
     } finally {
       this.m._snw_context_free(context);
@@ -244,7 +259,7 @@ export class Core {
       } finally {
         this.m._free(text);
       }
-      const [made, said] = new Uint32Array(this.m.HEAPU8.buffer, this.out, 2);
+      const [made, said] = new Uint32Array(this.heap.buffer, this.out, 2);
       this.m._snw_weights_free(this.weights);
       this.weights = made;
       const report = this.textOf(said);
@@ -272,15 +287,15 @@ export class Core {
       } else {
         this.check(this.m._snw_clip_matrices(this.model, pose.clip, pose.time as number, at));
       }
-      return new Float64Array(this.m.HEAPU8.slice(at, at + size).buffer);
+      return new Float64Array(this.heap.slice(at, at + size).buffer);
     } finally {
       this.m._free(at);
     }
   }
 
-  /** The surface in a pose; null where there are no weights to follow. */
-  deform(matrices: Float64Array, dual: boolean, normals: boolean) {
-    const weights = this.weights || this.own;
+  /** The surface in a pose; null where there are no weights to follow. `own`: by the weights of the file. */
+  deform(matrices: Float64Array, dual: boolean, normals: boolean, own = false) {
+    const weights = own ? this.own : this.weights || this.own;
     if (!weights) return null;
     const from = this.putBytes(new Uint8Array(matrices.buffer, matrices.byteOffset, matrices.byteLength));
     const size = this.vertices * 12;
@@ -288,7 +303,7 @@ export class Core {
     const turned = normals ? this.m._malloc(size) : 0;
     try {
       this.check(this.m._snw_deform(this.model, weights, from, dual ? 1 : 0, 0, positions, turned));
-      const take = (at: number) => new Float32Array(this.m.HEAPU8.slice(at, at + size).buffer);
+      const take = (at: number) => new Float32Array(this.heap.slice(at, at + size).buffer);
       return {positions: take(positions), normals: turned ? take(turned) : null};
     } finally {
       for (const at of [from, positions, turned]) this.m._free(at);
@@ -301,7 +316,7 @@ export class Core {
     try {
       return this.withSettings(settings, (s) => {
         this.check(this.m._snw_distances(this.model, s, joint, 0, at));
-        return new Float32Array(this.m.HEAPU8.slice(at, at + this.vertices * 4).buffer);
+        return new Float32Array(this.heap.slice(at, at + this.vertices * 4).buffer);
       });
     } finally {
       this.m._free(at);
@@ -323,7 +338,7 @@ export class Core {
     this.need(this.weights || this.own, 'bind first');
     return this.withSettings(settings, (s) => {
       this.check(this.m._snw_save_glb(this.model, this.weights || this.own, s, this.out + 4, this.out));
-      const [bytes, notes] = new Uint32Array(this.m.HEAPU8.buffer, this.out, 2);
+      const [bytes, notes] = new Uint32Array(this.heap.buffer, this.out, 2);
       const text = this.textOf(notes);
       return {bytes: this.bytesOf(bytes), notes: text ? text.split('\n') : []};
     });
@@ -363,8 +378,8 @@ export class Core {
       this.check(this.m._snw_weights_rows(weights, width, joints, shares));
       return {
         width,
-        joints: new Uint16Array(this.m.HEAPU8.slice(joints, joints + count * 2).buffer),
-        shares: new Float32Array(this.m.HEAPU8.slice(shares, shares + count * 4).buffer),
+        joints: new Uint16Array(this.heap.slice(joints, joints + count * 2).buffer),
+        shares: new Float32Array(this.heap.slice(shares, shares + count * 4).buffer),
       };
     } finally {
       this.m._free(joints);
@@ -378,7 +393,7 @@ export class Core {
     const at = this.m._malloc(this.vertices * 4);
     try {
       this.check(this.m._snw_weights_difference(this.weights, this.own, at));
-      return new Float32Array(this.m.HEAPU8.slice(at, at + this.vertices * 4).buffer);
+      return new Float32Array(this.heap.slice(at, at + this.vertices * 4).buffer);
     } finally {
       this.m._free(at);
     }
@@ -437,7 +452,7 @@ export class Core {
   }
 
   private result(): number {
-    return new Uint32Array(this.m.HEAPU8.buffer, this.out, 1)[0];
+    return new Uint32Array(this.heap.buffer, this.out, 1)[0];
   }
 
   private takeBytes(): Uint8Array {
@@ -450,7 +465,7 @@ export class Core {
 
   private bytesOf(handle: number): Uint8Array {
     const at = this.m._snw_bytes_data(handle);
-    const bytes = this.m.HEAPU8.slice(at, at + this.m._snw_bytes_size(handle));
+    const bytes = this.heap.slice(at, at + this.m._snw_bytes_size(handle));
     this.m._snw_bytes_free(handle);
     return bytes;
   }
@@ -462,7 +477,7 @@ export class Core {
   private putBytes(bytes: Uint8Array): number {
     const at = this.m._malloc(Math.max(bytes.length, 1));
     if (!at) throw new CoreError('too_large', 'there is not enough memory for this file in a page');
-    this.m.HEAPU8.set(bytes, at);
+    this.heap.set(bytes, at);
     return at;
   }
 

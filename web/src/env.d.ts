@@ -1,4 +1,5 @@
 declare module '*/core.mjs' {
-  const create: (options: {locateFile?: () => string; wasmBinary?: ArrayBuffer}) => Promise<import('./core').CoreModule>;
+  const create: (options: {locateFile?: (file: string) => string; mainScriptUrlOrBlob?: string; wasmBinary?: ArrayBuffer}) =>
+    Promise<import('./core').CoreModule>;
   export default create;
 }

@@ -5,7 +5,7 @@ import {choose} from './opening';
 import {togglePlay} from './posing';
 import {bind, history, redo, selectJoint, session, setMode, setTool, undo, view} from './session';
 import {MODES} from './surface';
-import {toggleSkeleton, toggleWire} from './toolbar';
+import {toggleBeside, toggleSkeleton, toggleWire} from './toolbar';
 
 const KEYS: [string, string, () => void][] = [
   ['b', 'Bind', () => void bind()],
@@ -15,6 +15,7 @@ const KEYS: [string, string, () => void][] = [
   ['d', 'Tool: draw a skeleton, where the file has none of its own', () => setTool('draw')],
   ['Delete', 'Take the selected joint away, while drawing', removeSelected],
   ['s', 'Skeleton on or off', toggleSkeleton],
+  ['c', 'The file’s own weights side by side', toggleBeside],
   ['w', 'Wires on or off', toggleWire],
   ['f', 'See the whole character', () => view.frame()],
   [' ', 'Play the animation', togglePlay],

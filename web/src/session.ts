@@ -36,6 +36,7 @@ export const session = {
   tool: 'look' as Tool,
   joint: -1,
   dual: false,
+  beside: false,  // the file's own weights are shown too
   clip: -1,
   clipTime: 0,
   /** values: by op. on: "", "material NAME" or "mesh NAME", to which the brush keeps. */
@@ -100,7 +101,19 @@ async function pose() {
   if (!opened || !info || behind || session.bare || session.tool === 'draw') return;
   const asked = clip >= 0 ? {clip, time: session.clipTime} : {joints: poseNumbers(history.doc.pose, info.joints.length)};
   const matrices = await client.matricesOf(asked);
-  view.setPose(matrices, await client.deform(matrices.slice(), session.dual, !!opened.normals));
+  const posed = await client.deform(matrices.slice(), session.dual, !!opened.normals);
+  const beside = canCompare() && session.beside ? await client.deform(matrices.slice(), session.dual, !!opened.normals, true) : null;
+  view.setPose(matrices, posed, beside);
+}
+
+/** Whether there are two bindings to be seen side by side. */
+export const canCompare = () => !!session.bound && !!session.opened?.ownRows;
+
+/** The file's own weights beside those that were made, or not. */
+export function setBeside(on: boolean): void {
+  session.beside = on;
+  tell('mode');
+  ask('pose');
 }
 
 /** Runs alone, once nothing else runs: what is asked for meanwhile takes milliseconds. Errors are shown. */
@@ -205,7 +218,7 @@ export async function open(chosen: OpenFile): Promise<void> {
     const [low, high] = info.box;
     Object.assign(session, {
       opened, info, bare, file: chosen, rows: opened.ownRows, bound: null, stale: false, difference: null, distance: null, voxels: null,
-      probed: null, editReport: [], joint: -1, clip: -1, clipTime: 0, tool: bare ? 'draw' : 'look',
+      probed: null, editReport: [], joint: -1, clip: -1, clipTime: 0, beside: false, tool: bare ? 'draw' : 'look',
       mode: opened.images.length || !opened.ownRows ? 'look' : 'joints',
       brush: {...session.brush, on: '', radius: 0.03 * Math.hypot(...low.map((x, k) => high[k] - x))},
     });

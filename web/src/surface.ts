@@ -2,7 +2,7 @@
 import {COVERAGE, blendColours, scaleColour, valueColours, weightColours} from './colours';
 import {byId, el, slider} from './dom';
 import {MARKS, marksOf} from './marks';
-import {history, on, session, view, type Mode} from './session';
+import {canCompare, history, on, session, view, type Mode} from './session';
 
 export const MODES: {mode: Mode; name: string; help: string; can: () => boolean}[] = [
   {mode: 'look', name: 'Material', help: 'As the file looks (1)', can: () => true},
@@ -38,6 +38,9 @@ function largest(values: Float32Array): number {
 function recolour() {
   const {mode, rows, joint, difference, bound, distance} = session;
   if (!session.opened || !session.info) return;
+  const beside = session.beside && canCompare();
+  view.setBeside(beside);
+  byId('beside').hidden = !beside;
   const colours = view.colours;
   colours.fill(0.3);
   if (mode === 'joints' && rows) blendColours(rows, view.jointPalette, colours);
@@ -49,6 +52,13 @@ function recolour() {
     if (marks.length * 3 !== colours.length) marks = new Uint8Array(colours.length / 3);
     marksOf(history.doc.edits, session.opened.positions, session.info.primitives, marks);
     marks.forEach((m, v) => colours.set(MARKS[m].colour, v * 3));
+  }
+  const {ownRows} = session.opened;
+  const other = view.coloursBeside;
+  if (beside && other && ownRows) {
+    other.set(colours);
+    if (mode === 'joints') blendColours(ownRows, view.jointPalette, other);
+    if (mode === 'weight' && joint >= 0) weightColours(ownRows, joint, other);
   }
   view.setSurface(mode === 'look');
   view.setVoxels(mode === 'voxels' ? session.voxels?.leaves ?? null : null, cut, VOXELS);

@@ -1,6 +1,6 @@
 // The bar over the view: tools, what the surface shows, and what is drawn beside it.
 import {byId, button, el} from './dom';
-import {canDraw, history, on, session, setMode, setTool, view, type Tool} from './session';
+import {canCompare, canDraw, history, on, session, setBeside, setMode, setTool, view, type Tool} from './session';
 import {MODES} from './surface';
 
 const TOOLS: {tool: Tool; name: string; help: string; can: () => boolean}[] = [
@@ -20,6 +20,10 @@ export function toggleWire(): void {
   draw();
 }
 
+export function toggleBeside(): void {
+  if (canCompare()) setBeside(!session.beside);
+}
+
 function draw() {
   if (!session.opened) return;
   const group = (...buttons: HTMLElement[]) => el('div', {class: 'group'}, ...buttons);
@@ -31,6 +35,8 @@ function draw() {
                                      {'aria-pressed': session.mode === m.mode, disabled: !m.can()}))),
     group(
       button('Skeleton', 'Skeleton on or off (S)', toggleSkeleton, {'aria-pressed': skeleton}),
+      ...(canCompare() ? [button('Side by side', 'The file’s own weights beside those made here (C)', toggleBeside,
+                                 {'aria-pressed': session.beside})] : []),
       button('Wire', 'Triangles as wires (W)', toggleWire, {'aria-pressed': wire}),
       button('Frame', 'See the whole character (F)', () => view.frame()),
       ...(session.tool === 'draw' ? (['front', 'side'] as const).map((from) =>

@@ -9,6 +9,18 @@ import type {Crossing, Point} from './skeleton';
 type Opened = ReturnType<Core['open']>;
 export type Quaternion = [number, number, number, number];
 
+interface Posed {
+  positions: Float32Array;
+  normals: Float32Array | null;
+}
+
+/** A second view of the same scene from the same camera, in which another surface stands in place of the first. */
+interface Beside {
+  renderer: THREE.WebGLRenderer;
+  orbit: OrbitControls;
+  mesh: THREE.Mesh;
+}
+
 const FROM = {corner: [0.35, 0.15, 1], front: [0, 0, 1], side: [1, 0, 0]} as const;
 
 export interface Hit {
@@ -34,6 +46,7 @@ export class View {
   private bones: THREE.LineSegments | null = null;
   private dots: THREE.Points | null = null;
   private brush: THREE.Mesh;
+  private beside: Beside | null = null;
   private voxels: THREE.InstancedMesh | null = null;
   private shownLeaves: Float32Array | null = null;
   private info: ModelInfo | null = null;
@@ -86,6 +99,7 @@ export class View {
       if (!this.wanted) return;
       this.wanted = false;
       this.renderer.render(this.scene, this.camera);
+      this.renderBeside();
       this.frames.push(time);
       if (this.frames.length > 120) this.frames.shift();
     };
@@ -140,11 +154,60 @@ export class View {
     return this.palette;
   }
 
+  /** The same surface once more, at the left, with positions and colours of its own. */
+  setBeside(on: boolean): void {
+    if (on === !!this.beside || !this.mesh) return;
+    if (on) {
+      const renderer = new THREE.WebGLRenderer({antialias: true});
+      renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
+      this.place.prepend(renderer.domElement);
+      const orbit = new OrbitControls(this.camera, renderer.domElement);
+      orbit.target = this.orbit.target;
+      this.orbit.update();  // the new one has turned the camera to a target of its own
+      orbit.addEventListener('change', () => this.draw());
+      const geometry = new THREE.BufferGeometry();
+      geometry.setIndex(this.geometry.getIndex());
+      for (const [name, attribute] of Object.entries(this.geometry.attributes))
+        geometry.setAttribute(name, name === 'uv' ? attribute : (attribute as THREE.BufferAttribute).clone());
+      for (const {start, count, materialIndex} of this.geometry.groups) geometry.addGroup(start, count, materialIndex);
+      const mesh = new THREE.Mesh(geometry, this.mesh.material);
+      mesh.frustumCulled = mesh.visible = false;
+      this.scene.add(mesh);
+      this.beside = {renderer, orbit, mesh};
+    } else if (this.beside) {
+      const {renderer, orbit, mesh} = this.beside;
+      this.beside = null;
+      orbit.dispose();
+      this.scene.remove(mesh);
+      mesh.geometry.dispose();
+      renderer.domElement.remove();
+      renderer.dispose();
+      renderer.forceContextLoss();
+    }
+    this.resize();
+  }
+  get coloursBeside(): Float32Array | null {
+    return (this.beside?.mesh.geometry.getAttribute('color').array as Float32Array | undefined) ?? null;
+  }
+
+  private renderBeside() {
+    if (!this.beside || !this.mesh) return;
+    const {renderer, mesh} = this.beside;
+    const shown = [this.mesh.visible, this.gizmo.getHelper().visible, this.brush.visible];
+    mesh.visible = this.mesh.visible;
+    mesh.material = this.mesh.material;
+    this.mesh.visible = this.gizmo.getHelper().visible = this.brush.visible = false;
+    renderer.render(this.scene, this.camera);
+    mesh.visible = false;
+    [this.mesh.visible, this.gizmo.getHelper().visible, this.brush.visible] = shown;
+  }
+
   /** The file's materials, or the colours that were written into `colours`. */
   setSurface(look: boolean): void {
     if (!this.mesh) return;
     this.mesh.material = look ? this.looks : this.plain;
     this.geometry.getAttribute('color').needsUpdate = true;
+    if (this.beside) this.beside.mesh.geometry.getAttribute('color').needsUpdate = true;
     this.draw();
   }
   /** Leaves of the volume in place of the surface, N × 5 (Core.volume): those in front of the cut, a share of the depth, are
@@ -196,23 +259,28 @@ export class View {
     this.draw();
   }
 
-  /** Without matrices: the bind pose. */
-  setPose(matrices: Float64Array | null, posed: {positions: Float32Array; normals: Float32Array | null} | null): void {
+  /** Without matrices: the bind pose. `beside`: the surface of the second view. */
+  setPose(matrices: Float64Array | null, posed: Posed | null, beside: Posed | null = null): void {
     this.matrices = matrices;
-    const positions = this.geometry.getAttribute('position') as THREE.BufferAttribute;
-    (positions.array as Float32Array).set(posed ? posed.positions : this.bindPositions);
-    positions.needsUpdate = true;
-    if (posed?.normals) {
-      const normals = this.geometry.getAttribute('normal') as THREE.BufferAttribute;
-      (normals.array as Float32Array).set(posed.normals);
-      normals.needsUpdate = true;
-    } else if (!this.smooth) {
-      this.geometry.computeVertexNormals();
-    }
-    this.geometry.boundingSphere = null;
+    this.placeSurface(this.geometry, posed);
+    if (this.beside) this.placeSurface(this.beside.mesh.geometry, beside ?? posed);
     this.placeSkeleton();
     this.placeGizmo();
     this.draw();
+  }
+
+  private placeSurface(geometry: THREE.BufferGeometry, posed: Posed | null) {
+    const positions = geometry.getAttribute('position') as THREE.BufferAttribute;
+    (positions.array as Float32Array).set(posed ? posed.positions : this.bindPositions);
+    positions.needsUpdate = true;
+    if (posed?.normals) {
+      const normals = geometry.getAttribute('normal') as THREE.BufferAttribute;
+      (normals.array as Float32Array).set(posed.normals);
+      normals.needsUpdate = true;
+    } else if (!this.smooth) {
+      geometry.computeVertexNormals();
+    }
+    geometry.boundingSphere = null;
   }
 
   bindPose(): void {
@@ -355,15 +423,18 @@ export class View {
   }
 
   private resize() {
-    const {clientWidth: w, clientHeight: h} = this.place;
+    const {clientWidth, clientHeight: h} = this.place;
+    const w = this.beside ? clientWidth / 2 : clientWidth;
     if (!w || !h) return;
     this.renderer.setSize(w, h);
+    this.beside?.renderer.setSize(w, h);
     this.camera.aspect = w / h;
     this.camera.updateProjectionMatrix();
     this.draw();
   }
 
   private clear() {
+    this.setBeside(false);
     this.setVoxels(null, 0, {within: [], boundary: []});
     this.gizmo.detach();
     this.selected = -1;

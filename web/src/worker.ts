@@ -1,6 +1,9 @@
 // The core, away from the page's thread. One message in, one answer out; progress in between.
 import createCore from '../../build/web/web/core/core.mjs';
 import wasm from '../../build/web/web/core/core.wasm?url';
+import threads from '../../build/web-threads/web/core/core.mjs?url';
+import threadsWasm from '../../build/web-threads/web/core/core.wasm?url';
+import threadsWorker from '../../build/web-threads/web/core/core.worker.js?url';
 import {Core, CoreError, type CoreModule} from './core';
 
 export interface Request {
@@ -16,7 +19,24 @@ export type Answer =
 // Shared with the page where it is cross-origin isolated: 1 asks what runs to stop.
 let flag: Int32Array | null = null;
 const stopped = () => flag !== null && Atomics.load(flag, 0) === 1;
-const core = createCore({locateFile: () => wasm}).then((module: CoreModule) => new Core(module, stopped));
+const core = start().then((module) => new Core(module, stopped));
+
+/** With threads where the page may share memory and there are cores for them. Both modules give the same bits. */
+async function start(): Promise<CoreModule> {
+  if (self.crossOriginIsolated && navigator.hardwareConcurrency > 1) {
+    try {
+      const at = new URL(threads, self.location.href).href;
+      const {default: create} = await import(/* @vite-ignore */ at);
+      return await create({
+        locateFile: (file: string) => (file.endsWith('.wasm') ? threadsWasm : threadsWorker),
+        mainScriptUrlOrBlob: at,
+      });
+    } catch (error) {
+      console.warn('sinew: no threads here', error);  // the other module does the same, more slowly
+    }
+  }
+  return createCore({locateFile: () => wasm});
+}
 
 /** The buffers of an answer, which are handed over and not copied. */
 function buffersOf(value: unknown, out: Transferable[] = []): Transferable[] {
