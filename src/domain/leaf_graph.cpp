@@ -59,6 +59,23 @@ std::uint32_t face_directions() {
     return faces;
 }
 
+// Where Cells::present has the places of a cell: corners, which need none, share the last slot.
+constexpr std::uint8_t kCorner = 19;
+const std::array<std::uint8_t, 27> kSlots = [] {
+    std::array<std::uint8_t, 27> out{};
+    std::uint8_t next = 0;
+    for (std::size_t cell = 0; cell < 27; ++cell) {
+        const bool corner = cell % 3 != 1 && cell / 3 % 3 != 1 && cell / 9 != 1;
+        out[cell] = corner ? kCorner : next++;
+    }
+    return out;
+}();
+
+// Of the group in a corner cell, the place that touches the group in the middle.
+int touching_place(std::size_t cell) {
+    return (cell % 3 == 0 ? 1 : 0) | (cell / 3 % 3 == 0 ? 2 : 0) | (cell / 9 == 0 ? 4 : 0);
+}
+
 }  // namespace
 
 const std::array<std::array<Domain::Graph::Way, kDirections>, 8> Domain::Graph::kWays = [] {
@@ -74,7 +91,8 @@ const std::array<std::array<Domain::Graph::Way, kDirections>, 8> Domain::Graph::
                 there = 2 * there + (c & 1);
             }
             out[static_cast<std::size_t>(place)][static_cast<std::size_t>(e)] = {
-                static_cast<std::uint8_t>(cell), static_cast<std::uint8_t>((1u << there) - 1)};
+                static_cast<std::uint8_t>(cell), kSlots[static_cast<std::size_t>(cell)],
+                static_cast<std::uint8_t>((1u << there) - 1)};
         }
     return out;
 }();
@@ -89,7 +107,11 @@ const std::array<std::uint8_t, 256> Domain::Graph::kCount = [] {
 void Domain::Graph::link_fine(const Domain& domain, std::uint32_t allowed, Context* context) {
     const Index& ix = *domain.index;
     const std::size_t n = domain.leaves.size();
-    std::vector<std::uint8_t> boundary;                                    // per group: places that are boundary
+    struct Group {
+        std::uint32_t first;              // leaf
+        std::uint32_t present, boundary;  // bit k: there is a leaf at place k, and it is boundary
+    };
+    std::vector<Group> groups;
     std::vector<std::array<std::uint32_t, 8>> in_block(ix.blocks.size());  // groups by octant
     for (auto& octants : in_block) octants.fill(Domain::none);
     const auto block_at = [&](int x, int y, int z) -> std::uint32_t {  // of cells of twice the finest size
@@ -107,12 +129,11 @@ void Domain::Graph::link_fine(const Domain& domain, std::uint32_t allowed, Conte
         std::uint32_t& group = in_block[block_at(x, y, z) & ~Index::kDivided][octant(x, y, z)];
         if (group == Domain::none) {
             group = static_cast<std::uint32_t>(groups.size());
-            groups.push_back({static_cast<std::uint32_t>(i), 0});
-            boundary.push_back(0);
+            groups.push_back({static_cast<std::uint32_t>(i), 0, 0});
         }
         const std::uint32_t place = (leaf.x & 1) | (leaf.y & 1) << 1 | (leaf.z & 1) << 2;
         groups[group].present |= 1u << place;
-        if (leaf.boundary) boundary[group] = static_cast<std::uint8_t>(boundary[group] | 1u << place);
+        if (leaf.boundary) groups[group].boundary |= 1u << place;
         nodes[i].place = group << 4 | place << 1 | (leaf.boundary ? 1u : 0u);
     }
 
@@ -123,10 +144,12 @@ void Domain::Graph::link_fine(const Domain& domain, std::uint32_t allowed, Conte
         const Leaf& leaf = domain.leaves[groups[g].first];
         const int at[3] = {leaf.x >> 1, leaf.y >> 1, leaf.z >> 1};
         std::uint64_t present = 0, edge = 0;
-        for (int cell = 0; cell < 27; ++cell) {
-            std::uint32_t& entry = around[g][static_cast<std::size_t>(cell)];
+        around[g].present.fill(0);
+        for (std::size_t cell = 0; cell < 27; ++cell) {
+            std::uint32_t& entry = around[g].leaf[cell];
             entry = Domain::none;
-            const int x = at[0] + cell % 3 - 1, y = at[1] + cell / 3 % 3 - 1, z = at[2] + cell / 9 - 1;
+            const auto c = static_cast<int>(cell);
+            const int x = at[0] + c % 3 - 1, y = at[1] + c / 3 % 3 - 1, z = at[2] + c / 9 - 1;
             if (x < 0 || y < 0 || z < 0 || 2 * x >= r || 2 * y >= r || 2 * z >= depth) continue;
             const std::uint32_t block = block_at(x, y, z);
             if (block == Domain::none) continue;
@@ -134,14 +157,20 @@ void Domain::Graph::link_fine(const Domain& domain, std::uint32_t allowed, Conte
                 entry = block | kLarger;
                 continue;
             }
-            entry = in_block[block & ~Index::kDivided][octant(x, y, z)];
-            if (entry == Domain::none) {
+            const std::uint32_t there = in_block[block & ~Index::kDivided][octant(x, y, z)];
+            if (there == Domain::none) {
                 const std::uint32_t whole = domain.leaf_at(2 * x, 2 * y, 2 * z);
                 if (whole != Domain::none) entry = whole | kLarger;
                 continue;
             }
-            present |= surroundings()[static_cast<std::size_t>(cell)][groups[entry].present];
-            edge |= surroundings()[static_cast<std::size_t>(cell)][boundary[entry]];
+            const Group& group = groups[there];
+            entry = group.first;
+            if (kSlots[cell] == kCorner)
+                entry += kCount[group.present & ((1u << touching_place(cell)) - 1)];
+            else
+                around[g].present[kSlots[cell]] = static_cast<std::uint8_t>(group.present);
+            present |= surroundings()[cell][group.present];
+            edge |= surroundings()[cell][group.boundary];
         }
         std::uint32_t i = groups[g].first;
         for (int place = 0; place < 8; ++place) {
@@ -153,8 +182,8 @@ void Domain::Graph::link_fine(const Domain& domain, std::uint32_t allowed, Conte
     });
 }
 
-// Links that have a larger leaf at one end or both. A leaf looks for those at least as large; the links to smaller
-// ones are the reverse.
+// Links that have a larger leaf at one end or both. A leaf looks for those that are larger, or as large and come
+// later; both ends get the link.
 void Domain::Graph::link_others(const Domain& domain, Context* context) {
     const std::size_t n = domain.leaves.size(), chunks = (n + kGrain - 1) / kGrain;
     struct Link {
@@ -173,7 +202,7 @@ void Domain::Graph::link_others(const Domain& domain, Context* context) {
             };
             if (leaf.level == 0) {
                 const Node& node = nodes[i];
-                const auto& cells = around[node.place >> 4];
+                const auto& cells = around[node.place >> 4].leaf;
                 // The eight cells that a leaf of a group may border on.
                 for (int k = 0; k < 8; ++k) {
                     std::size_t cell = 0;
@@ -182,7 +211,7 @@ void Domain::Graph::link_others(const Domain& domain, Context* context) {
                         cell = 3 * cell + static_cast<std::size_t>(1 + (k >> axis & 1 ? outwards : 0));
                     }
                     const std::uint32_t entry = cells[cell];
-                    if (entry != Domain::none && !is_group(entry)) add(entry & ~kLarger);
+                    if (entry != Domain::none && (entry & kLarger)) add(entry & ~kLarger);
                 }
                 continue;
             }
@@ -190,24 +219,30 @@ void Domain::Graph::link_others(const Domain& domain, Context* context) {
             for (int e = 0; e < kDirections; ++e) {
                 const auto [x, y, z] = step_of(e);
                 const std::uint32_t to = domain.leaf_at(leaf.x + x * size, leaf.y + y * size, leaf.z + z * size);
-                if (to != Domain::none && domain.leaves[to].level >= leaf.level) add(to);
+                if (to == Domain::none) continue;
+                const int level = domain.leaves[to].level;
+                if (level > leaf.level || (level == leaf.level && to > i)) add(to);
             }
         }
     });
     for (const auto& list : found)
-        for (const Link& l : list) {
-            ++nodes[l.from + 1].other;
-            if (domain.leaves[l.to].level > domain.leaves[l.from].level) ++nodes[l.to + 1].other;
-        }
+        for (const Link& l : list) ++nodes[l.from + 1].other, ++nodes[l.to + 1].other;
     for (std::size_t i = 0; i < n; ++i) nodes[i + 1].other += nodes[i].other;
     reserve_large(other, nodes[n].other);
     other.resize(nodes[n].other);
+    back.resize(nodes[n].other);
     std::vector<std::uint32_t> next(n);
     for (std::size_t i = 0; i < n; ++i) next[i] = nodes[i].other;
+    const auto place = [&](std::uint32_t leaf, std::uint32_t at) {
+        return static_cast<std::uint8_t>(std::min<std::uint32_t>(at - nodes[leaf].other, kFarBack));
+    };
     for (const auto& list : found)
         for (const Link& l : list) {
-            other[next[l.from]++] = l.to;
-            if (domain.leaves[l.to].level > domain.leaves[l.from].level) other[next[l.to]++] = l.from;
+            const std::uint32_t there = next[l.from]++, here = next[l.to]++;
+            other[there] = l.to;
+            back[there] = place(l.to, here);
+            other[here] = l.from;
+            back[here] = place(l.from, there);
         }
 }
 

@@ -30,28 +30,43 @@ struct Domain::Graph {
         std::uint32_t all = 0;       ///< of a leaf of the finest level: directions of its neighbours of that level
         std::uint32_t boundary = 0;  ///< those of them that are boundary
         std::uint32_t other = 0;     ///< its other links are other[this .. that of the next node)
-        std::uint32_t place = 0;  ///< group · 16 + place in it (x + 2 y + 4 z) · 2 + whether it is boundary itself
+        /// Group · 16 + place in it (x + 2 y + 4 z) · 2 + whether it is boundary itself; Domain::none if larger.
+        std::uint32_t place = Domain::none;
+        bool is_fine() const { return place != Domain::none; }
     };
-    struct Group {
-        std::uint32_t first;    ///< leaf
-        std::uint32_t present;  ///< bit k: there is a leaf at place k
+    /// A group and the 26 cells of its size around it, in two cache lines. Of each, as `leaf`: the first leaf of
+    /// the group there; at a corner, that which touches this group; a larger leaf + kLarger; or none. `present` has
+    /// the places at which the group there has leaves; corners share the last, which is empty.
+    struct alignas(64) Cells {
+        std::array<std::uint32_t, 27> leaf;
+        std::array<std::uint8_t, 20> present;
     };
-    struct alignas(64) Cells : std::array<std::uint32_t, 27> {};
+    struct Way {
+        std::uint8_t cell, slot;  ///< in Cells::leaf and Cells::present
+        std::uint8_t below;       ///< a mask of the places there before that of the neighbour
+    };
     std::vector<Node> nodes;           ///< N + 1
-    std::vector<Group> groups;         ///<
-    std::vector<Cells> around;         ///< per group, by cell (the middle is itself): the group there,
-                                       ///< a larger leaf + kLarger, or none
+    std::vector<Cells> around;         ///< per group; the middle is itself
     std::vector<std::uint32_t> other;  ///< leaves of the other end
+    /// The same link in the list of the other end: its place there, or kFarBack if that is too large.
+    std::vector<std::uint8_t> back;
+    static constexpr std::uint8_t kFarBack = 255;
     static constexpr std::uint32_t kLarger = 0x80000000u;
 
-    static bool is_group(std::uint32_t entry) { return entry < kLarger; }
-
-    /// The neighbour in direction e, which must be one of Node::all.
-    std::uint32_t neighbour(const Node& node, int e) const {
-        const Way way = kWays[node.place >> 1 & 7][static_cast<std::size_t>(e)];
-        const Group& group = groups[around[node.place >> 4][way.cell]];
-        return group.first + kCount[group.present & way.below];
+    /// What lies around a leaf of the finest level.
+    struct Around {
+        const Cells& cells;
+        const Way* ways;
+        /// The neighbour in direction e, which must be one of Node::all.
+        std::uint32_t neighbour(int e) const {
+            const Way way = ways[e];
+            return cells.leaf[way.cell] + kCount[cells.present[way.slot] & way.below];
+        }
+    };
+    Around around_of(const Node& node) const {
+        return {around[node.place >> 4], kWays[node.place >> 1 & 7].data()};
     }
+    std::uint32_t neighbour(const Node& node, int e) const { return around_of(node).neighbour(e); }
 
     /// Number of links, both ways counted.
     std::size_t link_count = 0;
@@ -62,9 +77,6 @@ struct Domain::Graph {
     void find_components(Domain& domain) const;
 
 private:
-    struct Way {
-        std::uint8_t cell, below;  // the group, and a mask of the places there before that of the neighbour
-    };
     static const std::array<std::array<Way, kDirections>, 8> kWays;
     static const std::array<std::uint8_t, 256> kCount;  // bits
     void link_fine(const Domain& domain, std::uint32_t allowed, Context* context);

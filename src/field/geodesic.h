@@ -70,8 +70,7 @@ public:
                    ///< left out
     struct OtherLink {
         std::uint32_t to, cost;
-        std::uint32_t beside;  ///< of a leaf of the finest level: directions to neighbours that have a link to `to`
-        std::uint8_t arrives_by;  ///< what a label notes that comes this way
+        std::uint64_t about;  ///< what a label notes that comes this way, and what it may leave out (geodesic.cpp)
     };
 
     /// One sweep for all joints at once that keeps the `nearest` (1..kMaxNearest) of every leaf. Exact: a joint

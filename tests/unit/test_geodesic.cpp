@@ -1,12 +1,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <queue>
+#include <random>
 
 #include "characters/characters.h"
 #include "characters/shapes.h"
 #include "field/geodesic.h"
+#include "field/label_rows.h"
 
 namespace sinew {
 namespace {
@@ -149,9 +152,23 @@ std::vector<std::uint32_t> integer_dijkstra(const Domain& domain, const std::vec
     return {distance.begin(), distance.end()};
 }
 
+// Two balls that merge, and joints in three places: leaves of many sizes touch.
+test::Character balls() {
+    test::Character c;
+    c.name = "balls";
+    test::Shape s = test::sphere({0, 0, 0}, 1, 3);
+    append(s, test::sphere({0.9, 0.4, 0.2}, 0.7, 3));
+    c.positions = s.positions;
+    c.triangles = s.triangles;
+    c.skeleton.joints = {{"a", -1, {-0.6f, 0.1f, 0}, Vec3{-0.2f, 0.3f, 0.1f}},
+                         {"b", 0, {0.8f, 0.3f, 0.2f}, Vec3{1.2f, 0.5f, 0.3f}},
+                         {"c", 0, {0, -0.7f, 0.3f}, Vec3{0.1f, -0.8f, 0.3f}}};
+    return c;
+}
+
 // The sweep leaves out most steps; it must not leave out one that matters, whatever the penalty makes of ties.
 TEST(Geodesic, StepsThatAreLeftOutChangeNoBit) {
-    for (const test::Character& c : {test::u_tube(), test::quadruped()})
+    for (const test::Character& c : {test::u_tube(), test::quadruped(), balls()})
         for (const DomainKind kind : {DomainKind::sparse, DomainKind::uniform}) {
             const Rig r = rig(c, kind == DomainKind::sparse ? 64 : 32, kind);
             const auto joints = all_joints(r);
@@ -175,6 +192,91 @@ TEST(Geodesic, StepsThatAreLeftOutChangeNoBit) {
                 }
             }
         }
+}
+
+// Large enough for the leaves to be dealt out.
+TEST(Geodesic, ThreadsChangeNoBit) {
+    const Rig r = rig(balls(), 128);
+    ASSERT_GT(r.domain.leaves.size(), 32768u);
+    const GeodesicSolver solver(r.domain, {4});
+    Context context;
+    context.threads = 1;
+    const Result<LeafDistances> one = solver.nearest(r.seeds, all_joints(r), {}, 8, &context);
+    ASSERT_TRUE(one);
+    for (const int threads : {2, 3}) {
+        context.threads = threads;
+        const Result<LeafDistances> more = solver.nearest(r.seeds, all_joints(r), {}, 8, &context);
+        ASSERT_TRUE(more);
+        EXPECT_EQ(more->joint, one->joint);
+        EXPECT_EQ(more->distance, one->distance);
+    }
+}
+
+// Every kernel against rows that are plain maps.
+template <int K>
+void rows_equal_maps() {
+    std::size_t kernels = 0;
+    const RowKernel<K>* kernel = RowKernel<K>::all(kernels);
+    for (std::size_t which = 0; which < kernels; ++which) {
+        std::mt19937 random(7);
+        constexpr std::size_t leaves = 5;
+        std::array<LabelRow<K>, leaves> rows;
+        for (auto& row : rows) std::fill_n(row.label, K, kNoLabel);
+        std::array<std::vector<std::array<std::uint32_t, 3>>, leaves> expected;  // distance, joint, way; sorted
+        for (int round = 0; round < 400; ++round) {
+            std::vector<Offer> offers, taken;
+            for (int i = 0; i < 23; ++i) {
+                // Joints and distances of few kinds, so that ties are many.
+                const auto leaf = static_cast<std::uint32_t>(random() % leaves);
+                const auto joint = static_cast<std::uint16_t>(random() % 24), way = joint;
+                const auto d = static_cast<std::uint32_t>(1000 + random() % (2000 / (1 + round / 8)));
+                offers.push_back({make_label(d, joint, static_cast<std::uint8_t>(way + random() % 3)), leaf});
+                auto& row = expected[leaf];
+                const std::uint32_t by = static_cast<std::uint32_t>(offers.back().label & kLabelWayMask);
+                const auto same =
+                    std::find_if(row.begin(), row.end(), [&](const auto& r) { return r[1] == joint; });
+                if (same != row.end() && (*same)[0] <= d) continue;
+                const std::array<std::uint32_t, 3> label{d, joint, by};
+                if (same != row.end())
+                    row.erase(same);
+                else if (row.size() == K &&
+                         std::pair(row.back()[0], row.back()[1]) < std::pair(d, std::uint32_t{joint}))
+                    continue;
+                row.insert(std::upper_bound(row.begin(), row.end(), label), label);
+                if (row.size() > K) row.pop_back();
+                taken.push_back(offers.back());
+            }
+            const std::vector<Offer> all = offers;
+            const std::size_t count = kernel[which].take(rows.data(), offers.data(), offers.size(), offers.data());
+            ASSERT_EQ(count, taken.size()) << "kernel " << which;
+            for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(offers[i].label, taken[i].label);
+            std::vector<Offer> there(all.size());
+            there.resize(kernel[which].still_there(rows.data(), all.data(), all.size(), there.data()));
+            std::size_t at = 0;
+            for (const Offer& o : all) {
+                const Label* row = rows[o.leaf].label;
+                if (std::find(row, row + K, o.label) == row + K) continue;
+                ASSERT_LT(at, there.size());
+                ASSERT_EQ(there[at++].label, o.label);
+            }
+            ASSERT_EQ(at, there.size());
+            for (std::size_t leaf = 0; leaf < leaves; ++leaf)
+                for (std::size_t k = 0; k < K; ++k) {
+                    const auto& row = expected[leaf];
+                    ASSERT_EQ(rows[leaf].label[k],
+                              k < row.size() ? make_label(row[k][0], static_cast<std::uint16_t>(row[k][1]),
+                                                          static_cast<std::uint8_t>(row[k][2]))
+                                             : kNoLabel);
+                }
+        }
+    }
+}
+
+TEST(Geodesic, RowsKeepTheNearestOnEveryProcessor) {
+    rows_equal_maps<1>();
+    rows_equal_maps<4>();
+    rows_equal_maps<8>();
+    rows_equal_maps<16>();
 }
 
 TEST(Geodesic, PropertiesOfADistance) {

@@ -1,0 +1,131 @@
+#include "field/steps.h"
+
+#include "core/large_pages.h"
+#include "core/parallel.h"
+
+namespace sinew {
+namespace {
+
+// The neighbours of a leaf u of the finest level that touch a larger leaf n, as directions from u, where none of
+// them has its shortest way to n over u. Unless the step to u is costly that is not so for the one in line with u
+// and n, and rounding may decide where n is far away.
+std::uint32_t beside(const Domain::Leaf& u, const Domain::Leaf& n, double length, bool costly) {
+    static const auto masks = [] {
+        std::array<std::array<std::uint32_t, 8>, 3> out{};
+        for (int d = 0; d < kDirections; ++d)
+            for (std::size_t axis = 0; axis < 3; ++axis)
+                for (std::size_t allowed = 0; allowed < 8; ++allowed)
+                    if (allowed >> (step_of(d)[axis] + 1) & 1) out[axis][allowed] |= 1u << d;
+        return out;
+    }();
+    if (!costly && length > 8) return 0;
+    const int size = 1 << n.level, from[3] = {u.x, u.y, u.z}, low[3] = {n.x, n.y, n.z};
+    std::uint32_t touching = (1u << kDirections) - 1;
+    int sign[3], twice[3];  // of the way from centre to centre
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        const int at = from[axis] - low[axis];  // 0..size-1 within n's range
+        const std::size_t allowed = (at >= 0 && at <= size + 1 ? 1u : 0u) | (at >= -1 && at <= size ? 2u : 0u) |
+                                    (at >= -2 && at <= size - 1 ? 4u : 0u);
+        touching &= masks[axis][allowed];
+        twice[axis] = size - 1 - 2 * at;
+        sign[axis] = (twice[axis] > 0) - (twice[axis] < 0);
+        twice[axis] = std::abs(twice[axis]);
+    }
+    const int most = std::max({twice[0], twice[1], twice[2]});
+    bool in_line = !costly;
+    for (const int t : twice) in_line = in_line && (t == 0 || t == most);
+    if (in_line) touching &= ~(1u << direction_of(-sign[0], -sign[1], -sign[2]));
+    return touching;
+}
+
+// What links cost: those to near leaves, nearly all, from a table by the square of the length in half voxels.
+class LinkCost {
+public:
+    explicit LinkCost(float penalty) : penalty_(penalty) {
+        for (std::size_t s = 0; s < near_.size(); ++s)
+            for (const bool boundary : {false, true}) near_[s][boundary] = compute(static_cast<int>(s), boundary);
+    }
+    static int square(const Domain::Leaf& a, const Domain::Leaf& b) {
+        const int grow = (1 << a.level) - (1 << b.level);
+        const int x = 2 * (a.x - b.x) + grow, y = 2 * (a.y - b.y) + grow, z = 2 * (a.z - b.z) + grow;
+        return x * x + y * y + z * z;
+    }
+    /// Of a step that enters b.
+    std::uint32_t operator()(const Domain::Leaf& a, const Domain::Leaf& b) const {
+        const int s = square(a, b);
+        const auto at = static_cast<std::size_t>(s);
+        return at < near_.size() ? near_[at][b.boundary] : compute(s, b.boundary);
+    }
+
+private:
+    std::uint32_t compute(int square, bool boundary) const {
+        return to_units(std::sqrt(static_cast<double>(square)) / 2 * (boundary ? penalty_ : 1));
+    }
+    float penalty_;
+    std::array<std::array<std::uint32_t, 2>, 1024> near_;
+};
+
+bool touch(const Domain::Leaf& a, const Domain::Leaf& b) {
+    const auto meet = [&](int p, int q) { return p <= q + (1 << b.level) && q <= p + (1 << a.level); };
+    return meet(a.x, b.x) && meet(a.y, b.y) && meet(a.z, b.z);
+}
+
+// Where n touches the larger leaf u.
+std::uint64_t box(const Domain::Leaf& u, const Domain::Leaf& n) {
+    const int size = 1 << u.level, other = 1 << n.level, at[3] = {n.x - u.x, n.y - u.y, n.z - u.z};
+    std::array<int, 3> low, high;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        low[axis] = std::clamp(at[axis], 0, size);
+        high[axis] = std::clamp(at[axis] + other, 0, size);
+    }
+    return about_link::box(low, high);
+}
+
+std::uint64_t skip(std::uint32_t link) {
+    return std::uint64_t{1} << (about_link::kSkipShift + static_cast<int>(link));
+}
+
+}  // namespace
+
+std::vector<GeodesicSolver::OtherLink> make_other_links(const Domain& domain, float penalty, Context* context) {
+    const Domain::Graph& graph = *domain.graph;
+    const std::vector<Domain::Leaf>& leaves = domain.leaves;
+    const LinkCost cost(penalty);
+    std::vector<GeodesicSolver::OtherLink> links;
+    reserve_large(links, graph.other.size());
+    links.resize(graph.other.size());
+    parallel_for(context, leaves.size(), 8192, [&](std::size_t i) {
+        const Domain::Leaf u = leaves[i];
+        const std::uint32_t first = graph.nodes[i].other, count = graph.nodes[i + 1].other - first;
+        std::array<Domain::Leaf, 8> larger;  // around a leaf of the finest level there are seven at most
+        for (std::uint32_t k = 0; k < count; ++k) {
+            const std::uint32_t to = graph.other[first + k];
+            const Domain::Leaf n = leaves[to];
+            const std::uint8_t back = graph.back[first + k];
+            const int way = kFromOther + back;
+            const bool noted = back != Domain::Graph::kFarBack && way <= 255 && n.level <= about_link::kLargest;
+            std::uint64_t about = 0;
+            if (u.level == 0) {
+                larger[k] = n;
+                const double length = std::sqrt(static_cast<double>(LinkCost::square(u, n))) / 2;
+                about = beside(u, n, length, u.boundary && penalty >= 2) | skip(k);
+            } else if (u.level <= about_link::kLargest) {
+                about = box(u, n) | (n.boundary ? about_link::kBoundary : 0);
+            }
+            about |= static_cast<std::uint64_t>(noted ? way : kNoDirection) << about_link::kWayShift;
+            links[first + k] = {to, cost(u, n), about};
+        }
+        if (u.level > 0) return;
+        for (std::uint32_t k = 1; k < count; ++k)
+            for (std::uint32_t m = 0; m < k; ++m) {
+                // The way over u, if u were not boundary: larger leaves never are.
+                const std::uint64_t over = std::uint64_t{links[first + k].cost} + links[first + m].cost;
+                if (!touch(larger[k], larger[m]) || cost(larger[k], larger[m]) >= over) continue;
+                links[first + k].about |= skip(m);
+                links[first + m].about |= skip(k);
+            }
+    });
+    return links;
+}
+
+}  // namespace sinew

@@ -1,0 +1,163 @@
+// What the steps of a sweep cost, and which need not be taken.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "domain/leaf_graph.h"
+#include "field/geodesic.h"
+#include "field/label_rows.h"
+
+namespace sinew {
+
+inline constexpr std::uint32_t kUnit = 16384;  ///< per voxel
+static_assert(LeafDistances::units_per_voxel == kUnit);
+
+inline std::uint32_t to_units(double voxels) {
+    return static_cast<std::uint32_t>(std::min(std::round(voxels * kUnit), 4294967294.0));
+}
+
+/// What a label notes of its last step (kLabelWayMask): the direction between leaves of the finest level; or
+/// nothing; or, from kFromOther on, which of the other links of its leaf brought it.
+inline constexpr std::uint8_t kNoDirection = kDirections, kFromOther = kNoDirection + 1;
+
+// What steps between leaves of the finest level cost, and which of them need not be taken.
+//
+// A label came from p to u by direction d; n = u + e. The step to n is left out if
+// - p is linked to n and the direct step is shorter, or
+// - there is a neighbour v of p and n, no costlier to enter than u, such that the way over v is shorter, or as long
+// with a
+//   shorter last step.
+// Then n still gets the label. Of all leaves from which it can come at its least distance, take one whose step to n
+// is the shortest: neither case can apply to it. This is the pruning of jump point search (Harabor and Grastien
+// 2011), with weights, and with ties that end in the step that is entered last. Where a larger leaf is p, u or n
+// only the first case is looked for (about_link).
+struct GeodesicSolver::Steps {
+    std::uint32_t cost[2][kDirections];  // into interior and boundary leaves
+    Label add[2][kDirections];           // the same, as what is added to a label that has no way yet
+    struct From {
+        std::uint32_t on[2];                         // into interior and boundary neighbours: where to go on at all
+        int others = 0;                              // how many v there may be
+        std::array<std::uint8_t, kDirections> over;  // their directions from u
+        std::array<std::array<std::uint32_t, 2>, kDirections> saves;  // what is left out if that v is there
+    };
+    std::array<std::array<From, kDirections>, 2> from;  // by whether u is boundary, and d
+    bool prunes;                                        // false where diagonal neighbours are not linked
+
+    Steps(float penalty, bool diagonals) : prunes(diagonals) {
+        for (int d = 0; d < kDirections; ++d) {
+            const auto [x, y, z] = step_of(d);
+            const double length = std::sqrt(static_cast<double>(x * x + y * y + z * z));
+            cost[0][d] = to_units(length);
+            cost[1][d] = to_units(length * penalty);
+        }
+        for (int here = 0; here < 2; ++here)
+            for (int d = 0; d < kDirections; ++d) {
+                add[here][d] = make_label(cost[here][d], 0, static_cast<std::uint8_t>(d));
+                fill(here, d);
+            }
+    }
+
+    /// Where a label that came by d goes on to, of the neighbours `all` of its leaf, of which `boundary` are.
+    std::uint32_t onwards(bool here, int d, std::uint32_t all, std::uint32_t boundary) const {
+        if (d >= kNoDirection || !prunes) return all;
+        const From& f = from[here][static_cast<std::size_t>(d)];
+        const std::uint32_t serving = here ? all : all & ~boundary;
+        std::uint32_t saved[2] = {~f.on[0], ~f.on[1]};
+        for (int k = 0; k < f.others; ++k) {
+            const std::uint32_t there = 0u - (serving >> f.over[static_cast<std::size_t>(k)] & 1u);
+            saved[0] |= f.saves[static_cast<std::size_t>(k)][0] & there;
+            saved[1] |= f.saves[static_cast<std::size_t>(k)][1] & there;
+        }
+        return all & ~((saved[0] & ~boundary) | (saved[1] & boundary));
+    }
+
+private:
+    static bool adjacent(const std::array<int, 3>& s) {
+        return std::max({std::abs(s[0]), std::abs(s[1]), std::abs(s[2])}) == 1;
+    }
+    static std::array<int, 3> sum(const std::array<int, 3>& a, const std::array<int, 3>& b, int sign) {
+        return {a[0] + sign * b[0], a[1] + sign * b[1], a[2] + sign * b[2]};
+    }
+    std::uint64_t step_cost(int boundary, const std::array<int, 3>& s) const {
+        return cost[boundary][direction_of(s[0], s[1], s[2])];
+    }
+
+    void fill(int here, int d) {
+        From& f = from[static_cast<std::size_t>(here)][static_cast<std::size_t>(d)];
+        const auto in = step_of(d);
+        for (int there = 0; there < 2; ++there) {
+            f.on[there] = 0;
+            for (int e = 0; e < kDirections; ++e) {
+                const auto out = step_of(e), direct = sum(in, out, 1);
+                if (direct == std::array<int, 3>{}) continue;  // back where it came from
+                const std::uint64_t via = std::uint64_t{cost[here][d]} + cost[there][e];
+                if (adjacent(direct) && step_cost(there, direct) < via) continue;
+                f.on[there] |= 1u << e;
+            }
+        }
+        for (int g = 0; g < kDirections; ++g) {
+            const auto over = step_of(g), first = sum(in, over, 1);  // from u to v, from p to v
+            if (!adjacent(first)) continue;
+            std::array<std::uint32_t, 2> saves{};
+            for (int there = 0; there < 2; ++there)
+                for (int e = 0; e < kDirections; ++e) {
+                    const auto last = sum(step_of(e), over, -1);  // from v to n
+                    if (!(f.on[there] >> e & 1) || !adjacent(last)) continue;
+                    const std::uint64_t by_u = std::uint64_t{cost[here][d]} + cost[there][e];
+                    const std::uint64_t by_v = step_cost(here, first) + step_cost(there, last);
+                    if (by_v < by_u || (by_v == by_u && step_cost(there, last) < cost[there][e]))
+                        saves[static_cast<std::size_t>(there)] |= 1u << e;
+                }
+            if (saves[0] | saves[1]) {
+                f.over[static_cast<std::size_t>(f.others)] = static_cast<std::uint8_t>(g);
+                f.saves[static_cast<std::size_t>(f.others++)] = saves;
+            }
+        }
+    }
+};
+
+/// OtherLink::about, of a link from u. The way of the label that it brings is in the uppermost byte.
+/// - u of the finest level: `beside` has the directions to neighbours that touch the other end and do not have
+/// their
+///   shortest way there over u; `skips` has a bit for each other link of u to which a label need not go that came
+///   by this one.
+/// - u larger: `box` is the range in which the other end touches u, by which touches() tells whether two ends touch
+///   each other. Then the way from one to the other over u is no shortest: the centres of three leaves that touch
+///   are never in line, and far enough from it that rounding does not decide. Into boundary leaves, whose cost has
+///   another factor, that does not follow, and `boundary` says so.
+namespace about_link {
+inline constexpr int kWayShift = 56, kSkipShift = kDirections, kField = 9;
+inline constexpr int kLargest = 7;  ///< level of u up to which a box fits
+inline constexpr std::uint64_t kBoundary = std::uint64_t{1} << 54;
+
+inline std::uint32_t way(std::uint64_t about) { return static_cast<std::uint32_t>(about >> kWayShift); }
+inline std::uint32_t beside(std::uint64_t about) {
+    return static_cast<std::uint32_t>(about) & ((1u << kDirections) - 1);
+}
+inline std::uint32_t skips(std::uint64_t about) { return static_cast<std::uint32_t>(about >> kSkipShift) & 0xff; }
+
+// Six fields of eight bits and a ninth to subtract from: low ends, and 255 less the high ends.
+inline constexpr std::uint64_t kGuard = 0x100ull * 0x201008040201ull, kValues = 0xffull * 0x201008040201ull;
+inline std::uint64_t box(const std::array<int, 3>& low, const std::array<int, 3>& high) {
+    std::uint64_t out = 0;
+    for (int axis = 0; axis < 3; ++axis)
+        out |= static_cast<std::uint64_t>(low[static_cast<std::size_t>(axis)]) << (kField * axis) |
+               static_cast<std::uint64_t>(255 - high[static_cast<std::size_t>(axis)]) << (kField * (axis + 3));
+    return out;
+}
+/// What a box is held against: its high ends, and 255 less the low ones.
+inline std::uint64_t against(std::uint64_t about) {
+    const std::uint64_t box = about & kValues;
+    return ((box >> 3 * kField | box << 3 * kField) & kValues) ^ kValues;
+}
+inline bool touches(std::uint64_t against, std::uint64_t about) {
+    return (((against | kGuard) - (about & kValues)) & kGuard) == kGuard;
+}
+}  // namespace about_link
+
+/// The links of a domain's graph that are not between leaves of the finest level, by Domain::Graph::Node::other.
+std::vector<GeodesicSolver::OtherLink> make_other_links(const Domain& domain, float penalty, Context* context);
+
+}  // namespace sinew
