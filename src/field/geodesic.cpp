@@ -231,13 +231,9 @@ private:
                      Offer* out) const {
         const bool here = node.place & 1;
         std::uint32_t on = graph_.steps.onwards(here, static_cast<int>(came_by), node.all, node.boundary);
-        std::uint32_t back = 0, skips = 0;  // the direction from which it came, as a bit; links that are left out
         if (came_by >= kFromOther) {
-            const std::uint64_t about = others[came_by - kFromOther].about;
-            on &= ~(here ? about_link::beside(about) : about_link::beside(about) & ~node.boundary);
-            skips = about_link::skips(about);
-        } else if (came_by < kNoDirection) {
-            back = 1u << (kDirections - 1 - came_by);
+            const std::uint32_t beside = about_link::beside(others[came_by - kFromOther].about);
+            on &= ~(here ? beside : beside & ~node.boundary);
         }
         const Label* add = graph_.steps.add[0];
         const Domain::Graph::Around around = graph_.links.around_of(node);
@@ -245,8 +241,11 @@ private:
             const int e = std::countr_zero(on);
             put(out, around.neighbour(e), base + add[(node.boundary >> e & 1 ? kDirections : 0) + e]);
         }
-        for (std::size_t k = 0; k < others.size(); ++k)
-            if (!(about_link::beside(others[k].about) & back) && !(skips >> k & 1)) put(out, base, others[k]);
+        if (came_by >= kFromOther) return out;
+        // The direction from which it came, as a bit.
+        const std::uint32_t back = came_by < kNoDirection ? 1u << (kDirections - 1 - came_by) : 0;
+        for (const GeodesicSolver::OtherLink& other : others)
+            if (!(about_link::beside(other.about) & back)) put(out, base, other);
         return out;
     }
 

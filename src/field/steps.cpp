@@ -65,11 +65,6 @@ private:
     std::array<std::array<std::uint32_t, 2>, 1024> near_;
 };
 
-bool touch(const Domain::Leaf& a, const Domain::Leaf& b) {
-    const auto meet = [&](int p, int q) { return p <= q + (1 << b.level) && q <= p + (1 << a.level); };
-    return meet(a.x, b.x) && meet(a.y, b.y) && meet(a.z, b.z);
-}
-
 // Where n touches the larger leaf u.
 std::uint64_t box(const Domain::Leaf& u, const Domain::Leaf& n) {
     const int size = 1 << u.level, other = 1 << n.level, at[3] = {n.x - u.x, n.y - u.y, n.z - u.z};
@@ -79,10 +74,6 @@ std::uint64_t box(const Domain::Leaf& u, const Domain::Leaf& n) {
         high[axis] = std::clamp(at[axis] + other, 0, size);
     }
     return about_link::box(low, high);
-}
-
-std::uint64_t skip(std::uint32_t link) {
-    return std::uint64_t{1} << (about_link::kSkipShift + static_cast<int>(link));
 }
 
 }  // namespace
@@ -97,7 +88,6 @@ std::vector<GeodesicSolver::OtherLink> make_other_links(const Domain& domain, fl
     parallel_for(context, leaves.size(), 8192, [&](std::size_t i) {
         const Domain::Leaf u = leaves[i];
         const std::uint32_t first = graph.nodes[i].other, count = graph.nodes[i + 1].other - first;
-        std::array<Domain::Leaf, 8> larger;  // around a leaf of the finest level there are seven at most
         for (std::uint32_t k = 0; k < count; ++k) {
             const std::uint32_t to = graph.other[first + k];
             const Domain::Leaf n = leaves[to];
@@ -106,24 +96,14 @@ std::vector<GeodesicSolver::OtherLink> make_other_links(const Domain& domain, fl
             const bool noted = back != Domain::Graph::kFarBack && way <= 255 && n.level <= about_link::kLargest;
             std::uint64_t about = 0;
             if (u.level == 0) {
-                larger[k] = n;
                 const double length = std::sqrt(static_cast<double>(LinkCost::square(u, n))) / 2;
-                about = beside(u, n, length, u.boundary && penalty >= 2) | skip(k);
+                about = beside(u, n, length, u.boundary && penalty >= 2);
             } else if (u.level <= about_link::kLargest) {
                 about = box(u, n) | (n.boundary ? about_link::kBoundary : 0);
             }
             about |= static_cast<std::uint64_t>(noted ? way : kNoDirection) << about_link::kWayShift;
             links[first + k] = {to, cost(u, n), about};
         }
-        if (u.level > 0) return;
-        for (std::uint32_t k = 1; k < count; ++k)
-            for (std::uint32_t m = 0; m < k; ++m) {
-                // The way over u, if u were not boundary: larger leaves never are.
-                const std::uint64_t over = std::uint64_t{links[first + k].cost} + links[first + m].cost;
-                if (!touch(larger[k], larger[m]) || cost(larger[k], larger[m]) >= over) continue;
-                links[first + k].about |= skip(m);
-                links[first + m].about |= skip(k);
-            }
     });
     return links;
 }

@@ -121,14 +121,14 @@ private:
 /// OtherLink::about, of a link from u. The way of the label that it brings is in the uppermost byte.
 /// - u of the finest level: `beside` has the directions to neighbours that touch the other end and do not have
 /// their
-///   shortest way there over u; `skips` has a bit for each other link of u to which a label need not go that came
-///   by this one.
+///   shortest way there over u. The larger leaves around u all touch one corner of its group, and so each other: a
+///   label that came from one goes to none of them.
 /// - u larger: `box` is the range in which the other end touches u, by which touches() tells whether two ends touch
 ///   each other. Then the way from one to the other over u is no shortest: the centres of three leaves that touch
 ///   are never in line, and far enough from it that rounding does not decide. Into boundary leaves, whose cost has
-///   another factor, that does not follow, and `boundary` says so.
+///   another factor, that does not follow, and kBoundary says so.
 namespace about_link {
-inline constexpr int kWayShift = 56, kSkipShift = kDirections, kField = 9;
+inline constexpr int kWayShift = 56, kField = 9;
 inline constexpr int kLargest = 7;  ///< level of u up to which a box fits
 inline constexpr std::uint64_t kBoundary = std::uint64_t{1} << 54;
 
@@ -136,7 +136,6 @@ inline std::uint32_t way(std::uint64_t about) { return static_cast<std::uint32_t
 inline std::uint32_t beside(std::uint64_t about) {
     return static_cast<std::uint32_t>(about) & ((1u << kDirections) - 1);
 }
-inline std::uint32_t skips(std::uint64_t about) { return static_cast<std::uint32_t>(about >> kSkipShift) & 0xff; }
 
 // Six fields of eight bits and a ninth to subtract from: low ends, and 255 less the high ends.
 inline constexpr std::uint64_t kGuard = 0x100ull * 0x201008040201ull, kValues = 0xffull * 0x201008040201ull;
