@@ -41,6 +41,8 @@ public:
                 const std::size_t count = std::min(readings.size(), end - i);
                 for (std::size_t k = 0; k < count; ++k) {
                     readings[k] = read_at(task_, domain_, vertices[i + k]);
+                    if (readings[k].leaves.count > 0)
+                        __builtin_prefetch(&domain_.component[readings[k].leaves.leaf[0]]);
                     for (int c = 0; c < readings[k].leaves.count && !every; ++c) {
                         const std::size_t at = readings[k].leaves.leaf[static_cast<std::size_t>(c)] * field.width;
                         __builtin_prefetch(&field.joint[at]);
