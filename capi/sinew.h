@@ -121,6 +121,16 @@ snw_status snw_model_json(snw_model* model, const snw_settings* settings, snw_by
 /* An image as stored in the file: PNG, JPEG, WebP or KTX2, by its number in "images". */
 snw_status snw_model_image(const snw_model* model, size_t image, snw_bytes** out);
 
+/* ---- Flat figures. */
+
+/* What `sinew cutout PNG --bones FILE` writes as GLB: a textured mesh with a skin, and weights by distance through
+ * the pixels (docs/cutout.md). rgba: the picture unpacked, width × height × 4, rows from the top, of which only the
+ * alpha is looked at; png: its file, embedded as it is. name: of the file. bones: bones JSON without layers.
+ * smoothness: in pixels, 0 = chosen. */
+snw_status snw_cutout_glb(const uint8_t* rgba, int width, int height, const void* png, size_t png_size,
+                          const char* name, const char* bones, size_t bones_size, double smoothness,
+                          snw_context* context, snw_bytes** out);
+
 /* ---- Binding. */
 
 typedef struct snw_binding snw_binding;

@@ -34,5 +34,5 @@ add_link_options(-fwasm-exceptions)
 
 # sinew_web_sources(LIST): takes the sources away that such a build has no use for.
 macro(sinew_web_sources list)
-    list(FILTER ${list} EXCLUDE REGEX "src/(render|cutout)/|src/io/(cutout_.*|gltf_draco|gltf_meshopt)\\.cpp$")
+    list(FILTER ${list} EXCLUDE REGEX "src/render/|src/cutout/(paint|picture_png)\\.cpp$|src/io/(cutout_spine|gltf_draco|gltf_meshopt)\\.cpp$")
 endmacro()

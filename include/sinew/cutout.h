@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sinew/core.h"
@@ -130,6 +131,10 @@ namespace io {
 /// "layers"; without, the file must have them, and their pictures are read from beside it.
 Result<CutoutFigure> load_cutout(const std::filesystem::path& bones,
                                  const std::optional<std::filesystem::path>& picture, Context* context = nullptr);
+
+/// The same from text, for a picture that is there already: `layer` has its name, path, picture and PNG file.
+/// `bones` must not have "layers"; `name` is used in messages.
+Result<CutoutFigure> parse_cutout(std::string_view bones, const std::string& name, CutoutLayer layer);
 
 enum class AlphaMode { mask, blend };
 

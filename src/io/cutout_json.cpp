@@ -131,56 +131,31 @@ Result<Ordered> read_layer(const json& entry, std::size_t index, const std::file
     return out;
 }
 
-}  // namespace
-
-Result<CutoutFigure> load_cutout(const std::filesystem::path& bones,
-                                 const std::optional<std::filesystem::path>& picture, Context* context) {
-    const std::string name = bones.string();
-    const Result<std::vector<std::byte>> bytes = read_file(bones);
-    if (!bytes) return bytes.error();
-    const Result<json> document = parse_json(as_text(*bytes), name);
-    if (!document) return document.error();
-    if (!document->is_object()) return input_error(name, "the bones of a figure must be an object with \"bones\"");
-    const Result<json> plain = as_skeleton(*document, name);
+/// Bones JSON without its layers: the figure's skeleton, y down still.
+Result<CutoutFigure> read_bones(const json& document, const std::string& name) {
+    if (!document.is_object()) return input_error(name, "the bones of a figure must be an object with \"bones\"");
+    const Result<json> plain = as_skeleton(document, name);
     if (!plain) return plain.error();
     Result<Skeleton> skeleton = parse_skeleton(plain->dump(-1, ' ', false, json::error_handler_t::replace), name);
     if (!skeleton) return skeleton.error();
-
     CutoutFigure figure;
     figure.skeleton = std::move(*skeleton);
-    if (Status read = read_smoothness(*document, name, figure); !read) return read.error();
+    if (Status read = read_smoothness(document, name, figure); !read) return read.error();
+    return figure;
+}
 
-    const auto layers = document->find("layers");
-    if (picture) {
-        if (layers != document->end())
-            return Error{ErrorCode::usage, name +
-                                               " has layers, which name their own pictures: give it as the input, "
-                                               "without --bones"};
-        CutoutLayer layer;
-        if (Status read = read_picture(*picture, layer, context); !read) return read.error();
-        layer.name = picture->stem().string();
-        for (std::uint32_t j = 0; j < figure.skeleton.joints.size(); ++j) layer.joints.push_back(j);
-        figure.layers.push_back(std::move(layer));
-    } else {
-        if (layers == document->end() || !layers->is_array() || layers->empty())
-            return input_error(name,
-                               "there is no picture: \"layers\" must be a list of objects with \"image\" (or "
-                               "give a PNG as the input and this file as --bones)");
-        std::vector<Ordered> read;
-        std::set<std::string> names;
-        for (std::size_t i = 0; i < layers->size(); ++i) {
-            Result<Ordered> layer = read_layer((*layers)[i], i, bones.parent_path(), figure.skeleton, context);
-            if (!layer) return input_error(name, layer.error().message);
-            if (!names.insert(layer->layer.name).second)
-                return input_error(name,
-                                   "two layers are called '" + layer->layer.name + "': give each its own \"name\"");
-            read.push_back(std::move(*layer));
-        }
-        std::stable_sort(read.begin(), read.end(),
-                         [](const Ordered& a, const Ordered& b) { return a.order < b.order; });
-        for (Ordered& o : read) figure.layers.push_back(std::move(o.layer));
-    }
+Error layers_are_input(const std::string& name) {
+    return {ErrorCode::usage,
+            name + " has layers, which name their own pictures: give it as the input, without --bones"};
+}
 
+void add_only_layer(CutoutFigure& figure, CutoutLayer layer) {
+    for (std::uint32_t j = 0; j < figure.skeleton.joints.size(); ++j) layer.joints.push_back(j);
+    figure.layers.push_back(std::move(layer));
+}
+
+/// The canvas around the layers, and the skeleton on it, y up.
+Result<CutoutFigure> on_canvas(CutoutFigure figure, const std::string& name) {
     double width = 1, height = 1;
     for (const CutoutLayer& layer : figure.layers) {
         width = std::max(width, std::ceil(layer.offset[0] + layer.picture.width));
@@ -199,6 +174,62 @@ Result<CutoutFigure> load_cutout(const std::filesystem::path& bones,
         joint.ends_at_tail = joint.tail.has_value();
     }
     return figure;
+}
+
+}  // namespace
+
+Result<CutoutFigure> parse_cutout(std::string_view bones, const std::string& name, CutoutLayer layer) {
+    const RgbaImage& picture = layer.picture;
+    if (picture.width < 1 || picture.height < 1 || picture.width > most_pixels || picture.height > most_pixels ||
+        picture.rgba.size() != std::size_t{4} * picture.width * picture.height)
+        return Error{ErrorCode::input,
+                     layer.path + ": a picture has 1 to " + std::to_string(most_pixels) + " pixels along a side"};
+    const Result<json> document = parse_json(bones, name);
+    if (!document) return document.error();
+    Result<CutoutFigure> figure = read_bones(*document, name);
+    if (!figure) return figure;
+    if (document->contains("layers")) return layers_are_input(name);
+    add_only_layer(*figure, std::move(layer));
+    return on_canvas(std::move(*figure), name);
+}
+
+Result<CutoutFigure> load_cutout(const std::filesystem::path& bones,
+                                 const std::optional<std::filesystem::path>& picture, Context* context) {
+    const std::string name = bones.string();
+    const Result<std::vector<std::byte>> bytes = read_file(bones);
+    if (!bytes) return bytes.error();
+    const Result<json> document = parse_json(as_text(*bytes), name);
+    if (!document) return document.error();
+    Result<CutoutFigure> figure = read_bones(*document, name);
+    if (!figure) return figure;
+
+    const auto layers = document->find("layers");
+    if (picture) {
+        if (layers != document->end()) return layers_are_input(name);
+        CutoutLayer layer;
+        if (Status read = read_picture(*picture, layer, context); !read) return read.error();
+        layer.name = picture->stem().string();
+        add_only_layer(*figure, std::move(layer));
+    } else {
+        if (layers == document->end() || !layers->is_array() || layers->empty())
+            return input_error(name,
+                               "there is no picture: \"layers\" must be a list of objects with \"image\" (or "
+                               "give a PNG as the input and this file as --bones)");
+        std::vector<Ordered> read;
+        std::set<std::string> names;
+        for (std::size_t i = 0; i < layers->size(); ++i) {
+            Result<Ordered> layer = read_layer((*layers)[i], i, bones.parent_path(), figure->skeleton, context);
+            if (!layer) return input_error(name, layer.error().message);
+            if (!names.insert(layer->layer.name).second)
+                return input_error(name,
+                                   "two layers are called '" + layer->layer.name + "': give each its own \"name\"");
+            read.push_back(std::move(*layer));
+        }
+        std::stable_sort(read.begin(), read.end(),
+                         [](const Ordered& a, const Ordered& b) { return a.order < b.order; });
+        for (Ordered& o : read) figure->layers.push_back(std::move(o.layer));
+    }
+    return on_canvas(std::move(*figure), name);
 }
 
 }  // namespace sinew::io

@@ -116,6 +116,17 @@ int main(void) {
     CHECK(snw_deform(model, weights, matrices, SNW_LINEAR_BLEND, NULL, posed, NULL) == SNW_OK);
     CHECK(fabsf(posed[3 * 83] + 1) < 0.02f && fabsf(posed[3 * 83 + 1] - 1.2f) < 0.02f);
 
+    /* A picture of 16 x 32 opaque pixels with two bones; its "file" is whatever is to be embedded. */
+    static uint8_t pixels[4 * 16 * 32];
+    memset(pixels, 255, sizeof pixels);
+    const char* bones = "{\"bones\":[{\"name\":\"a\",\"head\":[8,30]},{\"name\":\"b\",\"parent\":\"a\",\"head\":[8,16]}]}";
+    snw_bytes* flat = NULL;
+    CHECK(snw_cutout_glb(pixels, 16, 32, "png", 3, "doll.png", bones, strlen(bones), 0, NULL, &flat) == SNW_OK);
+    CHECK(snw_bytes_size(flat) > 1000 && memcmp(snw_bytes_data(flat), "glTF", 4) == 0);
+    snw_bytes_free(flat);
+    CHECK(snw_cutout_glb(pixels, 16, 32, "png", 3, "doll.png", "{}", 2, 0, NULL, &flat) == SNW_INPUT && !flat);
+    CHECK(snw_cutout_glb(pixels, 0, 32, "png", 3, "doll.png", bones, strlen(bones), 0, NULL, &flat) == SNW_INPUT);
+
     snw_bytes* glb = NULL;
     CHECK(snw_save_glb(model, weights, settings, NULL, &glb) == SNW_OK);
     CHECK(snw_bytes_size(glb) > 1000 && memcmp(snw_bytes_data(glb), "glTF", 4) == 0);

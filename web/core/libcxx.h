@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <system_error>
 #include <type_traits>
@@ -31,11 +32,22 @@ class atomic_ref {
 public:
     explicit atomic_ref(T& value) : at_(&value) {}
     T load(memory_order) const { return __atomic_load_n(at_, __ATOMIC_RELAXED); }
+    void store(T value, memory_order) const { __atomic_store_n(at_, value, __ATOMIC_RELAXED); }
+    bool compare_exchange_strong(T& expected, T value, memory_order) const {
+        return __atomic_compare_exchange_n(at_, &expected, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    }
     T fetch_or(T bits, memory_order) const { return __atomic_fetch_or(at_, bits, __ATOMIC_RELAXED); }
 
 private:
     T* at_;
 };
+#endif
+
+#if !defined(__cpp_lib_smart_ptr_for_overwrite)
+template <typename T, enable_if_t<is_unbounded_array_v<T>, int> = 0>
+unique_ptr<T> make_unique_for_overwrite(size_t count) {
+    return unique_ptr<T>(new remove_extent_t<T>[count]);
+}
 #endif
 
 #if !defined(__cpp_lib_to_chars)

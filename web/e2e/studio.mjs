@@ -581,6 +581,69 @@ const tests = {
     holds(!turned.equals(await shot()), 'nothing moved');
     holds((await exported()).equals(await byCommand('quadruped.dressed', samplesMade)), 'the files differ');
   },
+  async 'a picture is cut out, given bones and bent'() {
+    const png = await page.evaluate(async () => {
+      const canvas = new OffscreenCanvas(240, 400);
+      const to = canvas.getContext('2d');
+      to.lineCap = 'round';
+      for (const [colour, width, ...way] of [['#355f8c', 46, 120, 150, 60, 250], ['#c9573c', 70, 120, 110, 120, 220],
+                                             ['#355f8c', 40, 105, 230, 95, 370], ['#41719f', 40, 140, 230, 150, 370],
+                                             ['#eebf98', 66, 120, 50, 120, 52]]) {
+        [to.strokeStyle, to.lineWidth] = [colour, width];
+        to.beginPath();
+        to.moveTo(way[0], way[1]);
+        to.lineTo(way[2], way[3]);
+        to.stroke();
+      }
+      return [...new Uint8Array(await (await canvas.convertToBlob()).arrayBuffer())];
+    });
+    const file = join(at, 'doll.png');
+    writeFileSync(file, Buffer.from(png));
+    await page.setInputFiles('#files', file);
+    await until(() => document.getElementById('file-name').value === 'doll.png' && !window.studio.state().working);
+    const click = async (x, y) => {
+      const box = await page.locator('#view canvas').boundingBox();
+      const to = await page.evaluate((p) => window.studio.pixelOf(p), [x / 100, (400 - y) / 100, 0]);
+      await page.mouse.click(box.x + to.x, box.y + to.y);
+    };
+    for (const [x, y] of [[120, 210], [120, 100], [120, 50]]) await click(x, y);
+    await select('root');
+    for (const [x, y] of [[142, 250], [148, 320]]) await click(x, y);
+    await picture('flat-draw');
+    await page.click('#draw-done');
+    await until(() => window.studio.state().mode === 'joints' && !window.studio.state().working && window.studio.state().width > 0);
+    const sum = (await state()).sum;
+    await slide('Smoothness', 40);
+    await until((before) => {
+      const {rows, working} = window.studio.state();
+      return !working && rows && rows.shares.reduce((s, w, i) => s + w * (1 + (i % 7)), 0) !== before;
+    }, sum);
+    const bytes = await exported();
+    const [saved] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', {name: 'Skeleton', exact: true}).last().click()]);
+    is(saved.suggestedFilename(), 'doll.bones.json', 'the name of the bones');
+    await saved.saveAs(join(at, 'doll.bones.json'));
+    const words = (await page.inputValue('#command')).split(' ');
+    is(words.join(' '), 'sinew cutout doll.png --bones doll.bones.json -o doll.glb --smoothness 40', 'the command');
+    execFileSync(sinew, [...words.slice(1).map((w) => (w.startsWith('doll.') ? join(at, w) : w)), '--quiet']);
+    holds(bytes.equals(readFileSync(join(at, 'doll.glb'))), 'the files differ');
+    // The leg is turned by its handle.
+    await select('joint_4');
+    await page.keyboard.press('r');
+    await page.waitForTimeout(200);
+    const box = await page.locator('#view canvas').boundingBox();
+    const spot = await page.evaluate(() => window.studio.handleAt());
+    for (const d of [38, 44, 50, 56, 62, 70]) {
+      await page.mouse.move(box.x + spot.x + d, box.y + spot.y);
+      await page.mouse.down();
+      await page.mouse.move(box.x + spot.x + d, box.y + spot.y - 60, {steps: 4});
+      await page.mouse.up();
+      if (Object.keys((await state()).doc.pose).length) break;
+    }
+    holds(Object.keys((await state()).doc.pose).length === 1, 'no joint was turned');
+    await settled();
+    await page.keyboard.press('1');
+    await picture('flat');
+  },
   async 'sinew studio FILE opens it'() {
     const second = await serve(join(samples, 'robot.glb'));
     try {

@@ -19,6 +19,7 @@ function fieldOf(option: Option): HTMLElement {
 function draw() {
   const {opened, bound, stale} = session;
   if (!opened) return;
+  if (session.flat) return drawFlat();
   const method = optionOf('method')!;
   const s = shapeOfFalloff(), shape = s.option;
   const more = session.options.filter((o) => !ALWAYS.includes(o.name) && o.name !== shape && suits(o));
@@ -40,6 +41,19 @@ function draw() {
     ...(bound ? [] : [el('p', {class: 'dim'}, 'Moves the weights at once when the character is bound.')]),
   );
   drawResult();
+}
+
+/** A flat figure is bound as it is cut out; how softly is all there is to say. */
+function drawFlat() {
+  const {picture} = session.file!;
+  const longest = Math.max(picture!.width, picture!.height);
+  let chosen = history.doc.smoothness;
+  byId('bind-panel').replaceChildren(
+    el('h2', {}, 'Flat figure'),
+    el('p', {class: 'dim'}, `${picture!.width} × ${picture!.height} pixels. Weights are by distance through them.`),
+    slider('Smoothness', 'Pixels on which a bone’s influence falls; 0: 3 % of the longest side', {min: 0, max: Math.ceil(longest / 8), step: 1},
+           chosen, (v) => (chosen = v), () => history.change({smoothness: chosen})),
+  );
 }
 
 function drawResult() {

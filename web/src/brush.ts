@@ -5,11 +5,11 @@ import {history, on, session, view, type BrushOp} from './session';
 import type {Edit, Selection, Where} from './store';
 
 const OPS: [BrushOp, string][] = [
-  ['add', 'add to the weight'],
-  ['set', 'set the weight'],
+  ['add', 'add weight'],
+  ['set', 'set weight'],
   ['smooth', 'smooth'],
-  ['hardness', 'hardness here'],
-  ['rigid', 'rigid with the joint'],
+  ['hardness', 'hardness'],
+  ['rigid', 'rigid'],
 ];
 const needsJoint = (op: BrushOp) => op === 'add' || op === 'set' || op === 'rigid';
 
@@ -82,6 +82,7 @@ function draw() {
   const {info, bound, brush, joint} = session;
   if (!info) return;
   const box = byId('paint-panel');
+  if (session.flat) return box.replaceChildren();
   if (!bound) {
     box.replaceChildren(el('h2', {}, 'Paint'), el('p', {class: 'dim'}, 'Bind first: the brush changes what was bound.'));
     return;

@@ -103,6 +103,8 @@ export interface OpenFile {
   /** Files that lie beside it, by path from its folder. */
   beside?: {path: string; bytes: Uint8Array}[];
   skeleton?: {name: string; bytes: Uint8Array};
+  /** The file is a PNG, a flat figure: unpacked, width × height × 4 from the top. The skeleton is bones JSON then. */
+  picture?: {rgba: Uint8Array; width: number; height: number; smoothness: number};
 }
 
 /** A call that failed: what kind of thing went wrong, and one sentence. */
@@ -127,6 +129,7 @@ export class Core {
   private own = 0;
   private vertices = 0;
   private jointCount = 0;
+  private made: Uint8Array | null = null;  // the flat figure that is open
 
   /** `stopped`: whether somebody wants the binding that is under way to end. Asked when it tells how far it is. */
   constructor(private readonly m: CoreModule, private readonly stopped: () => boolean = () => false) {
@@ -163,7 +166,8 @@ export class Core {
     } catch (error) {
       if (file.skeleton) throw error;
       // Whether a skeleton is all that is missing is seen by giving one.
-      const skeleton = {name: 'nothing', bytes: new TextEncoder().encode('{"bones":[{"name":"root","head":[0,0,0]}]}')};
+      const head = file.picture ? [file.picture.width / 2, file.picture.height / 2] : [0, 0, 0];
+      const skeleton = {name: 'nothing', bytes: new TextEncoder().encode(JSON.stringify({bones: [{name: 'root', head}]}))};
       try {
         return {...this.read({...file, skeleton}), bare: true};
       } catch {
@@ -172,7 +176,24 @@ export class Core {
     }
   }
 
-  private read(file: OpenFile) {
+  /** A flat figure as the GLB that `sinew cutout` writes. */
+  private cutOut(file: OpenFile): Uint8Array {
+    const {rgba, width, height, smoothness} = file.picture!;
+    if (!file.skeleton) throw new CoreError('usage', `${file.name}: a picture needs bones`);
+    const bones = file.skeleton.bytes;
+    const at = [this.putBytes(rgba), this.putBytes(file.bytes), this.putText(file.name), this.putBytes(bones)];
+    try {
+      this.check(this.m._snw_cutout_glb(at[0], width, height, at[1], file.bytes.length, at[2], at[3], bones.length,
+                                        smoothness, 0, this.out));
+      return this.takeBytes();
+    } finally {
+      for (const a of at) this.m._free(a);
+    }
+  }
+
+  private read(chosen: OpenFile) {
+    const made = chosen.picture ? this.cutOut(chosen) : null;
+    const file: OpenFile = made ? {name: chosen.name.replace(/\.[^.]*$/, '.glb'), bytes: made} : chosen;
     this.clearFolder();
     const beside = file.beside ?? [];
     for (const {path, bytes} of beside) {
@@ -196,6 +217,7 @@ export class Core {
     const opened = this.result();
     this.close();
     this.model = opened;
+    this.made = made;
     this.m._snw_model_size(opened, this.out, this.out + 4, this.out + 8);
     const sizes = new Uint32Array(this.heap.buffer, this.out, 3);
     const [vertices, triangles, joints] = [sizes[0], sizes[1], sizes[2]];
@@ -335,6 +357,7 @@ export class Core {
 
   /** The file with its new weights: the same bytes as `sinew bind` writes. */
   saveGlb(settings: Settings): {bytes: Uint8Array; notes: string[]} {
+    if (this.made) return {bytes: this.made.slice(), notes: []};
     this.need(this.weights || this.own, 'bind first');
     return this.withSettings(settings, (s) => {
       this.check(this.m._snw_save_glb(this.model, this.weights || this.own, s, this.out + 4, this.out));

@@ -2,7 +2,7 @@
 import {button, byId, check, choice, download, el, entry} from './dom';
 import {showError} from './messages';
 import {canDraw, history, on, selectJoint, session, setTool, view} from './session';
-import {added, bonesOf, firstMiddle, hung, mirrored, moved, removed, renamed, type Bone, type Point} from './skeleton';
+import {added, bonesOf, firstMiddle, flatBonesOf, hung, mirrored, moved, removed, renamed, type Bone, type Point} from './skeleton';
 import {withBones, withSkeleton} from './store';
 
 let centred = true;
@@ -11,7 +11,9 @@ let centred = true;
 function bones(): readonly Bone[] {
   const {info, file, bare} = session;
   if (history.doc.bones) return history.doc.bones;
-  return bare || !info ? [] : bonesOf(info.joints, new TextDecoder().decode(file?.skeleton?.bytes));
+  if (bare || !info) return [];
+  const text = new TextDecoder().decode(file?.skeleton?.bytes);
+  return file?.picture ? flatBonesOf(text, file.picture) : bonesOf(info.joints, text);
 }
 
 const change = (next: readonly Bone[], merge = '') => history.change(withBones(history.doc, next), merge);
@@ -128,7 +130,7 @@ function draw() {
     el('h2', {}, 'Skeleton'),
     el('p', {class: 'dim'}, `Click on the character to place ${next}. Drag joints to move them.`),
     ...(on ? fields(now, joint) : []),
-    check('In the middle of the volume', 'Off: dragging keeps the depth', centred, (yes) => (centred = yes)),
+    ...(session.flat ? [] : [check('In the middle of the volume', 'Off: dragging keeps the depth', centred, (yes) => (centred = yes))]),
     el('div', {class: 'row'},
        button('Delete', 'Takes the joint away; its children stay (Del)', removeSelected, {disabled: !on}),
        button('New root', 'The next click begins another chain (Esc)', () => selectJoint(-1), {disabled: !on})),
@@ -136,13 +138,13 @@ function draw() {
       button(`Mirror from ${side}`, `The other side gets the joints of the ${side} (${side === 'left' ? '+' : '−'}x)`,
              () => mirror(side), {disabled: !now.length}))),
     el('div', {class: 'row'},
-       button('Save skeleton', 'As skeleton JSON, for sinew bind --skeleton', save, {id: 'export-skeleton', disabled: !now.length}),
-       button('Done', 'Back to the view (V)', () => setTool('look'))),
+       button('Save skeleton', session.flat ? 'As bones JSON, for sinew cutout --bones' : 'As skeleton JSON, for sinew bind --skeleton', save, {id: 'export-skeleton', disabled: !now.length}),
+       button(session.flat ? 'Cut out' : 'Done', 'Back to the view (V)', () => setTool('look'), {id: 'draw-done', class: session.flat ? 'primary' : ''})),
   );
 }
 
 export function save(): void {
-  const {skeleton} = withSkeleton(session.file!, bones());
+  const {skeleton} = withSkeleton(session.file!, {...history.doc, bones: bones()});
   if (skeleton) download(skeleton.name, skeleton.bytes, 'application/json');
 }
 

@@ -3,7 +3,7 @@ import {button, byId, download, el} from './dom';
 import {save as saveSkeleton} from './drawing';
 import {showError} from './messages';
 import {client, history, on, session, view} from './session';
-import {commandLine, editsOf, outputName, settingsOf} from './store';
+import {commandLine, cutoutLine, editsOf, outputName, settingsOf} from './store';
 
 const stem = () => session.file!.name.replace(/\.[^.]*$/, '');
 
@@ -12,7 +12,7 @@ const careful = (task: () => Promise<void>) => () => void task().catch(showError
 
 const exportGlb = careful(async () => {
   const {bytes} = await client.saveGlb(settingsOf(history.doc));
-  download(outputName(session.file!.name), bytes, 'model/gltf-binary');
+  download(session.flat ? `${stem()}.glb` : outputName(session.file!.name), bytes, 'model/gltf-binary');
 });
 const exportWeights = careful(async () => download(`${stem()}.weights.json`, await client.saveWeights(), 'application/json'));
 const exportEdits = () => download(`${stem()}.edits.json`, editsOf(history.doc), 'application/json');
@@ -29,8 +29,8 @@ function draw() {
     el('div', {class: 'row'},
        button('GLB', 'The file with its new weights, nothing else changed', exportGlb, {id: 'export', disabled: !rows}),
        button('Weights', 'Weights as JSON', exportWeights, {disabled: !rows}),
-       button('Edits', 'What was changed by hand, for sinew bind --edits', exportEdits, {id: 'export-edits'}),
-       ...(history.doc.bones?.length ? [button('Skeleton', 'What was drawn, for sinew bind --skeleton', saveSkeleton)] : []),
+       ...(session.flat ? [] : [button('Edits', 'What was changed by hand, for sinew bind --edits', exportEdits, {id: 'export-edits'})]),
+       ...(history.doc.bones?.length ? [button('Skeleton', session.flat ? 'What was drawn, for sinew cutout --bones' : 'What was drawn, for sinew bind --skeleton', saveSkeleton)] : []),
        button('Picture', 'The view as PNG', exportPicture)),
     el('label', {htmlFor: 'command', class: 'dim'}, 'The same in a shell'),
     el('textarea', {id: 'command', rows: 4, readOnly: true, spellcheck: false}),
@@ -46,6 +46,10 @@ async function drawCommand() {
   const {file} = session;
   if (!box || !file) return;
   const edits = !!editsOf(history.doc);
+  if (file.picture) {
+    box.value = cutoutLine(file.name, file.skeleton?.name, history.doc.smoothness);
+    return;
+  }
   byId<HTMLButtonElement>('export-edits').disabled = !edits;
   try {
     box.value = commandLine(file.name, file.skeleton?.name, await client.command(settingsOf(history.doc)), edits);

@@ -4,6 +4,7 @@ import {button, byId} from './dom';
 import {showError} from './messages';
 import {on, open, session} from './session';
 
+const PICTURES = /\.png$/i;
 const MODELS = /\.(glb|gltf|vrm|obj)$/i;
 const SKELETONS = /\.(json|tgf)$/i;
 const SAMPLES: [string, string][] = [
@@ -15,16 +16,21 @@ const SAMPLES: [string, string][] = [
 
 async function openFiles(files: Iterable<File>) {
   const all = [...files];
-  const model = all.find((f) => MODELS.test(f.name));
+  const model = all.find((f) => MODELS.test(f.name)) ?? all.find((f) => PICTURES.test(f.name));
   if (!model) {
     const names = all.map((f) => f.name).join(', ');
-    showError(new Error(`${names || 'nothing'}: there is no character among these. Give a .glb, .gltf, .vrm or .obj file.`));
+    showError(new Error(`${names || 'nothing'}: there is no character among these. Give a .glb, .gltf, .vrm or .obj file, or a .png.`));
     return;
   }
   const bytes = async (f: File) => new Uint8Array(await f.arrayBuffer());
   const skeleton = all.find((f) => f !== model && SKELETONS.test(f.name));
   const rest = all.filter((f) => f !== model && f !== skeleton);
   try {
+    if (PICTURES.test(model.name))
+      return await open({
+        name: model.name, bytes: await bytes(model), picture: await unpacked(model),
+        ...(skeleton ? {skeleton: {name: skeleton.name, bytes: await bytes(skeleton)}} : {}),
+      });
     const beside = await Promise.all(rest.map(async (f) => ({
       path: (f.webkitRelativePath || f.name).split('/').slice(f.webkitRelativePath ? 1 : 0).join('/'),
       bytes: await bytes(f),
@@ -33,6 +39,22 @@ async function openFiles(files: Iterable<File>) {
   } catch (error) {
     showError(error);
   }
+}
+
+const MOST_PIXELS = 4096;
+
+/** The pixels of a flat figure. The browser reads the picture; of what it says only the alpha counts. */
+async function unpacked(file: File): Promise<NonNullable<OpenFile['picture']>> {
+  const picture = await createImageBitmap(file, {premultiplyAlpha: 'none', colorSpaceConversion: 'none'}).catch(() => {
+    throw new Error(`${file.name}: the browser cannot read this picture (save it as PNG again)`);
+  });
+  const {width, height} = picture;
+  if (Math.max(width, height) > MOST_PIXELS)
+    throw new Error(`${file.name}: ${width} × ${height} pixels, and at most ${MOST_PIXELS} along a side are possible: make it smaller`);
+  const canvas = new OffscreenCanvas(width, height).getContext('2d')!;
+  canvas.drawImage(picture, 0, 0);
+  const {data} = canvas.getImageData(0, 0, width, height);
+  return {rgba: new Uint8Array(data.buffer), width, height, smoothness: 0};
 }
 
 function character(name: string, bytes: Uint8Array, beside: OpenFile['beside'] = [], skeleton?: OpenFile['skeleton']): OpenFile {

@@ -5,11 +5,16 @@ import {probe, selectJoint, session, view} from './session';
 
 const canvas = view.renderer.domElement;
 const FINGER = 24;  // pixels that a finger may miss a joint by
-const CLICK = 5;  // pixels: what moves less is no drag
+const CLICK = {mouse: 5, touch: 12};  // pixels: what moves less is no drag
 let down: {x: number; y: number} | null = null;
 
+const isClick = (event: PointerEvent) =>
+  down !== null && Math.hypot(event.clientX - down.x, event.clientY - down.y) < (event.pointerType === 'touch' ? CLICK.touch : CLICK.mouse);
+
 canvas.addEventListener('pointerdown', (event) => {
-  down = {x: event.clientX, y: event.clientY};
+  // A second finger turns or zooms the view: no click any more.
+  down = event.isPrimary ? {x: event.clientX, y: event.clientY} : null;
+  if (!event.isPrimary) return;
   if (event.button !== 0) return;
   const [x, y] = [event.clientX, event.clientY];
   if (!beginStroke(x, y) && !beginDrag(x, y, event.pointerType === 'touch' ? FINGER : undefined)) return;
@@ -20,11 +25,10 @@ canvas.addEventListener('pointermove', (event) => {
   if (session.tool === 'paint') view.setBrush(event.clientX, event.clientY, session.brush.radius);
   continueStroke(event.clientX, event.clientY);
   // A click that trembles moves nothing.
-  if (down && Math.hypot(event.clientX - down.x, event.clientY - down.y) < CLICK) return;
-  if (down) drag(event.clientX, event.clientY);
+  if (down && !isClick(event)) drag(event.clientX, event.clientY);
 });
 function end(event: PointerEvent) {
-  const click = down && Math.hypot(event.clientX - down.x, event.clientY - down.y) < CLICK;
+  const click = isClick(event);
   down = null;
   if (endStroke() || endDrag()) {
     view.orbit.enabled = true;

@@ -19,12 +19,14 @@ function draw() {
   const {info, opened, clip} = session;
   if (!info || !opened) return;
   const named = opened.poses.map((p): [string, string] => [p.name, p.name]);
-  const parts: HTMLElement[] = [el('h2', {}, 'Pose'), choice('Pose', 'Poses made for this skeleton', [['', 'by hand'], ...named], '', (name) => {
+  const parts: HTMLElement[] = [el('h2', {}, 'Pose')];
+  if (session.flat) parts.push(el('p', {class: 'dim'}, 'Take the tool Pose (R), and turn the selected joint by its handle.'));
+  else parts.push(choice('Pose', 'Poses made for this skeleton', [['', 'by hand'], ...named], '', (name) => {
     const found = opened.poses.find((p) => p.name === name);
     if (!found) return;
     setClip(-1);
     history.change({pose: turnsOf(found.pose, info.joints.length)});
-  })];
+  }));
   if (info.clips.length) {
     const clips = info.clips.map((c, i): [string, string] => [String(i), c.name || `animation ${i + 1}`]);
     parts.push(choice('Animation', 'The file’s own', [['-1', 'none'], ...clips], String(clip), (v) => setClip(Number(v))));

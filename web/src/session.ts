@@ -26,6 +26,7 @@ export const session = {
   info: null as ModelInfo | null,
   rows: null as Rows | null,  // what is shown: those that were made, else the file's
   bare: false,  // the mesh has no skeleton yet
+  flat: false,  // a picture that is cut out
   bound: null as {report: Record<string, any>; coverage: Uint8Array; seconds: number} | null,
   stale: false,  // what was bound is not what the options say
   difference: null as Float32Array | null,
@@ -134,14 +135,16 @@ async function alone(task: () => Promise<void>) {
 /** Gives the core the skeleton that was drawn. */
 async function catchUp() {
   if (!behind || !given) return;
-  const file = withSkeleton(given, history.doc.bones);
-  busy('Reading the skeleton…');
+  const file = withSkeleton(given, history.doc);
+  busy(file.picture ? 'Cutting out…' : 'Reading the skeleton…');
   const opened = await client.open(file);
   behind = false;
   session.file = file;
   session.bare = opened.bare;
   const info = opened.bare ? withJoints(opened.info, []) : await client.describe(settingsOf(history.doc));
-  session.opened = {...opened, info, ...(opened.bare ? {poses: []} : {})};
+  session.opened = {...opened, info, ...(opened.bare ? {poses: [], ownRows: null} : {})};
+  session.rows = session.opened.ownRows;
+  if (session.flat && session.rows && session.tool !== 'draw') session.mode = 'joints';
   showJoints(info);
 }
 
@@ -157,11 +160,12 @@ const withJoints = (info: ModelInfo, joints: Joint[]): ModelInfo =>
   ({...info, joints, bones: [], counts: {...info.counts, joints: joints.length, deforming_joints: joints.length}});
 
 /** Whether a skeleton may be drawn: a file with a skin keeps its own. */
-export const canDraw = () => !!given && (session.bare || !!given.skeleton || history.doc.bones !== null);
+export const canDraw = () => !!given && (session.bare || !!given.skeleton || !!given.picture || history.doc.bones !== null);
 
 export async function bind(): Promise<void> {
   if (!session.opened || binding) return;
   if (session.tool === 'draw') setTool('look');
+  if (session.flat) return;
   binding = true;
   await alone(async () => {
     try {
@@ -211,22 +215,24 @@ export async function open(chosen: OpenFile): Promise<void> {
     busy(`Opening ${chosen.name}…`);
     hideError();
     const opened = await client.open(chosen);
-    if (opened.bare) Object.assign(opened, {info: withJoints(opened.info, []), poses: []});
+    if (opened.bare) Object.assign(opened, {info: withJoints(opened.info, []), poses: [], ownRows: null});
+    const flat = !!chosen.picture;
     const {info, bare} = opened;
     given = chosen;
     behind = false;
     const [low, high] = info.box;
     Object.assign(session, {
-      opened, info, bare, file: chosen, rows: opened.ownRows, bound: null, stale: false, difference: null, distance: null, voxels: null,
+      opened, info, bare, flat, file: chosen, rows: opened.ownRows, bound: null, stale: false, difference: null, distance: null, voxels: null,
       probed: null, editReport: [], joint: -1, clip: -1, clipTime: 0, beside: false, tool: bare ? 'draw' : 'look',
-      mode: opened.images.length || !opened.ownRows ? 'look' : 'joints',
+      mode: (opened.images.length && !flat) || !opened.ownRows ? 'look' : 'joints',
       brush: {...session.brush, on: '', radius: 0.03 * Math.hypot(...low.map((x, k) => high[k] - x))},
     });
     resetting = true;
     history.reset();
     resetting = false;
     await view.show(opened);
-    if (bare) view.frame('front');  // what is placed in the middle is then in the middle of the body
+    view.setFlat(flat);
+    if (bare || flat) view.frame('front');  // what is placed in the middle is then in the middle of the body
     tell('character', 'tool');
     await pose();
   });

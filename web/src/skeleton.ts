@@ -143,10 +143,16 @@ export function bonesOf(joints: readonly Joint[], text: string): Bone[] {
   });
 }
 
-/** Skeleton JSON. */
-export function skeletonText(bones: readonly Bone[]): string {
+/** A flat figure: its bones are said in pixels of a picture of this height, y down, of which 100 are a unit. */
+export interface Flat {
+  height: number;
+}
+const PIXELS = 100;
+
+/** Skeleton JSON; of a flat figure, bones JSON (docs/cutout.md). */
+export function skeletonText(bones: readonly Bone[], flat: Flat | null = null): string {
   const number = (x: number) => Number(x.toPrecision(7));
-  const place = (p: Point) => p.map(number);
+  const place = (p: Point) => (flat ? [p[0] * PIXELS, flat.height - p[1] * PIXELS] : [...p]).map(number);
   const entry = ({name, parent, head, tail, point, rest}: Bone) =>
     `    ${JSON.stringify({
       name, parent: parent < 0 ? null : bones[parent].name, [point ? 'position' : 'head']: place(head),
@@ -155,6 +161,25 @@ export function skeletonText(bones: readonly Bone[]): string {
   const list = (name: string, of: readonly Bone[]) => (of.length ? [`  "${name}": [\n${of.map(entry).join(',\n')}\n  ]`] : []);
   const parts = [...list('bones', bones.filter((b) => !b.point)), ...list('points', bones.filter((b) => b.point))];
   return `{\n${parts.join(',\n')}\n}\n`;
+}
+
+/** Bones JSON that the core has read without complaint. */
+export function flatBonesOf(text: string, flat: Flat): Bone[] {
+  const read = JSON.parse(text);
+  const lists = [read.bones ?? [], read.points ?? []] as Record<string, unknown>[][];
+  const place = ([x, y]: [number, number]): Point => [x / PIXELS, (flat.height - y) / PIXELS, 0];
+  const bones = lists.flatMap((list, point) => list.map((entry, i): Bone & {under: unknown} => {
+    const {name, parent, head, tail, position, ...rest} = entry;
+    return {
+      name: (name as string) || `${point ? 'point' : 'bone'}_${i}`, parent: -1, under: parent,
+      head: place((head ?? position) as [number, number]),
+      ...(tail ? {tail: place(tail as [number, number])} : {}), ...(point ? {point: true} : {}),
+      ...(Object.keys(rest).length ? {rest} : {}),
+    };
+  }));
+  return bones.map(({under, ...bone}) => ({
+    ...bone, parent: typeof under === 'string' ? bones.findIndex((b) => b.name === under) : typeof under === 'number' ? under : -1,
+  }));
 }
 
 /** As the core would describe them, before it was asked. */

@@ -24,6 +24,8 @@ export type Selection = Where[];
 export interface Doc {
   /** The skeleton that was drawn; null: that of the file. */
   bones: readonly Bone[] | null;
+  /** Of a flat figure: pixels on which a bone's influence falls; 0 = chosen. */
+  smoothness: number;
   /** Options of bind that differ from their default, by the command line's words. */
   settings: Readonly<Record<string, string>>;
   /** Joints that do not deform, and joints that do in any case. */
@@ -38,7 +40,7 @@ export interface Doc {
   pose: Readonly<Record<number, readonly [number, number, number, number]>>;
 }
 
-export const EMPTY: Doc = {bones: null, settings: {}, exclude: [], include: [], falloff: {}, locked: [], edits: [], pose: {}};
+export const EMPTY: Doc = {bones: null, smoothness: 0, settings: {}, exclude: [], include: [], falloff: {}, locked: [], edits: [], pose: {}};
 
 export class History {
   private past: Doc[] = [];
@@ -150,7 +152,7 @@ export type Work = 'none' | 'pose' | 'weigh' | 'bind' | 'joints';
 /** `groups`: the group of each option, from Core.options(). A change of the method's options needs another bind. */
 export function workOf(doc: Doc, before: Doc, groups: ReadonlyMap<string, string>): Work {
   if (doc === before) return 'none';
-  if (doc.bones !== before.bones) return 'joints';
+  if (doc.bones !== before.bones || doc.smoothness !== before.smoothness) return 'joints';
   const names = new Set([...Object.keys(doc.settings), ...Object.keys(before.settings)]);
   let weigh = doc.falloff !== before.falloff || doc.locked !== before.locked || doc.edits !== before.edits;
   if (doc.exclude !== before.exclude || doc.include !== before.include) return 'bind';
@@ -174,12 +176,22 @@ export function withBones(doc: Doc, bones: readonly Bone[], from = '', to: strin
 }
 
 /** The file with the skeleton that was drawn beside it. */
-export function withSkeleton(file: OpenFile, bones: Doc['bones']): OpenFile {
-  if (!bones) return file;
-  const {skeleton: _, ...bare} = file;
+export function withSkeleton(file: OpenFile, doc: Pick<Doc, 'bones' | 'smoothness'>): OpenFile {
+  const {bones, smoothness} = doc;
+  const {skeleton: given, picture, ...rest} = file;
+  const bare = {...rest, ...(picture ? {picture: {...picture, smoothness}} : {})};
+  if (!bones) return {...bare, ...(given ? {skeleton: given} : {})};
   if (!bones.length) return bare;
-  const name = `${file.name.replace(/\.[^.]*$/, '')}.skeleton.json`;
-  return {...bare, skeleton: {name, bytes: new TextEncoder().encode(skeletonText(bones))}};
+  const name = `${file.name.replace(/\.[^.]*$/, '')}.${picture ? 'bones' : 'skeleton'}.json`;
+  return {...bare, skeleton: {name, bytes: new TextEncoder().encode(skeletonText(bones, picture))}};
+}
+
+/** The command that cuts a flat figure out. */
+export function cutoutLine(input: string, bones: string | undefined, smoothness: number): string {
+  return [
+    'sinew cutout', quoted(input), '--bones', quoted(bones ?? 'BONES.json'), '-o', quoted(input.replace(/\.[^.]*$/, '.glb')),
+    ...(smoothness ? ['--smoothness', String(smoothness)] : []),
+  ].join(' ');
 }
 
 /** The pose as the core takes it: ten numbers a joint. */

@@ -10,13 +10,13 @@ export const MODES: {mode: Mode; name: string; help: string; can: () => boolean}
   {mode: 'weight', name: 'Weight', help: 'The weight of the selected joint (3)',
    can: () => !!session.rows && session.joint >= 0},
   {mode: 'distance', name: 'Distance', help: 'How far the selected joint is through the volume (4)',
-   can: () => session.tool !== 'draw' && session.joint >= 0 && !!session.info?.joints[session.joint].deforms},
+   can: () => session.tool !== 'draw' && !session.flat && session.joint >= 0 && !!session.info?.joints[session.joint].deforms},
   {mode: 'coverage', name: 'How bound', help: 'How each vertex came to its weights (5)', can: () => !!session.bound},
   {mode: 'difference', name: 'Against file', help: 'How far the weights are from the file’s own (6)',
    can: () => !!session.difference},
   {mode: 'marks', name: 'By hand', help: 'Where changes by hand take hold (7)', can: () => history.doc.edits.length > 0},
   {mode: 'voxels', name: 'Voxels', help: 'The volume that distances go through (8)',
-   can: () => session.tool !== 'draw' && !session.bare},
+   can: () => session.tool !== 'draw' && !session.bare && !session.flat},
 ];
 const VOXELS = {within: [0.75, 0.32, 0.12], boundary: [0.16, 0.3, 0.5]} as const;
 let cut = 0.5;  // of the depth, from the front

@@ -302,6 +302,10 @@ export class View {
     this.placeGizmo();
     this.draw();
   }
+  /** A flat figure is turned about the line of sight only. */
+  setFlat(on: boolean): void {
+    this.gizmo.showX = this.gizmo.showY = !on;
+  }
   get turning(): boolean {
     return this.gizmo.dragging;
   }

@@ -1,5 +1,6 @@
 import {describe, expect, it} from 'vitest';
-import {EMPTY, History, commandLine, editsOf, outputName, poseNumbers, quoted, settingsOf, withBones, withSkeleton,
+import {flatBonesOf} from '../src/skeleton';
+import {EMPTY, History, commandLine, cutoutLine, editsOf, outputName, poseNumbers, quoted, settingsOf, withBones, withSkeleton,
         workOf} from '../src/store';
 
 const groups = new Map([
@@ -138,11 +139,26 @@ describe('what the core is told', () => {
 
   it('puts the skeleton that was drawn beside the file', () => {
     const file = {name: 'scan.obj', bytes: new Uint8Array(), skeleton: {name: 'old.json', bytes: new Uint8Array()}};
-    expect(withSkeleton(file, null)).toBe(file);
-    expect(withSkeleton(file, []).skeleton).toBe(undefined);
-    const {skeleton} = withSkeleton(file, [{name: 'a', parent: -1, head: [1, 2, 3]}]);
+    const drawn = (bones: (typeof EMPTY)['bones']) => withSkeleton(file, {bones, smoothness: 0});
+    expect(drawn(null)).toEqual(file);
+    expect(drawn([]).skeleton).toBe(undefined);
+    const {skeleton} = drawn([{name: 'a', parent: -1, head: [1, 2, 3]}]);
     expect(skeleton!.name).toBe('scan.skeleton.json');
     expect(JSON.parse(new TextDecoder().decode(skeleton!.bytes)).bones[0]).toEqual({name: 'a', parent: null, head: [1, 2, 3]});
+  });
+
+  it('says bones of a flat figure in pixels', () => {
+    const file = {name: 'hero.png', bytes: new Uint8Array(), picture: {rgba: new Uint8Array(), width: 100, height: 200, smoothness: 0}};
+    const bones = [{name: 'a', parent: -1, head: [0.25, 1.5, 0] as const}, {name: 'b', parent: 0, head: [0.5, 1, 0] as const, rest: {smoothness: 4}}];
+    const {skeleton, picture} = withSkeleton(file, {bones, smoothness: 7});
+    expect(picture!.smoothness).toBe(7);
+    expect(skeleton!.name).toBe('hero.bones.json');
+    const text = new TextDecoder().decode(skeleton!.bytes);
+    expect(JSON.parse(text)).toEqual({bones: [
+      {name: 'a', parent: null, head: [25, 50]}, {name: 'b', parent: 'a', head: [50, 100], smoothness: 4}]});
+    expect(flatBonesOf(text, picture!)).toEqual(bones);
+    expect(cutoutLine('my hero.png', 'my hero.bones.json', 0)).toBe("sinew cutout 'my hero.png' --bones 'my hero.bones.json' -o 'my hero.glb'");
+    expect(cutoutLine('a.png', 'a.bones.json', 9)).toBe('sinew cutout a.png --bones a.bones.json -o a.glb --smoothness 9');
   });
 
   it('knows which change needs what', () => {
