@@ -14,12 +14,14 @@ snw_status snw_cutout_glb(const uint8_t* rgba, int width, int height, const void
     *out = nullptr;
     if (!rgba || !png || !bones) return missing(!rgba ? "rgba" : !png ? "png" : "bones");
     if (width < 1 || height < 1 || width > most_pixels || height > most_pixels)
-        return fail({ErrorCode::input, "a picture has 1 to " + std::to_string(most_pixels) + " pixels along a side"});
+        return fail(
+            {ErrorCode::input, "a picture has 1 to " + std::to_string(most_pixels) + " pixels along a side"});
     return guarded([&] {
         CutoutLayer layer;
         layer.path = name ? name : "picture.png";
         layer.name = std::filesystem::path(layer.path).stem().string();
-        const std::size_t size = std::size_t{4} * static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
+        const std::size_t size =
+            std::size_t{4} * static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
         layer.picture = {width, height, {rgba, rgba + size}};
         const auto* file = static_cast<const std::byte*>(png);
         layer.png.assign(file, file + png_size);

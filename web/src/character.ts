@@ -73,20 +73,20 @@ function drawJoint() {
   const {name, deforms, reason} = info.joints[joint];
   const doc = history.doc;
   const parts: HTMLElement[] = [el('h2', {class: 'name'}, name), el('p', {class: 'dim'}, reasonOf(reason))];
-  parts.push(check('Moves skin', 'Off: the joint gets no weight (--exclude, --include)', deforms, (yes) => {
+  if (!session.flat) parts.push(check('Moves skin', 'Off: the joint gets no weight (--exclude, --include)', deforms, (yes) => {
     const without = (list: readonly string[]) => list.filter((n) => n !== name);
     history.change({
       exclude: yes ? without(doc.exclude) : [...without(doc.exclude), name],
       include: yes ? [...without(doc.include), name] : without(doc.include),
     });
   }));
-  if (session.opened?.ownRows)
+  if (session.opened?.ownRows && !session.flat)
     parts.push(check('Keeps the weights of the file', 'Locked: what the file gives this joint stays (--lock)',
                      doc.locked.includes(name), (yes) => {
       history.change({locked: yes ? [...history.doc.locked, name] : history.doc.locked.filter((n) => n !== name)});
       draw();
     }));
-  if (deforms && shapeOfFalloff().option === 'falloff') parts.push(...hardness(name));
+  if (deforms && !session.flat && shapeOfFalloff().option === 'falloff') parts.push(...hardness(name));
   if (doc.pose[joint])
     parts.push(button('Turn back', 'The joint as in the bind pose', () => {
       const {[joint]: _, ...rest} = history.doc.pose;

@@ -39,7 +39,7 @@ function draw() {
                                  {'aria-pressed': session.beside})] : []),
       button('Wire', 'Triangles as wires (W)', toggleWire, {'aria-pressed': wire}),
       button('Frame', 'See the whole character (F)', () => view.frame()),
-      ...(session.tool === 'draw' ? (['front', 'side'] as const).map((from) =>
+      ...(session.tool === 'draw' && !session.flat ? (['front', 'side'] as const).map((from) =>
         button(from === 'front' ? 'Front' : 'Side', `Straight from the ${from}`, () => view.frame(from))) : []),
     ),
   );

@@ -302,9 +302,12 @@ export class View {
     this.placeGizmo();
     this.draw();
   }
-  /** A flat figure is turned about the line of sight only. */
+  /** A flat figure is looked at from the front, and bends about the line of sight only: a drag moves it aside. */
   setFlat(on: boolean): void {
     this.gizmo.showX = this.gizmo.showY = !on;
+    this.orbit.enableRotate = this.grid.visible = !on;
+    this.orbit.mouseButtons.LEFT = on ? THREE.MOUSE.PAN : THREE.MOUSE.ROTATE;
+    this.orbit.touches.ONE = on ? THREE.TOUCH.PAN : THREE.TOUCH.ROTATE;
   }
   get turning(): boolean {
     return this.gizmo.dragging;

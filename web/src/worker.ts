@@ -1,4 +1,5 @@
 // The core, away from the page's thread. One message in, one answer out; progress in between.
+import {MeshoptDecoder as meshopt} from 'three/examples/jsm/libs/meshopt_decoder.module.js';
 import createCore from '../../build/web/web/core/core.mjs';
 import wasm from '../../build/web/web/core/core.wasm?url';
 import threads from '../../build/web-threads/web/core/core.mjs?url';
@@ -23,6 +24,7 @@ const core = start().then((module) => new Core(module, stopped));
 
 /** With threads where the page may share memory and there are cores for them. Both modules give the same bits. */
 async function start(): Promise<CoreModule> {
+  await meshopt.ready;
   if (self.crossOriginIsolated && navigator.hardwareConcurrency > 1) {
     try {
       const at = new URL(threads, self.location.href).href;
@@ -30,12 +32,13 @@ async function start(): Promise<CoreModule> {
       return await create({
         locateFile: (file: string) => (file.endsWith('.wasm') ? threadsWasm : threadsWorker),
         mainScriptUrlOrBlob: at,
+        meshopt,
       });
     } catch (error) {
       console.warn('sinew: no threads here', error);  // the other module does the same, more slowly
     }
   }
-  return createCore({locateFile: () => wasm});
+  return createCore({locateFile: () => wasm, meshopt});
 }
 
 /** The buffers of an answer, which are handed over and not copied. */
