@@ -1,5 +1,5 @@
-// What io/gltf_meshopt.cpp calls of meshoptimizer, answered by its own decoder for JavaScript, which whoever starts the
-// module hands over as Module.meshopt. It is of the version that Debian has, 0.18, and gives the same bytes.
+// What io/gltf_meshopt.cpp calls of meshoptimizer, answered by its own decoder for JavaScript, which whoever starts
+// the module hands over as Module.meshopt. It is of the version that Debian has, 0.18, and gives the same bytes.
 #pragma once
 
 #include <emscripten.h>
@@ -42,13 +42,16 @@ inline void filtered(int filter, void* to, size_t count, size_t stride) {
 }
 }  // namespace sinew_web
 
-inline int meshopt_decodeVertexBuffer(void* to, size_t count, size_t stride, const unsigned char* from, size_t size) {
+inline int meshopt_decodeVertexBuffer(void* to, size_t count, size_t stride, const unsigned char* from,
+                                      size_t size) {
     return sinew_web::meshopt(0, to, count, stride, from, size);
 }
-inline int meshopt_decodeIndexBuffer(void* to, size_t count, size_t stride, const unsigned char* from, size_t size) {
+inline int meshopt_decodeIndexBuffer(void* to, size_t count, size_t stride, const unsigned char* from,
+                                     size_t size) {
     return sinew_web::meshopt(1, to, count, stride, from, size);
 }
-inline int meshopt_decodeIndexSequence(void* to, size_t count, size_t stride, const unsigned char* from, size_t size) {
+inline int meshopt_decodeIndexSequence(void* to, size_t count, size_t stride, const unsigned char* from,
+                                       size_t size) {
     return sinew_web::meshopt(2, to, count, stride, from, size);
 }
 inline void meshopt_decodeFilterOct(void* to, size_t count, size_t stride) {
