@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "bind/bone_shapes.h"
+#include "bind/enclosed_joints.h"
 #include "bind/method.h"
 #include "bind/rigid_parts.h"
 #include "bind/volume.h"
@@ -76,28 +77,35 @@ struct Sources {
 struct Inside {
     const Domain& domain;
     DistanceRows distances;
+    const std::vector<SurfacePart>* parts = nullptr;
+    const EnclosedJoints* enclosed = nullptr;
 
     /// Whether the straight way from a to b leads through the volume, but for a small gap. O(steps x levels).
     bool joins(const Point3& a, const Point3& b) const {
         const Point3 from = in_voxels(a), to = in_voxels(b);
-        const double length = norm(to - from), r = domain.transform.resolution;
-        if (!(length < 4 * r)) return false;  // a bone far outside
+        const double length = norm(to - from);
+        if (!(length < 4 * domain.transform.resolution)) return false;  // a bone far outside
         const double gap = std::max(kGap * domain.transform.unit / domain.transform.voxel, kGapVoxels);
         const int steps = 1 + static_cast<int>(2 * length);  // half voxels
         int outside = 0;
         for (int i = 0; i <= steps; ++i) {
             const double t = static_cast<double>(i) / steps;
-            const Point3 p = (1 - t) * from + t * to;
-            const bool in_grid = std::min({p[0], p[1], p[2]}) >= 0 && std::max({p[0], p[1], p[2]}) < r;
-            const bool solid = in_grid && domain.leaf_at(static_cast<int>(p[0]), static_cast<int>(p[1]),
-                                                         static_cast<int>(p[2])) != Domain::none;
-            outside += !solid;
+            outside += !solid_voxel((1 - t) * from + t * to);
             if (outside > 2 * gap) return false;
         }
         return true;
     }
 
+    /// Whether a place is in the volume. O(levels).
+    bool solid(const Point3& p) const { return solid_voxel(in_voxels(p)); }
+
 private:
+    bool solid_voxel(const Point3& p) const {
+        const bool in_grid =
+            std::min({p[0], p[1], p[2]}) >= 0 && std::max({p[0], p[1], p[2]}) < domain.transform.resolution;
+        return in_grid && domain.leaf_at(static_cast<int>(p[0]), static_cast<int>(p[1]), static_cast<int>(p[2])) !=
+                              Domain::none;
+    }
     Point3 in_voxels(const Point3& p) const {
         const GridTransform& t = domain.transform;
         return {(p[0] - t.origin[0]) / t.voxel, (p[1] - t.origin[1]) / t.voxel, (p[2] - t.origin[2]) / t.voxel};
@@ -186,7 +194,8 @@ private:
         parallel_chunks(task_.context, nodes_.size(), 256, [&](std::size_t, std::size_t begin, std::size_t end) {
             if (cancelled(task_.context)) return;
             std::vector<double> distance;
-            for (std::size_t i = begin; i < end; ++i) sources_[i] = nearest(nodes_[i], segments, true, distance);
+            for (std::size_t i = begin; i < end; ++i)
+                sources_[i] = nearest(nodes_[i], segments, set.joints, true, distance);
         });
         std::vector<double> seen(surface_.components, 0), all(surface_.components, 0);  // area
         for (std::size_t i = 0; i < nodes_.size(); ++i) {
@@ -207,7 +216,7 @@ private:
             std::vector<double> distance;
             for (std::size_t i = begin; i < end; ++i)
                 if (blind_[surface_.component[nodes_[i]]] && !by_volume_[i])
-                    sources_[i] = nearest(nodes_[i], segments, false, distance);
+                    sources_[i] = nearest(nodes_[i], segments, set.joints, false, distance);
         });
     }
 
@@ -224,9 +233,11 @@ private:
             if (v == MeshSurface::none || !(blind || sources_[i].count == 0)) continue;
             const std::size_t first = v * table.width;
             Sources found;
-            found.distance = static_cast<double>(table.distance[first]);
             found.share = blind ? 1 : kHidden;
+            const std::uint32_t part = surface_.component[nodes_[i]];
             for (std::size_t k = first; k < first + table.width && table.joint[k] != DistanceTable::none; ++k) {
+                if (inside_->enclosed->apart(table.joint[k], part, place(v))) continue;
+                if (found.count == 0) found.distance = static_cast<double>(table.distance[k]);
                 if (static_cast<double>(table.distance[k]) > found.distance * (1 + kVolumeTie)) break;
                 const auto at = std::lower_bound(set.joints.begin(), set.joints.end(), table.joint[k]);
                 found.add(static_cast<std::uint32_t>(at - set.joints.begin()));
@@ -238,13 +249,23 @@ private:
     }
 
     /// The bones that are nearest to a node, if it sees them.
-    Sources nearest(std::uint32_t node, const std::vector<Segment>& segments, bool must_see,
-                    std::vector<double>& distance) const {
+    Sources nearest(std::uint32_t node, const std::vector<Segment>& segments,
+                    const std::vector<std::uint32_t>& joints, bool must_see, std::vector<double>& distance) const {
         const Point3 p = place(surface_.vertex_of[node]);
         distance.clear();
         for (const Segment& segment : segments) distance.push_back(distance_to(p, node, segment));
         Sources found;
         found.distance = *std::min_element(distance.begin(), distance.end());
+        // Of what lies in parts of their own the next is asked for.
+        while (inside_ && found.distance < INFINITY) {
+            const auto at = std::find(distance.begin(), distance.end(), found.distance) - distance.begin();
+            const std::uint32_t slot = segments[static_cast<std::size_t>(at)].slot;
+            if (!inside_->enclosed->apart(joints[slot], surface_.component[node], p)) break;
+            for (std::size_t s = 0; s < segments.size(); ++s)
+                if (segments[s].slot == slot) distance[s] = INFINITY;
+            found.distance = *std::min_element(distance.begin(), distance.end());
+        }
+        if (found.distance == INFINITY) return {};
         for (std::size_t s = 0; s < segments.size(); ++s)
             if (distance[s] <= found.distance * (1 + kTie) && (!must_see || sees(p, node, segments[s])))
                 found.add(segments[s].slot);
@@ -387,14 +408,12 @@ private:
             area[part_of(inside[i])] += mass;
             whole += mass;
         }
-        std::vector<std::vector<Triangle>> triangles(surface_.components);
-        for (const Triangle& t : task_.mesh.triangles) triangles[part_of(t[0])].push_back(t);
         std::vector<std::uint32_t> whose(surface_.components, DistanceTable::none);
         parallel_for(task_.context, surface_.components, 1, [&](std::size_t part) {
             if (area[part] == 0 || area[part] > kWhole * whole) return;
             std::vector<JointShare> shares;
             for (const auto& [joint, sum] : weight[part]) shares.push_back({joint, sum / area[part]});
-            whose[part] = rigid_joint(task_.mesh, task_.skeleton, triangles[part], shares);
+            whose[part] = rigid_joint(task_.mesh, task_.skeleton, (*inside_->parts)[part].triangles, shares);
         });
         for (std::size_t i = 0; i < inside.size(); ++i)
             if (const std::uint32_t joint = whose[part_of(inside[i])]; joint != DistanceTable::none) {
@@ -429,7 +448,7 @@ double bone_heat_memory(const MeshView& mesh) {
 namespace {
 
 /// Heat over the surface; `inside` as BoneHeat has it. The bones' ends are known.
-Result<MethodRows> bind_heat(const Task& task, const Inside* inside) {
+Result<MethodRows> bind_heat(const Task& task, Inside* inside) {
     const MeshView& mesh = task.mesh;
     const MeshSurface surface = task.clock.run("surface", [&] { return build_surface(mesh, task.topology); });
     std::vector<Triangle> welded(mesh.triangles.begin(), mesh.triangles.end());
@@ -437,6 +456,14 @@ Result<MethodRows> bind_heat(const Task& task, const Inside* inside) {
         for (std::uint32_t& v : t) v = task.topology.weld[v];
     const TriangleTree tree(mesh.positions, welded);
 
+    std::vector<SurfacePart> parts;
+    std::optional<EnclosedJoints> enclosed;
+    if (inside) {
+        parts = split_parts(mesh, surface);
+        inside->parts = &parts;
+        inside->enclosed = &enclosed.emplace(mesh, task.skeleton, task.bones, parts,
+                                             [&](const Point3& p) { return inside->solid(p); });
+    }
     InfluenceRows rows(task);
     BoneHeat heat(task, surface, tree, inside, rows);
     const Status filled = task.clock.run("heat", [&]() -> Status {
@@ -488,6 +515,7 @@ Result<MethodRows> bind_surface_heat(const Task& task) {
 
     // Straight distances have bones of their own.
     std::vector<Bone> bones = make_bones(task.skeleton);
+    link_loose_joints(task.skeleton, bones, [&](const Point3& a, const Point3& b) { return inside.joins(a, b); });
     join_mirrored_links(task.skeleton, bones);
     const Task straight{task.mesh, task.skeleton, task.options, task.topology, task.plan, task.used,
                         task.unit, task.context,  task.clock,   task.report,   bones,     task.reused};

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <variant>
 
 #include "bind/rows.h"
+#include "core/geometry.h"
 #include "core/parallel.h"
 #include "sinew/bind.h"
 
@@ -149,6 +151,12 @@ void extend_leaf_bones(const Task& task);
 /// hips to the legs, from the chest to the arms, from the head to the eyes: such links say where a limb begins, and
 /// the body around them is the limb's or the middle's. `bones`: of make_bones. O(joints x depth).
 void join_mirrored_links(const Skeleton& skeleton, std::vector<Bone>& bones);
+
+/// Where no joint that deforms hangs from another, the bone of each leads to the joint that lies nearest along that
+/// axis on which most of them find one, if half of them do: joints look along their bones, whoever made them.
+/// `joined`: whether a bone may lie between two places. `bones`: of make_bones. O(joints²).
+void link_loose_joints(const Skeleton& skeleton, std::vector<Bone>& bones,
+                       const std::function<bool(const Point3&, const Point3&)>& joined);
 
 /// By the method table.
 Result<MethodRows> run_method(const Task& task);

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
-#include "core/vectors.h"
 #include "sinew/weights.h"
+#include "surface/parts.h"
 
 namespace sinew {
 namespace {
@@ -22,17 +21,8 @@ bool is_above(const Skeleton& skeleton, std::uint32_t above, std::uint32_t joint
     return false;
 }
 
-/// Solid angles of the triangles as seen from the joint (Van Oosterom and Strackee 1983), in full spheres.
 bool holds(const MeshView& mesh, const Skeleton& skeleton, std::span<const Triangle> part, std::uint32_t joint) {
-    const Point3 eye = to_point(skeleton.joints[joint].position);
-    double sum = 0;
-    for (const Triangle& t : part) {
-        const Point3 a = to_point(mesh.positions[t[0]]) - eye, b = to_point(mesh.positions[t[1]]) - eye,
-                     c = to_point(mesh.positions[t[2]]) - eye;
-        const double x = norm(a), y = norm(b), z = norm(c);
-        sum += 2 * std::atan2(dot(a, cross(b, c)), x * y * z + dot(a, b) * z + dot(b, c) * x + dot(c, a) * y);
-    }
-    return std::abs(sum) > kInside * 4 * std::numbers::pi;
+    return std::abs(winding_number(mesh, part, to_point(skeleton.joints[joint].position))) > kInside;
 }
 
 }  // namespace

@@ -1,0 +1,82 @@
+// Bones for joints without a hierarchy: some exporters hang every joint from one node.
+#include <algorithm>
+#include <cmath>
+
+#include "bind/method.h"
+#include "core/vectors.h"
+
+namespace sinew {
+namespace {
+
+// The next joint lies within 20 degrees of the axis.
+constexpr double kAlong = 0.94;
+// Every pair of joints is looked at; a crowd of more is no character.
+constexpr std::size_t kMost = 4096;
+
+struct Next {
+    std::uint32_t joint;
+    double fit = 0;  // 1 on the axis, a half at 6 degrees, 0 at 20
+};
+
+/// The joint nearest along an axis (0..2, and 3..5 for their opposites) of a joint, or itself.
+Next next_along(const Skeleton& skeleton, std::span<const std::uint32_t> among, std::uint32_t joint,
+                std::size_t axis) {
+    const Joint& from = skeleton.joints[joint];
+    const Point3 along = (axis < 3 ? 1.0 : -1.0) * to_point(from.axes[axis % 3]);
+    Next next{joint};
+    double nearest = INFINITY;
+    for (const std::uint32_t other : among) {
+        const Point3 way = to_point(skeleton.joints[other].position) - to_point(from.position);
+        const double length = norm(way);
+        if (length == 0 || length >= nearest || dot(way, along) < kAlong * length) continue;
+        next = {other, std::pow((dot(way, along) / length - kAlong) / (1 - kAlong), 8)};
+        nearest = length;
+    }
+    return next;
+}
+
+}  // namespace
+
+void link_loose_joints(const Skeleton& skeleton, std::vector<Bone>& bones,
+                       const std::function<bool(const Point3&, const Point3&)>& joined) {
+    std::vector<std::uint32_t> loose;
+    for (const Bone& bone : bones) {
+        if (bone.open_head || bone.open_tail) return;  // there is a hierarchy
+        if (bone.head == bone.tail && !bone.shaped()) loose.push_back(bone.joint);
+    }
+    if (loose.size() < 3 || loose.size() > kMost) return;
+    // Seen from its end a finger lies along an axis, too, but as far off as its joints are bent.
+    std::vector<Next> best;
+    double most = 0;
+    for (std::size_t axis = 0; axis < 6; ++axis) {
+        std::vector<Next> next;
+        double fit = 0;
+        std::size_t linked = 0;
+        for (const std::uint32_t j : loose) {
+            next.push_back(next_along(skeleton, loose, j, axis));
+            fit += next.back().fit;
+            linked += next.back().joint != j;
+        }
+        if (fit > most && 2 * linked >= loose.size()) most = fit, best = std::move(next);
+    }
+    if (best.empty()) return;
+    std::vector<bool> reached(skeleton.joints.size(), false);
+    std::vector<std::uint32_t> next_of(skeleton.joints.size());
+    for (std::size_t k = 0; k < loose.size(); ++k) {
+        const auto place = [&](std::uint32_t j) { return to_point(skeleton.joints[j].position); };
+        const auto [joint, next] = std::pair(loose[k], best[k].joint);
+        const bool through = next != joint && joined(place(joint), place(next));
+        next_of[joint] = through ? next : joint;
+        if (through) reached[next] = true;
+    }
+    for (Bone& bone : bones) {
+        if (!(bone.head == bone.tail) || bone.shaped()) continue;
+        bone.open_head = reached[bone.joint];
+        const std::uint32_t next = next_of[bone.joint];
+        if (next == bone.joint) continue;
+        bone.tail = skeleton.joints[next].position;
+        bone.open_tail = true;
+    }
+}
+
+}  // namespace sinew

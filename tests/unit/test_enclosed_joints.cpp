@@ -1,0 +1,174 @@
+// Joints that have a part of their own, and joints without a hierarchy: what surface-heat makes of them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "bind/enclosed_joints.h"
+#include "bind/method.h"
+#include "characters/shapes.h"
+#include "core/vectors.h"
+#include "sinew/bind.h"
+#include "unit/support.h"
+
+namespace sinew {
+namespace {
+
+using test::Character;
+
+/// A head as a ball of radius 1, and in its front an eyeball of radius 0.2. The neck joint is inside the head.
+struct Face {
+    Character c;
+    std::size_t first_of_eye;
+
+    explicit Face(Vec3 stretch = {1, 1, 1}) {
+        Joint neck, eye;
+        neck.name = "neck", neck.position = {0, -0.8f, 0}, neck.tail = Vec3{0, 0.6f, 0}, neck.ends_at_tail = true;
+        eye.name = "eye", eye.parent = 0, eye.position = {0, 0.2f, 0.9f};
+        c.skeleton.joints = {neck, eye};
+        const test::Shape head = test::sphere({0, 0, 0}, 1, 4);
+        test::append(c, head.positions, head.triangles, 0);
+        first_of_eye = c.positions.size();
+        test::Shape ball = test::sphere({0, 0, 0}, 0.2, 3);
+        for (Vec3& p : ball.positions)
+            p = {p.x * stretch.x, 0.2f + p.y * stretch.y, 0.9f + p.z * stretch.z};
+        test::append(c, ball.positions, ball.triangles, 1);
+    }
+    bool apart(std::uint32_t joint, bool from_eye, const Point3& p, bool solid = true) const {
+        const MeshSurface surface = build_surface(c.mesh(), analyse_mesh(c.mesh()));
+        const std::vector<SurfacePart> parts = split_parts(c.mesh(), surface);
+        EXPECT_EQ(parts.size(), 2u);
+        const EnclosedJoints joints(c.mesh(), c.skeleton, make_bones(c.skeleton), parts,
+                                    [&](const Point3&) { return solid; });
+        return joints.apart(joint, surface.component[surface.node_of[from_eye ? first_of_eye : 0]], p);
+    }
+};
+
+TEST(EnclosedJoints, AnEyeIsNothingToTheFace) {
+    const Face face;
+    EXPECT_TRUE(face.apart(1, false, {0, 0.5, 0.86}));
+    EXPECT_FALSE(face.apart(1, true, {0, 0.4, 0.9}));    // its own part
+    EXPECT_TRUE(face.apart(1, false, {0, 0.2, 0.98}));  // also where it runs through the eyeball
+    EXPECT_FALSE(face.apart(0, true, {0, 0.4, 0.9}));    // the head holds the neck, but is no smaller than itself
+}
+
+TEST(EnclosedJoints, AFootGoesWithItsShoe) {
+    const Face shoe({1, 1, 0.3f});  // no ball
+    EXPECT_TRUE(shoe.apart(1, false, {0, 0.5, 0.86}));
+    EXPECT_FALSE(shoe.apart(1, false, {0, 0.2, 0.92}));
+}
+
+TEST(EnclosedJoints, ALimbThatLeadsOnIsNotEnclosed) {
+    Face face;
+    Joint beyond;
+    beyond.name = "beyond", beyond.parent = 1, beyond.position = {0, 0.8f, 0};
+    face.c.skeleton.joints.push_back(beyond);
+    EXPECT_FALSE(face.apart(1, false, {0, 0.5, 0.86}));
+    face.c.skeleton.joints[2].deform = false;  // an idle one says nothing
+    EXPECT_TRUE(face.apart(1, false, {0, 0.5, 0.86}));
+}
+
+TEST(EnclosedJoints, ABoneThatLeadsThroughFleshMovesIt) {
+    // From a ball the tail may point anywhere; from a part of another shape it must not lead through the head.
+    Face ball, slab({1, 1, 0.3f});
+    for (Face* face : {&ball, &slab}) face->c.skeleton.joints[1].tail = Vec3{0, 0.2f, -0.5f};
+    EXPECT_TRUE(ball.apart(1, false, {0, 0.5, 0.86}));
+    EXPECT_FALSE(slab.apart(1, false, {0, 0.5, 0.86}));
+    EXPECT_TRUE(slab.apart(1, false, {0, 0.5, 0.86}, false));  // through the open it may
+}
+
+TEST(EnclosedJoints, APartWithoutAnotherJointKeepsWhatItHas) {
+    Face face({1, 1, 0.3f});
+    face.c.skeleton.joints[0].position = {0, -1.5f, 0};
+    EXPECT_FALSE(face.apart(1, false, {0, 0.5, 0.86}));
+}
+
+TEST(EnclosedJoints, TheFaceStaysWhenTheEyeTurns) {
+    const Face face;
+    BindOptions options;
+    options.voxels.resolution = 64;
+    const Result<Binding> b = bind(face.c.mesh(), face.c.skeleton, options),
+                          plain = bind(face.c.mesh(), face.c.skeleton, preset(Method::bone_heat));
+    ASSERT_TRUE(b && plain);
+    const SkinWeights w = *b->weights(), heat = *plain->weights();
+    double pulled = 0;
+    for (std::size_t v = 0; v < face.c.positions.size(); ++v) {
+        if (v >= face.first_of_eye) {
+            EXPECT_EQ(test::weight_of(w, v, 1), 1) << v;
+        } else {
+            EXPECT_EQ(test::weight_of(w, v, 1), 0) << v;
+            pulled = std::max<double>(pulled, test::weight_of(heat, v, 1));
+        }
+    }
+    EXPECT_GT(pulled, 0.5);  // that the test says something
+}
+
+/// A finger of four joints, bent by 15 degrees at each; every joint looks along its bone with the axis `along`.
+Skeleton finger(std::size_t along, bool hierarchy = false) {
+    Skeleton s;
+    Vec3 at{0, 0, 0};
+    for (int j = 0; j < 4; ++j) {
+        const double turn = j * 15 * std::numbers::pi / 180;
+        const Vec3 way{static_cast<float>(std::cos(turn)), static_cast<float>(std::sin(turn)), 0};
+        const Vec3 side{-way.y, way.x, 0}, up{0, 0, 1};
+        Joint joint;
+        joint.name = "j" + std::to_string(j);
+        joint.position = at;
+        if (hierarchy) joint.parent = j - 1;
+        joint.axes[along] = way;
+        joint.axes[(along + 1) % 3] = side;
+        joint.axes[(along + 2) % 3] = up;
+        s.joints.push_back(joint);
+        at = {at.x + way.x, at.y + way.y, 0};
+    }
+    std::reverse(s.joints.begin(), s.joints.end());
+    if (hierarchy)
+        for (int j = 0; j < 4; ++j) s.joints[static_cast<std::size_t>(j)].parent = j < 3 ? j + 1 : -1;
+    return s;
+}
+
+TEST(LooseJoints, LookAlongTheirBones) {
+    for (std::size_t along = 0; along < 3; ++along) {
+        const Skeleton s = finger(along);
+        std::vector<Bone> bones = make_bones(s);
+        link_loose_joints(s, bones, [](const Point3&, const Point3&) { return true; });
+        ASSERT_EQ(bones.size(), 4u);
+        for (std::size_t j = 1; j < 4; ++j) {
+            EXPECT_EQ(bones[j].tail, s.joints[j - 1].position) << along << " " << j;
+            EXPECT_TRUE(bones[j].open_tail);
+            EXPECT_EQ(bones[j].open_head, j < 3);
+        }
+        EXPECT_EQ(bones[0].tail, bones[0].head);
+        EXPECT_TRUE(bones[0].open_head);
+    }
+}
+
+TEST(LooseJoints, ThroughTheVolumeOnly) {
+    const Skeleton s = finger(0);
+    std::vector<Bone> bones = make_bones(s);
+    link_loose_joints(s, bones, [](const Point3& a, const Point3&) { return norm(a) > 0.5; });
+    EXPECT_EQ(bones[3].tail, bones[3].head);
+    EXPECT_FALSE(bones[2].open_head);
+    EXPECT_EQ(bones[2].tail, s.joints[1].position);
+}
+
+TEST(LooseJoints, AHierarchyIsLeftAlone) {
+    const auto all = [](const Point3&, const Point3&) { return true; };
+    const Skeleton s = finger(0, true);
+    std::vector<Bone> bones = make_bones(s);
+    const std::vector<Bone> before = bones;
+    link_loose_joints(s, bones, all);
+    for (std::size_t b = 0; b < bones.size(); ++b) EXPECT_EQ(bones[b].tail, before[b].tail);
+    // Axes of which most find nothing: the scene's, where nothing is known of the joints' own.
+    Skeleton scattered = finger(0);
+    for (Joint& j : scattered.joints) j.axes = Joint{}.axes;
+    scattered.joints[1].position = {5, 1, 2};
+    scattered.joints[2].position = {2, 7, 3};
+    bones = make_bones(scattered);
+    link_loose_joints(scattered, bones, all);
+    for (const Bone& bone : bones) EXPECT_EQ(bone.tail, bone.head);
+}
+
+}  // namespace
+}  // namespace sinew
