@@ -461,8 +461,9 @@ Result<MethodRows> bind_heat(const Task& task, Inside* inside) {
     if (inside) {
         parts = split_parts(mesh, surface);
         inside->parts = &parts;
-        inside->enclosed = &enclosed.emplace(mesh, task.skeleton, task.bones, parts,
-                                             [&](const Point3& p) { return inside->solid(p); });
+        inside->enclosed = &enclosed.emplace(
+            mesh, task.skeleton, task.bones, parts, [&](const Point3& p) { return inside->solid(p); },
+            task.context);
     }
     InfluenceRows rows(task);
     BoneHeat heat(task, surface, tree, inside, rows);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/parallel.h"
 #include "core/vectors.h"
 
 namespace sinew {
@@ -30,57 +31,67 @@ bool in_box(const Box3& box, const Point3& p) {
 
 EnclosedJoints::EnclosedJoints(const MeshView& mesh, const Skeleton& skeleton, const std::vector<Bone>& bones,
                                const std::vector<SurfacePart>& parts,
-                               const std::function<bool(const Point3&)>& solid)
-    : mesh_(mesh), skeleton_(skeleton), parts_(parts), within_(skeleton.joints.size(), kNone), ball_(within_.size(), false) {
+                               const std::function<bool(const Point3&)>& solid, Context* context)
+    : mesh_(mesh), parts_(parts), of_(skeleton.joints.size()) {
     const std::size_t count = skeleton.joints.size();
-    const auto encloses = [&](std::uint32_t part, std::size_t joint) {
-        return holds(part, to_point(skeleton.joints[joint].position), kClosed);
-    };
-    for (std::size_t j = 0; j < count; ++j)
-        for (std::uint32_t part = 0; part < parts.size() && skeleton.joints[j].deform; ++part) {
-            const bool smaller =
-                within_[j] == kNone || parts[part].box.longest() < parts[within_[j]].box.longest();
-            if (smaller && encloses(part, j)) within_[j] = part;
-        }
+    const auto place = [&](std::size_t joint) { return to_point(skeleton.joints[joint].position); };
+    double largest = 0;
+    for (const SurfacePart& part : parts) largest = std::max(largest, part.box.longest());
+    // The smallest part around each joint, of those that are not among the largest themselves.
+    parallel_for(context, count, 1, [&](std::size_t j) {
+        std::uint32_t& within = of_[j].within;
+        double least = std::nextafter(largest / kLarger, INFINITY);
+        if (!skeleton.joints[j].deform || cancelled(context)) return;
+        for (std::uint32_t part = 0; part < parts.size(); ++part)
+            if (parts[part].box.longest() < least && holds(part, place(j), kClosed))
+                within = part, least = parts[part].box.longest();
+    });
     for (const Bone& bone : bones) {
-        std::uint32_t& own = within_[bone.joint];
-        if (own == kNone) continue;
-        ball_[bone.joint] = is_ball(own, to_point(skeleton.joints[bone.joint].position));
-        if (ball_[bone.joint]) continue;
+        Own& own = of_[bone.joint];
+        if (own.within == kNone) continue;
+        own.ball = is_ball(own.within, place(bone.joint));
+        if (own.ball) continue;
         // How much of the bone is inside the character, but not inside the part? In the open a bone moves nothing.
         const Point3 head = to_point(bone.head), way = to_point(bone.tail) - head;
-        const double most = kBeyond * parts[own].box.longest(), step = norm(way) / kSteps;
+        const double most = kBeyond * parts[own.within].box.longest(), step = norm(way) / kSteps;
         double beyond = 0;
         for (int k = 0; k < kSteps; ++k) {
             const Point3 p = head + ((k + 0.5) / kSteps) * way;
-            if (solid(p) && !holds(own, p, kInside)) beyond += step;
+            if (solid(p) && !holds(own.within, p, kInside)) beyond += step;
         }
-        if (beyond > most) own = kNone;
+        if (beyond > most) own.within = kNone;
     }
+    const auto above = [&](std::size_t joint) { return skeleton.joints[joint].parent; };
     // Of a joint whose limb leads out of its part nothing is said.
     for (std::size_t j = 0; j < count; ++j) {
         if (!skeleton.joints[j].deform) continue;
-        for (int up = skeleton.joints[j].parent; up >= 0; up = skeleton.joints[static_cast<std::size_t>(up)].parent) {
-            std::uint32_t& above = within_[static_cast<std::size_t>(up)];
-            if (above != kNone && above != within_[j] && !encloses(above, j)) above = kNone;
+        for (int up = above(j); up >= 0; up = above(static_cast<std::size_t>(up))) {
+            std::uint32_t& within = of_[static_cast<std::size_t>(up)].within;
+            if (within != kNone && within != of_[j].within && !holds(within, place(j), kClosed)) within = kNone;
         }
     }
+    // Which parts the joint is nothing to. Without another joint inside they might have none: the leg of a machine
+    // is made of many pieces. Hair is open, and has the head in its box.
+    parallel_for(context, count, 1, [&](std::size_t j) {
+        Own& own = of_[j];
+        int up = above(j);
+        while (up >= 0 && !skeleton.joints[static_cast<std::size_t>(up)].deform)
+            up = above(static_cast<std::size_t>(up));
+        if (own.within == kNone || up < 0 || cancelled(context)) return;
+        const Point3 joint_above = place(static_cast<std::size_t>(up));
+        own.others.assign(parts.size(), false);
+        for (std::uint32_t part = 0; part < parts.size(); ++part)
+            own.others[part] =
+                parts[part].box.longest() >= kLarger * parts[own.within].box.longest() &&
+                (own.ball ? in_box(parts[part].box, joint_above) : holds(part, joint_above, kInside));
+    });
 }
 
 bool EnclosedJoints::apart(std::uint32_t joint, std::uint32_t part, const Point3& point) const {
-    const std::uint32_t own = within_[joint];
-    if (own == kNone || own == part) return false;
-    if (parts_[part].box.longest() < kLarger * parts_[own].box.longest()) return false;
+    const Own& own = of_[joint];
+    if (own.others.empty() || !own.others[part]) return false;
     // A foot in its shoe goes with it, and no face with an eye, though it may run through the eyeball.
-    if (!ball_[joint] && holds(own, point, kInside)) return false;
-    // Without another joint inside it might have none: the leg of a machine is made of many pieces.
-    int above = skeleton_.joints[joint].parent;
-    while (above >= 0 && !skeleton_.joints[static_cast<std::size_t>(above)].deform)
-        above = skeleton_.joints[static_cast<std::size_t>(above)].parent;
-    if (above < 0) return false;
-    // Hair is open, and has the head in its box.
-    const Point3 p = to_point(skeleton_.joints[static_cast<std::size_t>(above)].position);
-    return ball_[joint] ? in_box(parts_[part].box, p) : holds(part, p, kInside);
+    return own.ball || !holds(own.within, point, kInside);
 }
 
 bool EnclosedJoints::is_ball(std::uint32_t part, const Point3& centre) const {

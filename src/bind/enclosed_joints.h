@@ -8,30 +8,34 @@
 
 namespace sinew {
 
-/// A joint that lies, with all joints below it that deform, in a closed part is there to move that part and, unless it
-/// is a ball, what is in it. Surfaces of larger parts around it have joints of their own: a face does not follow the
-/// eye, however near it is.
+/// A joint that lies, with all joints below it that deform, in a closed part is there to move that part and, unless
+/// it is a ball, what is in it. Surfaces of larger parts around it have joints of their own: a face does not follow
+/// the eye, however near it is.
 class EnclosedJoints {
 public:
-    /// Keeps references to mesh, skeleton and parts. `solid`: whether a place is inside the character: a bone that leads on
-    /// through it moves more than its part. O(joints x parts), and winding numbers where a joint is in the box of a
-    /// part.
+    /// Keeps references to mesh and parts. `solid`: whether a place is inside the character: a bone that leads on
+    /// through it moves more than its part. O(joints x (parts + depth)), and winding numbers where a joint is in
+    /// the box of a part; in parallel. Of a cancelled context nothing is to be asked.
     EnclosedJoints(const MeshView& mesh, const Skeleton& skeleton, const std::vector<Bone>& bones,
-                   const std::vector<SurfacePart>& parts, const std::function<bool(const Point3&)>& solid);
+                   const std::vector<SurfacePart>& parts, const std::function<bool(const Point3&)>& solid,
+                   Context* context = nullptr);
 
     /// Whether the joint is nothing to a point on a part: the part is much larger than the joint's, has the joint
-    /// above inside, and the point is not in the joint's part or that is a ball. O(triangles of both).
+    /// above inside, and the point is not in the joint's part or that is a ball. O(triangles of the joint's part).
     bool apart(std::uint32_t joint, std::uint32_t part, const Point3& point) const;
 
 private:
+    struct Own {
+        std::uint32_t within = MeshSurface::none;  // the smallest part that encloses the joint
+        bool ball = false;                         // which is a ball around it
+        std::vector<bool> others;                  // per part: the joint is nothing to it; empty = to none
+    };
     bool holds(std::uint32_t part, const Point3& point, double least) const;
     bool is_ball(std::uint32_t part, const Point3& centre) const;
 
     const MeshView& mesh_;
-    const Skeleton& skeleton_;
     const std::vector<SurfacePart>& parts_;
-    std::vector<std::uint32_t> within_;  // per joint: the smallest part that encloses it, or none
-    std::vector<bool> ball_;             // per joint: that part is a ball around it
+    std::vector<Own> of_;  // per joint
 };
 
 }  // namespace sinew

@@ -31,8 +31,7 @@ struct Face {
         test::append(c, head.positions, head.triangles, 0);
         first_of_eye = c.positions.size();
         test::Shape ball = test::sphere({0, 0, 0}, 0.2, 3);
-        for (Vec3& p : ball.positions)
-            p = {p.x * stretch.x, 0.2f + p.y * stretch.y, 0.9f + p.z * stretch.z};
+        for (Vec3& p : ball.positions) p = {p.x * stretch.x, 0.2f + p.y * stretch.y, 0.9f + p.z * stretch.z};
         test::append(c, ball.positions, ball.triangles, 1);
     }
     bool apart(std::uint32_t joint, bool from_eye, const Point3& p, bool solid = true) const {
@@ -48,9 +47,9 @@ struct Face {
 TEST(EnclosedJoints, AnEyeIsNothingToTheFace) {
     const Face face;
     EXPECT_TRUE(face.apart(1, false, {0, 0.5, 0.86}));
-    EXPECT_FALSE(face.apart(1, true, {0, 0.4, 0.9}));    // its own part
+    EXPECT_FALSE(face.apart(1, true, {0, 0.4, 0.9}));   // its own part
     EXPECT_TRUE(face.apart(1, false, {0, 0.2, 0.98}));  // also where it runs through the eyeball
-    EXPECT_FALSE(face.apart(0, true, {0, 0.4, 0.9}));    // the head holds the neck, but is no smaller than itself
+    EXPECT_FALSE(face.apart(0, true, {0, 0.4, 0.9}));   // the head holds the neck, but is no smaller than itself
 }
 
 TEST(EnclosedJoints, AFootGoesWithItsShoe) {
