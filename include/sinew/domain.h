@@ -81,16 +81,12 @@ class BitGrid {
 public:
     BitGrid() = default;
     explicit BitGrid(int resolution) : BitGrid(resolution, resolution) {}
-    BitGrid(int resolution, int layers)
-        : r_(resolution),
-          layers_(layers),
-          wpr_((resolution + 63) / 64),
-          words_(static_cast<std::size_t>(layers) * resolution * wpr_) {}
+    BitGrid(int resolution, int layers);
     int resolution() const { return r_; }
     int layers() const { return layers_; }  ///< along z
     bool get(int x, int y, int z) const { return words_[index(x, y, z)] >> (x & 63) & 1; }
     void set(int x, int y, int z) { words_[index(x, y, z)] |= std::uint64_t{1} << (x & 63); }
-    std::size_t count() const;
+    std::size_t count(Context* context = nullptr) const;
     int words_per_row() const { return wpr_; }
     std::span<std::uint64_t> words() { return words_; }
     std::span<const std::uint64_t> words() const { return words_; }

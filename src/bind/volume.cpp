@@ -12,8 +12,8 @@ Result<Domain> build_volume(const Task& task, DomainKind kind, Links links) {
     Result<VoxelGrid> grid =
         task.clock.run("voxelize", [&] { return voxelize(task.mesh, task.topology, voxels, task.context); });
     if (!grid) return grid.error();
-    report.boundary_voxels = grid->boundary.count();
-    report.interior_voxels = grid->interior.count();
+    report.boundary_voxels = grid->boundary.count(task.context);
+    report.interior_voxels = grid->interior.count(task.context);
     const auto r = static_cast<std::size_t>(voxels.resolution);
     report.exterior_voxels = r * r * r - report.boundary_voxels - report.interior_voxels;
     report.ambiguous_voxels = grid->ambiguous;

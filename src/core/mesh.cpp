@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/geometry.h"
 
@@ -45,19 +44,16 @@ Status check_mesh(const MeshView& mesh) {
                          "vertex " + std::to_string(v) +
                              " has a coordinate beyond 1e18, where squares of distances no longer "
                              "fit a float: check its scale"};
-    constexpr float inf = std::numeric_limits<float>::infinity();
-    Vec3 low{inf, inf, inf}, high{-inf, -inf, -inf};
+    bool one_point = true;
     for (std::size_t t = 0; t < mesh.triangles.size(); ++t)
         for (const std::uint32_t v : mesh.triangles[t]) {
             if (v >= vertices)
                 return Error{ErrorCode::input, "triangle " + std::to_string(t) + " names vertex " +
                                                    std::to_string(v) + ", but there are only " +
                                                    std::to_string(vertices)};
-            const Vec3& p = mesh.positions[v];
-            low = {std::min(low.x, p.x), std::min(low.y, p.y), std::min(low.z, p.z)};
-            high = {std::max(high.x, p.x), std::max(high.y, p.y), std::max(high.z, p.z)};
+            one_point = one_point && mesh.positions[v] == mesh.positions[mesh.triangles[0][0]];
         }
-    if (low == high)
+    if (one_point)
         return Error{ErrorCode::input,
                      "every triangle lies in one single point: the mesh has no size, check its scale"};
     return Done{};

@@ -6,7 +6,9 @@
 // mesh and the crossing above it leaves the mesh.
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <span>
 
 #include "core/parallel.h"
 #include "domain/lattice.h"
@@ -40,10 +42,15 @@ struct Centres {
     double along(int a) const { return std::max(0, high[a] - low[a] + 1); }
 };
 
-// All crossings of columns along axis w, in rows first_row to last_row of them, with one triangle. Columns are
-// sampled at voxel centres; a centre exactly on an edge belongs to the triangle for which the edge is a top or left
-// one, so a shared edge counts once.
-void cross_triangle(std::vector<Crossing>& out, const LatticePoint* p, const Centres& box, int w, int first_row,
+// Rows of columns whose crossings are put in order together: where they toggle voxels along x, as bits of words,
+// another pile touches no word of theirs.
+constexpr int kPileRows = 64;
+int piles_of(int r) { return (r + kPileRows - 1) / kPileRows; }
+
+// All crossings of columns along axis w, in rows first_row to last_row of them, with one triangle, by piles of
+// rows. Columns are sampled at voxel centres; a centre exactly on an edge belongs to the triangle for which the
+// edge is a top or left one, so a shared edge counts once.
+void cross_triangle(std::vector<Crossing>* out, const LatticePoint* p, const Centres& box, int w, int first_row,
                     int last_row, int r) {
     const int u = (w + 1) % 3, v = (w + 2) % 3;
     first_row = std::max(first_row, box.low[v]);
@@ -87,8 +94,10 @@ void cross_triangle(std::vector<Crossing>& out, const LatticePoint* p, const Cen
                                   static_cast<double>(s[0]) * t[2]->c[w]) *
                                  inverse;
             const double clamped = std::clamp(depth, static_cast<double>(w_least), static_cast<double>(w_most));
-            out.push_back(make_crossing(static_cast<std::uint32_t>(j * r + i), std::llround(clamped * kDepthUnits),
-                                        entering));
+            // Not negative: rounds as llround does.
+            out[j / kPileRows].push_back(make_crossing(static_cast<std::uint32_t>(j * r + i),
+                                                       static_cast<std::int64_t>(clamped * kDepthUnits + 0.5),
+                                                       entering));
         }
     }
 }
@@ -119,30 +128,52 @@ void toggle_spans(BitGrid& grid, const std::vector<Crossing>& crossings, int w) 
     }
 }
 
+// The crossings of a pile of rows in order: dealt out by column, where few meet.
+std::vector<Crossing> in_order(std::span<const std::vector<Crossing>* const> lists, int pile, int r) {
+    const auto base = static_cast<std::uint32_t>(pile * kPileRows * r);
+    std::vector<std::uint32_t> next(static_cast<std::size_t>(kPileRows * r) + 2, 0);  // two ahead
+    for (const auto* list : lists)
+        for (const Crossing c : *list) ++next[column_of(c) - base + 2];
+    for (std::size_t k = 2; k < next.size(); ++k) next[k] += next[k - 1];
+    std::vector<Crossing> out(next.back());
+    for (const auto* list : lists)
+        for (const Crossing c : *list) out[next[column_of(c) - base + 1]++] = c;
+    for (std::size_t k = 0; k + 1 < next.size(); ++k)
+        if (next[k + 1] - next[k] > 1) std::sort(out.data() + next[k], out.data() + next[k + 1]);
+    return out;
+}
+
 // Running exclusive-or along axis w turns the ends of spans into spans, 64 columns at a time.
-void fill_spans(BitGrid& grid, int w) {
-    const int r = grid.resolution(), n = grid.words_per_row();
+void fill_spans(BitGrid& grid, int w, Context* context) {
+    const auto r = static_cast<std::size_t>(grid.resolution()), n = static_cast<std::size_t>(grid.words_per_row());
+    const std::size_t plane = r * n;
     const auto words = grid.words();
-    if (w == 0) {
-        for (std::size_t row = 0; row < words.size(); row += static_cast<std::size_t>(n)) {
-            std::uint64_t carry = 0;
-            for (int k = 0; k < n; ++k) {
-                std::uint64_t x = words[row + k];
-                for (int shift = 1; shift < 64; shift *= 2) x ^= x << shift;
-                x ^= carry;
-                carry = x >> 63 ? ~std::uint64_t{0} : 0;
-                words[row + k] = x;
-            }
-        }
+    if (w == 2) {
+        constexpr std::size_t strip = 512;
+        parallel_chunks(context, plane, strip, [&](std::size_t, std::size_t begin, std::size_t end) {
+            for (std::size_t z = 1; z < r; ++z)
+                for (std::size_t k = z * plane + begin; k < z * plane + end; ++k) words[k] ^= words[k - plane];
+        });
         return;
     }
-    const std::size_t plane = static_cast<std::size_t>(r) * n;
-    if (w == 1) {
-        for (int z = 0; z < r; ++z)
-            for (std::size_t k = n; k < plane; ++k) words[z * plane + k] ^= words[z * plane + k - n];
-    } else {
-        for (std::size_t k = plane; k < words.size(); ++k) words[k] ^= words[k - plane];
-    }
+    parallel_for(context, r, 4, [&](std::size_t z) {
+        if (w == 1) {
+            for (std::size_t k = z * plane + n; k < (z + 1) * plane; ++k) words[k] ^= words[k - n];
+            return;
+        }
+        for (std::size_t row = z * plane; row < (z + 1) * plane; row += n) {
+            std::uint64_t carry = 0;
+            for (std::size_t k = 0; k < n; ++k) {
+                std::uint64_t x = words[row + k];
+                if (x | carry) {
+                    for (int shift = 1; shift < 64; shift *= 2) x ^= x << shift;
+                    x ^= carry;
+                    carry = x >> 63 ? ~std::uint64_t{0} : 0;
+                    words[row + k] = x;
+                }
+            }
+        }
+    });
 }
 
 }  // namespace
@@ -151,49 +182,61 @@ Result<PairVotes> vote_by_columns(const Lattice& lattice, Context* context) {
     const int r = lattice.resolution;
     constexpr std::size_t kGrain = 16384;
     const std::size_t n = lattice.triangles.size();
+    const auto piles = static_cast<std::size_t>(piles_of(r));
     // Crossings are gathered in bands of rows, so that a heap of large overlapping triangles takes time and not
-    // memory. Counted by boxes, which hold at least twice as many columns as large triangles cross.
-    constexpr double kBoxedAtOnce = 8e6;
-    std::vector<std::array<double, 3>> counts((n + kGrain - 1) / kGrain);
-    parallel_chunks(context, n, kGrain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
-        double count[3] = {0, 0, 0};
-        for (std::size_t t = begin; t < end; ++t) {
-            const Centres box(lattice.outward(t).data(), r);
-            for (int w = 0; w < 3; ++w) count[w] += box.along((w + 1) % 3) * box.along((w + 2) % 3);
-        }
-        std::copy_n(count, 3, counts[chunk].begin());
-    });
-    double most = 0;
-    for (std::size_t w = 0; w < 3; ++w) {
-        double count = 0;
-        for (const auto& of_chunk : counts) count += of_chunk[w];
-        most = std::max(most, count);
-    }
-    const int bands = std::min(r, 1 + static_cast<int>(most / kBoxedAtOnce));
-
-    PairVotes inside = {BitGrid(r), BitGrid(r), BitGrid(r)};
-    std::vector<std::array<std::vector<Crossing>, 3>> gathered(counts.size());
-    for (int band = 0; band < bands; ++band) {
+    // memory. Counted by boxes, which hold at least twice as many columns as large triangles cross. Nearly always
+    // one band will do, which is found on the way.
+    constexpr double kBoxedAtOnce = 2.4e7;
+    int bands = 1;
+    std::vector<double> counts((n + kGrain - 1) / kGrain);
+    std::atomic<double> counted{0};
+    std::vector<std::vector<std::vector<Crossing>>> gathered(counts.size());  // per chunk, by axis and pile
+    const auto gather = [&](int band) {
         parallel_chunks(context, n, kGrain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+            gathered[chunk].resize(3 * piles);
             for (auto& crossings : gathered[chunk]) crossings.clear();
+            double& count = counts[chunk];
+            double told = count = 0;
             for (std::size_t t = begin; t < end && !cancelled(context); ++t) {
+                lattice.soon(t);
                 const auto p = lattice.outward(t);
                 const Centres box(p.data(), r);
+                for (int w = 0; w < 3; ++w) count += box.along((w + 1) % 3) * box.along((w + 2) % 3);
+                if (bands == 1 && count - told > 4096) {
+                    counted.fetch_add(count - told, std::memory_order_relaxed);
+                    told = count;
+                }
+                // Too much for one band: from here on it only counts.
+                if (bands == 1 && counted.load(std::memory_order_relaxed) > kBoxedAtOnce) continue;
                 for (int w = 0; w < 3; ++w)
-                    cross_triangle(gathered[chunk][static_cast<std::size_t>(w)], p.data(), box, w, r * band / bands,
-                                   r * (band + 1) / bands - 1, r);
+                    cross_triangle(gathered[chunk].data() + static_cast<std::size_t>(w) * piles, p.data(), box, w,
+                                   r * band / bands, r * (band + 1) / bands - 1, r);
             }
         });
+    };
+    gather(0);
+    if (counted.load() > kBoxedAtOnce) {
+        double count = 0;
+        for (const double of_chunk : counts) count += of_chunk;
+        bands = std::min(r, 2 + static_cast<int>(count / kBoxedAtOnce));
+    }
+
+    PairVotes inside = {BitGrid(r), BitGrid(r), BitGrid(r)};
+    for (int band = 0; band < bands; ++band) {
+        if (bands > 1) gather(band);
         if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while voxelizing"};
-        parallel_for(context, 3, 1, [&](std::size_t axis) {
-            std::vector<Crossing> crossings;
+        parallel_for(context, 3 * piles, 1, [&](std::size_t which) {
+            std::vector<const std::vector<Crossing>*> lists;
             for (const auto& of_chunk : gathered)
-                crossings.insert(crossings.end(), of_chunk[axis].begin(), of_chunk[axis].end());
-            std::sort(crossings.begin(), crossings.end());
-            toggle_spans(inside[axis], crossings, static_cast<int>(axis));
-            if (band + 1 == bands) fill_spans(inside[axis], static_cast<int>(axis));
+                if (!of_chunk[which].empty()) lists.push_back(&of_chunk[which]);
+            const std::size_t axis = which / piles;
+            if (!lists.empty())
+                toggle_spans(inside[axis], in_order(lists, static_cast<int>(which % piles), r),
+                             static_cast<int>(axis));
         });
     }
+    gathered = {};
+    for (int axis = 0; axis < 3; ++axis) fill_spans(inside[static_cast<std::size_t>(axis)], axis, context);
     return inside;
 }
 

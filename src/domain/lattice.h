@@ -39,6 +39,12 @@ struct Lattice {
         const bool turn = turned && (*turned)[t];
         return {points[i[0]], points[i[turn ? 2 : 1]], points[i[turn ? 1 : 2]]};
     }
+    /// Asks for the memory of a triangle some steps after t: the corners of a large mesh lie anywhere.
+    void soon(std::size_t t) const {
+        constexpr std::size_t ahead = 16;
+        if (t + ahead < triangles.size())
+            for (const std::uint32_t v : triangles[t + ahead]) __builtin_prefetch(&points[v]);
+    }
 };
 
 /// Snaps a mesh. `turned` may be null and must live as long as the lattice; so must the mesh.

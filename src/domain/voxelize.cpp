@@ -10,24 +10,43 @@
 #include <bit>
 #include <cmath>
 
+#include "core/large_pages.h"
 #include "core/parallel.h"
 #include "domain/lattice.h"
 
 namespace sinew {
 namespace {
 
-GridTransform fit(const MeshView& mesh, int resolution, int layers) {
-    float least[3] = {INFINITY, INFINITY, INFINITY}, most[3] = {-INFINITY, -INFINITY, -INFINITY};
-    for (const Triangle& t : mesh.triangles) {
-        for (const std::uint32_t i : t) {
-            const Vec3& p = mesh.positions[i];
-            const float c[3] = {p.x, p.y, p.z};
-            for (int a = 0; a < 3; ++a) {
-                least[a] = std::min(least[a], c[a]);
-                most[a] = std::max(most[a], c[a]);
-            }
+// The box of the vertices that are marked.
+GridTransform fit(const MeshView& mesh, std::span<const std::uint8_t> marked, int resolution, int layers,
+                  Context* context) {
+    struct Box {
+        float least[3] = {INFINITY, INFINITY, INFINITY}, most[3] = {-INFINITY, -INFINITY, -INFINITY};
+    };
+    constexpr std::size_t grain = 65536;
+    std::vector<Box> boxes((mesh.positions.size() + grain - 1) / grain);
+    parallel_chunks(context, mesh.positions.size(), grain,
+                    [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+                        Box box;
+                        for (std::size_t v = begin; v < end; ++v) {
+                            if (!marked[v]) continue;
+                            const Vec3& p = mesh.positions[v];
+                            const float c[3] = {p.x, p.y, p.z};
+                            for (int a = 0; a < 3; ++a) {
+                                box.least[a] = std::min(box.least[a], c[a]);
+                                box.most[a] = std::max(box.most[a], c[a]);
+                            }
+                        }
+                        boxes[chunk] = box;
+                    });
+    Box all;
+    for (const Box& box : boxes)
+        for (int a = 0; a < 3; ++a) {
+            all.least[a] = std::min(all.least[a], box.least[a]);
+            all.most[a] = std::max(all.most[a], box.most[a]);
         }
-    }
+    const auto& least = all.least;
+    const auto& most = all.most;
     const double low[3] = {least[0], least[1], least[2]}, high[3] = {most[0], most[1], most[2]};
     GridTransform g;
     g.resolution = resolution;
@@ -117,6 +136,20 @@ void mark_boundary(BitGrid& grid, const LatticePoint* p) {
         return;
     }
 
+    if (wide_axes == 2) {  // a layer of voxels, in which the triangle lies whole: its shadow decides
+        const int w = low[0] == high[0] ? 0 : low[1] == high[1] ? 1 : 2, u = (w + 1) % 3, v = (w + 2) % 3;
+        const std::int64_t area = std::int64_t{p[1].c[u] - p[0].c[u]} * (p[2].c[v] - p[0].c[v]) -
+                                  std::int64_t{p[1].c[v] - p[0].c[v]} * (p[2].c[u] - p[0].c[u]);
+        const Shadow uv(p, u, v, area);
+        int q[3];
+        q[w] = low[w];
+        for (q[v] = low[v]; q[v] <= high[v]; ++q[v])
+            for (q[u] = low[u]; q[u] <= high[u]; ++q[u])
+                if (uv.touches(std::int64_t{q[u]} * kVoxel, std::int64_t{q[v]} * kVoxel))
+                    set_shared(grid, q[0], q[1], q[2]);
+        return;
+    }
+
     std::int64_t e1[3], e2[3], n[3];
     for (int a = 0; a < 3; ++a) {
         e1[a] = p[1].c[a] - p[0].c[a];
@@ -189,9 +222,23 @@ Lattice make_lattice(const GridTransform& g, const MeshView& mesh, const std::ve
     return lattice;
 }
 
-std::size_t BitGrid::count() const {
+BitGrid::BitGrid(int resolution, int layers) : r_(resolution), layers_(layers), wpr_((resolution + 63) / 64) {
+    const std::size_t words = static_cast<std::size_t>(layers) * resolution * wpr_;
+    reserve_large(words_, words);
+    words_.resize(words);
+}
+
+std::size_t BitGrid::count(Context* context) const {
+    constexpr std::size_t grain = 65536;
+    std::vector<std::size_t> counts((words_.size() + grain - 1) / grain, 0);
+    parallel_chunks(context, words_.size(), grain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+        std::size_t n = 0;
+        for (std::size_t k = begin; k < end; ++k)
+            if (words_[k]) n += static_cast<std::size_t>(std::popcount(words_[k]));
+        counts[chunk] = n;
+    });
     std::size_t n = 0;
-    for (const std::uint64_t word : words_) n += static_cast<std::size_t>(std::popcount(word));
+    for (const std::size_t count : counts) n += count;
     return n;
 }
 
@@ -203,7 +250,10 @@ Result<VoxelGrid> pixel_grid(const MeshView& flat, int resolution, Context* cont
     for (Vec3& p : positions) p.z = 0;
     const MeshView mesh{positions, flat.triangles, {}};
     VoxelGrid grid;
-    grid.transform = fit(mesh, resolution, 1);
+    std::vector<std::uint8_t> at_triangle(positions.size(), 0);
+    for (const Triangle& t : mesh.triangles)
+        for (const std::uint32_t v : t) at_triangle[v] = 1;
+    grid.transform = fit(mesh, at_triangle, resolution, 1, context);
     if (!(grid.transform.unit > 0))
         return Error{ErrorCode::input, "all triangles lie in one point: the mesh has no extent"};
     grid.boundary = grid.interior = BitGrid(resolution, 1);
@@ -250,7 +300,7 @@ Result<VoxelGrid> voxelize(const MeshView& mesh, const MeshTopology& topology, c
     if (Status ok = check(options); !ok) return ok.error();
     const int r = options.resolution;
     VoxelGrid grid;
-    grid.transform = fit(mesh, r, r);
+    grid.transform = fit(mesh, topology.at_triangle, r, r, context);
     if (!(grid.transform.unit > 0)) {
         return Error{ErrorCode::input, "all triangles lie in one point: the mesh has no extent"};
     }
@@ -258,8 +308,10 @@ Result<VoxelGrid> voxelize(const MeshView& mesh, const MeshTopology& topology, c
 
     const Lattice lattice =
         make_lattice(grid.transform, mesh, options.repair_facing ? &topology.turned : nullptr, context);
-    parallel_for(context, mesh.triangles.size(), 4096,
-                 [&](std::size_t t) { mark_boundary(grid.boundary, lattice.outward(t).data()); });
+    parallel_for(context, mesh.triangles.size(), 4096, [&](std::size_t t) {
+        lattice.soon(t);
+        mark_boundary(grid.boundary, lattice.outward(t).data());
+    });
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while voxelizing"};
 
     Result<PairVotes> votes = options.voxelizer == Voxelizer::hardware ? vote_by_slices(lattice, context)
@@ -270,15 +322,15 @@ Result<VoxelGrid> voxelize(const MeshView& mesh, const MeshTopology& topology, c
     // Votes, 64 voxels at a time; interior takes the place of the first axis, ambiguous of the second.
     const auto a = inside[0].words(), b = inside[1].words(), c = inside[2].words();
     const auto edge = grid.boundary.words();
-    for (std::size_t k = 0; k < a.size(); ++k) {
+    parallel_for(context, a.size(), 65536, [&](std::size_t k) {
         const std::uint64_t two = (a[k] & b[k]) | (a[k] & c[k]) | (b[k] & c[k]);
         const std::uint64_t one = (a[k] | b[k] | c[k]) & ~two;
         a[k] = two & ~edge[k];
         b[k] = one & ~edge[k];
-    }
+    });
     grid.interior = std::move(inside[0]);
     const BitGrid& ambiguous = inside[1];
-    grid.ambiguous = ambiguous.count();
+    grid.ambiguous = ambiguous.count(context);
     if (options.keep_ambiguous) grid.ambiguous_voxels = ambiguous;
     if (grid.ambiguous == 0 || !options.winding_numbers) return grid;
 
