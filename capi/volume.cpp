@@ -11,9 +11,15 @@ namespace {
 
 /// The domain of a bind under these options.
 Result<Domain> volume_of(const io::Scene& scene, const BindOptions& options, Context* context) {
-    if (Status ok = check(options.voxels); !ok) return ok.error();
     const MeshView mesh = scene.mesh();
-    const Result<VoxelGrid> grid = voxelize(mesh, analyse_mesh(mesh), options.voxels, context);
+    VoxelizeOptions voxels = options.voxels;
+    if (voxels.resolution == 0) {
+        const Result<ResolutionChoice> choice = choose_resolution(mesh, scene.skeleton, options, context);
+        if (!choice) return choice.error();
+        voxels.resolution = choice->resolution;
+    }
+    if (Status ok = check(voxels); !ok) return ok.error();
+    const Result<VoxelGrid> grid = voxelize(mesh, analyse_mesh(mesh, context), voxels, context);
     if (!grid) return grid.error();
     std::vector<Bone> bones = make_bones(scene.skeleton);
     extend_leaf_bones(bones, scene.skeleton, *grid);

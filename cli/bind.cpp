@@ -50,6 +50,8 @@ void print_summary(const nlohmann::ordered_json& r) {
         defects += fmt::format("{}{} {}", defects.empty() ? "" : ", ", value.get<std::size_t>(), words);
     }
     if (!defects.empty()) fmt::print("  mesh      {}\n", defects);
+    if (const auto why = r["options"]["resolution_reason"].get<std::string>(); !why.empty())
+        fmt::print("  voxels    {}: {}\n", r["options"]["resolution"].get<int>(), why);
     for (const auto& edit : r["edits"]) fmt::print("  {}\n", edit.get<std::string>());
     for (const auto& note : r["notes"]) fmt::print("  note      {}\n", note.get<std::string>());
     for (const auto& warning : r["warnings"]) fmt::print("  warning   {}\n", warning.get<std::string>());

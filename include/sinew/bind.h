@@ -56,7 +56,7 @@ enum class RingPlacement {
 /// law or distance does not suit all.
 struct BindOptions {
     Method method = Method::surface_heat;
-    VoxelizeOptions voxels;
+    VoxelizeOptions voxels;  ///< resolution 0: choose_resolution; not for pixel_geodesic
     DomainKind domain = DomainKind::sparse;
     /// pixel_geodesic: where a path may go: 8 ways (√2 on the diagonal), or breadth-first in 4, as its author did.
     Neighbours neighbours = Neighbours::all;
@@ -154,6 +154,7 @@ struct BindReport {
     std::size_t leaves = 0, links = 0, components = 0, bridged_components = 0;
     std::vector<std::uint32_t> snapped_joints;  ///< joints outside the volume
     std::array<std::size_t, 6> coverage{};      ///< vertices by Coverage
+    std::string resolution_reason;              ///< of choose_resolution; empty where the resolution was given
     Reuse reused = Reuse::none;
     float farthest_outside = 0;      ///< of the vertices outside, from the nearest voxel; scene units
     std::vector<StageTime> seconds;  ///< in order
@@ -175,7 +176,7 @@ struct KeptVolume;  ///< what is measured at the leaves of the volume
 class Binding {
 public:
     const BindReport& report() const { return report_; }
-    /// As given to bind.
+    /// As given to bind, with the resolution that was chosen.
     const BindOptions& options() const { return options_; }
     /// Joints as they were bound: names, places, which of them deform, skins. Tails and axes are not kept in bytes.
     const Skeleton& skeleton() const { return skeleton_; }
@@ -288,7 +289,23 @@ struct Transfer {
 Result<Transfer> transfer(const MeshView& source, const SkinWeights& weights, const MeshView& target,
                           const TransferOptions& options = {}, Context* context = nullptr);
 
-/// Bytes that bind would need at most, by the formula in docs/methods/geodesic-voxel.md.
-std::size_t estimate_memory(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options);
+/// Bytes that bind would need at most beside the mesh, by the formulas in docs/memory.md. The threads are those of
+/// the context. O(V + T).
+std::size_t estimate_memory(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options,
+                            const Context* context = nullptr);
+
+/// A resolution and why.
+struct ResolutionChoice {
+    int resolution = 0;  ///< 64..512
+    std::string reason;  ///< lengths in scene units
+};
+
+/// The resolution that BindOptions::voxels.resolution 0 stands for (docs/methods/resolution.md): the coarsest, from
+/// 64 to 512, at which two voxels fit across the thinnest limb and into the narrowest gap between limbs, and at
+/// most what Context::memory_limit allows. Limbs and gaps are read from the mesh around the bones of joints that
+/// deform; of ten limbs or gaps one may be smaller; 256 without any. Not for pixel_geodesic. O(V + T), and 30,000
+/// triangles × bones at most.
+Result<ResolutionChoice> choose_resolution(const MeshView& mesh, const Skeleton& skeleton,
+                                           const BindOptions& options, Context* context = nullptr);
 
 }  // namespace sinew

@@ -161,6 +161,11 @@ double BindReport::covered() const {
 
 Status check(const BindOptions& options) {
     VoxelizeOptions voxels = options.voxels;
+    if (voxels.resolution == 0) {
+        if (options.method == Method::pixel_geodesic)
+            return Error{ErrorCode::usage, "pixel-geodesic has no automatic resolution: give one, or a picture"};
+        voxels.resolution = 256;  // what is chosen is in range
+    }
     if (options.method == Method::pixel_geodesic && voxels.resolution <= most_pixels)
         while (voxels.resolution > 1024) voxels.resolution /= 2;  // one layer may be finer
     if (Status ok = check(voxels); !ok) return ok;
@@ -201,82 +206,6 @@ Status check(const BindOptions& options) {
                                            " does not measure distances: its only falloff law is power "
                                            "(geodesic-voxel measures them)"};
     return Done{};
-}
-
-std::size_t estimate_memory(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options) {
-    const Box3 box = box_of(mesh);
-    double area = 0;
-    for (const Triangle& t : mesh.triangles) {
-        const Point3 a = to_point(mesh.positions[t[0]]), b = to_point(mesh.positions[t[1]]),
-                     c = to_point(mesh.positions[t[2]]);
-        Point3 n;
-        for (int k = 0; k < 3; ++k) {
-            const int i = (k + 1) % 3, j = (k + 2) % 3;
-            n[k] = (b[i] - a[i]) * (c[j] - a[j]) - (b[j] - a[j]) * (c[i] - a[i]);
-        }
-        area += 0.5 * std::hypot(n[0], n[1], n[2]);
-    }
-    const bool heat = options.method == Method::voxel_heat;
-    const bool energy = options.method == Method::bounded_biharmonic;
-    const bool both = options.method == Method::surface_heat;  // volume and surface
-    const bool voxels = heat || energy || both || options.method == Method::geodesic_voxel;
-    const bool pixels = options.method == Method::pixel_geodesic;
-    const double r = voxels ? options.voxels.resolution : 0;
-    const double unit = box.longest();
-    const double voxel = unit / (r - 2.5);
-    const double cells = r * r * r;
-    // Cells around the surfaces of shapes, as many as around the mesh's, but none outside.
-    double shapes = 0;
-    for (const Bone& bone : make_bones(skeleton)) {
-        const double a = bone.radius,
-                     length = segment_distance(to_point(bone.head), to_point(bone.tail), {}).length;
-        shapes += 2 * std::numbers::pi * a * (length + 2 * a);
-        if (bone.box)
-            shapes +=
-                8.0 * (double{bone.box->half.x} * bone.box->half.y + double{bone.box->half.y} * bone.box->half.z +
-                       double{bone.box->half.z} * bone.box->half.x);
-    }
-    // A surface touches about 2.2 voxels per voxel face of its area; as many again are their undivided siblings.
-    const double volume_share =
-        options.domain == DomainKind::uniform ? cells : 4.4 * (area + shapes) / (voxel * voxel);
-    double leaves = std::min(cells, volume_share);
-    if (pixels) {
-        // Every pixel of the mask is a leaf, and of a mesh at most those of its box.
-        const double pixel = unit / (options.voxels.resolution - 2.5);
-        const Point3 side = box.sides();
-        const double thinnest = std::min({side[0], side[1], side[2]});
-        leaves = options.mask
-                     ? static_cast<double>(std::count_if(options.mask->inside.begin(), options.mask->inside.end(),
-                                                         [](std::uint8_t in) { return in != 0; }))
-                     : (unit / pixel + 2) * ((side[0] + side[1] + side[2] - unit - thinnest) / pixel + 2);
-    }
-    const bool all = options.finish.max_influences == all_influences;
-    const double kept = static_cast<double>(all ? skeleton.joints.size() : kept_joints(options.finish));
-    const double threads = thread_count(nullptr);
-    const auto sets = static_cast<double>(std::max<std::size_t>(skeleton.skins.size(), 1));
-    const double every = static_cast<double>(skeleton.joints.size());
-    const double fields = options.keep_volume ? sets * (all || heat || energy ? 4 * every : 8 * kept) : 0;
-    // Heat: conductances and their coarser levels; per thread eight fields and what solves for them.
-    // Energy: the same, links of its own, fields in double, and a third more for coarser resolutions.
-    const double per_leaf = fields + (heat     ? 480 + 230 * threads
-                                      : energy ? 900 + 560 * threads
-                                               : 350 + 16 * (all ? 2.0 * threads : kept));
-    const auto vertices = static_cast<double>(mesh.positions.size());
-    // Pictures, buffers, and about 100 MB of driver and shader compiler.
-    const double slicing = options.voxels.voxelizer == Voxelizer::hardware
-                               ? 112 * r * r + 80 * static_cast<double>(mesh.triangles.size()) + 1e8
-                               : 0;
-    // The graph, its tree of boxes, and a run of each thread; or the matrix.
-    double graph = 0;
-    if (options.method == Method::mesh_geodesic) {
-        graph = vertices * (120 + 40.0 * thread_count(nullptr));
-        const double nodes = std::min(vertices, static_cast<double>(all_pairs_limit));
-        if (options.all_pairs) graph += 4 * nodes * nodes;
-    }
-    const double surface = both || options.method == Method::bone_heat ? bone_heat_memory(mesh) : 0;
-    return static_cast<std::size_t>(slicing + graph + surface + cells * 5 / 8 + leaves * per_leaf +
-                                    vertices * (40 + (heat || energy ? 104 : 0) + (both ? 32 : 24) * kept) +
-                                    static_cast<double>(mesh.triangles.size()) * 120);
 }
 
 PlannedMesh plan_mesh(const MeshView& mesh, const Skeleton& skeleton, StageClock& clock, BindReport& report) {
@@ -348,38 +277,27 @@ void Binding::take_rows(const RowPlan& plan, MethodRows rows) {
     coverage_ = std::move(rows.coverage);
 }
 
-Result<Binding> bind(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options, Context* context) {
-    if (Status ok = check(options); !ok) return ok.error();
+Result<Binding> bind(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& given, Context* context) {
+    if (Status ok = check(given); !ok) return ok.error();
     if (Status ok = check_mesh(mesh); !ok) return ok.error();
     if (Status ok = check_skeleton(skeleton); !ok) return ok.error();
-    if (context && context->memory_limit) {
-        const std::size_t need = estimate_memory(mesh, skeleton, options);
-        if (need > context->memory_limit) {
-            BindOptions smaller = options;
-            while (smaller.voxels.resolution > 32 &&
-                   estimate_memory(mesh, skeleton, smaller) > context->memory_limit)
-                smaller.voxels.resolution /= 2;
-            const bool fits = estimate_memory(mesh, skeleton, smaller) <= context->memory_limit;
-            const std::string limit =
-                " MB, more than the limit of " + std::to_string(context->memory_limit >> 20) + " MB";
-            if (estimate_memory(mesh, skeleton, smaller) == need && options.voxels.resolution > 32)
-                return Error{ErrorCode::too_large, "method " + std::string(to_string(options.method)) +
-                                                       " may need " + std::to_string(need >> 20) + limit};
-            return Error{ErrorCode::too_large,
-                         "resolution " + std::to_string(options.voxels.resolution) + " may need " +
-                             std::to_string(need >> 20) + limit + "; " +
-                             (fits ? "resolution " + std::to_string(smaller.voxels.resolution) + " would fit"
-                                   : std::string("no resolution would fit"))};
-        }
-    }
-
+    BindOptions options = given;
     Binding binding;
+    BindReport& report = binding.report_;
+    StageClock clock(report, context);
+    if (given.voxels.resolution == 0) {
+        Result<ResolutionChoice> choice =
+            clock.run("resolution", [&] { return choose_resolution(mesh, skeleton, given, context); });
+        if (!choice) return choice.error();
+        options.voxels.resolution = choice->resolution;
+        report.resolution_reason = std::move(choice->reason);
+    }
+    if (Status ok = check_memory(mesh, skeleton, options, context); !ok) return ok.error();
+
     binding.options_ = options;
     binding.options_.mask = nullptr;  // which lives as long as this call
     binding.skeleton_ = skeleton;
-    BindReport& report = binding.report_;
     take_hardness(skeleton, binding.options_.falloff, report);
-    StageClock clock(report, context);
 
     const PlannedMesh planned = plan_mesh(mesh, skeleton, clock, report);
     binding.bones_ = make_bones(skeleton);

@@ -437,11 +437,11 @@ private:
 
 }  // namespace
 
-double bone_heat_memory(const MeshView& mesh) {
+double bone_heat_memory(const MeshView& mesh, double threads) {
     const auto vertices = static_cast<double>(mesh.positions.size()),
                triangles = static_cast<double>(mesh.triangles.size());
     // Factors; two batches of heat for each thread; sources, tree and surface.
-    const double batches = 2 * 8 * Cholesky::kBatch * thread_count(nullptr);
+    const double batches = 2 * 8 * Cholesky::kBatch * threads;
     return estimate_cholesky_memory(vertices, 7) + vertices * (batches + 150) + triangles * 300;
 }
 

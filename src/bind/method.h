@@ -73,6 +73,9 @@ struct PlannedMesh {
     RowPlan plan;
     std::vector<std::uint8_t> used;  ///< as Task has it
 };
+/// Holds estimate_memory against the context's limit; the error (too_large) names the resolution that would fit.
+Status check_memory(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options,
+                    const Context* context);
 PlannedMesh plan_mesh(const MeshView& mesh, const Skeleton& skeleton, StageClock& clock, BindReport& report);
 
 /// What a method returns: a table of distances, or of what is a strength already (heat, weights), and how each
@@ -176,7 +179,7 @@ Result<MethodRows> bind_bone_heat(const Task& task);
 Result<MethodRows> bind_surface_heat(const Task& task);
 
 /// Bytes that bind_bone_heat may need at most, beside the rows, and bind_surface_heat beside those of its volume.
-double bone_heat_memory(const MeshView& mesh);
+double bone_heat_memory(const MeshView& mesh, double threads);
 Result<MethodRows> bind_bounded_biharmonic(const Task& task);
 
 }  // namespace sinew

@@ -152,8 +152,9 @@ const std::vector<Row>& rows() {
          set_method,
          [](const BindSetting&, const BindOptions& o) { return std::string(to_string(o.method)); }},
         whole<[](O& o) -> int& { return o.voxels.resolution; }>(
-            "resolution", "Method", "",
-            "Voxels along the longest side: 32, 64, … 1024; pixel-geodesic: pixels, up to 4096"),
+            "resolution", "Method", "auto",
+            "Voxels along the longest side: 32, 64, … 1024, or auto: by the thinnest limb and the narrowest gap; "
+            "pixel-geodesic: pixels, up to 4096"),
         number<[](O& o) -> float& { return o.penalty; }>("penalty", "Method",
                                                          "Cost factor of a step into a boundary voxel; 1 = none"),
         number<[](O& o) -> float& { return o.overshoot; }>(

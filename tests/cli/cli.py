@@ -546,6 +546,16 @@ class Options(Case):
         self.refuse(3, ["512", "limit of 1 MB"], self.bar(), "--memory-limit", "1", "--resolution", "512", speed=())
         self.bind(self.bar(), "--memory-limit", "4000")
 
+    def test_automatic_resolution(self):
+        report = self.report(self.bar(), "--resolution", "auto", speed=())
+        options = report["options"]
+        self.assertIn(options["resolution"], (64, 128))
+        self.assertIn("thick", options["resolution_reason"])
+        self.assertIn("resolution", report["seconds"])
+        self.assertEqual(self.report(self.bar())["options"]["resolution_reason"], "")
+        self.refuse(2, ["pixel-geodesic", "automatic"], self.bar(), "--method", "pixel-geodesic", "--resolution", "auto",
+                    speed=())
+
 
 class Joints(Case):
     JOINTS = [

@@ -1,0 +1,230 @@
+// A resolution for a character, from its skeleton and its mesh: what the paper (seed 003, section 9) leaves to the
+// user. Two things are lost in voxels that are too large: limbs thinner than a voxel or two have no inside, and
+// limbs nearer to each other become one.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "bind/method.h"
+#include "core/geometry.h"
+#include "core/numbers.h"
+
+namespace sinew {
+namespace {
+
+constexpr std::size_t kSamples = 15000;   // triangles, at most about twice as many
+constexpr double kVoxelsAcross = 2;       // of a limb, and of a gap, at least
+constexpr double kReach = 1.0 / 32;       // of the longest side: gaps wider than this are never too narrow
+constexpr std::size_t kLeastSamples = 5;  // of a limb or of a pair of limbs
+constexpr double kQuantile = 0.1;         // of limbs and of pairs: what only one in ten falls short of is no rule
+constexpr int kCoarsest = 64, kFinest = 512, kUnmeasured = 256;
+
+struct Sample {
+    Point3 at, normal;
+    std::uint32_t joint;
+    double from_bone;  // -1: not beside its bone
+    double radius;     // about that of the triangle
+};
+
+Point3 minus(const Point3& a, const Point3& b) { return {a[0] - b[0], a[1] - b[1], a[2] - b[2]}; }
+Point3 cross(const Point3& a, const Point3& b) {
+    return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+}
+double dot(const Point3& a, const Point3& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
+// Middles of triangles that have an area, evenly over the list, with the joint of the nearest bone.
+std::vector<Sample> take_samples(const MeshView& mesh, std::span<const Bone> bones, Context* context) {
+    std::vector<SegmentRuler> rulers;
+    for (const Bone& bone : bones) rulers.emplace_back(to_point(bone.head), to_point(bone.tail));
+    const std::size_t stride = std::max<std::size_t>(1, mesh.triangles.size() / kSamples);
+    const std::size_t count = (mesh.triangles.size() + stride - 1) / stride;
+    std::vector<Sample> all(count);
+    std::vector<std::uint8_t> has_area(count, 0);
+    parallel_for(context, count, 512, [&](std::size_t i) {
+        const Triangle& t = mesh.triangles[i * stride];
+        const Point3 a = to_point(mesh.positions[t[0]]), b = to_point(mesh.positions[t[1]]),
+                     c = to_point(mesh.positions[t[2]]), u = minus(b, a), v = minus(c, a);
+        const Point3 n = cross(u, v);
+        const double length = std::hypot(n[0], n[1], n[2]);
+        if (!(length > 0)) return;
+        has_area[i] = 1;
+        Sample& s = all[i];
+        for (std::size_t k = 0; k < 3; ++k) {
+            s.at[k] = (a[k] + b[k] + c[k]) / 3;
+            s.normal[k] = n[k] / length;
+        }
+        s.radius = std::sqrt(length) / 2;
+        double least = INFINITY;
+        for (std::size_t k = 0; k < rulers.size(); ++k) {
+            const SegmentPosition where = rulers[k].at(s.at);
+            if (!(where.distance < least)) continue;
+            least = where.distance;
+            s.joint = bones[k].joint;
+            const bool beside = where.along > 0.1 * where.length && where.along < 0.9 * where.length;
+            s.from_bone = beside ? where.distance : -1;
+        }
+    });
+    // The way round of the triangles says where outside is, unless the mesh as a whole is turned.
+    double volume = 0;
+    const Point3 origin = mesh.triangles.empty() ? Point3{} : to_point(mesh.positions[mesh.triangles[0][0]]);
+    for (const Triangle& t : mesh.triangles) {
+        const Point3 a = minus(to_point(mesh.positions[t[0]]), origin),
+                     b = minus(to_point(mesh.positions[t[1]]), origin),
+                     c = minus(to_point(mesh.positions[t[2]]), origin);
+        volume += dot(a, cross(b, c));
+    }
+    std::vector<Sample> samples;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (!has_area[i]) continue;
+        if (volume < 0)
+            for (double& n : all[i].normal) n = -n;
+        samples.push_back(all[i]);
+    }
+    return samples;
+}
+
+double quantile(std::vector<double>& values, double share) {
+    const auto at = values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
+    std::nth_element(values.begin(), at, values.end());
+    return *at;
+}
+
+struct Limb {
+    double size;
+    std::uint32_t a, b;  // joints; equal for a limb's thickness
+};
+// The one that one in ten is smaller than.
+const Limb* telling(std::vector<Limb>& limbs) {
+    std::stable_sort(limbs.begin(), limbs.end(), [](const Limb& a, const Limb& b) { return a.size < b.size; });
+    if (limbs.empty()) return nullptr;
+    return &limbs[static_cast<std::size_t>(kQuantile * static_cast<double>(limbs.size()))];
+}
+
+std::vector<Limb> thickness(std::span<const Sample> samples, std::size_t joints) {
+    std::vector<std::vector<double>> beside(joints);
+    for (const Sample& s : samples)
+        if (s.from_bone >= 0) beside[s.joint].push_back(s.from_bone);
+    std::vector<Limb> out;
+    for (std::uint32_t j = 0; j < joints; ++j)
+        if (beside[j].size() >= kLeastSamples) out.push_back({2 * quantile(beside[j], 0.5), j, j});
+    return out;
+}
+
+// Pairs of limbs that face each other over a gap in the open, by the median of the gaps. Joints that follow each
+// other touch by nature, and those with the same parent near it, which the median does not see.
+std::vector<Limb> gaps(std::span<const Sample> samples, const Skeleton& skeleton, double reach, Context* context) {
+    const auto cell_of = [&](const Point3& p, std::size_t k) {
+        return static_cast<std::int64_t>(std::floor(p[k] / reach)) & 0xfffff;
+    };
+    const auto key = [](std::int64_t x, std::int64_t y, std::int64_t z) { return (x << 20 | y) << 20 | z; };
+    std::vector<std::pair<std::int64_t, std::uint32_t>> cells(samples.size());
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+        const Point3& p = samples[i].at;
+        cells[i] = {key(cell_of(p, 0), cell_of(p, 1), cell_of(p, 2)), static_cast<std::uint32_t>(i)};
+    }
+    std::sort(cells.begin(), cells.end());
+    const auto follow = [&](std::uint32_t a, std::uint32_t b) {
+        return a == b || skeleton.joints[a].parent == static_cast<int>(b) ||
+               skeleton.joints[b].parent == static_cast<int>(a);
+    };
+    struct Facing {
+        double gap = INFINITY;
+        std::uint32_t other = 0;
+    };
+    std::vector<Facing> facing(samples.size());
+    parallel_for(context, samples.size(), 256, [&](std::size_t i) {
+        const Sample& s = samples[i];
+        Facing& best = facing[i];
+        for (int around = 0; around < 27; ++around) {
+            const std::int64_t wanted = key((cell_of(s.at, 0) + around % 3 - 1) & 0xfffff,
+                                            (cell_of(s.at, 1) + around / 3 % 3 - 1) & 0xfffff,
+                                            (cell_of(s.at, 2) + around / 9 - 1) & 0xfffff);
+            for (auto at = std::lower_bound(cells.begin(), cells.end(), std::pair{wanted, std::uint32_t{0}});
+                 at != cells.end() && at->first == wanted; ++at) {
+                const Sample& o = samples[at->second];
+                const Point3 way = minus(o.at, s.at);
+                const double gap = dot(way, s.normal), length2 = dot(way, way);
+                if (!(gap > 0 && gap < best.gap && length2 <= reach * reach) || follow(s.joint, o.joint)) continue;
+                // In front of both, and beside neither: within a cone, or where triangles are larger within them.
+                if (dot(way, o.normal) >= 0 || dot(s.normal, o.normal) > -0.5) continue;
+                const double beside = std::max(2 * gap, s.radius + o.radius);
+                if (length2 - gap * gap <= beside * beside) best = {gap, o.joint};
+            }
+        }
+    });
+    std::vector<std::size_t> samples_of(skeleton.joints.size(), 0);
+    for (const Sample& s : samples) ++samples_of[s.joint];
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<double>> by_pair;
+    for (std::size_t i = 0; i < samples.size(); ++i)
+        if (facing[i].gap < INFINITY) {
+            const auto [a, b] = std::minmax(samples[i].joint, facing[i].other);
+            by_pair[{a, b}].push_back(facing[i].gap);
+        }
+    std::vector<Limb> out;
+    for (auto& [pair, list] : by_pair) {
+        const std::size_t smaller = std::min(samples_of[pair.first], samples_of[pair.second]);
+        if (list.size() >= std::max(kLeastSamples, smaller / 10))
+            out.push_back({quantile(list, 0.5), pair.first, pair.second});
+    }
+    return out;
+}
+
+// Three digits.
+std::string short_number(double x) {
+    const double scale = x > 0 ? std::pow(10.0, std::floor(std::log10(x)) - 2) : 1;
+    return shortest_text(static_cast<float>(std::round(x / scale) * scale));
+}
+
+}  // namespace
+
+Result<ResolutionChoice> choose_resolution(const MeshView& mesh, const Skeleton& skeleton,
+                                           const BindOptions& options, Context* context) {
+    if (Status ok = check_mesh(mesh); !ok) return ok.error();
+    if (Status ok = check_skeleton(skeleton); !ok) return ok.error();
+    const double unit = box_of(mesh).longest();
+    std::vector<Bone> bones = make_bones(skeleton);
+    // A leaf's point becomes as long as the bone before it, only to say whose a triangle is.
+    for (Bone& bone : bones) {
+        const int parent = skeleton.joints[bone.joint].parent;
+        if (!(bone.head == bone.tail) || parent < 0) continue;
+        const Vec3 &from = skeleton.joints[static_cast<std::size_t>(parent)].position, &to = bone.head;
+        bone.tail = {2 * to.x - from.x, 2 * to.y - from.y, 2 * to.z - from.z};
+    }
+    std::erase_if(bones, [&](const Bone& bone) { return !skeleton.joints[bone.joint].deform; });
+    const std::vector<Sample> samples = bones.empty() ? std::vector<Sample>() : take_samples(mesh, bones, context);
+    std::vector<Limb> thin = thickness(samples, skeleton.joints.size());
+    std::vector<Limb> near = gaps(samples, skeleton, kReach * unit, context);
+    const Limb *limb = telling(thin), *gap = telling(near);
+
+    double finest = unit;  // voxel that is asked for
+    if (limb) finest = std::min(finest, limb->size / kVoxelsAcross);
+    if (gap) finest = std::min(finest, gap->size / kVoxelsAcross);
+    const auto voxel = [&](int r) { return unit / (r - 2.5); };
+    ResolutionChoice choice;
+    choice.resolution = limb || gap ? kCoarsest : kUnmeasured;
+    while (choice.resolution < kFinest && voxel(choice.resolution) > finest) choice.resolution *= 2;
+    const auto name = [&](std::uint32_t j) { return "'" + skeleton.joints[j].name + "'"; };
+    std::string& why = choice.reason;
+    why = "a voxel is " + short_number(voxel(choice.resolution));
+    if (limb) why += "; the limb of " + name(limb->a) + " is " + short_number(limb->size) + " thick";
+    if (gap) why += "; " + name(gap->a) + " and " + name(gap->b) + " are " + short_number(gap->size) + " apart";
+    if (!limb && !gap) why += "; no limb was found to measure";
+    if (voxel(choice.resolution) > finest) why += "; " + std::to_string(kFinest) + " is the finest that is chosen";
+    if (options.method == Method::bounded_biharmonic && choice.resolution > 128) {
+        choice.resolution = 128;
+        why += "; bounded-biharmonic takes 128 at most";
+    }
+    BindOptions fits = options;
+    fits.voxels.resolution = choice.resolution;
+    while (context && context->memory_limit && fits.voxels.resolution > 32 &&
+           estimate_memory(mesh, skeleton, fits, context) > context->memory_limit)
+        fits.voxels.resolution /= 2;
+    if (fits.voxels.resolution < choice.resolution) {
+        choice.resolution = fits.voxels.resolution;
+        why += "; the memory limit allows " + std::to_string(choice.resolution);
+    }
+    return choice;
+}
+
+}  // namespace sinew

@@ -1,0 +1,189 @@
+// The estimate of memory against what a bind really takes, in a process of its own.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+
+#include "sinew/bind.h"
+#include "support.h"
+
+#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#include <malloc.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#endif
+
+namespace sinew {
+namespace {
+
+using test::Character;
+
+#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+double status_bytes(const std::string& name) {
+    std::ifstream file("/proc/self/status");
+    for (std::string word; file >> word;)
+        if (word == name + ":" && file >> word) return 1024 * std::stod(word);
+    return -1;
+}
+
+// What a bind on one thread adds to the resident memory at most; below 0 where that cannot be told.
+double peak_of(const Character& c, const BindOptions& options) {
+    int ends[2];
+    if (pipe(ends) != 0) return -1;
+    malloc_trim(0);
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(100);
+        double grown = -1;
+        std::ofstream("/proc/self/clear_refs") << "5";  // the peak begins anew
+        const double before = status_bytes("VmRSS");
+        if (before > 0 && status_bytes("VmHWM") < before + (4 << 20)) {
+            Context context;
+            context.threads = 1;
+            const Result<Binding> bound = bind(c.mesh(), c.skeleton, options, &context);
+            grown = bound ? status_bytes("VmHWM") - before : -2;
+        }
+        const auto written = write(ends[1], &grown, sizeof grown);
+        _exit(written == sizeof grown ? 0 : 1);
+    }
+    close(ends[1]);
+    double grown = -3;
+    if (child < 0 || read(ends[0], &grown, sizeof grown) != sizeof grown) grown = -3;
+    close(ends[0]);
+    if (child > 0) waitpid(child, nullptr, 0);
+    return grown;
+}
+#else
+double peak_of(const Character&, const BindOptions&) { return -1; }
+#endif
+
+// Every triangle becomes four.
+void refine(Character& c) {
+    std::vector<Triangle> fine;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> known;
+    for (const Triangle& t : c.triangles) {
+        std::uint32_t middle[3];
+        for (std::size_t k = 0; k < 3; ++k) {
+            const Vec3 a = c.positions[t[k]], b = c.positions[t[(k + 1) % 3]];
+            const auto [at, fresh] = known.try_emplace(std::minmax(t[k], t[(k + 1) % 3]),
+                                                       static_cast<std::uint32_t>(c.positions.size()));
+            middle[k] = at->second;
+            if (fresh) c.positions.push_back({(a.x + b.x) / 2, (a.y + b.y) / 2, (a.z + b.z) / 2});
+        }
+        fine.insert(fine.end(), {{t[0], middle[0], middle[2]},
+                                 {middle[0], t[1], middle[1]},
+                                 {middle[2], middle[1], t[2]},
+                                 {middle[0], middle[1], middle[2]}});
+    }
+    c.triangles = std::move(fine);
+}
+
+struct Case {
+    Method method;
+    int resolution;
+    bool keep = false, all = false;
+};
+
+void expect_bounds(const Character& c, const Case& with, const PixelMask* mask = nullptr) {
+    BindOptions options = preset(with.method);
+    options.voxels.resolution = with.resolution;
+    options.keep_volume = with.keep;
+    options.mask = mask;
+    if (with.all) options.finish.max_influences = all_influences;
+    Context one;
+    one.threads = 1;
+    const auto need = static_cast<double>(estimate_memory(c.mesh(), c.skeleton, options, &one));
+    const double real = peak_of(c, options);
+    if (real == -1) GTEST_SKIP() << "the peak of a process cannot be told here";
+    const std::string what = c.name + ", " + std::string(to_string(with.method)) + ", resolution " +
+                             std::to_string(with.resolution) + (with.keep ? ", volume kept" : "") +
+                             (with.all ? ", all influences" : "") + ": estimated " + std::to_string(need / 1e6) +
+                             " MB, took " + std::to_string(real / 1e6) + " MB";
+    ASSERT_GT(real, 0) << what;
+    EXPECT_LE(real, need) << what;
+    // Twice over, and what little there is beside the formula in small binds.
+    EXPECT_LE(need, 2 * real + 3e7) << what;
+    if (std::getenv("SINEW_MEMORY_TABLE")) std::printf("%s  %.2f\n", what.c_str(), need / real);
+}
+
+Character character(const char* name, int refined) {
+    Character c = test::make_character(name);
+    for (int i = 0; i < refined; ++i) refine(c);
+    return c;
+}
+
+TEST(Memory, OfGeodesicVoxelIsWithinTheEstimate) {
+    const Character biped = character("biped", 0), caped = character("caped", 1);
+    for (const int r : {64, 256}) expect_bounds(biped, {Method::geodesic_voxel, r});
+    expect_bounds(biped, {Method::geodesic_voxel, 128, true});
+    expect_bounds(biped, {Method::geodesic_voxel, 128, false, true});
+    expect_bounds(caped, {Method::geodesic_voxel, 64});
+}
+
+TEST(Memory, OfSurfaceHeatIsWithinTheEstimate) {
+    const Character biped = character("biped", 0), caped = character("caped", 1);
+    for (const int r : {64, 256}) expect_bounds(biped, {Method::surface_heat, r});
+    expect_bounds(biped, {Method::surface_heat, 128, true});
+    expect_bounds(caped, {Method::surface_heat, 128});
+}
+
+TEST(Memory, OfHeatAndEnergyIsWithinTheEstimate) {
+    const Character biped = character("biped", 0);
+    expect_bounds(biped, {Method::voxel_heat, 64});
+    expect_bounds(biped, {Method::voxel_heat, 128});
+    expect_bounds(biped, {Method::bounded_biharmonic, 32});
+}
+
+TEST(Memory, WithoutAVolumeIsWithinTheEstimate) {
+    const Character caped = character("caped", 1);
+    for (const Method method : {Method::bone_heat, Method::mesh_geodesic, Method::closest_distance,
+                                Method::closest_hierarchy, Method::connectivity})
+        expect_bounds(caped, {method, 256});
+    // A picture, all of which belongs to the figure.
+    Character flat = character("biped", 0);
+    for (Vec3& p : flat.positions) p.z = 0;
+    for (Joint& j : flat.skeleton.joints) {
+        j.position.z = 0;
+        if (j.tail) j.tail->z = 0;
+    }
+    PixelMask mask{512, 512, std::vector<std::uint8_t>(512 * 512, 1), {-1.5, -0.5}, 3.0 / 512};
+    expect_bounds(flat, {Method::pixel_geodesic, 512}, &mask);
+}
+
+// Every method refuses before it works, and says what would fit where a resolution would.
+TEST(Memory, EveryMethodKeepsToTheLimit) {
+    const Character c = character("biped", 0);
+    for (const MethodInfo& info : methods()) {
+        BindOptions options = preset(info.method);
+        options.voxels.resolution = 256;
+        Context context;
+        std::size_t stages = 0;
+        context.progress = [&](const char*, double) { ++stages; };
+        BindOptions coarse = options;
+        coarse.voxels.resolution = 64;
+        const std::size_t need = estimate_memory(c.mesh(), c.skeleton, options, &context),
+                          less = estimate_memory(c.mesh(), c.skeleton, coarse, &context);
+        context.memory_limit = need - 1;
+        Result<Binding> refused = bind(c.mesh(), c.skeleton, options, &context);
+        ASSERT_FALSE(refused) << info.name;
+        EXPECT_EQ(refused.error().code, ErrorCode::too_large);
+        EXPECT_EQ(stages, 0u) << info.name;
+        const std::string& message = refused.error().message;
+        if (less < need) {
+            context.memory_limit = less;
+            refused = bind(c.mesh(), c.skeleton, options, &context);
+            ASSERT_FALSE(refused);
+            EXPECT_NE(refused.error().message.find("resolution 64 would fit"), std::string::npos)
+                << refused.error().message;
+        } else {
+            EXPECT_NE(message.find(info.name), std::string::npos) << message;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace sinew
