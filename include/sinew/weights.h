@@ -151,6 +151,9 @@ Result<SkinWeights> finish(const InfluenceTable& influences, const FinishOptions
 /// Of inverse_power only the strengths that the limit keeps are computed, and one more.
 Result<SkinWeights> weigh(const DistanceTable& distances, const FalloffOptions& falloff,
                           const FinishOptions& finish, Context* context = nullptr);
+/// The same for strengths that are kept.
+Result<SkinWeights> weigh(const InfluenceTable& strengths, const FalloffOptions& falloff,
+                          const FinishOptions& finish, Context* context = nullptr);
 
 /// Weights that are to stay as they are, and where.
 struct Locks {

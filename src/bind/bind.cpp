@@ -337,10 +337,8 @@ Result<SkinWeights> Binding::weights(const FalloffOptions& falloff, const Finish
         return Error{ErrorCode::usage, "only the " + std::to_string(std::max(distances_.width, influences_.width)) +
                                            " nearest joints were kept: bind again with a larger limit"};
     }
-    if (influences_.width == 0) return weigh(distances_, falloff, finish_options, context);
-    Result<InfluenceTable> influences = apply_falloff(influences_, falloff, context);
-    if (!influences) return influences.error();
-    return finish(*influences, finish_options, context);
+    return influences_.width == 0 ? weigh(distances_, falloff, finish_options, context)
+                                  : weigh(influences_, falloff, finish_options, context);
 }
 
 }  // namespace sinew

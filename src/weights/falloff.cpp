@@ -268,14 +268,18 @@ Result<InfluenceTable> apply_falloff(const DistanceTable& distances, const Fallo
     });
 }
 
-Result<InfluenceTable> apply_falloff(const InfluenceTable& strengths, const FalloffOptions& options,
-                                     Context* context) {
+Status check_strengths(const InfluenceTable& strengths, const FalloffOptions& options) {
     const std::size_t slots = strengths.vertices * strengths.width;
     if (strengths.joint.size() != slots || strengths.strength.size() != slots)
         return Error{ErrorCode::internal, "an influence table's columns are not vertices × width long"};
     if (options.law != FalloffLaw::power)
         return Error{ErrorCode::usage, "this method gives no distances: its only falloff law is power"};
-    if (Status ok = check_map(options, strengths.vertices, strengths.joint); !ok) return ok.error();
+    return check_map(options, strengths.vertices, strengths.joint);
+}
+
+Result<InfluenceTable> apply_falloff(const InfluenceTable& strengths, const FalloffOptions& options,
+                                     Context* context) {
+    if (Status ok = check_strengths(strengths, options); !ok) return ok.error();
     return each_row(strengths.vertices, strengths.width, strengths.joint, options, context, [&](std::size_t at) {
         const float h = strengths.strength[at];
         return h > 0 && h < INFINITY ? static_cast<double>(h) : NAN;

@@ -49,6 +49,7 @@ private:
 /// What apply_falloff refuses: options, maps that are not of `vertices` and of these joints, and tables.
 Status check_map(const FalloffOptions& options, std::size_t vertices, std::span<const std::uint32_t> joints);
 Status check_distances(const DistanceTable& distances, const FalloffOptions& options);
+Status check_strengths(const InfluenceTable& strengths, const FalloffOptions& options);
 
 /// Appends to the row, sorted by falling strength, then by joint, what is above 0 as a float. Returns how many.
 std::size_t sorted_strengths(const LawRow& row, std::uint32_t* joint, float* strength);

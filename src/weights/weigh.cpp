@@ -1,8 +1,8 @@
-// Falloff and finish in one pass, for distances that are kept while a slider moves.
+// Falloff and finish in one pass, for distances and heat that are kept while a slider moves.
 //
-// Rows come sorted by distance, and the inverse power falls with it, so a limit of K needs K + 1 powers of a row,
-// the first of which is 1. They are raised many rows at a time. Rows so nearly tied where the limit cuts that
-// rounding decides, and other laws, take the same way as apply_falloff and finish.
+// Rows come sorted by distance, and the inverse power falls with it (or by heat, and the power rises), so a limit
+// of K needs K + 1 powers of a row, the first of which is 1. They are raised many rows at a time. Rows so nearly
+// tied where the limit cuts that rounding decides, and other laws, take the same way as apply_falloff and finish.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -17,22 +17,43 @@ namespace {
 
 constexpr std::size_t kBatch = 64;
 
+// A table of either kind.
+struct Rows {
+    std::size_t vertices, width;
+    std::span<const std::uint32_t> joint;
+    std::span<const float> value;  // distances, or strengths
+    double unit;                   // of distances; 0: these are strengths
+
+    explicit Rows(const DistanceTable& t)
+        : vertices(t.vertices), width(t.width), joint(t.joint), value(t.distance), unit(t.unit) {}
+    explicit Rows(const InfluenceTable& t)
+        : vertices(t.vertices), width(t.width), joint(t.joint), value(t.strength), unit(0) {}
+
+    bool heat() const { return unit == 0; }
+    /// What the law is applied to; NaN in an empty slot.
+    double at(std::size_t slot) const {
+        const float x = value[slot];
+        if (joint[slot] == DistanceTable::none || !(x < INFINITY) || (heat() && !(x > 0))) return NAN;
+        return heat() ? static_cast<double>(x) : x / unit;
+    }
+};
+
 class Weigher {
 public:
-    Weigher(const DistanceTable& distances, const FalloffOptions& falloff, const FinishOptions& finish)
-        : table_(distances),
+    Weigher(const Rows& table, const FalloffOptions& falloff, const FinishOptions& finish)
+        : table_(table),
           falloff_(falloff),
           finish_(finish),
           law_(falloff),
-          keep_(finish.max_influences == all_influences ? distances.width
+          keep_(finish.max_influences == all_influences ? table.width
                                                         : static_cast<std::size_t>(finish.max_influences)),
-          batches_(falloff.law == FalloffLaw::inverse_power && distances.width > 1),
-          value_(kBatch * distances.width),
-          power_(kBatch * distances.width),
-          exponent_(kBatch * distances.width),
-          share_(distances.width),
-          joint_(distances.width),
-          strength_(distances.width) {}
+          batches_((table.heat() || falloff.law == FalloffLaw::inverse_power) && table.width > 1),
+          value_(kBatch * table.width),
+          power_(kBatch * table.width),
+          exponent_(kBatch * table.width),
+          share_(table.width),
+          joint_(table.width),
+          strength_(table.width) {}
 
     /// Rows begin to end, at most kBatch. Writes them from `out` on, where there is room, and returns where they
     /// end.
@@ -49,7 +70,7 @@ public:
         for (std::size_t i = 0; i < n; ++i) {
             const std::size_t v = begin + i;
             const double* value = value_.data() + i * table_.width;
-            const bool tied = wanted[i] < whole[i] && value[wanted[i]] <= value[wanted[i] - 1] * (1 + 1e-5);
+            const bool tied = wanted[i] < whole[i] && ratio(value[wanted[i] - 1], value[wanted[i]]) >= 1 - 1e-5;
             std::size_t left =
                 whole[i] == 0 || tied ? straight(v) : sorted(v, power_.data() + i * table_.width, wanted[i]);
             left = finish_row(std::span(share_).first(left), keep_, finish_);
@@ -60,26 +81,27 @@ public:
     }
 
 private:
-    double value_of(std::size_t slot) const {
-        const float d = table_.distance[slot];
-        return table_.joint[slot] != DistanceTable::none && d < INFINITY ? d / static_cast<double>(table_.unit)
-                                                                         : NAN;
+    // Of a value to one before it in a row: at most 1.
+    double ratio(double first, double later) const {
+        return table_.heat() ? std::max(later / first, 1e-300) : first / later;
     }
 
     // What the power is taken of, before the quotient: of all entries of the row, or of as many as matter. Returns
     // how many; 0 for a row that is empty or out of order.
     std::size_t read(std::size_t v, double* value) const {
         const std::size_t most = falloff_.map.of_joint.empty() ? std::min(table_.width, keep_ + 2) : table_.width;
-        const std::uint32_t* joint = table_.joint.data() + v * table_.width;
-        const float* distance = table_.distance.data() + v * table_.width;
+        const std::size_t first = v * table_.width;
         std::size_t n = most;
-        while (n > 0 && (joint[n - 1] == DistanceTable::none || !(distance[n - 1] < INFINITY))) --n;
-        const double unit = table_.unit, tolerance = falloff_.tolerance;
+        while (n > 0 && std::isnan(table_.at(first + n - 1))) --n;
+        const double least = table_.heat() ? 0 : falloff_.tolerance;
         bool fine = true;
         for (std::size_t k = 0; k < n; ++k) {
-            const double d = distance[k] / unit;
-            value[k] = d > tolerance ? d : tolerance;
-            fine = fine && joint[k] != DistanceTable::none && (k == 0 || distance[k] >= distance[k - 1]);
+            const double x = table_.at(first + k);
+            value[k] = x > least ? x : least;
+            // Written so that NaN fails.
+            fine = fine &&
+                   (table_.heat() ? k == 0 || value[k] <= value[k - 1] : k == 0 || value[k] >= value[k - 1]) &&
+                   !std::isnan(x);
         }
         return fine ? n : 0;
     }
@@ -114,7 +136,7 @@ private:
             const double* value = value_.data() + i * table_.width;
             const double exponent = law_.exponent(alpha[i]);
             for (std::size_t k = 1; k < count[i]; ++k, ++to) {
-                packed_[to] = value[0] / value[k];
+                packed_[to] = ratio(value[0], value[k]);
                 exponent_[to] = exponent;
             }
         }
@@ -148,10 +170,10 @@ private:
     std::size_t straight(std::size_t v) {
         row_.clear();
         for (std::size_t slot = v * table_.width; slot < (v + 1) * table_.width; ++slot) {
-            const double d = value_of(slot);
-            if (std::isnan(d)) continue;
+            const double x = table_.at(slot);
+            if (std::isnan(x)) continue;
             row_.joint.push_back(table_.joint[slot]);
-            row_.value.push_back(d);
+            row_.value.push_back(x);
         }
         law_.apply(v, row_);
         const std::size_t n = sorted_strengths(row_, joint_.data(), strength_.data());
@@ -159,7 +181,7 @@ private:
         return n;
     }
 
-    const DistanceTable& table_;
+    const Rows table_;
     const FalloffOptions& falloff_;
     const FinishOptions& finish_;
     const Law law_;
@@ -173,21 +195,17 @@ private:
     LawRow row_;
 };
 
-}  // namespace
-
-Result<SkinWeights> weigh(const DistanceTable& distances, const FalloffOptions& falloff,
-                          const FinishOptions& finish, Context* context) {
-    if (Status ok = check(finish); !ok) return ok.error();
-    if (Status ok = check_distances(distances, falloff); !ok) return ok.error();
-    WeightRows rows(distances.vertices);
+Result<SkinWeights> weigh_rows(const Rows& table, const FalloffOptions& falloff, const FinishOptions& finish,
+                               Context* context) {
+    WeightRows rows(table.vertices);
     const std::size_t keep =
-        finish.max_influences == all_influences ? distances.width : static_cast<std::size_t>(finish.max_influences);
-    parallel_chunks(context, distances.vertices, WeightRows::per_chunk,
+        finish.max_influences == all_influences ? table.width : static_cast<std::size_t>(finish.max_influences);
+    parallel_chunks(context, table.vertices, WeightRows::per_chunk,
                     [&](std::size_t c, std::size_t begin, std::size_t end) {
                         if (cancelled(context)) return;
-                        Weigher weigher(distances, falloff, finish);
+                        Weigher weigher(table, falloff, finish);
                         std::vector<Influence>& part = rows.part[c];
-                        part.resize((end - begin) * std::min(keep, distances.width));
+                        part.resize((end - begin) * std::min(keep, table.width));
                         Influence* out = part.data();
                         for (std::size_t v = begin; v < end; v += kBatch)
                             out = weigher.run(v, std::min(end, v + kBatch), out, rows.first.data() + v + 1);
@@ -195,6 +213,22 @@ Result<SkinWeights> weigh(const DistanceTable& distances, const FalloffOptions& 
                     });
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while weighing"};
     return rows.assemble(context);
+}
+
+}  // namespace
+
+Result<SkinWeights> weigh(const DistanceTable& distances, const FalloffOptions& falloff,
+                          const FinishOptions& finish, Context* context) {
+    if (Status ok = check(finish); !ok) return ok.error();
+    if (Status ok = check_distances(distances, falloff); !ok) return ok.error();
+    return weigh_rows(Rows(distances), falloff, finish, context);
+}
+
+Result<SkinWeights> weigh(const InfluenceTable& strengths, const FalloffOptions& falloff,
+                          const FinishOptions& finish, Context* context) {
+    if (Status ok = check(finish); !ok) return ok.error();
+    if (Status ok = check_strengths(strengths, falloff); !ok) return ok.error();
+    return weigh_rows(Rows(strengths), falloff, finish, context);
 }
 
 }  // namespace sinew

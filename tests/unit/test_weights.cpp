@@ -435,6 +435,50 @@ TEST(Weigh, IsFalloffAndFinishToTheLastBit) {
             }
 }
 
+TEST(Weigh, IsThePowerAndFinishOfHeatToTheBit) {
+    std::mt19937 random(12);
+    const auto unit = [&] { return std::generate_canonical<double, 53>(random); };
+    InfluenceTable table;
+    table.vertices = 1000;
+    table.width = 9;
+    for (std::size_t v = 0; v < table.vertices; ++v) {
+        std::vector<std::pair<float, std::uint32_t>> row;
+        const std::size_t n = random() % 4 == 0 ? random() % 10 : 9;
+        for (std::uint32_t k = 0; k < n; ++k)
+            row.emplace_back(-static_cast<float>(random() % 6 == 0 ? 1e-30 * unit() : unit()), (k * 7 + 3) % 20);
+        for (std::size_t k = 1; k < n; ++k)
+            if (random() % 3 == 0) row[k].first = row[k - 1].first * (random() % 2 ? 1 : 1 + 1e-7f);
+        std::sort(row.begin(), row.end());
+        row.resize(9, {0.0f, DistanceTable::none});
+        for (const auto& [h, j] : row) {
+            table.strength.push_back(h == 0 ? 0 : -h);
+            table.joint.push_back(j);
+        }
+    }
+    for (int map = 0; map < 4; ++map)
+        for (const float alpha : {0.1f, 0.0f, 0.7f})
+            for (const int limit : {1, 2, 4, 8, all_influences}) {
+                FalloffOptions falloff;
+                falloff.law = FalloffLaw::power;
+                falloff.alpha = alpha;
+                if (map & 1)
+                    for (int j = 0; j < 20; ++j)
+                        falloff.map.of_joint.push_back(j % 3 ? static_cast<float>(unit()) : NAN);
+                if (map & 2)
+                    for (std::size_t v = 0; v < table.vertices; ++v)
+                        falloff.map.of_vertex.push_back(v % 2 ? static_cast<float>(unit()) : NAN);
+                for (const LimitRule rule : {LimitRule::fade, LimitRule::cut}) {
+                    const FinishOptions options{limit, rule, limit == 2 ? 0.0f : 1e-3f};
+                    const auto two = finish(*apply_falloff(table, falloff), options),
+                               one = weigh(table, falloff, options);
+                    ASSERT_TRUE(one && two);
+                    ASSERT_TRUE(*one == *two) << "alpha " << alpha << " limit " << limit << " map " << map;
+                }
+            }
+    table.strength.pop_back();
+    EXPECT_FALSE(weigh(table, {.law = FalloffLaw::power, .map = {}}, {}));
+}
+
 TEST(Weigh, RefusesWhatTheTwoRefuse) {
     DistanceTable table{1, 1, {0}, {0.5f}, 1};
     FalloffOptions falloff;
