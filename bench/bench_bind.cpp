@@ -241,6 +241,20 @@ bool same_weights() {
     return mean < 0.05 || fail("mean L1", mean, 0.05);
 }
 
+// The default binds every vertex, to the same bits on one thread and two.
+bool same_default() {
+    const Input& in = base();
+    Context one, two;
+    one.threads = 1;
+    two.threads = 2;
+    const Result<Binding> a = bind(in.mesh(), in.skeleton, {}, &one), b = bind(in.mesh(), in.skeleton, {}, &two);
+    const Result<SkinWeights> w = a->weights(&one);
+    std::size_t empty = 0;
+    for (std::size_t v = 0; v < w->vertex_count(); ++v) empty += (*w)[v].empty();
+    if (empty > 0) return fail("vertices without weights by the default method", double(empty), 0);
+    return *w == *b->weights(&two) || fail("weights that differ between threads", 1, 0);
+}
+
 double median(std::vector<double> values) {
     std::sort(values.begin(), values.end());
     const std::size_t n = values.size();
@@ -344,22 +358,58 @@ BENCHMARK(BM_grow)
     ->UseRealTime()
     ->Unit(benchmark::kMillisecond);
 
-// What a change of falloff, limit or hardness costs on a kept Binding.
+// The default method, surface-heat: the same volume, and heat over the surface.
+void BM_default(benchmark::State& state) {
+    Input in = base();
+    for (int i = 0; i < state.range(0); ++i) subdivide(in);
+    Context context;
+    context.threads = static_cast<int>(state.range(1));
+    std::vector<StageTime> stages;
+    for ([[maybe_unused]] auto _ : state) {
+        const Result<Binding> binding = bind(in.mesh(), in.skeleton, {}, &context);
+        if (!binding) return state.SkipWithError(binding.error().message.c_str());
+        benchmark::DoNotOptimize(binding->weights(&context).ok());
+        stages = binding->report().seconds;
+    }
+    state.counters["vertices"] = static_cast<double>(in.positions.size());
+    for (const StageTime& t : stages) state.counters[t.stage + "_ms"] = 1000 * t.seconds;
+    rusage used{};
+    getrusage(RUSAGE_SELF, &used);
+    state.counters["peak_mb"] = static_cast<double>(used.ru_maxrss) / 1024;
+}
+BENCHMARK(BM_default)
+    ->ArgNames({"subdivisions", "threads"})
+    ->ArgsProduct({{0, 1, 2}, {2}})
+    ->ArgsProduct({{1}, {1}})
+    ->Iterations(2)
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
+
+// What a change of falloff, limit or hardness costs on a kept Binding, of distances (heat = 0) or of heat.
 void BM_weights_again(benchmark::State& state) {
     const Input& in = input();
     Context context;
     context.threads = static_cast<int>(state.range(0));
-    static const Result<Binding> binding = bind(in.mesh(), in.skeleton, bind_options());
-    for ([[maybe_unused]] auto _ : state) benchmark::DoNotOptimize(binding->weights(&context).ok());
+    static const Result<Binding> distances = bind(in.mesh(), in.skeleton, bind_options());
+    static const Result<Binding> heat = bind(in.mesh(), in.skeleton, {});
+    const Result<Binding>& binding = state.range(1) ? heat : distances;
+    FalloffOptions falloff = binding->options().falloff;
+    falloff.alpha = 0.3f;
+    for ([[maybe_unused]] auto _ : state)
+        benchmark::DoNotOptimize(binding->weights(falloff, binding->options().finish, &context).ok());
 }
-BENCHMARK(BM_weights_again)->ArgName("threads")->Arg(1)->Arg(2)->UseRealTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(BM_weights_again)
+    ->ArgNames({"threads", "heat"})
+    ->ArgsProduct({{1, 2}, {0, 1}})
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 
 int main(int argc, char** argv) {
     benchmark::Initialize(&argc, argv);
     if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-    if (!same_nearest() || !same_weights()) return 1;
+    if (!same_nearest() || !same_weights() || !same_default()) return 1;
     benchmark::RunSpecifiedBenchmarks();
     benchmark::Shutdown();
     return 0;
