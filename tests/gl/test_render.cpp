@@ -251,7 +251,7 @@ TEST_F(Render, StoredSignatures) {
                                Signature{"robot", "count", 0.142, {94, 137, 128}},
                                Signature{"biped", "plain", 0.134, {175, 171, 167}}}) {
         const Character c = make_character(s.character);
-        const Result<Binding> binding = bind(c.mesh(), c.skeleton, {});
+        const Result<Binding> binding = bind(c.mesh(), c.skeleton, preset(Method::geodesic_voxel));
         ASSERT_TRUE(binding);
         const SkinWeights weights = *binding->weights();
         const std::string view = s.view;
