@@ -494,6 +494,7 @@ Result<MethodRows> bind_surface_heat(const Task& task) {
     // The volume is measured as geodesic-voxel does it, with its tails of leaf joints and its overshoot.
     BindOptions options = task.options;
     options.overshoot = preset(Method::geodesic_voxel).overshoot;
+    options.finish = {};  // what is hidden asks for the nearest joints, however many are wanted
     const Task within{task.mesh, task.skeleton, options,    task.topology, task.plan,  task.used,
                       task.unit, task.context,  task.clock, task.report,   task.bones, task.reused};
     std::optional<Domain> built;

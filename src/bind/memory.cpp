@@ -7,7 +7,7 @@
 #include <numbers>
 
 #include "bind/method.h"
-#include "core/geometry.h"
+#include "core/vectors.h"
 
 namespace sinew {
 namespace {
@@ -25,14 +25,8 @@ struct Sizes {
 };
 
 double triangle_area(const MeshView& mesh, const Triangle& t) {
-    const Point3 a = to_point(mesh.positions[t[0]]), b = to_point(mesh.positions[t[1]]),
-                 c = to_point(mesh.positions[t[2]]);
-    Point3 n;
-    for (int k = 0; k < 3; ++k) {
-        const int i = (k + 1) % 3, j = (k + 2) % 3;
-        n[k] = (b[i] - a[i]) * (c[j] - a[j]) - (b[j] - a[j]) * (c[i] - a[i]);
-    }
-    return 0.5 * std::hypot(n[0], n[1], n[2]);
+    const Point3 a = to_point(mesh.positions[t[0]]);
+    return norm(cross(to_point(mesh.positions[t[1]]) - a, to_point(mesh.positions[t[2]]) - a)) / 2;
 }
 
 // Of the shapes of bones.
@@ -114,8 +108,12 @@ double bone_heat(const Sizes& s, const MeshView& mesh) {
 }
 // Rows of distances beside those of heat; leaves stay.
 double surface_heat(const Sizes& s, const MeshView& mesh) {
-    return std::max(geodesic_voxel(s), worst(s, {2 * of_rows(s) + bone_heat_memory(mesh, s.threads) +
-                                                 s.leaves * 40 + of_fields(s, false)}));
+    Sizes nearest = s;  // of the volume, whatever is wanted
+    nearest.all = false;
+    nearest.kept = static_cast<double>(kept_joints({}));
+    return std::max(geodesic_voxel(nearest),
+                    worst(s, {of_rows(s) + of_rows(nearest) + bone_heat_memory(mesh, s.threads) + s.leaves * 40 +
+                              of_fields(nearest, false)}));
 }
 // The graph, its tree of boxes, and a run of each thread; or the matrix.
 double mesh_geodesic(const Sizes& s, const BindOptions& options) {

@@ -7,8 +7,8 @@
 #include <numeric>
 
 #include "bind/method.h"
-#include "core/geometry.h"
 #include "core/numbers.h"
+#include "core/vectors.h"
 
 namespace sinew {
 namespace {
@@ -27,12 +27,6 @@ struct Sample {
     double radius;     // about that of the triangle
 };
 
-Point3 minus(const Point3& a, const Point3& b) { return {a[0] - b[0], a[1] - b[1], a[2] - b[2]}; }
-Point3 cross(const Point3& a, const Point3& b) {
-    return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
-}
-double dot(const Point3& a, const Point3& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-
 // Middles of triangles that have an area, evenly over the list, with the joint of the nearest bone.
 std::vector<Sample> take_samples(const MeshView& mesh, std::span<const Bone> bones, Context* context) {
     std::vector<SegmentRuler> rulers;
@@ -44,7 +38,7 @@ std::vector<Sample> take_samples(const MeshView& mesh, std::span<const Bone> bon
     parallel_for(context, count, 512, [&](std::size_t i) {
         const Triangle& t = mesh.triangles[i * stride];
         const Point3 a = to_point(mesh.positions[t[0]]), b = to_point(mesh.positions[t[1]]),
-                     c = to_point(mesh.positions[t[2]]), u = minus(b, a), v = minus(c, a);
+                     c = to_point(mesh.positions[t[2]]), u = b - a, v = c - a;
         const Point3 n = cross(u, v);
         const double length = std::hypot(n[0], n[1], n[2]);
         if (!(length > 0)) return;
@@ -69,9 +63,8 @@ std::vector<Sample> take_samples(const MeshView& mesh, std::span<const Bone> bon
     double volume = 0;
     const Point3 origin = mesh.triangles.empty() ? Point3{} : to_point(mesh.positions[mesh.triangles[0][0]]);
     for (const Triangle& t : mesh.triangles) {
-        const Point3 a = minus(to_point(mesh.positions[t[0]]), origin),
-                     b = minus(to_point(mesh.positions[t[1]]), origin),
-                     c = minus(to_point(mesh.positions[t[2]]), origin);
+        const Point3 a = to_point(mesh.positions[t[0]]) - origin, b = to_point(mesh.positions[t[1]]) - origin,
+                     c = to_point(mesh.positions[t[2]]) - origin;
         volume += dot(a, cross(b, c));
     }
     std::vector<Sample> samples;
@@ -143,7 +136,7 @@ std::vector<Limb> gaps(std::span<const Sample> samples, const Skeleton& skeleton
             for (auto at = std::lower_bound(cells.begin(), cells.end(), std::pair{wanted, std::uint32_t{0}});
                  at != cells.end() && at->first == wanted; ++at) {
                 const Sample& o = samples[at->second];
-                const Point3 way = minus(o.at, s.at);
+                const Point3 way = o.at - s.at;
                 const double gap = dot(way, s.normal), length2 = dot(way, way);
                 if (!(gap > 0 && gap < best.gap && length2 <= reach * reach) || follow(s.joint, o.joint)) continue;
                 // In front of both, and beside neither: within a cone, or where triangles are larger within them.
