@@ -13,9 +13,9 @@ namespace sinew {
 /// the eye, however near it is.
 class EnclosedJoints {
 public:
-    /// Keeps references to mesh and parts. `solid`: whether a place is inside the character: a bone that leads on
-    /// through it moves more than its part. O(joints x (parts + depth)), and winding numbers where a joint is in
-    /// the box of a part; in parallel. Of a cancelled context nothing is to be asked.
+    /// Keeps the view of the mesh, and a reference to the parts. `solid`: whether a place is inside the character:
+    /// a bone that leads on through it moves more than its part. O(joints x (parts + depth)), and winding numbers
+    /// where a joint is in the box of a part; in parallel. Of a cancelled context nothing is to be asked.
     EnclosedJoints(const MeshView& mesh, const Skeleton& skeleton, const std::vector<Bone>& bones,
                    const std::vector<SurfacePart>& parts, const std::function<bool(const Point3&)>& solid,
                    Context* context = nullptr);
@@ -33,7 +33,7 @@ private:
     bool holds(std::uint32_t part, const Point3& point, double least) const;
     bool is_ball(std::uint32_t part, const Point3& centre) const;
 
-    const MeshView& mesh_;
+    const MeshView mesh_;
     const std::vector<SurfacePart>& parts_;
     std::vector<Own> of_;  // per joint
 };
