@@ -84,20 +84,20 @@ public:
 private:
     // Sums by joint. A joint's slot says where its sums are, if they are its: nothing has to be cleared.
     struct Means {
-        struct Mean {
-            std::uint32_t joint;
-            double share, sum;
-        };
-        std::vector<std::uint32_t> slot;
-        std::array<Mean, 8 * GeodesicSolver::kMaxNearest> means;
+        static constexpr std::size_t kMost = 8 * GeodesicSolver::kMaxNearest;
+        std::vector<std::uint32_t> slot_of;
+        std::array<std::uint32_t, kMost> joint;
+        std::array<double, kMost> share, sum;
         std::size_t count = 0;
 
-        explicit Means(std::size_t joints) : slot(joints, 0) {}
-        Mean& of(std::uint32_t joint) {
-            const std::uint32_t at = slot[joint];
-            if (at < count && means[at].joint == joint) return means[at];
-            slot[joint] = static_cast<std::uint32_t>(count);
-            return means[count++] = {joint, 0, 0};
+        explicit Means(std::size_t joints) : slot_of(joints, 0) {}
+        std::size_t slot(std::uint32_t of) {
+            std::uint32_t& at = slot_of[of];
+            if (at < count && joint[at] == of) return at;
+            at = static_cast<std::uint32_t>(count);
+            joint[count] = of;
+            share[count] = sum[count] = 0;
+            return count++;
         }
     };
 
@@ -120,20 +120,31 @@ private:
 
     void nearest_joints(const Reading& reading, const LeafDistances& field, Means& means,
                         std::vector<Entry>& row) const {
-        means.count = 0;
         const LeafStencil& s = reading.leaves;
+        if (s.count == 0) return;
+        const std::uint32_t* first = &field.joint[s.leaf[0] * field.width];
+        std::size_t wide = 0;  // what the first leaf has
+        means.count = 0;
+        for (; wide < field.width && first[wide] != DistanceTable::none; ++wide) means.slot(first[wide]);
         for (std::size_t k = 0; k < static_cast<std::size_t>(s.count); ++k) {
             const std::uint32_t* joint = &field.joint[s.leaf[k] * field.width];
             const std::uint32_t* distance = &field.distance[s.leaf[k] * field.width];
-            for (std::size_t slot = 0; slot < field.width && joint[slot] != DistanceTable::none; ++slot) {
-                auto& mean = means.of(joint[slot]);
-                mean.share += s.share[k];
-                mean.sum += s.share[k] * distance[slot];
+            const double share = s.share[k];
+            // Leaves beside each other mostly have the same joints in the same order.
+            if (std::equal(joint, joint + field.width, first)) {
+                for (std::size_t slot = 0; slot < wide; ++slot) means.share[slot] += share;
+                for (std::size_t slot = 0; slot < wide; ++slot) means.sum[slot] += share * distance[slot];
+                continue;
+            }
+            for (std::size_t i = 0; i < field.width && joint[i] != DistanceTable::none; ++i) {
+                const std::size_t slot = means.slot(joint[i]);
+                means.share[slot] += share;
+                means.sum[slot] += share * distance[i];
             }
         }
-        for (std::size_t m = 0; m < means.count; ++m) {
-            const auto& [joint, share, sum] = means.means[m];
-            row.emplace_back(distance(joint, reading.at, sum / share), joint);
+        for (std::size_t slot = 0; slot < means.count; ++slot) {
+            const std::uint32_t joint = means.joint[slot];
+            row.emplace_back(distance(joint, reading.at, means.sum[slot] / means.share[slot]), joint);
         }
     }
 
@@ -147,8 +158,8 @@ private:
     /// From the field's value (in its integer units) to scene units: never less than the straight distance to the
     /// joint's nearest bone, plus how far the vertex lies beyond that bone's open end.
     float distance(std::uint32_t joint, const Point3& p, double field) const {
-        const auto [nearest, beyond] = bones_.straight(joint, p);
         const double measured = field * domain_.transform.voxel / LeafDistances::units_per_voxel;
+        const auto [nearest, beyond] = bones_.straight(joint, p);
         return static_cast<float>(std::max(measured, nearest) + task_.options.overshoot * beyond);
     }
 

@@ -59,19 +59,20 @@ public:
     SegmentRuler(const Point3& a, const Point3& b)
         : a_(a),
           d_{b[0] - a[0], b[1] - a[1], b[2] - a[2]},
-          length_(std::sqrt(d_[0] * d_[0] + d_[1] * d_[1] + d_[2] * d_[2])) {}
+          length_(std::sqrt(d_[0] * d_[0] + d_[1] * d_[1] + d_[2] * d_[2])),
+          per_length_(length_ > 0 ? 1 / length_ : 0) {}
 
     SegmentPosition at(const Point3& p) const {
         const Point3 v{p[0] - a_[0], p[1] - a_[1], p[2] - a_[2]};
-        const double along = length_ > 0 ? (d_[0] * v[0] + d_[1] * v[1] + d_[2] * v[2]) / length_ : 0;
-        const double t = length_ > 0 ? std::clamp(along / length_, 0.0, 1.0) : 0;
+        const double along = (d_[0] * v[0] + d_[1] * v[1] + d_[2] * v[2]) * per_length_;
+        const double t = std::clamp(along * per_length_, 0.0, 1.0);
         const Point3 w{v[0] - t * d_[0], v[1] - t * d_[1], v[2] - t * d_[2]};
         return {std::sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]), along, length_};
     }
 
 private:
     Point3 a_, d_;
-    double length_;
+    double length_, per_length_;
 };
 
 inline SegmentPosition segment_distance(const Point3& a, const Point3& b, const Point3& p) {

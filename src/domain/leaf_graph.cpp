@@ -7,6 +7,7 @@
 #include "core/large_pages.h"
 #include "core/parallel.h"
 #include "domain/leaf_index.h"
+#include "domain/union_find.h"
 
 namespace sinew {
 namespace {
@@ -258,33 +259,43 @@ std::shared_ptr<const Domain::Graph> Domain::Graph::make(const Domain& domain, N
     return graph;
 }
 
-void Domain::Graph::find_components(Domain& domain) const {
-    const std::size_t n = domain.leaves.size();
-    std::vector<std::uint32_t> parent(n);  // of leaves; a root is the first of its component
-    for (std::uint32_t i = 0; i < n; ++i) parent[i] = i;
-    const auto root = [&](std::uint32_t i) {
-        while (parent[i] != i) i = parent[i] = parent[parent[i]];
-        return i;
-    };
-    const auto join = [&](std::uint32_t a, std::uint32_t b) {
-        a = root(a), b = root(b);
-        parent[std::max(a, b)] = std::min(a, b);
-    };
-    for (std::uint32_t i = 0; i < n; ++i) {
-        const Node& node = nodes[i];
-        // The other half of the directions is that of the neighbour.
-        for (std::uint32_t left = node.all & ((1u << (kDirections / 2)) - 1); left; left &= left - 1) {
-            const std::uint32_t to = neighbour(node, std::countr_zero(left));
-            if (parent[to] != parent[i]) join(i, to);
+void Domain::Graph::find_components(Domain& domain, Context* context) const {
+    // Of the neighbours on one side (the other half of the directions is theirs), those that no neighbour nearer to
+    // both already joins.
+    constexpr std::size_t half = kDirections / 2;
+    static const std::array<std::uint32_t, half> between = [] {
+        std::array<std::uint32_t, half> out{};
+        for (std::size_t d = 0; d < half; ++d) {
+            const auto far = step_of(static_cast<int>(d));
+            for (int e = 0; e < kDirections; ++e) {
+                const auto near = step_of(e);
+                bool part = e != static_cast<int>(d);
+                for (std::size_t axis = 0; axis < 3; ++axis)
+                    part = part && (near[axis] == far[axis] || near[axis] == 0);
+                if (part) out[d] |= 1u << e;
+            }
         }
-        for (std::uint32_t k = node.other; k < nodes[i + 1].other; ++k)
-            if (parent[other[k]] != parent[i]) join(i, other[k]);
-    }
+        return out;
+    }();
+    const std::size_t n = domain.leaves.size();
+    Sets sets(n, context);
     domain.component.resize(n);
+    parallel_for(context, n, kGrain, [&](std::size_t k) {
+        const auto i = static_cast<std::uint32_t>(k);
+        const Node& node = nodes[i];
+        for (std::uint32_t left = node.all & ((1u << half) - 1); left; left &= left - 1) {
+            const int d = std::countr_zero(left);
+            if (!(node.all & between[static_cast<std::size_t>(d)])) sets.join(i, neighbour(node, d));
+        }
+        for (std::uint32_t o = node.other; o < nodes[i + 1].other; ++o)
+            if (other[o] < i) sets.join(i, other[o]);
+    });
+    parallel_for(context, n, kGrain,
+                 [&](std::size_t i) { domain.component[i] = sets.root(static_cast<std::uint32_t>(i)); });
     domain.component_count = 0;
-    for (std::uint32_t i = 0; i < n; ++i) {
-        const std::uint32_t first = root(i);
-        domain.component[i] = first == i ? domain.component_count++ : domain.component[first];
+    for (std::size_t i = 0; i < n; ++i) {
+        std::uint32_t& component = domain.component[i];
+        component = component == i ? domain.component_count++ : domain.component[component];
     }
 }
 

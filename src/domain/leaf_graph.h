@@ -74,7 +74,7 @@ struct Domain::Graph {
     /// What build_domain makes, of leaves and index.
     static std::shared_ptr<const Graph> make(const Domain& domain, Neighbours neighbours, Context* context);
     /// Numbers the components by their first leaf.
-    void find_components(Domain& domain) const;
+    void find_components(Domain& domain, Context* context) const;
 
 private:
     static const std::array<std::array<Way, kDirections>, 8> kWays;

@@ -15,6 +15,16 @@ struct Domain::Index {
     int per_side = 0;
     std::vector<std::uint32_t> top;  // per block: none, a leaf, or kDivided + block number
     std::vector<Block> blocks;
+
+    /// The leaf of a voxel within the grid, or Domain::none.
+    std::uint32_t leaf(int x, int y, int z) const {
+        const std::uint32_t entry =
+            top[(static_cast<std::size_t>(z >> 2) * per_side + (y >> 2)) * per_side + (x >> 2)];
+        if (entry == none || !(entry & kDivided)) return entry;
+        const Block& block = blocks[entry & ~kDivided];
+        const std::uint8_t in_block = block.at[((z & 3) << 4) | ((y & 3) << 2) | (x & 3)];
+        return in_block == 255 ? none : block.first + in_block;
+    }
 };
 
 /// Fills Domain::index from the leaves, as build_domain does. False where they cannot be the leaves of a domain:

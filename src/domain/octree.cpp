@@ -25,13 +25,7 @@ std::uint32_t Domain::leaf_at(int x, int y, int z) const {
         static_cast<unsigned>(z) >= static_cast<unsigned>(transform.depth())) {
         return none;
     }
-    const Index& ix = *index;
-    const std::uint32_t entry =
-        ix.top[(static_cast<std::size_t>(z >> 2) * ix.per_side + (y >> 2)) * ix.per_side + (x >> 2)];
-    if (entry == none || !(entry & Index::kDivided)) return entry;
-    const Index::Block& block = ix.blocks[entry & ~Index::kDivided];
-    const std::uint8_t at = block.at[((z & 3) << 4) | ((y & 3) << 2) | (x & 3)];
-    return at == 255 ? none : block.first + at;
+    return index->leaf(x, y, z);
 }
 
 namespace {
@@ -228,7 +222,7 @@ Result<Domain> build_domain(const VoxelGrid& grid, std::span<const Bone> bones, 
     }
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while building the octree"};
     domain.graph = Domain::Graph::make(domain, neighbours, context);
-    domain.graph->find_components(domain);
+    domain.graph->find_components(domain, context);
     if (links == Links::listed) link_leaves(domain, neighbours, context);
     return domain;
 }

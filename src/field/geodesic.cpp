@@ -66,12 +66,13 @@ std::uint32_t bucket_of(Label label) {
 std::uint32_t window_of(Label label) { return bucket_of(label) / kWindow; }
 std::size_t joint_of(Label label) { return (label & kLabelJointMask) >> kLabelJoint; }
 
-// Which worker owns a leaf: blocks of leaves that are near in space, dealt out in turn so that every worker has a
-// part of every region that the waves pass.
-constexpr int kBlockShift = 14;
+// So many leaves and more are worth a second thread.
+constexpr std::size_t kWorthSharing = 32768;
 
-// One worker's part of a sweep. Only the owner touches a leaf's row; what is offered to another's leaf goes through
-// an outbox that its owner empties before the next round.
+// One worker's part of a sweep: a stretch of the leaves, which in their order is a region of space. Waves start
+// everywhere in the body, so each region has its share of them at any time, and little passes between regions. Only
+// the owner touches a leaf's row; what is offered to another's leaf goes through an outbox that its owner empties
+// before the next round.
 template <int K>
 class Worker {
 public:
@@ -80,10 +81,11 @@ public:
           rows_(rows),
           rank_(rank),
           team_(team),
+          share_(static_cast<std::uint32_t>((rows.size() + team - 1) / team)),
           first_of_(joints + 1),
           outbox_{std::vector<std::vector<Offer>>(team), std::vector<std::vector<Offer>>(team)} {}
 
-    bool owns(std::uint32_t leaf) const { return owner(leaf) == rank_; }
+    bool owns(std::uint32_t leaf) const { return leaf - rank_ * share_ < share_; }
 
     /// For leaves that this worker owns. Spoils the offers.
     void take(std::span<Offer> offers) {
@@ -105,13 +107,28 @@ public:
         }
     }
 
-    /// Passes on the labels of its earliest window, joint by joint: what one joint's front touches in a few buckets
-    /// stays in the cache. A label of a joint is final, as far as this joint goes, when its bucket is opened: no
-    /// step is shorter than a bucket is wide. If K others push it out later, what was passed on is pushed out, too.
-    void pass_on(unsigned round) {
+    /// Passes on the labels of its windows up to `last`.
+    void pass_on(std::uint32_t last, unsigned round) {
         sent_ = kNoWindow;
-        const std::uint32_t window = earliest();
-        if (window == kNoWindow) return;
+        for (std::uint32_t window = earliest(); window <= last; window = earliest()) open(window, round);
+    }
+
+    /// The earliest window in which this worker or one that it has just sent offers to has work, or kNoWindow.
+    std::uint32_t next() { return std::min(sent_, earliest()); }
+
+private:
+    static constexpr std::size_t kChunk = 32, kGathered = 128;
+
+    std::uint32_t earliest() {
+        while (earliest_ < windows_.size() && windows_[earliest_].empty()) ++earliest_;
+        return earliest_ < windows_.size() ? earliest_ : kNoWindow;
+    }
+
+    // Joint by joint: what one joint's front touches in a few buckets stays in the cache. A label of a joint is
+    // final, as far as this joint and this worker go, when its bucket is opened: no step is shorter than a bucket
+    // is wide. If K others push it out later, or a shorter way comes from another worker, what was passed on is
+    // pushed out, too.
+    void open(std::uint32_t window, unsigned round) {
         std::vector<Offer> waiting = std::move(windows_[window]);
         sort_by_joint(waiting);
         for (std::size_t begin = 0, end = 0; begin < sorted_.size(); begin = end) {
@@ -121,19 +138,6 @@ public:
         }
         waiting.clear();
         spare_.push_back(std::move(waiting));
-    }
-
-    /// The earliest window in which this worker or one that it has just sent offers to has work, or kNoWindow.
-    std::uint32_t next() { return std::min(sent_, earliest()); }
-
-private:
-    static constexpr std::size_t kChunk = 32, kGathered = 128;
-
-    unsigned owner(std::uint32_t leaf) const { return team_ == 1 ? 0 : (leaf >> kBlockShift) % team_; }
-
-    std::uint32_t earliest() {
-        while (earliest_ < windows_.size() && windows_[earliest_].empty()) ++earliest_;
-        return earliest_ < windows_.size() ? earliest_ : kNoWindow;
     }
 
     void keep(const Offer& o) {
@@ -271,9 +275,8 @@ private:
 
     // Whether it is for another's leaf; then it goes there.
     bool sends(const Offer& o, unsigned round) {
-        const unsigned other = owner(o.leaf);
-        if (other == rank_) return false;
-        outbox_[round & 1][other].push_back(o);
+        if (owns(o.leaf)) return false;
+        outbox_[round & 1][o.leaf / share_].push_back(o);
         sent_ = std::min(sent_, window_of(o.label));
         return true;
     }
@@ -282,6 +285,7 @@ private:
     const RowKernel<K>& kernel_ = RowKernel<K>::best();
     std::span<LabelRow<K>> rows_;
     unsigned rank_, team_;
+    std::uint32_t share_;        // leaves a worker
     std::vector<Offer> offers_;  // the first gathered_ of it
     std::size_t gathered_ = 0;
     std::vector<std::vector<Offer>> windows_, spare_;        // what waits; spare: empty, with room
@@ -303,7 +307,7 @@ Result<LeafDistances> sweep(const Graph& graph, const BoneSeeds& seeds, std::spa
     parallel_for(context, n, 16384, [&](std::size_t i) { std::fill_n(rows[i].label, K, kNoLabel); });
 
     // A single joint is measured by one of many callers at once; a small domain is not worth a second thread.
-    const bool alone = K == 1 || n < (std::size_t{2} << kBlockShift);
+    const bool alone = K == 1 || n < kWorthSharing;
     Team threads(static_cast<unsigned>(alone ? 1 : std::min(thread_count(context), 16)));
     std::vector<Worker<K>> team;
     team.reserve(threads.size());
@@ -321,8 +325,9 @@ Result<LeafDistances> sweep(const Graph& graph, const BoneSeeds& seeds, std::spa
                 }
 
     // One barrier a round. What a worker says before it (by parity, so that nobody overwrites what another still
-    // has to read) all workers read after it, and so all go on or stop. Empty windows are skipped: a joint far
-    // outside starts thousands of them away.
+    // has to read) all workers read after it, and so all go on or stop. A round opens the earliest window that
+    // anyone has, and the one after it for those who wait while another returns to what it had been sent. Empty
+    // windows are skipped: a joint far outside starts thousands of them away.
     struct Said {
         std::vector<std::uint32_t> next;
         bool cancelled = false;
@@ -331,9 +336,10 @@ Result<LeafDistances> sweep(const Graph& graph, const BoneSeeds& seeds, std::spa
                              Said{std::vector<std::uint32_t>(team.size()), false}};
     bool stopped = false;
     threads.run([&](unsigned rank, const std::function<bool()>& barrier) {
+        std::uint32_t last = 0;
         for (unsigned round = 0;; ++round) {
             team[rank].receive(team, round);
-            team[rank].pass_on(round);
+            team[rank].pass_on(last, round);
             Said& now = said[round & 1];
             now.next[rank] = team[rank].next();
             if (rank == 0) now.cancelled = cancelled(context);
@@ -342,7 +348,9 @@ Result<LeafDistances> sweep(const Graph& graph, const BoneSeeds& seeds, std::spa
                 if (rank == 0) stopped = true;
                 return;
             }
-            if (*std::min_element(now.next.begin(), now.next.end()) == kNoWindow) return;
+            const auto [first, furthest] = std::minmax_element(now.next.begin(), now.next.end());
+            if (*first == kNoWindow) return;
+            last = std::min(*first + 1, *furthest);
         }
     });
     if (stopped) return Error{ErrorCode::cancelled, "cancelled while measuring distances"};

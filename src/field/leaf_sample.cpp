@@ -39,24 +39,33 @@ LeafStencil leaf_stencil(const Domain& domain, const Vec3& position) {
     const int z = flat ? 0 : static_cast<int>(v[2]);
     const std::uint32_t own = domain.leaf_at(static_cast<int>(v[0]), static_cast<int>(v[1]), z);
     if (own == Domain::none && !flat) return s;
+    const bool alone = !flat && !domain.leaves[own].boundary;
     double total = 0;
     const int axes = flat ? 2 : 3;
-    for (int corner = 0; corner < 1 << axes; ++corner) {
+    // Of the voxels on either side along an axis, the lower one, and the share of the upper one.
+    int lower[3] = {0, 0, 0};
+    double upper_share[3] = {0, 0, 0};
+    for (int k = 0; k < axes; ++k) {
+        const double base = std::floor(v[k] - 0.5);
+        lower[k] = static_cast<int>(base);
+        upper_share[k] = v[k] - 0.5 - base;
+    }
+    for (int corner = 0; corner < 1 << axes && !alone; ++corner) {
         int q[3] = {0, 0, 0};
         double share = 1;
         for (int k = 0; k < axes; ++k) {
-            const double base = std::floor(v[k] - 0.5), t = v[k] - 0.5 - base;
-            const bool upper = corner >> k & 1;
-            q[k] = static_cast<int>(base) + upper;
-            share *= upper ? t : 1 - t;
+            const int upper = corner >> k & 1;
+            q[k] = lower[k] + upper;
+            share *= upper ? upper_share[k] : 1 - upper_share[k];
         }
+        if (share <= 0) continue;
         const std::uint32_t leaf = domain.leaf_at(q[0], q[1], q[2]);
-        if (share <= 0 || leaf == Domain::none || !(flat || domain.leaves[leaf].boundary)) continue;
+        if (leaf == Domain::none || !(flat || domain.leaves[leaf].boundary)) continue;
         s.leaf[s.count] = leaf;
         s.share[s.count++] = share;
         total += share;
     }
-    if (s.count == 0 || !(flat || domain.leaves[own].boundary)) {
+    if (s.count == 0) {
         s.leaf[0] = own != Domain::none ? own
                                         : nearest_pixel(domain, static_cast<int>(std::floor(v[0])),
                                                         static_cast<int>(std::floor(v[1])));

@@ -1,8 +1,9 @@
 // Falloff and finish in one pass, for distances and heat that are kept while a slider moves.
 //
 // Rows come sorted by distance, and the inverse power falls with it (or by heat, and the power rises), so a limit
-// of K needs K + 1 powers of a row, the first of which is 1. They are raised many rows at a time. Rows so nearly
-// tied where the limit cuts that rounding decides, and other laws, take the same way as apply_falloff and finish.
+// of K needs K + 1 powers of a row, the first of which is 1. Many rows are taken at a time, column by column. Rows
+// so nearly tied where the limit cuts that rounding decides, and other laws, take the same way as apply_falloff and
+// finish.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,6 +17,8 @@ namespace sinew {
 namespace {
 
 constexpr std::size_t kBatch = 64;
+// Entries whose quotient is not below are so near that the limit must look at them as apply_falloff does.
+constexpr double kTied = 1 - 1e-5;
 
 // A table of either kind.
 struct Rows {
@@ -30,12 +33,14 @@ struct Rows {
         : vertices(t.vertices), width(t.width), joint(t.joint), value(t.strength), unit(0) {}
 
     bool heat() const { return unit == 0; }
-    /// What the law is applied to; NaN in an empty slot.
-    double at(std::size_t slot) const {
+    /// NaN in an empty slot.
+    double raw(std::size_t slot) const {
         const float x = value[slot];
         if (joint[slot] == DistanceTable::none || !(x < INFINITY) || (heat() && !(x > 0))) return NAN;
-        return heat() ? static_cast<double>(x) : x / unit;
+        return x;
     }
+    /// What the law is applied to; NaN in an empty slot.
+    double at(std::size_t slot) const { return heat() ? raw(slot) : raw(slot) / unit; }
 };
 
 class Weigher {
@@ -47,10 +52,11 @@ public:
           law_(falloff),
           keep_(finish.max_influences == all_influences ? table.width
                                                         : static_cast<std::size_t>(finish.max_influences)),
+          read_(falloff.map.of_joint.empty() ? std::min(table.width, keep_ + 2) : table.width),
           batches_((table.heat() || falloff.law == FalloffLaw::inverse_power) && table.width > 1),
-          value_(kBatch * table.width),
-          power_(kBatch * table.width),
-          exponent_(kBatch * table.width),
+          value_(table.width),
+          power_(table.width),
+          weight_(keep_),
           share_(table.width),
           joint_(table.width),
           strength_(table.width) {}
@@ -59,102 +65,151 @@ public:
     /// end.
     Influence* run(std::size_t begin, std::size_t end, Influence* out, std::uint64_t* count) {
         const std::size_t n = end - begin;
-        std::array<std::size_t, kBatch> whole{}, wanted{};  // entries of each row, and of those to be computed
+        whole_.fill(0);
+        plain_.fill(0);
         if (batches_) {
-            for (std::size_t i = 0; i < n; ++i) {
-                whole[i] = read(begin + i, value_.data() + i * table_.width);
-                wanted[i] = std::min(whole[i], keep_ + 1);
-            }
-            raise_batch(begin, n, whole, wanted);
+            read(begin, n);
+            raise_batch(begin, n);
+            finish_plain();
         }
         for (std::size_t i = 0; i < n; ++i) {
             const std::size_t v = begin + i;
-            const double* value = value_.data() + i * table_.width;
-            const bool tied = wanted[i] < whole[i] && ratio(value[wanted[i] - 1], value[wanted[i]]) >= 1 - 1e-5;
-            std::size_t left =
-                whole[i] == 0 || tied ? straight(v) : sorted(v, power_.data() + i * table_.width, wanted[i]);
-            left = finish_row(std::span(share_).first(left), keep_, finish_);
-            count[i] = write_row(std::span(share_).first(left), out);
+            if (plain_[i]) {
+                for (std::size_t k = 0; k < keep_; ++k)
+                    out[k] = {table_.joint[v * table_.width + k], static_cast<float>(weight_[k][i])};
+                count[i] = keep_;
+            } else {
+                std::size_t left = whole_[i] == 0 || tied(i) ? straight(v) : sorted(v, i);
+                left = finish_row(std::span(share_).first(left), keep_, finish_);
+                count[i] = write_row(std::span(share_).first(left), out);
+            }
             out += count[i];
         }
         return out;
     }
 
 private:
+    // A number of every row of the batch: loops over them become vectors.
+    using Column = std::array<double, kBatch>;
+
     // Of a value to one before it in a row: at most 1.
     double ratio(double first, double later) const {
         return table_.heat() ? std::max(later / first, 1e-300) : first / later;
     }
-
-    // What the power is taken of, before the quotient: of all entries of the row, or of as many as matter. Returns
-    // how many; 0 for a row that is empty or out of order.
-    std::size_t read(std::size_t v, double* value) const {
-        const std::size_t most = falloff_.map.of_joint.empty() ? std::min(table_.width, keep_ + 2) : table_.width;
-        const std::size_t first = v * table_.width;
-        std::size_t n = most;
-        while (n > 0 && std::isnan(table_.at(first + n - 1))) --n;
-        const double least = table_.heat() ? 0 : falloff_.tolerance;
-        bool fine = true;
-        for (std::size_t k = 0; k < n; ++k) {
-            const double x = table_.at(first + k);
-            value[k] = x > least ? x : least;
-            // Written so that NaN fails.
-            fine = fine &&
-                   (table_.heat() ? k == 0 || value[k] <= value[k - 1] : k == 0 || value[k] >= value[k - 1]) &&
-                   !std::isnan(x);
-        }
-        return fine ? n : 0;
+    std::size_t wanted(std::size_t i) const { return std::min<std::size_t>(whole_[i], keep_ + 1); }
+    // Whether rounding decides which entries the limit leaves.
+    bool tied(std::size_t i) const {
+        return whole_[i] > keep_ + 1 && ratio(value_[keep_][i], value_[keep_ + 1][i]) >= kTied;
     }
 
-    void raise_batch(std::size_t begin, std::size_t n, std::span<const std::size_t> whole,
-                     std::span<const std::size_t> wanted) {
-        std::array<double, kBatch> alpha;
+    // What the power is taken of, before the quotient, NaN where a row ends: as many entries as matter, how many
+    // that are, or 0 for a row that is empty or out of order.
+    void read(std::size_t begin, std::size_t n) {
+        for (std::size_t k = 0; k < read_; ++k) {
+            Column& value = value_[k];
+            for (std::size_t i = 0; i < n; ++i) value[i] = table_.raw((begin + i) * table_.width + k);
+            std::fill(value.begin() + static_cast<std::ptrdiff_t>(n), value.end(), NAN);
+            if (!table_.heat())
+                for (double& x : value)
+                    x = x / table_.unit < falloff_.tolerance ? falloff_.tolerance : x / table_.unit;
+        }
+        std::array<std::uint64_t, kBatch> disorder{};  // written so that NaN before a number counts
+        for (std::size_t k = 0; k < read_; ++k) {
+            const Column& value = value_[k];
+            for (std::size_t i = 0; i < kBatch; ++i) whole_[i] += value[i] == value[i];
+            if (k == 0) continue;
+            const Column& before = value_[k - 1];
+            if (table_.heat())
+                for (std::size_t i = 0; i < kBatch; ++i)
+                    disorder[i] |= (value[i] == value[i]) & !(value[i] <= before[i]);
+            else
+                for (std::size_t i = 0; i < kBatch; ++i)
+                    disorder[i] |= (value[i] == value[i]) & !(value[i] >= before[i]);
+        }
+        for (std::size_t i = 0; i < kBatch; ++i) whole_[i] = disorder[i] ? 0 : whole_[i];
+    }
+
+    void raise_batch(std::size_t begin, std::size_t n) {
+        Column alpha;
         alpha.fill(law_.base());
         const FalloffMap& map = falloff_.map;
         if (!map.of_joint.empty()) {
-            raise_rows(n, whole, alpha);
+            raise_columns(read_, alpha);
             for (std::size_t i = 0; i < n; ++i) {
                 double sum = 0, mean = 0;
-                for (std::size_t k = 0; k < whole[i]; ++k) {
-                    const double s = power_[i * table_.width + k];
+                for (std::size_t k = 0; k < whole_[i]; ++k) {
+                    const double s = power_[k][i];
                     sum += s;
                     mean += s * law_.of_joint(table_.joint[(begin + i) * table_.width + k]);
                 }
-                if (whole[i] > 0) alpha[i] = mean / sum;
+                if (whole_[i] > 0) alpha[i] = mean / sum;
             }
         }
         if (!map.of_vertex.empty())
             for (std::size_t i = 0; i < n; ++i)
                 if (const double own = law_.of_vertex(begin + i); !std::isnan(own)) alpha[i] = own;
-        raise_rows(n, wanted, alpha);
+        raise_columns(std::min(read_, keep_ + 1), alpha);
     }
 
-    // Fills power_ with the first count[i] strengths of each row.
-    void raise_rows(std::size_t n, std::span<const std::size_t> count, std::span<const double> alpha) {
-        std::size_t to = 0;  // packed, without the first of each, which is 1
-        for (std::size_t i = 0; i < n; ++i) {
-            const double* value = value_.data() + i * table_.width;
-            const double exponent = law_.exponent(alpha[i]);
-            for (std::size_t k = 1; k < count[i]; ++k, ++to) {
-                packed_[to] = ratio(value[0], value[k]);
-                exponent_[to] = exponent;
+    // Fills the first columns of power_ with strengths, relative to the first. Where a row has no entry, or is out
+    // of order, with some number.
+    void raise_columns(std::size_t count, const Column& alpha) {
+        Column exponent;
+        for (std::size_t i = 0; i < kBatch; ++i)
+            exponent[i] = i > 0 && alpha[i] == alpha[i - 1] ? exponent[i - 1] : law_.exponent(alpha[i]);
+        power_[0].fill(1);
+        const Column& first = value_[0];
+        for (std::size_t k = 1; k < count; ++k) {
+            const Column& value = value_[k];
+            for (std::size_t i = 0; i < kBatch; ++i) {
+                const double x = ratio(first[i], value[i]);
+                power_[k][i] = x <= 1 ? x : 1;
+            }
+            raise(power_[k], exponent);
+        }
+    }
+
+    // What finish_row makes of rows that are longer than the limit where nothing is equal and nothing pruned:
+    // nearly all. Marks them in plain_; their weights are in weight_.
+    void finish_plain() {
+        if (read_ <= keep_) return;
+        std::array<std::uint64_t, kBatch> plain;
+        for (std::size_t i = 0; i < kBatch; ++i) plain[i] = whole_[i] > keep_;
+        if (read_ > keep_ + 1)
+            for (std::size_t i = 0; i < kBatch; ++i) {
+                const double x = ratio(value_[keep_][i], value_[keep_ + 1][i]);
+                plain[i] &= !(x >= kTied);
+            }
+        Column next, sum;
+        for (std::size_t i = 0; i < kBatch; ++i) next[i] = static_cast<float>(power_[keep_][i]);
+        sum.fill(0);
+        Column before = next;
+        for (std::size_t k = keep_; k-- > 0;) {
+            for (std::size_t i = 0; i < kBatch; ++i) {
+                const double s = static_cast<float>(power_[k][i]);
+                plain[i] &= s > before[i];
+                before[i] = s;
+                weight_[k][i] = finish_.limit_rule == LimitRule::fade ? s - next[i] : s;
             }
         }
-        raise({packed_.data(), to}, {exponent_.data(), to});
-        std::size_t from = 0;
-        for (std::size_t i = 0; i < n; ++i) {
-            double* power = power_.data() + i * table_.width;
-            if (count[i] > 0) power[0] = 1;
-            for (std::size_t k = 1; k < count[i]; ++k) power[k] = packed_[from++];
-        }
+        for (std::size_t k = 0; k < keep_; ++k)
+            for (std::size_t i = 0; i < kBatch; ++i) sum[i] += weight_[k][i];
+        before.fill(2);
+        for (std::size_t k = 0; k < keep_; ++k)
+            for (std::size_t i = 0; i < kBatch; ++i) {
+                const double w = weight_[k][i] / sum[i], rounded = static_cast<float>(w);
+                plain[i] &= (w >= finish_.prune) & (rounded < before[i]) & (rounded > 0);
+                weight_[k][i] = before[i] = rounded;
+            }
+        plain_ = plain;
     }
 
-    // Shares of a row of falling strengths, by what they are as floats. Returns how many.
-    std::size_t sorted(std::size_t v, const double* strength, std::size_t n) {
+    // Shares of row i of the batch, by what its falling strengths are as floats. Returns how many.
+    std::size_t sorted(std::size_t v, std::size_t i) {
         const std::uint32_t* joint = table_.joint.data() + v * table_.width;
         std::size_t count = 0;
-        for (std::size_t k = 0; k < n; ++k) {
-            const auto s = static_cast<float>(strength[k]);
+        for (std::size_t k = 0; k < wanted(i); ++k) {
+            const auto s = static_cast<float>(power_[k][i]);
             if (!(s > 0)) continue;
             std::size_t at = count++;
             for (; at > 0 &&
@@ -185,10 +240,10 @@ private:
     const FalloffOptions& falloff_;
     const FinishOptions& finish_;
     const Law law_;
-    const std::size_t keep_;
+    const std::size_t keep_, read_;  // entries of a row: those that the limit leaves, and those that matter
     const bool batches_;
-    std::vector<double> value_, power_, exponent_;
-    std::vector<double> packed_ = std::vector<double>(power_.size());
+    std::vector<Column> value_, power_, weight_;  // by place in the row
+    std::array<std::uint64_t, kBatch> whole_, plain_;
     std::vector<Share> share_;
     std::vector<std::uint32_t> joint_;
     std::vector<float> strength_;
