@@ -294,8 +294,8 @@ void Domain::Graph::find_components(Domain& domain, Context* context) const {
                  [&](std::size_t i) { domain.component[i] = sets.root(static_cast<std::uint32_t>(i)); });
     domain.component_count = 0;
     for (std::size_t i = 0; i < n; ++i) {
-        std::uint32_t& component = domain.component[i];
-        component = component == i ? domain.component_count++ : domain.component[component];
+        const std::uint32_t first = domain.component[i];
+        domain.component[i] = first == i ? domain.component_count++ : domain.component[first];
     }
 }
 

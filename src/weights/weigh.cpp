@@ -36,8 +36,8 @@ struct Rows {
     /// NaN in an empty slot.
     double raw(std::size_t slot) const {
         const float x = value[slot];
-        if (joint[slot] == DistanceTable::none || !(x < INFINITY) || (heat() && !(x > 0))) return NAN;
-        return x;
+        const bool empty = joint[slot] == DistanceTable::none || !(x < INFINITY) || (heat() && !(x > 0));
+        return empty ? NAN : x;
     }
     /// What the law is applied to; NaN in an empty slot.
     double at(std::size_t slot) const { return heat() ? raw(slot) : raw(slot) / unit; }
@@ -66,18 +66,18 @@ public:
     Influence* run(std::size_t begin, std::size_t end, Influence* out, std::uint64_t* count) {
         const std::size_t n = end - begin;
         whole_.fill(0);
-        plain_.fill(0);
+        left_.fill(0);
         if (batches_) {
             read(begin, n);
             raise_batch(begin, n);
-            finish_plain();
+            finish_columns();
         }
         for (std::size_t i = 0; i < n; ++i) {
             const std::size_t v = begin + i;
-            if (plain_[i]) {
-                for (std::size_t k = 0; k < keep_; ++k)
+            if (left_[i] > 0) {
+                count[i] = static_cast<std::uint64_t>(left_[i]);
+                for (std::size_t k = 0; k < count[i]; ++k)
                     out[k] = {table_.joint[v * table_.width + k], static_cast<float>(weight_[k][i])};
-                count[i] = keep_;
             } else {
                 std::size_t left = whole_[i] == 0 || tied(i) ? straight(v) : sorted(v, i);
                 left = finish_row(std::span(share_).first(left), keep_, finish_);
@@ -96,10 +96,11 @@ private:
     double ratio(double first, double later) const {
         return table_.heat() ? std::max(later / first, 1e-300) : first / later;
     }
-    std::size_t wanted(std::size_t i) const { return std::min<std::size_t>(whole_[i], keep_ + 1); }
+    std::size_t wanted(std::size_t i) const { return std::min(static_cast<std::size_t>(whole_[i]), keep_ + 1); }
     // Whether rounding decides which entries the limit leaves.
     bool tied(std::size_t i) const {
-        return whole_[i] > keep_ + 1 && ratio(value_[keep_][i], value_[keep_ + 1][i]) >= kTied;
+        return static_cast<std::size_t>(whole_[i]) > keep_ + 1 &&
+               ratio(value_[keep_][i], value_[keep_ + 1][i]) >= kTied;
     }
 
     // What the power is taken of, before the quotient, NaN where a row ends: as many entries as matter, how many
@@ -113,20 +114,20 @@ private:
                 for (double& x : value)
                     x = x / table_.unit < falloff_.tolerance ? falloff_.tolerance : x / table_.unit;
         }
-        std::array<std::uint64_t, kBatch> disorder{};  // written so that NaN before a number counts
         for (std::size_t k = 0; k < read_; ++k) {
             const Column& value = value_[k];
-            for (std::size_t i = 0; i < kBatch; ++i) whole_[i] += value[i] == value[i];
-            if (k == 0) continue;
-            const Column& before = value_[k - 1];
-            if (table_.heat())
-                for (std::size_t i = 0; i < kBatch; ++i)
-                    disorder[i] |= (value[i] == value[i]) & !(value[i] <= before[i]);
-            else
-                for (std::size_t i = 0; i < kBatch; ++i)
-                    disorder[i] |= (value[i] == value[i]) & !(value[i] >= before[i]);
+            for (std::size_t i = 0; i < kBatch; ++i) whole_[i] += value[i] == value[i] ? 1.0 : 0.0;
         }
-        for (std::size_t i = 0; i < kBatch; ++i) whole_[i] = disorder[i] ? 0 : whole_[i];
+        Column fine;
+        fine.fill(1);
+        for (std::size_t k = 1; k < read_; ++k) {
+            const Column &low = value_[table_.heat() ? k : k - 1], &high = value_[table_.heat() ? k - 1 : k],
+                         &later = value_[k];
+            // Written so that NaN before a number is out of order.
+            for (std::size_t i = 0; i < kBatch; ++i)
+                fine[i] = low[i] <= high[i] || later[i] != later[i] ? fine[i] : 0.0;
+        }
+        for (std::size_t i = 0; i < kBatch; ++i) whole_[i] *= fine[i];
     }
 
     void raise_batch(std::size_t begin, std::size_t n) {
@@ -137,7 +138,7 @@ private:
             raise_columns(read_, alpha);
             for (std::size_t i = 0; i < n; ++i) {
                 double sum = 0, mean = 0;
-                for (std::size_t k = 0; k < whole_[i]; ++k) {
+                for (std::size_t k = 0; k < static_cast<std::size_t>(whole_[i]); ++k) {
                     const double s = power_[k][i];
                     sum += s;
                     mean += s * law_.of_joint(table_.joint[(begin + i) * table_.width + k]);
@@ -169,39 +170,60 @@ private:
         }
     }
 
-    // What finish_row makes of rows that are longer than the limit where nothing is equal and nothing pruned:
-    // nearly all. Marks them in plain_; their weights are in weight_.
-    void finish_plain() {
-        if (read_ <= keep_) return;
-        std::array<std::uint64_t, kBatch> plain;
-        for (std::size_t i = 0; i < kBatch; ++i) plain[i] = whole_[i] > keep_;
+    // What finish_row makes of rows of which no two strengths are equal: nearly all. How many of their weights are
+    // left is in left_, 0 for other rows, and the weights in weight_.
+    void finish_columns() {
+        const std::size_t most = std::min(read_, keep_);
+        Column& left = left_;
+        for (std::size_t i = 0; i < kBatch; ++i) left[i] = whole_[i] > 0 ? 1.0 : 0.0;
+        Column next, sum, before;
+        next.fill(0);
+        if (read_ > keep_)
+            for (std::size_t i = 0; i < kBatch; ++i)
+                next[i] = whole_[i] > static_cast<double>(keep_) ? static_cast<float>(power_[keep_][i]) : 0.0;
         if (read_ > keep_ + 1)
             for (std::size_t i = 0; i < kBatch; ++i) {
                 const double x = ratio(value_[keep_][i], value_[keep_ + 1][i]);
-                plain[i] &= !(x >= kTied);
+                left[i] = x >= kTied ? 0.0 : left[i];
             }
-        Column next, sum;
-        for (std::size_t i = 0; i < kBatch; ++i) next[i] = static_cast<float>(power_[keep_][i]);
-        sum.fill(0);
-        Column before = next;
-        for (std::size_t k = keep_; k-- > 0;) {
+        before = next;
+        if (finish_.limit_rule != LimitRule::fade) next.fill(0);
+        for (std::size_t k = most; k-- > 0;)
             for (std::size_t i = 0; i < kBatch; ++i) {
-                const double s = static_cast<float>(power_[k][i]);
-                plain[i] &= s > before[i];
+                const double s = whole_[i] > static_cast<double>(k) ? static_cast<float>(power_[k][i]) : 0.0;
+                left[i] = s > before[i] || s == 0 ? left[i] : 0.0;
                 before[i] = s;
-                weight_[k][i] = finish_.limit_rule == LimitRule::fade ? s - next[i] : s;
+                weight_[k][i] = s > next[i] ? s - next[i] : 0.0;
             }
-        }
-        for (std::size_t k = 0; k < keep_; ++k)
+        sum.fill(0);
+        for (std::size_t k = 0; k < most; ++k)
             for (std::size_t i = 0; i < kBatch; ++i) sum[i] += weight_[k][i];
-        before.fill(2);
-        for (std::size_t k = 0; k < keep_; ++k)
+        for (std::size_t k = 0; k < most; ++k)
+            for (std::size_t i = 0; i < kBatch; ++i) weight_[k][i] /= sum[i];
+        Column pruned;
+        pruned.fill(0);
+        for (std::size_t k = 1; k < most; ++k)
             for (std::size_t i = 0; i < kBatch; ++i) {
-                const double w = weight_[k][i] / sum[i], rounded = static_cast<float>(w);
-                plain[i] &= (w >= finish_.prune) & (rounded < before[i]) & (rounded > 0);
-                weight_[k][i] = before[i] = rounded;
+                const bool goes = weight_[k][i] < finish_.prune && weight_[k][i] > 0;
+                pruned[i] = goes ? 1.0 : pruned[i];
+                weight_[k][i] = goes ? 0.0 : weight_[k][i];
             }
-        plain_ = plain;
+        // A sum of 1 changes nothing: rows that keep everything are not normalised twice.
+        sum.fill(0);
+        for (std::size_t k = 0; k < most; ++k)
+            for (std::size_t i = 0; i < kBatch; ++i) sum[i] += weight_[k][i];
+        for (std::size_t i = 0; i < kBatch; ++i) sum[i] = pruned[i] > 0 ? sum[i] : 1.0;
+        before.fill(2);
+        Column count;
+        count.fill(0);
+        for (std::size_t k = 0; k < most; ++k)
+            for (std::size_t i = 0; i < kBatch; ++i) {
+                const double w = static_cast<float>(weight_[k][i] / sum[i]);
+                left[i] = w < before[i] || w == 0 ? left[i] : 0.0;
+                count[i] += w > 0 ? 1.0 : 0.0;
+                weight_[k][i] = before[i] = w;
+            }
+        for (std::size_t i = 0; i < kBatch; ++i) left[i] *= count[i];
     }
 
     // Shares of row i of the batch, by what its falling strengths are as floats. Returns how many.
@@ -243,7 +265,7 @@ private:
     const std::size_t keep_, read_;  // entries of a row: those that the limit leaves, and those that matter
     const bool batches_;
     std::vector<Column> value_, power_, weight_;  // by place in the row
-    std::array<std::uint64_t, kBatch> whole_, plain_;
+    Column whole_, left_;                         // numbers of entries
     std::vector<Share> share_;
     std::vector<std::uint32_t> joint_;
     std::vector<float> strength_;
