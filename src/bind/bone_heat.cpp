@@ -13,6 +13,7 @@
 #include "bind/rigid_parts.h"
 #include "bind/volume.h"
 #include "core/vectors.h"
+#include "domain/trace.h"
 #include "solve/cholesky.h"
 #include "surface/surface.h"
 #include "surface/triangle_tree.h"
@@ -82,7 +83,7 @@ struct Inside {
 
     /// Whether the straight way from a to b leads through the volume, but for a small gap. O(steps x levels).
     bool joins(const Point3& a, const Point3& b) const {
-        const Point3 from = in_voxels(a), to = in_voxels(b);
+        const Point3 from = to_voxels(domain.transform, a), to = to_voxels(domain.transform, b);
         const double length = norm(to - from);
         if (!(length < 4 * domain.transform.resolution)) return false;  // a bone far outside
         const double gap = std::max(kGap * domain.transform.unit / domain.transform.voxel, kGapVoxels);
@@ -97,7 +98,7 @@ struct Inside {
     }
 
     /// Whether a place is in the volume. O(levels).
-    bool solid(const Point3& p) const { return solid_voxel(in_voxels(p)); }
+    bool solid(const Point3& p) const { return solid_voxel(to_voxels(domain.transform, p)); }
 
 private:
     bool solid_voxel(const Point3& p) const {
@@ -105,10 +106,6 @@ private:
             std::min({p[0], p[1], p[2]}) >= 0 && std::max({p[0], p[1], p[2]}) < domain.transform.resolution;
         return in_grid && domain.leaf_at(static_cast<int>(p[0]), static_cast<int>(p[1]), static_cast<int>(p[2])) !=
                               Domain::none;
-    }
-    Point3 in_voxels(const Point3& p) const {
-        const GridTransform& t = domain.transform;
-        return {(p[0] - t.origin[0]) / t.voxel, (p[1] - t.origin[1]) / t.voxel, (p[2] - t.origin[2]) / t.voxel};
     }
 };
 

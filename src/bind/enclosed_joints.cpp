@@ -21,12 +21,6 @@ constexpr int kSteps = 32;
 // But not from the centre of a ball, wherever its tail may point: radii that spread by less than this share.
 constexpr double kRound = 0.2;
 
-bool in_box(const Box3& box, const Point3& p) {
-    for (std::size_t k = 0; k < 3; ++k)
-        if (p[k] < box.low[k] || p[k] > box.high[k]) return false;
-    return true;
-}
-
 }  // namespace
 
 EnclosedJoints::EnclosedJoints(const MeshView& mesh, const Skeleton& skeleton, const std::vector<Bone>& bones,
@@ -81,9 +75,8 @@ EnclosedJoints::EnclosedJoints(const MeshView& mesh, const Skeleton& skeleton, c
         const Point3 joint_above = place(static_cast<std::size_t>(up));
         own.others.assign(parts.size(), false);
         for (std::uint32_t part = 0; part < parts.size(); ++part)
-            own.others[part] =
-                parts[part].box.longest() >= kLarger * parts[own.within].box.longest() &&
-                (own.ball ? in_box(parts[part].box, joint_above) : holds(part, joint_above, kInside));
+            own.others[part] = parts[part].box.longest() >= kLarger * parts[own.within].box.longest() &&
+                               (own.ball ? parts[part].box.holds(joint_above) : holds(part, joint_above, kInside));
     });
 }
 
@@ -106,8 +99,7 @@ bool EnclosedJoints::is_ball(std::uint32_t part, const Point3& centre) const {
 }
 
 bool EnclosedJoints::holds(std::uint32_t part, const Point3& point, double least) const {
-    return in_box(parts_[part].box, point) &&
-           std::abs(winding_number(mesh_, parts_[part].triangles, point)) >= least;
+    return parts_[part].box.holds(point) && std::abs(winding_number(mesh_, parts_[part].triangles, point)) >= least;
 }
 
 }  // namespace sinew

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "bind/volume.h"
+#include "core/vectors.h"
 #include "field/edge_graph.h"
 #include "field/mesh_ring.h"
 
@@ -13,7 +14,6 @@ namespace {
 // Parts nearer than this share of the unit count as touching: about two voxels of the other methods.
 constexpr float kTouching = 1.0f / 128;
 
-Point3 minus(const Vec3& a, const Vec3& b) { return {double(a.x) - b.x, double(a.y) - b.y, double(a.z) - b.z}; }
 bool add_unit(Point3& sum, const Point3& d) {
     const double l = std::hypot(d[0], d[1], d[2]);
     if (!(l > 0)) return false;
@@ -27,9 +27,11 @@ Point3 plane_normal(const Task& task, std::uint32_t joint) {
     const std::vector<Joint>& joints = task.skeleton.joints;
     Point3 in{}, on{}, both{};
     for (int up = joints[joint].parent; up >= 0; up = joints[static_cast<std::size_t>(up)].parent)
-        if (add_unit(in, minus(joints[joint].position, joints[static_cast<std::size_t>(up)].position))) break;
+        if (add_unit(in,
+                     to_point(joints[joint].position) - to_point(joints[static_cast<std::size_t>(up)].position)))
+            break;
     for (const Bone& bone : task.bones)
-        if (bone.joint == joint) add_unit(on, minus(bone.tail, bone.head));
+        if (bone.joint == joint) add_unit(on, to_point(bone.tail) - to_point(bone.head));
     add_unit(both, in);
     add_unit(both, on);
     // What turns back has no direction between; then the way in, the bones' own, or up.
@@ -60,7 +62,7 @@ std::vector<std::vector<EdgeSource>> find_sources(const Task& task, const EdgeGr
         if (task.options.rings == RingPlacement::bone)
             for (const Bone& bone : task.bones) {
                 if (bone.joint != j || bone.head == bone.tail || bone.shaped()) continue;
-                const Point3 a = to_point(bone.head), d = minus(bone.tail, bone.head);
+                const Point3 a = to_point(bone.head), d = to_point(bone.tail) - a;
                 add({a[0] + d[0] / 2, a[1] + d[1] / 2, a[2] + d[2] / 2}, d);
             }
         if (sources[j].empty()) add(to_point(task.skeleton.joints[j].position), plane_normal(task, j));

@@ -27,6 +27,12 @@ struct Box3 {
             high[k] = std::max(high[k], p[k]);
         }
     }
+    /// Its faces are in it.
+    bool holds(const Point3& p) const {
+        for (std::size_t k = 0; k < 3; ++k)
+            if (p[k] < low[k] || p[k] > high[k]) return false;
+        return true;
+    }
     Point3 sides() const { return {high[0] - low[0], high[1] - low[1], high[2] - low[2]}; }
     double longest() const { return std::max({high[0] - low[0], high[1] - low[1], high[2] - low[2]}); }
     double diagonal() const { return std::hypot(high[0] - low[0], high[1] - low[1], high[2] - low[2]); }

@@ -4,20 +4,22 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/geometry.h"
 #include "sinew/domain.h"
 
 namespace sinew {
 
 /// A scene position in voxels (fractions included).
-inline std::array<double, 3> to_voxels(const GridTransform& g, const Vec3& p) {
-    return {(p.x - g.origin[0]) / g.voxel, (p.y - g.origin[1]) / g.voxel, (p.z - g.origin[2]) / g.voxel};
+inline Point3 to_voxels(const GridTransform& g, const Point3& p) {
+    return {(p[0] - g.origin[0]) / g.voxel, (p[1] - g.origin[1]) / g.voxel, (p[2] - g.origin[2]) / g.voxel};
 }
+inline Point3 to_voxels(const GridTransform& g, const Vec3& p) { return to_voxels(g, to_point(p)); }
 
 /// Calls visit(x, y, z) for every voxel that the segment passes, in order from a to b (Amanatides and Woo 1987).
 /// Parts outside the grid are skipped. O(voxels passed).
 template <typename Visit>
 void trace_segment(const GridTransform& g, const Vec3& a, const Vec3& b, Visit&& visit) {
-    const std::array<double, 3> p = to_voxels(g, a), q = to_voxels(g, b);
+    const Point3 p = to_voxels(g, a), q = to_voxels(g, b);
     // Clip to the grid first: a bone may be any distance outside it.
     const int last_voxel[3] = {g.resolution - 1, g.resolution - 1, g.depth() - 1};
     double from = 0, to = 1;

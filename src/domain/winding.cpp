@@ -12,6 +12,7 @@
 #include <numbers>
 
 #include "core/parallel.h"
+#include "core/vectors.h"
 #include "sinew/domain.h"
 
 namespace sinew {
@@ -32,15 +33,6 @@ double dot(Vec a, Vec b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
 Vec cross(Vec a, Vec b) { return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x}; }
 double length(Vec a) { return std::sqrt(dot(a, a)); }
 Vec vec(const Vec3& p) { return {p.x, p.y, p.z}; }
-
-// Half the signed solid angle of a triangle seen from the origin, after Van Oosterom and Strackee. Zero for a
-// point in the triangle's plane.
-double half_solid_angle(Vec a, Vec b, Vec c) {
-    const double la = length(a), lb = length(b), lc = length(c);
-    const double volume = dot(a, cross(b, c));
-    if (volume == 0) return 0;
-    return std::atan2(volume, la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb);
-}
 
 std::uint64_t spread(std::uint64_t v) {  // two zero bits between each of the lower 21
     v = (v | v << 32) & 0x1f00000000ffffull;
@@ -198,6 +190,7 @@ WindingTree::Sums WindingTree::build(std::uint32_t node, std::uint32_t begin, st
 double WindingTree::operator()(const Vec3& point) const {
     if (nodes_.empty()) return 0;
     const Vec q = scale_ * (vec(point) - Vec{origin_[0], origin_[1], origin_[2]});
+    const Point3 at{q.x, q.y, q.z};
     double solid = 0;  // steradians
     // Depth is at most code_bits splits by bit and 32 by half; each level leaves one sibling on the stack.
     std::array<std::uint32_t, code_bits + 40> stack;
@@ -219,7 +212,7 @@ double WindingTree::operator()(const Vec3& point) const {
         } else if (node.count > 0) {
             for (std::uint32_t i = node.child; i < node.child + node.count; ++i) {
                 const auto& p = triangles_[i].p;
-                solid += 2 * half_solid_angle(vec(p[0]) - q, vec(p[1]) - q, vec(p[2]) - q);
+                solid += 2 * half_solid_angle(to_point(p[0]) - at, to_point(p[1]) - at, to_point(p[2]) - at);
             }
         } else {
             stack[top++] = node.child;

@@ -1,6 +1,7 @@
 // What poses do to shape.
 #include <string>
 
+#include "core/vectors.h"
 #include "quality/measures.h"
 
 namespace sinew {
@@ -8,8 +9,6 @@ namespace sinew {
 namespace {
 
 constexpr std::size_t grain = 16384;
-
-Point3 minus(const Point3& a, const Point3& b) { return {a[0] - b[0], a[1] - b[1], a[2] - b[2]}; }
 
 /// Signed volume of the cones from the middle of the corners over all triangles: a closed mesh's own, whatever the
 /// middle, and for an open one a number that turning and moving it does not change.
@@ -32,10 +31,9 @@ double volume(const MeshView& mesh, const MeshTopology& topology, std::span<cons
     parallel_chunks(context, n, grain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
         for (std::size_t t = begin; t < end; ++t) {
             const Triangle& v = mesh.triangles[t];
-            const Point3 a = minus(to_point(p[v[0]]), middle), b = minus(to_point(p[v[1]]), middle),
-                         c = minus(to_point(p[v[2]]), middle);
-            const double six = a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) +
-                               a[2] * (b[0] * c[1] - b[1] * c[0]);
+            const Point3 a = to_point(p[v[0]]) - middle, b = to_point(p[v[1]]) - middle,
+                         c = to_point(p[v[2]]) - middle;
+            const double six = dot(a, cross(b, c));
             sums[chunk] += topology.turned[t] ? -six : six;
         }
     });

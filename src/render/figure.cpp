@@ -6,20 +6,16 @@
 #include <numeric>
 
 #include "core/parallel.h"
+#include "core/vectors.h"
 
 namespace sinew {
 namespace {
 
-using Point = std::array<double, 3>;
+using Point = Point3;
 
-Point to_point(const Vec3& p) { return {p.x, p.y, p.z}; }
-double dot(const Point& a, const Point& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-Point minus(const Point& a, const Point& b) { return {a[0] - b[0], a[1] - b[1], a[2] - b[2]}; }
-Point cross(const Point& a, const Point& b) {
-    return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
-}
-Point unit(const Point& a) {
-    const double l = std::sqrt(dot(a, a));
+/// Towards the viewer where there is none.
+Point direction_of(const Point& a) {
+    const double l = norm(a);
     return l > 0 ? Point{a[0] / l, a[1] / l, a[2] / l} : Point{0, 0, 1};
 }
 
@@ -30,7 +26,7 @@ Point apply(const Transform& t, const Point& p) {
 }
 
 void set_normal(Corner& c, const Point& n) {
-    const Point u = unit(n);
+    const Point u = direction_of(n);
     for (std::size_t k = 0; k < 3; ++k) c.normal[k] = static_cast<std::int8_t>(std::lround(127 * u[k]));
     c.normal[3] = 0;
 }
@@ -63,8 +59,8 @@ std::vector<Point> corner_normals(std::span<const Vec3> positions, std::span<con
     std::vector<Point> face(triangles.size()), direction(triangles.size());
     parallel_for(context, triangles.size(), 4096, [&](std::size_t t) {
         const Triangle& v = triangles[t];
-        face[t] = cross(minus(placed[v[1]], placed[v[0]]), minus(placed[v[2]], placed[v[0]]));
-        direction[t] = unit(face[t]);
+        face[t] = cross(placed[v[1]] - placed[v[0]], placed[v[2]] - placed[v[0]]);
+        direction[t] = direction_of(face[t]);
     });
     std::vector<std::uint32_t> first(positions.size() + 1, 0), around(3 * triangles.size());
     for (const Triangle& t : triangles)
@@ -94,7 +90,7 @@ std::vector<Point> corner_normals(std::span<const Vec3> positions, std::span<con
 
 void add_triangle(std::vector<Corner>& out, const Point& a, const Point& b, const Point& c, Rgb colour,
                   const Point* normals = nullptr) {
-    const Point n = cross(minus(b, a), minus(c, a));
+    const Point n = cross(b - a, c - a);
     const Point* p[3] = {&a, &b, &c};
     for (std::size_t k = 0; k < 3; ++k) {
         Corner corner{static_cast<float>((*p[k])[0]),
@@ -120,7 +116,9 @@ void add_ball(std::vector<Corner>& out, const Point& centre, double radius, Rgb 
             add_triangle(out, at(a), at(b), at(c), colour, n);
             return;
         }
-        auto mid = [](const Point& p, const Point& q) { return unit({p[0] + q[0], p[1] + q[1], p[2] + q[2]}); };
+        auto mid = [](const Point& p, const Point& q) {
+            return direction_of({p[0] + q[0], p[1] + q[1], p[2] + q[2]});
+        };
         const Point ab = mid(a, b), bc = mid(b, c), ca = mid(c, a);
         self(self, a, ab, ca, level - 1);
         self(self, ab, b, bc, level - 1);
@@ -138,10 +136,10 @@ constexpr Rgb kBoneColour{242, 242, 244};
 
 /// A thin bar with three sides.
 void add_stick(std::vector<Corner>& out, const Point& a, const Point& b, double radius, Rgb colour) {
-    const Point along = minus(b, a);
+    const Point along = b - a;
     if (!(dot(along, along) > 0)) return;
-    const Point d = unit(along);
-    const Point u = unit(cross(d, std::abs(d[2]) < 0.9 ? Point{0, 0, 1} : Point{1, 0, 0})), v = cross(d, u);
+    const Point d = direction_of(along);
+    const Point u = direction_of(cross(d, std::abs(d[2]) < 0.9 ? Point{0, 0, 1} : Point{1, 0, 0})), v = cross(d, u);
     Point from[3], to[3];
     for (std::size_t i = 0; i < 3; ++i) {
         const double angle = 2 * std::numbers::pi * static_cast<double>(i) / 3;
@@ -183,9 +181,9 @@ std::vector<std::pair<Point, Point>> shape_lines(const Bone& bone) {
                 if (!(i & bit)) lines.emplace_back(corner(i), corner(i | bit));
         return lines;
     }
-    const Point along = minus(b, a);
-    const Point d = dot(along, along) > 0 ? unit(along) : Point{0, 1, 0};
-    const Point u = unit(cross(d, std::abs(d[2]) < 0.9 ? Point{0, 0, 1} : Point{1, 0, 0})), v = cross(d, u);
+    const Point along = b - a;
+    const Point d = dot(along, along) > 0 ? direction_of(along) : Point{0, 1, 0};
+    const Point u = direction_of(cross(d, std::abs(d[2]) < 0.9 ? Point{0, 0, 1} : Point{1, 0, 0})), v = cross(d, u);
     constexpr int kSteps = 24;
     const auto turn = [](int i) { return 2 * std::numbers::pi * i / kSteps; };
     const double r = bone.radius;
@@ -280,7 +278,7 @@ std::array<double, 3> Placement::normal(std::size_t axis) const {
     // By the inverse transpose, of which only the direction matters: cross product of the other two axes' images.
     const std::size_t b = (axis + 1) % 3, c = (axis + 2) % 3;
     const Point x{m[b], m[4 + b], m[8 + b]}, y{m[c], m[4 + c], m[8 + c]}, own{m[axis], m[4 + axis], m[8 + axis]};
-    const Point n = unit(cross(x, y));
+    const Point n = direction_of(cross(x, y));
     return dot(n, own) < 0 ? Point{-n[0], -n[1], -n[2]} : n;
 }
 
@@ -326,7 +324,7 @@ std::vector<Corner> surface_corners(const Panel& panel, const Placement& placeme
                 for (std::size_t d = 0; d < 3; ++d) {
                     p[d] = a * placed[t[0]][d] + b * placed[t[1]][d] + c * placed[t[2]][d];
                     for (std::size_t j = 0; j < 3; ++j)
-                        n[d] += (j == 0 ? a : j == 1 ? b : c) * unit(normals[3 * piece.triangle + j])[d];
+                        n[d] += (j == 0 ? a : j == 1 ? b : c) * direction_of(normals[3 * piece.triangle + j])[d];
                 }
                 Corner& out = corners[3 * i + k] = corner(p, n);
                 set_colour(out, piece.colour);
@@ -353,7 +351,7 @@ std::vector<Corner> bone_corners(const Panel& panel, const Placement& placement,
     for (const Bone& bone : panel.bones) {
         const Rgb colour = bone.joint < panel.bone_colours.size() ? panel.bone_colours[bone.joint] : kBoneColour;
         const Point a = placement(to_point(bone.head)), b = placement(to_point(bone.tail));
-        const Point along = minus(b, a);
+        const Point along = b - a;
         const double length = std::sqrt(dot(along, along));
         const double radius = std::max(smallest, std::min(0.08 * length, 5 * smallest));
         add_ball(out, a, length > 0 ? 0.75 * radius : radius, colour);
@@ -361,8 +359,9 @@ std::vector<Corner> bone_corners(const Panel& panel, const Placement& placement,
             for (const auto& [from, to] : shape_lines(bone))
                 add_stick(out, placement(from), placement(to), 0.6 * smallest, colour);
         if (!(length > 0)) continue;
-        const Point d = unit(along);
-        const Point u = unit(cross(d, std::abs(d[2]) < 0.9 ? Point{0, 0, 1} : Point{1, 0, 0})), v = cross(d, u);
+        const Point d = direction_of(along);
+        const Point u = direction_of(cross(d, std::abs(d[2]) < 0.9 ? Point{0, 0, 1} : Point{1, 0, 0})),
+                    v = cross(d, u);
         Point ring[4];
         for (std::size_t i = 0; i < 4; ++i) {
             const double s = i == 0 ? radius : i == 2 ? -radius : 0, t = i == 1 ? radius : i == 3 ? -radius : 0;

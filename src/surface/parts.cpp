@@ -1,6 +1,5 @@
 #include "surface/parts.h"
 
-#include <cmath>
 #include <numbers>
 
 #include "core/vectors.h"
@@ -19,13 +18,10 @@ std::vector<SurfacePart> split_parts(const MeshView& mesh, const MeshSurface& su
 
 double winding_number(const MeshView& mesh, std::span<const Triangle> triangles, const Point3& point) {
     double sum = 0;
-    for (const Triangle& t : triangles) {
-        const Point3 a = to_point(mesh.positions[t[0]]) - point, b = to_point(mesh.positions[t[1]]) - point,
-                     c = to_point(mesh.positions[t[2]]) - point;
-        const double x = norm(a), y = norm(b), z = norm(c);
-        sum += 2 * std::atan2(dot(a, cross(b, c)), x * y * z + dot(a, b) * z + dot(b, c) * x + dot(c, a) * y);
-    }
-    return sum / (4 * std::numbers::pi);
+    for (const Triangle& t : triangles)
+        sum += half_solid_angle(to_point(mesh.positions[t[0]]) - point, to_point(mesh.positions[t[1]]) - point,
+                                to_point(mesh.positions[t[2]]) - point);
+    return sum / (2 * std::numbers::pi);
 }
 
 }  // namespace sinew

@@ -169,5 +169,42 @@ TEST(LooseJoints, AHierarchyIsLeftAlone) {
     for (const Bone& bone : bones) EXPECT_EQ(bone.tail, bone.head);
 }
 
+TEST(LooseJoints, MoveTheSkinBeforeTheNextJoint) {
+    // A tube around the finger: what lies along a bone is its joint's, up to the next.
+    Character c;
+    c.skeleton = finger(0);
+    std::vector<test::P3> path;
+    for (int ring = 0; ring <= 60; ++ring) {
+        const double along = ring / 15.0;  // of four bones, the last of which ends with the tube
+        test::P3 at{0, 0, 0};
+        for (int j = 0; j < 4; ++j) {
+            const double length = std::clamp(along - j, 0.0, 1.0), turn = j * 15 * std::numbers::pi / 180;
+            at = {at.x + length * std::cos(turn), at.y + length * std::sin(turn), 0};
+        }
+        path.push_back(at);
+    }
+    const test::Shape skin = test::tube(path, std::vector<double>(path.size(), 0.15), {0, 0, 1}, 12);
+    test::append(c, skin.positions, skin.triangles, 0);
+    BindOptions options;
+    options.voxels.resolution = 64;
+    const Result<Binding> b = bind(c.mesh(), c.skeleton, options);
+    ASSERT_TRUE(b) << b.error().message;
+    const SkinWeights w = *b->weights();
+    const auto middle_of = [&](std::size_t j) { return to_point(c.skeleton.joints[j].position); };
+    int looked_at = 0;
+    for (std::size_t v = 0; v < c.positions.size(); ++v) {
+        const Point3 p = to_point(c.positions[v]);
+        for (std::size_t j = 1; j < 4; ++j) {  // the list runs from the tip to the root
+            const Point3 way = middle_of(j - 1) - middle_of(j);
+            const double t = dot(p - middle_of(j), way) / dot(way, way);
+            if (t < 0.6 || t > 0.85 || norm(p - (middle_of(j) + t * way)) > 0.2) continue;
+            // Halfway between points would be the border without bones.
+            EXPECT_GT(test::weight_of(w, v, static_cast<std::uint32_t>(j)), 0.5) << v << " " << t;
+            ++looked_at;
+        }
+    }
+    EXPECT_GT(looked_at, 90);
+}
+
 }  // namespace
 }  // namespace sinew
