@@ -186,10 +186,10 @@ Result<PairVotes> vote_by_columns(const Lattice& lattice, Context* context) {
     // Crossings are gathered in bands of rows, so that a heap of large overlapping triangles takes time and not
     // memory. Counted by boxes, which hold at least twice as many columns as large triangles cross. Nearly always
     // one band will do, which is found on the way.
-    constexpr double kBoxedAtOnce = 2.4e7;
+    constexpr std::uint64_t kBoxedAtOnce = 24'000'000;
     int bands = 1;
     std::vector<double> counts((n + kGrain - 1) / kGrain);
-    std::atomic<double> counted{0};
+    std::atomic<std::uint64_t> counted{0};
     std::vector<std::vector<std::vector<Crossing>>> gathered(counts.size());  // per chunk, by axis and pile
     const auto gather = [&](int band) {
         parallel_chunks(context, n, kGrain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
@@ -203,7 +203,7 @@ Result<PairVotes> vote_by_columns(const Lattice& lattice, Context* context) {
                 const Centres box(p.data(), r);
                 for (int w = 0; w < 3; ++w) count += box.along((w + 1) % 3) * box.along((w + 2) % 3);
                 if (bands == 1 && count - told > 4096) {
-                    counted.fetch_add(count - told, std::memory_order_relaxed);
+                    counted.fetch_add(static_cast<std::uint64_t>(count - told), std::memory_order_relaxed);
                     told = count;
                 }
                 // Too much for one band: from here on it only counts.
@@ -218,7 +218,7 @@ Result<PairVotes> vote_by_columns(const Lattice& lattice, Context* context) {
     if (counted.load() > kBoxedAtOnce) {
         double count = 0;
         for (const double of_chunk : counts) count += of_chunk;
-        bands = std::min(r, 2 + static_cast<int>(count / kBoxedAtOnce));
+        bands = std::min(r, 2 + static_cast<int>(count / double{kBoxedAtOnce}));
     }
 
     PairVotes inside = {BitGrid(r), BitGrid(r), BitGrid(r)};
