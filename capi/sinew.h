@@ -131,6 +131,19 @@ snw_status snw_cutout_glb(const uint8_t* rgba, int width, int height, const void
                           const char* name, const char* bones, size_t bones_size, double smoothness,
                           snw_context* context, snw_bytes** out);
 
+/* A picture that the caller unpacked; path: what "image" of a layer says. */
+typedef struct snw_picture {
+    const char* path;
+    const uint8_t* rgba; /* width × height × 4, rows from the top, of which only the alpha is looked at */
+    int width, height;
+    const void* png; /* its file, embedded as it is */
+    size_t png_size;
+} snw_picture;
+/* The same for several layers, what `sinew cutout FILE` writes as GLB: bones JSON with "layers", and the pictures
+ * that they name, in any order. name: of the file, for messages. */
+snw_status snw_cutout_layers_glb(const snw_picture* pictures, size_t count, const char* name, const char* bones,
+                                 size_t bones_size, double smoothness, snw_context* context, snw_bytes** out);
+
 /* ---- Binding. */
 
 typedef struct snw_binding snw_binding;

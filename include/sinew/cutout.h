@@ -136,6 +136,11 @@ Result<CutoutFigure> load_cutout(const std::filesystem::path& bones,
 /// `bones` must not have "layers"; `name` is used in messages.
 Result<CutoutFigure> parse_cutout(std::string_view bones, const std::string& name, CutoutLayer layer);
 
+/// The same for bones with "layers": `pictures` have path (what "image" says), picture and PNG file, in any order.
+/// One that is named and not there is an error of code io; those that no layer names are left aside.
+Result<CutoutFigure> parse_layers(std::string_view bones, const std::string& name,
+                                  std::span<const CutoutLayer> pictures);
+
 enum class AlphaMode { mask, blend };
 
 struct CutoutGltfOptions {

@@ -1,6 +1,7 @@
 // Bones JSON of flat figures: skeleton JSON in pixels, with layers (docs/cutout.md).
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <set>
@@ -80,8 +81,11 @@ struct Ordered {
     double order;
 };
 
-Result<Ordered> read_layer(const json& entry, std::size_t index, const std::filesystem::path& folder,
-                           const Skeleton& skeleton, Context* context) {
+/// Gives a layer the picture that its entry names: path, pixels and PNG file.
+using Pictures = std::function<Status(const std::string& image, CutoutLayer& layer)>;
+
+Result<Ordered> read_layer(const json& entry, std::size_t index, const Skeleton& skeleton,
+                           const Pictures& picture_of) {
     const std::string where = "layer " + std::to_string(index);
     if (!entry.is_object()) return Error{ErrorCode::input, where + " must be an object"};
     Ordered out;
@@ -89,8 +93,8 @@ Result<Ordered> read_layer(const json& entry, std::size_t index, const std::file
     const auto image = entry.find("image");
     if (image == entry.end() || !image->is_string() || image->get<std::string>().empty())
         return Error{ErrorCode::input, where + " needs an \"image\", the path of a PNG from this file's folder"};
-    const std::filesystem::path path(image->get<std::string>());
-    layer.name = path.stem().string();
+    const std::string path = image->get<std::string>();
+    layer.name = std::filesystem::path(path).stem().string();
     if (const auto name = entry.find("name"); name != entry.end()) {
         if (!name->is_string() || name->get<std::string>().empty())
             return Error{ErrorCode::input, where + ": \"name\" must be a string that is not empty"};
@@ -126,7 +130,7 @@ Result<Ordered> read_layer(const json& entry, std::size_t index, const std::file
     }
     if (joints.empty()) return Error{ErrorCode::input, place + ": \"bones\" is empty: no bone would move it"};
     layer.joints.assign(joints.begin(), joints.end());
-    if (Status read = read_picture(path.is_absolute() ? path : folder / path, layer, context); !read)
+    if (Status read = picture_of(path, layer); !read)
         return Error{read.error().code, place + ": " + read.error().message};
     return out;
 }
@@ -154,6 +158,39 @@ void add_only_layer(CutoutFigure& figure, CutoutLayer layer) {
     figure.layers.push_back(std::move(layer));
 }
 
+Status read_layers(const json& document, const std::string& name, const Pictures& picture_of,
+                   CutoutFigure& figure) {
+    const auto layers = document.find("layers");
+    if (layers == document.end() || !layers->is_array() || layers->empty())
+        return input_error(name,
+                           "there is no picture: \"layers\" must be a list of objects with \"image\" (or "
+                           "give a PNG as the input and this file as --bones)");
+    std::vector<Ordered> read;
+    std::set<std::string> names;
+    for (std::size_t i = 0; i < layers->size(); ++i) {
+        Result<Ordered> layer = read_layer((*layers)[i], i, figure.skeleton, picture_of);
+        if (!layer) return input_error(name, layer.error().message);
+        if (!names.insert(layer->layer.name).second)
+            return input_error(name,
+                               "two layers are called '" + layer->layer.name + "': give each its own \"name\"");
+        read.push_back(std::move(*layer));
+    }
+    std::stable_sort(read.begin(), read.end(),
+                     [](const Ordered& a, const Ordered& b) { return a.order < b.order; });
+    for (Ordered& o : read) figure.layers.push_back(std::move(o.layer));
+    return Done{};
+}
+
+/// A picture that a caller unpacked.
+Status check_picture(const CutoutLayer& layer) {
+    const RgbaImage& picture = layer.picture;
+    if (picture.width < 1 || picture.height < 1 || picture.width > most_pixels || picture.height > most_pixels ||
+        picture.rgba.size() != std::size_t{4} * picture.width * picture.height)
+        return Error{ErrorCode::input,
+                     layer.path + ": a picture has 1 to " + std::to_string(most_pixels) + " pixels along a side"};
+    return Done{};
+}
+
 /// The canvas around the layers, and the skeleton on it, y up.
 Result<CutoutFigure> on_canvas(CutoutFigure figure, const std::string& name) {
     double width = 1, height = 1;
@@ -179,17 +216,34 @@ Result<CutoutFigure> on_canvas(CutoutFigure figure, const std::string& name) {
 }  // namespace
 
 Result<CutoutFigure> parse_cutout(std::string_view bones, const std::string& name, CutoutLayer layer) {
-    const RgbaImage& picture = layer.picture;
-    if (picture.width < 1 || picture.height < 1 || picture.width > most_pixels || picture.height > most_pixels ||
-        picture.rgba.size() != std::size_t{4} * picture.width * picture.height)
-        return Error{ErrorCode::input,
-                     layer.path + ": a picture has 1 to " + std::to_string(most_pixels) + " pixels along a side"};
+    if (Status ok = check_picture(layer); !ok) return ok.error();
     const Result<json> document = parse_json(bones, name);
     if (!document) return document.error();
     Result<CutoutFigure> figure = read_bones(*document, name);
     if (!figure) return figure;
     if (document->contains("layers")) return layers_are_input(name);
     add_only_layer(*figure, std::move(layer));
+    return on_canvas(std::move(*figure), name);
+}
+
+Result<CutoutFigure> parse_layers(std::string_view bones, const std::string& name,
+                                  std::span<const CutoutLayer> pictures) {
+    const Result<json> document = parse_json(bones, name);
+    if (!document) return document.error();
+    Result<CutoutFigure> figure = read_bones(*document, name);
+    if (!figure) return figure;
+    const Pictures given = [&](const std::string& image, CutoutLayer& layer) -> Status {
+        const auto found =
+            std::find_if(pictures.begin(), pictures.end(), [&](const CutoutLayer& p) { return p.path == image; });
+        if (found == pictures.end())
+            return Error{ErrorCode::io, image + " is not among the pictures that were given"};
+        if (Status ok = check_picture(*found); !ok) return ok;
+        layer.path = found->path;
+        layer.picture = found->picture;
+        layer.png = found->png;
+        return Done{};
+    };
+    if (Status read = read_layers(*document, name, given, *figure); !read) return read.error();
     return on_canvas(std::move(*figure), name);
 }
 
@@ -203,31 +257,19 @@ Result<CutoutFigure> load_cutout(const std::filesystem::path& bones,
     Result<CutoutFigure> figure = read_bones(*document, name);
     if (!figure) return figure;
 
-    const auto layers = document->find("layers");
     if (picture) {
-        if (layers != document->end()) return layers_are_input(name);
+        if (document->contains("layers")) return layers_are_input(name);
         CutoutLayer layer;
         if (Status read = read_picture(*picture, layer, context); !read) return read.error();
         layer.name = picture->stem().string();
         add_only_layer(*figure, std::move(layer));
     } else {
-        if (layers == document->end() || !layers->is_array() || layers->empty())
-            return input_error(name,
-                               "there is no picture: \"layers\" must be a list of objects with \"image\" (or "
-                               "give a PNG as the input and this file as --bones)");
-        std::vector<Ordered> read;
-        std::set<std::string> names;
-        for (std::size_t i = 0; i < layers->size(); ++i) {
-            Result<Ordered> layer = read_layer((*layers)[i], i, bones.parent_path(), figure->skeleton, context);
-            if (!layer) return input_error(name, layer.error().message);
-            if (!names.insert(layer->layer.name).second)
-                return input_error(name,
-                                   "two layers are called '" + layer->layer.name + "': give each its own \"name\"");
-            read.push_back(std::move(*layer));
-        }
-        std::stable_sort(read.begin(), read.end(),
-                         [](const Ordered& a, const Ordered& b) { return a.order < b.order; });
-        for (Ordered& o : read) figure->layers.push_back(std::move(o.layer));
+        const std::filesystem::path folder = bones.parent_path();
+        const Pictures from_files = [&](const std::string& image, CutoutLayer& layer) {
+            const std::filesystem::path path(image);
+            return read_picture(path.is_absolute() ? path : folder / path, layer, context);
+        };
+        if (Status read = read_layers(*document, name, from_files, *figure); !read) return read.error();
     }
     return on_canvas(std::move(*figure), name);
 }

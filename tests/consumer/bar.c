@@ -125,6 +125,14 @@ int main(void) {
     CHECK(snw_bytes_size(flat) > 1000 && memcmp(snw_bytes_data(flat), "glTF", 4) == 0);
     snw_bytes_free(flat);
     CHECK(snw_cutout_glb(pixels, 16, 32, "png", 3, "doll.png", "{}", 2, 0, NULL, &flat) == SNW_INPUT && !flat);
+    const char* layers = "{\"bones\":[{\"name\":\"a\",\"head\":[8,30],\"tail\":[8,2]}],\"layers\":["
+                         "{\"image\":\"doll.png\"},{\"name\":\"hat\",\"image\":\"doll.png\",\"offset\":[4,0]}]}";
+    const snw_picture doll = {"doll.png", pixels, 16, 32, "png", 3};
+    CHECK(snw_cutout_layers_glb(&doll, 1, "doll.json", layers, strlen(layers), 0, NULL, &flat) == SNW_OK);
+    CHECK(snw_bytes_size(flat) > 1000 && memcmp(snw_bytes_data(flat), "glTF", 4) == 0);
+    snw_bytes_free(flat);
+    CHECK(snw_cutout_layers_glb(NULL, 0, "doll.json", layers, strlen(layers), 0, NULL, &flat) != SNW_OK && !flat);
+    CHECK(strstr(snw_error(), "doll.png is not among the pictures"));
     CHECK(snw_cutout_glb(pixels, 0, 32, "png", 3, "doll.png", bones, strlen(bones), 0, NULL, &flat) == SNW_INPUT);
 
     snw_bytes* glb = NULL;

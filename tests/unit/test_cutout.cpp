@@ -382,6 +382,43 @@ TEST(CutOut, ErrorsNameTheLayer) {
     EXPECT_EQ(cut_out(two_layers(), options).error().code, ErrorCode::usage);
 }
 
+TEST(CutOut, LayersAreReadWithPicturesThatAreThereAlready) {
+    const std::string bones = R"({"bones": [{"name": "trunk", "head": [100, 280], "tail": [100, 60]},
+                                            {"name": "arm", "parent": "trunk", "head": [90, 90], "tail": [90, 210]}],
+                                  "layers": [{"image": "in/arm.png", "bones": ["arm"], "offset": [60, 70], "order": 2},
+                                             {"name": "body", "image": "body.png", "order": 1}]})";
+    CutoutLayer body, arm, other;
+    body.path = "body.png", body.picture = draw(200, 320, capsule(100, 50, 100, 280, 30));
+    body.png = {std::byte{7}};
+    arm.path = "in/arm.png", arm.picture = draw(60, 160, capsule(30, 30, 30, 130, 16));
+    other.path = "unused.png";
+    const CutoutLayer pictures[] = {other, arm, body};
+    const auto figure = io::parse_layers(bones, "figure.json", pictures);
+    ASSERT_TRUE(figure.ok()) << figure.error().message;
+    EXPECT_EQ(figure->width, 200);
+    EXPECT_EQ(figure->height, 320);
+    ASSERT_EQ(figure->layers.size(), 2u);
+    EXPECT_EQ(figure->layers[0].name, "body");
+    EXPECT_EQ(figure->layers[0].png, body.png);
+    EXPECT_EQ(figure->layers[0].joints, (std::vector<std::uint32_t>{0, 1}));
+    EXPECT_EQ(figure->layers[1].name, "arm");
+    EXPECT_EQ(figure->layers[1].picture, arm.picture);
+    EXPECT_EQ(figure->layers[1].joints, std::vector<std::uint32_t>{1});
+    EXPECT_EQ(figure->layers[1].offset, (std::array<double, 2>{60, 70}));
+    EXPECT_EQ(figure->skeleton.joints[0].position.y, 40);
+
+    const auto without = io::parse_layers(bones, "figure.json", std::span(pictures).first(2));
+    ASSERT_FALSE(without.ok());
+    EXPECT_EQ(without.error().message.rfind("figure.json: layer 1 ('body'): body.png is not among", 0), 0u)
+        << without.error().message;
+    arm.picture.rgba.pop_back();
+    const CutoutLayer damaged[] = {arm, body};
+    EXPECT_EQ(io::parse_layers(bones, "figure.json", damaged).error().code, ErrorCode::input);
+    EXPECT_EQ(io::parse_layers("{}", "figure.json", pictures).error().code, ErrorCode::input);
+    EXPECT_EQ(io::parse_layers(R"({"bones": [{"name": "a", "head": [1, 2]}]})", "f", pictures).error().code,
+              ErrorCode::input);
+}
+
 TEST(CutOut, PicturesShowWeightsAndThePose) {
     const CutoutFigure figure = two_layers();
     const auto parts = cut_out(figure);
