@@ -1,6 +1,6 @@
 # What is otherwise in a build for WebAssembly (Debian's emscripten 3.1.6): one thread, or several with
-# SINEW_WEB_THREADS, which need a page that is cross-origin isolated; no OpenGL, pictures, assimp,
-# Draco or PNG, and headers of the host's packages under a folder of their own, because /usr/include
+# SINEW_WEB_THREADS, which need a page that is cross-origin isolated; no OpenGL, pictures, assimp
+# or PNG, and headers of the host's packages under a folder of their own, because /usr/include
 # as a whole would hide the target's.
 set(SINEW_HOST_HEADERS ${CMAKE_BINARY_DIR}/host-headers)
 file(MAKE_DIRECTORY ${SINEW_HOST_HEADERS})
@@ -34,5 +34,5 @@ add_link_options(-fwasm-exceptions)
 
 # sinew_web_sources(LIST): takes the sources away that such a build has no use for.
 macro(sinew_web_sources list)
-    list(FILTER ${list} EXCLUDE REGEX "src/render/|src/cutout/(paint|picture_png)\\.cpp$|src/io/(cutout_spine|gltf_draco)\\.cpp$")
+    list(FILTER ${list} EXCLUDE REGEX "src/render/|src/cutout/(paint|picture_png)\\.cpp$|src/io/cutout_spine\\.cpp$")
 endmacro()

@@ -12,6 +12,8 @@ export default defineConfig({
     target: 'es2022', outDir: '../build/studio', emptyOutDir: true, chunkSizeWarningLimit: 900, assetsInlineLimit: 0,
     rollupOptions: {output: {assetFileNames}},
   },
+  // Draco's decoder asks for these where it finds itself in node.
+  resolve: {alias: [{find: /^(fs|path)$/, replacement: new URL('./src/nothing.ts', import.meta.url).pathname}]},
   worker: {format: 'es', rollupOptions: {output: {assetFileNames}}},
   test: {include: ['test/**/*.test.ts'], environment: 'node'},
 } as Parameters<typeof defineConfig>[0]);

@@ -13,6 +13,7 @@ import {availableParallelism, tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {chromium} from 'playwright-core';
+import {compressed} from '../test/draco.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const sinew = process.env.SINEW ?? join(root, 'build/release/sinew');
@@ -78,6 +79,29 @@ async function fresh(url = server.url, scheme = 'dark') {
   page.on('request', (r) => !r.url().startsWith(new URL(url).origin) && !r.url().startsWith('blob:') && problems.push(`asked for ${r.url()}`));
   await page.goto(url);
   await until(() => document.documentElement.dataset.ready === 'yes');
+}
+/** The page on a tablet of that size. Fingers are sent as the browser itself sends them. */
+let fingers;
+async function touched(width, height) {
+  await page.close();
+  const context = await browser.newContext({viewport: {width, height}, hasTouch: true, isMobile: true, acceptDownloads: true});
+  page = await context.newPage();
+  page.on('pageerror', (error) => problems.push(String(error)));
+  await page.goto(server.url);
+  await until(() => document.documentElement.dataset.ready === 'yes');
+  fingers = await context.newCDPSession(page);
+}
+const touch = (type, points) => fingers.send('Input.dispatchTouchEvent', {type, touchPoints: points.map(([x, y], id) => ({x, y, id}))});
+/** Fingers go down one after another, move together, and leave. */
+async function drag(from, to, steps = 5) {
+  for (let n = 1; n <= from.length; ++n) await touch('touchStart', from.slice(0, n));
+  for (let i = 1; i <= steps; ++i)
+    await touch('touchMove', from.map(([x, y], f) => [x + ((to[f][0] - x) * i) / steps, y + ((to[f][1] - y) * i) / steps]));
+  await touch('touchEnd', []);
+}
+async function tap(x, y) {
+  await touch('touchStart', [[x, y]]);
+  await touch('touchEnd', []);
 }
 // Not waitForFunction: that evaluates text, which the page's CSP forbids.
 async function until(test, what, limit = 60000) {
@@ -217,6 +241,21 @@ const slide = (label, value) => page.getByLabel(label, {exact: true}).evaluate((
 }, String(value));
 const select = (name) => page.locator('#joint-list li', {has: page.getByText(name, {exact: true})}).click();
 
+/** Drags beside the handle's middle until one of its rings is caught: `by` pixels, in the nth of the views. */
+async function turn(by, nth = -1) {
+  await page.waitForTimeout(200);
+  for (const d of [38, 44, 50, 56, 62, 70]) {
+    const box = await page.locator('#view canvas').nth(nth).boundingBox();
+    const spot = await page.evaluate(() => window.studio.handleAt());
+    await page.mouse.move(box.x + spot.x + d, box.y + spot.y);
+    await page.mouse.down();
+    await page.mouse.move(box.x + spot.x + d + by[0], box.y + spot.y + by[1], {steps: 4});
+    await page.mouse.up();
+    await settled();
+    if (Object.keys((await state()).doc.pose).length) return;
+  }
+}
+
 const tests = {
   async 'an empty page says what to do'() {
     holds(await page.getByText('Drop a character here').isVisible(), 'no invitation');
@@ -265,6 +304,18 @@ const tests = {
       host.closeAllConnections();
       host.close();
     }
+  },
+  async 'the resolution may be chosen by the core, and the page says which it is'() {
+    await open('quadruped');
+    await bind('auto');
+    holds((await page.inputValue('#command')).includes('--resolution auto'), 'the command does not say so');
+    const row = page.locator('#result dt', {hasText: 'Resolution that was chosen'});
+    const chosen = await row.evaluate((dt) => dt.nextElementSibling.textContent);
+    holds(Number(chosen) >= 64, `the resolution that was chosen: ${chosen}`);
+    holds((await exported()).equals(await byCommand('quadruped')), 'the files differ');
+    await page.keyboard.press('8');
+    await until(() => document.getElementById('legend').textContent.includes('on the surface'));
+    holds((await page.locator('#legend').textContent()).includes(`at resolution ${chosen}`), 'the volume is another');
   },
   async 'moving a slider moves weights at once, and undo takes it back'() {
     await open('biped');
@@ -320,17 +371,7 @@ const tests = {
     await bind();
     await select('upper_arm_L');
     await page.keyboard.press('r');
-    await page.waitForTimeout(200);
-    const box = await page.locator('#view canvas').boundingBox();
-    // Drags across the middle of the view until the handle is caught.
-    const spot = await page.evaluate(() => window.studio.handleAt());
-    for (const d of [38, 44, 50, 56, 62, 70]) {
-      await page.mouse.move(box.x + spot.x + d, box.y + spot.y);
-      await page.mouse.down();
-      await page.mouse.move(box.x + spot.x + d, box.y + spot.y + 40, {steps: 4});
-      await page.mouse.up();
-      if (Object.keys((await state()).doc.pose).length) break;
-    }
+    await turn([0, 40]);
     const pose = (await state()).doc.pose;
     holds(Object.keys(pose).length === 1, 'no joint was turned');
     await settled();
@@ -412,6 +453,17 @@ const tests = {
     await settled();
     await page.mouse.click(right.x + to.x, right.y + to.y);
     holds((await state()).joint >= 0, 'the click selected nothing');
+    // The handle turns in either view.
+    await select('upper_arm_L');
+    await page.keyboard.press('r');
+    for (const nth of [0, 1]) {
+      await turn([0, 40], nth);
+      is(Object.keys((await state()).doc.pose).length, 1, `joints turned in view ${nth}`);
+      await picture(`beside-turn-${nth}`);
+      await page.getByRole('button', {name: 'Bind pose'}).click();
+      await settled();
+    }
+    await page.keyboard.press('v');
     await page.keyboard.press('c');
     is((await page.locator('#view canvas').all()).length, 1, 'views');
   },
@@ -645,20 +697,70 @@ const tests = {
     // The leg is turned by its handle.
     await select('joint_3');
     await page.keyboard.press('r');
-    await page.waitForTimeout(200);
-    for (const d of [38, 44, 50, 56, 62, 70]) {
-      const box = await page.locator('#view canvas').boundingBox();
-      const spot = await page.evaluate(() => window.studio.handleAt());
-      await page.mouse.move(box.x + spot.x + d, box.y + spot.y);
-      await page.mouse.down();
-      await page.mouse.move(box.x + spot.x + d, box.y + spot.y - 60, {steps: 4});
-      await page.mouse.up();
-      if (Object.keys((await state()).doc.pose).length) break;
-    }
+    await turn([0, -60]);
     holds(Object.keys((await state()).doc.pose).length === 1, 'no joint was turned');
     await settled();
     await page.keyboard.press('1');
     await picture('flat');
+  },
+  async 'a flat figure of layers is cut out, and bent'() {
+    const pngs = await page.evaluate(async () => {
+      const draw = async (width, height, colour, line, ...way) => {
+        const canvas = new OffscreenCanvas(width, height);
+        const to = canvas.getContext('2d');
+        [to.strokeStyle, to.lineWidth, to.lineCap] = [colour, line, 'round'];
+        to.moveTo(way[0], way[1]);
+        to.lineTo(way[2], way[3]);
+        to.stroke();
+        return [...new Uint8Array(await (await canvas.convertToBlob()).arrayBuffer())];
+      };
+      return [await draw(200, 320, '#355f8c', 60, 100, 50, 100, 280), await draw(60, 160, '#c9573c', 32, 30, 30, 30, 130)];
+    });
+    const figure = JSON.stringify({
+      bones: [{name: 'trunk', head: [100, 280], tail: [100, 60]}, {name: 'arm', parent: 'trunk', head: [90, 90], tail: [90, 150]},
+              {name: 'hand', parent: 'arm', head: [90, 150], tail: [90, 210]}],
+      layers: [{image: 'body.png'}, {name: 'arm', image: 'arm.png', bones: ['arm', 'hand'], offset: [60, 70]}],
+    });
+    const files = [{name: 'figure.json', mimeType: 'application/json', buffer: Buffer.from(figure)},
+                   {name: 'body.png', mimeType: 'image/png', buffer: Buffer.from(pngs[0])},
+                   {name: 'arm.png', mimeType: 'image/png', buffer: Buffer.from(pngs[1])}];
+    await page.setInputFiles('#files', files.slice(0, 2));
+    await page.locator('#error').waitFor({state: 'visible'});
+    holds((await page.locator('#error').textContent()).includes('arm.png together with it'), 'what is missing is not said');
+    await page.setInputFiles('#files', files);
+    await until(() => document.getElementById('file-name').value === 'figure.json' && !window.studio.state().working);
+    holds(await page.locator('#error').isHidden(), 'the error stays');
+    holds(await page.getByText('2 pictures in layers').isVisible(), 'the layers are not counted');
+    await slide('Smoothness', 20);
+    await until(() => document.getElementById('command').value.includes('--smoothness 20') && !window.studio.state().working);
+    await picture('layers');
+    const bytes = await exported();
+    for (const {name, buffer} of files) writeFileSync(join(at, name), buffer);
+    is(await page.inputValue('#command'), 'sinew cutout figure.json -o figure.glb --smoothness 20', 'the command');
+    execFileSync(sinew, ['cutout', join(at, 'figure.json'), '-o', join(at, 'layers.glb'), '--smoothness', '20', '--quiet']);
+    holds(bytes.equals(readFileSync(join(at, 'layers.glb'))), 'the files differ');
+    await select('arm');
+    await page.keyboard.press('r');
+    await turn([0, -60]);
+    is(Object.keys((await state()).doc.pose).length, 1, 'turned joints');
+  },
+  async 'a file that Draco compressed is read as the command line reads it'() {
+    const file = join(samplesMade, 'caped.draco.glb');
+    writeFileSync(file, await compressed(readFileSync(join(samples, 'caped.glb'))));
+    await page.setInputFiles('#files', file);
+    await until(() => document.getElementById('file-name').value === 'caped.draco.glb' && !window.studio.state().working);
+    await bind();
+    holds((await exported()).equals(await byCommand('caped.draco', samplesMade)), 'the files differ');
+    // The next one finds the decoder there.
+    await page.setInputFiles('#files', {name: 'again.glb', mimeType: 'model/gltf-binary', buffer: readFileSync(file)});
+    await until(() => document.getElementById('file-name').value === 'again.glb' && !window.studio.state().working);
+    const real = join(process.env.SINEW_CORPUS ?? join(root, '../shared/corpus'), 'q_astronaut_flamingo/Astronaut_FernandoTheFlamingo-transformed.glb');
+    if (!existsSync(real)) return;
+    await page.setInputFiles('#files', real);
+    await until(() => document.getElementById('file-name').value.startsWith('Astronaut') && !window.studio.state().working);
+    await picture('draco');
+    await bind();
+    holds((await exported()).equals(await byCommand('Astronaut_FernandoTheFlamingo-transformed', join(real, '..'))), 'the files of the corpus differ');
   },
   async 'a file that meshopt compressed is read as the command line reads it'() {
     const file = join(process.env.SINEW_CORPUS ?? join(root, '../shared/corpus'), 'valid_aian_f1_medi/AIAN_F_1_Medi.glb');
@@ -681,14 +783,127 @@ const tests = {
     }
   },
   async 'a narrow window shows everything'() {
-    await page.setViewportSize({width: 820, height: 1100});
+    await page.setViewportSize({width: 820, height: 1180});
+    await picture('tablet-empty');
     await open('biped');
     await bind();
     for (const id of ['left', 'stage', 'right']) {
       const box = await page.locator(`#${id}`).boundingBox();
-      holds(box.width >= 180 && box.x >= 0 && box.x + box.width <= 821, `#${id} does not fit`);
+      holds(box.width >= 250 && box.height >= 300 && box.x >= 0 && box.x + box.width <= 821 && box.y + box.height <= 1181, `#${id} does not fit`);
     }
     await picture('tablet');
+    await page.setViewportSize({width: 1180, height: 820});
+    await page.waitForTimeout(200);
+    await picture('tablet-wide');
+  },
+  async 'fingers turn, zoom, select, pose and paint'() {
+    await touched(820, 1180);
+    await open('biped');
+    await bind('32');
+    const view = await page.locator('#view canvas').boundingBox();
+    const [x, y] = [view.x + view.width / 2, view.y + view.height / 2];
+    const at = (point) => page.evaluate((p) => window.studio.pixelOf(p), point);
+    const place = async (name) => (await page.evaluate(() => window.studio.joints())).find((j) => j.name === name).position;
+    const head = await place('head'), hips = await place('hips');
+    const apart = async () => {
+      const [a, b] = [await at(head), await at(hips)];
+      return [Math.hypot(a.x - b.x, a.y - b.y), a.x, a.y];
+    };
+    // One finger turns the view: what is in its middle stays there.
+    const hand = await place('hand_L');
+    const before = await at(hand);
+    await drag([[view.x + 40, y]], [[view.x + 240, y]]);
+    const turned = await at(hand);
+    holds(Math.abs(before.x - turned.x) > 20, 'one finger does not turn the view');
+    // Two fingers zoom.
+    const [far] = await apart();
+    await drag([[x - 40, y + 200], [x + 40, y + 200]], [[x - 160, y + 200], [x + 160, y + 200]]);
+    const [near] = await apart();
+    holds(near > 1.5 * far, `two fingers do not zoom: ${far} to ${near}`);
+    await page.getByRole('button', {name: 'Frame'}).tap();
+    await settled();
+    // A tap beside a joint, as a finger's is, selects it.
+    const dot = await at(head);
+    await tap(view.x + dot.x + 14, view.y + dot.y - 8);
+    is((await page.evaluate(() => window.studio.joints()))[(await state()).joint].name, 'head', 'the joint that was tapped');
+    // The handle turns it.
+    await page.getByRole('button', {name: 'Pose', exact: true}).tap();
+    await page.waitForTimeout(200);
+    for (const d of [38, 44, 50, 56, 62, 70]) {
+      const spot = await page.evaluate(() => window.studio.handleAt());
+      await drag([[view.x + spot.x + d, view.y + spot.y]], [[view.x + spot.x + d, view.y + spot.y + 50]]);
+      await settled();
+      if (Object.keys((await state()).doc.pose).length) break;
+    }
+    is(Object.keys((await state()).doc.pose).length, 1, 'turned joints');
+    await picture('touch-pose');
+    await page.getByRole('button', {name: 'Bind pose'}).tap();
+    await settled();
+    // A finger paints; two fingers do not, they zoom.
+    await page.getByRole('button', {name: 'Paint', exact: true}).tap();
+    const spot = await at([0, 1.25, 0.1]);
+    const [sx, sy] = [view.x + spot.x, view.y + spot.y];
+    await drag([[sx, sy]], [[sx + 30, sy + 10]]);
+    await settled();
+    is((await state()).doc.edits.length, 1, 'strokes');
+    const [wide] = await apart();
+    await drag([[sx, sy], [sx + 60, sy]], [[sx - 60, sy], [sx + 120, sy]]);
+    await settled();
+    is((await state()).doc.edits.length, 1, 'strokes after a pinch');
+    holds((await apart())[0] > 1.3 * wide, 'while painting two fingers do not zoom');
+    await picture('touch-paint');
+  },
+  async 'the keyboard alone is enough to bind, pose and tune'() {
+    const press = async (...keys) => {
+      for (const key of keys) await page.keyboard.press(key);
+    };
+    const focused = () => page.evaluate(() => {
+      const e = document.activeElement;
+      return e.id.startsWith('field-') || !e.id ? (e.labels?.[0]?.textContent || e.textContent || e.tagName) : e.id;
+    });
+    const reach = async (name, most = 80) => {
+      for (let i = 0; i < most; ++i) {
+        if ((await focused()) === name) return;
+        await press('Tab');
+      }
+      throw new Error(`Tab does not lead to ${name}, but to ${await focused()}`);
+    };
+    await reach('A person');
+    await press('Enter');
+    await until(() => document.getElementById('file-name').value === 'biped.glb' && !window.studio.state().working);
+    // From here on, from the joints to the end of the page.
+    await reach('joint-list');
+    await press('ArrowDown', 'ArrowDown', 'ArrowDown');
+    holds((await state()).joint >= 0, 'arrows select no joint');
+    is(await focused(), 'joint-list', 'the focus after a choice');
+    await reach('Moves skin');
+    await reach('Resolution');
+    await press('6');  // by its first letter
+    await settled();
+    is((await state()).doc.settings.resolution, '64', 'the resolution');
+    await reach('bind');
+    await press('Enter');
+    await until(() => window.studio.state().bound && !window.studio.state().working);
+    is(await focused(), 'bind', 'the focus after binding');
+    const {sum} = await state();
+    await reach('Hardness α');
+    await press('ArrowRight');
+    await settled();
+    is((await state()).doc.settings.falloff, await page.getByLabel('Hardness α', {exact: true}).inputValue(), 'the hardness');
+    is(await focused(), 'Hardness α', 'the focus on the slider');
+    holds((await state()).sum !== sum, 'nothing was tuned');
+    await press('Control+z');
+    await settled();
+    is((await state()).sum, sum, 'after undo');
+    await reach('Pose');
+    await press('ArrowDown');
+    await settled();
+    holds(Object.keys((await state()).doc.pose).length > 0, 'nothing was posed');
+    await reach('export');
+    // Whatever can be reached has a name.
+    const nameless = await page.evaluate(() => [...document.querySelectorAll('button, input, select, textarea, [role]')]
+      .filter((e) => e.checkVisibility() && !(e.ariaLabel || e.textContent.trim() || e.labels?.length || e.title)).map((e) => e.outerHTML));
+    is(nameless.join(), '', 'without a name');
   },
 };
 

@@ -1,9 +1,10 @@
 // The right panel: options, binding and its numbers, the slider that tunes. Other modules fill the parts below.
-import {byId, button, check, choice, el, entry, slider} from './dom';
+import {button, byId, check, choice, el, entry, refill, slider} from './dom';
 import type {Option} from './core';
 import {helpOf, optionOf, setOption, shapeOfFalloff, suits, valueOf} from './options';
 import {bind, history, on, session} from './session';
-import {agreement} from './words';
+import {RESOLUTIONS} from './volume';
+import {agreement, count} from './words';
 
 const ALWAYS = ['method', 'resolution', 'max-influences'];
 
@@ -23,11 +24,11 @@ function draw() {
   const method = optionOf('method')!;
   const s = shapeOfFalloff(), shape = s.option;
   const more = session.options.filter((o) => !ALWAYS.includes(o.name) && o.name !== shape && suits(o));
-  byId('bind-panel').replaceChildren(
+  refill(byId('bind-panel'),
     el('h2', {}, 'Bind'),
     choice('Method', method.help, method.choices, valueOf('method'), (v) => setOption('method', v)),
     el('p', {class: 'dim'}, el('small', {}, method.methods?.[valueOf('method')]?.summary ?? '')),
-    choice('Resolution', helpOf('resolution'), ['32', '64', '128', '256', '512'], valueOf('resolution'),
+    choice('Resolution', helpOf('resolution'), RESOLUTIONS, valueOf('resolution'),
            (v) => setOption('resolution', v)),
     choice('Joints per vertex', helpOf('max-influences'), ['1', '2', '3', '4', '5', '6', '7', '8'],
            valueOf('max-influences'), (v) => setOption('max-influences', v)),
@@ -46,11 +47,13 @@ function draw() {
 /** A flat figure is bound as it is cut out; how softly is all there is to say. */
 function drawFlat() {
   const {picture} = session.file!;
+  const {layers} = picture!;
   const longest = Math.max(picture!.width, picture!.height);
   let chosen = history.doc.smoothness;
-  byId('bind-panel').replaceChildren(
+  refill(byId('bind-panel'),
     el('h2', {}, 'Flat figure'),
-    el('p', {class: 'dim'}, `${picture!.width} × ${picture!.height} pixels. Weights are by distance through them.`),
+    el('p', {class: 'dim'}, `${picture!.width} × ${picture!.height} pixels${layers ? `, ${count(layers.length, 'picture')} in layers` : ''}. ` +
+       'Weights are by distance through them.'),
     slider('Smoothness', 'Pixels on which a bone’s influence falls; 0: 3 % of the longest side', {min: 0, max: Math.ceil(longest / 8), step: 1},
            chosen, (v) => (chosen = v), () => history.change({smoothness: chosen})),
   );
@@ -66,13 +69,15 @@ function drawResult() {
     ['Reached by the method', `${(100 * report.coverage.share).toFixed(2)} %`],
     ['Seconds', seconds.toFixed(2)],
   ];
+  const {resolution, resolution_reason: why} = report.options;
+  if (why) lines.push(['Resolution that was chosen', String(resolution)]);
   if (report.voxels.leaves) lines.push(['Leaves of the volume', report.voxels.leaves.toLocaleString('en')]);
   if (difference && rows && opened?.ownRows) {
     const {mean, strongest} = agreement(difference, rows, opened.ownRows);
     lines.push(['Mean difference to the file', mean.toFixed(3)], ['Same strongest joint', `${(100 * strongest).toFixed(1)} %`]);
   }
-  const said = [...report.warnings.filter((t: string) => !info!.warnings.includes(t)), ...editReport];
-  box.replaceChildren(
+  const said = [...(why ? [`Resolution: ${why}`] : []), ...report.warnings.filter((t: string) => !info!.warnings.includes(t)), ...editReport];
+  refill(box,
     el('dl', {class: 'numbers'}, ...lines.flatMap(([k, v]) => [el('dt', {}, k), el('dd', {}, v)])),
     ...said.map((t: string) => el('p', {class: 'dim'}, t)));
 }

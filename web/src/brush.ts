@@ -1,5 +1,5 @@
 // Changes by hand: the brush and where it may reach, strokes, and the list of what was changed.
-import {button, byId, choice, el, slider} from './dom';
+import {button, byId, choice, el, refill, slider} from './dom';
 import {shapeOfFalloff} from './options';
 import {history, on, session, view, type BrushOp} from './session';
 import type {Edit, Selection, Where} from './store';
@@ -84,12 +84,12 @@ function draw() {
   const box = byId('paint-panel');
   if (session.flat) return box.replaceChildren();
   if (!bound) {
-    box.replaceChildren(el('h2', {}, 'Paint'), el('p', {class: 'dim'}, 'Bind first: the brush changes what was bound.'));
+    refill(box, el('h2', {}, 'Paint'), el('p', {class: 'dim'}, 'Bind first: the brush changes what was bound.'));
     return;
   }
   const parts = surfaces();
   const edits = (next: readonly Edit[]) => history.change({edits: next});
-  box.replaceChildren(
+  refill(box,
     el('h2', {}, 'Paint'),
     el('p', {class: 'dim'}, hint()),
     choice('Brush', 'What a stroke does', OPS, brush.op, (v) => {

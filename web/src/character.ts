@@ -1,5 +1,5 @@
 // The left panel: what the character is, its joints, and what is set for the one that is selected.
-import {button, byId, check, el, slider} from './dom';
+import {button, byId, check, el, refill, slider} from './dom';
 import {history, on, selectJoint, session, view} from './session';
 import {shapeOfFalloff, valueOf} from './options';
 import {colourOf, swatch} from './surface';
@@ -21,14 +21,14 @@ function ordered(joints: readonly {parent: number}[]): {joint: number; depth: nu
 function draw() {
   const {info} = session;
   if (!info) return;
-  const defects = [...defectsOf(info), ...info.warnings];
+  const defects = [...(session.flat ? [] : defectsOf(info)), ...info.warnings];
   const filter = el('input', {type: 'search', placeholder: 'Find a joint', 'aria-label': 'Find a joint', style: 'width:100%'});
   const list = el('ul', {id: 'joint-list', role: 'listbox', tabIndex: 0, 'aria-label': 'Joints'});
   const order = ordered(info.joints);
   for (const {joint, depth} of order) {
     const {name, deforms, reason} = info.joints[joint];
     list.append(el('li', {
-      role: 'option', 'data-joint': joint, 'aria-selected': joint === session.joint, class: deforms ? '' : 'idle',
+      role: 'option', id: `joint-${joint}`, 'data-joint': joint, 'aria-selected': joint === session.joint, class: deforms ? '' : 'idle',
       title: `${name}: ${reasonOf(reason)}`, style: `padding-left:${8 + 9 * Math.min(depth, 12)}px`,
       on: {click: () => selectJoint(joint)},
     }, swatch(deforms ? colourOf(joint) : [0.2, 0.2, 0.2]), el('span', {}, name),
@@ -40,13 +40,16 @@ function draw() {
       item.hidden = !info.joints[Number(item.dataset.joint)].name.toLowerCase().includes(word);
   });
   list.addEventListener('keydown', (event) => {
-    const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
-    if (!step) return;
+    const shown = order.filter(({joint}) => !byId(`joint-${joint}`).hidden);
+    const now = shown.findIndex((o) => o.joint === session.joint);
+    const to = {ArrowDown: now + 1, ArrowUp: now - 1, Home: 0, End: shown.length - 1}[event.key];
+    if (to === undefined || !shown.length) return;
     event.preventDefault();
-    const now = order.findIndex((o) => o.joint === session.joint);
-    selectJoint(order[Math.min(Math.max(now + step, 0), order.length - 1)].joint);
+    selectJoint(shown[Math.min(Math.max(to, 0), shown.length - 1)].joint);
   });
-  byId('left').replaceChildren(
+  const joint = el('div', {id: 'joint'});
+  drawJoint(joint);
+  refill(byId('left'),
     el('h2', {}, 'Character'),
     el('ul', {class: 'facts'}, ...factsOf(info).map((t) => el('li', {}, t))),
     ...(defects.length
@@ -56,18 +59,16 @@ function draw() {
     el('h2', {}, 'Joints'),
     filter,
     list,
-    el('div', {id: 'joint'}),
+    joint,
   );
-  drawJoint();
 }
 
-function drawJoint() {
-  const box = document.getElementById('joint');
+function drawJoint(box = document.getElementById('joint')) {
   const {info, joint} = session;
   if (!box || !info) return;
   if (session.tool === 'draw') return box.replaceChildren();
   if (joint < 0) {
-    box.replaceChildren(el('p', {class: 'dim'}, 'Select a joint in the list or the view to see and change it.'));
+    refill(box, el('p', {class: 'dim'}, 'Select a joint in the list or the view to see and change it.'));
     return;
   }
   const {name, deforms, reason} = info.joints[joint];
@@ -92,7 +93,7 @@ function drawJoint() {
       const {[joint]: _, ...rest} = history.doc.pose;
       history.change({pose: rest});
     }));
-  box.replaceChildren(...parts);
+  refill(box, ...parts);
 }
 
 /** α of one joint. */
@@ -113,6 +114,9 @@ function hardness(name: string): HTMLElement[] {
 }
 
 function markSelected() {
+  const list = document.getElementById('joint-list');
+  if (session.joint >= 0) list?.setAttribute('aria-activedescendant', `joint-${session.joint}`);
+  else list?.removeAttribute('aria-activedescendant');
   for (const item of byId('left').querySelectorAll<HTMLElement>('#joint-list li')) {
     const selected = Number(item.dataset.joint) === session.joint;
     item.setAttribute('aria-selected', String(selected));
@@ -121,7 +125,7 @@ function markSelected() {
 }
 
 on(['character', 'bound', 'options', 'joints'], draw);
-on(['tool'], drawJoint);
+on(['tool'], () => drawJoint());
 on(['selection'], () => {
   drawJoint();
   markSelected();

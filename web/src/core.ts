@@ -3,6 +3,8 @@
 /** The module that emscripten makes of web/core. */
 export interface CoreModule {
   HEAPU8: Uint8Array;
+  /** The decoder that web/core/draco asks, once there is one. */
+  draco?: object;
   /** Only of a module with threads. */
   wasmMemory?: {buffer: ArrayBufferLike};
   FS: {
@@ -103,8 +105,16 @@ export interface OpenFile {
   /** Files that lie beside it, by path from its folder. */
   beside?: {path: string; bytes: Uint8Array}[];
   skeleton?: {name: string; bytes: Uint8Array};
-  /** The file is a PNG, a flat figure: unpacked, width × height × 4 from the top. The skeleton is bones JSON then. */
-  picture?: {rgba: Uint8Array; width: number; height: number; smoothness: number};
+  /** The file is a flat figure: a PNG, unpacked, with bones JSON as its skeleton; or bones JSON with layers, and then the size is the
+   * canvas's. */
+  picture?: Picture & {smoothness: number; layers?: (Picture & {path: string; bytes: Uint8Array})[]};
+}
+
+/** Width × height × 4, rows from the top. */
+export interface Picture {
+  rgba: Uint8Array;
+  width: number;
+  height: number;
 }
 
 /** A call that failed: what kind of thing went wrong, and one sentence. */
@@ -164,7 +174,7 @@ export class Core {
     try {
       return {...this.read(file), bare: false};
     } catch (error) {
-      if (file.skeleton) throw error;
+      if (file.skeleton || file.picture?.layers) throw error;
       // Whether a skeleton is all that is missing is seen by giving one.
       const head = file.picture ? [file.picture.width / 2, file.picture.height / 2] : [0, 0, 0];
       const skeleton = {name: 'nothing', bytes: new TextEncoder().encode(JSON.stringify({bones: [{name: 'root', head}]}))};
@@ -178,7 +188,8 @@ export class Core {
 
   /** A flat figure as the GLB that `sinew cutout` writes. */
   private cutOut(file: OpenFile): Uint8Array {
-    const {rgba, width, height, smoothness} = file.picture!;
+    const {rgba, width, height, smoothness, layers} = file.picture!;
+    if (layers) return this.cutOutLayers(file, layers, smoothness);
     if (!file.skeleton) throw new CoreError('usage', `${file.name}: a picture needs bones`);
     const bones = file.skeleton.bytes;
     const at = [this.putBytes(rgba), this.putBytes(file.bytes), this.putText(file.name), this.putBytes(bones)];
@@ -188,6 +199,21 @@ export class Core {
       return this.takeBytes();
     } finally {
       for (const a of at) this.m._free(a);
+    }
+  }
+
+  private cutOutLayers(file: OpenFile, layers: NonNullable<NonNullable<OpenFile['picture']>['layers']>, smoothness: number): Uint8Array {
+    // snw_picture: path, rgba, width, height, png, its size.
+    const rows = layers.map(({path, rgba, width, height, bytes}) =>
+      [this.putText(path), this.putBytes(rgba), width, height, this.putBytes(bytes), bytes.length]);
+    const table = this.putBytes(new Uint8Array(new Uint32Array(rows.flat()).buffer));
+    const name = this.putText(file.name);
+    const bones = this.putBytes(file.bytes);
+    try {
+      this.check(this.m._snw_cutout_layers_glb(table, rows.length, name, bones, file.bytes.length, smoothness, 0, this.out));
+      return this.takeBytes();
+    } finally {
+      for (const a of [table, name, bones, ...rows.flatMap(([path, rgba, , , png]) => [path, rgba, png])]) this.m._free(a);
     }
   }
 

@@ -22,6 +22,25 @@ export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
   return found as T;
 }
 
+/** What an element is called by a person: that stays when a panel is drawn again, and its place and number need not. */
+function nameOf(node: Element): string {
+  const label = (node as HTMLInputElement).labels?.[0];
+  const text = node instanceof HTMLButtonElement && !node.title ? node.textContent : '';
+  return [node.tagName, node.id.startsWith('field-') ? '' : node.id, label?.textContent ?? '', (node as HTMLElement).title, text].join('|');
+}
+
+/** Puts other children in place of those of a panel. Who was in it by keyboard stays where they were. */
+export function refill(box: HTMLElement, ...children: Node[]): void {
+  const at = document.activeElement;
+  const name = at && at !== box && box.contains(at) && at.matches(':focus-visible') ? nameOf(at) : null;
+  const opened = new Set([...box.querySelectorAll('details')].flatMap((d) => (d.open ? [d.textContent!.slice(0, 20)] : [])));
+  box.replaceChildren(...children);
+  for (const details of box.querySelectorAll('details')) if (opened.has(details.textContent!.slice(0, 20))) details.open = true;
+  if (name === null) return;
+  const same = [...box.querySelectorAll<HTMLElement>('button, input, select, textarea, summary, [tabindex]')].find((e) => nameOf(e) === name);
+  same?.focus({preventScroll: true});
+}
+
 let fields = 0;
 
 /** A slider with its value beside its name. */
@@ -51,7 +70,7 @@ export function choice(name: string, help: string, options: readonly (string | [
 
 export function entry(name: string, help: string, value: string, change: (value: string) => void): HTMLElement {
   const id = `field-${++fields}`;
-  const input = el('input', {id, value, title: help, spellcheck: false});
+  const input = el('input', {id, value, defaultValue: value, title: help, spellcheck: false});
   input.addEventListener('change', () => change(input.value.trim()));
   return el('div', {class: 'field'}, el('label', {htmlFor: id, title: help}, name), input);
 }
@@ -62,7 +81,7 @@ export function check(name: string, help: string, value: boolean, change: (value
   return el('label', {class: 'row', title: help}, input, name);
 }
 
-export function button(name: string, help: string, click: () => void, more: Props = {}): HTMLButtonElement {
+export function button(name: string, help: string, click: (event: Event) => void, more: Props = {}): HTMLButtonElement {
   return el('button', {type: 'button', title: help, on: {click}, ...more}, name);
 }
 

@@ -1,5 +1,5 @@
 // Drawing a skeleton for a mesh that has none: joints placed by clicking, in the middle of the volume under the pointer.
-import {button, byId, check, choice, download, el, entry} from './dom';
+import {button, byId, check, choice, download, el, entry, refill} from './dom';
 import {showError} from './messages';
 import {canDraw, history, on, selectJoint, session, setTool, view} from './session';
 import {added, bonesOf, firstMiddle, flatBonesOf, hung, mirrored, moved, removed, renamed, type Bone, type Point} from './skeleton';
@@ -118,7 +118,7 @@ function fields(now: readonly Bone[], joint: number): HTMLElement[] {
 function draw() {
   const box = byId('draw-panel');
   if (session.tool !== 'draw' || !session.info) {
-    box.replaceChildren(...(session.opened && canDraw() ? [el('h2', {}, 'Skeleton'), el('div', {class: 'row'},
+    refill(box, ...(session.opened && canDraw() ? [el('h2', {}, 'Skeleton'), el('div', {class: 'row'},
       button('Draw', 'Place and move joints (D)', () => setTool('draw'), {class: session.bare ? 'primary' : ''}))] : []));
     return;
   }
@@ -126,7 +126,7 @@ function draw() {
   const {joint} = session;
   const on = joint >= 0 && joint < now.length;
   const next = on ? `a joint below ${now[joint].name}` : now.length ? 'another root' : 'the first joint, at the hips';
-  box.replaceChildren(
+  refill(box,
     el('h2', {}, 'Skeleton'),
     el('p', {class: 'dim'}, `Click on the character to place ${next}. Drag joints to move them.`),
     ...(on ? fields(now, joint) : []),

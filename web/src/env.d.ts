@@ -3,3 +3,12 @@ declare module '*/core.mjs' {
     Promise<import('./core').CoreModule>;
   export default create;
 }
+// Google's own, which three.js brings (Apache-2.0).
+declare module '*/draco_wasm_wrapper.js' {
+  const create: (options: {wasmBinary: ArrayBuffer}) => Promise<object>;
+  export default create;
+}
+declare module '*/draco.mjs' {
+  export const decoder: () => Promise<object>;
+  export const compressed: (glb: Uint8Array) => Promise<Uint8Array>;
+}

@@ -1,5 +1,5 @@
 // What is taken away: files, a picture, and the command that does the same in a shell.
-import {button, byId, download, el} from './dom';
+import {button, byId, download, el, refill} from './dom';
 import {save as saveSkeleton} from './drawing';
 import {showError} from './messages';
 import {client, history, on, session, view} from './session';
@@ -21,10 +21,19 @@ const exportPicture = careful(async () => {
   if (picture) download(`${stem()}.png`, picture, 'image/png');
 });
 
+function copy(event: Event) {
+  const said = event.currentTarget as HTMLButtonElement;
+  careful(async () => {
+    await navigator.clipboard.writeText(byId<HTMLTextAreaElement>('command').value);
+    said.textContent = 'Copied';
+    setTimeout(() => (said.textContent = 'Copy'), 1500);
+  })();
+}
+
 function draw() {
   const {opened, rows} = session;
   if (!opened) return;
-  byId('export-panel').replaceChildren(
+  refill(byId('export-panel'),
     el('h2', {}, 'Export'),
     el('div', {class: 'row'},
        button('GLB', 'The file with its new weights, nothing else changed', exportGlb, {id: 'export', disabled: !rows}),
@@ -34,9 +43,7 @@ function draw() {
        button('Picture', 'The view as PNG', exportPicture)),
     el('label', {htmlFor: 'command', class: 'dim'}, 'The same in a shell'),
     el('textarea', {id: 'command', rows: 4, readOnly: true, spellcheck: false}),
-    el('div', {class: 'row'}, button('Copy', 'Copy the command', careful(async () => {
-      await navigator.clipboard?.writeText(byId<HTMLTextAreaElement>('command').value);
-    }))),
+    el('div', {class: 'row'}, button('Copy', 'Copy the command', copy)),
   );
   void drawCommand();
 }
@@ -47,7 +54,7 @@ async function drawCommand() {
   if (!box || !file) return;
   const edits = !!editsOf(history.doc);
   if (file.picture) {
-    box.value = cutoutLine(file.name, file.skeleton?.name, history.doc.smoothness);
+    box.value = cutoutLine(file.name, file.picture.layers ? null : file.skeleton?.name, history.doc.smoothness);
     return;
   }
   byId<HTMLButtonElement>('export-edits').disabled = !edits;

@@ -37,13 +37,16 @@ function withControl(key: string, shift: boolean): boolean {
 
 window.addEventListener('keydown', (event) => {
   const target = event.target as HTMLElement;
-  if (target.closest('input:not([type=range], [type=checkbox]), textarea, select, dialog')) return;
+  if (target.closest('dialog')) return;
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   if (event.ctrlKey || event.metaKey) {
+    // What is being typed is undone where it is typed.
+    if ((target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement) && target.value !== target.defaultValue && target.type !== 'range')
+      return;
     if (withControl(key, event.shiftKey)) event.preventDefault();
     return;
   }
-  if (event.altKey) return;
+  if (event.altKey || target.closest('input:not([type=range], [type=checkbox]), textarea, select')) return;
   if (key === '?') return byId<HTMLDialogElement>('keys').showModal();
   if (!session.opened) return;
   if (key === ' ' && target.closest('button, summary')) return;

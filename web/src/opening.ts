@@ -1,6 +1,7 @@
 // Files from the picker, from a drop, from the samples, or from `sinew studio FILE`.
-import type {OpenFile} from './core';
+import type {OpenFile, Picture} from './core';
 import {button, byId} from './dom';
+import {figureOf, layersOf} from './layers';
 import {showError} from './messages';
 import {on, open, session} from './session';
 
@@ -16,23 +17,33 @@ const SAMPLES: [string, string][] = [
 
 async function openFiles(files: Iterable<File>) {
   const all = [...files];
-  const model = all.find((f) => MODELS.test(f.name)) ?? all.find((f) => PICTURES.test(f.name));
+  const bytes = async (f: File) => new Uint8Array(await f.arrayBuffer());
+  const pathOf = (f: File) => (f.webkitRelativePath || f.name).split('/').slice(f.webkitRelativePath ? 1 : 0).join('/');
+  let model = all.find((f) => MODELS.test(f.name));
+  try {
+    // Without a model a JSON with layers is one.
+    for (const file of model ? [] : all.filter((f) => /\.json$/i.test(f.name)))
+      if (layersOf(await file.text()))
+        return await open(await figureOf(file.name, await bytes(file), all, pathOf, async (f) => ({...(await unpacked(f)), bytes: await bytes(f)})));
+  } catch (error) {
+    return showError(error);
+  }
+  model ??= all.find((f) => PICTURES.test(f.name));
   if (!model) {
     const names = all.map((f) => f.name).join(', ');
     showError(new Error(`${names || 'nothing'}: there is no character among these. Give a .glb, .gltf, .vrm or .obj file, or a .png.`));
     return;
   }
-  const bytes = async (f: File) => new Uint8Array(await f.arrayBuffer());
   const skeleton = all.find((f) => f !== model && SKELETONS.test(f.name));
   const rest = all.filter((f) => f !== model && f !== skeleton);
   try {
     if (PICTURES.test(model.name))
       return await open({
-        name: model.name, bytes: await bytes(model), picture: await unpacked(model),
+        name: model.name, bytes: await bytes(model), picture: {...(await unpacked(model)), smoothness: 0},
         ...(skeleton ? {skeleton: {name: skeleton.name, bytes: await bytes(skeleton)}} : {}),
       });
     const beside = await Promise.all(rest.map(async (f) => ({
-      path: (f.webkitRelativePath || f.name).split('/').slice(f.webkitRelativePath ? 1 : 0).join('/'),
+      path: pathOf(f),
       bytes: await bytes(f),
     })));
     await open(character(model.name, await bytes(model), beside, skeleton && {name: skeleton.name, bytes: await bytes(skeleton)}));
@@ -44,7 +55,7 @@ async function openFiles(files: Iterable<File>) {
 const MOST_PIXELS = 4096;
 
 /** The pixels of a flat figure. The browser reads the picture; of what it says only the alpha counts. */
-async function unpacked(file: File): Promise<NonNullable<OpenFile['picture']>> {
+async function unpacked(file: File): Promise<Picture> {
   const picture = await createImageBitmap(file, {premultiplyAlpha: 'none', colorSpaceConversion: 'none'}).catch(() => {
     throw new Error(`${file.name}: the browser cannot read this picture (save it as PNG again)`);
   });
@@ -54,7 +65,7 @@ async function unpacked(file: File): Promise<NonNullable<OpenFile['picture']>> {
   const canvas = new OffscreenCanvas(width, height).getContext('2d')!;
   canvas.drawImage(picture, 0, 0);
   const {data} = canvas.getImageData(0, 0, width, height);
-  return {rgba: new Uint8Array(data.buffer), width, height, smoothness: 0};
+  return {rgba: new Uint8Array(data.buffer), width, height};
 }
 
 function character(name: string, bytes: Uint8Array, beside: OpenFile['beside'] = [], skeleton?: OpenFile['skeleton']): OpenFile {

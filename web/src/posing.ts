@@ -1,5 +1,5 @@
 // Poses: those made for the skeleton, the file's animations, and how joints are blended.
-import {button, byId, choice, el, slider} from './dom';
+import {button, byId, choice, el, refill, slider} from './dom';
 import {ask, history, on, session, setClip} from './session';
 import type {Quaternion} from './view';
 
@@ -47,7 +47,7 @@ function draw() {
       setClip(-1);
       if (Object.keys(history.doc.pose).length) history.change({pose: {}});
     })));
-  byId('pose-panel').replaceChildren(...parts);
+  refill(byId('pose-panel'), ...parts);
 }
 
 export function togglePlay(): void {

@@ -4,9 +4,11 @@ import {Client} from './client';
 import type {Joint, ModelInfo, OpenFile, Option, Rows} from './core';
 import {byId} from './dom';
 import {busy, hideError, showError} from './messages';
+import {valueOf} from './options';
 import {jointsOf, type Bone} from './skeleton';
 import {History, editsOf, poseNumbers, settingsOf, withSkeleton, workOf} from './store';
 import {View} from './view';
+import {resolutionOf, resolutionsToTry} from './volume';
 
 /** What the surface shows. */
 export type Mode = 'look' | 'joints' | 'weight' | 'coverage' | 'difference' | 'distance' | 'marks' | 'voxels';
@@ -31,7 +33,7 @@ export const session = {
   stale: false,  // what was bound is not what the options say
   difference: null as Float32Array | null,
   distance: null as {joint: number; values: Float32Array} | null,
-  voxels: null as {key: string; resolution: number; leaves: Float32Array} | null,
+  voxels: null as {key: string; resolution: number; coarser: boolean; leaves: Float32Array} | null,
   editReport: [] as string[],
   mode: 'look' as Mode,
   tool: 'look' as Tool,
@@ -159,8 +161,8 @@ function showJoints(info: ModelInfo) {
 const withJoints = (info: ModelInfo, joints: Joint[]): ModelInfo =>
   ({...info, joints, bones: [], counts: {...info.counts, joints: joints.length, deforming_joints: joints.length}});
 
-/** Whether a skeleton may be drawn: a file with a skin keeps its own. */
-export const canDraw = () => !!given && (session.bare || !!given.skeleton || !!given.picture || history.doc.bones !== null);
+/** Whether a skeleton may be drawn: a file with a skin keeps its own, and so does one with layers. */
+export const canDraw = () => !!given && !given.picture?.layers && (session.bare || !!given.skeleton || !!given.picture || history.doc.bones !== null);
 
 export async function bind(): Promise<void> {
   if (!session.opened || binding) return;
@@ -232,8 +234,8 @@ export async function open(chosen: OpenFile): Promise<void> {
     resetting = false;
     await view.show(opened);
     view.setFlat(flat);
-    if (bare || flat) view.frame('front');  // what is placed in the middle is then in the middle of the body
     tell('character', 'tool');
+    view.frame(bare || flat ? 'front' : 'corner');  // what is drawn in the middle is then in the middle of the body
     await pose();
   });
 }
@@ -250,12 +252,10 @@ async function measureVoxels() {
   await alone(async () => {
     await catchUp();
     busy('Filling the volume…');
-    const chosen = settings.find(([name]) => name === 'resolution')?.[1];
-    const usual = session.options.find((o) => o.name === 'resolution')?.value;
-    for (let resolution = Number(chosen ?? usual); resolution >= 32; resolution /= 2) {
-      const leaves = await client.volume([...settings, ['resolution', String(resolution)]], MOST_LEAVES);
+    for (const [i, resolution] of resolutionsToTry(valueOf('resolution')).entries()) {
+      const leaves = await client.volume([...settings, ['resolution', resolution]], MOST_LEAVES);
       if (!leaves) continue;
-      session.voxels = {key, resolution, leaves};
+      session.voxels = {key, resolution: resolutionOf(leaves), coarser: i > 0, leaves};
       return;
     }
   });

@@ -186,10 +186,10 @@ export function withSkeleton(file: OpenFile, doc: Pick<Doc, 'bones' | 'smoothnes
   return {...bare, skeleton: {name, bytes: new TextEncoder().encode(skeletonText(bones, picture))}};
 }
 
-/** The command that cuts a flat figure out. */
-export function cutoutLine(input: string, bones: string | undefined, smoothness: number): string {
+/** The command that cuts a flat figure out. `bones`: of a single picture; a figure of layers has its own, null. */
+export function cutoutLine(input: string, bones: string | null | undefined, smoothness: number): string {
   return [
-    'sinew cutout', quoted(input), '--bones', quoted(bones ?? 'BONES.json'), '-o', quoted(input.replace(/\.[^.]*$/, '.glb')),
+    'sinew cutout', quoted(input), ...(bones === null ? [] : ['--bones', quoted(bones ?? 'BONES.json')]), '-o', quoted(input.replace(/\.[^.]*$/, '.glb')),
     ...(smoothness ? ['--smoothness', String(smoothness)] : []),
   ].join(' ');
 }

@@ -4,18 +4,19 @@ import {byId, el, slider} from './dom';
 import {MARKS, marksOf} from './marks';
 import {canCompare, history, on, session, view, type Mode} from './session';
 
-export const MODES: {mode: Mode; name: string; help: string; can: () => boolean}[] = [
+/** needs: what to do where it cannot be shown yet. */
+export const MODES: {mode: Mode; name: string; help: string; needs?: string; can: () => boolean}[] = [
   {mode: 'look', name: 'Material', help: 'As the file looks (1)', can: () => true},
-  {mode: 'joints', name: 'Joints', help: 'Each joint has a colour, blended by weight (2)', can: () => !!session.rows},
-  {mode: 'weight', name: 'Weight', help: 'The weight of the selected joint (3)',
+  {mode: 'joints', name: 'Joints', help: 'Each joint has a colour, blended by weight (2)', needs: 'bind first', can: () => !!session.rows},
+  {mode: 'weight', name: 'Weight', help: 'The weight of the selected joint (3)', needs: 'bind, and select a joint',
    can: () => !!session.rows && session.joint >= 0},
-  {mode: 'distance', name: 'Distance', help: 'How far the selected joint is through the volume (4)',
+  {mode: 'distance', name: 'Distance', help: 'How far the selected joint is through the volume (4)', needs: 'select a joint that moves skin',
    can: () => session.tool !== 'draw' && !session.flat && session.joint >= 0 && !!session.info?.joints[session.joint].deforms},
-  {mode: 'coverage', name: 'How bound', help: 'How each vertex came to its weights (5)', can: () => !!session.bound},
-  {mode: 'difference', name: 'Against file', help: 'How far the weights are from the file’s own (6)',
+  {mode: 'coverage', name: 'How bound', help: 'How each vertex came to its weights (5)', needs: 'bind first', can: () => !!session.bound},
+  {mode: 'difference', name: 'Against file', help: 'How far the weights are from the file’s own (6)', needs: 'bind a file that comes with weights',
    can: () => !!session.difference},
-  {mode: 'marks', name: 'By hand', help: 'Where changes by hand take hold (7)', can: () => history.doc.edits.length > 0},
-  {mode: 'voxels', name: 'Voxels', help: 'The volume that distances go through (8)',
+  {mode: 'marks', name: 'By hand', help: 'Where changes by hand take hold (7)', needs: 'paint something first', can: () => history.doc.edits.length > 0},
+  {mode: 'voxels', name: 'Voxels', help: 'The volume that distances go through (8)', needs: 'there must be a skeleton',
    can: () => session.tool !== 'draw' && !session.bare && !session.flat},
 ];
 const VOXELS = {within: [0.75, 0.32, 0.12], boundary: [0.16, 0.3, 0.5]} as const;
@@ -72,12 +73,13 @@ function counted(kinds: readonly {meaning: string; colour: readonly number[]}[],
     counts[k] ? [el('div', {class: 'key'}, swatch(colour), `${meaning}: ${counts[k].toLocaleString('en')}`)] : []);
 }
 
-function voxelLegend({resolution, leaves}: NonNullable<typeof session.voxels>): HTMLElement[] {
+function voxelLegend({resolution, coarser, leaves}: NonNullable<typeof session.voxels>): HTMLElement[] {
   let boundary = 0;
   for (let i = 4; i < leaves.length; i += 5) boundary += leaves[i];
   const number = (n: number) => n.toLocaleString('en');
   return [
     el('div', {}, `Leaves of the volume at resolution ${resolution}`),
+    ...(coarser ? [el('small', {}, 'Binding uses a finer volume, with more leaves than a page can draw.')] : []),
     el('div', {class: 'key'}, swatch(VOXELS.boundary), `on the surface: ${number(boundary)}`),
     el('div', {class: 'key'}, swatch(VOXELS.within), `inside: ${number(leaves.length / 5 - boundary)}`),
     slider('Cut away', 'From the front', {min: 0, max: 1, step: 0.02}, cut, (v) => {

@@ -1,14 +1,15 @@
 // The bar over the view: tools, what the surface shows, and what is drawn beside it.
-import {byId, button, el} from './dom';
+import {button, byId, el, refill} from './dom';
 import {canCompare, canDraw, history, on, session, setBeside, setMode, setTool, view, type Tool} from './session';
 import {MODES} from './surface';
 
-const TOOLS: {tool: Tool; name: string; help: string; can: () => boolean}[] = [
+const TOOLS: {tool: Tool; name: string; help: string; needs?: string; can: () => boolean}[] = [
   {tool: 'look', name: 'Look', help: 'Turn the view; click to select (V)', can: () => true},
   {tool: 'turn', name: 'Pose', help: 'Turn the selected joint (R)', can: () => true},
-  {tool: 'paint', name: 'Paint', help: 'Change weights of the selected joint by brush (P)', can: () => !!session.bound},
+  {tool: 'paint', name: 'Paint', help: 'Change weights of the selected joint by brush (P)', needs: 'bind first', can: () => !!session.bound},
   {tool: 'draw', name: 'Draw', help: 'Place and move joints of the skeleton (D)', can: canDraw},
 ];
+const titleOf = ({help, needs, can}: {help: string; needs?: string; can: () => boolean}) => (needs && !can() ? `${help}: ${needs}` : help);
 let skeleton = true, wire = false;
 
 export function toggleSkeleton(): void {
@@ -28,11 +29,11 @@ function draw() {
   if (!session.opened) return;
   const group = (...buttons: HTMLElement[]) => el('div', {class: 'group'}, ...buttons);
   byId('tools').hidden = false;
-  byId('tools').replaceChildren(
-    group(...TOOLS.filter((t) => t.tool !== 'draw' || canDraw()).map((t) => button(t.name, t.help, () => setTool(t.tool),
+  // What a flat figure has no use for does not stand there.
+  const shown = <T extends {can: () => boolean}>(list: T[]) => (session.flat ? list.filter((x) => x.can()) : list);
+  refill(byId('tools'),
+    group(...shown(TOOLS).filter((t) => t.tool !== 'draw' || canDraw()).map((t) => button(t.name, titleOf(t), () => setTool(t.tool),
                                      {'aria-pressed': session.tool === t.tool, disabled: !t.can()}))),
-    group(...MODES.map((m) => button(m.name, m.help, () => void setMode(m.mode),
-                                     {'aria-pressed': session.mode === m.mode, disabled: !m.can()}))),
     group(
       button('Skeleton', 'Skeleton on or off (S)', toggleSkeleton, {'aria-pressed': skeleton}),
       ...(canCompare() ? [button('Side by side', 'The file’s own weights beside those made here (C)', toggleBeside,
@@ -42,7 +43,10 @@ function draw() {
       ...(session.tool === 'draw' && !session.flat ? (['front', 'side'] as const).map((from) =>
         button(from === 'front' ? 'Front' : 'Side', `Straight from the ${from}`, () => view.frame(from))) : []),
     ),
+    group(...shown(MODES).map((m) => button(m.name, titleOf(m), () => void setMode(m.mode),
+                                     {'aria-pressed': session.mode === m.mode, disabled: !m.can()}))),
   );
+  view.covered = byId('tools').offsetTop + byId('tools').offsetHeight;
 }
 on(['character', 'bound', 'options', 'mode', 'tool', 'selection'], draw);
 history.listen((doc, before) => {

@@ -18,6 +18,7 @@ interface Posed {
 interface Beside {
   renderer: THREE.WebGLRenderer;
   orbit: OrbitControls;
+  gizmo: TransformControls;
   mesh: THREE.Mesh;
 }
 
@@ -59,6 +60,9 @@ export class View {
   private size = 1;
   private frames: number[] = [];
 
+  /** Pixels at the upper edge that something else lies over: frame() keeps the character below them. */
+  covered = 0;
+
   /** A joint is turned: its rotation along its own axes. `done`: the handle was let go. */
   onTurn: (joint: number, rotation: Quaternion, done: boolean) => void = () => {};
 
@@ -80,17 +84,7 @@ export class View {
 
     this.orbit = new OrbitControls(this.camera, this.renderer.domElement);
     this.orbit.addEventListener('change', () => this.draw());
-    this.gizmo = new TransformControls(this.camera, this.renderer.domElement);
-    this.gizmo.setMode('rotate');
-    this.gizmo.setSpace('local');
-    this.gizmo.setSize(0.7);
-    this.scene.add(this.gizmo.getHelper());
-    this.gizmo.addEventListener('change', () => this.draw());
-    this.gizmo.addEventListener('dragging-changed', (event) => {
-      this.orbit.enabled = !event.value;
-      if (!event.value) this.turned(true);
-    });
-    this.gizmo.addEventListener('objectChange', () => this.turned(false));
+    this.gizmo = this.makeGizmo(this.renderer.domElement, this.orbit);
 
     new ResizeObserver(() => this.resize()).observe(place);
     this.resize();
@@ -98,8 +92,7 @@ export class View {
       requestAnimationFrame(loop);
       if (!this.wanted) return;
       this.wanted = false;
-      this.renderer.render(this.scene, this.camera);
-      this.renderBeside();
+      this.render();
       this.frames.push(time);
       if (this.frames.length > 120) this.frames.shift();
     };
@@ -108,6 +101,25 @@ export class View {
 
   draw(): void {
     this.wanted = true;
+  }
+
+  /** A handle of the selected joint, that is turned in this view. */
+  private makeGizmo(element: HTMLElement, orbit: OrbitControls): TransformControls {
+    const gizmo = new TransformControls(this.camera, element);
+    gizmo.setMode('rotate');
+    gizmo.setSpace('local');
+    gizmo.setSize(0.7);
+    this.scene.add(gizmo.getHelper());
+    gizmo.addEventListener('change', () => this.draw());
+    gizmo.addEventListener('dragging-changed', (event) => {
+      orbit.enabled = !event.value;
+      if (!event.value) this.turned(true);
+    });
+    gizmo.addEventListener('objectChange', () => this.turned(false));
+    return gizmo;
+  }
+  private get gizmos(): TransformControls[] {
+    return this.beside ? [this.gizmo, this.beside.gizmo] : [this.gizmo];
   }
 
   setBackground(colour: string, lines: string): void {
@@ -173,10 +185,16 @@ export class View {
       const mesh = new THREE.Mesh(geometry, this.mesh.material);
       mesh.frustumCulled = mesh.visible = false;
       this.scene.add(mesh);
-      this.beside = {renderer, orbit, mesh};
+      const gizmo = this.makeGizmo(renderer.domElement, orbit);
+      gizmo.enabled = this.gizmo.enabled;
+      if (this.gizmo.object) gizmo.attach(this.handle);
+      this.beside = {renderer, orbit, gizmo, mesh};
     } else if (this.beside) {
-      const {renderer, orbit, mesh} = this.beside;
+      const {renderer, orbit, gizmo, mesh} = this.beside;
       this.beside = null;
+      gizmo.detach();
+      this.scene.remove(gizmo.getHelper());
+      gizmo.dispose();
       orbit.dispose();
       this.scene.remove(mesh);
       mesh.geometry.dispose();
@@ -190,16 +208,21 @@ export class View {
     return (this.beside?.mesh.geometry.getAttribute('color').array as Float32Array | undefined) ?? null;
   }
 
-  private renderBeside() {
-    if (!this.beside || !this.mesh) return;
-    const {renderer, mesh} = this.beside;
-    const shown = [this.mesh.visible, this.gizmo.getHelper().visible, this.brush.visible];
+  /** Each view shows its own surface and its own handle. */
+  private render() {
+    if (!this.beside || !this.mesh) return this.renderer.render(this.scene, this.camera);
+    const {renderer, mesh, gizmo} = this.beside;
+    const own = this.gizmo.getHelper(), other = gizmo.getHelper();
+    const shown = [this.mesh.visible, own.visible, this.brush.visible, other.visible];
+    other.visible = false;
+    this.renderer.render(this.scene, this.camera);
+    other.visible = shown[3];
     mesh.visible = this.mesh.visible;
     mesh.material = this.mesh.material;
-    this.mesh.visible = this.gizmo.getHelper().visible = this.brush.visible = false;
+    this.mesh.visible = own.visible = this.brush.visible = false;
     renderer.render(this.scene, this.camera);
     mesh.visible = false;
-    [this.mesh.visible, this.gizmo.getHelper().visible, this.brush.visible] = shown;
+    [this.mesh.visible, own.visible, this.brush.visible] = shown;
   }
 
   /** The file's materials, or the colours that were written into `colours`. */
@@ -291,14 +314,16 @@ export class View {
   select(joint: number): void {
     this.selected = joint;
     this.colourSkeleton();
-    if (joint < 0) this.gizmo.detach();
+    if (joint < 0) for (const gizmo of this.gizmos) gizmo.detach();
     this.placeGizmo();
     this.draw();
   }
   setGizmo(on: boolean): void {
-    this.gizmo.enabled = on;
-    if (on && this.selected >= 0) this.gizmo.attach(this.handle);
-    else this.gizmo.detach();
+    for (const gizmo of this.gizmos) {
+      gizmo.enabled = on;
+      if (on && this.selected >= 0) gizmo.attach(this.handle);
+      else gizmo.detach();
+    }
     this.placeGizmo();
     this.draw();
   }
@@ -310,10 +335,10 @@ export class View {
     this.orbit.touches.ONE = on ? THREE.TOUCH.PAN : THREE.TOUCH.ROTATE;
   }
   get turning(): boolean {
-    return this.gizmo.dragging;
+    return this.gizmos.some((g) => g.dragging);
   }
   get overGizmo(): boolean {
-    return this.gizmo.axis !== null && this.gizmo.object !== undefined;
+    return this.gizmos.some((g) => g.axis !== null && g.object !== undefined);
   }
 
   /** The camera looks at the whole character: a little from the side, or straight. */
@@ -321,12 +346,19 @@ export class View {
     if (!this.info) return;
     const box = new THREE.Box3(new THREE.Vector3(...this.info.box[0]), new THREE.Vector3(...this.info.box[1]));
     const centre = box.getCenter(new THREE.Vector3());
-    const far = (this.size / 2 / Math.sin((this.camera.fov * Math.PI) / 360)) * Math.max(1, 1 / this.camera.aspect);
+    const half = (this.camera.fov * Math.PI) / 360;
+    const {clientHeight} = this.place;
+    const covered = clientHeight ? Math.min(this.covered / clientHeight, 0.5) : 0;
+    const far = (this.size / 2 / Math.sin(half)) * Math.max(1 / (1 - covered), 1 / this.camera.aspect);
     this.camera.near = far / 100;
     this.camera.far = far * 20;
     this.camera.position.copy(centre).add(new THREE.Vector3(...FROM[from]).setLength(far * 1.02));
     this.camera.updateProjectionMatrix();
     this.orbit.target.copy(centre);
+    this.orbit.update();
+    const up = new THREE.Vector3(0, covered * far * Math.tan(half), 0).applyQuaternion(this.camera.quaternion);
+    this.camera.position.add(up);
+    this.orbit.target.add(up);
     this.orbit.update();
     this.draw();
   }
@@ -599,12 +631,12 @@ export class View {
   }
 
   private placeGizmo() {
-    if (this.selected < 0 || !this.info || this.gizmo.dragging) return;
+    if (this.selected < 0 || !this.info || this.turning) return;
     const j = this.selected;
     this.handle.position.set(...this.info.joints[j].position).applyMatrix4(this.transformOf(j));
     this.handle.quaternion.copy(this.turnOf(j).multiply(this.axesOf(j)));
     this.handle.updateMatrixWorld();
-    if (this.gizmo.enabled && !this.gizmo.object) this.gizmo.attach(this.handle);
+    for (const gizmo of this.gizmos) if (gizmo.enabled && !gizmo.object) gizmo.attach(this.handle);
   }
 
   /** S_joint = S_parent B L B^-1, so L = B^-1 S_parent^-1 (S_joint B), and the handle stands at S_joint B. */

@@ -37,7 +37,7 @@ export function factsOf(info: ModelInfo): string[] {
   return [
     `${count(c.vertices, 'vertex', 'vertices')}, ${count(c.triangles, 'triangle')} in ${count(c.parts, 'part')}`,
     `${count(c.joints, 'joint')}${idle ? `, ${number(idle)} of them idle` : ''}`,
-    info.weights ? 'has weights of its own' : 'has no weights yet',
+    info.weights ? 'has weights of its own' : 'comes without weights',
     ...(info.clips.length ? [count(info.clips.length, 'animation')] : []),
   ];
 }

@@ -1,11 +1,13 @@
 // The core, away from the page's thread. One message in, one answer out; progress in between.
+import dracoWasm from 'three/examples/jsm/libs/draco/gltf/draco_decoder.wasm?url';
 import {MeshoptDecoder as meshopt} from 'three/examples/jsm/libs/meshopt_decoder.module.js';
 import createCore from '../../build/web/web/core/core.mjs';
 import wasm from '../../build/web/web/core/core.wasm?url';
 import threads from '../../build/web-threads/web/core/core.mjs?url';
 import threadsWasm from '../../build/web-threads/web/core/core.wasm?url';
 import threadsWorker from '../../build/web-threads/web/core/core.worker.js?url';
-import {Core, CoreError, type CoreModule} from './core';
+import {Core, CoreError, type CoreModule, type OpenFile} from './core';
+import {needsDraco} from './draco';
 
 export interface Request {
   id: number;
@@ -20,7 +22,8 @@ export type Answer =
 // Shared with the page where it is cross-origin isolated: 1 asks what runs to stop.
 let flag: Int32Array | null = null;
 const stopped = () => flag !== null && Atomics.load(flag, 0) === 1;
-const core = start().then((module) => new Core(module, stopped));
+const module = start();
+const core = module.then((m) => new Core(m, stopped));
 
 /** With threads where the page may share memory and there are cores for them. Both modules give the same bits. */
 async function start(): Promise<CoreModule> {
@@ -41,6 +44,16 @@ async function start(): Promise<CoreModule> {
   return createCore({locateFile: () => wasm, meshopt});
 }
 
+/** The decoder that a file needs is fetched once. */
+async function prepare(file: OpenFile) {
+  const m = await module;
+  if (m.draco || !needsDraco(file)) return;
+  const [{default: create}, answer] = await Promise.all([
+    import('three/examples/jsm/libs/draco/gltf/draco_wasm_wrapper.js'), fetch(dracoWasm)]);
+  if (!answer.ok) throw new CoreError('io', `${file.name}: the decoder for Draco could not be read (${answer.status})`);
+  m.draco = await create({wasmBinary: await answer.arrayBuffer()});
+}
+
 /** The buffers of an answer, which are handed over and not copied. */
 function buffersOf(value: unknown, out: Transferable[] = []): Transferable[] {
   if (ArrayBuffer.isView(value)) out.push(value.buffer as ArrayBuffer);
@@ -56,6 +69,7 @@ self.onmessage = async ({data}: MessageEvent<Request | {flag: Int32Array}>) => {
   const {id, call, args} = data;
   try {
     const target = await core;
+    if (call === 'open') await prepare(args[0] as OpenFile);
     const progress = (stage: string, fraction: number) => postMessage({id, progress: {stage, fraction}});
     const all = call === 'bind' ? [...args, progress] : args;
     const value = (target[call] as (...a: unknown[]) => unknown).apply(target, all);

@@ -5,6 +5,8 @@ import {existsSync, mkdtempSync, readFileSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {beforeAll, describe, expect, it} from 'vitest';
+import {compressed, decoder} from './draco.mjs';
+import {resolutionOf} from '../src/volume';
 import {Core, CoreError, type CoreModule, type OpenFile, type Settings} from '../src/core';
 
 const built = join(__dirname, '../../build/web/web/core');
@@ -140,6 +142,15 @@ describe.skipIf(missing.length > 0)(`core${missing.length ? ` (skipped: there is
     }
   });
 
+  it('chooses the resolution as sinew bind does, and says which', () => {
+    const settings: Settings = [['resolution', 'auto']];
+    expect(same(bindHere('biped.glb', settings), bindByCommand('biped.glb', settings))).toBe(true);
+    const {report} = core.bind(settings, quiet);
+    expect(report.options.resolution_reason).toMatch(/a voxel is/);
+    expect(resolutionOf(core.volume(settings, 1e7)!)).toBe(report.options.resolution);
+    expect(core.command(settings)).toBe('--resolution auto');
+  }, 60000);
+
   it('keeps what is open when another file is damaged, and says what is wrong', () => {
     const {info} = core.open(load('robot.glb'));
     const cut = load('biped.glb').bytes.slice(0, 5000);
@@ -149,6 +160,41 @@ describe.skipIf(missing.length > 0)(`core${missing.length ? ` (skipped: there is
     expect(() => core.bind([['falloff', 'soft']], quiet)).toThrow(CoreError);
     expect(() => core.bind([['resolution', '100']], quiet)).toThrow(/power of two|32/);
   });
+
+  it('writes what sinew bind writes for what Draco compressed', async () => {
+    const {default: create} = await import(/* @vite-ignore */ join(built, 'core.mjs'));
+    const made = (await create({wasmBinary: readFileSync(join(built, 'core.wasm'))})) as CoreModule;
+    const own = new Core(made);
+    const settings: Settings = [['resolution', '64']];
+    const glb = await compressed(readFileSync(join(at, 'caped.glb')));
+    writeFileSync(join(at, 'draco.glb'), glb);
+    const bytes = new Uint8Array(glb);
+    expect(() => own.open({name: 'draco.glb', bytes})).toThrow(/^draco\.glb: .*the decoder is not there/);
+    made.draco = await decoder();
+    own.open({name: 'draco.glb', bytes});
+    own.bind(settings, quiet);
+    own.weigh(settings, '');
+    expect(same(own.saveGlb(settings).bytes, bindByCommand('draco.glb', settings))).toBe(true);
+
+    // Damage, and an accessor that is not what it says: an error each, and the decoder goes on.
+    const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(12, true);
+    const json = JSON.parse(new TextDecoder().decode(bytes.slice(20, 20 + length)));
+    const {bufferView} = json.meshes[0].primitives[0].extensions.KHR_draco_mesh_compression;
+    for (const [place, to] of [[0, 65], [9, 255], [200, 7], [2000, 99]]) {
+      const damaged = bytes.slice();
+      damaged[28 + length + json.bufferViews[bufferView].byteOffset + place] = to;
+      try {
+        own.open({name: 'damaged.glb', bytes: damaged});
+      } catch (error) {
+        expect(error).toBeInstanceOf(CoreError);
+      }
+    }
+    const head = (text: string) => new TextEncoder().encode(text.padEnd(length));
+    const wrong = bytes.slice();
+    wrong.set(head(JSON.stringify(json).replace('"type":"VEC3"', '"type":"VEC9"')), 20);
+    expect(() => own.open({name: 'wrong.glb', bytes: wrong})).toThrow(/wrong\.glb/);
+    own.open({name: 'draco.glb', bytes});
+  }, 60000);
 
   it('opens a mesh with its skeleton, and a glTF with its files', () => {
     const obj = new TextEncoder().encode(

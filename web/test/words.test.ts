@@ -22,7 +22,7 @@ describe('words', () => {
   it('says how many joints are idle', () => {
     const counts = {vertices: 8, triangles: 12, parts: 1, joints: 5, deforming_joints: 4};
     expect(factsOf(info(counts))).toEqual(['8 vertices, 12 triangles in 1 part', '5 joints, 1 of them idle',
-                                           'has no weights yet']);
+                                           'comes without weights']);
   });
   it('knows every reason', () => {
     expect(reasonOf('slot_name')).toContain('attachment');

@@ -1,0 +1,2 @@
+#pragma once
+#include <draco/compression/decode.h>
