@@ -63,8 +63,8 @@ struct Joint {
     std::optional<Vec3> tail;  ///< the far end, where the source states one (skeleton JSON)
     bool deform = true;
     DeformReason reason = DeformReason::deforms;
-    /// The joint's own axes at the bind pose, unit vectors in scene space, right-handed. For posing only; the
-    /// scene's axes where the source states none (skeleton JSON, TGF).
+    /// The joint's own axes at the bind pose, unit vectors in scene space, right-handed. For posing, and
+    /// surface-heat's bones; the scene's axes where the source states none (skeleton JSON, TGF).
     std::array<Vec3, 3> axes{Vec3{1, 0, 0}, Vec3{0, 1, 0}, Vec3{0, 0, 1}};
     /// BindOptions::hard_range for the bones of this joint.
     std::optional<std::array<float, 2>> hard_range = {};

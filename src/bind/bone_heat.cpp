@@ -514,11 +514,13 @@ Result<MethodRows> bind_surface_heat(const Task& task) {
 
     // Straight distances have bones of their own.
     std::vector<Bone> bones = make_bones(task.skeleton);
-    link_loose_joints(task.skeleton, bones, [&](const Point3& a, const Point3& b) { return inside.joins(a, b); });
+    const auto joined = [&](const Point3& a, const Point3& b) { return inside.joins(a, b); };
+    link_loose_joints(task.skeleton, bones, joined);
+    const std::vector<Point3> ways = look_along_axes(task.skeleton, bones, joined);
     join_mirrored_links(task.skeleton, bones);
     const Task straight{task.mesh, task.skeleton, task.options, task.topology, task.plan, task.used,
                         task.unit, task.context,  task.clock,   task.report,   bones,     task.reused};
-    extend_leaf_bones(straight);
+    extend_leaf_bones(straight, ways);
     Result<MethodRows> rows = bind_heat(straight, &inside);
     if (rows && built && task.options.keep_volume) rows->volume = keep_volume(std::move(*built), std::move(fields));
     return rows;

@@ -22,7 +22,7 @@ Point3 direction_into(const Skeleton& skeleton, std::uint32_t joint, double& len
 
 }  // namespace
 
-void extend_leaf_bones(const Task& task) {
+void extend_leaf_bones(const Task& task, std::span<const Point3> ways) {
     const BoneShapes shapes(task.skeleton, task.bones);
     std::vector<double> reach(task.skeleton.joints.size(), 0);
     std::vector<Point3> direction(reach.size());
@@ -32,6 +32,9 @@ void extend_leaf_bones(const Task& task) {
         if (bone.head == bone.tail && !bone.open_tail && !bone.shaped()) {
             is_leaf[bone.joint] = true;
             direction[bone.joint] = direction_into(task.skeleton, bone.joint, limit[bone.joint]);
+            if (ways.empty() || ways[bone.joint] == Point3{}) continue;
+            direction[bone.joint] = ways[bone.joint];
+            if (limit[bone.joint] == 0) limit[bone.joint] = INFINITY;
         }
     for (const JointSet& set : task.plan.sets) {
         std::vector<std::uint32_t> nearest(set.vertices.size());

@@ -146,8 +146,9 @@ struct InfluenceRows {
 };
 
 /// Without a volume to march through, a leaf's bone reaches as far as the vertices that are nearest to it, but not
-/// farther than twice the bone before it. O(vertices x bones).
-void extend_leaf_bones(const Task& task);
+/// farther than twice the bone before it. `ways`: which way, for each joint, where not zero; else on from the joint
+/// before. A root has no bone before it, and reaches that far only if it has a way. O(vertices x bones).
+void extend_leaf_bones(const Task& task, std::span<const Point3> ways = {});
 
 /// Two bones from a joint to children whose limbs are mirrored (as many joints, lengths that differ by less than 1
 /// %) become one to the middle between these children, where the joint has a bone to another child, too. From the
@@ -160,6 +161,15 @@ void join_mirrored_links(const Skeleton& skeleton, std::vector<Bone>& bones);
 /// `joined`: whether a bone may lie between two places. `bones`: of make_bones. O(joints²).
 void link_loose_joints(const Skeleton& skeleton, std::vector<Bone>& bones,
                        const std::function<bool(const Point3&, const Point3&)>& joined);
+
+/// Joints look along their bones, whoever made them. Where nine in ten that lead to one other joint do so along the
+/// same one of their six axes, that axis is the bone of every joint: of several links the one along it is kept;
+/// where none is, and for leaves, the bone becomes a point for extend_leaf_bones, with its way in what is returned.
+/// But a leaf that looks at a root of another chain (the foot of an IK rig) ends there, if `joined` says that a
+/// bone may. Shapes and stated tails stay. `bones`: of make_bones. Returns a unit vector for each joint with such a
+/// way and zeros for the others, or nothing where no axis is common. O(joints x roots).
+std::vector<Point3> look_along_axes(const Skeleton& skeleton, std::vector<Bone>& bones,
+                                    const std::function<bool(const Point3&, const Point3&)>& joined);
 
 /// By the method table.
 Result<MethodRows> run_method(const Task& task);
