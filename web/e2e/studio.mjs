@@ -361,7 +361,13 @@ const tests = {
     await page.getByLabel('Skinning').selectOption('dqs');
     await settled();
     await picture('pose');
+    const named = await page.getByLabel('Pose', {exact: true}).inputValue();
+    holds(named !== '', 'the pose has no name');
     await page.getByRole('button', {name: 'Bind pose'}).click();
+    is(await page.getByLabel('Pose', {exact: true}).inputValue(), '', 'the pose that the list shows');
+    await page.keyboard.press('Control+z');
+    is(await page.getByLabel('Pose', {exact: true}).inputValue(), named, 'the pose that the list shows after undo');
+    await page.keyboard.press('Control+Shift+z');
     await settled();
     await page.waitForTimeout(200);
     holds(still.equals(await shot()), 'it did not come back');

@@ -1,9 +1,10 @@
 // Poses: those made for the skeleton, the file's animations, and how joints are blended.
 import {button, byId, choice, el, refill, slider} from './dom';
-import {ask, history, on, session, setClip} from './session';
+import {ask, history, on, session, setClip, view} from './session';
 import type {Quaternion} from './view';
 
 let playing = false;
+let chosen = {name: '', pose: history.doc.pose};  // the pose that was taken from the list
 
 /** A pose of ten numbers a joint as what is turned. */
 function turnsOf(pose: readonly number[], joints: number): Record<number, Quaternion> {
@@ -16,16 +17,18 @@ function turnsOf(pose: readonly number[], joints: number): Record<number, Quater
 }
 
 function draw() {
+  shown = history.doc.pose;
   const {info, opened, clip} = session;
   if (!info || !opened) return;
   const named = opened.poses.map((p): [string, string] => [p.name, p.name]);
   const parts: HTMLElement[] = [el('h2', {}, 'Pose')];
   if (session.flat) parts.push(el('p', {class: 'dim'}, 'Take the tool Pose (R), and turn the selected joint by its handle.'));
-  else parts.push(choice('Pose', 'Poses made for this skeleton', [['', 'by hand'], ...named], '', (name) => {
+  else parts.push(choice('Pose', 'Poses made for this skeleton', [['', 'by hand'], ...named], chosen.pose === history.doc.pose ? chosen.name : '', (name) => {
     const found = opened.poses.find((p) => p.name === name);
     if (!found) return;
+    chosen = {name, pose: turnsOf(found.pose, info.joints.length)};
     setClip(-1);
-    history.change({pose: turnsOf(found.pose, info.joints.length)});
+    history.change({pose: chosen.pose});
   }));
   if (info.clips.length) {
     const clips = info.clips.map((c, i): [string, string] => [String(i), c.name || `animation ${i + 1}`]);
@@ -75,3 +78,11 @@ on(['character', 'clip'], () => {
   draw();
 });
 on(['bound', 'options'], draw);
+// What was taken from the list may be turned on by hand, or undone.
+let shown = history.doc.pose;
+on(['selection'], () => {
+  if (shown !== history.doc.pose) draw();
+});
+history.listen((doc, before) => {
+  if (doc.pose !== before.pose && !view.turning) draw();
+});
