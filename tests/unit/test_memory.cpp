@@ -8,7 +8,16 @@
 #include "sinew/bind.h"
 #include "support.h"
 
-#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+// g++ says so by macros, clang when asked; sanitizers take memory of their own.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SINEW_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SINEW_SANITIZED 1
+#endif
+#endif
+
+#if defined(__linux__) && !defined(SINEW_SANITIZED)
 #include <malloc.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,7 +30,7 @@ namespace {
 
 using test::Character;
 
-#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__linux__) && !defined(SINEW_SANITIZED)
 
 double status_bytes(const std::string& name) {
     std::ifstream file("/proc/self/status");
