@@ -59,7 +59,7 @@ constexpr int kBucketShift = 14;  // log2(kUnit)
 static_assert(kUnit == 1u << kBucketShift);
 
 // Buckets are opened by windows of so many, joint by joint.
-constexpr std::uint32_t kWindow = 16, kNoWindow = ~std::uint32_t{0};
+constexpr std::uint32_t kWindow = 24, kNoWindow = ~std::uint32_t{0};
 std::uint32_t bucket_of(Label label) {
     return static_cast<std::uint32_t>(label >> (kLabelDistance + kBucketShift));
 }
