@@ -44,7 +44,8 @@ struct NamedPose {
 /// Poses that try a binding where characters are used to move, made for this skeleton from where its joints are:
 /// limbs leave the trunk in pairs that mirror each other, legs reach the ground, fingers leave a wrist together,
 /// names of left and right, else toes and a lying trunk say where the front is. Joints that deform nothing are
-/// passed over. In this order, each only where the skeleton has what it moves: "arms up", "arms forward", "squat",
+/// passed over. A foot that hangs elsewhere (an IK rig's) goes with the leg that looks at it along the joints'
+/// axes. In this order, each only where the skeleton has what it moves: "arms up", "arms forward", "squat",
 /// "stride", "twist", "bend", "head turn", "fist", "tail", and "curl", which turns every joint a little. `up`: the
 /// way up in bind space, not zero. Empty for a skeleton that check_skeleton refuses. O(joints²) at worst.
 std::vector<NamedPose> standard_poses(const Skeleton& skeleton, const Vec3& up = {0, 1, 0});

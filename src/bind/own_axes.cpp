@@ -1,30 +1,12 @@
 // Bones along the axes of their joints.
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "bind/method.h"
-#include "core/vectors.h"
+#include "core/joint_axes.h"
 
 namespace sinew {
 namespace {
-
-// A bone lies along an axis within 3.6 degrees: exporters state it to rounding.
-constexpr double kAlong = 0.998;
-// Of the joints with one link that many have it along the same axis, and there are so many of them. What looks
-// along its bones does so everywhere; the rest is for a joint that was moved by hand.
-constexpr double kMost = 0.9;
-constexpr std::size_t kLeast = 3;
-
-/// 0..2, and 3..5 for their opposites.
-Point3 axis_of(const Joint& joint, std::size_t axis) {
-    return (axis < 3 ? 1.0 : -1.0) * to_point(joint.axes[axis % 3]);
-}
-
-double cosine(const Point3& way, const Point3& axis) {
-    const double length = norm(way);
-    return length > 0 ? dot(way, axis) / length : -1;
-}
 
 Point3 way_of(const Bone& bone) { return to_point(bone.tail) - to_point(bone.head); }
 bool is_link(const Bone& bone) { return bone.open_tail && !bone.shaped(); }
@@ -40,34 +22,14 @@ std::vector<std::span<const Bone>> by_joint(const std::vector<Bone>& bones) {
     return ranges;
 }
 
-/// The axis along which joints look, or 6.
-std::size_t common_axis(const Skeleton& skeleton, const std::vector<std::span<const Bone>>& ranges) {
-    std::size_t links = 0;
-    std::array<std::size_t, 6> fits{};
-    bool alike = true;  // the scene's axes, of which nothing follows
-    const Joint* one = nullptr;
-    for (const std::span<const Bone> of : ranges) {
-        if (of.size() != 1 || !is_link(of[0])) continue;
-        const Joint& joint = skeleton.joints[of[0].joint];
-        if (!one) one = &joint;
-        alike = alike && joint.axes == one->axes;
-        ++links;
-        for (std::size_t axis = 0; axis < 6; ++axis)
-            fits[axis] += cosine(way_of(of[0]), axis_of(joint, axis)) > kAlong;
-    }
-    const auto best = static_cast<std::size_t>(std::max_element(fits.begin(), fits.end()) - fits.begin());
-    const bool enough = static_cast<double>(fits[best]) >= kMost * static_cast<double>(links);
-    return links >= kLeast && enough && !alike ? best : fits.size();
-}
-
 }  // namespace
 
 std::vector<Point3> look_along_axes(const Skeleton& skeleton, std::vector<Bone>& bones,
                                     const std::function<bool(const Point3&, const Point3&)>& joined) {
     const std::vector<Joint>& joints = skeleton.joints;
     const std::vector<std::span<const Bone>> ranges = by_joint(bones);
-    const std::size_t axis = common_axis(skeleton, ranges);
-    if (axis == 6) return {};
+    const std::optional<std::size_t> axis = common_axis(skeleton, bones);
+    if (!axis) return {};
     const auto place = [&](std::size_t j) { return to_point(joints[j].position); };
 
     // The joint above all others above a joint that deform; itself where there is none.
@@ -85,8 +47,8 @@ std::vector<Point3> look_along_axes(const Skeleton& skeleton, std::vector<Bone>&
     std::vector<Bone> kept;
     for (const std::span<const Bone> of : ranges) {
         const std::uint32_t joint = of[0].joint;
-        const Point3 along = axis_of(joints[joint], axis);
-        const auto off = [&](const Point3& way) { return cosine(way, along) <= kAlong; };
+        const Point3 along = axis_of(joints[joint], *axis);
+        const auto off = [&](const Point3& way) { return !leads_along(way, along); };
         const bool leaf = of.size() == 1 && is_point(of[0]);
         if (!leaf && !std::all_of(of.begin(), of.end(), is_link)) {  // shapes, and tails of their own
             kept.insert(kept.end(), of.begin(), of.end());

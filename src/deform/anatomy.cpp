@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/joint_axes.h"
+
 namespace sinew {
 namespace {
 
@@ -16,6 +18,8 @@ constexpr double kShortestLeg = 0.08;  // a thigh whose shin hangs elsewhere
 constexpr double kShortestArm = 0.15;
 // Of the way from its root to the ground: hands that hang come half as far.
 constexpr double kDownwards = 0.6;
+// The last bone of a limb that ends at a foot elsewhere is at most so many times as long as all before it.
+constexpr double kLastBone = 2;
 
 class Reader {
 public:
@@ -44,6 +48,7 @@ private:
         Skeleton copy = skeleton_;
         if (std::all_of(copy.joints.begin(), copy.joints.end(), [](const Joint& j) { return j.deform; }))
             (void)select_deforming(copy, {}, {DeformFrom::names, {}, {}});
+        axis_ = common_axis(copy, make_bones(copy));
         kept_.assign(n_, false);
         for (std::uint32_t j = 0; j < n_; ++j)
             if (copy.joints[j].deform)
@@ -165,7 +170,11 @@ private:
         auto lowest = [&](const Limb& limb) {
             double low = height(limb.chain[0]);
             for (const std::uint32_t j : limb.chain) low = std::min(low, height(j));
-            return low;
+            return limb.foot ? std::min(low, height(*limb.foot)) : low;
+        };
+        auto reach_of = [&](const Limb& limb) {
+            const double foot = limb.foot ? step(limb.chain.back(), *limb.foot) : 0;
+            return a_.reach[limb.chain[0]] + foot;
         };
         for (const std::uint32_t j : order_) {
             bool leaves_trunk = partner_[j] != none;
@@ -175,25 +184,30 @@ private:
             Limb limb;
             limb.chain = longest_chain(j);
             limb.side = offset(limb.chain.back()) > 0 ? 1 : -1;
+            limb.foot = foot_of(limb.chain);
             find_joints(limb);
             ground = std::min(ground, lowest(limb));
             found.push_back(std::move(limb));
         }
-        // Feet may hang on other roots (IK), so the ground is where limbs end. What goes down to it is a leg, and
-        // so are three pairs or more.
+        std::vector<bool> is_foot(n_, false);
+        for (const Limb& limb : found)
+            if (limb.foot) is_foot[*limb.foot] = true;
+        std::erase_if(found, [&](const Limb& limb) { return is_foot[limb.chain[0]]; });
+        // Feet that hang elsewhere may not be known, so the ground is where limbs end. What goes down to it is a
+        // leg, and so are three pairs or more.
         double longest_leg = 0, longest_arm = 0;
         const bool many = found.size() >= 6;
         for (Limb& limb : found) {
-            const double top = height(limb.chain[0]), drop = top - lowest(limb), reach = a_.reach[limb.chain[0]];
+            const double top = height(limb.chain[0]), drop = top - lowest(limb), reach = reach_of(limb);
             limb.leg = drop >= kDownwards * (top - ground) && (many || drop > 0.1 * reach);
             double& longest = limb.leg ? longest_leg : longest_arm;
             longest = std::max(longest, reach);
         }
         // Ears, fins and the like are no arms, and the points of a skirt no legs.
         for (Limb& limb : found)
-            if (a_.reach[limb.chain[0]] >
-                (limb.leg ? 0.4 * longest_leg
-                          : std::max({0.6 * longest_arm, 0.5 * longest_leg, kShortestArm * a_.size})))
+            if (reach_of(limb) > (limb.leg
+                                      ? 0.4 * longest_leg
+                                      : std::max({0.6 * longest_arm, 0.5 * longest_leg, kShortestArm * a_.size})))
                 a_.limbs.push_back(std::move(limb));
         // Both sides alike, though their joints may stand a little otherwise.
         for (Limb& limb : a_.limbs)
@@ -243,6 +257,24 @@ private:
             limb.knee = limb.wrist = 2;
         }
         for (const std::uint32_t f : a_.children[c[limb.wrist]]) limb.fingers.push_back(longest_chain(f));
+    }
+
+    // Of joints on one side that hang on a joint above the limb, or nowhere: the nearest that its last bone looks
+    // at.
+    std::optional<std::uint32_t> foot_of(const Chain& chain) const {
+        if (!axis_) return std::nullopt;
+        const std::uint32_t tip = chain.back();
+        std::vector<bool> above(n_, false);
+        for (std::uint32_t j = tip; j != none; j = parent(j)) above[j] = true;
+        std::optional<std::uint32_t> foot;
+        double nearest = kLastBone * a_.reach[chain[0]];
+        for (const std::uint32_t j : order_) {
+            const bool elsewhere = !above[j] && (parent(j) == none || (above[parent(j)] && parent(j) != tip));
+            if (!elsewhere || partner_[j] == none || step(tip, j) > nearest) continue;
+            if (!leads_along(a_.position[j] - a_.position[tip], axis_of(skeleton_.joints[tip], *axis_))) continue;
+            foot = j, nearest = step(tip, j);
+        }
+        return foot;
     }
 
     std::size_t depth(std::uint32_t j) const {
@@ -416,6 +448,7 @@ private:
     std::vector<std::uint32_t> partner_;
     bool mirrored_ = false;
     double middle_ = 0;
+    std::optional<std::size_t> axis_;  // along which joints look
 };
 
 }  // namespace

@@ -23,6 +23,8 @@ struct Limb {
     std::optional<std::size_t> knee;  ///< into chain: elbow or knee; none in a limb too short to have one
     std::size_t wrist = 0;            ///< into chain: wrist or ankle; the tip where there is no hand or foot
     std::vector<Chain> fingers;       ///< children of the wrist, each along its longest way
+    /// The joint at which the last bone ends, though it hangs elsewhere: the foot of an IK rig.
+    std::optional<std::uint32_t> foot;
 };
 
 struct Hand {

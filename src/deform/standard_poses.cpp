@@ -24,11 +24,16 @@ Quaternion about(const Double3& axis, double degrees) {
     return {std::sin(half) * unit(axis), std::cos(half)};
 }
 
+Double3 turn(const Quaternion& q, const Double3& p) {
+    const Double3 across = cross(q.v, p);
+    return p + 2.0 * (q.w * across + cross(q.v, across));
+}
+
 // Turns joints about axes of bind space, and says the result in each joint's own axes.
 class Poser {
 public:
     Poser(const Skeleton& skeleton, const Anatomy& anatomy)
-        : skeleton_(skeleton), a_(anatomy), turned_(skeleton.joints.size()) {}
+        : skeleton_(skeleton), a_(anatomy), turned_(skeleton.joints.size()), moved_by_(turned_.size()) {}
 
     void rotate(std::uint32_t joint, const Double3& axis, double degrees) {
         turned_[joint] = combine(about(axis, degrees), turned_[joint]);
@@ -50,19 +55,42 @@ public:
         for (std::size_t i = 0; i < count; ++i) rotate(chain[i], axis, degrees / static_cast<double>(count));
     }
 
+    // Feet that hang elsewhere go with the limbs that end at them, as the controls of their rig would take them.
+    // They hang on a joint above the limb, or on none: what the joints between there and the limb's tip do is
+    // theirs.
+    void take_feet_along() {
+        for (const Limb& limb : a_.limbs) {
+            if (!limb.foot) continue;
+            const std::uint32_t foot = *limb.foot;
+            Quaternion turned;
+            Double3 place = a_.position[foot];
+            for (int at = static_cast<int>(limb.chain.back()); at != skeleton_.joints[foot].parent;) {
+                const auto j = static_cast<std::size_t>(at);
+                turned = combine(turned_[j], turned);
+                place = a_.position[j] + moved_by_[j] + turn(turned_[j], place - a_.position[j]);
+                at = skeleton_.joints[j].parent;
+            }
+            turned_[foot] = combine(turned, turned_[foot]);
+            moved_by_[foot] = place - a_.position[foot];
+        }
+    }
+
     bool moved() const { return moved_; }
 
     std::vector<JointPose> pose() const {
         std::vector<JointPose> out(turned_.size());
         for (std::size_t j = 0; j < out.size(); ++j) {
             const Quaternion& q = turned_[j];
-            if (q.w == 1) continue;
+            const Double3& by = moved_by_[j];
+            if (q.w == 1 && by == Double3{}) continue;
             // Orthonormal, as skinning_matrices makes them.
             const auto& axes = skeleton_.joints[j].axes;
             const Double3 x = unit({axes[0].x, axes[0].y, axes[0].z});
             Double3 y{axes[1].x, axes[1].y, axes[1].z};
             y = unit(y - dot(x, y) * x);
-            out[j].rotation = {dot(x, q.v), dot(y, q.v), dot(cross(x, y), q.v), q.w};
+            const Double3 z = cross(x, y);
+            out[j].rotation = {dot(x, q.v), dot(y, q.v), dot(z, q.v), q.w};
+            if (by != Double3{}) out[j].translation = {dot(x, by), dot(y, by), dot(z, by)};
         }
         return out;
     }
@@ -71,6 +99,7 @@ private:
     const Skeleton& skeleton_;
     const Anatomy& a_;
     std::vector<Quaternion> turned_;
+    std::vector<Double3> moved_by_;  // bind space, before what the joints above do
     bool moved_ = false;
 };
 
@@ -103,7 +132,10 @@ void crouch(Poser& p, const Anatomy& a) {
         const Double3 axis = hinge(a, limb);
         p.rotate(limb.chain[limb.root], axis, -bend / 2);
         p.rotate(limb.chain[*limb.knee], axis, bend);
-        if (limb.wrist > *limb.knee) p.rotate(limb.chain[limb.wrist], axis, -bend / 2);
+        if (limb.wrist > *limb.knee)
+            p.rotate(limb.chain[limb.wrist], axis, -bend / 2);
+        else if (limb.foot)
+            p.rotate(*limb.foot, axis, -bend / 2);
     }
 }
 
@@ -203,6 +235,7 @@ std::vector<NamedPose> standard_poses(const Skeleton& skeleton, const Vec3& up) 
     auto add = [&](const char* name, auto&& make) {
         Poser p(skeleton, a);
         make(p);
+        p.take_feet_along();
         if (p.moved()) poses.push_back({name, p.pose()});
     };
     add("arms up", [&](Poser& p) { raise_arms(p, a, false); });

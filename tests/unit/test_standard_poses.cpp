@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "characters/characters.h"
 #include "deform/anatomy.h"
@@ -192,6 +193,86 @@ TEST(StandardPoses, AnAnimalWalksOnFourLegsAndHasATail) {
     for (const char* name : {"squat", "stride", "bend", "head turn", "tail", "curl"})
         EXPECT_TRUE(find(poses, name)) << name;
     EXPECT_FALSE(find(poses, "arms up"));
+}
+
+/// A person whose joints look along their bones (y), and whose feet are roots, as IK rigs have them; with the
+/// target of a knee before one of them.
+Skeleton with_feet_apart() {
+    Skeleton s;
+    const auto add = [&](const char* name, int parent, Vec3 at, Vec3 way) {
+        Joint joint;
+        joint.name = name, joint.parent = parent, joint.position = at;
+        const Double3 y = unit({way.x, way.y, way.z});
+        const Double3 x = unit(cross(y, std::abs(y[0]) < 0.9 ? Double3{1, 0, 0} : Double3{0, 1, 0})),
+                      z = cross(x, y);
+        const auto vec = [](const Double3& p) {
+            return Vec3{static_cast<float>(p[0]), static_cast<float>(p[1]), static_cast<float>(p[2])};
+        };
+        joint.axes = {vec(x), vec(y), vec(z)};
+        s.joints.push_back(joint);
+        return static_cast<int>(s.joints.size()) - 1;
+    };
+    const int hips = add("hips", -1, {0, 1, 0}, {0, 1, 0}), spine = add("spine", hips, {0, 1.2f, 0}, {0, 1, 0}),
+              chest = add("chest", spine, {0, 1.4f, 0}, {0, 1, 0});
+    add("head", add("neck", chest, {0, 1.6f, 0}, {0, 1, 0}), {0, 1.7f, 0}, {0, 1, 0});
+    for (const float side : {1.0f, -1.0f}) {
+        const std::string end = side > 0 ? "_l" : "_r";
+        const auto place = [&](float x, float y, float z) { return Vec3{side * x, y, z}; };
+        const int arm = add(("arm" + end).c_str(), chest, place(0.2f, 1.4f, 0), place(1, 0, 0)),
+                  elbow = add(("elbow" + end).c_str(), arm, place(0.5f, 1.4f, 0), place(1, 0, 0));
+        add(("hand" + end).c_str(), elbow, place(0.8f, 1.4f, 0), place(1, 0, 0));
+        const int thigh = add(("thigh" + end).c_str(), hips, place(0.1f, 1, 0), place(0, -0.5f, 0.05f));
+        add(("shin" + end).c_str(), thigh, place(0.1f, 0.5f, 0.05f), place(0, -0.4f, -0.08f));
+        const int foot = add(("foot" + end).c_str(), -1, place(0.1f, 0.1f, -0.03f), place(0, -0.4f, 1));
+        add(("toe" + end).c_str(), foot, place(0.1f, 0.02f, 0.17f), place(0, 0, 1));
+        add(("knee_at" + end).c_str(), -1, place(0.1f, 0.5f, 1), place(0, 1, 0));
+    }
+    return s;
+}
+
+TEST(StandardPoses, FeetThatHangElsewhereGoWithTheirLegs) {
+    Skeleton s = with_feet_apart();
+    const auto at = [&](const char* name) { return joints_called(s, name).at(0); };
+    const std::vector<NamedPose> poses = standard_poses(s);
+    ASSERT_TRUE(find(poses, "squat") && find(poses, "stride") && find(poses, "curl"));
+    for (const NamedPose& pose : poses)
+        for (const std::string side : {"_l", "_r"}) {
+            const auto moved = skinning_matrices(s, pose.joints).value();
+            const Transform &shin = moved[at(("shin" + side).c_str())], &foot = moved[at(("foot" + side).c_str())];
+            const Vec3& place = s.joints[at(("foot" + side).c_str())].position;
+            const Double3 a = move_point(shin, {place.x, place.y, place.z}),
+                          b = move_point(foot, {place.x, place.y, place.z});
+            for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(a[k], b[k], 1e-6) << pose.name << side;
+            // As one body, but in a squat soles stay flat.
+            const Transform expected = pose.name == "squat" ? Transform{} : shin;
+            for (std::size_t r = 0; r < 3; ++r)
+                for (std::size_t c = 0; c < 3; ++c)
+                    EXPECT_NEAR(foot(r, c), expected(r, c), 1e-6) << pose.name << side;
+            EXPECT_EQ(moved[at(("knee_at" + side).c_str())], Transform{}) << pose.name;
+        }
+    // Where nobody says how bones lie, feet stay where they are.
+    for (Joint& joint : s.joints) joint.axes = Joint{}.axes;
+    for (const NamedPose& pose : standard_poses(s)) {
+        const Transform foot = skinning_matrices(s, pose.joints).value()[at("foot_l")];
+        EXPECT_LT(norm(move_point(foot, {0.1, 0.1, -0.03}) - Double3{0.1, 0.1, -0.03}), 1e-6) << pose.name;
+    }
+}
+
+TEST(StandardPoses, FeetMayHangOnAJointAboveTheirLegs) {
+    Skeleton s = with_feet_apart();
+    Joint ground;
+    ground.name = "all", ground.position = {0, 0, 0};
+    s.joints.push_back(ground);
+    const auto all = static_cast<int>(s.joints.size()) - 1;
+    for (int j = 0; j < all; ++j)
+        if (int& parent = s.joints[static_cast<std::size_t>(j)].parent; parent < 0) parent = all;
+    const auto at = [&](const char* name) { return joints_called(s, name).at(0); };
+    const std::vector<NamedPose> poses = standard_poses(s);
+    const NamedPose* stride = find(poses, "stride");
+    ASSERT_TRUE(stride);
+    const auto moved = skinning_matrices(s, stride->joints).value();
+    for (std::size_t k = 0; k < 12; ++k) EXPECT_NEAR(moved[at("foot_l")].m[k], moved[at("shin_l")].m[k], 1e-6);
+    EXPECT_NE(moved[at("foot_l")], Transform{});
 }
 
 TEST(StandardPoses, AChainCurls) {
