@@ -207,11 +207,11 @@ bool same_nearest() {
                 if (naive[j][leaf] < INFINITY) sorted.push_back(naive[j][leaf]);
             std::sort(sorted.begin(), sorted.end());
             for (std::size_t i = 0; i < sweep->width; ++i) {
-                const std::uint32_t joint = sweep->joint[leaf * sweep->width + i];
+                const std::uint32_t joint = sweep->joint(leaf, i);
                 if ((joint == DistanceTable::none) != (i >= sorted.size()))
                     return fail("joints that reach a leaf", double(i), double(sorted.size()));
                 if (joint == DistanceTable::none) break;
-                const double d = sweep->distance[leaf * sweep->width + i] / double(LeafDistances::units_per_voxel);
+                const double d = sweep->distance(leaf, i) / double(LeafDistances::units_per_voxel);
                 most = std::max({most, std::abs(d - sorted[i]), std::abs(d - naive[joint][leaf])});
             }
         }
@@ -253,6 +253,31 @@ bool same_default() {
     for (std::size_t v = 0; v < w->vertex_count(); ++v) empty += (*w)[v].empty();
     if (empty > 0) return fail("vertices without weights by the default method", double(empty), 0);
     return *w == *b->weights(&two) || fail("weights that differ between threads", 1, 0);
+}
+
+// A joint's place, a little to the side: `step` times a five-hundredth of the height.
+Vec3 beside(const Skeleton& skeleton, std::uint32_t joint, int step) {
+    float low = INFINITY, high = -INFINITY;
+    for (const Joint& j : skeleton.joints) low = std::min(low, j.position.y), high = std::max(high, j.position.y);
+    Vec3 place = skeleton.joints[joint].position;
+    place.x += 0.002f * static_cast<float>(step) * (high - low);
+    return place;
+}
+
+// A binding whose joints moved has the rows of one made afresh, to the bit.
+bool same_moved() {
+    const Input& in = base();
+    BindOptions options = bind_options();
+    options.keep_volume = true;
+    Result<Binding> binding = bind(in.mesh(), in.skeleton, options);
+    for (std::uint32_t j = 0; j < in.skeleton.joints.size(); j += 4) {
+        binding = binding->move_joint(in.mesh(), j, beside(binding->skeleton(), j, 5));
+        const Result<Binding> afresh = bind(in.mesh(), binding->skeleton(), options);
+        if (binding->distances().joint != afresh->distances().joint ||
+            binding->distances().distance != afresh->distances().distance)
+            return fail("rows after a joint moved that differ from those of a bind, joint", j, 0);
+    }
+    return true;
 }
 
 double median(std::vector<double> values) {
@@ -404,12 +429,42 @@ BENCHMARK(BM_weights_again)
     ->UseRealTime()
     ->Unit(benchmark::kMillisecond);
 
+// Every joint in turn to another place, in a binding that keeps its volume. After each a bind afresh: `ratio` is the
+// median over the joints, `worst` that of the costliest.
+void BM_move(benchmark::State& state) {
+    const Input& in = input();
+    BindOptions options = bind_options();
+    options.keep_volume = true;
+    Context context;
+    context.threads = static_cast<int>(state.range(0));
+    const Result<Binding> binding = bind(in.mesh(), in.skeleton, options, &context);
+    std::vector<double> moved, afresh, ratio;
+    std::uint32_t joint = 0;
+    for ([[maybe_unused]] auto _ : state) {
+        const Vec3 place = beside(in.skeleton, joint, 1 + static_cast<int>(joint % 4));
+        moved.push_back(seconds_of(
+            [&] { benchmark::DoNotOptimize(binding->move_joint(in.mesh(), joint, place, &context).ok()); }));
+        afresh.push_back(
+            seconds_of([&] { benchmark::DoNotOptimize(bind(in.mesh(), in.skeleton, options, &context).ok()); }));
+        ratio.push_back(moved.back() / afresh.back());
+        state.SetIterationTime(moved.back());
+        joint = (joint + 1) % static_cast<std::uint32_t>(in.skeleton.joints.size());
+    }
+    state.counters["move_ms"] = 1000 * median(moved);
+    state.counters["bind_ms"] = 1000 * median(afresh);
+    state.counters["ratio"] = median(ratio);
+    state.counters["least"] = *std::min_element(ratio.begin(), ratio.end());
+    state.counters["worst"] = *std::max_element(ratio.begin(), ratio.end());
+}
+BENCHMARK(BM_move)->ArgName("threads")->Arg(1)->Arg(2)->Iterations(21)->UseManualTime()->Unit(
+    benchmark::kMillisecond);
+
 }  // namespace
 
 int main(int argc, char** argv) {
     benchmark::Initialize(&argc, argv);
     if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-    if (!same_nearest() || !same_weights() || !same_default()) return 1;
+    if (!same_nearest() || !same_weights() || !same_default() || !same_moved()) return 1;
     benchmark::RunSpecifiedBenchmarks();
     benchmark::Shutdown();
     return 0;

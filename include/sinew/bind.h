@@ -168,7 +168,8 @@ struct BindReport {
 
 struct RowPlan;
 struct MethodRows;
-struct KeptVolume;  ///< what is measured at the leaves of the volume
+struct PlannedMesh;  ///< what is known of a mesh before its rows are filled
+struct KeptVolume;   ///< what is measured at the leaves of the volume
 
 /// A finished bind that keeps its distances: other falloffs and limits cost milliseconds (seed 003, §9). A value:
 /// copies are independent, but share the volume, which never changes. It can be written to bytes and read
@@ -213,6 +214,18 @@ public:
     /// topology, and O(V) for the rest.
     Result<Binding> rebind(const MeshView& mesh, const Skeleton& skeleton, Context* context = nullptr) const;
 
+    /// The binding of the same mesh with joints at other places: bind(mesh, skeleton, options()) to the last bit of
+    /// its rows, in less time where the binding keeps its volume (BindOptions::keep_volume), as the one returned
+    /// does again. Topology and voxels are kept; cells are divided anew around the bones, and distances mended
+    /// where they passed there. geodesic-voxel also keeps the rows of vertices around which nothing changed.
+    /// `skeleton`: that of the binding but for positions, tails and axes; more is an error, and so is another mesh.
+    /// O(leaves + V), and what changed.
+    Result<Binding> move_joints(const MeshView& mesh, const Skeleton& skeleton, Context* context = nullptr) const;
+    /// One joint, with its tail where it states one. A binding read from bytes has forgotten tails and axes: give
+    /// move_joints the skeleton then.
+    Result<Binding> move_joint(const MeshView& mesh, std::uint32_t joint, const Vec3& place,
+                               Context* context = nullptr) const;
+
     /// The whole binding, little-endian, with a checksum (docs/binding.md). The same binding gives the same bytes.
     std::vector<std::byte> to_bytes() const;
     /// Reads it back: its weights are the same bits. Whatever the bytes are, the answer is a binding whose every
@@ -237,6 +250,7 @@ private:
     std::vector<Coverage> coverage_;
     std::uint64_t mesh_hash_ = 0;
     std::shared_ptr<const KeptVolume> volume_;
+    std::shared_ptr<const PlannedMesh> planned_;  // with the volume; not in bytes
 };
 
 /// Binds. Joints that deform nothing must be marked before (select_deforming). Vertices at the same position

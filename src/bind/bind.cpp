@@ -246,6 +246,14 @@ void share_rows(const RowPlan& plan, MethodRows& rows, BindReport& report) {
                 "idle joints (see --include)");
 }
 
+void warn_of_snapped(const Skeleton& skeleton, Method method, BindReport& report) {
+    const bool flat = method == Method::pixel_geodesic;
+    for (const std::uint32_t j : report.snapped_joints)
+        report.warnings.push_back("joint '" + skeleton.joints[j].name + "' lies outside the " +
+                                  (flat ? "figure; its distances start from the nearest pixel"
+                                        : "volume; its distances start from the nearest voxel"));
+}
+
 namespace {
 
 /// Joint::hardness is the map's alpha where there is no map.
@@ -299,7 +307,7 @@ Result<Binding> bind(const MeshView& mesh, const Skeleton& skeleton, const BindO
     binding.skeleton_ = skeleton;
     take_hardness(skeleton, binding.options_.falloff, report);
 
-    const PlannedMesh planned = plan_mesh(mesh, skeleton, clock, report);
+    PlannedMesh planned = plan_mesh(mesh, skeleton, clock, report);
     binding.bones_ = make_bones(skeleton);
     const Task task{mesh,
                     skeleton,
@@ -318,13 +326,9 @@ Result<Binding> bind(const MeshView& mesh, const Skeleton& skeleton, const BindO
     binding.take_rows(planned.plan, std::move(*rows));
 
     binding.mesh_hash_ = hash_mesh(mesh, skeleton);
+    if (binding.volume_) binding.planned_ = std::make_shared<const PlannedMesh>(std::move(planned));
 
-    const bool flat = options.method == Method::pixel_geodesic;
-    for (const std::uint32_t j : report.snapped_joints) {
-        report.warnings.push_back("joint '" + skeleton.joints[j].name + "' lies outside the " +
-                                  (flat ? "figure; its distances start from the nearest pixel"
-                                        : "volume; its distances start from the nearest voxel"));
-    }
+    warn_of_snapped(skeleton, options.method, report);
     return binding;
 }
 

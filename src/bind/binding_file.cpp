@@ -285,6 +285,47 @@ void transfer_domain(Archive& a, Domain& d) {
     a.value(d.component_count);
 }
 
+// Joints and distances apart, leaf by leaf. Without joints the distances are those to every joint of the set.
+template <typename Archive>
+void transfer_distances(Archive& a, KeptField& kept) {
+    std::size_t width = 0;
+    std::vector<std::uint32_t> joint, distance;
+    if constexpr (!Archive::reads) {
+        if (const auto* every = std::get_if<EveryDistance>(&kept.field)) {
+            width = every->width;
+            distance = every->distance;
+        } else {
+            const auto& nearest = std::get<LeafDistances>(kept.field);
+            width = nearest.width;
+            joint.reserve(nearest.leaves * width);
+            distance.reserve(nearest.leaves * width);
+            for (std::size_t leaf = 0; leaf < nearest.leaves; ++leaf)
+                for (std::size_t k = 0; k < width; ++k) {
+                    joint.push_back(nearest.joint(leaf, k));
+                    distance.push_back(nearest.distance(leaf, k));
+                }
+        }
+    }
+    a.count(width);
+    a.joints(joint);
+    a.values(distance);
+    if constexpr (Archive::reads) {
+        if (joint.empty()) {
+            kept.field = EveryDistance{width, std::move(distance)};
+            return;
+        }
+        if (width == 0 || joint.size() != distance.size() || joint.size() % width != 0)
+            return a.fail("a field is not leaves × nearest joints long");
+        const std::shared_ptr<Label[]> labels(new Label[joint.size()]);
+        for (std::size_t i = 0; i < joint.size(); ++i)
+            labels[i] = joint[i] == DistanceTable::none
+                            ? kNoLabel
+                            : make_label(distance[i], static_cast<std::uint16_t>(joint[i]), 0);
+        kept.field = LeafDistances{joint.size() / width, width, width, false,
+                                   std::shared_ptr<const Label>(labels, labels.get())};
+    }
+}
+
 template <typename Archive>
 void transfer_field(Archive& a, KeptField& kept) {
     a.joints(kept.joints);
@@ -297,10 +338,7 @@ void transfer_field(Archive& a, KeptField& kept) {
         a.count(field.width);
         a.values(field.strength);
     } else {
-        auto& field = std::get<LeafDistances>(kept.field);
-        a.count(field.width);
-        a.joints(field.joint);
-        a.values(field.distance);
+        transfer_distances(a, kept);
     }
 }
 
@@ -369,18 +407,19 @@ Status check_field(const KeptField& kept, const Domain& domain, std::size_t join
             if (!std::isfinite(h)) return broken("a field has a strength that is not finite");
         return Done{};
     }
-    const auto& field = std::get<LeafDistances>(kept.field);
     if (kind != FieldKind::distance) return broken("the method measures strengths, and a field has distances");
-    if (field.joint.empty() && leaves > 0)
-        return field.width == members && is_long(field.distance.size(), members)
+    if (const auto* every = std::get_if<EveryDistance>(&kept.field))
+        return leaves == 0 || (every->width == members && is_long(every->distance.size(), members))
                    ? Status(Done{})
                    : broken("a field is not leaves × joints long");
-    if (field.width < 1 || field.width > std::size_t{GeodesicSolver::kMaxNearest} ||
-        !is_long(field.joint.size(), field.width) || !is_long(field.distance.size(), field.width))
+    const auto& field = std::get<LeafDistances>(kept.field);
+    if (field.width > std::size_t{GeodesicSolver::kMaxNearest} || field.leaves != leaves)
         return broken("a field is not leaves × nearest joints long");
-    for (const std::uint32_t j : field.joint)
-        if (j != DistanceTable::none && (j >= joints || !member[j]))
-            return broken("a field has a joint that is not of its set");
+    for (std::size_t leaf = 0; leaf < leaves; ++leaf)
+        for (std::size_t k = 0; k < field.width; ++k)
+            if (const std::uint32_t j = field.joint(leaf, k);
+                j != DistanceTable::none && (j >= joints || !member[j]))
+                return broken("a field has a joint that is not of its set");
     return Done{};
 }
 

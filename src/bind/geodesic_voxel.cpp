@@ -27,41 +27,42 @@ public:
         });
     }
 
-    /// Rows of a set from a field of its joints, or of more than those.
-    void from_leaves(const JointSet& set, const KeptField& kept) {
-        const auto& field = std::get<LeafDistances>(kept.field);
-        const bool every = field.joint.empty();
-        const std::vector<std::uint32_t>& vertices = set.vertices;
-        parallel_chunks(task_.context, vertices.size(), 1024, [&](std::size_t, std::size_t begin, std::size_t end) {
-            std::vector<Entry> row;
-            Means means(task_.skeleton.joints.size());
-            // Some at a time, so that what is measured around the last of them comes while the first are read.
-            std::array<Reading, 32> readings;
-            for (std::size_t i = begin; i < end && !cancelled(task_.context); i += readings.size()) {
-                const std::size_t count = std::min(readings.size(), end - i);
-                for (std::size_t k = 0; k < count; ++k) {
-                    readings[k] = read_at(task_, domain_, vertices[i + k]);
-                    if (readings[k].leaves.count > 0)
-                        __builtin_prefetch(&domain_.component[readings[k].leaves.leaf[0]]);
-                    for (int c = 0; c < readings[k].leaves.count && !every; ++c) {
-                        const std::size_t at = readings[k].leaves.leaf[static_cast<std::size_t>(c)] * field.width;
-                        __builtin_prefetch(&field.joint[at]);
-                        __builtin_prefetch(&field.distance[at]);
+    /// Rows of a set from a field of its joints, or of more than those; of those vertices that may have others than
+    /// they have already.
+    void from_leaves(const JointSet& set, const KeptField& kept, const ChangedPlaces& changed = {}) {
+        const auto* const field = std::get_if<LeafDistances>(&kept.field);
+        parallel_chunks(
+            task_.context, set.vertices.size(), 1024, [&](std::size_t, std::size_t first, std::size_t last) {
+                std::array<std::uint32_t, 1024> vertices;
+                std::size_t begin = 0, end = 0;
+                for (std::size_t i = first; i < last; ++i)
+                    if (may_differ(set.vertices[i], changed)) vertices[end++] = set.vertices[i];
+                std::vector<Entry> row;
+                Means means(task_.skeleton.joints.size());
+                // Some at a time, so that what is measured around the last of them comes while the first are read.
+                std::array<Reading, 32> readings;
+                for (std::size_t i = begin; i < end && !cancelled(task_.context); i += readings.size()) {
+                    const std::size_t count = std::min(readings.size(), end - i);
+                    for (std::size_t k = 0; k < count; ++k) {
+                        readings[k] = read_at(task_, domain_, vertices[i + k]);
+                        if (readings[k].leaves.count > 0)
+                            __builtin_prefetch(&domain_.component[readings[k].leaves.leaf[0]]);
+                        for (int c = 0; c < readings[k].leaves.count && field; ++c)
+                            __builtin_prefetch(
+                                field->row(readings[k].leaves.leaf[static_cast<std::size_t>(c)]).data());
                     }
+                    for (std::size_t k = 0; k < count; ++k)
+                        store(set, vertices[i + k], readings[k], kept, means, row);
                 }
-                for (std::size_t k = 0; k < count; ++k)
-                    store(set, vertices[i + k], readings[k], kept, field, every, means, row);
-            }
-        });
+            });
     }
 
-    /// One joint's distance from the field of that joint alone, or of one slot of a field of several; +inf where it
-    /// does not reach.
-    float of_joint(const Reading& reading, std::uint32_t joint, const LeafDistances& field,
-                   std::size_t slot = 0) const {
+    /// One joint's distance, at(leaf) being that at a leaf; +inf where it does not reach.
+    template <typename At>
+    float of_joint(const Reading& reading, std::uint32_t joint, At&& at) const {
         double share = 0, sum = 0;
         for (int k = 0; k < reading.leaves.count; ++k) {
-            const std::uint32_t d = field.distance[reading.leaves.leaf[k] * field.width + slot];
+            const std::uint32_t d = at(reading.leaves.leaf[k]);
             if (d == LeafDistances::unreached) continue;
             share += reading.leaves.share[k];
             sum += reading.leaves.share[k] * d;
@@ -82,6 +83,12 @@ public:
     }
 
 private:
+    bool may_differ(std::uint32_t vertex, const ChangedPlaces& changed) const {
+        const Coverage how = rows_.coverage[vertex];
+        return (how != Coverage::weighted && how != Coverage::bridged) ||
+               changed.hold(domain_.transform, task_.mesh.positions[vertex]);
+    }
+
     // Sums by joint. A joint's slot says where its sums are, if they are its: nothing has to be cleared.
     struct Means {
         static constexpr std::size_t kMost = 8 * GeodesicSolver::kMaxNearest;
@@ -102,12 +109,12 @@ private:
     };
 
     void store(const JointSet& set, std::uint32_t vertex, const Reading& reading, const KeptField& kept,
-               const LeafDistances& field, bool every, Means& means, std::vector<Entry>& row) {
+               Means& means, std::vector<Entry>& row) {
         row.clear();
-        if (every)
-            every_joint(reading, kept, field, row);
+        if (const auto* field = std::get_if<LeafDistances>(&kept.field))
+            nearest_joints(reading, *field, means, row);
         else
-            nearest_joints(reading, field, means, row);
+            every_joint(reading, kept, std::get<EveryDistance>(kept.field), row);
         if (set.joints.size() < kept.joints.size())
             std::erase_if(row, [&](const Entry& e) {
                 return !std::binary_search(set.joints.begin(), set.joints.end(), e.second);
@@ -122,24 +129,24 @@ private:
                         std::vector<Entry>& row) const {
         const LeafStencil& s = reading.leaves;
         if (s.count == 0) return;
-        const std::uint32_t* first = &field.joint[s.leaf[0] * field.width];
+        const std::span<const Label> first = field.row(s.leaf[0]);
         std::size_t wide = 0;  // what the first leaf has
         means.count = 0;
-        for (; wide < field.width && first[wide] != DistanceTable::none; ++wide) means.slot(first[wide]);
+        for (; wide < first.size() && first[wide] != kNoLabel; ++wide) means.slot(joint_of(first[wide]));
         for (std::size_t k = 0; k < static_cast<std::size_t>(s.count); ++k) {
-            const std::uint32_t* joint = &field.joint[s.leaf[k] * field.width];
-            const std::uint32_t* distance = &field.distance[s.leaf[k] * field.width];
+            const std::span<const Label> labels = field.row(s.leaf[k]);
             const double share = s.share[k];
             // Leaves beside each other mostly have the same joints in the same order.
-            if (std::equal(joint, joint + field.width, first)) {
+            if (same_joints(labels, first)) {
                 for (std::size_t slot = 0; slot < wide; ++slot) means.share[slot] += share;
-                for (std::size_t slot = 0; slot < wide; ++slot) means.sum[slot] += share * distance[slot];
+                for (std::size_t slot = 0; slot < wide; ++slot)
+                    means.sum[slot] += share * distance_of(labels[slot]);
                 continue;
             }
-            for (std::size_t i = 0; i < field.width && joint[i] != DistanceTable::none; ++i) {
-                const std::size_t slot = means.slot(joint[i]);
+            for (std::size_t i = 0; i < labels.size() && labels[i] != kNoLabel; ++i) {
+                const std::size_t slot = means.slot(joint_of(labels[i]));
                 means.share[slot] += share;
-                means.sum[slot] += share * distance[i];
+                means.sum[slot] += share * distance_of(labels[i]);
             }
         }
         for (std::size_t slot = 0; slot < means.count; ++slot) {
@@ -148,11 +155,19 @@ private:
         }
     }
 
-    void every_joint(const Reading& reading, const KeptField& kept, const LeafDistances& field,
+    static bool same_joints(std::span<const Label> a, std::span<const Label> b) {
+        Label differ = 0;
+        for (std::size_t k = 0; k < a.size(); ++k) differ |= a[k] ^ b[k];
+        return (differ & kLabelJointMask) == 0;
+    }
+
+    void every_joint(const Reading& reading, const KeptField& kept, const EveryDistance& field,
                      std::vector<Entry>& row) const {
-        for (std::size_t k = 0; k < kept.joints.size(); ++k)
-            if (const float d = of_joint(reading, kept.joints[k], field, k); d < INFINITY)
+        for (std::size_t k = 0; k < kept.joints.size(); ++k) {
+            const auto at = [&](std::uint32_t leaf) { return field.distance[leaf * field.width + k]; };
+            if (const float d = of_joint(reading, kept.joints[k], at); d < INFINITY)
                 row.emplace_back(d, kept.joints[k]);
+        }
     }
 
     /// From the field's value (in its integer units) to scene units: never less than the straight distance to the
@@ -196,6 +211,12 @@ public:
     /// One sweep for the nearest joints.
     Result<LeafDistances> nearest(const JointSet& set, std::size_t width) const {
         return solver_.nearest(seeds_, set.joints, bridges_, static_cast<int>(width), task_.context);
+    }
+
+    /// The same rows, from those that were measured before joints moved.
+    Result<LeafDistances> renewed(const JointSet& set, const LeafDistances& before, const LeafMatch& match,
+                                  std::span<const std::uint32_t> moved) const {
+        return solver_.renewed(before, match, seeds_, set.joints, moved, bridges_, task_.context);
     }
 
     /// One sweep per joint of the set, several at once: use(k, field of joint k).
@@ -242,7 +263,8 @@ Status stream(const Task& task, const Domain& domain, const JointSet& set, const
     DistanceTable& table = rows.table;
     Status swept = spread.each(set, [&](std::size_t k, const LeafDistances& one) {
         for (std::size_t i = 0; i < count; ++i)
-            table.distance[set.vertices[i] * table.width + k] = sampler.of_joint(readings[i], set.joints[k], one);
+            table.distance[set.vertices[i] * table.width + k] = sampler.of_joint(
+                readings[i], set.joints[k], [&](std::uint32_t leaf) { return one.distance(leaf); });
     });
     if (!swept) return swept;
     parallel_for(task.context, count, 1024, [&](std::size_t i) {
@@ -262,17 +284,59 @@ Status stream(const Task& task, const Domain& domain, const JointSet& set, const
 }
 
 // The fields of all joints of a set side by side, to be kept.
-Result<LeafDistances> every_joint(const Domain& domain, const JointSet& set, const Spread& spread) {
-    LeafDistances field;
+Result<EveryDistance> every_joint(const Domain& domain, const JointSet& set, const Spread& spread) {
+    EveryDistance field;
     field.width = set.joints.size();
     field.distance.resize(domain.leaves.size() * field.width);
     Status swept = spread.each(set, [&](std::size_t k, const LeafDistances& one) {
         for (std::size_t i = 0; i < domain.leaves.size(); ++i)
-            field.distance[i * field.width + k] = one.distance[i];
+            field.distance[i * field.width + k] = one.distance(i);
     });
     if (!swept) return swept.error();
     return field;
 }
+
+// What moved since a volume was measured, and what it had.
+struct Since {
+    const Task& task;
+    LeafMatch match;
+    std::vector<bool> moved;  ///< per joint: its bones are others
+    bool has_rows;            ///< the rows are those of before
+
+    Since(const Task& of, const Domain& domain, DistanceRows& rows)
+        : task(of),
+          match(match_leaves(of.moved->volume.domain.leaves, domain.leaves)),
+          moved(moved_joints(of.skeleton, of.moved->bones, of.bones)),
+          has_rows(of.moved->table.width == rows.table.width && of.moved->table.vertices == rows.table.vertices &&
+                   of.moved->table.unit == rows.table.unit) {
+        if (!has_rows) return;
+        rows.table = of.moved->table;
+        rows.coverage = of.moved->coverage;
+    }
+
+    const KeptField* kept(const JointSet& set) const {
+        const KeptField* const found = task.moved->volume.find(set.joints);
+        return found && found->joints == set.joints ? found : nullptr;
+    }
+    /// What can be mended, or null.
+    const LeafDistances* field(const JointSet& set) const {
+        const KeptField* const found = kept(set);
+        const auto* const field = found ? std::get_if<LeafDistances>(&found->field) : nullptr;
+        return field && field->ways ? field : nullptr;
+    }
+    std::vector<std::uint32_t> moved_of(const JointSet& set) const {
+        std::vector<std::uint32_t> out;
+        for (const std::uint32_t j : set.joints)
+            if (moved[j]) out.push_back(j);
+        return out;
+    }
+    ChangedPlaces changed(const JointSet& set, const Domain& domain, const KeptField& now) const {
+        const LeafDistances* const before = field(set);
+        // Which parts have bones of their own shows in how their vertices are covered.
+        if (!has_rows || !before || kept(set)->seeded != now.seeded) return {};
+        return {domain, *before, std::get<LeafDistances>(now.field), match, moved, task.context};
+    }
+};
 
 }  // namespace
 
@@ -281,6 +345,8 @@ Result<std::vector<KeptField>> measure_geodesic(const Task& task, const Domain& 
     Spread spread(task, domain);
     Sampler sampler(task, domain, rows);
     std::vector<KeptField> fields;
+    std::optional<Since> since;
+    if (task.moved) since.emplace(task, domain, rows);
     for (const JointSet& set : task.plan.sets) {
         // A mesh that comes later may use a skin that this one does not.
         if (set.vertices.empty() && !keep) continue;
@@ -290,11 +356,19 @@ Result<std::vector<KeptField>> measure_geodesic(const Task& task, const Domain& 
         } else if (all && !keep) {
             if (Status done = stream(task, domain, set, spread, sampler, rows); !done) return done.error();
         } else {
-            Result<LeafDistances> field =
-                all ? every_joint(domain, set, spread) : spread.nearest(set, rows.table.width);
-            if (!field) return field.error();
-            KeptField kept{set.joints, spread.seeded, std::move(*field)};
-            sampler.from_leaves(set, kept);
+            KeptField kept{set.joints, spread.seeded, {}};
+            const auto measured = [&](auto&& field) -> Status {
+                if (!field) return field.error();
+                kept.field = std::move(*field);
+                return Done{};
+            };
+            const LeafDistances* const before = since ? since->field(set) : nullptr;
+            if (Status done = all      ? measured(every_joint(domain, set, spread))
+                              : before ? measured(spread.renewed(set, *before, since->match, since->moved_of(set)))
+                                       : measured(spread.nearest(set, rows.table.width));
+                !done)
+                return done.error();
+            sampler.from_leaves(set, kept, since ? since->changed(set, domain, kept) : ChangedPlaces());
             if (keep) fields.push_back(std::move(kept));
         }
         if (cancelled(task.context)) return Error{ErrorCode::cancelled, "cancelled while measuring distances"};

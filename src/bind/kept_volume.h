@@ -16,13 +16,17 @@ struct LeafStrengths {
     std::vector<float> strength;  ///< leaves × width, finite
 };
 
+/// Distances at the leaves to every joint of a set, alike.
+struct EveryDistance {
+    std::size_t width = 0;                ///< joints of the set
+    std::vector<std::uint32_t> distance;  ///< leaves × width, in units of LeafDistances
+};
+
 /// The field of the joints that one JointSet may use.
 struct KeptField {
     std::vector<std::uint32_t> joints;  ///< of the set, ascending
     std::vector<bool> seeded;           ///< per component of the domain: a bone of the set lies in it
-    /// Distances are of the nearest joints of each leaf; or, with LeafDistances::joint empty, of every joint of the
-    /// set, as LeafStrengths has them.
-    std::variant<LeafDistances, LeafStrengths> field;
+    std::variant<LeafDistances, EveryDistance, LeafStrengths> field;
 };
 
 struct KeptVolume {
@@ -38,6 +42,22 @@ struct KeptVolume {
                 best = &field;
         return best;
     }
+};
+
+/// Where what is read from a volume may have changed since joints moved.
+class ChangedPlaces {
+public:
+    /// All of it.
+    ChangedPlaces() = default;
+    /// Around leaves whose rows are others, or have one of the joints `moved` (per joint). O(leaves).
+    ChangedPlaces(const Domain& domain, const LeafDistances& before, const LeafDistances& now,
+                  const LeafMatch& match, const std::vector<bool>& moved, Context* context);
+    /// Whether a vertex may read something else than before.
+    bool hold(const GridTransform& grid, const Vec3& vertex) const;
+
+private:
+    std::vector<std::uint8_t> blocks_;  // of 4³ voxels; empty: all
+    int per_side_ = 0;
 };
 
 /// A volume in which another mesh is measured: part of the Task of a rebind.

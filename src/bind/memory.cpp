@@ -17,6 +17,7 @@ struct Sizes {
     double joints;  // of the skeleton
     double sets;    // of joints that skins allow
     double kept;    // joints per row
+    double labels;  // bytes of a leaf's row in a sweep for as many
     double threads;
     double leaves;  // at most
     double cells;   // r³
@@ -81,10 +82,10 @@ double of_voxels(const Sizes& s) { return s.cells * 5.5 / 8 + s.leaves * 10 + s.
 // Grids and what is halved of them, leaves and their links.
 double of_octree(const Sizes& s) { return s.cells * 4.6 / 8 + s.leaves * 180; }
 // Leaves, links, and the sweep: for the nearest joints, or one after the other in each thread.
-double of_sweep(const Sizes& s) { return s.leaves * (250 + 16 * (s.all ? 2 * s.threads : s.kept)); }
+double of_sweep(const Sizes& s) { return s.leaves * (250 + (s.all ? 16 * s.threads : s.labels)); }
 // Fields that are kept with the volume.
 double of_fields(const Sizes& s, bool strengths) {
-    return s.keep_volume ? s.leaves * (40 + s.sets * (s.all || strengths ? 4 * s.joints : 8 * s.kept)) : 0;
+    return s.keep_volume ? s.leaves * (40 + s.sets * (s.all || strengths ? 4 * s.joints : s.labels)) : 0;
 }
 double worst(const Sizes& s, std::initializer_list<double> after_topology) {
     return std::max(of_topology(s), of_plan(s) + std::max(after_topology));
@@ -111,6 +112,7 @@ double surface_heat(const Sizes& s, const MeshView& mesh) {
     Sizes nearest = s;  // of the volume, whatever is wanted
     nearest.all = false;
     nearest.kept = static_cast<double>(kept_joints({}));
+    nearest.labels = 64;
     return std::max(geodesic_voxel(nearest),
                     worst(s, {of_rows(s) + of_rows(nearest) + bone_heat_memory(mesh, s.threads) + s.leaves * 40 +
                               of_fields(nearest, false)}));
@@ -171,6 +173,7 @@ std::size_t estimate_memory(const MeshView& mesh, const Skeleton& skeleton, cons
     s.sets = static_cast<double>(std::max<std::size_t>(skeleton.skins.size(), 1));
     s.all = options.finish.max_influences == all_influences;
     s.kept = s.all ? s.joints : static_cast<double>(kept_joints(options.finish));
+    s.labels = s.kept <= 8 ? 64 : 128;
     s.threads = thread_count(context);
     s.keep_volume = options.keep_volume;
     const double r = options.voxels.resolution;

@@ -42,6 +42,15 @@ inline std::size_t kept_joints(const FinishOptions& finish) {
 struct KeptVolume;
 struct ReusedVolume;
 
+/// What was measured for the same mesh with joints at other places (Binding::move_joints).
+struct MovedFrom {
+    const KeptVolume& volume;
+    const std::vector<Bone>& bones;  ///< as that volume knew them
+    /// Rows that were read from that volume; of width 0 where the binding keeps others.
+    const DistanceTable& table;
+    const std::vector<Coverage>& coverage;
+};
+
 /// A bind at the point where methods part. Everything was checked.
 struct Task {
     const MeshView& mesh;
@@ -57,6 +66,8 @@ struct Task {
     std::vector<Bone>& bones;  ///< as make_bones left them; a method that knows the volume lengthens leaves
     /// Binding::rebind: read the rows from this volume, and make none. Bones are as that volume knows them.
     const ReusedVolume* reused = nullptr;
+    /// Binding::move_joints: what can be kept. The rows that come out are those without it.
+    const MovedFrom* moved = nullptr;
 
     /// Slots per row: all joints that a set can use, or as many as are kept.
     std::size_t width() const {
@@ -173,6 +184,8 @@ std::vector<Point3> look_along_axes(const Skeleton& skeleton, std::vector<Bone>&
 
 /// By the method table.
 Result<MethodRows> run_method(const Task& task);
+/// Says in the report which joints lie outside of what was measured.
+void warn_of_snapped(const Skeleton& skeleton, Method method, BindReport& report);
 /// Copies rows to the vertices that share them, counts coverage, and warns of skins that have idle joints only.
 void share_rows(const RowPlan& plan, MethodRows& rows, BindReport& report);
 /// Of positions, triangles and the joints that each vertex may use.

@@ -3,21 +3,26 @@
 #include <cmath>
 
 #include "domain/leaf_graph.h"
+#include "domain/leaf_index.h"
 
 namespace sinew {
 
 Result<Domain> build_volume(const Task& task, DomainKind kind, Links links) {
     const VoxelizeOptions& voxels = task.options.voxels;
     BindReport& report = task.report;
-    Result<VoxelGrid> grid =
-        task.clock.run("voxelize", [&] { return voxelize(task.mesh, task.topology, voxels, task.context); });
+    Result<VoxelGrid> grid = task.clock.run("voxelize", [&]() -> Result<VoxelGrid> {
+        if (task.moved) return voxels_of(task.moved->volume.domain);  // which the report knows already
+        return voxelize(task.mesh, task.topology, voxels, task.context);
+    });
     if (!grid) return grid.error();
-    report.boundary_voxels = grid->boundary.count(task.context);
-    report.interior_voxels = grid->interior.count(task.context);
-    const auto r = static_cast<std::size_t>(voxels.resolution);
-    report.exterior_voxels = r * r * r - report.boundary_voxels - report.interior_voxels;
-    report.ambiguous_voxels = grid->ambiguous;
-    report.ambiguous_inside = grid->ambiguous_inside;
+    if (!task.moved) {
+        report.boundary_voxels = grid->boundary.count(task.context);
+        report.interior_voxels = grid->interior.count(task.context);
+        const auto r = static_cast<std::size_t>(voxels.resolution);
+        report.exterior_voxels = r * r * r - report.boundary_voxels - report.interior_voxels;
+        report.ambiguous_voxels = grid->ambiguous;
+        report.ambiguous_inside = grid->ambiguous_inside;
+    }
     extend_leaf_bones(task.bones, task.skeleton, *grid);
 
     Result<Domain> domain = task.clock.run(

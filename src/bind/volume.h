@@ -38,6 +38,10 @@ struct Reading {
 };
 Reading read_at(const Task& task, const Domain& domain, std::uint32_t vertex);
 
+/// Per joint: whether its bones are others.
+std::vector<bool> moved_joints(const Skeleton& skeleton, const std::vector<Bone>& before,
+                               const std::vector<Bone>& now);
+
 /// That the volume that is reused has no field for the joints of a set.
 Error unknown_joints(const Task& task, const JointSet& set);
 

@@ -72,6 +72,19 @@ const std::array<std::uint8_t, 27> kSlots = [] {
     return out;
 }();
 
+// Of the 27 cells around a group, the eight that the leaf at a place of it may border on, as bits.
+const std::array<std::uint32_t, 8> kBordering = [] {
+    std::array<std::uint32_t, 8> out{};
+    for (std::size_t place = 0; place < 8; ++place)
+        for (int k = 0; k < 8; ++k) {
+            int cell = 0;
+            for (int axis = 2; axis >= 0; --axis)
+                cell = 3 * cell + 1 + (k >> axis & 1) * (place >> axis & 1 ? 1 : -1);
+            out[place] |= 1u << cell;
+        }
+    return out;
+}();
+
 // Of the group in a corner cell, the place that touches the group in the middle.
 int touching_place(std::size_t cell) {
     return (cell % 3 == 0 ? 1 : 0) | (cell / 3 % 3 == 0 ? 2 : 0) | (cell / 9 == 0 ? 4 : 0);
@@ -105,14 +118,13 @@ const std::array<std::uint8_t, 256> Domain::Graph::kCount = [] {
 }();
 
 // Groups, what is around them, and the directions of their leaves.
-void Domain::Graph::link_fine(const Domain& domain, std::uint32_t allowed, Context* context) {
+std::vector<std::uint32_t> Domain::Graph::link_fine(const Domain& domain, std::uint32_t allowed, Context* context) {
     const Index& ix = *domain.index;
     const std::size_t n = domain.leaves.size();
     struct Group {
         std::uint32_t first;              // leaf
         std::uint32_t present, boundary;  // bit k: there is a leaf at place k, and it is boundary
     };
-    std::vector<Group> groups;
     std::vector<std::array<std::uint32_t, 8>> in_block(ix.blocks.size());  // groups by octant
     for (auto& octants : in_block) octants.fill(Domain::none);
     const auto block_at = [&](int x, int y, int z) -> std::uint32_t {  // of cells of twice the finest size
@@ -123,23 +135,40 @@ void Domain::Graph::link_fine(const Domain& domain, std::uint32_t allowed, Conte
     };
     reserve_large(nodes, n + 1);
     nodes.resize(n + 1);
-    for (std::size_t i = 0; i < n; ++i) {
-        const Leaf& leaf = domain.leaves[i];
-        if (leaf.level > 0) continue;
-        const int x = leaf.x >> 1, y = leaf.y >> 1, z = leaf.z >> 1;
-        std::uint32_t& group = in_block[block_at(x, y, z) & ~Index::kDivided][octant(x, y, z)];
-        if (group == Domain::none) {
-            group = static_cast<std::uint32_t>(groups.size());
-            groups.push_back({static_cast<std::uint32_t>(i), 0, 0});
+    // The leaves of a group follow each other: who has the first has them all.
+    const auto begins = [&](std::size_t i) {
+        const Leaf &leaf = domain.leaves[i], &last = domain.leaves[i > 0 ? i - 1 : 0];
+        return leaf.level == 0 &&
+               (i == 0 || last.level > 0 || ((leaf.x ^ last.x) | (leaf.y ^ last.y) | (leaf.z ^ last.z)) > 1);
+    };
+    std::vector<std::uint32_t> first_group((n + kGrain - 1) / kGrain + 1, 0);
+    parallel_chunks(context, n, kGrain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) first_group[chunk + 1] += begins(i);
+    });
+    for (std::size_t k = 1; k < first_group.size(); ++k) first_group[k] += first_group[k - 1];
+    std::vector<Group> groups(first_group.back());
+    parallel_chunks(context, n, kGrain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+        std::uint32_t group = first_group[chunk];
+        for (std::size_t i = begin; i < end; ++i) {
+            if (!begins(i)) continue;
+            const Leaf& first = domain.leaves[i];
+            const int x = first.x >> 1, y = first.y >> 1, z = first.z >> 1;
+            in_block[block_at(x, y, z) & ~Index::kDivided][octant(x, y, z)] = group;
+            groups[group] = {static_cast<std::uint32_t>(i), 0, 0};
+            for (std::size_t k = i; k < n && (k == i || (domain.leaves[k].level == 0 && !begins(k))); ++k) {
+                const Leaf& leaf = domain.leaves[k];
+                const std::uint32_t place = (leaf.x & 1) | (leaf.y & 1) << 1 | (leaf.z & 1) << 2;
+                groups[group].present |= 1u << place;
+                if (leaf.boundary) groups[group].boundary |= 1u << place;
+                nodes[k].place = group << 4 | place << 1 | (leaf.boundary ? 1u : 0u);
+            }
+            ++group;
         }
-        const std::uint32_t place = (leaf.x & 1) | (leaf.y & 1) << 1 | (leaf.z & 1) << 2;
-        groups[group].present |= 1u << place;
-        if (leaf.boundary) groups[group].boundary |= 1u << place;
-        nodes[i].place = group << 4 | place << 1 | (leaf.boundary ? 1u : 0u);
-    }
+    });
 
     reserve_large(around, groups.size());
     around.resize(groups.size());
+    std::vector<std::uint32_t> larger(groups.size(), 0);
     const int r = domain.transform.resolution, depth = domain.transform.depth();
     parallel_for(context, groups.size(), kGrain, [&](std::size_t g) {
         const Leaf& leaf = domain.leaves[groups[g].first];
@@ -156,12 +185,15 @@ void Domain::Graph::link_fine(const Domain& domain, std::uint32_t allowed, Conte
             if (block == Domain::none) continue;
             if (!(block & Index::kDivided)) {
                 entry = block | kLarger;
+                larger[g] |= 1u << cell;
                 continue;
             }
             const std::uint32_t there = in_block[block & ~Index::kDivided][octant(x, y, z)];
             if (there == Domain::none) {
                 const std::uint32_t whole = domain.leaf_at(2 * x, 2 * y, 2 * z);
-                if (whole != Domain::none) entry = whole | kLarger;
+                if (whole == Domain::none) continue;
+                entry = whole | kLarger;
+                larger[g] |= 1u << cell;
                 continue;
             }
             const Group& group = groups[there];
@@ -181,11 +213,12 @@ void Domain::Graph::link_fine(const Domain& domain, std::uint32_t allowed, Conte
             ++i;
         }
     });
+    return larger;
 }
 
 // Links that have a larger leaf at one end or both. A leaf looks for those that are larger, or as large and come
 // later; both ends get the link.
-void Domain::Graph::link_others(const Domain& domain, Context* context) {
+void Domain::Graph::link_others(const Domain& domain, std::span<const std::uint32_t> larger, Context* context) {
     const std::size_t n = domain.leaves.size(), chunks = (n + kGrain - 1) / kGrain;
     struct Link {
         std::uint32_t from, to;
@@ -204,16 +237,9 @@ void Domain::Graph::link_others(const Domain& domain, Context* context) {
             if (leaf.level == 0) {
                 const Node& node = nodes[i];
                 const auto& cells = around[node.place >> 4].leaf;
-                // The eight cells that a leaf of a group may border on.
-                for (int k = 0; k < 8; ++k) {
-                    std::size_t cell = 0;
-                    for (int axis = 2; axis >= 0; --axis) {
-                        const int outwards = (node.place >> (1 + axis) & 1) ? 1 : -1;
-                        cell = 3 * cell + static_cast<std::size_t>(1 + (k >> axis & 1 ? outwards : 0));
-                    }
-                    const std::uint32_t entry = cells[cell];
-                    if (entry != Domain::none && (entry & kLarger)) add(entry & ~kLarger);
-                }
+                std::uint32_t left = larger[node.place >> 4] & kBordering[node.place >> 1 & 7];
+                for (; left; left &= left - 1)
+                    add(cells[static_cast<std::size_t>(std::countr_zero(left))] & ~kLarger);
                 continue;
             }
             const int size = 1 << leaf.level;
@@ -252,8 +278,9 @@ std::shared_ptr<const Domain::Graph> Domain::Graph::make(const Domain& domain, N
     auto graph = std::make_shared<Graph>();
     const std::uint32_t every = (1u << kDirections) - 1;
     // With neighbours by faces only there are no larger leaves: that is for domains of one layer.
-    graph->link_fine(domain, neighbours == Neighbours::faces ? face_directions() : every, context);
-    graph->link_others(domain, context);
+    const std::vector<std::uint32_t> larger =
+        graph->link_fine(domain, neighbours == Neighbours::faces ? face_directions() : every, context);
+    graph->link_others(domain, larger, context);
     graph->link_count = graph->other.size();
     for (const Node& node : graph->nodes) graph->link_count += static_cast<std::size_t>(std::popcount(node.all));
     return graph;

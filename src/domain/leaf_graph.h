@@ -79,8 +79,9 @@ struct Domain::Graph {
 private:
     static const std::array<std::array<Way, kDirections>, 8> kWays;
     static const std::array<std::uint8_t, 256> kCount;  // bits
-    void link_fine(const Domain& domain, std::uint32_t allowed, Context* context);
-    void link_others(const Domain& domain, Context* context);
+    /// Returns which of the 27 cells around each group are of larger leaves, as bits.
+    std::vector<std::uint32_t> link_fine(const Domain& domain, std::uint32_t allowed, Context* context);
+    void link_others(const Domain& domain, std::span<const std::uint32_t> larger, Context* context);
 };
 
 }  // namespace sinew

@@ -6,6 +6,7 @@
 // divided.
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 
 #include "core/large_pages.h"
@@ -31,7 +32,7 @@ std::uint32_t Domain::leaf_at(int x, int y, int z) const {
 namespace {
 
 // The next coarser grid: a cell is set if any of its eight is. One layer stays one layer.
-BitGrid halve(const BitGrid& fine) {
+BitGrid halve(const BitGrid& fine, Context* context) {
     BitGrid coarse(fine.resolution() / 2, std::max(1, fine.layers() / 2));
     const int r = coarse.resolution();
     auto pairs = [](std::uint64_t w) {  // bit i of the result: bits 2i or 2i+1 of w
@@ -42,8 +43,9 @@ BitGrid halve(const BitGrid& fine) {
         w = (w | w >> 8) & 0x0000ffff0000ffffu;
         return (w | w >> 16) & 0x00000000ffffffffu;
     };
-    for (int z = 0; z < coarse.layers(); ++z) {
-        const int upper = std::min(2 * z + 1, fine.layers() - 1);
+    const std::size_t layer = static_cast<std::size_t>(r) * static_cast<std::size_t>(fine.words_per_row());
+    parallel_for(context, static_cast<std::size_t>(coarse.layers()), 1 + 65536 / layer, [&](std::size_t at) {
+        const int z = static_cast<int>(at), upper = std::min(2 * z + 1, fine.layers() - 1);
         for (int y = 0; y < r; ++y) {
             for (int k = 0; k < fine.words_per_row(); ++k) {
                 const auto w = fine.words();
@@ -53,52 +55,70 @@ BitGrid halve(const BitGrid& fine) {
                 coarse.words()[coarse.index(32 * k, y, z)] |= pairs(any) << (32 * (k & 1));
             }
         }
-    }
+    });
     return coarse;
 }
 
+// What comes of one cell and all in it: leaves and blocks, numbered from 0.
+struct Subtree {
+    std::vector<Domain::Leaf> leaves;
+    std::vector<Domain::Index::Block> blocks;
+};
+
 struct Builder {
-    Domain& domain;
     const BitGrid& boundary;
     std::vector<BitGrid> solid;  // per level: something that is not exterior
     std::vector<BitGrid> split;  // per level: a cell to be divided (level 0: never read)
-    Domain::Index& index;
+    Domain::Index& index;        // of which cells that are looked at side by side fill places of their own
+
+    struct Cell {
+        int level, x, y, z;
+    };
 
     // Links are counted in 32 bits, and a leaf has 26 of its own size.
     static constexpr std::size_t kMostLeaves = static_cast<std::size_t>((std::uint64_t{1} << 32) / 26);
-    bool too_many() const { return domain.leaves.size() >= kMostLeaves; }
 
-    void descend(int level, int x, int y, int z) {
-        if (!solid[level].get(x, y, z) || too_many()) return;
-        if (level > 0 && split[level].get(x, y, z)) {
-            if (level == 2) open_block(x, y, z);
-            const int children = solid[level - 1].layers() > 1 ? 8 : 4;
-            for (int child = 0; child < children; ++child)
-                descend(level - 1, 2 * x + (child & 1), 2 * y + (child >> 1 & 1), 2 * z + (child >> 2));
-            return;
-        }
-        emit(level, x, y, z);
+    bool divides(const Cell& c) const { return c.level > 0 && split[c.level].get(c.x, c.y, c.z); }
+    template <typename Visit>
+    void each_child(const Cell& c, Visit&& visit) const {
+        const int children = solid[c.level - 1].layers() > 1 ? 8 : 4;
+        for (int child = 0; child < children; ++child)
+            visit(Cell{c.level - 1, 2 * c.x + (child & 1), 2 * c.y + (child >> 1 & 1), 2 * c.z + (child >> 2)});
     }
 
-    void open_block(int x, int y, int z) {
-        top(x, y, z) = Domain::Index::kDivided + static_cast<std::uint32_t>(index.blocks.size());
-        Domain::Index::Block& block = index.blocks.emplace_back();
-        block.first = static_cast<std::uint32_t>(domain.leaves.size());
+    /// Cells of one level, and undivided ones above it, in Morton order: what can be looked at side by side.
+    void cut(const Cell& c, int level, std::vector<Cell>& out) const {
+        if (!solid[c.level].get(c.x, c.y, c.z)) return;
+        if (c.level > level && divides(c))
+            each_child(c, [&](const Cell& child) { cut(child, level, out); });
+        else
+            out.push_back(c);
+    }
+
+    void descend(const Cell& c, Subtree& out) const {
+        if (!solid[c.level].get(c.x, c.y, c.z) || out.leaves.size() >= kMostLeaves) return;
+        if (!divides(c)) return emit(c, out);
+        if (c.level == 2) open_block(c, out);
+        each_child(c, [&](const Cell& child) { descend(child, out); });
+    }
+
+    void open_block(const Cell& c, Subtree& out) const {
+        top(c.x, c.y, c.z) = Domain::Index::kDivided + static_cast<std::uint32_t>(out.blocks.size());
+        Domain::Index::Block& block = out.blocks.emplace_back();
+        block.first = static_cast<std::uint32_t>(out.leaves.size());
         block.at.fill(255);
     }
 
-    void emit(int level, int x, int y, int z) {
-        const auto number = static_cast<std::uint32_t>(domain.leaves.size());
-        domain.leaves.push_back({static_cast<std::uint16_t>(x << level), static_cast<std::uint16_t>(y << level),
-                                 static_cast<std::uint16_t>(z << level), static_cast<std::uint8_t>(level),
-                                 level == 0 && boundary.get(x, y, z)});
+    void emit(const Cell& c, Subtree& out) const {
+        const auto [level, x, y, z] = c;
+        const auto number = static_cast<std::uint32_t>(out.leaves.size());
+        out.leaves.push_back({static_cast<std::uint16_t>(x << level), static_cast<std::uint16_t>(y << level),
+                              static_cast<std::uint16_t>(z << level), static_cast<std::uint8_t>(level),
+                              level == 0 && boundary.get(x, y, z)});
         if (level >= 2) {
-            const int n = 1 << (level - 2);
-            for (int k = 0; k < n; ++k)
-                for (int j = 0; j < n; ++j)
-                    for (int i = 0; i < n; ++i) top(x * n + i, y * n + j, z * n + k) = number;
+            each_top(c, [&](std::uint32_t& entry) { entry = number; });
         } else {
-            Domain::Index::Block& block = index.blocks.back();
+            Domain::Index::Block& block = out.blocks.back();
             const int n = 1 << level;
             for (int k = 0; k < n; ++k)
                 for (int j = 0; j < n; ++j)
@@ -108,10 +128,56 @@ struct Builder {
         }
     }
 
-    std::uint32_t& top(int x, int y, int z) {
+    /// Of a cell of level 2 or more.
+    template <typename Visit>
+    void each_top(const Cell& c, Visit&& visit) const {
+        const int n = 1 << (c.level - 2), depth = std::min(n, std::max(1, solid[2].layers()));
+        for (int k = 0; k < depth; ++k)
+            for (int j = 0; j < n; ++j)
+                for (int i = 0; i < n; ++i) visit(top(c.x * n + i, c.y * n + j, c.z * n + k));
+    }
+
+    std::uint32_t& top(int x, int y, int z) const {
         return index.top[(static_cast<std::size_t>(z) * index.per_side + y) * index.per_side + x];
     }
 };
+
+// The leaves of all cells and their index. Subtrees are made side by side, and joined in Morton order.
+Status make_leaves(const Builder& builder, int levels, Domain& domain, Domain::Index& index, Context* context) {
+    std::vector<Builder::Cell> cells;
+    builder.cut({levels, 0, 0, 0}, std::max(2, levels - 4), cells);
+    std::vector<Subtree> made(cells.size());
+    std::atomic<std::size_t> count{0};  // not more than can be used is made
+    parallel_for(context, cells.size(), 1, [&](std::size_t k) {
+        if (cancelled(context) || count.load(std::memory_order_relaxed) >= Builder::kMostLeaves) return;
+        builder.descend(cells[k], made[k]);
+        count.fetch_add(made[k].leaves.size(), std::memory_order_relaxed);
+    });
+    if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while building the octree"};
+    std::vector<std::size_t> first_leaf(cells.size() + 1, 0), first_block(cells.size() + 1, 0);
+    for (std::size_t k = 0; k < cells.size(); ++k) {
+        first_leaf[k + 1] = first_leaf[k] + made[k].leaves.size();
+        first_block[k + 1] = first_block[k] + made[k].blocks.size();
+    }
+    if (count.load() >= Builder::kMostLeaves)
+        return Error{ErrorCode::too_large, "the volume has more than " + std::to_string(Builder::kMostLeaves) +
+                                               " cells: lower --resolution or use the sparse domain"};
+    domain.leaves.resize(first_leaf.back());
+    index.blocks.resize(first_block.back());
+    parallel_for(context, cells.size(), 1, [&](std::size_t k) {
+        std::copy(made[k].leaves.begin(), made[k].leaves.end(), domain.leaves.begin() + first_leaf[k]);
+        const auto leaf = static_cast<std::uint32_t>(first_leaf[k]),
+                   block = static_cast<std::uint32_t>(first_block[k]);
+        for (std::size_t b = 0; b < made[k].blocks.size(); ++b) {
+            index.blocks[block + b] = made[k].blocks[b];
+            index.blocks[block + b].first += leaf;
+        }
+        builder.each_top(cells[k], [&](std::uint32_t& entry) {
+            if (entry != Domain::none) entry += entry & Domain::Index::kDivided ? block : leaf;
+        });
+    });
+    return Done{};
+}
 
 // Links of every leaf. A leaf looks at its 26 neighbours of its own size and finds those at least as large; the
 // links to smaller ones are the reverse of what the smaller ones find.
@@ -194,9 +260,10 @@ Result<Domain> build_domain(const VoxelGrid& grid, std::span<const Bone> bones, 
     index->top.assign(static_cast<std::size_t>(index->per_side) * index->per_side * slabs, Domain::none);
     if (grid.transform.depth() == 1) kind = DomainKind::uniform;
 
-    Builder builder{domain, grid.boundary, {}, {}, *index};
+    Builder builder{grid.boundary, {}, {}, *index};
     BitGrid solid = grid.boundary;
-    for (std::size_t k = 0; k < solid.words().size(); ++k) solid.words()[k] |= grid.interior.words()[k];
+    const std::span<std::uint64_t> words = solid.words();
+    parallel_for(context, words.size(), 65536, [&](std::size_t k) { words[k] |= grid.interior.words()[k]; });
     BitGrid split = kind == DomainKind::uniform ? solid : grid.boundary;
     if (kind == DomainKind::sparse) {
         const auto divide = [&](int x, int y, int z) {
@@ -211,15 +278,11 @@ Result<Domain> build_domain(const VoxelGrid& grid, std::span<const Bone> bones, 
     builder.solid.push_back(std::move(solid));
     builder.split.push_back(std::move(split));
     for (int level = 1; level <= levels; ++level) {
-        builder.solid.push_back(halve(builder.solid.back()));
-        builder.split.push_back(halve(builder.split.back()));
+        builder.solid.push_back(halve(builder.solid.back(), context));
+        builder.split.push_back(halve(builder.split.back(), context));
     }
-    builder.descend(levels, 0, 0, 0);
+    if (Status made = make_leaves(builder, levels, domain, *index, context); !made) return made.error();
     domain.index = std::move(index);
-    if (builder.too_many()) {
-        return Error{ErrorCode::too_large, "the volume has more than " + std::to_string(Builder::kMostLeaves) +
-                                               " cells: lower --resolution or use the sparse domain"};
-    }
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while building the octree"};
     domain.graph = Domain::Graph::make(domain, neighbours, context);
     domain.graph->find_components(domain, context);
@@ -275,6 +338,19 @@ bool index_leaves(Domain& domain) {
     }
     domain.index = std::move(index);
     return true;
+}
+
+VoxelGrid voxels_of(const Domain& domain) {
+    const int r = domain.transform.resolution, depth = domain.transform.depth();
+    VoxelGrid grid{domain.transform, BitGrid(r, depth), BitGrid(r, depth), 0, 0, {}};
+    for (const Domain::Leaf& leaf : domain.leaves) {
+        BitGrid& of = leaf.boundary ? grid.boundary : grid.interior;
+        const int size = 1 << leaf.level;
+        for (int z = leaf.z; z < std::min(leaf.z + size, depth); ++z)
+            for (int y = leaf.y; y < leaf.y + size; ++y)
+                for (int x = leaf.x; x < leaf.x + size; ++x) of.set(x, y, z);
+    }
+    return grid;
 }
 
 }  // namespace sinew

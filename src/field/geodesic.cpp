@@ -18,41 +18,26 @@
 #include <functional>
 #include <tuple>
 
-#include "core/large_pages.h"
 #include "core/parallel.h"
-#include "field/geodesic.h"
-#include "field/steps.h"
+#include "field/sweep.h"
 
 namespace sinew {
 namespace {
 
-struct Arc {
-    std::uint32_t from, to, cost;
-};
-
 // Bridges in both directions, sorted by leaf; few leaves have any.
-std::vector<Arc> make_arcs(const Domain& domain, std::span<const Bridge> bridges, float penalty) {
-    std::vector<Arc> arcs;
+std::vector<SweepGraph::Arc> make_arcs(const Domain& domain, std::span<const Bridge> bridges, float penalty) {
+    std::vector<SweepGraph::Arc> arcs;
     for (const Bridge& b : bridges) {
         for (const auto& [from, to] : {std::pair{b.from, b.to}, std::pair{b.to, b.from}}) {
             const float factor = domain.leaves[to].boundary ? penalty : 1;
             arcs.push_back({from, to, std::max(kUnit, to_units(static_cast<double>(b.length) * factor))});
         }
     }
-    std::sort(arcs.begin(), arcs.end(), [](const Arc& a, const Arc& b) {
+    std::sort(arcs.begin(), arcs.end(), [](const SweepGraph::Arc& a, const SweepGraph::Arc& b) {
         return std::tie(a.from, a.to, a.cost) < std::tie(b.from, b.to, b.cost);
     });
     return arcs;
 }
-
-// Leaves, links and bridges, and what they cost.
-struct Graph {
-    const Domain::Graph& links;
-    const GeodesicSolver::Steps& steps;
-    std::span<const GeodesicSolver::OtherLink> others;
-    std::vector<Arc> arcs;
-    std::vector<bool> has_arcs;  // per leaf; empty without arcs
-};
 
 constexpr std::uint32_t kUnreached = LeafDistances::unreached;
 constexpr int kBucketShift = 14;  // log2(kUnit)
@@ -64,7 +49,6 @@ std::uint32_t bucket_of(Label label) {
     return static_cast<std::uint32_t>(label >> (kLabelDistance + kBucketShift));
 }
 std::uint32_t window_of(Label label) { return bucket_of(label) / kWindow; }
-std::size_t joint_of(Label label) { return (label & kLabelJointMask) >> kLabelJoint; }
 
 // So many leaves and more are worth a second thread.
 constexpr std::size_t kWorthSharing = 32768;
@@ -76,7 +60,7 @@ constexpr std::size_t kWorthSharing = 32768;
 template <int K>
 class Worker {
 public:
-    Worker(const Graph& graph, std::span<LabelRow<K>> rows, std::size_t joints, unsigned rank, unsigned team)
+    Worker(const SweepGraph& graph, std::span<LabelRow<K>> rows, std::size_t joints, unsigned rank, unsigned team)
         : graph_(graph),
           rows_(rows),
           rank_(rank),
@@ -220,7 +204,7 @@ private:
         gathered_ = static_cast<std::size_t>(out - offers_.data());
         if (graph_.arcs.empty() || !graph_.has_arcs[from.leaf]) return;
         auto arc = std::lower_bound(graph_.arcs.begin(), graph_.arcs.end(), from.leaf,
-                                    [](const Arc& a, std::uint32_t leaf) { return a.from < leaf; });
+                                    [](const SweepGraph::Arc& a, std::uint32_t leaf) { return a.from < leaf; });
         for (; arc != graph_.arcs.end() && arc->from == from.leaf; ++arc) {
             const Offer over{base + make_label(arc->cost, 0, kNoDirection), arc->to};
             if (over.label >= end || (team_ > 1 && sends(over, round))) continue;
@@ -281,7 +265,7 @@ private:
         return true;
     }
 
-    const Graph& graph_;
+    const SweepGraph& graph_;
     const RowKernel<K>& kernel_ = RowKernel<K>::best();
     std::span<LabelRow<K>> rows_;
     unsigned rank_, team_;
@@ -297,32 +281,28 @@ private:
     std::uint32_t sent_ = kNoWindow;                         // the first window that offers of this round belong to
 };
 
-template <int K>
-Result<LeafDistances> sweep(const Graph& graph, const BoneSeeds& seeds, std::span<const std::uint32_t> joints,
-                            std::size_t width, Context* context) {
-    const std::size_t n = graph.links.nodes.size() - 1;
-    const std::unique_ptr<LabelRow<K>[]> storage(new LabelRow<K>[n]);  // which sets nothing
-    const std::span<LabelRow<K>> rows(storage.get(), n);
-    ask_for_large_pages(rows.data(), rows.size_bytes());
-    parallel_for(context, n, 16384, [&](std::size_t i) { std::fill_n(rows[i].label, K, kNoLabel); });
+}  // namespace
 
+template <int K>
+Status sweep(const SweepGraph& graph, std::span<LabelRow<K>> rows, std::span<Offer> start, std::size_t joint_count,
+             Context* context) {
+    const std::size_t n = rows.size();
     // A single joint is measured by one of many callers at once; a small domain is not worth a second thread.
     const bool alone = K == 1 || n < kWorthSharing;
     Team threads(static_cast<unsigned>(alone ? 1 : std::min(thread_count(context), 16)));
     std::vector<Worker<K>> team;
     team.reserve(threads.size());
-    const std::size_t joint_count = joints.empty() ? 0 : joints.back() + std::size_t{1};
     for (unsigned rank = 0; rank < threads.size(); ++rank)
         team.emplace_back(graph, rows, joint_count, rank, threads.size());
-    for (const std::uint32_t joint : joints)
-        for (const BoneSeeds::Seed& seed : seeds.of_joint[joint])
-            for (Worker<K>& worker : team)
-                if (worker.owns(seed.leaf)) {
-                    Offer start{
-                        make_label(to_units(seed.distance), static_cast<std::uint16_t>(joint), kNoDirection),
-                        seed.leaf};
-                    worker.take({&start, 1});
-                }
+    // Each worker's own first, which it may spoil.
+    std::span<Offer> left = start;
+    for (Worker<K>& worker : team) {
+        const auto others =
+            std::partition(left.begin(), left.end(), [&](const Offer& o) { return worker.owns(o.leaf); });
+        const auto own = static_cast<std::size_t>(others - left.begin());
+        worker.take(left.first(own));
+        left = left.subspan(own);
+    }
 
     // One barrier a round. What a worker says before it (by parity, so that nobody overwrites what another still
     // has to read) all workers read after it, and so all go on or stop. A round opens the earliest window that
@@ -355,24 +335,13 @@ Result<LeafDistances> sweep(const Graph& graph, const BoneSeeds& seeds, std::spa
     });
     if (stopped) return Error{ErrorCode::cancelled, "cancelled while measuring distances"};
 
-    LeafDistances result;
-    result.width = width;
-    reserve_large(result.joint, n * width);
-    reserve_large(result.distance, n * width);
-    result.joint.resize(n * width);
-    result.distance.resize(n * width);
-    parallel_for(context, n, 16384, [&](std::size_t i) {
-        for (std::size_t k = 0; k < width; ++k) {
-            const Label label = rows[i].label[k];
-            const auto joint = static_cast<std::uint32_t>((label & kLabelJointMask) >> kLabelJoint);
-            result.joint[i * width + k] = label == kNoLabel ? DistanceTable::none : joint;
-            result.distance[i * width + k] = static_cast<std::uint32_t>(label >> kLabelDistance);
-        }
-    });
-    return result;
+    return Done{};
 }
 
-}  // namespace
+template Status sweep<1>(const SweepGraph&, std::span<LabelRow<1>>, std::span<Offer>, std::size_t, Context*);
+template Status sweep<4>(const SweepGraph&, std::span<LabelRow<4>>, std::span<Offer>, std::size_t, Context*);
+template Status sweep<8>(const SweepGraph&, std::span<LabelRow<8>>, std::span<Offer>, std::size_t, Context*);
+template Status sweep<16>(const SweepGraph&, std::span<LabelRow<16>>, std::span<Offer>, std::size_t, Context*);
 
 Status check(const GeodesicOptions& options) {
     if (!(options.penalty >= 1 && options.penalty <= 100)) {
@@ -392,20 +361,28 @@ GeodesicSolver::GeodesicSolver(const Domain& domain, const GeodesicOptions& opti
     steps_ = std::make_shared<const Steps>(penalty_, (seen & diagonal) != 0);
 }
 
+SweepGraph GeodesicSolver::graph(std::span<const Bridge> bridges) const {
+    SweepGraph graph{*domain_.graph, *steps_, others_, make_arcs(domain_, bridges, penalty_), {}};
+    if (!graph.arcs.empty()) {
+        graph.has_arcs.resize(domain_.leaves.size());
+        for (const SweepGraph::Arc& arc : graph.arcs) graph.has_arcs[arc.from] = true;
+    }
+    return graph;
+}
+
 Result<LeafDistances> GeodesicSolver::nearest(const BoneSeeds& seeds, std::span<const std::uint32_t> joints,
                                               std::span<const Bridge> bridges, int nearest,
                                               Context* context) const {
-    Graph graph{*domain_.graph, *steps_, others_, make_arcs(domain_, bridges, penalty_), {}};
-    if (!graph.arcs.empty()) {
-        graph.has_arcs.resize(domain_.leaves.size());
-        for (const Arc& arc : graph.arcs) graph.has_arcs[arc.from] = true;
-    }
-    const auto width = static_cast<std::size_t>(std::clamp(nearest, 1, kMaxNearest));
-    auto run = [&](auto k) { return sweep<k()>(graph, seeds, joints, width, context); };
-    if (width == 1) return run(std::integral_constant<int, 1>());
-    if (width <= 4) return run(std::integral_constant<int, 4>());
-    if (width <= 8) return run(std::integral_constant<int, 8>());
-    return run(std::integral_constant<int, kMaxNearest>());
+    const SweepGraph graph = this->graph(bridges);
+    std::vector<Offer> start = seed_offers(seeds, joints);
+    const std::size_t joint_count = joints.empty() ? 0 : joints.back() + std::size_t{1};
+    const int width = std::clamp(nearest, 1, kMaxNearest);
+    return with_row_width(width, [&]<int K>(std::integral_constant<int, K>) -> Result<LeafDistances> {
+        auto [rows, distances] = make_rows<K>(domain_.leaves.size(), static_cast<std::size_t>(width));
+        parallel_for(context, rows.size(), 16384, [&](std::size_t i) { std::fill_n(rows[i].label, K, kNoLabel); });
+        if (Status done = sweep<K>(graph, rows, start, joint_count, context); !done) return done.error();
+        return distances;
+    });
 }
 
 }  // namespace sinew

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "field/label_rows.h"
 #include "sinew/core.h"
 #include "sinew/domain.h"
 #include "sinew/weights.h"
@@ -47,14 +48,38 @@ private:
 };
 
 /// Graph distances over a domain: per leaf the K nearest joints. Exact, and in integers, so that the answer does
-/// not depend on the order of work. Rows are sorted by distance, then by joint.
+/// not depend on the order of work. The rows of a sweep as it left them, never changed again: copies share them.
 struct LeafDistances {
     static constexpr std::uint32_t unreached = 0xffffffffu;
     static constexpr float units_per_voxel = 16384.0f;
-    std::size_t width = 0;
-    std::vector<std::uint32_t> joint;     ///< leaves × width; DistanceTable::none where unused
-    std::vector<std::uint32_t> distance;  ///< leaves × width, 1/16384 voxel; unreached where unused
+    std::size_t leaves = 0;               ///< rows
+    std::size_t width = 0;                ///< K
+    std::size_t stride = 0;               ///< labels from one row to the next, at least K
+    bool ways = false;                    ///< labels say how they came; not after they were bytes
+    std::shared_ptr<const Label> labels;  ///< leaves × stride
+
+    /// K labels, sorted by distance, then by joint; kNoLabel where there are fewer. Whole cache lines for K = 8.
+    std::span<const Label> row(std::size_t leaf) const { return {labels.get() + leaf * stride, width}; }
+    /// 1/16384 voxel, unreached where there are fewer.
+    std::uint32_t distance(std::size_t leaf, std::size_t k = 0) const { return distance_of(row(leaf)[k]); }
+    /// DistanceTable::none where there are fewer.
+    std::uint32_t joint(std::size_t leaf, std::size_t k = 0) const {
+        const Label label = row(leaf)[k];
+        return label == kNoLabel ? DistanceTable::none : joint_of(label);
+    }
 };
+
+struct SweepGraph;  ///< sweep.h
+
+/// The leaves that two domains of the same voxels have in common: all but those that bones divide in one of them.
+struct LeafMatch {
+    struct Run {
+        std::uint32_t now, before, count;  ///< leaves now.. are before.., as many as count
+    };
+    std::vector<Run> runs;  ///< ascending; what no run has is new
+};
+/// O(leaves).
+LeafMatch match_leaves(std::span<const Domain::Leaf> before, std::span<const Domain::Leaf> now);
 
 /// Shortest paths over V from the seeds of every joint (seed 003, alg. 3). Prepared once per domain, then
 /// run for any set of joints.
@@ -75,12 +100,23 @@ public:
 
     /// One sweep for all joints at once that keeps the `nearest` (1..kMaxNearest) of every leaf. Exact: a joint
     /// that is not among the K nearest of a leaf cannot become so further along a path through it. `joints`: those
-    /// that take part, ascending; joints without seeds are ignored. Time O(leaves · K · links per leaf), memory 16
+    /// that take part, ascending; joints without seeds are ignored. Time O(leaves · K · links per leaf), memory 8
     /// K bytes a leaf. Const and reentrant.
     Result<LeafDistances> nearest(const BoneSeeds& seeds, std::span<const std::uint32_t> joints,
                                   std::span<const Bridge> bridges, int nearest, Context* context = nullptr) const;
 
+    /// The same, where some bones moved: the very rows of nearest(), from those of a domain of the same voxels
+    /// (`before`, which must have ways, with `match`) in which only the joints `moved` (ascending, some of
+    /// `joints`) had other bones. Labels that came over leaves that are gone, or from bones that moved, are
+    /// deleted; what is missing then flows in again (after Ramalingam and Reps 1996). Time: that of looking at
+    /// every row, and of a sweep for what changed.
+    Result<LeafDistances> renewed(const LeafDistances& before, const LeafMatch& match, const BoneSeeds& seeds,
+                                  std::span<const std::uint32_t> joints, std::span<const std::uint32_t> moved,
+                                  std::span<const Bridge> bridges, Context* context = nullptr) const;
+
 private:
+    SweepGraph graph(std::span<const Bridge> bridges) const;
+
     const Domain& domain_;
     float penalty_;
     std::vector<OtherLink> others_;  // by Domain::Graph::Node::other

@@ -46,9 +46,9 @@ Result<std::vector<float>> joint_distance(const MeshView& mesh, const Skeleton& 
         const LeafStencil s = leaf_stencil(*domain, mesh.positions[v]);
         double share = 0, sum = 0;
         for (int k = 0; k < s.count; ++k) {
-            if (field->joint[s.leaf[k]] == DistanceTable::none) continue;
+            if (field->distance(s.leaf[k]) == LeafDistances::unreached) continue;
             share += s.share[k];
-            sum += s.share[k] * field->distance[s.leaf[k]];
+            sum += s.share[k] * field->distance(s.leaf[k]);
         }
         if (share > 0)
             out[v] = static_cast<float>(sum / share * domain->transform.voxel / LeafDistances::units_per_voxel);

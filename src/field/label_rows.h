@@ -17,6 +17,11 @@ constexpr Label make_label(std::uint32_t distance, std::uint16_t joint, std::uin
     return Label{distance} << kLabelDistance | Label{joint} << kLabelJoint | way;
 }
 
+constexpr std::uint32_t distance_of(Label label) { return static_cast<std::uint32_t>(label >> kLabelDistance); }
+constexpr std::uint32_t joint_of(Label label) {
+    return static_cast<std::uint32_t>((label & kLabelJointMask) >> kLabelJoint);
+}
+
 struct Offer {
     Label label;
     std::uint32_t leaf;

@@ -117,7 +117,7 @@ Result<std::vector<Bleed>> bleed_of(const MeshView& mesh, const MeshTopology& to
     parallel_for(context, n, 4096, [&](std::size_t v) {
         if (!in_triangle[v]) return;
         const std::uint32_t at = leaf_of(*domain, mesh.positions[v]);
-        if (at == Domain::none || nearest->joint[at] == DistanceTable::none) return;
+        if (at == Domain::none || nearest->joint(at) == DistanceTable::none) return;
         const Vec3& p = mesh.positions[v];
         const auto c = domain->centre(at);
         const GridTransform& t = domain->transform;
@@ -125,8 +125,8 @@ Result<std::vector<Bleed>> bleed_of(const MeshView& mesh, const MeshTopology& to
             unit * std::hypot((p.x - t.origin[0]) / t.voxel - c[0], (p.y - t.origin[1]) / t.voxel - c[1],
                               (p.z - t.origin[2]) / t.voxel - c[2]);
         leaf[v] = at;
-        reach[v] = nearest->distance[at] +
-                   std::max({nearest->distance[at] + from_centre, length[nearest->joint[at]] / 2, 2 * unit});
+        reach[v] = nearest->distance(at) +
+                   std::max({nearest->distance(at) + from_centre, length[nearest->joint(at)] / 2, 2 * unit});
     });
 
     // Joint by joint; what is far is marked per joint and summed over joints in their order.
@@ -145,7 +145,7 @@ Result<std::vector<Bleed>> bleed_of(const MeshView& mesh, const MeshTopology& to
             const Columns& c = columns[w];
             for (std::size_t i = c.first[joint[0]]; i < c.first[joint[0] + 1]; ++i) {
                 const std::uint32_t v = c.vertex[i];
-                if (leaf[v] == Domain::none || !(field->distance[leaf[v]] > reach[v])) continue;
+                if (leaf[v] == Domain::none || !(field->distance(leaf[v]) > reach[v])) continue;
                 out[w].far_weight[joint[0]] += c.weight[i];
                 far[w][k].push_back(static_cast<std::uint32_t>(i));
             }

@@ -84,11 +84,11 @@ TEST(Geodesic, SweepEqualsOneDijkstraPerJoint) {
                 for (const std::uint32_t j : joints) nearest.push_back(plain[j][i]);
                 std::sort(nearest.begin(), nearest.end());
                 for (int s = 0; s < k && s < int(joints.size()); ++s) {
-                    const std::size_t at = i * k + s;
-                    const double d = swept->distance[at] / double(LeafDistances::units_per_voxel);
-                    ASSERT_LT(swept->joint[at], r.joints) << c.name << " k " << k << " slot " << s << " leaf " << i;
+                    const double d = swept->distance(i, s) / double(LeafDistances::units_per_voxel);
+                    ASSERT_LT(swept->joint(i, s), r.joints)
+                        << c.name << " k " << k << " slot " << s << " leaf " << i;
                     // Steps are rounded to 1/16384 voxel; a path has at most a few hundred.
-                    ASSERT_NEAR(d, plain[swept->joint[at]][i], 0.02);
+                    ASSERT_NEAR(d, plain[swept->joint(i, s)][i], 0.02);
                     ASSERT_NEAR(d, nearest[s], 0.02);
                 }
             }
@@ -105,7 +105,7 @@ TEST(Geodesic, KNearestEqualsTheFieldsOfSingleJointsToTheLastBit) {
         const std::uint32_t one[] = {j};
         Result<LeafDistances> field = solver.nearest(r.seeds, one, {}, 1);
         ASSERT_TRUE(field);
-        for (std::size_t i = 0; i < single.size(); ++i) single[i].emplace_back(field->distance[i], j);
+        for (std::size_t i = 0; i < single.size(); ++i) single[i].emplace_back(field->distance(i), j);
     }
     for (auto& row : single) std::sort(row.begin(), row.end());
     for (const int threads : {1, 2, 3}) {
@@ -115,8 +115,8 @@ TEST(Geodesic, KNearestEqualsTheFieldsOfSingleJointsToTheLastBit) {
         ASSERT_TRUE(swept);
         for (std::size_t i = 0; i < single.size(); ++i)
             for (int s = 0; s < 6; ++s) {
-                ASSERT_EQ(swept->distance[i * 6 + s], single[i][s].first);
-                ASSERT_EQ(swept->joint[i * 6 + s], single[i][s].second);
+                ASSERT_EQ(swept->distance(i, s), single[i][s].first);
+                ASSERT_EQ(swept->joint(i, s), single[i][s].second);
             }
     }
 }
@@ -185,9 +185,9 @@ TEST(Geodesic, StepsThatAreLeftOutChangeNoBit) {
                     ASSERT_TRUE(swept);
                     for (std::size_t i = 0; i < exact.size(); ++i)
                         for (std::size_t s = 0; s < std::min(k, joints.size()); ++s) {
-                            ASSERT_EQ(swept->distance[i * k + s], exact[i][s].first)
+                            ASSERT_EQ(swept->distance(i, s), exact[i][s].first)
                                 << c.name << " penalty " << penalty << " leaf " << i;
-                            ASSERT_EQ(swept->joint[i * k + s], exact[i][s].second);
+                            ASSERT_EQ(swept->joint(i, s), exact[i][s].second);
                         }
                 }
             }
@@ -207,8 +207,12 @@ TEST(Geodesic, ThreadsChangeNoBit) {
         context.threads = threads;
         const Result<LeafDistances> more = solver.nearest(r.seeds, all_joints(r), {}, 8, &context);
         ASSERT_TRUE(more);
-        EXPECT_EQ(more->joint, one->joint);
-        EXPECT_EQ(more->distance, one->distance);
+        ASSERT_EQ(more->leaves, one->leaves);
+        for (std::size_t i = 0; i < one->leaves; ++i)
+            for (std::size_t k = 0; k < one->width; ++k) {
+                ASSERT_EQ(more->joint(i, k), one->joint(i, k)) << "leaf " << i;
+                ASSERT_EQ(more->distance(i, k), one->distance(i, k)) << "leaf " << i;
+            }
     }
 }
 
@@ -287,7 +291,7 @@ TEST(Geodesic, PropertiesOfADistance) {
     ASSERT_TRUE(field);
     for (std::uint32_t i = 0; i < r.domain.leaves.size(); ++i) {
         const auto p = r.domain.centre(i);
-        const double d = field->distance[i] / double(LeafDistances::units_per_voxel);
+        const double d = field->distance(i) / double(LeafDistances::units_per_voxel);
         // Never shorter than the straight line to the nearest seed, and Lipschitz along links.
         double straight = INFINITY;
         for (const auto& seed : r.seeds.of_joint[0]) {
@@ -299,7 +303,7 @@ TEST(Geodesic, PropertiesOfADistance) {
             const std::uint32_t j = r.domain.link[k];
             const auto q = r.domain.centre(j);
             const double step = std::hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]);
-            EXPECT_LE(std::abs(d - field->distance[j] / double(LeafDistances::units_per_voxel)), step + 1e-3);
+            EXPECT_LE(std::abs(d - field->distance(j) / double(LeafDistances::units_per_voxel)), step + 1e-3);
         }
     }
 }
@@ -321,7 +325,7 @@ TEST(Geodesic, DistanceInAUTubeGoesAroundTheBend) {
         r.domain.leaf_at(int((top.x - g.origin[0]) / g.voxel), int((top.y - g.origin[1]) / g.voxel),
                          int((top.z - g.origin[2]) / g.voxel));
     ASSERT_NE(leaf, Domain::none);
-    const double d = field->distance[leaf] / double(LeafDistances::units_per_voxel) * g.voxel;
+    const double d = field->distance(leaf) / double(LeafDistances::units_per_voxel) * g.voxel;
     const Vec3 left = c.skeleton.joints[c.joint("left")].position,
                start = c.skeleton.joints[c.joint("right")].position;
     const double leg = std::abs(left.y - start.y);
@@ -336,9 +340,9 @@ TEST(Geodesic, PenaltyMakesStepsIntoTheBoundaryLonger) {
     Result<LeafDistances> a = plain.nearest(r.seeds, joint, {}, 1), b = penalised.nearest(r.seeds, joint, {}, 1);
     ASSERT_TRUE(a && b);
     for (std::size_t i = 0; i < r.domain.leaves.size(); ++i) {
-        EXPECT_GE(b->distance[i], a->distance[i]);
-        if (r.domain.leaves[i].boundary && a->distance[i] > 0) {
-            EXPECT_GE(b->distance[i], a->distance[i] + 3 * 16384 - 4);
+        EXPECT_GE(b->distance(i), a->distance(i));
+        if (r.domain.leaves[i].boundary && a->distance(i) > 0) {
+            EXPECT_GE(b->distance(i), a->distance(i) + 3 * 16384 - 4);
         }
     }
     EXPECT_FALSE(check(GeodesicOptions{0.5f}));
@@ -356,8 +360,8 @@ TEST(Geodesic, AJointFarOutsideStartsFarAway) {
     const double expected = 899 / r.domain.transform.voxel;
     double least = INFINITY;
     for (std::size_t i = 0; i < r.domain.leaves.size(); ++i) {
-        ASSERT_EQ(field->joint[i * 4 + 2], 2u);
-        least = std::min(least, field->distance[i * 4 + 2] / double(LeafDistances::units_per_voxel));
+        ASSERT_EQ(field->joint(i, 2), 2u);
+        least = std::min(least, field->distance(i, 2) / double(LeafDistances::units_per_voxel));
     }
     EXPECT_NEAR(least, expected, 2);
 }
@@ -392,7 +396,7 @@ TEST(Bridge, JoinsUnseededComponentsToTheNearest) {
     const std::uint32_t joint[] = {0};
     Result<LeafDistances> field = GeodesicSolver(r.domain, {4}).nearest(r.seeds, joint, bridges, 1);
     ASSERT_TRUE(field);
-    for (std::size_t i = 0; i < r.domain.leaves.size(); ++i) EXPECT_EQ(field->joint[i], 0u);
+    for (std::size_t i = 0; i < r.domain.leaves.size(); ++i) EXPECT_EQ(field->joint(i), 0u);
     EXPECT_TRUE(BridgeFinder(r.domain).join(std::vector<bool>(4, true)).empty());
 }
 

@@ -107,7 +107,7 @@ TEST(Pixels, DistancesAreThoseOfBreadthFirstAndOfDijkstra) {
                     }
                     std::uint32_t found = LeafDistances::unreached;
                     for (std::size_t k = 0; k < 3; ++k)
-                        if (field->joint[leaf * 3 + k] == j) found = field->distance[leaf * 3 + k];
+                        if (field->joint(leaf, k) == j) found = field->distance(leaf, k);
                     ASSERT_EQ(found, expected[p]) << "pixel " << p << " joint " << j << " diagonals " << diagonals;
                 }
             }

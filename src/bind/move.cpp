@@ -1,0 +1,173 @@
+// Joints at other places, without measuring again what does not depend on them.
+#include <algorithm>
+#include <cmath>
+
+#include "bind/volume.h"
+#include "domain/trace.h"
+
+namespace sinew {
+
+std::vector<bool> moved_joints(const Skeleton& skeleton, const std::vector<Bone>& before,
+                               const std::vector<Bone>& now) {
+    const auto by_joint = [&](const std::vector<Bone>& bones) {
+        std::vector<std::vector<const Bone*>> out(skeleton.joints.size());
+        for (const Bone& bone : bones) out[bone.joint].push_back(&bone);
+        return out;
+    };
+    const auto same = [](const Bone* a, const Bone* b) {
+        return a->head == b->head && a->tail == b->tail && a->open_head == b->open_head &&
+               a->open_tail == b->open_tail && a->radius == b->radius && a->box.has_value() == b->box.has_value() &&
+               (!a->box || (a->box->half == b->box->half && a->box->axes == b->box->axes));
+    };
+    const auto old = by_joint(before), fresh = by_joint(now);
+    std::vector<bool> moved(skeleton.joints.size());
+    for (std::size_t j = 0; j < moved.size(); ++j)
+        moved[j] = !std::equal(old[j].begin(), old[j].end(), fresh[j].begin(), fresh[j].end(), same);
+    return moved;
+}
+
+ChangedPlaces::ChangedPlaces(const Domain& domain, const LeafDistances& before, const LeafDistances& now,
+                             const LeafMatch& match, const std::vector<bool>& moved, Context* context)
+    : per_side_(domain.transform.resolution / 4) {
+    const int slabs = std::max(1, domain.transform.depth() / 4);
+    blocks_.resize(static_cast<std::size_t>(per_side_) * per_side_ * slabs, 0);
+    // A vertex reads leaves up to a voxel from its own.
+    const auto mark = [&](std::size_t at) {
+        const Domain::Leaf& leaf = domain.leaves[at];
+        const int size = 1 << leaf.level;
+        const auto first = [](int low) { return std::max(0, low - 1) >> 2; };
+        const auto last = [&](int low, int side) { return std::min(side - 1, (low + size) >> 2); };
+        for (int z = first(leaf.z); z <= last(leaf.z, slabs); ++z)
+            for (int y = first(leaf.y); y <= last(leaf.y, per_side_); ++y)
+                for (int x = first(leaf.x); x <= last(leaf.x, per_side_); ++x)
+                    blocks_[(static_cast<std::size_t>(z) * per_side_ + y) * per_side_ + x] = 1;
+    };
+    const auto has_moved = [&](Label label) { return label != kNoLabel && moved[joint_of(label)]; };
+    constexpr std::size_t grain = 8192;
+    std::size_t next = 0;
+    for (const LeafMatch::Run& run : match.runs) {
+        for (; next < run.now; ++next) mark(next);
+        next = run.now + run.count;
+        std::vector<std::vector<std::size_t>> changed((run.count + grain - 1) / grain);
+        parallel_chunks(context, run.count, grain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) {
+                const std::span<const Label> a = before.row(run.before + i), b = now.row(run.now + i);
+                Label differ = 0;
+                bool touched = false;
+                for (std::size_t k = 0; k < a.size(); ++k) {
+                    differ |= a[k] ^ b[k];
+                    touched = touched || has_moved(a[k]) || has_moved(b[k]);
+                }
+                if (touched || (differ & ~kLabelWayMask) != 0) changed[chunk].push_back(run.now + i);
+            }
+        });
+        for (const auto& list : changed)
+            for (const std::size_t leaf : list) mark(leaf);
+    }
+    for (; next < domain.leaves.size(); ++next) mark(next);
+}
+
+bool ChangedPlaces::hold(const GridTransform& grid, const Vec3& vertex) const {
+    if (blocks_.empty()) return true;
+    const Point3 v = to_voxels(grid, vertex);
+    std::size_t at = 0;
+    for (int axis = 2; axis >= 0; --axis) {
+        const double c = v[static_cast<std::size_t>(axis)];
+        if (!(c >= 0 && c < 4.0 * per_side_)) return true;
+        at = at * static_cast<std::size_t>(per_side_) + (static_cast<std::size_t>(c) >> 2);
+    }
+    return at >= blocks_.size() || blocks_[at] != 0;
+}
+
+namespace {
+
+Status check_same_joints(const Skeleton& bound, const Skeleton& given) {
+    if (bound.joints.size() != given.joints.size())
+        return Error{ErrorCode::usage, "the skeleton has " + std::to_string(given.joints.size()) +
+                                           " joints and that of the binding " + std::to_string(bound.joints.size()) +
+                                           ": joints can be moved, not added or taken away"};
+    for (std::size_t j = 0; j < bound.joints.size(); ++j) {
+        const Joint &a = bound.joints[j], &b = given.joints[j];
+        if (a.name != b.name || a.parent != b.parent || a.deform != b.deform)
+            return Error{ErrorCode::usage, "joint " + std::to_string(j) + " '" + b.name +
+                                               "' has another name, parent or deform than in the binding: joints "
+                                               "can be moved, and all else needs another bind"};
+    }
+    return Done{};
+}
+
+}  // namespace
+
+Result<Binding> Binding::move_joints(const MeshView& mesh, const Skeleton& skeleton, Context* context) const {
+    if (Status ok = check_mesh(mesh); !ok) return ok.error();
+    if (Status ok = check_skeleton(skeleton); !ok) return ok.error();
+    if (Status ok = check_same_joints(skeleton_, skeleton); !ok) return ok.error();
+    if (!is_of(mesh, skeleton))
+        return Error{ErrorCode::usage, "this is not the mesh that was bound: joints move in that one only"};
+    if (options_.method == Method::pixel_geodesic)
+        return Error{ErrorCode::usage, "a figure's mask is not kept: bind it anew"};
+    if (!volume_ || report_.reused == Reuse::volume) {
+        // Nothing is kept that could be used again. Hardness is in the options since the first bind.
+        Skeleton plain = skeleton;
+        for (Joint& joint : plain.joints) joint.hardness = {};
+        Result<Binding> afresh = bind(mesh, plain, options_, context);
+        if (afresh) afresh->skeleton_ = skeleton;
+        return afresh;
+    }
+    if (Status ok = check_memory(mesh, skeleton, options_, context); !ok) return ok.error();
+
+    Binding binding;
+    binding.options_ = options_;
+    binding.skeleton_ = skeleton;
+    binding.mesh_hash_ = mesh_hash_;
+    BindReport& report = binding.report_;
+    report = report_;
+    report.reused = Reuse::none;
+    report.coverage = {};
+    report.seconds.clear();
+    report.warnings.clear();
+    StageClock clock(report, context);
+    binding.planned_ = planned_;
+    if (!binding.planned_) {
+        PlannedMesh planned = plan_mesh(mesh, skeleton, clock, report);
+        binding.planned_ = std::make_shared<const PlannedMesh>(std::move(planned));
+    }
+    const PlannedMesh& planned = *binding.planned_;
+    binding.bones_ = make_bones(skeleton);
+    const MovedFrom from{*volume_, bones_, distances_, coverage_};
+    const Task task{mesh,
+                    binding.skeleton_,
+                    options_,
+                    planned.topology,
+                    planned.plan,
+                    planned.used,
+                    static_cast<float>(box_of(mesh).longest()),
+                    context,
+                    clock,
+                    report,
+                    binding.bones_,
+                    nullptr,
+                    &from};
+    Result<MethodRows> rows = run_method(task);
+    if (!rows) return rows.error();
+    binding.volume_ = std::move(rows->volume);
+    binding.take_rows(planned.plan, std::move(*rows));
+    warn_of_snapped(skeleton, options_.method, report);
+    return binding;
+}
+
+Result<Binding> Binding::move_joint(const MeshView& mesh, std::uint32_t joint, const Vec3& place,
+                                    Context* context) const {
+    if (joint >= skeleton_.joints.size())
+        return Error{ErrorCode::usage, "there is no joint " + std::to_string(joint) + ": the binding has " +
+                                           std::to_string(skeleton_.joints.size())};
+    Skeleton moved = skeleton_;
+    Joint& j = moved.joints[joint];
+    if (j.tail)
+        j.tail = Vec3{j.tail->x + (place.x - j.position.x), j.tail->y + (place.y - j.position.y),
+                      j.tail->z + (place.z - j.position.z)};
+    j.position = place;
+    return move_joints(mesh, moved, context);
+}
+
+}  // namespace sinew

@@ -1,0 +1,68 @@
+// The sweep itself: labels spread over leaves until no row takes another.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <tuple>
+#include <vector>
+
+#include "core/large_pages.h"
+#include "field/steps.h"
+
+namespace sinew {
+
+/// Leaves, links and bridges, and what they cost.
+struct SweepGraph {
+    struct Arc {
+        std::uint32_t from, to, cost;
+    };
+    const Domain::Graph& links;
+    const GeodesicSolver::Steps& steps;
+    std::span<const GeodesicSolver::OtherLink> others;
+    std::vector<Arc> arcs;       ///< bridges in both directions, sorted by from, then to
+    std::vector<bool> has_arcs;  ///< per leaf; empty without arcs
+
+    std::span<const Arc> arcs_of(std::uint32_t leaf) const {
+        if (arcs.empty() || !has_arcs[leaf]) return {};
+        const auto [first, last] = std::equal_range(arcs.begin(), arcs.end(), Arc{leaf, 0, 0},
+                                                    [](const Arc& a, const Arc& b) { return a.from < b.from; });
+        return {first, last};
+    }
+};
+
+/// Takes the offers `start`, which are spoiled, and passes on what is taken until nothing is: rows that were right
+/// for all other labels are right for these, too. `joints`: one more than the highest of any label. K is 1, 4, 8 or
+/// 16. Error: cancelled; then the rows are of no use.
+template <int K>
+Status sweep(const SweepGraph& graph, std::span<LabelRow<K>> rows, std::span<Offer> start, std::size_t joints,
+             Context* context);
+
+/// work(K), as an integral constant, with the narrowest rows that hold `nearest` (1..kMaxNearest) labels.
+template <typename Work>
+auto with_row_width(int nearest, Work&& work) {
+    if (nearest <= 1) return work(std::integral_constant<int, 1>());
+    if (nearest <= 4) return work(std::integral_constant<int, 4>());
+    if (nearest <= 8) return work(std::integral_constant<int, 8>());
+    return work(std::integral_constant<int, GeodesicSolver::kMaxNearest>());
+}
+
+/// Rows for n leaves, not yet filled, and the distances that they will be.
+template <int K>
+std::pair<std::span<LabelRow<K>>, LeafDistances> make_rows(std::size_t n, std::size_t width) {
+    const std::shared_ptr<LabelRow<K>[]> storage(new LabelRow<K>[n]);  // which sets nothing
+    const std::span<LabelRow<K>> rows(storage.get(), n);
+    ask_for_large_pages(rows.data(), rows.size_bytes());
+    return {rows, {n, width, K, true, std::shared_ptr<const Label>(storage, n > 0 ? rows[0].label : nullptr)}};
+}
+
+/// Every seed of these joints as an offer.
+inline std::vector<Offer> seed_offers(const BoneSeeds& seeds, std::span<const std::uint32_t> joints) {
+    std::vector<Offer> offers;
+    for (const std::uint32_t joint : joints)
+        for (const BoneSeeds::Seed& seed : seeds.of_joint[joint])
+            offers.push_back(
+                {make_label(to_units(seed.distance), static_cast<std::uint16_t>(joint), kNoDirection), seed.leaf});
+    return offers;
+}
+
+}  // namespace sinew

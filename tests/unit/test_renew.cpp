@@ -1,0 +1,142 @@
+// Rows mended after bones moved, against rows measured afresh.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "characters/characters.h"
+#include "characters/shapes.h"
+#include "field/geodesic.h"
+
+namespace sinew {
+namespace {
+
+/// A domain with what is measured in it.
+struct Measured {
+    std::vector<Bone> bones;
+    Domain domain;
+    BoneSeeds seeds;
+    std::vector<std::uint32_t> joints;
+    std::vector<Bridge> bridges;
+    LeafDistances field;
+};
+
+/// Bones in a grid; rows mended from those of `before`, or afresh.
+Measured measure(const VoxelGrid& grid, const Skeleton& skeleton, int nearest, const Measured* before = nullptr,
+                 Context* context = nullptr) {
+    Measured m;
+    m.bones = make_bones(skeleton);
+    extend_leaf_bones(m.bones, skeleton, grid);
+    Result<Domain> domain = build_domain(grid, m.bones, DomainKind::sparse);
+    EXPECT_TRUE(domain);
+    m.domain = std::move(*domain);
+    m.seeds = seed_bones(m.domain, m.bones, skeleton.joints.size());
+    std::vector<bool> seeded(m.domain.component_count, false);
+    for (std::uint32_t j = 0; j < skeleton.joints.size(); ++j) {
+        if (!m.seeds.of_joint[j].empty()) m.joints.push_back(j);
+        for (const BoneSeeds::Seed& seed : m.seeds.of_joint[j]) seeded[m.domain.component[seed.leaf]] = true;
+    }
+    m.bridges = BridgeFinder(m.domain).join(seeded);
+    const GeodesicSolver solver(m.domain, {4});
+    if (!before) {
+        Result<LeafDistances> field = solver.nearest(m.seeds, m.joints, m.bridges, nearest, context);
+        EXPECT_TRUE(field);
+        m.field = *field;
+        return m;
+    }
+    std::vector<std::uint32_t> moved;
+    for (const std::uint32_t j : m.joints) {
+        const auto of = [j](const std::vector<Bone>& bones) {
+            std::vector<std::array<float, 6>> ends;
+            for (const Bone& b : bones)
+                if (b.joint == j) ends.push_back({b.head.x, b.head.y, b.head.z, b.tail.x, b.tail.y, b.tail.z});
+            return ends;
+        };
+        if (of(m.bones) != of(before->bones)) moved.push_back(j);
+    }
+    const LeafMatch match = match_leaves(before->domain.leaves, m.domain.leaves);
+    Result<LeafDistances> field =
+        solver.renewed(before->field, match, m.seeds, m.joints, moved, m.bridges, context);
+    EXPECT_TRUE(field);
+    m.field = *field;
+    return m;
+}
+
+void expect_same(const LeafDistances& a, const LeafDistances& b, const std::string& where) {
+    ASSERT_EQ(a.leaves, b.leaves);
+    for (std::size_t i = 0; i < a.leaves; ++i)
+        for (std::size_t k = 0; k < a.width; ++k) {
+            ASSERT_EQ(a.joint(i, k), b.joint(i, k)) << where << ", leaf " << i << " slot " << k;
+            ASSERT_EQ(a.distance(i, k), b.distance(i, k)) << where << ", leaf " << i << " slot " << k;
+        }
+}
+
+/// Moves joints of a character one after the other, each time by something between a hair and a tenth of it.
+void move_and_compare(const test::Character& c, int resolution, int nearest, int moves) {
+    Result<VoxelGrid> grid = voxelize(c.mesh(), analyse_mesh(c.mesh()), {resolution, true, true});
+    ASSERT_TRUE(grid);
+    Skeleton skeleton = c.skeleton;
+    Measured now = measure(*grid, skeleton, nearest);
+    std::mt19937 random(static_cast<unsigned>(11 * resolution + nearest));
+    std::uniform_real_distribution<float> unit(-1, 1);
+    for (int move = 0; move < moves; ++move) {
+        const std::size_t j = random() % skeleton.joints.size();
+        const float length = static_cast<float>(grid->transform.unit) * 0.1f * std::pow(10.0f, unit(random) - 1);
+        for (float Vec3::*axis : {&Vec3::x, &Vec3::y, &Vec3::z}) {
+            const float by = length * unit(random);
+            skeleton.joints[j].position.*axis += by;
+            if (skeleton.joints[j].tail) (*skeleton.joints[j].tail).*axis += by;
+        }
+        Context context;
+        context.threads = 1 + move % 3;
+        now = measure(*grid, skeleton, nearest, &now, &context);
+        const Measured afresh = measure(*grid, skeleton, nearest);
+        expect_same(now.field, afresh.field,
+                    c.name + ", move " + std::to_string(move) + " of joint " + std::to_string(j));
+    }
+}
+
+TEST(Renew, MovedJointsGiveTheRowsOfAFreshSweep) {
+    move_and_compare(test::quadruped(), 64, 8, 12);
+    move_and_compare(test::quadruped(), 64, 3, 12);
+    move_and_compare(test::u_tube(), 64, 1, 6);
+    move_and_compare(test::biped(), 128, 8, 4);
+}
+
+TEST(Renew, PartsThatBridgesJoin) { move_and_compare(test::caped(), 64, 8, 8); }
+
+TEST(Renew, ManyJointsAtOnce) {
+    const test::Character c = test::quadruped();
+    Result<VoxelGrid> grid = voxelize(c.mesh(), analyse_mesh(c.mesh()), {64, true, true});
+    ASSERT_TRUE(grid);
+    Skeleton other = c.skeleton;
+    for (std::size_t j = 0; j < other.joints.size(); j += 2) other.joints[j].position.y += 0.02f;
+    const Measured before = measure(*grid, c.skeleton, 8);
+    expect_same(measure(*grid, other, 8, &before).field, measure(*grid, other, 8).field, "half of the joints");
+    expect_same(measure(*grid, c.skeleton, 8, &before).field, before.field, "none");
+}
+
+TEST(Renew, LeavesOfTwoDomainsMatchWhereNoBoneDivides) {
+    const test::Character c = test::quadruped();
+    Result<VoxelGrid> grid = voxelize(c.mesh(), analyse_mesh(c.mesh()), {64, true, true});
+    ASSERT_TRUE(grid);
+    Skeleton other = c.skeleton;
+    other.joints[3].position.x += 0.05f;
+    const Domain a = measure(*grid, c.skeleton, 1).domain, b = measure(*grid, other, 1).domain;
+    std::size_t common = 0, matched = 0;
+    const LeafMatch match = match_leaves(a.leaves, b.leaves);
+    for (std::size_t i = 0; i < b.leaves.size(); ++i) {
+        const Domain::Leaf& leaf = b.leaves[i];
+        const std::uint32_t there = a.leaf_at(leaf.x, leaf.y, leaf.z);
+        common += a.leaves[there].level == leaf.level;
+    }
+    for (const LeafMatch::Run& run : match.runs)
+        for (std::uint32_t i = 0; i < run.count; ++i, ++matched) {
+            const Domain::Leaf &p = a.leaves[run.before + i], &q = b.leaves[run.now + i];
+            ASSERT_TRUE(p.x == q.x && p.y == q.y && p.z == q.z && p.level == q.level);
+        }
+    EXPECT_EQ(matched, common);
+    EXPECT_LT(matched, b.leaves.size());
+}
+
+}  // namespace
+}  // namespace sinew
