@@ -429,8 +429,8 @@ BENCHMARK(BM_weights_again)
     ->UseRealTime()
     ->Unit(benchmark::kMillisecond);
 
-// Every joint in turn to another place, in a binding that keeps its volume. After each a bind afresh: `ratio` is the
-// median over the joints, `worst` that of the costliest.
+// Every joint in turn to another place, in a binding that keeps its volume. After each a bind afresh: `ratio` is
+// the median over the joints, `worst` that of the costliest.
 void BM_move(benchmark::State& state) {
     const Input& in = input();
     BindOptions options = bind_options();

@@ -84,7 +84,8 @@ namespace {
 Status check_same_joints(const Skeleton& bound, const Skeleton& given) {
     if (bound.joints.size() != given.joints.size())
         return Error{ErrorCode::usage, "the skeleton has " + std::to_string(given.joints.size()) +
-                                           " joints and that of the binding " + std::to_string(bound.joints.size()) +
+                                           " joints and that of the binding " +
+                                           std::to_string(bound.joints.size()) +
                                            ": joints can be moved, not added or taken away"};
     for (std::size_t j = 0; j < bound.joints.size(); ++j) {
         const Joint &a = bound.joints[j], &b = given.joints[j];

@@ -1,15 +1,15 @@
 // Distances after bones moved: the rows of another sweep, mended.
 //
-// The K least labels of every leaf are a unique fixed point, so whatever is known to be right may stay. A label says
-// by which link it came (its way), so what came over a leaf that is gone, or from a bone that moved, is found by
-// going forward from there. What is deleted flows in again from new seeds and from leaves without a row. That finds
-// all but two things: labels of the kept rows that had been offered in vain to a row that has lost better ones. So rows that
-// are worse than they were ask all their neighbours once more.
+// The K least labels of every leaf are a unique fixed point, so whatever is known to be right may stay. A label
+// says by which link it came (its way), so what came over a leaf that is gone, or from a bone that moved, is found
+// by going forward from there. What is deleted flows in again from new seeds and from leaves without a row. That
+// finds all but two things: labels of the kept rows that had been offered in vain to a row that has lost better
+// ones. So rows that are worse than they were ask all their neighbours once more.
 //
-// Steps that a sweep leaves out (steps.h) stay left out. Of all leaves from which leaf n can get its least distance to
-// a joint, take w, with the shortest step to n. If w's label was kept, its links are those of before, and it was
-// passed on to n then, by the argument of steps.h, which speaks of least distances only; n either has it or had K better
-// ones, and asks if it has no longer. If w's label is new, it is passed on now.
+// Steps that a sweep leaves out (steps.h) stay left out. Of all leaves from which leaf n can get its least distance
+// to a joint, take w, with the shortest step to n. If w's label was kept, its links are those of before, and it was
+// passed on to n then, by the argument of steps.h, which speaks of least distances only; n either has it or had K
+// better ones, and asks if it has no longer. If w's label is new, it is passed on now.
 
 #include <algorithm>
 #include <array>
@@ -74,7 +74,8 @@ public:
         for (std::uint32_t leaf = 0; leaf < rows_.size(); ++leaf)
             if (unsettled_[leaf]) drop(leaf, [&](Label label) { return !is_seed(leaf, label); });
         for (const std::uint32_t leaf : wayless_)
-            drop(leaf, [&](Label label) { return (label & kLabelWayMask) == kNoDirection && !is_seed(leaf, label); });
+            drop(leaf,
+                 [&](Label label) { return (label & kLabelWayMask) == kNoDirection && !is_seed(leaf, label); });
         follow();
     }
 
@@ -152,8 +153,9 @@ private:
 
     bool is_seed(std::uint32_t leaf, Label label) const {
         const auto& list = seeds_.of_joint[joint_of(label)];
-        const auto at = std::lower_bound(list.begin(), list.end(), leaf,
-                                         [](const BoneSeeds::Seed& seed, std::uint32_t of) { return seed.leaf < of; });
+        const auto at =
+            std::lower_bound(list.begin(), list.end(), leaf,
+                             [](const BoneSeeds::Seed& seed, std::uint32_t of) { return seed.leaf < of; });
         return at != list.end() && at->leaf == leaf && to_units(at->distance) == distance_of(label);
     }
 
@@ -210,15 +212,15 @@ private:
         for (std::uint32_t o = node.other; o < (&node)[1].other; ++o) visit(graph_.others[o].to);
     }
 
-    // Whether something may be missing that had been offered in vain. What was offered before is no better than what
-    // there was of the same joint, nor than the K-th.
+    // Whether something may be missing that had been offered in vain. What was offered before is no better than
+    // what there was of the same joint, nor than the K-th.
     bool is_worse(const Label* row, const Label* old) const {
         if (old[K - 1] != kNoLabel && rank_of(row[K - 1]) > rank_of(old[K - 1])) return true;
         for (std::size_t k = 0; k < K && old[k] != kNoLabel; ++k) {
             const std::uint32_t joint = joint_of(old[k]);
             if (has_moved_[joint]) continue;
-            const Label* const now =
-                std::find_if(row, row + K, [&](Label label) { return label != kNoLabel && joint_of(label) == joint; });
+            const Label* const now = std::find_if(
+                row, row + K, [&](Label label) { return label != kNoLabel && joint_of(label) == joint; });
             if (rank_of(now == row + K ? row[K - 1] : *now) > rank_of(old[k])) return true;
         }
         return false;
@@ -266,8 +268,7 @@ private:
             for (const SweepGraph::Arc& other : graph_.arcs_of(arc.to))
                 if (other.to == leaf) offer(other.from, other.cost, kNoDirection);
         LabelRow<K> row = rows_[leaf];
-        const std::size_t taken =
-            RowKernel<K>::best().take(&row, offers.data(), offers.size(), offers.data());
+        const std::size_t taken = RowKernel<K>::best().take(&row, offers.data(), offers.size(), offers.data());
         for (std::size_t k = 0; k < taken; ++k)
             if (std::find(row.label, row.label + K, offers[k].label) != row.label + K)
                 out.push_back({offers[k].label, leaf});
@@ -301,19 +302,21 @@ Result<LeafDistances> GeodesicSolver::renewed(const LeafDistances& before, const
                                               Context* context) const {
     const SweepGraph graph = this->graph(bridges);
     const std::size_t joint_count = joints.empty() ? 0 : joints.back() + std::size_t{1};
-    return with_row_width(static_cast<int>(before.width), [&]<int K>(std::integral_constant<int, K>)
-                                                              -> Result<LeafDistances> {
-        auto [rows, distances] = make_rows<K>(domain_.leaves.size(), before.width);
-        Renewal<K> renewal(graph, rows, before, match, seeds, moved, context);
-        renewal.keep_what_is_right();
-        std::vector<Offer> start = renewal.for_unsettled();
-        const std::vector<Offer> at_seeds = seed_offers(seeds, joints);
-        start.insert(start.end(), at_seeds.begin(), at_seeds.end());
-        if (Status done = sweep<K>(graph, rows, start, joint_count, context); !done) return done.error();
-        start = renewal.for_worse();
-        if (Status done = sweep<K>(graph, rows, start, joint_count, context); !done) return done.error();
-        return distances;
-    });
+    return with_row_width(static_cast<int>(before.width),
+                          [&]<int K>(std::integral_constant<int, K>) -> Result<LeafDistances> {
+                              auto [rows, distances] = make_rows<K>(domain_.leaves.size(), before.width);
+                              Renewal<K> renewal(graph, rows, before, match, seeds, moved, context);
+                              renewal.keep_what_is_right();
+                              std::vector<Offer> start = renewal.for_unsettled();
+                              const std::vector<Offer> at_seeds = seed_offers(seeds, joints);
+                              start.insert(start.end(), at_seeds.begin(), at_seeds.end());
+                              if (Status done = sweep<K>(graph, rows, start, joint_count, context); !done)
+                                  return done.error();
+                              start = renewal.for_worse();
+                              if (Status done = sweep<K>(graph, rows, start, joint_count, context); !done)
+                                  return done.error();
+                              return distances;
+                          });
 }
 
 }  // namespace sinew
