@@ -9,6 +9,7 @@
 
 #include "bind/bone_shapes.h"
 #include "bind/enclosed_joints.h"
+#include "bind/lying_parts.h"
 #include "bind/method.h"
 #include "bind/rigid_parts.h"
 #include "bind/volume.h"
@@ -29,23 +30,16 @@ constexpr double kNearest = 1e-4;  // a bone that is nearer heats as if it were 
 constexpr double kTie = 1e-4;
 // A bone that lies in front of the surface counts as this many times as far away.
 constexpr double kLeastFacing = 1e-3;
-// A part of which a smaller share of the area sees its bones would take all its heat from a rim or a hole: a jacket
-// from the neck, a boot from the knee.
-constexpr double kSeeing = 0.1;
 // Keeps the system solvable where bones are very far away; weights of edges are from 1e-4 to 1e3.
 constexpr double kLeastTransfer = 1e-8;
 // Heat below this share is none.
 constexpr float kLeast = 1e-9f;
 
 // surface-heat alone.
-// What does not see its nearest bone is heated by this share of what it would get if it did: enough where nothing
-// near is seen, little beside what is.
-constexpr double kHidden = 0.3;
 // Joints whose distances through the volume differ by less are equally near: they are known to that accuracy.
 constexpr double kVolumeTie = 1e-3;
-// A way through open space that hides a bone, as a share of the longest side, and in voxels where these are larger:
-// a cape does not see the legs under it, and a collar sees the neck.
-constexpr double kGap = 0.012, kGapVoxels = 1;
+// HeatRules::gap is no less than so many voxels.
+constexpr double kGapVoxels = 1;
 // A part with more of the surface is the character itself.
 constexpr double kWhole = 0.5;
 
@@ -80,13 +74,14 @@ struct Inside {
     DistanceRows distances;
     const std::vector<SurfacePart>* parts = nullptr;
     const EnclosedJoints* enclosed = nullptr;
+    double least_gap = HeatRules{}.gap;
 
     /// Whether the straight way from a to b leads through the volume, but for a small gap. O(steps x levels).
     bool joins(const Point3& a, const Point3& b) const {
         const Point3 from = to_voxels(domain.transform, a), to = to_voxels(domain.transform, b);
         const double length = norm(to - from);
         if (!(length < 4 * domain.transform.resolution)) return false;  // a bone far outside
-        const double gap = std::max(kGap * domain.transform.unit / domain.transform.voxel, kGapVoxels);
+        const double gap = std::max(least_gap * domain.transform.unit / domain.transform.voxel, kGapVoxels);
         const int steps = 1 + static_cast<int>(2 * length);  // half voxels
         int outside = 0;
         for (int i = 0; i <= steps; ++i) {
@@ -200,7 +195,7 @@ private:
             if (sources_[i].count) seen[surface_.component[nodes_[i]]] += surface_.mass[nodes_[i]];
         }
         blind_.assign(surface_.components, false);
-        for (std::uint32_t c = 0; c < surface_.components; ++c) blind_[c] = seen[c] < kSeeing * all[c];
+        for (std::uint32_t c = 0; c < surface_.components; ++c) blind_[c] = seen[c] < task_.rules.seeing * all[c];
         std::vector<bool> counted(surface_.components, false);
         for (const std::uint32_t node : nodes_) {
             const std::uint32_t part = surface_.component[node];
@@ -230,7 +225,7 @@ private:
             if (v == MeshSurface::none || !(blind || sources_[i].count == 0)) continue;
             const std::size_t first = v * table.width;
             Sources found;
-            found.share = blind ? 1 : kHidden;
+            found.share = blind ? 1 : task_.rules.hidden;
             const std::uint32_t part = surface_.component[nodes_[i]];
             for (std::size_t k = first; k < first + table.width && table.joint[k] != DistanceTable::none; ++k) {
                 if (inside_->enclosed->apart(table.joint[k], part, place(v))) continue;
@@ -371,7 +366,8 @@ private:
             if (cancelled(task_.context)) return stopped();
             report_progress(task_.context, "heat", static_cast<double>(first) / static_cast<double>(hot.size()));
         }
-        if (inside_) keep_rigid_parts(inside, strongest, kept);
+        if (inside_) settle_parts(set, {inside, width, strongest, kept});
+        if (cancelled(task_.context)) return stopped();
         for (std::size_t i = 0; i < inside.size(); ++i) {
             bool blind = blind_[surface_.component[surface_.node_of[inside[i]]]];
             blind_vertices_ += blind;
@@ -386,37 +382,52 @@ private:
         return Done{};
     }
 
-    /// Gives parts that follow one joint to it alone. `rows`: table.width entries for each vertex, `kept` of them.
-    void keep_rigid_parts(const std::vector<std::uint32_t>& inside, std::vector<InfluenceRows::Entry>& rows,
-                          std::vector<std::uint32_t>& kept) const {
-        const std::size_t width = rows_.table.width;
+    /// Gives parts that follow one joint to it alone, and parts without bones to what they lie on.
+    void settle_parts(const JointSet& set, RowsAtWork rows) const {
         const auto part_of = [&](std::uint32_t vertex) { return surface_.component[surface_.node_of[vertex]]; };
-        std::vector<double> area(surface_.components, 0);
+        PartFacts facts{std::vector<double>(surface_.components, 0),
+                        std::vector<std::uint32_t>(surface_.components, DistanceTable::none),
+                        {}};
         std::vector<std::map<std::uint32_t, double>> weight(surface_.components);
         double whole = 0;
-        for (std::size_t i = 0; i < inside.size(); ++i) {
-            const double mass = surface_.mass[surface_.node_of[inside[i]]];
+        for (std::size_t i = 0; i < rows.vertices.size(); ++i) {
+            const std::uint32_t part = part_of(rows.vertices[i]);
+            const double mass = surface_.mass[surface_.node_of[rows.vertices[i]]];
             double sum = 0;
-            for (std::size_t k = 0; k < kept[i]; ++k) sum += static_cast<double>(rows[i * width + k].first);
-            for (std::size_t k = 0; k < kept[i]; ++k) {
-                const auto& [heat, joint] = rows[i * width + k];
-                weight[part_of(inside[i])][joint] += mass * static_cast<double>(heat) / sum;
+            for (std::size_t k = 0; k < rows.kept[i]; ++k)
+                sum += static_cast<double>(rows.entries[i * rows.width + k].first);
+            for (std::size_t k = 0; k < rows.kept[i]; ++k) {
+                const auto& [heat, joint] = rows.entries[i * rows.width + k];
+                weight[part][joint] += mass * static_cast<double>(heat) / sum;
             }
-            area[part_of(inside[i])] += mass;
+            facts.area[part] += mass;
             whole += mass;
         }
-        std::vector<std::uint32_t> whose(surface_.components, DistanceTable::none);
+        std::vector<Bone> bones;
+        for (const Bone& bone : task_.bones)
+            if (std::binary_search(set.joints.begin(), set.joints.end(), bone.joint)) bones.push_back(bone);
+        const PartRules& rules = task_.rules.parts;
+        std::vector<std::uint8_t> boneless(surface_.components, 0);
         parallel_for(task_.context, surface_.components, 1, [&](std::size_t part) {
-            if (area[part] == 0 || area[part] > kWhole * whole) return;
+            const double area = facts.area[part];
+            if (area == 0 || area > kWhole * whole || cancelled(task_.context)) return;
+            const SurfacePart& shape = (*inside_->parts)[part];
+            const std::vector<JointShare> within = bones_within(task_.mesh, shape, bones);
+            boneless[part] = within.empty();
+            std::uint32_t& joint = facts.whose[part];
+            joint = bone_of_part(within, rules);
+            if (joint != DistanceTable::none) return;
             std::vector<JointShare> shares;
-            for (const auto& [joint, sum] : weight[part]) shares.push_back({joint, sum / area[part]});
-            whose[part] = rigid_joint(task_.mesh, task_.skeleton, (*inside_->parts)[part].triangles, shares);
+            for (const auto& [of, sum] : weight[part]) shares.push_back({of, sum / area});
+            joint = rigid_joint(task_.mesh, task_.skeleton, shape.triangles, shares, rules);
         });
-        for (std::size_t i = 0; i < inside.size(); ++i)
-            if (const std::uint32_t joint = whose[part_of(inside[i])]; joint != DistanceTable::none) {
-                rows[i * width] = {1.0f, joint};
-                kept[i] = 1;
+        facts.boneless.assign(boneless.begin(), boneless.end());
+        for (std::size_t i = 0; i < rows.vertices.size(); ++i)
+            if (const std::uint32_t joint = facts.whose[part_of(rows.vertices[i])]; joint != DistanceTable::none) {
+                rows.entries[i * rows.width] = {1.0f, joint};
+                rows.kept[i] = 1;
             }
+        carry_parts(task_.mesh, surface_, tree_, task_.unit, rules, task_.context, facts, rows);
     }
 
     const Task& task_;
@@ -459,8 +470,8 @@ Result<MethodRows> bind_heat(const Task& task, Inside* inside) {
         parts = split_parts(mesh, surface);
         inside->parts = &parts;
         inside->enclosed = &enclosed.emplace(
-            mesh, task.skeleton, task.bones, parts, [&](const Point3& p) { return inside->solid(p); },
-            task.context);
+            mesh, task.skeleton, task.bones, parts, [&](const Point3& p) { return inside->solid(p); }, task.context,
+            task.rules.enclosed);
     }
     InfluenceRows rows(task);
     BoneHeat heat(task, surface, tree, inside, rows);
@@ -492,8 +503,8 @@ Result<MethodRows> bind_surface_heat(const Task& task) {
     BindOptions options = task.options;
     options.overshoot = preset(Method::geodesic_voxel).overshoot;
     options.finish = {};  // what is hidden asks for the nearest joints, however many are wanted
-    const Task within{task.mesh,    task.skeleton, options,     task.topology, task.plan,   task.used, task.unit,
-                      task.context, task.clock,    task.report, task.bones,    task.reused, task.moved};
+    const Task within{task.mesh,    task.skeleton, options,     task.topology, task.plan,   task.used,  task.unit,
+                      task.context, task.clock,    task.report, task.bones,    task.reused, task.moved, task.rules};
     std::optional<Domain> built;
     std::vector<KeptField> fields;
     if (!task.reused) {
@@ -502,6 +513,7 @@ Result<MethodRows> bind_surface_heat(const Task& task) {
         built = std::move(*domain);
     }
     Inside inside{built ? *built : task.reused->volume.domain, DistanceRows(within)};
+    inside.least_gap = task.rules.gap;
     const Status measured = task.clock.run("distances", [&]() -> Status {
         if (task.reused) return remeasure_geodesic(within, inside.distances);
         Result<std::vector<KeptField>> kept = measure_geodesic(within, inside.domain, inside.distances);
@@ -515,11 +527,12 @@ Result<MethodRows> bind_surface_heat(const Task& task) {
     // Straight distances have bones of their own.
     std::vector<Bone> bones = make_bones(task.skeleton);
     const auto joined = [&](const Point3& a, const Point3& b) { return inside.joins(a, b); };
-    link_loose_joints(task.skeleton, bones, joined);
+    link_loose_joints(task.skeleton, bones, joined, task.rules.loose_along);
     const std::vector<Point3> ways = look_along_axes(task.skeleton, bones, joined);
     join_mirrored_links(task.skeleton, bones);
-    const Task straight{task.mesh, task.skeleton, task.options, task.topology, task.plan, task.used,
-                        task.unit, task.context,  task.clock,   task.report,   bones,     task.reused};
+    const Task straight{task.mesh, task.skeleton, task.options, task.topology, task.plan,
+                        task.used, task.unit,     task.context, task.clock,    task.report,
+                        bones,     task.reused,   task.moved,   task.rules};
     extend_leaf_bones(straight, ways);
     Result<MethodRows> rows = bind_heat(straight, &inside);
     if (rows && built && task.options.keep_volume) rows->volume = keep_volume(std::move(*built), std::move(fields));

@@ -10,23 +10,14 @@ namespace sinew {
 namespace {
 
 constexpr std::uint32_t kNone = MeshSurface::none;
-// Winding numbers: of a joint, around which its part must be closed but for a hole that nobody sees (the back of an
-// eyeball), and of what is inside with it.
-constexpr double kClosed = 0.7, kInside = 0.5;
-// A part so many times as long as the one that encloses a joint is another thing. A glove is not, around a hand.
-constexpr double kLarger = 2;
-// A bone of which more lies in other flesh, by length of its part, moves that flesh.
-constexpr double kBeyond = 0.5;
 constexpr int kSteps = 32;
-// But not from the centre of a ball, wherever its tail may point: radii that spread by less than this share.
-constexpr double kRound = 0.2;
-
 }  // namespace
 
 EnclosedJoints::EnclosedJoints(const MeshView& mesh, const Skeleton& skeleton, const std::vector<Bone>& bones,
                                const std::vector<SurfacePart>& parts,
-                               const std::function<bool(const Point3&)>& solid, Context* context)
-    : mesh_(mesh), parts_(parts), of_(skeleton.joints.size()) {
+                               const std::function<bool(const Point3&)>& solid, Context* context,
+                               const EnclosedRules& rules)
+    : mesh_(mesh), parts_(parts), rules_(rules), of_(skeleton.joints.size()) {
     const std::size_t count = skeleton.joints.size();
     const auto place = [&](std::size_t joint) { return to_point(skeleton.joints[joint].position); };
     double largest = 0;
@@ -34,10 +25,10 @@ EnclosedJoints::EnclosedJoints(const MeshView& mesh, const Skeleton& skeleton, c
     // The smallest part around each joint, of those that are not among the largest themselves.
     parallel_for(context, count, 1, [&](std::size_t j) {
         std::uint32_t& within = of_[j].within;
-        double least = std::nextafter(largest / kLarger, INFINITY);
+        double least = std::nextafter(largest / rules_.larger, INFINITY);
         if (!skeleton.joints[j].deform || cancelled(context)) return;
         for (std::uint32_t part = 0; part < parts.size(); ++part)
-            if (parts[part].box.longest() < least && holds(part, place(j), kClosed))
+            if (parts[part].box.longest() < least && holds(part, place(j), rules_.closed))
                 within = part, least = parts[part].box.longest();
     });
     for (const Bone& bone : bones) {
@@ -47,11 +38,11 @@ EnclosedJoints::EnclosedJoints(const MeshView& mesh, const Skeleton& skeleton, c
         if (own.ball) continue;
         // How much of the bone is inside the character, but not inside the part? In the open a bone moves nothing.
         const Point3 head = to_point(bone.head), way = to_point(bone.tail) - head;
-        const double most = kBeyond * parts[own.within].box.longest(), step = norm(way) / kSteps;
+        const double most = rules_.beyond * parts[own.within].box.longest(), step = norm(way) / kSteps;
         double beyond = 0;
         for (int k = 0; k < kSteps; ++k) {
             const Point3 p = head + ((k + 0.5) / kSteps) * way;
-            if (solid(p) && !holds(own.within, p, kInside)) beyond += step;
+            if (solid(p) && !holds(own.within, p, rules_.inside)) beyond += step;
         }
         if (beyond > most) own.within = kNone;
     }
@@ -61,7 +52,8 @@ EnclosedJoints::EnclosedJoints(const MeshView& mesh, const Skeleton& skeleton, c
         if (!skeleton.joints[j].deform) continue;
         for (int up = above(j); up >= 0; up = above(static_cast<std::size_t>(up))) {
             std::uint32_t& within = of_[static_cast<std::size_t>(up)].within;
-            if (within != kNone && within != of_[j].within && !holds(within, place(j), kClosed)) within = kNone;
+            if (within != kNone && within != of_[j].within && !holds(within, place(j), rules_.closed))
+                within = kNone;
         }
     }
     // Which parts the joint is nothing to. Without another joint inside they might have none: the leg of a machine
@@ -75,8 +67,9 @@ EnclosedJoints::EnclosedJoints(const MeshView& mesh, const Skeleton& skeleton, c
         const Point3 joint_above = place(static_cast<std::size_t>(up));
         own.others.assign(parts.size(), false);
         for (std::uint32_t part = 0; part < parts.size(); ++part)
-            own.others[part] = parts[part].box.longest() >= kLarger * parts[own.within].box.longest() &&
-                               (own.ball ? parts[part].box.holds(joint_above) : holds(part, joint_above, kInside));
+            own.others[part] =
+                parts[part].box.longest() >= rules_.larger * parts[own.within].box.longest() &&
+                (own.ball ? parts[part].box.holds(joint_above) : holds(part, joint_above, rules_.inside));
     });
 }
 
@@ -84,7 +77,7 @@ bool EnclosedJoints::apart(std::uint32_t joint, std::uint32_t part, const Point3
     const Own& own = of_[joint];
     if (own.others.empty() || !own.others[part]) return false;
     // A foot in its shoe goes with it, and no face with an eye, though it may run through the eyeball.
-    return own.ball || !holds(own.within, point, kInside);
+    return own.ball || !holds(own.within, point, rules_.inside);
 }
 
 bool EnclosedJoints::is_ball(std::uint32_t part, const Point3& centre) const {
@@ -95,7 +88,7 @@ bool EnclosedJoints::is_ball(std::uint32_t part, const Point3& centre) const {
             sum += radius, squares += radius * radius, ++count;
         }
     const double mean = sum / count;
-    return squares / count - mean * mean < kRound * kRound * mean * mean;
+    return squares / count - mean * mean < rules_.round * rules_.round * mean * mean;
 }
 
 bool EnclosedJoints::holds(std::uint32_t part, const Point3& point, double least) const {

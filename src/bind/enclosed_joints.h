@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "bind/heat_rules.h"
 #include "sinew/skeleton.h"
 #include "surface/parts.h"
 
@@ -18,7 +19,7 @@ public:
     /// where a joint is in the box of a part; in parallel. Of a cancelled context nothing is to be asked.
     EnclosedJoints(const MeshView& mesh, const Skeleton& skeleton, const std::vector<Bone>& bones,
                    const std::vector<SurfacePart>& parts, const std::function<bool(const Point3&)>& solid,
-                   Context* context = nullptr);
+                   Context* context = nullptr, const EnclosedRules& rules = {});
 
     /// Whether the joint is nothing to a point on a part: the part is much larger than the joint's, has the joint
     /// above inside, and the point is not in the joint's part or that is a ball. O(triangles of the joint's part).
@@ -35,6 +36,7 @@ private:
 
     const MeshView mesh_;
     const std::vector<SurfacePart>& parts_;
+    const EnclosedRules rules_;
     std::vector<Own> of_;  // per joint
 };
 

@@ -8,8 +8,6 @@
 namespace sinew {
 namespace {
 
-// The next joint lies within 20 degrees of the axis.
-constexpr double kAlong = 0.94;
 // Every pair of joints is looked at; a crowd of more is no character.
 constexpr std::size_t kMost = 4096;
 
@@ -20,7 +18,7 @@ struct Next {
 
 /// The joint nearest along an axis (0..2, and 3..5 for their opposites) of a joint, or itself.
 Next next_along(const Skeleton& skeleton, std::span<const std::uint32_t> among, std::uint32_t joint,
-                std::size_t axis) {
+                std::size_t axis, double least) {
     const Joint& from = skeleton.joints[joint];
     const Point3 along = (axis < 3 ? 1.0 : -1.0) * to_point(from.axes[axis % 3]);
     Next next{joint};
@@ -28,8 +26,8 @@ Next next_along(const Skeleton& skeleton, std::span<const std::uint32_t> among, 
     for (const std::uint32_t other : among) {
         const Point3 way = to_point(skeleton.joints[other].position) - to_point(from.position);
         const double length = norm(way);
-        if (length == 0 || length >= nearest || dot(way, along) < kAlong * length) continue;
-        next = {other, std::pow((dot(way, along) / length - kAlong) / (1 - kAlong), 8)};
+        if (length == 0 || length >= nearest || dot(way, along) < least * length) continue;
+        next = {other, std::pow((dot(way, along) / length - least) / (1 - least), 8)};
         nearest = length;
     }
     return next;
@@ -38,7 +36,7 @@ Next next_along(const Skeleton& skeleton, std::span<const std::uint32_t> among, 
 }  // namespace
 
 void link_loose_joints(const Skeleton& skeleton, std::vector<Bone>& bones,
-                       const std::function<bool(const Point3&, const Point3&)>& joined) {
+                       const std::function<bool(const Point3&, const Point3&)>& joined, double least) {
     std::vector<std::uint32_t> loose;
     for (const Bone& bone : bones) {
         if (bone.open_head || bone.open_tail) return;  // there is a hierarchy
@@ -53,7 +51,7 @@ void link_loose_joints(const Skeleton& skeleton, std::vector<Bone>& bones,
         double fit = 0;
         std::size_t linked = 0;
         for (const std::uint32_t j : loose) {
-            next.push_back(next_along(skeleton, loose, j, axis));
+            next.push_back(next_along(skeleton, loose, j, axis, least));
             fit += next.back().fit;
             linked += next.back().joint != j;
         }

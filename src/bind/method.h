@@ -5,6 +5,7 @@
 #include <functional>
 #include <variant>
 
+#include "bind/heat_rules.h"
 #include "bind/rows.h"
 #include "core/geometry.h"
 #include "core/parallel.h"
@@ -68,6 +69,7 @@ struct Task {
     const ReusedVolume* reused = nullptr;
     /// Binding::move_joints: what can be kept. The rows that come out are those without it.
     const MovedFrom* moved = nullptr;
+    HeatRules rules = {};
 
     /// Slots per row: all joints that a set can use, or as many as are kept.
     std::size_t width() const {
@@ -169,9 +171,11 @@ void join_mirrored_links(const Skeleton& skeleton, std::vector<Bone>& bones);
 
 /// Where no joint that deforms hangs from another, the bone of each leads to the joint that lies nearest along that
 /// axis on which most of them find one, if half of them do: joints look along their bones, whoever made them.
-/// `joined`: whether a bone may lie between two places. `bones`: of make_bones. O(joints²).
+/// `joined`: whether a bone may lie between two places. `along`: the least cosine with the axis. `bones`: of
+/// make_bones. O(joints²).
 void link_loose_joints(const Skeleton& skeleton, std::vector<Bone>& bones,
-                       const std::function<bool(const Point3&, const Point3&)>& joined);
+                       const std::function<bool(const Point3&, const Point3&)>& joined,
+                       double along = HeatRules{}.loose_along);
 
 /// Joints look along their bones, whoever made them. Where nine in ten that lead to one other joint do so along the
 /// same one of their six axes, that axis is the bone of every joint: of several links the one along it is kept;

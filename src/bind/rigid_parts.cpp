@@ -3,17 +3,19 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/vectors.h"
+#include "domain/winding.h"
 #include "sinew/weights.h"
-#include "surface/parts.h"
 
 namespace sinew {
 namespace {
 
-constexpr double kNearlyAll = 0.7, kHalf = 0.5;
 // Joints with less do not say where a part bends.
 constexpr double kSome = 0.02;
 // A point in the plane of a sleeve's opening has a half.
 constexpr double kInside = 0.3;
+// Places along a bone that are looked at.
+constexpr int kSteps = 16;
 
 bool is_above(const Skeleton& skeleton, std::uint32_t above, std::uint32_t joint) {
     for (int at = static_cast<int>(joint); at >= 0; at = skeleton.joints[static_cast<std::size_t>(at)].parent)
@@ -28,12 +30,12 @@ bool holds(const MeshView& mesh, const Skeleton& skeleton, std::span<const Trian
 }  // namespace
 
 std::uint32_t rigid_joint(const MeshView& mesh, const Skeleton& skeleton, std::span<const Triangle> part,
-                          std::span<const JointShare> shares) {
+                          std::span<const JointShare> shares, const PartRules& rules) {
     if (shares.empty()) return DistanceTable::none;
     const auto most = std::max_element(shares.begin(), shares.end(),
                                        [](const JointShare& a, const JointShare& b) { return a.share < b.share; });
-    if (most->share >= kNearlyAll) return most->joint;
-    if (most->share < kHalf) return DistanceTable::none;
+    if (most->share >= rules.nearly_all) return most->joint;
+    if (most->share < rules.half) return DistanceTable::none;
     for (const JointShare& other : shares) {
         if (&other == &*most || other.share < kSome) continue;
         // Of two on one chain the lower one is where they turn against each other.
@@ -43,6 +45,39 @@ std::uint32_t rigid_joint(const MeshView& mesh, const Skeleton& skeleton, std::s
         if (!below && holds(mesh, skeleton, part, most->joint)) return DistanceTable::none;
     }
     return most->joint;
+}
+
+std::vector<JointShare> bones_within(const MeshView& mesh, const SurfacePart& part, std::span<const Bone> bones) {
+    const WindingTree winding({mesh.positions, part.triangles, {}}, {});
+    std::vector<JointShare> within;
+    for (const Bone& bone : bones) {
+        const Point3 head = to_point(bone.head), way = to_point(bone.tail) - head;
+        const int steps = bone.head == bone.tail ? 1 : kSteps;
+        int inside = 0;
+        for (int k = 0; k < steps; ++k) {
+            const Point3 p = head + ((k + 0.5) / steps) * way;
+            if (!part.box.holds(p)) continue;
+            const Vec3 at{static_cast<float>(p[0]), static_cast<float>(p[1]), static_cast<float>(p[2])};
+            inside += std::abs(winding(at)) > kInside;
+        }
+        if (inside == 0) continue;
+        const double share = static_cast<double>(inside) / steps;
+        if (!within.empty() && within.back().joint == bone.joint)
+            within.back().share = std::max(within.back().share, share);
+        else
+            within.push_back({bone.joint, share});
+    }
+    return within;
+}
+
+std::uint32_t bone_of_part(std::span<const JointShare> within, const PartRules& rules) {
+    std::uint32_t whole = DistanceTable::none;
+    for (const JointShare& bone : within) {
+        if (bone.share <= rules.other_bone) continue;
+        if (bone.share < rules.whole_bone || whole != DistanceTable::none) return DistanceTable::none;
+        whole = bone.joint;
+    }
+    return whole;
 }
 
 }  // namespace sinew

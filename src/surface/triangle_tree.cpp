@@ -133,7 +133,8 @@ std::uint32_t TriangleTree::build(std::span<const Box> boxes, std::uint32_t firs
     return at;
 }
 
-SurfacePoint TriangleTree::nearest(const Point3& p, double reach) const {
+SurfacePoint TriangleTree::nearest(const Point3& p, double reach,
+                                   const std::function<bool(std::uint32_t)>& of) const {
     SurfacePoint best;
     double best2 = reach * reach;
     struct Waiting {
@@ -157,6 +158,7 @@ SurfacePoint TriangleTree::nearest(const Point3& p, double reach) const {
             continue;
         }
         for (std::uint32_t i = node.first; i < node.first + node.count; ++i) {
+            if (of && !of(order_[i])) continue;
             const Corners& c = corners_[i];
             const std::array<double, 3> share = nearest_in_triangle(c.a, c.b, c.c, p);
             const Point3 d = share[0] * c.a + share[1] * c.b + share[2] * c.c - p;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -28,7 +29,8 @@ public:
     TriangleTree(std::span<const Vec3> positions, std::span<const Triangle> triangles);
 
     /// The nearest point within `reach` (scene units, inclusive); of equally near ones that of the lowest triangle.
-    SurfacePoint nearest(const Point3& p, double reach) const;
+    /// `of`: which triangles count; all, where it is empty.
+    SurfacePoint nearest(const Point3& p, double reach, const std::function<bool(std::uint32_t)>& of = {}) const;
 
     /// Whether a triangle stands between a and b. Triangles with `vertex` as a corner do not count, and neither do
     /// crossings within `slack` (scene units) of a or b. The segment that meets an edge is stopped: a closed

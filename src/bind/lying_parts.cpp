@@ -1,0 +1,87 @@
+#include "bind/lying_parts.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "core/vectors.h"
+
+namespace sinew {
+namespace {
+
+constexpr std::uint32_t kNone = MeshSurface::none;
+
+using Shares = std::map<std::uint32_t, double>;  // by joint
+
+}  // namespace
+
+void carry_parts(const MeshView& mesh, const MeshSurface& surface, const TriangleTree& tree, double unit,
+                 const PartRules& rules, Context* context, PartFacts& parts, RowsAtWork rows) {
+    const auto part_of = [&](std::uint32_t vertex) { return surface.component[surface.node_of[vertex]]; };
+    std::vector<std::uint32_t> row_at(surface.nodes(), kNone);  // per node
+    std::vector<std::vector<std::uint32_t>> rows_of(surface.components);
+    for (std::uint32_t i = 0; i < rows.vertices.size(); ++i) {
+        row_at[surface.node_of[rows.vertices[i]]] = i;
+        if (parts.boneless[part_of(rows.vertices[i])]) rows_of[part_of(rows.vertices[i])].push_back(i);
+    }
+    // Larger parts first: what lies on them comes after.
+    std::vector<std::uint32_t> order(surface.components), rank(surface.components);
+    std::iota(order.begin(), order.end(), 0u);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return parts.area[a] > parts.area[b]; });
+    for (std::uint32_t k = 0; k < order.size(); ++k) rank[order[k]] = k;
+
+    // The place beneath each row of parts that lie on others.
+    std::vector<SurfacePoint> beneath(rows.vertices.size());
+    std::vector<std::uint8_t> lying(surface.components, 0);
+    parallel_for(context, surface.components, 1, [&](std::size_t part) {
+        if (rows_of[part].empty() || cancelled(context)) return;
+        const auto larger = [&](std::uint32_t triangle) {
+            const Triangle& t = mesh.triangles[triangle];
+            return rank[part_of(t[0])] < rank[part] && std::all_of(t.begin(), t.end(), [&](std::uint32_t v) {
+                       return row_at[surface.node_of[v]] != kNone;
+                   });
+        };
+        std::size_t near = 0;
+        const auto look = [&](std::uint32_t i, double reach) {
+            beneath[i] = tree.nearest(to_point(mesh.positions[rows.vertices[i]]), reach, larger);
+            return beneath[i].triangle != SurfacePoint::none;
+        };
+        for (const std::uint32_t i : rows_of[part]) near += look(i, rules.beneath * unit);
+        if (static_cast<double>(near) < rules.lying * static_cast<double>(rows_of[part].size())) return;
+        for (const std::uint32_t i : rows_of[part])
+            if (beneath[i].triangle == SurfacePoint::none) look(i, 2 * unit);
+        lying[part] = 1;
+    });
+
+    const auto add_row = [&](std::uint32_t i, double share, Shares& to) {
+        double sum = 0;
+        for (std::size_t k = 0; k < rows.kept[i]; ++k)
+            sum += static_cast<double>(rows.entries[i * rows.width + k].first);
+        for (std::size_t k = 0; k < rows.kept[i]; ++k) {
+            const auto& [strength, joint] = rows.entries[i * rows.width + k];
+            to[joint] += share * static_cast<double>(strength) / sum;
+        }
+    };
+    const auto add_beneath = [&](std::uint32_t i, Shares& to) {
+        const Triangle& t = mesh.triangles[beneath[i].triangle];
+        for (std::size_t k = 0; k < 3; ++k) add_row(row_at[surface.node_of[t[k]]], beneath[i].share[k], to);
+    };
+    for (const std::uint32_t part : order) {
+        if (!lying[part]) continue;
+        const auto& own = rows_of[part];
+        Shares all;
+        for (const std::uint32_t i : own) add_beneath(i, all);
+        const auto most = std::max_element(all.begin(), all.end(),
+                                           [](const auto& a, const auto& b) { return a.second < b.second; });
+        std::uint32_t& joint = parts.whose[part];
+        const double count = static_cast<double>(own.size());
+        const double needed =
+            joint == DistanceTable::none ? rules.half * count : all[joint] + rules.clearly * count;
+        if (most->second < needed) continue;
+        joint = most->first;
+        for (const std::uint32_t i : own) rows.entries[i * rows.width] = {1.0f, joint}, rows.kept[i] = 1;
+    }
+}
+
+}  // namespace sinew
