@@ -366,6 +366,7 @@ private:
             if (cancelled(task_.context)) return stopped();
             report_progress(task_.context, "heat", static_cast<double>(first) / static_cast<double>(hot.size()));
         }
+        field = {};
         if (inside_) settle_parts(set, {inside, width, strongest, kept});
         if (cancelled(task_.context)) return stopped();
         for (std::size_t i = 0; i < inside.size(); ++i) {
@@ -448,9 +449,9 @@ private:
 double bone_heat_memory(const MeshView& mesh, double threads) {
     const auto vertices = static_cast<double>(mesh.positions.size()),
                triangles = static_cast<double>(mesh.triangles.size());
-    // Factors; two batches of heat for each thread; sources, tree and surface.
+    // Factors; two batches of heat for each thread; sources, trees and surface.
     const double batches = 2 * 8 * Cholesky::kBatch * threads;
-    return estimate_cholesky_memory(vertices, 7) + vertices * (batches + 150) + triangles * 300;
+    return estimate_cholesky_memory(vertices, 7) + vertices * (batches + 150) + triangles * 400;
 }
 
 namespace {
