@@ -378,7 +378,8 @@ Result<LeafDistances> GeodesicSolver::nearest(const BoneSeeds& seeds, std::span<
     const std::size_t joint_count = joints.empty() ? 0 : joints.back() + std::size_t{1};
     const int width = std::clamp(nearest, 1, kMaxNearest);
     return with_row_width(width, [&]<int K>(std::integral_constant<int, K>) -> Result<LeafDistances> {
-        auto [rows, distances] = make_rows<K>(domain_.leaves.size(), static_cast<std::size_t>(width));
+        auto [made, distances] = make_rows<K>(domain_.leaves.size(), static_cast<std::size_t>(width));
+        auto& rows = made;  // clang 14 takes no structured binding into a lambda
         parallel_for(context, rows.size(), 16384, [&](std::size_t i) { std::fill_n(rows[i].label, K, kNoLabel); });
         if (Status done = sweep<K>(graph, rows, start, joint_count, context); !done) return done.error();
         return distances;

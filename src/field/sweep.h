@@ -26,7 +26,7 @@ struct SweepGraph {
         if (arcs.empty() || !has_arcs[leaf]) return {};
         const auto [first, last] = std::equal_range(arcs.begin(), arcs.end(), Arc{leaf, 0, 0},
                                                     [](const Arc& a, const Arc& b) { return a.from < b.from; });
-        return {first, last};
+        return {arcs.data() + (first - arcs.begin()), arcs.data() + (last - arcs.begin())};
     }
 };
 
