@@ -115,6 +115,22 @@ TEST(Renew, ManyJointsAtOnce) {
     expect_same(measure(*grid, c.skeleton, 8, &before).field, before.field, "none");
 }
 
+TEST(Renew, ThreadsChangeNoBit) {
+    const test::Character c = test::biped();
+    Result<VoxelGrid> grid = voxelize(c.mesh(), analyse_mesh(c.mesh()), {256, true, true});
+    ASSERT_TRUE(grid);
+    const Measured before = measure(*grid, c.skeleton, 8);
+    ASSERT_GE(before.domain.leaves.size(), 32768u) << "or one thread does it all";
+    Skeleton other = c.skeleton;
+    other.joints[2].position.y += 0.01f;
+    Context context;
+    context.threads = 1;
+    const Measured one = measure(*grid, other, 8, &before, &context);
+    context.threads = 3;
+    expect_same(measure(*grid, other, 8, &before, &context).field, one.field, "three threads");
+    expect_same(measure(*grid, other, 8).field, one.field, "afresh");
+}
+
 TEST(Renew, LeavesOfTwoDomainsMatchWhereNoBoneDivides) {
     const test::Character c = test::quadruped();
     Result<VoxelGrid> grid = voxelize(c.mesh(), analyse_mesh(c.mesh()), {64, true, true});
