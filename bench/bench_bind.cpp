@@ -6,6 +6,7 @@
 // SINEW_CORPUS names the folder with meshes/armadillo.obj (default ../shared/corpus); without it a generated shape
 // of about the same size is bound, and the output says so.
 #include <benchmark/benchmark.h>
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -13,7 +14,9 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <numbers>
 #include <unordered_map>
 
@@ -380,6 +383,53 @@ BENCHMARK(BM_grow)
     ->ArgsProduct({{1024}, {1}, {1}, {2}})
     ->Iterations(3)
     ->MeasureProcessCPUTime()
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
+
+// Of /proc/self/status, in kB; 0 where there is none.
+double kilobytes(const char* field) {
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);)
+        if (line.rfind(field, 0) == 0) return std::strtod(line.c_str() + std::strlen(field) + 1, nullptr);
+    return 0;
+}
+
+// Figures 7, 9 and 10 of seed 003: stages of a bind over sparse and uniform domains, with and without winding
+// numbers, and the most memory that it took beside what there was. `torn`: every twentieth triangle is left out, so
+// that there is something for winding numbers to settle.
+void BM_domain(benchmark::State& state) {
+    Input in = base();
+    if (state.range(3)) {
+        std::size_t kept = 0;
+        for (std::size_t t = 0; t < in.triangles.size(); ++t)
+            if (t % 20) in.triangles[kept++] = in.triangles[t];
+        in.triangles.resize(kept);
+    }
+    BindOptions options = bind_options();
+    options.voxels.resolution = static_cast<int>(state.range(0));
+    options.domain = state.range(1) ? DomainKind::uniform : DomainKind::sparse;
+    options.voxels.winding_numbers = state.range(2) != 0;
+    Context context;
+    context.threads = 2;
+    std::vector<StageTime> stages;
+    for ([[maybe_unused]] auto _ : state) {
+        malloc_trim(0);
+        std::ofstream("/proc/self/clear_refs") << "5";  // the peak begins anew
+        const double before = kilobytes("VmRSS:");
+        const Result<Binding> binding = bind(in.mesh(), in.skeleton, options, &context);
+        if (!binding) return state.SkipWithError(binding.error().message.c_str());
+        state.counters["peak_mb"] = (kilobytes("VmHWM:") - before) / 1024;
+        stages = binding->report().seconds;
+        state.counters["leaves"] = static_cast<double>(binding->report().leaves);
+        state.counters["ambiguous"] = static_cast<double>(binding->report().ambiguous_voxels);
+    }
+    for (const StageTime& t : stages) state.counters[t.stage + "_ms"] = 1000 * t.seconds;
+}
+BENCHMARK(BM_domain)
+    ->ArgNames({"resolution", "uniform", "winding", "torn"})
+    ->ArgsProduct({{64, 128, 256, 512}, {0, 1}, {1}, {0}})
+    ->ArgsProduct({{64, 128, 256, 512}, {0}, {0, 1}, {1}})
+    ->Iterations(2)
     ->UseRealTime()
     ->Unit(benchmark::kMillisecond);
 
