@@ -7,7 +7,7 @@ FUZZ_SECONDS ?= 60
 # With no preset chosen by the caller, ccache speeds up rebuilds where it happens to be installed.
 export CMAKE_CXX_COMPILER_LAUNCHER ?= $(shell command -v ccache)
 
-.PHONY: help setup setup-web demo web web-test test bench evaluate fuzz format check clean
+.PHONY: help setup setup-web setup-test demo web web-test test bench evaluate fuzz format check clean
 
 help:
 	@echo "make demo     set up, build, generate a character, bind it; prints where the results are"
@@ -32,18 +32,23 @@ ifneq ($(SINEW_SETUP),skip)
 	@scripts/setup web
 endif
 
+# Without emscripten and Chromium the stage web says what it skips.
+setup-test:
+ifneq ($(SINEW_SETUP),skip)
+	@scripts/setup web || { scripts/setup && echo "make: what needs emscripten or Chromium will be SKIPPED"; }
+endif
+
 web: setup-web
 	@scripts/web
 
-# What make test leaves out, because the core takes minutes to compile: the core in node against the command line, and
-# the page in Chromium.
+# What the stage web of make test does with one module, hardly optimised, for both as they are given away.
 web-test: web
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS) --target sinew_cli sinew_characters
 	cd web && npx --no-install vitest run
 	node web/e2e/studio.mjs
 
-test: setup
+test: setup-test
 	@scripts/test
 
 bench: setup

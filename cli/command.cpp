@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <csignal>
 #include <filesystem>
 
@@ -75,6 +77,13 @@ Status check_kept(std::span<const NamedFile> outputs, std::span<const NamedFile>
         for (const NamedFile& file : kept)
             if (same_file(output.path, file.path)) return same_error(output, file);
     return Done{};
+}
+
+std::string extension_of(const std::string& path) {
+    std::string out = fs::path(path).extension().string();
+    std::transform(out.begin(), out.end(), out.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return out;
 }
 
 int exit_code(ErrorCode code) {

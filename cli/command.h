@@ -20,6 +20,9 @@ int exit_code(ErrorCode code);
 /// Prints "sinew: error: …" to standard error and returns the exit code that belongs to it.
 int fail(const Error& error);
 
+/// ".png", in lower case.
+std::string extension_of(const std::string& path);
+
 /// A file of the command line, under the name by which messages know it.
 struct NamedFile {
     std::string role;  ///< "--report"; "the input"

@@ -4,7 +4,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cctype>
 #include <chrono>
 
@@ -22,13 +21,6 @@ struct Arguments : RunOptions {
     io::CutoutGltfOptions gltf;
     std::string max_influences = "4";
 };
-
-std::string extension_of(const std::string& path) {
-    std::string out = std::filesystem::path(path).extension().string();
-    std::transform(out.begin(), out.end(), out.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return out;
-}
 
 Status check_arguments(const Arguments& args) {
     if (Status ok = check(args.options); !ok) return ok;

@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "command.h"
+#include "sinew/cutout.h"
 #include "sinew/io.h"
 #include "studio_site.h"
 
@@ -43,6 +44,42 @@ Result<std::string> find_page(const std::string& said) {
         "the studio's page was not found beside the program (make web builds it; --page says where it is)"};
 }
 
+std::string encoded(const std::string& name) {
+    std::string out;
+    for (const unsigned char c : name)
+        out += std::isalnum(c) || c == '.' || c == '-' || c == '_' ? std::string(1, static_cast<char>(c))
+                                                                   : fmt::format("%{:02X}", c);
+    return out;
+}
+
+/// The files that the input refers to. It is read once here, so that a mistake is said in the shell.
+Result<std::vector<fs::path>> files_beside(const Arguments& args) {
+    const fs::path input(args.input);
+    const std::string kind = extension_of(args.input);
+    if (kind == ".png" && args.skeleton.empty()) {
+        // Bones are drawn in the page.
+        const Result<std::vector<std::byte>> bytes = io::read_file(input);
+        if (!bytes) return bytes.error();
+        if (const Result<RgbaImage> picture = decode_png(*bytes, args.input); !picture) return picture.error();
+        return std::vector<fs::path>();
+    }
+    if (kind == ".json" && !args.skeleton.empty())
+        return Error{ErrorCode::usage,
+                     args.input + " has bones of its own: --skeleton goes with a mesh or a picture"};
+    if (kind == ".png" || kind == ".json") {
+        const Result<CutoutFigure> figure =
+            kind == ".png" ? io::load_cutout(args.skeleton, input) : io::load_cutout(input, std::nullopt);
+        if (!figure) return figure.error();
+        std::vector<fs::path> pictures;
+        if (kind == ".json")
+            for (const CutoutLayer& layer : figure->layers) pictures.emplace_back(layer.path);
+        return pictures;
+    }
+    const Result<io::Scene> scene = io::load(args.input, {args.skeleton});
+    if (!scene) return scene.error();
+    return io::external_files(*scene);
+}
+
 /// The character and what belongs to it, under open/.
 Status add_input(Site& site, const Arguments& args, std::string& query) {
     const auto add = [&](const fs::path& path, const std::string& name) -> Status {
@@ -51,22 +88,17 @@ Status add_input(Site& site, const Arguments& args, std::string& query) {
         site.files["open/" + name] = std::move(*bytes);
         return Done{};
     };
-    const auto encoded = [](const std::string& name) {
-        std::string out;
-        for (const unsigned char c : name)
-            out += std::isalnum(c) || c == '.' || c == '-' || c == '_' ? std::string(1, static_cast<char>(c))
-                                                                       : fmt::format("%{:02X}", c);
-        return out;
-    };
     if (args.input.empty()) return Done{};
-    // Read once here, so that a mistake is said in the shell; and to know the files that it refers to.
-    Result<io::Scene> scene = io::load(args.input, {args.skeleton});
-    if (!scene) return scene.error();
+    const Result<std::vector<fs::path>> beside = files_beside(args);
+    if (!beside) return beside.error();
     const fs::path input(args.input), folder = input.has_parent_path() ? input.parent_path() : fs::path(".");
     if (Status ok = add(input, input.filename().string()); !ok) return ok;
     query = "?open=" + encoded(input.filename().string());
-    for (const fs::path& file : io::external_files(*scene)) {
-        const std::string name = file.lexically_proximate(folder).generic_string();
+    for (const fs::path& file : *beside) {
+        std::string name = file.lexically_proximate(folder).generic_string();
+        // Pictures may lie anywhere; a browser takes no path upwards, and the page finds them by name.
+        if (name.starts_with("..") || fs::path(name).is_absolute()) name = file.filename().string();
+        if (site.files.contains("open/" + name)) continue;  // named twice
         if (Status ok = add(file, name); !ok) return ok;
         query += "&with=" + encoded(name);
     }
@@ -203,9 +235,12 @@ void add_studio(CLI::App& app, int& exit) {
         "  sinew studio\n"
         "  sinew studio hero.glb\n"
         "  sinew studio scan.obj --skeleton scan.json\n"
+        "  sinew studio doll.png                        a flat figure, whose bones are drawn in the page\n"
         "  sinew studio --no-open --port 8000\n");
-    c->add_option("input", args->input, "GLB, glTF or VRM; OBJ with --skeleton; none: choose in the page");
-    c->add_option("--skeleton", args->skeleton, "Skeleton JSON or TGF, for a mesh that has no skeleton");
+    c->add_option("input", args->input,
+                  "GLB, glTF, VRM or PNG; OBJ with --skeleton; JSON of bones and layers; none: choose in the page");
+    c->add_option("--skeleton", args->skeleton,
+                  "Skeleton JSON or TGF, for a mesh that has none; bones JSON, for a PNG");
     c->add_option("--port", args->port, "Port on 127.0.0.1; 0 = one that is free")
         ->check(CLI::Range(0, 65535))
         ->capture_default_str();

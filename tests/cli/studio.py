@@ -1,4 +1,5 @@
 """sinew studio: what its server gives and refuses, by plain sockets."""
+import json
 import re
 import signal
 import socket
@@ -7,7 +8,9 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import figures
 import make
+import png
 import support
 
 
@@ -119,6 +122,31 @@ class Studio(unittest.TestCase):
         self.start(model)
         self.assertEqual(self.query, "?open=my%20hero.glb")
         self.assertEqual(self.status(f"/{self.secret}/open/my%20hero.glb"), (200, model.read_bytes()))
+
+    def test_gives_flat_figures_with_their_bones_and_pictures(self):
+        picture, bones, layered = self.at / "doll.png", self.at / "doll bones.json", self.at / "figure.json"
+        png.write_png(picture, figures.gingerbread())
+        (self.at / "parts").mkdir()
+        (self.at / "parts" / "body.png").write_bytes(picture.read_bytes())
+        bones.write_text(json.dumps({"bones": figures.BONES}))
+        layered.write_text(json.dumps({"bones": figures.BONES, "layers": [
+            {"image": "parts/body.png"}, {"name": "again", "image": "parts/body.png"}, {"image": str(picture)}]}))
+        for args, query in (((picture,), "?open=doll.png"), ((picture, "--skeleton", bones), "?open=doll.png&skeleton=doll%20bones.json"),
+                            ((layered,), "?open=figure.json&with=parts%2Fbody.png&with=doll.png")):
+            self.start(*args)
+            self.assertEqual(self.query, query)
+            for asked in re.findall(r"=([^&]+)", query):
+                self.assertEqual(self.status(f"/{self.secret}/open/{asked}")[0], 200, asked)
+            self.tearDown()
+            self.process = None
+        (self.at / "parts" / "body.png").unlink()
+        broken = self.at / "broken.png"
+        broken.write_bytes(picture.read_bytes()[:200])
+        for args, code, words in (((broken,), 3, "broken.png"), ((layered,), 3, "body.png"), ((bones,), 3, "layers"),
+                                  ((picture, "--skeleton", layered), 2, "layers"), ((layered, "--skeleton", bones), 2, "bones of its own")):
+            done = support.sinew("studio", "--no-open", "--page", self.page, *args)
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertIn(words, done.stderr)
 
     def test_says_what_is_wrong_before_it_serves(self):
         broken = self.at / "broken.glb"

@@ -1,9 +1,10 @@
 // The page as a person uses it, in Debian's Chromium: open, bind, tune, pose, paint, undo, export, and what goes wrong.
 // The exported file must be the command line's, byte for byte.
 //
-//   node web/e2e/studio.mjs [--pictures FOLDER] [--measure] [--only WORD] [--plain]
+//   node web/e2e/studio.mjs [--pictures FOLDER] [--measure] [--only WORD] [--plain] [--short]
 //
-// --plain: on a host that isolates nothing, so with one thread.
+// --short: what make test has time for. --plain: on a host that isolates nothing, so with one thread. SINEW_WEB=quick: the page that scripts/web quick makes, which has no
+// other module.
 //
 // SINEW is the program (build/release/sinew), SINEW_CHARACTERS the generator beside it, CHROMIUM the browser. Ends with "N passed, N failed".
 import {execFileSync, spawn} from 'node:child_process';
@@ -19,7 +20,8 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const sinew = process.env.SINEW ?? join(root, 'build/release/sinew');
 const characters = process.env.SINEW_CHARACTERS ?? join(root, 'build/release/tests/characters/sinew_characters');
 const browserPath = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const samples = join(root, 'build/studio/samples');
+const site = join(root, process.env.SINEW_WEB === 'quick' ? 'build/web-quick/studio' : 'build/studio');
+const samples = join(site, 'samples');
 const option = (name) => process.argv.includes(name) && process.argv[process.argv.indexOf(name) + 1];
 const pictures = option('--pictures');
 if (pictures) mkdirSync(pictures, {recursive: true});
@@ -33,7 +35,7 @@ for (const needed of [sinew, characters, browserPath, samples])
 
 // `sinew studio` itself serves the page.
 const serve = (...args) => new Promise((resolve, reject) => {
-  const process = spawn(sinew, ['studio', '--no-open', '--page', join(root, 'build/studio'), ...args]);
+  const process = spawn(sinew, ['studio', '--no-open', '--page', site, ...args]);
   let said = '';
   process.stdout.on('data', (text) => {
     said += text;
@@ -49,7 +51,7 @@ function plainHost() {
   const types = {html: 'text/html', js: 'text/javascript', css: 'text/css', wasm: 'application/wasm', svg: 'image/svg+xml'};
   return createServer((request, answer) => {
     const {pathname} = new URL(request.url, 'http://x');
-    const path = join(root, 'build/studio', pathname === '/' ? 'index.html' : pathname);
+    const path = join(site, pathname === '/' ? 'index.html' : pathname);
     answer.setHeader('Content-Type', types[path.split('.').pop()] ?? 'application/octet-stream');
     if (!existsSync(path)) answer.writeHead(404);
     answer.end(existsSync(path) ? readFileSync(path) : '');
@@ -58,6 +60,7 @@ function plainHost() {
 
 const server = await serve();
 const plain = process.argv.includes('--plain');
+const short = process.argv.includes('--short');
 if (plain) {
   const host = plainHost();
   await new Promise((resolve) => host.listen(0, '127.0.0.1', resolve));
@@ -273,10 +276,10 @@ const tests = {
       holds((await exported()).equals(await byCommand(name)), 'the files differ');
     },
   ])),
-  async 'with threads every method writes what the command line writes'() {
+  async 'every method writes what the command line writes, with threads too'() {
     await open('robot');
     const {threads} = await page.evaluate(() => window.studio.core.size());
-    is(threads, Math.min(availableParallelism(), 8), 'threads');
+    is(threads, process.env.SINEW_WEB === 'quick' ? 1 : Math.min(availableParallelism(), 8), 'threads');
     const methods = await page.getByLabel('Method').locator('option').allTextContents();
     holds(methods.length > 7, `methods: ${methods}`);
     for (const method of methods.filter((m) => m !== 'pixel-geodesic')) {
@@ -459,6 +462,27 @@ const tests = {
     await settled();
     await page.mouse.click(right.x + to.x, right.y + to.y);
     holds((await state()).joint >= 0, 'the click selected nothing');
+    // So does one in the left view; the vertex has both numbers, and what the file says is not painted.
+    await page.keyboard.press('Escape');
+    await page.mouse.click(left.x + to.x, left.y + to.y);
+    holds((await state()).joint >= 0, 'the click in the left view selected nothing');
+    await page.keyboard.press('s');
+    const chest = await page.evaluate(() => window.studio.pixelOf([0, 1.2, 0.1]));
+    await page.mouse.click(left.x + chest.x, left.y + chest.y);
+    holds((await page.locator('#probe').textContent()).includes('In the file'), 'the vertex lacks the weights of the file');
+    await page.keyboard.press('p');
+    const {edits} = (await state()).doc;
+    for (const [side, strokes] of [[left, 0], [right, 1]]) {
+      await page.mouse.click(side.x + chest.x, side.y + chest.y);
+      await settled();
+      is((await state()).doc.edits.length, edits.length + strokes, 'strokes');
+      is(await page.locator('#error').isVisible(), !strokes, 'whether it is said that this side is not painted');
+      if (!strokes) await picture('beside-refused');
+    }
+    await page.keyboard.press('Control+z');
+    await page.keyboard.press('s');
+    await page.keyboard.press('v');
+    await settled();
     // The handle turns in either view.
     await select('upper_arm_L');
     await page.keyboard.press('r');
@@ -566,6 +590,19 @@ const tests = {
     await until(() => document.getElementById('file-name').value === 'person.obj' && !window.studio.state().working);
     holds(await page.getByText('the first joint, at the hips').isVisible(), 'the page does not say how to begin');
     await picture('draw-empty');
+    // By keyboard: a root in the middle of all, one below it, its place typed, then to the middle of what is solid there; and by the cross.
+    await page.click('#add-below');
+    await page.click('#add-below');
+    await page.getByLabel('Place').fill('0.02 1.3 0.3');
+    await page.getByLabel('Place').press('Enter');
+    await page.getByRole('button', {name: 'To the middle'}).click();
+    const typed = await page.evaluate(() => window.studio.joints());
+    is(typed.length, 2, 'joints by keyboard');
+    holds(typed[1].parent === 0 && Math.abs(typed[1].position[1] - 1.3) < 0.1 && Math.abs(typed[1].position[2]) < 0.1, `not in the middle: ${typed[1].position}`);
+    await page.getByRole('application').focus();
+    for (const key of ['ArrowUp', 'ArrowUp', 'Enter']) await page.keyboard.press(key);
+    is((await page.evaluate(() => window.studio.joints())).length, 3, 'joints by the cross');
+    while ((await state()).doc.bones?.length) await page.keyboard.press('Control+z');
     const click = async (point) => {
       const box = await page.locator('#view canvas').boundingBox();
       const {x, y} = await page.evaluate((p) => window.studio.pixelOf(p), point);
@@ -788,6 +825,34 @@ const tests = {
       second.close();
     }
   },
+  async 'sinew studio opens flat figures, too'() {
+    const png = await page.evaluate(async () => {
+      const canvas = new OffscreenCanvas(120, 240);
+      const to = canvas.getContext('2d');
+      [to.strokeStyle, to.lineWidth, to.lineCap] = ['#355f8c', 60, 'round'];
+      to.moveTo(60, 50);
+      to.lineTo(60, 190);
+      to.stroke();
+      return [...new Uint8Array(await (await canvas.convertToBlob()).arrayBuffer())];
+    });
+    const bones = [{name: 'low', head: [60, 190], tail: [60, 120]}, {name: 'high', parent: 'low', head: [60, 120], tail: [60, 50]}];
+    const [picture, skeleton, figure] = ['leaf.png', 'leaf.bones.json', 'layered.json'].map((n) => join(at, n));
+    mkdirSync(join(at, 'parts'), {recursive: true});
+    for (const to of [picture, join(at, 'parts', 'one.png')]) writeFileSync(to, Buffer.from(png));
+    writeFileSync(skeleton, JSON.stringify({bones}));
+    writeFileSync(figure, JSON.stringify({bones, layers: [{image: 'parts/one.png'}, {name: 'two', image: 'leaf.png', offset: [10, 0]}]}));
+    for (const [args, name, joints] of [[[picture], 'leaf.png', 0], [[picture, '--skeleton', skeleton], 'leaf.png + leaf.bones.json', 2], [[figure], 'layered.json', 2]]) {
+      const second = await serve(...args);
+      try {
+        await fresh(second.url);
+        await until((n) => document.getElementById('file-name').value === n && !window.studio.state().working, name);
+        is((await page.evaluate(() => window.studio.joints())).length, joints, `joints of ${name}`);
+        is(await page.locator('#error').isVisible(), false, `an error for ${name}`);
+      } finally {
+        second.close();
+      }
+    }
+  },
   async 'a narrow window shows everything'() {
     await page.setViewportSize({width: 820, height: 1180});
     await picture('tablet-empty');
@@ -905,7 +970,33 @@ const tests = {
     await press('ArrowDown');
     await settled();
     holds(Object.keys((await state()).doc.pose).length > 0, 'nothing was posed');
+    // A joint is turned by numbers.
+    await reach('joint-list');
+    await press('ArrowDown');
+    await reach('Turn x');
+    await press('ArrowUp', 'ArrowUp', 'ArrowUp');
+    await settled();
+    const {joint, doc} = await state();
+    is(doc.pose[joint].map((q) => q.toFixed(4)).join(), [Math.sin(Math.PI / 24), 0, 0, Math.cos(Math.PI / 24)].map((q) => q.toFixed(4)).join(), 'a turn of 15 degrees');
+    is(await focused(), 'Turn x', 'the focus on the number');
+    await page.keyboard.type('-40');
+    await reach('Turn z');
+    await press('Control+a');
+    await page.keyboard.type('30');
+    await press('Enter');
+    is(await page.getByLabel('Turn z').inputValue(), '30', 'degrees');
+    await picture('keyboard-turn');
     await reach('export');
+    // In the view: a cross, which asks a vertex and paints.
+    await page.getByRole('application').focus();
+    await press('Shift+ArrowLeft', '+', '-', 'Shift+ArrowRight', 's', 'ArrowUp', 'ArrowUp', 'ArrowLeft', 'Enter');
+    holds(/Vertex \d/.test(await page.locator('#probe').textContent()), 'Enter asks no vertex');
+    const painted = (await state()).sum;
+    await press('p', 'ArrowRight', 'ArrowRight', 'Enter', 'ArrowRight', 'Enter');
+    await settled();
+    is((await state()).doc.edits.length, 2, 'dabs');
+    holds((await state()).sum !== painted, 'nothing was painted');
+    await picture('keyboard-paint');
     // Whatever can be reached has a name.
     const nameless = await page.evaluate(() => [...document.querySelectorAll('button, input, select, textarea, [role]')]
       .filter((e) => e.checkVisibility() && !(e.ariaLabel || e.textContent.trim() || e.labels?.length || e.title)).map((e) => e.outerHTML));
@@ -989,14 +1080,17 @@ async function measure() {
   await memory('the same at 256');
 }
 
+// Each character, and each thing that a person does, once.
+const SHORT = new RegExp('^(biped|caped|quadruped|robot): |slider|a pose moves|handle turns|stroke paints|opens again|broken file|skeleton is drawn|' +
+  'picture is cut out|keyboard alone');
 let [passed, failed] = [0, 0];
 const only = option('--only');
 if (process.argv.includes('--measure')) {
   await measure();
 } else {
   for (const [name, test] of Object.entries(tests)) {
-    if (only && !name.includes(only)) continue;
-    if (plain && /an empty page|with threads|stays$/.test(name) && !name.includes('character')) continue;
+    if ((only && !name.includes(only)) || (short && !SHORT.test(name))) continue;
+    if (plain && /an empty page|with threads too|stays$/.test(name) && !name.includes('character')) continue;
     const start = Date.now();
     try {
       await fresh();

@@ -1,5 +1,6 @@
 // Changes by hand: the brush and where it may reach, strokes, and the list of what was changed.
 import {button, byId, choice, el, refill, slider} from './dom';
+import {hideError, showError} from './messages';
 import {shapeOfFalloff} from './options';
 import {history, on, session, view, type BrushOp} from './session';
 import type {Edit, Selection, Where} from './store';
@@ -120,6 +121,11 @@ let stroke: (Where & {sphere: NonNullable<Where['sphere']>})[] | null = null;
 export function beginStroke(x: number, y: number): boolean {
   const {tool, bound, stale, brush, joint} = session;
   if (tool !== 'paint' || !bound || stale || (needsJoint(brush.op) && joint < 0) || !view.surfaceAt(x, y)) return false;
+  if (view.isBeside(x)) {
+    if (view.jointAt(x, y) < 0) showError(new Error('this side shows the file’s own weights, which stay as they are: paint on the other side'));
+    return false;
+  }
+  hideError();
   history.settle();
   stroke = [];
   continueStroke(x, y);

@@ -75,6 +75,18 @@ export function entry(name: string, help: string, value: string, change: (value:
   return el('div', {class: 'field'}, el('label', {htmlFor: id, title: help}, name), input);
 }
 
+/** A number to type, or to step with arrows: each is told at once, the end of it by `settle`. */
+export function figure(name: string, help: string, value: number, step: number, change: (value: number) => void, settle: () => void): HTMLElement {
+  const id = `field-${++fields}`;
+  const text = String(value);
+  const input = el('input', {id, type: 'number', step: String(step), value: text, defaultValue: text, title: help});
+  input.addEventListener('input', () => {
+    if (input.value !== '' && Number.isFinite(input.valueAsNumber)) change(input.valueAsNumber);
+  });
+  input.addEventListener('change', settle);
+  return el('div', {class: 'field'}, el('label', {htmlFor: id, title: help}, name), input);
+}
+
 export function check(name: string, help: string, value: boolean, change: (value: boolean) => void): HTMLElement {
   const input = el('input', {type: 'checkbox', checked: value});
   input.addEventListener('change', () => change(input.checked));

@@ -64,6 +64,32 @@ export function addAt(x: number, y: number): void {
   selectJoint(next.findIndex((b) => !before.some((o) => o.name === b.name)));
 }
 
+/** Another joint without a click: as far beyond the selected one as that is from its parent; a root in the middle of all. Its place is
+ * typed then, or found in the middle of the volume. */
+function addBelow() {
+  const before = bones();
+  const {joint, info} = session;
+  const [low, high] = info!.box;
+  const on = before[joint] ?? null;
+  const up = on && on.parent >= 0 ? before[on.parent].head : null;
+  const tall = high[1] - low[1];
+  const head = (on ? on.head.map((x, k) => x + (up ? x - up[k] : k === 1 ? tall / 8 : 0)) : low.map((x, k) => (x + high[k]) / 2)) as unknown as Point;
+  const next = added(before, on ? joint : -1, head);
+  change(next);
+  selectJoint(next.findIndex((b) => !before.some((o) => o.name === b.name)));
+}
+
+/** The selected joint goes along the line of sight into the middle of what is solid there. */
+function centre() {
+  const now = bones(), {joint} = session;
+  const {x, y} = view.pixelOf(now[joint].head);
+  const {left, top} = view.renderer.domElement.getBoundingClientRect();
+  const {crossings, place} = view.crossingsAt(left + x, top + y);
+  const middle = firstMiddle(crossings);
+  if (middle === null) showError(new Error(`${now[joint].name} does not stand before or behind the character: type its place, or drag it there`));
+  else change(moved(now, joint, place(middle)));
+}
+
 export function removeSelected(): void {
   const {joint, tool} = session;
   if (tool !== 'draw' || joint < 0) return;
@@ -131,6 +157,9 @@ function draw() {
     el('p', {class: 'dim'}, `Click on the character to place ${next}. Drag joints to move them.`),
     ...(on ? fields(now, joint) : []),
     ...(session.flat ? [] : [check('In the middle of the volume', 'Off: dragging keeps the depth', centred, (yes) => (centred = yes))]),
+    el('div', {class: 'row'},
+       button(on ? 'Joint below' : 'Root', 'One more joint without a click; then type its place', addBelow, {id: 'add-below'}),
+       ...(session.flat ? [] : [button('To the middle', 'Moves it along the line of sight to the middle of the volume', centre, {disabled: !on})])),
     el('div', {class: 'row'},
        button('Delete', 'Takes the joint away; its children stay (Del)', removeSelected, {disabled: !on}),
        button('New root', 'The next click begins another chain (Esc)', () => selectJoint(-1), {disabled: !on})),

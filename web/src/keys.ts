@@ -61,6 +61,10 @@ window.addEventListener('keydown', (event) => {
 byId('keys').querySelector('dl')!.append(...[
   ...KEYS.map(([key, what]) => [key === ' ' ? 'Space' : key.length === 1 ? key.toUpperCase() : key, what]),
   [`1 … ${MODES.length}`, 'What the surface shows'],
+  ['Arrows', 'In the view (Tab leads there): move a cross'],
+  ['Enter', 'There what a click does: select, place a joint; or one dab of the brush'],
+  ['Shift arrows', 'In the view: turn it'],
+  ['+ −', 'In the view: nearer, farther'],
   ['Ctrl Z', 'Undo'],
   ['Ctrl Shift Z', 'Redo'],
   ['Ctrl O', 'Open'],

@@ -8,6 +8,7 @@ import './posing';
 import './brush';
 import './exporting';
 import './pointer';
+import './cross';
 import './keys';
 import {openAsked} from './opening';
 import type {Core} from './core';

@@ -15,10 +15,11 @@ const SAMPLES: [string, string][] = [
   ['robot', 'A robot'],
 ];
 
-async function openFiles(files: Iterable<File>) {
+const chosenPath = (f: File) => (f.webkitRelativePath || f.name).split('/').slice(f.webkitRelativePath ? 1 : 0).join('/');
+
+async function openFiles(files: Iterable<File>, pathOf: (f: File) => string = chosenPath) {
   const all = [...files];
   const bytes = async (f: File) => new Uint8Array(await f.arrayBuffer());
-  const pathOf = (f: File) => (f.webkitRelativePath || f.name).split('/').slice(f.webkitRelativePath ? 1 : 0).join('/');
   let model = all.find((f) => MODELS.test(f.name));
   try {
     // Without a model a JSON with layers is one.
@@ -86,6 +87,12 @@ export async function openAsked(): Promise<void> {
   const bytes = (path: string) => fetched(`./open/${path.split('/').map(encodeURIComponent).join('/')}`, path);
   const beside = await Promise.all(query.getAll('with').map(async (path) => ({path, bytes: await bytes(path)})));
   const skeleton = query.get('skeleton');
+  if (/\.(png|json)$/i.test(asked)) {
+    // Flat figures are unpacked as those that are dropped.
+    const all = [{path: asked, bytes: await bytes(asked)}, ...beside, ...(skeleton ? [{path: skeleton, bytes: await bytes(skeleton)}] : [])];
+    const paths = new Map(all.map(({path, bytes}) => [new File([bytes as BlobPart], path.slice(path.lastIndexOf('/') + 1)), path]));
+    return openFiles(paths.keys(), (f) => paths.get(f)!);
+  }
   await open(character(asked, await bytes(asked), beside, skeleton ? {name: skeleton, bytes: await bytes(skeleton)} : undefined));
 }
 

@@ -1,9 +1,10 @@
-// The pointer over the view: selects joints, asks vertices, paints, draws.
+// The pointer over the views: selects joints, asks vertices, paints, draws. The keyboard has one of its own (cross.ts).
 import {beginStroke, continueStroke, endStroke} from './brush';
+import {byId} from './dom';
 import {addAt, beginDrag, drag, endDrag} from './drawing';
 import {probe, selectJoint, session, undo, view} from './session';
 
-const canvas = view.renderer.domElement;
+const views = byId('view');
 const FINGER = 24;  // pixels that a finger may miss a joint by
 const PINCH = 250;  // milliseconds within which a second finger makes a stroke a pinch
 const CLICK = {mouse: 5, touch: 12};  // pixels: what moves less is no drag
@@ -15,9 +16,9 @@ const isClick = (event: PointerEvent) =>
 /** The finger whose stroke or drag it is; others turn and zoom the view. */
 let finger = -1, since = 0;
 
-// Before the view's own controls hear of it: a second finger ends the stroke, and both turn and zoom the view. One that has just
+// Before the views' own controls hear of it: a second finger ends the stroke, and both turn and zoom the view. One that has just
 // begun was no stroke, but the first finger of two.
-canvas.addEventListener('pointerdown', (event) => {
+views.addEventListener('pointerdown', (event) => {
   if (event.isPrimary || finger < 0) return;
   if (endStroke()) {
     if (event.timeStamp - since < PINCH) undo();
@@ -25,9 +26,9 @@ canvas.addEventListener('pointerdown', (event) => {
     endDrag();
   }
   finger = -1;
-  view.orbit.enabled = true;
+  view.setOrbit(true);
 }, {capture: true});
-canvas.addEventListener('pointerdown', (event) => {
+views.addEventListener('pointerdown', (event) => {
   // Two fingers are no click.
   down = event.isPrimary ? {x: event.clientX, y: event.clientY} : null;
   if (!event.isPrimary) return;
@@ -36,11 +37,11 @@ canvas.addEventListener('pointerdown', (event) => {
   if (!beginStroke(x, y) && !beginDrag(x, y, event.pointerType === 'touch' ? FINGER : undefined)) return;
   finger = event.pointerId;
   since = event.timeStamp;
-  view.orbit.enabled = false;
-  canvas.setPointerCapture(event.pointerId);
+  view.setOrbit(false);
+  (event.target as Element).setPointerCapture(event.pointerId);
 });
-canvas.addEventListener('pointermove', (event) => {
-  if (session.tool === 'paint' && event.isPrimary) view.setBrush(event.clientX, event.clientY, session.brush.radius);
+views.addEventListener('pointermove', (event) => {
+  if (session.tool === 'paint' && event.isPrimary) view.setBrush(event.clientX, event.clientY, view.isBeside(event.clientX) ? null : session.brush.radius);
   if (finger >= 0 && event.pointerId !== finger) return;
   continueStroke(event.clientX, event.clientY);
   // A click that trembles moves nothing.
@@ -52,15 +53,19 @@ function end(event: PointerEvent) {
   finger = -1;
   if (event.pointerType === 'touch') view.setBrush(0, 0, null);
   if (endStroke() || endDrag()) {
-    view.orbit.enabled = true;
+    view.setOrbit(true);
     return;
   }
-  if (!click || !session.info || view.turning || view.overGizmo) return;
-  const joint = view.jointAt(event.clientX, event.clientY, event.pointerType === 'touch' ? FINGER : undefined);
-  if (joint >= 0) selectJoint(joint);
-  else if (session.tool === 'draw') addAt(event.clientX, event.clientY);
-  else probe(view.surfaceAt(event.clientX, event.clientY)?.vertex ?? null);
+  if (click && !view.turning && !view.overGizmo) pick(event.clientX, event.clientY, event.pointerType === 'touch' ? FINGER : undefined);
 }
-canvas.addEventListener('pointerup', end);
-canvas.addEventListener('pointercancel', end);
-canvas.addEventListener('pointerleave', () => view.setBrush(0, 0, null));
+/** What a click does: the joint that is there, else another one (while drawing), else the vertex. */
+export function pick(x: number, y: number, within?: number): void {
+  if (!session.info) return;
+  const joint = view.jointAt(x, y, within);
+  if (joint >= 0) selectJoint(joint);
+  else if (session.tool === 'draw') addAt(x, y);
+  else probe(view.surfaceAt(x, y)?.vertex ?? null);
+}
+views.addEventListener('pointerup', end);
+views.addEventListener('pointercancel', end);
+views.addEventListener('pointerleave', () => view.setBrush(0, 0, null));

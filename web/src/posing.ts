@@ -1,10 +1,37 @@
 // Poses: those made for the skeleton, the file's animations, and how joints are blended.
-import {button, byId, choice, el, refill, slider} from './dom';
+import {degreesOf, turnOf, type Degrees} from './angles';
+import {button, byId, choice, el, figure, refill, slider} from './dom';
 import {ask, history, on, session, setClip, view} from './session';
 import type {Quaternion} from './view';
 
 let playing = false;
 let chosen = {name: '', pose: history.doc.pose};  // the pose that was taken from the list
+
+/** What was typed: a turn has several names in degrees, and keeps the one that it was given. */
+let typed: {turn: readonly number[] | undefined; degrees: Degrees} = {turn: undefined, degrees: [0, 0, 0]};
+let typing = false;
+
+/** The turn of the selected joint, in degrees; of a flat figure about the line of sight alone. */
+function turns(): HTMLElement[] {
+  const {joint, info, flat, clip} = session;
+  if (joint < 0 || clip >= 0 || !info) return [];
+  const turn = history.doc.pose[joint];
+  const degrees: Degrees = turn && turn === typed.turn ? typed.degrees : degreesOf(turn ?? [0, 0, 0, 1]);
+  const {name} = info.joints[joint];
+  return [
+    el('p', {class: 'dim'}, `${name}, in degrees about its own axes`),
+    el('div', {class: 'turns'}, ...(['x', 'y', 'z'] as const).flatMap((axis, k) => (flat && k < 2 ? [] : [figure(`Turn ${axis}`, 'Arrows step by 5 degrees', Number(degrees[k].toFixed(2)), 5, (d) => {
+      degrees[k] = d;
+      typed = {turn: turnOf(degrees), degrees: [...degrees]};
+      typing = true;
+      history.change({pose: {...history.doc.pose, [joint]: typed.turn as Quaternion}}, `turn ${joint}`);
+      typing = false;
+    }, () => {
+      history.settle();
+      draw();
+    })]))),
+  ];
+}
 
 /** A pose of ten numbers a joint as what is turned. */
 function turnsOf(pose: readonly number[], joints: number): Record<number, Quaternion> {
@@ -17,12 +44,11 @@ function turnsOf(pose: readonly number[], joints: number): Record<number, Quater
 }
 
 function draw() {
-  shown = history.doc.pose;
   const {info, opened, clip} = session;
   if (!info || !opened) return;
   const named = opened.poses.map((p): [string, string] => [p.name, p.name]);
   const parts: HTMLElement[] = [el('h2', {}, 'Pose')];
-  if (session.flat) parts.push(el('p', {class: 'dim'}, 'Take the tool Pose (R), and turn the selected joint by its handle.'));
+  if (session.flat) parts.push(el('p', {class: 'dim'}, 'Take the tool Pose (R), and turn the selected joint by its handle, or type how far.'));
   else parts.push(choice('Pose', 'Poses made for this skeleton', [['', 'by hand'], ...named], chosen.pose === history.doc.pose ? chosen.name : '', (name) => {
     const found = opened.poses.find((p) => p.name === name);
     if (!found) return;
@@ -42,6 +68,7 @@ function draw() {
     }
   }
   parts.push(
+    ...turns(),
     choice('Skinning', 'How joints are blended', [['lbs', 'linear blend'], ['dqs', 'dual quaternion']], session.dual ? 'dqs' : 'lbs', (v) => {
       session.dual = v === 'dqs';
       ask('pose');
@@ -78,11 +105,8 @@ on(['character', 'clip'], () => {
   draw();
 });
 on(['bound', 'options'], draw);
+on(['selection'], draw);
 // What was taken from the list may be turned on by hand, or undone.
-let shown = history.doc.pose;
-on(['selection'], () => {
-  if (shown !== history.doc.pose) draw();
-});
 history.listen((doc, before) => {
-  if (doc.pose !== before.pose && !view.turning) draw();
+  if (doc.pose !== before.pose && !view.turning && !typing) draw();
 });

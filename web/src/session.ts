@@ -137,9 +137,15 @@ async function alone(task: () => Promise<void>) {
 /** Gives the core the skeleton that was drawn. */
 async function catchUp() {
   if (!behind || !given) return;
-  const file = withSkeleton(given, history.doc);
+  const {doc} = history;
+  const file = withSkeleton(given, doc);
   busy(file.picture ? 'Cutting out…' : 'Reading the skeleton…');
   const opened = await client.open(file);
+  if (history.doc.bones !== doc.bones || history.doc.smoothness !== doc.smoothness) {
+    // Something else was drawn meanwhile; while drawing the core need not know.
+    if (session.tool !== 'draw' || !history.doc.bones) await catchUp();
+    return;
+  }
   behind = false;
   session.file = file;
   session.bare = opened.bare;
@@ -289,7 +295,7 @@ export function setTool(next: Tool): void {
   placeHandle();
   if (next === 'paint' && session.joint >= 0) session.mode = 'weight';
   if (next !== 'paint') view.setBrush(0, 0, null);
-  view.orbit.enabled = true;
+  view.setOrbit(true);
   if (next === 'draw') {
     setClip(-1);
     view.bindPose();

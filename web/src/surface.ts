@@ -1,5 +1,6 @@
 // What the surface shows, what its colours mean, and the numbers of the vertex that was clicked.
 import {COVERAGE, blendColours, scaleColour, valueColours, weightColours} from './colours';
+import type {Rows} from './core';
 import {byId, el, slider} from './dom';
 import {MARKS, marksOf} from './marks';
 import {canCompare, history, on, session, view, type Mode} from './session';
@@ -114,15 +115,16 @@ function drawProbe() {
   const box = byId('probe');
   box.hidden = probed === null || !rows;
   if (probed === null || !rows || !info) return;
-  const {width, joints, shares} = rows;
-  const lines: HTMLElement[] = [el('small', {}, `Vertex ${probed.toLocaleString('en')}`)];
-  for (let k = 0; k < width; ++k) {
-    const at = probed * width + k;
-    if (shares[at] === 0) continue;
-    lines.push(el('div', {class: 'key'}, swatch(colourOf(joints[at])), info.joints[joints[at]].name,
-                  el('b', {}, shares[at].toFixed(3))));
-  }
-  if (lines.length === 1) lines.push(el('div', {}, 'has no weights'));
+  const rowOf = ({width, joints, shares}: Rows): HTMLElement[] => {
+    const out: HTMLElement[] = [];
+    for (let at = probed * width; at < (probed + 1) * width; ++at)
+      if (shares[at] > 0)
+        out.push(el('div', {class: 'key'}, swatch(colourOf(joints[at])), info.joints[joints[at]].name, el('b', {}, shares[at].toFixed(3))));
+    return out.length ? out : [el('div', {}, 'has no weights')];
+  };
+  const lines = [el('small', {}, `Vertex ${probed.toLocaleString('en')}`), ...rowOf(rows)];
+  const own = session.beside && canCompare() ? session.opened!.ownRows : null;
+  if (own) lines.push(el('small', {}, 'In the file'), ...rowOf(own));
   if (bound) lines.push(el('small', {}, COVERAGE[bound.coverage[probed]].meaning));
   box.replaceChildren(...lines);
 }
@@ -135,4 +137,4 @@ on(['character', 'bound', 'weights', 'mode', 'tool', 'selection'], draw);
 history.listen((doc, before) => {
   if (session.mode === 'marks' && doc.edits !== before.edits) draw();
 });
-on(['character', 'bound', 'weights', 'probe'], drawProbe);
+on(['character', 'bound', 'weights', 'mode', 'probe'], drawProbe);

@@ -334,6 +334,11 @@ export class View {
     this.orbit.mouseButtons.LEFT = on ? THREE.MOUSE.PAN : THREE.MOUSE.ROTATE;
     this.orbit.touches.ONE = on ? THREE.TOUCH.PAN : THREE.TOUCH.ROTATE;
   }
+  /** Whether the pointer turns and zooms the views. */
+  setOrbit(on: boolean): void {
+    this.orbit.enabled = on;
+    if (this.beside) this.beside.orbit.enabled = on;
+  }
   get turning(): boolean {
     return this.gizmos.some((g) => g.dragging);
   }
@@ -363,10 +368,20 @@ export class View {
     this.draw();
   }
 
+  /** Whether a place of the page is in the second view. */
+  isBeside(x: number): boolean {
+    return !!this.beside && x < this.renderer.domElement.getBoundingClientRect().left;
+  }
+  /** The view under a place of the page, and the surface that it shows. Both have one camera. */
+  private under(x: number): {rect: DOMRect; mesh: THREE.Mesh | null} {
+    const [renderer, mesh] = this.beside && this.isBeside(x) ? [this.beside.renderer, this.beside.mesh] : [this.renderer, this.mesh];
+    return {rect: renderer.domElement.getBoundingClientRect(), mesh};
+  }
+
   /** The joint whose dot is nearest to the pointer, within some pixels; -1: none. */
   jointAt(x: number, y: number, within = 12): number {
     if (!this.dots?.visible) return -1;
-    const rect = this.renderer.domElement.getBoundingClientRect();
+    const {rect} = this.under(x);
     const places = this.dots.geometry.getAttribute('position');
     let [best, nearest] = [-1, within];
     const at = new THREE.Vector3();
@@ -380,7 +395,7 @@ export class View {
   }
 
   private rayAt(x: number, y: number): THREE.Raycaster {
-    const rect = this.renderer.domElement.getBoundingClientRect();
+    const {rect} = this.under(x);
     const ray = new THREE.Raycaster();
     ray.setFromCamera(
       new THREE.Vector2(((x - rect.left) / rect.width) * 2 - 1, 1 - ((y - rect.top) / rect.height) * 2), this.camera);
@@ -411,12 +426,13 @@ export class View {
   }
 
   surfaceAt(x: number, y: number): Hit | null {
-    if (!this.mesh) return null;
+    const {mesh} = this.under(x);
+    if (!mesh) return null;
     const ray = this.rayAt(x, y);
-    const hit = ray.intersectObject(this.mesh, false)[0];
+    const hit = ray.intersectObject(mesh, false)[0];
     if (!hit?.face) return null;
     const corners = [hit.face.a, hit.face.b, hit.face.c];
-    const positions = this.geometry.getAttribute('position') as THREE.BufferAttribute;
+    const positions = mesh.geometry.getAttribute('position') as THREE.BufferAttribute;
     const [a, b, c] = corners.map((v) => new THREE.Vector3().fromBufferAttribute(positions, v));
     const share = THREE.Triangle.getBarycoord(hit.point, a, b, c, new THREE.Vector3()) ?? new THREE.Vector3(1, 0, 0);
     const shares = share.toArray();
@@ -436,6 +452,20 @@ export class View {
         this.brush.visible = true;
       }
     }
+    this.draw();
+  }
+
+  /** The camera goes round what it looks at, in radians, or nearer: a factor of its distance. For keys. */
+  turnCamera(aside: number, up: number, nearer = 1): void {
+    const {target} = this.orbit;
+    const at = new THREE.Spherical().setFromVector3(this.camera.position.clone().sub(target));
+    if (this.orbit.enableRotate) {
+      at.theta += aside;
+      at.phi = Math.min(Math.max(at.phi + up, 0.01), Math.PI - 0.01);
+    }
+    at.radius *= nearer;
+    this.camera.position.setFromSpherical(at).add(target);
+    this.orbit.update();
     this.draw();
   }
 

@@ -1,11 +1,12 @@
 // The core, away from the page's thread. One message in, one answer out; progress in between.
 import dracoWasm from 'three/examples/jsm/libs/draco/gltf/draco_decoder.wasm?url';
 import {MeshoptDecoder as meshopt} from 'three/examples/jsm/libs/meshopt_decoder.module.js';
-import createCore from '../../build/web/web/core/core.mjs';
-import wasm from '../../build/web/web/core/core.wasm?url';
-import threads from '../../build/web-threads/web/core/core.mjs?url';
-import threadsWasm from '../../build/web-threads/web/core/core.wasm?url';
-import threadsWorker from '../../build/web-threads/web/core/core.worker.js?url';
+// Where the modules were built is said by vite.config.ts.
+import createCore from 'sinew-one/core.mjs';
+import wasm from 'sinew-one/core.wasm?url';
+import threads from 'sinew-threads/core.mjs?url';
+import threadsWasm from 'sinew-threads/core.wasm?url';
+import threadsWorker from 'sinew-threads/core.worker.js?url';
 import {Core, CoreError, type CoreModule, type OpenFile} from './core';
 import {needsDraco} from './draco';
 
@@ -28,7 +29,7 @@ const core = module.then((m) => new Core(m, stopped));
 /** With threads where the page may share memory and there are cores for them. Both modules give the same bits. */
 async function start(): Promise<CoreModule> {
   await meshopt.ready;
-  if (self.crossOriginIsolated && navigator.hardwareConcurrency > 1) {
+  if (threads && self.crossOriginIsolated && navigator.hardwareConcurrency > 1) {
     try {
       const at = new URL(threads, self.location.href).href;
       const {default: create} = await import(/* @vite-ignore */ at);

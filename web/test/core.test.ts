@@ -9,7 +9,7 @@ import {compressed, decoder} from './draco.mjs';
 import {resolutionOf} from '../src/volume';
 import {Core, CoreError, type CoreModule, type OpenFile, type Settings} from '../src/core';
 
-const built = join(__dirname, '../../build/web/web/core');
+const built = join(__dirname, process.env.SINEW_WEB === 'quick' ? '../../build/web-quick/web/core' : '../../build/web/web/core');
 const sinew = process.env.SINEW ?? join(__dirname, '../../build/release/sinew');
 const characters = process.env.SINEW_CHARACTERS ?? join(__dirname, '../../build/release/tests/characters/sinew_characters');
 const missing = [join(built, 'core.mjs'), sinew, characters].filter((f) => !existsSync(f));

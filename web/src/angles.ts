@@ -1,0 +1,27 @@
+// A turn in degrees, for those who type it. No DOM.
+import type {Quaternion} from './view';
+
+export type Degrees = [x: number, y: number, z: number];
+
+const RADIANS = Math.PI / 180;
+
+/** About the joint's own x, then its turned y, then its turned z. */
+export function turnOf([x, y, z]: Readonly<Degrees>): Quaternion {
+  const half = (a: number): [number, number] => [Math.cos((a * RADIANS) / 2), Math.sin((a * RADIANS) / 2)];
+  const [[cx, sx], [cy, sy], [cz, sz]] = [half(x), half(y), half(z)];
+  return [
+    sx * cy * cz + cx * sy * sz, cx * sy * cz - sx * cy * sz,
+    cx * cy * sz + sx * sy * cz, cx * cy * cz - sx * sy * sz,
+  ];
+}
+
+/** The same the other way, y within ±90; where y is ±90, x and z turn about one axis, and z is 0. */
+export function degreesOf([x, y, z, w]: Readonly<Quaternion>): Degrees {
+  const sin = 2 * (x * z + y * w);
+  const degrees = (a: number) => Math.round((a / RADIANS) * 1e4) / 1e4 || 0;
+  if (Math.abs(sin) > 1 - 1e-9) return [degrees(2 * Math.atan2(x, w)), sin > 0 ? 90 : -90, 0];
+  return [
+    degrees(Math.atan2(2 * (x * w - y * z), 1 - 2 * (x * x + y * y))), degrees(Math.asin(sin)),
+    degrees(Math.atan2(2 * (z * w - x * y), 1 - 2 * (y * y + z * z))),
+  ];
+}
