@@ -68,7 +68,8 @@ if (plain) {
 }
 const browser = await chromium.launch({
   executablePath: browserPath,
-  args: ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
+  // STUDIO_GL: another way to OpenGL, to measure with.
+  args: ['--no-sandbox', ...(process.env.STUDIO_GL ?? '--use-gl=angle --use-angle=swiftshader --enable-unsafe-swiftshader').split(' ')],
 });
 let problems = [];
 let page;
@@ -1053,14 +1054,26 @@ async function measure() {
   await page.keyboard.press('r');
   const box = await page.locator('#view canvas').boundingBox();
   const spot = await page.evaluate(() => window.studio.handleAt());
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('Performance.enable');
+  const spent = async () => {
+    const {metrics} = await devtools.send('Performance.getMetrics');
+    const of = (name) => metrics.find((m) => m.name === name).value;
+    return {script: of('ScriptDuration'), all: of('TaskDuration'), drawn: (await state()).drawn};
+  };
+  let before;
   for (const d of [38, 44, 50, 56, 62, 70]) {
+    before = await spent();
     await page.mouse.move(box.x + spot.x + d, box.y + spot.y);
     await page.mouse.down();
     await page.mouse.move(box.x + spot.x + d, box.y + spot.y + 80, {steps: 60});
     await page.mouse.up();
     if (Object.keys((await state()).doc.pose).length) break;
   }
-  say(`frames while a joint is dragged (software OpenGL): ${line((await page.evaluate(() => window.studio.state().frames)).slice(-50).sort((a, b) => a - b))}`);
+  const after = await spent();
+  const each = (key) => ((1000 * (after[key] - before[key])) / (after.drawn - before.drawn)).toFixed(1);
+  say(`frames while a joint is dragged (software OpenGL): ${line((await page.evaluate(() => window.studio.state().frames)).slice(-50).sort((a, b) => a - b))}; ` +
+      `of the page's own thread ${each('all')} ms a frame, ${each('script')} ms of it in scripts (${after.drawn - before.drawn} frames)`);
   const memory = async (what) => {
     const {bytes} = await page.evaluate(() => window.studio.core.size());
     const script = await page.evaluate(() => performance.memory?.usedJSHeapSize ?? 0);

@@ -94,6 +94,12 @@ function drawJoint(box = document.getElementById('joint')) {
       history.change({pose: rest});
     }));
   refill(box, ...parts);
+  showSelected();
+}
+
+/** The more is said of a joint, the less of the list is seen. */
+function showSelected() {
+  document.getElementById(`joint-${session.joint}`)?.scrollIntoView({block: 'nearest'});
 }
 
 /** α of one joint. */
@@ -117,11 +123,9 @@ function markSelected() {
   const list = document.getElementById('joint-list');
   if (session.joint >= 0) list?.setAttribute('aria-activedescendant', `joint-${session.joint}`);
   else list?.removeAttribute('aria-activedescendant');
-  for (const item of byId('left').querySelectorAll<HTMLElement>('#joint-list li')) {
-    const selected = Number(item.dataset.joint) === session.joint;
-    item.setAttribute('aria-selected', String(selected));
-    if (selected) item.scrollIntoView({block: 'nearest'});
-  }
+  for (const item of byId('left').querySelectorAll<HTMLElement>('#joint-list li'))
+    item.setAttribute('aria-selected', String(Number(item.dataset.joint) === session.joint));
+  showSelected();
 }
 
 on(['character', 'bound', 'options', 'joints'], draw);

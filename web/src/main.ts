@@ -32,7 +32,7 @@ Object.assign(window, {
     state: () => ({
       vertices: session.info?.counts.vertices ?? 0, bound: !!session.bound, stale: session.stale, working: isWorking(),
       mode: session.mode, joint: session.joint, doc: history.doc, seconds: session.bound?.seconds ?? 0,
-      width: session.rows?.width ?? 0, frames: view.frameTimes(), rows: session.rows,
+      width: session.rows?.width ?? 0, frames: view.frameTimes(), drawn: view.drawn, rows: session.rows,
     }),
     core: client as unknown as Core,
     handleAt: () => view.handleAt(),

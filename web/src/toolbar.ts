@@ -52,3 +52,16 @@ on(['character', 'bound', 'options', 'mode', 'tool', 'selection'], draw);
 history.listen((doc, before) => {
   if (!doc.edits.length !== !before.edits.length) draw();
 });
+
+// What belongs to the tool is brought into sight, where panels scroll by themselves.
+const PANELS: Partial<Record<Tool, string>> = {turn: 'pose-panel', paint: 'paint-panel', draw: 'draw-panel'};
+on(['tool'], () => queueMicrotask(() => {
+  const panel = PANELS[session.tool];
+  const right = byId('right');
+  if (!panel || right.scrollHeight <= right.clientHeight) return;
+  const [box, at] = [right.getBoundingClientRect(), byId(panel).getBoundingClientRect()];
+  // All of it, or from its beginning.
+  const below = Math.min(at.bottom - box.bottom, at.top - box.top);
+  if (below > 0) right.scrollTop += below;
+  else if (at.top < box.top) right.scrollTop -= box.top - at.top;
+}));

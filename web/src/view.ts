@@ -59,6 +59,8 @@ export class View {
   private wanted = true;
   private size = 1;
   private frames: number[] = [];
+  /** Frames since the page was opened. */
+  drawn = 0;
 
   /** Pixels at the upper edge that something else lies over: frame() keeps the character below them. */
   covered = 0;
@@ -93,6 +95,7 @@ export class View {
       if (!this.wanted) return;
       this.wanted = false;
       this.render();
+      ++this.drawn;
       this.frames.push(time);
       if (this.frames.length > 120) this.frames.shift();
     };
