@@ -70,6 +70,9 @@ snw_status guarded(Body&& body) {
 /// Which joints deform, from the settings and the weights of the file.
 Status select(snw_model& model, const snw_settings* settings);
 
+/// The way up in bind space, for standard poses.
+Vec3 up_of(const snw_model& model);
+
 /// Whether the weights are of this model; an error says both numbers.
 Status fits(const snw_model& model, const SkinWeights& weights);
 

@@ -27,6 +27,15 @@ std::vector<Transform> copy_in(const double* matrices, std::size_t joints) {
 
 }  // namespace
 
+Vec3 sinew::capi::up_of(const snw_model& model) {
+    const Result<io::ScenePose> rest = io::pose_at(model.scene, std::nullopt, 0);
+    if (!rest) return {0, 1, 0};
+    // The row of the matrix that makes the world's height is the way up in bind space.
+    const Transform& t = rest->to_world;
+    const Vec3 row{static_cast<float>(t(1, 0)), static_cast<float>(t(1, 1)), static_cast<float>(t(1, 2))};
+    return row != Vec3{} ? row : Vec3{0, 1, 0};  // nodes may scale the world to nothing
+}
+
 extern "C" {
 
 snw_status snw_pose_matrices(const snw_model* model, const double* pose, double* matrices) {
@@ -62,15 +71,8 @@ snw_status snw_standard_poses(const snw_model* model, snw_bytes** out) {
     *out = nullptr;
     if (!model) return missing("model");
     return guarded([&] {
-        Vec3 up{0, 1, 0};
-        if (const Result<io::ScenePose> rest = io::pose_at(model->scene, std::nullopt, 0)) {
-            // The row of the matrix that makes the world's height is the way up in bind space.
-            const Transform& t = rest->to_world;
-            const Vec3 row{static_cast<float>(t(1, 0)), static_cast<float>(t(1, 1)), static_cast<float>(t(1, 2))};
-            if (row != Vec3{}) up = row;  // nodes may scale the world to nothing
-        }
         auto list = nlohmann::ordered_json::array();
-        for (const NamedPose& pose : standard_poses(model->scene.skeleton, up)) {
+        for (const NamedPose& pose : standard_poses(model->scene.skeleton, up_of(*model))) {
             std::vector<double> numbers;
             for (const JointPose& j : pose.joints) {
                 numbers.insert(numbers.end(), j.rotation.begin(), j.rotation.end());

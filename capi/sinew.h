@@ -173,6 +173,11 @@ snw_status snw_weights_rows(const snw_weights* weights, size_t width, uint16_t* 
 snw_status snw_weights_joint(const snw_weights* weights, size_t joint, float* shares);
 /* Fills V with the sum over joints of |a - b|, 0..2; 0 where either has no weights. */
 snw_status snw_weights_difference(const snw_weights* a, const snw_weights* b, float* difference);
+/* The numbers of `sinew compare`, with its default options: l1, precision, recall, strongest_agreement,
+ * deformation.standard and .random, and a and b without symmetry, as docs/compare-report.md says them. Cost: two
+ * deformations for each of about twenty poses, and a sweep through the volume for every joint. */
+snw_status snw_compare_json(const snw_model* model, const snw_weights* reference, const snw_weights* other,
+                            snw_context* context, snw_bytes** out);
 void snw_weights_free(snw_weights* weights);
 
 /* Fills V with the distance through the volume from the bones of a joint, in scene units; +inf: not reached. Joints

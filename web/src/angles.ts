@@ -25,3 +25,13 @@ export function degreesOf([x, y, z, w]: Readonly<Quaternion>): Degrees {
     degrees(Math.atan2(2 * (z * w - x * y), 1 - 2 * (y * y + z * z))),
   ];
 }
+
+/** A share of a turn about the same axis: 0 none of it, 1 all. */
+export function partOf([x, y, z, w]: Readonly<Quaternion>, share: number): Quaternion {
+  const sign = w < 0 ? -1 : 1;  // the shorter way
+  const sin = Math.hypot(x, y, z);
+  if (share === 1 || sin < 1e-12) return share === 1 ? [x, y, z, w] : [0, 0, 0, 1];
+  const half = share * Math.atan2(sin, sign * w);
+  const k = (sign * Math.sin(half)) / sin;
+  return [k * x, k * y, k * z, Math.cos(half)];
+}

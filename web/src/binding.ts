@@ -2,9 +2,9 @@
 import {button, byId, check, choice, el, entry, refill, slider} from './dom';
 import type {Option} from './core';
 import {helpOf, optionOf, setOption, shapeOfFalloff, suits, valueOf} from './options';
-import {bind, history, on, session} from './session';
+import {bind, canCompare, history, measureDifference, on, session} from './session';
 import {RESOLUTIONS} from './volume';
-import {agreement, count} from './words';
+import {agreement, comparedLines, count} from './words';
 
 const ALWAYS = ['method', 'resolution', 'max-influences'];
 
@@ -76,9 +76,12 @@ function drawResult() {
     const {mean, strongest} = agreement(difference, rows, opened.ownRows);
     lines.push(['Mean difference to the file', mean.toFixed(3)], ['Same strongest joint', `${(100 * strongest).toFixed(1)} %`]);
   }
+  if (session.compared) lines.push(...comparedLines(session.compared));
   const said = [...(why ? [`Resolution: ${why}`] : []), ...report.warnings.filter((t: string) => !info!.warnings.includes(t)), ...editReport];
   refill(box,
     el('dl', {class: 'numbers'}, ...lines.flatMap(([k, v]) => [el('dt', {}, k), el('dd', {}, v)])),
+    ...(canCompare() && difference && !session.compared ? [el('div', {class: 'row'},
+      button('More numbers', 'Against the file’s own weights, as sinew compare says them', () => void measureDifference(), {id: 'compare'}))] : []),
     ...said.map((t: string) => el('p', {class: 'dim'}, t)));
 }
 

@@ -9,10 +9,14 @@ const OPS: [BrushOp, string][] = [
   ['add', 'add weight'],
   ['set', 'set weight'],
   ['smooth', 'smooth'],
+  ['replace', 'give weight away'],
   ['hardness', 'hardness'],
   ['rigid', 'rigid'],
 ];
-const needsJoint = (op: BrushOp) => op === 'add' || op === 'set' || op === 'rigid';
+const needsJoint = (op: BrushOp) => op === 'add' || op === 'set' || op === 'rigid' || op === 'replace';
+const quotedPattern = (name: string) => name.replace(/[*?]/g, '?');  // in an edit list these stand for any letters
+/** Whether the brush lacks a joint. */
+const lacks = () => (needsJoint(session.brush.op) && session.joint < 0) || (session.brush.op === 'replace' && !session.brush.to);
 
 function whereOf(select: Selection | undefined): string {
   const {mesh, material, sphere} = select?.[0] ?? {};
@@ -20,7 +24,7 @@ function whereOf(select: Selection | undefined): string {
 }
 function nameOf(e: Edit): string {
   if (e.op === 'mirror') return `mirror from ${e.from}`;
-  if (e.op === 'replace') return `${e.joints} to ${e.with}`;
+  if (e.op === 'replace') return `${e.joints} to ${e.with}${whereOf(e.select)}`;
   const what = e.op === 'smooth' ? 'smooth' : e.op === 'hardness' ? `hardness ${e.value}`
     : e.op === 'rigid' ? `rigid with ${e.joint}` : `${e.op} ${e.value} ${e.joint}`;
   return what + whereOf(e.select);
@@ -32,6 +36,7 @@ function editOf(select: Selection): Edit {
   const {op, values, radius} = brush;
   const name = joint >= 0 ? info!.joints[joint].name : '';
   if (op === 'smooth') return {op, length: radius, select};
+  if (op === 'replace') return {op, joints: quotedPattern(name), with: brush.to, select};
   if (op === 'hardness') return {op, value: values.hardness, select};
   return op === 'rigid' ? {op, joint: name, select} : {op, joint: name, value: values[op], select};
 }
@@ -53,7 +58,7 @@ function surfaces(): [string, string][] {
 }
 
 function sliders(): HTMLElement[] {
-  const {brush, info} = session;
+  const {brush, info, joint} = session;
   const {op, values} = brush;
   const [low, high] = info!.box;
   const size = Math.hypot(...low.map((x, k) => high[k] - x));
@@ -64,6 +69,11 @@ function sliders(): HTMLElement[] {
     ...(op === 'add' ? [value('Adds', 'To the weight of the selected joint', {min: -1, max: 1, step: 0.05}, 'add')] : []),
     ...(op === 'set' ? [value('Weight', 'Of the selected joint', {min: 0, max: 1, step: 0.05}, 'set')] : []),
     ...(op === 'hardness' ? [value(`${name} here`, 'In place of that of all; joints with one of their own count less', {min, max, step}, 'hardness')] : []),
+    ...(op === 'replace' ? [choice('Gives to', 'The joint that gets what the selected one has there', [['', 'choose a joint'],
+      ...info!.joints.flatMap((j, i): [string, string][] => (j.deforms && i !== joint ? [[j.name, j.name]] : []))], brush.to, (to) => {
+      brush.to = to;
+      draw();
+    })] : []),
     slider('Radius', 'In the units of the file', {min: size / 400, max: size / 8, step: size / 400},
            Number(brush.radius.toPrecision(3)), (v) => (brush.radius = v), () => {}),
   ];
@@ -75,12 +85,13 @@ function hint(): string {
   if (!needsJoint(brush.op)) return 'Drag over the character.';
   if (joint < 0) return 'Select a joint to paint.';
   const {name} = info!.joints[joint];
+  if (brush.op === 'replace') return brush.to ? `What you drag over gives what it has of ${name} to ${brush.to}.` : `Choose who gets the weight of ${name}.`;
   return brush.op === 'rigid' ? `What you drag over follows ${name} alone.`
                               : `Drag over the character to change the weight of ${name}.`;
 }
 
 function draw() {
-  const {info, bound, brush, joint} = session;
+  const {info, bound, brush} = session;
   if (!info) return;
   const box = byId('paint-panel');
   if (session.flat) return box.replaceChildren();
@@ -103,7 +114,7 @@ function draw() {
       draw();
     })] : []),
     ...(brush.on ? [el('div', {class: 'row'}, button('All of it', 'The whole surface, without a stroke', () =>
-      edits([...history.doc.edits, editOf([kept()])]), {id: 'paint-all', disabled: needsJoint(brush.op) && joint < 0}))] : []),
+      edits([...history.doc.edits, editOf([kept()])]), {id: 'paint-all', disabled: lacks()}))] : []),
     el('div', {class: 'row'}, ...(['left', 'right'] as const).map((side) =>
       button(`Mirror from ${side}`, `The other side gets what the ${side} has`, () =>
         edits([...history.doc.edits, {op: 'mirror', from: side}])))),
@@ -119,8 +130,8 @@ let stroke: (Where & {sphere: NonNullable<Where['sphere']>})[] | null = null;
 
 /** Whether a stroke begins there: it does not beside the character. */
 export function beginStroke(x: number, y: number): boolean {
-  const {tool, bound, stale, brush, joint} = session;
-  if (tool !== 'paint' || !bound || stale || (needsJoint(brush.op) && joint < 0) || !view.surfaceAt(x, y)) return false;
+  const {tool, bound, stale} = session;
+  if (tool !== 'paint' || !bound || stale || lacks() || !view.surfaceAt(x, y)) return false;
   if (view.isBeside(x)) {
     if (view.jointAt(x, y) < 0) showError(new Error('this side shows the file’s own weights, which stay as they are: paint on the other side'));
     return false;

@@ -26,6 +26,7 @@ export class Client {
   matricesOf = (pose: Parameters<Core['matricesOf']>[0]) => this.call<Float64Array>('matricesOf', pose);
   deform = (matrices: Float64Array, dual: boolean, normals: boolean, own = false) =>
     this.call<ReturnType<Core['deform']>>('deform', matrices, dual, normals, own);
+  compare = () => this.call<ReturnType<Core['compare']>>('compare');
   distances = (settings: Settings, joint: number) => this.call<Float32Array>('distances', settings, joint);
   volume = (settings: Settings, most: number) => this.call<Float32Array | null>('volume', settings, most);
   saveGlb = (settings: Settings) => this.call<ReturnType<Core['saveGlb']>>('saveGlb', settings);

@@ -94,6 +94,24 @@ export interface Rows {
   shares: Float32Array;
 }
 
+/** What snw_compare_json says; a is the file, b what was made. */
+export interface Compared {
+  l1: {mean: number; median: number; p95: number; max: number};
+  precision: number;
+  recall: number;
+  strongest_agreement: number;
+  deformation: Record<'standard' | 'random', {poses: number; mean: number; mean_max: number; max: number}>;
+  a: ComparedSide;
+  b: ComparedSide;
+}
+interface ComparedSide {
+  joints: number;
+  mean_influences: number;
+  torn: number;
+  dirichlet: number;
+  bleed: {share: number};
+}
+
 export interface NamedPose {
   name: string;
   pose: number[];
@@ -356,6 +374,13 @@ export class Core {
     } finally {
       for (const at of [from, positions, turned]) this.m._free(at);
     }
+  }
+
+  /** The numbers of `sinew compare`: what was made against what the file has. Takes as long as a binding. */
+  compare(): Compared {
+    this.need(this.own && this.weights, 'bind a file that comes with weights first');
+    this.check(this.m._snw_compare_json(this.model, this.own, this.weights, 0, this.out));
+    return JSON.parse(this.takeText());
   }
 
   /** How far each vertex is from the bones of a joint, through the volume. */

@@ -1,11 +1,11 @@
 // Poses: those made for the skeleton, the file's animations, and how joints are blended.
-import {degreesOf, turnOf, type Degrees} from './angles';
+import {degreesOf, partOf, turnOf, type Degrees} from './angles';
 import {button, byId, choice, el, figure, refill, slider} from './dom';
 import {ask, history, on, session, setClip, view} from './session';
 import type {Quaternion} from './view';
 
 let playing = false;
-let chosen = {name: '', pose: history.doc.pose};  // the pose that was taken from the list
+let chosen = {name: '', share: 1, pose: history.doc.pose};  // what was taken from the list, and how much of it
 
 /** What was typed: a turn has several names in degrees, and keeps the one that it was given. */
 let typed: {turn: readonly number[] | undefined; degrees: Degrees} = {turn: undefined, degrees: [0, 0, 0]};
@@ -33,14 +33,25 @@ function turns(): HTMLElement[] {
   ];
 }
 
-/** A pose of ten numbers a joint as what is turned. */
-function turnsOf(pose: readonly number[], joints: number): Record<number, Quaternion> {
+/** A share of a pose of ten numbers a joint, as what is turned. */
+function turnsOf(pose: readonly number[], joints: number, share: number): Record<number, Quaternion> {
   const turned: Record<number, Quaternion> = {};
   for (let j = 0; j < joints; ++j) {
     const q = pose.slice(j * 10, j * 10 + 4) as Quaternion;
-    if (q[3] !== 1) turned[j] = q;
+    if (q[3] !== 1) turned[j] = partOf(q, share);
   }
   return turned;
+}
+
+/** The pose of that name, or a share of it. */
+function take(name: string, share: number, merge = '') {
+  const found = session.opened?.poses.find((p) => p.name === name);
+  if (!found) return;
+  chosen = {name, share, pose: turnsOf(found.pose, session.info!.joints.length, share)};
+  setClip(-1);
+  typing = !!merge;  // the slider that is dragged stays
+  history.change({pose: chosen.pose}, merge);
+  typing = false;
 }
 
 function draw() {
@@ -49,13 +60,15 @@ function draw() {
   const named = opened.poses.map((p): [string, string] => [p.name, p.name]);
   const parts: HTMLElement[] = [el('h2', {}, 'Pose')];
   if (session.flat) parts.push(el('p', {class: 'dim'}, 'Take the tool Pose (R), and turn the selected joint by its handle, or type how far.'));
-  else parts.push(choice('Pose', 'Poses made for this skeleton', [['', 'by hand'], ...named], chosen.pose === history.doc.pose ? chosen.name : '', (name) => {
-    const found = opened.poses.find((p) => p.name === name);
-    if (!found) return;
-    chosen = {name, pose: turnsOf(found.pose, info.joints.length)};
-    setClip(-1);
-    history.change({pose: chosen.pose});
-  }));
+  else {
+    const name = chosen.pose === history.doc.pose ? chosen.name : '';
+    parts.push(choice('Pose', 'Poses made for this skeleton', [['', 'by hand'], ...named], name, (n) => take(n, 1)));
+    if (name) parts.push(slider('How far', 'From the bind pose to this one, and beyond', {min: 0, max: 1.25, step: 0.05}, chosen.share,
+                                (share) => take(name, share, `pose ${name}`), () => {
+      history.settle();
+      draw();
+    }));
+  }
   if (info.clips.length) {
     const clips = info.clips.map((c, i): [string, string] => [String(i), c.name || `animation ${i + 1}`]);
     parts.push(choice('Animation', 'The file’s own', [['-1', 'none'], ...clips], String(clip), (v) => setClip(Number(v))));

@@ -1,7 +1,7 @@
 // What is open and what is done with it: a change of the document becomes work of the core, one thing at a time. Panels
 // read `session`, call what stands below it, and hear by topic that something is otherwise; they never call each other.
 import {Client} from './client';
-import type {Joint, ModelInfo, OpenFile, Option, Rows} from './core';
+import type {Compared, Joint, ModelInfo, OpenFile, Option, Rows} from './core';
 import {byId} from './dom';
 import {busy, hideError, showError} from './messages';
 import {valueOf} from './options';
@@ -12,7 +12,7 @@ import {resolutionOf, resolutionsToTry} from './volume';
 
 /** What the surface shows. */
 export type Mode = 'look' | 'joints' | 'weight' | 'coverage' | 'difference' | 'distance' | 'marks' | 'voxels';
-export type BrushOp = 'add' | 'set' | 'smooth' | 'hardness' | 'rigid';
+export type BrushOp = 'add' | 'set' | 'smooth' | 'replace' | 'hardness' | 'rigid';
 export type Tool = 'look' | 'turn' | 'paint' | 'draw';
 
 export const client = new Client();
@@ -32,6 +32,7 @@ export const session = {
   bound: null as {report: Record<string, any>; coverage: Uint8Array; seconds: number} | null,
   stale: false,  // what was bound is not what the options say
   difference: null as Float32Array | null,
+  compared: null as Compared | null,  // the numbers of `sinew compare`, where they were asked for
   distance: null as {joint: number; values: Float32Array} | null,
   voxels: null as {key: string; resolution: number; coarser: boolean; leaves: Float32Array} | null,
   editReport: [] as string[],
@@ -42,8 +43,8 @@ export const session = {
   beside: false,  // the file's own weights are shown too
   clip: -1,
   clipTime: 0,
-  /** values: by op. on: "", "material NAME" or "mesh NAME", to which the brush keeps. */
-  brush: {op: 'add' as BrushOp, values: {add: 0.3, set: 0.3, hardness: 0.5}, radius: 0.05, on: ''},
+  /** values: by op. to: the name of the joint that gets what another gives. on: "", "material NAME" or "mesh NAME", to which the brush keeps. */
+  brush: {op: 'add' as BrushOp, values: {add: 0.3, set: 0.3, hardness: 0.5}, radius: 0.05, to: '', on: ''},
   probed: null as number | null,
 };
 
@@ -87,6 +88,7 @@ async function work() {
         const made = await client.weigh(settingsOf(history.doc), editsOf(history.doc));
         session.rows = made.rows;
         session.difference = made.difference;
+        session.compared = null;
         session.editReport = made.report;
         tell('weights');
       }
@@ -111,6 +113,15 @@ async function pose() {
 
 /** Whether there are two bindings to be seen side by side. */
 export const canCompare = () => !!session.bound && !!session.opened?.ownRows;
+
+/** Asks for the numbers of `sinew compare`. */
+export function measureDifference(): Promise<void> {
+  return alone(async () => {
+    busy('Comparing…');
+    session.compared = await client.compare();
+    tell('weights');
+  });
+}
 
 /** The file's own weights beside those that were made, or not. */
 export function setBeside(on: boolean): void {
@@ -230,10 +241,10 @@ export async function open(chosen: OpenFile): Promise<void> {
     behind = false;
     const [low, high] = info.box;
     Object.assign(session, {
-      opened, info, bare, flat, file: chosen, rows: opened.ownRows, bound: null, stale: false, difference: null, distance: null, voxels: null,
+      opened, info, bare, flat, file: chosen, rows: opened.ownRows, bound: null, stale: false, difference: null, compared: null, distance: null, voxels: null,
       probed: null, editReport: [], joint: -1, clip: -1, clipTime: 0, beside: false, tool: bare ? 'draw' : 'look',
       mode: (opened.images.length && !flat) || !opened.ownRows ? 'look' : 'joints',
-      brush: {...session.brush, on: '', radius: 0.03 * Math.hypot(...low.map((x, k) => high[k] - x))},
+      brush: {...session.brush, to: '', on: '', radius: 0.03 * Math.hypot(...low.map((x, k) => high[k] - x))},
     });
     resetting = true;
     history.reset();
@@ -338,7 +349,7 @@ history.listen((doc, before) => {
     const {bones} = doc;
     const lost = !behind;  // what was measured
     behind = true;
-    session.bound = session.rows = session.difference = session.distance = null;
+    session.bound = session.rows = session.difference = session.compared = session.distance = null;
     session.stale = false;
     session.mode = 'look';
     if (session.info && bones) {

@@ -170,8 +170,13 @@ export function withBones(doc: Doc, bones: readonly Bone[], from = '', to: strin
   if (!from) return {bones, pose: {}};
   const list = (names: readonly string[]) => names.flatMap((n) => (n !== from ? [n] : to ? [to] : []));
   const falloff = Object.fromEntries(Object.entries(doc.falloff).flatMap(([n, v]) => (n !== from ? [[n, v]] : to ? [[to, v]] : [])));
-  const edits = doc.edits.flatMap((e): Edit[] =>
-    (!('joint' in e) || e.joint !== from ? [e] : to ? [{...e, joint: to}] : []));
+  const edits = doc.edits.flatMap((e): Edit[] => {
+    if (e.op === 'replace') {
+      if (e.joints !== from && e.with !== from) return [e];
+      return to ? [{...e, joints: e.joints === from ? to : e.joints, with: e.with === from ? to : e.with}] : [];
+    }
+    return !('joint' in e) || e.joint !== from ? [e] : to ? [{...e, joint: to}] : [];
+  });
   return {bones, pose: {}, exclude: list(doc.exclude), include: list(doc.include), locked: list(doc.locked), falloff, edits};
 }
 

@@ -1,5 +1,5 @@
 // What is found and done, in plain words. No DOM.
-import type {ModelInfo} from './core';
+import type {Compared, ModelInfo} from './core';
 
 const number = (n: number) => n.toLocaleString('en');
 export const count = (n: number, one: string, many = `${one}s`) => `${number(n)} ${n === 1 ? one : many}`;
@@ -52,4 +52,23 @@ export function agreement(difference: Float32Array, a: {width: number; joints: U
   }
   const n = Math.max(difference.length, 1);
   return {mean: sum / n, strongest: same / n};
+}
+
+/** The lines of `sinew compare`, name and value: the file against what was made. */
+export function comparedLines(c: Compared): [string, string][] {
+  const three = (x: number) => x.toFixed(3);
+  const both = (of: (side: Compared['a']) => string): string => `${of(c.a)} / ${of(c.b)}`;
+  return [
+    ['L1, median', three(c.l1.median)], ['L1, 95th percentile', three(c.l1.p95)], ['L1, most', three(c.l1.max)],
+    ['Influences: precision, recall', `${three(c.precision)}, ${three(c.recall)}`],
+    ...(['standard', 'random'] as const).flatMap((kind): [string, string][] => {
+      const d = c.deformation[kind];
+      return d.poses ? [[`Apart in ${d.poses} ${kind} poses, %`, `${three(d.mean)}, most ${three(d.mean_max)}`]] : [];
+    }),
+    ['Influences, file / here', both((s) => s.mean_influences.toFixed(2))],
+    ['Joints with weight', both((s) => String(s.joints))],
+    ['Torn vertices', both((s) => number(s.torn))],
+    ['Dirichlet energy', both((s) => s.dirichlet.toFixed(2))],
+    ['Bleed, % of weight', both((s) => three(100 * s.bleed.share))],
+  ];
 }

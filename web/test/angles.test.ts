@@ -1,6 +1,6 @@
 import {Euler, Quaternion} from 'three';
 import {describe, expect, it} from 'vitest';
-import {degreesOf, turnOf, type Degrees} from '../src/angles';
+import {degreesOf, partOf, turnOf, type Degrees} from '../src/angles';
 
 describe('degrees', () => {
   it('are a turn about one axis', () => {
@@ -26,5 +26,15 @@ describe('degrees', () => {
       const again = turnOf(degreesOf(turn));
       expect(Math.abs(turn.reduce((sum, q, k) => sum + q * again[k], 0))).toBeCloseTo(1, 9);
     }
+  });
+
+  it('are shared out, by the shorter way', () => {
+    for (const turn of [turnOf([80, 0, 0]), turnOf([80, 0, 0]).map((q) => -q) as [number, number, number, number]]) {
+      const quarter = degreesOf(partOf(turn, 0.25));
+      [20, 0, 0].forEach((d, k) => expect(quarter[k]).toBeCloseTo(d, 3));
+    }
+    expect(partOf([0.1, 0.2, 0.3, 0.9], 1)).toEqual([0.1, 0.2, 0.3, 0.9]);
+    expect(partOf(turnOf([50, 10, 0]), 0)).toEqual([0, 0, 0, 1]);
+    expect(partOf([0, 0, 0, 1], 0.5)).toEqual([0, 0, 0, 1]);
   });
 });

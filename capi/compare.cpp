@@ -1,0 +1,63 @@
+// Two bindings of one character, in numbers.
+#include <nlohmann/json.hpp>
+
+#include "handles.h"
+#include "report/report.h"
+#include "sinew/quality.h"
+
+using namespace sinew;
+using namespace sinew::capi;
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+json side(const WeightsQuality& q) {
+    return {{"unweighted", q.unweighted},
+            {"joints", q.joints},
+            {"max_influences", q.max_influences},
+            {"mean_influences", q.mean_influences},
+            {"torn", q.torn},
+            {"dirichlet", q.smoothness.total},
+            {"bleed", {{"share", q.bleed.share}, {"vertices", q.bleed.vertices}}}};
+}
+
+json summary(const Comparison& c, PoseKind kind) {
+    const PoseSummary s = summarise(c.poses, kind);
+    return {{"poses", s.poses}, {"mean", s.mean}, {"mean_max", s.mean_max}, {"max", s.max}};
+}
+
+}  // namespace
+
+extern "C" {
+
+snw_status snw_compare_json(const snw_model* model, const snw_weights* reference, const snw_weights* other,
+                            snw_context* context, snw_bytes** out) {
+    if (!out) return missing("out");
+    *out = nullptr;
+    if (!model || !reference || !other)
+        return missing(!model ? "model" : !reference ? "reference" : "other");
+    return guarded([&] {
+        for (const snw_weights* w : {reference, other})
+            if (Status ok = fits(*model, w->weights); !ok) return fail(ok.error());
+        CompareOptions options;
+        options.up = up_of(*model);
+        // As the file has it: which joints are asked to deform is no matter of what was made.
+        const Result<Comparison> made = compare(model->scene.mesh(), model->as_read, reference->weights,
+                                                other->weights, options, context_of(context));
+        if (!made) return fail(made.error());
+        const Comparison& c = *made;
+        *out = new_text(compact_text(
+            {{"l1", {{"mean", c.l1.mean}, {"median", c.l1.median}, {"p95", c.l1.p95}, {"max", c.l1.max}}},
+             {"precision", c.precision},
+             {"recall", c.recall},
+             {"strongest_agreement", c.strongest_agreement},
+             {"deformation",
+              {{"standard", summary(c, PoseKind::standard)}, {"random", summary(c, PoseKind::random)}}},
+             {"a", side(c.a)},
+             {"b", side(c.b)}}));
+        return SNW_OK;
+    });
+}
+
+}  // extern "C"
