@@ -367,6 +367,13 @@ const tests = {
     await picture('pose');
     const named = await page.getByLabel('Pose', {exact: true}).inputValue();
     holds(named !== '', 'the pose has no name');
+    const whole = await shot();
+    await slide('How far', 0.5);
+    await settled();
+    await page.waitForTimeout(200);
+    holds(!whole.equals(await shot()) && !still.equals(await shot()), 'half of a pose is none or all of it');
+    await slide('How far', 1);
+    await settled();
     await page.getByRole('button', {name: 'Bind pose'}).click();
     is(await page.getByLabel('Pose', {exact: true}).inputValue(), '', 'the pose that the list shows');
     await page.keyboard.press('Control+z');
@@ -414,6 +421,39 @@ const tests = {
     await settled();
     is((await state()).sum, before, 'after undo');
   },
+  async 'a brush gives weight to another joint'() {
+    await open('biped');
+    await bind();
+    await select('spine');
+    await page.keyboard.press('p');
+    await page.getByLabel('Brush').selectOption('replace');
+    const box = await page.locator('#view canvas').boundingBox();
+    const {x, y} = await page.evaluate(() => window.studio.pixelOf([0, 1.15, 0.1]));
+    await page.mouse.click(box.x + x, box.y + y);
+    is((await state()).doc.edits.length, 0, 'strokes without a joint to give to');
+    await page.getByLabel('Gives to').selectOption('head');
+    const before = (await state()).sum;
+    await page.mouse.move(box.x + x, box.y + y);
+    await page.mouse.down();
+    await page.mouse.move(box.x + x + 10, box.y + y + 5, {steps: 3});
+    await page.mouse.up();
+    await settled();
+    const {doc, sum} = await state();
+    is(`${doc.edits[0].op} ${doc.edits[0].joints} ${doc.edits[0].with}`, 'replace spine head', 'the edit');
+    holds(sum !== before, 'nothing was given');
+    await picture('replace');
+    holds((await exported()).equals(await byCommand('biped')), 'the files differ');
+  },
+  async 'once loaded the page works offline'() {
+    await page.context().setOffline(true);
+    const file = join(samples, 'robot.glb');
+    await page.setInputFiles('#files', {name: 'robot.glb', mimeType: 'model/gltf-binary', buffer: readFileSync(file)});
+    await until(() => document.getElementById('file-name').value === 'robot.glb' && !window.studio.state().working);
+    await bind();
+    await page.getByLabel('Pose', {exact: true}).selectOption({index: 1});
+    await settled();
+    holds((await exported()).equals(await byCommand('robot')), 'the files differ');
+  },
   async 'every view can be shown'() {
     await open('caped');
     await bind();
@@ -444,7 +484,9 @@ const tests = {
     await page.keyboard.press('6');
     await settled();
     holds(await page.getByText('Same strongest joint').isVisible(), 'no comparison');
-    await page.getByLabel('Keeps the weights of the file').count();
+    await page.click('#compare');
+    await page.getByText('Bleed, % of weight').waitFor();
+    await settled();
     await picture('compare');
     await page.keyboard.press('2');
     await page.keyboard.press('c');

@@ -142,6 +142,28 @@ describe.skipIf(missing.length > 0)(`core${missing.length ? ` (skipped: there is
     }
   });
 
+  it('says what sinew compare says', () => {
+    const out = join(at, 'own.glb'), other = join(at, 'other.glb');
+    writeFileSync(out, bindByCommand('robot.glb', [['resolution', '64']]));
+    core.open(load('own.glb'));
+    expect(() => core.compare()).toThrow(/bind/);
+    const settings: Settings = [['method', 'closest-distance']];
+    core.bind(settings, quiet);
+    core.weigh(settings, '');
+    writeFileSync(other, core.saveGlb(settings).bytes);
+    const said = JSON.parse(String(execFileSync(sinew, ['compare', out, other, '--json'])));
+    const found = core.compare();
+    const near = (a: unknown, b: unknown, where: string) => {
+      if (typeof a === 'number') expect(a, where).toBeCloseTo(b as number, 5);
+      else for (const [key, value] of Object.entries(a as object)) near(value, (b as Record<string, unknown>)[key], `${where}.${key}`);
+    };
+    near(found, said, '');
+    expect(found.l1.mean).toBeGreaterThan(0.01);
+    expect(found.deformation.standard.poses).toBeGreaterThan(2);
+    core.weigh(settings, JSON.stringify({sinew: 'edits', lock: {joints: core.describe([]).joints.map((j) => j.name)}}));
+    expect(core.compare().l1.max).toBeLessThan(1e-6);
+  }, 60000);
+
   it('chooses the resolution as sinew bind does, and says which', () => {
     const settings: Settings = [['resolution', 'auto']];
     expect(same(bindHere('biped.glb', settings), bindByCommand('biped.glb', settings))).toBe(true);

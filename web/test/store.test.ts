@@ -135,6 +135,9 @@ describe('what the core is told', () => {
     expect(withBones(doc, bones, 'a', null)).toEqual({bones, pose: {}, exclude: ['c'], include: [], locked: [], falloff: {},
       edits: [{op: 'mirror', from: 'left'}]});
     expect(withBones(doc, bones)).toEqual({bones, pose: {}});
+    const gives = {...doc, edits: [{op: 'replace', joints: 'a', with: 'b'}, {op: 'replace', joints: 'c', with: 'a'}] as const};
+    expect(withBones(gives, bones, 'a', 'x').edits).toEqual([{op: 'replace', joints: 'x', with: 'b'}, {op: 'replace', joints: 'c', with: 'x'}]);
+    expect(withBones(gives, bones, 'a', null).edits).toEqual([]);
   });
 
   it('puts the skeleton that was drawn beside the file', () => {

@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
-import type {ModelInfo} from '../src/core';
-import {agreement, count, defectsOf, factsOf, reasonOf} from '../src/words';
+import type {Compared, ModelInfo} from '../src/core';
+import {agreement, comparedLines, count, defectsOf, factsOf, reasonOf} from '../src/words';
 
 const clean = {holes: 0, open_parts: 0, flipped_triangles: 0, nonmanifold_edges: 0, duplicate_triangles: 0,
                degenerate_triangles: 0, unused_vertices: 0};
@@ -32,5 +32,19 @@ describe('words', () => {
     const a = {width: 1, joints: new Uint16Array([0, 1])};
     const b = {width: 2, joints: new Uint16Array([0, 1, 0, 1])};
     expect(agreement(new Float32Array([0, 1]), a, b)).toEqual({mean: 0.5, strongest: 0.5});
+  });
+
+  it('says what compare found, file first', () => {
+    const side = {joints: 4, mean_influences: 1.5, torn: 1200, dirichlet: 2, bleed: {share: 0.0012}};
+    const none = {poses: 0, mean: 0, mean_max: 0, max: 0};
+    const lines = Object.fromEntries(comparedLines({
+      l1: {mean: 0.1, median: 0.05, p95: 0.4, max: 1.25}, precision: 0.9, recall: 0.8, strongest_agreement: 0.7,
+      deformation: {standard: {poses: 11, mean: 0.2, mean_max: 1.5, max: 3}, random: none}, a: side, b: {...side, joints: 3},
+    } as Compared));
+    expect(lines['L1, most']).toBe('1.250');
+    expect(lines['Joints with weight']).toBe('4 / 3');
+    expect(lines['Apart in 11 standard poses, %']).toBe('0.200, most 1.500');
+    expect(Object.keys(lines).some((k) => k.includes('random'))).toBe(false);
+    expect(lines['Bleed, % of weight']).toBe('0.120 / 0.120');
   });
 });
