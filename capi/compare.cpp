@@ -35,8 +35,7 @@ snw_status snw_compare_json(const snw_model* model, const snw_weights* reference
                             snw_context* context, snw_bytes** out) {
     if (!out) return missing("out");
     *out = nullptr;
-    if (!model || !reference || !other)
-        return missing(!model ? "model" : !reference ? "reference" : "other");
+    if (!model || !reference || !other) return missing(!model ? "model" : !reference ? "reference" : "other");
     return guarded([&] {
         for (const snw_weights* w : {reference, other})
             if (Status ok = fits(*model, w->weights); !ok) return fail(ok.error());
