@@ -316,6 +316,9 @@ void transfer_distances(Archive& a, KeptField& kept) {
         }
         if (width == 0 || joint.size() != distance.size() || joint.size() % width != 0)
             return a.fail("a field is not leaves × nearest joints long");
+        for (std::size_t i = 0; i < joint.size(); ++i)
+            if (joint[i] == DistanceTable::none && distance[i] != LeafDistances::unreached)
+                return a.fail("a leaf has a distance without a joint");
         const std::shared_ptr<Label[]> labels(new Label[joint.size()]);
         for (std::size_t i = 0; i < joint.size(); ++i)
             labels[i] = joint[i] == DistanceTable::none

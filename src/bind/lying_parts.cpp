@@ -72,6 +72,7 @@ void carry_parts(const MeshView& mesh, const MeshSurface& surface, const Triangl
         const auto& own = rows_of[part];
         Shares all;
         for (const std::uint32_t i : own) add_beneath(i, all);
+        if (all.empty()) continue;  // nothing beneath has weights
         const auto most = std::max_element(all.begin(), all.end(),
                                            [](const auto& a, const auto& b) { return a.second < b.second; });
         std::uint32_t& joint = parts.whose[part];

@@ -26,8 +26,8 @@ struct PartFacts {
 
 /// A part through which no bone runs is carried by what it lies on: larger parts that are near to half of its
 /// vertices or more. One that follows a joint goes over to the joint that has most of the surface beneath, if that
-/// is clearly more than its own; one that bends takes the weights beneath, vertex by vertex. What lies on such a
-/// part comes after it, by area. `tree`: of the mesh's triangles, `unit`: the longest side. O(vertices of such
+/// is clearly more than its own, and one that bends if it has half of it. What lies on such a part comes after it,
+/// by area. `tree`: of the mesh's triangles, `unit`: the longest side. O(vertices of such
 /// parts x log triangles), and more where many triangles of the part itself lie between.
 void carry_parts(const MeshView& mesh, const MeshSurface& surface, const TriangleTree& tree, double unit,
                  const PartRules& rules, Context* context, PartFacts& parts, RowsAtWork rows);

@@ -214,6 +214,10 @@ TEST(BindingFile, NumbersThatNobodyMeasuredAreRefused) {
     const auto second = static_cast<std::uint16_t>(b.distances().joint[1]);
     EXPECT_TRUE(says(with(joints, second), "vertex 0 has a joint twice"));
     EXPECT_TRUE(says(with(joints - 8, ~std::uint64_t{0}), "does not fit"));
+    // The field comes last: joints, then distances, of two joints at every leaf.
+    const std::size_t slots = 2 * b.report().leaves, end = whole.size() - 8;
+    EXPECT_TRUE(
+        says(with(end - 4 * slots - 8 - 2, std::uint16_t{0xffff}), "a leaf has a distance without a joint"));
     const std::size_t name = find("bar_b", 5);
     EXPECT_EQ(with(name, std::uint16_t{0x4141}), "accepted");
     EXPECT_TRUE(says(with(name + 5, 77), "binding: "));  // its parent
