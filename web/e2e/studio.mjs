@@ -1039,7 +1039,9 @@ const tests = {
     await press('Enter');
     await settled();
     await page.getByRole('application').focus();
-    await press('Shift+ArrowLeft', '+', '-', 'Shift+ArrowRight', 's', 'ArrowUp', 'ArrowUp', 'ArrowLeft', 'Enter');
+    await press('Shift+ArrowLeft', '+', '-', 'Shift+ArrowRight', 's', 'ArrowUp', 'ArrowUp', 'ArrowLeft');
+    await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+    await press('Enter');
     holds(/Vertex \d/.test(await page.locator('#probe').textContent()), 'Enter asks no vertex');
     const painted = (await state()).sum;
     await press('p', 'ArrowRight', 'ArrowRight', 'Enter', 'ArrowRight', 'Enter');

@@ -384,6 +384,7 @@ export class View {
   /** The joint whose dot is nearest to the pointer, within some pixels; -1: none. */
   jointAt(x: number, y: number, within = 12): number {
     if (!this.dots?.visible) return -1;
+    this.camera.updateMatrixWorld();  // it may have moved since the last frame
     const {rect} = this.under(x);
     const places = this.dots.geometry.getAttribute('position');
     let [best, nearest] = [-1, within];
@@ -398,6 +399,7 @@ export class View {
   }
 
   private rayAt(x: number, y: number): THREE.Raycaster {
+    this.camera.updateMatrixWorld();
     const {rect} = this.under(x);
     const ray = new THREE.Raycaster();
     ray.setFromCamera(
