@@ -160,8 +160,9 @@ enum class Neighbours {
     faces,  ///< those that share a face: 6, and in one layer 4
 };
 
-/// The graph over which distance is measured: leaves that are not exterior, in Morton order, and the links
-/// between leaves that share a face, an edge or a corner, across levels.
+/// The graph over which distance is measured: leaves that are not exterior, in Morton order (but those of level 1
+/// before those of level 0 in an aligned block of 4³ voxels), and the links between leaves that share a face, an
+/// edge or a corner, across levels.
 struct Domain {
     GridTransform transform;
     struct Leaf {

@@ -2,6 +2,7 @@
 #include "domain/leaf_graph.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 
 #include "core/large_pages.h"
@@ -118,28 +119,40 @@ const std::array<std::uint8_t, 256> Domain::Graph::kCount = [] {
 }();
 
 // Groups, what is around them, and the directions of their leaves.
-std::vector<std::uint32_t> Domain::Graph::link_fine(const Domain& domain, std::uint32_t allowed, Context* context) {
+std::vector<std::uint32_t> Domain::Graph::link_groups(const Domain& domain, std::uint32_t allowed,
+                                                      Context* context) {
     const Index& ix = *domain.index;
     const std::size_t n = domain.leaves.size();
     struct Group {
         std::uint32_t first;              // leaf
         std::uint32_t present, boundary;  // bit k: there is a leaf at place k, and it is boundary
     };
-    std::vector<std::array<std::uint32_t, 8>> in_block(ix.blocks.size());  // groups by octant
-    for (auto& octants : in_block) octants.fill(Domain::none);
-    const auto block_at = [&](int x, int y, int z) -> std::uint32_t {  // of cells of twice the finest size
-        return ix.top[(static_cast<std::size_t>(z >> 1) * ix.per_side + (y >> 1)) * ix.per_side + (x >> 1)];
+    struct InBlock {
+        std::array<std::uint32_t, 8> fine;  // groups of level 0 by octant
+        std::uint32_t coarse;               // of level 1
     };
-    const auto octant = [](int x, int y, int z) {
-        return static_cast<std::size_t>((x & 1) | (y & 1) << 1 | (z & 1) << 2);
+    std::vector<InBlock> in_block(ix.blocks.size());
+    for (InBlock& groups : in_block) {
+        groups.fine.fill(Domain::none);
+        groups.coarse = Domain::none;
+    }
+    const auto block_at = [&](int x, int y, int z) -> std::uint32_t {
+        return ix.top[(static_cast<std::size_t>(z) * ix.per_side + y) * ix.per_side + x];
+    };
+    // The group of a level in a cell of twice its leaves' size, given in such cells, of a divided block.
+    const auto group_at = [&](std::uint32_t block, int level, int x, int y, int z) -> std::uint32_t& {
+        InBlock& groups = in_block[block & ~Index::kDivided];
+        return level > 0 ? groups.coarse
+                         : groups.fine[static_cast<std::size_t>((x & 1) | (y & 1) << 1 | (z & 1) << 2)];
     };
     reserve_large(nodes, n + 1);
     nodes.resize(n + 1);
     // The leaves of a group follow each other: who has the first has them all.
     const auto begins = [&](std::size_t i) {
         const Leaf &leaf = domain.leaves[i], &last = domain.leaves[i > 0 ? i - 1 : 0];
-        return leaf.level == 0 &&
-               (i == 0 || last.level > 0 || ((leaf.x ^ last.x) | (leaf.y ^ last.y) | (leaf.z ^ last.z)) > 1);
+        return leaf.level < kGrouped &&
+               (i == 0 || last.level != leaf.level ||
+                ((leaf.x ^ last.x) | (leaf.y ^ last.y) | (leaf.z ^ last.z)) >> (leaf.level + 1) != 0);
     };
     std::vector<std::uint32_t> first_group((n + kGrain - 1) / kGrain + 1, 0);
     parallel_chunks(context, n, kGrain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
@@ -147,24 +160,30 @@ std::vector<std::uint32_t> Domain::Graph::link_fine(const Domain& domain, std::u
     });
     for (std::size_t k = 1; k < first_group.size(); ++k) first_group[k] += first_group[k - 1];
     std::vector<Group> groups(first_group.back());
+    std::atomic<bool> large{false};
     parallel_chunks(context, n, kGrain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
         std::uint32_t group = first_group[chunk];
         for (std::size_t i = begin; i < end; ++i) {
             if (!begins(i)) continue;
             const Leaf& first = domain.leaves[i];
-            const int x = first.x >> 1, y = first.y >> 1, z = first.z >> 1;
-            in_block[block_at(x, y, z) & ~Index::kDivided][octant(x, y, z)] = group;
+            const int level = first.level, up = level + 1;
+            group_at(block_at(first.x >> 2, first.y >> 2, first.z >> 2), level, first.x >> up, first.y >> up,
+                     first.z >> up) = group;
             groups[group] = {static_cast<std::uint32_t>(i), 0, 0};
-            for (std::size_t k = i; k < n && (k == i || (domain.leaves[k].level == 0 && !begins(k))); ++k) {
+            for (std::size_t k = i; k < n && (k == i || (domain.leaves[k].level == level && !begins(k))); ++k) {
                 const Leaf& leaf = domain.leaves[k];
-                const std::uint32_t place = (leaf.x & 1) | (leaf.y & 1) << 1 | (leaf.z & 1) << 2;
+                const auto place = static_cast<std::uint32_t>((leaf.x >> level & 1) | (leaf.y >> level & 1) << 1 |
+                                                              (leaf.z >> level & 1) << 2);
                 groups[group].present |= 1u << place;
                 if (leaf.boundary) groups[group].boundary |= 1u << place;
-                nodes[k].place = group << 4 | place << 1 | (leaf.boundary ? 1u : 0u);
+                nodes[k].place =
+                    group << 5 | static_cast<std::uint32_t>(level) << 4 | place << 1 | (leaf.boundary ? 1u : 0u);
             }
+            if (level > 0 && groups[group].boundary != 0) large.store(true, std::memory_order_relaxed);
             ++group;
         }
     });
+    large_boundary = large.load();
 
     reserve_large(around, groups.size());
     around.resize(groups.size());
@@ -172,7 +191,8 @@ std::vector<std::uint32_t> Domain::Graph::link_fine(const Domain& domain, std::u
     const int r = domain.transform.resolution, depth = domain.transform.depth();
     parallel_for(context, groups.size(), kGrain, [&](std::size_t g) {
         const Leaf& leaf = domain.leaves[groups[g].first];
-        const int at[3] = {leaf.x >> 1, leaf.y >> 1, leaf.z >> 1};
+        const int level = leaf.level, up = level + 1;
+        const int at[3] = {leaf.x >> up, leaf.y >> up, leaf.z >> up};
         std::uint64_t present = 0, edge = 0;
         around[g].present.fill(0);
         for (std::size_t cell = 0; cell < 27; ++cell) {
@@ -180,16 +200,18 @@ std::vector<std::uint32_t> Domain::Graph::link_fine(const Domain& domain, std::u
             entry = Domain::none;
             const auto c = static_cast<int>(cell);
             const int x = at[0] + c % 3 - 1, y = at[1] + c / 3 % 3 - 1, z = at[2] + c / 9 - 1;
-            if (x < 0 || y < 0 || z < 0 || 2 * x >= r || 2 * y >= r || 2 * z >= depth) continue;
-            const std::uint32_t block = block_at(x, y, z);
+            if (x < 0 || y < 0 || z < 0 || x << up >= r || y << up >= r || z << up >= depth) continue;
+            const int to_block = 1 - level;
+            const std::uint32_t block = block_at(x >> to_block, y >> to_block, z >> to_block);
             if (block == Domain::none) continue;
             if (!(block & Index::kDivided)) {
                 entry = block | kLarger;
                 larger[g] |= 1u << cell;
                 continue;
             }
-            const std::uint32_t there = in_block[block & ~Index::kDivided][octant(x, y, z)];
+            const std::uint32_t there = group_at(block, level, x, y, z);
             if (there == Domain::none) {
+                if (level > 0) continue;  // smaller ones
                 const std::uint32_t whole = domain.leaf_at(2 * x, 2 * y, 2 * z);
                 if (whole == Domain::none) continue;
                 entry = whole | kLarger;
@@ -216,8 +238,8 @@ std::vector<std::uint32_t> Domain::Graph::link_fine(const Domain& domain, std::u
     return larger;
 }
 
-// Links that have a larger leaf at one end or both. A leaf looks for those that are larger, or as large and come
-// later; both ends get the link.
+// Links between leaves of different sizes, and between those that are in no group. A leaf looks for those that are
+// larger, or as large and come later; both ends get the link.
 void Domain::Graph::link_others(const Domain& domain, std::span<const std::uint32_t> larger, Context* context) {
     const std::size_t n = domain.leaves.size(), chunks = (n + kGrain - 1) / kGrain;
     struct Link {
@@ -234,10 +256,10 @@ void Domain::Graph::link_others(const Domain& domain, std::span<const std::uint3
                 seen[count++] = to;
                 found[chunk].push_back({static_cast<std::uint32_t>(i), to});
             };
-            if (leaf.level == 0) {
+            if (leaf.level < kGrouped) {
                 const Node& node = nodes[i];
-                const auto& cells = around[node.place >> 4].leaf;
-                std::uint32_t left = larger[node.place >> 4] & kBordering[node.place >> 1 & 7];
+                const auto& cells = around[node.group()].leaf;
+                std::uint32_t left = larger[node.group()] & kBordering[node.octant()];
                 for (; left; left &= left - 1)
                     add(cells[static_cast<std::size_t>(std::countr_zero(left))] & ~kLarger);
                 continue;
@@ -279,7 +301,7 @@ std::shared_ptr<const Domain::Graph> Domain::Graph::make(const Domain& domain, N
     const std::uint32_t every = (1u << kDirections) - 1;
     // With neighbours by faces only there are no larger leaves: that is for domains of one layer.
     const std::vector<std::uint32_t> larger =
-        graph->link_fine(domain, neighbours == Neighbours::faces ? face_directions() : every, context);
+        graph->link_groups(domain, neighbours == Neighbours::faces ? face_directions() : every, context);
     graph->link_others(domain, larger, context);
     graph->link_count = graph->other.size();
     for (const Node& node : graph->nodes) graph->link_count += static_cast<std::size_t>(std::popcount(node.all));

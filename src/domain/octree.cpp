@@ -3,7 +3,8 @@
 // Grids are halved level by level, as in the paper, but as bits. Leaves come out of a depth-first descent, so they
 // are in Morton order: neighbours in space are near in memory, and the leaves of every aligned block are a
 // contiguous range. That makes the index small: one number per 4³ block, and one byte per voxel where a block is
-// divided.
+// divided. In such a block leaves of level 1 come first, so that those of one size in a cell follow each other
+// (leaf_graph.h).
 
 #include <algorithm>
 #include <atomic>
@@ -75,8 +76,9 @@ struct Builder {
         int level, x, y, z;
     };
 
-    // Links are counted in 32 bits, and a leaf has 26 of its own size.
-    static constexpr std::size_t kMostLeaves = static_cast<std::size_t>((std::uint64_t{1} << 32) / 26);
+    // Links are counted in 32 bits, too, and a leaf has 26 of its own size.
+    static constexpr std::size_t kMostLeaves = Domain::Graph::kMostLeaves;
+    static_assert(kMostLeaves <= (std::uint64_t{1} << 32) / 26);
 
     bool divides(const Cell& c) const { return c.level > 0 && split[c.level].get(c.x, c.y, c.z); }
     template <typename Visit>
@@ -98,8 +100,12 @@ struct Builder {
     void descend(const Cell& c, Subtree& out) const {
         if (!solid[c.level].get(c.x, c.y, c.z) || out.leaves.size() >= kMostLeaves) return;
         if (!divides(c)) return emit(c, out);
-        if (c.level == 2) open_block(c, out);
-        each_child(c, [&](const Cell& child) { descend(child, out); });
+        if (c.level != 2) return each_child(c, [&](const Cell& child) { descend(child, out); });
+        open_block(c, out);
+        for (const bool divided : {false, true})
+            each_child(c, [&](const Cell& child) {
+                if (divides(child) == divided) descend(child, out);
+            });
     }
 
     void open_block(const Cell& c, Subtree& out) const {

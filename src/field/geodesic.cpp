@@ -159,8 +159,8 @@ private:
                 kernel_.still_there(rows_.data(), bucket.data() + begin, end - begin, live.data());
             for (std::size_t k = 0; k < count; ++k) {
                 const Domain::Graph::Node& node = graph_.links.nodes[live[k].leaf];
-                if (node.is_fine()) {
-                    const Domain::Graph::Cells& around = graph_.links.around[node.place >> 4];
+                if (node.is_grouped()) {
+                    const Domain::Graph::Cells& around = graph_.links.around[node.group()];
                     __builtin_prefetch(&around);
                     __builtin_prefetch(&around.leaf[16]);
                 }
@@ -196,8 +196,8 @@ private:
         Offer* const first = offers_.data() + gathered_;
         const Label base = from.label & ~kLabelWayMask;
         const auto came_by = static_cast<std::uint32_t>(from.label & kLabelWayMask);
-        Offer* out = node.is_fine() ? from_fine(node, base, came_by, others, first)
-                                    : from_larger(base, came_by, others, first);
+        Offer* out = node.is_grouped() ? from_grouped(node, base, came_by, others, first)
+                                       : from_larger(base, came_by, others, first);
         constexpr Label end = make_label(kUnreached, 0, 0);
         if (base > end / 2) out = std::remove_if(first, out, [](const Offer& o) { return o.label >= end; });
         if (team_ > 1) out = std::remove_if(first, out, [&](const Offer& o) { return sends(o, round); });
@@ -215,25 +215,35 @@ private:
 
     using Others = std::span<const GeodesicSolver::OtherLink>;
 
-    Offer* from_fine(const Domain::Graph::Node& node, Label base, std::uint32_t came_by, Others others,
-                     Offer* out) const {
-        const bool here = node.place & 1;
-        std::uint32_t on = graph_.steps.onwards(here, static_cast<int>(came_by), node.all, node.boundary);
+    Offer* from_grouped(const Domain::Graph::Node& node, Label base, std::uint32_t came_by, Others others,
+                        Offer* out) const {
+        const bool here = node.is_boundary();
+        const GeodesicSolver::Steps& steps = graph_.steps[node.level()];
+        std::uint32_t on = steps.onwards(here, static_cast<int>(came_by), node.all, node.boundary);
         if (came_by >= kFromOther) {
             const std::uint32_t beside = about_link::beside(others[came_by - kFromOther].about);
             on &= ~(here ? beside : beside & ~node.boundary);
         }
-        const Label* add = graph_.steps.add[0];
+        const Label* add = steps.add[0];
         const Domain::Graph::Around around = graph_.links.around_of(node);
         for (; on; on &= on - 1) {
             const int e = std::countr_zero(on);
             put(out, around.neighbour(e), base + add[(node.boundary >> e & 1 ? kDirections : 0) + e]);
         }
-        if (came_by >= kFromOther) return out;
-        // The direction from which it came, as a bit.
-        const std::uint32_t back = came_by < kNoDirection ? 1u << (kDirections - 1 - came_by) : 0;
-        for (const GeodesicSolver::OtherLink& other : others)
-            if (!(about_link::beside(other.about) & back)) put(out, base, other);
+        // Of the others those that what it came from does not touch; and from interior leaves boundary ones.
+        const std::uint64_t always = here ? 0 : about_link::kBoundary;
+        if (came_by < kFromOther) {
+            const std::uint32_t back = came_by < kNoDirection ? 1u << (kDirections - 1 - came_by) : 0;
+            for (const GeodesicSolver::OtherLink& other : others)
+                if (!(about_link::beside(other.about) & back) || (other.about & always)) put(out, base, other);
+        } else if (node.level() > 0) {
+            const std::uint64_t touched = others[came_by - kFromOther].about & about_link::kCorners;
+            for (const GeodesicSolver::OtherLink& other : others)
+                if (!(other.about & touched) || (other.about & always)) put(out, base, other);
+        } else if (!here && graph_.links.large_boundary) {
+            for (const GeodesicSolver::OtherLink& other : others)
+                if (other.about & always) put(out, base, other);
+        }
         return out;
     }
 
@@ -358,11 +368,14 @@ GeodesicSolver::GeodesicSolver(const Domain& domain, const GeodesicOptions& opti
         const auto [x, y, z] = step_of(d);
         if (x * x + y * y + z * z > 1) diagonal |= 1u << d;
     }
-    steps_ = std::make_shared<const Steps>(penalty_, (seen & diagonal) != 0);
+    const bool diagonals = (seen & diagonal) != 0;
+    static_assert(Domain::Graph::kGrouped == 2);
+    steps_ = std::make_shared<const std::vector<Steps>>(
+        std::vector<Steps>{{0, penalty_, diagonals}, {1, penalty_, diagonals}});
 }
 
 SweepGraph GeodesicSolver::graph(std::span<const Bridge> bridges) const {
-    SweepGraph graph{*domain_.graph, *steps_, others_, make_arcs(domain_, bridges, penalty_), {}};
+    SweepGraph graph{*domain_.graph, steps_->data(), others_, make_arcs(domain_, bridges, penalty_), {}};
     if (!graph.arcs.empty()) {
         graph.has_arcs.resize(domain_.leaves.size());
         for (const SweepGraph::Arc& arc : graph.arcs) graph.has_arcs[arc.from] = true;

@@ -91,11 +91,10 @@ public:
     /// Computes the cost of every link. O(links). Keeps references to domain.
     GeodesicSolver(const Domain& domain, const GeodesicOptions& options, Context* context = nullptr);
 
-    struct Steps;  ///< between leaves of the finest level, nearly all of them: what they cost, and which can be
-                   ///< left out
+    struct Steps;  ///< between leaves of one size, nearly all of them: what they cost, and which can be left out
     struct OtherLink {
         std::uint32_t to, cost;
-        std::uint64_t about;  ///< what a label notes that comes this way, and what it may leave out (geodesic.cpp)
+        std::uint64_t about;  ///< what a label notes that comes this way, and what it may leave out (steps.h)
     };
 
     /// One sweep for all joints at once that keeps the `nearest` (1..kMaxNearest) of every leaf. Exact: a joint
@@ -119,8 +118,8 @@ private:
 
     const Domain& domain_;
     float penalty_;
-    std::vector<OtherLink> others_;  // by Domain::Graph::Node::other
-    std::shared_ptr<const Steps> steps_;
+    std::vector<OtherLink> others_;                    // by Domain::Graph::Node::other
+    std::shared_ptr<const std::vector<Steps>> steps_;  // by level
 };
 
 }  // namespace sinew

@@ -20,15 +20,32 @@
 
 namespace sinew {
 
+namespace {
+
+// Whether a comes before b in Morton order. The axis that differs in the highest bit decides.
+bool before_in_order(const std::array<int, 3>& a, const std::array<int, 3>& b) {
+    std::size_t axis = 0;
+    int most = 0;
+    for (std::size_t k = 0; k < 3; ++k)
+        if (const int bits = std::bit_width(static_cast<unsigned>(a[k] ^ b[k])); bits > 0 && bits >= most)
+            most = bits, axis = k;
+    return a[axis] < b[axis];
+}
+
+// Whether a comes before b as leaves of a domain do (Domain); of two with one lower corner, the larger does.
+bool comes_before(const Domain::Leaf& a, const Domain::Leaf& b) {
+    const std::array<int, 3> block_a{a.x >> 2, a.y >> 2, a.z >> 2}, block_b{b.x >> 2, b.y >> 2, b.z >> 2};
+    if (block_a != block_b) return before_in_order(block_a, block_b);
+    if (a.level != b.level) return a.level > b.level;
+    return before_in_order({a.x, a.y, a.z}, {b.x, b.y, b.z});
+}
+
+}  // namespace
+
 LeafMatch match_leaves(std::span<const Domain::Leaf> before, std::span<const Domain::Leaf> now) {
-    // Both are in Morton order, of which a leaf has a stretch as long as its volume. Whichever ends first goes on.
     LeafMatch match;
     const auto same = [](const Domain::Leaf& a, const Domain::Leaf& b) {
         return a.x == b.x && a.y == b.y && a.z == b.z && a.level == b.level && a.boundary == b.boundary;
-    };
-    const auto holds = [](const Domain::Leaf& a, const Domain::Leaf& b) {  // a the corner of b
-        return a.level > b.level && a.x == (b.x >> a.level << a.level) && a.y == (b.y >> a.level << a.level) &&
-               a.z == (b.z >> a.level << a.level);
     };
     std::size_t i = 0, k = 0;
     while (i < now.size() && k < before.size()) {
@@ -37,14 +54,10 @@ LeafMatch match_leaves(std::span<const Domain::Leaf> before, std::span<const Dom
             while (i < now.size() && k < before.size() && same(now[i], before[k])) ++i, ++k;
             match.runs.push_back({static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(other),
                                   static_cast<std::uint32_t>(i - first)});
-        } else if (holds(now[i], before[k])) {
-            const Domain::Leaf& whole = now[i++];
-            while (k < before.size() && holds(whole, before[k])) ++k;
-        } else if (holds(before[k], now[i])) {
-            const Domain::Leaf& whole = before[k++];
-            while (i < now.size() && holds(whole, now[i])) ++i;
+        } else if (comes_before(now[i], before[k])) {
+            ++i;
         } else {
-            break;  // other voxels: nothing after this place is taken for the same
+            ++k;
         }
     }
     return match;
@@ -254,10 +267,11 @@ private:
         };
         const Domain::Graph& links = graph_.links;
         const Domain::Graph::Node& node = links.nodes[leaf];
-        const bool here = node.is_fine() && (node.place & 1);
+        const bool here = node.is_grouped() && node.is_boundary();
         for (std::uint32_t left = node.all; left; left &= left - 1) {
             const int back = std::countr_zero(left), e = kDirections - 1 - back;
-            offer(links.neighbour(node, back), graph_.steps.cost[here][e], static_cast<std::uint32_t>(e));
+            offer(links.neighbour(node, back), graph_.steps[node.level()].cost[here][e],
+                  static_cast<std::uint32_t>(e));
         }
         for (std::uint32_t o = node.other; o < (&node)[1].other; ++o) {
             const std::uint32_t from = graph_.others[o].to;

@@ -6,7 +6,7 @@
 namespace sinew {
 namespace {
 
-// The neighbours of a leaf u of the finest level that touch a larger leaf n, as directions from u, where none of
+// The neighbours of the size of a leaf u that touch a leaf n of another size, as directions from u, where none of
 // them has its shortest way to n over u. Unless the step to u is costly that is not so for the one in line with u
 // and n, and rounding may decide where n is far away.
 std::uint32_t beside(const Domain::Leaf& u, const Domain::Leaf& n, double length, bool costly) {
@@ -19,15 +19,16 @@ std::uint32_t beside(const Domain::Leaf& u, const Domain::Leaf& n, double length
         return out;
     }();
     if (!costly && length > 8) return 0;
-    const int size = 1 << n.level, from[3] = {u.x, u.y, u.z}, low[3] = {n.x, n.y, n.z};
+    const int own = 1 << u.level, size = 1 << n.level, from[3] = {u.x, u.y, u.z}, low[3] = {n.x, n.y, n.z};
     std::uint32_t touching = (1u << kDirections) - 1;
     int sign[3], twice[3];  // of the way from centre to centre
     for (std::size_t axis = 0; axis < 3; ++axis) {
-        const int at = from[axis] - low[axis];  // 0..size-1 within n's range
-        const std::size_t allowed = (at >= 0 && at <= size + 1 ? 1u : 0u) | (at >= -1 && at <= size ? 2u : 0u) |
-                                    (at >= -2 && at <= size - 1 ? 4u : 0u);
+        const int at = from[axis] - low[axis];  // 0..size-own within n's range
+        std::size_t allowed = 0;
+        for (int step = -1; step <= 1; ++step)
+            if (at + own * step <= size && at + own * (step + 1) >= 0) allowed |= std::size_t{1} << (step + 1);
         touching &= masks[axis][allowed];
-        twice[axis] = size - 1 - 2 * at;
+        twice[axis] = size - own - 2 * at;
         sign[axis] = (twice[axis] > 0) - (twice[axis] < 0);
         twice[axis] = std::abs(twice[axis]);
     }
@@ -65,15 +66,28 @@ private:
     std::array<std::array<std::uint32_t, 2>, 1024> near_;
 };
 
-// Where n touches the larger leaf u.
-std::uint64_t box(const Domain::Leaf& u, const Domain::Leaf& n) {
-    const int size = 1 << u.level, other = 1 << n.level, at[3] = {n.x - u.x, n.y - u.y, n.z - u.z};
+// Where n touches u: from low to high, in voxels from u's lower corner.
+struct Contact {
     std::array<int, 3> low, high;
+};
+Contact contact(const Domain::Leaf& u, const Domain::Leaf& n) {
+    const int size = 1 << u.level, other = 1 << n.level, at[3] = {n.x - u.x, n.y - u.y, n.z - u.z};
+    Contact c;
     for (std::size_t axis = 0; axis < 3; ++axis) {
-        low[axis] = std::clamp(at[axis], 0, size);
-        high[axis] = std::clamp(at[axis] + other, 0, size);
+        c.low[axis] = std::clamp(at[axis], 0, size);
+        c.high[axis] = std::clamp(at[axis] + other, 0, size);
     }
-    return about_link::box(low, high);
+    return c;
+}
+
+// The same for a leaf of level 1, as about_link has it.
+std::uint64_t corners(const Contact& c) {
+    std::uint64_t out = 0;
+    for (int z = c.low[2]; z <= c.high[2]; ++z)
+        for (int y = c.low[1]; y <= c.high[1]; ++y)
+            for (int x = c.low[0]; x <= c.high[0]; ++x)
+                out |= std::uint64_t{1} << (kDirections + x + 3 * y + 9 * z);
+    return out;
 }
 
 }  // namespace
@@ -94,12 +108,14 @@ std::vector<GeodesicSolver::OtherLink> make_other_links(const Domain& domain, fl
             const std::uint8_t back = graph.back[first + k];
             const int way = kFromOther + back;
             const bool noted = back != Domain::Graph::kFarBack && way <= 255 && n.level <= about_link::kLargest;
-            std::uint64_t about = 0;
-            if (u.level == 0) {
+            std::uint64_t about = n.boundary ? about_link::kBoundary : 0;
+            if (u.level < Domain::Graph::kGrouped) {
                 const double length = std::sqrt(static_cast<double>(LinkCost::square(u, n))) / 2;
-                about = beside(u, n, length, u.boundary && penalty >= 2);
+                about |= beside(u, n, length, u.boundary && penalty >= 2);
+                if (u.level > 0) about |= corners(contact(u, n));
             } else if (u.level <= about_link::kLargest) {
-                about = box(u, n) | (n.boundary ? about_link::kBoundary : 0);
+                const Contact c = contact(u, n);
+                about |= about_link::box(c.low, c.high);
             }
             about |= static_cast<std::uint64_t>(noted ? way : kNoDirection) << about_link::kWayShift;
             links[first + k] = {to, cost(u, n), about};

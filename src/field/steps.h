@@ -18,11 +18,11 @@ inline std::uint32_t to_units(double voxels) {
     return static_cast<std::uint32_t>(std::min(std::round(voxels * kUnit), 4294967294.0));
 }
 
-/// What a label notes of its last step (kLabelWayMask): the direction between leaves of the finest level; or
+/// What a label notes of its last step (kLabelWayMask): the direction between leaves of one size in groups; or
 /// nothing; or, from kFromOther on, which of the other links of its leaf brought it.
 inline constexpr std::uint8_t kNoDirection = kDirections, kFromOther = kNoDirection + 1;
 
-// What steps between leaves of the finest level cost, and which of them need not be taken.
+// What steps between leaves of one size cost, and which of them need not be taken; for each level that has groups.
 //
 // A label came from p to u by direction d; n = u + e. The step to n is left out if
 // - p is linked to n and the direct step is shorter, or
@@ -31,7 +31,7 @@ inline constexpr std::uint8_t kNoDirection = kDirections, kFromOther = kNoDirect
 //   shorter last step.
 // Then n still gets the label. Of all leaves from which it can come at its least distance, take one whose step to n
 // is the shortest: neither case can apply to it. This is the pruning of jump point search (Harabor and Grastien
-// 2011), with weights, and with ties that end in the step that is entered last. Where a larger leaf is p, u or n
+// 2011), with weights, and with ties that end in the step that is entered last. Where p, u and n differ in size
 // only the first case is looked for (about_link).
 struct GeodesicSolver::Steps {
     std::uint32_t cost[2][kDirections];  // into interior and boundary leaves
@@ -45,10 +45,10 @@ struct GeodesicSolver::Steps {
     std::array<std::array<From, kDirections>, 2> from;  // by whether u is boundary, and d
     bool prunes;                                        // false where diagonal neighbours are not linked
 
-    Steps(float penalty, bool diagonals) : prunes(diagonals) {
+    Steps(int level, float penalty, bool diagonals) : prunes(diagonals) {
         for (int d = 0; d < kDirections; ++d) {
             const auto [x, y, z] = step_of(d);
-            const double length = std::sqrt(static_cast<double>(x * x + y * y + z * z));
+            const double length = std::sqrt(static_cast<double>(x * x + y * y + z * z)) * (1 << level);
             cost[0][d] = to_units(length);
             cost[1][d] = to_units(length * penalty);
         }
@@ -118,15 +118,14 @@ private:
     }
 };
 
-/// OtherLink::about, of a link from u. The way of the label that it brings is in the uppermost byte.
-/// - u of the finest level: `beside` has the directions to neighbours that touch the other end and do not have
-/// their
-///   shortest way there over u. The larger leaves around u all touch one corner of its group, and so each other: a
-///   label that came from one goes to none of them.
-/// - u larger: `box` is the range in which the other end touches u, by which touches() tells whether two ends touch
-///   each other. Then the way from one to the other over u is no shortest: the centres of three leaves that touch
-///   are never in line, and far enough from it that rounding does not decide. Into boundary leaves, whose cost has
-///   another factor, that does not follow, and kBoundary says so.
+/// OtherLink::about, of a link from u to n. The way of the label that it brings is in the uppermost byte; kBoundary
+/// says that n is boundary. Where a leaf from which a label came touches one that it could go on to, the way over u
+/// is no shortest: the centres of three leaves that touch are never in line, and far enough from it that rounding
+/// does not decide. Into boundary leaves, whose cost has another factor, that follows only if u is boundary, too.
+/// - u in a group: `beside` has the directions to neighbours that touch n and do not have their shortest way there
+///   over u. At level 0 all other ends are larger and touch one corner of the group of u, and so each other. At
+///   level 1 `corners` has those of the 3³ voxel corners of u that n touches: others that share one touch.
+/// - u larger: `box` is the range in which n touches u, by which touches() tells whether two ends touch each other.
 namespace about_link {
 inline constexpr int kWayShift = 56, kField = 9;
 inline constexpr int kLargest = 7;  ///< level of u up to which a box fits
@@ -136,6 +135,7 @@ inline std::uint32_t way(std::uint64_t about) { return static_cast<std::uint32_t
 inline std::uint32_t beside(std::uint64_t about) {
     return static_cast<std::uint32_t>(about) & ((1u << kDirections) - 1);
 }
+inline constexpr std::uint64_t kCorners = ((std::uint64_t{1} << 27) - 1) << kDirections;
 
 // Six fields of eight bits and a ninth to subtract from: low ends, and 255 less the high ends.
 inline constexpr std::uint64_t kGuard = 0x100ull * 0x201008040201ull, kValues = 0xffull * 0x201008040201ull;
@@ -156,7 +156,7 @@ inline bool touches(std::uint64_t against, std::uint64_t about) {
 }
 }  // namespace about_link
 
-/// The links of a domain's graph that are not between leaves of the finest level, by Domain::Graph::Node::other.
+/// The links of a domain's graph that are not between leaves of a size in groups, by Domain::Graph::Node::other.
 std::vector<GeodesicSolver::OtherLink> make_other_links(const Domain& domain, float penalty, Context* context);
 
 }  // namespace sinew

@@ -17,7 +17,7 @@ struct SweepGraph {
         std::uint32_t from, to, cost;
     };
     const Domain::Graph& links;
-    const GeodesicSolver::Steps& steps;
+    const GeodesicSolver::Steps* steps;  ///< by level
     std::span<const GeodesicSolver::OtherLink> others;
     std::vector<Arc> arcs;       ///< bridges in both directions, sorted by from, then to
     std::vector<bool> has_arcs;  ///< per leaf; empty without arcs

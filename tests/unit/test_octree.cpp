@@ -105,8 +105,9 @@ void expect_graph_is_the_links(const Domain& domain) {
             const std::uint32_t to = graph.neighbour(node, d);
             const auto [x, y, z] = step_of(d);
             const Domain::Leaf &a = domain.leaves[i], &b = domain.leaves[to];
-            ASSERT_TRUE(a.level == 0 && b.level == 0);
-            ASSERT_TRUE(b.x - a.x == x && b.y - a.y == y && b.z - a.z == z);
+            ASSERT_TRUE(a.level == b.level && node.level() == a.level);
+            const int size = 1 << a.level;
+            ASSERT_TRUE(b.x - a.x == x * size && b.y - a.y == y * size && b.z - a.z == z * size);
             ASSERT_EQ(node.boundary >> d & 1, b.boundary ? 1u : 0u);
             found.push_back(to);
         }
