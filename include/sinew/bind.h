@@ -57,6 +57,9 @@ enum class RingPlacement {
 struct BindOptions {
     Method method = Method::surface_heat;
     VoxelizeOptions voxels;  ///< resolution 0: choose_resolution; not for pixel_geodesic
+    /// geodesic_voxel, surface_heat: twice the resolution where a limb is thinner than two voxels, or nearer than
+    /// that to another. Sparse voxels, resolution up to 512. With resolution 0 that is chosen, too.
+    bool local_resolution = false;
     DomainKind domain = DomainKind::sparse;
     /// pixel_geodesic: where a path may go: 8 ways (√2 on the diagonal), or breadth-first in 4, as its author did.
     Neighbours neighbours = Neighbours::all;
@@ -154,7 +157,7 @@ struct BindReport {
     std::size_t leaves = 0, links = 0, components = 0, bridged_components = 0;
     std::vector<std::uint32_t> snapped_joints;  ///< joints outside the volume
     std::array<std::size_t, 6> coverage{};      ///< vertices by Coverage
-    std::string resolution_reason;              ///< of choose_resolution; empty where the resolution was given
+    std::string resolution_reason;              ///< of choose_resolution, and what is finer; else empty
     Reuse reused = Reuse::none;
     float farthest_outside = 0;      ///< of the vertices outside, from the nearest voxel; scene units
     std::vector<StageTime> seconds;  ///< in order
@@ -311,14 +314,16 @@ std::size_t estimate_memory(const MeshView& mesh, const Skeleton& skeleton, cons
 /// A resolution and why.
 struct ResolutionChoice {
     int resolution = 0;  ///< 64..512
+    bool local = false;  ///< BindOptions::local_resolution: twice as fine for some limbs
     std::string reason;  ///< lengths in scene units
 };
 
 /// The resolution that BindOptions::voxels.resolution 0 stands for (docs/methods/resolution.md): the coarsest, from
 /// 64 to 512, at which two voxels fit across the thinnest limb and into the narrowest gap between limbs, and at
 /// most what Context::memory_limit allows. Limbs and gaps are read from the mesh around the bones of joints that
-/// deform; of ten limbs or gaps one may be smaller; 256 without any. Not for pixel_geodesic. O(V + T), and 30,000
-/// triangles × bones at most.
+/// deform; of ten limbs or gaps one may be smaller; 256 without any. Where those that need it have at most half of
+/// the surface, they get it by local resolution, and the rest half of it. Not for pixel_geodesic. O(V + T), and
+/// 30,000 triangles × bones at most.
 Result<ResolutionChoice> choose_resolution(const MeshView& mesh, const Skeleton& skeleton,
                                            const BindOptions& options, Context* context = nullptr);
 

@@ -108,6 +108,9 @@ struct VoxelGrid {
     std::size_t ambiguous = 0;         ///< voxels with exactly one agreeing view pair
     std::size_t ambiguous_inside = 0;  ///< those that winding numbers put inside
     BitGrid ambiguous_voxels;          ///< which they are; empty without VoxelizeOptions::keep_ambiguous
+    /// Local resolution: the blocks of 8³ voxels in which build_domain keeps boundary voxels apart. Elsewhere those
+    /// of an aligned cell of 2³ become one leaf. Empty: apart everywhere.
+    BitGrid fine_blocks;
 };
 
 /// Voxelizes: exact triangle-box tests for the boundary, then for each axis the crossings of every voxel column

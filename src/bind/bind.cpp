@@ -10,7 +10,7 @@
 #include <numbers>
 #include <numeric>
 
-#include "bind/method.h"
+#include "bind/resolution.h"
 #include "core/geometry.h"
 
 namespace sinew {
@@ -190,6 +190,15 @@ Status check(const BindOptions& options) {
                      "heat transfer " + std::to_string(options.heat_transfer) + " must be above 0 and at most 1e6"};
     const Row* const row = row_of(options.method);
     if (!row) return Error{ErrorCode::usage, "there is no such method"};
+    if (options.local_resolution) {
+        if (!takes_local_resolution(options.method) || options.domain != DomainKind::sparse)
+            return Error{ErrorCode::usage,
+                         "local resolution is for the sparse voxels of geodesic-voxel and surface-heat"};
+        if (voxels.resolution > 512)
+            return Error{ErrorCode::usage,
+                         "local resolution doubles the resolution in places, and 1024 is the "
+                         "finest: 512 is the most that it takes"};
+    }
     if (options.method != Method::mesh_geodesic && (options.all_pairs || options.rings != RingPlacement::joint))
         return Error{ErrorCode::usage,
                      "all pairs and the place of rings are options of method mesh-geodesic, not of " +
@@ -293,12 +302,15 @@ Result<Binding> bind(const MeshView& mesh, const Skeleton& skeleton, const BindO
     Binding binding;
     BindReport& report = binding.report_;
     StageClock clock(report, context);
-    if (given.voxels.resolution == 0) {
-        Result<ResolutionChoice> choice =
-            clock.run("resolution", [&] { return choose_resolution(mesh, skeleton, given, context); });
-        if (!choice) return choice.error();
-        options.voxels.resolution = choice->resolution;
-        report.resolution_reason = std::move(choice->reason);
+    std::vector<FinePlace> fine;
+    if (given.voxels.resolution == 0 || given.local_resolution) {
+        Result<VoxelPlan> plan =
+            clock.run("resolution", [&] { return plan_voxels(mesh, skeleton, given, context); });
+        if (!plan) return plan.error();
+        options.voxels.resolution = plan->choice.resolution;
+        options.local_resolution = plan->choice.local;
+        report.resolution_reason = std::move(plan->choice.reason);
+        fine = std::move(plan->fine);
     }
     if (Status ok = check_memory(mesh, skeleton, options, context); !ok) return ok.error();
 
@@ -319,7 +331,11 @@ Result<Binding> bind(const MeshView& mesh, const Skeleton& skeleton, const BindO
                     context,
                     clock,
                     report,
-                    binding.bones_};
+                    binding.bones_,
+                    nullptr,
+                    nullptr,
+                    {},
+                    fine};
     Result<MethodRows> rows = run_method(task);
     if (!rows) return rows.error();
     binding.volume_ = std::move(rows->volume);

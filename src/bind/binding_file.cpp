@@ -15,7 +15,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "write bytes in reverse on such a machine");
 
 constexpr char kMagic[9] = "SINEWBND";
-constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kVersion = 3;
 constexpr std::uint16_t kNoJoint = 0xffff;  // skeletons have at most 65534 joints
 
 Error broken(const std::string& what) { return {ErrorCode::input, "binding: " + what}; }
@@ -186,6 +186,7 @@ void transfer_options(Archive& a, BindOptions& o) {
             if (m.name == method) o.method = m.method;
     }
     a.value(o.voxels.resolution);
+    a.flag(o.local_resolution);
     a.flag(o.voxels.winding_numbers);
     a.flag(o.voxels.repair_facing);
     a.value(o.voxels.voxelizer);

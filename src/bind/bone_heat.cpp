@@ -504,8 +504,9 @@ Result<MethodRows> bind_surface_heat(const Task& task) {
     BindOptions options = task.options;
     options.overshoot = preset(Method::geodesic_voxel).overshoot;
     options.finish = {};  // what is hidden asks for the nearest joints, however many are wanted
-    const Task within{task.mesh,    task.skeleton, options,     task.topology, task.plan,   task.used,  task.unit,
-                      task.context, task.clock,    task.report, task.bones,    task.reused, task.moved, task.rules};
+    const Task within{task.mesh,  task.skeleton, options,      task.topology, task.plan,
+                      task.used,  task.unit,     task.context, task.clock,    task.report,
+                      task.bones, task.reused,   task.moved,   task.rules,    task.fine};
     std::optional<Domain> built;
     std::vector<KeptField> fields;
     if (!task.reused) {

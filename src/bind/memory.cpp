@@ -45,11 +45,16 @@ double shape_area(const Skeleton& skeleton) {
     return area;
 }
 
+// How much is fine is not known yet: at most all of it.
+double finest(const BindOptions& options) {
+    return (options.local_resolution ? 2.0 : 1.0) * options.voxels.resolution;
+}
+
 // Figures have 2.4 leaves per voxel face of their surface: what it touches, and undivided siblings. Around shapes
 // there are as many cells as around the mesh, but none outside.
 double most_leaves(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options) {
     const Box3 box = box_of(mesh);
-    const double voxel = box.longest() / (options.voxels.resolution - 2.5);
+    const double voxel = box.longest() / (finest(options) - 2.5);
     double cells = 1;
     for (const double side : box.sides()) cells *= side / voxel + 2;
     if (options.domain == DomainKind::uniform) return cells;
@@ -129,7 +134,7 @@ double open_space(const Sizes& s) { return worst(s, {of_rows(s)}); }
 // Pictures, buffers, and about 100 MB of driver and shader compiler.
 double of_slicing(const Sizes& s, const BindOptions& options) {
     if (options.voxels.voxelizer != Voxelizer::hardware) return 0;
-    const double r = options.voxels.resolution;
+    const double r = finest(options);
     return 112 * r * r + 80 * s.triangles + 1e8;
 }
 
@@ -176,7 +181,7 @@ std::size_t estimate_memory(const MeshView& mesh, const Skeleton& skeleton, cons
     s.labels = s.kept <= 8 ? 64 : 128;
     s.threads = thread_count(context);
     s.keep_volume = options.keep_volume;
-    const double r = options.voxels.resolution;
+    const double r = finest(options);
     if (has_volume(options.method)) {
         s.cells = r * r * r;
         s.leaves = most_leaves(mesh, skeleton, options);

@@ -107,8 +107,9 @@ Result<Binding> Binding::move_joints(const MeshView& mesh, const Skeleton& skele
         return Error{ErrorCode::usage, "this is not the mesh that was bound: joints move in that one only"};
     if (options_.method == Method::pixel_geodesic)
         return Error{ErrorCode::usage, "a figure's mask is not kept: bind it anew"};
-    if (!volume_ || report_.reused == Reuse::volume) {
-        // Nothing is kept that could be used again. Hardness is in the options since the first bind.
+    if (!volume_ || report_.reused == Reuse::volume || options_.local_resolution) {
+        // Nothing is kept that could be used again; or where voxels are fine depends on the joints. Hardness is in
+        // the options since the first bind.
         Skeleton plain = skeleton;
         for (Joint& joint : plain.joints) joint.hardness = {};
         Result<Binding> afresh = bind(mesh, plain, options_, context);

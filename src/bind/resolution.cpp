@@ -6,7 +6,7 @@
 #include <map>
 #include <numeric>
 
-#include "bind/method.h"
+#include "bind/resolution.h"
 #include "core/numbers.h"
 #include "core/vectors.h"
 
@@ -19,6 +19,7 @@ constexpr double kReach = 1.0 / 32;       // of the longest side: gaps wider tha
 constexpr std::size_t kLeastSamples = 5;  // of a limb or of a pair of limbs
 constexpr double kQuantile = 0.1;         // of limbs and of pairs: what only one in ten falls short of is no rule
 constexpr int kCoarsest = 64, kFinest = 512, kUnmeasured = 256;
+constexpr double kMostLocal = 0.5;  // of the surface: where more is fine, all may be
 
 struct Sample {
     Point3 at, normal;
@@ -27,11 +28,14 @@ struct Sample {
     double radius;     // about that of the triangle
 };
 
+// Of so many triangles one is a sample.
+std::size_t stride_of(const MeshView& mesh) { return std::max<std::size_t>(1, mesh.triangles.size() / kSamples); }
+
 // Middles of triangles that have an area, evenly over the list, with the joint of the nearest bone.
 std::vector<Sample> take_samples(const MeshView& mesh, std::span<const Bone> bones, Context* context) {
     std::vector<SegmentRuler> rulers;
     for (const Bone& bone : bones) rulers.emplace_back(to_point(bone.head), to_point(bone.tail));
-    const std::size_t stride = std::max<std::size_t>(1, mesh.triangles.size() / kSamples);
+    const std::size_t stride = stride_of(mesh);
     const std::size_t count = (mesh.triangles.size() + stride - 1) / stride;
     std::vector<Sample> all(count);
     std::vector<std::uint8_t> has_area(count, 0);
@@ -104,49 +108,67 @@ std::vector<Limb> thickness(std::span<const Sample> samples, std::size_t joints)
     return out;
 }
 
-// Pairs of limbs that face each other over a gap in the open, by the median of the gaps. Joints that follow each
-// other touch by nature, and those with the same parent near it, which the median does not see.
-std::vector<Limb> gaps(std::span<const Sample> samples, const Skeleton& skeleton, double reach, Context* context) {
+// What a sample faces over a gap in the open.
+struct Facing {
+    double gap = INFINITY;
+    std::uint32_t other = 0;  // joint
+};
+// Per sample. Joints that follow each other touch by nature.
+std::vector<Facing> find_facing(std::span<const Sample> samples, const Skeleton& skeleton, double reach,
+                                Context* context) {
+    // Samples by cells as wide as the reach, those of a row along z one after the other.
+    Box3 box;
+    for (const Sample& s : samples) box.add(s.at);
+    std::array<std::size_t, 3> cells{};
+    for (std::size_t k = 0; k < 3; ++k)
+        cells[k] = samples.empty() ? 1 : static_cast<std::size_t>((box.high[k] - box.low[k]) / reach) + 1;
     const auto cell_of = [&](const Point3& p, std::size_t k) {
-        return static_cast<std::int64_t>(std::floor(p[k] / reach)) & 0xfffff;
+        return std::min(cells[k] - 1, static_cast<std::size_t>((p[k] - box.low[k]) / reach));
     };
-    const auto key = [](std::int64_t x, std::int64_t y, std::int64_t z) { return (x << 20 | y) << 20 | z; };
-    std::vector<std::pair<std::int64_t, std::uint32_t>> cells(samples.size());
-    for (std::size_t i = 0; i < samples.size(); ++i) {
-        const Point3& p = samples[i].at;
-        cells[i] = {key(cell_of(p, 0), cell_of(p, 1), cell_of(p, 2)), static_cast<std::uint32_t>(i)};
-    }
-    std::sort(cells.begin(), cells.end());
+    const auto number = [&](std::size_t x, std::size_t y, std::size_t z) {
+        return (x * cells[1] + y) * cells[2] + z;
+    };
+    std::vector<std::uint32_t> first(cells[0] * cells[1] * cells[2] + 1, 0);
+    const auto cell = [&](const Sample& s) { return number(cell_of(s.at, 0), cell_of(s.at, 1), cell_of(s.at, 2)); };
+    for (const Sample& s : samples) ++first[cell(s) + 1];
+    for (std::size_t c = 1; c < first.size(); ++c) first[c] += first[c - 1];
+    std::vector<Sample> sorted(samples.size());
+    std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
+    for (const Sample& s : samples) sorted[next[cell(s)]++] = s;
     const auto follow = [&](std::uint32_t a, std::uint32_t b) {
         return a == b || skeleton.joints[a].parent == static_cast<int>(b) ||
                skeleton.joints[b].parent == static_cast<int>(a);
-    };
-    struct Facing {
-        double gap = INFINITY;
-        std::uint32_t other = 0;
     };
     std::vector<Facing> facing(samples.size());
     parallel_for(context, samples.size(), 256, [&](std::size_t i) {
         const Sample& s = samples[i];
         Facing& best = facing[i];
-        for (int around = 0; around < 27; ++around) {
-            const std::int64_t wanted = key((cell_of(s.at, 0) + around % 3 - 1) & 0xfffff,
-                                            (cell_of(s.at, 1) + around / 3 % 3 - 1) & 0xfffff,
-                                            (cell_of(s.at, 2) + around / 9 - 1) & 0xfffff);
-            for (auto at = std::lower_bound(cells.begin(), cells.end(), std::pair{wanted, std::uint32_t{0}});
-                 at != cells.end() && at->first == wanted; ++at) {
-                const Sample& o = samples[at->second];
-                const Point3 way = o.at - s.at;
-                const double gap = dot(way, s.normal), length2 = dot(way, way);
-                if (!(gap > 0 && gap < best.gap && length2 <= reach * reach) || follow(s.joint, o.joint)) continue;
-                // In front of both, and beside neither: within a cone, or where triangles are larger within them.
-                if (dot(way, o.normal) >= 0 || dot(s.normal, o.normal) > -0.5) continue;
-                const double beside = std::max(2 * gap, s.radius + o.radius);
-                if (length2 - gap * gap <= beside * beside) best = {gap, o.joint};
+        const auto look = [&](const Sample& o) {
+            const Point3 way = o.at - s.at;
+            const double gap = dot(way, s.normal);
+            if (!(gap > 0 && gap < best.gap)) return;
+            const double length2 = dot(way, way);
+            if (length2 > reach * reach || follow(s.joint, o.joint)) return;
+            // In front of both, and beside neither: within a cone, or where triangles are larger within them.
+            if (dot(way, o.normal) >= 0 || dot(s.normal, o.normal) > -0.5) return;
+            const double beside = std::max(2 * gap, s.radius + o.radius);
+            if (length2 - gap * gap <= beside * beside) best = {gap, o.joint};
+        };
+        const std::size_t x = cell_of(s.at, 0), y = cell_of(s.at, 1), z = cell_of(s.at, 2);
+        const auto from = [](std::size_t c) { return c > 0 ? c - 1 : 0; };
+        for (std::size_t a = from(x); a <= std::min(x + 1, cells[0] - 1); ++a)
+            for (std::size_t b = from(y); b <= std::min(y + 1, cells[1] - 1); ++b) {
+                const std::size_t end = first[number(a, b, std::min(z + 1, cells[2] - 1)) + 1];
+                for (std::size_t k = first[number(a, b, from(z))]; k < end; ++k) look(sorted[k]);
             }
-        }
     });
-    std::vector<std::size_t> samples_of(skeleton.joints.size(), 0);
+    return facing;
+}
+
+// Pairs of limbs that face each other, by the median of the gaps: joints with the same parent touch near it, which
+// the median does not see.
+std::vector<Limb> gaps(std::span<const Sample> samples, std::span<const Facing> facing, std::size_t joints) {
+    std::vector<std::size_t> samples_of(joints, 0);
     for (const Sample& s : samples) ++samples_of[s.joint];
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<double>> by_pair;
     for (std::size_t i = 0; i < samples.size(); ++i)
@@ -169,12 +191,59 @@ std::string short_number(double x) {
     return shortest_text(static_cast<float>(std::round(x / scale) * scale));
 }
 
+double voxel_of(double unit, int resolution) { return unit / (resolution - 2.5); }
+
+// Around samples of limbs too thin for voxels, and of limbs too near each other. Between samples lie other
+// triangles.
+struct FineLimbs {
+    std::vector<FinePlace> places;
+    std::vector<Limb> limbs;  // smallest first; a pair where a and b differ
+    double share = 0;         // of the surface
+};
+FineLimbs find_fine(std::span<const Sample> samples, std::span<const Facing> facing, std::span<const Limb> thin,
+                    std::span<const Limb> near, double voxel, std::size_t stride) {
+    const double least = kVoxelsAcross * voxel;
+    FineLimbs fine;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, double> small;  // limbs, and pairs of them
+    for (const auto& list : {thin, near})
+        for (const Limb& limb : list)
+            if (limb.size < least) {
+                small[{limb.a, limb.b}] = limb.size;
+                fine.limbs.push_back(limb);
+            }
+    std::stable_sort(fine.limbs.begin(), fine.limbs.end(),
+                     [](const Limb& a, const Limb& b) { return a.size < b.size; });
+    double area = 0, fine_area = 0;
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+        const Sample& s = samples[i];
+        area += s.radius * s.radius;
+        const auto [a, b] = std::minmax(s.joint, facing[i].other);
+        const bool is_near = facing[i].gap < 2 * least && small.contains({a, b});
+        if (!is_near && !small.contains({s.joint, s.joint})) continue;
+        fine_area += s.radius * s.radius;
+        fine.places.push_back({s.at, s.radius * std::sqrt(static_cast<double>(stride)) + 2 * voxel});
+    }
+    fine.share = area > 0 ? fine_area / area : 0;
+    return fine;
+}
+
 }  // namespace
 
-Result<ResolutionChoice> choose_resolution(const MeshView& mesh, const Skeleton& skeleton,
-                                           const BindOptions& options, Context* context) {
+bool takes_local_resolution(Method method) {
+    return method == Method::geodesic_voxel || method == Method::surface_heat;
+}
+
+Result<VoxelPlan> plan_voxels(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options,
+                              Context* context) {
     if (Status ok = check_mesh(mesh); !ok) return ok.error();
     if (Status ok = check_skeleton(skeleton); !ok) return ok.error();
+    VoxelPlan plan;
+    ResolutionChoice& choice = plan.choice;
+    const bool automatic = options.voxels.resolution == 0;
+    choice.resolution = options.voxels.resolution;
+    choice.local = options.local_resolution && !automatic;
+    if (!automatic && !choice.local) return plan;
+
     const double unit = box_of(mesh).longest();
     std::vector<Bone> bones = make_bones(skeleton);
     // A leaf's point becomes as long as the bone before it, only to say whose a triangle is.
@@ -186,38 +255,78 @@ Result<ResolutionChoice> choose_resolution(const MeshView& mesh, const Skeleton&
     }
     std::erase_if(bones, [&](const Bone& bone) { return !skeleton.joints[bone.joint].deform; });
     const std::vector<Sample> samples = bones.empty() ? std::vector<Sample>() : take_samples(mesh, bones, context);
+    const std::vector<Facing> facing = find_facing(samples, skeleton, kReach * unit, context);
     std::vector<Limb> thin = thickness(samples, skeleton.joints.size());
-    std::vector<Limb> near = gaps(samples, skeleton, kReach * unit, context);
-    const Limb *limb = telling(thin), *gap = telling(near);
-
-    double finest = unit;  // voxel that is asked for
-    if (limb) finest = std::min(finest, limb->size / kVoxelsAcross);
-    if (gap) finest = std::min(finest, gap->size / kVoxelsAcross);
-    const auto voxel = [&](int r) { return unit / (r - 2.5); };
-    ResolutionChoice choice;
-    choice.resolution = limb || gap ? kCoarsest : kUnmeasured;
-    while (choice.resolution < kFinest && voxel(choice.resolution) > finest) choice.resolution *= 2;
+    std::vector<Limb> near = gaps(samples, facing, skeleton.joints.size());
+    const auto fine_at = [&](int resolution) {
+        return find_fine(samples, facing, thin, near, voxel_of(unit, resolution), stride_of(mesh));
+    };
     const auto name = [&](std::uint32_t j) { return "'" + skeleton.joints[j].name + "'"; };
     std::string& why = choice.reason;
-    why = "a voxel is " + short_number(voxel(choice.resolution));
-    if (limb) why += "; the limb of " + name(limb->a) + " is " + short_number(limb->size) + " thick";
-    if (gap) why += "; " + name(gap->a) + " and " + name(gap->b) + " are " + short_number(gap->size) + " apart";
-    if (!limb && !gap) why += "; no limb was found to measure";
-    if (voxel(choice.resolution) > finest) why += "; " + std::to_string(kFinest) + " is the finest that is chosen";
-    if (options.method == Method::bounded_biharmonic && choice.resolution > 128) {
-        choice.resolution = 128;
-        why += "; bounded-biharmonic takes 128 at most";
+
+    if (automatic) {
+        const Limb *limb = telling(thin), *gap = telling(near);
+        double finest = unit;  // voxel that is asked for
+        if (limb) finest = std::min(finest, limb->size / kVoxelsAcross);
+        if (gap) finest = std::min(finest, gap->size / kVoxelsAcross);
+        choice.resolution = limb || gap ? kCoarsest : kUnmeasured;
+        while (choice.resolution < kFinest && voxel_of(unit, choice.resolution) > finest) choice.resolution *= 2;
+        why = "a voxel is " + short_number(voxel_of(unit, choice.resolution));
+        if (limb) why += "; the limb of " + name(limb->a) + " is " + short_number(limb->size) + " thick";
+        if (gap) why += "; " + name(gap->a) + " and " + name(gap->b) + " are " + short_number(gap->size) + " apart";
+        if (!limb && !gap) why += "; no limb was found to measure";
+        if (voxel_of(unit, choice.resolution) > finest)
+            why += "; " + std::to_string(kFinest) + " is the finest that is chosen";
+        if (options.method == Method::bounded_biharmonic && choice.resolution > 128) {
+            choice.resolution = 128;
+            why += "; bounded-biharmonic takes 128 at most";
+        }
+        // Half of it will do where few limbs need more, and those get it.
+        if (takes_local_resolution(options.method) && options.domain == DomainKind::sparse &&
+            choice.resolution > kCoarsest) {
+            const FineLimbs fine = fine_at(choice.resolution / 2);
+            choice.local = !fine.places.empty() && fine.share <= kMostLocal;
+            if (choice.local) choice.resolution /= 2;
+        }
+        BindOptions fits = options;
+        fits.voxels.resolution = choice.resolution;
+        fits.local_resolution = choice.local;
+        while (context && context->memory_limit && fits.voxels.resolution > 32 &&
+               estimate_memory(mesh, skeleton, fits, context) > context->memory_limit)
+            fits.voxels.resolution /= 2;
+        if (fits.voxels.resolution < choice.resolution) {
+            choice.resolution = fits.voxels.resolution;
+            why += "; the memory limit allows " + std::to_string(choice.resolution);
+        }
     }
-    BindOptions fits = options;
-    fits.voxels.resolution = choice.resolution;
-    while (context && context->memory_limit && fits.voxels.resolution > 32 &&
-           estimate_memory(mesh, skeleton, fits, context) > context->memory_limit)
-        fits.voxels.resolution /= 2;
-    if (fits.voxels.resolution < choice.resolution) {
-        choice.resolution = fits.voxels.resolution;
-        why += "; the memory limit allows " + std::to_string(choice.resolution);
+    if (choice.local) {
+        FineLimbs fine = fine_at(choice.resolution);
+        choice.local = !fine.places.empty();
+        plan.fine = std::move(fine.places);
+        const auto percent = static_cast<int>(std::lround(100 * fine.share));
+        if (!why.empty()) why += "; ";
+        if (!choice.local) {
+            why += std::to_string(choice.resolution) + " everywhere: no limb is thinner than two voxels, nor " +
+                   "nearer to another";
+        } else {
+            const Limb& least = fine.limbs.front();
+            why += std::to_string(2 * choice.resolution) + " for " + std::to_string(percent) +
+                   " % of the surface (" + name(least.a) +
+                   (least.b != least.a ? " beside " + name(least.b) : std::string());
+            if (fine.limbs.size() > 1) why += " and " + std::to_string(fine.limbs.size() - 1) + " more";
+            why += "), else " + std::to_string(choice.resolution);
+        }
     }
-    return choice;
+    return plan;
+}
+
+Result<ResolutionChoice> choose_resolution(const MeshView& mesh, const Skeleton& skeleton,
+                                           const BindOptions& options, Context* context) {
+    BindOptions automatic = options;
+    automatic.voxels.resolution = 0;
+    Result<VoxelPlan> plan = plan_voxels(mesh, skeleton, automatic, context);
+    if (!plan) return plan.error();
+    return std::move(plan->choice);
 }
 
 }  // namespace sinew

@@ -155,6 +155,9 @@ const std::vector<Row>& rows() {
             "resolution", "Method", "auto",
             "Voxels along the longest side: 32, 64, … 1024, or auto: by the thinnest limb and the narrowest gap; "
             "pixel-geodesic: pixels, up to 4096"),
+        on_or_off<[](O& o) -> bool& { return o.local_resolution; }>(
+            "local-resolution", Kind::flag,
+            "geodesic-voxel, surface-heat: twice the resolution for fingers and limbs beside each other"),
         number<[](O& o) -> float& { return o.penalty; }>("penalty", "Method",
                                                          "Cost factor of a step into a boundary voxel; 1 = none"),
         number<[](O& o) -> float& { return o.overshoot; }>(

@@ -60,6 +60,46 @@ BitGrid halve(const BitGrid& fine, Context* context) {
     return coarse;
 }
 
+// Bit i of the lower half becomes bits 2i and 2i+1.
+std::uint64_t doubled(std::uint64_t w) {
+    w &= 0x00000000ffffffffu;
+    w = (w | w << 16) & 0x0000ffff0000ffffu;
+    w = (w | w << 8) & 0x00ff00ff00ff00ffu;
+    w = (w | w << 4) & 0x0f0f0f0f0f0f0f0fu;
+    w = (w | w << 2) & 0x3333333333333333u;
+    w = (w | w << 1) & 0x5555555555555555u;
+    return w | w << 1;
+}
+
+// Of the cells of level 1 that have boundary voxels, those outside of the fine blocks.
+BitGrid whole_cells(const VoxelGrid& grid, Context* context) {
+    constexpr int cells = 4;  // of a block, along an axis
+    BitGrid whole = halve(grid.boundary, context);
+    const BitGrid& fine = grid.fine_blocks;
+    parallel_for(context, static_cast<std::size_t>(whole.layers()), 8, [&](std::size_t at) {
+        const int z = static_cast<int>(at);
+        for (int y = 0; y < whole.resolution(); ++y)
+            for (int k = 0; k < fine.words_per_row(); ++k)
+                for (std::uint64_t left = fine.words()[fine.index(64 * k, y / cells, z / cells)]; left;
+                     left &= left - 1) {
+                    const int x = cells * (64 * k + std::countr_zero(left));
+                    whole.words()[whole.index(x, y, z)] &= ~(std::uint64_t{0xf} << (x & 63));
+                }
+    });
+    return whole;
+}
+
+// Sets every voxel of cells of level 1.
+void fill_cells(BitGrid& voxels, const BitGrid& whole, Context* context) {
+    parallel_for(context, static_cast<std::size_t>(voxels.layers()), 8, [&](std::size_t at) {
+        const int z = static_cast<int>(at);
+        for (int y = 0; y < voxels.resolution(); ++y)
+            for (int k = 0; k < voxels.words_per_row(); ++k)
+                voxels.words()[voxels.index(64 * k, y, z)] |=
+                    doubled(whole.words()[whole.index(32 * k, y / 2, z / 2)] >> (32 * (k & 1)));
+    });
+}
+
 // What comes of one cell and all in it: leaves and blocks, numbered from 0.
 struct Subtree {
     std::vector<Domain::Leaf> leaves;
@@ -68,6 +108,7 @@ struct Subtree {
 
 struct Builder {
     const BitGrid& boundary;
+    const BitGrid* whole;        // cells of level 1 that are one boundary leaf; null if none are
     std::vector<BitGrid> solid;  // per level: something that is not exterior
     std::vector<BitGrid> split;  // per level: a cell to be divided (level 0: never read)
     Domain::Index& index;        // of which cells that are looked at side by side fill places of their own
@@ -118,9 +159,9 @@ struct Builder {
     void emit(const Cell& c, Subtree& out) const {
         const auto [level, x, y, z] = c;
         const auto number = static_cast<std::uint32_t>(out.leaves.size());
+        const bool touched = level == 0 ? boundary.get(x, y, z) : level == 1 && whole && whole->get(x, y, z);
         out.leaves.push_back({static_cast<std::uint16_t>(x << level), static_cast<std::uint16_t>(y << level),
-                              static_cast<std::uint16_t>(z << level), static_cast<std::uint8_t>(level),
-                              level == 0 && boundary.get(x, y, z)});
+                              static_cast<std::uint16_t>(z << level), static_cast<std::uint8_t>(level), touched});
         if (level >= 2) {
             each_top(c, [&](std::uint32_t& entry) { entry = number; });
         } else {
@@ -266,10 +307,14 @@ Result<Domain> build_domain(const VoxelGrid& grid, std::span<const Bone> bones, 
     index->top.assign(static_cast<std::size_t>(index->per_side) * index->per_side * slabs, Domain::none);
     if (grid.transform.depth() == 1) kind = DomainKind::uniform;
 
-    Builder builder{grid.boundary, {}, {}, *index};
+    const bool local = kind == DomainKind::sparse && grid.fine_blocks.resolution() > 0;
+    BitGrid whole;
+    if (local) whole = whole_cells(grid, context);
+    Builder builder{grid.boundary, local ? &whole : nullptr, {}, {}, *index};
     BitGrid solid = grid.boundary;
     const std::span<std::uint64_t> words = solid.words();
     parallel_for(context, words.size(), 65536, [&](std::size_t k) { words[k] |= grid.interior.words()[k]; });
+    if (local) fill_cells(solid, whole, context);
     BitGrid split = kind == DomainKind::uniform ? solid : grid.boundary;
     if (kind == DomainKind::sparse) {
         const auto divide = [&](int x, int y, int z) {
@@ -287,6 +332,8 @@ Result<Domain> build_domain(const VoxelGrid& grid, std::span<const Bone> bones, 
         builder.solid.push_back(halve(builder.solid.back(), context));
         builder.split.push_back(halve(builder.split.back(), context));
     }
+    for (std::size_t k = 0; local && k < whole.words().size(); ++k)
+        builder.split[1].words()[k] &= ~whole.words()[k];
     if (Status made = make_leaves(builder, levels, domain, *index, context); !made) return made.error();
     domain.index = std::move(index);
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while building the octree"};
@@ -348,7 +395,7 @@ bool index_leaves(Domain& domain) {
 
 VoxelGrid voxels_of(const Domain& domain) {
     const int r = domain.transform.resolution, depth = domain.transform.depth();
-    VoxelGrid grid{domain.transform, BitGrid(r, depth), BitGrid(r, depth), 0, 0, {}};
+    VoxelGrid grid{domain.transform, BitGrid(r, depth), BitGrid(r, depth), 0, 0, {}, {}};
     for (const Domain::Leaf& leaf : domain.leaves) {
         BitGrid& of = leaf.boundary ? grid.boundary : grid.interior;
         const int size = 1 << leaf.level;

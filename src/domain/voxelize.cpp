@@ -335,39 +335,54 @@ Result<VoxelGrid> voxelize(const MeshView& mesh, const MeshTopology& topology, c
     if (grid.ambiguous == 0 || !options.winding_numbers) return grid;
 
     // No triangle passes between the centres of two neighbours that are not boundary, so a winding number changes
-    // little along a run of ambiguous voxels (not at all in a closed mesh): one answer serves a run of up to eight.
+    // little among ambiguous voxels beside each other (not at all in a closed mesh): one answer serves a run of up
+    // to eight, of two rows by two where all four have it.
     struct Run {
-        std::size_t word;    // of the grid
-        std::uint64_t bits;  // within it
+        std::array<std::size_t, 4> word;  // of the grid
+        int rows;
+        std::uint64_t bits;  // within them
     };
     std::vector<Run> runs;
     std::vector<Vec3> points;
     const GridTransform& g = grid.transform;
-    for (int z = 0; z < r; ++z) {
-        for (int y = 0; y < r; ++y) {
-            for (int k = 0; k < ambiguous.words_per_row(); ++k) {
-                const std::size_t at = ambiguous.index(64 * k, y, z);
-                for (std::uint64_t left = ambiguous.words()[at]; left;) {
-                    const int first = std::countr_zero(left);
-                    const int length = std::min({std::countr_one(left >> first), 8, 64 - first});
-                    const std::uint64_t bits = ((std::uint64_t{1} << length) - 1) << first;
-                    left &= ~bits;
-                    const int x = 64 * k + first + (length - 1) / 2;
-                    runs.push_back({at, bits});
-                    points.push_back({static_cast<float>(g.origin[0] + (x + 0.5) * g.voxel),
-                                      static_cast<float>(g.origin[1] + (y + 0.5) * g.voxel),
-                                      static_cast<float>(g.origin[2] + (z + 0.5) * g.voxel)});
-                }
-            }
+    const auto add_runs = [&](const std::array<std::size_t, 4>& word, int rows, std::uint64_t left, int k, double y,
+                              double z) {
+        while (left) {
+            const int first = std::countr_zero(left);
+            const int length = std::min({std::countr_one(left >> first), 8, 64 - first});
+            const std::uint64_t bits = ((std::uint64_t{1} << length) - 1) << first;
+            left &= ~bits;
+            const int x = 64 * k + first + (length - 1) / 2;
+            runs.push_back({word, rows, bits});
+            points.push_back({static_cast<float>(g.origin[0] + (x + 0.5) * g.voxel),
+                              static_cast<float>(g.origin[1] + y * g.voxel),
+                              static_cast<float>(g.origin[2] + z * g.voxel)});
         }
-    }
+    };
+    for (int z = 0; z < r; z += 2)
+        for (int y = 0; y < r; y += 2)
+            for (int k = 0; k < ambiguous.words_per_row(); ++k) {
+                std::array<std::size_t, 4> word{};
+                std::uint64_t all = ~std::uint64_t{0};
+                for (std::size_t row = 0; row < 4; ++row) {
+                    word[row] =
+                        ambiguous.index(64 * k, y + static_cast<int>(row & 1), z + static_cast<int>(row >> 1));
+                    all &= ambiguous.words()[word[row]];
+                }
+                add_runs(word, 4, all, k, y + 1, z + 1);
+                for (std::size_t row = 0; row < 4; ++row)
+                    add_runs({word[row]}, 1, ambiguous.words()[word[row]] & ~all, k,
+                             y + static_cast<double>(row & 1) + 0.5, z + static_cast<double>(row >> 1) + 0.5);
+            }
     const std::vector<bool> as_given(mesh.triangles.size(), false);
     const std::vector<float> winding =
         winding_numbers(mesh, options.repair_facing ? topology.turned : as_given, points, context);
     for (std::size_t i = 0; i < runs.size(); ++i) {
         if (winding[i] <= 0.5f) continue;
-        grid.interior.words()[runs[i].word] |= runs[i].bits;
-        grid.ambiguous_inside += static_cast<std::size_t>(std::popcount(runs[i].bits));
+        const auto [word, rows, bits] = runs[i];
+        for (std::size_t row = 0; row < static_cast<std::size_t>(rows); ++row)
+            grid.interior.words()[word[row]] |= bits;
+        grid.ambiguous_inside += static_cast<std::size_t>(rows * std::popcount(bits));
     }
     return grid;
 }

@@ -26,6 +26,22 @@ std::uint32_t nearest_pixel(const Domain& domain, int x, int y) {
     return Domain::none;
 }
 
+/// A boundary leaf in the cell of a level, given in such cells, or none. Local resolution: where small and large
+/// boundary leaves meet.
+std::uint32_t boundary_in(const Domain& domain, int level, const int (&cell)[3]) {
+    const int size = 1 << level;
+    for (int z = 0; z < size; ++z)
+        for (int y = 0; y < size; ++y)
+            for (int x = 0; x < size; ++x) {
+                const std::uint32_t leaf =
+                    domain.leaf_at(cell[0] * size + x, cell[1] * size + y, cell[2] * size + z);
+                if (leaf == Domain::none) continue;
+                if (domain.leaves[leaf].boundary) return leaf;
+                if (domain.leaves[leaf].level >= level) return Domain::none;  // it has the whole cell
+            }
+    return Domain::none;
+}
+
 }  // namespace
 
 LeafStencil leaf_stencil(const Domain& domain, const Vec3& position) {
@@ -42,13 +58,16 @@ LeafStencil leaf_stencil(const Domain& domain, const Vec3& position) {
     const bool alone = !flat && !domain.leaves[own].boundary;
     double total = 0;
     const int axes = flat ? 2 : 3;
-    // Of the voxels on either side along an axis, the lower one, and the share of the upper one.
+    // Of the voxels on either side along an axis, or cells of the own leaf's size, the lower one, and the share of
+    // the upper one.
+    const int level = own == Domain::none || alone ? 0 : domain.leaves[own].level;
+    const double size = 1 << level;
     int lower[3] = {0, 0, 0};
     double upper_share[3] = {0, 0, 0};
     for (int k = 0; k < axes; ++k) {
-        const double base = std::floor(v[k] - 0.5);
+        const double base = std::floor(v[k] / size - 0.5);
         lower[k] = static_cast<int>(base);
-        upper_share[k] = v[k] - 0.5 - base;
+        upper_share[k] = v[k] / size - 0.5 - base;
     }
     for (int corner = 0; corner < 1 << axes && !alone; ++corner) {
         int q[3] = {0, 0, 0};
@@ -59,7 +78,7 @@ LeafStencil leaf_stencil(const Domain& domain, const Vec3& position) {
             share *= upper ? upper_share[k] : 1 - upper_share[k];
         }
         if (share <= 0) continue;
-        const std::uint32_t leaf = domain.leaf_at(q[0], q[1], q[2]);
+        const std::uint32_t leaf = level > 0 ? boundary_in(domain, level, q) : domain.leaf_at(q[0], q[1], q[2]);
         if (leaf == Domain::none || !(flat || domain.leaves[leaf].boundary)) continue;
         s.leaf[s.count] = leaf;
         s.share[s.count++] = share;

@@ -121,6 +121,53 @@ void expect_graph_is_the_links(const Domain& domain) {
     EXPECT_EQ(domain.component_count, count);
 }
 
+// Blocks of 8³ voxels, some of them.
+BitGrid some_blocks(int resolution, std::mt19937& random) {
+    const int n = resolution / 8;
+    BitGrid blocks(n);
+    for (int z = 0; z < n; ++z)
+        for (int y = 0; y < n; ++y)
+            for (int x = 0; x < n; ++x)
+                if (random() & 1) blocks.set(x, y, z);
+    return blocks;
+}
+
+// Local resolution: what the grid has is kept in fine blocks; elsewhere cells of 2³ with a boundary voxel are
+// whole.
+TEST(Octree, BoundaryCellsOutsideOfFineBlocksAreOneLeaf) {
+    const test::Shape s = test::torus(1, 0.45, 32, 24);
+    const MeshView mesh{s.positions, s.triangles, {}};
+    Result<VoxelGrid> grid = voxelize(mesh, analyse_mesh(mesh), {128, true, true});
+    ASSERT_TRUE(grid);
+    std::mt19937 random(7);
+    grid->fine_blocks = some_blocks(128, random);
+    const std::vector<Bone> bones{Bone{0, {0.9f, 0, 0}, {1.1f, 0.1f, 0}, true, true}};
+    Result<Domain> domain = build_domain(*grid, bones, DomainKind::sparse);
+    ASSERT_TRUE(domain);
+    std::size_t whole = 0, apart = 0;
+    for (int z = 0; z < 128; ++z)
+        for (int y = 0; y < 128; ++y)
+            for (int x = 0; x < 128; ++x) {
+                const std::uint32_t at = domain->leaf_at(x, y, z);
+                bool touched = grid->boundary.get(x, y, z);
+                const bool fine = grid->fine_blocks.get(x / 8, y / 8, z / 8);
+                for (int k = 0; k < 8 && !fine; ++k)
+                    touched = touched ||
+                              grid->boundary.get((x & ~1) + (k & 1), (y & ~1) + (k >> 1 & 1), (z & ~1) + (k >> 2));
+                const bool solid = touched || grid->interior.get(x, y, z);
+                ASSERT_EQ(at != Domain::none, solid);
+                if (!solid) continue;
+                ASSERT_EQ(domain->leaves[at].boundary, touched);
+                if (touched) {
+                    ASSERT_EQ(domain->leaves[at].level, fine ? 0 : 1);
+                    ++(fine ? apart : whole);
+                }
+            }
+    EXPECT_GT(whole, 1000u);
+    EXPECT_GT(apart, 1000u);
+    EXPECT_TRUE(domain->graph->large_boundary);
+}
+
 TEST(Octree, TheGraphHasTheSameLinks) {
     const Bone bone{0, {0.9f, 0, 0}, {1.1f, 0.1f, 0}, true, true};
     for (const DomainKind kind : {DomainKind::sparse, DomainKind::uniform}) {
@@ -143,6 +190,18 @@ TEST(Octree, TheGraphHasTheSameLinks) {
                         grid.interior.set(x, y, z);
                 }
         expect_graph_is_the_links(*build_domain(grid, {}, DomainKind::sparse));
+        grid.fine_blocks = some_blocks(32, random);
+        expect_graph_is_the_links(*build_domain(grid, {}, DomainKind::sparse));
+        // The same of cells of twice the size, so that there are many leaves of level 1 in every place.
+        VoxelGrid coarse = grid;
+        coarse.boundary = coarse.interior = BitGrid(32);
+        for (int z = 0; z < 32; ++z)
+            for (int y = 0; y < 32; ++y)
+                for (int x = 0; x < 32; ++x) {
+                    if (grid.boundary.get(x / 2, y / 2, z / 2)) coarse.boundary.set(x, y, z);
+                    if (grid.interior.get(x / 2, y / 2, z / 2)) coarse.interior.set(x, y, z);
+                }
+        expect_graph_is_the_links(*build_domain(coarse, {}, DomainKind::sparse));
     }
     // Pixels.
     PixelMask mask{50, 40, std::vector<std::uint8_t>(2000)};
