@@ -100,6 +100,12 @@ private:
     std::vector<std::uint64_t> words_;
 };
 
+/// A ball in the scene around which voxels stay apart where elsewhere they make cells of 2³ (local resolution).
+struct FinePlace {
+    std::array<double, 3> at;
+    double radius;
+};
+
 /// The uniform voxelization: every voxel is boundary, interior or exterior.
 struct VoxelGrid {
     GridTransform transform;
@@ -108,9 +114,9 @@ struct VoxelGrid {
     std::size_t ambiguous = 0;         ///< voxels with exactly one agreeing view pair
     std::size_t ambiguous_inside = 0;  ///< those that winding numbers put inside
     BitGrid ambiguous_voxels;          ///< which they are; empty without VoxelizeOptions::keep_ambiguous
-    /// Local resolution: the blocks of 8³ voxels in which build_domain keeps boundary voxels apart. Elsewhere those
-    /// of an aligned cell of 2³ become one leaf. Empty: apart everywhere.
-    BitGrid fine_blocks;
+    /// Local resolution: the cells of 2³ voxels, at half the resolution, that build_domain makes one boundary leaf
+    /// each. Empty: boundary voxels stay apart.
+    BitGrid whole_cells;
 };
 
 /// Voxelizes: exact triangle-box tests for the boundary, then for each axis the crossings of every voxel column
@@ -118,9 +124,10 @@ struct VoxelGrid {
 /// pairs make an interior voxel (eq. 5, 6). All predicates are integer arithmetic on positions snapped to
 /// 1/512 voxel, with a half-open edge rule: a shared edge counts once. The box covers the triangles only: a
 /// stray vertex or a bone far outside must not cost resolution. Time O(T + voxels touched + r³/64), memory
-/// 5 r³/8 bytes. Requires check_mesh.
+/// 5 r³/8 bytes. Requires check_mesh. With places `fine` (local resolution) voxels count apart around those only:
+/// elsewhere boundary voxels make VoxelGrid::whole_cells, and one winding number serves a cell.
 Result<VoxelGrid> voxelize(const MeshView& mesh, const MeshTopology& topology, const VoxelizeOptions& options,
-                           Context* context = nullptr);
+                           Context* context = nullptr, std::span<const FinePlace> fine = {});
 
 /// A shape in the plane z = 0, as the pixels of a picture that belong to it.
 struct PixelMask {

@@ -42,7 +42,6 @@ inline std::size_t kept_joints(const FinishOptions& finish) {
 
 struct KeptVolume;
 struct ReusedVolume;
-struct FinePlace;
 
 /// What was measured for the same mesh with joints at other places (Binding::move_joints).
 struct MovedFrom {
@@ -71,7 +70,7 @@ struct Task {
     /// Binding::move_joints: what can be kept. The rows that come out are those without it.
     const MovedFrom* moved = nullptr;
     HeatRules rules = {};
-    std::span<const FinePlace> fine = {};  ///< where voxels are finer (resolution.h)
+    std::span<const FinePlace> fine = {};  ///< local resolution: where voxels stay apart (resolution.h)
 
     /// Slots per row: all joints that a set can use, or as many as are kept.
     std::size_t width() const {

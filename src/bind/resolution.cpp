@@ -116,25 +116,40 @@ struct Facing {
 // Per sample. Joints that follow each other touch by nature.
 std::vector<Facing> find_facing(std::span<const Sample> samples, const Skeleton& skeleton, double reach,
                                 Context* context) {
-    // Samples by cells as wide as the reach, those of a row along z one after the other.
+    // Samples by cells half as wide as the reach, and the cells around one, nearest first.
+    constexpr int kAround = 2;
+    const double side = reach / kAround;
     Box3 box;
     for (const Sample& s : samples) box.add(s.at);
-    std::array<std::size_t, 3> cells{};
+    std::array<int, 3> cells{};
     for (std::size_t k = 0; k < 3; ++k)
-        cells[k] = samples.empty() ? 1 : static_cast<std::size_t>((box.high[k] - box.low[k]) / reach) + 1;
-    const auto cell_of = [&](const Point3& p, std::size_t k) {
-        return std::min(cells[k] - 1, static_cast<std::size_t>((p[k] - box.low[k]) / reach));
+        cells[k] = samples.empty() ? 1 : static_cast<int>((box.high[k] - box.low[k]) / side) + 1;
+    const auto place = [&](const Point3& p) {
+        std::array<int, 3> at;
+        for (std::size_t k = 0; k < 3; ++k)
+            at[k] = std::min(cells[k] - 1, static_cast<int>((p[k] - box.low[k]) / side));
+        return at;
     };
-    const auto number = [&](std::size_t x, std::size_t y, std::size_t z) {
-        return (x * cells[1] + y) * cells[2] + z;
+    const auto number = [&](const std::array<int, 3>& at) {
+        return (static_cast<std::size_t>(at[0]) * cells[1] + at[1]) * cells[2] + at[2];
     };
-    std::vector<std::uint32_t> first(cells[0] * cells[1] * cells[2] + 1, 0);
-    const auto cell = [&](const Sample& s) { return number(cell_of(s.at, 0), cell_of(s.at, 1), cell_of(s.at, 2)); };
-    for (const Sample& s : samples) ++first[cell(s) + 1];
+    std::vector<std::uint32_t> first(static_cast<std::size_t>(cells[0]) * cells[1] * cells[2] + 1, 0);
+    for (const Sample& s : samples) ++first[number(place(s.at)) + 1];
     for (std::size_t c = 1; c < first.size(); ++c) first[c] += first[c - 1];
     std::vector<Sample> sorted(samples.size());
     std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
-    for (const Sample& s : samples) sorted[next[cell(s)]++] = s;
+    for (const Sample& s : samples) sorted[next[number(place(s.at))]++] = s;
+    static const std::vector<std::array<int, 3>> around = [] {
+        std::vector<std::array<int, 3>> out;
+        for (int x = -kAround; x <= kAround; ++x)
+            for (int y = -kAround; y <= kAround; ++y)
+                for (int z = -kAround; z <= kAround; ++z) out.push_back({x, y, z});
+        const auto square = [](const std::array<int, 3>& c) { return c[0] * c[0] + c[1] * c[1] + c[2] * c[2]; };
+        std::stable_sort(out.begin(), out.end(),
+                         [&](const auto& a, const auto& b) { return square(a) < square(b); });
+        return out;
+    }();
+
     const auto follow = [&](std::uint32_t a, std::uint32_t b) {
         return a == b || skeleton.joints[a].parent == static_cast<int>(b) ||
                skeleton.joints[b].parent == static_cast<int>(a);
@@ -154,13 +169,25 @@ std::vector<Facing> find_facing(std::span<const Sample> samples, const Skeleton&
             const double beside = std::max(2 * gap, s.radius + o.radius);
             if (length2 - gap * gap <= beside * beside) best = {gap, o.joint};
         };
-        const std::size_t x = cell_of(s.at, 0), y = cell_of(s.at, 1), z = cell_of(s.at, 2);
-        const auto from = [](std::size_t c) { return c > 0 ? c - 1 : 0; };
-        for (std::size_t a = from(x); a <= std::min(x + 1, cells[0] - 1); ++a)
-            for (std::size_t b = from(y); b <= std::min(y + 1, cells[1] - 1); ++b) {
-                const std::size_t end = first[number(a, b, std::min(z + 1, cells[2] - 1)) + 1];
-                for (std::size_t k = first[number(a, b, from(z))]; k < end; ++k) look(sorted[k]);
+        const std::array<int, 3> own = place(s.at);
+        const double half = side / 2 * (std::abs(s.normal[0]) + std::abs(s.normal[1]) + std::abs(s.normal[2]));
+        for (const std::array<int, 3>& step : around) {
+            std::array<int, 3> at;
+            Point3 middle;
+            bool inside = true;
+            for (std::size_t k = 0; k < 3; ++k) {
+                at[k] = own[k] + step[k];
+                inside = inside && at[k] >= 0 && at[k] < cells[k];
+                middle[k] = box.low[k] + (at[k] + 0.5) * side;
             }
+            if (!inside) continue;
+            const std::size_t cell = number(at);
+            if (first[cell] == first[cell + 1]) continue;
+            // What lies in the cell is so far in front; rounding may place a sample beside its cell.
+            const double gap = dot(middle - s.at, s.normal), most = half + 1e-9 * side;
+            if (gap + most <= 0 || gap - most >= best.gap) continue;
+            for (std::size_t k = first[cell]; k < first[cell + 1]; ++k) look(sorted[k]);
+        }
     });
     return facing;
 }

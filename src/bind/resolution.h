@@ -5,12 +5,6 @@
 
 namespace sinew {
 
-/// A ball in the scene around which voxels are half as large as elsewhere.
-struct FinePlace {
-    Point3 at;
-    double radius;
-};
-
 struct VoxelPlan {
     ResolutionChoice choice;
     std::vector<FinePlace> fine;  ///< empty without local resolution

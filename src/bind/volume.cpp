@@ -1,37 +1,11 @@
 #include "bind/volume.h"
 
-#include <algorithm>
 #include <cmath>
-
-#include "bind/resolution.h"
 
 #include "domain/leaf_graph.h"
 #include "domain/leaf_index.h"
 
 namespace sinew {
-
-namespace {
-
-// Blocks that a place touches.
-BitGrid fine_blocks(const GridTransform& grid, std::span<const FinePlace> places) {
-    constexpr int block = 8;
-    const int n = grid.resolution / block;
-    BitGrid fine(n);
-    for (const FinePlace& place : places) {
-        int low[3], high[3];
-        for (std::size_t k = 0; k < 3; ++k) {
-            const double at = (place.at[k] - grid.origin[k]) / grid.voxel, reach = place.radius / grid.voxel;
-            low[k] = static_cast<int>(std::clamp((at - reach) / block, 0.0, n - 1.0));
-            high[k] = static_cast<int>(std::clamp((at + reach) / block, 0.0, n - 1.0));
-        }
-        for (int z = low[2]; z <= high[2]; ++z)
-            for (int y = low[1]; y <= high[1]; ++y)
-                for (int x = low[0]; x <= high[0]; ++x) fine.set(x, y, z);
-    }
-    return fine;
-}
-
-}  // namespace
 
 Result<Domain> build_volume(const Task& task, DomainKind kind, Links links) {
     VoxelizeOptions voxels = task.options.voxels;
@@ -39,10 +13,9 @@ Result<Domain> build_volume(const Task& task, DomainKind kind, Links links) {
     BindReport& report = task.report;
     Result<VoxelGrid> grid = task.clock.run("voxelize", [&]() -> Result<VoxelGrid> {
         if (task.moved) return voxels_of(task.moved->volume.domain);  // which the report knows already
-        return voxelize(task.mesh, task.topology, voxels, task.context);
+        return voxelize(task.mesh, task.topology, voxels, task.context, task.fine);
     });
     if (!grid) return grid.error();
-    if (!task.fine.empty()) grid->fine_blocks = fine_blocks(grid->transform, task.fine);
     if (!task.moved) {
         report.boundary_voxels = grid->boundary.count(task.context);
         report.interior_voxels = grid->interior.count(task.context);

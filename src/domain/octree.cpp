@@ -12,6 +12,7 @@
 
 #include "core/large_pages.h"
 #include "core/parallel.h"
+#include "domain/grid_levels.h"
 #include "domain/leaf_graph.h"
 #include "domain/leaf_index.h"
 #include "domain/shape_voxels.h"
@@ -30,9 +31,6 @@ std::uint32_t Domain::leaf_at(int x, int y, int z) const {
     return index->leaf(x, y, z);
 }
 
-namespace {
-
-// The next coarser grid: a cell is set if any of its eight is. One layer stays one layer.
 BitGrid halve(const BitGrid& fine, Context* context) {
     BitGrid coarse(fine.resolution() / 2, std::max(1, fine.layers() / 2));
     const int r = coarse.resolution();
@@ -60,28 +58,15 @@ BitGrid halve(const BitGrid& fine, Context* context) {
     return coarse;
 }
 
-// Bit i of the lower half becomes bits 2i and 2i+1.
-std::uint64_t doubled(std::uint64_t w) {
-    w &= 0x00000000ffffffffu;
-    w = (w | w << 16) & 0x0000ffff0000ffffu;
-    w = (w | w << 8) & 0x00ff00ff00ff00ffu;
-    w = (w | w << 4) & 0x0f0f0f0f0f0f0f0fu;
-    w = (w | w << 2) & 0x3333333333333333u;
-    w = (w | w << 1) & 0x5555555555555555u;
-    return w | w << 1;
-}
-
-// Of the cells of level 1 that have boundary voxels, those outside of the fine blocks.
-BitGrid whole_cells(const VoxelGrid& grid, Context* context) {
-    constexpr int cells = 4;  // of a block, along an axis
-    BitGrid whole = halve(grid.boundary, context);
-    const BitGrid& fine = grid.fine_blocks;
+BitGrid whole_cells(const BitGrid& boundary, const BitGrid& fine_blocks, Context* context) {
+    constexpr int cells = kFineBlock / 2;  // of a block, along an axis
+    BitGrid whole = halve(boundary, context);
     parallel_for(context, static_cast<std::size_t>(whole.layers()), 8, [&](std::size_t at) {
         const int z = static_cast<int>(at);
         for (int y = 0; y < whole.resolution(); ++y)
-            for (int k = 0; k < fine.words_per_row(); ++k)
-                for (std::uint64_t left = fine.words()[fine.index(64 * k, y / cells, z / cells)]; left;
-                     left &= left - 1) {
+            for (int k = 0; k < fine_blocks.words_per_row(); ++k)
+                for (std::uint64_t left = fine_blocks.words()[fine_blocks.index(64 * k, y / cells, z / cells)];
+                     left; left &= left - 1) {
                     const int x = cells * (64 * k + std::countr_zero(left));
                     whole.words()[whole.index(x, y, z)] &= ~(std::uint64_t{0xf} << (x & 63));
                 }
@@ -89,14 +74,15 @@ BitGrid whole_cells(const VoxelGrid& grid, Context* context) {
     return whole;
 }
 
+namespace {
+
 // Sets every voxel of cells of level 1.
 void fill_cells(BitGrid& voxels, const BitGrid& whole, Context* context) {
     parallel_for(context, static_cast<std::size_t>(voxels.layers()), 8, [&](std::size_t at) {
         const int z = static_cast<int>(at);
         for (int y = 0; y < voxels.resolution(); ++y)
             for (int k = 0; k < voxels.words_per_row(); ++k)
-                voxels.words()[voxels.index(64 * k, y, z)] |=
-                    doubled(whole.words()[whole.index(32 * k, y / 2, z / 2)] >> (32 * (k & 1)));
+                voxels.words()[voxels.index(64 * k, y, z)] |= cells_word(whole, k, y, z);
     });
 }
 
@@ -307,9 +293,8 @@ Result<Domain> build_domain(const VoxelGrid& grid, std::span<const Bone> bones, 
     index->top.assign(static_cast<std::size_t>(index->per_side) * index->per_side * slabs, Domain::none);
     if (grid.transform.depth() == 1) kind = DomainKind::uniform;
 
-    const bool local = kind == DomainKind::sparse && grid.fine_blocks.resolution() > 0;
-    BitGrid whole;
-    if (local) whole = whole_cells(grid, context);
+    const BitGrid& whole = grid.whole_cells;
+    const bool local = kind == DomainKind::sparse && whole.resolution() > 0;
     Builder builder{grid.boundary, local ? &whole : nullptr, {}, {}, *index};
     BitGrid solid = grid.boundary;
     const std::span<std::uint64_t> words = solid.words();

@@ -12,6 +12,7 @@
 
 #include "core/large_pages.h"
 #include "core/parallel.h"
+#include "domain/grid_levels.h"
 #include "domain/lattice.h"
 
 namespace sinew {
@@ -295,8 +296,103 @@ Result<VoxelGrid> pixel_grid(const PixelMask& mask) {
     return grid;
 }
 
+namespace {
+
+// Blocks that a place touches.
+BitGrid fine_blocks(const GridTransform& grid, std::span<const FinePlace> places) {
+    const int n = grid.resolution / kFineBlock;
+    BitGrid fine(n);
+    for (const FinePlace& place : places) {
+        int low[3], high[3];
+        for (std::size_t k = 0; k < 3; ++k) {
+            const double at = (place.at[k] - grid.origin[k]) / grid.voxel, reach = place.radius / grid.voxel;
+            low[k] = static_cast<int>(std::clamp((at - reach) / kFineBlock, 0.0, n - 1.0));
+            high[k] = static_cast<int>(std::clamp((at + reach) / kFineBlock, 0.0, n - 1.0));
+        }
+        for (int z = low[2]; z <= high[2]; ++z)
+            for (int y = low[1]; y <= high[1]; ++y)
+                for (int x = low[0]; x <= high[0]; ++x) fine.set(x, y, z);
+    }
+    return fine;
+}
+
+// Which of the ambiguous voxels are inside goes to the interior, by winding number.
+//
+// No triangle passes between the centres of two neighbours that are not boundary, so a winding number changes
+// little among ambiguous voxels beside each other (not at all in a closed mesh): one answer serves a run of up to
+// eight, of two rows by two where all four have it. Of voxels that are not kept apart one answer serves a cell of
+// 2³, in runs of up to eight cells, and none is needed in whole cells.
+void settle_ambiguous(VoxelGrid& grid, const BitGrid& ambiguous, const BitGrid& fine, const MeshView& mesh,
+                      const std::vector<bool>& turned, Context* context) {
+    struct Run {
+        std::array<std::size_t, 4> word;  // of the grid
+        int rows;
+        std::uint64_t bits;  // within them
+    };
+    std::vector<Run> runs;
+    std::vector<Vec3> points;
+    const GridTransform& g = grid.transform;
+    const auto add_runs = [&](const std::array<std::size_t, 4>& word, int rows, std::uint64_t left, int longest,
+                              int k, double y, double z) {
+        while (left) {
+            const int first = std::countr_zero(left);
+            const int length = std::min({std::countr_one(left >> first), longest, 64 - first});
+            const std::uint64_t bits = ((std::uint64_t{1} << length) - 1) << first;
+            left &= ~bits;
+            const int x = 64 * k + first + (length - 1) / 2;
+            runs.push_back({word, rows, bits});
+            points.push_back({static_cast<float>(g.origin[0] + (x + 0.5) * g.voxel),
+                              static_cast<float>(g.origin[1] + y * g.voxel),
+                              static_cast<float>(g.origin[2] + z * g.voxel)});
+        }
+    };
+    const bool local = grid.whole_cells.resolution() > 0;
+    const auto apart_in = [&](int k, int y, int z) {  // eight blocks of eight voxels
+        if (!local) return ~std::uint64_t{0};
+        const std::uint64_t blocks =
+            fine.words()[fine.index(8 * k, y / kFineBlock, z / kFineBlock)] >> (8 * k & 63) & 0xff;
+        return doubled(doubled(doubled(blocks)));
+    };
+    for (int z = 0; z < g.resolution; z += 2)
+        for (int y = 0; y < g.resolution; y += 2)
+            for (int k = 0; k < ambiguous.words_per_row(); ++k) {
+                std::array<std::size_t, 4> word{};
+                std::uint64_t all = ~std::uint64_t{0}, any = 0;
+                for (std::size_t row = 0; row < 4; ++row) {
+                    word[row] =
+                        ambiguous.index(64 * k, y + static_cast<int>(row & 1), z + static_cast<int>(row >> 1));
+                    all &= ambiguous.words()[word[row]];
+                    any |= ambiguous.words()[word[row]];
+                }
+                if (any == 0) continue;
+                const std::uint64_t apart = apart_in(k, y, z);
+                all &= apart;
+                add_runs(word, 4, all, 8, k, y + 1, z + 1);
+                for (std::size_t row = 0; row < 4; ++row)
+                    add_runs({word[row]}, 1, ambiguous.words()[word[row]] & apart & ~all, 8, k,
+                             y + static_cast<double>(row & 1) + 0.5, z + static_cast<double>(row >> 1) + 0.5);
+                if (any &= ~apart; any != 0) {
+                    const std::uint64_t pairs = (any | any >> 1) & 0x5555555555555555u;
+                    add_runs(word, 4, (pairs | pairs << 1) & ~cells_word(grid.whole_cells, k, y, z), 16, k, y + 1,
+                             z + 1);
+                }
+            }
+    const std::vector<float> winding = winding_numbers(mesh, turned, points, context);
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        if (winding[i] <= 0.5f) continue;
+        for (std::size_t row = 0; row < static_cast<std::size_t>(runs[i].rows); ++row) {
+            const std::size_t at = runs[i].word[row];
+            const std::uint64_t bits = ambiguous.words()[at] & runs[i].bits;
+            grid.interior.words()[at] |= bits;
+            grid.ambiguous_inside += static_cast<std::size_t>(std::popcount(bits));
+        }
+    }
+}
+
+}  // namespace
+
 Result<VoxelGrid> voxelize(const MeshView& mesh, const MeshTopology& topology, const VoxelizeOptions& options,
-                           Context* context) {
+                           Context* context, std::span<const FinePlace> fine) {
     if (Status ok = check(options); !ok) return ok.error();
     const int r = options.resolution;
     VoxelGrid grid;
@@ -332,58 +428,14 @@ Result<VoxelGrid> voxelize(const MeshView& mesh, const MeshTopology& topology, c
     const BitGrid& ambiguous = inside[1];
     grid.ambiguous = ambiguous.count(context);
     if (options.keep_ambiguous) grid.ambiguous_voxels = ambiguous;
-    if (grid.ambiguous == 0 || !options.winding_numbers) return grid;
-
-    // No triangle passes between the centres of two neighbours that are not boundary, so a winding number changes
-    // little among ambiguous voxels beside each other (not at all in a closed mesh): one answer serves a run of up
-    // to eight, of two rows by two where all four have it.
-    struct Run {
-        std::array<std::size_t, 4> word;  // of the grid
-        int rows;
-        std::uint64_t bits;  // within them
-    };
-    std::vector<Run> runs;
-    std::vector<Vec3> points;
-    const GridTransform& g = grid.transform;
-    const auto add_runs = [&](const std::array<std::size_t, 4>& word, int rows, std::uint64_t left, int k, double y,
-                              double z) {
-        while (left) {
-            const int first = std::countr_zero(left);
-            const int length = std::min({std::countr_one(left >> first), 8, 64 - first});
-            const std::uint64_t bits = ((std::uint64_t{1} << length) - 1) << first;
-            left &= ~bits;
-            const int x = 64 * k + first + (length - 1) / 2;
-            runs.push_back({word, rows, bits});
-            points.push_back({static_cast<float>(g.origin[0] + (x + 0.5) * g.voxel),
-                              static_cast<float>(g.origin[1] + y * g.voxel),
-                              static_cast<float>(g.origin[2] + z * g.voxel)});
-        }
-    };
-    for (int z = 0; z < r; z += 2)
-        for (int y = 0; y < r; y += 2)
-            for (int k = 0; k < ambiguous.words_per_row(); ++k) {
-                std::array<std::size_t, 4> word{};
-                std::uint64_t all = ~std::uint64_t{0};
-                for (std::size_t row = 0; row < 4; ++row) {
-                    word[row] =
-                        ambiguous.index(64 * k, y + static_cast<int>(row & 1), z + static_cast<int>(row >> 1));
-                    all &= ambiguous.words()[word[row]];
-                }
-                add_runs(word, 4, all, k, y + 1, z + 1);
-                for (std::size_t row = 0; row < 4; ++row)
-                    add_runs({word[row]}, 1, ambiguous.words()[word[row]] & ~all, k,
-                             y + static_cast<double>(row & 1) + 0.5, z + static_cast<double>(row >> 1) + 0.5);
-            }
-    const std::vector<bool> as_given(mesh.triangles.size(), false);
-    const std::vector<float> winding =
-        winding_numbers(mesh, options.repair_facing ? topology.turned : as_given, points, context);
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-        if (winding[i] <= 0.5f) continue;
-        const auto [word, rows, bits] = runs[i];
-        for (std::size_t row = 0; row < static_cast<std::size_t>(rows); ++row)
-            grid.interior.words()[word[row]] |= bits;
-        grid.ambiguous_inside += static_cast<std::size_t>(rows * std::popcount(bits));
+    BitGrid blocks;
+    if (!fine.empty()) {
+        blocks = fine_blocks(grid.transform, fine);
+        grid.whole_cells = whole_cells(grid.boundary, blocks, context);
     }
+    if (grid.ambiguous == 0 || !options.winding_numbers) return grid;
+    const std::vector<bool> as_given(options.repair_facing ? 0 : mesh.triangles.size(), false);
+    settle_ambiguous(grid, ambiguous, blocks, mesh, options.repair_facing ? topology.turned : as_given, context);
     return grid;
 }
 

@@ -8,6 +8,7 @@
 
 #include "characters/characters.h"
 #include "characters/shapes.h"
+#include "domain/grid_levels.h"
 #include "domain/leaf_graph.h"
 #include "field/geodesic.h"
 #include "field/label_rows.h"
@@ -28,11 +29,12 @@ Rig rig(const test::Character& c, int resolution, DomainKind kind = DomainKind::
     EXPECT_TRUE(grid);
     if (local) {
         const int blocks = resolution / 8;
-        grid->fine_blocks = BitGrid(blocks);
+        BitGrid fine(blocks);
         for (int z = 0; z < blocks; ++z)
             for (int y = 0; y < blocks; ++y)
                 for (int x = 0; x < blocks; ++x)
-                    if ((x + y + z) % 3 == 0) grid->fine_blocks.set(x, y, z);
+                    if ((x + y + z) % 3 == 0) fine.set(x, y, z);
+        grid->whole_cells = whole_cells(grid->boundary, fine, nullptr);
     }
     std::vector<Bone> bones = make_bones(c.skeleton);
     extend_leaf_bones(bones, c.skeleton, *grid);

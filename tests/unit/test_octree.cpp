@@ -7,6 +7,7 @@
 
 #include "characters/shapes.h"
 #include "core/geometry.h"
+#include "domain/grid_levels.h"
 #include "domain/leaf_graph.h"
 #include "domain/trace.h"
 #include "sinew/domain.h"
@@ -140,18 +141,19 @@ TEST(Octree, BoundaryCellsOutsideOfFineBlocksAreOneLeaf) {
     Result<VoxelGrid> grid = voxelize(mesh, analyse_mesh(mesh), {128, true, true});
     ASSERT_TRUE(grid);
     std::mt19937 random(7);
-    grid->fine_blocks = some_blocks(128, random);
+    const BitGrid fine = some_blocks(128, random);
+    grid->whole_cells = whole_cells(grid->boundary, fine, nullptr);
     const std::vector<Bone> bones{Bone{0, {0.9f, 0, 0}, {1.1f, 0.1f, 0}, true, true}};
     Result<Domain> domain = build_domain(*grid, bones, DomainKind::sparse);
     ASSERT_TRUE(domain);
-    std::size_t whole = 0, apart = 0;
+    std::size_t whole = 0, kept = 0;
     for (int z = 0; z < 128; ++z)
         for (int y = 0; y < 128; ++y)
             for (int x = 0; x < 128; ++x) {
                 const std::uint32_t at = domain->leaf_at(x, y, z);
                 bool touched = grid->boundary.get(x, y, z);
-                const bool fine = grid->fine_blocks.get(x / 8, y / 8, z / 8);
-                for (int k = 0; k < 8 && !fine; ++k)
+                const bool apart = fine.get(x / 8, y / 8, z / 8);
+                for (int k = 0; k < 8 && !apart; ++k)
                     touched = touched ||
                               grid->boundary.get((x & ~1) + (k & 1), (y & ~1) + (k >> 1 & 1), (z & ~1) + (k >> 2));
                 const bool solid = touched || grid->interior.get(x, y, z);
@@ -159,12 +161,12 @@ TEST(Octree, BoundaryCellsOutsideOfFineBlocksAreOneLeaf) {
                 if (!solid) continue;
                 ASSERT_EQ(domain->leaves[at].boundary, touched);
                 if (touched) {
-                    ASSERT_EQ(domain->leaves[at].level, fine ? 0 : 1);
-                    ++(fine ? apart : whole);
+                    ASSERT_EQ(domain->leaves[at].level, apart ? 0 : 1);
+                    ++(apart ? kept : whole);
                 }
             }
     EXPECT_GT(whole, 1000u);
-    EXPECT_GT(apart, 1000u);
+    EXPECT_GT(kept, 1000u);
     EXPECT_TRUE(domain->graph->large_boundary);
 }
 
@@ -190,7 +192,7 @@ TEST(Octree, TheGraphHasTheSameLinks) {
                         grid.interior.set(x, y, z);
                 }
         expect_graph_is_the_links(*build_domain(grid, {}, DomainKind::sparse));
-        grid.fine_blocks = some_blocks(32, random);
+        grid.whole_cells = whole_cells(grid.boundary, some_blocks(32, random), nullptr);
         expect_graph_is_the_links(*build_domain(grid, {}, DomainKind::sparse));
         // The same of cells of twice the size, so that there are many leaves of level 1 in every place.
         VoxelGrid coarse = grid;
