@@ -321,21 +321,8 @@ Result<Binding> bind(const MeshView& mesh, const Skeleton& skeleton, const BindO
 
     PlannedMesh planned = plan_mesh(mesh, skeleton, clock, report);
     binding.bones_ = make_bones(skeleton);
-    const Task task{mesh,
-                    skeleton,
-                    options,
-                    planned.topology,
-                    planned.plan,
-                    planned.used,
-                    static_cast<float>(box_of(mesh).longest()),
-                    context,
-                    clock,
-                    report,
-                    binding.bones_,
-                    nullptr,
-                    nullptr,
-                    {},
-                    fine};
+    Task task = make_task(mesh, skeleton, options, planned, binding.bones_, clock);
+    task.fine = fine;
     Result<MethodRows> rows = run_method(task);
     if (!rows) return rows.error();
     binding.volume_ = std::move(rows->volume);

@@ -504,9 +504,7 @@ Result<MethodRows> bind_surface_heat(const Task& task) {
     BindOptions options = task.options;
     options.overshoot = preset(Method::geodesic_voxel).overshoot;
     options.finish = {};  // what is hidden asks for the nearest joints, however many are wanted
-    const Task within{task.mesh,  task.skeleton, options,      task.topology, task.plan,
-                      task.used,  task.unit,     task.context, task.clock,    task.report,
-                      task.bones, task.reused,   task.moved,   task.rules,    task.fine};
+    const Task within = task.with(task.mesh, task.skeleton, options, task.bones);
     std::optional<Domain> built;
     std::vector<KeptField> fields;
     if (!task.reused) {
@@ -532,9 +530,7 @@ Result<MethodRows> bind_surface_heat(const Task& task) {
     link_loose_joints(task.skeleton, bones, joined, task.rules.loose_along);
     const std::vector<Point3> ways = look_along_axes(task.skeleton, bones, joined);
     join_mirrored_links(task.skeleton, bones);
-    const Task straight{task.mesh, task.skeleton, task.options, task.topology, task.plan,
-                        task.used, task.unit,     task.context, task.clock,    task.report,
-                        bones,     task.reused,   task.moved,   task.rules};
+    const Task straight = task.with(task.mesh, task.skeleton, task.options, bones);
     extend_leaf_bones(straight, ways);
     Result<MethodRows> rows = bind_heat(straight, &inside);
     if (rows && built && task.options.keep_volume) rows->volume = keep_volume(std::move(*built), std::move(fields));

@@ -29,6 +29,7 @@ public:
         return result;
     }
     Context* context() const { return context_; }
+    BindReport& report() const { return report_; }
 
 private:
     BindReport& report_;
@@ -79,6 +80,10 @@ struct Task {
         return options.finish.max_influences == all_influences ? widest
                                                                : std::min(widest, kept_joints(options.finish));
     }
+    /// The same of other things.
+    Task with(const MeshView& m, const Skeleton& s, const BindOptions& o, std::vector<Bone>& b) const {
+        return {m, s, o, topology, plan, used, unit, context, clock, report, b, reused, moved, rules, fine};
+    }
 };
 
 /// What is known of a mesh before its rows are filled.
@@ -87,6 +92,21 @@ struct PlannedMesh {
     RowPlan plan;
     std::vector<std::uint8_t> used;  ///< as Task has it
 };
+/// The task of a bind afresh, with the report and context of the clock. All that is given must outlive it.
+inline Task make_task(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options,
+                      const PlannedMesh& planned, std::vector<Bone>& bones, StageClock& clock) {
+    return {mesh,
+            skeleton,
+            options,
+            planned.topology,
+            planned.plan,
+            planned.used,
+            static_cast<float>(box_of(mesh).longest()),
+            clock.context(),
+            clock,
+            clock.report(),
+            bones};
+}
 /// Holds estimate_memory against the context's limit; the error (too_large) names the resolution that would fit.
 Status check_memory(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options,
                     const Context* context);

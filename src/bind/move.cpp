@@ -137,19 +137,8 @@ Result<Binding> Binding::move_joints(const MeshView& mesh, const Skeleton& skele
     const PlannedMesh& planned = *binding.planned_;
     binding.bones_ = make_bones(skeleton);
     const MovedFrom from{*volume_, bones_, distances_, coverage_};
-    const Task task{mesh,
-                    binding.skeleton_,
-                    options_,
-                    planned.topology,
-                    planned.plan,
-                    planned.used,
-                    static_cast<float>(box_of(mesh).longest()),
-                    context,
-                    clock,
-                    report,
-                    binding.bones_,
-                    nullptr,
-                    &from};
+    Task task = make_task(mesh, binding.skeleton_, options_, planned, binding.bones_, clock);
+    task.moved = &from;
     Result<MethodRows> rows = run_method(task);
     if (!rows) return rows.error();
     binding.volume_ = std::move(rows->volume);

@@ -110,8 +110,7 @@ Result<MethodRows> bind_pixel_geodesic(const Task& task) {
     report.components = domain->component_count;
     if (domain->leaves.empty()) return Error{ErrorCode::input, "the mask has no pixel inside"};
 
-    const Task flat{mesh,      skeleton,     task.options, task.topology, task.plan, task.used,
-                    task.unit, task.context, task.clock,   report,        bones};
+    const Task flat = task.with(mesh, skeleton, task.options, bones);
     DistanceRows rows(flat);
     const auto measured = task.clock.run("distances", [&] { return measure_geodesic(flat, *domain, rows); });
     if (!measured) return measured.error();

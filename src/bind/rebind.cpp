@@ -162,11 +162,11 @@ Result<Binding> Binding::rebind(const MeshView& mesh, const Skeleton& skeleton, 
     for (const float d : outside.distance)
         report.farthest_outside = std::max(report.farthest_outside, d * static_cast<float>(domain.transform.voxel));
 
-    // Of the table, so that the same vertex gets the same bits.
-    const float unit = distances_.width > 0 ? distances_.unit : static_cast<float>(domain.transform.unit);
     const ReusedVolume reused{*volume_, std::move(outside.leaf)};
-    const Task task{mesh, binding.skeleton_, options_, planned.topology, planned.plan,   planned.used,
-                    unit, context,           clock,    report,           binding.bones_, &reused};
+    Task task = make_task(mesh, binding.skeleton_, options_, planned, binding.bones_, clock);
+    // Of the table, so that the same vertex gets the same bits.
+    task.unit = distances_.width > 0 ? distances_.unit : static_cast<float>(domain.transform.unit);
+    task.reused = &reused;
     Result<MethodRows> rows = run_method(task);
     if (!rows) return rows.error();
     binding.take_rows(planned.plan, std::move(*rows));

@@ -1,13 +1,13 @@
 // sinew_heat_rules FILE HINTS VARIANT...: surface-heat with other numbers in its rules (src/bind/heat_rules.h),
 // against the weights that the file came with. A VARIANT is "" for the defaults, or NAME=VALUE[,NAME=VALUE...].
 // Prints a line "l1 agreement" for each. HINTS: skin or names. For scripts/cross-validate.
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <string>
 
 #include "bind/method.h"
+#include "quality/difference.h"
 #include "sinew/io.h"
 
 namespace {
@@ -51,52 +51,19 @@ HeatRules read(std::string variant) {
     return rules;
 }
 
-Result<SkinWeights> weights_by(const MeshView& mesh, const Skeleton& skeleton, const HeatRules& rules) {
+Result<SkinWeights> weights_by(const MeshView& mesh, const Skeleton& skeleton, const HeatRules& rules,
+                               Context* context) {
     const BindOptions options = preset(Method::surface_heat);
-    Context context;
-    context.threads = 1;
     BindReport report;
-    StageClock clock(report, &context);
+    StageClock clock(report, context);
     const PlannedMesh planned = plan_mesh(mesh, skeleton, clock, report);
     std::vector<Bone> bones = make_bones(skeleton);
-    const Task task{mesh,
-                    skeleton,
-                    options,
-                    planned.topology,
-                    planned.plan,
-                    planned.used,
-                    static_cast<float>(box_of(mesh).longest()),
-                    &context,
-                    clock,
-                    report,
-                    bones,
-                    nullptr,
-                    nullptr,
-                    rules};
+    Task task = make_task(mesh, skeleton, options, planned, bones, clock);
+    task.rules = rules;
     Result<MethodRows> rows = run_method(task);
     if (!rows) return rows.error();
     share_rows(planned.plan, *rows, report);
-    return weigh(std::get<InfluenceTable>(rows->table), options.falloff, options.finish, &context);
-}
-
-/// As sinew compare has them: mean L1, and the share of vertices whose strongest joint is the same.
-std::pair<double, double> difference(const SkinWeights& a, const SkinWeights& b) {
-    double l1 = 0, agree = 0;
-    const auto strongest = [](std::span<const Influence> row) {
-        Influence best{0xffffffffu, 0};
-        for (const Influence& i : row)
-            if (i.weight > best.weight || (i.weight == best.weight && i.joint < best.joint)) best = i;
-        return best.joint;
-    };
-    for (std::size_t v = 0; v < a.vertex_count(); ++v) {
-        std::map<std::uint32_t, double> gap;
-        for (const Influence& i : a[v]) gap[i.joint] += static_cast<double>(i.weight);
-        for (const Influence& i : b[v]) gap[i.joint] -= static_cast<double>(i.weight);
-        for (const auto& [joint, d] : gap) l1 += std::abs(d);
-        agree += strongest(a[v]) == strongest(b[v]);
-    }
-    const auto count = static_cast<double>(a.vertex_count());
-    return {l1 / count, agree / count};
+    return weigh(std::get<InfluenceTable>(rows->table), options.falloff, options.finish, context);
 }
 
 }  // namespace
@@ -110,11 +77,16 @@ int main(int count, char** words) {
     const DeformFrom from = hints == "skin" ? DeformFrom::skin : DeformFrom::names;
     const std::vector<double> use = joint_use(*scene->weights, scene->skeleton.joints.size());
     if (Status ok = select_deforming(scene->skeleton, use, {from, {}, {}}); !ok) fail(ok.error().message);
+    Context context;
+    context.threads = 1;
     for (int k = 3; k < count; ++k) {
-        const Result<SkinWeights> made = weights_by(scene->mesh(), scene->skeleton, read(words[k]));
+        const Result<SkinWeights> made = weights_by(scene->mesh(), scene->skeleton, read(words[k]), &context);
         if (!made) fail(made.error().message);
-        const auto [l1, agree] = difference(*scene->weights, *made);
-        std::printf("%.9g %.9g\n", l1, agree);
+        Comparison found;
+        const std::size_t joints = scene->skeleton.joints.size();
+        if (Status ok = measure_difference(*scene->weights, *made, joints, {}, &context, found); !ok)
+            fail(ok.error().message);
+        std::printf("%.9g %.9g\n", found.l1.mean, found.strongest_agreement);
         std::fflush(stdout);
     }
 }
