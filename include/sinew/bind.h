@@ -180,9 +180,9 @@ struct KeptVolume;   ///< what is measured at the leaves of the volume
 class Binding {
 public:
     const BindReport& report() const { return report_; }
-    /// As given to bind, with the resolution that was chosen.
+    /// As given to bind, with the resolution that was chosen, and Joint::hardness where the map by joint was empty.
     const BindOptions& options() const { return options_; }
-    /// Joints as they were bound: names, places, which of them deform, skins. Tails and axes are not kept in bytes.
+    /// As it was bound, also from bytes.
     const Skeleton& skeleton() const { return skeleton_; }
     /// Of a method that measures distances; empty (width 0) for others.
     const DistanceTable& distances() const { return distances_; }
@@ -208,7 +208,7 @@ public:
     /// binding's volume: no voxels are made and no distance spreads. The mesh that was bound gets its own distances
     /// back, to the bit, also without a volume; others need one. `skeleton`: that of the mesh; its joints must be
     /// those of the binding, by number, name, parent and place (within 1 % of the longest side), its skins are its
-    /// own, and which joints deform is what the binding says.
+    /// own; which joints deform and how hard they are is what the binding says.
     ///
     /// A vertex outside the volume gets what the nearest voxel has: Coverage::outside, with a warning. A mesh most
     /// of which lies far outside, or is of another size, is an error: it is in another space. Joints of a skin that
@@ -217,15 +217,16 @@ public:
     /// topology, and O(V) for the rest.
     Result<Binding> rebind(const MeshView& mesh, const Skeleton& skeleton, Context* context = nullptr) const;
 
-    /// The binding of the same mesh with joints at other places: bind(mesh, skeleton, options()) to the last bit of
-    /// its rows, in less time where the binding keeps its volume (BindOptions::keep_volume), as the one returned
-    /// does again. Topology and voxels are kept; cells are divided anew around the bones, and distances mended
-    /// where they passed there. geodesic-voxel also keeps the rows of vertices around which nothing changed.
-    /// `skeleton`: that of the binding but for positions, tails and axes; more is an error, and so is another mesh.
-    /// O(leaves + V), and what changed.
+    /// The binding of the same mesh with joints at other places: what bind makes of them with the same options, to
+    /// the last bit of rows and weights, with its warnings; in less time where the binding keeps its volume
+    /// (BindOptions::keep_volume), as the one returned does again. Topology and voxels are kept; cells are divided
+    /// anew around the bones, and distances mended where they passed there. geodesic-voxel also keeps the rows of
+    /// vertices around which nothing changed.
+    /// `skeleton`: that of the binding by number, name, parent, deform and skins, else an error; so is another
+    /// mesh. All else of its joints may have changed: hardness is taken anew where the options that were given to
+    /// bind have no map by joint. A resolution that bind chose stays. O(leaves + V), and what changed.
     Result<Binding> move_joints(const MeshView& mesh, const Skeleton& skeleton, Context* context = nullptr) const;
-    /// One joint, with its tail where it states one. A binding read from bytes has forgotten tails and axes: give
-    /// move_joints the skeleton then.
+    /// One joint, with its tail where it states one.
     Result<Binding> move_joint(const MeshView& mesh, std::uint32_t joint, const Vec3& place,
                                Context* context = nullptr) const;
 
@@ -241,11 +242,14 @@ private:
                                                 EditReport*, Context*);
     friend Result<Binding> bind(const MeshView&, const Skeleton&, const BindOptions&, Context*);
     void take_rows(const RowPlan& plan, MethodRows rows);
+    /// Joint::hardness is the map's alpha where the caller gave no map. Warns where it is of no use.
+    void take_hardness();
     template <typename Archive>
     Status transfer(Archive& archive);  // binding_file.cpp
 
     BindReport report_;
     BindOptions options_;
+    bool map_is_hardness_ = false;  // FalloffMap::of_joint is that of take_hardness, not the caller's
     Skeleton skeleton_;
     DistanceTable distances_;
     InfluenceTable influences_;

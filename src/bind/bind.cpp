@@ -263,27 +263,26 @@ void warn_of_snapped(const Skeleton& skeleton, Method method, BindReport& report
                                         : "volume; its distances start from the nearest voxel"));
 }
 
-namespace {
-
-/// Joint::hardness is the map's alpha where there is no map.
-void take_hardness(const Skeleton& skeleton, FalloffOptions& falloff, BindReport& report) {
-    std::vector<float> alpha(skeleton.joints.size(), NAN);
+void Binding::take_hardness() {
+    FalloffOptions& falloff = options_.falloff;
+    if (map_is_hardness_) falloff.map.of_joint.clear();
+    map_is_hardness_ = false;
+    std::vector<float> alpha(skeleton_.joints.size(), NAN);
     std::size_t count = 0;
     for (std::size_t j = 0; j < alpha.size(); ++j)
-        if (skeleton.joints[j].hardness) alpha[j] = *skeleton.joints[j].hardness, ++count;
+        if (skeleton_.joints[j].hardness) alpha[j] = *skeleton_.joints[j].hardness, ++count;
     if (count == 0) return;
     if (shape_of(falloff.law) != &FalloffOptions::alpha) {
-        report.warnings.push_back("the hardness of " + std::to_string(count) +
-                                  " joints is not used: it belongs to the inverse falloff laws and power");
+        report_.warnings.push_back("the hardness of " + std::to_string(count) +
+                                   " joints is not used: it belongs to the inverse falloff laws and power");
     } else if (falloff.map.of_joint.empty()) {
         falloff.map.of_joint = std::move(alpha);
+        map_is_hardness_ = true;
     } else {
-        report.warnings.push_back("the hardness of " + std::to_string(count) +
-                                  " joints is not used: the options have a falloff map by joint");
+        report_.warnings.push_back("the hardness of " + std::to_string(count) +
+                                   " joints is not used: the options have a falloff map by joint");
     }
 }
-
-}  // namespace
 
 void Binding::take_rows(const RowPlan& plan, MethodRows rows) {
     share_rows(plan, rows, report_);
@@ -317,7 +316,7 @@ Result<Binding> bind(const MeshView& mesh, const Skeleton& skeleton, const BindO
     binding.options_ = options;
     binding.options_.mask = nullptr;  // which lives as long as this call
     binding.skeleton_ = skeleton;
-    take_hardness(skeleton, binding.options_.falloff, report);
+    binding.take_hardness();
 
     PlannedMesh planned = plan_mesh(mesh, skeleton, clock, report);
     binding.bones_ = make_bones(skeleton);

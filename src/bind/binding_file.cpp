@@ -15,7 +15,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "write bytes in reverse on such a machine");
 
 constexpr char kMagic[9] = "SINEWBND";
-constexpr std::uint32_t kVersion = 3;
+constexpr std::uint32_t kVersion = 4;
 constexpr std::uint16_t kNoJoint = 0xffff;  // skeletons have at most 65534 joints
 
 Error broken(const std::string& what) { return {ErrorCode::input, "binding: " + what}; }
@@ -220,6 +220,19 @@ void transfer_place(auto& a, Vec3& p) {
     a.value(p.z);
 }
 
+void transfer_axes(auto& a, std::array<Vec3, 3>& axes) {
+    for (Vec3& axis : axes) transfer_place(a, axis);
+}
+
+template <typename T>
+void transfer_optional(auto& a, std::optional<T>& value, auto&& body) {
+    bool there = value.has_value();
+    a.flag(there);
+    if (!there) return;
+    if (!value) value.emplace();
+    body(*value);
+}
+
 void transfer_skeleton(auto& a, Skeleton& s) {
     a.list(s.joints, [&](Joint& j) {
         a.text(j.name);
@@ -227,6 +240,22 @@ void transfer_skeleton(auto& a, Skeleton& s) {
         transfer_place(a, j.position);
         a.flag(j.deform);
         a.value(j.reason);
+        transfer_optional(a, j.tail, [&](Vec3& tail) { transfer_place(a, tail); });
+        a.flag(j.ends_at_tail);
+        transfer_axes(a, j.axes);
+        transfer_optional(a, j.shape, [&](JointShape& shape) {
+            a.value(shape.kind);
+            a.value(shape.radius);
+            transfer_place(a, shape.half);
+            transfer_optional(a, shape.axes, [&](std::array<Vec3, 3>& axes) { transfer_axes(a, axes); });
+        });
+        transfer_optional(a, j.hard_range, [&](std::array<float, 2>& range) {
+            for (float& end : range) a.value(end);
+        });
+        transfer_optional(a, j.hardness, [&](float& hardness) { a.value(hardness); });
+        transfer_optional(a, j.connected, [&](std::vector<std::string>& names) {
+            a.list(names, [&](std::string& name) { a.text(name); });
+        });
     });
     a.list(s.skins, [&](std::vector<std::uint32_t>& skin) { a.joints(skin); });
 }
@@ -451,7 +480,10 @@ Status check_volume(KeptVolume& volume, std::size_t joints, FieldKind kind) {
 template <typename Archive>
 Status Binding::transfer(Archive& a) {
     a.section("skel", [&] { transfer_skeleton(a, skeleton_); });
-    a.section("opts", [&] { transfer_options(a, options_); });
+    a.section("opts", [&] {
+        transfer_options(a, options_);
+        a.flag(map_is_hardness_);
+    });
     a.section("bone", [&] {
         a.list(bones_, [&](Bone& b) {
             a.value(b.joint);
@@ -460,12 +492,10 @@ Status Binding::transfer(Archive& a) {
             a.flag(b.open_head);
             a.flag(b.open_tail);
             a.value(b.radius);
-            bool box = b.box.has_value();
-            a.flag(box);
-            if (!box) return;
-            if (!b.box) b.box.emplace();
-            transfer_place(a, b.box->half);
-            for (Vec3& axis : b.box->axes) transfer_place(a, axis);
+            transfer_optional(a, b.box, [&](Bone::Box& box) {
+                transfer_place(a, box.half);
+                transfer_axes(a, box.axes);
+            });
         });
     });
     a.section("mesh", [&] {
@@ -503,8 +533,13 @@ Status Binding::transfer(Archive& a) {
         FieldKind kind = FieldKind::distance;
         for (const MethodInfo& m : methods())
             if (m.method == options_.method) kind = m.field;
-        for (const Joint& j : skeleton_.joints)
-            if (to_string(j.reason).empty()) return broken("joint '" + j.name + "' has no known reason");
+        for (const Joint& j : skeleton_.joints) {
+            if (to_string(j.reason) == "unknown") return broken("joint '" + j.name + "' has no known reason");
+            if (!std::all_of(j.axes.begin(), j.axes.end(), is_place))
+                return broken("joint '" + j.name + "' has axes that are not finite");
+            if (j.shape && j.shape->kind > JointShape::Kind::box)
+                return broken("joint '" + j.name + "' has no known shape");
+        }
         for (const Bone& b : bones_)
             if (b.joint >= joints || !has_place(b)) return broken("a bone has no joint or no place");
         for (const std::uint32_t j : report_.snapped_joints)

@@ -143,6 +143,11 @@ struct DistanceRows {
             table.distance[vertex * table.width + k] = row[k].first;
             table.joint[vertex * table.width + k] = row[k].second;
         }
+        // Where joints moved, there may have been more.
+        for (std::size_t k = n; k < table.width; ++k) {
+            table.distance[vertex * table.width + k] = std::numeric_limits<float>::infinity();
+            table.joint[vertex * table.width + k] = DistanceTable::none;
+        }
         coverage[vertex] = row.empty() ? Coverage::none : how;
     }
 

@@ -104,22 +104,22 @@ Result<Binding> Binding::move_joints(const MeshView& mesh, const Skeleton& skele
     if (Status ok = check_skeleton(skeleton); !ok) return ok.error();
     if (Status ok = check_same_joints(skeleton_, skeleton); !ok) return ok.error();
     if (!is_of(mesh, skeleton))
-        return Error{ErrorCode::usage, "this is not the mesh that was bound: joints move in that one only"};
+        return Error{ErrorCode::usage,
+                     "this is not the mesh that was bound, or its skins are others: joints "
+                     "move in that mesh only"};
     if (options_.method == Method::pixel_geodesic)
         return Error{ErrorCode::usage, "a figure's mask is not kept: bind it anew"};
     if (!volume_ || report_.reused == Reuse::volume || options_.local_resolution) {
-        // Nothing is kept that could be used again; or where voxels are fine depends on the joints. Hardness is in
-        // the options since the first bind.
-        Skeleton plain = skeleton;
-        for (Joint& joint : plain.joints) joint.hardness = {};
-        Result<Binding> afresh = bind(mesh, plain, options_, context);
-        if (afresh) afresh->skeleton_ = skeleton;
-        return afresh;
+        // Nothing is kept that could be used again; or where voxels are fine depends on the joints.
+        BindOptions given = options_;
+        if (map_is_hardness_) given.falloff.map.of_joint.clear();
+        return bind(mesh, skeleton, given, context);
     }
     if (Status ok = check_memory(mesh, skeleton, options_, context); !ok) return ok.error();
 
     Binding binding;
     binding.options_ = options_;
+    binding.map_is_hardness_ = map_is_hardness_;
     binding.skeleton_ = skeleton;
     binding.mesh_hash_ = mesh_hash_;
     BindReport& report = binding.report_;
@@ -128,6 +128,7 @@ Result<Binding> Binding::move_joints(const MeshView& mesh, const Skeleton& skele
     report.coverage = {};
     report.seconds.clear();
     report.warnings.clear();
+    binding.take_hardness();
     StageClock clock(report, context);
     binding.planned_ = planned_;
     if (!binding.planned_) {

@@ -122,6 +122,7 @@ Result<Binding> Binding::rebind(const MeshView& mesh, const Skeleton& skeleton, 
         own.joints[j].deform = skeleton_.joints[j].deform;
         own.joints[j].reason = skeleton_.joints[j].reason;
         own.joints[j].position = skeleton_.joints[j].position;  // where the field has it
+        own.joints[j].hardness = skeleton_.joints[j].hardness;  // which is in the options
     }
     if (Status ok = check_skeleton(own); !ok) return ok.error();
     if (is_of(mesh, skeleton)) {
@@ -137,6 +138,7 @@ Result<Binding> Binding::rebind(const MeshView& mesh, const Skeleton& skeleton, 
 
     Binding binding;
     binding.options_ = options_;
+    binding.map_is_hardness_ = map_is_hardness_;
     binding.skeleton_ = std::move(own);
     binding.bones_ = bones_;
     binding.volume_ = volume_;

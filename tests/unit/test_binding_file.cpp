@@ -128,6 +128,47 @@ TEST(BindingFile, ShapesOfBonesAreKept) {
     EXPECT_EQ(first->to_bytes(), second->to_bytes());
 }
 
+TEST(BindingFile, JointsComeBackWhole) {
+    Character c = test::bar();
+    Joint& j = c.skeleton.joints[1];
+    j.tail = Vec3{1, 2, 3};
+    j.ends_at_tail = true;
+    j.axes = {Vec3{0, 1, 0}, Vec3{0, 0, 1}, Vec3{1, 0, 0}};
+    JointShape& box = j.shape.emplace();
+    box.kind = JointShape::Kind::box;
+    box.half = {0.1f, 0.05f, 0.04f};
+    box.radius = 0.25f;
+    box.axes = {Vec3{0, 0, 1}, Vec3{1, 0, 0}, Vec3{0, 1, 0}};
+    j.hard_range = std::array{0.25f, 0.5f};
+    j.hardness = 0.75f;
+    j.connected = std::vector<std::string>{"bar_*", "bar_a"};
+    const Binding back = read(bound(c, keeping(32)).to_bytes());
+    const Joint &plain = back.skeleton().joints[0], &k = back.skeleton().joints[1];
+    EXPECT_FALSE(plain.tail || plain.shape || plain.hard_range || plain.hardness || plain.connected);
+    EXPECT_EQ(k.tail, j.tail);
+    EXPECT_TRUE(k.ends_at_tail);
+    EXPECT_EQ(k.axes, j.axes);
+    ASSERT_TRUE(k.shape);
+    EXPECT_EQ(k.shape->kind, box.kind);
+    EXPECT_EQ(k.shape->half, box.half);
+    EXPECT_EQ(k.shape->axes, box.axes);
+    EXPECT_EQ(k.hard_range, j.hard_range);
+    EXPECT_EQ(k.hardness, j.hardness);
+    EXPECT_EQ(k.connected, j.connected);
+    const Bytes whole = back.to_bytes();
+    const auto with = [&](const void* bytes, std::size_t size, std::size_t on, auto value) {
+        const auto* first = static_cast<const std::byte*>(bytes);
+        Bytes other = whole;
+        const auto at = std::search(other.begin(), other.end(), first, first + size);
+        EXPECT_TRUE(at != other.end());
+        std::memcpy(&*at + on, &value, sizeof value);
+        return refusal(sealed(other));
+    };
+    EXPECT_TRUE(says(with(&j.axes, sizeof j.axes, 0, std::nanf("")), "axes that are not finite"));
+    EXPECT_TRUE(says(with(&j.axes, sizeof j.axes, 37, std::uint8_t{3}), "no known shape"));
+    EXPECT_TRUE(says(with(&*j.tail, sizeof *j.tail, 0, INFINITY), "a tail that is not finite"));
+}
+
 TEST(BindingFile, ThreadsChangeNoByte) {
     const Character c = test::l_corner();
     Context one, three;

@@ -6,6 +6,7 @@
 #include "characters/characters.h"
 #include "characters/shapes.h"
 #include "sinew/bind.h"
+#include "unit/support.h"
 
 namespace sinew {
 namespace {
@@ -115,6 +116,104 @@ TEST(Move, WithSkinsAndHardness) {
     }
 }
 
+// `now`: what the given skeleton has that the bound one, `before`, had otherwise.
+void change_and_compare(const test::Character& before, const Skeleton& now, const BindOptions& options,
+                        const std::string& where) {
+    const Binding binding = test::bound(before, options);
+    const Binding moved = test::must(binding.move_joints(before.mesh(), now));
+    const Binding afresh = test::bound(before.mesh(), now, options);
+    expect_same(moved, afresh, where);
+    EXPECT_EQ(test::must(moved.weights()), test::must(afresh.weights())) << where;
+    // On from there, and from its bytes.
+    const Vec3 place = plus(now.joints[1].position, {0.01f, -0.01f, 0});
+    const Binding again = test::must(moved.move_joint(before.mesh(), 1, place));
+    const Binding expected = test::bound(before.mesh(), again.skeleton(), options);
+    const Binding read = test::must(Binding::from_bytes(moved.to_bytes()));
+    for (const Binding& b : {again, test::must(read.move_joint(before.mesh(), 1, place))}) {
+        expect_same(b, expected, where + ", once more");
+        EXPECT_EQ(test::must(b.weights()), test::must(expected.weights())) << where << ", once more";
+    }
+}
+
+TEST(Move, HearsHardness) {
+    test::Character soft = test::u_tube(), hard = soft;
+    hard.skeleton.joints[0].hardness = 0.875f;
+    hard.skeleton.joints[1].hardness = 0.25f;
+    Skeleton harder = hard.skeleton;
+    harder.joints[0].hardness = 1.0f;
+    harder.joints[1].position.y += 0.01f;
+    for (const bool keep : {true, false}) {
+        BindOptions options = at(Method::geodesic_voxel, 32, keep);
+        change_and_compare(hard, harder, options, "hard to harder");
+        change_and_compare(hard, soft.skeleton, options, "hard to soft");
+        change_and_compare(soft, harder, options, "soft to hard");
+        // What the caller said of joints stays, and the warning with it; also where it is what hardness says.
+        options.falloff.map.of_joint.assign(soft.skeleton.joints.size(), NAN);
+        options.falloff.map.of_joint[0] = 0.875f;
+        options.falloff.map.of_joint[1] = 0.25f;
+        change_and_compare(hard, harder, options, "a map of the caller's");
+        change_and_compare(soft, harder, options, "a map of the caller's, no hardness");
+        options = at(Method::geodesic_voxel, 32, keep);
+        options.falloff.law = FalloffLaw::exponential;
+        change_and_compare(hard, harder, options, "a law without hardness");
+        change_and_compare(hard, soft.skeleton, options, "a law without hardness, and none");
+    }
+    const Binding binding = test::bound(hard, at(Method::geodesic_voxel, 32));
+    const auto weights = [&](const Skeleton& s) {
+        return test::must(test::must(binding.move_joints(hard.mesh(), s)).weights());
+    };
+    EXPECT_NE(weights(hard.skeleton), weights(soft.skeleton));
+}
+
+TEST(Move, HearsShapesTailsRangesAndConnections) {
+    const test::Character c = test::u_tube();
+    Skeleton other = c.skeleton;
+    const auto last = other.joints.size() - 1;
+    JointShape& ball = other.joints[0].shape.emplace();
+    ball.kind = JointShape::Kind::sphere;
+    ball.radius = 0.05f;
+    JointShape& box = other.joints[1].shape.emplace();
+    box.kind = JointShape::Kind::box;
+    box.half = {0.1f, 0.05f, 0.04f};
+    other.joints[1].axes = {Vec3{0, 1, 0}, Vec3{0, 0, 1}, Vec3{1, 0, 0}};
+    other.joints[last].tail = plus(other.joints[last].position, {0.02f, 0.03f, 0});
+    test::Character shaped = c;
+    shaped.skeleton = other;
+    for (const Method method : {Method::geodesic_voxel, Method::surface_heat}) {
+        change_and_compare(c, other, at(method, 32), "shapes");
+        change_and_compare(shaped, c.skeleton, at(method, 32), "no shapes");
+    }
+    Skeleton ranges = c.skeleton;
+    ranges.joints[0].hard_range = std::array{0.5f, 0.5f};
+    ranges.joints[last].connected = std::vector<std::string>{ranges.joints[0].name};
+    ranges.joints[1].tail = plus(ranges.joints[1].position, {0, 0.1f, 0});
+    ranges.joints[1].ends_at_tail = true;
+    change_and_compare(c, ranges, at(Method::connectivity, 32), "ranges");
+}
+
+// A joint that went to another part leaves no distance behind.
+TEST(Move, ToAnotherPart) {
+    test::Character c = test::bar();
+    const test::Character one = c;
+    const auto n = static_cast<std::uint32_t>(one.positions.size());
+    for (const Vec3& p : one.positions) c.positions.push_back(plus(p, {0, 0, 1}));
+    for (const Triangle& t : one.triangles) c.triangles.push_back({t[0] + n, t[1] + n, t[2] + n});
+    const std::vector<Joint> two = one.skeleton.joints;
+    c.skeleton.joints.clear();
+    for (int k = 0; k < 3; ++k) {
+        Joint& joint = c.skeleton.joints.emplace_back();
+        joint.name = "joint " + std::to_string(k);
+        joint.position = plus(two[k == 1].position, {0.01f, 0.01f, k == 2 ? 1.0f : 0.0f});
+    }
+    const BindOptions options = at(Method::geodesic_voxel, 32);
+    const Binding binding = test::bound(c, options);
+    const Binding moved =
+        test::must(binding.move_joint(c.mesh(), 1, plus(c.skeleton.joints[1].position, {0, 0, 1})));
+    EXPECT_EQ(binding.distances().joint[1], 1u);
+    EXPECT_EQ(moved.distances().joint[1], DistanceTable::none);
+    expect_same(moved, test::bound(c.mesh(), moved.skeleton(), options), "to another part");
+}
+
 TEST(Move, FromBytes) {
     const test::Character c = test::quadruped();
     const BindOptions options = at(Method::geodesic_voxel, 64);
@@ -138,10 +237,19 @@ TEST(Move, RefusesWhatIsNotAMove) {
     renamed.joints[0].name = "somebody else";
     Skeleton more = c.skeleton;
     more.joints.push_back({"more", 0, {}, {}});
+    Skeleton idle = c.skeleton;
+    idle.joints[1].deform = false;
+    Skeleton skins = c.skeleton;
+    skins.skins = {{0, 1, 2}};
+    const std::vector<std::uint32_t> first(c.positions.size(), 0);
+    const MeshView skinned{c.positions, c.triangles, first};
+    const Binding of_skin = test::bound(skinned, skins, at(Method::geodesic_voxel, 32));
+    skins.skins = {{0, 1}};
     for (const Result<Binding>& result :
          {binding->move_joint(c.mesh(), 99, {}), binding->move_joint(c.mesh(), 0, {NAN, 0, 0}),
           binding->move_joint(other.mesh(), 0, {}), binding->move_joints(c.mesh(), renamed),
-          binding->move_joints(c.mesh(), more)}) {
+          binding->move_joints(c.mesh(), more), binding->move_joints(c.mesh(), idle),
+          of_skin.move_joints(skinned, skins), of_skin.move_joints(c.mesh(), skins)}) {
         ASSERT_FALSE(result);
         EXPECT_FALSE(result.error().message.empty());
     }

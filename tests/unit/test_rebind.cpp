@@ -379,6 +379,25 @@ TEST(Rebind, SkinsOfTheirOwnAndSeamsBetweenThem) {
     EXPECT_TRUE(says(refusal(narrow, {c.positions, c.triangles, first}, other), "'bar_a', 'bar_c'"));
 }
 
+TEST(Rebind, HardnessIsThatOfTheBinding) {
+    Character c = test::bar();
+    c.skeleton.joints[0].hardness = 0.875f;
+    const Binding first = bound(c.mesh(), c.skeleton, keeping(32));
+    const Character more = with_one_more(c);
+    Skeleton other = c.skeleton;
+    other.joints[0].hardness = 0.25f;
+    const Binding second = again(first, more.mesh(), other);
+    EXPECT_EQ(second.skeleton().joints[0].hardness, 0.875f);
+    const SkinWeights a = test::must(first.weights()), b = test::must(second.weights());
+    for (std::size_t v = 0; v < a.vertex_count(); ++v) ASSERT_TRUE(std::ranges::equal(a[v], b[v])) << v;
+    // And where joints move then.
+    const Vec3 place{0.02f, 0.01f, 0};
+    Binding moved = test::must(second.move_joint(more.mesh(), 1, place));
+    const Binding afresh = bound(more.mesh(), moved.skeleton(), keeping(32));
+    EXPECT_EQ(test::must(moved.weights()), test::must(afresh.weights()));
+    EXPECT_EQ(moved.report().warnings, afresh.report().warnings);
+}
+
 TEST(Rebind, ThreadsChangeNothing) {
     const Character c = test::l_corner();
     const Binding b = bound(c.mesh(), c.skeleton, keeping(64));
