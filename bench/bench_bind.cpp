@@ -433,6 +433,64 @@ BENCHMARK(BM_domain)
     ->UseRealTime()
     ->Unit(benchmark::kMillisecond);
 
+// A character with fingers, toes and a face, from the corpus.
+const Result<io::Scene>& fingers() {
+    static const Result<io::Scene> scene = [] {
+        const char* named = std::getenv("SINEW_CORPUS");
+        return io::load(std::filesystem::path(named ? named : "../shared/corpus") /
+                        "mh_female_default/mh_female_default.glb");
+    }();
+    return scene;
+}
+
+// Local resolution between the two that it lies between: 256, 256 with fingers and face at 512, 512. `nearest`: the
+// share of vertices whose nearest joint is that of 512, which must be more than at 256.
+void BM_local(benchmark::State& state) {
+    if (!fingers()) return state.SkipWithError("no corpus: its mh_female_default is bound here");
+    const io::Scene& in = *fingers();
+    const MeshView mesh{in.positions, in.triangles, {}};
+    Context context;
+    context.threads = 2;
+    const auto options = [](int finest, bool local) {
+        BindOptions o = bind_options();
+        o.voxels.resolution = local ? finest / 2 : finest;
+        o.local_resolution = local;
+        return o;
+    };
+    const auto nearest = [&](const Binding& binding) {
+        const DistanceTable& table = binding.distances();
+        std::vector<std::uint32_t> out;
+        for (std::size_t v = 0; v < table.vertices; ++v) out.push_back(table.joint[v * table.width]);
+        return out;
+    };
+    static const std::vector<std::uint32_t> fine = nearest(*bind(mesh, in.skeleton, options(512, false), &context));
+    const auto agrees = [&](const Binding& binding) {
+        const std::vector<std::uint32_t> own = nearest(binding);
+        std::size_t same = 0;
+        for (std::size_t v = 0; v < own.size(); ++v) same += own[v] == fine[v];
+        return static_cast<double>(same) / static_cast<double>(own.size());
+    };
+    static const double coarse = agrees(*bind(mesh, in.skeleton, options(256, false), &context));
+    const BindOptions mine = state.range(0) == 0 ? options(256, false) : options(512, state.range(0) == 1);
+    std::vector<StageTime> stages;
+    for ([[maybe_unused]] auto _ : state) {
+        const Result<Binding> binding = bind(mesh, in.skeleton, mine, &context);
+        if (!binding) return state.SkipWithError(binding.error().message.c_str());
+        stages = binding->report().seconds;
+        state.counters["leaves"] = static_cast<double>(binding->report().leaves);
+        state.counters["nearest"] = agrees(*binding);
+    }
+    if (state.range(0) == 1 && !(state.counters["nearest"] > coarse))
+        return state.SkipWithError("CHECK FAILED: local resolution is no nearer to 512 than 256 is");
+    for (const StageTime& t : stages) state.counters[t.stage + "_ms"] = 1000 * t.seconds;
+}
+BENCHMARK(BM_local)
+    ->ArgName("256_local_512")
+    ->DenseRange(0, 2)
+    ->Iterations(5)
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
+
 // The default method, surface-heat: the same volume, and heat over the surface.
 void BM_default(benchmark::State& state) {
     Input in = base();

@@ -327,7 +327,7 @@ struct ResolutionChoice {
 /// most what Context::memory_limit allows. Limbs and gaps are read from the mesh around the bones of joints that
 /// deform; of ten limbs or gaps one may be smaller; 256 without any. Where those that need it have at most half of
 /// the surface, they get it by local resolution, and the rest half of it. Not for pixel_geodesic. O(V + T), and
-/// 30,000 triangles × bones at most.
+/// 15,000 triangles × bones at most.
 Result<ResolutionChoice> choose_resolution(const MeshView& mesh, const Skeleton& skeleton,
                                            const BindOptions& options, Context* context = nullptr);
 

@@ -13,13 +13,14 @@
 namespace sinew {
 namespace {
 
-constexpr std::size_t kSamples = 15000;   // triangles, at most about twice as many
+constexpr std::size_t kSamples = 15000;   // triangles, at most
 constexpr double kVoxelsAcross = 2;       // of a limb, and of a gap, at least
 constexpr double kReach = 1.0 / 32;       // of the longest side: gaps wider than this are never too narrow
 constexpr std::size_t kLeastSamples = 5;  // of a limb or of a pair of limbs
 constexpr double kQuantile = 0.1;         // of limbs and of pairs: what only one in ten falls short of is no rule
 constexpr int kCoarsest = 64, kFinest = 512, kUnmeasured = 256;
-constexpr double kMostLocal = 0.5;  // of the surface: where more is fine, all may be
+constexpr int kCoarsestLocal = 128;  // below it all may be fine: that costs little
+constexpr double kMostLocal = 0.5;   // of the surface: where more is fine, all may be
 
 struct Sample {
     Point3 at, normal;
@@ -29,7 +30,9 @@ struct Sample {
 };
 
 // Of so many triangles one is a sample.
-std::size_t stride_of(const MeshView& mesh) { return std::max<std::size_t>(1, mesh.triangles.size() / kSamples); }
+std::size_t stride_of(const MeshView& mesh) {
+    return std::max<std::size_t>(1, (mesh.triangles.size() + kSamples - 1) / kSamples);
+}
 
 // Middles of triangles that have an area, evenly over the list, with the joint of the nearest bone.
 std::vector<Sample> take_samples(const MeshView& mesh, std::span<const Bone> bones, Context* context) {
@@ -310,7 +313,7 @@ Result<VoxelPlan> plan_voxels(const MeshView& mesh, const Skeleton& skeleton, co
         }
         // Half of it will do where few limbs need more, and those get it.
         if (takes_local_resolution(options.method) && options.domain == DomainKind::sparse &&
-            choice.resolution > kCoarsest) {
+            choice.resolution > kCoarsestLocal) {
             const FineLimbs fine = fine_at(choice.resolution / 2);
             choice.local = !fine.places.empty() && fine.share <= kMostLocal;
             if (choice.local) choice.resolution /= 2;
@@ -330,14 +333,14 @@ Result<VoxelPlan> plan_voxels(const MeshView& mesh, const Skeleton& skeleton, co
         FineLimbs fine = fine_at(choice.resolution);
         choice.local = !fine.places.empty();
         plan.fine = std::move(fine.places);
-        const auto percent = static_cast<int>(std::lround(100 * fine.share));
+        const auto percent = static_cast<int>(std::max(1.0, std::round(100 * fine.share)));
         if (!why.empty()) why += "; ";
         if (!choice.local) {
             why += std::to_string(choice.resolution) + " everywhere: no limb is thinner than two voxels, nor " +
                    "nearer to another";
         } else {
             const Limb& least = fine.limbs.front();
-            why += std::to_string(2 * choice.resolution) + " for " + std::to_string(percent) +
+            why += std::to_string(2 * choice.resolution) + " for about " + std::to_string(percent) +
                    " % of the surface (" + name(least.a) +
                    (least.b != least.a ? " beside " + name(least.b) : std::string());
             if (fine.limbs.size() > 1) why += " and " + std::to_string(fine.limbs.size() - 1) + " more";

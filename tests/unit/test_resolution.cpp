@@ -130,13 +130,13 @@ TEST(Resolution, AnyInputGetsAnAnswer) {
 }
 
 TEST(Resolution, BindTakesAuto) {
-    const Figure f = fork(0.02f);
+    const Figure f = fork(0.01f);
     BindOptions options = preset(Method::geodesic_voxel);
     ASSERT_TRUE(set_option(options, "resolution", "auto"));
     EXPECT_EQ(option_text(options, "resolution"), "auto");
     const Result<Binding> automatic = bind(f.mesh(), f.skeleton, options);
     ASSERT_TRUE(automatic) << automatic.error().message;
-    EXPECT_EQ(automatic->options().voxels.resolution, 64);
+    EXPECT_EQ(automatic->options().voxels.resolution, 128);
     EXPECT_TRUE(automatic->options().local_resolution);
     EXPECT_NE(automatic->report().resolution_reason.find("apart"), std::string::npos);
     options = automatic->options();
@@ -182,7 +182,7 @@ TEST(LocalResolution, PartsFingersAsTwiceTheResolutionDoesForLess) {
     const Binding coarse = bound(64, false), local = bound(64, true), fine = bound(128, false);
     EXPECT_LT(fine.report().leaves, 6 * coarse.report().leaves);
     EXPECT_LT(local.report().leaves, 0.75 * static_cast<double>(fine.report().leaves));
-    EXPECT_NE(local.report().resolution_reason.find("128 for"), std::string::npos)
+    EXPECT_NE(local.report().resolution_reason.find("128 for about"), std::string::npos)
         << local.report().resolution_reason;
     // From the tip of a finger to the bone of the other the way is back to the palm.
     std::size_t tips = 0;
