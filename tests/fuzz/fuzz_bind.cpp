@@ -91,6 +91,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         options.rings = deal.byte() % 2 ? RingPlacement::bone : RingPlacement::joint;
         options.all_pairs = deal.byte() % 4 == 0;
     }
+    const bool takes_local = (options.method == Method::geodesic_voxel || options.method == Method::surface_heat) &&
+                             options.domain == DomainKind::sparse;
+    options.local_resolution = (takes_local || careless) && deal.byte() % 4 == 0;
     for (Joint& joint : skeleton.joints) {
         if (deal.byte() % 4 != 1) continue;
         JointShape shape;
