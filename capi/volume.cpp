@@ -12,14 +12,16 @@ namespace {
 /// The domain of a bind under these options.
 Result<Domain> volume_of(const io::Scene& scene, const BindOptions& options, Context* context) {
     const MeshView mesh = scene.mesh();
+    if (Status ok = check(options); !ok) return ok.error();
     VoxelizeOptions voxels = options.voxels;
-    if (voxels.resolution == 0) {
-        const Result<ResolutionChoice> choice = choose_resolution(mesh, scene.skeleton, options, context);
+    std::vector<FinePlace> fine;
+    if (voxels.resolution == 0 || options.local_resolution) {
+        Result<ResolutionChoice> choice = choose_resolution(mesh, scene.skeleton, options, context);
         if (!choice) return choice.error();
-        voxels.resolution = choice->resolution;
+        fine = std::move(choice->fine);
+        voxels.resolution = (fine.empty() ? 1 : 2) * choice->resolution;
     }
-    if (Status ok = check(voxels); !ok) return ok.error();
-    const Result<VoxelGrid> grid = voxelize(mesh, analyse_mesh(mesh, context), voxels, context);
+    const Result<VoxelGrid> grid = voxelize(mesh, analyse_mesh(mesh, context), voxels, context, fine);
     if (!grid) return grid.error();
     std::vector<Bone> bones = make_bones(scene.skeleton);
     extend_leaf_bones(bones, scene.skeleton, *grid);

@@ -224,7 +224,8 @@ public:
     /// vertices around which nothing changed.
     /// `skeleton`: that of the binding by number, name, parent, deform and skins, else an error; so is another
     /// mesh. All else of its joints may have changed: hardness is taken anew where the options that were given to
-    /// bind have no map by joint. A resolution that bind chose stays. O(leaves + V), and what changed.
+    /// bind have no map by joint. A resolution that bind chose stays; with local resolution, whose places depend on
+    /// the joints, it binds afresh. O(leaves + V), and what changed.
     Result<Binding> move_joints(const MeshView& mesh, const Skeleton& skeleton, Context* context = nullptr) const;
     /// One joint, with its tail where it states one.
     Result<Binding> move_joint(const MeshView& mesh, std::uint32_t joint, const Vec3& place,
@@ -317,17 +318,18 @@ std::size_t estimate_memory(const MeshView& mesh, const Skeleton& skeleton, cons
 
 /// A resolution and why.
 struct ResolutionChoice {
-    int resolution = 0;  ///< 64..512
-    bool local = false;  ///< BindOptions::local_resolution: twice as fine for some limbs
-    std::string reason;  ///< lengths in scene units
+    int resolution = 0;           ///< as was given, or 64..512
+    std::vector<FinePlace> fine;  ///< local resolution: where voxels are half as large; empty without
+    std::string reason;           ///< lengths in scene units; empty where nothing was chosen
 };
 
-/// The resolution that BindOptions::voxels.resolution 0 stands for (docs/methods/resolution.md): the coarsest, from
-/// 64 to 512, at which two voxels fit across the thinnest limb and into the narrowest gap between limbs, and at
-/// most what Context::memory_limit allows. Limbs and gaps are read from the mesh around the bones of joints that
-/// deform; of ten limbs or gaps one may be smaller; 256 without any. Where those that need it have at most half of
-/// the surface, they get it by local resolution, and the rest half of it. Not for pixel_geodesic. O(V + T), and
-/// 15,000 triangles × bones at most.
+/// What bind does about resolution (docs/methods/resolution.md). Where BindOptions::voxels.resolution is 0 it is
+/// the coarsest, from 64 to 512, at which two voxels fit across the thinnest limb and into the narrowest gap
+/// between limbs, and at most what Context::memory_limit allows; of ten limbs or gaps one may be smaller; 256
+/// without any. If that is 256 or more and what needs it has at most half of the surface, half of it is chosen, and
+/// local resolution. With local resolution, chosen or asked for, the places whose limbs are too thin or too near
+/// each other for two voxels. Limbs and gaps are read from the mesh around the bones of joints that deform. Not for
+/// pixel_geodesic. O(V + T), and 15,000 triangles × bones at most.
 Result<ResolutionChoice> choose_resolution(const MeshView& mesh, const Skeleton& skeleton,
                                            const BindOptions& options, Context* context = nullptr);
 

@@ -10,7 +10,7 @@
 #include <numbers>
 #include <numeric>
 
-#include "bind/resolution.h"
+#include "bind/method.h"
 #include "core/geometry.h"
 
 namespace sinew {
@@ -303,13 +303,13 @@ Result<Binding> bind(const MeshView& mesh, const Skeleton& skeleton, const BindO
     StageClock clock(report, context);
     std::vector<FinePlace> fine;
     if (given.voxels.resolution == 0 || given.local_resolution) {
-        Result<VoxelPlan> plan =
-            clock.run("resolution", [&] { return plan_voxels(mesh, skeleton, given, context); });
-        if (!plan) return plan.error();
-        options.voxels.resolution = plan->choice.resolution;
-        options.local_resolution = plan->choice.local;
-        report.resolution_reason = std::move(plan->choice.reason);
-        fine = std::move(plan->fine);
+        Result<ResolutionChoice> choice =
+            clock.run("resolution", [&] { return choose_resolution(mesh, skeleton, given, context); });
+        if (!choice) return choice.error();
+        options.voxels.resolution = choice->resolution;
+        options.local_resolution = !choice->fine.empty();
+        report.resolution_reason = std::move(choice->reason);
+        fine = std::move(choice->fine);
     }
     if (Status ok = check_memory(mesh, skeleton, options, context); !ok) return ok.error();
 

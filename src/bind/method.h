@@ -71,7 +71,7 @@ struct Task {
     /// Binding::move_joints: what can be kept. The rows that come out are those without it.
     const MovedFrom* moved = nullptr;
     HeatRules rules = {};
-    std::span<const FinePlace> fine = {};  ///< local resolution: where voxels stay apart (resolution.h)
+    std::span<const FinePlace> fine = {};  ///< local resolution: where voxels stay apart
 
     /// Slots per row: all joints that a set can use, or as many as are kept.
     std::size_t width() const {
@@ -211,6 +211,9 @@ void link_loose_joints(const Skeleton& skeleton, std::vector<Bone>& bones,
 /// way and zeros for the others, or nothing where no axis is common. O(joints x roots).
 std::vector<Point3> look_along_axes(const Skeleton& skeleton, std::vector<Bone>& bones,
                                     const std::function<bool(const Point3&, const Point3&)>& joined);
+
+/// Whether the method can have BindOptions::local_resolution.
+bool takes_local_resolution(Method method);
 
 /// By the method table.
 Result<MethodRows> run_method(const Task& task);

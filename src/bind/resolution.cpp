@@ -6,7 +6,7 @@
 #include <map>
 #include <numeric>
 
-#include "bind/resolution.h"
+#include "bind/method.h"
 #include "core/numbers.h"
 #include "core/vectors.h"
 
@@ -263,16 +263,15 @@ bool takes_local_resolution(Method method) {
     return method == Method::geodesic_voxel || method == Method::surface_heat;
 }
 
-Result<VoxelPlan> plan_voxels(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options,
-                              Context* context) {
+Result<ResolutionChoice> choose_resolution(const MeshView& mesh, const Skeleton& skeleton,
+                                           const BindOptions& options, Context* context) {
     if (Status ok = check_mesh(mesh); !ok) return ok.error();
     if (Status ok = check_skeleton(skeleton); !ok) return ok.error();
-    VoxelPlan plan;
-    ResolutionChoice& choice = plan.choice;
+    ResolutionChoice choice;
     const bool automatic = options.voxels.resolution == 0;
     choice.resolution = options.voxels.resolution;
-    choice.local = options.local_resolution && !automatic;
-    if (!automatic && !choice.local) return plan;
+    bool local = options.local_resolution && !automatic;
+    if (!automatic && !local) return choice;
 
     const double unit = box_of(mesh).longest();
     std::vector<Bone> bones = make_bones(skeleton);
@@ -315,12 +314,12 @@ Result<VoxelPlan> plan_voxels(const MeshView& mesh, const Skeleton& skeleton, co
         if (takes_local_resolution(options.method) && options.domain == DomainKind::sparse &&
             choice.resolution > kCoarsestLocal) {
             const FineLimbs fine = fine_at(choice.resolution / 2);
-            choice.local = !fine.places.empty() && fine.share <= kMostLocal;
-            if (choice.local) choice.resolution /= 2;
+            local = !fine.places.empty() && fine.share <= kMostLocal;
+            if (local) choice.resolution /= 2;
         }
         BindOptions fits = options;
         fits.voxels.resolution = choice.resolution;
-        fits.local_resolution = choice.local;
+        fits.local_resolution = local;
         while (context && context->memory_limit && fits.voxels.resolution > 32 &&
                estimate_memory(mesh, skeleton, fits, context) > context->memory_limit)
             fits.voxels.resolution /= 2;
@@ -329,13 +328,12 @@ Result<VoxelPlan> plan_voxels(const MeshView& mesh, const Skeleton& skeleton, co
             why += "; the memory limit allows " + std::to_string(choice.resolution);
         }
     }
-    if (choice.local) {
+    if (local) {
         FineLimbs fine = fine_at(choice.resolution);
-        choice.local = !fine.places.empty();
-        plan.fine = std::move(fine.places);
+        choice.fine = std::move(fine.places);
         const auto percent = static_cast<int>(std::max(1.0, std::round(100 * fine.share)));
         if (!why.empty()) why += "; ";
-        if (!choice.local) {
+        if (choice.fine.empty()) {
             why += std::to_string(choice.resolution) + " everywhere: no limb is thinner than two voxels, nor " +
                    "nearer to another";
         } else {
@@ -347,16 +345,7 @@ Result<VoxelPlan> plan_voxels(const MeshView& mesh, const Skeleton& skeleton, co
             why += "), else " + std::to_string(choice.resolution);
         }
     }
-    return plan;
-}
-
-Result<ResolutionChoice> choose_resolution(const MeshView& mesh, const Skeleton& skeleton,
-                                           const BindOptions& options, Context* context) {
-    BindOptions automatic = options;
-    automatic.voxels.resolution = 0;
-    Result<VoxelPlan> plan = plan_voxels(mesh, skeleton, automatic, context);
-    if (!plan) return plan.error();
-    return std::move(plan->choice);
+    return choice;
 }
 
 }  // namespace sinew

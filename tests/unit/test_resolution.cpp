@@ -56,14 +56,15 @@ Figure fork(float gap, float half = 0.05f) {
     return f;
 }
 
-ResolutionChoice choice(const Figure& f, const BindOptions& options = {}, Context* context = nullptr) {
+ResolutionChoice choice(const Figure& f, BindOptions options = {}, Context* context = nullptr) {
+    options.voxels.resolution = 0;
     Result<ResolutionChoice> chosen = choose_resolution(f.mesh(), f.skeleton, options, context);
     EXPECT_TRUE(chosen) << (chosen ? "" : chosen.error().message);
     return chosen ? *chosen : ResolutionChoice{};
 }
 
 // Where limbs need it.
-int finest(const ResolutionChoice& c) { return c.local ? 2 * c.resolution : c.resolution; }
+int finest(const ResolutionChoice& c) { return c.fine.empty() ? c.resolution : 2 * c.resolution; }
 
 // A voxel at resolution r is 1 / (r - 2.5) of these figures; a gap takes two.
 TEST(Resolution, FollowsTheGapBetweenLimbs) {
@@ -83,7 +84,7 @@ TEST(Resolution, FollowsTheThinnestLimb) {
         f.add_rod(0, 1, 0, half, 200);
         f.add_joint(-1, "rod", {0, 0, 0}, {1, 0, 0});
         EXPECT_EQ(choice(f).resolution, wanted) << half;
-        EXPECT_FALSE(choice(f).local) << half;  // all of it is thin
+        EXPECT_TRUE(choice(f).fine.empty()) << half;  // all of it is thin
         EXPECT_NE(choice(f).reason.find("'rod'"), std::string::npos);
     }
 }
