@@ -1,6 +1,7 @@
 // The sparse factorisation against matrices whose inverse is known, and against dense elimination.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <random>
 #include <vector>
@@ -63,6 +64,101 @@ TEST(Cholesky, AgreesWithEliminationInEveryColumnOfABatch) {
             EXPECT_EQ(batch[i * Cholesky::kBatch + c], alone[i]);
         }
     }
+}
+
+// Graphs whose fronts differ: chains of one column, a star, one dense matrix, a surface, many components, a tree.
+// Held weakly. Edges with their weights.
+struct Graph {
+    const char* name;
+    std::uint32_t size;
+    std::vector<std::array<std::uint32_t, 2>> edges;
+};
+std::vector<Graph> graphs() {
+    std::vector<Graph> out;
+    Graph chain{"chain", 500, {}}, star{"star", 400, {}}, dense{"dense", 150, {}}, plane{"plane", 60 * 70, {}},
+        parts{"parts", 900, {}}, tree{"tree", 700, {}}, box{"box", 12 * 12 * 12, {}};
+    for (std::uint32_t i = 1; i < chain.size; ++i) chain.edges.push_back({i - 1, i});
+    for (std::uint32_t i = 1; i < star.size; ++i) star.edges.push_back({0, i});
+    for (std::uint32_t i = 0; i < dense.size; ++i)
+        for (std::uint32_t j = 0; j < i; ++j) dense.edges.push_back({i, j});
+    for (std::uint32_t y = 0; y < 60; ++y)
+        for (std::uint32_t x = 0; x < 70; ++x) {
+            if (x > 0) plane.edges.push_back({70 * y + x, 70 * y + x - 1});
+            if (y > 0) plane.edges.push_back({70 * y + x, 70 * (y - 1) + x});
+            if (x > 0 && y > 0) plane.edges.push_back({70 * y + x, 70 * (y - 1) + x - 1});
+        }
+    for (std::uint32_t i = 0; i < parts.size; ++i)
+        if (i % 9) parts.edges.push_back({i, i - 1 - i % 9 / 2});
+    std::mt19937 random(3);
+    for (std::uint32_t i = 1; i < tree.size; ++i) tree.edges.push_back({i, std::uint32_t(random() % i)});
+    for (std::uint32_t i = 0; i < box.size; ++i) {
+        if (i % 12) box.edges.push_back({i, i - 1});
+        if (i / 12 % 12) box.edges.push_back({i, i - 12});
+        if (i >= 144) box.edges.push_back({i, i - 144});
+    }
+    for (Graph* g : {&chain, &star, &dense, &plane, &parts, &tree, &box}) out.push_back(std::move(*g));
+    return out;
+}
+
+std::vector<MatrixEntry> matrix_of(const Graph& g) {
+    std::mt19937 random(11);
+    std::vector<MatrixEntry> entries;
+    for (std::uint32_t i = 0; i < g.size; ++i) entries.push_back({i, i, 0.01});
+    for (const auto& [i, j] : g.edges) {
+        const double w = 0.5 + double(random() % 100) / 50;
+        entries.push_back({i, j, -w});
+        entries.push_back({i, i, w});
+        entries.push_back({j, j, w});
+    }
+    return entries;
+}
+
+TEST(Cholesky, SolvesGraphsOfManyShapes) {
+    for (const Graph& g : graphs()) {
+        const std::vector<MatrixEntry> entries = matrix_of(g);
+        const auto cholesky = Cholesky::factor(g.size, entries);
+        ASSERT_TRUE(cholesky.ok()) << g.name << ": " << cholesky.error().message;
+        std::vector<double> b(g.size);
+        std::mt19937 random(5);
+        for (double& v : b) v = double(random() % 1000) / 500 - 1;
+        const std::vector<double> x = cholesky->solve(b);
+        std::vector<double> rest = b;
+        for (const MatrixEntry& e : entries) {
+            rest[e.row] -= e.value * x[e.column];
+            if (e.row != e.column) rest[e.column] -= e.value * x[e.row];
+        }
+        for (std::size_t i = 0; i < rest.size(); ++i) ASSERT_NEAR(rest[i], 0, 1e-10) << g.name << " row " << i;
+    }
+}
+
+TEST(Cholesky, ThreadsChangeNoBit) {
+    for (const Graph& g : graphs()) {
+        const std::vector<MatrixEntry> entries = matrix_of(g);
+        std::vector<double> b(g.size, 1.0), first;
+        for (const int threads : {1, 2, 3}) {
+            Context context;
+            context.threads = threads;
+            const auto cholesky = Cholesky::factor(g.size, entries, &context);
+            ASSERT_TRUE(cholesky.ok()) << g.name;
+            const std::vector<double> x = cholesky->solve(b);
+            if (first.empty()) first = x;
+            ASSERT_EQ(x, first) << g.name << ", " << threads << " threads";
+        }
+    }
+}
+
+// Of several bad rows it is the same one on any number of threads, wherever the matrix fails.
+TEST(Cholesky, NamesABadRowAnywhere) {
+    for (const Graph& g : graphs())
+        for (const std::uint32_t bad : {0u, g.size / 2, g.size - 1}) {
+            std::vector<MatrixEntry> entries = matrix_of(g);
+            entries.push_back({bad, bad, -1000});
+            const auto cholesky = Cholesky::factor(g.size, entries);
+            ASSERT_FALSE(cholesky.ok()) << g.name;
+            EXPECT_EQ(cholesky.error().code, ErrorCode::internal);
+            entries.back().value = NAN;
+            EXPECT_FALSE(Cholesky::factor(g.size, entries).ok()) << g.name;
+        }
 }
 
 TEST(Cholesky, NamesTheRowThatNothingHolds) {
