@@ -44,7 +44,7 @@ public:
     /// One right hand side.
     std::vector<double> solve(std::span<const double> b) const;
 
-    /// What `fronts` in cholesky_eigen.cpp find out before any number is computed.
+    /// Columns of L that follow each other and have the same rows below them.
     struct Front {
         std::uint32_t first, columns, below;  ///< columns first.. of L, and rows below them that they all have
         std::uint64_t row, value;             ///< where those rows are in row_, and its columns in value_

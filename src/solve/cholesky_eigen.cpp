@@ -198,10 +198,11 @@ using Panel = Eigen::Map<Eigen::MatrixXd, 0, Eigen::OuterStride<>>;
 }  // namespace
 
 double estimate_cholesky_memory(double rows, double row_entries) {
-    // Fill grows as n log n on planar graphs (nested dissection); the factor is a guess on the safe side, doubled
-    // for our copy. What is really needed is counted before the numbers are computed.
+    // Fill grows as n log n on planar graphs (nested dissection); 24 bytes for each entry are a guess on the safe
+    // side for what is kept, zeros in fronts, and updates that wait. What is really needed is counted before the
+    // numbers are computed.
     const double fill = 0.45 * row_entries * std::log2(std::max(rows, 2.0));
-    return rows * (2 * 12 * fill + 40 * row_entries);
+    return rows * (24 * fill + 40 * row_entries);
 }
 
 Result<Cholesky> Cholesky::factor(std::size_t size, std::span<const MatrixEntry> entries, Context* context) {
@@ -279,7 +280,7 @@ Result<Cholesky> Cholesky::factor(std::size_t size, std::span<const MatrixEntry>
     out.value_.reset(new double[out.nonzeros_ + 1]);  // set front by front
 
     std::vector<std::unique_ptr<double[]>> update(fronts.size());  // below × below, the lower triangle
-    std::atomic<std::uint32_t> failed{kNone};
+    std::atomic<std::uint32_t> failed{kNone};  // the first column that is; what comes before it goes on
     // `local`: room for a number per row.
     const auto eliminate = [&](std::uint32_t s, std::uint32_t* local, Context* side_by_side) {
         const Front& f = fronts[s];
@@ -367,13 +368,13 @@ Result<Cholesky> Cholesky::factor(std::size_t size, std::span<const MatrixEntry>
     parallel_for(context, tasks.size(), 1, [&](std::size_t k) {
         const std::unique_ptr<std::uint32_t[]> local(new std::uint32_t[size]);
         for (std::uint32_t s = tasks[k].first; s < tasks[k].second; ++s) {
-            if (cancelled(context) || failed.load(std::memory_order_relaxed) != kNone) return;
+            if (cancelled(context) || failed.load() < fronts[s].first) return;
             eliminate(s, local.get(), nullptr);
         }
     });
     const std::unique_ptr<std::uint32_t[]> local(new std::uint32_t[size]);
-    for (std::uint32_t s = 0; s < fronts.size() && failed.load() == kNone; ++s) {
-        if (cancelled(context)) break;
+    for (std::uint32_t s = 0; s < fronts.size(); ++s) {
+        if (cancelled(context) || failed.load() < fronts[s].first) break;
         if (!in_subtree[s]) eliminate(s, local.get(), context);
     }
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while factoring"};

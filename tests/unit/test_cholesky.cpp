@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "solve/cholesky.h"
@@ -158,6 +159,17 @@ TEST(Cholesky, NamesABadRowAnywhere) {
             EXPECT_EQ(cholesky.error().code, ErrorCode::internal);
             entries.back().value = NAN;
             EXPECT_FALSE(Cholesky::factor(g.size, entries).ok()) << g.name;
+            entries.back().value = -1000;
+            entries.push_back({(bad + 7) % g.size, (bad + 7) % g.size, -1000});
+            entries.push_back({(bad + 70) % g.size, (bad + 70) % g.size, -1000});
+            std::string named;
+            for (const int threads : {1, 2, 3}) {
+                Context context;
+                context.threads = threads;
+                const std::string message = Cholesky::factor(g.size, entries, &context).error().message;
+                EXPECT_TRUE(named.empty() || named == message) << g.name << ": " << named << ", " << message;
+                named = message;
+            }
         }
 }
 
