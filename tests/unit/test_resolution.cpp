@@ -197,8 +197,10 @@ TEST(LocalResolution, PartsFingersAsTwiceTheResolutionDoesForLess) {
     }
     EXPECT_GT(tips, 0u);
     // Far from the fingers it is what the coarse one measures.
-    for (std::size_t v = 0; v < f.positions.size(); ++v)
-        if (f.positions[v].x < 0.25f) EXPECT_NEAR(distance_of(local, v, 0), distance_of(coarse, v, 0), 0.03f);
+    for (std::size_t v = 0; v < f.positions.size(); ++v) {
+        if (f.positions[v].x >= 0.25f) continue;
+        EXPECT_NEAR(distance_of(local, v, 0), distance_of(coarse, v, 0), 0.03f);
+    }
 }
 
 TEST(LocalResolution, ThreadsChangeNoBit) {

@@ -125,7 +125,7 @@ async function open(name) {
   await until((n) => document.getElementById('file-name').value === `${n}.glb` && !window.studio.state().working, name);
 }
 async function bind(resolution = '64') {
-  await page.getByLabel('Resolution').selectOption(resolution);
+  await page.getByLabel('Resolution', {exact: true}).selectOption(resolution);
   await page.click('#bind');
   await until(() => window.studio.state().bound && !window.studio.state().working);
   await settled();
@@ -298,7 +298,7 @@ const tests = {
       await open('caped');
       await bind('32');
       holds((await exported()).equals(await byCommand('caped')), 'the files differ');
-      await page.getByLabel('Resolution').selectOption('512');
+      await page.getByLabel('Resolution', {exact: true}).selectOption('512');
       await page.click('#bind');
       await page.locator('#cancel').click({timeout: 20000});
       await until(() => document.getElementById('busy').hidden && !window.studio.state().working);
@@ -572,7 +572,7 @@ const tests = {
     await open('caped');
     await bind('32');
     const {sum} = await state();
-    await page.getByLabel('Resolution').selectOption('512');
+    await page.getByLabel('Resolution', {exact: true}).selectOption('512');
     await page.click('#bind');
     await page.locator('#cancel').click({timeout: 20000});
     await until(() => document.getElementById('busy').hidden && !window.studio.state().working);
