@@ -556,6 +556,19 @@ class Options(Case):
         self.refuse(2, ["pixel-geodesic", "automatic"], self.bar(), "--method", "pixel-geodesic", "--resolution", "auto",
                     speed=())
 
+    def test_local_resolution(self):
+        biped = self.at / "biped.glb"
+        self.assertEqual(support.run(support.CHARACTERS, "biped", biped).returncode, 0)
+        hands = self.report(biped, "--resolution", "64", "--local-resolution", speed=())
+        self.assertTrue(hands["options"]["local_resolution"])
+        self.assertEqual(hands["options"]["resolution"], 64)
+        self.assertRegex(hands["options"]["resolution_reason"], r"^128 for about \d+ % of the surface \('.*else 64$")
+        plain = self.report(self.bar(), "--resolution", "256", "--local-resolution", speed=())["options"]
+        self.assertFalse(plain["local_resolution"])
+        self.assertIn("everywhere", plain["resolution_reason"])
+        self.refuse(2, ["local resolution", "geodesic-voxel"], self.bar(), "--method", "voxel-heat", "--local-resolution")
+        self.refuse(2, ["512"], self.bar(), "--resolution", "1024", "--local-resolution", speed=())
+
 
 class Joints(Case):
     JOINTS = [
