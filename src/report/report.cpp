@@ -129,7 +129,7 @@ nlohmann::ordered_json make_report(const BindRun& run) {
         {"options",
          {{"resolution", o.voxels.resolution ? o.voxels.resolution : run.binding->options().voxels.resolution},
           {"resolution_reason", report.resolution_reason},
-          {"local_resolution", o.local_resolution},
+          {"local_resolution", run.binding->options().local_resolution},
           {"domain", option_text(o, "domain")},
           {"neighbours", o.neighbours == Neighbours::faces ? 4 : 8},
           {"winding_numbers", o.voxels.winding_numbers},

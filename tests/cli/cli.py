@@ -566,6 +566,8 @@ class Options(Case):
         plain = self.report(self.bar(), "--resolution", "256", "--local-resolution", speed=())["options"]
         self.assertFalse(plain["local_resolution"])
         self.assertIn("everywhere", plain["resolution_reason"])
+        chosen = self.report(biped, "--resolution", "auto", speed=())["options"]
+        self.assertTrue(chosen["local_resolution"], chosen["resolution_reason"])
         self.refuse(2, ["local resolution", "geodesic-voxel"], self.bar(), "--method", "voxel-heat", "--local-resolution")
         self.refuse(2, ["512"], self.bar(), "--resolution", "1024", "--local-resolution", speed=())
 
