@@ -321,15 +321,16 @@ Result<Cholesky> Cholesky::factor(std::size_t size, std::span<const MatrixEntry>
         // Stripes, so that those of large fronts can be made side by side.
         constexpr std::uint32_t stripe = 128;
         Panel left(rest.get(), r, r, Eigen::OuterStride<>(r));
+        const auto side = static_cast<Eigen::Index>(r);
         const auto make = [&](std::size_t k) {
             const auto begin = static_cast<Eigen::Index>(k * stripe),
-                       end = std::min<Eigen::Index>(begin + stripe, r);
+                       end = std::min<Eigen::Index>(begin + stripe, side);
             left.block(begin, begin, end - begin, end - begin)
                 .selfadjointView<Eigen::Lower>()
                 .rankUpdate(bottom.middleRows(begin, end - begin), -1);
-            if (end < r)
-                left.block(end, begin, r - end, end - begin).noalias() -=
-                    bottom.bottomRows(r - end) * bottom.middleRows(begin, end - begin).transpose();
+            if (end < side)
+                left.block(end, begin, side - end, end - begin).noalias() -=
+                    bottom.bottomRows(side - end) * bottom.middleRows(begin, end - begin).transpose();
         };
         const std::size_t stripes = (r + stripe - 1) / stripe;
         if (side_by_side && stripes > 1)
