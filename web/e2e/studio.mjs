@@ -315,11 +315,12 @@ const tests = {
     holds((await page.inputValue('#command')).includes('--resolution auto'), 'the command does not say so');
     const row = page.locator('#result dt', {hasText: 'Resolution that was chosen'});
     const chosen = await row.evaluate((dt) => dt.nextElementSibling.textContent);
-    holds(Number(chosen) >= 64, `the resolution that was chosen: ${chosen}`);
+    const finest = Number(chosen.split(' ').at(-1));  // "128", or "128, in places 256"
+    holds(finest >= 64, `the resolution that was chosen: ${chosen}`);
     holds((await exported()).equals(await byCommand('quadruped')), 'the files differ');
     await page.keyboard.press('8');
     await until(() => document.getElementById('legend').textContent.includes('on the surface'));
-    holds((await page.locator('#legend').textContent()).includes(`at resolution ${chosen}`), 'the volume is another');
+    holds((await page.locator('#legend').textContent()).includes(`at resolution ${finest}`), 'the volume is another');
   },
   async 'moving a slider moves weights at once, and undo takes it back'() {
     await open('biped');

@@ -169,7 +169,8 @@ describe.skipIf(missing.length > 0)(`core${missing.length ? ` (skipped: there is
     expect(same(bindHere('biped.glb', settings), bindByCommand('biped.glb', settings))).toBe(true);
     const {report} = core.bind(settings, quiet);
     expect(report.options.resolution_reason).toMatch(/a voxel is/);
-    expect(resolutionOf(core.volume(settings, 1e7)!)).toBe(report.options.resolution);
+    const {resolution, local_resolution: local} = report.options;
+    expect(resolutionOf(core.volume(settings, 1e7)!)).toBe(local ? 2 * resolution : resolution);
     expect(core.command(settings)).toBe('--resolution auto');
   }, 60000);
 
