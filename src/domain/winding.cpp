@@ -13,6 +13,7 @@
 
 #include "core/parallel.h"
 #include "core/vectors.h"
+#include "domain/morton.h"
 #include "sinew/domain.h"
 
 namespace sinew {
@@ -33,14 +34,6 @@ double dot(Vec a, Vec b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
 Vec cross(Vec a, Vec b) { return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x}; }
 double length(Vec a) { return std::sqrt(dot(a, a)); }
 Vec vec(const Vec3& p) { return {p.x, p.y, p.z}; }
-
-std::uint64_t spread(std::uint64_t v) {  // two zero bits between each of the lower 21
-    v = (v | v << 32) & 0x1f00000000ffffull;
-    v = (v | v << 16) & 0x1f0000ff0000ffull;
-    v = (v | v << 8) & 0x100f00f00f00f00full;
-    v = (v | v << 4) & 0x10c30c30c30c30c3ull;
-    return (v | v << 2) & 0x1249249249249249ull;
-}
 
 }  // namespace
 
@@ -94,8 +87,7 @@ WindingTree::WindingTree(const MeshView& mesh, const std::vector<bool>& turned, 
         }
         const auto& p = all[i].p;
         const Vec centre = (double((1 << 21) - 1) / 3) * (vec(p[0]) + vec(p[1]) + vec(p[2]));
-        order[i] = {spread(std::uint64_t(centre.x)) | spread(std::uint64_t(centre.y)) << 1 |
-                        spread(std::uint64_t(centre.z)) << 2,
+        order[i] = {morton(std::uint64_t(centre.x), std::uint64_t(centre.y), std::uint64_t(centre.z)),
                     std::uint32_t(i)};
     }
     std::sort(order.begin(), order.end());

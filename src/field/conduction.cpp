@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "domain/morton.h"
+
 namespace sinew {
 namespace {
 
@@ -12,16 +14,6 @@ int touching(const Domain::Leaf& a, const Domain::Leaf& b) {
     const int s = 1 << a.level, t = 1 << b.level;
     const auto meets = [&](int p, int q) { return p + s == q || q + t == p; };
     return meets(a.x, b.x) + meets(a.y, b.y) + meets(a.z, b.z);
-}
-
-std::uint64_t morton(const Domain::Leaf& leaf) {
-    std::uint64_t number = 0;
-    for (int bit = 0; bit < 16; ++bit)
-        number |=
-            (static_cast<std::uint64_t>(leaf.x >> bit & 1) | static_cast<std::uint64_t>(leaf.y >> bit & 1) << 1 |
-             static_cast<std::uint64_t>(leaf.z >> bit & 1) << 2)
-            << (3 * bit);
-    return number;
 }
 
 std::uint32_t root(std::vector<std::uint32_t>& parent, std::uint32_t i) {
@@ -73,7 +65,7 @@ Conduction make_conduction(const Domain& domain, std::span<const Bridge> bridges
     c.cell.resize(n);
     auto next = extra.begin();
     for (std::uint32_t i = 0; i < n; ++i) {
-        c.cell[i] = morton(domain.leaves[i]);
+        c.cell[i] = morton(domain.leaves[i].x, domain.leaves[i].y, domain.leaves[i].z);
         c.volume[i] = edge(i) * edge(i) * edge(i);
         for (std::uint32_t k = domain.first_link[i]; k < domain.first_link[i + 1]; ++k) {
             const std::uint32_t j = domain.link[k];

@@ -29,7 +29,7 @@ struct Conduction {
     std::vector<std::uint32_t> to;     ///< neighbours of leaf i: to[first[i] .. first[i + 1])
     std::vector<float> conductance;    ///< per entry of `to`, > 0
     std::vector<float> volume;         ///< N
-    std::vector<std::uint64_t> cell;   ///< N: Morton number of the leaf's lower corner, ascending
+    std::vector<std::uint64_t> cell;   ///< N: Morton number of the leaf's lower corner
 
     std::size_t size() const { return volume.size(); }
 };

@@ -71,7 +71,7 @@ void HeatSolver::coarsen(const std::vector<float>& finest_loss) {
         }
         if (n <= kCoarsest || shift > 30) return;
 
-        // Which cell a node lies in is its Morton number without the last bits; nodes are in that order.
+        // Which cell a node lies in is its Morton number without the last bits.
         std::vector<std::uint32_t> piece(n);
         std::iota(piece.begin(), piece.end(), 0u);
         const auto root = [&](std::uint32_t i) {

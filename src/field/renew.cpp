@@ -16,28 +16,19 @@
 #include <bit>
 
 #include "core/parallel.h"
+#include "domain/morton.h"
 #include "field/sweep.h"
 
 namespace sinew {
 
 namespace {
 
-// Whether a comes before b in Morton order. The axis that differs in the highest bit decides.
-bool before_in_order(const std::array<int, 3>& a, const std::array<int, 3>& b) {
-    std::size_t axis = 0;
-    int most = 0;
-    for (std::size_t k = 0; k < 3; ++k)
-        if (const int bits = std::bit_width(static_cast<unsigned>(a[k] ^ b[k])); bits > 0 && bits >= most)
-            most = bits, axis = k;
-    return a[axis] < b[axis];
-}
-
 // Whether a comes before b as leaves of a domain do (Domain); of two with one lower corner, the larger does.
 bool comes_before(const Domain::Leaf& a, const Domain::Leaf& b) {
-    const std::array<int, 3> block_a{a.x >> 2, a.y >> 2, a.z >> 2}, block_b{b.x >> 2, b.y >> 2, b.z >> 2};
-    if (block_a != block_b) return before_in_order(block_a, block_b);
-    if (a.level != b.level) return a.level > b.level;
-    return before_in_order({a.x, a.y, a.z}, {b.x, b.y, b.z});
+    const std::uint64_t at_a = morton(a.x, a.y, a.z), at_b = morton(b.x, b.y, b.z);
+    constexpr int block = 6;  // bits of a place in 4³ voxels
+    if (at_a >> block != at_b >> block) return at_a < at_b;
+    return a.level != b.level ? a.level > b.level : at_a < at_b;
 }
 
 }  // namespace

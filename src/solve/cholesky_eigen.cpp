@@ -301,8 +301,9 @@ Result<Cholesky> Cholesky::factor(std::size_t size, std::span<const MatrixEntry>
             for (std::uint32_t j = 0; j < n; ++j, from += n) {
                 const std::uint32_t column = local[theirs[j]];
                 double* const to =
-                    column < c ? panel + std::size_t{column} * m : rest.get() + std::size_t{column - c} * r - c;
-                for (std::uint32_t i = j; i < n; ++i) to[local[theirs[i]]] += from[i];
+                    column < c ? panel + std::size_t{column} * m : rest.get() + std::size_t{column - c} * r;
+                const std::uint32_t before = column < c ? 0 : c;  // rows that the update does not have
+                for (std::uint32_t i = j; i < n; ++i) to[local[theirs[i]] - before] += from[i];
             }
             update[child].reset();
         }

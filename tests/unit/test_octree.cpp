@@ -10,6 +10,7 @@
 #include "domain/grid_levels.h"
 #include "domain/leaf_graph.h"
 #include "domain/trace.h"
+#include "field/leaf_sample.h"
 #include "sinew/domain.h"
 
 namespace sinew {
@@ -168,6 +169,49 @@ TEST(Octree, BoundaryCellsOutsideOfFineBlocksAreOneLeaf) {
     EXPECT_GT(whole, 1000u);
     EXPECT_GT(kept, 1000u);
     EXPECT_TRUE(domain->graph->large_boundary);
+}
+
+// Of boundary leaves of one size all around, whichever that is, shares give back the point that is read.
+TEST(Octree, PlacesAreReadAtTheSizeOfTheirLeaf) {
+    VoxelGrid grid;
+    grid.transform = {32, {0, 0, 0}, 1, 32, 0};
+    grid.boundary = grid.interior = BitGrid(32);
+    for (int z = 4; z < 28; ++z)
+        for (int y = 4; y < 28; ++y)
+            for (int x = 4; x < 28; ++x) grid.boundary.set(x, y, z);
+    BitGrid fine(4);
+    for (int z = 0; z < 4; ++z)
+        for (int y = 0; y < 4; ++y) fine.set(0, y, z), fine.set(1, y, z);  // x < 16
+    grid.whole_cells = whole_cells(grid.boundary, fine, nullptr);
+    const Result<Domain> domain = build_domain(grid, {}, DomainKind::sparse);
+    ASSERT_TRUE(domain);
+    std::mt19937 random(9);
+    std::uniform_real_distribution<float> place(6.5f, 25.5f);
+    std::size_t small = 0, large = 0;
+    for (int i = 0; i < 4000; ++i) {
+        const Vec3 p{place(random), place(random), place(random)};
+        const LeafStencil s = leaf_stencil(*domain, p);
+        ASSERT_GT(s.count, 0);
+        std::array<double, 3> mean{};
+        double sum = 0;
+        for (int k = 0; k < s.count; ++k) {
+            const auto at = static_cast<std::size_t>(k);
+            const auto c = domain->centre(s.leaf[at]);
+            for (std::size_t axis = 0; axis < 3; ++axis) mean[axis] += s.share[at] * c[axis];
+            sum += s.share[at];
+        }
+        ASSERT_NEAR(sum, 1, 1e-9);
+        const int level = domain->leaves[domain->leaf_at(int(p.x), int(p.y), int(p.z))].level;
+        ASSERT_EQ(level, p.x < 16 ? 0 : 1);
+        // Where the sizes meet a neighbour stands for others of its cell.
+        const double off = std::abs(p.x - 16) < 2 ? 1.0 : 1e-4;
+        ASSERT_NEAR(mean[0], p.x, off);
+        ASSERT_NEAR(mean[1], p.y, off);
+        ASSERT_NEAR(mean[2], p.z, off);
+        if (off < 1) ++(level ? large : small);
+    }
+    EXPECT_GT(small, 1000u);
+    EXPECT_GT(large, 1000u);
 }
 
 TEST(Octree, TheGraphHasTheSameLinks) {

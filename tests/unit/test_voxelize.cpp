@@ -246,5 +246,36 @@ TEST(Voxelize, AMeshWithoutExtentIsAnError) {
     EXPECT_EQ(g.error().code, ErrorCode::input);
 }
 
+// Local resolution: where voxels do not stay apart, a winding number is asked for once a cell; the solid is the
+// same.
+TEST(Voxelize, TornMeshesAreAsSolidWithLocalResolution) {
+    test::Shape torn = test::sphere({0, 0, 0}, 1, 4);
+    std::size_t kept = 0;
+    for (std::size_t t = 0; t < torn.triangles.size(); ++t)
+        if (t % 20) torn.triangles[kept++] = torn.triangles[t];
+    torn.triangles.resize(kept);
+    const MeshView mesh{torn.positions, torn.triangles, {}};
+    const MeshTopology topology = analyse_mesh(mesh);
+    const Result<VoxelGrid> plain = voxelize(mesh, topology, {128, true, true});
+    const FinePlace pole[] = {{{0, 0, 1}, 0.4}};
+    const Result<VoxelGrid> local = voxelize(mesh, topology, {128, true, true}, nullptr, pole);
+    ASSERT_TRUE(plain && local);
+    ASSERT_GT(plain->ambiguous_inside, 10000u);
+    EXPECT_EQ(plain->boundary, local->boundary);
+    EXPECT_EQ(plain->ambiguous, local->ambiguous);
+    // What differs lies in cells that are whole anyway, but for some voxels before the holes.
+    std::size_t differ = 0, apart = 0;
+    for (int z = 0; z < 128; ++z)
+        for (int y = 0; y < 128; ++y)
+            for (int x = 0; x < 128; ++x) {
+                if (local->whole_cells.get(x / 2, y / 2, z / 2)) continue;
+                differ += plain->interior.get(x, y, z) != local->interior.get(x, y, z);
+                apart += plain->boundary.get(x, y, z);
+            }
+    EXPECT_LT(differ, plain->interior.count() / 200);
+    EXPECT_GT(apart, 500u);
+    EXPECT_GT(local->whole_cells.count(), 1000u);
+}
+
 }  // namespace
 }  // namespace sinew
