@@ -300,7 +300,8 @@ Result<ResolutionChoice> choose_resolution(const MeshView& mesh, const Skeleton&
         if (gap) finest = std::min(finest, gap->size / kVoxelsAcross);
         choice.resolution = limb || gap ? kCoarsest : kUnmeasured;
         while (choice.resolution < kFinest && voxel_of(unit, choice.resolution) > finest) choice.resolution *= 2;
-        why = "a voxel is " + short_number(voxel_of(unit, choice.resolution));
+        why = "at " + std::to_string(choice.resolution) + " a voxel is " +
+              short_number(voxel_of(unit, choice.resolution));
         if (limb) why += "; the limb of " + name(limb->a) + " is " + short_number(limb->size) + " thick";
         if (gap) why += "; " + name(gap->a) + " and " + name(gap->b) + " are " + short_number(gap->size) + " apart";
         if (!limb && !gap) why += "; no limb was found to measure";
