@@ -60,9 +60,11 @@ constexpr std::size_t kWorthSharing = 32768;
 template <int K>
 class Worker {
 public:
-    Worker(const SweepGraph& graph, std::span<LabelRow<K>> rows, std::size_t joints, unsigned rank, unsigned team)
+    Worker(const SweepGraph& graph, std::span<LabelRow<K>> rows, std::size_t width, std::size_t joints, unsigned rank,
+           unsigned team)
         : graph_(graph),
           rows_(rows),
+          width_(width),
           rank_(rank),
           team_(team),
           share_(static_cast<std::uint32_t>((rows.size() + team - 1) / team)),
@@ -73,7 +75,7 @@ public:
 
     /// For leaves that this worker owns. Spoils the offers.
     void take(std::span<Offer> offers) {
-        for (const Offer& o : offers.first(kernel_.take(rows_.data(), offers.data(), offers.size(), offers.data())))
+        for (const Offer& o : offers.first(kernel_.take(rows_.data(), width_, offers.data(), offers.size(), offers.data())))
             keep(o);
     }
 
@@ -177,7 +179,7 @@ private:
     }
 
     void take_gathered(std::uint32_t window) {
-        const std::size_t count = kernel_.take(rows_.data(), offers_.data(), gathered_, offers_.data());
+        const std::size_t count = kernel_.take(rows_.data(), width_, offers_.data(), gathered_, offers_.data());
         for (const Offer& o : std::span(offers_).first(count)) {
             if (window_of(o.label) == window)
                 open_[bucket_of(o.label) % kWindow].push_back(o);
@@ -278,6 +280,7 @@ private:
     const SweepGraph& graph_;
     const RowKernel<K>& kernel_ = RowKernel<K>::best();
     std::span<LabelRow<K>> rows_;
+    std::size_t width_;
     unsigned rank_, team_;
     std::uint32_t share_;        // leaves a worker
     std::vector<Offer> offers_;  // the first gathered_ of it
@@ -294,8 +297,8 @@ private:
 }  // namespace
 
 template <int K>
-Status sweep(const SweepGraph& graph, std::span<LabelRow<K>> rows, std::span<Offer> start, std::size_t joint_count,
-             Context* context) {
+Status sweep(const SweepGraph& graph, std::span<LabelRow<K>> rows, std::size_t width, std::span<Offer> start,
+             std::size_t joint_count, Context* context) {
     const std::size_t n = rows.size();
     // A single joint is measured by one of many callers at once; a small domain is not worth a second thread.
     const bool alone = K == 1 || n < kWorthSharing;
@@ -303,7 +306,7 @@ Status sweep(const SweepGraph& graph, std::span<LabelRow<K>> rows, std::span<Off
     std::vector<Worker<K>> team;
     team.reserve(threads.size());
     for (unsigned rank = 0; rank < threads.size(); ++rank)
-        team.emplace_back(graph, rows, joint_count, rank, threads.size());
+        team.emplace_back(graph, rows, width, joint_count, rank, threads.size());
     // Each worker's own first, which it may spoil.
     std::span<Offer> left = start;
     for (Worker<K>& worker : team) {
@@ -348,10 +351,14 @@ Status sweep(const SweepGraph& graph, std::span<LabelRow<K>> rows, std::span<Off
     return Done{};
 }
 
-template Status sweep<1>(const SweepGraph&, std::span<LabelRow<1>>, std::span<Offer>, std::size_t, Context*);
-template Status sweep<4>(const SweepGraph&, std::span<LabelRow<4>>, std::span<Offer>, std::size_t, Context*);
-template Status sweep<8>(const SweepGraph&, std::span<LabelRow<8>>, std::span<Offer>, std::size_t, Context*);
-template Status sweep<16>(const SweepGraph&, std::span<LabelRow<16>>, std::span<Offer>, std::size_t, Context*);
+template Status sweep<1>(const SweepGraph&, std::span<LabelRow<1>>, std::size_t, std::span<Offer>, std::size_t,
+                         Context*);
+template Status sweep<4>(const SweepGraph&, std::span<LabelRow<4>>, std::size_t, std::span<Offer>, std::size_t,
+                         Context*);
+template Status sweep<8>(const SweepGraph&, std::span<LabelRow<8>>, std::size_t, std::span<Offer>, std::size_t,
+                         Context*);
+template Status sweep<16>(const SweepGraph&, std::span<LabelRow<16>>, std::size_t, std::span<Offer>, std::size_t,
+                         Context*);
 
 Status check(const GeodesicOptions& options) {
     if (!(options.penalty >= 1 && options.penalty <= 100)) {
@@ -394,7 +401,7 @@ Result<LeafDistances> GeodesicSolver::nearest(const BoneSeeds& seeds, std::span<
         auto [made, distances] = make_rows<K>(domain_.leaves.size(), static_cast<std::size_t>(width));
         auto& rows = made;  // clang 14 takes no structured binding into a lambda
         parallel_for(context, rows.size(), 16384, [&](std::size_t i) { std::fill_n(rows[i].label, K, kNoLabel); });
-        if (Status done = sweep<K>(graph, rows, start, joint_count, context); !done) return done.error();
+        if (Status done = sweep<K>(graph, rows, distances.width, start, joint_count, context); !done) return done.error();
         return distances;
     });
 }

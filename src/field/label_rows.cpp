@@ -15,13 +15,14 @@ namespace sinew {
 namespace {
 
 template <int K>
-std::size_t take_plain(LabelRow<K>* rows, const Offer* offers, std::size_t n, Offer* taken) {
+std::size_t take_plain(LabelRow<K>* rows, std::size_t width, const Offer* offers, std::size_t n, Offer* taken) {
+    const int last = static_cast<int>(width) - 1;
     std::size_t count = 0;
     for (std::size_t i = 0; i < n; ++i) {
         const Offer o = offers[i];
         Label* row = rows[o.leaf].label;
-        int s = K - 1;
-        for (int k = 0; k < K - 1; ++k) s = ((row[k] ^ o.label) & kLabelJointMask) == 0 ? k : s;
+        int s = last;
+        for (int k = 0; k < last; ++k) s = ((row[k] ^ o.label) & kLabelJointMask) == 0 ? k : s;
         taken[count] = o;
         if ((o.label | kLabelWayMask) >= row[s]) continue;
         ++count;
@@ -55,11 +56,12 @@ constexpr auto kThrough = [] {
 }();
 
 template <int K>
-__attribute__((target("avx2"))) std::size_t take_avx2(LabelRow<K>* rows, const Offer* offers, std::size_t n,
-                                                      Offer* taken) {
+__attribute__((target("avx2"))) std::size_t take_avx2(LabelRow<K>* rows, std::size_t width,
+                                                      const Offer* offers, std::size_t n, Offer* taken) {
     constexpr int parts = K / 4;
     const __m256i joints = _mm256_set1_epi64x(static_cast<long long>(kLabelJointMask));
     const __m256i zero = _mm256_setzero_si256();
+    const unsigned last = 1u << (width - 1);
     std::size_t count = 0;
     for (std::size_t i = 0; i < n; ++i) {
         const Offer o = offers[i];
@@ -72,7 +74,7 @@ __attribute__((target("avx2"))) std::size_t take_avx2(LabelRow<K>* rows, const O
             const __m256i equal = _mm256_cmpeq_epi64(_mm256_and_si256(_mm256_xor_si256(old[p], x), joints), zero);
             same |= static_cast<unsigned>(_mm256_movemask_pd(_mm256_castsi256_pd(equal))) << (4 * p);
         }
-        const auto s = static_cast<std::size_t>(std::countr_zero(same | 1u << (K - 1)));
+        const auto s = static_cast<std::size_t>(std::countr_zero(same | last));
         const bool takes = (o.label | kLabelWayMask) < row[s];
         taken[count] = o;
         count += takes;

@@ -27,7 +27,7 @@ struct Offer {
     std::uint32_t leaf;
 };
 
-/// The K least labels of a leaf, rising, no joint twice; kNoLabel where there are fewer. A cache line for K = 8.
+/// The least labels of a leaf, rising, no joint twice, at most K; kNoLabel behind them. A cache line for K = 8.
 template <int K>
 struct alignas(K >= 8 ? 64 : 8 * K) LabelRow {
     Label label[K];
@@ -37,9 +37,10 @@ struct alignas(K >= 8 ? 64 : 8 * K) LabelRow {
 /// processor has them; the same numbers come out. K is 1, 4, 8 or 16.
 template <int K>
 struct RowKernel {
-    /// Puts each offer into its leaf's row if it is among the K least and better than what its joint has there,
-    /// one after the other. Writes those that were to `taken` (room for n; may be `offers`), returns how many.
-    std::size_t (*take)(LabelRow<K>* rows, const Offer* offers, std::size_t n, Offer* taken);
+    /// Puts each offer into its leaf's row if it is among the `width` (1..K) least and better than what its joint
+    /// has there, one after the other. Writes those that were to `taken` (room for n; may be `offers`), returns how
+    /// many.
+    std::size_t (*take)(LabelRow<K>* rows, std::size_t width, const Offer* offers, std::size_t n, Offer* taken);
     /// Writes those labels that are still in the row of their leaf to `out` (room for n), returns how many.
     std::size_t (*still_there)(const LabelRow<K>* rows, const Offer* labels, std::size_t n, Offer* out);
 

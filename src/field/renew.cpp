@@ -64,7 +64,7 @@ class Renewal {
 public:
     Renewal(const SweepGraph& graph, std::span<LabelRow<K>> rows, const LeafDistances& before,
             const LeafMatch& match, const BoneSeeds& seeds, std::span<const std::uint32_t> moved, Context* context)
-        : graph_(graph), rows_(rows), before_(before), match_(match), seeds_(seeds), context_(context) {
+        : graph_(graph), rows_(rows), width_(before.width), before_(before), match_(match), seeds_(seeds), context_(context) {
         has_moved_.resize(seeds.of_joint.size(), false);
         for (const std::uint32_t joint : moved) has_moved_[joint] = true;
         unsettled_.resize(rows.size(), 0);
@@ -219,13 +219,13 @@ private:
     // Whether something may be missing that had been offered in vain. What was offered before is no better than
     // what there was of the same joint, nor than the K-th.
     bool is_worse(const Label* row, const Label* old) const {
-        if (old[K - 1] != kNoLabel && rank_of(row[K - 1]) > rank_of(old[K - 1])) return true;
-        for (std::size_t k = 0; k < K && old[k] != kNoLabel; ++k) {
+        if (old[width_ - 1] != kNoLabel && rank_of(row[width_ - 1]) > rank_of(old[width_ - 1])) return true;
+        for (std::size_t k = 0; k < width_ && old[k] != kNoLabel; ++k) {
             const std::uint32_t joint = joint_of(old[k]);
             if (has_moved_[joint]) continue;
             const Label* const now = std::find_if(
-                row, row + K, [&](Label label) { return label != kNoLabel && joint_of(label) == joint; });
-            if (rank_of(now == row + K ? row[K - 1] : *now) > rank_of(old[k])) return true;
+                row, row + width_, [&](Label label) { return label != kNoLabel && joint_of(label) == joint; });
+            if (rank_of(now == row + width_ ? row[width_ - 1] : *now) > rank_of(old[k])) return true;
         }
         return false;
     }
@@ -248,7 +248,7 @@ private:
     void ask_around(std::uint32_t leaf, std::vector<Offer>& offers, std::vector<Offer>& out) const {
         offers.clear();
         const auto offer = [&](std::uint32_t from, std::uint32_t cost, std::uint32_t way) {
-            const Label worst = rows_[leaf].label[K - 1];
+            const Label worst = rows_[leaf].label[width_ - 1];
             for (const Label label : rows_[from].label) {
                 if (label == kNoLabel) break;
                 const Label over = (label & ~kLabelWayMask) + make_label(cost, 0, static_cast<std::uint8_t>(way));
@@ -273,7 +273,7 @@ private:
             for (const SweepGraph::Arc& other : graph_.arcs_of(arc.to))
                 if (other.to == leaf) offer(other.from, other.cost, kNoDirection);
         LabelRow<K> row = rows_[leaf];
-        const std::size_t taken = RowKernel<K>::best().take(&row, offers.data(), offers.size(), offers.data());
+        const std::size_t taken = RowKernel<K>::best().take(&row, width_, offers.data(), offers.size(), offers.data());
         for (std::size_t k = 0; k < taken; ++k)
             if (std::find(row.label, row.label + K, offers[k].label) != row.label + K)
                 out.push_back({offers[k].label, leaf});
@@ -289,6 +289,7 @@ private:
 
     const SweepGraph& graph_;
     std::span<LabelRow<K>> rows_;
+    std::size_t width_;
     const LeafDistances& before_;
     const LeafMatch& match_;
     const BoneSeeds& seeds_;
@@ -315,10 +316,10 @@ Result<LeafDistances> GeodesicSolver::renewed(const LeafDistances& before, const
                               std::vector<Offer> start = renewal.for_unsettled();
                               const std::vector<Offer> at_seeds = seed_offers(seeds, joints);
                               start.insert(start.end(), at_seeds.begin(), at_seeds.end());
-                              if (Status done = sweep<K>(graph, rows, start, joint_count, context); !done)
+                              if (Status done = sweep<K>(graph, rows, before.width, start, joint_count, context); !done)
                                   return done.error();
                               start = renewal.for_worse();
-                              if (Status done = sweep<K>(graph, rows, start, joint_count, context); !done)
+                              if (Status done = sweep<K>(graph, rows, before.width, start, joint_count, context); !done)
                                   return done.error();
                               return distances;
                           });

@@ -232,7 +232,7 @@ TEST(Geodesic, ThreadsChangeNoBit) {
 
 // Every kernel against rows that are plain maps.
 template <int K>
-void rows_equal_maps() {
+void rows_equal_maps(std::size_t width) {
     std::size_t kernels = 0;
     const RowKernel<K>* kernel = RowKernel<K>::all(kernels);
     for (std::size_t which = 0; which < kernels; ++which) {
@@ -257,15 +257,16 @@ void rows_equal_maps() {
                 const std::array<std::uint32_t, 3> label{d, joint, by};
                 if (same != row.end())
                     row.erase(same);
-                else if (row.size() == K &&
+                else if (row.size() == width &&
                          std::pair(row.back()[0], row.back()[1]) < std::pair(d, std::uint32_t{joint}))
                     continue;
                 row.insert(std::upper_bound(row.begin(), row.end(), label), label);
-                if (row.size() > K) row.pop_back();
+                if (row.size() > width) row.pop_back();
                 taken.push_back(offers.back());
             }
             const std::vector<Offer> all = offers;
-            const std::size_t count = kernel[which].take(rows.data(), offers.data(), offers.size(), offers.data());
+            const std::size_t count =
+                kernel[which].take(rows.data(), width, offers.data(), offers.size(), offers.data());
             ASSERT_EQ(count, taken.size()) << "kernel " << which;
             for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(offers[i].label, taken[i].label);
             std::vector<Offer> there(all.size());
@@ -291,10 +292,12 @@ void rows_equal_maps() {
 }
 
 TEST(Geodesic, RowsKeepTheNearestOnEveryProcessor) {
-    rows_equal_maps<1>();
-    rows_equal_maps<4>();
-    rows_equal_maps<8>();
-    rows_equal_maps<16>();
+    rows_equal_maps<1>(1);
+    rows_equal_maps<4>(3);
+    rows_equal_maps<4>(4);
+    rows_equal_maps<8>(8);
+    rows_equal_maps<16>(10);
+    rows_equal_maps<16>(16);
 }
 
 TEST(Geodesic, PropertiesOfADistance) {
