@@ -15,11 +15,11 @@ public:
         for (const Joint& joint : skeleton.joints) place_.push_back(to_point(joint.position));
         of_joint_.resize(skeleton.joints.size());
         for (const Bone& bone : bones)
-            of_joint_[bone.joint].push_back({BoneSpace(bone), bone.open_head, bone.open_tail});
+            of_joint_[bone.joint].push_back(
+                {BoneSpace(bone), bone.open_head ? 1.0 : 0.0, bone.open_tail ? 1.0 : 0.0});
         for (std::size_t j = 0; j < of_joint_.size(); ++j) {
             // Idle joints own no bone; where a skin has nothing else they still serve, as points.
-            if (of_joint_[j].empty())
-                of_joint_[j].push_back({BoneSpace(skeleton.joints[j].position), false, false});
+            if (of_joint_[j].empty()) of_joint_[j].push_back({BoneSpace(skeleton.joints[j].position), 0, 0});
         }
     }
 
@@ -35,12 +35,10 @@ public:
             const double distance = s.space.distance(p, at);
             const double slack = 1e-9 * distance;  // bones that share a joint are equally near behind it
             if (distance > d.nearest + slack) continue;
-            double over = 0;
-            if (s.open_head || s.open_tail) {
-                if (s.open_head && at.along < 0) over = -at.along;
-                if (s.open_tail && at.along > at.length) over = at.along - at.length;
-                over = std::max(0.0, over - s.space.radius());
-            }
+            // Without branches: on which side points lie nobody could foretell.
+            const double before = s.open_head * -at.along, behind = s.open_tail * (at.along - at.length);
+            const double most = before > behind ? before : behind;
+            const double over = std::max(0.0, most - s.space.radius());
             d.beyond = distance < d.nearest - slack ? over : std::min(d.beyond, over);
             d.nearest = std::min(d.nearest, distance);
         }
@@ -53,7 +51,7 @@ public:
 private:
     struct Shape {
         BoneSpace space;
-        bool open_head, open_tail;
+        double open_head, open_tail;  // 1 if it is, else 0
     };
     std::vector<Point3> place_;                 // per joint
     std::vector<std::vector<Shape>> of_joint_;  // per joint; never empty

@@ -1,6 +1,9 @@
 // What every method is given and what it returns. A method is one function of this header, in a file of its own.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <chrono>
 #include <functional>
 #include <variant>
@@ -8,6 +11,7 @@
 #include "bind/heat_rules.h"
 #include "bind/rows.h"
 #include "core/geometry.h"
+#include "core/large_pages.h"
 #include "core/parallel.h"
 #include "sinew/bind.h"
 
@@ -95,13 +99,16 @@ struct PlannedMesh {
 /// The task of a bind afresh, with the report and context of the clock. All that is given must outlive it.
 inline Task make_task(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options,
                       const PlannedMesh& planned, std::vector<Bone>& bones, StageClock& clock) {
+    Box3 box;  // that of the triangles
+    for (std::size_t v = 0; v < planned.used.size(); ++v)
+        if (planned.used[v]) box.add(to_point(mesh.positions[v]));
     return {mesh,
             skeleton,
             options,
             planned.topology,
             planned.plan,
             planned.used,
-            static_cast<float>(box_of(mesh).longest()),
+            static_cast<float>(box.longest()),
             clock.context(),
             clock,
             clock.report(),
@@ -120,6 +127,24 @@ struct MethodRows {
     std::shared_ptr<const KeptVolume> volume = nullptr;  ///< where BindOptions::keep_volume asks for it
 };
 
+/// Sorts distances (≥ 0) with their joints. Short rows without branches, half of which nobody could foretell.
+inline void sort_by_distance(std::span<std::pair<float, std::uint32_t>> row) {
+    constexpr std::size_t short_row = 16;
+    if (row.size() > short_row) return std::sort(row.begin(), row.end());
+    std::array<std::uint64_t, short_row> keys;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+        keys[i] = std::uint64_t{std::bit_cast<std::uint32_t>(row[i].first)} << 32 | row[i].second;
+        for (std::size_t k = i; k > 0; --k) {
+            const std::uint64_t differ = (keys[k - 1] ^ keys[k]) & (std::uint64_t{0} - (keys[k] < keys[k - 1]));
+            keys[k - 1] ^= differ;
+            keys[k] ^= differ;
+        }
+    }
+    for (std::size_t i = 0; i < row.size(); ++i)
+        row[i] = {std::bit_cast<float>(static_cast<std::uint32_t>(keys[i] >> 32)),
+                  static_cast<std::uint32_t>(keys[i])};
+}
+
 /// Rows of distances, filled in parallel.
 struct DistanceRows {
     using Entry = std::pair<float, std::uint32_t>;  ///< distance, joint
@@ -131,13 +156,15 @@ struct DistanceRows {
         table.vertices = task.mesh.positions.size();
         table.width = task.width();
         table.unit = task.unit;
+        reserve_large(table.joint, table.vertices * table.width);
+        reserve_large(table.distance, table.vertices * table.width);
         table.joint.assign(table.vertices * table.width, DistanceTable::none);
         table.distance.assign(table.vertices * table.width, std::numeric_limits<float>::infinity());
     }
 
     /// Sorts the row and keeps what fits. An empty one is Coverage::none.
     void store(std::uint32_t vertex, std::span<Entry> row, Coverage how) {
-        std::sort(row.begin(), row.end());
+        sort_by_distance(row);
         const std::size_t n = std::min(row.size(), table.width);
         for (std::size_t k = 0; k < n; ++k) {
             table.distance[vertex * table.width + k] = row[k].first;
@@ -164,6 +191,8 @@ struct InfluenceRows {
     explicit InfluenceRows(const Task& task) : coverage(task.mesh.positions.size(), Coverage::none) {
         table.vertices = task.mesh.positions.size();
         table.width = task.width();
+        reserve_large(table.joint, table.vertices * table.width);
+        reserve_large(table.strength, table.vertices * table.width);
         table.joint.assign(table.vertices * table.width, DistanceTable::none);
         table.strength.assign(table.vertices * table.width, 0.0f);
     }

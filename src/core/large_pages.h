@@ -3,6 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
 #include <vector>
 #if defined(__linux__)
 #include <sys/mman.h>
@@ -22,6 +26,32 @@ inline void ask_for_large_pages([[maybe_unused]] void* begin, [[maybe_unused]] s
     if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
 #endif
 }
+
+/// For vectors that all threads fill: memory on large pages where there are some, and entries that are not set
+/// before somebody sets them, so that no thread alone clears what the system has just cleared.
+template <typename T>
+struct LargeAllocator : std::allocator<T> {
+    template <typename U>
+    struct rebind {
+        using other = LargeAllocator<U>;
+    };
+    T* allocate(std::size_t n) {
+        T* const at = std::allocator<T>::allocate(n);
+        ask_for_large_pages(at, n * sizeof(T));
+        return at;
+    }
+    template <typename U>
+    void construct(U* at) noexcept {
+        static_assert(std::is_trivially_destructible_v<U>);
+        ::new (static_cast<void*>(at)) U;
+    }
+    template <typename U, typename... Values>
+    void construct(U* at, Values&&... values) {
+        std::construct_at(at, std::forward<Values>(values)...);
+    }
+};
+template <typename T>
+using LargeVector = std::vector<T, LargeAllocator<T>>;
 
 /// Gives an empty vector room for n entries, on large pages where there are some.
 template <typename T>

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <utility>
 
-#include "core/large_pages.h"
 #include "core/parallel.h"
 #include "domain/leaf_index.h"
 #include "domain/union_find.h"
@@ -43,7 +43,7 @@ const Surroundings& surroundings() {
 }
 
 // Of the 4³ cells, those around a place of the group, as directions.
-std::uint32_t directions(std::uint64_t cells, int place) {
+std::uint32_t directions_around(std::uint64_t cells, int place) {
     const std::uint64_t from = cells >> ((place & 1) + (place & 2) * 2 + (place & 4) * 4);
     std::uint32_t rows = 0;
     for (int z = 0; z < 3; ++z)
@@ -145,8 +145,8 @@ std::vector<std::uint32_t> Domain::Graph::link_groups(const Domain& domain, std:
         return level > 0 ? groups.coarse
                          : groups.fine[static_cast<std::size_t>((x & 1) | (y & 1) << 1 | (z & 1) << 2)];
     };
-    reserve_large(nodes, n + 1);
     nodes.resize(n + 1);
+    nodes[n] = {0, 0, 0, Domain::none};
     // The leaves of a group follow each other: who has the first has them all.
     const auto begins = [&](std::size_t i) {
         const Leaf &leaf = domain.leaves[i], &last = domain.leaves[i > 0 ? i - 1 : 0];
@@ -156,7 +156,10 @@ std::vector<std::uint32_t> Domain::Graph::link_groups(const Domain& domain, std:
     };
     std::vector<std::uint32_t> first_group((n + kGrain - 1) / kGrain + 1, 0);
     parallel_chunks(context, n, kGrain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) first_group[chunk + 1] += begins(i);
+        for (std::size_t i = begin; i < end; ++i) {
+            nodes[i] = {0, 0, 0, Domain::none};
+            first_group[chunk + 1] += begins(i);
+        }
     });
     for (std::size_t k = 1; k < first_group.size(); ++k) first_group[k] += first_group[k - 1];
     std::vector<Group> groups(first_group.back());
@@ -185,11 +188,12 @@ std::vector<std::uint32_t> Domain::Graph::link_groups(const Domain& domain, std:
     });
     large_boundary = large.load();
 
-    reserve_large(around, groups.size());
     around.resize(groups.size());
     std::vector<std::uint32_t> larger(groups.size(), 0);
     const int r = domain.transform.resolution, depth = domain.transform.depth();
-    parallel_for(context, groups.size(), kGrain, [&](std::size_t g) {
+    std::atomic<std::size_t> linked{0};
+    std::atomic<std::uint32_t> seen{0};
+    const auto link_group = [&](std::size_t g, std::size_t& links, std::uint32_t& ways) {
         const Leaf& leaf = domain.leaves[groups[g].first];
         const int level = leaf.level, up = level + 1;
         const int at[3] = {leaf.x >> up, leaf.y >> up, leaf.z >> up};
@@ -230,11 +234,22 @@ std::vector<std::uint32_t> Domain::Graph::link_groups(const Domain& domain, std:
         std::uint32_t i = groups[g].first;
         for (int place = 0; place < 8; ++place) {
             if (!(groups[g].present >> place & 1)) continue;
-            nodes[i].all = directions(present, place) & allowed;
-            nodes[i].boundary = directions(edge, place) & allowed;
+            nodes[i].all = directions_around(present, place) & allowed;
+            nodes[i].boundary = directions_around(edge, place) & allowed;
+            links += static_cast<std::size_t>(std::popcount(nodes[i].all));
+            ways |= nodes[i].all;
             ++i;
         }
+    };
+    parallel_chunks(context, groups.size(), kGrain, [&](std::size_t, std::size_t begin, std::size_t end) {
+        std::size_t links = 0;
+        std::uint32_t ways = 0;
+        for (std::size_t g = begin; g < end; ++g) link_group(g, links, ways);
+        linked += links;
+        seen |= ways;
     });
+    link_count = linked;
+    directions = seen;
     return larger;
 }
 
@@ -274,25 +289,48 @@ void Domain::Graph::link_others(const Domain& domain, std::span<const std::uint3
             }
         }
     });
-    for (const auto& list : found)
-        for (const Link& l : list) ++nodes[l.from + 1].other, ++nodes[l.to + 1].other;
-    for (std::size_t i = 0; i < n; ++i) nodes[i + 1].other += nodes[i].other;
-    reserve_large(other, nodes[n].other);
-    other.resize(nodes[n].other);
-    back.resize(nodes[n].other);
-    std::vector<std::uint32_t> next(n);
-    for (std::size_t i = 0; i < n; ++i) next[i] = nodes[i].other;
+    // Both ends are written, and both are nearly always in the same stretch of leaves: each stretch is for one
+    // thread at a time. What joins two comes behind.
+    constexpr std::size_t stretches = 8;
+    const std::size_t chunks_each = std::max<std::size_t>(1, (chunks + stretches - 1) / stretches);
+    const std::size_t each = chunks_each * kGrain;
+    std::array<std::vector<Link>, stretches> joining;
+    std::vector<std::uint32_t> next(n, 0);  // links so far; then where the next goes
+    const auto by_stretch = [&](auto&& both_within) {
+        parallel_for(context, stretches, 1, [&](std::size_t stretch) {
+            for (std::size_t k = stretch * chunks_each; k < std::min(chunks, (stretch + 1) * chunks_each); ++k)
+                for (const Link& l : found[k]) both_within(stretch, l, l.to / each == stretch);
+        });
+    };
+    by_stretch([&](std::size_t stretch, const Link& l, bool within) {
+        if (!within) return joining[stretch].push_back(l);
+        ++next[l.from], ++next[l.to];
+    });
+    for (const auto& list : joining)
+        for (const Link& l : list) ++next[l.from], ++next[l.to];
+    std::uint32_t count = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        nodes[i].other = count;
+        count += std::exchange(next[i], count);
+    }
+    nodes[n].other = count;
+    other.resize(count);
+    back.resize(count);
     const auto place = [&](std::uint32_t leaf, std::uint32_t at) {
         return static_cast<std::uint8_t>(std::min<std::uint32_t>(at - nodes[leaf].other, kFarBack));
     };
-    for (const auto& list : found)
-        for (const Link& l : list) {
-            const std::uint32_t there = next[l.from]++, here = next[l.to]++;
-            other[there] = l.to;
-            back[there] = place(l.to, here);
-            other[here] = l.from;
-            back[here] = place(l.from, there);
-        }
+    const auto put = [&](const Link& l) {
+        const std::uint32_t there = next[l.from]++, here = next[l.to]++;
+        other[there] = l.to;
+        back[there] = place(l.to, here);
+        other[here] = l.from;
+        back[here] = place(l.from, there);
+    };
+    by_stretch([&](std::size_t, const Link& l, bool within) {
+        if (within) put(l);
+    });
+    for (const auto& list : joining)
+        for (const Link& l : list) put(l);
 }
 
 std::shared_ptr<const Domain::Graph> Domain::Graph::make(const Domain& domain, Neighbours neighbours,
@@ -303,8 +341,7 @@ std::shared_ptr<const Domain::Graph> Domain::Graph::make(const Domain& domain, N
     const std::vector<std::uint32_t> larger =
         graph->link_groups(domain, neighbours == Neighbours::faces ? face_directions() : every, context);
     graph->link_others(domain, larger, context);
-    graph->link_count = graph->other.size();
-    for (const Node& node : graph->nodes) graph->link_count += static_cast<std::size_t>(std::popcount(node.all));
+    graph->link_count += graph->other.size();
     return graph;
 }
 

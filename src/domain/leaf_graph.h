@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/large_pages.h"
 #include "sinew/domain.h"
 
 namespace sinew {
@@ -28,12 +29,12 @@ constexpr std::array<int, 3> step_of(int direction) {
 struct Domain::Graph {
     static constexpr int kGrouped = 2;  ///< levels: 0 and 1
     struct Node {
-        std::uint32_t all = 0;       ///< of a leaf in a group: directions of its neighbours of the same size
-        std::uint32_t boundary = 0;  ///< those of them that are boundary
-        std::uint32_t other = 0;     ///< its other links are other[this .. that of the next node)
+        std::uint32_t all;       ///< of a leaf in a group: directions of its neighbours of the same size
+        std::uint32_t boundary;  ///< those of them that are boundary
+        std::uint32_t other;     ///< its other links are other[this .. that of the next node)
         /// Group · 32 + level · 16 + place in it (x + 2 y + 4 z) · 2 + whether it is boundary itself; Domain::none
         /// if larger.
-        std::uint32_t place = Domain::none;
+        std::uint32_t place;
 
         bool is_grouped() const { return place != Domain::none; }
         std::uint32_t group() const { return place >> 5; }
@@ -53,11 +54,11 @@ struct Domain::Graph {
         std::uint8_t cell, slot;  ///< in Cells::leaf and Cells::present
         std::uint8_t below;       ///< a mask of the places there before that of the neighbour
     };
-    std::vector<Node> nodes;           ///< N + 1
-    std::vector<Cells> around;         ///< per group; the middle is itself
-    std::vector<std::uint32_t> other;  ///< leaves of the other end
+    LargeVector<Node> nodes;           ///< N + 1
+    LargeVector<Cells> around;         ///< per group; the middle is itself
+    LargeVector<std::uint32_t> other;  ///< leaves of the other end
     /// The same link in the list of the other end: its place there, or kFarBack if that is too large.
-    std::vector<std::uint8_t> back;
+    LargeVector<std::uint8_t> back;
     static constexpr std::uint8_t kFarBack = 255;
     static constexpr std::uint32_t kLarger = 0x80000000u;
 
@@ -78,6 +79,8 @@ struct Domain::Graph {
     bool large_boundary = false;
     /// Number of links, both ways counted.
     std::size_t link_count = 0;
+    /// Directions in which any leaf has a neighbour of its size.
+    std::uint32_t directions = 0;
 
     /// What build_domain makes, of leaves and index.
     static std::shared_ptr<const Graph> make(const Domain& domain, Neighbours neighbours, Context* context);

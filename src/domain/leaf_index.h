@@ -18,8 +18,11 @@ struct Domain::Index {
 
     /// The leaf of a voxel within the grid, or Domain::none.
     std::uint32_t leaf(int x, int y, int z) const {
-        const std::uint32_t entry =
-            top[(static_cast<std::size_t>(z >> 2) * per_side + (y >> 2)) * per_side + (x >> 2)];
+        return leaf_in(top[(static_cast<std::size_t>(z >> 2) * per_side + (y >> 2)) * per_side + (x >> 2)], x, y,
+                       z);
+    }
+    /// The same, where the entry of its block is known.
+    std::uint32_t leaf_in(std::uint32_t entry, int x, int y, int z) const {
         if (entry == none || !(entry & kDivided)) return entry;
         const Block& block = blocks[entry & ~kDivided];
         const std::uint8_t in_block = block.at[((z & 3) << 4) | ((y & 3) << 2) | (x & 3)];

@@ -60,8 +60,8 @@ constexpr std::size_t kWorthSharing = 32768;
 template <int K>
 class Worker {
 public:
-    Worker(const SweepGraph& graph, std::span<LabelRow<K>> rows, std::size_t width, std::size_t joints, unsigned rank,
-           unsigned team)
+    Worker(const SweepGraph& graph, std::span<LabelRow<K>> rows, std::size_t width, std::size_t joints,
+           unsigned rank, unsigned team)
         : graph_(graph),
           rows_(rows),
           width_(width),
@@ -75,7 +75,8 @@ public:
 
     /// For leaves that this worker owns. Spoils the offers.
     void take(std::span<Offer> offers) {
-        for (const Offer& o : offers.first(kernel_.take(rows_.data(), width_, offers.data(), offers.size(), offers.data())))
+        for (const Offer& o :
+             offers.first(kernel_.take(rows_.data(), width_, offers.data(), offers.size(), offers.data())))
             keep(o);
     }
 
@@ -237,14 +238,13 @@ private:
         if (came_by < kFromOther) {
             const std::uint32_t back = came_by < kNoDirection ? 1u << (kDirections - 1 - came_by) : 0;
             for (const GeodesicSolver::OtherLink& other : others)
-                if (!(about_link::beside(other.about) & back) || (other.about & always)) put(out, base, other);
+                put_if((about_link::beside(other.about) & back) == 0, always, out, base, other);
         } else if (node.level() > 0) {
             const std::uint64_t touched = others[came_by - kFromOther].about & about_link::kCorners;
             for (const GeodesicSolver::OtherLink& other : others)
-                if (!(other.about & touched) || (other.about & always)) put(out, base, other);
+                put_if((other.about & touched) == 0, always, out, base, other);
         } else if (!here && graph_.links.large_boundary) {
-            for (const GeodesicSolver::OtherLink& other : others)
-                if (other.about & always) put(out, base, other);
+            for (const GeodesicSolver::OtherLink& other : others) put_if(false, always, out, base, other);
         }
         return out;
     }
@@ -256,8 +256,7 @@ private:
         }
         const std::uint64_t against = about_link::against(others[came_by - kFromOther].about);
         for (const GeodesicSolver::OtherLink& other : others)
-            if ((other.about & about_link::kBoundary) || !about_link::touches(against, other.about))
-                put(out, base, other);
+            put_if(!about_link::touches(against, other.about), about_link::kBoundary, out, base, other);
         return out;
     }
 
@@ -267,6 +266,13 @@ private:
     }
     void put(Offer*& out, Label base, const GeodesicSolver::OtherLink& other) const {
         put(out, other.to, base + (Label{other.cost} << kLabelDistance | about_link::way(other.about)));
+    }
+    // If it is, or the link has any of these bits. Without a branch: nobody could foretell it.
+    void put_if(bool is, std::uint64_t always, Offer*& out, Label base,
+                const GeodesicSolver::OtherLink& other) const {
+        Offer* end = out;
+        put(end, base, other);
+        out += is | ((other.about & always) != 0);
     }
 
     // Whether it is for another's leaf; then it goes there.
@@ -358,7 +364,7 @@ template Status sweep<4>(const SweepGraph&, std::span<LabelRow<4>>, std::size_t,
 template Status sweep<8>(const SweepGraph&, std::span<LabelRow<8>>, std::size_t, std::span<Offer>, std::size_t,
                          Context*);
 template Status sweep<16>(const SweepGraph&, std::span<LabelRow<16>>, std::size_t, std::span<Offer>, std::size_t,
-                         Context*);
+                          Context*);
 
 Status check(const GeodesicOptions& options) {
     if (!(options.penalty >= 1 && options.penalty <= 100)) {
@@ -369,13 +375,12 @@ Status check(const GeodesicOptions& options) {
 
 GeodesicSolver::GeodesicSolver(const Domain& domain, const GeodesicOptions& options, Context* context)
     : domain_(domain), penalty_(options.penalty), others_(make_other_links(domain, options.penalty, context)) {
-    std::uint32_t seen = 0, diagonal = 0;  // directions in which any leaf has neighbours, and those of two axes
-    for (const Domain::Graph::Node& node : domain.graph->nodes) seen |= node.all;
+    std::uint32_t diagonal = 0;  // directions along more than one axis
     for (int d = 0; d < kDirections; ++d) {
         const auto [x, y, z] = step_of(d);
         if (x * x + y * y + z * z > 1) diagonal |= 1u << d;
     }
-    const bool diagonals = (seen & diagonal) != 0;
+    const bool diagonals = (domain.graph->directions & diagonal) != 0;
     static_assert(Domain::Graph::kGrouped == 2);
     steps_ = std::make_shared<const std::vector<Steps>>(
         std::vector<Steps>{{0, penalty_, diagonals}, {1, penalty_, diagonals}});
@@ -401,7 +406,8 @@ Result<LeafDistances> GeodesicSolver::nearest(const BoneSeeds& seeds, std::span<
         auto [made, distances] = make_rows<K>(domain_.leaves.size(), static_cast<std::size_t>(width));
         auto& rows = made;  // clang 14 takes no structured binding into a lambda
         parallel_for(context, rows.size(), 16384, [&](std::size_t i) { std::fill_n(rows[i].label, K, kNoLabel); });
-        if (Status done = sweep<K>(graph, rows, distances.width, start, joint_count, context); !done) return done.error();
+        if (Status done = sweep<K>(graph, rows, distances.width, start, joint_count, context); !done)
+            return done.error();
         return distances;
     });
 }

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "core/large_pages.h"
 #include "field/label_rows.h"
 #include "sinew/core.h"
 #include "sinew/domain.h"
@@ -118,7 +119,7 @@ private:
 
     const Domain& domain_;
     float penalty_;
-    std::vector<OtherLink> others_;                    // by Domain::Graph::Node::other
+    LargeVector<OtherLink> others_;                    // by Domain::Graph::Node::other
     std::shared_ptr<const std::vector<Steps>> steps_;  // by level
 };
 

@@ -56,8 +56,8 @@ constexpr auto kThrough = [] {
 }();
 
 template <int K>
-__attribute__((target("avx2"))) std::size_t take_avx2(LabelRow<K>* rows, std::size_t width,
-                                                      const Offer* offers, std::size_t n, Offer* taken) {
+__attribute__((target("avx2"))) std::size_t take_avx2(LabelRow<K>* rows, std::size_t width, const Offer* offers,
+                                                      std::size_t n, Offer* taken) {
     constexpr int parts = K / 4;
     const __m256i joints = _mm256_set1_epi64x(static_cast<long long>(kLabelJointMask));
     const __m256i zero = _mm256_setzero_si256();

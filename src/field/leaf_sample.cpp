@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "domain/leaf_index.h"
 #include "domain/trace.h"
 
 namespace sinew {
@@ -42,10 +43,17 @@ std::uint32_t boundary_in(const Domain& domain, int level, const int (&cell)[3])
     return Domain::none;
 }
 
+// Of numbers that an int holds.
+int floor_of(double x) {
+    const int towards_zero = static_cast<int>(x);
+    return towards_zero - (x < towards_zero);
+}
+
 }  // namespace
 
 LeafStencil leaf_stencil(const Domain& domain, const Vec3& position) {
     LeafStencil s;
+    if (domain.leaves.empty()) return s;
     const auto v = to_voxels(domain.transform, position);
     const double r = domain.transform.resolution;
     const bool flat = domain.transform.depth() == 1;
@@ -53,7 +61,14 @@ LeafStencil leaf_stencil(const Domain& domain, const Vec3& position) {
     for (int k = 0; k < (flat ? 2 : 3); ++k)
         if (!(v[k] >= -margin && v[k] < r + margin)) return s;
     const int z = flat ? 0 : static_cast<int>(v[2]);
-    const std::uint32_t own = domain.leaf_at(static_cast<int>(v[0]), static_cast<int>(v[1]), z);
+    const Domain::Index& index = *domain.index;
+    const auto leaf_at = [&](int x, int y, int at_z) {  // Domain::leaf_at, in place
+        const bool inside = (static_cast<unsigned>(x) < static_cast<unsigned>(domain.transform.resolution)) &
+                            (static_cast<unsigned>(y) < static_cast<unsigned>(domain.transform.resolution)) &
+                            (static_cast<unsigned>(at_z) < static_cast<unsigned>(domain.transform.depth()));
+        return inside ? index.leaf(x, y, at_z) : Domain::none;
+    };
+    const std::uint32_t own = leaf_at(static_cast<int>(v[0]), static_cast<int>(v[1]), z);
     if (own == Domain::none && !flat) return s;
     const bool alone = !flat && !domain.leaves[own].boundary;
     double total = 0;
@@ -65,9 +80,9 @@ LeafStencil leaf_stencil(const Domain& domain, const Vec3& position) {
     int lower[3] = {0, 0, 0};
     double upper_share[3] = {0, 0, 0};
     for (int k = 0; k < axes; ++k) {
-        const double base = std::floor(v[k] / size - 0.5);
-        lower[k] = static_cast<int>(base);
-        upper_share[k] = v[k] / size - 0.5 - base;
+        const double at = v[k] / size - 0.5;
+        lower[k] = floor_of(at);
+        upper_share[k] = at - lower[k];
     }
     for (int corner = 0; corner < 1 << axes && !alone; ++corner) {
         int q[3] = {0, 0, 0};
@@ -77,12 +92,14 @@ LeafStencil leaf_stencil(const Domain& domain, const Vec3& position) {
             q[k] = lower[k] + upper;
             share *= upper ? upper_share[k] : 1 - upper_share[k];
         }
-        if (share <= 0) continue;
-        const std::uint32_t leaf = level > 0 ? boundary_in(domain, level, q) : domain.leaf_at(q[0], q[1], q[2]);
-        if (leaf == Domain::none || !(flat || domain.leaves[leaf].boundary)) continue;
+        const std::uint32_t leaf = level > 0 ? boundary_in(domain, level, q) : leaf_at(q[0], q[1], q[2]);
+        // Without branches: which corners are of use nobody could foretell.
+        const bool is_there = leaf != Domain::none;
+        const bool counts = is_there & (share > 0) & (flat | domain.leaves[is_there ? leaf : 0].boundary);
         s.leaf[s.count] = leaf;
-        s.share[s.count++] = share;
-        total += share;
+        s.share[s.count] = share;
+        s.count += counts;
+        total += counts ? share : 0;
     }
     if (s.count == 0) {
         s.leaf[0] = own != Domain::none ? own

@@ -64,7 +64,13 @@ class Renewal {
 public:
     Renewal(const SweepGraph& graph, std::span<LabelRow<K>> rows, const LeafDistances& before,
             const LeafMatch& match, const BoneSeeds& seeds, std::span<const std::uint32_t> moved, Context* context)
-        : graph_(graph), rows_(rows), width_(before.width), before_(before), match_(match), seeds_(seeds), context_(context) {
+        : graph_(graph),
+          rows_(rows),
+          width_(before.width),
+          before_(before),
+          match_(match),
+          seeds_(seeds),
+          context_(context) {
         has_moved_.resize(seeds.of_joint.size(), false);
         for (const std::uint32_t joint : moved) has_moved_[joint] = true;
         unsettled_.resize(rows.size(), 0);
@@ -273,7 +279,8 @@ private:
             for (const SweepGraph::Arc& other : graph_.arcs_of(arc.to))
                 if (other.to == leaf) offer(other.from, other.cost, kNoDirection);
         LabelRow<K> row = rows_[leaf];
-        const std::size_t taken = RowKernel<K>::best().take(&row, width_, offers.data(), offers.size(), offers.data());
+        const std::size_t taken =
+            RowKernel<K>::best().take(&row, width_, offers.data(), offers.size(), offers.data());
         for (std::size_t k = 0; k < taken; ++k)
             if (std::find(row.label, row.label + K, offers[k].label) != row.label + K)
                 out.push_back({offers[k].label, leaf});
@@ -308,21 +315,21 @@ Result<LeafDistances> GeodesicSolver::renewed(const LeafDistances& before, const
                                               Context* context) const {
     const SweepGraph graph = this->graph(bridges);
     const std::size_t joint_count = joints.empty() ? 0 : joints.back() + std::size_t{1};
-    return with_row_width(static_cast<int>(before.width),
-                          [&]<int K>(std::integral_constant<int, K>) -> Result<LeafDistances> {
-                              auto [rows, distances] = make_rows<K>(domain_.leaves.size(), before.width);
-                              Renewal<K> renewal(graph, rows, before, match, seeds, moved, context);
-                              renewal.keep_what_is_right();
-                              std::vector<Offer> start = renewal.for_unsettled();
-                              const std::vector<Offer> at_seeds = seed_offers(seeds, joints);
-                              start.insert(start.end(), at_seeds.begin(), at_seeds.end());
-                              if (Status done = sweep<K>(graph, rows, before.width, start, joint_count, context); !done)
-                                  return done.error();
-                              start = renewal.for_worse();
-                              if (Status done = sweep<K>(graph, rows, before.width, start, joint_count, context); !done)
-                                  return done.error();
-                              return distances;
-                          });
+    return with_row_width(
+        static_cast<int>(before.width), [&]<int K>(std::integral_constant<int, K>) -> Result<LeafDistances> {
+            auto [rows, distances] = make_rows<K>(domain_.leaves.size(), before.width);
+            Renewal<K> renewal(graph, rows, before, match, seeds, moved, context);
+            renewal.keep_what_is_right();
+            std::vector<Offer> start = renewal.for_unsettled();
+            const std::vector<Offer> at_seeds = seed_offers(seeds, joints);
+            start.insert(start.end(), at_seeds.begin(), at_seeds.end());
+            if (Status done = sweep<K>(graph, rows, before.width, start, joint_count, context); !done)
+                return done.error();
+            start = renewal.for_worse();
+            if (Status done = sweep<K>(graph, rows, before.width, start, joint_count, context); !done)
+                return done.error();
+            return distances;
+        });
 }
 
 }  // namespace sinew

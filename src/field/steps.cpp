@@ -1,6 +1,5 @@
 #include "field/steps.h"
 
-#include "core/large_pages.h"
 #include "core/parallel.h"
 
 namespace sinew {
@@ -39,32 +38,12 @@ std::uint32_t beside(const Domain::Leaf& u, const Domain::Leaf& n, double length
     return touching;
 }
 
-// What links cost: those to near leaves, nearly all, from a table by the square of the length in half voxels.
-class LinkCost {
-public:
-    explicit LinkCost(float penalty) : penalty_(penalty) {
-        for (std::size_t s = 0; s < near_.size(); ++s)
-            for (const bool boundary : {false, true}) near_[s][boundary] = compute(static_cast<int>(s), boundary);
-    }
-    static int square(const Domain::Leaf& a, const Domain::Leaf& b) {
-        const int grow = (1 << a.level) - (1 << b.level);
-        const int x = 2 * (a.x - b.x) + grow, y = 2 * (a.y - b.y) + grow, z = 2 * (a.z - b.z) + grow;
-        return x * x + y * y + z * z;
-    }
-    /// Of a step that enters b.
-    std::uint32_t operator()(const Domain::Leaf& a, const Domain::Leaf& b) const {
-        const int s = square(a, b);
-        const auto at = static_cast<std::size_t>(s);
-        return at < near_.size() ? near_[at][b.boundary] : compute(s, b.boundary);
-    }
-
-private:
-    std::uint32_t compute(int square, bool boundary) const {
-        return to_units(std::sqrt(static_cast<double>(square)) / 2 * (boundary ? penalty_ : 1));
-    }
-    float penalty_;
-    std::array<std::array<std::uint32_t, 2>, 1024> near_;
-};
+// Of the length from centre to centre, in half voxels.
+std::int64_t square(const Domain::Leaf& a, const Domain::Leaf& b) {
+    const int grow = (1 << a.level) - (1 << b.level);
+    const std::int64_t x = 2 * (a.x - b.x) + grow, y = 2 * (a.y - b.y) + grow, z = 2 * (a.z - b.z) + grow;
+    return x * x + y * y + z * z;
+}
 
 // Where n touches u: from low to high, in voxels from u's lower corner.
 struct Contact {
@@ -90,35 +69,86 @@ std::uint64_t corners(const Contact& c) {
     return out;
 }
 
+// What a link from u to n costs, and what about_link says of it but for the way of the other end.
+struct Joined {
+    std::uint32_t cost;
+    std::uint64_t about;
+};
+Joined join(const Domain::Leaf& u, const Domain::Leaf& n, float penalty) {
+    const double length = std::sqrt(static_cast<double>(square(u, n))) / 2;
+    Joined joined{to_units(length * (n.boundary ? penalty : 1)), n.boundary ? about_link::kBoundary : 0};
+    if (u.level < Domain::Graph::kGrouped) {
+        joined.about |= beside(u, n, length, u.boundary && penalty >= 2);
+        if (u.level > 0) joined.about |= corners(contact(u, n));
+    } else if (u.level <= about_link::kLargest) {
+        const Contact c = contact(u, n);
+        joined.about |= about_link::box(c.low, c.high);
+    }
+    return joined;
+}
+
+// The same from a table for leaves of the finest levels, nearly all that have such links.
+class JoinTable {
+public:
+    explicit JoinTable(float penalty) : penalty_(penalty) {
+        for (int from = 0; from < kLevels; ++from)
+            for (int to = 0; to < kLevels; ++to) {
+                std::vector<Joined>& out = of_[index(from, to)];
+                const int own = 1 << from, size = 1 << to, side = own + size + 1;
+                out.resize(static_cast<std::size_t>(side * side * side) * 4);
+                constexpr int middle = 64;
+                for (int z = -size; z <= own; ++z)
+                    for (int y = -size; y <= own; ++y)
+                        for (int x = -size; x <= own; ++x)
+                            for (const bool here : {false, true})
+                                for (const bool there : {false, true}) {
+                                    const Domain::Leaf u = leaf(middle, middle, middle, from, here);
+                                    const Domain::Leaf n = leaf(middle + x, middle + y, middle + z, to, there);
+                                    out[place(u, n)] = join(u, n, penalty);
+                                }
+            }
+    }
+    Joined operator()(const Domain::Leaf& u, const Domain::Leaf& n) const {
+        if (u.level >= kLevels || n.level >= kLevels) return join(u, n, penalty_);
+        return of_[index(u.level, n.level)][place(u, n)];
+    }
+
+private:
+    static constexpr int kLevels = 3;
+    static std::size_t index(int from, int to) { return static_cast<std::size_t>(from * kLevels + to); }
+    static Domain::Leaf leaf(int x, int y, int z, int level, bool boundary) {
+        return {static_cast<std::uint16_t>(x), static_cast<std::uint16_t>(y), static_cast<std::uint16_t>(z),
+                static_cast<std::uint8_t>(level), boundary};
+    }
+    // Of leaves that touch.
+    static std::size_t place(const Domain::Leaf& u, const Domain::Leaf& n) {
+        const int size = 1 << n.level, side = (1 << u.level) + size + 1;
+        const int at = ((n.z - u.z + size) * side + n.y - u.y + size) * side + n.x - u.x + size;
+        return static_cast<std::size_t>(4 * at + 2 * u.boundary + n.boundary);
+    }
+    float penalty_;
+    std::array<std::vector<Joined>, kLevels * kLevels> of_;
+};
+
 }  // namespace
 
-std::vector<GeodesicSolver::OtherLink> make_other_links(const Domain& domain, float penalty, Context* context) {
+LargeVector<GeodesicSolver::OtherLink> make_other_links(const Domain& domain, float penalty, Context* context) {
     const Domain::Graph& graph = *domain.graph;
     const std::vector<Domain::Leaf>& leaves = domain.leaves;
-    const LinkCost cost(penalty);
-    std::vector<GeodesicSolver::OtherLink> links;
-    reserve_large(links, graph.other.size());
-    links.resize(graph.other.size());
+    const JoinTable join(penalty);
+    LargeVector<GeodesicSolver::OtherLink> links(graph.other.size());
     parallel_for(context, leaves.size(), 8192, [&](std::size_t i) {
         const Domain::Leaf u = leaves[i];
-        const std::uint32_t first = graph.nodes[i].other, count = graph.nodes[i + 1].other - first;
-        for (std::uint32_t k = 0; k < count; ++k) {
-            const std::uint32_t to = graph.other[first + k];
+        for (std::uint32_t k = graph.nodes[i].other; k < graph.nodes[i + 1].other; ++k) {
+            const std::uint32_t to = graph.other[k];
             const Domain::Leaf n = leaves[to];
-            const std::uint8_t back = graph.back[first + k];
+            const std::uint8_t back = graph.back[k];
             const int way = kFromOther + back;
             const bool noted = back != Domain::Graph::kFarBack && way <= 255 && n.level <= about_link::kLargest;
-            std::uint64_t about = n.boundary ? about_link::kBoundary : 0;
-            if (u.level < Domain::Graph::kGrouped) {
-                const double length = std::sqrt(static_cast<double>(LinkCost::square(u, n))) / 2;
-                about |= beside(u, n, length, u.boundary && penalty >= 2);
-                if (u.level > 0) about |= corners(contact(u, n));
-            } else if (u.level <= about_link::kLargest) {
-                const Contact c = contact(u, n);
-                about |= about_link::box(c.low, c.high);
-            }
-            about |= static_cast<std::uint64_t>(noted ? way : kNoDirection) << about_link::kWayShift;
-            links[first + k] = {to, cost(u, n), about};
+            const Joined joined = join(u, n);
+            links[k] = {to, joined.cost,
+                        joined.about | static_cast<std::uint64_t>(noted ? way : kNoDirection)
+                                           << about_link::kWayShift};
         }
     });
     return links;

@@ -36,11 +36,15 @@ inline constexpr std::uint8_t kNoDirection = kDirections, kFromOther = kNoDirect
 struct GeodesicSolver::Steps {
     std::uint32_t cost[2][kDirections];  // into interior and boundary leaves
     Label add[2][kDirections];           // the same, as what is added to a label that has no way yet
+    using Four = std::uint32_t __attribute__((vector_size(16)));
+    static constexpr std::size_t kMostOver = 16;  // neighbours that both ends of a step have
     struct From {
-        std::uint32_t on[2];                         // into interior and boundary neighbours: where to go on at all
-        int others = 0;                              // how many v there may be
-        std::array<std::uint8_t, kDirections> over;  // their directions from u
-        std::array<std::array<std::uint32_t, 2>, kDirections> saves;  // what is left out if that v is there
+        // Into interior and boundary neighbours: where to go on at all.
+        std::uint32_t on[2];
+        // The v that there may be, as bits of their directions from u, and what is left out if one is there.
+        // Always all of them, as vectors: how many there are cannot be foretold.
+        std::array<Four, kMostOver / 4> over{};
+        std::array<std::array<Four, kMostOver / 4>, 2> saves{};
     };
     std::array<std::array<From, kDirections>, 2> from;  // by whether u is boundary, and d
     bool prunes;                                        // false where diagonal neighbours are not linked
@@ -64,13 +68,14 @@ struct GeodesicSolver::Steps {
         if (d >= kNoDirection || !prunes) return all;
         const From& f = from[here][static_cast<std::size_t>(d)];
         const std::uint32_t serving = here ? all : all & ~boundary;
-        std::uint32_t saved[2] = {~f.on[0], ~f.on[1]};
-        for (int k = 0; k < f.others; ++k) {
-            const std::uint32_t there = 0u - (serving >> f.over[static_cast<std::size_t>(k)] & 1u);
-            saved[0] |= f.saves[static_cast<std::size_t>(k)][0] & there;
-            saved[1] |= f.saves[static_cast<std::size_t>(k)][1] & there;
+        Four saved[2] = {};
+        for (std::size_t k = 0; k < f.over.size(); ++k) {
+            const Four there = (f.over[k] & serving) != 0;
+            saved[0] |= f.saves[0][k] & there;
+            saved[1] |= f.saves[1][k] & there;
         }
-        return all & ~((saved[0] & ~boundary) | (saved[1] & boundary));
+        const Four of = (saved[0] & ~boundary) | (saved[1] & boundary);
+        return all & ((f.on[0] & ~boundary) | (f.on[1] & boundary)) & ~(of[0] | of[1] | of[2] | of[3]);
     }
 
 private:
@@ -87,6 +92,7 @@ private:
     void fill(int here, int d) {
         From& f = from[static_cast<std::size_t>(here)][static_cast<std::size_t>(d)];
         const auto in = step_of(d);
+        std::size_t count = 0;
         for (int there = 0; there < 2; ++there) {
             f.on[there] = 0;
             for (int e = 0; e < kDirections; ++e) {
@@ -110,10 +116,10 @@ private:
                     if (by_v < by_u || (by_v == by_u && step_cost(there, last) < cost[there][e]))
                         saves[static_cast<std::size_t>(there)] |= 1u << e;
                 }
-            if (saves[0] | saves[1]) {
-                f.over[static_cast<std::size_t>(f.others)] = static_cast<std::uint8_t>(g);
-                f.saves[static_cast<std::size_t>(f.others++)] = saves;
-            }
+            if (!(saves[0] | saves[1])) continue;
+            f.over[count / 4][count % 4] = 1u << g;
+            for (std::size_t there = 0; there < 2; ++there) f.saves[there][count / 4][count % 4] = saves[there];
+            ++count;
         }
     }
 };
@@ -157,6 +163,6 @@ inline bool touches(std::uint64_t against, std::uint64_t about) {
 }  // namespace about_link
 
 /// The links of a domain's graph that are not between leaves of a size in groups, by Domain::Graph::Node::other.
-std::vector<GeodesicSolver::OtherLink> make_other_links(const Domain& domain, float penalty, Context* context);
+LargeVector<GeodesicSolver::OtherLink> make_other_links(const Domain& domain, float penalty, Context* context);
 
 }  // namespace sinew

@@ -84,7 +84,7 @@ void expect_graph_is_the_links(const Domain& domain) {
     EXPECT_EQ(graph.link_count, domain.link.size());
     // Components by following the links; numbered by their first leaf.
     std::vector<std::uint32_t> component(domain.leaves.size(), Domain::none), stack;
-    std::uint32_t count = 0;
+    std::uint32_t count = 0, directions = 0;
     for (std::uint32_t i = 0; i < domain.leaves.size(); ++i) {
         if (component[i] == Domain::none) {
             stack.push_back(i);
@@ -102,6 +102,12 @@ void expect_graph_is_the_links(const Domain& domain) {
         const Domain::Graph::Node& node = graph.nodes[i];
         std::vector<std::uint32_t> found(graph.other.begin() + node.other,
                                          graph.other.begin() + graph.nodes[i + 1].other);
+        for (std::uint32_t o = node.other; o < graph.nodes[i + 1].other; ++o) {
+            const std::uint32_t back = graph.back[o], to = graph.other[o];
+            if (back == Domain::Graph::kFarBack) continue;
+            ASSERT_EQ(graph.other[graph.nodes[to].other + back], i);
+        }
+        directions |= node.all;
         for (std::uint32_t left = node.all; left; left &= left - 1) {
             const int d = std::countr_zero(left);
             const std::uint32_t to = graph.neighbour(node, d);
@@ -119,6 +125,7 @@ void expect_graph_is_the_links(const Domain& domain) {
         std::sort(listed.begin(), listed.end());
         ASSERT_EQ(found, listed) << "leaf " << i;
     }
+    EXPECT_EQ(graph.directions, directions);
     EXPECT_EQ(domain.component, component);
     EXPECT_EQ(domain.component_count, count);
 }

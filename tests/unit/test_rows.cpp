@@ -1,0 +1,28 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "bind/method.h"
+
+namespace sinew {
+namespace {
+
+TEST(Rows, DistancesAreSortedAsPairsAre) {
+    std::mt19937 random(5);
+    for (std::size_t n = 0; n < 40; ++n) {
+        std::vector<std::pair<float, std::uint32_t>> row;
+        for (std::size_t i = 0; i < n; ++i) {
+            const float few = static_cast<float>(random() % 7) / 3;  // so that ties are many
+            row.emplace_back(random() % 9 == 0 ? INFINITY : few, static_cast<std::uint32_t>(random() % 1000));
+        }
+        std::vector<std::pair<float, std::uint32_t>> expected = row;
+        std::sort(expected.begin(), expected.end());
+        sort_by_distance(row);
+        EXPECT_EQ(row, expected) << n;
+    }
+}
+
+}  // namespace
+}  // namespace sinew
