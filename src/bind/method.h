@@ -13,6 +13,7 @@
 #include "core/geometry.h"
 #include "core/large_pages.h"
 #include "core/parallel.h"
+#include "core/short_sort.h"
 #include "sinew/bind.h"
 
 namespace sinew {
@@ -127,19 +128,14 @@ struct MethodRows {
     std::shared_ptr<const KeptVolume> volume = nullptr;  ///< where BindOptions::keep_volume asks for it
 };
 
-/// Sorts distances (≥ 0) with their joints. Short rows without branches, half of which nobody could foretell.
+/// Sorts distances (≥ 0) with their joints.
 inline void sort_by_distance(std::span<std::pair<float, std::uint32_t>> row) {
     constexpr std::size_t short_row = 16;
     if (row.size() > short_row) return std::sort(row.begin(), row.end());
     std::array<std::uint64_t, short_row> keys;
-    for (std::size_t i = 0; i < row.size(); ++i) {
+    for (std::size_t i = 0; i < row.size(); ++i)
         keys[i] = std::uint64_t{std::bit_cast<std::uint32_t>(row[i].first)} << 32 | row[i].second;
-        for (std::size_t k = i; k > 0; --k) {
-            const std::uint64_t differ = (keys[k - 1] ^ keys[k]) & (std::uint64_t{0} - (keys[k] < keys[k - 1]));
-            keys[k - 1] ^= differ;
-            keys[k] ^= differ;
-        }
-    }
+    sort_keys(std::span(keys).first(row.size()));
     for (std::size_t i = 0; i < row.size(); ++i)
         row[i] = {std::bit_cast<float>(static_cast<std::uint32_t>(keys[i] >> 32)),
                   static_cast<std::uint32_t>(keys[i])};

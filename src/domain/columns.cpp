@@ -11,6 +11,7 @@
 #include <span>
 
 #include "core/parallel.h"
+#include "core/short_sort.h"
 #include "domain/lattice.h"
 
 namespace sinew {
@@ -34,7 +35,7 @@ struct Centres {
 
     Centres(const LatticePoint* p, int r) {
         for (int a = 0; a < 3; ++a) {
-            const auto [least, most] = std::minmax({p[0].c[a], p[1].c[a], p[2].c[a]});
+            const auto [least, most] = range_of(p[0].c[a], p[1].c[a], p[2].c[a]);
             low[a] = std::max(0, (least - kCentre + kVoxel - 1) >> kVoxelBits);
             high[a] = std::min(r - 1, (most - kCentre) >> kVoxelBits);
         }
@@ -76,7 +77,7 @@ void cross_triangle(std::vector<Crossing>* out, const LatticePoint* p, const Cen
         const bool owns = dv < 0 || (dv == 0 && du < 0);  // the half-open rule
         edge[e] = {-dv, du, dv * a.c[u] - du * a.c[v], owns ? 0 : 1};
     }
-    const auto [w_least, w_most] = std::minmax({t[0]->c[w], t[1]->c[w], t[2]->c[w]});
+    const auto [w_least, w_most] = range_of(t[0]->c[w], t[1]->c[w], t[2]->c[w]);
     const double inverse = 1.0 / static_cast<double>(area);
     for (int j = first_row; j <= last_row; ++j) {
         const std::int64_t cv = std::int64_t{j} * kVoxel + kCentre;
@@ -139,7 +140,7 @@ std::vector<Crossing> in_order(std::span<const std::vector<Crossing>* const> lis
     for (const auto* list : lists)
         for (const Crossing c : *list) out[next[column_of(c) - base + 1]++] = c;
     for (std::size_t k = 0; k + 1 < next.size(); ++k)
-        if (next[k + 1] - next[k] > 1) std::sort(out.data() + next[k], out.data() + next[k + 1]);
+        sort_keys(std::span(out).subspan(next[k], next[k + 1] - next[k]));
     return out;
 }
 

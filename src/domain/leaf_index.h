@@ -16,16 +16,20 @@ struct Domain::Index {
     std::vector<std::uint32_t> top;  // per block: none, a leaf, or kDivided + block number
     std::vector<Block> blocks;
 
+    /// What `top` has of the block of a voxel within the grid.
+    std::uint32_t entry(int x, int y, int z) const {
+        return top[(static_cast<std::size_t>(z >> 2) * per_side + (y >> 2)) * per_side + (x >> 2)];
+    }
+    static std::size_t place_in_block(int x, int y, int z) {
+        return static_cast<std::size_t>(((z & 3) << 4) | ((y & 3) << 2) | (x & 3));
+    }
+
     /// The leaf of a voxel within the grid, or Domain::none.
     std::uint32_t leaf(int x, int y, int z) const {
-        return leaf_in(top[(static_cast<std::size_t>(z >> 2) * per_side + (y >> 2)) * per_side + (x >> 2)], x, y,
-                       z);
-    }
-    /// The same, where the entry of its block is known.
-    std::uint32_t leaf_in(std::uint32_t entry, int x, int y, int z) const {
-        if (entry == none || !(entry & kDivided)) return entry;
-        const Block& block = blocks[entry & ~kDivided];
-        const std::uint8_t in_block = block.at[((z & 3) << 4) | ((y & 3) << 2) | (x & 3)];
+        const std::uint32_t found = entry(x, y, z);
+        if (found == none || !(found & kDivided)) return found;
+        const Block& block = blocks[found & ~kDivided];
+        const std::uint8_t in_block = block.at[place_in_block(x, y, z)];
         return in_block == 255 ? none : block.first + in_block;
     }
 };

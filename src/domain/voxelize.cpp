@@ -12,6 +12,7 @@
 
 #include "core/large_pages.h"
 #include "core/parallel.h"
+#include "core/short_sort.h"
 #include "domain/grid_levels.h"
 #include "domain/lattice.h"
 
@@ -123,7 +124,7 @@ void mark_boundary(BitGrid& grid, const LatticePoint* p) {
     int wide_axes = 0;
     for (int a = 0; a < 3; ++a) {
         // Boxes are closed: a point on a border touches both voxels.
-        const auto [least, most] = std::minmax({p[0].c[a], p[1].c[a], p[2].c[a]});
+        const auto [least, most] = range_of(p[0].c[a], p[1].c[a], p[2].c[a]);
         low[a] = std::max(0, (least - 1) >> kVoxelBits);
         high[a] = std::min((a == 2 ? grid.layers() : r) - 1, most >> kVoxelBits);
         wide_axes += high[a] > low[a];

@@ -49,6 +49,35 @@ int floor_of(double x) {
     return towards_zero - (x < towards_zero);
 }
 
+// Of the eight voxels from `lower` on, all within the grid, the boundary leaves, and what their shares sum up to.
+// Without branches: which they are nobody could foretell. No block that is not divided is boundary.
+double eight_voxels(const Domain& domain, const int (&lower)[3], const double (&upper_share)[3], LeafStencil& s) {
+    const Domain::Index& index = *domain.index;
+    const auto blocks = static_cast<std::uint32_t>(index.blocks.size());
+    double total = 0;
+    for (int corner = 0; corner < 8; ++corner) {
+        int q[3];
+        double share = 1;
+        for (int k = 0; k < 3; ++k) {
+            const int upper = corner >> k & 1;
+            q[k] = lower[k] + upper;
+            share *= upper ? upper_share[k] : 1 - upper_share[k];
+        }
+        const std::uint32_t number = index.entry(q[0], q[1], q[2]) - Domain::Index::kDivided;
+        const bool divided = number < blocks;
+        const Domain::Index::Block& block = index.blocks[number & (0u - divided)];
+        const std::uint32_t in_block = block.at[Domain::Index::place_in_block(q[0], q[1], q[2])];
+        const bool is_there = divided & (in_block != 255);
+        const std::uint32_t leaf = (block.first + in_block) & (0u - is_there);
+        const bool counts = is_there & (share > 0) & domain.leaves[leaf].boundary;
+        s.leaf[static_cast<std::size_t>(s.count)] = leaf;
+        s.share[static_cast<std::size_t>(s.count)] = share;
+        s.count += counts;
+        total += share * counts;
+    }
+    return total;
+}
+
 }  // namespace
 
 LeafStencil leaf_stencil(const Domain& domain, const Vec3& position) {
@@ -62,13 +91,7 @@ LeafStencil leaf_stencil(const Domain& domain, const Vec3& position) {
         if (!(v[k] >= -margin && v[k] < r + margin)) return s;
     const int z = flat ? 0 : static_cast<int>(v[2]);
     const Domain::Index& index = *domain.index;
-    const auto leaf_at = [&](int x, int y, int at_z) {  // Domain::leaf_at, in place
-        const bool inside = (static_cast<unsigned>(x) < static_cast<unsigned>(domain.transform.resolution)) &
-                            (static_cast<unsigned>(y) < static_cast<unsigned>(domain.transform.resolution)) &
-                            (static_cast<unsigned>(at_z) < static_cast<unsigned>(domain.transform.depth()));
-        return inside ? index.leaf(x, y, at_z) : Domain::none;
-    };
-    const std::uint32_t own = leaf_at(static_cast<int>(v[0]), static_cast<int>(v[1]), z);
+    const std::uint32_t own = domain.leaf_at(static_cast<int>(v[0]), static_cast<int>(v[1]), z);
     if (own == Domain::none && !flat) return s;
     const bool alone = !flat && !domain.leaves[own].boundary;
     double total = 0;
@@ -84,7 +107,10 @@ LeafStencil leaf_stencil(const Domain& domain, const Vec3& position) {
         lower[k] = floor_of(at);
         upper_share[k] = at - lower[k];
     }
-    for (int corner = 0; corner < 1 << axes && !alone; ++corner) {
+    const auto inner = [&](int a) { return lower[a] >= 0 && lower[a] + 1 < domain.transform.resolution; };
+    const bool plain = !flat && level == 0 && inner(0) && inner(1) && inner(2) && !index.blocks.empty();
+    if (plain && !alone) total = eight_voxels(domain, lower, upper_share, s);
+    for (int corner = 0; corner < 1 << axes && !alone && !plain; ++corner) {
         int q[3] = {0, 0, 0};
         double share = 1;
         for (int k = 0; k < axes; ++k) {
@@ -92,14 +118,11 @@ LeafStencil leaf_stencil(const Domain& domain, const Vec3& position) {
             q[k] = lower[k] + upper;
             share *= upper ? upper_share[k] : 1 - upper_share[k];
         }
-        const std::uint32_t leaf = level > 0 ? boundary_in(domain, level, q) : leaf_at(q[0], q[1], q[2]);
-        // Without branches: which corners are of use nobody could foretell.
-        const bool is_there = leaf != Domain::none;
-        const bool counts = is_there & (share > 0) & (flat | domain.leaves[is_there ? leaf : 0].boundary);
+        const std::uint32_t leaf = level > 0 ? boundary_in(domain, level, q) : domain.leaf_at(q[0], q[1], q[2]);
+        if (!(share > 0) || leaf == Domain::none || !(flat || domain.leaves[leaf].boundary)) continue;
         s.leaf[s.count] = leaf;
-        s.share[s.count] = share;
-        s.count += counts;
-        total += counts ? share : 0;
+        s.share[s.count++] = share;
+        total += share;
     }
     if (s.count == 0) {
         s.leaf[0] = own != Domain::none ? own

@@ -24,5 +24,17 @@ TEST(Rows, DistancesAreSortedAsPairsAre) {
     }
 }
 
+TEST(Rows, FewKeysAreSortedAsManyAre) {
+    std::mt19937_64 random(6);
+    for (std::size_t n = 0; n < 40; ++n) {
+        std::vector<std::uint64_t> keys(n);
+        for (std::uint64_t& key : keys) key = random() >> (random() % 64);
+        std::vector<std::uint64_t> expected = keys;
+        std::sort(expected.begin(), expected.end());
+        sort_keys(keys);
+        EXPECT_EQ(keys, expected) << n;
+    }
+}
+
 }  // namespace
 }  // namespace sinew

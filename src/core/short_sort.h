@@ -1,0 +1,29 @@
+// Sorting of few numbers, and least and most of three, without branches: which is less nobody could foretell, and a
+// guess that was wrong costs more than all the work.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+namespace sinew {
+
+/// Ascending. Few are sorted by insertion without branches, more by std::sort.
+inline void sort_keys(std::span<std::uint64_t> keys) {
+    if (keys.size() > 16) return std::sort(keys.begin(), keys.end());
+    for (std::size_t i = 1; i < keys.size(); ++i)
+        for (std::size_t k = i; k > 0; --k) {
+            const std::uint64_t differ = (keys[k - 1] ^ keys[k]) & (std::uint64_t{0} - (keys[k] < keys[k - 1]));
+            keys[k - 1] ^= differ;
+            keys[k] ^= differ;
+        }
+}
+
+/// The least and the most.
+inline std::pair<int, int> range_of(int a, int b, int c) {
+    return {std::min(std::min(a, b), c), std::max(std::max(a, b), c)};
+}
+
+}  // namespace sinew
