@@ -74,7 +74,7 @@ void cross_triangle(std::vector<Crossing>* out, const LatticePoint* p, const Cen
     for (int e = 0; e < 3; ++e) {
         const LatticePoint &a = *t[e], &b = *t[(e + 1) % 3];
         const std::int64_t du = b.c[u] - a.c[u], dv = b.c[v] - a.c[v];
-        const bool owns = dv < 0 || (dv == 0 && du < 0);  // the half-open rule
+        const bool owns = (dv < 0) | ((dv == 0) & (du < 0));  // the half-open rule
         edge[e] = {-dv, du, dv * a.c[u] - du * a.c[v], owns ? 0 : 1};
     }
     const auto [w_least, w_most] = range_of(t[0]->c[w], t[1]->c[w], t[2]->c[w]);
