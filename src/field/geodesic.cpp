@@ -16,7 +16,9 @@
 #include <array>
 #include <bit>
 #include <functional>
+#include <memory>
 #include <tuple>
+#include <utility>
 
 #include "core/parallel.h"
 #include "field/sweep.h"
@@ -52,6 +54,41 @@ std::uint32_t window_of(Label label) { return bucket_of(label) / kWindow; }
 
 // So many leaves and more are worth a second thread.
 constexpr std::size_t kWorthSharing = 32768;
+
+// Offers that wait. To add one is a store, where std::vector makes it a call: that is a fiftieth of a bind.
+class OfferList {
+public:
+    OfferList() = default;
+    OfferList(OfferList&& other) noexcept { *this = std::move(other); }
+    OfferList& operator=(OfferList&& other) noexcept {
+        at_ = std::move(other.at_);
+        size_ = std::exchange(other.size_, 0);
+        room_ = std::exchange(other.room_, 0);
+        return *this;
+    }
+    void add(const Offer& o) {
+        if (size_ == room_) grow();
+        at_[size_++] = o;
+    }
+    void clear() { size_ = 0; }
+    std::size_t size() const { return size_; }
+    bool empty() const { return size_ == 0; }
+    bool has_room() const { return room_ > 0; }
+    const Offer* begin() const { return at_.get(); }
+    const Offer* end() const { return at_.get() + size_; }
+    const Offer& operator[](std::size_t k) const { return at_[k]; }
+
+private:
+    [[gnu::noinline]] void grow() {  // so that the rest is not
+        const std::size_t room = std::max<std::size_t>(64, 2 * room_);
+        std::unique_ptr<Offer[]> larger(new Offer[room]);
+        std::copy(begin(), end(), larger.get());
+        at_ = std::move(larger);
+        room_ = room;
+    }
+    std::unique_ptr<Offer[]> at_;
+    std::size_t size_ = 0, room_ = 0;
+};
 
 // One worker's part of a sweep: a stretch of the leaves, which in their order is a region of space. Waves start
 // everywhere in the body, so each region has its share of them at any time, and little passes between regions. Only
@@ -116,12 +153,12 @@ private:
     // is wide. If K others push it out later, or a shorter way comes from another worker, what was passed on is
     // pushed out, too.
     void open(std::uint32_t window, unsigned round) {
-        std::vector<Offer> waiting = std::move(windows_[window]);
+        OfferList waiting = std::move(windows_[window]);
         sort_by_joint(waiting);
         for (std::size_t begin = 0, end = 0; begin < sorted_.size(); begin = end) {
             for (; end < sorted_.size() && joint_of(sorted_[end].label) == joint_of(sorted_[begin].label); ++end)
-                open_[bucket_of(sorted_[end].label) % kWindow].push_back(sorted_[end]);
-            for (std::vector<Offer>& bucket : open_) pass_on(bucket, window, round);
+                open_[bucket_of(sorted_[end].label) % kWindow].add(sorted_[end]);
+            for (OfferList& bucket : open_) pass_on(bucket, window, round);
         }
         waiting.clear();
         spare_.push_back(std::move(waiting));
@@ -131,15 +168,15 @@ private:
         const std::uint32_t window = window_of(o.label);
         earliest_ = std::min(earliest_, window);
         if (window >= windows_.size()) windows_.resize(2 * (window + std::size_t{1}));
-        std::vector<Offer>& waiting = windows_[window];
-        if (waiting.capacity() == 0 && !spare_.empty()) {
+        OfferList& waiting = windows_[window];
+        if (!waiting.has_room() && !spare_.empty()) {
             waiting = std::move(spare_.back());
             spare_.pop_back();
         }
-        waiting.push_back(o);
+        waiting.add(o);
     }
 
-    void sort_by_joint(std::span<const Offer> offers) {
+    void sort_by_joint(const OfferList& offers) {
         std::fill(first_of_.begin(), first_of_.end(), 0);
         for (const Offer& o : offers) ++first_of_[joint_of(o.label) + 1];
         for (std::size_t j = 1; j < first_of_.size(); ++j) first_of_[j] += first_of_[j - 1];
@@ -149,7 +186,7 @@ private:
 
     // Of one joint. Memory is what this loop waits for: what the next leaves will touch is asked for early, and
     // offers are gathered, and their rows asked for, before any is taken.
-    void pass_on(std::vector<Offer>& bucket, std::uint32_t window, unsigned round) {
+    void pass_on(OfferList& bucket, std::uint32_t window, unsigned round) {
         std::array<Offer, kChunk> live;
         for (std::size_t begin = 0; begin < bucket.size(); begin += kChunk) {
             const std::size_t end = std::min(bucket.size(), begin + kChunk);
@@ -159,7 +196,7 @@ private:
             }
             // Many a label was overtaken by one that came later and is less.
             const std::size_t count =
-                kernel_.still_there(rows_.data(), bucket.data() + begin, end - begin, live.data());
+                kernel_.still_there(rows_.data(), bucket.begin() + begin, end - begin, live.data());
             for (std::size_t k = 0; k < count; ++k) {
                 const Domain::Graph::Node& node = graph_.links.nodes[live[k].leaf];
                 if (node.is_grouped()) {
@@ -183,7 +220,7 @@ private:
         const std::size_t count = kernel_.take(rows_.data(), width_, offers_.data(), gathered_, offers_.data());
         for (const Offer& o : std::span(offers_).first(count)) {
             if (window_of(o.label) == window)
-                open_[bucket_of(o.label) % kWindow].push_back(o);
+                open_[bucket_of(o.label) % kWindow].add(o);
             else
                 keep(o);
         }
@@ -291,11 +328,11 @@ private:
     std::uint32_t share_;        // leaves a worker
     std::vector<Offer> offers_;  // the first gathered_ of it
     std::size_t gathered_ = 0;
-    std::vector<std::vector<Offer>> windows_, spare_;        // what waits; spare: empty, with room
+    std::vector<OfferList> windows_, spare_;                 // what waits; spare: empty, with room
     std::uint32_t earliest_ = 0;                             // no window before it has anything
     std::vector<Offer> sorted_;                              // of the open window
     std::vector<std::size_t> first_of_;                      // by joint, in sorted_
-    std::array<std::vector<Offer>, kWindow> open_;           // the buckets of the open window, of one joint
+    std::array<OfferList, kWindow> open_;                    // the buckets of the open window, of one joint
     std::array<std::vector<std::vector<Offer>>, 2> outbox_;  // by parity of the round, then by receiver
     std::uint32_t sent_ = kNoWindow;                         // the first window that offers of this round belong to
 };

@@ -64,7 +64,8 @@ struct GeodesicSolver::Steps {
     }
 
     /// Where a label that came by d goes on to, of the neighbours `all` of its leaf, of which `boundary` are.
-    std::uint32_t onwards(bool here, int d, std::uint32_t all, std::uint32_t boundary) const {
+    [[gnu::always_inline]] std::uint32_t onwards(bool here, int d, std::uint32_t all,
+                                                 std::uint32_t boundary) const {
         if (d >= kNoDirection || !prunes) return all;
         const From& f = from[here][static_cast<std::size_t>(d)];
         const std::uint32_t serving = here ? all : all & ~boundary;
