@@ -10,10 +10,10 @@
 
 #include "bind/heat_rules.h"
 #include "bind/rows.h"
+#include "core/branchless.h"
 #include "core/geometry.h"
 #include "core/large_pages.h"
 #include "core/parallel.h"
-#include "core/short_sort.h"
 #include "sinew/bind.h"
 
 namespace sinew {

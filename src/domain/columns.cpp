@@ -10,8 +10,8 @@
 #include <cmath>
 #include <span>
 
+#include "core/branchless.h"
 #include "core/parallel.h"
-#include "core/short_sort.h"
 #include "domain/lattice.h"
 
 namespace sinew {

@@ -10,9 +10,9 @@
 #include <bit>
 #include <cmath>
 
+#include "core/branchless.h"
 #include "core/large_pages.h"
 #include "core/parallel.h"
-#include "core/short_sort.h"
 #include "domain/grid_levels.h"
 #include "domain/lattice.h"
 

@@ -1,5 +1,5 @@
-// Sorting of few numbers, and least and most of three, without branches: which is less nobody could foretell, and a
-// guess that was wrong costs more than all the work.
+// Small choices without branches, to sort a few numbers or to take the least and most of three: which is less
+// nobody could foretell, and a guess that was wrong costs more than all the work.
 #pragma once
 
 #include <algorithm>
