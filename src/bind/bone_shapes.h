@@ -32,18 +32,20 @@ public:
         Distance d{INFINITY, 0};
         for (const Shape& s : of_joint_[joint]) {
             const SegmentPosition at = s.space.beside(p);
-            const double distance = s.space.distance(p, at);
-            const double slack = 1e-9 * distance;  // bones that share a joint are equally near behind it
-            if (distance > d.nearest + slack) continue;
-            // Without branches: on which side points lie nobody could foretell.
-            const double before = s.open_head * -at.along, behind = s.open_tail * (at.along - at.length);
-            const double most = before > behind ? before : behind;
-            const double over = std::max(0.0, most - s.space.radius());
-            d.beyond = distance < d.nearest - slack ? over : std::min(d.beyond, over);
-            d.nearest = std::min(d.nearest, distance);
+            d = nearer(d, s, at, s.space.distance(p, at));
         }
         return d;
     }
+
+    /// Points one after the other, and what is measured from them.
+    struct Many {
+        static constexpr std::size_t kMost = 64;
+        std::size_t count = 0;
+        double x[kMost], y[kMost], z[kMost];
+        double nearest[kMost], beyond[kMost];
+    };
+    /// The same for many points, in vectors where the processor has them: the same bits.
+    void straight(std::uint32_t joint, Many& points) const;
 
     /// Where the joint itself is.
     const Point3& place(std::uint32_t joint) const { return place_[joint]; }
@@ -53,6 +55,20 @@ private:
         BoneSpace space;
         double open_head, open_tail;  // 1 if it is, else 0
     };
+    // The nearer of one's bone and another of its joint, both if they are equally near. Without branches: where
+    // points lie nobody could foretell.
+    static Distance nearer(const Distance& d, const Shape& s, const SegmentPosition& at, double distance) {
+        const double slack = 1e-9 * distance;  // bones that share a joint are equally near behind it
+        const double before = s.open_head * -at.along, behind = s.open_tail * (at.along - at.length);
+        const double most = before > behind ? before : behind;
+        const double over = most > s.space.radius() ? most - s.space.radius() : 0;
+        const double both = over < d.beyond ? over : d.beyond;
+        const double beyond = distance < d.nearest - slack ? over : both;
+        const bool farther = distance > d.nearest + slack;
+        return {distance < d.nearest ? distance : d.nearest, farther ? d.beyond : beyond};
+    }
+    struct Kernel;
+
     std::vector<Point3> place_;                 // per joint
     std::vector<std::vector<Shape>> of_joint_;  // per joint; never empty
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 #include "bind/volume.h"
 
@@ -34,25 +35,23 @@ public:
         parallel_chunks(
             task_.context, set.vertices.size(), 1024, [&](std::size_t, std::size_t first, std::size_t last) {
                 std::array<std::uint32_t, 1024> vertices;
-                std::size_t begin = 0, end = 0;
+                std::size_t count = 0;
                 for (std::size_t i = first; i < last; ++i)
-                    if (may_differ(set.vertices[i], changed)) vertices[end++] = set.vertices[i];
+                    if (may_differ(set.vertices[i], changed)) vertices[count++] = set.vertices[i];
+                Some some(task_.skeleton.joints.size());
                 std::vector<Entry> row;
-                Means means(task_.skeleton.joints.size());
-                // Some at a time, so that what is measured around the last of them comes while the first are read.
-                std::array<Reading, 32> readings;
-                for (std::size_t i = begin; i < end && !cancelled(task_.context); i += readings.size()) {
-                    const std::size_t count = std::min(readings.size(), end - i);
-                    for (std::size_t k = 0; k < count; ++k) {
-                        readings[k] = read_at(task_, domain_, vertices[i + k]);
-                        if (readings[k].leaves.count > 0)
-                            __builtin_prefetch(&domain_.component[readings[k].leaves.leaf[0]]);
-                        for (int c = 0; c < readings[k].leaves.count && field; ++c)
-                            __builtin_prefetch(
-                                field->row(readings[k].leaves.leaf[static_cast<std::size_t>(c)]).data());
+                for (std::size_t i = 0; i < count && !cancelled(task_.context); i += Some::kMost) {
+                    const auto now = std::span(vertices).subspan(i, std::min<std::size_t>(Some::kMost, count - i));
+                    read(now, field, some);
+                    if (field) nearest_joints(now.size(), *field, some);
+                    for (std::size_t k = 0; k < now.size(); ++k) {
+                        row.clear();
+                        if (field)
+                            for (const Measured& m : some.of(k)) row.emplace_back(m.distance, m.joint);
+                        else
+                            every_joint(some.readings[k], kept, std::get<EveryDistance>(kept.field), row);
+                        store(set, now[k], some.readings[k], kept, row);
                     }
-                    for (std::size_t k = 0; k < count; ++k)
-                        store(set, vertices[i + k], readings[k], kept, means, row);
                 }
             });
     }
@@ -67,7 +66,8 @@ public:
             share += reading.leaves.share[k];
             sum += reading.leaves.share[k] * d;
         }
-        return share == 0 ? std::numeric_limits<float>::infinity() : distance(joint, reading.at, sum / share);
+        return share == 0 ? std::numeric_limits<float>::infinity()
+                          : distance(sum / share, bones_.straight(joint, reading.at));
     }
 
     Coverage straight_row(const JointSet& set, std::uint32_t vertex) {
@@ -108,13 +108,85 @@ private:
         }
     };
 
+    // What is measured of a joint at one of some readings.
+    struct Measured {
+        std::uint32_t joint, reading;
+        double field;    // in its integer units
+        float distance;  // in scene units
+    };
+
+    // Some vertices at a time: what is measured around the last of them comes while the first are read, and
+    // straight distances from a joint to all that need them are one vector.
+    struct Some {
+        static constexpr std::size_t kMost = 32;
+        std::array<Reading, kMost> readings;
+        Means means;
+        std::vector<Measured> measured;  // reading by reading
+        std::array<std::size_t, kMost + 1> first{};
+        std::vector<std::uint32_t> by_joint;  // places in `measured`
+        std::vector<std::uint32_t> end_of;    // by joint, in by_joint
+        BoneShapes::Many points;
+        static_assert(kMost <= BoneShapes::Many::kMost);
+
+        explicit Some(std::size_t joints) : means(joints), end_of(joints) {}
+        std::span<const Measured> of(std::size_t reading) const {
+            return std::span(measured).subspan(first[reading], first[reading + 1] - first[reading]);
+        }
+    };
+
+    void read(std::span<const std::uint32_t> vertices, const LeafDistances* field, Some& some) const {
+        for (std::size_t k = 0; k < vertices.size(); ++k) {
+            Reading& reading = some.readings[k];
+            reading = read_at(task_, domain_, vertices[k]);
+            if (reading.leaves.count > 0) __builtin_prefetch(&domain_.component[reading.leaves.leaf[0]]);
+            for (int c = 0; c < reading.leaves.count && field; ++c)
+                __builtin_prefetch(field->row(reading.leaves.leaf[static_cast<std::size_t>(c)]).data());
+        }
+    }
+
+    // Of the first `count` readings.
+    void nearest_joints(std::size_t count, const LeafDistances& field, Some& some) const {
+        some.measured.clear();
+        for (std::size_t k = 0; k < count; ++k) {
+            mean_distances(some.readings[k].leaves, field, some.means);
+            const Means& means = some.means;
+            for (std::size_t slot = 0; slot < means.count; ++slot)
+                some.measured.push_back(
+                    {means.joint[slot], static_cast<std::uint32_t>(k), means.sum[slot] / means.share[slot], 0});
+            some.first[k + 1] = some.measured.size();
+        }
+        std::fill(some.end_of.begin(), some.end_of.end(), 0);
+        for (const Measured& m : some.measured) ++some.end_of[m.joint];
+        std::exclusive_scan(some.end_of.begin(), some.end_of.end(), some.end_of.begin(), 0u);
+        some.by_joint.resize(some.measured.size());
+        for (std::uint32_t i = 0; i < some.measured.size(); ++i)
+            some.by_joint[some.end_of[some.measured[i].joint]++] = i;
+        for (std::size_t begin = 0, end = 0; begin < some.by_joint.size(); begin = end) {
+            const std::uint32_t joint = some.measured[some.by_joint[begin]].joint;
+            end = some.end_of[joint];
+            straight(joint, std::span(some.by_joint).subspan(begin, end - begin), some);
+        }
+    }
+
+    // Of one joint, at these places of `measured`.
+    void straight(std::uint32_t joint, std::span<const std::uint32_t> places, Some& some) const {
+        BoneShapes::Many& points = some.points;
+        points.count = places.size();
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            const Point3& p = some.readings[some.measured[places[i]].reading].at;
+            points.x[i] = p[0];
+            points.y[i] = p[1];
+            points.z[i] = p[2];
+        }
+        bones_.straight(joint, points);
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            Measured& m = some.measured[places[i]];
+            m.distance = distance(m.field, {points.nearest[i], points.beyond[i]});
+        }
+    }
+
     void store(const JointSet& set, std::uint32_t vertex, const Reading& reading, const KeptField& kept,
-               Means& means, std::vector<Entry>& row) {
-        row.clear();
-        if (const auto* field = std::get_if<LeafDistances>(&kept.field))
-            nearest_joints(reading, *field, means, row);
-        else
-            every_joint(reading, kept, std::get<EveryDistance>(kept.field), row);
+               std::vector<Entry>& row) {
         if (set.joints.size() < kept.joints.size())
             std::erase_if(row, [&](const Entry& e) {
                 return !std::binary_search(set.joints.begin(), set.joints.end(), e.second);
@@ -125,13 +197,11 @@ private:
             rows_.store(vertex, row, coverage(reading, kept.seeded));
     }
 
-    void nearest_joints(const Reading& reading, const LeafDistances& field, Means& means,
-                        std::vector<Entry>& row) const {
-        const LeafStencil& s = reading.leaves;
+    static void mean_distances(const LeafStencil& s, const LeafDistances& field, Means& means) {
+        means.count = 0;
         if (s.count == 0) return;
         const std::span<const Label> first = field.row(s.leaf[0]);
         std::size_t wide = 0;  // what the first leaf has
-        means.count = 0;
         for (; wide < first.size() && first[wide] != kNoLabel; ++wide) means.slot(joint_of(first[wide]));
         for (std::size_t k = 0; k < static_cast<std::size_t>(s.count); ++k) {
             const std::span<const Label> labels = field.row(s.leaf[k]);
@@ -148,10 +218,6 @@ private:
                 means.share[slot] += share;
                 means.sum[slot] += share * distance_of(labels[i]);
             }
-        }
-        for (std::size_t slot = 0; slot < means.count; ++slot) {
-            const std::uint32_t joint = means.joint[slot];
-            row.emplace_back(distance(joint, reading.at, means.sum[slot] / means.share[slot]), joint);
         }
     }
 
@@ -172,10 +238,9 @@ private:
 
     /// From the field's value (in its integer units) to scene units: never less than the straight distance to the
     /// joint's nearest bone, plus how far the vertex lies beyond that bone's open end.
-    float distance(std::uint32_t joint, const Point3& p, double field) const {
+    float distance(double field, const BoneShapes::Distance& straight) const {
         const double measured = field * domain_.transform.voxel / LeafDistances::units_per_voxel;
-        const auto [nearest, beyond] = bones_.straight(joint, p);
-        return static_cast<float>(std::max(measured, nearest) + task_.options.overshoot * beyond);
+        return static_cast<float>(std::max(measured, straight.nearest) + task_.options.overshoot * straight.beyond);
     }
 
     const Task& task_;

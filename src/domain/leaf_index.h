@@ -8,30 +8,58 @@ namespace sinew {
 struct Domain::Index {
     static constexpr int kBlock = 4;
     static constexpr std::uint32_t kDivided = 0x80000000u;
+    static std::size_t place_in_block(int x, int y, int z) {
+        return static_cast<std::size_t>(((z & 3) << 4) | ((y & 3) << 2) | (x & 3));
+    }
     struct Block {
         std::uint32_t first;              // leaf number of the block's first leaf
         std::array<std::uint8_t, 64> at;  // per voxel: leaf number - first, or 255
+        std::uint64_t boundary;           // per voxel, as bits: whether its leaf is boundary
+
+        explicit Block(std::uint32_t first_leaf = 0) : first(first_leaf), boundary(0) { at.fill(255); }
+        /// Gives a leaf of level 0 or 1 its voxels. False if they have one already.
+        bool put(const Leaf& leaf, std::uint32_t number) {
+            const int size = 1 << leaf.level;
+            bool free = true;
+            for (int z = 0; z < size; ++z)
+                for (int y = 0; y < size; ++y)
+                    for (int x = 0; x < size; ++x) {
+                        const std::size_t place = place_in_block(leaf.x + x, leaf.y + y, leaf.z + z);
+                        free = free && at[place] == 255;
+                        at[place] = static_cast<std::uint8_t>(number - first);
+                        boundary |= std::uint64_t{leaf.boundary} << place;
+                    }
+            return free;
+        }
     };
     int per_side = 0;
     std::vector<std::uint32_t> top;  // per block: none, a leaf, or kDivided + block number
     std::vector<Block> blocks;
 
-    /// What `top` has of the block of a voxel within the grid.
-    std::uint32_t entry(int x, int y, int z) const {
-        return top[(static_cast<std::size_t>(z >> 2) * per_side + (y >> 2)) * per_side + (x >> 2)];
+    /// Where `top` has the block of a voxel within the grid.
+    std::size_t block_of(int x, int y, int z) const {
+        return (static_cast<std::size_t>(z >> 2) * per_side + (y >> 2)) * per_side + (x >> 2);
     }
-    static std::size_t place_in_block(int x, int y, int z) {
-        return static_cast<std::size_t>(((z & 3) << 4) | ((y & 3) << 2) | (x & 3));
-    }
+    std::uint32_t entry(int x, int y, int z) const { return top[block_of(x, y, z)]; }
 
-    /// The leaf of a voxel within the grid, or Domain::none.
-    std::uint32_t leaf(int x, int y, int z) const {
+    struct Voxel {
+        std::uint32_t leaf;  // or none
+        int level;           // of a boundary leaf
+        bool boundary;
+    };
+    /// What a voxel within the grid lies in.
+    Voxel voxel(int x, int y, int z) const {
         const std::uint32_t found = entry(x, y, z);
-        if (found == none || !(found & kDivided)) return found;
+        if (found == none || !(found & kDivided)) return {found, 0, false};
         const Block& block = blocks[found & ~kDivided];
-        const std::uint8_t in_block = block.at[place_in_block(x, y, z)];
-        return in_block == 255 ? none : block.first + in_block;
+        const std::size_t place = place_in_block(x, y, z);
+        const std::uint8_t in_block = block.at[place];
+        if (in_block == 255) return {none, 0, false};
+        // A leaf of level 1 has the voxel beside this one, too.
+        return {block.first + in_block, block.at[place ^ 1] == in_block, (block.boundary >> place & 1) != 0};
     }
+    /// The leaf of a voxel within the grid, or Domain::none.
+    std::uint32_t leaf(int x, int y, int z) const { return voxel(x, y, z).leaf; }
 };
 
 /// Fills Domain::index from the leaves, as build_domain does. False where they cannot be the leaves of a domain:

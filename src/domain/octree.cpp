@@ -94,9 +94,7 @@ struct Builder {
 
     void open_block(const Cell& c, Subtree& out) const {
         top(c.x, c.y, c.z) = Domain::Index::kDivided + static_cast<std::uint32_t>(out.blocks.size());
-        Domain::Index::Block& block = out.blocks.emplace_back();
-        block.first = static_cast<std::uint32_t>(out.leaves.size());
-        block.at.fill(255);
+        out.blocks.emplace_back(static_cast<std::uint32_t>(out.leaves.size()));
     }
 
     void emit(const Cell& c, Subtree& out) const {
@@ -105,17 +103,10 @@ struct Builder {
         const bool touched = level == 0 ? boundary.get(x, y, z) : level == 1 && whole && whole->get(x, y, z);
         out.leaves.push_back({static_cast<std::uint16_t>(x << level), static_cast<std::uint16_t>(y << level),
                               static_cast<std::uint16_t>(z << level), static_cast<std::uint8_t>(level), touched});
-        if (level >= 2) {
+        if (level >= 2)
             each_top(c, [&](std::uint32_t& entry) { entry = number; });
-        } else {
-            Domain::Index::Block& block = out.blocks.back();
-            const int n = 1 << level;
-            for (int k = 0; k < n; ++k)
-                for (int j = 0; j < n; ++j)
-                    for (int i = 0; i < n; ++i)
-                        block.at[((((z << level) + k) & 3) << 4) | ((((y << level) + j) & 3) << 2) |
-                                 (((x << level) + i) & 3)] = static_cast<std::uint8_t>(number - block.first);
-        }
+        else
+            out.blocks.back().put(out.leaves.back(), number);
     }
 
     /// Of a cell of level 2 or more.
@@ -298,38 +289,25 @@ bool index_leaves(Domain& domain) {
         const auto fits = [&](int c) { return (c & (size - 1)) == 0 && c + size <= r; };
         if (!fits(leaf.x) || !fits(leaf.y) || !fits(leaf.z)) return false;
         const auto number = static_cast<std::uint32_t>(i);
-        const auto top = [&](int x, int y, int z) -> std::uint32_t& {
-            return index->top[(static_cast<std::size_t>(z) * index->per_side + y) * index->per_side + x];
-        };
         if (leaf.level >= 2) {
-            const int n = size / Domain::Index::kBlock, x = leaf.x >> 2, y = leaf.y >> 2, z = leaf.z >> 2;
-            for (int k = 0; k < n; ++k)
-                for (int j = 0; j < n; ++j)
-                    for (int h = 0; h < n; ++h) {
-                        std::uint32_t& entry = top(x + h, y + j, z + k);
+            for (int z = leaf.z; z < leaf.z + size; z += Domain::Index::kBlock)
+                for (int y = leaf.y; y < leaf.y + size; y += Domain::Index::kBlock)
+                    for (int x = leaf.x; x < leaf.x + size; x += Domain::Index::kBlock) {
+                        std::uint32_t& entry = index->top[index->block_of(x, y, z)];
                         if (entry != Domain::none) return false;
                         entry = number;
                     }
             continue;
         }
-        std::uint32_t& entry = top(leaf.x >> 2, leaf.y >> 2, leaf.z >> 2);
+        std::uint32_t& entry = index->top[index->block_of(leaf.x, leaf.y, leaf.z)];
         if (entry == Domain::none) {
             entry = Domain::Index::kDivided + static_cast<std::uint32_t>(index->blocks.size());
-            index->blocks.emplace_back().first = number;
-            index->blocks.back().at.fill(255);
+            index->blocks.emplace_back(number);
         }
         // The leaves of a block follow each other.
         Domain::Index::Block& block = index->blocks.back();
         const std::uint32_t last = Domain::Index::kDivided + static_cast<std::uint32_t>(index->blocks.size()) - 1;
-        if (entry != last || number - block.first >= block.at.size()) return false;
-        for (int k = 0; k < size; ++k)
-            for (int j = 0; j < size; ++j)
-                for (int h = 0; h < size; ++h) {
-                    std::uint8_t& at =
-                        block.at[(((leaf.z + k) & 3) << 4) | (((leaf.y + j) & 3) << 2) | ((leaf.x + h) & 3)];
-                    if (at != 255) return false;
-                    at = static_cast<std::uint8_t>(number - block.first);
-                }
+        if (entry != last || number - block.first >= block.at.size() || !block.put(leaf, number)) return false;
     }
     domain.index = std::move(index);
     return true;

@@ -66,10 +66,9 @@ double eight_voxels(const Domain& domain, const int (&lower)[3], const double (&
         const std::uint32_t number = index.entry(q[0], q[1], q[2]) - Domain::Index::kDivided;
         const bool divided = number < blocks;
         const Domain::Index::Block& block = index.blocks[number & (0u - divided)];
-        const std::uint32_t in_block = block.at[Domain::Index::place_in_block(q[0], q[1], q[2])];
-        const bool is_there = divided & (in_block != 255);
-        const std::uint32_t leaf = (block.first + in_block) & (0u - is_there);
-        const bool counts = is_there & (share > 0) & domain.leaves[leaf].boundary;
+        const std::size_t place = Domain::Index::place_in_block(q[0], q[1], q[2]);
+        const bool counts = divided & (block.boundary >> place & 1) & (share > 0);
+        const std::uint32_t leaf = (block.first + block.at[place]) & (0u - counts);
         s.leaf[static_cast<std::size_t>(s.count)] = leaf;
         s.share[static_cast<std::size_t>(s.count)] = share;
         s.count += counts;
@@ -91,14 +90,16 @@ LeafStencil leaf_stencil(const Domain& domain, const Vec3& position) {
         if (!(v[k] >= -margin && v[k] < r + margin)) return s;
     const int z = flat ? 0 : static_cast<int>(v[2]);
     const Domain::Index& index = *domain.index;
-    const std::uint32_t own = domain.leaf_at(static_cast<int>(v[0]), static_cast<int>(v[1]), z);
+    const auto [own, own_level, own_boundary] =
+        flat ? Domain::Index::Voxel{domain.leaf_at(static_cast<int>(v[0]), static_cast<int>(v[1]), z), 0, false}
+             : index.voxel(static_cast<int>(v[0]), static_cast<int>(v[1]), z);
     if (own == Domain::none && !flat) return s;
-    const bool alone = !flat && !domain.leaves[own].boundary;
+    const bool alone = !flat && !own_boundary;
     double total = 0;
     const int axes = flat ? 2 : 3;
     // Of the voxels on either side along an axis, or cells of the own leaf's size, the lower one, and the share of
     // the upper one.
-    const int level = own == Domain::none || alone ? 0 : domain.leaves[own].level;
+    const int level = alone ? 0 : own_level;
     const double size = 1 << level;
     int lower[3] = {0, 0, 0};
     double upper_share[3] = {0, 0, 0};

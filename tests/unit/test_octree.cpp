@@ -9,6 +9,7 @@
 #include "core/geometry.h"
 #include "domain/grid_levels.h"
 #include "domain/leaf_graph.h"
+#include "domain/leaf_index.h"
 #include "domain/trace.h"
 #include "field/leaf_sample.h"
 #include "sinew/domain.h"
@@ -219,6 +220,50 @@ TEST(Octree, PlacesAreReadAtTheSizeOfTheirLeaf) {
     }
     EXPECT_GT(small, 1000u);
     EXPECT_GT(large, 1000u);
+}
+
+// What the index says of a voxel is what its leaf says, for leaves of all sizes, made here and read from bytes.
+TEST(Octree, TheIndexKnowsWhichVoxelsAreBoundary) {
+    const test::Shape s = test::sphere({0, 0, 0}, 1, 4);
+    const MeshView mesh{s.positions, s.triangles, {}};
+    VoxelizeOptions options;
+    options.resolution = 64;
+    Result<VoxelGrid> grid = voxelize(mesh, analyse_mesh(mesh), options);
+    ASSERT_TRUE(grid);
+    for (const bool local : {false, true}) {
+        if (local) {
+            BitGrid fine(8);
+            for (int z = 0; z < 8; ++z)
+                for (int y = 0; y < 8; ++y)
+                    for (int x = 0; x < 4; ++x) fine.set(x, y, z);
+            grid->whole_cells = whole_cells(grid->boundary, fine, nullptr);
+        }
+        Result<Domain> domain = build_domain(*grid, {}, DomainKind::sparse);
+        ASSERT_TRUE(domain);
+        for (const bool again : {false, true}) {
+            if (again) {
+                ASSERT_TRUE(index_leaves(*domain));
+            }
+            std::array<std::size_t, 2> boundary{};  // voxels, by level
+            for (int z = 0; z < 64; ++z)
+                for (int y = 0; y < 64; ++y)
+                    for (int x = 0; x < 64; ++x) {
+                        const Domain::Index::Voxel v = domain->index->voxel(x, y, z);
+                        ASSERT_EQ(v.leaf, domain->leaf_at(x, y, z));
+                        if (v.leaf == Domain::none) {
+                            ASSERT_FALSE(v.boundary);
+                            continue;
+                        }
+                        const Domain::Leaf& leaf = domain->leaves[v.leaf];
+                        ASSERT_EQ(v.boundary, leaf.boundary);
+                        if (!v.boundary) continue;
+                        ASSERT_EQ(v.level, leaf.level);
+                        ++boundary[leaf.level];
+                    }
+            EXPECT_GT(boundary[0], 1000u);
+            EXPECT_EQ(boundary[1] > 0, local);
+        }
+    }
 }
 
 TEST(Octree, TheGraphHasTheSameLinks) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <random>
 
+#include "bind/bone_shapes.h"
 #include "characters/shapes.h"
 #include "core/bone_space.h"
 #include "domain/shape_voxels.h"
@@ -86,6 +87,48 @@ TEST(BoneSpace, NeverChangesFasterThanThePointMoves) {
             EXPECT_LE(std::abs(space.signed_distance(p) - space.signed_distance(q)), way * (1 + 1e-6));
         }
     }
+}
+
+// Joints with several bones, of all kinds, some open at their ends, at points around them and on them.
+TEST(BoneShapes, ManyPointsGetTheBitsOfOne) {
+    std::mt19937 random(12);
+    std::uniform_real_distribution<float> place(-1, 1);
+    const auto point = [&] { return Vec3{place(random), place(random), place(random)}; };
+    Skeleton skeleton;
+    std::vector<Bone> bones;
+    for (std::uint32_t j = 0; j < 12; ++j) {
+        skeleton.joints.push_back(joint_at(std::to_string(j), point()));
+        for (std::uint32_t k = 0; k < j % 4; ++k) {  // every fourth joint has none
+            Bone bone;
+            bone.joint = j;
+            bone.head = skeleton.joints[j].position;
+            bone.tail = random() % 5 == 0 ? bone.head : point();
+            bone.open_head = random() % 2 == 0;
+            bone.open_tail = random() % 2 == 0;
+            if (random() % 3 == 0) bone.radius = 0.1f;
+            if (random() % 4 == 0) bone.box = Bone::Box{{0.2f, 0.1f, 0.3f}, {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}};
+            bones.push_back(bone);
+        }
+    }
+    const BoneShapes shapes(skeleton, bones);
+    for (std::uint32_t j = 0; j < 12; ++j)
+        for (std::size_t count = 0; count <= BoneShapes::Many::kMost; ++count) {
+            BoneShapes::Many many;
+            many.count = count;
+            std::vector<Vec3> points;
+            for (std::size_t i = 0; i < count; ++i) {
+                points.push_back(i % 7 == 0 ? skeleton.joints[j].position : point());
+                many.x[i] = points[i].x;
+                many.y[i] = points[i].y;
+                many.z[i] = points[i].z;
+            }
+            shapes.straight(j, many);
+            for (std::size_t i = 0; i < count; ++i) {
+                const BoneShapes::Distance one = shapes.straight(j, to_point(points[i]));
+                ASSERT_EQ(many.nearest[i], one.nearest) << "joint " << j << " point " << i << " of " << count;
+                ASSERT_EQ(many.beyond[i], one.beyond) << "joint " << j << " point " << i << " of " << count;
+            }
+        }
 }
 
 TEST(Shapes, TakeThePlaceOfTheBones) {
