@@ -6,6 +6,7 @@
 // mesh and the crossing above it leaves the mesh.
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <span>
@@ -33,6 +34,7 @@ bool enters(Crossing c) { return c & 1; }
 struct Centres {
     int low[3], high[3];
 
+    Centres() = default;
     Centres(const LatticePoint* p, int r) {
         for (int a = 0; a < 3; ++a) {
             const auto [least, most] = range_of(p[0].c[a], p[1].c[a], p[2].c[a]);
@@ -41,6 +43,25 @@ struct Centres {
         }
     }
     double along(int a) const { return std::max(0, high[a] - low[a] + 1); }
+    int any(int a) const { return low[a] <= high[a]; }  // 0 or 1
+};
+
+// Crossings in no order. To add one that may be none is a store and a sum, not a branch.
+class Crossings {
+public:
+    void clear() { size_ = 0; }
+    bool empty() const { return size_ == 0; }
+    const Crossing* begin() const { return at_.data(); }
+    const Crossing* end() const { return at_.data() + size_; }
+    void add_if(bool is, Crossing c) {
+        if (size_ == at_.size()) at_.resize(std::max<std::size_t>(64, 2 * size_));
+        at_[size_] = c;
+        size_ += is;
+    }
+
+private:
+    std::vector<Crossing> at_;  // the first size_, and room
+    std::size_t size_ = 0;
 };
 
 // Rows of columns whose crossings are put in order together: where they toggle voxels along x, as bits of words,
@@ -51,12 +72,11 @@ int piles_of(int r) { return (r + kPileRows - 1) / kPileRows; }
 // All crossings of columns along axis w, in rows first_row to last_row of them, with one triangle, by piles of
 // rows. Columns are sampled at voxel centres; a centre exactly on an edge belongs to the triangle for which the
 // edge is a top or left one, so a shared edge counts once.
-void cross_triangle(std::vector<Crossing>* out, const LatticePoint* p, const Centres& box, int w, int first_row,
-                    int last_row, int r) {
+void cross_triangle(Crossings* out, const LatticePoint* p, const Centres& box, int w, int first_row, int last_row,
+                    int r) {
     const int u = (w + 1) % 3, v = (w + 2) % 3;
     first_row = std::max(first_row, box.low[v]);
     last_row = std::min(last_row, box.high[v]);
-    if (box.low[u] > box.high[u] || first_row > last_row) return;
     std::int64_t area = std::int64_t{p[1].c[u] - p[0].c[u]} * (p[2].c[v] - p[0].c[v]) -
                         std::int64_t{p[2].c[u] - p[0].c[u]} * (p[1].c[v] - p[0].c[v]);
     if (area == 0) return;  // seen edge-on
@@ -79,26 +99,28 @@ void cross_triangle(std::vector<Crossing>* out, const LatticePoint* p, const Cen
     }
     const auto [w_least, w_most] = range_of(t[0]->c[w], t[1]->c[w], t[2]->c[w]);
     const double inverse = 1.0 / static_cast<double>(area);
+    const bool one = first_row == last_row && box.low[u] == box.high[u];
     for (int j = first_row; j <= last_row; ++j) {
         const std::int64_t cv = std::int64_t{j} * kVoxel + kCentre;
         for (int i = box.low[u]; i <= box.high[u]; ++i) {
             const std::int64_t cu = std::int64_t{i} * kVoxel + kCentre;
+            // Whether it is inside nobody could foretell; most triangles have one column in their box.
             std::int64_t s[3];
             bool inside = true;
-            for (int e = 0; e < 3 && inside; ++e) {
+            for (int e = 0; e < 3; ++e) {
                 s[e] = edge[e].u * cu + edge[e].v * cv + edge[e].d;
-                inside = s[e] >= edge[e].least;
+                inside &= s[e] >= edge[e].least;
             }
-            if (!inside) continue;
+            if (!one && !inside) continue;
             // Barycentric depth; edge e is opposite to corner e + 2.
             const double depth = (static_cast<double>(s[1]) * t[0]->c[w] + static_cast<double>(s[2]) * t[1]->c[w] +
                                   static_cast<double>(s[0]) * t[2]->c[w]) *
                                  inverse;
             const double clamped = std::clamp(depth, static_cast<double>(w_least), static_cast<double>(w_most));
             // Not negative: rounds as llround does.
-            out[j / kPileRows].push_back(make_crossing(static_cast<std::uint32_t>(j * r + i),
-                                                       static_cast<std::int64_t>(clamped * kDepthUnits + 0.5),
-                                                       entering));
+            out[j / kPileRows].add_if(
+                inside, make_crossing(static_cast<std::uint32_t>(j * r + i),
+                                      static_cast<std::int64_t>(clamped * kDepthUnits + 0.5), entering));
         }
     }
 }
@@ -130,7 +152,7 @@ void toggle_spans(BitGrid& grid, const std::vector<Crossing>& crossings, int w) 
 }
 
 // The crossings of a pile of rows in order: dealt out by column, where few meet.
-std::vector<Crossing> in_order(std::span<const std::vector<Crossing>* const> lists, int pile, int r) {
+std::vector<Crossing> in_order(std::span<const Crossings* const> lists, int pile, int r) {
     const auto base = static_cast<std::uint32_t>(pile * kPileRows * r);
     std::vector<std::uint32_t> next(static_cast<std::size_t>(kPileRows * r) + 2, 0);  // two ahead
     for (const auto* list : lists)
@@ -181,7 +203,7 @@ void fill_spans(BitGrid& grid, int w, Context* context) {
 
 Result<PairVotes> vote_by_columns(const Lattice& lattice, Context* context) {
     const int r = lattice.resolution;
-    constexpr std::size_t kGrain = 16384;
+    constexpr std::size_t kGrain = 16384, kSome = 256;
     const std::size_t n = lattice.triangles.size();
     const auto piles = static_cast<std::size_t>(piles_of(r));
     // Crossings are gathered in bands of rows, so that a heap of large overlapping triangles takes time and not
@@ -191,27 +213,39 @@ Result<PairVotes> vote_by_columns(const Lattice& lattice, Context* context) {
     int bands = 1;
     std::vector<double> counts((n + kGrain - 1) / kGrain);
     std::atomic<std::uint64_t> counted{0};
-    std::vector<std::vector<std::vector<Crossing>>> gathered(counts.size());  // per chunk, by axis and pile
+    std::vector<std::vector<Crossings>> gathered(counts.size());  // per chunk, by axis and pile
     const auto gather = [&](int band) {
         parallel_chunks(context, n, kGrain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
             gathered[chunk].resize(3 * piles);
             for (auto& crossings : gathered[chunk]) crossings.clear();
             double& count = counts[chunk];
-            double told = count = 0;
-            for (std::size_t t = begin; t < end && !cancelled(context); ++t) {
-                lattice.soon(t);
-                const auto p = lattice.outward(t);
-                const Centres box(p.data(), r);
-                for (int w = 0; w < 3; ++w) count += box.along((w + 1) % 3) * box.along((w + 2) % 3);
-                if (bands == 1 && count - told > 4096) {
-                    counted.fetch_add(static_cast<std::uint64_t>(count - told), std::memory_order_relaxed);
-                    told = count;
+            count = 0;
+            // Along which axes a triangle may cross columns is found for many first: few do, and which nobody could
+            // foretell.
+            std::array<Centres, kSome> boxes;
+            std::array<std::uint32_t, 3 * kSome> crossing;  // 4 · which of them + axis
+            for (std::size_t first = begin; first < end && !cancelled(context); first += kSome) {
+                const std::size_t some = std::min(kSome, end - first);
+                std::size_t found = 0;
+                const double before = count;
+                for (std::size_t k = 0; k < some; ++k) {
+                    lattice.soon(first + k);
+                    const Centres& box = boxes[k] = Centres(lattice.outward(first + k).data(), r);
+                    for (int w = 0; w < 3; ++w) {
+                        const int u = (w + 1) % 3, v = (w + 2) % 3;
+                        count += box.along(u) * box.along(v);
+                        crossing[found] = static_cast<std::uint32_t>(4 * k) + static_cast<std::uint32_t>(w);
+                        found += static_cast<std::size_t>(box.any(u) & box.any(v));
+                    }
                 }
                 // Too much for one band: from here on it only counts.
-                if (bands == 1 && counted.load(std::memory_order_relaxed) > kBoxedAtOnce) continue;
-                for (int w = 0; w < 3; ++w)
-                    cross_triangle(gathered[chunk].data() + static_cast<std::size_t>(w) * piles, p.data(), box, w,
-                                   r * band / bands, r * (band + 1) / bands - 1, r);
+                const auto now = static_cast<std::uint64_t>(count - before);
+                if (bands == 1 && counted.fetch_add(now, std::memory_order_relaxed) + now > kBoxedAtOnce) continue;
+                for (const std::uint32_t c : std::span(crossing).first(found)) {
+                    const std::size_t k = c / 4, w = c % 4;
+                    cross_triangle(gathered[chunk].data() + w * piles, lattice.outward(first + k).data(), boxes[k],
+                                   static_cast<int>(w), r * band / bands, r * (band + 1) / bands - 1, r);
+                }
             }
         });
     };
@@ -227,7 +261,7 @@ Result<PairVotes> vote_by_columns(const Lattice& lattice, Context* context) {
         if (bands > 1) gather(band);
         if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while voxelizing"};
         parallel_for(context, 3 * piles, 1, [&](std::size_t which) {
-            std::vector<const std::vector<Crossing>*> lists;
+            std::vector<const Crossings*> lists;
             for (const auto& of_chunk : gathered)
                 if (!of_chunk[which].empty()) lists.push_back(&of_chunk[which]);
             const std::size_t axis = which / piles;

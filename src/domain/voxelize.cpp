@@ -106,14 +106,23 @@ private:
 
 // Whether all voxels of a box are set already. Another thread may be setting them.
 bool all_set(BitGrid& grid, const int* low, const int* high) {
+    const auto word_at = [&](int x, int y, int z) {
+        return std::atomic_ref<std::uint64_t>(grid.words()[grid.index(x, y, z)]).load(std::memory_order_relaxed);
+    };
+    const auto bits = [](int first, int last) {  // of one word
+        return (~std::uint64_t{0} << (first & 63)) & (~std::uint64_t{0} >> (63 - (last & 63)));
+    };
+    const auto one_or_two = [&](int axis) { return high[axis] == low[axis] || high[axis] == low[axis] + 1; };
+    if ((low[0] >> 6) == (high[0] >> 6) && one_or_two(1) && one_or_two(2)) {
+        // Nearly all, and how many rows they have nobody could foretell: always four.
+        const std::uint64_t set = word_at(low[0], low[1], low[2]) & word_at(low[0], high[1], low[2]) &
+                                  word_at(low[0], low[1], high[2]) & word_at(low[0], high[1], high[2]);
+        return (bits(low[0], high[0]) & ~set) == 0;
+    }
     for (int z = low[2]; z <= high[2]; ++z)
         for (int y = low[1]; y <= high[1]; ++y)
             for (int x = low[0]; x <= high[0]; x = (x | 63) + 1) {
-                const int last = std::min(high[0], x | 63);
-                const std::uint64_t wanted =
-                    (~std::uint64_t{0} << (x & 63)) & (~std::uint64_t{0} >> (63 - (last & 63)));
-                const std::atomic_ref<std::uint64_t> word(grid.words()[grid.index(x, y, z)]);
-                if (wanted & ~word.load(std::memory_order_relaxed)) return false;
+                if (bits(x, std::min(high[0], x | 63)) & ~word_at(x, y, z)) return false;
             }
     return true;
 }
