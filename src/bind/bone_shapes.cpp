@@ -2,17 +2,13 @@
 
 #include <algorithm>
 
-namespace sinew {
+#include "core/processor.h"
 
-#if defined(__GNUC__)
-#define SINEW_INLINE inline __attribute__((always_inline))
-#else
-#define SINEW_INLINE inline
-#endif
+namespace sinew {
 
 struct BoneShapes::Kernel {
     // Adds a bone that is no box: a line or a capsule. Written for compilers that vectorise.
-    SINEW_INLINE static void add(const Shape& shape, Many& m) {
+    static void add(const Shape& shape, Many& m) {
         const Shape s = shape;  // which no store into m changes
         for (std::size_t i = 0; i < m.count; ++i) {
             const SegmentPosition at = s.space.beside({m.x[i], m.y[i], m.z[i]});
@@ -23,10 +19,10 @@ struct BoneShapes::Kernel {
         }
     }
     static void plain(const Shape& shape, Many& m) { add(shape, m); }
-#if defined(__GNUC__) && defined(__x86_64__)
-    // Vectors of four. Without fused multiplication, which would round otherwise.
-    __attribute__((target("avx2"))) static void avx2(const Shape& shape, Many& m) { add(shape, m); }
-    static auto best() { return __builtin_cpu_supports("avx2") ? avx2 : plain; }
+#if defined(SINEW_VECTORS)
+    SINEW_FOR_AVX2 static void avx2(const Shape& shape, Many& m) { add(shape, m); }
+    SINEW_FOR_AVX512 static void avx512(const Shape& shape, Many& m) { add(shape, m); }
+    static auto best() { return best_of(plain, avx2, avx512); }
 #else
     static auto best() { return plain; }
 #endif

@@ -6,8 +6,8 @@
 #include <array>
 #include <bit>
 
-#if defined(__GNUC__) && defined(__x86_64__)
-#define SINEW_VECTORS 1
+#include "core/processor.h"
+#ifdef SINEW_VECTORS
 #include <immintrin.h>
 #endif
 
@@ -121,7 +121,7 @@ struct Kernels {
         list[count++] = {take_plain<K>, still_there_plain<K>};
 #ifdef SINEW_VECTORS
         if constexpr (K >= 4)
-            if (__builtin_cpu_supports("avx2")) list[count++] = {take_avx2<K>, still_there_avx2<K>};
+            if (vectors() >= Vectors::avx2) list[count++] = {take_avx2<K>, still_there_avx2<K>};
 #endif
     }
 };

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/processor.h"
+
 namespace sinew {
 namespace {
 
@@ -69,21 +71,17 @@ SINEW_INLINE void raise_all(double* x, const double* exponent, std::size_t n) {
 
 void raise_plain(double* x, const double* exponent, std::size_t n) { raise_all(x, exponent, n); }
 
-#if defined(__GNUC__) && defined(__x86_64__)
-// Vectors of four. Without fused multiplication, which would round otherwise.
-__attribute__((target("avx2"))) void raise_avx2(double* x, const double* exponent, std::size_t n) {
-    raise_all(x, exponent, n);
-}
-const bool kHasAvx2 = __builtin_cpu_supports("avx2");
+#if defined(SINEW_VECTORS)
+// In vectors of four and eight.
+SINEW_FOR_AVX2 void raise_avx2(double* x, const double* exponent, std::size_t n) { raise_all(x, exponent, n); }
+SINEW_FOR_AVX512 void raise_avx512(double* x, const double* exponent, std::size_t n) { raise_all(x, exponent, n); }
+const auto kBest = best_of(raise_plain, raise_avx2, raise_avx512);
+#else
+const auto kBest = raise_plain;
 #endif
 
 }  // namespace
 
-void raise(std::span<double> x, std::span<const double> exponent) {
-#if defined(__GNUC__) && defined(__x86_64__)
-    if (kHasAvx2) return raise_avx2(x.data(), exponent.data(), x.size());
-#endif
-    raise_plain(x.data(), exponent.data(), x.size());
-}
+void raise(std::span<double> x, std::span<const double> exponent) { kBest(x.data(), exponent.data(), x.size()); }
 
 }  // namespace sinew

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "core/parallel.h"
+#include "core/processor.h"
 #include "weights/finish_row.h"
 #include "weights/law.h"
 #include "weights/power.h"
@@ -34,10 +35,10 @@ struct Rows {
 
     bool heat() const { return unit == 0; }
     /// NaN in an empty slot.
-    double raw(std::size_t slot) const {
-        const float x = value[slot];
-        const bool empty = joint[slot] == DistanceTable::none || !(x < INFINITY) || (heat() && !(x > 0));
-        return empty ? NAN : x;
+    double raw(std::size_t slot) const { return number(joint[slot], value[slot], heat() ? 0 : -INFINITY); }
+    static float number(std::uint32_t joint, float value, float above) {
+        const bool is = (joint != DistanceTable::none) & (value < INFINITY) & (value > above);
+        return is ? value : NAN;
     }
     /// What the law is applied to; NaN in an empty slot.
     double at(std::size_t slot) const { return heat() ? raw(slot) : raw(slot) / unit; }
@@ -54,6 +55,7 @@ public:
                                                         : static_cast<std::size_t>(finish.max_influences)),
           read_(falloff.map.of_joint.empty() ? std::min(table.width, keep_ + 2) : table.width),
           batches_((table.heat() || falloff.law == FalloffLaw::inverse_power) && table.width > 1),
+          number_(kBatch * table.width),
           value_(table.width),
           power_(table.width),
           weight_(keep_),
@@ -76,7 +78,9 @@ public:
             const std::size_t v = begin + i;
             if (left_[i] > 0) {
                 count[i] = static_cast<std::uint64_t>(left_[i]);
-                for (std::size_t k = 0; k < count[i]; ++k)
+                // How many nobody could foretell, and there is room for all that a limit leaves.
+                const std::size_t most = std::min(read_, keep_), written = most <= 8 ? most : count[i];
+                for (std::size_t k = 0; k < written; ++k)
                     out[k] = {table_.joint[v * table_.width + k], static_cast<float>(weight_[k][i])};
             } else {
                 std::size_t left = whole_[i] == 0 || tied(i) ? straight(v) : sorted(v, i);
@@ -88,14 +92,35 @@ public:
         return out;
     }
 
+    using Run = Influence* (Weigher::*)(std::size_t, std::size_t, Influence*, std::uint64_t*);
+    /// run(), in vectors of four or eight where the processor has them.
+    static Run best_run() {
+#if defined(SINEW_VECTORS)
+        return best_of<Run>(&Weigher::run, &Weigher::run_avx2, &Weigher::run_avx512);
+#else
+        return &Weigher::run;
+#endif
+    }
+
 private:
+#if defined(SINEW_VECTORS)
+    SINEW_FOR_AVX2 Influence* run_avx2(std::size_t begin, std::size_t end, Influence* out, std::uint64_t* count) {
+        return run(begin, end, out, count);
+    }
+    SINEW_FOR_AVX512 Influence* run_avx512(std::size_t begin, std::size_t end, Influence* out,
+                                           std::uint64_t* count) {
+        return run(begin, end, out, count);
+    }
+#endif
+
     // A number of every row of the batch: loops over them become vectors.
     using Column = std::array<double, kBatch>;
 
     // Of a value to one before it in a row: at most 1.
     double ratio(double first, double later) const {
-        return table_.heat() ? std::max(later / first, 1e-300) : first / later;
+        return table_.heat() ? heat_ratio(first, later) : first / later;
     }
+    static double heat_ratio(double first, double later) { return std::max(later / first, 1e-300); }
     std::size_t wanted(std::size_t i) const { return std::min(static_cast<std::size_t>(whole_[i]), keep_ + 1); }
     // Whether rounding decides which entries the limit leaves.
     bool tied(std::size_t i) const {
@@ -106,13 +131,23 @@ private:
     // What the power is taken of, before the quotient, NaN where a row ends: as many entries as matter, how many
     // that are, or 0 for a row that is empty or out of order.
     void read(std::size_t begin, std::size_t n) {
+        const std::size_t width = table_.width;
+        const std::uint32_t* joint = table_.joint.data() + begin * width;
+        const float* raw = table_.value.data() + begin * width;
+        const float above = table_.heat() ? 0 : -INFINITY;
+        float* number = number_.data();
+        for (std::size_t slot = 0; slot < n * width; ++slot)
+            number[slot] = Rows::number(joint[slot], raw[slot], above);
         for (std::size_t k = 0; k < read_; ++k) {
             Column& value = value_[k];
-            for (std::size_t i = 0; i < n; ++i) value[i] = table_.raw((begin + i) * table_.width + k);
+            for (std::size_t i = 0; i < n; ++i) value[i] = number[i * width + k];
             std::fill(value.begin() + static_cast<std::ptrdiff_t>(n), value.end(), NAN);
-            if (!table_.heat())
-                for (double& x : value)
-                    x = x / table_.unit < falloff_.tolerance ? falloff_.tolerance : x / table_.unit;
+            if (table_.heat()) continue;
+            const double unit = table_.unit, least = falloff_.tolerance;
+            for (double& x : value) {
+                const double d = x / unit;
+                x = d < least ? least : d;
+            }
         }
         for (std::size_t k = 0; k < read_; ++k) {
             const Column& value = value_[k];
@@ -159,13 +194,12 @@ private:
         for (std::size_t i = 0; i < kBatch; ++i)
             exponent[i] = i > 0 && alpha[i] == alpha[i - 1] ? exponent[i - 1] : law_.exponent(alpha[i]);
         power_[0].fill(1);
-        const Column& first = value_[0];
+        const Column first = value_[0];
+        const bool heat = table_.heat();
         for (std::size_t k = 1; k < count; ++k) {
-            const Column& value = value_[k];
-            for (std::size_t i = 0; i < kBatch; ++i) {
-                const double x = ratio(first[i], value[i]);
-                power_[k][i] = x <= 1 ? x : 1;
-            }
+            Column x = value_[k];
+            for (std::size_t i = 0; i < kBatch; ++i) x[i] = heat ? heat_ratio(first[i], x[i]) : first[i] / x[i];
+            for (std::size_t i = 0; i < kBatch; ++i) power_[k][i] = x[i] <= 1 ? x[i] : 1;
             raise(power_[k], exponent);
         }
     }
@@ -190,7 +224,8 @@ private:
         if (finish_.limit_rule != LimitRule::fade) next.fill(0);
         for (std::size_t k = most; k-- > 0;)
             for (std::size_t i = 0; i < kBatch; ++i) {
-                const double s = whole_[i] > static_cast<double>(k) ? static_cast<float>(power_[k][i]) : 0.0;
+                const double strength = static_cast<float>(power_[k][i]);
+                const double s = whole_[i] > static_cast<double>(k) ? strength : 0.0;
                 left[i] = s > before[i] || s == 0 ? left[i] : 0.0;
                 before[i] = s;
                 weight_[k][i] = s > next[i] ? s - next[i] : 0.0;
@@ -264,6 +299,7 @@ private:
     const Law law_;
     const std::size_t keep_, read_;  // entries of a row: those that the limit leaves, and those that matter
     const bool batches_;
+    std::vector<float> number_;                   // of the rows of a batch, one after the other
     std::vector<Column> value_, power_, weight_;  // by place in the row
     Column whole_, left_;                         // numbers of entries
     std::vector<Share> share_;
@@ -274,6 +310,7 @@ private:
 
 Result<SkinWeights> weigh_rows(const Rows& table, const FalloffOptions& falloff, const FinishOptions& finish,
                                Context* context) {
+    static const Weigher::Run run = Weigher::best_run();
     WeightRows rows(table.vertices);
     const std::size_t keep =
         finish.max_influences == all_influences ? table.width : static_cast<std::size_t>(finish.max_influences);
@@ -285,7 +322,7 @@ Result<SkinWeights> weigh_rows(const Rows& table, const FalloffOptions& falloff,
                         part.resize((end - begin) * std::min(keep, table.width));
                         Influence* out = part.data();
                         for (std::size_t v = begin; v < end; v += kBatch)
-                            out = weigher.run(v, std::min(end, v + kBatch), out, rows.first.data() + v + 1);
+                            out = (weigher.*run)(v, std::min(end, v + kBatch), out, rows.first.data() + v + 1);
                         part.resize(static_cast<std::size_t>(out - part.data()));
                     });
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while weighing"};

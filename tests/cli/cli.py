@@ -633,6 +633,27 @@ class Threads(Case):
                 self.assertEqual(len(set(outs)), 1)
 
 
+class Vectors(Case):
+    """Same bits whatever the processor has (SINEW_VECTORS, docs/performance.md)."""
+
+    def test_same_bytes(self):
+        source = self.bar()
+        if Path(support.CHARACTERS).exists():
+            source = self.at / "caped.glb"
+            self.assertEqual(support.run(support.CHARACTERS, "caped", source).returncode, 0)
+        for options in (["--method", "geodesic-voxel"], ["--method", "surface-heat"],
+                        ["--method", "closest-distance", "--max-influences", "all"]):
+            with self.subTest(" ".join(options)):
+                outs = []
+                for vectors in ("none", "avx2", "avx512"):
+                    out = self.at / f"{vectors}.glb"
+                    done = support.run(support.SINEW, "bind", source, "-o", out, *options,
+                                       env={**os.environ, "SINEW_VECTORS": vectors})
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    outs.append(out.read_bytes())
+                self.assertEqual(len(set(outs)), 1)
+
+
 class Defects(Case):
     """Every character and every defect that the generator knows binds whole, or is refused as it says."""
 
