@@ -152,10 +152,9 @@ struct DistanceRows {
         table.vertices = task.mesh.positions.size();
         table.width = task.width();
         table.unit = task.unit;
-        reserve_large(table.joint, table.vertices * table.width);
-        reserve_large(table.distance, table.vertices * table.width);
-        table.joint.assign(table.vertices * table.width, DistanceTable::none);
-        table.distance.assign(table.vertices * table.width, std::numeric_limits<float>::infinity());
+        const std::size_t slots = table.vertices * table.width;
+        assign_large(table.joint, slots, DistanceTable::none, task.context);
+        assign_large(table.distance, slots, std::numeric_limits<float>::infinity(), task.context);
     }
 
     /// Sorts the row and keeps what fits. An empty one is Coverage::none.
@@ -187,10 +186,9 @@ struct InfluenceRows {
     explicit InfluenceRows(const Task& task) : coverage(task.mesh.positions.size(), Coverage::none) {
         table.vertices = task.mesh.positions.size();
         table.width = task.width();
-        reserve_large(table.joint, table.vertices * table.width);
-        reserve_large(table.strength, table.vertices * table.width);
-        table.joint.assign(table.vertices * table.width, DistanceTable::none);
-        table.strength.assign(table.vertices * table.width, 0.0f);
+        const std::size_t slots = table.vertices * table.width;
+        assign_large(table.joint, slots, DistanceTable::none, task.context);
+        assign_large(table.strength, slots, 0.0f, task.context);
     }
 
     /// Sorts the row, strongest first, and keeps what fits. One without any strength is Coverage::none.

@@ -12,6 +12,8 @@
 #include <sys/mman.h>
 #endif
 
+#include "core/parallel.h"
+
 namespace sinew {
 
 /// Asks the system for pages of 2 MB for memory that nothing was written to yet. Where it has none, or on other
@@ -58,6 +60,20 @@ template <typename T>
 void reserve_large(std::vector<T>& empty, std::size_t n) {
     empty.reserve(n);
     ask_for_large_pages(empty.data(), n * sizeof(T));
+}
+
+/// Gives an empty vector n copies of a value. The system clears each page when it is first written to, which takes
+/// longer than the copies: where they are many, all threads do that before.
+template <typename T>
+void assign_large(std::vector<T>& empty, std::size_t n, const T& value, const Context* context) {
+    reserve_large(empty, n);
+    constexpr std::size_t page = 4096, large = std::size_t{1} << 21, many = std::size_t{1} << 25;
+    auto* const bytes = reinterpret_cast<volatile unsigned char*>(empty.data());
+    const std::size_t size = n * sizeof(T);
+    parallel_chunks(context, size < many ? 0 : size, large, [&](std::size_t, std::size_t begin, std::size_t end) {
+        for (std::size_t at = begin; at < end; at += page) bytes[at] = 0;
+    });
+    empty.assign(n, value);
 }
 
 }  // namespace sinew

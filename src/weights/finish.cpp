@@ -71,8 +71,7 @@ SkinWeights WeightRows::assemble(Context* context) {
     SkinWeights out;
     out.first_ = std::move(first);
     for (std::size_t v = 0; v + 1 < out.first_.size(); ++v) out.first_[v + 1] += out.first_[v];
-    reserve_large(out.influences_, out.first_.back());
-    out.influences_.resize(out.first_.back());
+    assign_large(out.influences_, out.first_.back(), Influence{}, context);
     parallel_for(context, part.size(), 1, [&](std::size_t c) {
         std::copy(part[c].begin(), part[c].end(),
                   out.influences_.begin() + static_cast<std::ptrdiff_t>(out.first_[c * per_chunk]));
