@@ -79,7 +79,8 @@ public:
             if (left_[i] > 0) {
                 count[i] = static_cast<std::uint64_t>(left_[i]);
                 // How many nobody could foretell, and there is room for all that a limit leaves.
-                const std::size_t most = std::min(read_, keep_), written = most <= 8 ? most : count[i];
+                const std::size_t most = std::min(read_, keep_),
+                                  written = most <= 8 ? most : static_cast<std::size_t>(left_[i]);
                 for (std::size_t k = 0; k < written; ++k)
                     out[k] = {table_.joint[v * table_.width + k], static_cast<float>(weight_[k][i])};
             } else {
