@@ -16,13 +16,15 @@
 
 namespace sinew {
 
+inline constexpr std::size_t kLargePage = std::size_t{1} << 21;
+
 /// Asks the system for pages of 2 MB for memory that nothing was written to yet. Where it has none, or on other
 /// systems, nothing happens: only speed changes. A walk through the page tables, several levels deep on a virtual
 /// machine, costs more than a miss of the cache, and each first write to one of 512 small pages more than clearing
 /// a large one.
 inline void ask_for_large_pages([[maybe_unused]] void* begin, [[maybe_unused]] std::size_t bytes) {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
-    constexpr std::uintptr_t page = std::uintptr_t{1} << 21;
+    constexpr std::uintptr_t page = kLargePage;
     const auto at = reinterpret_cast<std::uintptr_t>(begin);
     const std::uintptr_t first = (at + page - 1) & ~(page - 1), last = (at + bytes) & ~(page - 1);
     if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
@@ -30,7 +32,9 @@ inline void ask_for_large_pages([[maybe_unused]] void* begin, [[maybe_unused]] s
 }
 
 /// For vectors that all threads fill: memory on large pages where there are some, and entries that are not set
-/// before somebody sets them, so that no thread alone clears what the system has just cleared.
+/// before somebody sets them, so that no thread alone clears what the system has just cleared. From 2 MB on it is
+/// whole large pages: the ends would lie on small ones otherwise, of which each takes several microseconds to get
+/// where two threads ask.
 template <typename T>
 struct LargeAllocator : std::allocator<T> {
     template <typename U>
@@ -38,13 +42,26 @@ struct LargeAllocator : std::allocator<T> {
         using other = LargeAllocator<U>;
     };
     T* allocate(std::size_t n) {
-        T* const at = std::allocator<T>::allocate(n);
-        ask_for_large_pages(at, n * sizeof(T));
-        return at;
+        if (!is_large(n)) return std::allocator<T>::allocate(n);
+        const std::size_t whole = (n * sizeof(T) + kLargePage - 1) & ~(kLargePage - 1);
+        void* const at = ::operator new (whole, std::align_val_t{kLargePage});
+        ask_for_large_pages(at, whole);
+        return static_cast<T*>(at);
+    }
+    void deallocate(T* at, std::size_t n) noexcept {
+        if (!is_large(n)) return std::allocator<T>::deallocate(at, n);
+        ::operator delete (at, std::align_val_t{kLargePage});
+    }
+    static bool is_large([[maybe_unused]] std::size_t n) {
+#if defined(__linux__)
+        return n * sizeof(T) >= kLargePage;
+#else
+        return false;  // there is nothing to be asked for
+#endif
     }
     template <typename U>
     void construct(U* at) noexcept {
-        static_assert(std::is_trivially_destructible_v<U>);
+        static_assert(std::is_trivially_destructible_v<U> && alignof(U) <= kLargePage);
         ::new (static_cast<void*>(at)) U;
     }
     template <typename U, typename... Values>
@@ -67,12 +84,13 @@ void reserve_large(std::vector<T>& empty, std::size_t n) {
 template <typename T>
 void assign_large(std::vector<T>& empty, std::size_t n, const T& value, const Context* context) {
     reserve_large(empty, n);
-    constexpr std::size_t page = 4096, large = std::size_t{1} << 21, many = std::size_t{1} << 25;
+    constexpr std::size_t page = 4096, many = std::size_t{1} << 25;
     auto* const bytes = reinterpret_cast<volatile unsigned char*>(empty.data());
     const std::size_t size = n * sizeof(T);
-    parallel_chunks(context, size < many ? 0 : size, large, [&](std::size_t, std::size_t begin, std::size_t end) {
-        for (std::size_t at = begin; at < end; at += page) bytes[at] = 0;
-    });
+    parallel_chunks(context, size < many ? 0 : size, kLargePage,
+                    [&](std::size_t, std::size_t begin, std::size_t end) {
+                        for (std::size_t at = begin; at < end; at += page) bytes[at] = 0;
+                    });
     empty.assign(n, value);
 }
 

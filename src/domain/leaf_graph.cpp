@@ -11,6 +11,44 @@
 #include "domain/union_find.h"
 
 namespace sinew {
+
+// place · 8 + turned · 4 + whether the first is boundary · 2 + whether the second is. The place is where the lower
+// leaf, or that of two alike which is earlier in it, lies at the other; the first of the two is the other if
+// turned.
+std::uint32_t touches::number(const Domain::Leaf& u, const Domain::Leaf& n) {
+    bool turned = u.level > n.level;
+    const Domain::Leaf &low = turned ? n : u, &high = turned ? u : n;
+    const auto across = static_cast<int>(side(high.level - low.level));
+    const auto at = [&](int of_low, int of_high) { return (of_low >> low.level) - (of_high >> low.level) + 1; };
+    int place = (at(low.z, high.z) * across + at(low.y, high.y)) * across + at(low.x, high.x);
+    if (u.level == n.level && place > 13) {
+        place = 26 - place;
+        turned = true;
+    }
+    return 8 * (kFirst[low.level][high.level] + static_cast<std::uint32_t>(place)) + 4 * turned + 2 * u.boundary +
+           n.boundary;
+}
+
+std::pair<Domain::Leaf, Domain::Leaf> touches::example(std::uint32_t touch) {
+    std::size_t low = 0, high = 0;
+    const std::uint32_t place = touch / 8;
+    for (std::size_t a = 0; a < kLevels; ++a)
+        for (std::size_t b = a; b < kLevels; ++b)
+            if (kFirst[a][b] <= place) low = a, high = b;
+    const std::uint32_t across = side(static_cast<int>(high - low)), rest = place - kFirst[low][high];
+    constexpr std::uint32_t middle = 1u << kLevels;  // where the higher one lies
+    const auto at = [&](std::uint32_t steps) {
+        return static_cast<std::uint16_t>(middle + (steps << low) - (1u << low));
+    };
+    Domain::Leaf lower{at(rest % across), at(rest / across % across), at(rest / across / across),
+                       static_cast<std::uint8_t>(low), false};
+    Domain::Leaf higher{middle, middle, middle, static_cast<std::uint8_t>(high), false};
+    if (touch & 4) std::swap(lower, higher);
+    lower.boundary = touch >> 1 & 1;
+    higher.boundary = touch & 1;
+    return {lower, higher};
+}
+
 namespace {
 
 constexpr std::size_t kGrain = 4096;
@@ -73,18 +111,19 @@ const std::array<std::uint8_t, 27> kSlots = [] {
     return out;
 }();
 
-// Of the 27 cells around a group, the eight that the leaf at a place of it may border on, as bits.
-const std::array<std::uint32_t, 8> kBordering = [] {
-    std::array<std::uint32_t, 8> out{};
+// Of a group, the places whose leaves may border on one of the 27 cells around it, as bits.
+const std::array<std::uint32_t, 27> kBorderingOn = [] {
+    std::array<std::uint32_t, 27> out{};
     for (std::size_t place = 0; place < 8; ++place)
         for (int k = 0; k < 8; ++k) {
-            int cell = 0;
+            std::size_t cell = 0;
             for (int axis = 2; axis >= 0; --axis)
-                cell = 3 * cell + 1 + (k >> axis & 1) * (place >> axis & 1 ? 1 : -1);
-            out[place] |= 1u << cell;
+                cell = 3 * cell + 1 + (k >> axis & 1 ? (place >> axis & 1 ? std::size_t{1} : ~std::size_t{0}) : 0);
+            out[cell] |= 1u << place;
         }
     return out;
 }();
+constexpr std::size_t kMiddle = 13;
 
 // Of the group in a corner cell, the place that touches the group in the middle.
 int touching_place(std::size_t cell) {
@@ -253,61 +292,97 @@ std::vector<std::uint32_t> Domain::Graph::link_groups(const Domain& domain, std:
     return larger;
 }
 
+struct Domain::Graph::Pair {
+    std::uint32_t from, to, touch;
+};
+
+// The leaves of a group and the larger ones that they touch.
+template <typename Visit>
+void Domain::Graph::each_larger(const Domain& domain, std::size_t group, std::uint32_t larger,
+                                Visit&& visit) const {
+    const Cells& cells = around[group];
+    std::array<std::uint32_t, 26> found;  // several cells may be of the same one
+    std::array<std::uint32_t, 26> places;
+    std::size_t count = 0;
+    for (; larger; larger &= larger - 1) {
+        const auto cell = static_cast<std::size_t>(std::countr_zero(larger));
+        const std::uint32_t to = cells.leaf[cell] & ~kLarger;
+        const auto at =
+            static_cast<std::size_t>(std::find(found.begin(), found.begin() + count, to) - found.begin());
+        if (at == count) {
+            found[count] = to;
+            places[count++] = 0;
+        }
+        places[at] |= kBorderingOn[cell];
+    }
+    if (count == 0) return;
+    const std::uint32_t first = cells.leaf[kMiddle], present = cells.present[kSlots[kMiddle]];
+    for (std::size_t k = 0; k < count; ++k) {
+        const Leaf high = domain.leaves[found[k]];
+        for (std::uint32_t left = places[k] & present; left; left &= left - 1) {
+            const std::uint32_t i = first + kCount[present & (left ^ (left - 1)) >> 1];
+            visit(i, found[k], domain.leaves[i], high);
+        }
+    }
+}
+
 // Links between leaves of different sizes, and between those that are in no group. A leaf looks for those that are
-// larger, or as large and come later; both ends get the link.
+// larger, or as large and come later; both ends get the link. Both are nearly always in the same stretch of leaves:
+// each stretch is for one thread at a time, and what joins two comes behind.
 void Domain::Graph::link_others(const Domain& domain, std::span<const std::uint32_t> larger, Context* context) {
-    const std::size_t n = domain.leaves.size(), chunks = (n + kGrain - 1) / kGrain;
-    struct Link {
-        std::uint32_t from, to;
+    const std::size_t n = domain.leaves.size();
+    struct Stretch {
+        std::vector<Pair> within, joining;
+        std::vector<std::array<std::uint32_t, 2>> rare;
+        std::uint32_t first_rare = 0;
     };
-    std::vector<std::vector<Link>> found(chunks);
-    parallel_chunks(context, n, kGrain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+    std::array<Stretch, 8> stretches;
+    const std::size_t each = std::max<std::size_t>(1, (n + stretches.size() - 1) / stretches.size());
+    std::vector<std::uint32_t> next(n, 0);  // links so far; then where the next goes
+    parallel_for(context, stretches.size(), 1, [&](std::size_t k) {
+        Stretch& stretch = stretches[k];
+        const std::size_t begin = std::min(n, k * each), end = std::min(n, begin + each);
+        stretch.within.reserve(2 * (end - begin));
+        const auto add = [&](std::uint32_t from, std::uint32_t to, const Leaf& u, const Leaf& v) {
+            Pair pair{from, to, 0};
+            if (v.level < touches::kLevels) {
+                pair.touch = touches::number(u, v);
+            } else {
+                pair.touch = touches::kTabled + 2 * static_cast<std::uint32_t>(stretch.rare.size());
+                stretch.rare.push_back({from, to});
+            }
+            if (from >= end || to < begin || to >= end) return stretch.joining.push_back(pair);
+            stretch.within.push_back(pair);
+            ++next[from], ++next[to];
+        };
         for (std::size_t i = begin; i < end; ++i) {
-            const Leaf leaf = domain.leaves[i];
-            std::uint32_t seen[26];  // several directions may find the same one
-            int count = 0;
-            const auto add = [&](std::uint32_t to) {
-                if (std::find(seen, seen + count, to) != seen + count) return;
-                seen[count++] = to;
-                found[chunk].push_back({static_cast<std::uint32_t>(i), to});
-            };
-            if (leaf.level < kGrouped) {
-                const Node& node = nodes[i];
-                const auto& cells = around[node.group()].leaf;
-                std::uint32_t left = larger[node.group()] & kBordering[node.octant()];
-                for (; left; left &= left - 1)
-                    add(cells[static_cast<std::size_t>(std::countr_zero(left))] & ~kLarger);
+            const Node& node = nodes[i];
+            if (node.is_grouped()) {
+                if (around[node.group()].leaf[kMiddle] == i)
+                    each_larger(domain, node.group(), larger[node.group()], add);
                 continue;
             }
+            const Leaf leaf = domain.leaves[i];
+            std::array<std::uint32_t, kDirections> seen;  // several directions may find the same one
+            std::size_t found = 0;
             const int size = 1 << leaf.level;
             for (int e = 0; e < kDirections; ++e) {
                 const auto [x, y, z] = step_of(e);
                 const std::uint32_t to = domain.leaf_at(leaf.x + x * size, leaf.y + y * size, leaf.z + z * size);
                 if (to == Domain::none) continue;
-                const int level = domain.leaves[to].level;
-                if (level > leaf.level || (level == leaf.level && to > i)) add(to);
+                const Leaf there = domain.leaves[to];
+                if (there.level < leaf.level || (there.level == leaf.level && to <= i)) continue;
+                if (std::find(seen.begin(), seen.begin() + found, to) != seen.begin() + found) continue;
+                seen[found++] = to;
+                add(static_cast<std::uint32_t>(i), to, leaf, there);
             }
         }
     });
-    // Both ends are written, and both are nearly always in the same stretch of leaves: each stretch is for one
-    // thread at a time. What joins two comes behind.
-    constexpr std::size_t stretches = 8;
-    const std::size_t chunks_each = std::max<std::size_t>(1, (chunks + stretches - 1) / stretches);
-    const std::size_t each = chunks_each * kGrain;
-    std::array<std::vector<Link>, stretches> joining;
-    std::vector<std::uint32_t> next(n, 0);  // links so far; then where the next goes
-    const auto by_stretch = [&](auto&& both_within) {
-        parallel_for(context, stretches, 1, [&](std::size_t stretch) {
-            for (std::size_t k = stretch * chunks_each; k < std::min(chunks, (stretch + 1) * chunks_each); ++k)
-                for (const Link& l : found[k]) both_within(stretch, l, l.to / each == stretch);
-        });
-    };
-    by_stretch([&](std::size_t stretch, const Link& l, bool within) {
-        if (!within) return joining[stretch].push_back(l);
-        ++next[l.from], ++next[l.to];
-    });
-    for (const auto& list : joining)
-        for (const Link& l : list) ++next[l.from], ++next[l.to];
+    for (Stretch& stretch : stretches) {
+        stretch.first_rare = static_cast<std::uint32_t>(rare.size());
+        rare.insert(rare.end(), stretch.rare.begin(), stretch.rare.end());
+        for (const Pair& l : stretch.joining) ++next[l.from], ++next[l.to];
+    }
     std::uint32_t count = 0;
     for (std::size_t i = 0; i < n; ++i) {
         nodes[i].other = count;
@@ -315,22 +390,21 @@ void Domain::Graph::link_others(const Domain& domain, std::span<const std::uint3
     }
     nodes[n].other = count;
     other.resize(count);
-    back.resize(count);
-    const auto place = [&](std::uint32_t leaf, std::uint32_t at) {
-        return static_cast<std::uint8_t>(std::min<std::uint32_t>(at - nodes[leaf].other, kFarBack));
+    const auto end_at = [&](std::uint32_t to, std::uint32_t at, std::uint32_t touch) {
+        const std::uint32_t back = at - nodes[to].other + 1;
+        return Link{to, touch, back <= kMostBack ? back : 0};
     };
-    const auto put = [&](const Link& l) {
+    const auto put = [&](const Stretch& stretch, const Pair& l) {
+        const std::uint32_t touch = l.touch + (l.touch < touches::kTabled ? 0 : 2 * stretch.first_rare);
         const std::uint32_t there = next[l.from]++, here = next[l.to]++;
-        other[there] = l.to;
-        back[there] = place(l.to, here);
-        other[here] = l.from;
-        back[here] = place(l.from, there);
+        other[there] = end_at(l.to, here, touch);
+        other[here] = end_at(l.from, there, touches::reversed(touch));
     };
-    by_stretch([&](std::size_t, const Link& l, bool within) {
-        if (within) put(l);
+    parallel_for(context, stretches.size(), 1, [&](std::size_t k) {
+        for (const Pair& l : stretches[k].within) put(stretches[k], l);
     });
-    for (const auto& list : joining)
-        for (const Link& l : list) put(l);
+    for (const Stretch& stretch : stretches)
+        for (const Pair& l : stretch.joining) put(stretch, l);
 }
 
 std::shared_ptr<const Domain::Graph> Domain::Graph::make(const Domain& domain, Neighbours neighbours,
@@ -374,7 +448,7 @@ void Domain::Graph::find_components(Domain& domain, Context* context) const {
             if (!(node.all & between[static_cast<std::size_t>(d)])) sets.join(i, neighbour(node, d));
         }
         for (std::uint32_t o = node.other; o < nodes[i + 1].other; ++o)
-            if (other[o] < i) sets.join(i, other[o]);
+            if (const std::uint32_t to = other[o].to(); to < i) sets.join(i, to);
     });
     parallel_for(context, n, kGrain,
                  [&](std::size_t i) { domain.component[i] = sets.root(static_cast<std::uint32_t>(i)); });

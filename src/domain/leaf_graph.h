@@ -3,6 +3,8 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "core/large_pages.h"
@@ -22,10 +24,43 @@ constexpr std::array<int, 3> step_of(int direction) {
     return {cell % 3 - 1, cell / 3 % 3 - 1, cell / 9 - 1};
 }
 
+/// Numbers for how two leaves touch: their sizes, where one lies at the other, which are boundary. What a step
+/// costs follows from that. Two leaves of up to kLevels sizes have one of kTabled numbers, which is nearly all that
+/// touch.
+namespace touches {
+inline constexpr int kLevels = 4;
+/// Places of a leaf of the lower level in and around one of the higher, along an axis, by the difference.
+constexpr std::uint32_t side(int difference) { return (1u << difference) + 2; }
+/// The first place of a leaf of the lower level at one of the higher; behind them all, how many there are.
+inline constexpr auto kFirst = [] {
+    std::array<std::array<std::uint32_t, kLevels>, kLevels + 1> out{};
+    std::uint32_t first = 0;
+    for (int low = 0; low < kLevels; ++low)
+        for (int high = low; high < kLevels; ++high) {
+            out[static_cast<std::size_t>(low)][static_cast<std::size_t>(high)] = first;
+            first += side(high - low) * side(high - low) * side(high - low);
+        }
+    out[kLevels][0] = first;
+    return out;
+}();
+inline constexpr std::uint32_t kTabled = 8 * kFirst[kLevels][0];
+
+/// From u to n, both of levels below kLevels.
+std::uint32_t number(const Domain::Leaf& u, const Domain::Leaf& n);
+/// From n to u; of numbers of Graph::rare, too.
+constexpr std::uint32_t reversed(std::uint32_t touch) {
+    if (touch >= kTabled) return kTabled + ((touch - kTabled) ^ 1u);
+    return ((touch & ~3u) ^ 4u) | (touch & 1u) << 1 | (touch >> 1 & 1u);
+}
+/// Two leaves that touch so, or do not: then nothing does. For numbers below kTabled.
+std::pair<Domain::Leaf, Domain::Leaf> example(std::uint32_t touch);
+}  // namespace touches
+
 /// The links of a domain. Leaves of the two finest levels come in groups: those of one size in one cell of twice
 /// that size, which follow each other. A group knows the 26 of its level around it, so a leaf needs only the
 /// directions in which it has a neighbour of its size: a sixth of the memory of a list of links. Links between
-/// leaves of different sizes, and between larger ones, are listed. Memory about 45 bytes a leaf.
+/// leaves of different sizes, and between larger ones, are listed, in eight bytes each. Memory about 70 bytes a
+/// leaf.
 struct Domain::Graph {
     static constexpr int kGrouped = 2;  ///< levels: 0 and 1
     struct Node {
@@ -42,7 +77,8 @@ struct Domain::Graph {
         unsigned octant() const { return place >> 1 & 7; }
         bool is_boundary() const { return place & 1; }  ///< of a leaf in a group
     };
-    static constexpr std::size_t kMostLeaves = std::size_t{1} << 27;  ///< for which `place` has room
+    static constexpr int kLeafBits = 26;
+    static constexpr std::uint32_t kMostLeaves = 1u << kLeafBits;  ///< for which a link has room
     /// A group and the 26 cells of its size around it, in two cache lines. Of each, as `leaf`: the first leaf of
     /// the group of the same level there; at a corner, that which touches this group; a larger leaf + kLarger; or
     /// none. `present` has the places at which the group there has leaves; corners share the last, which is empty.
@@ -54,13 +90,33 @@ struct Domain::Graph {
         std::uint8_t cell, slot;  ///< in Cells::leaf and Cells::present
         std::uint8_t below;       ///< a mask of the places there before that of the neighbour
     };
-    LargeVector<Node> nodes;           ///< N + 1
-    LargeVector<Cells> around;         ///< per group; the middle is itself
-    LargeVector<std::uint32_t> other;  ///< leaves of the other end
-    /// The same link in the list of the other end: its place there, or kFarBack if that is too large.
-    LargeVector<std::uint8_t> back;
-    static constexpr std::uint8_t kFarBack = 255;
+    class Link {
+    public:
+        Link() = default;
+        Link(std::uint32_t to, std::uint32_t touch, std::uint32_t back)
+            : bits_(to | std::uint64_t{touch} << kLeafBits | std::uint64_t{back} << 56) {}
+        /// The leaf of the other end.
+        std::uint32_t to() const { return static_cast<std::uint32_t>(bits_) & (kMostLeaves - 1); }
+        /// How the two touch (touches, `rare`).
+        std::uint32_t touch() const { return static_cast<std::uint32_t>(bits_ >> kLeafBits) & ((1u << 30) - 1); }
+        /// The same link in the list of the other end: 1 + its place there, or 0 if that is more than kMostBack.
+        std::uint32_t back() const { return static_cast<std::uint32_t>(bits_ >> 56); }
+
+    private:
+        std::uint64_t bits_;
+    };
+    static constexpr std::uint32_t kMostBack = 255 - kDirections;
+    LargeVector<Node> nodes;    ///< N + 1
+    LargeVector<Cells> around;  ///< per group; the middle is itself
+    LargeVector<Link> other;
+    /// Two leaves each whose way to touch has no number of its own: they have kTabled + 2 × their place here, and
+    /// the way back one more. A leaf touches at most 7 larger ones, so there is room for the numbers.
+    std::vector<std::array<std::uint32_t, 2>> rare;
     static constexpr std::uint32_t kLarger = 0x80000000u;
+
+    std::span<const Link> others(const Node& node) const {
+        return std::span(other).subspan(node.other, (&node)[1].other - node.other);
+    }
 
     /// What lies around a leaf in a group.
     struct Around {
@@ -88,10 +144,13 @@ struct Domain::Graph {
     void find_components(Domain& domain, Context* context) const;
 
 private:
+    struct Pair;  // of leaves that are to be linked
     static const std::array<std::array<Way, kDirections>, 8> kWays;
     static const std::array<std::uint8_t, 256> kCount;  // bits
     /// Returns which of the 27 cells around each group are of larger leaves, as bits.
     std::vector<std::uint32_t> link_groups(const Domain& domain, std::uint32_t allowed, Context* context);
+    template <typename Visit>
+    void each_larger(const Domain& domain, std::size_t group, std::uint32_t larger, Visit&& visit) const;
     void link_others(const Domain& domain, std::span<const std::uint32_t> larger, Context* context);
 };
 

@@ -145,8 +145,7 @@ public:
               put(a >> shift_);
               put(b >> shift_);
           }) {
-        filed_ = std::make_unique_for_overwrite<Filed[]>(deal_.size());
-        ask_for_large_pages(filed_.get(), deal_.size() * sizeof(Filed));
+        filed_.resize(deal_.size());
         deal_.run(context, [&](std::size_t t, auto&& place) {
             if (collapsed(corners[t])) return;
             const auto [a, b, c, wound] = Filed(t, corners[t]);
@@ -161,7 +160,7 @@ public:
     template <typename Visit, typename Soon>
     void each(std::size_t pile, Visit&& visit, Soon&& soon) const {
         const std::size_t base = pile << shift_, count = std::min(vertices_ - base, std::size_t{1} << shift_);
-        const std::span<const Filed> filed(filed_.get() + deal_.first(pile),
+        const std::span<const Filed> filed(filed_.data() + deal_.first(pile),
                                            deal_.first(pile + 1) - deal_.first(pile));
         std::vector<std::uint32_t> next(count + 2, 0);  // by lower position, two ahead
         for (const Filed& f : filed) next[f.low - base + 2] += f.last < f.low ? 1 : 2;
@@ -220,7 +219,7 @@ private:
     std::size_t vertices_;
     int shift_;
     Deal deal_;
-    std::unique_ptr<Filed[]> filed_;
+    LargeVector<Filed> filed_;
 };
 
 // What edges say of the triangles.

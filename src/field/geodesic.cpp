@@ -205,7 +205,7 @@ private:
                     __builtin_prefetch(&around.leaf[16]);
                 }
                 const std::uint32_t last = std::min((&node)[1].other, node.other + 64);
-                for (std::uint32_t o = node.other; o < last; o += 4) __builtin_prefetch(&graph_.others[o]);
+                for (std::uint32_t o = node.other; o < last; o += 8) __builtin_prefetch(&graph_.links.other[o]);
             }
             for (std::size_t k = 0; k < count; ++k) {
                 gather(live[k], round);
@@ -230,7 +230,7 @@ private:
     // What a label offers to others.
     void gather(const Offer& from, unsigned round) {
         const Domain::Graph::Node& node = graph_.links.nodes[from.leaf];
-        const auto others = graph_.others.subspan(node.other, (&node)[1].other - node.other);
+        const Others others = graph_.links.others(node);
         const std::size_t most = gathered_ + kDirections + others.size();
         if (offers_.size() < most) offers_.resize(2 * most);
         Offer* const first = offers_.data() + gathered_;
@@ -253,15 +253,18 @@ private:
         }
     }
 
-    using Others = std::span<const GeodesicSolver::OtherLink>;
+    using Others = std::span<const Domain::Graph::Link>;
+    using Touch = GeodesicSolver::Touch;
+    const Touch& touch(const Domain::Graph::Link& link) const { return graph_.touches[link.touch()]; }
 
     Offer* from_grouped(const Domain::Graph::Node& node, Label base, std::uint32_t came_by, Others others,
                         Offer* out) const {
         const bool here = node.is_boundary();
         const GeodesicSolver::Steps& steps = graph_.steps[node.level()];
         std::uint32_t on = steps.onwards(here, static_cast<int>(came_by), node.all, node.boundary);
+        const std::uint64_t from = came_by >= kFromOther ? touch(others[came_by - kFromOther]).about : 0;
         if (came_by >= kFromOther) {
-            const std::uint32_t beside = about_link::beside(others[came_by - kFromOther].about);
+            const std::uint32_t beside = about_link::beside(from);
             on &= ~(here ? beside : beside & ~node.boundary);
         }
         const Label* add = steps.add[0];
@@ -274,26 +277,25 @@ private:
         const std::uint64_t always = here ? 0 : about_link::kBoundary;
         if (came_by < kFromOther) {
             const std::uint32_t back = came_by < kNoDirection ? 1u << (kDirections - 1 - came_by) : 0;
-            for (const GeodesicSolver::OtherLink& other : others)
-                put_if((about_link::beside(other.about) & back) == 0, always, out, base, other);
+            put_others(out, base, others, always,
+                       [&](std::uint64_t about) { return (about_link::beside(about) & back) == 0; });
         } else if (node.level() > 0) {
-            const std::uint64_t touched = others[came_by - kFromOther].about & about_link::kCorners;
-            for (const GeodesicSolver::OtherLink& other : others)
-                put_if((other.about & touched) == 0, always, out, base, other);
+            const std::uint64_t touched = from & about_link::kCorners;
+            put_others(out, base, others, always, [&](std::uint64_t about) { return (about & touched) == 0; });
         } else if (!here && graph_.links.large_boundary) {
-            for (const GeodesicSolver::OtherLink& other : others) put_if(false, always, out, base, other);
+            put_others(out, base, others, always, [](std::uint64_t) { return false; });
         }
         return out;
     }
 
     Offer* from_larger(Label base, std::uint32_t came_by, Others others, Offer* out) const {
         if (came_by < kFromOther) {
-            for (const GeodesicSolver::OtherLink& other : others) put(out, base, other);
-            return out;
+            put_others(out, base, others, 0, [](std::uint64_t) { return true; });
+        } else {
+            const std::uint64_t against = about_link::against(touch(others[came_by - kFromOther]).about);
+            put_others(out, base, others, about_link::kBoundary,
+                       [&](std::uint64_t about) { return !about_link::touches(against, about); });
         }
-        const std::uint64_t against = about_link::against(others[came_by - kFromOther].about);
-        for (const GeodesicSolver::OtherLink& other : others)
-            put_if(!about_link::touches(against, other.about), about_link::kBoundary, out, base, other);
         return out;
     }
 
@@ -301,15 +303,17 @@ private:
         *out++ = {label, to};
         __builtin_prefetch(&rows_[to], 1);
     }
-    void put(Offer*& out, Label base, const GeodesicSolver::OtherLink& other) const {
-        put(out, other.to, base + (Label{other.cost} << kLabelDistance | about_link::way(other.about)));
-    }
-    // If it is, or the link has any of these bits. Without a branch: nobody could foretell it.
-    void put_if(bool is, std::uint64_t always, Offer*& out, Label base,
-                const GeodesicSolver::OtherLink& other) const {
-        Offer* end = out;
-        put(end, base, other);
-        out += is | ((other.about & always) != 0);
+    // Those that are, by what their step is like, or have any of these bits. Without a branch: nobody could
+    // foretell it.
+    template <typename Is>
+    [[gnu::always_inline]] void put_others(Offer*& out, Label base, Others others, std::uint64_t always,
+                                           Is&& is) const {
+        for (const Domain::Graph::Link& link : others) {
+            const Touch step = touch(link);
+            Offer* end = out;
+            put(end, link.to(), base + (Label{step.cost} << kLabelDistance | (kNoDirection + link.back())));
+            out += is(step.about) | ((step.about & always) != 0);
+        }
     }
 
     // Whether it is for another's leaf; then it goes there.
@@ -330,7 +334,7 @@ private:
     std::size_t gathered_ = 0;
     std::vector<OfferList> windows_, spare_;                 // what waits; spare: empty, with room
     std::uint32_t earliest_ = 0;                             // no window before it has anything
-    std::vector<Offer> sorted_;                              // of the open window
+    LargeVector<Offer> sorted_;                              // of the open window
     std::vector<std::size_t> first_of_;                      // by joint, in sorted_
     std::array<OfferList, kWindow> open_;                    // the buckets of the open window, of one joint
     std::array<std::vector<std::vector<Offer>>, 2> outbox_;  // by parity of the round, then by receiver
@@ -411,7 +415,7 @@ Status check(const GeodesicOptions& options) {
 }
 
 GeodesicSolver::GeodesicSolver(const Domain& domain, const GeodesicOptions& options, Context* context)
-    : domain_(domain), penalty_(options.penalty), others_(make_other_links(domain, options.penalty, context)) {
+    : domain_(domain), penalty_(options.penalty), touches_(make_touches(domain, options.penalty, context)) {
     std::uint32_t diagonal = 0;  // directions along more than one axis
     for (int d = 0; d < kDirections; ++d) {
         const auto [x, y, z] = step_of(d);
@@ -424,7 +428,7 @@ GeodesicSolver::GeodesicSolver(const Domain& domain, const GeodesicOptions& opti
 }
 
 SweepGraph GeodesicSolver::graph(std::span<const Bridge> bridges) const {
-    SweepGraph graph{*domain_.graph, steps_->data(), others_, make_arcs(domain_, bridges, penalty_), {}};
+    SweepGraph graph{*domain_.graph, steps_->data(), touches_, make_arcs(domain_, bridges, penalty_), {}};
     if (!graph.arcs.empty()) {
         graph.has_arcs.resize(domain_.leaves.size());
         for (const SweepGraph::Arc& arc : graph.arcs) graph.has_arcs[arc.from] = true;

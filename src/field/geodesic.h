@@ -89,13 +89,13 @@ public:
     /// The most joints that one sweep keeps per leaf.
     static constexpr int kMaxNearest = 16;
 
-    /// Computes the cost of every link. O(links). Keeps references to domain.
+    /// Computes what steps cost. O(ways in which leaves touch). Keeps references to domain.
     GeodesicSolver(const Domain& domain, const GeodesicOptions& options, Context* context = nullptr);
 
     struct Steps;  ///< between leaves of one size, nearly all of them: what they cost, and which can be left out
-    struct OtherLink {
-        std::uint32_t to, cost;
-        std::uint64_t about;  ///< what a label notes that comes this way, and what it may leave out (steps.h)
+    struct Touch {
+        std::uint32_t cost;   ///< of the step from the one leaf to the other
+        std::uint64_t about;  ///< which others it may leave out (steps.h)
     };
 
     /// One sweep for all joints at once that keeps the `nearest` (1..kMaxNearest) of every leaf. Exact: a joint
@@ -119,7 +119,7 @@ private:
 
     const Domain& domain_;
     float penalty_;
-    LargeVector<OtherLink> others_;                    // by Domain::Graph::Node::other
+    std::vector<Touch> touches_;                       // by Domain::Graph::Link::touch
     std::shared_ptr<const std::vector<Steps>> steps_;  // by level
 };
 

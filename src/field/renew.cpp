@@ -208,8 +208,8 @@ private:
                 const int e = std::countr_zero(left);
                 drop_at(graph_.links.neighbour(node, e), static_cast<std::uint32_t>(e));
             }
-            for (std::uint32_t o = node.other; o < (&node)[1].other; ++o)
-                drop_at(graph_.others[o].to, about_link::way(graph_.others[o].about));
+            for (const Domain::Graph::Link& link : graph_.links.others(node))
+                drop_at(link.to(), kNoDirection + link.back());
         }
         gone_ = {};
     }
@@ -219,7 +219,7 @@ private:
         const Domain::Graph::Node& node = graph_.links.nodes[leaf];
         for (std::uint32_t left = node.all; left; left &= left - 1)
             visit(graph_.links.neighbour(node, std::countr_zero(left)));
-        for (std::uint32_t o = node.other; o < (&node)[1].other; ++o) visit(graph_.others[o].to);
+        for (const Domain::Graph::Link& link : graph_.links.others(node)) visit(link.to());
     }
 
     // Whether something may be missing that had been offered in vain. What was offered before is no better than
@@ -270,10 +270,11 @@ private:
             offer(links.neighbour(node, back), graph_.steps[node.level()].cost[here][e],
                   static_cast<std::uint32_t>(e));
         }
-        for (std::uint32_t o = node.other; o < (&node)[1].other; ++o) {
-            const std::uint32_t from = graph_.others[o].to;
-            const GeodesicSolver::OtherLink& link = link_to(from, leaf, links.back[o]);
-            offer(from, link.cost, about_link::way(link.about));
+        std::uint32_t back = 0;
+        for (const Domain::Graph::Link& link : links.others(node)) {
+            const bool noted = ++back <= Domain::Graph::kMostBack;
+            offer(link.to(), graph_.touches[touches::reversed(link.touch())].cost,
+                  kNoDirection + (noted ? back : 0));
         }
         for (const SweepGraph::Arc& arc : graph_.arcs_of(leaf))
             for (const SweepGraph::Arc& other : graph_.arcs_of(arc.to))
@@ -284,14 +285,6 @@ private:
         for (std::size_t k = 0; k < taken; ++k)
             if (std::find(row.label, row.label + K, offers[k].label) != row.label + K)
                 out.push_back({offers[k].label, leaf});
-    }
-
-    const GeodesicSolver::OtherLink& link_to(std::uint32_t from, std::uint32_t to, std::uint8_t back) const {
-        const Domain::Graph::Node* const node = &graph_.links.nodes[from];
-        if (back != Domain::Graph::kFarBack) return graph_.others[node->other + back];
-        const auto list = graph_.others.subspan(node->other, node[1].other - node->other);
-        return *std::find_if(list.begin(), list.end(),
-                             [&](const GeodesicSolver::OtherLink& link) { return link.to == to; });
     }
 
     const SweepGraph& graph_;

@@ -69,89 +69,37 @@ std::uint64_t corners(const Contact& c) {
     return out;
 }
 
-// What a link from u to n costs, and what about_link says of it but for the way of the other end.
-struct Joined {
-    std::uint32_t cost;
-    std::uint64_t about;
-};
-Joined join(const Domain::Leaf& u, const Domain::Leaf& n, float penalty) {
+GeodesicSolver::Touch touch(const Domain::Leaf& u, const Domain::Leaf& n, float penalty) {
     const double length = std::sqrt(static_cast<double>(square(u, n))) / 2;
-    Joined joined{to_units(length * (n.boundary ? penalty : 1)), n.boundary ? about_link::kBoundary : 0};
+    GeodesicSolver::Touch out{to_units(length * (n.boundary ? penalty : 1)),
+                              n.boundary ? about_link::kBoundary : 0};
     if (u.level < Domain::Graph::kGrouped) {
-        joined.about |= beside(u, n, length, u.boundary && penalty >= 2);
-        if (u.level > 0) joined.about |= corners(contact(u, n));
+        out.about |= beside(u, n, length, u.boundary && penalty >= 2);
+        if (u.level > 0) out.about |= corners(contact(u, n));
     } else if (u.level <= about_link::kLargest) {
         const Contact c = contact(u, n);
-        joined.about |= about_link::box(c.low, c.high);
+        out.about |= about_link::box(c.low, c.high);
+    } else {
+        out.about |= about_link::box({255, 255, 255}, {0, 0, 0});  // touches nothing
     }
-    return joined;
+    return out;
 }
-
-// The same from a table for leaves of the finest levels, nearly all that have such links.
-class JoinTable {
-public:
-    explicit JoinTable(float penalty) : penalty_(penalty) {
-        for (int from = 0; from < kLevels; ++from)
-            for (int to = 0; to < kLevels; ++to) {
-                std::vector<Joined>& out = of_[index(from, to)];
-                const int own = 1 << from, size = 1 << to, side = own + size + 1;
-                out.resize(static_cast<std::size_t>(side * side * side) * 4);
-                constexpr int middle = 64;
-                for (int z = -size; z <= own; ++z)
-                    for (int y = -size; y <= own; ++y)
-                        for (int x = -size; x <= own; ++x)
-                            for (const bool here : {false, true})
-                                for (const bool there : {false, true}) {
-                                    const Domain::Leaf u = leaf(middle, middle, middle, from, here);
-                                    const Domain::Leaf n = leaf(middle + x, middle + y, middle + z, to, there);
-                                    out[place(u, n)] = join(u, n, penalty);
-                                }
-            }
-    }
-    Joined operator()(const Domain::Leaf& u, const Domain::Leaf& n) const {
-        if (u.level >= kLevels || n.level >= kLevels) return join(u, n, penalty_);
-        return of_[index(u.level, n.level)][place(u, n)];
-    }
-
-private:
-    static constexpr int kLevels = 3;
-    static std::size_t index(int from, int to) { return static_cast<std::size_t>(from * kLevels + to); }
-    static Domain::Leaf leaf(int x, int y, int z, int level, bool boundary) {
-        return {static_cast<std::uint16_t>(x), static_cast<std::uint16_t>(y), static_cast<std::uint16_t>(z),
-                static_cast<std::uint8_t>(level), boundary};
-    }
-    // Of leaves that touch.
-    static std::size_t place(const Domain::Leaf& u, const Domain::Leaf& n) {
-        const int size = 1 << n.level, side = (1 << u.level) + size + 1;
-        const int at = ((n.z - u.z + size) * side + n.y - u.y + size) * side + n.x - u.x + size;
-        return static_cast<std::size_t>(4 * at + 2 * u.boundary + n.boundary);
-    }
-    float penalty_;
-    std::array<std::vector<Joined>, kLevels * kLevels> of_;
-};
 
 }  // namespace
 
-LargeVector<GeodesicSolver::OtherLink> make_other_links(const Domain& domain, float penalty, Context* context) {
-    const Domain::Graph& graph = *domain.graph;
-    const std::vector<Domain::Leaf>& leaves = domain.leaves;
-    const JoinTable join(penalty);
-    LargeVector<GeodesicSolver::OtherLink> links(graph.other.size());
-    parallel_for(context, leaves.size(), 8192, [&](std::size_t i) {
-        const Domain::Leaf u = leaves[i];
-        for (std::uint32_t k = graph.nodes[i].other; k < graph.nodes[i + 1].other; ++k) {
-            const std::uint32_t to = graph.other[k];
-            const Domain::Leaf n = leaves[to];
-            const std::uint8_t back = graph.back[k];
-            const int way = kFromOther + back;
-            const bool noted = back != Domain::Graph::kFarBack && way <= 255 && n.level <= about_link::kLargest;
-            const Joined joined = join(u, n);
-            links[k] = {to, joined.cost,
-                        joined.about | static_cast<std::uint64_t>(noted ? way : kNoDirection)
-                                           << about_link::kWayShift};
-        }
+std::vector<GeodesicSolver::Touch> make_touches(const Domain& domain, float penalty, Context* context) {
+    const auto& rare = domain.graph->rare;
+    std::vector<GeodesicSolver::Touch> out(touches::kTabled + 2 * rare.size());
+    for (std::uint32_t k = 0; k < touches::kTabled; ++k) {
+        const auto [u, n] = touches::example(k);
+        out[k] = touch(u, n, penalty);
+    }
+    parallel_for(context, rare.size(), 1024, [&](std::size_t k) {
+        const Domain::Leaf &u = domain.leaves[rare[k][0]], &n = domain.leaves[rare[k][1]];
+        out[touches::kTabled + 2 * k] = touch(u, n, penalty);
+        out[touches::kTabled + 2 * k + 1] = touch(n, u, penalty);
     });
-    return links;
+    return out;
 }
 
 }  // namespace sinew

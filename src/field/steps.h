@@ -19,7 +19,7 @@ inline std::uint32_t to_units(double voxels) {
 }
 
 /// What a label notes of its last step (kLabelWayMask): the direction between leaves of one size in groups; or
-/// nothing; or, from kFromOther on, which of the other links of its leaf brought it.
+/// nothing; or, from kFromOther on, which of the other links of its leaf brought it: kNoDirection + Link::back.
 inline constexpr std::uint8_t kNoDirection = kDirections, kFromOther = kNoDirection + 1;
 
 // What steps between leaves of one size cost, and which of them need not be taken; for each level that has groups.
@@ -125,20 +125,19 @@ private:
     }
 };
 
-/// OtherLink::about, of a link from u to n. The way of the label that it brings is in the uppermost byte; kBoundary
-/// says that n is boundary. Where a leaf from which a label came touches one that it could go on to, the way over u
-/// is no shortest: the centres of three leaves that touch are never in line, and far enough from it that rounding
-/// does not decide. Into boundary leaves, whose cost has another factor, that follows only if u is boundary, too.
+/// Touch::about, of a step from u to n. kBoundary says that n is boundary. Where a leaf from which a label came
+/// touches one that it could go on to, the way over u is no shortest: the centres of three leaves that touch are
+/// never in line, and far enough from it that rounding does not decide. Into boundary leaves, whose cost has
+/// another factor, that follows only if u is boundary, too.
 /// - u in a group: `beside` has the directions to neighbours that touch n and do not have their shortest way there
 ///   over u. At level 0 all other ends are larger and touch one corner of the group of u, and so each other. At
 ///   level 1 `corners` has those of the 3³ voxel corners of u that n touches: others that share one touch.
 /// - u larger: `box` is the range in which n touches u, by which touches() tells whether two ends touch each other.
 namespace about_link {
-inline constexpr int kWayShift = 56, kField = 9;
+inline constexpr int kField = 9;
 inline constexpr int kLargest = 7;  ///< level of u up to which a box fits
 inline constexpr std::uint64_t kBoundary = std::uint64_t{1} << 54;
 
-inline std::uint32_t way(std::uint64_t about) { return static_cast<std::uint32_t>(about >> kWayShift); }
 inline std::uint32_t beside(std::uint64_t about) {
     return static_cast<std::uint32_t>(about) & ((1u << kDirections) - 1);
 }
@@ -163,7 +162,7 @@ inline bool touches(std::uint64_t against, std::uint64_t about) {
 }
 }  // namespace about_link
 
-/// The links of a domain's graph that are not between leaves of a size in groups, by Domain::Graph::Node::other.
-LargeVector<GeodesicSolver::OtherLink> make_other_links(const Domain& domain, float penalty, Context* context);
+/// What steps between leaves cost, by Domain::Graph::Link::touch.
+std::vector<GeodesicSolver::Touch> make_touches(const Domain& domain, float penalty, Context* context);
 
 }  // namespace sinew

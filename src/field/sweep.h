@@ -17,10 +17,10 @@ struct SweepGraph {
         std::uint32_t from, to, cost;
     };
     const Domain::Graph& links;
-    const GeodesicSolver::Steps* steps;  ///< by level
-    std::span<const GeodesicSolver::OtherLink> others;
-    std::vector<Arc> arcs;       ///< bridges in both directions, sorted by from, then to
-    std::vector<bool> has_arcs;  ///< per leaf; empty without arcs
+    const GeodesicSolver::Steps* steps;              ///< by level
+    std::span<const GeodesicSolver::Touch> touches;  ///< by Domain::Graph::Link::touch
+    std::vector<Arc> arcs;                           ///< bridges in both directions, sorted by from, then to
+    std::vector<bool> has_arcs;                      ///< per leaf; empty without arcs
 
     std::span<const Arc> arcs_of(std::uint32_t leaf) const {
         if (arcs.empty() || !has_arcs[leaf]) return {};
@@ -49,9 +49,8 @@ auto with_row_width(int nearest, Work&& work) {
 /// Rows for n leaves, not yet filled, and the distances that they will be.
 template <int K>
 std::pair<std::span<LabelRow<K>>, LeafDistances> make_rows(std::size_t n, std::size_t width) {
-    const std::shared_ptr<LabelRow<K>[]> storage(new LabelRow<K>[n]);  // which sets nothing
-    const std::span<LabelRow<K>> rows(storage.get(), n);
-    ask_for_large_pages(rows.data(), rows.size_bytes());
+    const auto storage = std::make_shared<LargeVector<LabelRow<K>>>(n);  // which sets nothing
+    const std::span<LabelRow<K>> rows(*storage);
     return {rows, {n, width, K, true, std::shared_ptr<const Label>(storage, n > 0 ? rows[0].label : nullptr)}};
 }
 

@@ -79,6 +79,25 @@ TEST(Octree, LinksAreExactlyTheTouchingPairs) {
     }
 }
 
+// That a link's number says how its two leaves touch, and which two they are if that is rare.
+void expect_touch(const Domain& domain, std::uint32_t touch, std::uint32_t from, std::uint32_t to) {
+    const Domain::Leaf &u = domain.leaves[from], &n = domain.leaves[to];
+    if (touch >= touches::kTabled) {
+        const std::uint32_t rare = touch - touches::kTabled;
+        std::array<std::uint32_t, 2> pair = domain.graph->rare[rare / 2];
+        if (rare % 2 == 1) std::swap(pair[0], pair[1]);
+        ASSERT_EQ(pair, (std::array{from, to}));
+        ASSERT_GE(std::max(u.level, n.level), touches::kLevels);
+        return;
+    }
+    const auto [a, b] = touches::example(touch);
+    const auto says = [](const Domain::Leaf& p, const Domain::Leaf& q) {
+        return std::tuple(p.level, q.level, q.x - p.x, q.y - p.y, q.z - p.z, p.boundary, q.boundary);
+    };
+    ASSERT_EQ(says(a, b), says(u, n));
+    ASSERT_EQ(touches::number(n, u), touches::reversed(touch));
+}
+
 void expect_graph_is_the_links(const Domain& domain) {
     const Domain::Graph& graph = *domain.graph;
     ASSERT_EQ(graph.nodes.size(), domain.leaves.size() + 1);
@@ -101,12 +120,15 @@ void expect_graph_is_the_links(const Domain& domain) {
                 }
         }
         const Domain::Graph::Node& node = graph.nodes[i];
-        std::vector<std::uint32_t> found(graph.other.begin() + node.other,
-                                         graph.other.begin() + graph.nodes[i + 1].other);
-        for (std::uint32_t o = node.other; o < graph.nodes[i + 1].other; ++o) {
-            const std::uint32_t back = graph.back[o], to = graph.other[o];
-            if (back == Domain::Graph::kFarBack) continue;
-            ASSERT_EQ(graph.other[graph.nodes[to].other + back], i);
+        std::vector<std::uint32_t> found;
+        for (const Domain::Graph::Link& link : graph.others(node)) {
+            const std::uint32_t to = link.to();
+            found.push_back(to);
+            expect_touch(domain, link.touch(), i, to);
+            if (link.back() == 0) continue;
+            const Domain::Graph::Link& back = graph.other[graph.nodes[to].other + link.back() - 1];
+            ASSERT_EQ(back.to(), i);
+            ASSERT_EQ(touches::reversed(back.touch()), link.touch());
         }
         directions |= node.all;
         for (std::uint32_t left = node.all; left; left &= left - 1) {
