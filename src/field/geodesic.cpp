@@ -55,39 +55,84 @@ std::uint32_t window_of(Label label) { return bucket_of(label) / kWindow; }
 // So many leaves and more are worth a second thread.
 constexpr std::size_t kWorthSharing = 32768;
 
-// Offers that wait. To add one is a store, where std::vector makes it a call: that is a fiftieth of a bind.
+// Offers of a bucket. To add one is a store, where std::vector makes it a call: that is a fiftieth of a bind.
 class OfferList {
 public:
-    OfferList() = default;
-    OfferList(OfferList&& other) noexcept { *this = std::move(other); }
-    OfferList& operator=(OfferList&& other) noexcept {
-        at_ = std::move(other.at_);
-        size_ = std::exchange(other.size_, 0);
-        room_ = std::exchange(other.room_, 0);
-        return *this;
-    }
     void add(const Offer& o) {
         if (size_ == room_) grow();
         at_[size_++] = o;
     }
     void clear() { size_ = 0; }
     std::size_t size() const { return size_; }
-    bool empty() const { return size_ == 0; }
-    bool has_room() const { return room_ > 0; }
     const Offer* begin() const { return at_.get(); }
-    const Offer* end() const { return at_.get() + size_; }
     const Offer& operator[](std::size_t k) const { return at_[k]; }
 
 private:
     [[gnu::noinline]] void grow() {  // so that the rest is not
         const std::size_t room = std::max<std::size_t>(64, 2 * room_);
         std::unique_ptr<Offer[]> larger(new Offer[room]);
-        std::copy(begin(), end(), larger.get());
+        std::copy_n(at_.get(), size_, larger.get());
         at_ = std::move(larger);
         room_ = room;
     }
     std::unique_ptr<Offer[]> at_;
     std::size_t size_ = 0, room_ = 0;
+};
+
+// Room for offers by blocks, which are used again and again.
+class OfferBlocks {
+public:
+    static constexpr std::size_t kBlock = 1024;
+    explicit OfferBlocks(std::size_t leaves)
+        : at_a_time_(std::clamp<std::size_t>(leaves / kBlock, 1, kLargePage / (kBlock * sizeof(Offer)))) {}
+    Offer* take() {
+        if (free_.empty()) {
+            LargeVector<Offer>& made = made_.emplace_back(at_a_time_ * kBlock);
+            for (std::size_t k = 0; k < made.size(); k += kBlock) free_.push_back(made.data() + k);
+        }
+        Offer* const block = free_.back();
+        free_.pop_back();
+        return block;
+    }
+    void give_back(Offer* block) { free_.push_back(block); }
+
+private:
+    std::size_t at_a_time_;
+    std::vector<LargeVector<Offer>> made_;
+    std::vector<Offer*> free_;
+};
+
+// Offers that wait until their window is opened.
+class WaitingOffers {
+public:
+    void add(const Offer& o, OfferBlocks& room) {
+        if (next_ == end_) grow(room);
+        *next_++ = o;
+    }
+    bool empty() const { return blocks_.empty(); }
+    std::size_t size() const {
+        return blocks_.size() * OfferBlocks::kBlock - static_cast<std::size_t>(end_ - next_);
+    }
+    template <typename Visit>
+    void each(Visit&& visit) const {
+        for (const Offer* block : blocks_) {
+            const Offer* const end = block == blocks_.back() ? next_ : block + OfferBlocks::kBlock;
+            for (const Offer* o = block; o < end; ++o) visit(*o);
+        }
+    }
+    void clear(OfferBlocks& room) {
+        for (Offer* block : blocks_) room.give_back(block);
+        blocks_.clear();
+        next_ = end_ = nullptr;
+    }
+
+private:
+    [[gnu::noinline]] void grow(OfferBlocks& room) {
+        next_ = blocks_.emplace_back(room.take());
+        end_ = next_ + OfferBlocks::kBlock;
+    }
+    std::vector<Offer*> blocks_;
+    Offer *next_ = nullptr, *end_ = nullptr;  // in the last block
 };
 
 // One worker's part of a sweep: a stretch of the leaves, which in their order is a region of space. Waves start
@@ -105,6 +150,7 @@ public:
           rank_(rank),
           team_(team),
           share_(static_cast<std::uint32_t>((rows.size() + team - 1) / team)),
+          room_(share_),
           first_of_(joints + 1),
           outbox_{std::vector<std::vector<Offer>>(team), std::vector<std::vector<Offer>>(team)} {}
 
@@ -153,35 +199,29 @@ private:
     // is wide. If K others push it out later, or a shorter way comes from another worker, what was passed on is
     // pushed out, too.
     void open(std::uint32_t window, unsigned round) {
-        OfferList waiting = std::move(windows_[window]);
-        sort_by_joint(waiting);
+        sort_by_joint(windows_[window]);
+        windows_[window].clear(room_);
         for (std::size_t begin = 0, end = 0; begin < sorted_.size(); begin = end) {
             for (; end < sorted_.size() && joint_of(sorted_[end].label) == joint_of(sorted_[begin].label); ++end)
                 open_[bucket_of(sorted_[end].label) % kWindow].add(sorted_[end]);
             for (OfferList& bucket : open_) pass_on(bucket, window, round);
         }
-        waiting.clear();
-        spare_.push_back(std::move(waiting));
     }
 
     void keep(const Offer& o) {
         const std::uint32_t window = window_of(o.label);
         earliest_ = std::min(earliest_, window);
         if (window >= windows_.size()) windows_.resize(2 * (window + std::size_t{1}));
-        OfferList& waiting = windows_[window];
-        if (!waiting.has_room() && !spare_.empty()) {
-            waiting = std::move(spare_.back());
-            spare_.pop_back();
-        }
-        waiting.add(o);
+        windows_[window].add(o, room_);
     }
 
-    void sort_by_joint(const OfferList& offers) {
+    void sort_by_joint(const WaitingOffers& offers) {
         std::fill(first_of_.begin(), first_of_.end(), 0);
-        for (const Offer& o : offers) ++first_of_[joint_of(o.label) + 1];
+        offers.each([&](const Offer& o) { ++first_of_[joint_of(o.label) + 1]; });
         for (std::size_t j = 1; j < first_of_.size(); ++j) first_of_[j] += first_of_[j - 1];
+        sorted_.clear();
         sorted_.resize(offers.size());
-        for (const Offer& o : offers) sorted_[first_of_[joint_of(o.label)]++] = o;
+        offers.each([&](const Offer& o) { sorted_[first_of_[joint_of(o.label)]++] = o; });
     }
 
     // Of one joint. Memory is what this loop waits for: what the next leaves will touch is asked for early, and
@@ -332,7 +372,8 @@ private:
     std::uint32_t share_;        // leaves a worker
     std::vector<Offer> offers_;  // the first gathered_ of it
     std::size_t gathered_ = 0;
-    std::vector<OfferList> windows_, spare_;                 // what waits; spare: empty, with room
+    OfferBlocks room_;
+    std::vector<WaitingOffers> windows_;                     // what waits in room_
     std::uint32_t earliest_ = 0;                             // no window before it has anything
     LargeVector<Offer> sorted_;                              // of the open window
     std::vector<std::size_t> first_of_;                      // by joint, in sorted_
