@@ -327,12 +327,17 @@ void Domain::Graph::each_larger(const Domain& domain, std::size_t group, std::ui
 }
 
 // Links between leaves of different sizes, and between those that are in no group. A leaf looks for those that are
-// larger, or as large and come later; both ends get the link. Both are nearly always in the same stretch of leaves:
-// each stretch is for one thread at a time, and what joins two comes behind.
+// larger, or as large and come later; both ends get the link. Both are nearly always in the same stretch of leaves,
+// and each stretch is for one thread at a time. A list is in the order in which its links are found, wherever
+// stretches end: labels of before are kept where a joint moves, with the places in these lists that they note.
 void Domain::Graph::link_others(const Domain& domain, std::span<const std::uint32_t> larger, Context* context) {
     const std::size_t n = domain.leaves.size();
+    struct Joining : Pair {
+        std::uint32_t at_from, at_to;  // in `other`
+    };
     struct Stretch {
-        std::vector<Pair> within, joining;
+        std::vector<Pair> found;       // from Domain::none: joining[to]
+        std::vector<Joining> joining;  // those with an end in another stretch
         std::vector<std::array<std::uint32_t, 2>> rare;
         std::uint32_t first_rare = 0;
     };
@@ -342,7 +347,7 @@ void Domain::Graph::link_others(const Domain& domain, std::span<const std::uint3
     parallel_for(context, stretches.size(), 1, [&](std::size_t k) {
         Stretch& stretch = stretches[k];
         const std::size_t begin = std::min(n, k * each), end = std::min(n, begin + each);
-        stretch.within.reserve(2 * (end - begin));
+        stretch.found.reserve(2 * (end - begin));
         const auto add = [&](std::uint32_t from, std::uint32_t to, const Leaf& u, const Leaf& v) {
             Pair pair{from, to, 0};
             if (v.level < touches::kLevels) {
@@ -351,9 +356,13 @@ void Domain::Graph::link_others(const Domain& domain, std::span<const std::uint3
                 pair.touch = touches::kTabled + 2 * static_cast<std::uint32_t>(stretch.rare.size());
                 stretch.rare.push_back({from, to});
             }
-            if (from >= end || to < begin || to >= end) return stretch.joining.push_back(pair);
-            stretch.within.push_back(pair);
-            ++next[from], ++next[to];
+            if (from < end && to >= begin && to < end) {
+                ++next[from], ++next[to];
+            } else {
+                stretch.joining.push_back({pair, 0, 0});
+                pair = {none, static_cast<std::uint32_t>(stretch.joining.size() - 1), 0};
+            }
+            stretch.found.push_back(pair);
         };
         for (std::size_t i = begin; i < end; ++i) {
             const Node& node = nodes[i];
@@ -381,7 +390,7 @@ void Domain::Graph::link_others(const Domain& domain, std::span<const std::uint3
     for (Stretch& stretch : stretches) {
         stretch.first_rare = static_cast<std::uint32_t>(rare.size());
         rare.insert(rare.end(), stretch.rare.begin(), stretch.rare.end());
-        for (const Pair& l : stretch.joining) ++next[l.from], ++next[l.to];
+        for (const Joining& l : stretch.joining) ++next[l.from], ++next[l.to];
     }
     std::uint32_t count = 0;
     for (std::size_t i = 0; i < n; ++i) {
@@ -394,17 +403,33 @@ void Domain::Graph::link_others(const Domain& domain, std::span<const std::uint3
         const std::uint32_t back = at - nodes[to].other + 1;
         return Link{to, touch, back <= kMostBack ? back : 0};
     };
-    const auto put = [&](const Stretch& stretch, const Pair& l) {
+    const auto put = [&](const Stretch& stretch, const Pair& l, std::uint32_t at_from, std::uint32_t at_to) {
         const std::uint32_t touch = l.touch + (l.touch < touches::kTabled ? 0 : 2 * stretch.first_rare);
-        const std::uint32_t there = next[l.from]++, here = next[l.to]++;
-        other[there] = end_at(l.to, here, touch);
-        other[here] = end_at(l.from, there, touches::reversed(touch));
+        other[at_from] = end_at(l.to, at_to, touch);
+        other[at_to] = end_at(l.from, at_from, touches::reversed(touch));
     };
     parallel_for(context, stretches.size(), 1, [&](std::size_t k) {
-        for (const Pair& l : stretches[k].within) put(stretches[k], l);
+        const auto place = [&](Joining& l) {
+            if (l.from / each == k) l.at_from = next[l.from]++;
+            if (l.to / each == k) l.at_to = next[l.to]++;
+        };
+        for (std::size_t of = 0; of < stretches.size(); ++of) {
+            if (of != k) {
+                for (Joining& l : stretches[of].joining) place(l);
+                continue;
+            }
+            for (const Pair& l : stretches[k].found) {
+                if (l.from == none) {
+                    place(stretches[k].joining[l.to]);
+                    continue;
+                }
+                const std::uint32_t at_from = next[l.from]++, at_to = next[l.to]++;
+                put(stretches[k], l, at_from, at_to);
+            }
+        }
     });
     for (const Stretch& stretch : stretches)
-        for (const Pair& l : stretch.joining) put(stretch, l);
+        for (const Joining& l : stretch.joining) put(stretch, l, l.at_from, l.at_to);
 }
 
 std::shared_ptr<const Domain::Graph> Domain::Graph::make(const Domain& domain, Neighbours neighbours,

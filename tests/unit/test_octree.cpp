@@ -121,8 +121,19 @@ void expect_graph_is_the_links(const Domain& domain) {
         }
         const Domain::Graph::Node& node = graph.nodes[i];
         std::vector<std::uint32_t> found;
+        std::uint32_t last = 0;
         for (const Domain::Graph::Link& link : graph.others(node)) {
             const std::uint32_t to = link.to();
+            // In the order in which they are found, from the smaller end's group or the earlier end: a binding
+            // whose joint moves relies on it.
+            const auto size_and_place = [&](std::uint32_t leaf) {
+                return std::pair(domain.leaves[leaf].level, leaf);
+            };
+            const std::uint32_t finds = size_and_place(i) < size_and_place(to) ? i : to;
+            const Domain::Graph::Node& of = graph.nodes[finds];
+            const std::uint32_t from = of.is_grouped() ? graph.around[of.group()].leaf[13] : finds;
+            ASSERT_GE(from, last) << "leaf " << i;
+            last = from;
             found.push_back(to);
             expect_touch(domain, link.touch(), i, to);
             if (link.back() == 0) continue;
