@@ -5,7 +5,6 @@
 #include <span>
 #include <vector>
 
-#include "core/large_pages.h"
 #include "field/label_rows.h"
 #include "sinew/core.h"
 #include "sinew/domain.h"
