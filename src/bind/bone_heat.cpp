@@ -522,7 +522,7 @@ Result<MethodRows> bind_surface_heat(const Task& task) {
         return Done{};
     });
     if (!measured) return measured.error();
-    if (built) built->graph = nullptr;  // nothing spreads any more
+    if (built && !task.options.keep_volume) built->graph = nullptr;  // nothing spreads any more
 
     // Straight distances have bones of their own.
     std::vector<Bone> bones = make_bones(task.skeleton);

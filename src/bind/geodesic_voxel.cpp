@@ -387,7 +387,8 @@ struct Since {
     const LeafDistances* field(const JointSet& set) const {
         const KeptField* const found = kept(set);
         const auto* const field = found ? std::get_if<LeafDistances>(&found->field) : nullptr;
-        return field && field->ways ? field : nullptr;
+        // Ways are places in the lists of links, which stay as they are only where they are taken over.
+        return field && field->ways && task.moved->volume.domain.graph ? field : nullptr;
     }
     std::vector<std::uint32_t> moved_of(const JointSet& set) const {
         std::vector<std::uint32_t> out;

@@ -30,7 +30,7 @@ struct KeptField {
 };
 
 struct KeptVolume {
-    Domain domain;  ///< without links
+    Domain domain;  ///< with links in its graph only, and that where distances are kept that say how they came
     std::vector<KeptField> fields;
 
     /// The field of these joints (ascending), else that of the fewest joints that include them, else null.

@@ -90,7 +90,7 @@ double of_octree(const Sizes& s) { return s.cells * 4.6 / 8 + s.leaves * 180; }
 double of_sweep(const Sizes& s) { return s.leaves * (250 + (s.all ? 16 * s.threads : s.labels)); }
 // Fields that are kept with the volume.
 double of_fields(const Sizes& s, bool strengths) {
-    return s.keep_volume ? s.leaves * (40 + s.sets * (s.all || strengths ? 4 * s.joints : s.labels)) : 0;
+    return s.keep_volume ? s.leaves * (110 + s.sets * (s.all || strengths ? 4 * s.joints : s.labels)) : 0;
 }
 double worst(const Sizes& s, std::initializer_list<double> after_topology) {
     return std::max(of_topology(s), of_plan(s) + std::max(after_topology));

@@ -4,6 +4,7 @@
 
 #include "domain/leaf_graph.h"
 #include "domain/leaf_index.h"
+#include "domain/redivide.h"
 
 namespace sinew {
 
@@ -26,8 +27,11 @@ Result<Domain> build_volume(const Task& task, DomainKind kind, Links links) {
     }
     extend_leaf_bones(task.bones, task.skeleton, *grid);
 
-    Result<Domain> domain = task.clock.run(
-        "octree", [&] { return build_domain(*grid, task.bones, kind, task.context, Neighbours::all, links); });
+    Result<Domain> domain = task.clock.run("octree", [&] {
+        if (task.moved && task.moved->volume.domain.graph)
+            return redivide_domain(*grid, task.bones, kind, task.moved->volume.domain, task.context, links);
+        return build_domain(*grid, task.bones, kind, task.context, Neighbours::all, links);
+    });
     if (!domain) return domain.error();
     report.leaves = domain->leaves.size();
     report.links = domain->graph->link_count;
@@ -94,7 +98,10 @@ Error unknown_joints(const Task& task, const JointSet& set) {
 std::shared_ptr<const KeptVolume> keep_volume(Domain domain, std::vector<KeptField> fields) {
     domain.first_link = {};
     domain.link = {};
-    domain.graph = nullptr;
+    // Only where joints move are links asked for again.
+    if (std::none_of(fields.begin(), fields.end(),
+                     [](const KeptField& kept) { return std::holds_alternative<LeafDistances>(kept.field); }))
+        domain.graph = nullptr;
     return std::make_shared<const KeptVolume>(KeptVolume{std::move(domain), std::move(fields)});
 }
 

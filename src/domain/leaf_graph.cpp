@@ -8,9 +8,12 @@
 
 #include "core/parallel.h"
 #include "domain/leaf_index.h"
+#include "domain/link_search.h"
 #include "domain/union_find.h"
 
 namespace sinew {
+
+using namespace link_search;
 
 // place · 8 + turned · 4 + whether the first is boundary · 2 + whether the second is. The place is where the lower
 // leaf, or that of two alike which is earlier in it, lies at the other; the first of the two is the other if
@@ -99,32 +102,6 @@ std::uint32_t face_directions() {
     return faces;
 }
 
-// Where Cells::present has the places of a cell: corners, which need none, share the last slot.
-constexpr std::uint8_t kCorner = 19;
-const std::array<std::uint8_t, 27> kSlots = [] {
-    std::array<std::uint8_t, 27> out{};
-    std::uint8_t next = 0;
-    for (std::size_t cell = 0; cell < 27; ++cell) {
-        const bool corner = cell % 3 != 1 && cell / 3 % 3 != 1 && cell / 9 != 1;
-        out[cell] = corner ? kCorner : next++;
-    }
-    return out;
-}();
-
-// Of a group, the places whose leaves may border on one of the 27 cells around it, as bits.
-const std::array<std::uint32_t, 27> kBorderingOn = [] {
-    std::array<std::uint32_t, 27> out{};
-    for (std::size_t place = 0; place < 8; ++place)
-        for (int k = 0; k < 8; ++k) {
-            std::size_t cell = 0;
-            for (int axis = 2; axis >= 0; --axis)
-                cell = 3 * cell + 1 + (k >> axis & 1 ? (place >> axis & 1 ? std::size_t{1} : ~std::size_t{0}) : 0);
-            out[cell] |= 1u << place;
-        }
-    return out;
-}();
-constexpr std::size_t kMiddle = 13;
-
 // Of the group in a corner cell, the place that touches the group in the middle.
 int touching_place(std::size_t cell) {
     return (cell % 3 == 0 ? 1 : 0) | (cell / 3 % 3 == 0 ? 2 : 0) | (cell / 9 == 0 ? 4 : 0);
@@ -159,7 +136,7 @@ const std::array<std::uint8_t, 256> Domain::Graph::kCount = [] {
 
 // Groups, what is around them, and the directions of their leaves.
 std::vector<std::uint32_t> Domain::Graph::link_groups(const Domain& domain, std::uint32_t allowed,
-                                                      Context* context) {
+                                                      const Before* before, Context* context) {
     const Index& ix = *domain.index;
     const std::size_t n = domain.leaves.size();
     struct Group {
@@ -232,7 +209,7 @@ std::vector<std::uint32_t> Domain::Graph::link_groups(const Domain& domain, std:
     const int r = domain.transform.resolution, depth = domain.transform.depth();
     std::atomic<std::size_t> linked{0};
     std::atomic<std::uint32_t> seen{0};
-    const auto link_group = [&](std::size_t g, std::size_t& links, std::uint32_t& ways) {
+    const auto link_group = [&](std::size_t g) {
         const Leaf& leaf = domain.leaves[groups[g].first];
         const int level = leaf.level, up = level + 1;
         const int at[3] = {leaf.x >> up, leaf.y >> up, leaf.z >> up};
@@ -275,15 +252,23 @@ std::vector<std::uint32_t> Domain::Graph::link_groups(const Domain& domain, std:
             if (!(groups[g].present >> place & 1)) continue;
             nodes[i].all = directions_around(present, place) & allowed;
             nodes[i].boundary = directions_around(edge, place) & allowed;
-            links += static_cast<std::size_t>(std::popcount(nodes[i].all));
-            ways |= nodes[i].all;
             ++i;
         }
     };
     parallel_chunks(context, groups.size(), kGrain, [&](std::size_t, std::size_t begin, std::size_t end) {
         std::size_t links = 0;
         std::uint32_t ways = 0;
-        for (std::size_t g = begin; g < end; ++g) link_group(g, links, ways);
+        for (std::size_t g = begin; g < end; ++g) {
+            if (before && before->far(domain.leaves[groups[g].first]))
+                before->take_group(*this, g, groups[g].first);
+            else
+                link_group(g);
+            std::uint32_t i = groups[g].first;
+            for (std::uint32_t left = groups[g].present; left; left &= left - 1, ++i) {
+                links += static_cast<std::size_t>(std::popcount(nodes[i].all));
+                ways |= nodes[i].all;
+            }
+        }
         linked += links;
         seen |= ways;
     });
@@ -295,36 +280,6 @@ std::vector<std::uint32_t> Domain::Graph::link_groups(const Domain& domain, std:
 struct Domain::Graph::Pair {
     std::uint32_t from, to, touch;
 };
-
-// The leaves of a group and the larger ones that they touch.
-template <typename Visit>
-void Domain::Graph::each_larger(const Domain& domain, std::size_t group, std::uint32_t larger,
-                                Visit&& visit) const {
-    const Cells& cells = around[group];
-    std::array<std::uint32_t, 26> found;  // several cells may be of the same one
-    std::array<std::uint32_t, 26> places;
-    std::size_t count = 0;
-    for (; larger; larger &= larger - 1) {
-        const auto cell = static_cast<std::size_t>(std::countr_zero(larger));
-        const std::uint32_t to = cells.leaf[cell] & ~kLarger;
-        const auto at =
-            static_cast<std::size_t>(std::find(found.begin(), found.begin() + count, to) - found.begin());
-        if (at == count) {
-            found[count] = to;
-            places[count++] = 0;
-        }
-        places[at] |= kBorderingOn[cell];
-    }
-    if (count == 0) return;
-    const std::uint32_t first = cells.leaf[kMiddle], present = cells.present[kSlots[kMiddle]];
-    for (std::size_t k = 0; k < count; ++k) {
-        const Leaf high = domain.leaves[found[k]];
-        for (std::uint32_t left = places[k] & present; left; left &= left - 1) {
-            const std::uint32_t i = first + kCount[present & (left ^ (left - 1)) >> 1];
-            visit(i, found[k], domain.leaves[i], high);
-        }
-    }
-}
 
 // Links between leaves of different sizes, and between those that are in no group. A leaf looks for those that are
 // larger, or as large and come later; both ends get the link. Both are nearly always in the same stretch of leaves,
@@ -368,22 +323,9 @@ void Domain::Graph::link_others(const Domain& domain, std::span<const std::uint3
             const Node& node = nodes[i];
             if (node.is_grouped()) {
                 if (around[node.group()].leaf[kMiddle] == i)
-                    each_larger(domain, node.group(), larger[node.group()], add);
-                continue;
-            }
-            const Leaf leaf = domain.leaves[i];
-            std::array<std::uint32_t, kDirections> seen;  // several directions may find the same one
-            std::size_t found = 0;
-            const int size = 1 << leaf.level;
-            for (int e = 0; e < kDirections; ++e) {
-                const auto [x, y, z] = step_of(e);
-                const std::uint32_t to = domain.leaf_at(leaf.x + x * size, leaf.y + y * size, leaf.z + z * size);
-                if (to == Domain::none) continue;
-                const Leaf there = domain.leaves[to];
-                if (there.level < leaf.level || (there.level == leaf.level && to <= i)) continue;
-                if (std::find(seen.begin(), seen.begin() + found, to) != seen.begin() + found) continue;
-                seen[found++] = to;
-                add(static_cast<std::uint32_t>(i), to, leaf, there);
+                    each_of_group(domain, *this, node.group(), larger[node.group()], add);
+            } else {
+                each_of_large(domain, static_cast<std::uint32_t>(i), add);
             }
         }
     });
@@ -433,13 +375,16 @@ void Domain::Graph::link_others(const Domain& domain, std::span<const std::uint3
 }
 
 std::shared_ptr<const Domain::Graph> Domain::Graph::make(const Domain& domain, Neighbours neighbours,
-                                                         Context* context) {
+                                                         const Before* before, Context* context) {
     auto graph = std::make_shared<Graph>();
     const std::uint32_t every = (1u << kDirections) - 1;
     // With neighbours by faces only there are no larger leaves: that is for domains of one layer.
     const std::vector<std::uint32_t> larger =
-        graph->link_groups(domain, neighbours == Neighbours::faces ? face_directions() : every, context);
-    graph->link_others(domain, larger, context);
+        graph->link_groups(domain, neighbours == Neighbours::faces ? face_directions() : every, before, context);
+    if (before)
+        graph->relink_others(domain, larger, *before, context);
+    else
+        graph->link_others(domain, larger, context);
     graph->link_count += graph->other.size();
     return graph;
 }

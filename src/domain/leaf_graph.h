@@ -138,20 +138,48 @@ struct Domain::Graph {
     /// Directions in which any leaf has a neighbour of its size.
     std::uint32_t directions = 0;
 
-    /// What build_domain makes, of leaves and index.
-    static std::shared_ptr<const Graph> make(const Domain& domain, Neighbours neighbours, Context* context);
+    /// What build_domain makes, of leaves and index. `before`: what can be taken over; null = nothing.
+    struct Before;
+    static std::shared_ptr<const Graph> make(const Domain& domain, Neighbours neighbours, const Before* before,
+                                             Context* context);
     /// Numbers the components by their first leaf.
     void find_components(Domain& domain, Context* context) const;
+
+    static const std::array<std::uint8_t, 256> kCount;  ///< bits
 
 private:
     struct Pair;  // of leaves that are to be linked
     static const std::array<std::array<Way, kDirections>, 8> kWays;
-    static const std::array<std::uint8_t, 256> kCount;  // bits
-    /// Returns which of the 27 cells around each group are of larger leaves, as bits.
-    std::vector<std::uint32_t> link_groups(const Domain& domain, std::uint32_t allowed, Context* context);
-    template <typename Visit>
-    void each_larger(const Domain& domain, std::size_t group, std::uint32_t larger, Visit&& visit) const;
+    /// Returns which of the 27 cells around each group are of larger leaves, as bits; not of groups that were taken
+    /// over.
+    std::vector<std::uint32_t> link_groups(const Domain& domain, std::uint32_t allowed, const Before* before,
+                                           Context* context);
     void link_others(const Domain& domain, std::span<const std::uint32_t> larger, Context* context);
+    void relink_others(const Domain& domain, std::span<const std::uint32_t> larger, const Before& before,
+                       Context* context);
+};
+
+/// A graph of the same voxels whose leaves other bones divide (redivide.h), and what of it is as it was.
+struct Domain::Graph::Before {
+    /// The domain of before must have a graph, and both their index.
+    Before(const Domain& before, const Domain& domain);
+
+    /// Whether all is as it was in and around the block of 4³ voxels in which a leaf of a group lies.
+    bool far(const Leaf& leaf) const {
+        const std::size_t side = static_cast<std::size_t>(per_side);
+        return !near[((leaf.z >> 2) * side + (leaf.y >> 2)) * side + (leaf.x >> 2)];
+    }
+    /// Puts what lies around group g, which is far, and the directions of its leaves, into a graph of now.
+    void take_group(Graph& to, std::size_t g, std::uint32_t first_leaf) const;
+    /// The components, which are those of the voxels: only their numbers can be others.
+    void take_components(Domain& domain) const;
+
+    const Domain& domain;
+    const Graph& graph;
+    int per_side;                    ///< blocks of 4³ voxels
+    std::vector<std::uint32_t> now;  ///< per leaf of before, and one more: its number now, or none
+    std::vector<std::uint32_t> was;  ///< per leaf now: its number before, or none
+    std::vector<std::uint8_t> near;  ///< per block: in it or beside it is a new leaf
 };
 
 }  // namespace sinew

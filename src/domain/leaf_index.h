@@ -67,7 +67,4 @@ struct Domain::Index {
 /// The resolution must be one that build_domain takes. O(r³/64 + leaves).
 bool index_leaves(Domain& domain);
 
-/// The voxels of which a domain was made. O(leaves + r³/64).
-VoxelGrid voxels_of(const Domain& domain);
-
 }  // namespace sinew

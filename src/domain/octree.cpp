@@ -15,6 +15,7 @@
 #include "domain/grid_levels.h"
 #include "domain/leaf_graph.h"
 #include "domain/leaf_index.h"
+#include "domain/redivide.h"
 #include "domain/shape_voxels.h"
 #include "domain/trace.h"
 #include "sinew/domain.h"
@@ -228,10 +229,9 @@ void link_leaves(Domain& domain, Neighbours neighbours, Context* context) {
     });
 }
 
-}  // namespace
-
-Result<Domain> build_domain(const VoxelGrid& grid, std::span<const Bone> bones, DomainKind kind, Context* context,
-                            Neighbours neighbours, Links links) {
+// `before`: a domain of the same voxels with a graph, or null.
+Result<Domain> make_domain(const VoxelGrid& grid, std::span<const Bone> bones, DomainKind kind,
+                           const Domain* before, Context* context, Neighbours neighbours, Links links) {
     const int r = grid.transform.resolution;
     Domain domain;
     domain.transform = grid.transform;
@@ -270,10 +270,28 @@ Result<Domain> build_domain(const VoxelGrid& grid, std::span<const Bone> bones, 
     if (Status made = make_leaves(builder, levels, domain, *index, context); !made) return made.error();
     domain.index = std::move(index);
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while building the octree"};
-    domain.graph = Domain::Graph::make(domain, neighbours, context);
-    domain.graph->find_components(domain, context);
+    if (before) {
+        const Domain::Graph::Before was(*before, domain);
+        domain.graph = Domain::Graph::make(domain, neighbours, &was, context);
+        was.take_components(domain);
+    } else {
+        domain.graph = Domain::Graph::make(domain, neighbours, nullptr, context);
+        domain.graph->find_components(domain, context);
+    }
     if (links == Links::listed) link_leaves(domain, neighbours, context);
     return domain;
+}
+
+}  // namespace
+
+Result<Domain> build_domain(const VoxelGrid& grid, std::span<const Bone> bones, DomainKind kind, Context* context,
+                            Neighbours neighbours, Links links) {
+    return make_domain(grid, bones, kind, nullptr, context, neighbours, links);
+}
+
+Result<Domain> redivide_domain(const VoxelGrid& grid, std::span<const Bone> bones, DomainKind kind,
+                               const Domain& before, Context* context, Links links) {
+    return make_domain(grid, bones, kind, &before, context, Neighbours::all, links);
 }
 
 bool index_leaves(Domain& domain) {
@@ -311,19 +329,6 @@ bool index_leaves(Domain& domain) {
     }
     domain.index = std::move(index);
     return true;
-}
-
-VoxelGrid voxels_of(const Domain& domain) {
-    const int r = domain.transform.resolution, depth = domain.transform.depth();
-    VoxelGrid grid{domain.transform, BitGrid(r, depth), BitGrid(r, depth), 0, 0, {}, {}};
-    for (const Domain::Leaf& leaf : domain.leaves) {
-        BitGrid& of = leaf.boundary ? grid.boundary : grid.interior;
-        const int size = 1 << leaf.level;
-        for (int z = leaf.z; z < std::min(leaf.z + size, depth); ++z)
-            for (int y = leaf.y; y < leaf.y + size; ++y)
-                for (int x = leaf.x; x < leaf.x + size; ++x) of.set(x, y, z);
-    }
-    return grid;
 }
 
 }  // namespace sinew

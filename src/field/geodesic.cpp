@@ -17,6 +17,7 @@
 #include <bit>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -143,18 +144,19 @@ template <int K>
 class Worker {
 public:
     Worker(const SweepGraph& graph, std::span<LabelRow<K>> rows, std::size_t width, std::size_t joints,
-           unsigned rank, unsigned team)
+           unsigned rank, std::span<const std::uint32_t> ends)
         : graph_(graph),
           rows_(rows),
           width_(width),
           rank_(rank),
-          team_(team),
-          share_(static_cast<std::uint32_t>((rows.size() + team - 1) / team)),
+          ends_(ends),
+          first_(rank > 0 ? ends[rank - 1] : 0),
+          share_(ends[rank] - first_),
           room_(share_),
           first_of_(joints + 1),
-          outbox_{std::vector<std::vector<Offer>>(team), std::vector<std::vector<Offer>>(team)} {}
+          outbox_{std::vector<std::vector<Offer>>(ends.size()), std::vector<std::vector<Offer>>(ends.size())} {}
 
-    bool owns(std::uint32_t leaf) const { return leaf - rank_ * share_ < share_; }
+    bool owns(std::uint32_t leaf) const { return leaf - first_ < share_; }
 
     /// For leaves that this worker owns. Spoils the offers.
     void take(std::span<Offer> offers) {
@@ -280,14 +282,14 @@ private:
                                        : from_larger(base, came_by, others, first);
         constexpr Label end = make_label(kUnreached, 0, 0);
         if (base > end / 2) out = std::remove_if(first, out, [](const Offer& o) { return o.label >= end; });
-        if (team_ > 1) out = std::remove_if(first, out, [&](const Offer& o) { return sends(o, round); });
+        if (ends_.size() > 1) out = std::remove_if(first, out, [&](const Offer& o) { return sends(o, round); });
         gathered_ = static_cast<std::size_t>(out - offers_.data());
         if (graph_.arcs.empty() || !graph_.has_arcs[from.leaf]) return;
         auto arc = std::lower_bound(graph_.arcs.begin(), graph_.arcs.end(), from.leaf,
                                     [](const SweepGraph::Arc& a, std::uint32_t leaf) { return a.from < leaf; });
         for (; arc != graph_.arcs.end() && arc->from == from.leaf; ++arc) {
             const Offer over{base + make_label(arc->cost, 0, kNoDirection), arc->to};
-            if (over.label >= end || (team_ > 1 && sends(over, round))) continue;
+            if (over.label >= end || (ends_.size() > 1 && sends(over, round))) continue;
             if (gathered_ == offers_.size()) offers_.resize(2 * gathered_ + 1);
             offers_[gathered_++] = over;
         }
@@ -359,7 +361,9 @@ private:
     // Whether it is for another's leaf; then it goes there.
     bool sends(const Offer& o, unsigned round) {
         if (owns(o.leaf)) return false;
-        outbox_[round & 1][o.leaf / share_].push_back(o);
+        std::size_t owner = 0;
+        while (o.leaf >= ends_[owner]) ++owner;
+        outbox_[round & 1][owner].push_back(o);
         sent_ = std::min(sent_, window_of(o.label));
         return true;
     }
@@ -368,9 +372,10 @@ private:
     const RowKernel<K>& kernel_ = RowKernel<K>::best();
     std::span<LabelRow<K>> rows_;
     std::size_t width_;
-    unsigned rank_, team_;
-    std::uint32_t share_;        // leaves a worker
-    std::vector<Offer> offers_;  // the first gathered_ of it
+    unsigned rank_;
+    std::span<const std::uint32_t> ends_;  // of the workers' stretches
+    std::uint32_t first_, share_;          // leaf, leaves
+    std::vector<Offer> offers_;            // the first gathered_ of it
     std::size_t gathered_ = 0;
     OfferBlocks room_;
     std::vector<WaitingOffers> windows_;                     // what waits in room_
@@ -382,19 +387,35 @@ private:
     std::uint32_t sent_ = kNoWindow;                         // the first window that offers of this round belong to
 };
 
+// Where each worker's stretch of n leaves ends.
+std::vector<std::uint32_t> share_out(std::size_t n, std::size_t team, std::span<const std::uint8_t> work) {
+    std::vector<std::uint32_t> ends(team);
+    for (std::size_t k = 0; k < team; ++k)
+        ends[k] = static_cast<std::uint32_t>(std::min(n, (k + 1) * ((n + team - 1) / team)));
+    const std::size_t all = std::accumulate(work.begin(), work.end(), std::size_t{0});
+    if (team == 1 || all == 0) return ends;
+    std::size_t so_far = 0, k = 0;
+    for (std::size_t leaf = 0; leaf < n && k + 1 < team; ++leaf) {
+        so_far += work[leaf];
+        while (k + 1 < team && so_far * team > (k + 1) * all) ends[k++] = static_cast<std::uint32_t>(leaf + 1);
+    }
+    return ends;
+}
+
 }  // namespace
 
 template <int K>
 Status sweep(const SweepGraph& graph, std::span<LabelRow<K>> rows, std::size_t width, std::span<Offer> start,
-             std::size_t joint_count, Context* context) {
+             std::size_t joint_count, Context* context, std::span<const std::uint8_t> work) {
     const std::size_t n = rows.size();
     // A single joint is measured by one of many callers at once; a small domain is not worth a second thread.
     const bool alone = K == 1 || n < kWorthSharing;
     Team threads(static_cast<unsigned>(alone ? 1 : std::min(thread_count(context), 16)));
+    const std::vector<std::uint32_t> ends = share_out(n, threads.size(), work);
     std::vector<Worker<K>> team;
-    team.reserve(threads.size());
-    for (unsigned rank = 0; rank < threads.size(); ++rank)
-        team.emplace_back(graph, rows, width, joint_count, rank, threads.size());
+    team.reserve(ends.size());
+    for (unsigned rank = 0; rank < ends.size(); ++rank)
+        team.emplace_back(graph, rows, width, joint_count, rank, ends);
     // Each worker's own first, which it may spoil.
     std::span<Offer> left = start;
     for (Worker<K>& worker : team) {
@@ -440,13 +461,13 @@ Status sweep(const SweepGraph& graph, std::span<LabelRow<K>> rows, std::size_t w
 }
 
 template Status sweep<1>(const SweepGraph&, std::span<LabelRow<1>>, std::size_t, std::span<Offer>, std::size_t,
-                         Context*);
+                         Context*, std::span<const std::uint8_t>);
 template Status sweep<4>(const SweepGraph&, std::span<LabelRow<4>>, std::size_t, std::span<Offer>, std::size_t,
-                         Context*);
+                         Context*, std::span<const std::uint8_t>);
 template Status sweep<8>(const SweepGraph&, std::span<LabelRow<8>>, std::size_t, std::span<Offer>, std::size_t,
-                         Context*);
+                         Context*, std::span<const std::uint8_t>);
 template Status sweep<16>(const SweepGraph&, std::span<LabelRow<16>>, std::size_t, std::span<Offer>, std::size_t,
-                          Context*);
+                          Context*, std::span<const std::uint8_t>);
 
 Status check(const GeodesicOptions& options) {
     if (!(options.penalty >= 1 && options.penalty <= 100)) {

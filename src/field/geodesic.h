@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "domain/redivide.h"
 #include "field/label_rows.h"
 #include "sinew/core.h"
 #include "sinew/domain.h"
@@ -70,16 +71,6 @@ struct LeafDistances {
 };
 
 struct SweepGraph;  ///< sweep.h
-
-/// The leaves that two domains of the same voxels have in common: all but those that bones divide in one of them.
-struct LeafMatch {
-    struct Run {
-        std::uint32_t now, before, count;  ///< leaves now.. are before.., as many as count
-    };
-    std::vector<Run> runs;  ///< ascending; what no run has is new
-};
-/// O(leaves).
-LeafMatch match_leaves(std::span<const Domain::Leaf> before, std::span<const Domain::Leaf> now);
 
 /// Shortest paths over V from the seeds of every joint (seed 003, alg. 3). Prepared once per domain, then
 /// run for any set of joints.

@@ -16,43 +16,9 @@
 #include <bit>
 
 #include "core/parallel.h"
-#include "domain/morton.h"
 #include "field/sweep.h"
 
 namespace sinew {
-
-namespace {
-
-// Whether a comes before b as leaves of a domain do (Domain); of two with one lower corner, the larger does.
-bool comes_before(const Domain::Leaf& a, const Domain::Leaf& b) {
-    const std::uint64_t at_a = morton(a.x, a.y, a.z), at_b = morton(b.x, b.y, b.z);
-    constexpr int block = 6;  // bits of a place in 4³ voxels
-    if (at_a >> block != at_b >> block) return at_a < at_b;
-    return a.level != b.level ? a.level > b.level : at_a < at_b;
-}
-
-}  // namespace
-
-LeafMatch match_leaves(std::span<const Domain::Leaf> before, std::span<const Domain::Leaf> now) {
-    LeafMatch match;
-    const auto same = [](const Domain::Leaf& a, const Domain::Leaf& b) {
-        return a.x == b.x && a.y == b.y && a.z == b.z && a.level == b.level && a.boundary == b.boundary;
-    };
-    std::size_t i = 0, k = 0;
-    while (i < now.size() && k < before.size()) {
-        if (same(now[i], before[k])) {
-            const std::size_t first = i, other = k;
-            while (i < now.size() && k < before.size() && same(now[i], before[k])) ++i, ++k;
-            match.runs.push_back({static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(other),
-                                  static_cast<std::uint32_t>(i - first)});
-        } else if (comes_before(now[i], before[k])) {
-            ++i;
-        } else {
-            ++k;
-        }
-    }
-    return match;
-}
 
 namespace {
 
@@ -74,6 +40,7 @@ public:
         has_moved_.resize(seeds.of_joint.size(), false);
         for (const std::uint32_t joint : moved) has_moved_[joint] = true;
         unsettled_.resize(rows.size(), 0);
+        deleted_.resize(rows.size(), 0);
     }
 
     /// Rows of before without what can be wrong.
@@ -91,14 +58,26 @@ public:
 
     /// What leaves without rows of their own are offered by all around them.
     std::vector<Offer> for_unsettled() const {
-        return asked([&](std::size_t leaf) { return unsettled_[leaf] != 0; });
+        return asked([&](std::size_t leaf) { return unsettled_[leaf] != 0; },
+                     [](std::size_t) { return [](Label) { return true; }; });
     }
-    /// The same for rows that have become worse.
+    /// What rows that have become worse are offered, of what had been offered to them in vain.
     std::vector<Offer> for_worse() const {
-        std::vector<std::uint8_t> worse(rows_.size(), 0);
-        each_kept([&](std::size_t leaf, const Label* old) { worse[leaf] = is_worse(rows_[leaf].label, old); });
-        return asked([&](std::size_t leaf) { return worse[leaf] != 0; });
+        std::vector<const Label*> was(rows_.size(), nullptr);  // per leaf that is worse, its labels of before
+        each_kept([&](std::size_t leaf, const Label* old) {
+            // Rows that lost nothing are no worse, and those without rows of before have been offered all there is.
+            if (deleted_[leaf] && !unsettled_[leaf] && what_is_worse(rows_[leaf].label, old).any()) was[leaf] = old;
+        });
+        return asked([&](std::size_t leaf) { return was[leaf] != nullptr; },
+                     [&](std::size_t leaf) {
+                         return [worse = what_is_worse(rows_[leaf].label, was[leaf])](Label offer) {
+                             return worse.may_want(offer);
+                         };
+                     });
     }
+
+    /// How many labels each leaf has lost: where there will be work.
+    std::span<const std::uint8_t> deleted() const { return deleted_; }
 
 private:
     // visit(leaf, its labels of before), in parallel.
@@ -154,6 +133,7 @@ private:
                         row[count++] = old[k];
                     }
                     std::fill(row + count, row + K, kNoLabel);
+                    for (std::size_t k = count; k < K && old[k] != kNoLabel; ++k) ++deleted_[run.now + i];
                     if (!known) wayless[chunk].push_back(static_cast<std::uint32_t>(run.now + i));
                 }
             });
@@ -173,13 +153,14 @@ private:
     template <typename Wrong>
     void drop(std::uint32_t leaf, Wrong&& wrong) {
         Label* const row = rows_[leaf].label;
-        std::size_t kept = 0;
-        for (std::size_t k = 0; k < K && row[k] != kNoLabel; ++k) {
+        std::size_t kept = 0, k = 0;
+        for (; k < K && row[k] != kNoLabel; ++k) {
             if (wrong(row[k]))
                 gone_.push_back({row[k], leaf});
             else
                 row[kept++] = row[k];
         }
+        deleted_[leaf] = static_cast<std::uint8_t>(deleted_[leaf] + k - kept);
         std::fill(row + kept, row + K, kNoLabel);
     }
 
@@ -222,36 +203,50 @@ private:
         for (const Domain::Graph::Link& link : graph_.links.others(node)) visit(link.to());
     }
 
-    // Whether something may be missing that had been offered in vain. What was offered before is no better than
-    // what there was of the same joint, nor than the K-th.
-    bool is_worse(const Label* row, const Label* old) const {
-        if (old[width_ - 1] != kNoLabel && rank_of(row[width_ - 1]) > rank_of(old[width_ - 1])) return true;
+    // In what a row is worse than it was. What was offered to it in vain is no better than what there was of the
+    // same joint, or than the K-th; and it is missing only if that is worse now.
+    struct Worse {
+        std::uint64_t joints = 0;  // of which what there is now is worse, as bits of their number modulo 64
+        Label from = kNoLabel;     // the rank of the K-th, if that is worse
+        bool any() const { return joints != 0 || from != kNoLabel; }
+        bool may_want(Label offer) const {
+            return (joints >> (joint_of(offer) & 63) & 1) != 0 || rank_of(offer) >= from;
+        }
+    };
+    Worse what_is_worse(const Label* row, const Label* old) const {
+        Worse worse;
+        const Label last = old[width_ - 1];
+        if (last != kNoLabel && rank_of(row[width_ - 1]) > rank_of(last)) worse.from = rank_of(last);
         for (std::size_t k = 0; k < width_ && old[k] != kNoLabel; ++k) {
             const std::uint32_t joint = joint_of(old[k]);
-            if (has_moved_[joint]) continue;
+            if (has_moved_[joint]) continue;  // nothing of it was kept
             const Label* const now = std::find_if(
                 row, row + width_, [&](Label label) { return label != kNoLabel && joint_of(label) == joint; });
-            if (rank_of(now == row + width_ ? row[width_ - 1] : *now) > rank_of(old[k])) return true;
+            if (rank_of(now == row + width_ ? row[width_ - 1] : *now) > rank_of(old[k]))
+                worse.joints |= std::uint64_t{1} << (joint & 63);
         }
-        return false;
+        return worse;
     }
 
-    // What all neighbours of some leaves offer them, of which they would take something.
-    template <typename Which>
-    std::vector<Offer> asked(Which&& which) const {
+    // What all neighbours of some leaves offer them, of which they would take something. wanted(leaf): whether an
+    // offer to it may matter.
+    template <typename Which, typename Wanted>
+    std::vector<Offer> asked(Which&& which, Wanted&& wanted) const {
         constexpr std::size_t grain = 4096;
         std::vector<std::vector<Offer>> found((rows_.size() + grain - 1) / grain);
         parallel_chunks(context_, rows_.size(), grain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
             std::vector<Offer> offers;
             for (std::size_t leaf = begin; leaf < end; ++leaf)
-                if (which(leaf)) ask_around(static_cast<std::uint32_t>(leaf), offers, found[chunk]);
+                if (which(leaf)) ask_around(static_cast<std::uint32_t>(leaf), wanted(leaf), offers, found[chunk]);
         });
         std::vector<Offer> all;
         for (const auto& list : found) all.insert(all.end(), list.begin(), list.end());
         return all;
     }
 
-    void ask_around(std::uint32_t leaf, std::vector<Offer>& offers, std::vector<Offer>& out) const {
+    template <typename Wanted>
+    void ask_around(std::uint32_t leaf, Wanted&& wanted, std::vector<Offer>& offers,
+                    std::vector<Offer>& out) const {
         offers.clear();
         const auto offer = [&](std::uint32_t from, std::uint32_t cost, std::uint32_t way) {
             const Label worst = rows_[leaf].label[width_ - 1];
@@ -259,7 +254,7 @@ private:
                 if (label == kNoLabel) break;
                 const Label over = (label & ~kLabelWayMask) + make_label(cost, 0, static_cast<std::uint8_t>(way));
                 if (over > worst || over >= make_label(LeafDistances::unreached, 0, 0)) break;
-                offers.push_back({over, 0});
+                if (wanted(over)) offers.push_back({over, 0});
             }
         };
         const Domain::Graph& links = graph_.links;
@@ -296,6 +291,7 @@ private:
     Context* context_;
     std::vector<bool> has_moved_;
     std::vector<std::uint8_t> unsettled_;  // per leaf
+    std::vector<std::uint8_t> deleted_;    // likewise
     std::vector<std::uint32_t> wayless_;   // leaves with labels that do not say how they came
     std::vector<Offer> gone_;
 };
@@ -316,10 +312,12 @@ Result<LeafDistances> GeodesicSolver::renewed(const LeafDistances& before, const
             std::vector<Offer> start = renewal.for_unsettled();
             const std::vector<Offer> at_seeds = seed_offers(seeds, joints);
             start.insert(start.end(), at_seeds.begin(), at_seeds.end());
-            if (Status done = sweep<K>(graph, rows, before.width, start, joint_count, context); !done)
+            if (Status done = sweep<K>(graph, rows, before.width, start, joint_count, context, renewal.deleted());
+                !done)
                 return done.error();
             start = renewal.for_worse();
-            if (Status done = sweep<K>(graph, rows, before.width, start, joint_count, context); !done)
+            if (Status done = sweep<K>(graph, rows, before.width, start, joint_count, context, renewal.deleted());
+                !done)
                 return done.error();
             return distances;
         });

@@ -1,10 +1,14 @@
 // Rows mended after bones moved, against rows measured afresh.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <map>
 #include <random>
 
 #include "characters/characters.h"
 #include "characters/shapes.h"
+#include "domain/leaf_graph.h"
+#include "domain/redivide.h"
 #include "field/geodesic.h"
 
 namespace sinew {
@@ -20,13 +24,14 @@ struct Measured {
     LeafDistances field;
 };
 
-/// Bones in a grid; rows mended from those of `before`, or afresh.
+/// Bones in a grid; leaves, links and rows are those of `before`, mended, or are made afresh.
 Measured measure(const VoxelGrid& grid, const Skeleton& skeleton, int nearest, const Measured* before = nullptr,
                  Context* context = nullptr) {
     Measured m;
     m.bones = make_bones(skeleton);
     extend_leaf_bones(m.bones, skeleton, grid);
-    Result<Domain> domain = build_domain(grid, m.bones, DomainKind::sparse);
+    Result<Domain> domain = before ? redivide_domain(grid, m.bones, DomainKind::sparse, before->domain, context)
+                                   : build_domain(grid, m.bones, DomainKind::sparse, context);
     EXPECT_TRUE(domain);
     m.domain = std::move(*domain);
     m.seeds = seed_bones(m.domain, m.bones, skeleton.joints.size());
@@ -70,6 +75,48 @@ void expect_same(const LeafDistances& a, const LeafDistances& b, const std::stri
         }
 }
 
+/// All links of a leaf: where to, and of those that are listed how the two touch.
+std::map<std::uint32_t, std::uint32_t> links_of(const Domain& domain, std::uint32_t leaf) {
+    const Domain::Graph& graph = *domain.graph;
+    const Domain::Graph::Node& node = graph.nodes[leaf];
+    std::map<std::uint32_t, std::uint32_t> links;
+    for (int e = 0; e < kDirections; ++e)
+        if (node.all >> e & 1) {
+            EXPECT_TRUE(links.emplace(graph.neighbour(node, e), ~(node.boundary >> e & 1)).second);
+        }
+    for (const Domain::Graph::Link& link : graph.others(node)) {
+        // Those with numbers of their own: the two leaves, in the order of the link.
+        std::uint32_t touch = std::min(link.touch(), touches::kTabled);
+        if (touch == touches::kTabled) {
+            std::array<std::uint32_t, 2> pair = graph.rare.at((link.touch() - touch) / 2);
+            if ((link.touch() - touch) & 1) std::swap(pair[0], pair[1]);
+            EXPECT_EQ(pair, (std::array<std::uint32_t, 2>{leaf, link.to()}));
+        }
+        EXPECT_TRUE(links.emplace(link.to(), touch).second);
+        const auto there = graph.others(graph.nodes[link.to()]);
+        const auto back = std::find_if(there.begin(), there.end(), [&](const auto& l) { return l.to() == leaf; });
+        const auto place = static_cast<std::uint32_t>(back - there.begin());
+        EXPECT_EQ(link.back(), place < Domain::Graph::kMostBack ? place + 1 : 0);
+    }
+    return links;
+}
+
+/// A domain that took over what it could has the links and components of one made afresh.
+void expect_same_domain(const Domain& a, const Domain& fresh) {
+    ASSERT_EQ(a.leaves.size(), fresh.leaves.size());
+    EXPECT_EQ(a.component, fresh.component);
+    EXPECT_EQ(a.component_count, fresh.component_count);
+    EXPECT_EQ(a.graph->link_count, fresh.graph->link_count);
+    EXPECT_EQ(a.graph->directions, fresh.graph->directions);
+    EXPECT_EQ(a.graph->around.size(), fresh.graph->around.size());
+    EXPECT_EQ(a.graph->rare.size(), fresh.graph->rare.size());
+    for (std::uint32_t i = 0; i < a.leaves.size(); ++i) {
+        ASSERT_EQ(a.graph->nodes[i].place, fresh.graph->nodes[i].place);
+        ASSERT_EQ(links_of(a, i), links_of(fresh, i)) << "of leaf " << i;
+        ASSERT_FALSE(testing::Test::HasNonfatalFailure()) << "at leaf " << i;
+    }
+}
+
 /// Moves joints of a character one after the other, each time by something between a hair and a tenth of it.
 void move_and_compare(const test::Character& c, int resolution, int nearest, int moves) {
     Result<VoxelGrid> grid = voxelize(c.mesh(), analyse_mesh(c.mesh()), {resolution, true, true});
@@ -90,6 +137,7 @@ void move_and_compare(const test::Character& c, int resolution, int nearest, int
         context.threads = 1 + move % 3;
         now = measure(*grid, skeleton, nearest, &now, &context);
         const Measured afresh = measure(*grid, skeleton, nearest);
+        expect_same_domain(now.domain, afresh.domain);
         expect_same(now.field, afresh.field,
                     c.name + ", move " + std::to_string(move) + " of joint " + std::to_string(j));
     }
