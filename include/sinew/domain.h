@@ -5,6 +5,7 @@
 // IEEE TVCG 2014), sections 4 and 5. docs/methods/geodesic-voxel.md says what differs and why.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <vector>
@@ -82,22 +83,34 @@ public:
     BitGrid() = default;
     explicit BitGrid(int resolution) : BitGrid(resolution, resolution) {}
     BitGrid(int resolution, int layers);
+    BitGrid(const BitGrid& other);
+    BitGrid(BitGrid&&) noexcept = default;
+    BitGrid& operator=(BitGrid other) noexcept;
+    ~BitGrid() = default;
     int resolution() const { return r_; }
     int layers() const { return layers_; }  ///< along z
     bool get(int x, int y, int z) const { return words_[index(x, y, z)] >> (x & 63) & 1; }
     void set(int x, int y, int z) { words_[index(x, y, z)] |= std::uint64_t{1} << (x & 63); }
     std::size_t count(Context* context = nullptr) const;
     int words_per_row() const { return wpr_; }
-    std::span<std::uint64_t> words() { return words_; }
-    std::span<const std::uint64_t> words() const { return words_; }
+    std::span<std::uint64_t> words() { return {words_.get(), words_ ? words_.get_deleter().count : 0}; }
+    std::span<const std::uint64_t> words() const { return {words_.get(), words_ ? words_.get_deleter().count : 0}; }
     std::size_t index(int x, int y, int z) const {
         return (static_cast<std::size_t>(z) * r_ + y) * wpr_ + (x >> 6);
     }
-    friend bool operator==(const BitGrid&, const BitGrid&) = default;
+    friend bool operator==(const BitGrid& a, const BitGrid& b) {
+        return a.r_ == b.r_ && a.layers_ == b.layers_ && std::ranges::equal(a.words(), b.words());
+    }
 
 private:
+    struct Room {  // whole large pages, where there are some
+        std::size_t count;
+        void operator()(std::uint64_t* words) const;
+    };
+    BitGrid(int resolution, int layers, int words_per_row);  // words are not set
+
     int r_ = 0, layers_ = 0, wpr_ = 0;
-    std::vector<std::uint64_t> words_;
+    std::unique_ptr<std::uint64_t[], Room> words_;
 };
 
 /// A ball in the scene around which voxels stay apart where elsewhere they make cells of 2³ (local resolution).

@@ -31,40 +31,49 @@ ChangedPlaces::ChangedPlaces(const Domain& domain, const LeafDistances& before, 
     : per_side_(domain.transform.resolution / 4) {
     const int slabs = std::max(1, domain.transform.depth() / 4);
     blocks_.resize(static_cast<std::size_t>(per_side_) * per_side_ * slabs, 0);
-    // A vertex reads leaves up to a voxel from its own.
-    const auto mark = [&](std::size_t at) {
+    // A vertex reads leaves up to a voxel from its own. Those that follow each other mostly lie in the same blocks.
+    struct Box {
+        std::array<int, 3> first, last;
+        bool operator==(const Box&) const = default;
+    };
+    const auto read_from = [&](std::size_t at) {
         const Domain::Leaf& leaf = domain.leaves[at];
         const int size = 1 << leaf.level;
         const auto first = [](int low) { return std::max(0, low - 1) >> 2; };
         const auto last = [&](int low, int side) { return std::min(side - 1, (low + size) >> 2); };
-        for (int z = first(leaf.z); z <= last(leaf.z, slabs); ++z)
-            for (int y = first(leaf.y); y <= last(leaf.y, per_side_); ++y)
-                for (int x = first(leaf.x); x <= last(leaf.x, per_side_); ++x)
+        return Box{{first(leaf.x), first(leaf.y), first(leaf.z)},
+                   {last(leaf.x, per_side_), last(leaf.y, per_side_), last(leaf.z, slabs)}};
+    };
+    const auto mark = [&](const Box& box) {
+        for (int z = box.first[2]; z <= box.last[2]; ++z)
+            for (int y = box.first[1]; y <= box.last[1]; ++y)
+                for (int x = box.first[0]; x <= box.last[0]; ++x)
                     blocks_[(static_cast<std::size_t>(z) * per_side_ + y) * per_side_ + x] = 1;
     };
-    const auto has_moved = [&](Label label) { return label != kNoLabel && moved[joint_of(label)]; };
+    std::vector<std::uint8_t> of_moved(moved.begin(), moved.end());
     constexpr std::size_t grain = 8192;
     std::size_t next = 0;
     for (const LeafMatch::Run& run : match.runs) {
-        for (; next < run.now; ++next) mark(next);
+        for (; next < run.now; ++next) mark(read_from(next));
         next = run.now + run.count;
-        std::vector<std::vector<std::size_t>> changed((run.count + grain - 1) / grain);
+        std::vector<std::vector<Box>> changed((run.count + grain - 1) / grain);
         parallel_chunks(context, run.count, grain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i) {
                 const std::span<const Label> a = before.row(run.before + i), b = now.row(run.now + i);
                 Label differ = 0;
-                bool touched = false;
-                for (std::size_t k = 0; k < a.size(); ++k) {
-                    differ |= a[k] ^ b[k];
-                    touched = touched || has_moved(a[k]) || has_moved(b[k]);
-                }
-                if (touched || (differ & ~kLabelWayMask) != 0) changed[chunk].push_back(run.now + i);
+                for (std::size_t k = 0; k < a.size(); ++k) differ |= a[k] ^ b[k];
+                bool touched = (differ & ~kLabelWayMask) != 0;
+                for (std::size_t k = 0; !touched && k < b.size() && b[k] != kNoLabel; ++k)
+                    touched = of_moved[joint_of(b[k])];
+                if (!touched) continue;
+                const Box box = read_from(run.now + i);
+                if (changed[chunk].empty() || changed[chunk].back() != box) changed[chunk].push_back(box);
             }
         });
         for (const auto& list : changed)
-            for (const std::size_t leaf : list) mark(leaf);
+            for (const Box& box : list) mark(box);
     }
-    for (; next < domain.leaves.size(); ++next) mark(next);
+    for (; next < domain.leaves.size(); ++next) mark(read_from(next));
 }
 
 bool ChangedPlaces::hold(const GridTransform& grid, const Vec3& vertex) const {

@@ -13,7 +13,8 @@ Result<Domain> build_volume(const Task& task, DomainKind kind, Links links) {
     if (!task.fine.empty()) voxels.resolution *= 2;  // local resolution
     BindReport& report = task.report;
     Result<VoxelGrid> grid = task.clock.run("voxelize", [&]() -> Result<VoxelGrid> {
-        if (task.moved) return voxels_of(task.moved->volume.domain);  // which the report knows already
+        if (task.moved)
+            return voxels_of(task.moved->volume.domain, task.context);  // which the report knows already
         return voxelize(task.mesh, task.topology, voxels, task.context, task.fine);
     });
     if (!grid) return grid.error();

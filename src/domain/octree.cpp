@@ -7,6 +7,7 @@
 // (leaf_graph.h).
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 
@@ -85,12 +86,38 @@ struct Builder {
     void descend(const Cell& c, Subtree& out) const {
         if (!solid[c.level].get(c.x, c.y, c.z) || out.leaves.size() >= kMostLeaves) return;
         if (!divides(c)) return emit(c, out);
-        if (c.level != 2) return each_child(c, [&](const Cell& child) { descend(child, out); });
+        if (c.level > 2) return each_child(c, [&](const Cell& child) { descend(child, out); });
+        fill_block(c, out);
+    }
+
+    /// A divided cell of level 2: leaves of level 1, then those of level 0, child by child.
+    void fill_block(const Cell& c, Subtree& out) const {
         open_block(c, out);
-        for (const bool divided : {false, true})
-            each_child(c, [&](const Cell& child) {
-                if (divides(child) == divided) descend(child, out);
-            });
+        Domain::Index::Block& block = out.blocks.back();
+        const Places bounds = places_of(boundary, c), filled = places_of(solid[0], c);
+        std::array<Domain::Leaf, 64> leaves;
+        std::size_t count = 0;
+        each_child(c, [&](const Cell& child) {
+            if (!solid[1].get(child.x, child.y, child.z) || divides(child)) return;
+            leaves[count] = leaf_of(child);
+            block.put(leaves[count], block.first + static_cast<std::uint32_t>(count));
+            ++count;
+        });
+        each_child(c, [&](const Cell& child) {
+            if (!divides(child)) return;
+            for (int k = 0; k < 8; ++k) {
+                const int x = 2 * child.x + (k & 1), y = 2 * child.y + (k >> 1 & 1), z = 2 * child.z + (k >> 2);
+                const std::size_t place = Domain::Index::place_in_block(x, y, z);
+                // Without a branch: nobody could foretell it.
+                const bool touched = bounds >> place & 1, is = filled >> place & 1;
+                leaves[count % 64] = {static_cast<std::uint16_t>(x), static_cast<std::uint16_t>(y),
+                                      static_cast<std::uint16_t>(z), 0, touched};
+                block.at[place] = is ? static_cast<std::uint8_t>(count) : 255;
+                count += is;
+            }
+            block.boundary |= bounds & places_of_child(child);
+        });
+        out.leaves.insert(out.leaves.end(), leaves.begin(), leaves.begin() + count);
     }
 
     void open_block(const Cell& c, Subtree& out) const {
@@ -98,16 +125,37 @@ struct Builder {
         out.blocks.emplace_back(static_cast<std::uint32_t>(out.leaves.size()));
     }
 
-    void emit(const Cell& c, Subtree& out) const {
+    /// Of a cell of level 1 or more.
+    Domain::Leaf leaf_of(const Cell& c) const {
         const auto [level, x, y, z] = c;
+        return {static_cast<std::uint16_t>(x << level), static_cast<std::uint16_t>(y << level),
+                static_cast<std::uint16_t>(z << level), static_cast<std::uint8_t>(level),
+                level == 1 && whole && whole->get(x, y, z)};
+    }
+
+    /// Of a cell of level 2 or more.
+    void emit(const Cell& c, Subtree& out) const {
         const auto number = static_cast<std::uint32_t>(out.leaves.size());
-        const bool touched = level == 0 ? boundary.get(x, y, z) : level == 1 && whole && whole->get(x, y, z);
-        out.leaves.push_back({static_cast<std::uint16_t>(x << level), static_cast<std::uint16_t>(y << level),
-                              static_cast<std::uint16_t>(z << level), static_cast<std::uint8_t>(level), touched});
-        if (level >= 2)
-            each_top(c, [&](std::uint32_t& entry) { entry = number; });
-        else
-            out.blocks.back().put(out.leaves.back(), number);
+        out.leaves.push_back(leaf_of(c));
+        each_top(c, [&](std::uint32_t& entry) { entry = number; });
+    }
+
+    /// Voxels of a cell of level 2, as bits by Index::place_in_block.
+    using Places = std::uint64_t;
+    static Places places_of(const BitGrid& voxels, const Cell& c) {
+        constexpr int side = Domain::Index::kBlock;
+        Places places = 0;
+        for (int z = std::min(side, voxels.layers()) - 1; z >= 0; --z)
+            for (int y = side - 1; y >= 0; --y) {
+                const std::uint64_t row =
+                    voxels.words()[voxels.index(c.x * side, c.y * side + y, c.z * side + z)] >> (c.x * side & 63);
+                places |= (row & 15) << (16 * z + 4 * y);
+            }
+        return places;
+    }
+    /// Those of a cell of level 1, likewise.
+    static Places places_of_child(const Cell& c) {
+        return Places{0x330033} << Domain::Index::place_in_block(2 * c.x, 2 * c.y, 2 * c.z);
     }
 
     /// Of a cell of level 2 or more.

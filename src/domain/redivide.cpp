@@ -51,16 +51,38 @@ LeafMatch match_leaves(std::span<const Domain::Leaf> before, std::span<const Dom
     return match;
 }
 
-VoxelGrid voxels_of(const Domain& domain) {
+VoxelGrid voxels_of(const Domain& domain, Context* context) {
     const int r = domain.transform.resolution, depth = domain.transform.depth();
     VoxelGrid grid{domain.transform, BitGrid(r, depth), BitGrid(r, depth), 0, 0, {}, {}};
-    for (const Domain::Leaf& leaf : domain.leaves) {
-        BitGrid& of = leaf.boundary ? grid.boundary : grid.interior;
-        const int size = 1 << leaf.level;
-        for (int z = leaf.z; z < std::min(leaf.z + size, depth); ++z)
-            for (int y = leaf.y; y < leaf.y + size; ++y)
-                for (int x = leaf.x; x < leaf.x + size; ++x) of.set(x, y, z);
-    }
+    const Domain::Index& index = *domain.index;
+    constexpr int side = Domain::Index::kBlock;
+    const auto layers = static_cast<std::size_t>(std::max(1, depth / side));
+    // Rows of four voxels, block by block; a layer of blocks has words of its own.
+    parallel_for(context, layers, 1, [&](std::size_t layer) {
+        const auto bottom = static_cast<int>(layer) * side;
+        for (int y = 0; y < r; y += side)
+            for (int x = 0; x < r; x += side) {
+                const std::uint32_t entry = index.entry(x, y, bottom);
+                if (entry == Domain::none) continue;
+                std::uint64_t boundary = 0, solid = ~std::uint64_t{0};  // by place in the block
+                if (entry & Domain::Index::kDivided) {
+                    const Domain::Index::Block& block = index.blocks[entry & ~Domain::Index::kDivided];
+                    boundary = block.boundary;
+                    solid = 0;
+                    for (std::size_t place = 0; place < block.at.size(); ++place)
+                        solid |= std::uint64_t{block.at[place] != 255} << place;
+                } else if (domain.leaves[entry].boundary) {
+                    boundary = solid;
+                }
+                for (int z = bottom; z < std::min(bottom + side, depth); ++z)
+                    for (int row = y; row < y + side; ++row) {
+                        const std::size_t word = grid.boundary.index(x, row, z);
+                        grid.boundary.words()[word] |= (boundary & 15) << (x & 63);
+                        grid.interior.words()[word] |= (solid & ~boundary & 15) << (x & 63);
+                        boundary >>= side, solid >>= side;
+                    }
+            }
+    });
     return grid;
 }
 

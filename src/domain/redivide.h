@@ -19,8 +19,8 @@ struct LeafMatch {
 /// O(leaves).
 LeafMatch match_leaves(std::span<const Domain::Leaf> before, std::span<const Domain::Leaf> now);
 
-/// The voxels of which a domain was made. O(leaves + r³/64).
-VoxelGrid voxels_of(const Domain& domain);
+/// The voxels of which a domain was made, from its index. O(r³/64).
+VoxelGrid voxels_of(const Domain& domain, Context* context = nullptr);
 
 /// What build_domain makes with all neighbours, from a domain of the same voxels (voxels_of) whose leaves other
 /// bones divide, and which has a graph. Components stay, and links are looked for only where leaves are others. The

@@ -233,19 +233,40 @@ Lattice make_lattice(const GridTransform& g, const MeshView& mesh, const std::ve
     return lattice;
 }
 
-BitGrid::BitGrid(int resolution, int layers) : r_(resolution), layers_(layers), wpr_((resolution + 63) / 64) {
-    const std::size_t words = static_cast<std::size_t>(layers) * resolution * wpr_;
-    reserve_large(words_, words);
-    words_.resize(words);
+BitGrid::BitGrid(int resolution, int layers, int words_per_row)
+    : r_(resolution), layers_(layers), wpr_(words_per_row) {
+    const std::size_t count = static_cast<std::size_t>(layers) * resolution * words_per_row;
+    words_ = {LargeAllocator<std::uint64_t>().allocate(count), Room{count}};
+}
+
+BitGrid::BitGrid(int resolution, int layers) : BitGrid(resolution, layers, (resolution + 63) / 64) {
+    std::ranges::fill(words(), 0);
+}
+
+BitGrid::BitGrid(const BitGrid& other) : BitGrid(other.r_, other.layers_, other.wpr_) {
+    std::ranges::copy(other.words(), words().begin());
+}
+
+BitGrid& BitGrid::operator=(BitGrid other) noexcept {
+    std::swap(r_, other.r_);
+    std::swap(layers_, other.layers_);
+    std::swap(wpr_, other.wpr_);
+    words_.swap(other.words_);
+    return *this;
+}
+
+void BitGrid::Room::operator()(std::uint64_t* words) const {
+    LargeAllocator<std::uint64_t>().deallocate(words, count);
 }
 
 std::size_t BitGrid::count(Context* context) const {
     constexpr std::size_t grain = 65536;
-    std::vector<std::size_t> counts((words_.size() + grain - 1) / grain, 0);
-    parallel_chunks(context, words_.size(), grain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+    const std::span<const std::uint64_t> all = words();
+    std::vector<std::size_t> counts((all.size() + grain - 1) / grain, 0);
+    parallel_chunks(context, all.size(), grain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
         std::size_t n = 0;
         for (std::size_t k = begin; k < end; ++k)
-            if (words_[k]) n += static_cast<std::size_t>(std::popcount(words_[k]));
+            if (all[k]) n += static_cast<std::size_t>(std::popcount(all[k]));
         counts[chunk] = n;
     });
     std::size_t n = 0;

@@ -37,8 +37,8 @@ public:
           match_(match),
           seeds_(seeds),
           context_(context) {
-        has_moved_.resize(seeds.of_joint.size(), false);
-        for (const std::uint32_t joint : moved) has_moved_[joint] = true;
+        has_moved_.resize(seeds.of_joint.size(), 0);
+        for (const std::uint32_t joint : moved) has_moved_[joint] = 1;
         unsettled_.resize(rows.size(), 0);
         deleted_.resize(rows.size(), 0);
     }
@@ -217,9 +217,12 @@ private:
         Worse worse;
         const Label last = old[width_ - 1];
         if (last != kNoLabel && rank_of(row[width_ - 1]) > rank_of(last)) worse.from = rank_of(last);
+        const Label* next = row;  // mostly labels are as they were, but for those of joints that moved
         for (std::size_t k = 0; k < width_ && old[k] != kNoLabel; ++k) {
             const std::uint32_t joint = joint_of(old[k]);
             if (has_moved_[joint]) continue;  // nothing of it was kept
+            while (next < row + width_ && rank_of(*next) < rank_of(old[k])) ++next;
+            if (next < row + width_ && rank_of(*next) == rank_of(old[k])) continue;
             const Label* const now = std::find_if(
                 row, row + width_, [&](Label label) { return label != kNoLabel && joint_of(label) == joint; });
             if (rank_of(now == row + width_ ? row[width_ - 1] : *now) > rank_of(old[k]))
@@ -289,7 +292,7 @@ private:
     const LeafMatch& match_;
     const BoneSeeds& seeds_;
     Context* context_;
-    std::vector<bool> has_moved_;
+    std::vector<std::uint8_t> has_moved_;  // per joint
     std::vector<std::uint8_t> unsettled_;  // per leaf
     std::vector<std::uint8_t> deleted_;    // likewise
     std::vector<std::uint32_t> wayless_;   // leaves with labels that do not say how they came
