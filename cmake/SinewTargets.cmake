@@ -29,5 +29,5 @@ endfunction()
 # sinew_quick_target(NAME): for programs that leave the work to the library. Optimising them takes long and brings nothing.
 function(sinew_quick_target name)
     sinew_target(${name})
-    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1> $<$<CONFIG:RelWithDebInfo>:-O0>)
 endfunction()
