@@ -90,8 +90,9 @@ struct BindOptions {
     FinishOptions finish;
     /// Keep in the Binding what is measured at the leaves of the volume, so that it can weight other meshes
     /// (Binding::rebind). Methods without a volume ignore it. Memory: 12 bytes a leaf, and per set of joints that a
-    /// skin allows 8 bytes a leaf for each joint kept (twice max_influences, at least 8); or 4 for each joint of
-    /// the set where max_influences is all_influences or the field is a strength.
+    /// skin allows 8 bytes a leaf for each joint kept (twice max_influences, at least 8), with some 70 bytes a leaf
+    /// once for links; or 4 for each joint of the set where max_influences is all_influences or the field is a
+    /// strength.
     bool keep_volume = false;
 };
 Status check(const BindOptions& options);

@@ -77,7 +77,9 @@ struct GridTransform {
     int depth() const { return layers ? layers : resolution; }
 };
 
-/// One bit per voxel; x runs fastest, in 64-bit words. Memory r³/8 bytes; r²/8 for one layer.
+/// One bit per voxel; x runs fastest, in 64-bit words. Memory r³/8 bytes; r²/8 for one layer. Of that a grid of 16
+/// MB and more takes only the parts that were written to, on Linux: who writes to all of it should leave zeros
+/// alone.
 class BitGrid {
 public:
     BitGrid() = default;
@@ -103,12 +105,10 @@ public:
     }
 
 private:
-    struct Room {  // whole large pages, where there are some
+    struct Room {  // that of zeros only is none, where grids are large
         std::size_t count;
         void operator()(std::uint64_t* words) const;
     };
-    BitGrid(int resolution, int layers, int words_per_row);  // words are not set
-
     int r_ = 0, layers_ = 0, wpr_ = 0;
     std::unique_ptr<std::uint64_t[], Room> words_;
 };

@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "bind/method.h"
+#include "core/large_pages.h"
 #include "core/vectors.h"
 
 namespace sinew {
@@ -20,7 +21,7 @@ struct Sizes {
     double labels;  // bytes of a leaf's row in a sweep for as many
     double threads;
     double leaves;  // at most
-    double cells;   // r³
+    double cells;   // for which grids take room
     bool all;       // joints are kept
     bool keep_volume;
 };
@@ -48,6 +49,17 @@ double shape_area(const Skeleton& skeleton) {
 // How much is fine is not known yet: at most all of it.
 double finest(const BindOptions& options) {
     return (options.local_resolution ? 2.0 : 1.0) * options.voxels.resolution;
+}
+
+// Large grids take room only where the mesh lies, along z and by whole pages.
+double cells_of_grids(const MeshView& mesh, const BindOptions& options) {
+    const double r = finest(options);
+    const double layer = r * r / 8;  // bytes
+    if (layer * r < static_cast<double>(kSparseFrom) || options.voxels.voxelizer == Voxelizer::hardware)
+        return r * r * r;
+    const Box3 box = box_of(mesh);
+    const double thick = box.sides()[2] / box.longest() * r, page = static_cast<double>(kLargePage) / layer;
+    return r * r * std::min(r, thick + 2 + 2 * page);
 }
 
 // Figures have 2.4 leaves per voxel face of their surface: what it touches, and undivided siblings. Around shapes
@@ -181,9 +193,8 @@ std::size_t estimate_memory(const MeshView& mesh, const Skeleton& skeleton, cons
     s.labels = s.kept <= 8 ? 64 : 128;
     s.threads = thread_count(context);
     s.keep_volume = options.keep_volume;
-    const double r = finest(options);
     if (has_volume(options.method)) {
-        s.cells = r * r * r;
+        s.cells = cells_of_grids(mesh, options);
         s.leaves = most_leaves(mesh, skeleton, options);
     } else if (options.method == Method::pixel_geodesic) {
         s.leaves = most_pixels_of(mesh, options);

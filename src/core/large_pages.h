@@ -1,8 +1,11 @@
 // Large pages for large arrays that are read in no order.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <type_traits>
@@ -17,6 +20,13 @@
 namespace sinew {
 
 inline constexpr std::size_t kLargePage = std::size_t{1} << 21;
+/// Zeros of so many bytes and more take room only where they are written to. Below, memory that is used again is
+/// faster.
+#if defined(__linux__)
+inline constexpr std::size_t kSparseFrom = 8 * kLargePage;
+#else
+inline constexpr std::size_t kSparseFrom = ~std::size_t{0};
+#endif
 
 /// Asks the system for pages of 2 MB for memory that nothing was written to yet. Where it has none, or on other
 /// systems, nothing happens: only speed changes. A walk through the page tables, several levels deep on a virtual
@@ -71,6 +81,69 @@ struct LargeAllocator : std::allocator<T> {
 };
 template <typename T>
 using LargeVector = std::vector<T, LargeAllocator<T>>;
+
+/// Memory of zeros, on large pages where there are some. On Linux, where it is large, it takes room only where it
+/// is written to: whoever goes over much of it must leave zeros alone. Throws std::bad_alloc.
+inline void* take_zeros(std::size_t bytes) {
+#if defined(__linux__)
+    if (bytes >= kSparseFrom) {
+        // More than is asked for, so that it can begin with a large page.
+        const std::size_t whole = (bytes + kLargePage - 1) & ~(kLargePage - 1);
+        void* const mapped =
+            mmap(nullptr, whole + kLargePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (mapped == MAP_FAILED) throw std::bad_alloc();
+        auto* const first = static_cast<std::byte*>(mapped);
+        const std::size_t before = -reinterpret_cast<std::uintptr_t>(mapped) & (kLargePage - 1);
+        if (before > 0) munmap(first, before);
+        munmap(first + before + whole, kLargePage - before);
+        ask_for_large_pages(first + before, whole);
+        return first + before;
+    }
+    if (bytes >= kLargePage) {
+        void* const at = ::operator new (bytes, std::align_val_t{kLargePage});
+        ask_for_large_pages(at, bytes);
+        return std::memset(at, 0, bytes);
+    }
+#endif
+    if (void* const at = std::calloc(bytes, 1)) return at;
+    throw std::bad_alloc();
+}
+inline void give_zeros_back(void* at, [[maybe_unused]] std::size_t bytes) noexcept {
+#if defined(__linux__)
+    if (bytes >= kSparseFrom) {
+        munmap(at, (bytes + kLargePage - 1) & ~(kLargePage - 1));
+        return;
+    }
+    if (bytes >= kLargePage) return ::operator delete (at, std::align_val_t{kLargePage});
+#endif
+    std::free(at);
+}
+
+/// An array of zeros by take_zeros.
+template <typename T>
+class Zeros {
+public:
+    Zeros() = default;
+    explicit Zeros(std::size_t n)
+        : at_(static_cast<T*>(take_zeros(std::max<std::size_t>(1, n) * sizeof(T)))), size_(n) {}
+    Zeros(Zeros&& other) noexcept : at_(std::exchange(other.at_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+    Zeros& operator=(Zeros&& other) noexcept {
+        std::swap(at_, other.at_);
+        std::swap(size_, other.size_);
+        return *this;
+    }
+    ~Zeros() {
+        if (at_) give_zeros_back(at_, std::max<std::size_t>(1, size_) * sizeof(T));
+    }
+    std::size_t size() const { return size_; }
+    T& operator[](std::size_t k) { return at_[k]; }
+    const T& operator[](std::size_t k) const { return at_[k]; }
+
+private:
+    static_assert(std::is_trivial_v<T>);
+    T* at_ = nullptr;
+    std::size_t size_ = 0;
+};
 
 /// Gives an empty vector room for n entries, on large pages where there are some.
 template <typename T>

@@ -166,6 +166,14 @@ std::vector<Crossing> in_order(std::span<const Crossings* const> lists, int pile
     return out;
 }
 
+// Where the others have bits.
+void toggle(std::span<std::uint64_t> words, const std::uint64_t* others) {
+    std::uint64_t any = 0;
+    for (std::size_t k = 0; k < words.size(); ++k) any |= others[k];
+    if (!any) return;  // and takes no memory
+    for (std::size_t k = 0; k < words.size(); ++k) words[k] ^= others[k];
+}
+
 // Running exclusive-or along axis w turns the ends of spans into spans, 64 columns at a time.
 void fill_spans(BitGrid& grid, int w, Context* context) {
     const auto r = static_cast<std::size_t>(grid.resolution()), n = static_cast<std::size_t>(grid.words_per_row());
@@ -175,13 +183,14 @@ void fill_spans(BitGrid& grid, int w, Context* context) {
         constexpr std::size_t strip = 512;
         parallel_chunks(context, plane, strip, [&](std::size_t, std::size_t begin, std::size_t end) {
             for (std::size_t z = 1; z < r; ++z)
-                for (std::size_t k = z * plane + begin; k < z * plane + end; ++k) words[k] ^= words[k - plane];
+                toggle(words.subspan(z * plane + begin, end - begin), words.data() + (z - 1) * plane + begin);
         });
         return;
     }
     parallel_for(context, r, 4, [&](std::size_t z) {
         if (w == 1) {
-            for (std::size_t k = z * plane + n; k < (z + 1) * plane; ++k) words[k] ^= words[k - n];
+            for (std::size_t row = z * plane + n; row < (z + 1) * plane; row += n)
+                toggle(words.subspan(row, n), words.data() + row - n);
             return;
         }
         for (std::size_t row = z * plane; row < (z + 1) * plane; row += n) {

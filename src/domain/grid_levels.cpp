@@ -27,7 +27,7 @@ BitGrid halve(const BitGrid& fine, Context* context) {
                 const std::uint64_t any =
                     w[fine.index(64 * k, 2 * y, 2 * z)] | w[fine.index(64 * k, 2 * y + 1, 2 * z)] |
                     w[fine.index(64 * k, 2 * y, upper)] | w[fine.index(64 * k, 2 * y + 1, upper)];
-                coarse.words()[coarse.index(32 * k, y, z)] |= pairs(any) << (32 * (k & 1));
+                if (any) coarse.words()[coarse.index(32 * k, y, z)] |= pairs(any) << (32 * (k & 1));
             }
         }
     });

@@ -1,6 +1,7 @@
 // How a domain finds leaves by place, and how that is made anew for leaves that come from bytes.
 #pragma once
 
+#include "core/large_pages.h"
 #include "sinew/domain.h"
 
 namespace sinew {
@@ -32,8 +33,22 @@ struct Domain::Index {
             return free;
         }
     };
+    /// Per block none, a leaf, or kDivided + block number. Most have none, which is kept as zero: a large grid
+    /// takes memory only where the mesh is.
+    class Top {
+    public:
+        Top() = default;
+        explicit Top(std::size_t count) : inverted_(count) {}
+        std::size_t size() const { return inverted_.size(); }
+        std::uint32_t operator[](std::size_t block) const { return ~inverted_[block]; }
+        void put(std::size_t block, std::uint32_t entry) { inverted_[block] = ~entry; }
+
+    private:
+        static_assert(~none == 0);
+        Zeros<std::uint32_t> inverted_;
+    };
     int per_side = 0;
-    std::vector<std::uint32_t> top;  // per block: none, a leaf, or kDivided + block number
+    Top top;
     std::vector<Block> blocks;
 
     /// Where `top` has the block of a voxel within the grid.

@@ -41,7 +41,8 @@ void fill_cells(BitGrid& voxels, const BitGrid& whole, Context* context) {
         const int z = static_cast<int>(at);
         for (int y = 0; y < voxels.resolution(); ++y)
             for (int k = 0; k < voxels.words_per_row(); ++k)
-                voxels.words()[voxels.index(64 * k, y, z)] |= cells_word(whole, k, y, z);
+                if (const std::uint64_t word = cells_word(whole, k, y, z))
+                    voxels.words()[voxels.index(64 * k, y, z)] |= word;
     });
 }
 
@@ -121,7 +122,8 @@ struct Builder {
     }
 
     void open_block(const Cell& c, Subtree& out) const {
-        top(c.x, c.y, c.z) = Domain::Index::kDivided + static_cast<std::uint32_t>(out.blocks.size());
+        index.top.put(place_of(c.x, c.y, c.z),
+                      Domain::Index::kDivided + static_cast<std::uint32_t>(out.blocks.size()));
         out.blocks.emplace_back(static_cast<std::uint32_t>(out.leaves.size()));
     }
 
@@ -137,7 +139,7 @@ struct Builder {
     void emit(const Cell& c, Subtree& out) const {
         const auto number = static_cast<std::uint32_t>(out.leaves.size());
         out.leaves.push_back(leaf_of(c));
-        each_top(c, [&](std::uint32_t& entry) { entry = number; });
+        each_top(c, [&](std::size_t place) { index.top.put(place, number); });
     }
 
     /// Voxels of a cell of level 2, as bits by Index::place_in_block.
@@ -164,11 +166,11 @@ struct Builder {
         const int n = 1 << (c.level - 2), depth = std::min(n, std::max(1, solid[2].layers()));
         for (int k = 0; k < depth; ++k)
             for (int j = 0; j < n; ++j)
-                for (int i = 0; i < n; ++i) visit(top(c.x * n + i, c.y * n + j, c.z * n + k));
+                for (int i = 0; i < n; ++i) visit(place_of(c.x * n + i, c.y * n + j, c.z * n + k));
     }
 
-    std::uint32_t& top(int x, int y, int z) const {
-        return index.top[(static_cast<std::size_t>(z) * index.per_side + y) * index.per_side + x];
+    std::size_t place_of(int x, int y, int z) const {  // in the index
+        return (static_cast<std::size_t>(z) * index.per_side + y) * index.per_side + x;
     }
 };
 
@@ -202,8 +204,10 @@ Status make_leaves(const Builder& builder, int levels, Domain& domain, Domain::I
             index.blocks[block + b] = made[k].blocks[b];
             index.blocks[block + b].first += leaf;
         }
-        builder.each_top(cells[k], [&](std::uint32_t& entry) {
-            if (entry != Domain::none) entry += entry & Domain::Index::kDivided ? block : leaf;
+        builder.each_top(cells[k], [&](std::size_t place) {
+            const std::uint32_t entry = index.top[place];
+            if (entry != Domain::none)
+                index.top.put(place, entry + (entry & Domain::Index::kDivided ? block : leaf));
         });
     });
     return Done{};
@@ -286,17 +290,19 @@ Result<Domain> make_domain(const VoxelGrid& grid, std::span<const Bone> bones, D
     auto index = std::make_shared<Domain::Index>();
     index->per_side = r / Domain::Index::kBlock;
     const int slabs = std::max(1, grid.transform.depth() / Domain::Index::kBlock);
-    index->top.assign(static_cast<std::size_t>(index->per_side) * index->per_side * slabs, Domain::none);
+    index->top = Domain::Index::Top(static_cast<std::size_t>(index->per_side) * index->per_side * slabs);
     if (grid.transform.depth() == 1) kind = DomainKind::uniform;
 
     const BitGrid& whole = grid.whole_cells;
     const bool local = kind == DomainKind::sparse && whole.resolution() > 0;
     Builder builder{grid.boundary, local ? &whole : nullptr, {}, {}, *index};
-    BitGrid solid = grid.boundary;
-    const std::span<std::uint64_t> words = solid.words();
-    parallel_for(context, words.size(), 65536, [&](std::size_t k) { words[k] |= grid.interior.words()[k]; });
+    BitGrid solid(r, grid.boundary.layers()), split(r, grid.boundary.layers());
+    parallel_for(context, solid.words().size(), 65536, [&](std::size_t k) {
+        const std::uint64_t boundary = grid.boundary.words()[k], any = boundary | grid.interior.words()[k];
+        if (any) solid.words()[k] = any;
+        if (const std::uint64_t divided = kind == DomainKind::uniform ? any : boundary) split.words()[k] = divided;
+    });
     if (local) fill_cells(solid, whole, context);
-    BitGrid split = kind == DomainKind::uniform ? solid : grid.boundary;
     if (kind == DomainKind::sparse) {
         const auto divide = [&](int x, int y, int z) {
             if (solid.get(x, y, z)) split.set(x, y, z);
@@ -313,8 +319,9 @@ Result<Domain> make_domain(const VoxelGrid& grid, std::span<const Bone> bones, D
         builder.solid.push_back(halve(builder.solid.back(), context));
         builder.split.push_back(halve(builder.split.back(), context));
     }
+    builder.split[0] = {};  // what is divided is told by the level above
     for (std::size_t k = 0; local && k < whole.words().size(); ++k)
-        builder.split[1].words()[k] &= ~whole.words()[k];
+        if (whole.words()[k]) builder.split[1].words()[k] &= ~whole.words()[k];
     if (Status made = make_leaves(builder, levels, domain, *index, context); !made) return made.error();
     domain.index = std::move(index);
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while building the octree"};
@@ -346,7 +353,7 @@ bool index_leaves(Domain& domain) {
     const int r = domain.transform.resolution;
     auto index = std::make_shared<Domain::Index>();
     index->per_side = r / Domain::Index::kBlock;
-    index->top.assign(static_cast<std::size_t>(index->per_side) * index->per_side * index->per_side, Domain::none);
+    index->top = Domain::Index::Top(static_cast<std::size_t>(index->per_side) * index->per_side * index->per_side);
     if (domain.leaves.size() >= Domain::Index::kDivided) return false;
     for (std::size_t i = 0; i < domain.leaves.size(); ++i) {
         const Domain::Leaf& leaf = domain.leaves[i];
@@ -359,21 +366,22 @@ bool index_leaves(Domain& domain) {
             for (int z = leaf.z; z < leaf.z + size; z += Domain::Index::kBlock)
                 for (int y = leaf.y; y < leaf.y + size; y += Domain::Index::kBlock)
                     for (int x = leaf.x; x < leaf.x + size; x += Domain::Index::kBlock) {
-                        std::uint32_t& entry = index->top[index->block_of(x, y, z)];
-                        if (entry != Domain::none) return false;
-                        entry = number;
+                        const std::size_t place = index->block_of(x, y, z);
+                        if (index->top[place] != Domain::none) return false;
+                        index->top.put(place, number);
                     }
             continue;
         }
-        std::uint32_t& entry = index->top[index->block_of(leaf.x, leaf.y, leaf.z)];
-        if (entry == Domain::none) {
-            entry = Domain::Index::kDivided + static_cast<std::uint32_t>(index->blocks.size());
+        const std::size_t place = index->block_of(leaf.x, leaf.y, leaf.z);
+        if (index->top[place] == Domain::none) {
+            index->top.put(place, Domain::Index::kDivided + static_cast<std::uint32_t>(index->blocks.size()));
             index->blocks.emplace_back(number);
         }
         // The leaves of a block follow each other.
         Domain::Index::Block& block = index->blocks.back();
         const std::uint32_t last = Domain::Index::kDivided + static_cast<std::uint32_t>(index->blocks.size()) - 1;
-        if (entry != last || number - block.first >= block.at.size() || !block.put(leaf, number)) return false;
+        if (index->top[place] != last || number - block.first >= block.at.size() || !block.put(leaf, number))
+            return false;
     }
     domain.index = std::move(index);
     return true;

@@ -87,14 +87,13 @@ VoxelGrid voxels_of(const Domain& domain, Context* context) {
 }
 
 Domain::Graph::Before::Before(const Domain& before, const Domain& after)
-    : domain(before), graph(*before.graph), per_side(after.index->per_side) {
+    : domain(before), graph(*before.graph), per_side(after.index->per_side), near(after.index->top.size()) {
     now.assign(before.leaves.size() + 1, none);
     was.assign(after.leaves.size(), none);
     for (const LeafMatch::Run& run : match_leaves(before.leaves, after.leaves).runs) {
         std::iota(now.begin() + run.before, now.begin() + run.before + run.count, run.now);
         std::iota(was.begin() + run.now, was.begin() + run.now + run.count, run.before);
     }
-    near.assign(after.index->top.size(), 0);
     const auto side = static_cast<std::size_t>(per_side), layers = near.size() / (side * side);
     for (std::size_t i = 0; i < was.size(); ++i) {
         if (was[i] != none) continue;
@@ -108,7 +107,7 @@ Domain::Graph::Before::Before(const Domain& before, const Domain& after)
         const auto [z0, z1] = range(leaf.z >> 2, layers);
         for (std::size_t z = z0; z < z1; ++z)
             for (std::size_t y = y0; y < y1; ++y)
-                std::fill_n(near.begin() + static_cast<std::ptrdiff_t>((z * side + y) * side + x0), x1 - x0, 1);
+                std::fill_n(&near[(z * side + y) * side + x0], x1 - x0, std::uint8_t{1});
     }
 }
 

@@ -233,18 +233,15 @@ Lattice make_lattice(const GridTransform& g, const MeshView& mesh, const std::ve
     return lattice;
 }
 
-BitGrid::BitGrid(int resolution, int layers, int words_per_row)
-    : r_(resolution), layers_(layers), wpr_(words_per_row) {
-    const std::size_t count = static_cast<std::size_t>(layers) * resolution * words_per_row;
-    words_ = {LargeAllocator<std::uint64_t>().allocate(count), Room{count}};
+BitGrid::BitGrid(int resolution, int layers) : r_(resolution), layers_(layers), wpr_((resolution + 63) / 64) {
+    const std::size_t count = static_cast<std::size_t>(layers) * resolution * wpr_;
+    words_ = {static_cast<std::uint64_t*>(take_zeros(count * sizeof(std::uint64_t))), Room{count}};
 }
 
-BitGrid::BitGrid(int resolution, int layers) : BitGrid(resolution, layers, (resolution + 63) / 64) {
-    std::ranges::fill(words(), 0);
-}
-
-BitGrid::BitGrid(const BitGrid& other) : BitGrid(other.r_, other.layers_, other.wpr_) {
-    std::ranges::copy(other.words(), words().begin());
+BitGrid::BitGrid(const BitGrid& other) : BitGrid(other.r_, other.layers_) {
+    const auto from = other.words();
+    for (std::size_t k = 0; k < from.size(); ++k)
+        if (from[k]) words_[k] = from[k];
 }
 
 BitGrid& BitGrid::operator=(BitGrid other) noexcept {
@@ -256,7 +253,7 @@ BitGrid& BitGrid::operator=(BitGrid other) noexcept {
 }
 
 void BitGrid::Room::operator()(std::uint64_t* words) const {
-    LargeAllocator<std::uint64_t>().deallocate(words, count);
+    give_zeros_back(words, count * sizeof(std::uint64_t));
 }
 
 std::size_t BitGrid::count(Context* context) const {
@@ -450,6 +447,7 @@ Result<VoxelGrid> voxelize(const MeshView& mesh, const MeshTopology& topology, c
     const auto a = inside[0].words(), b = inside[1].words(), c = inside[2].words();
     const auto edge = grid.boundary.words();
     parallel_for(context, a.size(), 65536, [&](std::size_t k) {
+        if (!(a[k] | b[k] | c[k])) return;
         const std::uint64_t two = (a[k] & b[k]) | (a[k] & c[k]) | (b[k] & c[k]);
         const std::uint64_t one = (a[k] | b[k] | c[k]) & ~two;
         a[k] = two & ~edge[k];

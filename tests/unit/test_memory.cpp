@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "domain/grid_levels.h"
 #include "sinew/bind.h"
 #include "support.h"
 
@@ -127,11 +128,34 @@ Character character(const char* name, int refined) {
 
 TEST(Memory, OfGeodesicVoxelIsWithinTheEstimate) {
     const Character biped = character("biped", 0), caped = character("caped", 1);
-    for (const int r : {64, 256}) expect_bounds(biped, {Method::geodesic_voxel, r});
+    for (const int r : {64, 256, 512}) expect_bounds(biped, {Method::geodesic_voxel, r});
     expect_bounds(biped, {Method::geodesic_voxel, 128, true});
     expect_bounds(biped, {Method::geodesic_voxel, 128, false, true});
     expect_bounds(caped, {Method::geodesic_voxel, 64});
 }
+
+#if defined(__linux__) && !defined(SINEW_SANITIZED)
+std::size_t resident() {
+    std::ifstream statm("/proc/self/statm");
+    std::size_t all = 0, pages = 0;
+    statm >> all >> pages;
+    return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+TEST(Memory, LargeGridsTakeRoomWhereTheyAreWrittenTo) {
+    const std::size_t before = resident();
+    BitGrid grid(1024);  // 128 MB
+    grid.set(1, 2, 3);
+    grid.set(1023, 1023, 1023);
+    const BitGrid copy = grid, half = halve(grid, nullptr);
+    EXPECT_LT(resident(), before + (std::size_t{32} << 20));
+    EXPECT_EQ(copy, grid);
+    EXPECT_TRUE(half.get(0, 1, 1) && half.get(511, 511, 511));
+    EXPECT_EQ(half.count(), 2u);
+    EXPECT_EQ(copy.count(), 2u);
+    EXPECT_LT(resident(), before + (std::size_t{32} << 20)) << "after all was read";
+}
+#endif
 
 TEST(Memory, OfSurfaceHeatIsWithinTheEstimate) {
     const Character biped = character("biped", 0), caped = character("caped", 1);
