@@ -101,7 +101,9 @@ public:
         return (static_cast<std::size_t>(z) * r_ + y) * wpr_ + (x >> 6);
     }
     friend bool operator==(const BitGrid& a, const BitGrid& b) {
-        return a.r_ == b.r_ && a.layers_ == b.layers_ && std::ranges::equal(a.words(), b.words());
+        const auto of_a = a.words(), of_b = b.words();
+        return a.r_ == b.r_ && a.layers_ == b.layers_ &&
+               std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end());
     }
 
 private:
