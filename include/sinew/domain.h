@@ -91,10 +91,20 @@ public:
     ~BitGrid() = default;
     int resolution() const { return r_; }
     int layers() const { return layers_; }  ///< along z
+    /// Layers outside of which nothing is set, nor will be: all, where nobody said so. Whoever goes over a grid can
+    /// leave the others out.
+    struct Layers {
+        int first, end;
+    };
+    Layers used() const { return used_; }
+    void use_only(Layers layers) { used_ = layers; }
     bool get(int x, int y, int z) const { return words_[index(x, y, z)] >> (x & 63) & 1; }
     void set(int x, int y, int z) { words_[index(x, y, z)] |= std::uint64_t{1} << (x & 63); }
     std::size_t count(Context* context = nullptr) const;
     int words_per_row() const { return wpr_; }
+    /// Those of the used layers.
+    std::span<std::uint64_t> used_words() { return words().subspan(used_at(), used_size()); }
+    std::span<const std::uint64_t> used_words() const { return words().subspan(used_at(), used_size()); }
     std::span<std::uint64_t> words() { return {words_.get(), words_ ? words_.get_deleter().count : 0}; }
     std::span<const std::uint64_t> words() const { return {words_.get(), words_ ? words_.get_deleter().count : 0}; }
     std::size_t index(int x, int y, int z) const {
@@ -111,7 +121,12 @@ private:
         std::size_t count;
         void operator()(std::uint64_t* words) const;
     };
+    std::size_t layer_size() const { return static_cast<std::size_t>(r_) * wpr_; }
+    std::size_t used_at() const { return used_.first * layer_size(); }
+    std::size_t used_size() const { return (used_.end - used_.first) * layer_size(); }
+
     int r_ = 0, layers_ = 0, wpr_ = 0;
+    Layers used_{0, 0};
     std::unique_ptr<std::uint64_t[], Room> words_;
 };
 

@@ -177,17 +177,19 @@ void toggle(std::span<std::uint64_t> words, const std::uint64_t* others) {
 // Running exclusive-or along axis w turns the ends of spans into spans, 64 columns at a time.
 void fill_spans(BitGrid& grid, int w, Context* context) {
     const auto r = static_cast<std::size_t>(grid.resolution()), n = static_cast<std::size_t>(grid.words_per_row());
+    const auto first = static_cast<std::size_t>(grid.used().first), layers = grid.used().end - first;
     const std::size_t plane = r * n;
     const auto words = grid.words();
     if (w == 2) {
         constexpr std::size_t strip = 512;
         parallel_chunks(context, plane, strip, [&](std::size_t, std::size_t begin, std::size_t end) {
-            for (std::size_t z = 1; z < r; ++z)
+            for (std::size_t z = first + 1; z < first + layers; ++z)
                 toggle(words.subspan(z * plane + begin, end - begin), words.data() + (z - 1) * plane + begin);
         });
         return;
     }
-    parallel_for(context, r, 4, [&](std::size_t z) {
+    parallel_for(context, layers, 4, [&](std::size_t at) {
+        const std::size_t z = first + at;
         if (w == 1) {
             for (std::size_t row = z * plane + n; row < (z + 1) * plane; row += n)
                 toggle(words.subspan(row, n), words.data() + row - n);
@@ -266,6 +268,7 @@ Result<PairVotes> vote_by_columns(const Lattice& lattice, Context* context) {
     }
 
     PairVotes inside = {BitGrid(r), BitGrid(r), BitGrid(r)};
+    for (BitGrid& of_axis : inside) of_axis.use_only(lattice.layers);
     for (int band = 0; band < bands; ++band) {
         if (bands > 1) gather(band);
         if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while voxelizing"};

@@ -19,8 +19,10 @@ BitGrid halve(const BitGrid& fine, Context* context) {
         return (w | w >> 16) & 0x00000000ffffffffu;
     };
     const std::size_t layer = static_cast<std::size_t>(r) * static_cast<std::size_t>(fine.words_per_row());
-    parallel_for(context, static_cast<std::size_t>(coarse.layers()), 1 + 65536 / layer, [&](std::size_t at) {
-        const int z = static_cast<int>(at), upper = std::min(2 * z + 1, fine.layers() - 1);
+    const int first = fine.used().first / 2, end = std::min((fine.used().end + 1) / 2, coarse.layers());
+    coarse.use_only({first, end});
+    parallel_for(context, static_cast<std::size_t>(end - first), 1 + 65536 / layer, [&](std::size_t at) {
+        const int z = first + static_cast<int>(at), upper = std::min(2 * z + 1, fine.layers() - 1);
         for (int y = 0; y < r; ++y) {
             for (int k = 0; k < fine.words_per_row(); ++k) {
                 const auto w = fine.words();
@@ -37,8 +39,9 @@ BitGrid halve(const BitGrid& fine, Context* context) {
 BitGrid whole_cells(const BitGrid& boundary, const BitGrid& fine_blocks, Context* context) {
     constexpr int cells = kFineBlock / 2;  // of a block, along an axis
     BitGrid whole = halve(boundary, context);
-    parallel_for(context, static_cast<std::size_t>(whole.layers()), 8, [&](std::size_t at) {
-        const int z = static_cast<int>(at);
+    const auto [first, end] = whole.used();
+    parallel_for(context, static_cast<std::size_t>(end - first), 8, [&, first = first](std::size_t at) {
+        const int z = first + static_cast<int>(at);
         for (int y = 0; y < whole.resolution(); ++y)
             for (int k = 0; k < fine_blocks.words_per_row(); ++k)
                 for (std::uint64_t left = fine_blocks.words()[fine_blocks.index(64 * k, y / cells, z / cells)];

@@ -37,8 +37,9 @@ namespace {
 
 // Sets every voxel of cells of level 1.
 void fill_cells(BitGrid& voxels, const BitGrid& whole, Context* context) {
-    parallel_for(context, static_cast<std::size_t>(voxels.layers()), 8, [&](std::size_t at) {
-        const int z = static_cast<int>(at);
+    const auto [first, end] = whole.used();
+    parallel_for(context, static_cast<std::size_t>(2 * (end - first)), 8, [&, first = first](std::size_t at) {
+        const int z = 2 * first + static_cast<int>(at);
         for (int y = 0; y < voxels.resolution(); ++y)
             for (int k = 0; k < voxels.words_per_row(); ++k)
                 if (const std::uint64_t word = cells_word(whole, k, y, z))
@@ -297,10 +298,17 @@ Result<Domain> make_domain(const VoxelGrid& grid, std::span<const Bone> bones, D
     const bool local = kind == DomainKind::sparse && whole.resolution() > 0;
     Builder builder{grid.boundary, local ? &whole : nullptr, {}, {}, *index};
     BitGrid solid(r, grid.boundary.layers()), split(r, grid.boundary.layers());
-    parallel_for(context, solid.words().size(), 65536, [&](std::size_t k) {
-        const std::uint64_t boundary = grid.boundary.words()[k], any = boundary | grid.interior.words()[k];
-        if (any) solid.words()[k] = any;
-        if (const std::uint64_t divided = kind == DomainKind::uniform ? any : boundary) split.words()[k] = divided;
+    const BitGrid::Layers of_boundary = grid.boundary.used(), of_interior = grid.interior.used();
+    for (BitGrid* of : {&solid, &split})
+        of->use_only({std::min(of_boundary.first, of_interior.first) & ~1,
+                      std::min((std::max(of_boundary.end, of_interior.end) + 1) & ~1, of->layers())});
+    const auto solid_words = solid.used_words(), split_words = split.used_words();
+    const auto first_word = static_cast<std::size_t>(solid_words.data() - solid.words().data());
+    parallel_for(context, solid_words.size(), 65536, [&](std::size_t k) {
+        const std::uint64_t boundary = grid.boundary.words()[first_word + k],
+                            any = boundary | grid.interior.words()[first_word + k];
+        if (any) solid_words[k] = any;
+        if (const std::uint64_t divided = kind == DomainKind::uniform ? any : boundary) split_words[k] = divided;
     });
     if (local) fill_cells(solid, whole, context);
     if (kind == DomainKind::sparse) {
@@ -320,8 +328,11 @@ Result<Domain> make_domain(const VoxelGrid& grid, std::span<const Bone> bones, D
         builder.split.push_back(halve(builder.split.back(), context));
     }
     builder.split[0] = {};  // what is divided is told by the level above
-    for (std::size_t k = 0; local && k < whole.words().size(); ++k)
-        if (whole.words()[k]) builder.split[1].words()[k] &= ~whole.words()[k];
+    if (local) {
+        const auto first = static_cast<std::size_t>(whole.used_words().data() - whole.words().data());
+        for (std::size_t k = 0; k < whole.used_words().size(); ++k)
+            if (const std::uint64_t cells = whole.used_words()[k]) builder.split[1].words()[first + k] &= ~cells;
+    }
     if (Status made = make_leaves(builder, levels, domain, *index, context); !made) return made.error();
     domain.index = std::move(index);
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while building the octree"};

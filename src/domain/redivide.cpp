@@ -57,6 +57,15 @@ VoxelGrid voxels_of(const Domain& domain, Context* context) {
     const Domain::Index& index = *domain.index;
     constexpr int side = Domain::Index::kBlock;
     const auto layers = static_cast<std::size_t>(std::max(1, depth / side));
+    BitGrid::Layers used{depth, 0};
+    for (const Domain::Leaf& leaf : domain.leaves) {
+        used.first = std::min<int>(used.first, leaf.z);
+        used.end = std::max(used.end, std::min(depth, leaf.z + (1 << leaf.level)));
+    }
+    if (used.first < used.end) {
+        grid.boundary.use_only(used);
+        grid.interior.use_only(used);
+    }
     // Rows of four voxels, block by block; a layer of blocks has words of its own.
     parallel_for(context, layers, 1, [&](std::size_t layer) {
         const auto bottom = static_cast<int>(layer) * side;

@@ -19,9 +19,13 @@
 namespace sinew {
 namespace {
 
-// The box of the vertices that are marked.
-GridTransform fit(const MeshView& mesh, std::span<const std::uint8_t> marked, int resolution, int layers,
-                  Context* context) {
+struct Fitted {
+    GridTransform grid;
+    BitGrid::Layers used;  // what the box touches, and one more on either side
+};
+// A grid around the box of the vertices that are marked.
+Fitted fit(const MeshView& mesh, std::span<const std::uint8_t> marked, int resolution, int layers,
+           Context* context) {
     struct Box {
         float least[3] = {INFINITY, INFINITY, INFINITY}, most[3] = {-INFINITY, -INFINITY, -INFINITY};
     };
@@ -59,7 +63,10 @@ GridTransform fit(const MeshView& mesh, std::span<const std::uint8_t> marked, in
         const int before = (a == 2 ? g.depth() : resolution) / 2;
         g.origin[a] = 0.5 * (low[a] + high[a]) - (before + 0.5) * g.voxel;
     }
-    return g;
+    // Nothing along z, or not a number, where the box is a point: that is an error of whoever asked.
+    const double thick = g.unit > 0 ? (high[2] - low[2]) / g.voxel : 0;
+    const int middle = g.depth() / 2, half = static_cast<int>(0.5 * thick) + 3;
+    return {g, {std::max(0, middle - half), std::min(g.depth(), middle + half + 1)}};
 }
 
 void set_shared(BitGrid& grid, int x, int y, int z) {
@@ -217,6 +224,7 @@ Lattice make_lattice(const GridTransform& g, const MeshView& mesh, const std::ve
                      Context* context) {
     Lattice lattice;
     lattice.resolution = g.resolution;
+    lattice.layers = {0, g.depth()};
     lattice.triangles = mesh.triangles;
     lattice.turned = turned;
     lattice.points.resize(mesh.positions.size());
@@ -233,21 +241,25 @@ Lattice make_lattice(const GridTransform& g, const MeshView& mesh, const std::ve
     return lattice;
 }
 
-BitGrid::BitGrid(int resolution, int layers) : r_(resolution), layers_(layers), wpr_((resolution + 63) / 64) {
+BitGrid::BitGrid(int resolution, int layers)
+    : r_(resolution), layers_(layers), wpr_((resolution + 63) / 64), used_{0, layers} {
     const std::size_t count = static_cast<std::size_t>(layers) * resolution * wpr_;
     words_ = {static_cast<std::uint64_t*>(take_zeros(count * sizeof(std::uint64_t))), Room{count}};
 }
 
 BitGrid::BitGrid(const BitGrid& other) : BitGrid(other.r_, other.layers_) {
-    const auto from = other.words();
+    use_only(other.used());
+    const auto from = other.used_words();
+    const auto to = used_words();
     for (std::size_t k = 0; k < from.size(); ++k)
-        if (from[k]) words_[k] = from[k];
+        if (from[k]) to[k] = from[k];
 }
 
 BitGrid& BitGrid::operator=(BitGrid other) noexcept {
     std::swap(r_, other.r_);
     std::swap(layers_, other.layers_);
     std::swap(wpr_, other.wpr_);
+    std::swap(used_, other.used_);
     words_.swap(other.words_);
     return *this;
 }
@@ -258,7 +270,7 @@ void BitGrid::Room::operator()(std::uint64_t* words) const {
 
 std::size_t BitGrid::count(Context* context) const {
     constexpr std::size_t grain = 65536;
-    const std::span<const std::uint64_t> all = words();
+    const std::span<const std::uint64_t> all = used_words();
     std::vector<std::size_t> counts((all.size() + grain - 1) / grain, 0);
     parallel_chunks(context, all.size(), grain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
         std::size_t n = 0;
@@ -282,7 +294,7 @@ Result<VoxelGrid> pixel_grid(const MeshView& flat, int resolution, Context* cont
     std::vector<std::uint8_t> at_triangle(positions.size(), 0);
     for (const Triangle& t : mesh.triangles)
         for (const std::uint32_t v : t) at_triangle[v] = 1;
-    grid.transform = fit(mesh, at_triangle, resolution, 1, context);
+    grid.transform = fit(mesh, at_triangle, resolution, 1, context).grid;
     if (!(grid.transform.unit > 0))
         return Error{ErrorCode::input, "all triangles lie in one point: the mesh has no extent"};
     grid.boundary = grid.interior = BitGrid(resolution, 1);
@@ -381,7 +393,7 @@ void settle_ambiguous(VoxelGrid& grid, const BitGrid& ambiguous, const BitGrid& 
             fine.words()[fine.index(8 * k, y / kFineBlock, z / kFineBlock)] >> (8 * k & 63) & 0xff;
         return doubled(doubled(doubled(blocks)));
     };
-    for (int z = 0; z < g.resolution; z += 2)
+    for (int z = ambiguous.used().first & ~1; z < ambiguous.used().end; z += 2)
         for (int y = 0; y < g.resolution; y += 2)
             for (int k = 0; k < ambiguous.words_per_row(); ++k) {
                 std::array<std::size_t, 4> word{};
@@ -424,14 +436,17 @@ Result<VoxelGrid> voxelize(const MeshView& mesh, const MeshTopology& topology, c
     if (Status ok = check(options); !ok) return ok.error();
     const int r = options.resolution;
     VoxelGrid grid;
-    grid.transform = fit(mesh, topology.at_triangle, r, r, context);
+    const Fitted fitted = fit(mesh, topology.at_triangle, r, r, context);
+    grid.transform = fitted.grid;
     if (!(grid.transform.unit > 0)) {
         return Error{ErrorCode::input, "all triangles lie in one point: the mesh has no extent"};
     }
     grid.boundary = BitGrid(r);
 
-    const Lattice lattice =
+    Lattice lattice =
         make_lattice(grid.transform, mesh, options.repair_facing ? &topology.turned : nullptr, context);
+    lattice.layers = fitted.used;
+    grid.boundary.use_only(lattice.layers);
     parallel_for(context, mesh.triangles.size(), 4096, [&](std::size_t t) {
         lattice.soon(t);
         mark_boundary(grid.boundary, lattice.outward(t).data());
@@ -444,8 +459,9 @@ Result<VoxelGrid> voxelize(const MeshView& mesh, const MeshTopology& topology, c
     PairVotes& inside = *votes;
 
     // Votes, 64 voxels at a time; interior takes the place of the first axis, ambiguous of the second.
-    const auto a = inside[0].words(), b = inside[1].words(), c = inside[2].words();
-    const auto edge = grid.boundary.words();
+    for (BitGrid& of_axis : inside) of_axis.use_only(grid.boundary.used());
+    const auto a = inside[0].used_words(), b = inside[1].used_words(), c = inside[2].used_words();
+    const auto edge = grid.boundary.used_words();
     parallel_for(context, a.size(), 65536, [&](std::size_t k) {
         if (!(a[k] | b[k] | c[k])) return;
         const std::uint64_t two = (a[k] & b[k]) | (a[k] & c[k]) | (b[k] & c[k]);
