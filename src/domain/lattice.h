@@ -29,7 +29,7 @@ inline std::int64_t floor_div(std::int64_t a, std::int64_t b) {
 /// and a plane equation 60, so predicates are exact in 64 bits.
 struct Lattice {
     int resolution = 0;
-    BitGrid::Layers layers{0, 0};          ///< which triangles touch, and those beside them, or all
+    BitGrid::Layers layers{0, 0};          ///< which triangles touch, and some more, or all
     std::vector<LatticePoint> points;      ///< V; 0 to 512 resolution, for vertices of triangles
     std::span<const Triangle> triangles;   ///< T
     const std::vector<bool>* turned = {};  ///< T: faces to be reversed; null = none

@@ -21,7 +21,7 @@ namespace {
 
 struct Fitted {
     GridTransform grid;
-    BitGrid::Layers used;  // what the box touches, and one more on either side
+    BitGrid::Layers used;  // what the box touches, and some more on either side
 };
 // A grid around the box of the vertices that are marked.
 Fitted fit(const MeshView& mesh, std::span<const std::uint8_t> marked, int resolution, int layers,
