@@ -91,20 +91,27 @@ public:
     ~BitGrid() = default;
     int resolution() const { return r_; }
     int layers() const { return layers_; }  ///< along z
-    /// Layers outside of which nothing is set, nor will be: all, where nobody said so. Whoever goes over a grid can
-    /// leave the others out.
-    struct Layers {
-        int first, end;
+    static constexpr int kBlock = 8;        ///< voxels along the edge of a block
+    /// Outside of which nothing is set, nor will be: everything, where nobody said so. Whoever goes over a grid can
+    /// leave the rest out.
+    struct Used {
+        int first, end;                              ///< layers
+        std::shared_ptr<const BitGrid> blocks = {};  ///< of 8³ voxels, resolution / 8 along a side; null = all
     };
-    Layers used() const { return used_; }
-    void use_only(Layers layers) { used_ = layers; }
+    const Used& used() const { return used_; }
+    bool word_used(int k, int y, int z) const {  // word k of a row of a used layer
+        if (!used_.blocks) return true;
+        const BitGrid& blocks = *used_.blocks;  // of which a word has eight
+        return blocks.words()[blocks.index(kBlock * k, y / kBlock, z / kBlock)] >> (kBlock * k & 63) & 0xff;
+    }
+    void use_only(Used used) { used_ = std::move(used); }
+    /// Calls visit(first, end) for ranges of words of layer z that hold all that is used of it.
+    template <typename Visit>
+    void each_used(int z, Visit&& visit) const;
     bool get(int x, int y, int z) const { return words_[index(x, y, z)] >> (x & 63) & 1; }
     void set(int x, int y, int z) { words_[index(x, y, z)] |= std::uint64_t{1} << (x & 63); }
     std::size_t count(Context* context = nullptr) const;
     int words_per_row() const { return wpr_; }
-    /// Those of the used layers.
-    std::span<std::uint64_t> used_words() { return words().subspan(used_at(), used_size()); }
-    std::span<const std::uint64_t> used_words() const { return words().subspan(used_at(), used_size()); }
     std::span<std::uint64_t> words() { return {words_.get(), words_ ? words_.get_deleter().count : 0}; }
     std::span<const std::uint64_t> words() const { return {words_.get(), words_ ? words_.get_deleter().count : 0}; }
     std::size_t index(int x, int y, int z) const {
@@ -121,16 +128,21 @@ private:
         std::size_t count;
         void operator()(std::uint64_t* words) const;
     };
-    std::size_t layer_size() const { return static_cast<std::size_t>(r_) * wpr_; }
-    std::size_t used_at() const { return used_.first * layer_size(); }
-    std::size_t used_size() const { return (used_.end - used_.first) * layer_size(); }
-
     int r_ = 0, layers_ = 0, wpr_ = 0;
-    Layers used_{0, 0};
+    Used used_{0, 0};
     std::unique_ptr<std::uint64_t[], Room> words_;
 };
 
-/// A ball in the scene around which voxels stay apart where elsewhere they make cells of 2³ (local resolution).
+template <typename Visit>
+void BitGrid::each_used(int z, Visit&& visit) const {
+    if (z < used_.first || z >= used_.end) return;
+    if (!used_.blocks) return visit(index(0, 0, z), index(0, 0, z + 1));
+    for (int y = 0; y < r_; ++y)
+        for (int k = 0; k < wpr_; ++k)
+            if (word_used(k, y, z)) visit(index(64 * k, y, z), index(64 * k, y, z) + 1);
+}
+
+/// A ball in the scene around which voxels are half as large as elsewhere (local resolution).
 struct FinePlace {
     std::array<double, 3> at;
     double radius;
@@ -141,12 +153,23 @@ struct VoxelGrid {
     GridTransform transform;
     BitGrid boundary;                  ///< touched by a triangle
     BitGrid interior;                  ///< inside by vote or winding number, and not boundary
-    std::size_t ambiguous = 0;         ///< voxels with exactly one agreeing view pair
+    std::size_t ambiguous = 0;         ///< voxels with exactly one agreeing view pair (a coarse one counts as 8)
     std::size_t ambiguous_inside = 0;  ///< those that winding numbers put inside
     BitGrid ambiguous_voxels;          ///< which they are; empty without VoxelizeOptions::keep_ambiguous
-    /// Local resolution: the cells of 2³ voxels, at half the resolution, that build_domain makes one boundary leaf
-    /// each. Empty: boundary voxels stay apart.
-    BitGrid whole_cells;
+    /// Local resolution: the grids above hold fine blocks only (BitGrid::Used::blocks), and what lies outside of
+    /// them is here, at half the resolution. Empty: voxels are of one size.
+    BitGrid coarse_boundary, coarse_interior;
+
+    bool local() const { return coarse_boundary.resolution() > 0; }
+    bool is_fine(int x, int y, int z) const {  // of a voxel
+        constexpr int side = BitGrid::kBlock;
+        return !local() || boundary.used().blocks->get(x / side, y / side, z / side);
+    }
+    bool solid(int x, int y, int z) const {  // of a voxel: boundary or interior
+        return is_fine(x, y, z)
+                   ? boundary.get(x, y, z) || interior.get(x, y, z)
+                   : coarse_boundary.get(x / 2, y / 2, z / 2) || coarse_interior.get(x / 2, y / 2, z / 2);
+    }
 };
 
 /// Voxelizes: exact triangle-box tests for the boundary, then for each axis the crossings of every voxel column
@@ -154,8 +177,9 @@ struct VoxelGrid {
 /// pairs make an interior voxel (eq. 5, 6). All predicates are integer arithmetic on positions snapped to
 /// 1/512 voxel, with a half-open edge rule: a shared edge counts once. The box covers the triangles only: a
 /// stray vertex or a bone far outside must not cost resolution. Time O(T + voxels touched + r³/64), memory
-/// 5 r³/8 bytes. Requires check_mesh. With places `fine` (local resolution) voxels count apart around those only:
-/// elsewhere boundary voxels make VoxelGrid::whole_cells, and one winding number serves a cell.
+/// 5 r³/8 bytes. Requires check_mesh. With places `fine` (local resolution) the blocks of 8³ voxels that these
+/// touch are voxelized so, and everything else at half the resolution, by the same rules: time and memory are those
+/// of half the resolution, and what the fine blocks take.
 Result<VoxelGrid> voxelize(const MeshView& mesh, const MeshTopology& topology, const VoxelizeOptions& options,
                            Context* context = nullptr, std::span<const FinePlace> fine = {});
 

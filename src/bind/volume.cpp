@@ -19,8 +19,8 @@ Result<Domain> build_volume(const Task& task, DomainKind kind, Links links) {
     });
     if (!grid) return grid.error();
     if (!task.moved) {
-        report.boundary_voxels = grid->boundary.count(task.context);
-        report.interior_voxels = grid->interior.count(task.context);
+        report.boundary_voxels = grid->boundary.count(task.context) + 8 * grid->coarse_boundary.count(task.context);
+        report.interior_voxels = grid->interior.count(task.context) + 8 * grid->coarse_interior.count(task.context);
         const auto r = static_cast<std::size_t>(voxels.resolution);
         report.exterior_voxels = r * r * r - report.boundary_voxels - report.interior_voxels;
         report.ambiguous_voxels = grid->ambiguous;

@@ -46,6 +46,38 @@ struct Centres {
     int any(int a) const { return low[a] <= high[a]; }  // 0 or 1
 };
 
+// Which columns along an axis go through blocks that are used.
+class Columns {
+public:
+    Columns() = default;  // all
+    Columns(const BitGrid& blocks, int w)
+        : n_(blocks.resolution()), through_(static_cast<std::size_t>(n_ * n_), 0) {
+        const int u = (w + 1) % 3, v = (w + 2) % 3;
+        int q[3];
+        for (q[2] = 0; q[2] < n_; ++q[2])
+            for (q[1] = 0; q[1] < n_; ++q[1])
+                for (q[0] = 0; q[0] < n_; ++q[0])
+                    if (blocks.get(q[0], q[1], q[2])) through_[at(q[u], q[v])] = 1;
+    }
+    bool has(int i, int j) const {
+        return through_.empty() || through_[at(i / BitGrid::kBlock, j / BitGrid::kBlock)];
+    }
+    bool meets(const int* low, const int* high, int u, int v) const {
+        if (through_.empty()) return true;
+        constexpr int side = BitGrid::kBlock;
+        for (int j = low[v] / side; j <= high[v] / side; ++j)
+            for (int i = low[u] / side; i <= high[u] / side; ++i)
+                if (through_[at(i, j)]) return true;
+        return false;
+    }
+
+private:
+    std::size_t at(int i, int j) const { return static_cast<std::size_t>(j * n_ + i); }
+
+    int n_ = 0;
+    std::vector<std::uint8_t> through_;
+};
+
 // Crossings in no order. To add one that may be none is a store and a sum, not a branch.
 class Crossings {
 public:
@@ -72,8 +104,8 @@ int piles_of(int r) { return (r + kPileRows - 1) / kPileRows; }
 // All crossings of columns along axis w, in rows first_row to last_row of them, with one triangle, by piles of
 // rows. Columns are sampled at voxel centres; a centre exactly on an edge belongs to the triangle for which the
 // edge is a top or left one, so a shared edge counts once.
-void cross_triangle(Crossings* out, const LatticePoint* p, const Centres& box, int w, int first_row, int last_row,
-                    int r) {
+void cross_triangle(Crossings* out, const LatticePoint* p, const Centres& box, int w, const Columns& columns,
+                    int first_row, int last_row, int r) {
     const int u = (w + 1) % 3, v = (w + 2) % 3;
     first_row = std::max(first_row, box.low[v]);
     last_row = std::min(last_row, box.high[v]);
@@ -119,35 +151,47 @@ void cross_triangle(Crossings* out, const LatticePoint* p, const Centres& box, i
             const double clamped = std::clamp(depth, static_cast<double>(w_least), static_cast<double>(w_most));
             // Not negative: rounds as llround does.
             out[j / kPileRows].add_if(
-                inside, make_crossing(static_cast<std::uint32_t>(j * r + i),
-                                      static_cast<std::int64_t>(clamped * kDepthUnits + 0.5), entering));
+                inside && columns.has(i, j),
+                make_crossing(static_cast<std::uint32_t>(j * r + i),
+                              static_cast<std::int64_t>(clamped * kDepthUnits + 0.5), entering));
         }
     }
 }
 
-// One bit where a solid span begins and one where it ends, along axis w.
-void toggle_spans(BitGrid& grid, const std::vector<Crossing>& crossings, int w) {
+// Solid spans along axis w, of crossings in order: in the blocks that are used all their voxels are set, and in a
+// grid that is used everywhere one bit where a span begins and one where it ends, as fill_spans wants it.
+void put_spans(BitGrid& grid, const std::vector<Crossing>& crossings, int w) {
     const int r = grid.resolution();
     const int u = (w + 1) % 3, v = (w + 2) % 3;
+    const BitGrid* blocks = grid.used().blocks.get();
     constexpr std::int64_t step = std::int64_t{kVoxel} * kDepthUnits, half = step / 2;
-    auto flip = [&](int i, int j, std::int64_t k) {
-        if (k >= r) return;
-        int q[3];
-        q[u] = i;
-        q[v] = j;
-        q[w] = static_cast<int>(k);
-        grid.words()[grid.index(q[0], q[1], q[2])] ^= std::uint64_t{1} << (q[0] & 63);
-    };
     for (std::size_t c = 0; c + 1 < crossings.size(); ++c) {
         const Crossing below = crossings[c], above = crossings[c + 1];
         if (!enters(below) || enters(above) || column_of(below) != column_of(above)) continue;
         // Voxels whose centre lies strictly between the two crossings.
-        const std::int64_t first = std::max<std::int64_t>(0, floor_div(depth_of(below) - half, step) + 1);
-        const std::int64_t last = -floor_div(-(depth_of(above) - half), step) - 1;
-        if (first > last) continue;
+        const std::int64_t from = std::max<std::int64_t>(0, floor_div(depth_of(below) - half, step) + 1);
+        const std::int64_t to = -floor_div(-(depth_of(above) - half), step) - 1;
+        if (from > to) continue;
+        const int first = static_cast<int>(from), end = static_cast<int>(std::min<std::int64_t>(r, to + 1));
         const int column = static_cast<int>(column_of(below));
-        flip(column % r, column / r, first);
-        flip(column % r, column / r, last + 1);
+        int q[3];
+        q[u] = column % r;
+        q[v] = column / r;
+        const auto flip = [&](int k) {
+            q[w] = k;
+            grid.words()[grid.index(q[0], q[1], q[2])] ^= std::uint64_t{1} << (q[0] & 63);
+        };
+        if (!blocks) {
+            if (first < r) flip(first);
+            if (end < r) flip(end);
+            continue;
+        }
+        constexpr int side = BitGrid::kBlock;
+        for (int k = first; k < end; k = (k | (side - 1)) + 1) {
+            q[w] = k;
+            if (!blocks->get(q[0] / side, q[1] / side, q[2] / side)) continue;
+            for (int i = k; i < std::min(end, (k | (side - 1)) + 1); ++i) flip(i);  // spans of a column lie apart
+        }
     }
 }
 
@@ -217,6 +261,9 @@ Result<PairVotes> vote_by_columns(const Lattice& lattice, Context* context) {
     constexpr std::size_t kGrain = 16384, kSome = 256;
     const std::size_t n = lattice.triangles.size();
     const auto piles = static_cast<std::size_t>(piles_of(r));
+    std::array<Columns, 3> columns;
+    const BitGrid* blocks = lattice.used.blocks.get();
+    for (int w = 0; blocks && w < 3; ++w) columns[static_cast<std::size_t>(w)] = Columns(*blocks, w);
     // Crossings are gathered in bands of rows, so that a heap of large overlapping triangles takes time and not
     // memory. Counted by boxes, which hold at least twice as many columns as large triangles cross. Nearly always
     // one band will do, which is found on the way.
@@ -244,9 +291,10 @@ Result<PairVotes> vote_by_columns(const Lattice& lattice, Context* context) {
                     const Centres& box = boxes[k] = Centres(lattice.outward(first + k).data(), r);
                     for (int w = 0; w < 3; ++w) {
                         const int u = (w + 1) % 3, v = (w + 2) % 3;
-                        count += box.along(u) * box.along(v);
+                        const bool meets = columns[static_cast<std::size_t>(w)].meets(box.low, box.high, u, v);
+                        count += meets * box.along(u) * box.along(v);
                         crossing[found] = static_cast<std::uint32_t>(4 * k) + static_cast<std::uint32_t>(w);
-                        found += static_cast<std::size_t>(box.any(u) & box.any(v));
+                        found += static_cast<std::size_t>(meets & box.any(u) & box.any(v));
                     }
                 }
                 // Too much for one band: from here on it only counts.
@@ -255,7 +303,8 @@ Result<PairVotes> vote_by_columns(const Lattice& lattice, Context* context) {
                 for (const std::uint32_t c : std::span(crossing).first(found)) {
                     const std::size_t k = c / 4, w = c % 4;
                     cross_triangle(gathered[chunk].data() + w * piles, lattice.outward(first + k).data(), boxes[k],
-                                   static_cast<int>(w), r * band / bands, r * (band + 1) / bands - 1, r);
+                                   static_cast<int>(w), columns[w], r * band / bands, r * (band + 1) / bands - 1,
+                                   r);
                 }
             }
         });
@@ -268,7 +317,7 @@ Result<PairVotes> vote_by_columns(const Lattice& lattice, Context* context) {
     }
 
     PairVotes inside = {BitGrid(r), BitGrid(r), BitGrid(r)};
-    for (BitGrid& of_axis : inside) of_axis.use_only(lattice.layers);
+    for (BitGrid& of_axis : inside) of_axis.use_only(lattice.used);
     for (int band = 0; band < bands; ++band) {
         if (bands > 1) gather(band);
         if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while voxelizing"};
@@ -278,12 +327,13 @@ Result<PairVotes> vote_by_columns(const Lattice& lattice, Context* context) {
                 if (!of_chunk[which].empty()) lists.push_back(&of_chunk[which]);
             const std::size_t axis = which / piles;
             if (!lists.empty())
-                toggle_spans(inside[axis], in_order(lists, static_cast<int>(which % piles), r),
-                             static_cast<int>(axis));
+                put_spans(inside[axis], in_order(lists, static_cast<int>(which % piles), r),
+                          static_cast<int>(axis));
         });
     }
     gathered = {};
-    for (int axis = 0; axis < 3; ++axis) fill_spans(inside[static_cast<std::size_t>(axis)], axis, context);
+    for (int axis = 0; !blocks && axis < 3; ++axis)
+        fill_spans(inside[static_cast<std::size_t>(axis)], axis, context);
     return inside;
 }
 

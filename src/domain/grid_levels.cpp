@@ -21,9 +21,17 @@ BitGrid halve(const BitGrid& fine, Context* context) {
     const std::size_t layer = static_cast<std::size_t>(r) * static_cast<std::size_t>(fine.words_per_row());
     const int first = fine.used().first / 2, end = std::min((fine.used().end + 1) / 2, coarse.layers());
     coarse.use_only({first, end});
+    const BitGrid* blocks = fine.used().blocks.get();
+    const auto unused = [&](int y, int z) {  // a row of cells
+        if (!blocks) return false;
+        const auto row = blocks->words().subspan(blocks->index(0, 2 * y / BitGrid::kBlock, 2 * z / BitGrid::kBlock),
+                                                 blocks->words_per_row());
+        return std::all_of(row.begin(), row.end(), [](std::uint64_t word) { return word == 0; });
+    };
     parallel_for(context, static_cast<std::size_t>(end - first), 1 + 65536 / layer, [&](std::size_t at) {
         const int z = first + static_cast<int>(at), upper = std::min(2 * z + 1, fine.layers() - 1);
         for (int y = 0; y < r; ++y) {
+            if (unused(y, z)) continue;
             for (int k = 0; k < fine.words_per_row(); ++k) {
                 const auto w = fine.words();
                 const std::uint64_t any =
@@ -34,23 +42,6 @@ BitGrid halve(const BitGrid& fine, Context* context) {
         }
     });
     return coarse;
-}
-
-BitGrid whole_cells(const BitGrid& boundary, const BitGrid& fine_blocks, Context* context) {
-    constexpr int cells = kFineBlock / 2;  // of a block, along an axis
-    BitGrid whole = halve(boundary, context);
-    const auto [first, end] = whole.used();
-    parallel_for(context, static_cast<std::size_t>(end - first), 8, [&, first = first](std::size_t at) {
-        const int z = first + static_cast<int>(at);
-        for (int y = 0; y < whole.resolution(); ++y)
-            for (int k = 0; k < fine_blocks.words_per_row(); ++k)
-                for (std::uint64_t left = fine_blocks.words()[fine_blocks.index(64 * k, y / cells, z / cells)];
-                     left; left &= left - 1) {
-                    const int x = cells * (64 * k + std::countr_zero(left));
-                    whole.words()[whole.index(x, y, z)] &= ~(std::uint64_t{0xf} << (x & 63));
-                }
-    });
-    return whole;
 }
 
 }  // namespace sinew

@@ -29,7 +29,7 @@ inline std::int64_t floor_div(std::int64_t a, std::int64_t b) {
 /// and a plane equation 60, so predicates are exact in 64 bits.
 struct Lattice {
     int resolution = 0;
-    BitGrid::Layers layers{0, 0};          ///< which triangles touch, and some more, or all
+    BitGrid::Used used{0, 0};              ///< what is asked for: where triangles are, or in fine blocks
     std::vector<LatticePoint> points;      ///< V; 0 to 512 resolution, for vertices of triangles
     std::span<const Triangle> triangles;   ///< T
     const std::vector<bool>* turned = {};  ///< T: faces to be reversed; null = none
@@ -55,7 +55,8 @@ Lattice make_lattice(const GridTransform& g, const MeshView& mesh, const std::ve
 /// For each axis the voxels that its pair of views holds to be inside (eq. 5). Boundary voxels may have any value.
 using PairVotes = std::array<BitGrid, 3>;
 
-/// By the crossings of every voxel column with the mesh. O(T + crossings log crossings + r³/64).
+/// By the crossings of every voxel column with the mesh; where blocks are used, of the columns through those. O(T +
+/// crossings log crossings + r³/64).
 Result<PairVotes> vote_by_columns(const Lattice& lattice, Context* context);
 
 /// What slicing took of the driver.

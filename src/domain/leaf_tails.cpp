@@ -16,7 +16,7 @@ void extend_leaf_bones(std::vector<Bone>& bones, const Skeleton& skeleton, const
             if (!(p[a] >= 0 && p[a] < size[a])) return false;
             voxel[a] = static_cast<int>(p[a]);
         }
-        return grid.boundary.get(voxel[0], voxel[1], voxel[2]) || grid.interior.get(voxel[0], voxel[1], voxel[2]);
+        return grid.solid(voxel[0], voxel[1], voxel[2]);
     };
 
     for (Bone& bone : bones) {

@@ -35,15 +35,13 @@ std::uint32_t Domain::leaf_at(int x, int y, int z) const {
 
 namespace {
 
-// Sets every voxel of cells of level 1.
-void fill_cells(BitGrid& voxels, const BitGrid& whole, Context* context) {
-    const auto [first, end] = whole.used();
-    parallel_for(context, static_cast<std::size_t>(2 * (end - first)), 8, [&, first = first](std::size_t at) {
-        const int z = 2 * first + static_cast<int>(at);
-        for (int y = 0; y < voxels.resolution(); ++y)
-            for (int k = 0; k < voxels.words_per_row(); ++k)
-                if (const std::uint64_t word = cells_word(whole, k, y, z))
-                    voxels.words()[voxels.index(64 * k, y, z)] |= word;
+// Sets what the other has, too, as large and used in the same layers.
+void merge(BitGrid& grid, const BitGrid& other, Context* context) {
+    parallel_for(context, static_cast<std::size_t>(grid.layers()), 8, [&](std::size_t z) {
+        other.each_used(static_cast<int>(z), [&](std::size_t first, std::size_t end) {
+            for (std::size_t k = first; k < end; ++k)
+                if (other.words()[k]) grid.words()[k] |= other.words()[k];
+        });
     });
 }
 
@@ -55,7 +53,7 @@ struct Subtree {
 
 struct Builder {
     const BitGrid& boundary;
-    const BitGrid* whole;        // cells of level 1 that are one boundary leaf; null if none are
+    const BitGrid* coarse;       // cells of level 1 that are one boundary leaf; null if none are
     std::vector<BitGrid> solid;  // per level: something that is not exterior
     std::vector<BitGrid> split;  // per level: a cell to be divided (level 0: never read)
     Domain::Index& index;        // of which cells that are looked at side by side fill places of their own
@@ -96,15 +94,26 @@ struct Builder {
     void fill_block(const Cell& c, Subtree& out) const {
         open_block(c, out);
         Domain::Index::Block& block = out.blocks.back();
-        const Places bounds = places_of(boundary, c), filled = places_of(solid[0], c);
         std::array<Domain::Leaf, 64> leaves;
         std::size_t count = 0;
+        bool divided = false;
         each_child(c, [&](const Cell& child) {
-            if (!solid[1].get(child.x, child.y, child.z) || divides(child)) return;
+            if (!solid[1].get(child.x, child.y, child.z)) return;
+            if (divides(child)) {
+                divided = true;
+                return;
+            }
             leaves[count] = leaf_of(child);
             block.put(leaves[count], block.first + static_cast<std::uint32_t>(count));
             ++count;
         });
+        if (divided) fill_voxels(c, leaves, count, block);
+        out.leaves.insert(out.leaves.end(), leaves.begin(), leaves.begin() + count);
+    }
+
+    void fill_voxels(const Cell& c, std::array<Domain::Leaf, 64>& leaves, std::size_t& count,
+                     Domain::Index::Block& block) const {
+        const Places bounds = places_of(boundary, c), filled = places_of(solid[0], c);
         each_child(c, [&](const Cell& child) {
             if (!divides(child)) return;
             for (int k = 0; k < 8; ++k) {
@@ -119,7 +128,6 @@ struct Builder {
             }
             block.boundary |= bounds & places_of_child(child);
         });
-        out.leaves.insert(out.leaves.end(), leaves.begin(), leaves.begin() + count);
     }
 
     void open_block(const Cell& c, Subtree& out) const {
@@ -133,7 +141,7 @@ struct Builder {
         const auto [level, x, y, z] = c;
         return {static_cast<std::uint16_t>(x << level), static_cast<std::uint16_t>(y << level),
                 static_cast<std::uint16_t>(z << level), static_cast<std::uint8_t>(level),
-                level == 1 && whole && whole->get(x, y, z)};
+                level == 1 && coarse && coarse->get(x, y, z)};
     }
 
     /// Of a cell of level 2 or more.
@@ -294,26 +302,38 @@ Result<Domain> make_domain(const VoxelGrid& grid, std::span<const Bone> bones, D
     index->top = Domain::Index::Top(static_cast<std::size_t>(index->per_side) * index->per_side * slabs);
     if (grid.transform.depth() == 1) kind = DomainKind::uniform;
 
-    const BitGrid& whole = grid.whole_cells;
-    const bool local = kind == DomainKind::sparse && whole.resolution() > 0;
-    Builder builder{grid.boundary, local ? &whole : nullptr, {}, {}, *index};
+    const bool local = grid.local();
+    if (local && kind == DomainKind::uniform)
+        return Error{ErrorCode::usage,
+                     "voxels of two sizes (local resolution) make a sparse domain, not a uniform one"};
+    Builder builder{grid.boundary, local ? &grid.coarse_boundary : nullptr, {}, {}, *index};
     BitGrid solid(r, grid.boundary.layers()), split(r, grid.boundary.layers());
-    const BitGrid::Layers of_boundary = grid.boundary.used(), of_interior = grid.interior.used();
+    const BitGrid::Used &of_boundary = grid.boundary.used(), &of_interior = grid.interior.used();
     for (BitGrid* of : {&solid, &split})
         of->use_only({std::min(of_boundary.first, of_interior.first) & ~1,
-                      std::min((std::max(of_boundary.end, of_interior.end) + 1) & ~1, of->layers())});
-    const auto solid_words = solid.used_words(), split_words = split.used_words();
-    const auto first_word = static_cast<std::size_t>(solid_words.data() - solid.words().data());
-    parallel_for(context, solid_words.size(), 65536, [&](std::size_t k) {
-        const std::uint64_t boundary = grid.boundary.words()[first_word + k],
-                            any = boundary | grid.interior.words()[first_word + k];
-        if (any) solid_words[k] = any;
-        if (const std::uint64_t divided = kind == DomainKind::uniform ? any : boundary) split_words[k] = divided;
+                      std::min((std::max(of_boundary.end, of_interior.end) + 1) & ~1, of->layers()),
+                      of_boundary.blocks});
+    parallel_for(context, static_cast<std::size_t>(solid.layers()), 4, [&](std::size_t z) {
+        solid.each_used(static_cast<int>(z), [&](std::size_t first, std::size_t end) {
+            const auto bounds = grid.boundary.words(), fills = grid.interior.words();
+            for (std::size_t k = first; k < end; ++k) {
+                const std::uint64_t any = bounds[k] | fills[k];
+                if (any) solid.words()[k] = any;
+                if (const std::uint64_t divided = kind == DomainKind::uniform ? any : bounds[k])
+                    split.words()[k] = divided;
+            }
+        });
     });
-    if (local) fill_cells(solid, whole, context);
+    // Of local resolution, what is solid and what stays apart at half the resolution, outside of fine blocks.
+    BitGrid coarse_solid = grid.coarse_boundary, coarse_split = grid.coarse_boundary;
+    if (local) merge(coarse_solid, grid.coarse_interior, context);
     if (kind == DomainKind::sparse) {
         const auto divide = [&](int x, int y, int z) {
-            if (solid.get(x, y, z)) split.set(x, y, z);
+            if (grid.is_fine(x, y, z)) {
+                if (solid.get(x, y, z)) split.set(x, y, z);
+            } else if (coarse_solid.get(x / 2, y / 2, z / 2)) {
+                coarse_split.set(x / 2, y / 2, z / 2);
+            }
         };
         for (const Bone& bone : bones) {
             trace_bone(grid.transform, bone, divide);
@@ -325,14 +345,11 @@ Result<Domain> make_domain(const VoxelGrid& grid, std::span<const Bone> bones, D
     builder.split.push_back(std::move(split));
     for (int level = 1; level <= levels; ++level) {
         builder.solid.push_back(halve(builder.solid.back(), context));
-        builder.split.push_back(halve(builder.split.back(), context));
+        if (level == 2 && local) merge(coarse_split, builder.split[1], context);
+        builder.split.push_back(halve(level == 2 && local ? coarse_split : builder.split.back(), context));
+        if (level == 1 && local) merge(builder.solid[1], coarse_solid, context);
     }
     builder.split[0] = {};  // what is divided is told by the level above
-    if (local) {
-        const auto first = static_cast<std::size_t>(whole.used_words().data() - whole.words().data());
-        for (std::size_t k = 0; k < whole.used_words().size(); ++k)
-            if (const std::uint64_t cells = whole.used_words()[k]) builder.split[1].words()[first + k] &= ~cells;
-    }
     if (Status made = make_leaves(builder, levels, domain, *index, context); !made) return made.error();
     domain.index = std::move(index);
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while building the octree"};

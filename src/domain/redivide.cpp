@@ -53,11 +53,13 @@ LeafMatch match_leaves(std::span<const Domain::Leaf> before, std::span<const Dom
 
 VoxelGrid voxels_of(const Domain& domain, Context* context) {
     const int r = domain.transform.resolution, depth = domain.transform.depth();
-    VoxelGrid grid{domain.transform, BitGrid(r, depth), BitGrid(r, depth), 0, 0, {}, {}};
+    VoxelGrid grid;
+    grid.transform = domain.transform;
+    grid.boundary = grid.interior = BitGrid(r, depth);
     const Domain::Index& index = *domain.index;
     constexpr int side = Domain::Index::kBlock;
     const auto layers = static_cast<std::size_t>(std::max(1, depth / side));
-    BitGrid::Layers used{depth, 0};
+    BitGrid::Used used{depth, 0};
     for (const Domain::Leaf& leaf : domain.leaves) {
         used.first = std::min<int>(used.first, leaf.z);
         used.end = std::max(used.end, std::min(depth, leaf.z + (1 << leaf.level)));

@@ -21,7 +21,7 @@ namespace {
 
 struct Fitted {
     GridTransform grid;
-    BitGrid::Layers used;  // what the box touches, and some more on either side
+    BitGrid::Used used;  // layers that the box touches, and some more on either side
 };
 // A grid around the box of the vertices that are marked.
 Fitted fit(const MeshView& mesh, std::span<const std::uint8_t> marked, int resolution, int layers,
@@ -134,8 +134,19 @@ bool all_set(BitGrid& grid, const int* low, const int* high) {
     return true;
 }
 
+// Whether any block is set that has voxels of a box.
+bool any_block(const BitGrid& blocks, const int* low, const int* high) {
+    constexpr int side = BitGrid::kBlock;
+    for (int z = low[2] / side; z <= high[2] / side; ++z)
+        for (int y = low[1] / side; y <= high[1] / side; ++y)
+            for (int x = low[0] / side; x <= high[0] / side; ++x)
+                if (blocks.get(x, y, z)) return true;
+    return false;
+}
+
 void mark_boundary(BitGrid& grid, const LatticePoint* p) {
     const int r = grid.resolution();
+    const BitGrid* blocks = grid.used().blocks.get();
     int low[3], high[3];
     int wide_axes = 0;
     for (int a = 0; a < 3; ++a) {
@@ -145,12 +156,17 @@ void mark_boundary(BitGrid& grid, const LatticePoint* p) {
         high[a] = std::min((a == 2 ? grid.layers() : r) - 1, most >> kVoxelBits);
         wide_axes += high[a] > low[a];
     }
+    if (blocks && !any_block(*blocks, low, high)) return;
     // On a dense mesh most triangles lie where others have been.
     if (all_set(grid, low, high)) return;
+    const auto mark = [&](int x, int y, int z) {
+        constexpr int side = BitGrid::kBlock;
+        if (!blocks || blocks->get(x / side, y / side, z / side)) set_shared(grid, x, y, z);
+    };
     if (wide_axes <= 1) {  // a row of voxels, each of which the triangle must pass
         for (int z = low[2]; z <= high[2]; ++z)
             for (int y = low[1]; y <= high[1]; ++y)
-                for (int x = low[0]; x <= high[0]; ++x) set_shared(grid, x, y, z);
+                for (int x = low[0]; x <= high[0]; ++x) mark(x, y, z);
         return;
     }
 
@@ -163,8 +179,7 @@ void mark_boundary(BitGrid& grid, const LatticePoint* p) {
         q[w] = low[w];
         for (q[v] = low[v]; q[v] <= high[v]; ++q[v])
             for (q[u] = low[u]; q[u] <= high[u]; ++q[u])
-                if (uv.touches(std::int64_t{q[u]} * kVoxel, std::int64_t{q[v]} * kVoxel))
-                    set_shared(grid, q[0], q[1], q[2]);
+                if (uv.touches(std::int64_t{q[u]} * kVoxel, std::int64_t{q[v]} * kVoxel)) mark(q[0], q[1], q[2]);
         return;
     }
 
@@ -202,7 +217,7 @@ void mark_boundary(BitGrid& grid, const LatticePoint* p) {
             }
             for (q[w] = first; q[w] <= last; ++q[w]) {
                 const std::int64_t cw = std::int64_t{q[w]} * kVoxel;
-                if (vw.touches(cv, cw) && wu.touches(cw, cu)) set_shared(grid, q[0], q[1], q[2]);
+                if (vw.touches(cv, cw) && wu.touches(cw, cu)) mark(q[0], q[1], q[2]);
             }
         }
     }
@@ -224,7 +239,7 @@ Lattice make_lattice(const GridTransform& g, const MeshView& mesh, const std::ve
                      Context* context) {
     Lattice lattice;
     lattice.resolution = g.resolution;
-    lattice.layers = {0, g.depth()};
+    lattice.used = {0, g.depth()};
     lattice.triangles = mesh.triangles;
     lattice.turned = turned;
     lattice.points.resize(mesh.positions.size());
@@ -249,10 +264,11 @@ BitGrid::BitGrid(int resolution, int layers)
 
 BitGrid::BitGrid(const BitGrid& other) : BitGrid(other.r_, other.layers_) {
     use_only(other.used());
-    const auto from = other.used_words();
-    const auto to = used_words();
-    for (std::size_t k = 0; k < from.size(); ++k)
-        if (from[k]) to[k] = from[k];
+    for (int z = 0; z < layers_; ++z)
+        each_used(z, [&](std::size_t first, std::size_t end) {
+            for (std::size_t k = first; k < end; ++k)
+                if (other.words_[k]) words_[k] = other.words_[k];
+        });
 }
 
 BitGrid& BitGrid::operator=(BitGrid other) noexcept {
@@ -269,14 +285,14 @@ void BitGrid::Room::operator()(std::uint64_t* words) const {
 }
 
 std::size_t BitGrid::count(Context* context) const {
-    constexpr std::size_t grain = 65536;
-    const std::span<const std::uint64_t> all = used_words();
-    std::vector<std::size_t> counts((all.size() + grain - 1) / grain, 0);
-    parallel_chunks(context, all.size(), grain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+    std::vector<std::size_t> counts(static_cast<std::size_t>(layers_), 0);
+    parallel_for(context, counts.size(), 4, [&](std::size_t z) {
         std::size_t n = 0;
-        for (std::size_t k = begin; k < end; ++k)
-            if (all[k]) n += static_cast<std::size_t>(std::popcount(all[k]));
-        counts[chunk] = n;
+        each_used(static_cast<int>(z), [&](std::size_t first, std::size_t end) {
+            for (std::size_t k = first; k < end; ++k)
+                if (words_[k]) n += static_cast<std::size_t>(std::popcount(words_[k]));
+        });
+        counts[z] = n;
     });
     std::size_t n = 0;
     for (const std::size_t count : counts) n += count;
@@ -340,14 +356,15 @@ namespace {
 
 // Blocks that a place touches.
 BitGrid fine_blocks(const GridTransform& grid, std::span<const FinePlace> places) {
-    const int n = grid.resolution / kFineBlock;
+    constexpr int side = BitGrid::kBlock;
+    const int n = grid.resolution / side;
     BitGrid fine(n);
     for (const FinePlace& place : places) {
         int low[3], high[3];
         for (std::size_t k = 0; k < 3; ++k) {
             const double at = (place.at[k] - grid.origin[k]) / grid.voxel, reach = place.radius / grid.voxel;
-            low[k] = static_cast<int>(std::clamp((at - reach) / kFineBlock, 0.0, n - 1.0));
-            high[k] = static_cast<int>(std::clamp((at + reach) / kFineBlock, 0.0, n - 1.0));
+            low[k] = static_cast<int>(std::clamp((at - reach) / side, 0.0, n - 1.0));
+            high[k] = static_cast<int>(std::clamp((at + reach) / side, 0.0, n - 1.0));
         }
         for (int z = low[2]; z <= high[2]; ++z)
             for (int y = low[1]; y <= high[1]; ++y)
@@ -356,75 +373,140 @@ BitGrid fine_blocks(const GridTransform& grid, std::span<const FinePlace> places
     return fine;
 }
 
+// The voxels of blocks of 8³: of a row of blocks, as bits of a word of voxels that are 8 >> `halvings` along a
+// block.
+std::uint64_t voxels_in(const BitGrid& blocks, int k, int y, int z, int halvings) {
+    const int side = BitGrid::kBlock >> halvings, in_word = 64 / side;
+    std::uint64_t left = blocks.words()[blocks.index(in_word * k, y / side, z / side)] >> (in_word * k & 63);
+    if (in_word < 64) left &= (std::uint64_t{1} << in_word) - 1;
+    std::uint64_t voxels = 0;
+    for (; left; left &= left - 1) voxels |= ((std::uint64_t{1} << side) - 1) << (side * std::countr_zero(left));
+    return voxels;
+}
+
+// What lies in blocks, or outside of them, is no longer set.
+void clear(BitGrid& grid, const BitGrid& blocks, bool inside, Context* context) {
+    const int halvings =
+        std::countr_zero(static_cast<unsigned>(BitGrid::kBlock * blocks.resolution() / grid.resolution()));
+    const BitGrid::Used& used = grid.used();
+    parallel_for(context, static_cast<std::size_t>(used.end - used.first), 8, [&](std::size_t at) {
+        const int z = used.first + static_cast<int>(at);
+        for (int y = 0; y < grid.resolution(); ++y)
+            for (int k = 0; k < grid.words_per_row(); ++k) {
+                std::uint64_t& word = grid.words()[grid.index(64 * k, y, z)];
+                if (word == 0) continue;
+                const std::uint64_t there = voxels_in(blocks, k, y, z, halvings);
+                if (const std::uint64_t left = word & (inside ? ~there : there); left != word) word = left;
+            }
+    });
+}
+
+// The voxels of one size.
+struct Voxels {
+    GridTransform transform;
+    BitGrid boundary, interior, ambiguous;
+    std::size_t ambiguous_inside = 0;
+};
+
+Result<Voxels> vote(const GridTransform& transform, const BitGrid::Used& used, const MeshView& mesh,
+                    const MeshTopology& topology, const VoxelizeOptions& options, Context* context) {
+    Lattice lattice = make_lattice(transform, mesh, options.repair_facing ? &topology.turned : nullptr, context);
+    lattice.used = used;
+    Voxels voxels{transform, BitGrid(transform.resolution), {}, {}};
+    voxels.boundary.use_only(used);
+    parallel_for(context, mesh.triangles.size(), 4096, [&](std::size_t t) {
+        lattice.soon(t);
+        mark_boundary(voxels.boundary, lattice.outward(t).data());
+    });
+    if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while voxelizing"};
+
+    const bool slices = options.voxelizer == Voxelizer::hardware;
+    Result<PairVotes> votes = slices ? vote_by_slices(lattice, context) : vote_by_columns(lattice, context);
+    if (!votes) return votes.error();
+    PairVotes& inside = *votes;
+
+    // Votes, 64 voxels at a time; interior takes the place of the first axis, ambiguous of the second.
+    for (BitGrid& of_axis : inside) {
+        if (slices && used.blocks) clear(of_axis, *used.blocks, false, context);
+        of_axis.use_only(used);
+    }
+    const auto a = inside[0].words(), b = inside[1].words(), c = inside[2].words(), edge = voxels.boundary.words();
+    parallel_for(context, static_cast<std::size_t>(transform.resolution), 4, [&](std::size_t z) {
+        voxels.boundary.each_used(static_cast<int>(z), [&](std::size_t first, std::size_t end) {
+            for (std::size_t k = first; k < end; ++k) {
+                if (!(a[k] | b[k] | c[k])) continue;
+                const std::uint64_t two = (a[k] & b[k]) | (a[k] & c[k]) | (b[k] & c[k]);
+                const std::uint64_t one = (a[k] | b[k] | c[k]) & ~two;
+                a[k] = two & ~edge[k];
+                b[k] = one & ~edge[k];
+            }
+        });
+    });
+    voxels.interior = std::move(inside[0]);
+    voxels.ambiguous = std::move(inside[1]);
+    return voxels;
+}
+
 // Which of the ambiguous voxels are inside goes to the interior, by winding number.
 //
 // No triangle passes between the centres of two neighbours that are not boundary, so a winding number changes
 // little among ambiguous voxels beside each other (not at all in a closed mesh): one answer serves a run of up to
-// eight, of two rows by two where all four have it. Of voxels that are not kept apart one answer serves a cell of
-// 2³, in runs of up to eight cells, and none is needed in whole cells.
-void settle_ambiguous(VoxelGrid& grid, const BitGrid& ambiguous, const BitGrid& fine, const MeshView& mesh,
-                      const std::vector<bool>& turned, Context* context) {
+// eight, of two rows by two where all four have it.
+void settle_ambiguous(std::span<Voxels> sizes, const MeshView& mesh, const std::vector<bool>& turned,
+                      Context* context) {
     struct Run {
-        std::array<std::size_t, 4> word;  // of the grid
+        Voxels* voxels;
+        std::array<std::size_t, 4> word;
         int rows;
         std::uint64_t bits;  // within them
     };
     std::vector<Run> runs;
     std::vector<Vec3> points;
-    const GridTransform& g = grid.transform;
-    const auto add_runs = [&](const std::array<std::size_t, 4>& word, int rows, std::uint64_t left, int longest,
-                              int k, double y, double z) {
-        while (left) {
-            const int first = std::countr_zero(left);
-            const int length = std::min({std::countr_one(left >> first), longest, 64 - first});
-            const std::uint64_t bits = ((std::uint64_t{1} << length) - 1) << first;
-            left &= ~bits;
-            const int x = 64 * k + first + (length - 1) / 2;
-            runs.push_back({word, rows, bits});
-            points.push_back({static_cast<float>(g.origin[0] + (x + 0.5) * g.voxel),
-                              static_cast<float>(g.origin[1] + y * g.voxel),
-                              static_cast<float>(g.origin[2] + z * g.voxel)});
-        }
-    };
-    const bool local = grid.whole_cells.resolution() > 0;
-    const auto apart_in = [&](int k, int y, int z) {  // eight blocks of eight voxels
-        if (!local) return ~std::uint64_t{0};
-        const std::uint64_t blocks =
-            fine.words()[fine.index(8 * k, y / kFineBlock, z / kFineBlock)] >> (8 * k & 63) & 0xff;
-        return doubled(doubled(doubled(blocks)));
-    };
-    for (int z = ambiguous.used().first & ~1; z < ambiguous.used().end; z += 2)
-        for (int y = 0; y < g.resolution; y += 2)
-            for (int k = 0; k < ambiguous.words_per_row(); ++k) {
-                std::array<std::size_t, 4> word{};
-                std::uint64_t all = ~std::uint64_t{0}, any = 0;
-                for (std::size_t row = 0; row < 4; ++row) {
-                    word[row] =
-                        ambiguous.index(64 * k, y + static_cast<int>(row & 1), z + static_cast<int>(row >> 1));
-                    all &= ambiguous.words()[word[row]];
-                    any |= ambiguous.words()[word[row]];
-                }
-                if (any == 0) continue;
-                const std::uint64_t apart = apart_in(k, y, z);
-                all &= apart;
-                add_runs(word, 4, all, 8, k, y + 1, z + 1);
-                for (std::size_t row = 0; row < 4; ++row)
-                    add_runs({word[row]}, 1, ambiguous.words()[word[row]] & apart & ~all, 8, k,
-                             y + static_cast<double>(row & 1) + 0.5, z + static_cast<double>(row >> 1) + 0.5);
-                if (any &= ~apart; any != 0) {
-                    const std::uint64_t pairs = (any | any >> 1) & 0x5555555555555555u;
-                    add_runs(word, 4, (pairs | pairs << 1) & ~cells_word(grid.whole_cells, k, y, z), 16, k, y + 1,
-                             z + 1);
-                }
+    for (Voxels& voxels : sizes) {
+        const GridTransform& g = voxels.transform;
+        const BitGrid& ambiguous = voxels.ambiguous;
+        const auto add_runs = [&](const std::array<std::size_t, 4>& word, int rows, std::uint64_t left, int k,
+                                  double y, double z) {
+            while (left) {
+                const int first = std::countr_zero(left);
+                const int length = std::min({std::countr_one(left >> first), 8, 64 - first});
+                const std::uint64_t bits = ((std::uint64_t{1} << length) - 1) << first;
+                left &= ~bits;
+                const int x = 64 * k + first + (length - 1) / 2;
+                runs.push_back({&voxels, word, rows, bits});
+                points.push_back({static_cast<float>(g.origin[0] + (x + 0.5) * g.voxel),
+                                  static_cast<float>(g.origin[1] + y * g.voxel),
+                                  static_cast<float>(g.origin[2] + z * g.voxel)});
             }
+        };
+        for (int z = ambiguous.used().first & ~1; z < ambiguous.used().end; z += 2)
+            for (int y = 0; y < g.resolution; y += 2)
+                for (int k = 0; k < ambiguous.words_per_row(); ++k) {
+                    if (!ambiguous.word_used(k, y, z)) continue;
+                    std::array<std::size_t, 4> word{};
+                    std::uint64_t all = ~std::uint64_t{0}, any = 0;
+                    for (std::size_t row = 0; row < 4; ++row) {
+                        word[row] =
+                            ambiguous.index(64 * k, y + static_cast<int>(row & 1), z + static_cast<int>(row >> 1));
+                        all &= ambiguous.words()[word[row]];
+                        any |= ambiguous.words()[word[row]];
+                    }
+                    if (any == 0) continue;
+                    add_runs(word, 4, all, k, y + 1, z + 1);
+                    for (std::size_t row = 0; row < 4; ++row)
+                        add_runs({word[row]}, 1, ambiguous.words()[word[row]] & ~all, k,
+                                 y + static_cast<double>(row & 1) + 0.5, z + static_cast<double>(row >> 1) + 0.5);
+                }
+    }
     const std::vector<float> winding = winding_numbers(mesh, turned, points, context);
     for (std::size_t i = 0; i < runs.size(); ++i) {
         if (winding[i] <= 0.5f) continue;
+        Voxels& voxels = *runs[i].voxels;
         for (std::size_t row = 0; row < static_cast<std::size_t>(runs[i].rows); ++row) {
             const std::size_t at = runs[i].word[row];
-            const std::uint64_t bits = ambiguous.words()[at] & runs[i].bits;
-            grid.interior.words()[at] |= bits;
-            grid.ambiguous_inside += static_cast<std::size_t>(std::popcount(bits));
+            const std::uint64_t bits = voxels.ambiguous.words()[at] & runs[i].bits;
+            voxels.interior.words()[at] |= bits;
+            voxels.ambiguous_inside += static_cast<std::size_t>(std::popcount(bits));
         }
     }
 }
@@ -435,52 +517,46 @@ Result<VoxelGrid> voxelize(const MeshView& mesh, const MeshTopology& topology, c
                            Context* context, std::span<const FinePlace> fine) {
     if (Status ok = check(options); !ok) return ok.error();
     const int r = options.resolution;
-    VoxelGrid grid;
-    const Fitted fitted = fit(mesh, topology.at_triangle, r, r, context);
-    grid.transform = fitted.grid;
-    if (!(grid.transform.unit > 0)) {
+    const auto [transform, used] = fit(mesh, topology.at_triangle, r, r, context);
+    if (!(transform.unit > 0)) {
         return Error{ErrorCode::input, "all triangles lie in one point: the mesh has no extent"};
     }
-    grid.boundary = BitGrid(r);
-
-    Lattice lattice =
-        make_lattice(grid.transform, mesh, options.repair_facing ? &topology.turned : nullptr, context);
-    lattice.layers = fitted.used;
-    grid.boundary.use_only(lattice.layers);
-    parallel_for(context, mesh.triangles.size(), 4096, [&](std::size_t t) {
-        lattice.soon(t);
-        mark_boundary(grid.boundary, lattice.outward(t).data());
-    });
-    if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while voxelizing"};
-
-    Result<PairVotes> votes = options.voxelizer == Voxelizer::hardware ? vote_by_slices(lattice, context)
-                                                                       : vote_by_columns(lattice, context);
-    if (!votes) return votes.error();
-    PairVotes& inside = *votes;
-
-    // Votes, 64 voxels at a time; interior takes the place of the first axis, ambiguous of the second.
-    for (BitGrid& of_axis : inside) of_axis.use_only(grid.boundary.used());
-    const auto a = inside[0].used_words(), b = inside[1].used_words(), c = inside[2].used_words();
-    const auto edge = grid.boundary.used_words();
-    parallel_for(context, a.size(), 65536, [&](std::size_t k) {
-        if (!(a[k] | b[k] | c[k])) return;
-        const std::uint64_t two = (a[k] & b[k]) | (a[k] & c[k]) | (b[k] & c[k]);
-        const std::uint64_t one = (a[k] | b[k] | c[k]) & ~two;
-        a[k] = two & ~edge[k];
-        b[k] = one & ~edge[k];
-    });
-    grid.interior = std::move(inside[0]);
-    const BitGrid& ambiguous = inside[1];
-    grid.ambiguous = ambiguous.count(context);
-    if (options.keep_ambiguous) grid.ambiguous_voxels = ambiguous;
-    BitGrid blocks;
-    if (!fine.empty()) {
-        blocks = fine_blocks(grid.transform, fine);
-        grid.whole_cells = whole_cells(grid.boundary, blocks, context);
+    std::vector<Voxels> sizes;  // the finest first
+    const auto add = [&](const GridTransform& of_size, const BitGrid::Used& where) -> Status {
+        Result<Voxels> voxels = vote(of_size, where, mesh, topology, options, context);
+        if (!voxels) return voxels.error();
+        sizes.push_back(std::move(*voxels));
+        return Done{};
+    };
+    if (fine.empty()) {
+        if (Status added = add(transform, used); !added) return added.error();
+    } else {
+        const auto blocks = std::make_shared<const BitGrid>(fine_blocks(transform, fine));
+        if (Status added = add(transform, {used.first, used.end, blocks}); !added) return added.error();
+        GridTransform coarse = transform;
+        coarse.resolution /= 2;
+        coarse.voxel *= 2;
+        if (Status added = add(coarse, {used.first / 2, (used.end + 1) / 2}); !added) return added.error();
+        for (BitGrid* of_coarse : {&sizes[1].boundary, &sizes[1].interior, &sizes[1].ambiguous})
+            clear(*of_coarse, *blocks, true, context);
     }
-    if (grid.ambiguous == 0 || !options.winding_numbers) return grid;
-    const std::vector<bool> as_given(options.repair_facing ? 0 : mesh.triangles.size(), false);
-    settle_ambiguous(grid, ambiguous, blocks, mesh, options.repair_facing ? topology.turned : as_given, context);
+
+    VoxelGrid grid;
+    grid.transform = transform;
+    const auto sum = [&](auto&& of) { return of(sizes[0]) + (sizes.size() > 1 ? 8 * of(sizes[1]) : 0); };
+    grid.ambiguous = sum([&](const Voxels& voxels) { return voxels.ambiguous.count(context); });
+    if (grid.ambiguous > 0 && options.winding_numbers) {
+        const std::vector<bool> as_given(options.repair_facing ? 0 : mesh.triangles.size(), false);
+        settle_ambiguous(sizes, mesh, options.repair_facing ? topology.turned : as_given, context);
+    }
+    grid.ambiguous_inside = sum([](const Voxels& voxels) { return voxels.ambiguous_inside; });
+    grid.boundary = std::move(sizes[0].boundary);
+    grid.interior = std::move(sizes[0].interior);
+    if (options.keep_ambiguous) grid.ambiguous_voxels = std::move(sizes[0].ambiguous);
+    if (sizes.size() > 1) {
+        grid.coarse_boundary = std::move(sizes[1].boundary);
+        grid.coarse_interior = std::move(sizes[1].interior);
+    }
     return grid;
 }
 

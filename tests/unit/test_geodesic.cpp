@@ -8,10 +8,10 @@
 
 #include "characters/characters.h"
 #include "characters/shapes.h"
-#include "domain/grid_levels.h"
 #include "domain/leaf_graph.h"
 #include "field/geodesic.h"
 #include "field/label_rows.h"
+#include "local_grid.h"
 
 namespace sinew {
 namespace {
@@ -34,7 +34,7 @@ Rig rig(const test::Character& c, int resolution, DomainKind kind = DomainKind::
             for (int y = 0; y < blocks; ++y)
                 for (int x = 0; x < blocks; ++x)
                     if ((x + y + z) % 3 == 0) fine.set(x, y, z);
-        grid->whole_cells = whole_cells(grid->boundary, fine, nullptr);
+        *grid = test::local_grid(*grid, fine);
     }
     std::vector<Bone> bones = make_bones(c.skeleton);
     extend_leaf_bones(bones, c.skeleton, *grid);

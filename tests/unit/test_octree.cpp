@@ -7,11 +7,11 @@
 
 #include "characters/shapes.h"
 #include "core/geometry.h"
-#include "domain/grid_levels.h"
 #include "domain/leaf_graph.h"
 #include "domain/leaf_index.h"
 #include "domain/trace.h"
 #include "field/leaf_sample.h"
+#include "local_grid.h"
 #include "sinew/domain.h"
 
 namespace sinew {
@@ -184,9 +184,10 @@ TEST(Octree, BoundaryCellsOutsideOfFineBlocksAreOneLeaf) {
     ASSERT_TRUE(grid);
     std::mt19937 random(7);
     const BitGrid fine = some_blocks(128, random);
-    grid->whole_cells = whole_cells(grid->boundary, fine, nullptr);
+    const VoxelGrid local = test::local_grid(*grid, fine);
     const std::vector<Bone> bones{Bone{0, {0.9f, 0, 0}, {1.1f, 0.1f, 0}, true, true}};
-    Result<Domain> domain = build_domain(*grid, bones, DomainKind::sparse);
+    ASSERT_FALSE(build_domain(local, bones, DomainKind::uniform));
+    Result<Domain> domain = build_domain(local, bones, DomainKind::sparse);
     ASSERT_TRUE(domain);
     std::size_t whole = 0, kept = 0;
     for (int z = 0; z < 128; ++z)
@@ -198,7 +199,7 @@ TEST(Octree, BoundaryCellsOutsideOfFineBlocksAreOneLeaf) {
                 for (int k = 0; k < 8 && !apart; ++k)
                     touched = touched ||
                               grid->boundary.get((x & ~1) + (k & 1), (y & ~1) + (k >> 1 & 1), (z & ~1) + (k >> 2));
-                const bool solid = touched || grid->interior.get(x, y, z);
+                const bool solid = local.solid(x, y, z);
                 ASSERT_EQ(at != Domain::none, solid);
                 if (!solid) continue;
                 ASSERT_EQ(domain->leaves[at].boundary, touched);
@@ -223,8 +224,7 @@ TEST(Octree, PlacesAreReadAtTheSizeOfTheirLeaf) {
     BitGrid fine(4);
     for (int z = 0; z < 4; ++z)
         for (int y = 0; y < 4; ++y) fine.set(0, y, z), fine.set(1, y, z);  // x < 16
-    grid.whole_cells = whole_cells(grid.boundary, fine, nullptr);
-    const Result<Domain> domain = build_domain(grid, {}, DomainKind::sparse);
+    const Result<Domain> domain = build_domain(test::local_grid(grid, fine), {}, DomainKind::sparse);
     ASSERT_TRUE(domain);
     std::mt19937 random(9);
     std::uniform_real_distribution<float> place(6.5f, 25.5f);
@@ -269,7 +269,7 @@ TEST(Octree, TheIndexKnowsWhichVoxelsAreBoundary) {
             for (int z = 0; z < 8; ++z)
                 for (int y = 0; y < 8; ++y)
                     for (int x = 0; x < 4; ++x) fine.set(x, y, z);
-            grid->whole_cells = whole_cells(grid->boundary, fine, nullptr);
+            *grid = test::local_grid(*grid, fine);
         }
         Result<Domain> domain = build_domain(*grid, {}, DomainKind::sparse);
         ASSERT_TRUE(domain);
@@ -321,8 +321,8 @@ TEST(Octree, TheGraphHasTheSameLinks) {
                         grid.interior.set(x, y, z);
                 }
         expect_graph_is_the_links(*build_domain(grid, {}, DomainKind::sparse));
-        grid.whole_cells = whole_cells(grid.boundary, some_blocks(32, random), nullptr);
-        expect_graph_is_the_links(*build_domain(grid, {}, DomainKind::sparse));
+        const VoxelGrid local = test::local_grid(grid, some_blocks(32, random));
+        expect_graph_is_the_links(*build_domain(local, {}, DomainKind::sparse));
         // The same of cells of twice the size, so that there are many leaves of level 1 in every place.
         VoxelGrid coarse = grid;
         coarse.boundary = coarse.interior = BitGrid(32);

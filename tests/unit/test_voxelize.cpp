@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <numbers>
@@ -246,9 +247,9 @@ TEST(Voxelize, AMeshWithoutExtentIsAnError) {
     EXPECT_EQ(g.error().code, ErrorCode::input);
 }
 
-// Local resolution: where voxels do not stay apart, a winding number is asked for once a cell; the solid is the
-// same.
-TEST(Voxelize, TornMeshesAreAsSolidWithLocalResolution) {
+// Local resolution: in the fine blocks voxels are what they are without it, elsewhere what half the resolution
+// makes of them; a torn mesh is as solid.
+TEST(Voxelize, LocalResolutionIsTwoResolutions) {
     test::Shape torn = test::sphere({0, 0, 0}, 1, 4);
     std::size_t kept = 0;
     for (std::size_t t = 0; t < torn.triangles.size(); ++t)
@@ -256,25 +257,71 @@ TEST(Voxelize, TornMeshesAreAsSolidWithLocalResolution) {
     torn.triangles.resize(kept);
     const MeshView mesh{torn.positions, torn.triangles, {}};
     const MeshTopology topology = analyse_mesh(mesh);
-    const Result<VoxelGrid> plain = voxelize(mesh, topology, {128, true, true});
+    const Result<VoxelGrid> fine = voxelize(mesh, topology, {128, true, true});
     const FinePlace pole[] = {{{0, 0, 1}, 0.4}};
     const Result<VoxelGrid> local = voxelize(mesh, topology, {128, true, true}, nullptr, pole);
-    ASSERT_TRUE(plain && local);
-    ASSERT_GT(plain->ambiguous_inside, 10000u);
-    EXPECT_EQ(plain->boundary, local->boundary);
-    EXPECT_EQ(plain->ambiguous, local->ambiguous);
-    // What differs lies in cells that are whole anyway, but for some voxels before the holes.
-    std::size_t differ = 0, apart = 0;
+    ASSERT_TRUE(fine && local);
+    ASSERT_GT(local->ambiguous_inside, 10000u);
+    const BitGrid& blocks = *local->boundary.used().blocks;
+    ASSERT_TRUE(local->is_fine(64, 64, 126) && !local->is_fine(64, 64, 64));
+    std::size_t differ = 0;
+    std::array<std::size_t, 2> boundary{}, interior{};  // coarse, fine
     for (int z = 0; z < 128; ++z)
         for (int y = 0; y < 128; ++y)
             for (int x = 0; x < 128; ++x) {
-                if (local->whole_cells.get(x / 2, y / 2, z / 2)) continue;
-                differ += plain->interior.get(x, y, z) != local->interior.get(x, y, z);
-                apart += plain->boundary.get(x, y, z);
+                const bool is_fine = blocks.get(x / 8, y / 8, z / 8);
+                ASSERT_EQ(is_fine, local->is_fine(x, y, z));
+                const bool in_coarse = local->coarse_boundary.get(x / 2, y / 2, z / 2) ||
+                                       local->coarse_interior.get(x / 2, y / 2, z / 2);
+                const bool in_fine = local->boundary.get(x, y, z) || local->interior.get(x, y, z);
+                ASSERT_FALSE(is_fine ? in_coarse : in_fine);
+                ASSERT_EQ(local->solid(x, y, z), in_coarse || in_fine);
+                if (is_fine) {
+                    ASSERT_EQ(local->boundary.get(x, y, z), fine->boundary.get(x, y, z));
+                    boundary[1] += local->boundary.get(x, y, z);
+                    interior[1] += local->interior.get(x, y, z);
+                } else {
+                    // A cell is touched where one of its voxels is: both know triangles to 1/512 of their voxels.
+                    if (fine->boundary.get(x, y, z)) {
+                        ASSERT_TRUE(local->coarse_boundary.get(x / 2, y / 2, z / 2));
+                    }
+                    boundary[0] += local->coarse_boundary.get(x / 2, y / 2, z / 2);
+                    interior[0] += local->coarse_interior.get(x / 2, y / 2, z / 2);
+                    if (local->coarse_boundary.get(x / 2, y / 2, z / 2)) continue;
+                }
+                differ += fine->interior.get(x, y, z) != local->interior.get(x, y, z) && is_fine;
+                differ +=
+                    !is_fine && fine->interior.get(x, y, z) != local->coarse_interior.get(x / 2, y / 2, z / 2);
             }
-    EXPECT_LT(differ, plain->interior.count() / 200);
-    EXPECT_GT(apart, 500u);
-    EXPECT_GT(local->whole_cells.count(), 1000u);
+    EXPECT_LT(differ, fine->interior.count() / 200);
+    for (const std::size_t size : {0, 1}) {
+        EXPECT_GT(boundary[size], 500u);
+        EXPECT_GT(interior[size], 500u);
+    }
+    EXPECT_EQ(local->boundary.count(), boundary[1]);
+    EXPECT_EQ(8 * local->coarse_interior.count(), interior[0]);
+}
+
+// A closed mesh has the same solid under both resolutions, whichever triangles the fine blocks cut.
+TEST(Voxelize, LargeTrianglesReachIntoFineBlocks) {
+    Shape s;  // a tetrahedron
+    s.positions = {{0, 0, 0}, {1, 1, 0}, {0, 1, 1}, {1, 0, 1}};
+    s.triangles = {{0, 1, 2}, {0, 3, 1}, {0, 2, 3}, {1, 3, 2}};
+    const MeshTopology topology = analyse_mesh(view(s));
+    const FinePlace places[] = {{{0.5, 0.5, 0.5}, 0.1}, {{0, 0, 0}, 0.2}, {{0.3, 0.9, 0.4}, 0.05}};
+    const Result<VoxelGrid> fine = voxelize(view(s), topology, {128, true, true});
+    const Result<VoxelGrid> local = voxelize(view(s), topology, {128, true, true}, nullptr, places);
+    ASSERT_TRUE(fine && local);
+    std::size_t kept = 0;
+    for (int z = 0; z < 128; ++z)
+        for (int y = 0; y < 128; ++y)
+            for (int x = 0; x < 128; ++x) {
+                if (!local->is_fine(x, y, z)) continue;
+                ASSERT_EQ(local->boundary.get(x, y, z), fine->boundary.get(x, y, z));
+                ASSERT_EQ(local->interior.get(x, y, z), fine->interior.get(x, y, z));
+                kept += local->solid(x, y, z);
+            }
+    EXPECT_GT(kept, 10000u);
 }
 
 }  // namespace
