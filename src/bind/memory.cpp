@@ -100,9 +100,10 @@ double of_voxels(const Sizes& s) { return s.cells * 5.5 / 8 + s.leaves * 10 + s.
 double of_octree(const Sizes& s) { return s.cells * 4.6 / 8 + s.leaves * 180; }
 // Leaves, links, and the sweep: for the nearest joints, or one after the other in each thread.
 double of_sweep(const Sizes& s) { return s.leaves * (250 + (s.all ? 16 * s.threads : s.labels)); }
-// Fields that are kept with the volume.
+// Fields that are kept with the volume; the links between leaves only with those of the nearest joints.
 double of_fields(const Sizes& s, bool strengths) {
-    return s.keep_volume ? s.leaves * (110 + s.sets * (s.all || strengths ? 4 * s.joints : s.labels)) : 0;
+    if (!s.keep_volume) return 0;
+    return s.leaves * (s.all || strengths ? 40 + s.sets * 4 * s.joints : 110 + s.sets * s.labels);
 }
 double worst(const Sizes& s, std::initializer_list<double> after_topology) {
     return std::max(of_topology(s), of_plan(s) + std::max(after_topology));

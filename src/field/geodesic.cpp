@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <functional>
 #include <memory>
@@ -53,8 +54,10 @@ std::uint32_t bucket_of(Label label) {
 }
 std::uint32_t window_of(Label label) { return bucket_of(label) / kWindow; }
 
-// So many leaves and more are worth a second thread.
-constexpr std::size_t kWorthSharing = 32768;
+// So many leaves are worth a thread.
+constexpr std::size_t kLeavesAThread = 4096;
+// Regions for each thread: who is done with one takes another that has work in this round.
+constexpr std::size_t kRegions = 4;
 
 // Offers of a bucket. To add one is a store, where std::vector makes it a call: that is a fiftieth of a bind.
 class OfferList {
@@ -136,29 +139,29 @@ private:
     Offer *next_ = nullptr, *end_ = nullptr;  // in the last block
 };
 
-// One worker's part of a sweep: a stretch of the leaves, which in their order is a region of space. Waves start
-// everywhere in the body, so each region has its share of them at any time, and little passes between regions. Only
-// the owner touches a leaf's row; what is offered to another's leaf goes through an outbox that its owner empties
-// before the next round.
+// A part of a sweep: a stretch of the leaves, which in their order is a region of space. Waves start everywhere in
+// the body, and little passes between regions. In a round one thread works on a region, and nobody else touches a
+// row of it; what is offered to another's leaf goes through an outbox that whoever works on that region in the next
+// round empties first.
 template <int K>
-class Worker {
+class Region {
 public:
-    Worker(const SweepGraph& graph, std::span<LabelRow<K>> rows, std::size_t width, std::size_t joints,
-           unsigned rank, std::span<const std::uint32_t> ends)
+    Region(const SweepGraph& graph, std::span<LabelRow<K>> rows, std::size_t width, std::size_t joints,
+           unsigned number, std::span<const std::uint32_t> ends)
         : graph_(graph),
           rows_(rows),
           width_(width),
-          rank_(rank),
+          number_(number),
           ends_(ends),
-          first_(rank > 0 ? ends[rank - 1] : 0),
-          share_(ends[rank] - first_),
+          first_(number > 0 ? ends[number - 1] : 0),
+          share_(ends[number] - first_),
           room_(share_),
           first_of_(joints + 1),
           outbox_{std::vector<std::vector<Offer>>(ends.size()), std::vector<std::vector<Offer>>(ends.size())} {}
 
     bool owns(std::uint32_t leaf) const { return leaf - first_ < share_; }
 
-    /// For leaves that this worker owns. Spoils the offers.
+    /// For its own leaves. Spoils the offers.
     void take(std::span<Offer> offers) {
         for (const Offer& o :
              offers.first(kernel_.take(rows_.data(), width_, offers.data(), offers.size(), offers.data())))
@@ -166,9 +169,9 @@ public:
     }
 
     /// What the others sent in the round before.
-    void receive(std::span<Worker> team, unsigned round) {
-        for (Worker& sender : team) {
-            std::vector<Offer>& box = sender.outbox_[(round + 1) & 1][rank_];
+    void receive(std::span<Region> regions, unsigned round) {
+        for (Region& sender : regions) {
+            std::vector<Offer>& box = sender.outbox_[(round + 1) & 1][number_];
             for (std::size_t begin = 0; begin < box.size(); begin += kGathered) {
                 const std::size_t end = std::min(box.size(), begin + kGathered);
                 for (std::size_t k = end; k < std::min(box.size(), end + kGathered); ++k)
@@ -185,8 +188,16 @@ public:
         for (std::uint32_t window = earliest(); window <= last; window = earliest()) open(window, round);
     }
 
-    /// The earliest window in which this worker or one that it has just sent offers to has work, or kNoWindow.
+    /// The earliest window in which this region or one that it has just sent offers to has work, or kNoWindow.
     std::uint32_t next() { return std::min(sent_, earliest()); }
+
+    /// How many offers wait in the two windows that it would open next.
+    std::size_t waiting() {
+        const std::size_t first = std::min<std::size_t>(earliest(), windows_.size());
+        std::size_t count = 0;
+        for (std::size_t k = first; k < std::min(first + 2, windows_.size()); ++k) count += windows_[k].size();
+        return count;
+    }
 
 private:
     static constexpr std::size_t kChunk = 32, kGathered = 128;
@@ -197,8 +208,8 @@ private:
     }
 
     // Joint by joint: what one joint's front touches in a few buckets stays in the cache. A label of a joint is
-    // final, as far as this joint and this worker go, when its bucket is opened: no step is shorter than a bucket
-    // is wide. If K others push it out later, or a shorter way comes from another worker, what was passed on is
+    // final, as far as this joint and this region go, when its bucket is opened: no step is shorter than a bucket
+    // is wide. If K others push it out later, or a shorter way comes from another region, what was passed on is
     // pushed out, too.
     void open(std::uint32_t window, unsigned round) {
         sort_by_joint(windows_[window]);
@@ -372,8 +383,8 @@ private:
     const RowKernel<K>& kernel_ = RowKernel<K>::best();
     std::span<LabelRow<K>> rows_;
     std::size_t width_;
-    unsigned rank_;
-    std::span<const std::uint32_t> ends_;  // of the workers' stretches
+    unsigned number_;
+    std::span<const std::uint32_t> ends_;  // of the regions' stretches
     std::uint32_t first_, share_;          // leaf, leaves
     std::vector<Offer> offers_;            // the first gathered_ of it
     std::size_t gathered_ = 0;
@@ -387,63 +398,78 @@ private:
     std::uint32_t sent_ = kNoWindow;                         // the first window that offers of this round belong to
 };
 
-// Where each worker's stretch of n leaves ends.
-std::vector<std::uint32_t> share_out(std::size_t n, std::size_t team, std::span<const std::uint8_t> work) {
-    std::vector<std::uint32_t> ends(team);
-    for (std::size_t k = 0; k < team; ++k)
-        ends[k] = static_cast<std::uint32_t>(std::min(n, (k + 1) * ((n + team - 1) / team)));
-    const std::size_t all = std::accumulate(work.begin(), work.end(), std::size_t{0});
-    if (team == 1 || all == 0) return ends;
-    std::size_t so_far = 0, k = 0;
-    for (std::size_t leaf = 0; leaf < n && k + 1 < team; ++leaf) {
-        so_far += work[leaf];
-        while (k + 1 < team && so_far * team > (k + 1) * all) ends[k++] = static_cast<std::uint32_t>(leaf + 1);
-    }
+// Where each of the regions of n leaves ends.
+std::vector<std::uint32_t> share_out(std::size_t n, std::size_t regions) {
+    std::vector<std::uint32_t> ends(regions);
+    for (std::size_t k = 0; k < regions; ++k)
+        ends[k] = static_cast<std::uint32_t>(std::min(n, (k + 1) * ((n + regions - 1) / regions)));
     return ends;
 }
+
+// What regions say at the end of a round; all threads read it after the barrier.
+struct Said {
+    std::vector<std::uint32_t> next;
+    std::vector<std::size_t> waiting;
+    bool cancelled = false;
+
+    explicit Said(std::size_t regions) : next(regions), waiting(regions) {}
+    /// Regions by what waits in them.
+    std::vector<unsigned> most_first() const {
+        std::vector<unsigned> order(waiting.size());
+        std::iota(order.begin(), order.end(), 0u);
+        std::stable_sort(order.begin(), order.end(),
+                         [&](unsigned a, unsigned b) { return waiting[a] > waiting[b]; });
+        return order;
+    }
+};
 
 }  // namespace
 
 template <int K>
 Status sweep(const SweepGraph& graph, std::span<LabelRow<K>> rows, std::size_t width, std::span<Offer> start,
-             std::size_t joint_count, Context* context, std::span<const std::uint8_t> work) {
+             std::size_t joint_count, Context* context) {
     const std::size_t n = rows.size();
-    // A single joint is measured by one of many callers at once; a small domain is not worth a second thread.
-    const bool alone = K == 1 || n < kWorthSharing;
-    Team threads(static_cast<unsigned>(alone ? 1 : std::min(thread_count(context), 16)));
-    const std::vector<std::uint32_t> ends = share_out(n, threads.size(), work);
-    std::vector<Worker<K>> team;
-    team.reserve(ends.size());
-    for (unsigned rank = 0; rank < ends.size(); ++rank)
-        team.emplace_back(graph, rows, width, joint_count, rank, ends);
-    // Each worker's own first, which it may spoil.
+    // A single joint is measured by one of many callers at once.
+    const std::size_t most = K == 1 ? 1 : static_cast<std::size_t>(std::min(thread_count(context), 16));
+    Team threads(static_cast<unsigned>(std::clamp<std::size_t>(n / kLeavesAThread, 1, most)));
+    const std::size_t count = threads.size() > 1 ? kRegions * threads.size() : 1;
+    const std::vector<std::uint32_t> ends = share_out(n, count);
+    std::vector<Region<K>> regions;
+    regions.reserve(count);
+    for (unsigned number = 0; number < count; ++number)
+        regions.emplace_back(graph, rows, width, joint_count, number, ends);
+    // By parity of the round, so that nobody overwrites what another still has to read.
+    std::array<Said, 2> said{Said(count), Said(count)};
+    // Each region's own first, which it may spoil.
     std::span<Offer> left = start;
-    for (Worker<K>& worker : team) {
+    for (std::size_t k = 0; k < count; ++k) {
         const auto others =
-            std::partition(left.begin(), left.end(), [&](const Offer& o) { return worker.owns(o.leaf); });
+            std::partition(left.begin(), left.end(), [&](const Offer& o) { return regions[k].owns(o.leaf); });
         const auto own = static_cast<std::size_t>(others - left.begin());
-        worker.take(left.first(own));
+        regions[k].take(left.first(own));
+        said[1].waiting[k] = regions[k].waiting();
         left = left.subspan(own);
     }
 
-    // One barrier a round. What a worker says before it (by parity, so that nobody overwrites what another still
-    // has to read) all workers read after it, and so all go on or stop. A round opens the earliest window that
-    // anyone has, and the one after it for those who wait while another returns to what it had been sent. Empty
-    // windows are skipped: a joint far outside starts thousands of them away.
-    struct Said {
-        std::vector<std::uint32_t> next;
-        bool cancelled = false;
-    };
-    std::array<Said, 2> said{Said{std::vector<std::uint32_t>(team.size()), false},
-                             Said{std::vector<std::uint32_t>(team.size()), false}};
+    // One barrier a round. What regions say before it all threads read after it, and so all go on or stop. A round
+    // opens the earliest window that anyone has, and the one after it for those who wait while another returns to
+    // what it had been sent. Empty windows are skipped: a joint far outside starts thousands of them away.
     bool stopped = false;
+    std::atomic<unsigned> picks{0};
     threads.run([&](unsigned rank, const std::function<bool()>& barrier) {
         std::uint32_t last = 0;
         for (unsigned round = 0;; ++round) {
-            team[rank].receive(team, round);
-            team[rank].pass_on(last, round);
+            const std::vector<unsigned> order = said[(round + 1) & 1].most_first();
             Said& now = said[round & 1];
-            now.next[rank] = team[rank].next();
+            // A round has a pick for each region, and one more for each thread, to find none left.
+            const unsigned before = round * (static_cast<unsigned>(count) + threads.size());
+            for (unsigned pick; (pick = picks.fetch_add(1, std::memory_order_relaxed) - before) < count;) {
+                Region<K>& region = regions[order[pick]];
+                region.receive(regions, round);
+                region.pass_on(last, round);
+                now.next[order[pick]] = region.next();
+                now.waiting[order[pick]] = region.waiting();
+            }
             if (rank == 0) now.cancelled = cancelled(context);
             if (!barrier()) return;
             if (now.cancelled) {
@@ -461,13 +487,13 @@ Status sweep(const SweepGraph& graph, std::span<LabelRow<K>> rows, std::size_t w
 }
 
 template Status sweep<1>(const SweepGraph&, std::span<LabelRow<1>>, std::size_t, std::span<Offer>, std::size_t,
-                         Context*, std::span<const std::uint8_t>);
+                         Context*);
 template Status sweep<4>(const SweepGraph&, std::span<LabelRow<4>>, std::size_t, std::span<Offer>, std::size_t,
-                         Context*, std::span<const std::uint8_t>);
+                         Context*);
 template Status sweep<8>(const SweepGraph&, std::span<LabelRow<8>>, std::size_t, std::span<Offer>, std::size_t,
-                         Context*, std::span<const std::uint8_t>);
+                         Context*);
 template Status sweep<16>(const SweepGraph&, std::span<LabelRow<16>>, std::size_t, std::span<Offer>, std::size_t,
-                          Context*, std::span<const std::uint8_t>);
+                          Context*);
 
 Status check(const GeodesicOptions& options) {
     if (!(options.penalty >= 1 && options.penalty <= 100)) {

@@ -40,7 +40,7 @@ public:
         has_moved_.resize(seeds.of_joint.size(), 0);
         for (const std::uint32_t joint : moved) has_moved_[joint] = 1;
         unsettled_.resize(rows.size(), 0);
-        deleted_.resize(rows.size(), 0);
+        has_lost_.resize(rows.size(), 0);
     }
 
     /// Rows of before without what can be wrong.
@@ -66,7 +66,8 @@ public:
         std::vector<const Label*> was(rows_.size(), nullptr);  // per leaf that is worse, its labels of before
         each_kept([&](std::size_t leaf, const Label* old) {
             // Rows that lost nothing are no worse, and those without rows of before have been offered all there is.
-            if (deleted_[leaf] && !unsettled_[leaf] && what_is_worse(rows_[leaf].label, old).any()) was[leaf] = old;
+            if (has_lost_[leaf] && !unsettled_[leaf] && what_is_worse(rows_[leaf].label, old).any())
+                was[leaf] = old;
         });
         return asked([&](std::size_t leaf) { return was[leaf] != nullptr; },
                      [&](std::size_t leaf) {
@@ -75,9 +76,6 @@ public:
                          };
                      });
     }
-
-    /// How many labels each leaf has lost: where there will be work.
-    std::span<const std::uint8_t> deleted() const { return deleted_; }
 
 private:
     // visit(leaf, its labels of before), in parallel.
@@ -133,7 +131,7 @@ private:
                         row[count++] = old[k];
                     }
                     std::fill(row + count, row + K, kNoLabel);
-                    for (std::size_t k = count; k < K && old[k] != kNoLabel; ++k) ++deleted_[run.now + i];
+                    if (count < K && old[count] != kNoLabel) has_lost_[run.now + i] = true;
                     if (!known) wayless[chunk].push_back(static_cast<std::uint32_t>(run.now + i));
                 }
             });
@@ -160,7 +158,7 @@ private:
             else
                 row[kept++] = row[k];
         }
-        deleted_[leaf] = static_cast<std::uint8_t>(deleted_[leaf] + k - kept);
+        if (kept < k) has_lost_[leaf] = true;
         std::fill(row + kept, row + K, kNoLabel);
     }
 
@@ -294,7 +292,7 @@ private:
     Context* context_;
     std::vector<std::uint8_t> has_moved_;  // per joint
     std::vector<std::uint8_t> unsettled_;  // per leaf
-    std::vector<std::uint8_t> deleted_;    // likewise
+    std::vector<std::uint8_t> has_lost_;   // likewise: labels of before
     std::vector<std::uint32_t> wayless_;   // leaves with labels that do not say how they came
     std::vector<Offer> gone_;
 };
@@ -315,12 +313,10 @@ Result<LeafDistances> GeodesicSolver::renewed(const LeafDistances& before, const
             std::vector<Offer> start = renewal.for_unsettled();
             const std::vector<Offer> at_seeds = seed_offers(seeds, joints);
             start.insert(start.end(), at_seeds.begin(), at_seeds.end());
-            if (Status done = sweep<K>(graph, rows, before.width, start, joint_count, context, renewal.deleted());
-                !done)
+            if (Status done = sweep<K>(graph, rows, before.width, start, joint_count, context); !done)
                 return done.error();
             start = renewal.for_worse();
-            if (Status done = sweep<K>(graph, rows, before.width, start, joint_count, context, renewal.deleted());
-                !done)
+            if (Status done = sweep<K>(graph, rows, before.width, start, joint_count, context); !done)
                 return done.error();
             return distances;
         });

@@ -32,11 +32,10 @@ struct SweepGraph {
 
 /// Takes the offers `start`, which are spoiled, and passes on what is taken until nothing is: rows that were right
 /// for all other labels are right for these, too. `width`: labels kept of a row, 1..K. `joints`: one more than the
-/// highest of any label. `work`: per leaf, how much is expected, by which threads share them; none: of all alike. K
-/// is 1, 4, 8 or 16. Error: cancelled; then the rows are of no use.
+/// highest of any label. K is 1, 4, 8 or 16. Error: cancelled; then the rows are of no use.
 template <int K>
 Status sweep(const SweepGraph& graph, std::span<LabelRow<K>> rows, std::size_t width, std::span<Offer> start,
-             std::size_t joints, Context* context, std::span<const std::uint8_t> work = {});
+             std::size_t joints, Context* context);
 
 /// work(K), as an integral constant, with the narrowest rows that hold `nearest` (1..kMaxNearest) labels.
 template <typename Work>
