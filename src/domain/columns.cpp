@@ -151,7 +151,7 @@ void cross_triangle(Crossings* out, const LatticePoint* p, const Centres& box, i
             const double clamped = std::clamp(depth, static_cast<double>(w_least), static_cast<double>(w_most));
             // Not negative: rounds as llround does.
             out[j / kPileRows].add_if(
-                inside && columns.has(i, j),
+                inside & columns.has(i, j),
                 make_crossing(static_cast<std::uint32_t>(j * r + i),
                               static_cast<std::int64_t>(clamped * kDepthUnits + 0.5), entering));
         }

@@ -128,15 +128,23 @@ TEST_F(Slices, GiveTheSameGridToTheLastVoxel) {
     const test::Character c = test::caped();
     const MeshTopology topology = analyse_mesh(c.mesh());
     VoxelizeOptions options{128, true, true, true};
-    const Result<VoxelGrid> cpu = voxelize(c.mesh(), topology, options);
-    options.voxelizer = Voxelizer::hardware;
-    const Result<VoxelGrid> hardware = voxelize(c.mesh(), topology, options);
-    ASSERT_TRUE(hardware) << hardware.error().message;
-    EXPECT_TRUE(cpu->boundary == hardware->boundary);
-    EXPECT_TRUE(cpu->interior == hardware->interior);
-    EXPECT_TRUE(cpu->ambiguous_voxels == hardware->ambiguous_voxels);
-    EXPECT_GT(hardware->ambiguous, 0u);
-    EXPECT_EQ(cpu->ambiguous_inside, hardware->ambiguous_inside);
+    const std::vector<FinePlace> nowhere, chest{{{0, 1, 0}, 0.3}};
+    for (const std::vector<FinePlace>& fine : {nowhere, chest}) {
+        options.voxelizer = Voxelizer::cpu;
+        const Result<VoxelGrid> cpu = voxelize(c.mesh(), topology, options, nullptr, fine);
+        options.voxelizer = Voxelizer::hardware;
+        const Result<VoxelGrid> hardware = voxelize(c.mesh(), topology, options, nullptr, fine);
+        ASSERT_TRUE(hardware) << hardware.error().message;
+        EXPECT_TRUE(cpu->boundary == hardware->boundary);
+        EXPECT_TRUE(cpu->interior == hardware->interior);
+        EXPECT_TRUE(cpu->coarse_boundary == hardware->coarse_boundary);
+        EXPECT_TRUE(cpu->coarse_interior == hardware->coarse_interior);
+        EXPECT_TRUE(cpu->ambiguous_voxels == hardware->ambiguous_voxels);
+        EXPECT_GT(hardware->ambiguous, 0u);
+        EXPECT_EQ(cpu->ambiguous_inside, hardware->ambiguous_inside);
+        EXPECT_EQ(hardware->local(), !fine.empty());
+        EXPECT_GT(hardware->interior.count(), 300u);
+    }
 }
 
 TEST_F(Slices, CoplanarDuplicatesThatFaceApartAreNoSurprise) {
