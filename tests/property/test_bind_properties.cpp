@@ -7,7 +7,7 @@
 
 #include "characters/characters.h"
 #include "characters/shapes.h"
-#include "property/sanitized.h"
+#include "sanitized.h"
 #include "sinew/bind.h"
 
 namespace sinew {

@@ -8,7 +8,7 @@
 #include "characters/characters.h"
 #include "characters/defects.h"
 #include "characters/shapes.h"
-#include "property/sanitized.h"
+#include "sanitized.h"
 #include "sinew/bind.h"
 #include "sinew/quality.h"
 

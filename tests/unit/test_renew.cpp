@@ -10,6 +10,7 @@
 #include "domain/leaf_graph.h"
 #include "domain/redivide.h"
 #include "field/geodesic.h"
+#include "sanitized.h"
 
 namespace sinew {
 namespace {
@@ -117,7 +118,8 @@ void expect_same_domain(const Domain& a, const Domain& fresh) {
     }
 }
 
-/// Moves joints of a character one after the other, each time by something between a hair and a tenth of it.
+/// Moves joints of a character one after the other, each time by something between a hair and a tenth of it. One
+/// move in three under the sanitizers.
 void move_and_compare(const test::Character& c, int resolution, int nearest, int moves) {
     Result<VoxelGrid> grid = voxelize(c.mesh(), analyse_mesh(c.mesh()), {resolution, true, true});
     ASSERT_TRUE(grid);
@@ -125,7 +127,7 @@ void move_and_compare(const test::Character& c, int resolution, int nearest, int
     Measured now = measure(*grid, skeleton, nearest);
     std::mt19937 random(static_cast<unsigned>(11 * resolution + nearest));
     std::uniform_real_distribution<float> unit(-1, 1);
-    for (int move = 0; move < moves; ++move) {
+    for (int move = 0; move < (test::sanitized ? moves / 3 + 1 : moves); ++move) {
         const std::size_t j = random() % skeleton.joints.size();
         const float length = static_cast<float>(grid->transform.unit) * 0.1f * std::pow(10.0f, unit(random) - 1);
         for (float Vec3::*axis : {&Vec3::x, &Vec3::y, &Vec3::z}) {
