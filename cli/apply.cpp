@@ -75,7 +75,8 @@ void add_apply(CLI::App& app, int& exit) {
                            "  sinew bind hero.glb -o out.glb --weights-json w.json\n"
                            "  sinew apply hero.glb --weights w.json -o edited.glb\n"
                            "  sinew apply hero.glb --edits e.json -o edited.glb         docs/edits.md\n");
-    c->add_option("input", args->input, "GLB, glTF or VRM; OBJ with --skeleton")->required();
+    c->add_option("input", args->input, "GLB, glTF, VRM, FBX, DAE (docs/formats.md); OBJ with --skeleton")
+        ->required();
     c->add_option("--weights", args->weights, "Weights JSON (docs/formats.md), instead of the file's own");
     add_edit_options(*c, args->edits, false);
     c->add_option("-o,--output", args->output, "GLB, glTF or VRM to write")->required();

@@ -250,7 +250,8 @@ void add_bind(CLI::App& app, int& exit) {
         "  sinew bind hero.glb -o out.glb --exclude 'ik_*' --exclude root joints that must not deform\n"
         "  sinew bind hero.glb -o out.glb --save-binding hero.binding     keep distances and volume\n"
         "  sinew bind lod1.glb -o lod1.out.glb --reuse hero.binding       for another mesh, or another falloff\n");
-    c->add_option("input", args->input, "GLB, glTF or VRM; OBJ with --skeleton")->required();
+    c->add_option("input", args->input, "GLB, glTF, VRM, FBX, DAE (docs/formats.md); OBJ with --skeleton")
+        ->required();
     c->add_option("-o,--output", args->output, "GLB, glTF or VRM to write")->required();
     c->add_option("--skeleton", args->skeleton, "Skeleton JSON or TGF, for a mesh that has no skeleton")
         ->group("Input and output");

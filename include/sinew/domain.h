@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <memory>
 #include <span>
 #include <vector>
@@ -66,7 +67,7 @@ Status check(const VoxelizeOptions& options);
 /// Scene space to voxel space: uniform scale, then shift. The box of the mesh is centred on the centre of a
 /// voxel, so that a symmetric character gets a symmetric grid, and its longest side takes resolution - 2.5
 /// voxels: neither the middle nor the ends of a character lie on a border between voxels, where rounding
-/// would decide.
+/// would decide. Of local resolution that is so of the finest voxels: legs are apart where one fits between them.
 struct GridTransform {
     int resolution = 0;
     double origin[3] = {0, 0, 0};  ///< scene position of the corner of voxel (0,0,0)
@@ -137,9 +138,17 @@ template <typename Visit>
 void BitGrid::each_used(int z, Visit&& visit) const {
     if (z < used_.first || z >= used_.end) return;
     if (!used_.blocks) return visit(index(0, 0, z), index(0, 0, z + 1));
-    for (int y = 0; y < r_; ++y)
-        for (int k = 0; k < wpr_; ++k)
-            if (word_used(k, y, z)) visit(index(64 * k, y, z), index(64 * k, y, z) + 1);
+    for (int y = 0; y < r_; y += kBlock) {  // which words of a row are used is the same for all of a block's rows
+        std::uint64_t used = 0;
+        for (int k = 0; k < wpr_; ++k) used |= std::uint64_t{word_used(k, y, z)} << k;
+        if (!used) continue;
+        for (int row = y; row < y + kBlock; ++row)
+            for (std::uint64_t left = used; left;) {
+                const int first = std::countr_zero(left), count = std::countr_one(left >> first);
+                visit(index(64 * first, row, z), index(64 * first, row, z) + static_cast<std::size_t>(count));
+                left = first + count < 64 ? left >> (first + count) << (first + count) : 0;
+            }
+    }
 }
 
 /// A ball in the scene around which voxels are half as large as elsewhere (local resolution).
@@ -155,7 +164,7 @@ struct VoxelGrid {
     BitGrid interior;                  ///< inside by vote or winding number, and not boundary
     std::size_t ambiguous = 0;         ///< voxels with exactly one agreeing view pair (a coarse one counts as 8)
     std::size_t ambiguous_inside = 0;  ///< those that winding numbers put inside
-    BitGrid ambiguous_voxels;          ///< which they are; empty without VoxelizeOptions::keep_ambiguous
+    BitGrid ambiguous_voxels;          ///< which (of local resolution the fine ones); with keep_ambiguous only
     /// Local resolution: the grids above hold fine blocks only (BitGrid::Used::blocks), and what lies outside of
     /// them is here, at half the resolution. Empty: voxels are of one size.
     BitGrid coarse_boundary, coarse_interior;
@@ -177,9 +186,10 @@ struct VoxelGrid {
 /// pairs make an interior voxel (eq. 5, 6). All predicates are integer arithmetic on positions snapped to
 /// 1/512 voxel, with a half-open edge rule: a shared edge counts once. The box covers the triangles only: a
 /// stray vertex or a bone far outside must not cost resolution. Time O(T + voxels touched + r³/64), memory
-/// 5 r³/8 bytes. Requires check_mesh. With places `fine` (local resolution) the blocks of 8³ voxels that these
-/// touch are voxelized so, and everything else at half the resolution, by the same rules: time and memory are those
-/// of half the resolution, and what the fine blocks take.
+/// 5 r³/8 bytes. Requires check_mesh. With places `fine` (local resolution, 64 or more) the blocks of 8³ voxels
+/// that these touch are voxelized so, and everything else in voxels that are each eight of these, by the same
+/// rules: time and, where BitGrid takes only what was written to, memory are those of half the resolution and what
+/// the fine blocks take.
 Result<VoxelGrid> voxelize(const MeshView& mesh, const MeshTopology& topology, const VoxelizeOptions& options,
                            Context* context = nullptr, std::span<const FinePlace> fine = {});
 
@@ -259,8 +269,9 @@ struct Domain {
 enum class Links { listed, compact };
 
 /// Builds the domain. Cells are split where a boundary voxel, a voxel of a bone or of the surface of its shape lies
-/// in them; in a grid of one layer every leaf is a pixel, whatever the kind. Time O(r³/64 + N log N), memory about
-/// 60 bytes per leaf, 150 with listed links, and r³/4 bytes of grids (r²/64 and r²/4 in one layer).
+/// in them, down to voxels, which outside of the fine blocks of local resolution are the larger ones; in a grid of
+/// one layer every leaf is a pixel, whatever the kind. Time O(r³/64 + N log N), memory about 60 bytes per leaf, 150
+/// with listed links, and r³/4 bytes of grids (r²/64 and r²/4 in one layer).
 Result<Domain> build_domain(const VoxelGrid& grid, std::span<const Bone> bones, DomainKind kind,
                             Context* context = nullptr, Neighbours neighbours = Neighbours::all,
                             Links links = Links::listed);

@@ -315,6 +315,8 @@ Result<Binding> bind(const MeshView& mesh, const Skeleton& skeleton, const BindO
 
     binding.options_ = options;
     binding.options_.mask = nullptr;  // which lives as long as this call
+    // Asked for, it stays so where nothing needs it yet: a joint may move.
+    if (given.voxels.resolution != 0) binding.options_.local_resolution = given.local_resolution;
     binding.skeleton_ = skeleton;
     binding.take_hardness();
 

@@ -97,9 +97,10 @@ double of_rows(const Sizes& s) { return s.vertices * (5 + 8 * s.kept + (s.all ? 
 // Five grids, crossings, snapped vertices, the tree of winding numbers.
 double of_voxels(const Sizes& s) { return s.cells * 5.5 / 8 + s.leaves * 10 + s.vertices * 12 + s.triangles * 180; }
 // Grids and what is halved of them, leaves and their links.
-double of_octree(const Sizes& s) { return s.cells * 4.6 / 8 + s.leaves * 180; }
-// Leaves, links, and the sweep: for the nearest joints, or one after the other in each thread.
-double of_sweep(const Sizes& s) { return s.leaves * (250 + (s.all ? 16 * s.threads : s.labels)); }
+double of_octree(const Sizes& s) { return s.cells * 4.8 / 8 + s.leaves * 180; }
+// Leaves, links, and the sweep: for the nearest joints, where each thread has lists for its windows, or one after
+// the other in each thread.
+double of_sweep(const Sizes& s) { return s.leaves * (250 + (s.all ? 16 * s.threads : s.labels)) + 1e6 * s.threads; }
 // Fields that are kept with the volume; the links between leaves only with those of the nearest joints.
 double of_fields(const Sizes& s, bool strengths) {
     if (!s.keep_volume) return 0;

@@ -76,7 +76,7 @@ struct Task {
     /// Binding::move_joints: what can be kept. The rows that come out are those without it.
     const MovedFrom* moved = nullptr;
     HeatRules rules = {};
-    std::span<const FinePlace> fine = {};  ///< local resolution: where voxels stay apart
+    std::span<const FinePlace> fine = {};  ///< local resolution: where voxels are half as large
 
     /// Slots per row: all joints that a set can use, or as many as are kept.
     std::size_t width() const {

@@ -105,7 +105,7 @@ inline void* take_zeros(std::size_t bytes) {
         return std::memset(at, 0, bytes);
     }
 #endif
-    if (void* const at = std::calloc(bytes, 1)) return at;
+    if (void* const at = std::calloc(std::max<std::size_t>(1, bytes), 1)) return at;
     throw std::bad_alloc();
 }
 inline void give_zeros_back(void* at, [[maybe_unused]] std::size_t bytes) noexcept {

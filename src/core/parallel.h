@@ -145,8 +145,10 @@ private:
             });
         } catch (...) {
             if (!failed_.exchange(true)) thrown_ = std::current_exception();
-            meeting_->arrive_and_drop();
         }
+        // Whoever leaves, for whatever reason, is not waited for: one may see late what failed, another wait for
+        // it.
+        meeting_->arrive_and_drop();
     }
     void finish() {
         if (!started_ && !threads_.empty()) go_.set_value();  // without a body: they leave at once

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <span>
 
@@ -56,8 +57,12 @@ public:
         int q[3];
         for (q[2] = 0; q[2] < n_; ++q[2])
             for (q[1] = 0; q[1] < n_; ++q[1])
-                for (q[0] = 0; q[0] < n_; ++q[0])
-                    if (blocks.get(q[0], q[1], q[2])) through_[at(q[u], q[v])] = 1;
+                for (int k = 0; k < blocks.words_per_row(); ++k)
+                    for (std::uint64_t left = blocks.words()[blocks.index(64 * k, q[1], q[2])]; left;
+                         left &= left - 1) {
+                        q[0] = 64 * k + std::countr_zero(left);
+                        through_[at(q[u], q[v])] = 1;
+                    }
     }
     bool has(int i, int j) const {
         return through_.empty() || through_[at(i / BitGrid::kBlock, j / BitGrid::kBlock)];

@@ -9,14 +9,16 @@ namespace sinew {
 void extend_leaf_bones(std::vector<Bone>& bones, const Skeleton& skeleton, const VoxelGrid& grid) {
     const GridTransform& transform = grid.transform;
     const int size[3] = {transform.resolution, transform.resolution, transform.depth()};
+    // The edge of the voxel that holds a point, in the finest ones, if it is solid; else 0.
     const auto solid = [&](const double(&p)[3]) {
         int voxel[3];
         for (int a = 0; a < 3; ++a) {
             // Compared as double: a joint may be anywhere, also where no int reaches.
-            if (!(p[a] >= 0 && p[a] < size[a])) return false;
+            if (!(p[a] >= 0 && p[a] < size[a])) return 0;
             voxel[a] = static_cast<int>(p[a]);
         }
-        return grid.solid(voxel[0], voxel[1], voxel[2]);
+        if (!grid.solid(voxel[0], voxel[1], voxel[2])) return 0;
+        return grid.is_fine(voxel[0], voxel[1], voxel[2]) ? 1 : 2;
     };
 
     for (Bone& bone : bones) {
@@ -37,19 +39,20 @@ void extend_leaf_bones(std::vector<Bone>& bones, const Skeleton& skeleton, const
         if (!(length > 0)) continue;  // a root that is a leaf: no direction is better than another
 
         // March in half voxels, over gaps of at most one voxel, to the last solid sample.
-        constexpr double step = 0.5;
-        constexpr int gap_steps = 2;
         const double start[3] = {(bone.head.x - transform.origin[0]) / transform.voxel,
                                  (bone.head.y - transform.origin[1]) / transform.voxel,
                                  (bone.head.z - transform.origin[2]) / transform.voxel};
-        if (!solid(start)) continue;
-        int last = 0;
-        for (int i = 1; i - last <= gap_steps + 1; ++i) {
+        double edge = solid(start), last = 0;
+        if (!(edge > 0)) continue;
+        for (double at = edge / 2; at - last <= 1.5 * edge; at += edge / 2) {
             double p[3];
-            for (int a = 0; a < 3; ++a) p[a] = start[a] + i * step * direction[a] / length;
-            if (solid(p)) last = i;
+            for (int a = 0; a < 3; ++a) p[a] = start[a] + at * direction[a] / length;
+            if (const int here = solid(p)) {
+                last = at;
+                edge = here;
+            }
         }
-        const double reach = (last * step - 1) * transform.voxel;  // a voxel short of the surface
+        const double reach = (last - edge) * transform.voxel;  // a voxel short of the surface
         if (!(reach > 0)) continue;
         bone.tail = {static_cast<float>(bone.head.x + reach * direction[0] / length),
                      static_cast<float>(bone.head.y + reach * direction[1] / length),

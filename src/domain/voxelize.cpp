@@ -13,7 +13,6 @@
 #include "core/branchless.h"
 #include "core/large_pages.h"
 #include "core/parallel.h"
-#include "domain/grid_levels.h"
 #include "domain/lattice.h"
 
 namespace sinew {
@@ -517,6 +516,8 @@ Result<VoxelGrid> voxelize(const MeshView& mesh, const MeshTopology& topology, c
                            Context* context, std::span<const FinePlace> fine) {
     if (Status ok = check(options); !ok) return ok.error();
     const int r = options.resolution;
+    if (!fine.empty() && r < 64)
+        return Error{ErrorCode::usage, "local resolution takes 64 or more in its fine blocks"};
     const auto [transform, used] = fit(mesh, topology.at_triangle, r, r, context);
     if (!(transform.unit > 0)) {
         return Error{ErrorCode::input, "all triangles lie in one point: the mesh has no extent"};
@@ -535,6 +536,7 @@ Result<VoxelGrid> voxelize(const MeshView& mesh, const MeshTopology& topology, c
         if (Status added = add(transform, {used.first, used.end, blocks}); !added) return added.error();
         GridTransform coarse = transform;
         coarse.resolution /= 2;
+        coarse.layers /= 2;
         coarse.voxel *= 2;
         if (Status added = add(coarse, {used.first / 2, (used.end + 1) / 2}); !added) return added.error();
         for (BitGrid* of_coarse : {&sizes[1].boundary, &sizes[1].interior, &sizes[1].ambiguous})

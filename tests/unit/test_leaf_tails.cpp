@@ -102,5 +102,24 @@ TEST(LeafTails, OnlyPointsChangeAndTheBoxEndsTheMarch) {
     EXPECT_EQ(leaf_after(g, s).tail, *s.joints[1].tail);
 }
 
+// Of local resolution, outside of its fine blocks: a voxel is one of the larger ones.
+TEST(LeafTails, ReachALargerVoxelShortOfTheEnd) {
+    VoxelGrid g = grid();
+    auto blocks = std::make_shared<BitGrid>(4);
+    for (const int x : {0, 1}) blocks->set(x, 2, 2);  // voxels 0 to 15 along the bar are fine
+    for (BitGrid* of : {&g.boundary, &g.interior}) of->use_only({0, 32, blocks});
+    g.coarse_boundary = g.coarse_interior = BitGrid(16);
+    bar(g, 4, 16);
+    g.boundary.words()[g.boundary.index(15, 16, 16)] &= ~(std::uint64_t{1} << 15);
+    g.interior.set(15, 16, 16);
+    for (int x = 8; x < 12; ++x) (x == 11 ? g.coarse_boundary : g.coarse_interior).set(x, 8, 8);
+    // Two voxels from the end, and so before the last leaf; within half of one of them.
+    const float tail = leaf_after(g, two({at(4), mid, mid}, {at(8), mid, mid})).tail.x;
+    EXPECT_LE(tail, at(22));
+    EXPECT_GT(tail, at(21) - 0.01f);
+    // The other end is fine.
+    EXPECT_NEAR(leaf_after(g, two({at(22), mid, mid}, {at(12), mid, mid})).tail.x, at(5), 0.26);
+}
+
 }  // namespace
 }  // namespace sinew

@@ -221,8 +221,24 @@ TEST(LocalResolution, IsTheSameWhereNothingNeedsIt) {
                           plain = bind(f.mesh(), f.skeleton, local_options(64, false));
     ASSERT_TRUE(local && plain);
     EXPECT_EQ(local->distances().distance, plain->distances().distance);
-    EXPECT_FALSE(local->options().local_resolution);
     EXPECT_NE(local->report().resolution_reason.find("64 everywhere"), std::string::npos);
+}
+
+// What needs nothing finer may need it when a joint moves: what was asked for is not forgotten.
+TEST(LocalResolution, OfABindingThatNeedsItLater) {
+    const Figure f = fork(0.02f);
+    Skeleton away = f.skeleton;  // the bone of one finger, and nobody knows that there are two
+    away.joints[2].position.z += 2;
+    away.joints[2].tail->z += 2;
+    const Result<Binding> binding = bind(f.mesh(), away, local_options(64));
+    ASSERT_TRUE(binding);
+    EXPECT_NE(binding->report().resolution_reason.find("64 everywhere"), std::string::npos);
+    EXPECT_TRUE(binding->options().local_resolution);
+    const Result<Binding> after = binding->move_joints(f.mesh(), f.skeleton),
+                          afresh = bind(f.mesh(), f.skeleton, local_options(64));
+    ASSERT_TRUE(after && afresh);
+    EXPECT_NE(after->report().resolution_reason.find("128 for about"), std::string::npos);
+    EXPECT_EQ(after->distances().distance, afresh->distances().distance);
 }
 
 // A moved joint takes what is fine with it; bytes and other meshes read the volume as any other.

@@ -69,8 +69,8 @@ function drawResult() {
     ['Reached by the method', `${(100 * report.coverage.share).toFixed(2)} %`],
     ['Seconds', seconds.toFixed(2)],
   ];
-  const {resolution, resolution_reason: why, local_resolution: local} = report.options;
-  if (why) lines.push(['Resolution that was chosen', local ? `${resolution}, in places ${2 * resolution}` : String(resolution)]);
+  const {resolution, resolution_reason: why} = report.options;
+  if (why) lines.push(['Resolution', String(resolution)]);
   if (report.voxels.leaves) lines.push(['Leaves of the volume', report.voxels.leaves.toLocaleString('en')]);
   if (difference && rows && opened?.ownRows) {
     const {mean, strongest} = agreement(difference, rows, opened.ownRows);

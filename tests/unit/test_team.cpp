@@ -1,0 +1,58 @@
+// Threads that run one body together.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <stdexcept>
+#include <vector>
+
+#include "core/parallel.h"
+
+namespace sinew {
+namespace {
+
+TEST(Team, EveryRankRunsOnceAndWaitsForTheOthers) {
+    Team team(4);
+    const unsigned size = team.size();
+    ASSERT_GE(size, 1u);
+    std::vector<int> runs(size, 0), written(size, -1);
+    std::atomic<int> wrong{0};
+    team.run([&](unsigned rank, const std::function<bool()>& barrier) {
+        ++runs[rank];
+        for (int round = 0; round < 100; ++round) {
+            written[rank] = round;
+            if (!barrier()) return;
+            for (const int of_other : written) wrong += of_other != round;
+            if (!barrier()) return;
+        }
+    });
+    for (const int n : runs) EXPECT_EQ(n, 1);
+    EXPECT_EQ(wrong.load(), 0);
+}
+
+// One that throws may do so while another still leaves the barrier before: nobody waits for who is gone.
+TEST(Team, WhatOneThrowsComesOutAndNobodyWaitsForIt) {
+    for (int time = 0; time < 500; ++time) {
+        Team team(4);
+        const unsigned size = team.size(), thrower = static_cast<unsigned>(time) % size;
+        std::atomic<int> left{0};
+        try {
+            team.run([&](unsigned rank, const std::function<bool()>& barrier) {
+                struct Count {
+                    std::atomic<int>& of;
+                    ~Count() { ++of; }
+                } count{left};
+                for (int round = 0;; ++round) {
+                    if (rank == thrower && round == time / 4 % 3) throw std::runtime_error("enough");
+                    if (!barrier()) return;
+                }
+            });
+            ADD_FAILURE() << "nothing was thrown";
+        } catch (const std::runtime_error& error) {
+            EXPECT_STREQ(error.what(), "enough");
+        }
+        EXPECT_EQ(left.load(), static_cast<int>(size));
+    }
+}
+
+}  // namespace
+}  // namespace sinew
