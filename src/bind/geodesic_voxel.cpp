@@ -2,13 +2,75 @@
 // vertices.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <numeric>
 
 #include "bind/volume.h"
+#include "core/processor.h"
 
 namespace sinew {
 namespace {
+
+// Rows of eight labels around a vertex, summed up as long as they have the joints of the first one in its order, as
+// leaves beside each other mostly do: then sums are vectors.
+class AlikeRows {
+public:
+    static constexpr std::size_t kLabels = 8;
+
+    AlikeRows(const LeafStencil& s, const LeafDistances& field) : count_(static_cast<std::size_t>(s.count)) {
+        for (std::size_t k = 0; k < count_; ++k) {
+            rows_[k] = field.row(s.leaf[k]).data();
+            shares_[k] = s.share[k];
+        }
+        static const auto best = best_of(any, avx2, avx2);
+        added_ = best(*this);
+    }
+    std::size_t added() const { return added_; }          ///< rows, the first ones
+    double share() const { return share_; }               ///< sum
+    double sum(std::size_t k) const { return sums_[k]; }  ///< of distances times shares
+
+private:
+    // Four of a row, as they lie in memory.
+    using Labels = Label __attribute__((vector_size(32), aligned(8), may_alias));
+    using Numbers = double __attribute__((vector_size(32), aligned(8), may_alias));
+
+    [[gnu::always_inline]] static std::size_t add(AlikeRows& to) {
+        constexpr double two52 = 4503599627370496.0;  // and a lesser number, as the bits of a double
+        constexpr auto bits = std::bit_cast<std::uint64_t>(two52);
+        const auto* const first = reinterpret_cast<const Labels*>(to.rows_[0]);
+        const Labels first_low = first[0], first_high = first[1];
+        Numbers low{}, high{};
+        double share = 0;
+        std::size_t k = 0;
+        for (; k < to.count_; ++k) {
+            const auto* const row = reinterpret_cast<const Labels*>(to.rows_[k]);
+            const Labels row_low = row[0], row_high = row[1];
+            const Labels differ = ((row_low ^ first_low) | (row_high ^ first_high)) & kLabelJointMask;
+            if (differ[0] | differ[1] | differ[2] | differ[3]) break;
+            share += to.shares_[k];
+            low += to.shares_[k] * (reinterpret_cast<Numbers>(row_low >> kLabelDistance | bits) - two52);
+            high += to.shares_[k] * (reinterpret_cast<Numbers>(row_high >> kLabelDistance | bits) - two52);
+        }
+        to.share_ = share;
+        auto* const sums = reinterpret_cast<Numbers*>(to.sums_.data());
+        sums[0] = low;
+        sums[1] = high;
+        return k;
+    }
+    static std::size_t any(AlikeRows& to) { return add(to); }
+#if defined(SINEW_VECTORS)
+    SINEW_FOR_AVX2 static std::size_t avx2(AlikeRows& to) { return add(to); }
+#else
+    static std::size_t avx2(AlikeRows& to) { return add(to); }
+#endif
+
+    std::array<const Label*, 8> rows_;
+    std::array<double, 8> shares_;
+    std::size_t count_, added_ = 0;
+    double share_ = 0;
+    std::array<double, kLabels> sums_;
+};
 
 // Makes rows of what is measured at the leaves. The same for the mesh of the volume and for one that reuses it.
 class Sampler {
@@ -135,6 +197,9 @@ private:
     };
 
     void read(std::span<const std::uint32_t> vertices, const LeafDistances* field, Some& some) const {
+        std::array<Vec3, Some::kMost> points;
+        for (std::size_t k = 0; k < vertices.size(); ++k) points[k] = task_.mesh.positions[vertices[k]];
+        ask_for_leaves(domain_, std::span(points).first(vertices.size()));
         for (std::size_t k = 0; k < vertices.size(); ++k) {
             Reading& reading = some.readings[k];
             reading = read_at(task_, domain_, vertices[k]);
@@ -203,10 +268,18 @@ private:
         const std::span<const Label> first = field.row(s.leaf[0]);
         std::size_t wide = 0;  // what the first leaf has
         for (; wide < first.size() && first[wide] != kNoLabel; ++wide) means.slot(joint_of(first[wide]));
-        for (std::size_t k = 0; k < static_cast<std::size_t>(s.count); ++k) {
+        std::size_t alike = 0;
+        if (first.size() == AlikeRows::kLabels) {
+            const AlikeRows rows(s, field);
+            alike = rows.added();
+            for (std::size_t slot = 0; slot < wide; ++slot) {
+                means.share[slot] = rows.share();
+                means.sum[slot] = rows.sum(slot);
+            }
+        }
+        for (std::size_t k = alike; k < static_cast<std::size_t>(s.count); ++k) {
             const std::span<const Label> labels = field.row(s.leaf[k]);
             const double share = s.share[k];
-            // Leaves beside each other mostly have the same joints in the same order.
             if (same_joints(labels, first)) {
                 for (std::size_t slot = 0; slot < wide; ++slot) means.share[slot] += share;
                 for (std::size_t slot = 0; slot < wide; ++slot)

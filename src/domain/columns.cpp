@@ -43,7 +43,7 @@ struct Centres {
             high[a] = std::min(r - 1, (most - kCentre) >> kVoxelBits);
         }
     }
-    double along(int a) const { return std::max(0, high[a] - low[a] + 1); }
+    double along(std::size_t a) const { return std::max(0, high[a] - low[a] + 1); }
     int any(int a) const { return low[a] <= high[a]; }  // 0 or 1
 };
 
@@ -67,7 +67,7 @@ public:
     bool has(int i, int j) const {
         return through_.empty() || through_[at(i / BitGrid::kBlock, j / BitGrid::kBlock)];
     }
-    bool meets(const int* low, const int* high, int u, int v) const {
+    bool meets(const int* low, const int* high, std::size_t u, std::size_t v) const {
         if (through_.empty()) return true;
         constexpr int side = BitGrid::kBlock;
         for (int j = low[v] / side; j <= high[v] / side; ++j)
@@ -109,9 +109,10 @@ int piles_of(int r) { return (r + kPileRows - 1) / kPileRows; }
 // All crossings of columns along axis w, in rows first_row to last_row of them, with one triangle, by piles of
 // rows. Columns are sampled at voxel centres; a centre exactly on an edge belongs to the triangle for which the
 // edge is a top or left one, so a shared edge counts once.
-void cross_triangle(Crossings* out, const LatticePoint* p, const Centres& box, int w, const Columns& columns,
+template <std::size_t w>
+void cross_triangle(Crossings* out, const LatticePoint* p, const Centres& box, const Columns& columns,
                     int first_row, int last_row, int r) {
-    const int u = (w + 1) % 3, v = (w + 2) % 3;
+    constexpr std::size_t u = (w + 1) % 3, v = (w + 2) % 3;
     first_row = std::max(first_row, box.low[v]);
     last_row = std::min(last_row, box.high[v]);
     std::int64_t area = std::int64_t{p[1].c[u] - p[0].c[u]} * (p[2].c[v] - p[0].c[v]) -
@@ -277,6 +278,14 @@ Result<PairVotes> vote_by_columns(const Lattice& lattice, Context* context) {
     std::vector<double> counts((n + kGrain - 1) / kGrain);
     std::atomic<std::uint64_t> counted{0};
     std::vector<std::vector<Crossings>> gathered(counts.size());  // per chunk, by axis and pile
+    // Of what crosses columns along an axis, what crosses those that go through blocks.
+    const auto of_blocks = [](std::span<std::uint32_t> crossing, std::span<const Centres> boxes,
+                              const Columns& of_axis, std::size_t w) {
+        const auto left = std::remove_if(crossing.begin(), crossing.end(), [&](std::uint32_t k) {
+            return !of_axis.meets(boxes[k].low, boxes[k].high, (w + 1) % 3, (w + 2) % 3);
+        });
+        return static_cast<std::size_t>(left - crossing.begin());
+    };
     const auto gather = [&](int band) {
         parallel_chunks(context, n, kGrain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
             gathered[chunk].resize(3 * piles);
@@ -286,31 +295,36 @@ Result<PairVotes> vote_by_columns(const Lattice& lattice, Context* context) {
             // Along which axes a triangle may cross columns is found for many first: few do, and which nobody could
             // foretell.
             std::array<Centres, kSome> boxes;
-            std::array<std::uint32_t, 3 * kSome> crossing;  // 4 · which of them + axis
+            std::array<std::array<std::uint32_t, kSome>, 3> crossing;  // by axis: which of them
             for (std::size_t first = begin; first < end && !cancelled(context); first += kSome) {
                 const std::size_t some = std::min(kSome, end - first);
-                std::size_t found = 0;
+                std::array<std::size_t, 3> found{};
                 const double before = count;
                 for (std::size_t k = 0; k < some; ++k) {
                     lattice.soon(first + k);
                     const Centres& box = boxes[k] = Centres(lattice.outward(first + k).data(), r);
-                    for (int w = 0; w < 3; ++w) {
-                        const int u = (w + 1) % 3, v = (w + 2) % 3;
-                        const bool meets = columns[static_cast<std::size_t>(w)].meets(box.low, box.high, u, v);
-                        count += meets * box.along(u) * box.along(v);
-                        crossing[found] = static_cast<std::uint32_t>(4 * k) + static_cast<std::uint32_t>(w);
-                        found += static_cast<std::size_t>(meets & box.any(u) & box.any(v));
+                    const std::array any{box.any(0), box.any(1), box.any(2)};
+                    for (std::size_t w = 0; w < 3; ++w) {
+                        crossing[w][found[w]] = static_cast<std::uint32_t>(k);
+                        found[w] += static_cast<std::size_t>(any[(w + 1) % 3] & any[(w + 2) % 3]);
                     }
+                }
+                for (std::size_t w = 0; w < 3; ++w) {
+                    if (blocks) found[w] = of_blocks(std::span(crossing[w]).first(found[w]), boxes, columns[w], w);
+                    for (const std::uint32_t k : std::span(crossing[w]).first(found[w]))
+                        count += boxes[k].along((w + 1) % 3) * boxes[k].along((w + 2) % 3);
                 }
                 // Too much for one band: from here on it only counts.
                 const auto now = static_cast<std::uint64_t>(count - before);
                 if (bands == 1 && counted.fetch_add(now, std::memory_order_relaxed) + now > kBoxedAtOnce) continue;
-                for (const std::uint32_t c : std::span(crossing).first(found)) {
-                    const std::size_t k = c / 4, w = c % 4;
-                    cross_triangle(gathered[chunk].data() + w * piles, lattice.outward(first + k).data(), boxes[k],
-                                   static_cast<int>(w), columns[w], r * band / bands, r * (band + 1) / bands - 1,
-                                   r);
-                }
+                const auto cross = [&]<std::size_t w>(std::integral_constant<std::size_t, w>) {
+                    for (const std::uint32_t k : std::span(crossing[w]).first(found[w]))
+                        cross_triangle<w>(gathered[chunk].data() + w * piles, lattice.outward(first + k).data(),
+                                          boxes[k], columns[w], r * band / bands, r * (band + 1) / bands - 1, r);
+                };
+                cross(std::integral_constant<std::size_t, 0>());
+                cross(std::integral_constant<std::size_t, 1>());
+                cross(std::integral_constant<std::size_t, 2>());
             }
         });
     };

@@ -41,6 +41,7 @@ struct Domain::Index {
         explicit Top(std::size_t count) : inverted_(count) {}
         std::size_t size() const { return inverted_.size(); }
         std::uint32_t operator[](std::size_t block) const { return ~inverted_[block]; }
+        void ask_for(std::size_t block) const { __builtin_prefetch(&inverted_[block]); }
         void put(std::size_t block, std::uint32_t entry) { inverted_[block] = ~entry; }
 
     private:

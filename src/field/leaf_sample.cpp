@@ -1,5 +1,6 @@
 #include "field/leaf_sample.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "domain/leaf_index.h"
@@ -52,21 +53,31 @@ int floor_of(double x) {
 // Of the eight voxels from `lower` on, all within the grid, the boundary leaves, and what their shares sum up to.
 // Without branches: which they are nobody could foretell. No block that is not divided is boundary.
 double eight_voxels(const Domain& domain, const int (&lower)[3], const double (&upper_share)[3], LeafStencil& s) {
-    const Domain::Index& index = *domain.index;
+    using Index = Domain::Index;
+    const Index& index = *domain.index;
     const auto blocks = static_cast<std::uint32_t>(index.blocks.size());
+    // What a corner's number, place and share consist of, axis by axis.
+    std::array<std::array<std::size_t, 2>, 3> block_of, place_of;
+    std::array<std::array<double, 2>, 3> share_of;
+    for (std::size_t upper = 0; upper < 2; ++upper) {
+        const int more = static_cast<int>(upper);
+        const int x = lower[0] + more, y = lower[1] + more, z = lower[2] + more;
+        block_of[0][upper] = index.block_of(x, 0, 0);
+        block_of[1][upper] = index.block_of(0, y, 0);
+        block_of[2][upper] = index.block_of(0, 0, z);
+        place_of[0][upper] = Index::place_in_block(x, 0, 0);
+        place_of[1][upper] = Index::place_in_block(0, y, 0);
+        place_of[2][upper] = Index::place_in_block(0, 0, z);
+        for (std::size_t k = 0; k < 3; ++k) share_of[k][upper] = upper ? upper_share[k] : 1 - upper_share[k];
+    }
     double total = 0;
-    for (int corner = 0; corner < 8; ++corner) {
-        int q[3];
-        double share = 1;
-        for (int k = 0; k < 3; ++k) {
-            const int upper = corner >> k & 1;
-            q[k] = lower[k] + upper;
-            share *= upper ? upper_share[k] : 1 - upper_share[k];
-        }
-        const std::uint32_t number = index.entry(q[0], q[1], q[2]) - Domain::Index::kDivided;
+    for (std::size_t corner = 0; corner < 8; ++corner) {
+        const std::size_t x = corner & 1, y = corner >> 1 & 1, z = corner >> 2;
+        const double share = share_of[0][x] * share_of[1][y] * share_of[2][z];
+        const std::uint32_t number = index.top[block_of[0][x] + block_of[1][y] + block_of[2][z]] - Index::kDivided;
         const bool divided = number < blocks;
-        const Domain::Index::Block& block = index.blocks[number & (0u - divided)];
-        const std::size_t place = Domain::Index::place_in_block(q[0], q[1], q[2]);
+        const Index::Block& block = index.blocks[number & (0u - divided)];
+        const std::size_t place = place_of[0][x] | place_of[1][y] | place_of[2][z];
         const bool counts = divided & (block.boundary >> place & 1) & (share > 0);
         const std::uint32_t leaf = (block.first + block.at[place]) & (0u - counts);
         s.leaf[static_cast<std::size_t>(s.count)] = leaf;
@@ -78,6 +89,33 @@ double eight_voxels(const Domain& domain, const int (&lower)[3], const double (&
 }
 
 }  // namespace
+
+void ask_for_leaves(const Domain& domain, std::span<const Vec3> points) {
+    using Index = Domain::Index;
+    const Index& index = *domain.index;
+    if (index.blocks.empty()) return;
+    const GridTransform& g = domain.transform;
+    const double voxel = 1 / g.voxel;
+    const auto within = [](double x, int size) { return static_cast<int>(std::clamp(x, 0.0, size - 1.0)); };
+    constexpr std::size_t kSome = 32;
+    std::array<std::size_t, kSome> block;
+    for (; !points.empty(); points = points.subspan(std::min(kSome, points.size()))) {
+        const auto some = points.first(std::min(kSome, points.size()));
+        for (std::size_t k = 0; k < some.size(); ++k) {
+            // Rounding may take the voxel beside it, which does no harm.
+            block[k] = index.block_of(within((some[k].x - g.origin[0]) * voxel, g.resolution),
+                                      within((some[k].y - g.origin[1]) * voxel, g.resolution),
+                                      within((some[k].z - g.origin[2]) * voxel, g.depth()));
+            index.top.ask_for(block[k]);
+        }
+        for (std::size_t k = 0; k < some.size(); ++k) {
+            const std::uint32_t number = index.top[block[k]] - Index::kDivided;
+            if (number >= index.blocks.size()) continue;
+            __builtin_prefetch(&index.blocks[number]);
+            __builtin_prefetch(&index.blocks[number].boundary);
+        }
+    }
+}
 
 LeafStencil leaf_stencil(const Domain& domain, const Vec3& position) {
     LeafStencil s;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 
 #include "sinew/domain.h"
 
@@ -19,5 +20,9 @@ struct LeafStencil {
 /// In a domain of one layer (z is not looked at): the pixels among the four around the point, else the nearest
 /// within 64 pixels.
 LeafStencil leaf_stencil(const Domain& domain, const Vec3& position);
+
+/// Asks for the memory that the stencils of points to come will read: vertices follow each other in no order, and
+/// what is waited for is memory.
+void ask_for_leaves(const Domain& domain, std::span<const Vec3> points);
 
 }  // namespace sinew
