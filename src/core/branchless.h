@@ -13,12 +13,15 @@ namespace sinew {
 /// Ascending. Few are sorted by insertion without branches, more by std::sort.
 inline void sort_keys(std::span<std::uint64_t> keys) {
     if (keys.size() > 16) return std::sort(keys.begin(), keys.end());
-    for (std::size_t i = 1; i < keys.size(); ++i)
-        for (std::size_t k = i; k > 0; --k) {
-            const std::uint64_t differ = (keys[k - 1] ^ keys[k]) & (std::uint64_t{0} - (keys[k] < keys[k - 1]));
-            keys[k - 1] ^= differ;
-            keys[k] ^= differ;
+    for (std::size_t i = 1; i < keys.size(); ++i) {
+        std::uint64_t most = keys[i];  // of those so far, from the front
+        for (std::size_t k = 0; k < i; ++k) {
+            const std::uint64_t key = keys[k];
+            keys[k] = std::min(key, most);
+            most = std::max(key, most);
         }
+        keys[i] = most;
+    }
 }
 
 /// The least and the most.

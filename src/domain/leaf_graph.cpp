@@ -86,10 +86,11 @@ const Surroundings& surroundings() {
 // Of the 4³ cells, those around a place of the group, as directions.
 std::uint32_t directions_around(std::uint64_t cells, int place) {
     const std::uint64_t from = cells >> ((place & 1) + (place & 2) * 2 + (place & 4) * 4);
-    std::uint32_t rows = 0;
-    for (int z = 0; z < 3; ++z)
-        for (int y = 0; y < 3; ++y)
-            rows |= static_cast<std::uint32_t>(from >> (4 * y + 16 * z) & 7) << (3 * y + 9 * z);
+    // Of each layer of 16 bits three rows of three, then of these the layers, closed up.
+    const std::uint64_t closed =
+        (from & 0x0007'0007'0007u) | (from >> 1 & 0x0038'0038'0038u) | (from >> 2 & 0x01c0'01c0'01c0u);
+    const auto rows =
+        static_cast<std::uint32_t>((closed & 0x1ffu) | (closed >> 7 & 0x1ffu << 9) | (closed >> 14 & 0x1ffu << 18));
     return (rows & 0x1fffu) | (rows >> 14 << 13);
 }
 
@@ -209,34 +210,32 @@ std::vector<std::uint32_t> Domain::Graph::link_groups(const Domain& domain, std:
     const int r = domain.transform.resolution, depth = domain.transform.depth();
     std::atomic<std::size_t> linked{0};
     std::atomic<std::uint32_t> seen{0};
+    const auto& around_by_cell = surroundings();
     const auto link_group = [&](std::size_t g) {
         const Leaf& leaf = domain.leaves[groups[g].first];
         const int level = leaf.level, up = level + 1;
         const int at[3] = {leaf.x >> up, leaf.y >> up, leaf.z >> up};
         std::uint64_t present = 0, edge = 0;
         around[g].present.fill(0);
-        for (std::size_t cell = 0; cell < 27; ++cell) {
-            std::uint32_t& entry = around[g].leaf[cell];
-            entry = Domain::none;
-            const auto c = static_cast<int>(cell);
-            const int x = at[0] + c % 3 - 1, y = at[1] + c / 3 % 3 - 1, z = at[2] + c / 9 - 1;
-            if (x < 0 || y < 0 || z < 0 || x << up >= r || y << up >= r || z << up >= depth) continue;
+        around[g].leaf.fill(Domain::none);
+        const auto look = [&](std::size_t cell, int x, int y, int z) {
             const int to_block = 1 - level;
             const std::uint32_t block = block_at(x >> to_block, y >> to_block, z >> to_block);
-            if (block == Domain::none) continue;
+            if (block == Domain::none) return;
+            std::uint32_t& entry = around[g].leaf[cell];
             if (!(block & Index::kDivided)) {
                 entry = block | kLarger;
                 larger[g] |= 1u << cell;
-                continue;
+                return;
             }
             const std::uint32_t there = group_at(block, level, x, y, z);
             if (there == Domain::none) {
-                if (level > 0) continue;  // smaller ones
+                if (level > 0) return;  // smaller ones
                 const std::uint32_t whole = domain.leaf_at(2 * x, 2 * y, 2 * z);
-                if (whole == Domain::none) continue;
+                if (whole == Domain::none) return;
                 entry = whole | kLarger;
                 larger[g] |= 1u << cell;
-                continue;
+                return;
             }
             const Group& group = groups[there];
             entry = group.first;
@@ -244,8 +243,17 @@ std::vector<std::uint32_t> Domain::Graph::link_groups(const Domain& domain, std:
                 entry += kCount[group.present & ((1u << touching_place(cell)) - 1)];
             else
                 around[g].present[kSlots[cell]] = static_cast<std::uint8_t>(group.present);
-            present |= surroundings()[cell][group.present];
-            edge |= surroundings()[cell][group.boundary];
+            present |= around_by_cell[cell][group.present];
+            edge |= around_by_cell[cell][group.boundary];
+        };
+        for (int z = -1; z <= 1; ++z) {
+            if (at[2] + z < 0 || (at[2] + z) << up >= depth) continue;
+            for (int y = -1; y <= 1; ++y) {
+                if (at[1] + y < 0 || (at[1] + y) << up >= r) continue;
+                for (int x = -1; x <= 1; ++x)
+                    if (at[0] + x >= 0 && (at[0] + x) << up < r)
+                        look(static_cast<std::size_t>(9 * z + 3 * y + x + 13), at[0] + x, at[1] + y, at[2] + z);
+            }
         }
         std::uint32_t i = groups[g].first;
         for (int place = 0; place < 8; ++place) {
