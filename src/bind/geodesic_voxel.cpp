@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 
 #include "bind/volume.h"
@@ -31,21 +32,22 @@ public:
     double sum(std::size_t k) const { return sums_[k]; }  ///< of distances times shares
 
 private:
-    // Four of a row, as they lie in memory.
-    using Labels = Label __attribute__((vector_size(32), aligned(8), may_alias));
-    using Numbers = double __attribute__((vector_size(32), aligned(8), may_alias));
+    using Labels = Label __attribute__((vector_size(32)));
+    using Numbers = double __attribute__((vector_size(32)));
 
     [[gnu::always_inline]] static std::size_t add(AlikeRows& to) {
         constexpr double two52 = 4503599627370496.0;  // and a lesser number, as the bits of a double
         constexpr auto bits = std::bit_cast<std::uint64_t>(two52);
-        const auto* const first = reinterpret_cast<const Labels*>(to.rows_[0]);
-        const Labels first_low = first[0], first_high = first[1];
+        Labels first_low, first_high;
+        std::memcpy(&first_low, to.rows_[0], sizeof first_low);
+        std::memcpy(&first_high, to.rows_[0] + 4, sizeof first_high);
         Numbers low{}, high{};
         double share = 0;
         std::size_t k = 0;
         for (; k < to.count_; ++k) {
-            const auto* const row = reinterpret_cast<const Labels*>(to.rows_[k]);
-            const Labels row_low = row[0], row_high = row[1];
+            Labels row_low, row_high;
+            std::memcpy(&row_low, to.rows_[k], sizeof row_low);
+            std::memcpy(&row_high, to.rows_[k] + 4, sizeof row_high);
             const Labels differ = ((row_low ^ first_low) | (row_high ^ first_high)) & kLabelJointMask;
             if (differ[0] | differ[1] | differ[2] | differ[3]) break;
             share += to.shares_[k];
@@ -53,9 +55,8 @@ private:
             high += to.shares_[k] * (reinterpret_cast<Numbers>(row_high >> kLabelDistance | bits) - two52);
         }
         to.share_ = share;
-        auto* const sums = reinterpret_cast<Numbers*>(to.sums_.data());
-        sums[0] = low;
-        sums[1] = high;
+        std::memcpy(to.sums_.data(), &low, sizeof low);
+        std::memcpy(to.sums_.data() + 4, &high, sizeof high);
         return k;
     }
     static std::size_t any(AlikeRows& to) { return add(to); }
