@@ -24,8 +24,8 @@ public:
             rows_[k] = field.row(s.leaf[k]).data();
             shares_[k] = s.share[k];
         }
-        static const auto best = best_of(any, avx2, avx2);
-        added_ = best(*this);
+        static const Add best_add = best();
+        added_ = best_add(*this);
     }
     std::size_t added() const { return added_; }          ///< rows, the first ones
     double share() const { return share_; }               ///< sum
@@ -59,11 +59,13 @@ private:
         std::memcpy(to.sums_.data() + 4, &high, sizeof high);
         return k;
     }
-    static std::size_t any(AlikeRows& to) { return add(to); }
+    using Add = std::size_t (*)(AlikeRows&);
+    static std::size_t plain(AlikeRows& to) { return add(to); }
 #if defined(SINEW_VECTORS)
     SINEW_FOR_AVX2 static std::size_t avx2(AlikeRows& to) { return add(to); }
+    static Add best() { return best_of(plain, avx2, avx2); }  // a row is two vectors of AVX2
 #else
-    static std::size_t avx2(AlikeRows& to) { return add(to); }
+    static Add best() { return plain; }
 #endif
 
     std::array<const Label*, 8> rows_;

@@ -10,7 +10,7 @@ void extend_leaf_bones(std::vector<Bone>& bones, const Skeleton& skeleton, const
     const GridTransform& transform = grid.transform;
     const int size[3] = {transform.resolution, transform.resolution, transform.depth()};
     // The edge of the voxel that holds a point, in the finest ones, if it is solid; else 0.
-    const auto solid = [&](const double(&p)[3]) {
+    const auto edge_at = [&](const double(&p)[3]) {
         int voxel[3];
         for (int a = 0; a < 3; ++a) {
             // Compared as double: a joint may be anywhere, also where no int reaches.
@@ -42,12 +42,12 @@ void extend_leaf_bones(std::vector<Bone>& bones, const Skeleton& skeleton, const
         const double start[3] = {(bone.head.x - transform.origin[0]) / transform.voxel,
                                  (bone.head.y - transform.origin[1]) / transform.voxel,
                                  (bone.head.z - transform.origin[2]) / transform.voxel};
-        double edge = solid(start), last = 0;
+        double edge = edge_at(start), last = 0;
         if (!(edge > 0)) continue;
         for (double at = edge / 2; at - last <= 1.5 * edge; at += edge / 2) {
             double p[3];
             for (int a = 0; a < 3; ++a) p[a] = start[a] + at * direction[a] / length;
-            if (const int here = solid(p)) {
+            if (const int here = edge_at(p)) {
                 last = at;
                 edge = here;
             }

@@ -303,6 +303,16 @@ TEST(Voxelize, LocalResolutionIsTwoResolutions) {
     EXPECT_EQ(8 * local->coarse_interior.count(), interior[0]);
 }
 
+TEST(Voxelize, ThereIsNoGridOfSixteenForLocalResolution) {
+    const test::Shape s = test::sphere({0, 0, 0}, 1, 3);
+    const MeshView mesh{s.positions, s.triangles, {}};
+    const FinePlace pole[] = {{{0, 0, 1}, 0.4}};
+    const Result<VoxelGrid> least = voxelize(mesh, analyse_mesh(mesh), {32, true, true}, nullptr, pole);
+    ASSERT_FALSE(least);
+    EXPECT_EQ(least.error().code, ErrorCode::usage);
+    EXPECT_TRUE(voxelize(mesh, analyse_mesh(mesh), {64, true, true}, nullptr, pole));
+}
+
 // A closed mesh has the same solid under both resolutions, whichever triangles the fine blocks cut.
 TEST(Voxelize, LargeTrianglesReachIntoFineBlocks) {
     Shape s;  // a tetrahedron
