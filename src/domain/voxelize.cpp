@@ -13,6 +13,7 @@
 #include "core/branchless.h"
 #include "core/large_pages.h"
 #include "core/parallel.h"
+#include "core/processor.h"
 #include "domain/lattice.h"
 
 namespace sinew {
@@ -68,10 +69,11 @@ Fitted fit(const MeshView& mesh, std::span<const std::uint8_t> marked, int resol
     return {g, {std::max(0, middle - half), std::min(g.depth(), middle + half + 1)}};
 }
 
-void set_shared(BitGrid& grid, int x, int y, int z) {
+// Sets the voxels from x on that `row` has bits of, which lie in one word. Another thread may be setting it, too.
+void set_shared(BitGrid& grid, int x, int y, int z, std::uint64_t row = 1) {
     std::atomic_ref<std::uint64_t> word(grid.words()[grid.index(x, y, z)]);
-    const std::uint64_t bit = std::uint64_t{1} << (x & 63);
-    if (!(word.load(std::memory_order_relaxed) & bit)) word.fetch_or(bit, std::memory_order_relaxed);
+    const std::uint64_t bits = row << (x & 63);
+    if (bits & ~word.load(std::memory_order_relaxed)) word.fetch_or(bits, std::memory_order_relaxed);
 }
 
 // A triangle seen along one axis: does its shadow touch the square [u, u + kVoxel] x [v, v + kVoxel]?
@@ -108,6 +110,73 @@ private:
     };
     std::array<Edge, 6> edge_;
     int count_ = 0;
+};
+
+// Of a box of at most 2³ voxels, as most triangles of a dense mesh have, which ones its triangle touches: all
+// separating axes for all voxels at once, without a branch.
+class TouchedOfEight {
+public:
+    /// For triangles that no axis sees edge-on: no component of the normal n is 0. Their corners lie no further
+    /// than two voxels from those of voxel `low`. Bit x + 2 y + 4 z: voxel low + (x, y, z).
+    static unsigned of(const LatticePoint* p, const int* low, const std::int64_t* n) {
+        static const auto best = best_of(plain, avx2, avx2);
+        return best(p, low, n);
+    }
+
+private:
+    using Eight = std::int32_t __attribute__((vector_size(32)));
+    using Four = std::int64_t __attribute__((vector_size(32)));
+
+    [[gnu::always_inline]] static unsigned touched(const LatticePoint* p, const int* low, const std::int64_t* n) {
+        // What is linear in a voxel's place is that at `low`, and for some lanes a step more along each axis.
+        constexpr Eight far[3] = {
+            {0, -1, 0, -1, 0, -1, 0, -1}, {0, 0, -1, -1, 0, 0, -1, -1}, {0, 0, 0, 0, -1, -1, -1, -1}};
+        std::int32_t c[3][3];  // 11 bits
+        for (int k = 0; k < 3; ++k)
+            for (int a = 0; a < 3; ++a) c[k][a] = p[k].c[a] - low[a] * kVoxel;
+        // As Shadow: an edge's inward normal, at the corner of the square that is furthest inwards.
+        Eight outside{};
+        for (int w = 0; w < 3; ++w) {
+            const int u = (w + 1) % 3, v = (w + 2) % 3;
+            const std::int32_t sign = n[w] < 0 ? -1 : 1;
+            for (int e = 0; e < 3; ++e) {
+                const std::int32_t *const a = c[e], *const b = c[(e + 1) % 3];
+                const std::int32_t nu = sign * (a[v] - b[v]), nv = sign * (b[u] - a[u]);
+                const std::int32_t at =
+                    (std::max(nu, 0) + std::max(nv, 0)) * kVoxel - (nu * a[u] + nv * a[v]);  // 22 bits
+                outside |= at + (nu * kVoxel & far[u]) + (nv * kVoxel & far[v]);
+            }
+        }
+        // The plane, seen along the axis that it faces most: the least and the most of w over a square, rounded
+        // outwards to the lattice as in mark_boundary, against the voxel's.
+        int w = std::abs(n[1]) > std::abs(n[0]) ? 1 : 0;
+        w = std::abs(n[2]) > std::abs(n[w]) ? 2 : w;
+        const int u = (w + 1) % 3, v = (w + 2) % 3;
+        const std::int64_t sign = n[w] < 0 ? -1 : 1, nw = sign * n[w], nu = sign * n[u], nv = sign * n[v];
+        const std::int64_t at = nw * c[0][w] + nu * c[0][u] + nv * c[0][v];  // 34 bits
+        const std::int64_t above =
+            nw * (kVoxel + 1) + (std::max<std::int64_t>(nu, 0) + std::max<std::int64_t>(nv, 0)) * kVoxel - at - 1;
+        const std::int64_t below =
+            at + nw - (std::min<std::int64_t>(nu, 0) + std::min<std::int64_t>(nv, 0)) * kVoxel - 1;
+        std::int64_t step[3];
+        step[w] = nw * kVoxel, step[u] = nu * kVoxel, step[v] = nv * kVoxel;
+        const Four along = (step[0] & Four{0, -1, 0, -1}) + (step[1] & Four{0, 0, -1, -1});
+        const Four near = (above + along) | (below - along),
+                   beyond = (above + step[2] + along) | (below - step[2] - along);
+        const Four apart = ((near < 0) & Four{1, 2, 4, 8}) | ((beyond < 0) & Four{16, 32, 64, 128});
+        const Eight not_in = (outside < 0) & Eight{1, 2, 4, 8, 16, 32, 64, 128};
+        const Four any = apart | reinterpret_cast<Four>(not_in);
+        const std::int64_t all = any[0] | any[1] | any[2] | any[3];
+        return ~static_cast<unsigned>(all | all >> 32) & 255;
+    }
+    static unsigned plain(const LatticePoint* p, const int* low, const std::int64_t* n) {
+        return touched(p, low, n);
+    }
+#if defined(SINEW_VECTORS)
+    SINEW_FOR_AVX2 static unsigned avx2(const LatticePoint* p, const int* low, const std::int64_t* n) {
+        return touched(p, low, n);
+    }
+#endif
 };
 
 // Whether all voxels of a box are set already. Another thread may be setting them.
@@ -148,12 +217,14 @@ void mark_boundary(BitGrid& grid, const LatticePoint* p) {
     const BitGrid* blocks = grid.used().blocks.get();
     int low[3], high[3];
     int wide_axes = 0;
+    bool small = true;
     for (int a = 0; a < 3; ++a) {
         // Boxes are closed: a point on a border touches both voxels.
         const auto [least, most] = range_of(p[0].c[a], p[1].c[a], p[2].c[a]);
         low[a] = std::max(0, (least - 1) >> kVoxelBits);
         high[a] = std::min((a == 2 ? grid.layers() : r) - 1, most >> kVoxelBits);
         wide_axes += high[a] > low[a];
+        small &= high[a] <= low[a] + 1;
     }
     if (blocks && !any_block(*blocks, low, high)) return;
     // On a dense mesh most triangles lie where others have been.
@@ -162,6 +233,27 @@ void mark_boundary(BitGrid& grid, const LatticePoint* p) {
         constexpr int side = BitGrid::kBlock;
         if (!blocks || blocks->get(x / side, y / side, z / side)) set_shared(grid, x, y, z);
     };
+    std::int64_t e1[3], e2[3], n[3];
+    for (int a = 0; a < 3; ++a) {
+        e1[a] = p[1].c[a] - p[0].c[a];
+        e2[a] = p[2].c[a] - p[0].c[a];
+    }
+    for (int a = 0; a < 3; ++a) n[a] = e1[(a + 1) % 3] * e2[(a + 2) % 3] - e1[(a + 2) % 3] * e2[(a + 1) % 3];
+    if (small && n[0] != 0 && n[1] != 0 && n[2] != 0) {
+        const auto of_axis = [&](int a, unsigned near) { return high[a] > low[a] ? 255 : near; };
+        unsigned touched = TouchedOfEight::of(p, low, n) & of_axis(0, 0x55) & of_axis(1, 0x33) & of_axis(2, 0x0f);
+        if (blocks || (low[0] & 63) == 63) {
+            for (; touched; touched &= touched - 1) {
+                const int k = std::countr_zero(touched);
+                mark(low[0] + (k & 1), low[1] + (k >> 1 & 1), low[2] + (k >> 2));
+            }
+            return;
+        }
+        for (int z = low[2]; z <= high[2]; ++z)
+            for (int y = low[1]; y <= high[1]; ++y)
+                set_shared(grid, low[0], y, z, touched >> (2 * (y - low[1]) + 4 * (z - low[2])) & 3);
+        return;
+    }
     if (wide_axes <= 1) {  // a row of voxels, each of which the triangle must pass
         for (int z = low[2]; z <= high[2]; ++z)
             for (int y = low[1]; y <= high[1]; ++y)
@@ -171,9 +263,7 @@ void mark_boundary(BitGrid& grid, const LatticePoint* p) {
 
     if (wide_axes == 2) {  // a layer of voxels, in which the triangle lies whole: its shadow decides
         const int w = low[0] == high[0] ? 0 : low[1] == high[1] ? 1 : 2, u = (w + 1) % 3, v = (w + 2) % 3;
-        const std::int64_t area = std::int64_t{p[1].c[u] - p[0].c[u]} * (p[2].c[v] - p[0].c[v]) -
-                                  std::int64_t{p[1].c[v] - p[0].c[v]} * (p[2].c[u] - p[0].c[u]);
-        const Shadow uv(p, u, v, area);
+        const Shadow uv(p, u, v, n[w]);
         int q[3];
         q[w] = low[w];
         for (q[v] = low[v]; q[v] <= high[v]; ++q[v])
@@ -182,12 +272,6 @@ void mark_boundary(BitGrid& grid, const LatticePoint* p) {
         return;
     }
 
-    std::int64_t e1[3], e2[3], n[3];
-    for (int a = 0; a < 3; ++a) {
-        e1[a] = p[1].c[a] - p[0].c[a];
-        e2[a] = p[2].c[a] - p[0].c[a];
-    }
-    for (int a = 0; a < 3; ++a) n[a] = e1[(a + 1) % 3] * e2[(a + 2) % 3] - e1[(a + 2) % 3] * e2[(a + 1) % 3];
     // Walk columns along the axis that the triangle faces most: a column then meets few voxels of its plane.
     int w = 0;
     for (int a = 1; a < 3; ++a)

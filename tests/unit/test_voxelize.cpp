@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <numbers>
+#include <random>
 
 #include "characters/characters.h"
 #include "characters/shapes.h"
@@ -86,6 +87,90 @@ TEST(Voxelize, BoundaryIsExactlyWhatTrianglesTouch) {
     EXPECT_LE(missed, 2u);  // samples within the snapping distance of a border
     EXPECT_EQ(extra, 0u);
     EXPECT_GT(g.boundary.count(), 300u);
+}
+
+// Whether a triangle comes into a closed box, by cutting it at the box's sides.
+bool comes_into(std::vector<std::array<double, 3>> polygon, const std::array<double, 3>& low,
+                const std::array<double, 3>& high) {
+    for (std::size_t a = 0; a < 3; ++a)
+        for (const int side : {1, -1}) {
+            const auto inside = [&](const auto& p) { return side * (p[a] - (side > 0 ? low : high)[a]); };
+            std::vector<std::array<double, 3>> left;
+            for (std::size_t k = 0; k < polygon.size(); ++k) {
+                const auto &p = polygon[k], &q = polygon[(k + 1) % polygon.size()];
+                const double at_p = inside(p), at_q = inside(q);
+                if (at_p >= 0) left.push_back(p);
+                if ((at_p >= 0) == (at_q >= 0)) continue;
+                const double t = at_p / (at_p - at_q);
+                left.push_back({p[0] + t * (q[0] - p[0]), p[1] + t * (q[1] - p[1]), p[2] + t * (q[2] - p[2])});
+            }
+            polygon = std::move(left);
+        }
+    return !polygon.empty();
+}
+
+TEST(Voxelize, SmallTrianglesMarkWhatTheyTouch) {
+    // A voxel of 1, corners at its 512th parts, many just on borders of voxels. Two corners of the box, then
+    // triangles of up to three voxels.
+    std::mt19937 random(20261123);
+    const auto draw = [&](int least, int most) { return std::uniform_int_distribution<int>(least, most)(random); };
+    Shape s;
+    const int r = 128, half = 32128;  // 62.75 voxels
+    const auto corner = [&](const std::array<int, 3>& c) {
+        s.positions.push_back({float(c[0]) / 512, float(c[1]) / 512, float(c[2]) / 512});
+        return static_cast<std::uint32_t>(s.positions.size() - 1);
+    };
+    for (const int end : {-half, half})
+        s.triangles.push_back({corner({end, end, end}), corner({end, end, end}), corner({end, end, end})});
+    for (int t = 0; t < 8000; ++t) {
+        const int reach = std::array{200, 500, 900}[static_cast<std::size_t>(t) % 3];
+        std::array<int, 3> middle;
+        for (int& c : middle) c = draw(-half + 1000, half - 1000);
+        Triangle triangle;
+        for (std::uint32_t& v : triangle) {
+            std::array<int, 3> c = middle;
+            for (int& x : c) {
+                x += draw(-reach, reach);
+                if (draw(0, 3) == 0)
+                    x = 512 * (x / 512) + 256;  // a border: the middle of the box is one of a voxel
+            }
+            v = corner(c);
+        }
+        s.triangles.push_back(triangle);
+    }
+    const VoxelGrid g = voxels(s, r);
+    ASSERT_EQ(g.transform.voxel, 1);
+    BitGrid must(r), may(r);
+    for (const Triangle& t : s.triangles) {
+        std::vector<std::array<double, 3>> p;
+        std::array<int, 3> first{r, r, r}, last{0, 0, 0};
+        for (const std::uint32_t v : t) {
+            const Vec3& q = s.positions[v];
+            p.push_back({q.x - g.transform.origin[0], q.y - g.transform.origin[1], q.z - g.transform.origin[2]});
+            for (std::size_t a = 0; a < 3; ++a) {
+                first[a] = std::min(first[a], static_cast<int>(p.back()[a]) - 1);
+                last[a] = std::max(last[a], static_cast<int>(p.back()[a]) + 1);
+            }
+        }
+        for (int z = first[2]; z <= last[2]; ++z)
+            for (int y = first[1]; y <= last[1]; ++y)
+                for (int x = first[0]; x <= last[0]; ++x) {
+                    const auto within = [&](double e) {
+                        return comes_into(p, {x - e, y - e, z - e}, {x + 1 + e, y + 1 + e, z + 1 + e});
+                    };
+                    if (within(1e-11)) must.set(x, y, z);
+                    if (within(1.0 / 512)) may.set(x, y, z);  // planes are rounded outwards
+                }
+    }
+    std::size_t missed = 0, extra = 0;
+    for (std::size_t k = 0; k < g.boundary.words().size(); ++k) {
+        missed += std::popcount(must.words()[k] & ~g.boundary.words()[k]);
+        extra += std::popcount(g.boundary.words()[k] & ~may.words()[k]);
+    }
+    EXPECT_EQ(missed, 0u);
+    EXPECT_EQ(extra, 0u);
+    EXPECT_GT(g.boundary.count(), 30000u);
+    EXPECT_LT(may.count() - must.count(), must.count() / 100);
 }
 
 TEST(Voxelize, SurfaceHasNoGaps) {
