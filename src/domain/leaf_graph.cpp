@@ -398,35 +398,44 @@ std::shared_ptr<const Domain::Graph> Domain::Graph::make(const Domain& domain, N
 }
 
 void Domain::Graph::find_components(Domain& domain, Context* context) const {
-    // Of the neighbours on one side (the other half of the directions is theirs), those that no neighbour nearer to
-    // both already joins.
-    constexpr std::size_t half = kDirections / 2;
-    static const std::array<std::uint32_t, half> between = [] {
-        std::array<std::uint32_t, half> out{};
-        for (std::size_t d = 0; d < half; ++d) {
-            const auto far = step_of(static_cast<int>(d));
-            for (int e = 0; e < kDirections; ++e) {
-                const auto near = step_of(e);
-                bool part = e != static_cast<int>(d);
-                for (std::size_t axis = 0; axis < 3; ++axis)
-                    part = part && (near[axis] == far[axis] || near[axis] == 0);
-                if (part) out[d] |= 1u << e;
-            }
-        }
-        return out;
-    }();
     const std::size_t n = domain.leaves.size();
     Sets sets(n, context);
     domain.component.resize(n);
+    // Where diagonals are linked, all leaves of a group touch, and groups are joined in place of leaves.
+    const bool by_groups = (directions & ~face_directions()) != 0;
+    const auto join_group = [&](std::uint32_t first, const Cells& cells) {
+        const std::uint32_t present = cells.present[kSlots[kMiddle]];
+        for (std::size_t cell = 0; cell < cells.leaf.size(); ++cell) {
+            const std::uint32_t there = cells.leaf[cell];
+            if (there == Domain::none || !(present & kBorderingOn[cell])) continue;
+            if (there & kLarger) {
+                sets.join(first, there & ~kLarger);
+            } else if (by_groups && cell < kMiddle) {  // the others do the same
+                // At a corner there is one place on either side, and the leaf here knows whether there is one
+                // there.
+                const std::uint32_t at_corner = first + kCount[present & (kBorderingOn[cell] - 1)];
+                if (kSlots[cell] == kCorner ? nodes[at_corner].all >> cell & 1
+                                            : cells.present[kSlots[cell]] & kBorderingOn[26 - cell])
+                    sets.join(first, there);
+            }
+        }
+    };
     parallel_for(context, n, kGrain, [&](std::size_t k) {
         const auto i = static_cast<std::uint32_t>(k);
         const Node& node = nodes[i];
-        for (std::uint32_t left = node.all & ((1u << half) - 1); left; left &= left - 1) {
-            const int d = std::countr_zero(left);
-            if (!(node.all & between[static_cast<std::size_t>(d)])) sets.join(i, neighbour(node, d));
+        if (!node.is_grouped()) {
+            for (const Link& to : others(node))
+                if (to.to() < i && !nodes[to.to()].is_grouped()) sets.join(i, to.to());
+            return;
         }
-        for (std::uint32_t o = node.other; o < nodes[i + 1].other; ++o)
-            if (const std::uint32_t to = other[o].to(); to < i) sets.join(i, to);
+        const Cells& cells = around[node.group()];
+        const std::uint32_t first = cells.leaf[kMiddle];
+        if (i == first) join_group(first, cells);
+        if (by_groups)
+            sets.join(i, first);
+        else
+            for (std::uint32_t left = node.all; left; left &= left - 1)
+                if (const std::uint32_t to = neighbour(node, std::countr_zero(left)); to < i) sets.join(i, to);
     });
     parallel_for(context, n, kGrain,
                  [&](std::size_t i) { domain.component[i] = sets.root(static_cast<std::uint32_t>(i)); });
