@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <numeric>
 
 #include "bind/volume.h"
@@ -14,7 +15,7 @@ namespace sinew {
 namespace {
 
 // Rows of eight labels around a vertex, summed up as long as they have the joints of the first one in its order, as
-// leaves beside each other mostly do: then sums are vectors.
+// leaves beside each other mostly do: then sums are vectors, and means, if all rows have them.
 class AlikeRows {
 public:
     static constexpr std::size_t kLabels = 8;
@@ -30,6 +31,8 @@ public:
     std::size_t added() const { return added_; }          ///< rows, the first ones
     double share() const { return share_; }               ///< sum
     double sum(std::size_t k) const { return sums_[k]; }  ///< of distances times shares
+    bool all() const { return added_ == count_; }
+    double mean(std::size_t k) const { return means_[k]; }  ///< sum / share, where all are added
 
 private:
     using Labels = Label __attribute__((vector_size(32)));
@@ -57,6 +60,10 @@ private:
         to.share_ = share;
         std::memcpy(to.sums_.data(), &low, sizeof low);
         std::memcpy(to.sums_.data() + 4, &high, sizeof high);
+        low /= share;
+        high /= share;
+        std::memcpy(to.means_.data(), &low, sizeof low);
+        std::memcpy(to.means_.data() + 4, &high, sizeof high);
         return k;
     }
     using Add = std::size_t (*)(AlikeRows&);
@@ -72,7 +79,7 @@ private:
     std::array<double, 8> shares_;
     std::size_t count_, added_ = 0;
     double share_ = 0;
-    std::array<double, kLabels> sums_;
+    std::array<double, kLabels> sums_, means_;
 };
 
 // Makes rows of what is measured at the leaves. The same for the mesh of the volume and for one that reuses it.
@@ -104,18 +111,19 @@ public:
                 for (std::size_t i = first; i < last; ++i)
                     if (may_differ(set.vertices[i], changed)) vertices[count++] = set.vertices[i];
                 Some some(task_.skeleton.joints.size());
-                std::vector<Entry> row;
+                std::vector<std::uint64_t> row;
                 for (std::size_t i = 0; i < count && !cancelled(task_.context); i += Some::kMost) {
                     const auto now = std::span(vertices).subspan(i, std::min<std::size_t>(Some::kMost, count - i));
                     read(now, field, some);
                     if (field) nearest_joints(now.size(), *field, some);
                     for (std::size_t k = 0; k < now.size(); ++k) {
+                        if (field) {
+                            store(set, now[k], some.readings[k], kept, some.keys_of(k));
+                            continue;
+                        }
                         row.clear();
-                        if (field)
-                            for (const Measured& m : some.of(k)) row.emplace_back(m.distance, m.joint);
-                        else
-                            every_joint(some.readings[k], kept, std::get<EveryDistance>(kept.field), row);
-                        store(set, now[k], some.readings[k], kept, row);
+                        every_joint(some.readings[k], kept, std::get<EveryDistance>(kept.field), row);
+                        store(set, now[k], some.readings[k], kept, std::span(row));
                     }
                 }
             });
@@ -175,27 +183,28 @@ private:
 
     // What is measured of a joint at one of some readings.
     struct Measured {
+        double field;  // in its integer units
         std::uint32_t joint, reading;
-        double field;    // in its integer units
-        float distance;  // in scene units
     };
 
     // Some vertices at a time: what is measured around the last of them comes while the first are read, and
     // straight distances from a joint to all that need them are one vector.
     struct Some {
-        static constexpr std::size_t kMost = 32;
+        static constexpr std::size_t kMost = 32, kRoom = kMost * Means::kMost;
         std::array<Reading, kMost> readings;
         Means means;
-        std::vector<Measured> measured;  // reading by reading
-        std::array<std::size_t, kMost + 1> first{};
-        std::vector<std::uint32_t> by_joint;  // places in `measured`
-        std::vector<std::uint32_t> end_of;    // by joint, in by_joint
+        std::array<std::size_t, kMost + 1> first{};  // of each reading, in `measured` and `keys`
+        std::unique_ptr<Measured[]> measured = std::make_unique_for_overwrite<Measured[]>(kRoom);
+        std::unique_ptr<std::uint64_t[]> keys = std::make_unique_for_overwrite<std::uint64_t[]>(kRoom);
+        std::unique_ptr<std::uint32_t[]> by_joint =  // places in both
+            std::make_unique_for_overwrite<std::uint32_t[]>(kRoom);
+        std::vector<std::uint32_t> end_of;  // by joint, in by_joint
         BoneShapes::Many points;
         static_assert(kMost <= BoneShapes::Many::kMost);
 
         explicit Some(std::size_t joints) : means(joints), end_of(joints) {}
-        std::span<const Measured> of(std::size_t reading) const {
-            return std::span(measured).subspan(first[reading], first[reading + 1] - first[reading]);
+        std::span<std::uint64_t> keys_of(std::size_t reading) const {
+            return {keys.get() + first[reading], first[reading + 1] - first[reading]};
         }
     };
 
@@ -214,29 +223,26 @@ private:
 
     // Of the first `count` readings.
     void nearest_joints(std::size_t count, const LeafDistances& field, Some& some) const {
-        some.measured.clear();
+        Measured* const begin = some.measured.get();
+        Measured* end = begin;
         for (std::size_t k = 0; k < count; ++k) {
-            mean_distances(some.readings[k].leaves, field, some.means);
-            const Means& means = some.means;
-            for (std::size_t slot = 0; slot < means.count; ++slot)
-                some.measured.push_back(
-                    {means.joint[slot], static_cast<std::uint32_t>(k), means.sum[slot] / means.share[slot], 0});
-            some.first[k + 1] = some.measured.size();
+            end = measure(some.readings[k].leaves, static_cast<std::uint32_t>(k), field, some.means, end);
+            some.first[k + 1] = static_cast<std::size_t>(end - begin);
         }
         std::fill(some.end_of.begin(), some.end_of.end(), 0);
-        for (const Measured& m : some.measured) ++some.end_of[m.joint];
+        for (const Measured* m = begin; m < end; ++m) ++some.end_of[m->joint];
         std::exclusive_scan(some.end_of.begin(), some.end_of.end(), some.end_of.begin(), 0u);
-        some.by_joint.resize(some.measured.size());
-        for (std::uint32_t i = 0; i < some.measured.size(); ++i)
-            some.by_joint[some.end_of[some.measured[i].joint]++] = i;
-        for (std::size_t begin = 0, end = 0; begin < some.by_joint.size(); begin = end) {
-            const std::uint32_t joint = some.measured[some.by_joint[begin]].joint;
-            end = some.end_of[joint];
-            straight(joint, std::span(some.by_joint).subspan(begin, end - begin), some);
+        for (const Measured* m = begin; m < end; ++m)
+            some.by_joint[some.end_of[m->joint]++] = static_cast<std::uint32_t>(m - begin);
+        const std::span places(some.by_joint.get(), some.first[count]);
+        for (std::size_t from = 0, to = 0; from < places.size(); from = to) {
+            const std::uint32_t joint = begin[places[from]].joint;
+            to = some.end_of[joint];
+            straight(joint, places.subspan(from, to - from), some);
         }
     }
 
-    // Of one joint, at these places of `measured`.
+    // Of one joint, at these places.
     void straight(std::uint32_t joint, std::span<const std::uint32_t> places, Some& some) const {
         BoneShapes::Many& points = some.points;
         points.count = places.size();
@@ -247,35 +253,44 @@ private:
             points.z[i] = p[2];
         }
         bones_.straight(joint, points);
-        for (std::size_t i = 0; i < places.size(); ++i) {
-            Measured& m = some.measured[places[i]];
-            m.distance = distance(m.field, {points.nearest[i], points.beyond[i]});
-        }
+        for (std::size_t i = 0; i < places.size(); ++i)
+            some.keys[places[i]] = DistanceRows::key(
+                distance(some.measured[places[i]].field, {points.nearest[i], points.beyond[i]}), joint);
     }
 
+    // Keys of DistanceRows.
     void store(const JointSet& set, std::uint32_t vertex, const Reading& reading, const KeptField& kept,
-               std::vector<Entry>& row) {
-        if (set.joints.size() < kept.joints.size())
-            std::erase_if(row, [&](const Entry& e) {
-                return !std::binary_search(set.joints.begin(), set.joints.end(), e.second);
+               std::span<std::uint64_t> keys) {
+        if (set.joints.size() < kept.joints.size()) {
+            const auto end = std::remove_if(keys.begin(), keys.end(), [&](std::uint64_t key) {
+                return !std::binary_search(set.joints.begin(), set.joints.end(), static_cast<std::uint32_t>(key));
             });
-        if (row.empty())
+            keys = keys.first(static_cast<std::size_t>(end - keys.begin()));
+        }
+        if (keys.empty())
             straight_row(set, vertex);
         else
-            rows_.store(vertex, row, coverage(reading, kept.seeded));
+            rows_.store(vertex, keys, coverage(reading, kept.seeded));
     }
 
-    static void mean_distances(const LeafStencil& s, const LeafDistances& field, Means& means) {
-        means.count = 0;
-        if (s.count == 0) return;
+    // Writes the joints around a reading, returns the end.
+    static Measured* measure(const LeafStencil& s, std::uint32_t reading, const LeafDistances& field, Means& means,
+                             Measured* out) {
+        if (s.count == 0) return out;
         const std::span<const Label> first = field.row(s.leaf[0]);
-        std::size_t wide = 0;  // what the first leaf has
-        for (; wide < first.size() && first[wide] != kNoLabel; ++wide) means.slot(joint_of(first[wide]));
+        std::size_t wide = first.size();  // what the first leaf has
+        while (wide > 0 && first[wide - 1] == kNoLabel) --wide;
         std::size_t alike = 0;
+        means.count = 0;
         if (first.size() == AlikeRows::kLabels) {
             const AlikeRows rows(s, field);
+            if (rows.all()) {
+                for (std::size_t k = 0; k < wide; ++k) *out++ = {rows.mean(k), joint_of(first[k]), reading};
+                return out;
+            }
             alike = rows.added();
-            for (std::size_t slot = 0; slot < wide; ++slot) {
+            for (std::size_t k = 0; k < wide; ++k) {
+                const std::size_t slot = means.slot(joint_of(first[k]));
                 means.share[slot] = rows.share();
                 means.sum[slot] = rows.sum(slot);
             }
@@ -283,7 +298,7 @@ private:
         for (std::size_t k = alike; k < static_cast<std::size_t>(s.count); ++k) {
             const std::span<const Label> labels = field.row(s.leaf[k]);
             const double share = s.share[k];
-            if (same_joints(labels, first)) {
+            if (k > 0 && same_joints(labels, first)) {
                 for (std::size_t slot = 0; slot < wide; ++slot) means.share[slot] += share;
                 for (std::size_t slot = 0; slot < wide; ++slot)
                     means.sum[slot] += share * distance_of(labels[slot]);
@@ -295,6 +310,9 @@ private:
                 means.sum[slot] += share * distance_of(labels[i]);
             }
         }
+        for (std::size_t slot = 0; slot < means.count; ++slot)
+            *out++ = {means.sum[slot] / means.share[slot], means.joint[slot], reading};
+        return out;
     }
 
     static bool same_joints(std::span<const Label> a, std::span<const Label> b) {
@@ -304,11 +322,11 @@ private:
     }
 
     void every_joint(const Reading& reading, const KeptField& kept, const EveryDistance& field,
-                     std::vector<Entry>& row) const {
+                     std::vector<std::uint64_t>& row) const {
         for (std::size_t k = 0; k < kept.joints.size(); ++k) {
             const auto at = [&](std::uint32_t leaf) { return field.distance[leaf * field.width + k]; };
             if (const float d = of_joint(reading, kept.joints[k], at); d < INFINITY)
-                row.emplace_back(d, kept.joints[k]);
+                row.push_back(DistanceRows::key(d, kept.joints[k]));
         }
     }
 

@@ -128,19 +128,6 @@ struct MethodRows {
     std::shared_ptr<const KeptVolume> volume = nullptr;  ///< where BindOptions::keep_volume asks for it
 };
 
-/// Sorts distances (≥ 0) with their joints.
-inline void sort_by_distance(std::span<std::pair<float, std::uint32_t>> row) {
-    constexpr std::size_t short_row = 16;
-    if (row.size() > short_row) return std::sort(row.begin(), row.end());
-    std::array<std::uint64_t, short_row> keys;
-    for (std::size_t i = 0; i < row.size(); ++i)
-        keys[i] = std::uint64_t{std::bit_cast<std::uint32_t>(row[i].first)} << 32 | row[i].second;
-    sort_keys(std::span(keys).first(row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i)
-        row[i] = {std::bit_cast<float>(static_cast<std::uint32_t>(keys[i] >> 32)),
-                  static_cast<std::uint32_t>(keys[i])};
-}
-
 /// Rows of distances, filled in parallel.
 struct DistanceRows {
     using Entry = std::pair<float, std::uint32_t>;  ///< distance, joint
@@ -157,20 +144,29 @@ struct DistanceRows {
         assign_large(table.distance, slots, std::numeric_limits<float>::infinity(), task.context);
     }
 
+    /// A distance (≥ 0) and its joint as one number, which sorts by distance, then by joint.
+    static std::uint64_t key(float distance, std::uint32_t joint) {
+        return std::uint64_t{std::bit_cast<std::uint32_t>(distance)} << 32 | joint;
+    }
     /// Sorts the row and keeps what fits. An empty one is Coverage::none.
-    void store(std::uint32_t vertex, std::span<Entry> row, Coverage how) {
-        sort_by_distance(row);
-        const std::size_t n = std::min(row.size(), table.width);
+    void store(std::uint32_t vertex, std::span<std::uint64_t> keys, Coverage how) {
+        sort_keys(keys);
+        const std::size_t n = std::min(keys.size(), table.width);
+        float* const distance = table.distance.data() + vertex * table.width;
+        std::uint32_t* const joint = table.joint.data() + vertex * table.width;
         for (std::size_t k = 0; k < n; ++k) {
-            table.distance[vertex * table.width + k] = row[k].first;
-            table.joint[vertex * table.width + k] = row[k].second;
+            distance[k] = std::bit_cast<float>(static_cast<std::uint32_t>(keys[k] >> 32));
+            joint[k] = static_cast<std::uint32_t>(keys[k]);
         }
         // Where joints moved, there may have been more.
-        for (std::size_t k = n; k < table.width; ++k) {
-            table.distance[vertex * table.width + k] = std::numeric_limits<float>::infinity();
-            table.joint[vertex * table.width + k] = DistanceTable::none;
-        }
-        coverage[vertex] = row.empty() ? Coverage::none : how;
+        std::fill(distance + n, distance + table.width, std::numeric_limits<float>::infinity());
+        std::fill(joint + n, joint + table.width, DistanceTable::none);
+        coverage[vertex] = keys.empty() ? Coverage::none : how;
+    }
+    void store(std::uint32_t vertex, std::span<const Entry> row, Coverage how) {
+        std::vector<std::uint64_t> keys;
+        for (const Entry& e : row) keys.push_back(key(e.first, e.second));
+        store(vertex, keys, how);
     }
 
     operator MethodRows() && { return {std::move(table), std::move(coverage), nullptr}; }
