@@ -207,20 +207,31 @@ std::vector<std::uint32_t> Domain::Graph::link_groups(const Domain& domain, std:
 
     around.resize(groups.size());
     std::vector<std::uint32_t> larger(groups.size(), 0);
-    const int r = domain.transform.resolution, depth = domain.transform.depth();
+    const int layers = std::max(1, domain.transform.depth() / Index::kBlock);
+    const auto block_within = [&](int x, int y, int z) {
+        const auto within = [](int c, int size) { return c >= 0 && c < size; };
+        return within(x, ix.per_side) && within(y, ix.per_side) && within(z, layers) ? block_at(x, y, z)
+                                                                                     : Domain::none;
+    };
     std::atomic<std::size_t> linked{0};
     std::atomic<std::uint32_t> seen{0};
     const auto& around_by_cell = surroundings();
     const auto link_group = [&](std::size_t g) {
         const Leaf& leaf = domain.leaves[groups[g].first];
-        const int level = leaf.level, up = level + 1;
+        const int level = leaf.level, up = level + 1, to_block = 1 - level;
         const int at[3] = {leaf.x >> up, leaf.y >> up, leaf.z >> up};
+        // The cells around it lie in two blocks along each axis, or in three.
+        const int low[3] = {(at[0] - 1) >> to_block, (at[1] - 1) >> to_block, (at[2] - 1) >> to_block};
+        std::array<std::uint32_t, 27> blocks;
+        for (int z = 0; z < 2 + level; ++z)
+            for (int y = 0; y < 2 + level; ++y)
+                for (int x = 0; x < 2 + level; ++x)
+                    blocks[static_cast<std::size_t>(9 * z + 3 * y + x)] =
+                        block_within(low[0] + x, low[1] + y, low[2] + z);
         std::uint64_t present = 0, edge = 0;
         around[g].present.fill(0);
         around[g].leaf.fill(Domain::none);
-        const auto look = [&](std::size_t cell, int x, int y, int z) {
-            const int to_block = 1 - level;
-            const std::uint32_t block = block_at(x >> to_block, y >> to_block, z >> to_block);
+        const auto look = [&](std::size_t cell, std::uint32_t block, int x, int y, int z) {
             if (block == Domain::none) return;
             std::uint32_t& entry = around[g].leaf[cell];
             if (!(block & Index::kDivided)) {
@@ -231,9 +242,12 @@ std::vector<std::uint32_t> Domain::Graph::link_groups(const Domain& domain, std:
             const std::uint32_t there = group_at(block, level, x, y, z);
             if (there == Domain::none) {
                 if (level > 0) return;  // smaller ones
-                const std::uint32_t whole = domain.leaf_at(2 * x, 2 * y, 2 * z);
-                if (whole == Domain::none) return;
-                entry = whole | kLarger;
+                const std::uint32_t of_larger = group_at(block, 1, 0, 0, 0);
+                if (of_larger == Domain::none) return;
+                const Group& group = groups[of_larger];
+                const std::uint32_t place = 1u << ((x & 1) | (y & 1) << 1 | (z & 1) << 2);
+                if (!(group.present & place)) return;
+                entry = (group.first + kCount[group.present & (place - 1)]) | kLarger;
                 larger[g] |= 1u << cell;
                 return;
             }
@@ -246,15 +260,15 @@ std::vector<std::uint32_t> Domain::Graph::link_groups(const Domain& domain, std:
             present |= around_by_cell[cell][group.present];
             edge |= around_by_cell[cell][group.boundary];
         };
-        for (int z = -1; z <= 1; ++z) {
-            if (at[2] + z < 0 || (at[2] + z) << up >= depth) continue;
-            for (int y = -1; y <= 1; ++y) {
-                if (at[1] + y < 0 || (at[1] + y) << up >= r) continue;
-                for (int x = -1; x <= 1; ++x)
-                    if (at[0] + x >= 0 && (at[0] + x) << up < r)
-                        look(static_cast<std::size_t>(9 * z + 3 * y + x + 13), at[0] + x, at[1] + y, at[2] + z);
-            }
-        }
+        std::size_t cell = 0;
+        for (int z = at[2] - 1; z <= at[2] + 1; ++z)
+            for (int y = at[1] - 1; y <= at[1] + 1; ++y)
+                for (int x = at[0] - 1; x <= at[0] + 1; ++x, ++cell)
+                    look(
+                        cell,
+                        blocks[static_cast<std::size_t>(9 * ((z >> to_block) - low[2]) +
+                                                        3 * ((y >> to_block) - low[1]) + (x >> to_block) - low[0])],
+                        x, y, z);
         std::uint32_t i = groups[g].first;
         for (int place = 0; place < 8; ++place) {
             if (!(groups[g].present >> place & 1)) continue;
