@@ -194,11 +194,10 @@ private:
         std::array<Reading, kMost> readings;
         Means means;
         std::array<std::size_t, kMost + 1> first{};  // of each reading, in `measured` and `keys`
-        std::unique_ptr<Measured[]> measured = std::make_unique_for_overwrite<Measured[]>(kRoom);
-        std::unique_ptr<std::uint64_t[]> keys = std::make_unique_for_overwrite<std::uint64_t[]>(kRoom);
-        std::unique_ptr<std::uint32_t[]> by_joint =  // places in both
-            std::make_unique_for_overwrite<std::uint32_t[]>(kRoom);
-        std::vector<std::uint32_t> end_of;  // by joint, in by_joint
+        std::unique_ptr<Measured[]> measured{new Measured[kRoom]};
+        std::unique_ptr<std::uint64_t[]> keys{new std::uint64_t[kRoom]};
+        std::unique_ptr<std::uint32_t[]> by_joint{new std::uint32_t[kRoom]};  // places in both
+        std::vector<std::uint32_t> end_of;                                    // by joint, in by_joint
         BoneShapes::Many points;
         static_assert(kMost <= BoneShapes::Many::kMost);
 

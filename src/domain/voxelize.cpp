@@ -119,8 +119,8 @@ public:
     /// For triangles that no axis sees edge-on: no component of the normal n is 0. Their corners lie no further
     /// than two voxels from those of voxel `low`. Bit x + 2 y + 4 z: voxel low + (x, y, z).
     static unsigned of(const LatticePoint* p, const int* low, const std::int64_t* n) {
-        static const auto best = best_of(plain, avx2, avx2);
-        return best(p, low, n);
+        static const Of best_touched = best();
+        return best_touched(p, low, n);
     }
 
 private:
@@ -169,6 +169,7 @@ private:
         const std::int64_t all = any[0] | any[1] | any[2] | any[3];
         return ~static_cast<unsigned>(all | all >> 32) & 255;
     }
+    using Of = unsigned (*)(const LatticePoint*, const int*, const std::int64_t*);
     static unsigned plain(const LatticePoint* p, const int* low, const std::int64_t* n) {
         return touched(p, low, n);
     }
@@ -176,6 +177,9 @@ private:
     SINEW_FOR_AVX2 static unsigned avx2(const LatticePoint* p, const int* low, const std::int64_t* n) {
         return touched(p, low, n);
     }
+    static Of best() { return best_of(plain, avx2, avx2); }
+#else
+    static Of best() { return plain; }
 #endif
 };
 
