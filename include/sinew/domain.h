@@ -231,7 +231,7 @@ enum class DomainKind {
 /// Which cells a path may step to.
 enum class Neighbours {
     all,    ///< those that share a face, an edge or a corner: 26, and in one layer 8
-    faces,  ///< those that share a face: 6, and in one layer 4
+    faces,  ///< those that share a face: 6, and in one layer 4; every leaf is a voxel then, whatever the kind
 };
 
 /// The graph over which distance is measured: leaves that are not exterior, in Morton order (but those of level 1

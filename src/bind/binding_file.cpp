@@ -448,11 +448,16 @@ Status check_field(const KeptField& kept, const Domain& domain, std::size_t join
     const auto& field = std::get<LeafDistances>(kept.field);
     if (field.width > std::size_t{GeodesicSolver::kMaxNearest} || field.leaves != leaves)
         return broken("a field is not leaves × nearest joints long");
+    std::vector<std::size_t> last_seen(joints, leaves);  // leaf
     for (std::size_t leaf = 0; leaf < leaves; ++leaf)
-        for (std::size_t k = 0; k < field.width; ++k)
-            if (const std::uint32_t j = field.joint(leaf, k);
-                j != DistanceTable::none && (j >= joints || !member[j]))
-                return broken("a field has a joint that is not of its set");
+        for (std::size_t k = 0; k < field.width; ++k) {
+            const std::uint32_t j = field.joint(leaf, k);
+            if (j == DistanceTable::none) continue;
+            if (j >= joints || !member[j]) return broken("a field has a joint that is not of its set");
+            if (k > 0 && field.joint(leaf, k - 1) == DistanceTable::none)
+                return broken("a leaf has a joint behind the end of its row");
+            if (std::exchange(last_seen[j], leaf) == leaf) return broken("a leaf has a joint twice");
+        }
     return Done{};
 }
 

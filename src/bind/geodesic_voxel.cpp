@@ -277,8 +277,8 @@ private:
                              Measured* out) {
         if (s.count == 0) return out;
         const std::span<const Label> first = field.row(s.leaf[0]);
-        std::size_t wide = first.size();  // what the first leaf has
-        while (wide > 0 && first[wide - 1] == kNoLabel) --wide;
+        std::size_t wide = 0;  // what the first leaf has
+        while (wide < first.size() && first[wide] != kNoLabel) ++wide;
         std::size_t alike = 0;
         means.count = 0;
         if (first.size() == AlikeRows::kLabels) {

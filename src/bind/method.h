@@ -164,8 +164,10 @@ struct DistanceRows {
         coverage[vertex] = keys.empty() ? Coverage::none : how;
     }
     void store(std::uint32_t vertex, std::span<const Entry> row, Coverage how) {
-        std::vector<std::uint64_t> keys;
-        for (const Entry& e : row) keys.push_back(key(e.first, e.second));
+        std::array<std::uint64_t, 32> few;
+        std::vector<std::uint64_t> many(row.size() > few.size() ? row.size() : 0);
+        const std::span<std::uint64_t> keys = many.empty() ? std::span(few).first(row.size()) : std::span(many);
+        for (std::size_t k = 0; k < row.size(); ++k) keys[k] = key(row[k].first, row[k].second);
         store(vertex, keys, how);
     }
 

@@ -400,7 +400,7 @@ std::shared_ptr<const Domain::Graph> Domain::Graph::make(const Domain& domain, N
                                                          const Before* before, Context* context) {
     auto graph = std::make_shared<Graph>();
     const std::uint32_t every = (1u << kDirections) - 1;
-    // With neighbours by faces only there are no larger leaves: that is for domains of one layer.
+    // With neighbours by faces only there are no larger leaves.
     const std::vector<std::uint32_t> larger =
         graph->link_groups(domain, neighbours == Neighbours::faces ? face_directions() : every, before, context);
     if (before)
@@ -415,7 +415,8 @@ void Domain::Graph::find_components(Domain& domain, Context* context) const {
     const std::size_t n = domain.leaves.size();
     Sets sets(n, context);
     domain.component.resize(n);
-    // Where diagonals are linked, all leaves of a group touch, and groups are joined in place of leaves.
+    // Where diagonals are linked all leaves of a group touch, so that groups are joined in place of leaves: the
+    // first leaf stands for the others. By faces, voxel by voxel.
     const bool by_groups = (directions & ~face_directions()) != 0;
     const auto join_group = [&](std::uint32_t first, const Cells& cells) {
         const std::uint32_t present = cells.present[kSlots[kMiddle]];
@@ -424,7 +425,7 @@ void Domain::Graph::find_components(Domain& domain, Context* context) const {
             if (there == Domain::none || !(present & kBorderingOn[cell])) continue;
             if (there & kLarger) {
                 sets.join(first, there & ~kLarger);
-            } else if (by_groups && cell < kMiddle) {  // the others do the same
+            } else if (cell < kMiddle) {  // the others do the same
                 // At a corner there is one place on either side, and the leaf here knows whether there is one
                 // there.
                 const std::uint32_t at_corner = first + kCount[present & (kBorderingOn[cell] - 1)];
@@ -437,19 +438,17 @@ void Domain::Graph::find_components(Domain& domain, Context* context) const {
     parallel_for(context, n, kGrain, [&](std::size_t k) {
         const auto i = static_cast<std::uint32_t>(k);
         const Node& node = nodes[i];
-        if (!node.is_grouped()) {
-            for (const Link& to : others(node))
-                if (to.to() < i && !nodes[to.to()].is_grouped()) sets.join(i, to.to());
+        if (by_groups && node.is_grouped()) {
+            const Cells& cells = around[node.group()];
+            const std::uint32_t first = cells.leaf[kMiddle];
+            if (i == first) join_group(first, cells);
+            sets.join(i, first);
             return;
         }
-        const Cells& cells = around[node.group()];
-        const std::uint32_t first = cells.leaf[kMiddle];
-        if (i == first) join_group(first, cells);
-        if (by_groups)
-            sets.join(i, first);
-        else
-            for (std::uint32_t left = node.all; left; left &= left - 1)
-                if (const std::uint32_t to = neighbour(node, std::countr_zero(left)); to < i) sets.join(i, to);
+        for (std::uint32_t left = node.all; left; left &= left - 1)
+            if (const std::uint32_t to = neighbour(node, std::countr_zero(left)); to < i) sets.join(i, to);
+        for (const Link& to : others(node))  // groups know those of theirs
+            if (to.to() < i && !(by_groups && nodes[to.to()].is_grouped())) sets.join(i, to.to());
     });
     parallel_for(context, n, kGrain,
                  [&](std::size_t i) { domain.component[i] = sets.root(static_cast<std::uint32_t>(i)); });

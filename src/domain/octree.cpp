@@ -300,7 +300,7 @@ Result<Domain> make_domain(const VoxelGrid& grid, std::span<const Bone> bones, D
     index->per_side = r / Domain::Index::kBlock;
     const int slabs = std::max(1, grid.transform.depth() / Domain::Index::kBlock);
     index->top = Domain::Index::Top(static_cast<std::size_t>(index->per_side) * index->per_side * slabs);
-    if (grid.transform.depth() == 1) kind = DomainKind::uniform;
+    if (grid.transform.depth() == 1 || neighbours == Neighbours::faces) kind = DomainKind::uniform;
 
     const bool local = grid.local();
     if (local && kind == DomainKind::uniform)

@@ -9,6 +9,7 @@
 #include "characters/characters.h"
 #include "characters/shapes.h"
 #include "core/hash.h"
+#include "field/geodesic.h"
 #include "sinew/bind.h"
 #include "unit/support.h"
 
@@ -259,6 +260,16 @@ TEST(BindingFile, NumbersThatNobodyMeasuredAreRefused) {
     const std::size_t slots = 2 * b.report().leaves, end = whole.size() - 8;
     EXPECT_TRUE(
         says(with(end - 4 * slots - 8 - 2, std::uint16_t{0xffff}), "a leaf has a distance without a joint"));
+    const std::size_t joint_of_leaf = end - 6 * slots - 8, distance_of_leaf = end - 4 * slots;
+    std::uint16_t first_joint = 0;
+    std::memcpy(&first_joint, whole.data() + joint_of_leaf, sizeof first_joint);
+    EXPECT_TRUE(says(with(joint_of_leaf + 2, first_joint), "a leaf has a joint twice"));
+    Bytes gap = whole;
+    const std::uint16_t no_joint = 0xffff;
+    const std::uint32_t no_distance = LeafDistances::unreached;
+    std::memcpy(gap.data() + joint_of_leaf, &no_joint, sizeof no_joint);
+    std::memcpy(gap.data() + distance_of_leaf, &no_distance, sizeof no_distance);
+    EXPECT_TRUE(says(refusal(sealed(gap)), "a leaf has a joint behind the end of its row"));
     const std::size_t name = find("bar_b", 5);
     EXPECT_EQ(with(name, std::uint16_t{0x4141}), "accepted");
     EXPECT_TRUE(says(with(name + 5, 77), "binding: "));  // its parent

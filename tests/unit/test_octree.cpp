@@ -333,6 +333,8 @@ TEST(Octree, TheGraphHasTheSameLinks) {
                     if (grid.interior.get(x / 2, y / 2, z / 2)) coarse.interior.set(x, y, z);
                 }
         expect_graph_is_the_links(*build_domain(coarse, {}, DomainKind::sparse));
+        for (const VoxelGrid* by_faces : {&grid, &coarse})
+            expect_graph_is_the_links(*build_domain(*by_faces, {}, DomainKind::sparse, nullptr, Neighbours::faces));
     }
     // Pixels.
     PixelMask mask{50, 40, std::vector<std::uint8_t>(2000)};

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <random>
 
@@ -21,7 +22,10 @@ TEST(Rows, KeysOfDistancesSortAsPairsDo) {
         for (const auto& [distance, joint] : row) keys.push_back(DistanceRows::key(distance, joint));
         sort_keys(keys);
         std::sort(row.begin(), row.end());
-        for (std::size_t i = 0; i < n; ++i) EXPECT_EQ(keys[i], DistanceRows::key(row[i].first, row[i].second)) << n;
+        for (std::size_t i = 0; i < n; ++i) {
+            EXPECT_EQ(std::bit_cast<float>(static_cast<std::uint32_t>(keys[i] >> 32)), row[i].first) << n;
+            EXPECT_EQ(static_cast<std::uint32_t>(keys[i]), row[i].second) << n;
+        }
     }
 }
 
