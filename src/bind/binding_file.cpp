@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "bind/kept_volume.h"
 #include "core/geometry.h"
