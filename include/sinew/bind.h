@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -50,6 +51,13 @@ std::string_view to_string(Method method);
 enum class RingPlacement {
     joint,  ///< one through the joint, as in the source: a joint's region lies on both sides of it
     bone,   ///< one across the middle of each of its bones: a joint's region is that of its bones
+    axes,   ///< one through the joint, across that of its own axes which lies nearest to its bones
+};
+
+/// voxel_heat: who computes the heat at rest.
+enum class HeatBy {
+    cpu,       ///< the linear solver
+    hardware,  ///< relaxation by OpenGL, within 1e-3 of the solver
 };
 
 /// The defaults are preset(Method::surface_heat). For another method begin with its preset: what suits one falloff
@@ -83,6 +91,10 @@ struct BindOptions {
     /// voxel_heat: 0 solves for heat at rest; N > 0 are N sweeps of averaging instead, the source's naive way,
     /// which ends far from rest where N is small. 0..1e6.
     int iterations = 0;
+    HeatBy heat = HeatBy::cpu;
+    /// geodesic_voxel: as Dionne and de Lasa (2014) publish it: a vertex reads the leaf that contains it (eq. 7),
+    /// distances have no lower bound and bones of leaf joints keep their length.
+    bool as_published = false;
     /// bone_heat, surface_heat: c in the heat c / d² that a bone at distance d gives; larger makes harder joints.
     /// (0, 1e6].
     float heat_transfer = 4;
@@ -118,9 +130,16 @@ struct BindSetting {
     std::string_view group;    ///< "Method": a change needs another bind; "Weights": Binding::weights will do
     std::string_view choices;  ///< words, a space between them
     std::string_view help;
+    std::span<const Method> methods = {};   ///< the methods that read it; empty: all
+    std::span<const FalloffLaw> laws = {};  ///< the falloff laws that read it; empty: all
+
+    bool read_by(Method method) const;
+    bool read_by(FalloffLaw law) const;
 };
 /// All of them. "method" is the first: setting it sets all others to its preset.
 std::span<const BindSetting> bind_settings();
+/// Whether the method and the falloff law of the options read this one; the error says which do.
+Status check_read(const BindOptions& options, std::string_view name);
 /// Sets one. A name that is not known and a value that does not read are errors; ranges are held by check.
 Status set_option(BindOptions& options, std::string_view name, std::string_view value);
 /// What set_option would read: numbers in the shortest text that is exact. Empty for an unknown name.
@@ -268,6 +287,15 @@ private:
 /// `make bench`.
 Result<Binding> bind(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options = {},
                      Context* context = nullptr);
+
+/// Called with each result of bind_progressive; `final` with the last one. False stops the bind.
+using BindStep = std::function<bool(const Binding& binding, bool final)>;
+
+/// bind, with a result to look at while waiting: where the method measures in voxels and the resolution is above
+/// 64, it binds at 64 first. The last binding is that of bind, to the bit. If `on_result` returns false after a
+/// coarse result, that binding is returned. Time: that of bind, and of a bind at resolution 64.
+Result<Binding> bind_progressive(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options,
+                                 const BindStep& on_result, Context* context = nullptr);
 
 /// Weights of a binding as they are wanted, without measuring anything again: rigid regions, then falloff (with the
 /// map of `adjustments` in place of its own where it says something), limit, locks and edits. AngleFalloff is for

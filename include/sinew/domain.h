@@ -224,8 +224,9 @@ std::vector<float> winding_numbers(const MeshView& mesh, const std::vector<bool>
 void extend_leaf_bones(std::vector<Bone>& bones, const Skeleton& skeleton, const VoxelGrid& grid);
 
 enum class DomainKind {
-    sparse,   ///< octree leaves: fine at boundary and bones, coarse inside (algorithm 2)
-    uniform,  ///< every non-exterior voxel (figure 9's comparison)
+    sparse,           ///< octree leaves: fine at boundary and bones, coarse inside (algorithm 2)
+    uniform,          ///< every non-exterior voxel (figure 9's comparison)
+    sparse_boundary,  ///< octree leaves: fine at the boundary only (section 5.2)
 };
 
 /// Which cells a path may step to.

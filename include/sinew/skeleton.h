@@ -72,6 +72,9 @@ struct Joint {
     /// FalloffOptions::alpha where this joint acts, 0..1: what bind puts in FalloffMap::of_joint if the options
     /// leave that empty. Of the inverse laws; others do not use it, and the report says so.
     std::optional<float> hardness = {};
+    /// Method mesh-geodesic: the normal of the plane that cuts this joint's ring, a unit vector in bind space, in
+    /// place of the plane that RingPlacement chooses.
+    std::optional<Vec3> ring_normal = {};
     /// Its bone is what lies between position and tail, whatever joints follow: flat figures state it so.
     bool ends_at_tail = false;
     /// Method connectivity: whose bones share vertices near the ends of this joint's, by name (* and ?), instead of

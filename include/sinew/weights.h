@@ -89,7 +89,9 @@ enum class FalloffLaw {
 struct FalloffMap {
     std::vector<float> of_joint;   ///< per joint of the skeleton, or empty
     std::vector<float> of_vertex;  ///< V or empty
-    bool empty() const { return of_joint.empty() && of_vertex.empty(); }
+    /// Per joint or empty: FalloffOptions::alpha of a joint, for laws whose shape is a length.
+    std::vector<float> hardness_of_joint;
+    bool empty() const { return of_joint.empty() && of_vertex.empty() && hardness_of_joint.empty(); }
 };
 
 /// A falloff that depends on the pose (seed 003, §9): the value of a joint in FalloffMap::of_joint, by how far the
@@ -98,6 +100,8 @@ struct AngleFalloff {
     std::uint32_t joint = 0;
     /// Degrees 0..180, rising, and values; linear between them, constant beyond.
     std::vector<std::array<float, 2>> keys;
+    /// Where: V values, 0 (not) to 1 (fully); empty: wherever the joint acts.
+    std::vector<float> selection = {};
 };
 
 struct FalloffOptions {
@@ -108,11 +112,12 @@ struct FalloffOptions {
     float tolerance = 1e-3f;   ///< d_tol, > 0
     float smoothness = 0.03f;  ///< exponential: the way on which influence falls to 1/e, > 0
     /// Cubic Hermite and linear: nothing reaches farther, > 0. The reach of a vertex's row is the distance of the
-    /// first joint that `neighbours` leaves out, so that influence ends softly where the limit of influences cuts,
-    /// and at most the threshold. Where even the nearest joint is beyond it, that joint has all.
+    /// first joint beyond the nearest `neighbours`, and at most the threshold. Influence then ends softly where the
+    /// limit of influences cuts. Where even the nearest joint is beyond the threshold, that joint has all.
     float threshold = 0.5f;
-    int neighbours = 4;  ///< ≥ 1
-    float power = 1;     ///< power: the exponent at the default α (where λ = 7.5), > 0 and at most 100
+    /// ≥ 0. 0: the limit of influences of the FinishOptions that weigh is given; apply_falloff alone has no limit.
+    int neighbours = 0;
+    float power = 1;  ///< power: the exponent at the default α (where λ = 7.5), > 0 and at most 100
     FalloffMap map;
 };
 /// Every value of the map is checked as the option that it stands for.

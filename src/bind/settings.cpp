@@ -52,7 +52,7 @@ struct Row {
 template <auto Field>
 constexpr Row number(std::string_view name, std::string_view group, std::string_view help) {
     return {
-        {name, Kind::number, group, "", help},
+        {name, Kind::number, group, "", help, {}, {}},
         [](const BindSetting& s, BindOptions& o, std::string_view value) -> Status {
             const auto read = number_of<float>(value);
             if (!read) return wrong(s.name, value, "a number is needed");
@@ -66,7 +66,7 @@ constexpr Row number(std::string_view name, std::string_view group, std::string_
 template <auto Field>
 constexpr Row whole(std::string_view name, std::string_view group, std::string_view choices,
                     std::string_view help) {
-    return {{name, Kind::whole, group, choices, help},
+    return {{name, Kind::whole, group, choices, help, {}, {}},
             [](const BindSetting& s, BindOptions& o, std::string_view value) -> Status {
                 const bool word = !s.choices.empty() && value == s.choices;
                 const auto read = word ? 0 : number_of<int>(value);

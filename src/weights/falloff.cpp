@@ -90,8 +90,7 @@ void Law::shape(LawRow& row, Shape&& shape_at) const {
         case FalloffLaw::cubic_hermite:
         case FalloffLaw::linear: {
             // Rows come sorted by distance.
-            const auto left_out = static_cast<std::size_t>(o_.neighbours);
-            const double cut = left_out < n ? d[left_out] : INFINITY;
+            const double cut = neighbours_ > 0 && neighbours_ < n ? d[neighbours_] : INFINITY;
             double most = 0;
             for (std::size_t i = 0; i < n; ++i) {
                 const double t = d[i] == 0 ? 0 : std::min(1.0, d[i] / std::min(cut, shape_at(i)));
@@ -230,9 +229,9 @@ Status check(const FalloffOptions& o) {
     if (!(o.power > 0 && o.power <= 100)) return out_of_range("power must be above 0 and at most 100", o.power);
     if (!(o.tolerance > 0 && std::isfinite(o.tolerance)))
         return out_of_range("tolerance must be above 0", o.tolerance);
-    if (o.neighbours < 1)
+    if (o.neighbours < 0)
         return Error{ErrorCode::usage,
-                     "falloff: neighbours must be at least 1, not " + std::to_string(o.neighbours)};
+                     "falloff: neighbours must not be negative, but is " + std::to_string(o.neighbours)};
     const auto check_all = [&](const std::vector<float>& values, const char* what) -> Status {
         for (std::size_t i = 0; i < values.size(); ++i) {
             if (std::isnan(values[i])) continue;

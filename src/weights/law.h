@@ -25,7 +25,11 @@ struct LawRow {
 /// Keeps a reference to the options, which must have passed check().
 class Law {
 public:
-    explicit Law(const FalloffOptions& options) : o_(options), base_(options.*shape_of(options.law)) {}
+    /// `limit`: of influences, for laws whose reach it sets (FalloffOptions::neighbours); all_influences: none.
+    explicit Law(const FalloffOptions& options, int limit = all_influences)
+        : o_(options),
+          base_(options.*shape_of(options.law)),
+          neighbours_(static_cast<std::size_t>(options.neighbours > 0 ? options.neighbours : limit)) {}
 
     /// Fills row.strength, relative to the strongest.
     void apply(std::size_t vertex, LawRow& row) const;
@@ -44,6 +48,7 @@ private:
 
     const FalloffOptions& o_;
     const double base_;
+    const std::size_t neighbours_;  // the first joint beyond these ends the reach; 0: none does
 };
 
 /// What apply_falloff refuses: options, maps that are not of `vertices` and of these joints, and tables.

@@ -50,7 +50,7 @@ public:
         : table_(table),
           falloff_(falloff),
           finish_(finish),
-          law_(falloff),
+          law_(falloff, finish.max_influences),
           keep_(finish.max_influences == all_influences ? table.width
                                                         : static_cast<std::size_t>(finish.max_influences)),
           read_(falloff.map.of_joint.empty() ? std::min(table.width, keep_ + 2) : table.width),

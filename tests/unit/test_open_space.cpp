@@ -216,7 +216,7 @@ TEST(Falloff, RefusesWhatHasNoMeaning) {
     o.threshold = -1;
     EXPECT_FALSE(check(o));
     o = {};
-    o.neighbours = 0;
+    o.neighbours = -1;
     EXPECT_FALSE(check(o));
 }
 

@@ -421,7 +421,9 @@ TEST(Weigh, IsFalloffAndFinishToTheLastBit) {
                         falloff.map.of_vertex.push_back(v % 2 ? static_cast<float>(0.05 + 0.9 * unit()) : NAN);
                 for (const LimitRule rule : {LimitRule::fade, LimitRule::cut}) {
                     const FinishOptions options{limit, rule, limit == 2 ? 0.0f : 1e-3f};
-                    const auto influences = apply_falloff(table, falloff);
+                    FalloffOptions alone = falloff;  // which knows of no limit
+                    alone.neighbours = limit;
+                    const auto influences = apply_falloff(table, alone);
                     ASSERT_TRUE(influences);
                     const auto two = finish(*influences, options);
                     for (const int threads : {1, 2}) {
