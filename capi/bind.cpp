@@ -103,6 +103,13 @@ std::string command_of(const snw_settings& s) {
     return out;
 }
 
+io::PoseClip clip_of(const snw_animation& animation, std::size_t joints) {
+    io::PoseClip clip{animation.name ? animation.name : "", animation.step != 0, {}};
+    for (std::size_t k = 0; k < animation.keys; ++k)
+        clip.keys.push_back({animation.times[k], read_pose(animation.poses + k * joints * kPoseNumbers, joints)});
+    return clip;
+}
+
 json methods_json() {
     json out = json::object();
     for (const MethodInfo& m : methods()) {
@@ -213,6 +220,42 @@ snw_status snw_bind(snw_model* model, const snw_settings* settings, snw_context*
             sinew::bind(model->scene.mesh(), model->scene.skeleton, settings->bind, context_of(context));
         if (!made) return fail(made.error());
         *out = new snw_binding{std::move(*made)};
+        return SNW_OK;
+    });
+}
+
+snw_status snw_bind_progressive(snw_model* model, const snw_settings* settings, snw_bind_step on_result, void* user,
+                                snw_context* context, snw_binding** out) {
+    if (!out) return missing("out");
+    *out = nullptr;
+    if (!model || !settings || !on_result) return missing(!model ? "model" : !settings ? "settings" : "on_result");
+    return guarded([&] {
+        if (Status ok = check(settings->bind); !ok) return fail(ok.error());
+        if (Status ok = select(*model, settings); !ok) return fail(ok.error());
+        bool stopped = false;
+        // The last one is told when it has its handle, without a copy.
+        const BindStep tell = [&](const Binding& binding, bool final) {
+            if (final) return true;
+            const snw_binding handle{binding};
+            stopped = on_result(&handle, 0, user) == 0;
+            return !stopped;
+        };
+        Result<Binding> made = sinew::bind_progressive(model->scene.mesh(), model->scene.skeleton, settings->bind,
+                                                       tell, context_of(context));
+        if (!made) return fail(made.error());
+        std::unique_ptr<snw_binding> handle(new snw_binding{std::move(*made)});
+        if (!stopped) on_result(handle.get(), 1, user);
+        *out = handle.release();
+        return SNW_OK;
+    });
+}
+
+snw_status snw_binding_copy(const snw_binding* binding, snw_binding** out) {
+    if (!out) return missing("out");
+    *out = nullptr;
+    if (!binding) return missing("binding");
+    return guarded([&] {
+        *out = new snw_binding{binding->binding};
         return SNW_OK;
     });
 }
@@ -345,15 +388,27 @@ snw_status snw_distances(const snw_model* model, const snw_settings* settings, s
 
 snw_status snw_save_glb(const snw_model* model, const snw_weights* weights, const snw_settings* settings,
                         snw_bytes** notes, snw_bytes** out) {
+    return snw_save_glb_animated(model, weights, settings, nullptr, 0, notes, out);
+}
+
+snw_status snw_save_glb_animated(const snw_model* model, const snw_weights* weights, const snw_settings* settings,
+                                 const snw_animation* animations, size_t count, snw_bytes** notes,
+                                 snw_bytes** out) {
     if (!out) return missing("out");
     *out = nullptr;
     if (notes) *notes = nullptr;
     if (!model || !weights) return missing(!model ? "model" : "weights");
+    if (count && !animations) return missing("animations");
     return guarded([&] {
         if (Status ok = io::check_weights(model->scene, weights->weights, "weights"); !ok) return fail(ok.error());
+        io::SaveOptions options = settings ? settings->save : io::SaveOptions{};
+        for (size_t i = 0; i < count; ++i) {
+            const snw_animation& a = animations[i];
+            if (a.keys && (!a.times || !a.poses)) return missing(!a.times ? "times" : "poses");
+            options.clips.push_back(clip_of(a, model->scene.skeleton.joints.size()));
+        }
         io::SaveReport report;
-        Result<std::vector<std::byte>> made = io::save_glb_bytes(
-            model->scene, weights->weights, settings ? settings->save : io::SaveOptions{}, &report);
+        Result<std::vector<std::byte>> made = io::save_glb_bytes(model->scene, weights->weights, options, &report);
         if (!made) return fail(made.error());
         std::unique_ptr<snw_bytes> said(notes ? new_text(lines(report.notes)) : nullptr);
         *out = new_text({reinterpret_cast<const char*>(made->data()), made->size()});

@@ -70,6 +70,10 @@ snw_status guarded(Body&& body) {
 /// Which joints deform, from the settings and the weights of the file.
 Status select(snw_model& model, const snw_settings* settings);
 
+/// A pose as sinew.h writes it: ten numbers a joint.
+constexpr std::size_t kPoseNumbers = 10;
+std::vector<JointPose> read_pose(const double* numbers, std::size_t joints);
+
 /// The way up in bind space, for standard poses.
 Vec3 up_of(const snw_model& model);
 

@@ -11,8 +11,7 @@ using namespace sinew::capi;
 
 namespace {
 
-constexpr std::size_t kPose = 10;    // numbers of a joint's pose
-constexpr std::size_t kMatrix = 12;  // and of its matrix
+constexpr std::size_t kMatrix = 12;  // numbers of a joint's matrix
 
 void copy_out(const std::vector<Transform>& transforms, double* out) {
     for (const Transform& t : transforms) out = std::copy(t.m.begin(), t.m.end(), out);
@@ -26,6 +25,17 @@ std::vector<Transform> copy_in(const double* matrices, std::size_t joints) {
 }
 
 }  // namespace
+
+std::vector<JointPose> sinew::capi::read_pose(const double* numbers, std::size_t joints) {
+    std::vector<JointPose> out(joints);
+    for (std::size_t j = 0; j < joints; ++j) {
+        const double* p = numbers + j * kPoseNumbers;
+        out[j].rotation = {p[0], p[1], p[2], p[3]};
+        out[j].translation = {p[4], p[5], p[6]};
+        out[j].scale = {p[7], p[8], p[9]};
+    }
+    return out;
+}
 
 Vec3 sinew::capi::up_of(const snw_model& model) {
     const Result<io::ScenePose> rest = io::pose_at(model.scene, std::nullopt, 0);
@@ -42,14 +52,8 @@ snw_status snw_pose_matrices(const snw_model* model, const double* pose, double*
     if (!model || !pose || !matrices) return missing(!model ? "model" : !pose ? "pose" : "matrices");
     return guarded([&] {
         const Skeleton& skeleton = model->scene.skeleton;
-        std::vector<JointPose> joints(skeleton.joints.size());
-        for (std::size_t j = 0; j < joints.size(); ++j) {
-            const double* p = pose + j * kPose;
-            joints[j].rotation = {p[0], p[1], p[2], p[3]};
-            joints[j].translation = {p[4], p[5], p[6]};
-            joints[j].scale = {p[7], p[8], p[9]};
-        }
-        const Result<std::vector<Transform>> made = skinning_matrices(skeleton, joints);
+        const Result<std::vector<Transform>> made =
+            skinning_matrices(skeleton, read_pose(pose, skeleton.joints.size()));
         if (!made) return fail(made.error());
         copy_out(*made, matrices);
         return SNW_OK;

@@ -4,6 +4,7 @@
  *   snw_model_json    what it is                      snw_weights_of    weights: again for another falloff or edit
  *   snw_pose_matrices, snw_clip_matrices, snw_deform  the character in another pose
  *   snw_save_glb      the file with its new weights   snw_save_json     weights alone
+ *   snw_save_glb_animated                             the same with animations of one's own
  *
  * Every call that can fail returns a snw_status and writes its result through the last pointer, which is set to
  * null on failure; snw_error() then has one sentence that says which rule was broken where, and what to do. No
@@ -149,6 +150,17 @@ snw_status snw_cutout_layers_glb(const snw_picture* pictures, size_t count, cons
 typedef struct snw_binding snw_binding;
 /* Measures. Sets which joints of the model deform. Cost: docs/methods. */
 snw_status snw_bind(snw_model* model, const snw_settings* settings, snw_context* context, snw_binding** out);
+/* A result of snw_bind_progressive, for as long as the call of this function lasts: snw_binding_copy keeps it.
+ * final: 0 for one that is coarser than was asked for, 1 for the last. Returns 0 to stop there: then that one is
+ * what the call gives. Called by the thread that made the call, which may use the binding, the model and the
+ * context. */
+typedef int (*snw_bind_step)(const snw_binding* binding, int final, void* user);
+/* snw_bind with a result while waiting: where a method with voxels takes more of them than resolution 64 has, that
+ * resolution is bound first and told, and then the one that is wanted. The last result is that of snw_bind, to the
+ * bit. snw_cancel while the second is made: SNW_CANCELLED, and the first remains with who copied it. */
+snw_status snw_bind_progressive(snw_model* model, const snw_settings* settings, snw_bind_step on_result, void* user,
+                                snw_context* context, snw_binding** out);
+snw_status snw_binding_copy(const snw_binding* binding, snw_binding** out);
 /* How each vertex came to its weights, V values: 0 weighted, 1 bridged, 2 outside, 3 euclidean, 4 unused, 5 none
  * (docs/report.md). */
 const uint8_t* snw_binding_coverage(const snw_binding* binding);
@@ -212,6 +224,19 @@ snw_status snw_deform(const snw_model* model, const snw_weights* weights, const 
  * changed beyond weights, or null. */
 snw_status snw_save_glb(const snw_model* model, const snw_weights* weights, const snw_settings* settings,
                         snw_bytes** notes, snw_bytes** out);
+/* An animation to save: poses that follow each other. */
+typedef struct snw_animation {
+    const char* name; /* null: none */
+    int step;         /* 1: a pose holds until the next; 0: joints turn along the shorter arc in between */
+    size_t keys;
+    const double* times; /* keys, in seconds, at least 0, rising */
+    const double* poses; /* keys x J x 10, each as for snw_pose_matrices */
+} snw_animation;
+/* snw_save_glb with animations behind those of the file: channels for joints that the keys move, and for those that
+ * the file has at rest elsewhere than at the bind pose; snw_clip_matrices of the new file gives the poses back.
+ * What cannot be said exactly stands in notes. */
+snw_status snw_save_glb_animated(const snw_model* model, const snw_weights* weights, const snw_settings* settings,
+                                 const snw_animation* animations, size_t count, snw_bytes** notes, snw_bytes** out);
 /* Weights JSON (docs/formats.md). */
 snw_status snw_save_json(const snw_model* model, const snw_weights* weights, snw_bytes** out);
 

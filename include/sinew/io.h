@@ -90,8 +90,28 @@ Result<std::vector<std::byte>> read_file(const std::filesystem::path& path);
 
 enum class WeightFormat { f32, u16, u8 };
 
+/// A pose at a time: one JointPose per joint of the skeleton.
+struct PoseKey {
+    double time = 0;  ///< seconds, at least 0
+    std::vector<JointPose> joints;
+};
+
+/// An animation to write: poses that follow each other.
+struct PoseClip {
+    std::string name;
+    bool step = false;  ///< a pose holds until the next; else rotations turn along the shorter arc in between,
+                        ///< and translations and scales change evenly
+    std::vector<PoseKey> keys;  ///< at least one; times rise
+};
+
 struct SaveOptions {
     WeightFormat weight_format = WeightFormat::f32;
+    /// Animations to add behind those of the file. A channel is written for what differs from the node at rest:
+    /// what the keys move, and joints whose rest in the file is not their bind pose, which the clip holds there. So
+    /// the file plays what skinning_matrices (sinew/deform.h) makes of the same poses. A node with a matrix gets
+    /// translation, rotation and scale instead, as the format wants for what is animated. Where no translation,
+    /// rotation and scale is exact (a scaled joint above a turned one), the nearest is written, with a note.
+    std::vector<PoseClip> clips = {};
 };
 
 /// What save changed beyond weights, for the report.
@@ -139,10 +159,10 @@ Status check_output(const std::filesystem::path& path);
 Status check_weights(const Scene& scene, const SkinWeights& weights, const std::string& name);
 
 /// Writes the scene's document with new weights as .glb, .vrm or .gltf. Surgical: JSON text and bytes that do
-/// not concern JOINTS_n/WEIGHTS_n (or a new skin) are copied as they came; nothing is ever renumbered. Draco
-/// primitives are written uncompressed, which is noted. u8 and u16 weights sum to exactly 255 and 65535 per
-/// vertex over all sets; the four largest are in set 0. Every vertex must have weights (as after bind), on joints
-/// of its own skin (check_weights).
+/// not concern JOINTS_n/WEIGHTS_n (or a new skin, or SaveOptions::clips) are copied as they came; nothing is ever
+/// renumbered. Draco primitives are written uncompressed, which is noted. u8 and u16 weights sum to exactly 255 and
+/// 65535 per vertex over all sets; the four largest are in set 0. Every vertex must have weights (as after bind),
+/// on joints of its own skin (check_weights).
 ///
 /// In another folder than the input's, files that the document refers to (buffers, images) are copied beside the
 /// output; one that is there already with other content is an error. All files appear, or none does.

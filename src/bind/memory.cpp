@@ -176,12 +176,12 @@ double need_of(const Sizes& s, const MeshView& mesh, const BindOptions& options)
     return 0;
 }
 
+}  // namespace
+
 bool has_volume(Method method) {
     return method == Method::geodesic_voxel || method == Method::voxel_heat ||
            method == Method::bounded_biharmonic || method == Method::surface_heat;
 }
-
-}  // namespace
 
 std::size_t estimate_memory(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options,
                             const Context* context) {

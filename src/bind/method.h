@@ -233,6 +233,8 @@ void link_loose_joints(const Skeleton& skeleton, std::vector<Bone>& bones,
 std::vector<Point3> look_along_axes(const Skeleton& skeleton, std::vector<Bone>& bones,
                                     const std::function<bool(const Point3&, const Point3&)>& joined);
 
+/// Whether the method measures in voxels.
+bool has_volume(Method method);
 /// Whether the method can have BindOptions::local_resolution.
 bool takes_local_resolution(Method method);
 

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <string>
 
-#include "core/vectors.h"
+#include "core/bind_frame.h"
 #include "deform/affine.h"
 #include "sinew/deform.h"
 
@@ -13,32 +13,6 @@ namespace {
 Error joint_error(const Skeleton& skeleton, std::size_t joint, const std::string& what) {
     return {ErrorCode::input,
             "joint " + std::to_string(joint) + " (\"" + skeleton.joints[joint].name + "\") " + what};
-}
-
-/// The joint's frame at the bind pose. Axes are stored as floats: made orthonormal here, or turning a joint to and
-/// fro would scale it a little.
-bool bind_frame(const Joint& joint, Transform& frame, Transform& inverse) {
-    const auto& a = joint.axes;
-    Double3 x{a[0].x, a[0].y, a[0].z}, y{a[1].x, a[1].y, a[1].z};
-    const double x_length = std::sqrt(dot(x, x));
-    for (double& v : x) v /= x_length;
-    const double along = dot(x, y);
-    for (std::size_t i = 0; i < 3; ++i) y[i] -= along * x[i];
-    const double y_length = std::sqrt(dot(y, y));
-    if (!(x_length > 1e-6 && y_length > 1e-6)) return false;  // not a number, too
-    for (double& v : y) v /= y_length;
-    const Double3 z = cross(x, y);
-    const Double3 at{joint.position.x, joint.position.y, joint.position.z};
-    const Double3 axes[3] = {x, y, z};
-    for (std::size_t r = 0; r < 3; ++r) {
-        for (std::size_t c = 0; c < 3; ++c) {
-            frame(r, c) = axes[c][r];
-            inverse(r, c) = axes[r][c];
-        }
-        frame(r, 3) = at[r];
-        inverse(r, 3) = -dot(axes[r], at);
-    }
-    return finite(frame) && finite(inverse);
 }
 
 }  // namespace

@@ -18,6 +18,8 @@
 
 #include "io/formats.h"
 #include "io/gltf_accessor.h"
+#include "io/gltf_builder.h"
+#include "io/gltf_clips.h"
 #include "io/gltf_scene.h"
 #include "io/gltf_weights.h"
 #include "io/json_text.h"
@@ -103,9 +105,8 @@ struct NewAccessor {
     std::vector<std::byte> bytes;
     std::size_t accessor = none, view = none;  ///< slots that it gets; none = a new one
     std::size_t wanted = none;                 ///< the accessor that it replaces, if that one is free
-    // Out of Draco: the accessor that describes it and stays as it is, but for these bounds.
-    std::size_t described = none;
-    std::string min, max;
+    std::size_t described = none;              ///< out of Draco: the accessor that describes it and stays as it is
+    std::string min, max;                      ///< bounds to state; else none, or those of `described`
 };
 
 /// Joints and weights of one block, set by set.
@@ -130,6 +131,7 @@ public:
         read_blocks();
         if (const Status s = read_draco_primitives(); !s) return s.error();
         find_freed();
+        if (const Status s = make_clips(); !s) return s.error();
         choose_sets();
         choose_buffer();
         if (const Status s = make_weights(); !s) return s.error();
@@ -138,6 +140,7 @@ public:
         store();
         edit_primitives();
         add_joint_nodes();
+        add_clips();
         drop_extensions();
         return finish();
     }
@@ -373,7 +376,7 @@ private:
 
     /// How many sets each block gets (see the top of this file).
     void choose_sets() {
-        std::size_t needed = 0, unpacked = fresh_.size();
+        std::size_t needed = clip_accessors_, unpacked = fresh_.size() - clip_accessors_;
         for (const Block& block : blocks_) needed += 2 * block.sets;
         const auto tail = [](const std::vector<std::size_t>& freed, std::size_t keep, std::size_t count) {
             for (std::size_t i = keep; i < freed.size(); ++i)
@@ -530,6 +533,51 @@ private:
         return Done{};
     }
 
+    /// Times and values of the animations to add.
+    Status make_clips() {
+        const Json* animations = member(document_.json, "animations");
+        if (!options_.clips.empty() && animations && !animations->is_array())
+            return document_.error("animations must be an array");
+        for (const PoseClip& clip : options_.clips) {
+            Result<std::vector<NodeTrack>> tracks = node_tracks(scene_, clip, report_.notes);
+            if (!tracks) return tracks.error();
+            if (tracks->empty()) {
+                report_.notes.push_back("animation " + json_string(clip.name) + " moves no joint: left out");
+                continue;
+            }
+            NewClip out{&clip, add_floats(times_of(clip), "SCALAR", true), {}};
+            for (NodeTrack& track : *tracks) {
+                const std::size_t values = add_floats(track.values, track.width == 4 ? "VEC4" : "VEC3", false);
+                out.tracks.emplace_back(std::move(track), values);
+            }
+            clips_.push_back(std::move(out));
+        }
+        return Done{};
+    }
+
+    static std::vector<float> times_of(const PoseClip& clip) {
+        std::vector<float> out;
+        for (const PoseKey& key : clip.keys) out.push_back(static_cast<float>(key.time));
+        return out;
+    }
+
+    /// Values of a clip as a new accessor; its place in fresh_. Rising ones state their bounds.
+    std::size_t add_floats(const std::vector<float>& values, const char* type, bool rising) {
+        NewAccessor fresh;
+        fresh.type = type;
+        fresh.target = 0;
+        fresh.count = values.size() / (rising ? 1 : type == std::string_view("VEC4") ? 4 : 3);
+        fresh.bytes.resize(values.size() * sizeof(float));
+        std::memcpy(fresh.bytes.data(), values.data(), fresh.bytes.size());
+        if (rising) {
+            fresh.min = "[" + json_number(values.front()) + "]";
+            fresh.max = "[" + json_number(values.back()) + "]";
+        }
+        fresh_.push_back(std::move(fresh));
+        ++clip_accessors_;
+        return fresh_.size() - 1;
+    }
+
     // ---- where it goes
 
     /// Accessor and view numbers for everything new: its own old one, else another free one, else one more.
@@ -640,8 +688,7 @@ private:
             accessor.erase("byteOffset");
             if (fresh.described != none) {  // the rest is as it was
                 accessor.erase("sparse");
-                if (!fresh.min.empty()) accessor.set("min", fresh.min);
-                if (!fresh.max.empty()) accessor.set("max", fresh.max);
+                state_bounds(accessor, fresh);
                 continue;
             }
             accessor.set("componentType", std::to_string(static_cast<std::uint32_t>(fresh.component)));
@@ -652,7 +699,13 @@ private:
             accessor.set("count", std::to_string(fresh.count));
             accessor.set("type", json_string(fresh.type));
             for (const char* key : {"min", "max", "sparse"}) accessor.erase(key);
+            state_bounds(accessor, fresh);
         }
+    }
+
+    static void state_bounds(JsonValue& accessor, const NewAccessor& fresh) {
+        if (!fresh.min.empty()) accessor.set("min", fresh.min);
+        if (!fresh.max.empty()) accessor.set("max", fresh.max);
     }
 
     static bool drop_extension(JsonValue& object, std::string_view extension) {
@@ -689,9 +742,13 @@ private:
 
     /// Joint nodes of a skeleton from elsewhere, skins, and who wears them.
     void add_joint_nodes() {
-        if (rig_.source == RigSource::skins) return;
+        if (rig_.source == RigSource::skins) {
+            joint_nodes_ = rig_.node_of_joint;
+            return;
+        }
         JsonValue& nodes = list("nodes");
-        std::vector<std::size_t> joint_nodes = rig_.joint_nodes;
+        std::vector<std::size_t>& joint_nodes = joint_nodes_;
+        joint_nodes = rig_.joint_nodes;
         if (rig_.source == RigSource::added) {
             const auto& joints = scene_.skeleton.joints;
             const std::size_t first = nodes.size();
@@ -735,6 +792,44 @@ private:
             node.set("mesh", std::to_string(skinned.mesh));
             node.set("skin", std::to_string(first_skin + skinned.skin));
         }
+    }
+
+    void add_clips() {
+        if (clips_.empty()) return;
+        JsonValue& animations = list("animations");
+        for (const NewClip& clip : clips_) {
+            const std::string input = std::to_string(fresh_[clip.times].accessor);
+            std::string channels, samplers;
+            for (std::size_t i = 0; i < clip.tracks.size(); ++i) {
+                const auto& [track, values] = clip.tracks[i];
+                const std::size_t node = joint_nodes_[track.joint];
+                const std::string comma = i ? "," : "";
+                channels += comma + "{\"sampler\":" + std::to_string(i) +
+                            ",\"target\":{\"node\":" + std::to_string(node) + ",\"path\":\"" + track.path + "\"}}";
+                samplers += comma + "{\"input\":" + input +
+                            ",\"output\":" + std::to_string(fresh_[values].accessor) +
+                            ",\"interpolation\":" + (clip.clip->step ? "\"STEP\"}" : "\"LINEAR\"}");
+                take_matrix_apart(node);
+            }
+            const std::string name =
+                clip.clip->name.empty() ? "" : "\"name\":" + json_string(clip.clip->name) + ",";
+            animations.append("{" + name + "\"channels\":[" + channels + "],\"samplers\":[" + samplers + "]}");
+        }
+    }
+
+    /// A node that is animated has no matrix.
+    void take_matrix_apart(std::size_t node) {
+        JsonValue& json = *list("nodes").at(node);
+        if (!json.erase("matrix")) return;
+        const Trs at_rest = decompose(rig_.node_local[node]);
+        const auto put = [&](const char* key, const auto& values) {
+            std::string text;
+            for (const double v : values) text += (text.empty() ? "[" : ",") + json_number(v);
+            json.set(key, text + "]");
+        };
+        put("translation", at_rest.t);
+        put("rotation", at_rest.q);
+        put("scale", at_rest.s);
     }
 
     static std::string list_of(const std::vector<std::size_t>& numbers) {
@@ -913,6 +1008,14 @@ private:
     std::vector<Repointed> repointed_;
     std::size_t draco_unpacked_ = 0;          // primitives
     std::vector<std::size_t> skin_matrices_;  // of each skin to make, in fresh_
+    struct NewClip {
+        const PoseClip* clip;
+        std::size_t times;                                      // in fresh_
+        std::vector<std::pair<NodeTrack, std::size_t>> tracks;  // with their values in fresh_
+    };
+    std::vector<NewClip> clips_;
+    std::size_t clip_accessors_ = 0;        // of those in fresh_
+    std::vector<std::size_t> joint_nodes_;  // node of each joint in what is written
     std::vector<std::size_t> free_accessors_, free_views_;
     bool in_order_ = false;  // lowest free slots first, so that the rest stands at the end
 

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECK(condition)                                                                                       \
-    do {                                                                                                       \
-        if (!(condition)) {                                                                                    \
-            fprintf(stderr, "line %d: %s (%s)\n", __LINE__, #condition, snw_error());                          \
-            exit(1);                                                                                           \
-        }                                                                                                      \
+#define CHECK(condition)                                                              \
+    do {                                                                              \
+        if (!(condition)) {                                                           \
+            fprintf(stderr, "line %d: %s (%s)\n", __LINE__, #condition, snw_error()); \
+            exit(1);                                                                  \
+        }                                                                             \
     } while (0)
 
 /* A closed bar along y from 0 to 2: square rings, and a face at each end. */
@@ -43,6 +43,21 @@ static void count_stage(const char* stage, double fraction, void* user) {
 static void stop(const char* stage, double fraction, void* user) {
     (void)stage, (void)fraction;
     snw_cancel((snw_context*)user);
+}
+
+/* What snw_bind_progressive told: how often, and the last copy of what was not final. */
+struct told {
+    int coarse, final, go_on;
+    snw_binding* kept;
+    snw_context* cancels;
+};
+static int tell(const snw_binding* binding, int final, void* user) {
+    struct told* told = (struct told*)user;
+    CHECK(binding && snw_binding_coverage(binding)[0] == 0);
+    ++*(final ? &told->final : &told->coarse);
+    if (!final && !told->kept) CHECK(snw_binding_copy(binding, &told->kept) == SNW_OK);
+    if (told->cancels) snw_cancel(told->cancels);
+    return told->go_on;
 }
 
 int main(void) {
@@ -92,9 +107,54 @@ int main(void) {
         if (y > 1.3f) CHECK(row_joints[2 * v] == 1 && shares[2 * v] > 0.9f);
     }
 
-    /* Leaves of the volume, from which the bar's own, 0.32, can be told: voxels of 2 / 61.5 stand out on each side. */
+    /* Results while waiting: the one of 64 first, which is what was bound above. */
+    struct told told = {0, 0, 1, NULL, NULL};
+    snw_binding* fine = NULL;
+    snw_weights* early = NULL;
+    float apart[84];
+    CHECK(snw_bind_progressive(model, settings, tell, &told, context, &fine) == SNW_OK);
+    CHECK(told.coarse == 0 && told.final == 1);
+    snw_binding_free(fine);
+    CHECK(snw_settings_set(settings, "resolution", "128") == SNW_OK);
+    CHECK(snw_bind_progressive(model, settings, tell, &told, context, &fine) == SNW_OK);
+    CHECK(told.coarse == 1 && told.final == 2 && told.kept);
+    CHECK(snw_weights_of(told.kept, model, settings, NULL, 0, context, NULL, &early) == SNW_OK);
+    CHECK(snw_weights_difference(early, weights, apart) == SNW_OK);
+    for (size_t v = 0; v < vertices; ++v) CHECK(apart[v] == 0);
+    snw_weights_free(early);
+    snw_binding* whole = NULL;
+    snw_weights* late = NULL;
+    CHECK(snw_bind(model, settings, context, &whole) == SNW_OK);
+    CHECK(snw_weights_of(whole, model, settings, NULL, 0, context, NULL, &early) == SNW_OK);
+    CHECK(snw_weights_of(fine, model, settings, NULL, 0, context, NULL, &late) == SNW_OK);
+    CHECK(snw_weights_difference(early, late, apart) == SNW_OK);
+    for (size_t v = 0; v < vertices; ++v) CHECK(apart[v] == 0);
+    snw_weights_free(early);
+    snw_weights_free(late);
+    snw_binding_free(whole);
+    snw_binding_free(fine);
+    told.go_on = 0; /* enough seen: the coarse one is what the call gives */
+    CHECK(snw_bind_progressive(model, settings, tell, &told, context, &fine) == SNW_OK);
+    CHECK(told.coarse == 2 && told.final == 2);
+    CHECK(snw_weights_of(fine, model, settings, NULL, 0, context, NULL, &early) == SNW_OK);
+    CHECK(snw_weights_difference(early, weights, apart) == SNW_OK);
+    for (size_t v = 0; v < vertices; ++v) CHECK(apart[v] == 0);
+    snw_weights_free(early);
+    snw_binding_free(fine);
+    told.go_on = 1;
+    told.cancels = context;
+    CHECK(snw_bind_progressive(model, settings, tell, &told, context, &fine) == SNW_CANCELLED && !fine);
+    CHECK(told.coarse == 3 && told.final == 2);
+    snw_uncancel(context);
+    snw_binding_free(told.kept);
+    CHECK(snw_bind_progressive(model, settings, NULL, NULL, context, &fine) == SNW_USAGE && !fine);
+    CHECK(snw_settings_set(settings, "resolution", "64") == SNW_OK);
+
+    /* Leaves of the volume, from which the bar's own, 0.32, can be told: voxels of 2 / 61.5 stand out on each side.
+     */
     snw_bytes* volume = NULL;
-    CHECK(snw_volume(model, settings, 10, NULL, &volume) == SNW_TOO_LARGE && !volume && strstr(snw_error(), "leaves"));
+    CHECK(snw_volume(model, settings, 10, NULL, &volume) == SNW_TOO_LARGE && !volume &&
+          strstr(snw_error(), "leaves"));
     CHECK(snw_volume(model, settings, 1000000, NULL, &volume) == SNW_OK && snw_bytes_size(volume) % 20 == 0);
     double filled = 0, within = 0;
     for (size_t at = 0; at < snw_bytes_size(volume); at += 20) {
@@ -119,14 +179,16 @@ int main(void) {
     /* A picture of 16 x 32 opaque pixels with two bones; its "file" is whatever is to be embedded. */
     static uint8_t pixels[4 * 16 * 32];
     memset(pixels, 255, sizeof pixels);
-    const char* bones = "{\"bones\":[{\"name\":\"a\",\"head\":[8,30]},{\"name\":\"b\",\"parent\":\"a\",\"head\":[8,16]}]}";
+    const char* bones =
+        "{\"bones\":[{\"name\":\"a\",\"head\":[8,30]},{\"name\":\"b\",\"parent\":\"a\",\"head\":[8,16]}]}";
     snw_bytes* flat = NULL;
     CHECK(snw_cutout_glb(pixels, 16, 32, "png", 3, "doll.png", bones, strlen(bones), 0, NULL, &flat) == SNW_OK);
     CHECK(snw_bytes_size(flat) > 1000 && memcmp(snw_bytes_data(flat), "glTF", 4) == 0);
     snw_bytes_free(flat);
     CHECK(snw_cutout_glb(pixels, 16, 32, "png", 3, "doll.png", "{}", 2, 0, NULL, &flat) == SNW_INPUT && !flat);
-    const char* layers = "{\"bones\":[{\"name\":\"a\",\"head\":[8,30],\"tail\":[8,2]}],\"layers\":["
-                         "{\"image\":\"doll.png\"},{\"name\":\"hat\",\"image\":\"doll.png\",\"offset\":[4,0]}]}";
+    const char* layers =
+        "{\"bones\":[{\"name\":\"a\",\"head\":[8,30],\"tail\":[8,2]}],\"layers\":["
+        "{\"image\":\"doll.png\"},{\"name\":\"hat\",\"image\":\"doll.png\",\"offset\":[4,0]}]}";
     const snw_picture doll = {"doll.png", pixels, 16, 32, "png", 3};
     CHECK(snw_cutout_layers_glb(&doll, 1, "doll.json", layers, strlen(layers), 0, NULL, &flat) == SNW_OK);
     CHECK(snw_bytes_size(flat) > 1000 && memcmp(snw_bytes_data(flat), "glTF", 4) == 0);
@@ -141,13 +203,50 @@ int main(void) {
     snw_model* again = NULL;
     snw_weights* saved = NULL;
     float difference[84];
-    CHECK(snw_model_open(snw_bytes_data(glb), snw_bytes_size(glb), "bar.glb", NULL, NULL, 0, NULL, &again) == SNW_OK);
+    CHECK(snw_model_open(snw_bytes_data(glb), snw_bytes_size(glb), "bar.glb", NULL, NULL, 0, NULL, &again) ==
+          SNW_OK);
     CHECK(snw_model_weights(again, &saved) == SNW_OK);
     CHECK(snw_weights_difference(weights, saved, difference) == SNW_OK);
     for (size_t v = 0; v < vertices; ++v) CHECK(difference[v] < 1e-6f);
 
-    CHECK(snw_bind(NULL, settings, NULL, &binding) == SNW_USAGE && strstr(snw_error(), "model must not be null"));
+    /* An animation: the upper bone goes up to that quarter turn within two seconds. */
+    double poses[40], half[20];
+    const double times[2] = {0, 2};
+    memcpy(poses, pose, sizeof pose);
+    memcpy(poses + 20, pose, sizeof pose);
+    poses[12] = 0;
+    poses[13] = 1;
+    memcpy(half, pose, sizeof pose);
+    half[12] = sin(atan(1.0) / 2);
+    half[13] = cos(atan(1.0) / 2);
+    const snw_animation animation = {"bend", 0, 2, times, poses};
+    const snw_animation empty = {"empty", 0, 0, NULL, NULL};
+    snw_bytes *moving = NULL, *notes = NULL, *info = NULL;
+    CHECK(snw_save_glb_animated(model, weights, settings, &animation, 1, &notes, &moving) == SNW_OK);
+    CHECK(snw_bytes_size(notes) == 0);
+    snw_bytes_free(notes);
+    snw_model* played = NULL;
+    double found[24], wanted[24];
+    CHECK(snw_model_open(snw_bytes_data(moving), snw_bytes_size(moving), "bend.glb", NULL, NULL, 0, NULL,
+                         &played) == SNW_OK);
+    CHECK(snw_model_json(played, settings, &info) == SNW_OK);
+    CHECK(strstr((const char*)snw_bytes_data(info), "\"name\":\"bend\""));
+    for (int at = 0; at < 3; ++at) {
+        CHECK(snw_clip_matrices(played, 0, at, found) == SNW_OK);
+        CHECK(snw_pose_matrices(model, at == 0 ? poses : at == 1 ? half : pose, wanted) == SNW_OK);
+        for (int i = 0; i < 24; ++i) CHECK(fabs(found[i] - wanted[i]) < 1e-6);
+    }
+    snw_bytes_free(info);
+    snw_bytes_free(moving);
+    snw_model_free(played);
+    CHECK(snw_save_glb_animated(model, weights, settings, &empty, 1, NULL, &moving) == SNW_USAGE && !moving);
+    CHECK(strstr(snw_error(), "\"empty\" has no keys"));
+    CHECK(snw_save_glb_animated(model, weights, settings, NULL, 1, NULL, &moving) == SNW_USAGE && !moving);
+
+    snw_binding* none = NULL;
+    CHECK(snw_bind(NULL, settings, NULL, &none) == SNW_USAGE && strstr(snw_error(), "model must not be null"));
     snw_bytes_free(glb);
+    snw_binding_free(binding);
     snw_weights_free(saved);
     snw_weights_free(weights);
     snw_model_free(again);

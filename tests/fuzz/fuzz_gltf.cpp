@@ -1,5 +1,5 @@
 // Any bytes at the door for files. What loads must also save, and what was saved must load as the same character;
-// its clips and shapes are read too.
+// its clips and shapes are read too, and a clip is added.
 
 #include <algorithm>
 #include <cstdint>
@@ -77,6 +77,20 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         require(again->positions.size() == vertices, "saving changed the number of vertices");
         require(again->triangles == scene->triangles, "saving changed triangles");
         require(again->weights.has_value(), "saved weights are not read back");
+    }
+
+    // The same with an animation of one's own: it is refused, or it is there afterwards.
+    std::vector<JointPose> rest(joints), turned(joints);
+    turned[joints / 2].rotation = {0.6, 0, 0, 0.8};
+    turned[0].translation = {1, 2, 3};
+    const auto bytes = io::save_glb_bytes(*scene, *weights, {.clips = {{"fuzz", false, {{0, rest}, {1, turned}}}}});
+    if (!bytes) return require_refusal(bytes.error()), 0;
+    const auto again = io::load_bytes(*bytes, "animated");
+    require(again.ok(), "what was saved with a clip does not load: " + (again ? "" : again.error().message));
+    if (clips) {
+        const auto more = io::clips(*again);
+        require(more.ok(), "clips cannot be read any more: " + (more ? "" : more.error().message));
+        require(more->size() == clips->size() || more->size() == clips->size() + 1, "another clip is lost");
     }
     return 0;
 }

@@ -1,0 +1,42 @@
+// Results while waiting: a coarse binding first, then the one that is wanted.
+#include "bind/method.h"
+
+namespace sinew {
+
+namespace {
+
+constexpr int kFirstResolution = 64;
+
+/// Whether the binding that is wanted has finer voxels than the first result.
+Result<bool> is_finer(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options,
+                      Context* context) {
+    if (!has_volume(options.method)) return false;
+    if (options.voxels.resolution != 0 && !options.local_resolution)
+        return options.voxels.resolution > kFirstResolution;
+    const Result<ResolutionChoice> choice = choose_resolution(mesh, skeleton, options, context);
+    if (!choice) return choice.error();
+    return (choice->fine.empty() ? 1 : 2) * choice->resolution > kFirstResolution;
+}
+
+}  // namespace
+
+Result<Binding> bind_progressive(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options,
+                                 const BindStep& on_result, Context* context) {
+    if (Status ok = check(options); !ok) return ok.error();
+    const Result<bool> finer = on_result ? is_finer(mesh, skeleton, options, context) : false;
+    if (!finer) return finer.error();
+    if (*finer) {
+        BindOptions coarse = options;
+        coarse.voxels.resolution = kFirstResolution;
+        coarse.local_resolution = false;
+        Result<Binding> first = bind(mesh, skeleton, coarse, context);
+        if (first && !on_result(*first, false)) return first;
+        // Any other failure is left to the binding that is wanted: it may succeed, or fails by the same rule.
+        if (!first && first.error().code == ErrorCode::cancelled) return first;
+    }
+    Result<Binding> last = bind(mesh, skeleton, options, context);
+    if (last && on_result) on_result(*last, true);
+    return last;
+}
+
+}  // namespace sinew

@@ -1,0 +1,25 @@
+// Animations to write: from poses of joints to what nodes of the file do.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sinew/io.h"
+
+namespace sinew::io {
+
+/// What a clip does with one property of a joint's node.
+struct NodeTrack {
+    std::size_t joint = 0;
+    const char* path = "";      ///< "translation", "rotation" or "scale"
+    std::size_t width = 0;      ///< numbers of a key: 4 for rotations, else 3
+    std::vector<float> values;  ///< key by key
+};
+
+/// The tracks that SaveOptions::clips promises: only those that differ from the node at rest, in the order of
+/// joints. Errors name the clip, the key and the joint. Notes say what is written beyond the keys. O(keys ×
+/// joints).
+Result<std::vector<NodeTrack>> node_tracks(const Scene& scene, const PoseClip& clip,
+                                           std::vector<std::string>& notes);
+
+}  // namespace sinew::io

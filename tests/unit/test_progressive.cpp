@@ -1,0 +1,181 @@
+// A coarse result while waiting, then what bind gives.
+#include <gtest/gtest.h>
+
+#include "characters/characters.h"
+#include "sinew.h"
+#include "unit/support.h"
+
+namespace sinew {
+namespace {
+
+using test::bound;
+using test::Character;
+using test::must;
+
+BindOptions at(Method method, int resolution) {
+    BindOptions options = preset(method);
+    options.voxels.resolution = resolution;
+    return options;
+}
+
+struct Told {
+    int resolution;
+    bool final;
+    friend bool operator==(const Told&, const Told&) = default;
+};
+
+/// What a binding is, but for how long its stages took.
+std::vector<std::byte> bits(const Binding& binding) {
+    std::vector<std::byte> out;
+    const auto add = [&](const auto& values) {
+        const auto bytes = std::as_bytes(std::span(values));
+        out.insert(out.end(), bytes.begin(), bytes.end());
+    };
+    add(binding.distances().joint);
+    add(binding.distances().distance);
+    add(binding.influences().joint);
+    add(binding.influences().strength);
+    add(binding.coverage());
+    return out;
+}
+
+TEST(Progressive, ACoarseResultComesFirstAndTheLastIsBinds) {
+    const Character c = test::quadruped(0.05);
+    for (const MethodInfo& m : methods()) {
+        if (m.method == Method::pixel_geodesic || m.method == Method::bounded_biharmonic) continue;
+        const bool voxels = m.method == Method::geodesic_voxel || m.method == Method::voxel_heat ||
+                            m.method == Method::surface_heat;
+        const BindOptions options = at(m.method, 128);
+        std::vector<Told> told;
+        std::vector<std::byte> first, last;
+        const Binding made =
+            must(bind_progressive(c.mesh(), c.skeleton, options, [&](const Binding& b, bool final) {
+                told.push_back({b.options().voxels.resolution, final});
+                (final ? last : first) = bits(b);
+                return true;
+            }));
+        const std::vector<Told> wanted =
+            voxels ? std::vector<Told>{{64, false}, {128, true}} : std::vector<Told>{{128, true}};
+        EXPECT_EQ(told, wanted) << m.name;
+        const std::vector<std::byte> whole = bits(bound(c, options));
+        EXPECT_TRUE(bits(made) == whole && last == whole) << m.name;
+        if (voxels) {
+            EXPECT_TRUE(first == bits(bound(c, at(m.method, 64)))) << m.name;
+            EXPECT_FALSE(first == whole) << m.name;
+        }
+        EXPECT_EQ(made.report().warnings, bound(c, options).report().warnings) << m.name;
+    }
+}
+
+TEST(Progressive, NothingComesFirstWhereNothingIsCoarser) {
+    const Character c = test::robot();
+    for (const int resolution : {32, 64}) {
+        int calls = 0;
+        must(bind_progressive(c.mesh(), c.skeleton, at(Method::surface_heat, resolution),
+                              [&](const Binding&, bool final) {
+                                  EXPECT_TRUE(final);
+                                  ++calls;
+                                  return true;
+                              }));
+        EXPECT_EQ(calls, 1) << resolution;
+    }
+    // Without a listener it is bind.
+    EXPECT_TRUE(bits(must(bind_progressive(c.mesh(), c.skeleton, at(Method::surface_heat, 128), nullptr))) ==
+                bits(bound(c, at(Method::surface_heat, 128))));
+}
+
+TEST(Progressive, AChosenResolutionCountsAsChosen) {
+    const Character c = test::robot();
+    for (const bool local : {false, true}) {
+        BindOptions options = at(Method::surface_heat, local ? 64 : 0);
+        options.local_resolution = local;
+        const ResolutionChoice choice = must(choose_resolution(c.mesh(), c.skeleton, options));
+        const bool finer = (choice.fine.empty() ? 1 : 2) * choice.resolution > 64;
+        ASSERT_TRUE(finer);
+        std::vector<bool> told;
+        const Binding made =
+            must(bind_progressive(c.mesh(), c.skeleton, options, [&](const Binding& b, bool final) {
+                told.push_back(final);
+                if (final) return true;
+                EXPECT_EQ(b.options().voxels.resolution, 64);
+                EXPECT_FALSE(b.options().local_resolution);
+                return true;
+            }));
+        EXPECT_EQ(told, (std::vector<bool>{false, true}));
+        EXPECT_TRUE(bits(made) == bits(bound(c, options)));
+        EXPECT_EQ(made.report().resolution_reason, choice.reason);
+    }
+}
+
+TEST(Progressive, WhoHasSeenEnoughGetsTheCoarseOne) {
+    const Character c = test::robot();
+    int calls = 0;
+    const Binding made =
+        must(bind_progressive(c.mesh(), c.skeleton, at(Method::geodesic_voxel, 256), [&](const Binding&, bool) {
+            ++calls;
+            return false;
+        }));
+    EXPECT_EQ(calls, 1);
+    EXPECT_EQ(made.options().voxels.resolution, 64);
+    EXPECT_TRUE(bits(made) == bits(bound(c, at(Method::geodesic_voxel, 64))));
+    // After the last there is nothing to stop.
+    EXPECT_TRUE(bind_progressive(c.mesh(), c.skeleton, at(Method::geodesic_voxel, 64),
+                                 [](const Binding&, bool) { return false; }));
+}
+
+TEST(Progressive, CanBeCancelledBeforeBetweenAndWithinItsSteps) {
+    const Character c = test::robot();
+    const BindOptions options = at(Method::surface_heat, 128);
+    Context context;
+    const auto run = [&] {
+        int calls = 0;
+        const Result<Binding> made = bind_progressive(
+            c.mesh(), c.skeleton, options,
+            [&](const Binding&, bool) {
+                ++calls;
+                if (!context.progress) context.cancel = true;
+                return true;
+            },
+            &context);
+        EXPECT_TRUE(!made && made.error().code == ErrorCode::cancelled);
+        return calls;
+    };
+    EXPECT_EQ(run(), 1) << "by the listener itself";
+    // By whoever hears the nth beginning of a stage: of the first result, then of the second.
+    std::vector<std::string> stages;
+    context.cancel = false;
+    context.progress = [&](const char* stage, double fraction) {
+        if (fraction == 0) stages.push_back(stage);
+    };
+    must(bind(c.mesh(), c.skeleton, options, &context));
+    for (const std::size_t nth : {std::size_t{1}, stages.size(), stages.size() + 1, 2 * stages.size()}) {
+        std::size_t begun = 0;
+        context.cancel = false;
+        context.progress = [&](const char*, double fraction) {
+            if (fraction == 0 && ++begun == nth) context.cancel = true;
+        };
+        EXPECT_EQ(run(), nth > stages.size() ? 1 : 0) << nth;
+    }
+}
+
+TEST(Progressive, ACoarseResultThatFailsDoesNotStandInTheWay) {
+    // What no resolution can have is the last one's error, and bad input is named as by bind.
+    Character c = test::robot();
+    BindOptions options = at(Method::geodesic_voxel, 128);
+    Context context;
+    context.memory_limit = 1;
+    const auto wanted = bind(c.mesh(), c.skeleton, options, &context);
+    const auto found = bind_progressive(
+        c.mesh(), c.skeleton, options, [](const Binding&, bool) { return true; }, &context);
+    ASSERT_FALSE(wanted);
+    ASSERT_FALSE(found);
+    EXPECT_EQ(found.error().message, wanted.error().message);
+    options.voxels.resolution = 100;
+    EXPECT_FALSE(bind_progressive(c.mesh(), c.skeleton, options, [](const Binding&, bool) { return true; }));
+    options.voxels.resolution = 128;
+    c.positions[3].x = NAN;
+    EXPECT_FALSE(bind_progressive(c.mesh(), c.skeleton, options, [](const Binding&, bool) { return true; }));
+}
+
+}  // namespace
+}  // namespace sinew
