@@ -6,6 +6,8 @@ JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
 # With no preset chosen by the caller, ccache speeds up rebuilds where it happens to be installed.
 export CMAKE_CXX_COMPILER_LAUNCHER ?= $(shell command -v ccache)
+# The folder of real characters, where there is one. Without it, tests that need it say "skipped".
+export SINEW_CORPUS ?= $(realpath ../shared/corpus)
 
 .PHONY: help setup setup-web setup-test demo web web-test test bench evaluate fuzz format check clean
 
@@ -57,13 +59,13 @@ bench: setup
 	@set -e; for b in build/bench/bench/bench_*; do \
 	    if [[ -f $$b && -x $$b && $$b != *voxelizers ]]; then \
 	        $$b --benchmark_out=$$b.json --benchmark_out_format=json > $$b.txt || { cat $$b.txt; exit 1; }; \
-	        grep '^check' $$b.txt || true; scripts/bench-table $$b.json; fi; done
+	        grep '^check' $$b.txt || true; scripts/research/bench-table $$b.json; fi; done
 
 # Tables and plots of docs/evaluation.md.
 evaluate: setup
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS) --target sinew_cli
-	scripts/evaluate
+	scripts/research/evaluate
 
 fuzz: setup
 	@scripts/fuzz $(FUZZ_SECONDS)

@@ -1,9 +1,9 @@
 // The whole bind against the same bind with naive distances, alternating in one process, on the Armadillo after
 // one subdivision (173k vertices, 346k triangles, 20 bones) at resolution 256. Results are checked before any time
 // is reported. File reading is not part of the times. Then how the time of a bind grows: with the resolution,
-// vertices, joints and threads (BM_grow), to be drawn by scripts/bench-plot.
+// vertices, joints and threads (BM_grow), to be drawn by scripts/research/bench-plot.
 //
-// SINEW_CORPUS names the folder with meshes/armadillo.obj (default ../shared/corpus); without it a generated shape
+// SINEW_CORPUS names the folder with meshes/armadillo.obj; without it a generated shape
 // of about the same size is bound, and the output says so.
 #include <benchmark/benchmark.h>
 #include <malloc.h>
@@ -134,11 +134,16 @@ Input generated() {
     return in;
 }
 
+// The folder of real characters, which is not part of the repository.
+std::filesystem::path corpus() {
+    const char* named = std::getenv("SINEW_CORPUS");
+    return named && *named ? named : "no-corpus";
+}
+
 // The Armadillo as its file has it.
 const Input& base() {
     static const Input in = [] {
-        const char* named = std::getenv("SINEW_CORPUS");
-        const std::filesystem::path folder = std::filesystem::path(named ? named : "../shared/corpus") / "meshes";
+        const std::filesystem::path folder = corpus() / "meshes";
         io::LoadOptions options;
         options.skeleton = folder / "armadillo.skeleton.json";
         if (!std::filesystem::exists(folder / "armadillo.obj")) {
@@ -394,9 +399,9 @@ double kilobytes(const char* field) {
     return 0;
 }
 
-// Figures 7, 9 and 10 of seed 003: stages of a bind over sparse and uniform domains, with and without winding
-// numbers, and the most memory that it took beside what there was. `torn`: every twentieth triangle is left out, so
-// that there is something for winding numbers to settle.
+// Figures 7, 9 and 10 of Dionne and de Lasa (2014): stages of a bind over sparse and uniform domains, with and
+// without winding numbers, and the most memory that it took beside what there was. `torn`: every twentieth triangle
+// is left out, so that there is something for winding numbers to settle.
 void BM_domain(benchmark::State& state) {
     Input in = base();
     if (state.range(3)) {
@@ -436,9 +441,7 @@ BENCHMARK(BM_domain)
 // A character with fingers, toes and a face, from the corpus.
 const Result<io::Scene>& fingers() {
     static const Result<io::Scene> scene = [] {
-        const char* named = std::getenv("SINEW_CORPUS");
-        return io::load(std::filesystem::path(named ? named : "../shared/corpus") /
-                        "mh_female_default/mh_female_default.glb");
+        return io::load(corpus() / "mh_female_default/mh_female_default.glb");
     }();
     return scene;
 }

@@ -8,9 +8,9 @@
 
 namespace sinew::bench {
 
-/// One Dijkstra per joint over an explicit adjacency with a binary heap of float distances (seed 003, alg. 3),
-/// joints spread over threads. Returns joints × leaves in voxels, +inf where unreached; empty for joints without
-/// seeds.
+/// One Dijkstra per joint over an explicit adjacency with a binary heap of float distances (Dionne and de Lasa
+/// 2014, algorithm 3), joints spread over threads. Returns joints × leaves in voxels, +inf where unreached; empty
+/// for joints without seeds.
 std::vector<std::vector<float>> naive_distances(const Domain& domain, const BoneSeeds& seeds,
                                                 const std::vector<Bridge>& bridges, float penalty,
                                                 Context* context = nullptr);

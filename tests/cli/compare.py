@@ -310,7 +310,7 @@ class Page(Case):
 
 
 class Score(Case):
-    """Against shared/tools/score.py, which shares no code with sinew."""
+    """Against tools/score.py beside the corpus, which shares no code with sinew."""
 
     NAMES = ("kaykit_knight", "q_man_adventurer", "m2m_human_female", "q_horse", "khr_cesiumman")
 

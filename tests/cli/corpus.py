@@ -1,7 +1,6 @@
 """Binds every glTF and VRM file of the corpus and checks the outcome with code that is not sinew's.
 
-corpus.py [NAME…]: only files whose path contains a NAME. The corpus is named by SINEW_CORPUS (default
-../shared/corpus beside the repository); exit 77 where there is none."""
+corpus.py [NAME…]: only files whose path contains a NAME. SINEW_CORPUS names the corpus; exit 77 where there is none."""
 import json
 import sys
 import tempfile
@@ -35,7 +34,7 @@ def check(source, out, report_path, options, weight_format="f32", max_influences
 
 def main():
     if not support.CORPUS.is_dir():
-        print(f"skipped: SINEW_CORPUS {support.CORPUS} does not exist")
+        print("skipped: SINEW_CORPUS names no folder")
         return 77
     sources = sorted(p for p in support.CORPUS.rglob("*") if p.suffix in (".glb", ".gltf", ".vrm"))
     sources = [s for s in sources if not sys.argv[1:] or any(a in str(s) for a in sys.argv[1:])]

@@ -1,4 +1,4 @@
-"""What lives on the surface, from outside: `--method bone-heat` and `surface-heat`, `sinew transfer`, scripts/evaluate.
+"""What lives on the surface, from outside: `--method bone-heat` and `surface-heat`, `sinew transfer`, scripts/research/evaluate.
 
 surface.py [CLASS…]; the rest is named as for cli.py."""
 import json
@@ -88,13 +88,13 @@ class SurfaceHeat(cli.Case):
 
 
 class Evaluate(cli.Case):
-    """scripts/evaluate over a corpus of one generated character with weights."""
+    """scripts/research/evaluate over a corpus of one generated character with weights."""
 
     def evaluate(self, *options):
         corpus = self.at / "corpus/one_bar"
         corpus.mkdir(parents=True, exist_ok=True)
         make.glb(corpus / "bar.glb")
-        return support.run(sys.executable, support.ROOT / "scripts/evaluate", "--sinew", support.SINEW, "--cache",
+        return support.run(sys.executable, support.ROOT / "scripts/research/evaluate", "--sinew", support.SINEW, "--cache",
                            self.at / "cache", *options, env={**os.environ, "SINEW_CORPUS": str(self.at / "corpus")})
 
     def test_tables_name_every_method_and_the_second_run_compares_nothing(self):
@@ -112,12 +112,12 @@ class Evaluate(cli.Case):
         self.assertEqual([f.stat().st_mtime_ns for f in kept], times)
 
     def test_the_peer_is_skipped_where_there_is_none(self):
-        done = support.run(sys.executable, support.ROOT / "scripts/blender-peer", env={**os.environ, "PATH": str(self.at)})
+        done = support.run(sys.executable, support.ROOT / "scripts/research/blender-peer", env={**os.environ, "PATH": str(self.at)})
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("skipped", done.stdout)
 
     def test_no_corpus_is_said(self):
-        done = support.run(sys.executable, support.ROOT / "scripts/evaluate", "--sinew", support.SINEW,
+        done = support.run(sys.executable, support.ROOT / "scripts/research/evaluate", "--sinew", support.SINEW,
                            env={**os.environ, "SINEW_CORPUS": str(self.at / "nowhere")})
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("set SINEW_CORPUS", done.stderr)

@@ -99,8 +99,8 @@ TEST_F(Slices, AgreeWhateverIsWrongWithTheMesh) {
 
 TEST_F(Slices, AgreeOnEveryVoxelOfRealCharacters) {
     const char* named = std::getenv("SINEW_CORPUS");
-    const std::filesystem::path corpus = named ? named : SINEW_DEFAULT_CORPUS;
-    if (!std::filesystem::exists(corpus)) GTEST_SKIP() << "skipped: there is no corpus at " << corpus;
+    const std::filesystem::path corpus = named ? named : "";
+    if (!std::filesystem::is_directory(corpus)) GTEST_SKIP() << "skipped: SINEW_CORPUS names no folder";
     for (const char* file : {"khr_fox/Fox.glb", "khr_brainstem/brainstem.glb", "m2m_dragon/dragon-animations.glb",
                              "m2m_human_sintel/human-sintel.glb", "kaykit_knight/Knight.glb", "q_frog/Frog.glb",
                              "q_mech_leela/Leela.glb", "mh_female_clothed/mh_female_clothed.glb",

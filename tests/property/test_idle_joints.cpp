@@ -13,12 +13,12 @@ namespace sinew {
 namespace {
 
 std::filesystem::path corpus() {
-    if (const char* named = std::getenv("SINEW_CORPUS")) return named;
-    return std::filesystem::path(__FILE__).parent_path() / "../../../shared/corpus";
+    const char* named = std::getenv("SINEW_CORPUS");
+    return named ? named : "";
 }
 
 TEST(IdleJointsOfTheCorpus, NamesFindMostAndAreRarelyWrong) {
-    if (!std::filesystem::is_directory(corpus())) GTEST_SKIP() << "no corpus at " << corpus();
+    if (!std::filesystem::is_directory(corpus())) GTEST_SKIP() << "skipped: SINEW_CORPUS names no folder";
     std::vector<std::filesystem::path> files;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(corpus())) {
         const std::string name = entry.path().filename().string(), kind = entry.path().extension().string();

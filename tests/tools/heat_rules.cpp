@@ -1,6 +1,6 @@
 // sinew_heat_rules FILE HINTS VARIANT...: surface-heat with other numbers in its rules (src/bind/heat_rules.h),
 // against the weights that the file came with. A VARIANT is "" for the defaults, or NAME=VALUE[,NAME=VALUE...].
-// Prints a line "l1 agreement" for each. HINTS: skin or names. For scripts/cross-validate.
+// Prints a line "l1 agreement" for each. HINTS: skin or names. For scripts/research/cross-validate.
 #include <cstdio>
 #include <cstdlib>
 #include <map>

@@ -181,7 +181,7 @@ TEST(Deform, DualQuaternionsBlendTranslationsLinearly) {
     EXPECT_EQ(out.positions[0], (Vec3{2, 2, 1}));
 }
 
-// The guarantee of seed 002: no crack opens between parts.
+// Milcho (2011) guarantees this: no crack opens between parts.
 TEST(Deform, VerticesAtTheSamePlaceMoveTogether) {
     const test::Character whole = test::caped();
     test::Character c = whole;  // soup: every triangle has vertices of its own
@@ -207,8 +207,8 @@ TEST(Deform, VerticesAtTheSamePlaceMoveTogether) {
     }
 }
 
-// What seed 002 promises for figures cut into parts: the parts do not come apart at their seams, shaded alike or
-// not.
+// What Milcho (2011) promises for figures cut into parts: the parts do not come apart at their seams, shaded alike
+// or not.
 TEST(Deform, PartsWithNormalsOfTheirOwnDoNotComeApart) {
     const test::Character whole = test::caped();
     test::Character c = whole;  // three parts of a third of the triangles each; they share no vertex

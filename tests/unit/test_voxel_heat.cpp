@@ -81,7 +81,7 @@ TEST(VoxelHeat, PowerHardensJoints) {
         EXPECT_GT(strongest, before);
         before = strongest;
     }
-    // Harder at one joint only: by region (seed 001).
+    // Harder at one joint only: by region (Rosen 2009).
     o.falloff.power = 1;
     const SkinWeights soft = *binding.weights(o.falloff, o.finish);
     o.falloff.map.of_vertex.assign(c.positions.size(), std::nanf(""));

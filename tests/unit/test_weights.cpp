@@ -283,7 +283,7 @@ TEST(Finish, InvariantOnRandomRowsForEveryLimitAndRule) {
             }
 }
 
-// needs.md 10: where the fifth joint overtakes the fourth, the weights must not jump.
+// Where the fifth joint overtakes the fourth, the weights must not jump.
 TEST(Finish, FadeIsContinuousWhereTheFifthCrossesTheFourthAndCutIsNot) {
     const auto row = [](float fifth, LimitRule rule) {
         return finish(strengths({{1.0f, 0.9f, 0.8f, 0.5f, fifth}}), {4, rule, 0}).value();
