@@ -110,6 +110,23 @@ io::PoseClip clip_of(const snw_animation& animation, std::size_t joints) {
     return clip;
 }
 
+/// That the method and its law read every option that was set to a value of its own.
+Status check_all_read(const BindOptions& options) {
+    const BindOptions usual = preset(options.method);
+    for (const BindSetting& setting : bind_settings())
+        if (option_text(options, setting.name) != option_text(usual, setting.name))
+            if (Status ok = check_read(options, setting.name); !ok) return ok;
+    return Done{};
+}
+
+/// Of some methods or laws.
+template <typename T>
+json names_of(std::span<const T> all) {
+    json out = json::array();
+    for (const T one : all) out.push_back(to_string(one));
+    return out;
+}
+
 json methods_json() {
     json out = json::object();
     for (const MethodInfo& m : methods()) {
@@ -144,6 +161,8 @@ json settings_json() {
         }
         add(s.name, kinds[static_cast<int>(s.kind)], s.group, std::move(choices), s.help,
             option_text(BindOptions{}, s.name));
+        if (!s.methods.empty()) out.back()["read_by_methods"] = names_of(s.methods);
+        if (!s.laws.empty()) out.back()["read_by_laws"] = names_of(s.laws);
         if (s.name == "method") out.back()["methods"] = methods_json();
     }
     add("deform-from", "choice", "Joints", words_of(kDeformFrom), "Which joints deform", "auto");
@@ -214,6 +233,7 @@ snw_status snw_bind(snw_model* model, const snw_settings* settings, snw_context*
     *out = nullptr;
     if (!model || !settings) return missing(!model ? "model" : "settings");
     return guarded([&] {
+        if (Status ok = check_all_read(settings->bind); !ok) return fail(ok.error());
         if (Status ok = check(settings->bind); !ok) return fail(ok.error());
         if (Status ok = select(*model, settings); !ok) return fail(ok.error());
         Result<Binding> made =

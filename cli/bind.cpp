@@ -20,6 +20,7 @@ struct Arguments : RunOptions {
     std::optional<Result<Binding>> reused;  // what --reuse holds
     double reuse_seconds = 0;
     BindOptions options;
+    std::vector<std::string> given;  // names of bind_settings() on the command line
     DeformOptions deform;
     EditOptions edits;
     io::SaveOptions save;
@@ -69,6 +70,8 @@ void take_reused(Arguments& args, const std::string& path) {
 
 int run_bind(Arguments args) {
     if (args.reused && !*args.reused) return fail(args.reused->error());
+    for (const std::string& name : args.given)
+        if (Status ok = check_read(args.options, name); !ok) return fail(ok.error());
     if (Status ok = check(args.options); !ok) return fail(ok.error());
     const NamedFile outputs[] = {{"--output", args.output},
                                  {"--weights-json", args.weights_json},
@@ -194,6 +197,15 @@ std::string choices_of(const BindSetting& setting) {
     return words;
 }
 
+/// Its help, after the names of those that read it where not all do.
+std::string help_of(const BindSetting& setting) {
+    std::string readers;
+    for (const Method m : setting.methods) readers += (readers.empty() ? "" : ", ") + std::string(to_string(m));
+    for (const FalloffLaw law : setting.laws)
+        readers += (readers.empty() ? "" : ", ") + std::string(to_string(law));
+    return readers.empty() ? std::string(setting.help) : readers + ": " + std::string(setting.help);
+}
+
 /// The options of bind_settings(). "method" comes first of them: what else is given then changes its preset.
 void add_settings(CLI::App& command, const std::shared_ptr<Arguments>& args) {
     for (const BindSetting& setting : bind_settings()) {
@@ -201,17 +213,17 @@ void add_settings(CLI::App& command, const std::shared_ptr<Arguments>& args) {
         const auto set = [args, name](const std::string& value) {
             if (Status ok = set_option(args->options, name, value); !ok)
                 throw CLI::ValidationError("--" + ok.error().message);
+            args->given.push_back(name);
         };
         CLI::Option* option =
-            setting.kind == BindSetting::Kind::flag
-                ? command.add_flag_callback(
-                      "--" + name, [set] { set("on"); }, std::string(setting.help))
+            setting.kind == BindSetting::Kind::flag ? command.add_flag_callback(
+                                                          "--" + name, [set] { set("on"); }, help_of(setting))
             : setting.kind == BindSetting::Kind::range
                 ? command.add_option_function<std::vector<std::string>>(
                       "--" + name,
                       [set](const std::vector<std::string>& ends) { set(ends.at(0) + " " + ends.at(1)); },
-                      std::string(setting.help))
-                : command.add_option_function<std::string>("--" + name, set, std::string(setting.help));
+                      help_of(setting))
+                : command.add_option_function<std::string>("--" + name, set, help_of(setting));
         option->group(std::string(setting.group));
         switch (setting.kind) {
             case BindSetting::Kind::flag:

@@ -5,6 +5,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sinew/core.h"
@@ -79,6 +80,8 @@ enum class FalloffLaw {
     linear,             ///< 1 - t
     power,  ///< h^(power λ / 7.5), of what is a strength already: heat (seed 001), or weights; λ as above
 };
+
+std::string_view to_string(FalloffLaw law);
 
 /// Where influence is harder or softer than elsewhere: the parameter that shapes the law (see shape_of), by joint
 /// and by vertex. NaN = nothing said. A vertex's own value comes before those of joints.

@@ -10,112 +10,10 @@
 #include <numbers>
 #include <numeric>
 
-#include "bind/method.h"
+#include "bind/method_table.h"
 #include "core/geometry.h"
 
 namespace sinew {
-namespace {
-
-struct Row {
-    MethodInfo info;
-    Result<MethodRows> (*run)(const Task&);
-};
-
-// A method is a function in a file of its own, and a row here.
-constexpr Row kMethods[] = {
-    {{Method::surface_heat, FieldKind::strength, "surface-heat",
-      "mesh surface and sparse voxels, heat from the nearest bones, hidden vertices by the volume, rigid parts "
-      "whole"},
-     bind_surface_heat},
-    {{Method::geodesic_voxel, FieldKind::distance, "geodesic-voxel",
-      "sparse voxels, graph distance with boundary penalty, inverse power (Dionne and de Lasa 2014)"},
-     bind_geodesic_voxel},
-    {{Method::closest_distance, FieldKind::distance, "closest-distance",
-      "open space, straight distance, inverse power"},
-     bind_closest_distance},
-    {{Method::closest_hierarchy, FieldKind::distance, "closest-hierarchy",
-      "open space, straight distance within two hops of the closest joint, inverse power"},
-     bind_closest_hierarchy},
-    {{Method::pixel_geodesic, FieldKind::distance, "pixel-geodesic",
-      "pixels of a flat figure, breadth-first or 8-way distance, exponential"},
-     bind_pixel_geodesic},
-    {{Method::connectivity, FieldKind::distance, "connectivity",
-      "open space, closest bone and those connected to its nearer end, inverse distance to their centres"},
-     bind_connectivity},
-    {{Method::mesh_geodesic, FieldKind::distance, "mesh-geodesic",
-      "mesh edges, distance from the ring where the joint's plane cuts the mesh, cubic Hermite"},
-     bind_mesh_geodesic},
-    {{Method::voxel_heat, FieldKind::strength, "voxel-heat",
-      "sparse voxels, heat of each bone at rest with cooling at the skin, power (Rosen 2009)"},
-     bind_voxel_heat},
-    {{Method::bone_heat, FieldKind::strength, "bone-heat",
-      "mesh surface, heat from the nearest visible bones (Baran and Popović 2007)"},
-     bind_bone_heat},
-    {{Method::bounded_biharmonic, FieldKind::strength, "bounded-biharmonic",
-      "sparse voxels, bounded biharmonic weights (Jacobson et al. 2011)"},
-     bind_bounded_biharmonic},
-};
-
-const Row* row_of(Method method) {
-    const Row* const end = std::end(kMethods);
-    const Row* const row =
-        std::find_if(std::begin(kMethods), end, [&](const Row& r) { return r.info.method == method; });
-    return row == end ? nullptr : row;
-}
-
-}  // namespace
-
-std::span<const MethodInfo> methods() {
-    static const std::vector<MethodInfo> infos = [] {
-        std::vector<MethodInfo> out;
-        for (const Row& row : kMethods) out.push_back(row.info);
-        return out;
-    }();
-    return infos;
-}
-
-std::string_view to_string(Method method) {
-    const Row* const row = row_of(method);
-    return row ? row->info.name : "";
-}
-
-BindOptions preset(Method method) {
-    BindOptions options;
-    options.method = method;
-    const Row* const row = row_of(method);
-    if (row && row->info.field == FieldKind::distance) options.falloff.law = FalloffLaw::inverse_power;
-    switch (method) {
-        case Method::surface_heat:
-        case Method::bone_heat:
-        case Method::closest_distance:
-        case Method::closest_hierarchy:
-            break;
-        case Method::geodesic_voxel:
-            options.overshoot = 0.7f;
-            break;
-        case Method::pixel_geodesic:
-            options.neighbours = Neighbours::faces;
-            options.falloff.law = FalloffLaw::exponential;
-            break;
-        case Method::connectivity:
-            // Weight is 1 / distance to the centre of the bone.
-            options.falloff.alpha = 0;
-            options.falloff.lambda_min = 1;
-            break;
-        case Method::mesh_geodesic:
-            options.falloff.law = FalloffLaw::cubic_hermite;
-            break;
-        case Method::voxel_heat:
-            options.overshoot = 0.7f;  // of what heat does not reach
-            options.falloff.power = 1.5f;
-            break;
-        case Method::bounded_biharmonic:
-            options.overshoot = 0.7f;
-            options.voxels.resolution = 64;  // twice as many take 8 to 16 times as long
-            break;
-    }
-    return options;
-}
 
 std::string_view to_string(Coverage coverage) {
     switch (coverage) {
@@ -159,64 +57,6 @@ double BindReport::covered() const {
     return static_cast<double>(reached) / static_cast<double>(matter);
 }
 
-Status check(const BindOptions& options) {
-    VoxelizeOptions voxels = options.voxels;
-    if (voxels.resolution == 0) {
-        if (options.method == Method::pixel_geodesic)
-            return Error{ErrorCode::usage, "pixel-geodesic has no automatic resolution: give one, or a picture"};
-        voxels.resolution = 256;  // what is chosen is in range
-    }
-    if (options.method == Method::pixel_geodesic && voxels.resolution <= most_pixels)
-        while (voxels.resolution > 1024) voxels.resolution /= 2;  // one layer may be finer
-    if (Status ok = check(voxels); !ok) return ok;
-    if (Status ok = check(GeodesicOptions{options.penalty}); !ok) return ok;
-    if (Status ok = check(options.falloff); !ok) return ok;
-    if (Status ok = check(options.finish); !ok) return ok;
-    if (!(options.overshoot >= 0 && options.overshoot <= 100)) {
-        return Error{ErrorCode::usage, "overshoot " + std::to_string(options.overshoot) + " is not within 0..100"};
-    }
-    const auto [lower, upper] = options.hard_range;
-    if (!(lower >= 0 && lower <= upper && upper <= 1)) {
-        return Error{ErrorCode::usage, "the hard range [" + std::to_string(lower) + ", " + std::to_string(upper) +
-                                           "] must lie within [0, 1], lower end first"};
-    }
-    if (!(options.cooling >= 1 && options.cooling <= 1e5f))
-        return Error{ErrorCode::usage, "cooling " + std::to_string(options.cooling) + " is not within 1..100000"};
-    if (!(options.iterations >= 0 && options.iterations <= 1000000))
-        return Error{ErrorCode::usage,
-                     "iterations " + std::to_string(options.iterations) + " is not within 0..1000000"};
-    if (!(options.heat_transfer > 0 && options.heat_transfer <= 1e6f))
-        return Error{ErrorCode::usage,
-                     "heat transfer " + std::to_string(options.heat_transfer) + " must be above 0 and at most 1e6"};
-    const Row* const row = row_of(options.method);
-    if (!row) return Error{ErrorCode::usage, "there is no such method"};
-    if (options.local_resolution) {
-        if (!takes_local_resolution(options.method) || options.domain != DomainKind::sparse)
-            return Error{ErrorCode::usage,
-                         "local resolution is for the sparse voxels of geodesic-voxel and surface-heat"};
-        if (voxels.resolution > 512)
-            return Error{ErrorCode::usage,
-                         "local resolution doubles the resolution in places, and 1024 is the "
-                         "finest: 512 is the most that it takes"};
-    }
-    if (options.method != Method::mesh_geodesic && (options.all_pairs || options.rings != RingPlacement::joint))
-        return Error{ErrorCode::usage,
-                     "all pairs and the place of rings are options of method mesh-geodesic, not of " +
-                         std::string(row->info.name)};
-    if (options.method != Method::voxel_heat && options.iterations != 0)
-        return Error{ErrorCode::usage,
-                     "iterations are sweeps of method voxel-heat, not of " + std::string(row->info.name)};
-    const bool power = options.falloff.law == FalloffLaw::power;
-    if (power && row->info.field == FieldKind::distance)
-        return Error{ErrorCode::usage, "falloff law power is for heat and weights, and method " +
-                                           std::string(row->info.name) + " measures distances: choose another law"};
-    if (!power && row->info.field == FieldKind::strength)
-        return Error{ErrorCode::usage, "method " + std::string(row->info.name) +
-                                           " does not measure distances: its only falloff law is power "
-                                           "(geodesic-voxel measures them)"};
-    return Done{};
-}
-
 PlannedMesh plan_mesh(const MeshView& mesh, const Skeleton& skeleton, StageClock& clock, BindReport& report) {
     PlannedMesh planned;
     planned.topology = clock.run("topology", [&] { return analyse_mesh(mesh, clock.context()); });
@@ -226,7 +66,7 @@ PlannedMesh plan_mesh(const MeshView& mesh, const Skeleton& skeleton, StageClock
     return planned;
 }
 
-Result<MethodRows> run_method(const Task& task) { return row_of(task.options.method)->run(task); }
+Result<MethodRows> run_method(const Task& task) { return row_of(task.options.method).run(task); }
 
 void share_rows(const RowPlan& plan, MethodRows& rows, BindReport& report) {
     const auto copy = [&](std::size_t width, auto& joint, auto& value) {
@@ -256,7 +96,7 @@ void share_rows(const RowPlan& plan, MethodRows& rows, BindReport& report) {
 }
 
 void warn_of_snapped(const Skeleton& skeleton, Method method, BindReport& report) {
-    const bool flat = method == Method::pixel_geodesic;
+    const bool flat = row_of(method).is_flat();
     for (const std::uint32_t j : report.snapped_joints)
         report.warnings.push_back("joint '" + skeleton.joints[j].name + "' lies outside the " +
                                   (flat ? "figure; its distances start from the nearest pixel"

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "bind/kept_volume.h"
+#include "bind/method_table.h"
 #include "core/geometry.h"
 #include "core/hash.h"
 #include "domain/leaf_index.h"
@@ -16,7 +17,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "write bytes in reverse on such a machine");
 
 constexpr char kMagic[9] = "SINEWBND";
-constexpr std::uint32_t kVersion = 4;
+constexpr std::uint32_t kVersion = 5;
 constexpr std::uint16_t kNoJoint = 0xffff;  // skeletons have at most 65534 joints
 
 Error broken(const std::string& what) { return {ErrorCode::input, "binding: " + what}; }
@@ -177,40 +178,32 @@ private:
     std::optional<Error> failed_;
 };
 
+// Options by name, as set_option reads them, "method" first: an option more needs no new version. One that a file
+// lacks has the value of its method's preset.
 template <typename Archive>
 void transfer_options(Archive& a, BindOptions& o) {
-    std::string method(to_string(o.method));
-    a.text(method);
-    if constexpr (Archive::reads) {
-        o.method = static_cast<Method>(-1);  // which check() refuses
-        for (const MethodInfo& m : methods())
-            if (m.name == method) o.method = m.method;
-    }
-    a.value(o.voxels.resolution);
-    a.flag(o.local_resolution);
-    a.flag(o.voxels.winding_numbers);
+    struct Word {
+        std::string name, value;
+    };
+    std::vector<Word> words;
+    if constexpr (!Archive::reads)
+        for (const BindSetting& setting : bind_settings())
+            words.push_back({std::string(setting.name), option_text(o, setting.name)});
+    a.list(words, [&](Word& word) {
+        a.text(word.name);
+        a.text(word.value);
+    });
+    if constexpr (Archive::reads)
+        for (const Word& word : words)
+            if (Status ok = set_option(o, word.name, word.value); !ok) a.fail(ok.error().message);
+    // What has no word.
     a.flag(o.voxels.repair_facing);
-    a.value(o.voxels.voxelizer);
-    a.value(o.domain);
-    a.value(o.penalty);
-    a.value(o.overshoot);
-    for (float& end : o.hard_range) a.value(end);
-    a.value(o.rings);
-    a.flag(o.all_pairs);
-    a.value(o.cooling);
-    a.value(o.iterations);
-    a.value(o.heat_transfer);
-    a.value(o.neighbours);
     FalloffOptions& f = o.falloff;
-    a.value(f.law);
-    for (float* number :
-         {&f.alpha, &f.lambda_min, &f.lambda_max, &f.tolerance, &f.smoothness, &f.threshold, &f.power})
-        a.value(*number);
+    a.value(f.tolerance);
     a.value(f.neighbours);
     a.values(f.map.of_joint);
     a.values(f.map.of_vertex);
-    a.value(o.finish.max_influences);
-    a.value(o.finish.limit_rule);
+    a.values(f.map.hardness_of_joint);
     a.value(o.finish.prune);
     a.flag(o.keep_volume);
 }
@@ -536,9 +529,8 @@ Status Binding::transfer(Archive& a) {
         if (Status ok = check_skeleton(skeleton_); !ok) return broken(ok.error().message);
         if (Status ok = check(options_); !ok) return broken(ok.error().message);
         const std::size_t joints = skeleton_.joints.size(), vertices = coverage_.size();
-        FieldKind kind = FieldKind::distance;
-        for (const MethodInfo& m : methods())
-            if (m.method == options_.method) kind = m.field;
+        const MethodTableRow& method = row_of(options_.method);
+        const FieldKind kind = method.info.field;
         for (const Joint& j : skeleton_.joints) {
             if (to_string(j.reason) == "unknown") return broken("joint '" + j.name + "' has no known reason");
             if (!std::all_of(j.axes.begin(), j.axes.end(), is_place))
@@ -572,9 +564,7 @@ Status Binding::transfer(Archive& a) {
             !ok)
             return ok;
         if (kept) {
-            // Heat over the surface asks the volume for distances.
-            const FieldKind measured = options_.method == Method::surface_heat ? FieldKind::distance : kind;
-            if (Status ok = check_volume(read, joints, measured); !ok) return ok;
+            if (Status ok = check_volume(read, joints, method.volume_field); !ok) return ok;
             volume_ = std::make_shared<const KeptVolume>(std::move(read));
         }
     }

@@ -446,7 +446,7 @@ private:
 
 }  // namespace
 
-double bone_heat_memory(const MeshView& mesh, double threads) {
+double surface_solver_memory(const MeshView& mesh, double threads) {
     const auto vertices = static_cast<double>(mesh.positions.size()),
                triangles = static_cast<double>(mesh.triangles.size());
     // Factors; two batches of heat for each thread; sources, trees and surface.

@@ -1,30 +1,15 @@
-// How much memory a bind may need: one formula per method, as docs/memory.md has them. They are upper bounds by
-// what is alive together at the worst moment, with constants that were measured; tests/unit/test_memory.cpp holds
-// them against the real peak.
+// The formulas of docs/memory.md.
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
 #include <numbers>
 
-#include "bind/method.h"
+#include "bind/method_table.h"
 #include "core/large_pages.h"
 #include "core/vectors.h"
 
 namespace sinew {
 namespace {
-
-struct Sizes {
-    double vertices, triangles;
-    double joints;  // of the skeleton
-    double sets;    // of joints that skins allow
-    double kept;    // joints per row
-    double labels;  // bytes of a leaf's row in a sweep for as many
-    double threads;
-    double leaves;  // at most
-    double cells;   // for which grids take room
-    bool all;       // joints are kept
-    bool keep_volume;
-};
 
 double triangle_area(const MeshView& mesh, const Triangle& t) {
     const Point3 a = to_point(mesh.positions[t[0]]);
@@ -89,103 +74,89 @@ double most_pixels_of(const MeshView& mesh, const BindOptions& options) {
 
 // Stages come one after the other, and what a stage needs is free when the next begins: the worst one counts.
 
-double of_topology(const Sizes& s) { return s.vertices * 30 + s.triangles * 72; }
+double of_topology(const MemorySizes& s) { return s.vertices * 30 + s.triangles * 72; }
 // What is known of the mesh from there on.
-double of_plan(const Sizes& s) { return s.vertices * 20 + s.triangles * 6; }
+double of_plan(const MemorySizes& s) { return s.vertices * 20 + s.triangles * 6; }
 // Rows that come out, and with all influences where each vertex reads.
-double of_rows(const Sizes& s) { return s.vertices * (5 + 8 * s.kept + (s.all ? 160 : 0)); }
+double of_rows(const MemorySizes& s) { return s.vertices * (5 + 8 * s.kept + (s.all ? 160 : 0)); }
 // Five grids, crossings, snapped vertices, the tree of winding numbers.
-double of_voxels(const Sizes& s) { return s.cells * 5.5 / 8 + s.leaves * 10 + s.vertices * 12 + s.triangles * 180; }
+double of_voxels(const MemorySizes& s) {
+    return s.cells * 5.5 / 8 + s.leaves * 10 + s.vertices * 12 + s.triangles * 180;
+}
 // Grids and what is halved of them, leaves and their links.
-double of_octree(const Sizes& s) { return s.cells * 4.8 / 8 + s.leaves * 180; }
+double of_octree(const MemorySizes& s) { return s.cells * 4.8 / 8 + s.leaves * 180; }
 // Leaves, links, and the sweep: for the nearest joints, where each thread has lists for its windows, or one after
 // the other in each thread.
-double of_sweep(const Sizes& s) { return s.leaves * (250 + (s.all ? 16 * s.threads : s.labels)) + 1e6 * s.threads; }
+double of_sweep(const MemorySizes& s) {
+    return s.leaves * (250 + (s.all ? 16 * s.threads : s.labels)) + 1e6 * s.threads;
+}
 // Fields that are kept with the volume; the links between leaves only with those of the nearest joints.
-double of_fields(const Sizes& s, bool strengths) {
+double of_fields(const MemorySizes& s, bool strengths) {
     if (!s.keep_volume) return 0;
     return s.leaves * (s.all || strengths ? 40 + s.sets * 4 * s.joints : 110 + s.sets * s.labels);
 }
-double worst(const Sizes& s, std::initializer_list<double> after_topology) {
+double worst(const MemorySizes& s, std::initializer_list<double> after_topology) {
     return std::max(of_topology(s), of_plan(s) + std::max(after_topology));
 }
 
-double geodesic_voxel(const Sizes& s) {
-    return worst(s, {of_voxels(s), of_octree(s), of_rows(s) + of_sweep(s) + of_fields(s, false)});
-}
-// Conductances and their coarser levels; per thread eight fields and what solves for them.
-double voxel_heat(const Sizes& s) {
-    return worst(s, {of_voxels(s), of_octree(s),
-                     of_rows(s) + s.vertices * 104 + s.leaves * (480 + 230 * s.threads) + of_fields(s, true)});
-}
-// The same, links of its own, fields in double, and a third more for coarser resolutions.
-double bounded_biharmonic(const Sizes& s) {
-    return worst(s, {of_voxels(s), of_octree(s),
-                     of_rows(s) + s.vertices * 104 + s.leaves * (900 + 560 * s.threads) + of_fields(s, true)});
-}
-double bone_heat(const Sizes& s, const MeshView& mesh) {
-    return worst(s, {of_rows(s) + bone_heat_memory(mesh, s.threads)});
-}
-// Rows of distances beside those of heat; leaves stay.
-double surface_heat(const Sizes& s, const MeshView& mesh) {
-    Sizes nearest = s;  // of the volume, whatever is wanted
-    nearest.all = false;
-    nearest.kept = static_cast<double>(kept_joints({}));
-    nearest.labels = 64;
-    return std::max(geodesic_voxel(nearest),
-                    worst(s, {of_rows(s) + of_rows(nearest) + bone_heat_memory(mesh, s.threads) + s.leaves * 40 +
-                              of_fields(nearest, false)}));
-}
-// The graph, its tree of boxes, and a run of each thread; or the matrix.
-double mesh_geodesic(const Sizes& s, const BindOptions& options) {
-    const double nodes = std::min(s.vertices, static_cast<double>(all_pairs_limit));
-    return worst(s, {of_rows(s) + s.triangles * 110 + s.vertices * (40 + 40 * s.threads) +
-                     (options.all_pairs ? 4 * nodes * nodes : 0)});
-}
-double pixel_geodesic(const Sizes& s) { return worst(s, {of_rows(s) + of_sweep(s)}); }
-double open_space(const Sizes& s) { return worst(s, {of_rows(s)}); }
-
 // Pictures, buffers, and about 100 MB of driver and shader compiler.
-double of_slicing(const Sizes& s, const BindOptions& options) {
+double of_slicing(const BindOptions& options, double triangles) {
     if (options.voxels.voxelizer != Voxelizer::hardware) return 0;
     const double r = finest(options);
-    return 112 * r * r + 80 * s.triangles + 1e8;
+    return 112 * r * r + 80 * triangles + 1e8;
 }
 
-double need_of(const Sizes& s, const MeshView& mesh, const BindOptions& options) {
-    switch (options.method) {
-        case Method::geodesic_voxel:
-            return geodesic_voxel(s) + of_slicing(s, options);
-        case Method::voxel_heat:
-            return voxel_heat(s) + of_slicing(s, options);
-        case Method::bounded_biharmonic:
-            return bounded_biharmonic(s) + of_slicing(s, options);
-        case Method::surface_heat:
-            return surface_heat(s, mesh) + of_slicing(s, options);
-        case Method::bone_heat:
-            return bone_heat(s, mesh);
-        case Method::mesh_geodesic:
-            return mesh_geodesic(s, options);
-        case Method::pixel_geodesic:
-            return pixel_geodesic(s);
-        case Method::closest_distance:
-        case Method::closest_hierarchy:
-        case Method::connectivity:
-            return open_space(s);
-    }
-    return 0;
+double of_geodesic(const MemorySizes& s) {
+    return worst(s, {of_voxels(s), of_octree(s), of_rows(s) + of_sweep(s) + of_fields(s, false)});
 }
 
 }  // namespace
 
-bool has_volume(Method method) {
-    return method == Method::geodesic_voxel || method == Method::voxel_heat ||
-           method == Method::bounded_biharmonic || method == Method::surface_heat;
+double geodesic_voxel_memory(const MemorySizes& s, const MeshView&, const BindOptions& options) {
+    return of_geodesic(s) + of_slicing(options, s.triangles);
+}
+// Conductances and their coarser levels; per thread eight fields and what solves for them.
+double voxel_heat_memory(const MemorySizes& s, const MeshView&, const BindOptions& options) {
+    return worst(s, {of_voxels(s), of_octree(s),
+                     of_rows(s) + s.vertices * 104 + s.leaves * (480 + 230 * s.threads) + of_fields(s, true)}) +
+           of_slicing(options, s.triangles);
+}
+// The same, links of its own, fields in double, and a third more for coarser resolutions.
+double bounded_biharmonic_memory(const MemorySizes& s, const MeshView&, const BindOptions& options) {
+    return worst(s, {of_voxels(s), of_octree(s),
+                     of_rows(s) + s.vertices * 104 + s.leaves * (900 + 560 * s.threads) + of_fields(s, true)}) +
+           of_slicing(options, s.triangles);
+}
+double bone_heat_memory(const MemorySizes& s, const MeshView& mesh, const BindOptions&) {
+    return worst(s, {of_rows(s) + surface_solver_memory(mesh, s.threads)});
+}
+// Rows of distances beside those of heat; leaves stay.
+double surface_heat_memory(const MemorySizes& s, const MeshView& mesh, const BindOptions& options) {
+    MemorySizes nearest = s;  // of the volume, whatever is wanted
+    nearest.all = false;
+    nearest.kept = static_cast<double>(kept_joints({}));
+    nearest.labels = 64;
+    return std::max(of_geodesic(nearest),
+                    worst(s, {of_rows(s) + of_rows(nearest) + surface_solver_memory(mesh, s.threads) +
+                              s.leaves * 40 + of_fields(nearest, false)})) +
+           of_slicing(options, s.triangles);
+}
+// The graph, its tree of boxes, and a run of each thread; or the matrix.
+double mesh_geodesic_memory(const MemorySizes& s, const MeshView&, const BindOptions& options) {
+    const double nodes = std::min(s.vertices, static_cast<double>(all_pairs_limit));
+    return worst(s, {of_rows(s) + s.triangles * 110 + s.vertices * (40 + 40 * s.threads) +
+                     (options.all_pairs ? 4 * nodes * nodes : 0)});
+}
+double pixel_geodesic_memory(const MemorySizes& s, const MeshView&, const BindOptions&) {
+    return worst(s, {of_rows(s) + of_sweep(s)});
+}
+double open_space_memory(const MemorySizes& s, const MeshView&, const BindOptions&) {
+    return worst(s, {of_rows(s)});
 }
 
 std::size_t estimate_memory(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options,
                             const Context* context) {
-    Sizes s{};
+    MemorySizes s{};
     s.vertices = static_cast<double>(mesh.positions.size());
     s.triangles = static_cast<double>(mesh.triangles.size());
     s.joints = static_cast<double>(skeleton.joints.size());
@@ -195,14 +166,16 @@ std::size_t estimate_memory(const MeshView& mesh, const Skeleton& skeleton, cons
     s.labels = s.kept <= 8 ? 64 : 128;
     s.threads = thread_count(context);
     s.keep_volume = options.keep_volume;
-    if (has_volume(options.method)) {
+    constexpr double small = 4e6;  // whatever the size
+    if (!find_method(options.method)) return static_cast<std::size_t>(small);
+    const MethodTableRow& method = row_of(options.method);
+    if (method.has_volume()) {
         s.cells = cells_of_grids(mesh, options);
         s.leaves = most_leaves(mesh, skeleton, options);
-    } else if (options.method == Method::pixel_geodesic) {
+    } else if (method.is_flat()) {
         s.leaves = most_pixels_of(mesh, options);
     }
-    constexpr double small = 4e6;  // whatever the size
-    return static_cast<std::size_t>(small + need_of(s, mesh, options));
+    return static_cast<std::size_t>(small + method.memory(s, mesh, options));
 }
 
 Status check_memory(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options,

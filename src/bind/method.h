@@ -233,11 +233,6 @@ void link_loose_joints(const Skeleton& skeleton, std::vector<Bone>& bones,
 std::vector<Point3> look_along_axes(const Skeleton& skeleton, std::vector<Bone>& bones,
                                     const std::function<bool(const Point3&, const Point3&)>& joined);
 
-/// Whether the method measures in voxels.
-bool has_volume(Method method);
-/// Whether the method can have BindOptions::local_resolution.
-bool takes_local_resolution(Method method);
-
 /// By the method table.
 Result<MethodRows> run_method(const Task& task);
 /// Says in the report which joints lie outside of what was measured.
@@ -257,8 +252,8 @@ Result<MethodRows> bind_voxel_heat(const Task& task);
 Result<MethodRows> bind_bone_heat(const Task& task);
 Result<MethodRows> bind_surface_heat(const Task& task);
 
-/// Bytes that bind_bone_heat may need at most, beside the rows, and bind_surface_heat beside those of its volume.
-double bone_heat_memory(const MeshView& mesh, double threads);
+/// Bytes that the sources and the solver of bone-heat and surface-heat may need at most.
+double surface_solver_memory(const MeshView& mesh, double threads);
 Result<MethodRows> bind_bounded_biharmonic(const Task& task);
 
 }  // namespace sinew

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bind/method_table.h"
 #include "bind/volume.h"
 #include "domain/trace.h"
 
@@ -116,7 +117,7 @@ Result<Binding> Binding::move_joints(const MeshView& mesh, const Skeleton& skele
         return Error{ErrorCode::usage,
                      "this is not the mesh that was bound, or its skins are others: joints "
                      "move in that mesh only"};
-    if (options_.method == Method::pixel_geodesic)
+    if (row_of(options_.method).is_flat())
         return Error{ErrorCode::usage, "a figure's mask is not kept: bind it anew"};
     if (!volume_ || report_.reused == Reuse::volume || options_.local_resolution) {
         // Nothing is kept that could be used again; or where voxels are fine depends on the joints.

@@ -1,5 +1,5 @@
 // Results while waiting: a coarse binding first, then the one that is wanted.
-#include "bind/method.h"
+#include "bind/method_table.h"
 
 namespace sinew {
 
@@ -10,7 +10,7 @@ constexpr int kFirstResolution = 64;
 /// Whether the binding that is wanted has finer voxels than the first result.
 Result<bool> is_finer(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options,
                       Context* context) {
-    if (!has_volume(options.method)) return false;
+    if (!row_of(options.method).has_volume()) return false;
     if (options.voxels.resolution != 0 && !options.local_resolution)
         return options.voxels.resolution > kFirstResolution;
     const Result<ResolutionChoice> choice = choose_resolution(mesh, skeleton, options, context);

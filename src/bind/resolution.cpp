@@ -6,7 +6,7 @@
 #include <map>
 #include <numeric>
 
-#include "bind/method.h"
+#include "bind/method_table.h"
 #include "core/numbers.h"
 #include "core/vectors.h"
 
@@ -259,14 +259,12 @@ FineLimbs find_fine(std::span<const Sample> samples, std::span<const Facing> fac
 
 }  // namespace
 
-bool takes_local_resolution(Method method) {
-    return method == Method::geodesic_voxel || method == Method::surface_heat;
-}
-
 Result<ResolutionChoice> choose_resolution(const MeshView& mesh, const Skeleton& skeleton,
                                            const BindOptions& options, Context* context) {
     if (Status ok = check_mesh(mesh); !ok) return ok.error();
     if (Status ok = check_skeleton(skeleton); !ok) return ok.error();
+    if (!find_method(options.method)) return Error{ErrorCode::usage, "there is no such method"};
+    const MethodTableRow& method = row_of(options.method);
     ResolutionChoice choice;
     const bool automatic = options.voxels.resolution == 0;
     choice.resolution = options.voxels.resolution;
@@ -307,13 +305,12 @@ Result<ResolutionChoice> choose_resolution(const MeshView& mesh, const Skeleton&
         if (!limb && !gap) why += "; no limb was found to measure";
         if (voxel_of(unit, choice.resolution) > finest)
             why += "; " + std::to_string(kFinest) + " is the finest that is chosen";
-        if (options.method == Method::bounded_biharmonic && choice.resolution > 128) {
-            choice.resolution = 128;
-            why += "; bounded-biharmonic takes 128 at most";
+        if (const int most = method.finest_automatic; choice.resolution > most) {
+            choice.resolution = most;
+            why += "; " + std::string(method.info.name) + " takes " + std::to_string(most) + " at most";
         }
         // Half of it will do where few limbs need more, and those get it.
-        if (takes_local_resolution(options.method) && options.domain == DomainKind::sparse &&
-            choice.resolution > kCoarsestLocal) {
+        if (method.local_resolution && options.domain == DomainKind::sparse && choice.resolution > kCoarsestLocal) {
             const FineLimbs fine = fine_at(choice.resolution / 2);
             local = !fine.places.empty() && fine.share <= kMostLocal;
             if (local) choice.resolution /= 2;

@@ -1,9 +1,11 @@
-// The options of bind by word: one table for the command line, the C interface and the studio.
+// The options of bind by word: one table for the command line, the C interface, the page, the report and kept
+// bindings. A row says how an option reads and prints, its range, and which methods and falloff laws read it.
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
+#include "bind/method_table.h"
 #include "core/numbers.h"
-#include "sinew/bind.h"
 
 namespace sinew {
 
@@ -41,32 +43,68 @@ std::string word_at(std::string_view words, int place) {
     return std::string(words.substr(0, words.find(' ')));
 }
 
-/// A row of the table: how an option is read into its field, and told from it.
+/// Numbers that an option may be, whole ones as limits; none where the types of BindOptions (FalloffOptions,
+/// VoxelizeOptions …) have a check of their own.
+struct Range {
+    double least = -INFINITY, most = INFINITY;
+    bool above_least = false;  ///< the least itself is not allowed
+};
+
+/// A row of the table.
 struct Row {
     BindSetting info;
     Status (*set)(const BindSetting&, BindOptions&, std::string_view);
     std::string (*get)(const BindSetting&, const BindOptions&);
+    Range range = {};
 };
+
+/// Which methods and which falloff laws read an option; empty: all.
+struct Readers {
+    std::span<const Method> methods = {};
+    std::span<const FalloffLaw> laws = {};
+};
+
+constexpr Method kVolume[] = {Method::surface_heat, Method::geodesic_voxel, Method::voxel_heat,
+                              Method::bounded_biharmonic};
+constexpr Method kVoxelsOrPixels[] = {Method::surface_heat, Method::geodesic_voxel, Method::voxel_heat,
+                                      Method::bounded_biharmonic, Method::pixel_geodesic};
+constexpr Method kVolumeDistance[] = {Method::surface_heat, Method::geodesic_voxel};
+constexpr Method kAnyDistance[] = {Method::surface_heat,      Method::geodesic_voxel, Method::closest_distance,
+                                   Method::closest_hierarchy, Method::pixel_geodesic, Method::mesh_geodesic,
+                                   Method::voxel_heat,        Method::bone_heat,      Method::bounded_biharmonic};
+constexpr Method kSurfaceHeat[] = {Method::surface_heat, Method::bone_heat};
+constexpr Method kPixels[] = {Method::pixel_geodesic};
+constexpr Method kConnectivity[] = {Method::connectivity};
+constexpr Method kMeshGeodesic[] = {Method::mesh_geodesic};
+constexpr Method kVoxelHeat[] = {Method::voxel_heat};
+
+constexpr FalloffLaw kWithAlpha[] = {FalloffLaw::inverse_power, FalloffLaw::inverse_quadratic, FalloffLaw::power};
+constexpr FalloffLaw kWithLambda[] = {FalloffLaw::inverse_power, FalloffLaw::power};
+constexpr FalloffLaw kExponential[] = {FalloffLaw::exponential};
+constexpr FalloffLaw kWithReach[] = {FalloffLaw::cubic_hermite, FalloffLaw::linear};
+constexpr FalloffLaw kPower[] = {FalloffLaw::power};
 
 // Field: a function from the options to a reference to what is set.
 template <auto Field>
-constexpr Row number(std::string_view name, std::string_view group, std::string_view help) {
+constexpr Row number(std::string_view name, std::string_view group, Readers readers, std::string_view help,
+                     Range range = {}) {
     return {
-        {name, Kind::number, group, "", help, {}, {}},
+        {name, Kind::number, group, "", help, readers.methods, readers.laws},
         [](const BindSetting& s, BindOptions& o, std::string_view value) -> Status {
             const auto read = number_of<float>(value);
             if (!read) return wrong(s.name, value, "a number is needed");
             Field(o) = *read;
             return Done{};
         },
-        [](const BindSetting&, const BindOptions& o) { return shortest_text(Field(const_cast<BindOptions&>(o))); }};
+        [](const BindSetting&, const BindOptions& o) { return shortest_text(Field(const_cast<BindOptions&>(o))); },
+        range};
 }
 
 /// A whole number; `choices` is one word that stands for 0, or empty.
 template <auto Field>
-constexpr Row whole(std::string_view name, std::string_view group, std::string_view choices,
-                    std::string_view help) {
-    return {{name, Kind::whole, group, choices, help, {}, {}},
+constexpr Row whole(std::string_view name, std::string_view group, std::string_view choices, Readers readers,
+                    std::string_view help, Range range = {}) {
+    return {{name, Kind::whole, group, choices, help, readers.methods, readers.laws},
             [](const BindSetting& s, BindOptions& o, std::string_view value) -> Status {
                 const bool word = !s.choices.empty() && value == s.choices;
                 const auto read = word ? 0 : number_of<int>(value);
@@ -82,14 +120,15 @@ constexpr Row whole(std::string_view name, std::string_view group, std::string_v
             [](const BindSetting& s, const BindOptions& o) {
                 const int value = Field(const_cast<BindOptions&>(o));
                 return value == 0 && !s.choices.empty() ? std::string(s.choices) : shortest_text(value);
-            }};
+            },
+            range};
 }
 
 /// `choices` in the order of the enumeration's values, which begin at 0 and leave none out.
 template <auto Field>
-constexpr Row choice(std::string_view name, std::string_view group, std::string_view choices,
+constexpr Row choice(std::string_view name, std::string_view group, std::string_view choices, Readers readers,
                      std::string_view help) {
-    return {{name, Kind::choice, group, choices, help},
+    return {{name, Kind::choice, group, choices, help, readers.methods, readers.laws},
             [](const BindSetting& s, BindOptions& o, std::string_view value) -> Status {
                 const auto place = place_in(s.choices, value);
                 if (!place) return wrong(s.name, value, "choose " + listed(s.choices));
@@ -103,8 +142,8 @@ constexpr Row choice(std::string_view name, std::string_view group, std::string_
 }
 
 template <auto Field>
-constexpr Row on_or_off(std::string_view name, Kind kind, std::string_view help) {
-    return {{name, kind, "Method", "on off", help},
+constexpr Row on_or_off(std::string_view name, Kind kind, Readers readers, std::string_view help) {
+    return {{name, kind, "Method", "on off", help, readers.methods, readers.laws},
             [](const BindSetting& s, BindOptions& o, std::string_view value) -> Status {
                 const auto place = place_in("on off", value);
                 if (!place) return wrong(s.name, value, "choose on or off");
@@ -136,6 +175,8 @@ Status set_hard_range(const BindSetting& s, BindOptions& options, std::string_vi
 
 using O = BindOptions;
 
+constexpr std::string_view kLaws = "inverse-power inverse-quadratic exponential cubic-hermite linear power";
+
 const std::string& method_names() {
     static const std::string names = [] {
         std::string out;
@@ -152,20 +193,20 @@ const std::vector<Row>& rows() {
          set_method,
          [](const BindSetting&, const BindOptions& o) { return std::string(to_string(o.method)); }},
         whole<[](O& o) -> int& { return o.voxels.resolution; }>(
-            "resolution", "Method", "auto",
+            "resolution", "Method", "auto", {kVoxelsOrPixels},
             "Voxels along the longest side: 32, 64, … 1024, or auto: by the thinnest limb and the narrowest gap; "
             "pixel-geodesic: pixels, up to 4096"),
         on_or_off<[](O& o) -> bool& { return o.local_resolution; }>(
-            "local-resolution", Kind::flag,
-            "geodesic-voxel, surface-heat: twice the resolution for fingers and limbs beside each other"),
-        number<[](O& o) -> float& { return o.penalty; }>("penalty", "Method",
+            "local-resolution", Kind::flag, {kVolumeDistance},
+            "Twice the resolution for fingers and limbs beside each other"),
+        number<[](O& o) -> float& { return o.penalty; }>("penalty", "Method", {kVolumeDistance},
                                                          "Cost factor of a step into a boundary voxel; 1 = none"),
         number<[](O& o) -> float& { return o.overshoot; }>(
-            "overshoot", "Method", "Share of the length beyond a bone's end added to its distance; 0 = paper"),
-        choice<[](O& o) -> DomainKind& { return o.domain; }>("domain", "Method", "sparse uniform",
+            "overshoot", "Method", {kAnyDistance},
+            "Share of the length beyond a bone's end that is added to its distance; 0 = none", {0, 100}),
+        choice<[](O& o) -> DomainKind& { return o.domain; }>("domain", "Method", "sparse uniform", {kVolume},
                                                              "sparse or uniform voxels"),
-        {{"neighbours", Kind::choice, "Method", "8 4",
-          "pixel-geodesic: 4 (its default: breadth-first) or 8 ways from a pixel"},
+        {{"neighbours", Kind::choice, "Method", "8 4", "4 (breadth-first) or 8 ways from a pixel", kPixels},
          [](const BindSetting& s, BindOptions& o, std::string_view value) -> Status {
              if (value != "8" && value != "4") return wrong(s.name, value, "choose 8 or 4");
              o.neighbours = value == "8" ? Neighbours::all : Neighbours::faces;
@@ -174,47 +215,51 @@ const std::vector<Row>& rows() {
          [](const BindSetting&, const BindOptions& o) -> std::string {
              return o.neighbours == Neighbours::faces ? "4" : "8";
          }},
-        on_or_off<[](O& o) -> bool& { return o.voxels.winding_numbers; }>("winding-numbers", Kind::choice,
-                                                                          "on or off: settle ambiguous voxels"),
+        on_or_off<[](O& o) -> bool& { return o.voxels.winding_numbers; }>(
+            "winding-numbers", Kind::choice, {kVolume}, "on or off: settle ambiguous voxels"),
         choice<[](O& o) -> Voxelizer& { return o.voxels.voxelizer; }>(
-            "voxelizer", "Method", "cpu hardware",
+            "voxelizer", "Method", "cpu hardware", {kVolume},
             "cpu, or hardware: the same voxels by z-buffer slices through OpenGL"),
-        {{"hard-range", Kind::range, "Method", "",
-          "connectivity: FROM TO along a bone, 0..1, where vertices follow it alone"},
+        {{"hard-range", Kind::range, "Method", "", "FROM TO along a bone, 0..1, where vertices follow it alone",
+          kConnectivity},
          set_hard_range,
          [](const BindSetting&, const BindOptions& o) {
              return shortest_text(o.hard_range[0]) + " " + shortest_text(o.hard_range[1]);
          }},
-        choice<[](O& o) -> RingPlacement& { return o.rings; }>(
-            "rings", "Method", "joint bone", "mesh-geodesic: rings at the joint or along its bones"),
+        choice<[](O& o) -> RingPlacement& { return o.rings; }>("rings", "Method", "joint bone", {kMeshGeodesic},
+                                                               "Rings at the joint or along its bones"),
         on_or_off<[](O& o) -> bool& { return o.all_pairs; }>(
-            "all-pairs", Kind::flag, "mesh-geodesic: the same distances by the matrix of all pairs (small meshes)"),
+            "all-pairs", Kind::flag, {kMeshGeodesic},
+            "The same distances by the matrix of all pairs (small meshes)"),
         number<[](O& o) -> float& { return o.cooling; }>(
-            "cooling", "Method", "voxel-heat: heat lost through the skin, per longest side; more falls faster"),
-        whole<[](O& o) -> int& { return o.iterations; }>(
-            "iterations", "Method", "", "voxel-heat: sweeps of plain averaging instead of solving; 0 solves"),
+            "cooling", "Method", {kVoxelHeat}, "Heat lost through the skin, per longest side; more falls faster",
+            {1, 1e5}),
+        whole<[](O& o) -> int& { return o.iterations; }>("iterations", "Method", "", {kVoxelHeat},
+                                                         "Sweeps of plain averaging instead of solving; 0 solves",
+                                                         {0, 1e6}),
         number<[](O& o) -> float& { return o.heat_transfer; }>(
-            "heat-transfer", "Method",
-            "bone-heat, surface-heat: c in the heat c / d² of a bone at distance d; larger = harder joints"),
+            "heat-transfer", "Method", {kSurfaceHeat},
+            "c in the heat c / d² of a bone at distance d; larger = harder joints", {0, 1e6, true}),
 
-        number<[](O& o) -> float& { return o.falloff.alpha; }>("falloff", "Weights",
+        number<[](O& o) -> float& { return o.falloff.alpha; }>("falloff", "Weights", {{}, kWithAlpha},
                                                                "Hardness α of the joints, 0 (soft) to 1 (hard)"),
-        number<[](O& o) -> float& { return o.falloff.lambda_min; }>("lambda-min", "Weights", "Exponent at α = 0"),
-        number<[](O& o) -> float& { return o.falloff.lambda_max; }>("lambda-max", "Weights", "Exponent at α = 1"),
+        number<[](O& o) -> float& { return o.falloff.lambda_min; }>("lambda-min", "Weights", {{}, kWithLambda},
+                                                                    "Exponent at α = 0"),
+        number<[](O& o) -> float& { return o.falloff.lambda_max; }>("lambda-max", "Weights", {{}, kWithLambda},
+                                                                    "Exponent at α = 1"),
         choice<[](O& o) -> FalloffLaw& { return o.falloff.law; }>(
-            "falloff-law", "Weights", "inverse-power inverse-quadratic exponential cubic-hermite linear power",
-            "How distance becomes weight; power is for methods of heat"),
+            "falloff-law", "Weights", kLaws, {}, "How distance becomes weight; power is for methods of heat"),
         number<[](O& o) -> float& { return o.falloff.smoothness; }>(
-            "smoothness", "Weights", "exponential: share of the longest side on which influence falls to 1/e"),
+            "smoothness", "Weights", {{}, kExponential},
+            "Share of the longest side on which influence falls to 1/e"),
         number<[](O& o) -> float& { return o.falloff.threshold; }>(
-            "threshold", "Weights",
-            "cubic-hermite, linear: share of the longest side beyond which nothing reaches"),
-        number<[](O& o) -> float& { return o.falloff.power; }>(
-            "power", "Weights", "power: exponent of heat or weights; above 1 is harder"),
-        whole<[](O& o) -> int& { return o.finish.max_influences; }>("max-influences", "Weights", "all",
+            "threshold", "Weights", {{}, kWithReach}, "Share of the longest side beyond which nothing reaches"),
+        number<[](O& o) -> float& { return o.falloff.power; }>("power", "Weights", {{}, kPower},
+                                                               "Exponent of heat or weights; above 1 is harder"),
+        whole<[](O& o) -> int& { return o.finish.max_influences; }>("max-influences", "Weights", "all", {},
                                                                     "Joints per vertex: 1..8 or all"),
         choice<[](O& o) -> LimitRule& { return o.finish.limit_rule; }>(
-            "limit-rule", "Weights", "fade cut", "fade: no creases where influences swap; or cut"),
+            "limit-rule", "Weights", "fade cut", {}, "fade: no creases where influences swap; or cut"),
     };
     return table;
 }
@@ -225,7 +270,43 @@ const Row* row_of(std::string_view name) {
     return found == rows().end() ? nullptr : &*found;
 }
 
+Error no_option(std::string_view name) {
+    std::string known;
+    for (const Row& row : rows()) known += (known.empty() ? "" : ", ") + std::string(row.info.name);
+    return {ErrorCode::usage, "there is no option '" + std::string(name) + "' (options: " + known + ")"};
+}
+
+Status check_range(const Row& row, const BindOptions& options) {
+    const Range& range = row.range;
+    if (row.info.kind != Kind::number && row.info.kind != Kind::whole) return Done{};
+    const std::string text = row.get(row.info, options);
+    if (range.least == -INFINITY && range.most == INFINITY) return Done{};
+    const auto value = number_of<double>(text);  // NaN fails
+    if (value && *value <= range.most && (range.above_least ? *value > range.least : *value >= range.least))
+        return Done{};
+    const auto whole_text = [](double limit) { return std::to_string(static_cast<long long>(limit)); };
+    const auto least = whole_text(range.least), most = whole_text(range.most);
+    return Error{ErrorCode::usage, std::string(row.info.name) + " " + text +
+                                       (range.above_least ? " must be above " + least + " and at most " + most
+                                                          : " is not within " + least + ".." + most)};
+}
+
+/// "a, b or c" of what reads an option.
+template <typename T>
+std::string named(std::span<const T> all) {
+    std::string words;
+    for (const T one : all) words += (words.empty() ? "" : " ") + std::string(to_string(one));
+    return listed(words);
+}
+
 }  // namespace
+
+bool BindSetting::read_by(Method method) const {
+    return methods.empty() || std::find(methods.begin(), methods.end(), method) != methods.end();
+}
+bool BindSetting::read_by(FalloffLaw law) const {
+    return laws.empty() || std::find(laws.begin(), laws.end(), law) != laws.end();
+}
 
 std::span<const BindSetting> bind_settings() {
     static const std::vector<BindSetting> all = [] {
@@ -237,15 +318,74 @@ std::span<const BindSetting> bind_settings() {
 }
 
 Status set_option(BindOptions& options, std::string_view name, std::string_view value) {
-    if (const Row* row = row_of(name)) return row->set(row->info, options, value);
-    std::string known;
-    for (const Row& row : rows()) known += (known.empty() ? "" : ", ") + std::string(row.info.name);
-    return Error{ErrorCode::usage, "there is no option '" + std::string(name) + "' (options: " + known + ")"};
+    const Row* const row = row_of(name);
+    return row ? row->set(row->info, options, value) : no_option(name);
 }
 
 std::string option_text(const BindOptions& options, std::string_view name) {
     const Row* row = row_of(name);
     return row ? row->get(row->info, options) : std::string();
+}
+
+Status check_read(const BindOptions& options, std::string_view name) {
+    const Row* const row = row_of(name);
+    if (!row) return no_option(name);
+    const BindSetting& s = row->info;
+    if (!s.read_by(options.method))
+        return Error{ErrorCode::usage, "method " + std::string(to_string(options.method)) + " does not read " +
+                                           std::string(name) + ": leave it out, or choose " + named(s.methods)};
+    if (!s.read_by(options.falloff.law))
+        return Error{ErrorCode::usage, "falloff law " + std::string(to_string(options.falloff.law)) +
+                                           " does not read " + std::string(name) + ": leave it out, or choose " +
+                                           named(s.laws)};
+    return Done{};
+}
+
+Status check(const BindOptions& options) {
+    const MethodTableRow* const method = find_method(options.method);
+    if (!method) return Error{ErrorCode::usage, "there is no such method"};
+    const std::string method_name(method->info.name);
+    VoxelizeOptions voxels = options.voxels;
+    if (voxels.resolution == 0) {
+        if (method->is_flat())
+            return Error{ErrorCode::usage, method_name + " has no automatic resolution: give one, or a picture"};
+        voxels.resolution = 256;  // what is chosen is in range
+    }
+    if (method->is_flat() && voxels.resolution <= most_pixels)
+        while (voxels.resolution > 1024) voxels.resolution /= 2;  // one layer may be finer
+    if (Status ok = check(voxels); !ok) return ok;
+    if (Status ok = check(GeodesicOptions{options.penalty}); !ok) return ok;
+    if (Status ok = check(options.falloff); !ok) return ok;
+    if (Status ok = check(options.finish); !ok) return ok;
+    for (const Row& row : rows())
+        if (Status ok = check_range(row, options); !ok) return ok;
+    const auto [lower, upper] = options.hard_range;
+    if (!(lower >= 0 && lower <= upper && upper <= 1)) {
+        return Error{ErrorCode::usage, "the hard range [" + std::to_string(lower) + ", " + std::to_string(upper) +
+                                           "] must lie within [0, 1], lower end first"};
+    }
+    if (options.local_resolution) {
+        if (!method->local_resolution || options.domain != DomainKind::sparse)
+            return Error{ErrorCode::usage,
+                         "local resolution is for the sparse voxels of geodesic-voxel and surface-heat"};
+        if (voxels.resolution > 512)
+            return Error{ErrorCode::usage,
+                         "local resolution doubles the resolution in places, and 1024 is the "
+                         "finest: 512 is the most that it takes"};
+    }
+    // Fields that no preset sets otherwise, so that a value of one's own is a mistake.
+    for (const std::string_view name : {"rings", "all-pairs", "iterations"})
+        if (option_text(options, name) != option_text(BindOptions{}, name))
+            if (Status ok = check_read(options, name); !ok) return ok;
+    const bool power = options.falloff.law == FalloffLaw::power;
+    if (power && method->info.field == FieldKind::distance)
+        return Error{ErrorCode::usage, "falloff law power is for heat and weights, and method " + method_name +
+                                           " measures distances: choose another law"};
+    if (!power && method->info.field == FieldKind::strength)
+        return Error{ErrorCode::usage, "method " + method_name +
+                                           " does not measure distances: its only falloff law is power "
+                                           "(geodesic-voxel measures them)"};
+    return Done{};
 }
 
 }  // namespace sinew

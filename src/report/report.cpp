@@ -2,7 +2,9 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <sstream>
 
 #include "core/numbers.h"
 
@@ -93,6 +95,43 @@ nlohmann::ordered_json defects_json(const MeshDefects& d) {
             {"unused_vertices", d.unused_vertices}};
 }
 
+// An option's text as JSON: numbers and switches as such.
+nlohmann::ordered_json option_json(const BindSetting& setting, const std::string& text) {
+    using Kind = BindSetting::Kind;
+    if (setting.choices == "on off") return text == "on";
+    if (setting.kind == Kind::range) {
+        nlohmann::ordered_json ends = nlohmann::ordered_json::array();
+        std::istringstream words(text);
+        for (std::string word; words >> word;) ends.push_back(std::strtod(word.c_str(), nullptr));
+        return ends;
+    }
+    if (setting.kind == Kind::number) return std::strtod(text.c_str(), nullptr);
+    if (const auto whole = number_of<int>(text)) return *whole;
+    return text;
+}
+
+// Every option of bind, and what the run adds to them.
+nlohmann::ordered_json options_json(const BindRun& run) {
+    const BindOptions& bound = run.binding->options();
+    nlohmann::ordered_json out;
+    for (const BindSetting& setting : bind_settings()) {
+        if (setting.name == "method") continue;  // has a place of its own
+        std::string key(setting.name);
+        std::replace(key.begin(), key.end(), '-', '_');
+        out[key] = option_json(setting, option_text(run.options, setting.name));
+        // What was chosen for the mesh is what tells.
+        if (setting.name == "resolution") {
+            if (run.options.voxels.resolution == 0) out[key] = bound.voxels.resolution;
+            out["resolution_reason"] = run.binding->report().resolution_reason;
+        }
+        if (setting.name == "local-resolution") out[key] = bound.local_resolution;
+    }
+    out["deform_from"] = name_of(run.deform_from);
+    out["weight_format"] = name_of(run.weight_format);
+    out["threads"] = run.threads;
+    return out;
+}
+
 nlohmann::ordered_json make_report(const BindRun& run) {
     using json = nlohmann::ordered_json;
     const io::Scene& scene = *run.scene;
@@ -126,35 +165,7 @@ nlohmann::ordered_json make_report(const BindRun& run) {
         {"output", run.output},
         {"method", to_string(o.method)},
         {"reused", to_string(report.reused)},
-        {"options",
-         {{"resolution", o.voxels.resolution ? o.voxels.resolution : run.binding->options().voxels.resolution},
-          {"resolution_reason", report.resolution_reason},
-          {"local_resolution", run.binding->options().local_resolution},
-          {"domain", option_text(o, "domain")},
-          {"neighbours", o.neighbours == Neighbours::faces ? 4 : 8},
-          {"winding_numbers", o.voxels.winding_numbers},
-          {"voxelizer", option_text(o, "voxelizer")},
-          {"penalty", as_given(o.penalty)},
-          {"overshoot", as_given(o.overshoot)},
-          {"falloff_law", option_text(o, "falloff-law")},
-          {"falloff", as_given(o.falloff.alpha)},
-          {"lambda_min", as_given(o.falloff.lambda_min)},
-          {"lambda_max", as_given(o.falloff.lambda_max)},
-          {"smoothness", as_given(o.falloff.smoothness)},
-          {"threshold", as_given(o.falloff.threshold)},
-          {"power", as_given(o.falloff.power)},
-          {"cooling", as_given(o.cooling)},
-          {"iterations", o.iterations},
-          {"heat_transfer", as_given(o.heat_transfer)},
-          {"hard_range", {as_given(o.hard_range[0]), as_given(o.hard_range[1])}},
-          {"rings", option_text(o, "rings")},
-          {"all_pairs", o.all_pairs},
-          {"max_influences",
-           o.finish.max_influences == all_influences ? json("all") : json(o.finish.max_influences)},
-          {"limit_rule", name_of(o.finish.limit_rule)},
-          {"deform_from", name_of(run.deform_from)},
-          {"weight_format", name_of(run.weight_format)},
-          {"threads", run.threads}}},
+        {"options", options_json(run)},
         {"counts",
          {{"meshes", scene.mesh_count},
           {"primitives", scene.primitives.size()},

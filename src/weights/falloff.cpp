@@ -201,6 +201,24 @@ Result<InfluenceTable> each_row(std::size_t vertices, std::size_t width, const s
 
 }  // namespace
 
+std::string_view to_string(FalloffLaw law) {
+    switch (law) {
+        case FalloffLaw::inverse_power:
+            return "inverse-power";
+        case FalloffLaw::inverse_quadratic:
+            return "inverse-quadratic";
+        case FalloffLaw::exponential:
+            return "exponential";
+        case FalloffLaw::cubic_hermite:
+            return "cubic-hermite";
+        case FalloffLaw::linear:
+            return "linear";
+        case FalloffLaw::power:
+            return "power";
+    }
+    return "";
+}
+
 float FalloffOptions::*shape_of(FalloffLaw law) {
     switch (law) {
         case FalloffLaw::inverse_power:

@@ -40,13 +40,16 @@ class BoneHeat(cli.Case):
         for options in (("--heat-transfer", "0.3"), ("--power", "2")):
             self.bind(source, *self.METHOD, *options)
             self.assertNotEqual(plain, self.weights(), options)
-        self.bind(source, *self.METHOD, speed=("--resolution", "128"))
-        self.assertEqual(plain, self.weights(), "no voxels take part")
 
     def test_what_does_not_fit_is_refused(self):
         source = self.bar()
-        self.refuse(2, ["heat transfer", "above 0"], source, *self.METHOD, "--heat-transfer", "0")
+        self.refuse(2, ["heat-transfer", "above 0"], source, *self.METHOD, "--heat-transfer", "0")
         self.refuse(2, ["bone-heat", "power"], source, *self.METHOD, "--falloff-law", "linear")
+        for option, value, readers in (("--resolution", "128", "or pixel-geodesic"), ("--cooling", "250", "voxel-heat"),
+                                       ("--penalty", "4", "surface-heat or geodesic-voxel"),
+                                       ("--smoothness", "0.1", "law power .* exponential")):
+            self.refuse(2, [f"does not read {option[2:]}: leave it out, or choose", readers], source, *self.METHOD, option,
+                        value)
 
     def test_memory_is_estimated_before_the_work(self):
         source = self.at / "quadruped.glb"

@@ -282,5 +282,51 @@ TEST(BindingFile, NumbersThatNobodyMeasuredAreRefused) {
     EXPECT_TRUE(says(with(volume + 53, ~std::uint64_t{0}), "a leaf is neither"));
 }
 
+/// Where these characters begin.
+std::size_t place_of(const Bytes& bytes, std::string_view text) {
+    const auto* const first = reinterpret_cast<const char*>(bytes.data());
+    return std::string_view(first, bytes.size()).find(text);
+}
+
+void add_to_u64(Bytes& bytes, std::size_t at, std::int64_t more) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, bytes.data() + at, 8);
+    value += static_cast<std::uint64_t>(more);
+    std::memcpy(bytes.data() + at, &value, 8);
+}
+
+TEST(BindingFile, OptionsAreKeptByName) {
+    const Character c = test::bar();
+    BindOptions options = keeping(32);
+    options.keep_volume = false;
+    options.overshoot = 0.25f;
+    options.falloff.map.hardness_of_joint = {0.5f, NAN};
+    const auto bound = bind(c.mesh(), c.skeleton, options);
+    ASSERT_TRUE(bound);
+    const Bytes whole = bound->to_bytes();
+    const Binding same = read(whole);
+    for (const BindSetting& s : bind_settings())
+        EXPECT_EQ(option_text(same.options(), s.name), option_text(bound->options(), s.name)) << s.name;
+    EXPECT_EQ(same.options().falloff.map.hardness_of_joint.size(), 2u);
+
+    // An option that this program does not know.
+    Bytes other = whole;
+    const std::size_t name = place_of(other, "overshoot");
+    ASSERT_NE(name, std::string::npos);
+    other[name] = std::byte{'x'};
+    EXPECT_TRUE(says(refusal(sealed(other)), "there is no option 'xvershoot'"));
+
+    // A file from before there was that option: it has the value of the method's preset.
+    Bytes older = whole;
+    const std::size_t begin = name - 8, end = name + 9 + 8 + 4;  // two texts, each after its length
+    ASSERT_EQ(std::memcmp(older.data() + end - 4, "0.25", 4), 0);
+    older.erase(older.begin() + static_cast<std::ptrdiff_t>(begin),
+                older.begin() + static_cast<std::ptrdiff_t>(end));
+    const std::size_t section = place_of(older, "opts") + 4;
+    add_to_u64(older, section, -static_cast<std::int64_t>(end - begin));
+    add_to_u64(older, section + 8, -1);  // options in the list
+    EXPECT_EQ(read(sealed(older)).options().overshoot, preset(Method::geodesic_voxel).overshoot);
+}
+
 }  // namespace
 }  // namespace sinew

@@ -41,6 +41,12 @@ TEST(Settings, EveryChoiceCanBeTaken) {
             BindOptions o;
             ASSERT_TRUE(set_option(o, s.name, word).ok()) << s.name << " " << word;
             EXPECT_EQ(option_text(o, s.name), word);
+            if (s.name == "falloff-law") {
+                EXPECT_EQ(to_string(o.falloff.law), word);
+            }
+            if (s.name == "method") {
+                EXPECT_EQ(to_string(o.method), word);
+            }
             seen.insert(word);
         }
         EXPECT_GE(seen.size(), 2u) << s.name;
@@ -85,6 +91,49 @@ TEST(Settings, ABadValueIsNamedAndChangesNothing) {
         const std::string start = words.substr(0, words.find(".*"));
         EXPECT_NE(done.error().message.find(start), std::string::npos) << done.error().message;
         for (const BindSetting& s : bind_settings()) EXPECT_EQ(option_text(o, s.name), option_text({}, s.name));
+    }
+}
+
+TEST(Settings, AnOptionThatIsNotReadIsRefusedAndTheErrorSaysWhoReadsIt) {
+    BindOptions heat = preset(Method::bone_heat);
+    EXPECT_TRUE(check_read(heat, "heat-transfer").ok());
+    EXPECT_TRUE(check_read(heat, "max-influences").ok());
+    for (const auto& [name, words] : std::vector<std::pair<std::string, std::string>>{
+             {"cooling", "method bone-heat does not read cooling: leave it out, or choose voxel-heat"},
+             {"penalty", "does not read penalty: leave it out, or choose surface-heat or geodesic-voxel"},
+             {"smoothness", "falloff law power does not read smoothness: leave it out, or choose exponential"},
+             {"colour", "there is no option 'colour'"}}) {
+        const Status read = check_read(heat, name);
+        ASSERT_FALSE(read.ok()) << name;
+        EXPECT_NE(read.error().message.find(words), std::string::npos) << read.error().message;
+    }
+    // Every option is read by some method under some law, and no preset sets one that its method does not read.
+    for (const BindSetting& s : bind_settings()) {
+        bool read = false;
+        for (const MethodInfo& m : methods())
+            for (int law = 0; law <= static_cast<int>(FalloffLaw::power); ++law)
+                read |= s.read_by(m.method) && s.read_by(static_cast<FalloffLaw>(law));
+        EXPECT_TRUE(read) << s.name;
+        for (const MethodInfo& m : methods())
+            if (s.name != "method" && option_text(preset(m.method), s.name) != option_text({}, s.name)) {
+                EXPECT_TRUE(check_read(preset(m.method), s.name).ok()) << m.name << " " << s.name;
+            }
+    }
+}
+
+TEST(Settings, RangesAreHeld) {
+    for (const auto& [method, name, value, words] : std::vector<std::array<std::string, 4>>{
+             {"geodesic-voxel", "overshoot", "101", "overshoot 101 is not within 0..100"},
+             {"geodesic-voxel", "overshoot", "nan", "overshoot"},
+             {"voxel-heat", "cooling", "0.5", "cooling 0.5 is not within 1..1"},
+             {"voxel-heat", "iterations", "-1", "iterations -1 is not within 0..1"},
+             {"bone-heat", "heat-transfer", "0", "heat-transfer 0 must be above 0 and at most 1000000"}}) {
+        BindOptions o;
+        ASSERT_TRUE(set_option(o, "method", method).ok());
+        if (!set_option(o, name, value).ok()) continue;  // not a number
+        const Status held = check(o);
+        ASSERT_FALSE(held.ok()) << name;
+        EXPECT_NE(held.error().message.find(words), std::string::npos) << held.error().message;
     }
 }
 
@@ -163,6 +212,31 @@ TEST(Capi, SettingsAreTheOnesOfTheCommandLine) {
         "--method closest-distance --max-influences 2 --exclude 'ik *' --include 'it'\\''s' --weight-format u8");
     EXPECT_EQ(snw_settings_set(settings, "deform-from", "guess"), SNW_USAGE);
     EXPECT_STREQ(snw_error(), "deform-from guess: choose auto, skin, names or all");
+}
+
+TEST(Capi, AnOptionThatTheMethodDoesNotReadIsRefused) {
+    Model model;
+    open(model);
+    Settings_ settings;
+    ASSERT_EQ(snw_settings_new(settings.out()), SNW_OK);
+    ASSERT_EQ(snw_settings_set(settings, "method", "bone-heat"), SNW_OK);
+    ASSERT_EQ(snw_settings_set(settings, "cooling", "100"), SNW_OK) << "a method may still follow";
+    Binding_ binding;
+    EXPECT_EQ(snw_bind(model, settings, nullptr, binding.out()), SNW_USAGE);
+    EXPECT_NE(std::string(snw_error()).find("bone-heat does not read cooling"), std::string::npos);
+    Bytes list;
+    ASSERT_EQ(snw_settings_json(list.out()), SNW_OK);
+    for (const json& entry : json::parse(text(list))) {
+        if (entry["name"] == "cooling") {
+            EXPECT_EQ(entry["read_by_methods"], json::array({"voxel-heat"}));
+        }
+        if (entry["name"] == "smoothness") {
+            EXPECT_EQ(entry["read_by_laws"], json::array({"exponential"}));
+        }
+        if (entry["name"] == "max-influences") {
+            EXPECT_FALSE(entry.contains("read_by_methods"));
+        }
+    }
 }
 
 TEST(Capi, FalloffAndEditsComeWithoutAnotherBind) {

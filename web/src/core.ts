@@ -84,7 +84,27 @@ export interface Option {
   choices: string[];
   help: string;
   value: string;
+  /** The methods and the falloff laws that read it; absent: all. */
+  read_by_methods?: string[];
+  read_by_laws?: string[];
   methods?: Record<string, {summary: string; presets: Record<string, string>}>;
+}
+
+export function isReadBy(option: Option, method: string, law: string): boolean {
+  return (option.read_by_methods?.includes(method) ?? true) && (option.read_by_laws?.includes(law) ?? true);
+}
+
+/** Settings that the method and the law chosen by them do not read stay in the page, for when another is chosen. */
+export function settingsThatAreRead(options: Option[], settings: Settings): Settings {
+  const chosen = (name: string) => settings.find(([n]) => n === name)?.[1];
+  const row = options.find((o) => o.name === 'method');
+  const method = chosen('method') ?? row?.value ?? '';
+  const law = chosen('falloff-law') ?? row?.methods?.[method]?.presets['falloff-law'] ??
+      options.find((o) => o.name === 'falloff-law')?.value ?? '';
+  return settings.filter(([name]) => {
+    const option = options.find((o) => o.name === name);
+    return !option || isReadBy(option, method, law);
+  });
 }
 
 /** V × width, strongest first. */
@@ -489,11 +509,13 @@ export class Core {
     if (status) throw new CoreError(STATUS[status] ?? 'internal', this.m.UTF8ToString(this.m._snw_error()));
   }
 
+  private known?: Option[];
   private withSettings<T>(settings: Settings, work: (handle: number) => T): T {
+    this.known ??= this.options();
     this.check(this.m._snw_settings_new(this.out));
     const handle = this.result();
     try {
-      for (const [name, value] of settings) {
+      for (const [name, value] of settingsThatAreRead(this.known, settings)) {
         const [n, v] = [this.putText(name), this.putText(value)];
         try {
           this.check(this.m._snw_settings_set(handle, n, v));

@@ -1,5 +1,5 @@
 // Options of bind as they stand: what was set, else what comes with the method, else the default.
-import type {Option} from './core';
+import {isReadBy, type Option} from './core';
 import {history, session, tell} from './session';
 
 export const optionOf = (name: string) => session.options.find((o) => o.name === name);
@@ -32,14 +32,10 @@ export function setOption(name: string, value: string, merge = ''): void {
   if (JSON.stringify(history.doc.settings) !== JSON.stringify(settings)) history.change({settings}, merge);
 }
 
-/** Options that belong to some methods only; the word before the colon of their help says which. */
+/** Whether the method and the falloff law that are chosen read the option. */
 export function suits(option: Option): boolean {
-  const method = valueOf('method'), law = valueOf('falloff-law');
-  const owners = /^([a-z-]+(?:, [a-z-]+)*):/.exec(option.help)?.[1].split(', ');
   if (option.name === 'voxelizer') return false;  // needs OpenGL of the command line
-  if (['falloff', 'lambda-min', 'lambda-max'].includes(option.name)) return !SHAPES[law];
-  if (!owners) return true;
-  return owners.includes(method) || owners.includes(law);
+  return isReadBy(option, valueOf('method'), valueOf('falloff-law'));
 }
 
 const SHAPES: Record<string, string> = {exponential: 'smoothness', 'cubic-hermite': 'threshold', linear: 'threshold'};

@@ -1,0 +1,41 @@
+// The table of methods: one row says everything that the rest of the library knows of a method.
+#pragma once
+
+#include "bind/memory_sizes.h"
+#include "bind/method.h"
+
+namespace sinew {
+
+/// Where a method measures, and so what is built before it runs.
+enum class MethodSpace : std::uint8_t {
+    open,     ///< nothing is built: straight distances
+    surface,  ///< the mesh itself
+    volume,   ///< voxels and the octree
+    pixels,   ///< the pixels of a flat figure
+};
+
+/// A method is a value of Method, a row here and a function in a file of its own. No other file asks which method
+/// it is: it asks the row.
+struct MethodTableRow {
+    MethodInfo info;
+    Result<MethodRows> (*run)(const Task&);
+    /// What differs from BindOptions{} and from the falloff law of the field's kind.
+    void (*preset)(BindOptions&);
+    /// Bytes at the worst moment, beside the mesh (docs/memory.md).
+    double (*memory)(const MemorySizes&, const MeshView&, const BindOptions&);
+    MethodSpace space;
+    /// What Binding keeps of the volume (BindOptions::keep_volume).
+    FieldKind volume_field;
+    bool local_resolution = false;  ///< BindOptions::local_resolution
+    int finest_automatic = 512;     ///< the finest that choose_resolution takes
+
+    bool has_volume() const { return space == MethodSpace::volume; }
+    bool is_flat() const { return space == MethodSpace::pixels; }
+};
+
+/// Null for a value that is no method.
+const MethodTableRow* find_method(Method method);
+/// Of a method that check() has passed.
+const MethodTableRow& row_of(Method method);
+
+}  // namespace sinew
