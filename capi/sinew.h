@@ -82,8 +82,9 @@ void snw_settings_free(snw_settings* settings);
 
 /* All options as JSON, for programs that show them: [{"name","kind","group","choices","help","value"}, …]. kind:
  * "number", "whole", "choice", "flag" (on, off) or "range" (two numbers); group: "Method" (a change needs snw_bind)
- * or "Weights" (snw_weights_of will do); choices: a list; value: the default. read_by_methods, read_by_laws: which methods and falloff laws
- * read it, where not all do; snw_bind refuses it elsewhere. The methods are the choices of "method": "methods": {name: {"summary", "presets": {option: value that differs}}} stands in its entry. */
+ * or "Weights" (snw_weights_of will do); choices: a list; value: the default. read_by_methods, read_by_laws: which
+ * methods and falloff laws read it, where not all do; snw_bind refuses it elsewhere. The methods are the choices of
+ * "method": "methods": {name: {"summary", "presets": {option: value that differs}}} stands in its entry. */
 snw_status snw_settings_json(snw_bytes** out);
 
 /* ---- A character. */
