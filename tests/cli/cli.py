@@ -67,6 +67,8 @@ class Case(unittest.TestCase):
 
 
 class Usage(Case):
+    LABELS = "cli hostile"
+
     def test_version(self):
         done = support.sinew("--version")
         self.assertEqual(done.returncode, 0)
@@ -141,6 +143,8 @@ class Usage(Case):
 
 
 class BadInput(Case):
+    LABELS = "cli hostile"
+
     def test_missing_file(self):
         self.refuse(3, ["nothing.glb"], self.at / "nothing.glb")
 
@@ -659,6 +663,7 @@ class Vectors(Case):
 
 class Defects(Case):
     """Every character and every defect that the generator knows binds whole, or is refused as it says."""
+    LABELS = "cli hostile"
 
     # What the file reader says of a defect; the generator's list has the words of the library, which comes later.
     REFUSED = {
@@ -699,6 +704,7 @@ class Defects(Case):
 
 class Skeletons(Case):
     """A mesh and its skeleton in two files."""
+    LABELS = "cli hostile"
 
     def check(self, source, skeleton, last):
         report = self.report(source, "--skeleton", skeleton)

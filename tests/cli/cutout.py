@@ -342,6 +342,8 @@ class Spine(Case):
 
 
 class CutoutHostile(Case):
+    LABELS = "cli hostile"
+
     def test_pictures(self):
         picture, bones = self.files()
         whole = picture.read_bytes()

@@ -401,6 +401,7 @@ class Foreign(ForeignCase):
 
 class ForeignHostile(ForeignCase):
     """Malformed files are errors with a reason, never a crash."""
+    LABELS = "cli hostile"
 
     def expect_error(self, path, may_work=False):
         done = support.sinew("bind", path, "-o", self.at / "o.glb", "--resolution", "32", timeout=60)
@@ -444,6 +445,7 @@ class ForeignHostile(ForeignCase):
 
 class ForeignCorpus(ForeignCase):
     """The FBX files of the corpus, at the defaults."""
+    LABELS = "corpus"
 
     def test_corpus(self):
         sources = sorted(support.CORPUS.rglob("*.fbx"))

@@ -10,6 +10,8 @@ import support
 
 
 class JointOptions(cli.Case):
+    LABELS = "cli hostile"
+
     def options(self, joints):
         path = self.at / "joints.json"
         path.write_text(json.dumps({"joints": joints}))

@@ -45,6 +45,8 @@ class RenderCase(cli.Case):
 
 
 class Render(RenderCase):
+    LABELS = "cli gl"
+
     def setUp(self):
         super().setUp()
         if not DRAWS:
@@ -104,6 +106,8 @@ class Render(RenderCase):
 
 
 class RenderRefusals(RenderCase):
+    LABELS = "cli hostile"
+
     def test_help_teaches_by_example(self):
         done = support.sinew("render", "--help")
         self.assertEqual(done.returncode, 0)

@@ -15,6 +15,8 @@ import support
 
 
 class Studio(unittest.TestCase):
+    LABELS = "cli hostile"
+
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)

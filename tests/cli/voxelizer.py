@@ -9,6 +9,8 @@ import support
 
 
 class Voxelizer(cli.Case):
+    LABELS = "cli gl"
+
     def test_others_are_refused(self):
         self.refuse(2, ["--voxelizer gpu: choose cpu or hardware$"], self.bar(), "--voxelizer", "gpu")
 
