@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
-# With no preset chosen by the caller, ccache speeds up rebuilds where it happens to be installed.
+# Where ccache is installed, it speeds up rebuilds, unless the caller chose another launcher.
 export CMAKE_CXX_COMPILER_LAUNCHER ?= $(shell command -v ccache)
 # The folder of real characters, where there is one. Without it, tests that need it say "skipped".
 export SINEW_CORPUS ?= $(realpath ../shared/corpus)
@@ -16,8 +16,8 @@ help:
 	@echo "make web      set up and build the studio, the page over sinew as WebAssembly;  make web-test tests it in Chromium"
 	@echo "make test     set up, build and run everything that CI runs (about 30 minutes on 2 cores)"
 	@echo "make bench    build and run the benchmarks: ratios to the yardstick, and JSON under build/bench/bench"
-	@echo "make evaluate weigh methods against the weights that artists shipped (needs the corpus)"
-	@echo "make fuzz     fuzz the file reader and the binder for FUZZ_SECONDS (60) each"
+	@echo "make evaluate compare methods with the weights that artists shipped (needs SINEW_CORPUS)"
+	@echo "make fuzz     fuzz the file readers and the binder for FUZZ_SECONDS (60) each"
 	@echo "make format   format the C++ files;  make check only looks"
 	@echo "make clean    remove build/ and demo/"
 
@@ -43,7 +43,7 @@ endif
 web: setup-web
 	@scripts/web
 
-# What the stage web of make test does with one module, hardly optimised, for both as they are given away.
+# The stage web of make test with both optimised modules; make test itself builds one of them without optimisation.
 web-test: web
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS) --target sinew_cli sinew_characters
@@ -61,7 +61,7 @@ bench: setup
 	        $$b --benchmark_out=$$b.json --benchmark_out_format=json > $$b.txt || { cat $$b.txt; exit 1; }; \
 	        grep '^check' $$b.txt || true; scripts/research/bench-table $$b.json; fi; done
 
-# Tables and plots of docs/evaluation.md.
+# Tables and plots of docs/evaluation.md and docs/notes/evaluation.md.
 evaluate: setup
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS) --target sinew_cli
