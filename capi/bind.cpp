@@ -88,11 +88,16 @@ std::string command_of(const snw_settings& s) {
     const auto add = [&](const std::string& name, const std::string& value) {
         out += (out.empty() ? "--" : " --") + name + (value.empty() ? "" : " " + value);
     };
-    const BindOptions usual = preset(s.bind.method);
+    const BindOptions of_method = preset(s.bind.method);
+    BindOptions usual = of_method;
+    for (const BindSetting& setting : bind_settings())
+        if (!setting.sets.empty() && option_text(s.bind, setting.name) == "on")
+            (void)set_option(usual, setting.name, "on");
     for (const BindSetting& setting : bind_settings()) {
         const std::string name(setting.name), value = option_text(s.bind, name);
-        const bool differs =
-            name == "method" ? s.bind.method != BindOptions{}.method : value != option_text(usual, name);
+        const bool differs = name == "method"
+                                 ? s.bind.method != BindOptions{}.method
+                                 : value != option_text(setting.sets.empty() ? usual : of_method, name);
         if (differs) add(name, setting.kind == BindSetting::Kind::flag ? "" : value);
     }
     if (s.deform.from != DeformFrom::automatic) add("deform-from", std::string(name_of(s.deform.from)));
@@ -119,6 +124,13 @@ Status check_all_read(const BindOptions& options) {
     return Done{};
 }
 
+/// Before a bind: checks the options and selects the joints that deform.
+Status prepare(snw_model& model, const snw_settings& settings) {
+    if (Status ok = check_all_read(settings.bind); !ok) return ok;
+    if (Status ok = check(settings.bind); !ok) return ok;
+    return select(model, &settings);
+}
+
 /// Of some methods or laws.
 template <typename T>
 json names_of(std::span<const T> all) {
@@ -136,6 +148,19 @@ json methods_json() {
                 setting.name != "method" && value != option_text(BindOptions{}, setting.name))
                 presets[std::string(setting.name)] = value;
         out[std::string(m.name)] = {{"summary", m.summary}, {"presets", std::move(presets)}};
+    }
+    return out;
+}
+
+/// "name value, name value"
+json sets_json(std::string_view left) {
+    json out = json::object();
+    while (!left.empty()) {
+        const auto end = std::min(left.find(", "), left.size());
+        const std::string_view pair = left.substr(0, end);
+        left.remove_prefix(std::min(end + 2, left.size()));
+        const auto gap = pair.find(' ');
+        out[std::string(pair.substr(0, gap))] = pair.substr(gap + 1);
     }
     return out;
 }
@@ -164,6 +189,7 @@ json settings_json() {
         if (!s.methods.empty()) out.back()["read_by_methods"] = names_of(s.methods);
         if (!s.laws.empty()) out.back()["read_by_laws"] = names_of(s.laws);
         if (s.name == "method") out.back()["methods"] = methods_json();
+        if (!s.sets.empty()) out.back()["sets"] = sets_json(s.sets);
     }
     add("deform-from", "choice", "Joints", words_of(kDeformFrom), "Which joints deform", "auto");
     add("weight-format", "choice", "Output", words_of(kFormats), "f32, u16 or u8; integers sum exactly", "f32");
@@ -233,9 +259,7 @@ snw_status snw_bind(snw_model* model, const snw_settings* settings, snw_context*
     *out = nullptr;
     if (!model || !settings) return missing(!model ? "model" : "settings");
     return guarded([&] {
-        if (Status ok = check_all_read(settings->bind); !ok) return fail(ok.error());
-        if (Status ok = check(settings->bind); !ok) return fail(ok.error());
-        if (Status ok = select(*model, settings); !ok) return fail(ok.error());
+        if (Status ok = prepare(*model, *settings); !ok) return fail(ok.error());
         Result<Binding> made =
             sinew::bind(model->scene.mesh(), model->scene.skeleton, settings->bind, context_of(context));
         if (!made) return fail(made.error());
@@ -250,8 +274,7 @@ snw_status snw_bind_progressive(snw_model* model, const snw_settings* settings, 
     *out = nullptr;
     if (!model || !settings || !on_result) return missing(!model ? "model" : !settings ? "settings" : "on_result");
     return guarded([&] {
-        if (Status ok = check(settings->bind); !ok) return fail(ok.error());
-        if (Status ok = select(*model, settings); !ok) return fail(ok.error());
+        if (Status ok = prepare(*model, *settings); !ok) return fail(ok.error());
         bool stopped = false;
         // The last one is told when it has its handle, without a copy.
         const BindStep tell = [&](const Binding& binding, bool final) {
@@ -297,6 +320,7 @@ snw_status snw_binding_report(const snw_binding* binding, const snw_model* model
         run.weight_format = settings->save.weight_format;
         run.scene = &model->scene;
         run.binding = &binding->binding;
+        if (model->intersections) run.intersections = &*model->intersections;
         *out = new_text(compact_text(make_report(run)));
         return SNW_OK;
     });
@@ -323,10 +347,10 @@ snw_status snw_weights_of(const snw_binding* binding, const snw_model* model, co
                                        scene.weights ? &*scene.weights : nullptr, context_of(context));
             if (!ok) return fail(ok.error());
         }
-        // Hardness of single joints is in the binding's map; it is for laws of its kind.
+        // Hardness of single joints is in the binding's map.
         FalloffOptions falloff = settings->bind.falloff;
         const FalloffOptions& bound = binding->binding.options().falloff;
-        if (shape_of(falloff.law) == shape_of(bound.law)) falloff.map = bound.map;
+        falloff.map = map_under(bound.map, bound.law, falloff.law);
         EditReport done;
         Result<SkinWeights> made =
             adjusted_weights(binding->binding, scene.mesh(), scene.skeleton, falloff, settings->bind.finish,

@@ -3,6 +3,7 @@
 
 #include <exception>
 #include <new>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,7 @@ struct snw_model {
     sinew::io::ShadingFrames frames;
     sinew::io::Look look;
     std::string name;
+    mutable std::optional<sinew::Intersections> intersections;  // of snw_defects
 };
 
 struct snw_binding {

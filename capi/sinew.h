@@ -70,9 +70,9 @@ void snw_context_free(snw_context* context);
 
 typedef struct snw_settings snw_settings;
 snw_status snw_settings_new(snw_settings** out);
-/* "method" sets all other options of bind to its preset, so it comes first. Beside them: "deform-from" (auto, skin,
- * names, all), "exclude" and "include" (each call adds a name with * and ?; "" empties the list), "weight-format".
- */
+/* "method" sets all other options of bind to its preset, so it comes first; "as-published" sets some of them, so it
+ * comes second. Beside them: "deform-from" (auto, skin, names, all), "exclude" and "include" (each call adds a name
+ * with * and ?; "" empties the list), "weight-format". */
 snw_status snw_settings_set(snw_settings* settings, const char* name, const char* value);
 /* What is set. Lists: one name a line. */
 snw_status snw_settings_get(const snw_settings* settings, const char* name, snw_bytes** out);
@@ -84,7 +84,8 @@ void snw_settings_free(snw_settings* settings);
  * "number", "whole", "choice", "flag" (on, off) or "range" (two numbers); group: "Method" (a change needs snw_bind)
  * or "Weights" (snw_weights_of will do); choices: a list; value: the default. read_by_methods, read_by_laws: which
  * methods and falloff laws read it, where not all do; snw_bind refuses it elsewhere. The methods are the choices of
- * "method": "methods": {name: {"summary", "presets": {option: value that differs}}} stands in its entry. */
+ * "method": "methods": {name: {"summary", "presets": {option: value that differs}}} stands in its entry. A flag
+ * that sets other options when turned on names them: "sets": {option: value}. */
 snw_status snw_settings_json(snw_bytes** out);
 
 /* ---- A character. */
@@ -96,8 +97,8 @@ typedef struct snw_model snw_model;
 snw_status snw_model_open(const void* bytes, size_t size, const char* name, const char* folder,
                           const void* skeleton, size_t skeleton_size, const char* skeleton_name, snw_model** out);
 void snw_model_free(snw_model* model);
-/* Joint options (docs/formats.md): tails, shapes, hardness. Before snw_model_json and snw_bind; they replace those
- * of an earlier call; "" of size 0 takes them away. */
+/* Joint options (docs/formats.md): tails, shapes, hardness, planes. Before snw_model_json and snw_bind; they
+ * replace those of an earlier call; "" of size 0 takes them away. */
 snw_status snw_model_joint_options(snw_model* model, const char* text, size_t size);
 
 void snw_model_size(const snw_model* model, size_t* vertices, size_t* triangles, size_t* joints);
@@ -151,14 +152,14 @@ snw_status snw_cutout_layers_glb(const snw_picture* pictures, size_t count, cons
 typedef struct snw_binding snw_binding;
 /* Measures. Sets which joints of the model deform. Cost: docs/methods. */
 snw_status snw_bind(snw_model* model, const snw_settings* settings, snw_context* context, snw_binding** out);
-/* A result of snw_bind_progressive, for as long as the call of this function lasts: snw_binding_copy keeps it.
- * final: 0 for one that is coarser than was asked for, 1 for the last. Returns 0 to stop there: then that one is
- * what the call gives. Called by the thread that made the call, which may use the binding, the model and the
+/* Receives the results of snw_bind_progressive. `binding` is valid during this call: snw_binding_copy keeps it.
+ * final: 0 for a coarser result, 1 for the last. Return 0 to stop after a coarser result, which
+ * snw_bind_progressive then gives. It runs in the thread of that call and may use the binding, the model and the
  * context. */
 typedef int (*snw_bind_step)(const snw_binding* binding, int final, void* user);
-/* snw_bind with a result while waiting: where a method with voxels takes more of them than resolution 64 has, that
- * resolution is bound first and told, and then the one that is wanted. The last result is that of snw_bind, to the
- * bit. snw_cancel while the second is made: SNW_CANCELLED, and the first remains with who copied it. */
+/* snw_bind with a first result while waiting: if the method measures in voxels and the resolution is above 64, it
+ * binds at 64 first. The last result is that of snw_bind, to the bit. After snw_cancel the call gives SNW_CANCELLED
+ * and no binding; copies of the first result stay valid. Time: that of snw_bind, and of a bind at resolution 64. */
 snw_status snw_bind_progressive(snw_model* model, const snw_settings* settings, snw_bind_step on_result, void* user,
                                 snw_context* context, snw_binding** out);
 snw_status snw_binding_copy(const snw_binding* binding, snw_binding** out);
@@ -203,6 +204,14 @@ snw_status snw_distances(const snw_model* model, const snw_settings* settings, s
  * More than `most` is SNW_TOO_LARGE: a lower resolution has fewer. Joints as for snw_distances. */
 snw_status snw_volume(const snw_model* model, const snw_settings* settings, size_t most, snw_context* context,
                       snw_bytes** out);
+
+/* What is wrong with the mesh, at its places. triangles: fills T, or null: 1 for a triangle that intersects another
+ * one (docs/report.md, defects.intersecting_triangles), 2 for one of which it is not known, because finding out
+ * would have taken too long, else 0. edges: N × 3 numbers of type uint32_t, or null: two vertices, the first ones
+ * at their positions, and 1 for a boundary edge or 3 for an edge of three or more triangles. Triangles are compared
+ * once for a model, in about the time that reading its topology takes ten times; from then on snw_binding_report
+ * has their number. */
+snw_status snw_defects(const snw_model* model, snw_context* context, uint8_t* triangles, snw_bytes** edges);
 
 /* ---- Poses. Matrices: J × 12, the three upper rows of each joint's matrix, row by row, bind space to bind space.
  */

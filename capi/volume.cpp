@@ -24,7 +24,7 @@ Result<Domain> volume_of(const io::Scene& scene, const BindOptions& options, Con
     const Result<VoxelGrid> grid = voxelize(mesh, analyse_mesh(mesh, context), voxels, context, fine);
     if (!grid) return grid.error();
     std::vector<Bone> bones = make_bones(scene.skeleton);
-    extend_leaf_bones(bones, scene.skeleton, *grid);
+    if (!options.as_published) extend_leaf_bones(bones, scene.skeleton, *grid);
     return build_domain(*grid, bones, options.domain, context, Neighbours::all, Links::compact);
 }
 

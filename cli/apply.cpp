@@ -17,7 +17,7 @@ struct Arguments {
 
 // Changes of a binding need a binding.
 Status check_only_edits(const Adjustments& a, const std::string& file) {
-    if (a.falloff.of_vertex.empty() && a.falloff.of_joint.empty() && a.rigid.empty()) return Done{};
+    if (a.falloff.empty() && a.rigid.empty()) return Done{};
     return Error{ErrorCode::usage, file +
                                        ": \"falloff\" and \"rigid\" are for sinew bind: finished weights have no "
                                        "distances (\"set\" with the value 1 makes a region rigid)"};

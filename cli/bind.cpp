@@ -19,6 +19,7 @@ struct Arguments : RunOptions {
     std::string input, output, skeleton, joint_options, weights_json, reuse, save_binding;
     std::optional<Result<Binding>> reused;  // what --reuse holds
     double reuse_seconds = 0;
+    bool intersections = false;
     BindOptions options;
     std::vector<std::string> given;  // names of bind_settings() on the command line
     DeformOptions deform;
@@ -83,6 +84,10 @@ int run_bind(Arguments args) {
                                 {"--edits", args.edits.file},
                                 {"--reuse", args.reuse}};
     if (Status ok = check_outputs(outputs, inputs); !ok) return fail(ok.error());
+    if (args.intersections && args.quiet && !args.json && args.report.empty())
+        return fail({ErrorCode::usage,
+                     "--intersections counts for the report and the summary: give --report or --json, or leave out "
+                     "--quiet"});
 
     const auto start_of_all = std::chrono::steady_clock::now();
     Context context;
@@ -123,11 +128,22 @@ int run_bind(Arguments args) {
             binding = bind(scene.mesh(), scene.skeleton, args.options, &context);
         }
         if (!binding) return fail(binding.error());
+        std::optional<Intersections> intersections;
+        if (args.intersections) {
+            start = std::chrono::steady_clock::now();
+            Result<Intersections> found = find_intersections(scene.mesh(), &context);
+            if (!found) return fail(found.error());
+            intersections = std::move(*found);
+            run.intersections = &*intersections;
+            run.intersections_seconds = seconds_since(start);
+        }
         // A map by vertex is of the mesh that was bound.
-        if (binding->report().reused == Reuse::volume) args.options.falloff.map.of_vertex.clear();
-        // And a map of one parameter says nothing of another law's.
+        if (binding->report().reused == Reuse::volume) {
+            args.options.falloff.map.of_vertex.clear();
+            args.options.falloff.map.share_of_vertex.clear();
+        }
         FalloffOptions falloff = args.reused ? args.options.falloff : binding->options().falloff;
-        if (shape_of(falloff.law) != shape_of(binding->options().falloff.law)) falloff.map = {};
+        falloff.map = map_under(falloff.map, binding->options().falloff.law, falloff.law);
         start = std::chrono::steady_clock::now();
         progress.stage("weights");
         EditReport edited;
@@ -277,6 +293,9 @@ void add_bind(CLI::App& app, int& exit) {
          "--reuse", [args](const std::string& path) { take_reused(*args, path); },
          "Weights from a kept binding, of this mesh or one of similar shape on the same skeleton")
         ->group("Input and output");
+    c->add_flag("--intersections", args->intersections,
+                "Also count the triangles that intersect others (docs/report.md)")
+        ->group("Input and output");
     add_choice<io::WeightFormat>(
         *c, "--weight-format", args->save.weight_format,
         {{"f32", io::WeightFormat::f32}, {"u16", io::WeightFormat::u16}, {"u8", io::WeightFormat::u8}},
@@ -296,7 +315,7 @@ void add_bind(CLI::App& app, int& exit) {
         ->allow_extra_args(false)
         ->group("Joints");
     c->add_option("--joint-options", args->joint_options,
-                  "JSON: tail, shape, range, deform, hardness of joints by name (docs/formats.md)")
+                  "JSON: tail, shape, range, deform, hardness, plane of joints by name (docs/formats.md)")
         ->group("Joints");
     c->add_option("--include", args->deform.include, "Joints that do, whatever else is said; repeatable")
         ->allow_extra_args(false)

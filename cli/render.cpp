@@ -14,12 +14,19 @@
 namespace sinew::cli {
 namespace {
 
-enum class View { joints, joint, strongest, influences, distance, voxels, surface };
+enum class View { joints, joint, strongest, influences, distance, voxels, defects, surface };
+
+/// What is shown of the voxels on which the views do not agree.
+enum class Ambiguous {
+    marked,   ///< all of them, in colours of their own
+    settled,  ///< what winding numbers put inside, as interior
+    outside,  ///< nothing: the vote alone leaves them outside
+};
 
 struct Arguments {
     std::string input, output, skeleton, joint_options, weights, title;
     View view = View::joints;
-    std::vector<std::string> joints, from;
+    std::vector<std::string> joints, from, winding_numbers;
     std::optional<double> yaw, pitch;
     std::string zoom, cut, size = "1600x1200";
     double zoom_radius = 0;
@@ -60,6 +67,38 @@ Status read_cut(const std::string& text, VoxelPanel& panel) {
         return usage("--cut " + text + ": give an axis and a share between 0 and 1, for example z=0.5");
     panel.cut_to[static_cast<std::size_t>(axis - 'x')] = share;
     return Done{};
+}
+
+struct NamedAmbiguous {
+    std::string title;
+    Ambiguous shown;
+};
+
+Result<std::vector<NamedAmbiguous>> read_winding_numbers(const std::vector<std::string>& words) {
+    std::vector<NamedAmbiguous> out;
+    for (const std::string& word : words) {
+        if (word == "marked")
+            out.push_back({"ambiguous voxels marked", Ambiguous::marked});
+        else if (word == "on")
+            out.push_back({"vote and winding numbers", Ambiguous::settled});
+        else if (word == "off")
+            out.push_back({"vote alone", Ambiguous::outside});
+        else
+            return usage("--winding-numbers " + word + ": choose on, off or marked");
+    }
+    if (out.empty()) out.push_back({"", Ambiguous::marked});
+    return out;
+}
+
+/// The grid as it is shown.
+VoxelGrid shown_grid(const VoxelGrid& grid, Ambiguous shown) {
+    VoxelGrid out = grid;
+    if (shown == Ambiguous::marked || grid.ambiguous_voxels.words().empty()) return out;
+    if (shown == Ambiguous::outside)
+        for (std::size_t i = 0; i < out.interior.words().size(); ++i)
+            if (const std::uint64_t doubt = grid.ambiguous_voxels.words()[i]) out.interior.words()[i] &= ~doubt;
+    out.ambiguous_voxels = {};
+    return out;
 }
 
 struct NamedView {
@@ -124,6 +163,9 @@ public:
     Result<Image> run(Progress& progress) {
         if (Status ok = read_size(args_.size, picture_); !ok) return ok.error();
         if (Status ok = read_cut(args_.cut, voxel_panel_); !ok) return ok.error();
+        Result<std::vector<NamedAmbiguous>> ambiguous = read_winding_numbers(args_.winding_numbers);
+        if (!ambiguous) return ambiguous.error();
+        ambiguous_ = std::move(*ambiguous);
         Result<std::vector<NamedView>> views = read_views(args_);
         if (!views) return views.error();
         progress.stage("load");
@@ -152,7 +194,7 @@ private:
             return Error{ErrorCode::input,
                          args_.input + ": there are no weights to show (sinew bind " + args_.input +
                              " -o OUT.glb makes them, and then sinew render OUT.glb shows them; --weights takes "
-                             "them from a file; --view surface, voxels and distance need none)"};
+                             "them from a file; --view surface, voxels, defects and distance need none)"};
         return Done{};
     }
 
@@ -185,7 +227,8 @@ private:
         if (!grid) return grid.error();
         bones_ = make_bones(skeleton);
         extend_leaf_bones(bones_, skeleton, *grid);
-        grid_ = std::move(*grid);
+        if (args_.view == View::voxels)
+            for (const NamedAmbiguous& ambiguous : ambiguous_) grids_.push_back(shown_grid(*grid, ambiguous.shown));
         return Done{};
     }
 
@@ -251,7 +294,8 @@ private:
 
     /// With --zoom the legend names the joints that are in sight, the heaviest there first.
     void name_those_in_sight(Paint& paint) const {
-        if (!zoom_ || paint.legend.entries.empty() || args_.view == View::influences) return;
+        if (!zoom_ || paint.legend.entries.empty() || args_.view == View::influences || args_.view == View::defects)
+            return;
         const Skeleton& skeleton = scene_.skeleton;
         std::vector<double> use(skeleton.joints.size(), 0);
         for (const Figure& figure : figures_)
@@ -354,7 +398,16 @@ private:
                     paints_.back().values = std::move(*distance);
                     break;
                 }
+                case View::defects: {
+                    Result<Intersections> intersections = find_intersections(scene_.mesh(), &context_);
+                    if (!intersections) return intersections.error();
+                    paints_.push_back(paint_defects(
+                        *intersections, find_defect_edges(scene_.mesh(), analyse_mesh(scene_.mesh()).weld)));
+                    break;
+                }
                 case View::voxels:
+                    paints_.resize(ambiguous_.size());  // of which only the number matters
+                    break;
                 case View::surface:
                     paints_.emplace_back();
                     break;
@@ -376,7 +429,7 @@ private:
         if (args_.overlay && (args_.view == View::joint || args_.view == View::distance)) {
             bone_colours_.assign(skeleton.joints.size(), Rgb{240, 240, 242});
             for (const std::uint32_t j : joints_) bone_colours_[j] = {233, 72, 60};
-        } else if (args_.view == View::surface || args_.view == View::influences) {
+        } else if (args_.view == View::surface || args_.view == View::influences || args_.view == View::defects) {
             bone_colours_ = joint_colours(skeleton);
         }
         for (Paint& paint : paints_) name_those_in_sight(paint);
@@ -389,14 +442,15 @@ private:
                     auto join = [&](const std::string& more) {
                         panel.title += (panel.title.empty() ? "" : ", ") + more;
                     };
-                    if (paints_.size() > 1) join(skeleton.joints[joints_[p]].name);
+                    if (joints_.size() > 1) join(skeleton.joints[joints_[p]].name);
                     if (views.size() > 1) join(view.name);
                     panel.transform = figure.to_world;
                     panel.from = view.from;
                     panel.from.yaw += turned;
                     if (args_.view == View::voxels) {
+                        if (!ambiguous_[p].title.empty()) join(ambiguous_[p].title);
                         panel.voxels = voxel_panel_;
-                        panel.voxels->grid = &grid_;
+                        panel.voxels->grid = &grids_[p];
                         panel.voxels->bones = figure.bones;
                     } else {
                         panel.positions = figure.positions;
@@ -419,7 +473,8 @@ private:
     io::Scene scene_;
     std::vector<std::uint32_t> joints_;
     std::optional<std::uint32_t> zoom_;
-    VoxelGrid grid_;
+    std::vector<NamedAmbiguous> ambiguous_;
+    std::vector<VoxelGrid> grids_;  // one for each of them
     VoxelPanel voxel_panel_;
     std::vector<Bone> bones_;
     std::vector<Figure> figures_;
@@ -438,6 +493,8 @@ Status check_combination(const Arguments& args) {
     if (posed && args.view == View::voxels)
         return usage("voxels are those of the bind pose: leave out --pose, --clip and --sheet");
     if (!args.cut.empty() && args.view != View::voxels) return usage("--cut belongs to --view voxels");
+    if (!args.winding_numbers.empty() && args.view != View::voxels)
+        return usage("--winding-numbers belongs to --view voxels");
     if (args.sheet && (!args.pose.pose.empty() || !args.pose.clip.empty()))
         return usage("--sheet shows the standard poses: leave out --pose and --clip");
     return Done{};
@@ -489,7 +546,8 @@ void add_render(CLI::App& app, int& exit) {
         "  sinew render hero.skinned.glb -o arm.png --joint LeftForeArm   one joint's weight, with lines\n"
         "  sinew render hero.skinned.glb -o hand.png --zoom LeftHand --view strongest\n"
         "  sinew render hero.skinned.glb -o poses.png --sheet             the standard poses\n"
-        "  sinew render hero.glb -o voxels.png --view voxels --cut z=0.5  what binding measures in\n");
+        "  sinew render hero.glb -o voxels.png --view voxels --cut z=0.5  what binding measures in\n"
+        "  sinew render hero.glb -o defects.png --view defects            what is wrong with the mesh\n");
     c->add_option("input", args->input,
                   "GLB, glTF or VRM with weights; OBJ with --skeleton and --weights (docs/render.md)")
         ->required();
@@ -502,10 +560,12 @@ void add_render(CLI::App& app, int& exit) {
          {"influences", View::influences},
          {"distance", View::distance},
          {"voxels", View::voxels},
+         {"defects", View::defects},
          {"surface", View::surface}},
         "joints: each its colour, blended by weight (default); joint: the weight of --joint; strongest: "
         "the strongest joint's colour; influences: how many; distance: from --joint inside the volume; "
-        "voxels: of the bind pose; surface: shape only")
+        "voxels: of the bind pose; defects: intersecting triangles, boundary and non-manifold edges; surface: "
+        "shape only")
         ->each([args](const std::string&) { args->view_given = true; });
     c->add_option("--joint", args->joints, "A joint, by name or by number from 0; repeat for more panels");
     c->add_option("--from", args->from,
@@ -522,6 +582,10 @@ void add_render(CLI::App& app, int& exit) {
                   "Voxels along the longest side, for --view voxels and distance: 32 to 1024, a power of two "
                   "(default 256)");
     c->add_option("--cut", args->cut, "For --view voxels: AXIS=SHARE keeps what is below that share, as in z=0.5");
+    c->add_option(
+        "--winding-numbers", args->winding_numbers,
+        "For --view voxels: off shows the vote alone, on what winding numbers add to it, marked (default) "
+        "the ambiguous voxels in colours of their own; repeat for more panels");
     c->add_option("--size", args->size, "WIDTHxHEIGHT in pixels, 64 to 8192 (default 1600x1200)");
     c->add_option("--columns", args->columns, "Panels in a row (default: as many as make them largest)")
         ->check(CLI::Range(1, 64));

@@ -49,15 +49,9 @@ std::string_view to_string(Method method);
 
 /// mesh_geodesic: which planes cut the rings of a joint.
 enum class RingPlacement {
-    joint,  ///< one through the joint, as in the source: a joint's region lies on both sides of it
+    joint,  ///< one through the joint, half way between its bones: a joint's region lies on both sides of it
     bone,   ///< one across the middle of each of its bones: a joint's region is that of its bones
-    axes,   ///< one through the joint, across that of its own axes which lies nearest to its bones
-};
-
-/// voxel_heat: who computes the heat at rest.
-enum class HeatBy {
-    cpu,       ///< the linear solver
-    hardware,  ///< relaxation by OpenGL, within 1e-3 of the solver
+    axes,   ///< one through the joint, across the one of its axes that is nearest to its bones, as in the source
 };
 
 /// The defaults are preset(Method::surface_heat). For another method begin with its preset: what suits one falloff
@@ -68,15 +62,15 @@ struct BindOptions {
     /// geodesic_voxel, surface_heat: twice the resolution where a limb is thinner than two voxels, or nearer than
     /// that to another. Sparse voxels, resolution up to 512. With resolution 0 that is chosen, too.
     bool local_resolution = false;
-    DomainKind domain = DomainKind::sparse;
+    DomainKind domain = DomainKind::sparse;  ///< sparse_boundary: geodesic_voxel only
     /// pixel_geodesic: where a path may go: 8 ways (√2 on the diagonal), or breadth-first in 4, as its author did.
     Neighbours neighbours = Neighbours::all;
     /// pixel_geodesic: the figure, in the mesh's plane and units. Null: what the mesh's triangles touch, of
     /// voxels.resolution pixels (here up to 4096) along the longest side. Must outlive the call.
     const PixelMask* mask = nullptr;
     float penalty = 4;  ///< see GeodesicOptions
-    /// How much of the length by which a vertex overshoots a bone's open ends is added to its distance; 0 is
-    /// the paper. In the wedge behind a joint parent and child would tie without it. ≥ 0.
+    /// How much of the length by which a vertex overshoots a bone's open ends is added to its distance, ≥ 0. No
+    /// publication has it. In the wedge behind a joint parent and child would tie without it.
     float overshoot = 0;
     /// connectivity: where along its closest bone (0 head, 1 tail) a vertex follows that bone alone. [0, 1] for a
     /// bone that shares nothing. Joint::hard_range wins.
@@ -91,9 +85,11 @@ struct BindOptions {
     /// voxel_heat: 0 solves for heat at rest; N > 0 are N sweeps of averaging instead, the source's naive way,
     /// which ends far from rest where N is small. 0..1e6.
     int iterations = 0;
-    HeatBy heat = HeatBy::cpu;
-    /// geodesic_voxel: as Dionne and de Lasa (2014) publish it: a vertex reads the leaf that contains it (eq. 7),
-    /// distances have no lower bound and bones of leaf joints keep their length.
+    /// geodesic_voxel: as Dionne and de Lasa (2014) publish it. A vertex reads the leaf that contains it and adds
+    /// the way from its centre (eq. 7); distances have no lower bound; bones of leaf joints keep their length; a
+    /// bone that crosses no voxel binds nothing; bridges change no distance within a part that has bones. Takes
+    /// neither overshoot nor local resolution. set_option(options, "as-published", "on") also sets what the paper
+    /// fixes (BindSetting::sets), and no weights are pruned.
     bool as_published = false;
     /// bone_heat, surface_heat: c in the heat c / d² that a bone at distance d gives; larger makes harder joints.
     /// (0, 1e6].
@@ -132,6 +128,7 @@ struct BindSetting {
     std::string_view help;
     std::span<const Method> methods = {};   ///< the methods that read it; empty: all
     std::span<const FalloffLaw> laws = {};  ///< the falloff laws that read it; empty: all
+    std::string_view sets = {};             ///< a flag: what "on" sets, too: "name value, name value"
 
     bool read_by(Method method) const;
     bool read_by(FalloffLaw law) const;
@@ -200,7 +197,7 @@ struct KeptVolume;   ///< what is measured at the leaves of the volume
 class Binding {
 public:
     const BindReport& report() const { return report_; }
-    /// As given to bind, with the resolution that was chosen, and Joint::hardness where the map by joint was empty.
+    /// As given to bind, with the resolution that was chosen, and Joint::hardness where the map had no hardness.
     const BindOptions& options() const { return options_; }
     /// As it was bound, also from bytes.
     const Skeleton& skeleton() const { return skeleton_; }
@@ -213,7 +210,8 @@ public:
     bool keeps_volume() const { return volume_ != nullptr; }
 
     /// Weights under other falloff and limits, from the kept distances. A limit above the number of joints kept
-    /// (twice finish.max_influences of the bind, at least 8) is an error. O(V · width).
+    /// (twice finish.max_influences of the bind, at least 8) is an error; at that number the next joint, at which
+    /// influence fades out, is known of mesh_geodesic only. O(V · width).
     Result<SkinWeights> weights(const FalloffOptions& falloff, const FinishOptions& finish,
                                 Context* context = nullptr) const;
     /// Weights under the options given to bind.
@@ -244,10 +242,10 @@ public:
     /// vertices around which nothing changed.
     /// `skeleton`: that of the binding by number, name, parent, deform and skins, else an error; so is another
     /// mesh. All else of its joints may have changed: hardness is taken anew where the options that were given to
-    /// bind have no map by joint. A resolution that bind chose stays; with local resolution, whose places depend on
-    /// the joints, it binds afresh. O(leaves + V), and what changed.
+    /// bind have no map by joint. A resolution that bind chose stays. It binds afresh with local resolution, whose
+    /// places depend on the joints, and as published. O(leaves + V), and what changed.
     Result<Binding> move_joints(const MeshView& mesh, const Skeleton& skeleton, Context* context = nullptr) const;
-    /// One joint, with its tail where it states one.
+    /// One joint, with its tail where it states one, and with the tails of other joints that lie where it was.
     Result<Binding> move_joint(const MeshView& mesh, std::uint32_t joint, const Vec3& place,
                                Context* context = nullptr) const;
 
@@ -263,14 +261,14 @@ private:
                                                 EditReport*, Context*);
     friend Result<Binding> bind(const MeshView&, const Skeleton&, const BindOptions&, Context*);
     void take_rows(const RowPlan& plan, MethodRows rows);
-    /// Joint::hardness is the map's alpha where the caller gave no map. Warns where it is of no use.
+    /// Joint::hardness is FalloffMap::hardness_of_joint where the caller gave none; else a warning.
     void take_hardness();
     template <typename Archive>
     Status transfer(Archive& archive);  // binding_file.cpp
 
     BindReport report_;
     BindOptions options_;
-    bool map_is_hardness_ = false;  // FalloffMap::of_joint is that of take_hardness, not the caller's
+    bool map_is_hardness_ = false;  // FalloffMap::hardness_of_joint is that of take_hardness, not the caller's
     Skeleton skeleton_;
     DistanceTable distances_;
     InfluenceTable influences_;
@@ -299,9 +297,9 @@ Result<Binding> bind_progressive(const MeshView& mesh, const Skeleton& skeleton,
 
 /// Weights of a binding as they are wanted, without measuring anything again: rigid regions, then falloff (with the
 /// map of `adjustments` in place of its own where it says something), limit, locks and edits. AngleFalloff is for
-/// the caller to put into the map (falloff_at). `mesh` and `skeleton`: those that were bound. A vertex of a rigid
-/// region none of whose joints was among those kept goes to the nearest of them by straight distance. Time: that of
-/// weights(), and of apply_edits.
+/// the caller to put into the map (falloff_at, complete_edits). `mesh` and `skeleton`: those that were bound. A
+/// vertex of a rigid region none of whose joints was among those kept goes to the nearest of them by straight
+/// distance. Time: that of weights(), and of apply_edits.
 Result<SkinWeights> adjusted_weights(const Binding& binding, const MeshView& mesh, const Skeleton& skeleton,
                                      const FalloffOptions& falloff, const FinishOptions& finish,
                                      const Adjustments& adjustments, EditReport* report = nullptr,

@@ -73,12 +73,13 @@ struct Surface {
     SurfaceView view() const { return {positions, normals, tangents}; }
 };
 
-/// Values for FalloffMap::of_joint in a pose: `base` (per joint, or empty for nothing said) with those of `angles`
-/// put in. How far a joint is turned is the angle of the rotation that leads from its parent's transform to its
+/// The falloff in a pose: `base` with the values of `angles` put in, in order. Without a selection a value goes to
+/// FalloffMap::of_joint; with one to the vertices of the selection, each as far as its share says over what it has
+/// otherwise. How far a joint is turned is the angle of the rotation that leads from its parent's transform to its
 /// own, 0 at the bind pose. `transforms`: one per joint (see skinning_matrices), or none for the bind pose.
-/// O(joints + angles).
-std::vector<float> falloff_at(std::span<const AngleFalloff> angles, const Skeleton& skeleton,
-                              std::span<const Transform> transforms, std::vector<float> base = {});
+/// O(joints + angles · V).
+FalloffMap falloff_at(std::span<const AngleFalloff> angles, const Skeleton& skeleton,
+                      std::span<const Transform> transforms, FalloffMap base = {});
 
 /// A shape that is added to the surface before it is skinned, with a factor: offsets of the vertices from
 /// first_vertex on.

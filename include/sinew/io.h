@@ -73,12 +73,13 @@ Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& na
 std::vector<std::filesystem::path> external_files(const Scene& scene);
 
 /// Reads a skeleton alone: skeleton JSON ({"bones":[{"name","parent","head","tail"},…],"points":[…]}) or TGF.
+/// Tails, points and TGF edges are stated bones (Joint::tail, Joint::stated_links).
 Result<Skeleton> load_skeleton(const std::filesystem::path& path);
 /// The same from text, told apart by the first character that is not white: JSON has '{' there. `name` is used in
 /// messages here and below.
 Result<Skeleton> parse_skeleton(std::string_view text, const std::string& name);
 
-/// Reads joint options (docs/formats.md) into the joints that they name: tail, shape, range, deform, hardness. A
+/// Reads joint options (docs/formats.md) into the joints that they name: what a skeleton JSON says of a joint. A
 /// name or pattern that no joint has, an unknown key, and two patterns that set the same of one joint are errors;
 /// the skeleton is then as it was. Call before select_deforming: "deform" outweighs names and weights, as --include
 /// and --exclude do.
@@ -96,21 +97,22 @@ struct PoseKey {
     std::vector<JointPose> joints;
 };
 
-/// An animation to write: poses that follow each other.
+/// An animation to write.
 struct PoseClip {
     std::string name;
-    bool step = false;  ///< a pose holds until the next; else rotations turn along the shorter arc in between,
-                        ///< and translations and scales change evenly
+    /// Each pose holds until the next key. Otherwise poses are interpolated: rotations along the shorter arc,
+    /// translations and scales linearly.
+    bool step = false;
     std::vector<PoseKey> keys;  ///< at least one; times rise
 };
 
 struct SaveOptions {
     WeightFormat weight_format = WeightFormat::f32;
-    /// Animations to add behind those of the file. A channel is written for what differs from the node at rest:
-    /// what the keys move, and joints whose rest in the file is not their bind pose, which the clip holds there. So
-    /// the file plays what skinning_matrices (sinew/deform.h) makes of the same poses. A node with a matrix gets
-    /// translation, rotation and scale instead, as the format wants for what is animated. Where no translation,
-    /// rotation and scale is exact (a scaled joint above a turned one), the nearest is written, with a note.
+    /// Animations to add behind those of the file. The file then plays the poses that skinning_matrices
+    /// (sinew/deform.h) gives for the keys. Channels are written where a key differs from the node's rest pose: for
+    /// joints that the keys move, and for joints whose rest pose differs from their bind pose. An animated node
+    /// gets translation, rotation and scale in place of a matrix, as the format requires. If no translation,
+    /// rotation and scale is exact (a turned joint below a stretched one), the nearest is written, with a note.
     std::vector<PoseClip> clips = {};
 };
 

@@ -68,7 +68,7 @@ struct Legend {
 };
 
 /// The colours of a surface of V vertices. Made by the paint_ functions. Exactly one of colours, values and pieces
-/// is in use, or none: a plain surface.
+/// is in use, or none: a plain surface. Lines go with any of them.
 struct Paint {
     std::vector<Rgb> colours;      ///< V: interpolated over triangles
     std::vector<float> values;     ///< V: interpolated, then looked up in legend.ramp; not finite = grey
@@ -82,6 +82,13 @@ struct Paint {
         Rgb colour;
     };
     std::vector<Piece> pieces;  ///< together they cover every triangle
+
+    /// A line from vertex to vertex, of the same width everywhere. Where the surface hides it, it is faint.
+    struct Line {
+        std::uint32_t from, to;
+        Rgb colour;
+    };
+    std::vector<Line> lines;
     Legend legend;
 };
 
@@ -98,6 +105,10 @@ Paint paint_strongest(const SkinWeights& weights, const Skeleton& skeleton, std:
 
 /// How many influences a vertex has; the most become the upper end of the bar. O(V).
 Paint paint_influences(const SkinWeights& weights);
+
+/// What is wrong with a mesh: triangles that intersect others in red, boundary edges and non-manifold edges as
+/// lines. The legend has the numbers, also of what there is none of. O(T).
+Paint paint_defects(const Intersections& intersections, const DefectEdges& edges);
 
 /// Any value per vertex, for example a distance or the L1 difference of two bindings. `low` < `high`: the ends of
 /// the bar, beyond which values are clamped. Values that are not finite are grey. `lines`: how many isolines at
@@ -119,8 +130,9 @@ struct Focus {
 };
 
 /// Voxels to draw in place of a surface: boundary, interior, bone, and ambiguous ones where the grid keeps them
-/// (VoxelizeOptions::keep_ambiguous), each in a colour. Shown are those between two shares of the box of the
-/// occupied voxels, so that a cut lets the eye in.
+/// (VoxelizeOptions::keep_ambiguous), each in a colour; those that winding numbers put inside have another one than
+/// those left outside. Shown are those between two shares of the box of the occupied voxels, so that a cut lets the
+/// eye in.
 struct VoxelPanel {
     const VoxelGrid* grid = nullptr;
     std::span<const Bone> bones;              ///< may be empty; shown whole, cut or not

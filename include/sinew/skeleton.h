@@ -15,7 +15,7 @@ namespace sinew {
 enum class DeformReason {
     deforms,         ///< nothing speaks against it
     included,        ///< the user said so (--include)
-    excluded,        ///< the user said so (--exclude, or "deform": false in the skeleton file)
+    excluded,        ///< the user or the skeleton file says so: --exclude, "deform": false, the end of a TGF bone
     unused_by_skin,  ///< the file has weights and none is on this joint
     control_name,    ///< its name is that of an IK, control, target or pole joint
     end_name,        ///< its name is that of an end marker (HeadEnd, Nub) of its parent
@@ -58,9 +58,11 @@ struct JointShape {
 /// A transform that the skin can follow. Only its place at the bind pose matters for binding.
 struct Joint {
     std::string name;
-    int parent = -1;           ///< index into Skeleton::joints, -1 = a root; any order
-    Vec3 position;             ///< bind pose, scene units
-    std::optional<Vec3> tail;  ///< the far end, where the source states one (skeleton JSON)
+    int parent = -1;  ///< index into Skeleton::joints, -1 = a root; any order
+    Vec3 position;    ///< bind pose, scene units
+    /// Where the joint's bone ends, if the source states it: the joint then has this one bone, whatever joints
+    /// follow. Equal to `position`: a bone without length, which stays a point. Without: see make_bones.
+    std::optional<Vec3> tail;
     bool deform = true;
     DeformReason reason = DeformReason::deforms;
     /// The joint's own axes at the bind pose, unit vectors in scene space, right-handed. For posing, and
@@ -69,17 +71,20 @@ struct Joint {
     /// BindOptions::hard_range for the bones of this joint.
     std::optional<std::array<float, 2>> hard_range = {};
     std::optional<JointShape> shape = {};
-    /// FalloffOptions::alpha where this joint acts, 0..1: what bind puts in FalloffMap::of_joint if the options
-    /// leave that empty. Of the inverse laws; others do not use it, and the report says so.
+    /// FalloffOptions::alpha where this joint acts, 0..1: what bind puts in FalloffMap::hardness_of_joint if the
+    /// options leave that empty.
     std::optional<float> hardness = {};
-    /// Method mesh-geodesic: the normal of the plane that cuts this joint's ring, a unit vector in bind space, in
-    /// place of the plane that RingPlacement chooses.
+    /// Method mesh-geodesic: the normal of the plane through this joint that cuts its ring, a unit vector in bind
+    /// space, in place of the planes that RingPlacement chooses.
     std::optional<Vec3> ring_normal = {};
-    /// Its bone is what lies between position and tail, whatever joints follow: flat figures state it so.
-    bool ends_at_tail = false;
+    /// The source states the joint's bones as links to its children, idle ones included (TGF edges).
+    bool stated_links = false;
     /// Method connectivity: whose bones share vertices near the ends of this joint's, by name (* and ?), instead of
     /// those that begin or end there. An empty list shares with nobody.
     std::optional<std::vector<std::string>> connected = {};
+
+    /// Its bones are stated: no method lengthens, joins, turns or drops them.
+    bool states_bones() const { return tail.has_value() || stated_links; }
 };
 
 /// A segment from a joint towards a child (or a tail, or a point) that carries that joint's index. It may have a
@@ -88,7 +93,7 @@ struct Bone {
     std::uint32_t joint = 0;
     Vec3 head, tail;        ///< scene units; equal = a point
     bool open_head = true;  ///< a vertex can overshoot the head: something else lies beyond it
-    bool open_tail = true;  ///< the same for the tail; false for the tail of a leaf
+    bool open_tail = true;  ///< the same for the tail; false where no joint that deforms follows
     float radius = 0;       ///< a capsule so far around the segment (a ball, around a point); 0 = a line
     struct Box {
         Vec3 half;
@@ -139,11 +144,13 @@ std::vector<std::uint32_t> joints_called(const Skeleton& skeleton, std::string_v
 /// pairs disagree. O(joints log joints).
 std::optional<Vec3> facing(const Skeleton& skeleton, const Vec3& up = {0, 1, 0});
 
-/// The bones of the deforming joints: one segment to each nearest deforming descendant; for a leaf, to its
-/// stated tail, else to an idle end child, else a point at its head for extend_leaf_bones to lengthen. Segments
+/// The bones of the deforming joints. A joint with a stated tail has one: the segment from the joint to that tail.
+/// One with stated links has a segment to each child. Any other has a segment to each nearest deforming descendant;
+/// if it is a leaf, to an idle end child, else a point at its head for extend_leaf_bones to lengthen. Segments
 /// without length are dropped where the joint has others. A sphere or box takes the place of all of its joint's
-/// segments and has no end to overshoot. Joints that do not deform own none. Requires
-/// check_skeleton. Order: by joint, then by child. O(joints).
+/// segments and has no end to overshoot. Joints that do not deform own none. The tail is open where a joint that
+/// deforms follows: for a stated tail, where one of the nearest below lies nearer to the tail than to the head.
+/// Requires check_skeleton. Order: by joint, then by child. O(joints).
 std::vector<Bone> make_bones(const Skeleton& skeleton);
 
 }  // namespace sinew

@@ -71,14 +71,16 @@ struct InfluenceTable {
     std::vector<float> strength;
 };
 
-/// How distance, or heat, becomes strength. d is in unit-cube units.
+/// How distance, or heat, becomes strength. d is in unit-cube units. α is the hardness (FalloffOptions::alpha) and
+/// λ = (1-α) λmin + α λmax (Dionne and de Lasa 2014, eq. 9). The strengths of the exponential, of cubic Hermite and
+/// of linear are raised to the power λ / 7.5, which is 1 at the default α: there each law is exactly as published.
 enum class FalloffLaw {
-    inverse_power,      ///< max(tolerance, d)^-λ, λ = (1-α) λmin + α λmax (seed 003, eq. 8, 9)
+    inverse_power,      ///< max(tolerance, d)^-λ (eq. 8)
     inverse_quadratic,  ///< ((1-α) d + α d²)^-2 (the paper's conference version)
     exponential,        ///< e^(-d / smoothness) (seed 000)
     cubic_hermite,      ///< 1 - 3 t² + 2 t³ with t = d / reach (seed 004), see FalloffOptions::threshold
     linear,             ///< 1 - t
-    power,  ///< h^(power λ / 7.5), of what is a strength already: heat (seed 001), or weights; λ as above
+    power,              ///< h^(power λ / 7.5), of what is a strength already: heat (Rosen 2009), or weights
 };
 
 std::string_view to_string(FalloffLaw law);
@@ -88,19 +90,29 @@ std::string_view to_string(FalloffLaw law);
 ///
 /// smoothness and threshold are lengths: a joint's value is how far that joint reaches. alpha says how hard joints
 /// are set off from each other: a vertex takes the mean of its joints' values, weighted by the strengths that the
-/// law has without this map, so that borders between joints stay where they are.
+/// law has without them, so that borders between joints stay where they are.
 struct FalloffMap {
     std::vector<float> of_joint;   ///< per joint of the skeleton, or empty
     std::vector<float> of_vertex;  ///< V or empty
-    /// Per joint or empty: FalloffOptions::alpha of a joint, for laws whose shape is a length.
+    /// V or empty (all 1): how much a vertex's own value counts, 0..1; the rest is what it has without that value.
+    std::vector<float> share_of_vertex;
+    /// Per joint or empty: alpha, whatever parameter shapes the law. Where that is alpha too, of_joint comes first.
     std::vector<float> hardness_of_joint;
     bool empty() const { return of_joint.empty() && of_vertex.empty() && hardness_of_joint.empty(); }
+
+    /// Puts a value over what one of `vertices` vertices has: it counts as far as `share` says, 0..1.
+    void put(std::size_t vertex, std::size_t vertices, float value, float share);
 };
 
-/// A falloff that depends on the pose (seed 003, §9): the value of a joint in FalloffMap::of_joint, by how far the
-/// joint is turned against its parent from the bind pose. falloff_at (sinew/deform.h) reads it.
+/// What a map for the law `from` says under the law `to`: all of it where the same parameter shapes both, else the
+/// hardness of joints. O(joints), and O(V) where all is kept.
+FalloffMap map_under(const FalloffMap& map, FalloffLaw from, FalloffLaw to);
+
+/// A falloff that depends on the pose (Dionne and de Lasa 2014, section 9): a value of the parameter that shapes
+/// the law, by how far a joint is turned against its parent from the bind pose. falloff_at (sinew/deform.h) puts it
+/// into a FalloffMap.
 struct AngleFalloff {
-    std::uint32_t joint = 0;
+    std::uint32_t joint = 0;  ///< whose angle
     /// Degrees 0..180, rising, and values; linear between them, constant beyond.
     std::vector<std::array<float, 2>> keys;
     /// Where: V values, 0 (not) to 1 (fully); empty: wherever the joint acts.
@@ -109,9 +121,9 @@ struct AngleFalloff {
 
 struct FalloffOptions {
     FalloffLaw law = FalloffLaw::inverse_power;
-    float alpha = 0.1f;        ///< 0..1: 0 soft, 1 hard
-    float lambda_min = 5;      ///< > 0
-    float lambda_max = 30;     ///< ≥ lambda_min
+    float alpha = 0.1f;        ///< 0..1: 0 soft, 1 hard; every law reads it
+    float lambda_min = 5;      ///< > 0; λ at α = 0, of every law but inverse_quadratic
+    float lambda_max = 30;     ///< ≥ lambda_min; λ at α = 1
     float tolerance = 1e-3f;   ///< d_tol, > 0
     float smoothness = 0.03f;  ///< exponential: the way on which influence falls to 1/e, > 0
     /// Cubic Hermite and linear: nothing reaches farther, > 0. The reach of a vertex's row is the distance of the

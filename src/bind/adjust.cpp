@@ -1,4 +1,4 @@
-// What a user wants otherwise, on distances that are there (seed 003, section 9).
+// What a user wants otherwise, on distances that are there (Dionne and de Lasa 2014, section 9).
 #include <algorithm>
 #include <cmath>
 
@@ -22,8 +22,7 @@ Status check(const RigidRegion& region, std::size_t number, std::size_t vertices
 
 /// Per vertex: which region holds it. Vertices at one place go together, or the seam would tear.
 constexpr std::uint32_t no_region = 0xffffffffu;
-std::vector<std::uint32_t> region_of(const MeshView& mesh, std::span<const RigidRegion> regions) {
-    const std::vector<std::uint32_t> weld = analyse_mesh(mesh).weld;
+std::vector<std::uint32_t> region_of(const std::vector<std::uint32_t>& weld, std::span<const RigidRegion> regions) {
     std::vector<std::uint32_t> out(weld.size(), no_region);
     for (std::uint32_t r = 0; r < regions.size(); ++r)
         for (std::size_t v = 0; v < out.size(); ++v)
@@ -54,6 +53,38 @@ void restrict_rows(const std::vector<std::uint32_t>& region, std::span<const Rig
     });
 }
 
+// Puts the values of `joints` joints of `over` in place of those of `map` where it has any.
+void put_over(std::vector<float>& map, const std::vector<float>& over, std::size_t joints) {
+    if (over.empty()) return;
+    map.resize(joints, NAN);
+    for (std::size_t j = 0; j < std::min(joints, over.size()); ++j)
+        if (!std::isnan(over[j])) map[j] = over[j];
+}
+
+// The same of everything that the map says.
+void put_over(FalloffMap& map, const FalloffMap& over, FalloffLaw law, std::size_t joints,
+              const std::vector<std::uint32_t>& weld) {
+    // Where α shapes the law, a value of the map below would come before the hardness from above.
+    if (shape_of(law) == &FalloffOptions::alpha)
+        for (std::size_t j = 0; j < std::min(map.of_joint.size(), over.hardness_of_joint.size()); ++j)
+            if (!std::isnan(over.hardness_of_joint[j])) map.of_joint[j] = NAN;
+    put_over(map.of_joint, over.of_joint, joints);
+    put_over(map.hardness_of_joint, over.hardness_of_joint, joints);
+    if (over.of_vertex.empty()) return;
+    // Vertices at one place take the value that counts most there, of several the first: or the seam would tear.
+    const std::size_t n = weld.size();
+    const auto share = [&](std::size_t v) {
+        return std::isnan(over.of_vertex[v]) ? 0 : over.share_of_vertex.empty() ? 1 : over.share_of_vertex[v];
+    };
+    std::vector<std::uint32_t> strongest(n, DistanceTable::none);
+    for (std::uint32_t v = 0; v < n; ++v)
+        if (std::uint32_t& at = strongest[weld[v]]; at == DistanceTable::none || share(v) > share(at)) at = v;
+    for (std::size_t v = 0; v < n; ++v) {
+        const std::uint32_t from = strongest[weld[v]];
+        if (share(from) > 0) map.put(v, n, over.of_vertex[from], share(from));
+    }
+}
+
 }  // namespace
 
 Result<SkinWeights> adjusted_weights(const Binding& binding, const MeshView& mesh, const Skeleton& skeleton,
@@ -67,24 +98,21 @@ Result<SkinWeights> adjusted_weights(const Binding& binding, const MeshView& mes
         if (Status ok = check(adjustments.rigid[r], r, n, joints); !ok) return ok.error();
 
     FalloffOptions law = falloff;
-    if (!adjustments.falloff.of_joint.empty()) {
-        law.map.of_joint.resize(joints, NAN);
-        for (std::size_t j = 0; j < std::min(joints, adjustments.falloff.of_joint.size()); ++j)
-            if (const float own = adjustments.falloff.of_joint[j]; !std::isnan(own)) law.map.of_joint[j] = own;
-    }
-    if (!adjustments.falloff.of_vertex.empty()) {
-        if (adjustments.falloff.of_vertex.size() != n)
-            return Error{ErrorCode::usage, "falloff: the map has values for " +
-                                               std::to_string(adjustments.falloff.of_vertex.size()) +
-                                               " vertices, and there are " + std::to_string(n)};
-        law.map.of_vertex.resize(n, NAN);
-        for (std::size_t v = 0; v < n; ++v)
-            if (const float own = adjustments.falloff.of_vertex[v]; !std::isnan(own)) law.map.of_vertex[v] = own;
-    }
+    const FalloffMap& own = adjustments.falloff;
+    law.map = own;
+    if (Status ok = check(law); !ok) return ok.error();
+    law.map = falloff.map;
+    if (!own.of_vertex.empty() && own.of_vertex.size() != n)
+        return Error{ErrorCode::usage, "falloff: the map has values for " + std::to_string(own.of_vertex.size()) +
+                                           " vertices, and there are " + std::to_string(n)};
+    std::vector<std::uint32_t> weld;  // where places matter
+    if (!own.of_vertex.empty() || !adjustments.rigid.empty()) weld = analyse_mesh(mesh, context).weld;
+    if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while reading the mesh"};
+    put_over(law.map, own, law.law, joints, weld);
 
     const auto weigh = [&]() -> Result<SkinWeights> {
         if (adjustments.rigid.empty()) return binding.weights(law, finish_options, context);
-        const std::vector<std::uint32_t> region = region_of(mesh, adjustments.rigid);
+        const std::vector<std::uint32_t> region = region_of(weld, adjustments.rigid);
         const BoneShapes shapes(skeleton, binding.bones());
         const auto nearest = [&](std::size_t v, const std::vector<std::uint32_t>& drivers) {
             const Point3 p = to_point(mesh.positions[v]);

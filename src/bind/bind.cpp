@@ -95,33 +95,38 @@ void share_rows(const RowPlan& plan, MethodRows& rows, BindReport& report) {
                 "idle joints (see --include)");
 }
 
-void warn_of_snapped(const Skeleton& skeleton, Method method, BindReport& report) {
-    const bool flat = row_of(method).is_flat();
+void warn_of_snapped(const Skeleton& skeleton, const BindOptions& options, BindReport& report) {
+    const char* const what = row_of(options.method).is_flat() ? "figure; its distances start from the nearest pixel"
+                             : options.as_published           ? "volume; as published, no distance starts from it"
+                                                    : "volume; its distances start from the nearest voxel";
     for (const std::uint32_t j : report.snapped_joints)
-        report.warnings.push_back("joint '" + skeleton.joints[j].name + "' lies outside the " +
-                                  (flat ? "figure; its distances start from the nearest pixel"
-                                        : "volume; its distances start from the nearest voxel"));
+        report.warnings.push_back("joint '" + skeleton.joints[j].name + "' lies outside the " + what);
 }
 
 void Binding::take_hardness() {
     FalloffOptions& falloff = options_.falloff;
-    if (map_is_hardness_) falloff.map.of_joint.clear();
+    if (map_is_hardness_) falloff.map.hardness_of_joint.clear();
     map_is_hardness_ = false;
+    const std::vector<float>& given = falloff.map.of_joint;
+    const bool given_is_alpha = shape_of(falloff.law) == &FalloffOptions::alpha;
     std::vector<float> alpha(skeleton_.joints.size(), NAN);
-    std::size_t count = 0;
-    for (std::size_t j = 0; j < alpha.size(); ++j)
-        if (skeleton_.joints[j].hardness) alpha[j] = *skeleton_.joints[j].hardness, ++count;
+    std::size_t count = 0, unused = 0;
+    for (std::size_t j = 0; j < alpha.size(); ++j) {
+        if (!skeleton_.joints[j].hardness) continue;
+        alpha[j] = *skeleton_.joints[j].hardness;
+        ++count;
+        if (given_is_alpha && j < given.size() && !std::isnan(given[j])) ++unused;
+    }
     if (count == 0) return;
-    if (shape_of(falloff.law) != &FalloffOptions::alpha) {
-        report_.warnings.push_back("the hardness of " + std::to_string(count) +
-                                   " joints is not used: it belongs to the inverse falloff laws and power");
-    } else if (falloff.map.of_joint.empty()) {
-        falloff.map.of_joint = std::move(alpha);
+    if (falloff.map.hardness_of_joint.empty()) {
+        falloff.map.hardness_of_joint = std::move(alpha);
         map_is_hardness_ = true;
     } else {
-        report_.warnings.push_back("the hardness of " + std::to_string(count) +
-                                   " joints is not used: the options have a falloff map by joint");
+        unused = count;
     }
+    if (unused > 0)
+        report_.warnings.push_back("the hardness of " + std::to_string(unused) +
+                                   " joints is not used: the options have a falloff map by joint");
 }
 
 void Binding::take_rows(const RowPlan& plan, MethodRows rows) {
@@ -172,7 +177,7 @@ Result<Binding> bind(const MeshView& mesh, const Skeleton& skeleton, const BindO
     binding.mesh_hash_ = hash_mesh(mesh, skeleton);
     if (binding.volume_) binding.planned_ = std::make_shared<const PlannedMesh>(std::move(planned));
 
-    warn_of_snapped(skeleton, options.method, report);
+    warn_of_snapped(skeleton, options, report);
     return binding;
 }
 

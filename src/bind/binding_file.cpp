@@ -203,6 +203,7 @@ void transfer_options(Archive& a, BindOptions& o) {
     a.value(f.neighbours);
     a.values(f.map.of_joint);
     a.values(f.map.of_vertex);
+    a.values(f.map.share_of_vertex);
     a.values(f.map.hardness_of_joint);
     a.value(o.finish.prune);
     a.flag(o.keep_volume);
@@ -235,7 +236,7 @@ void transfer_skeleton(auto& a, Skeleton& s) {
         a.flag(j.deform);
         a.value(j.reason);
         transfer_optional(a, j.tail, [&](Vec3& tail) { transfer_place(a, tail); });
-        a.flag(j.ends_at_tail);
+        a.flag(j.stated_links);
         transfer_axes(a, j.axes);
         transfer_optional(a, j.shape, [&](JointShape& shape) {
             a.value(shape.kind);
@@ -247,6 +248,7 @@ void transfer_skeleton(auto& a, Skeleton& s) {
             for (float& end : range) a.value(end);
         });
         transfer_optional(a, j.hardness, [&](float& hardness) { a.value(hardness); });
+        transfer_optional(a, j.ring_normal, [&](Vec3& normal) { transfer_place(a, normal); });
         transfer_optional(a, j.connected, [&](std::vector<std::string>& names) {
             a.list(names, [&](std::string& name) { a.text(name); });
         });

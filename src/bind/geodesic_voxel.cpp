@@ -139,8 +139,9 @@ public:
             share += reading.leaves.share[k];
             sum += reading.leaves.share[k] * d;
         }
-        return share == 0 ? std::numeric_limits<float>::infinity()
-                          : distance(sum / share, bones_.straight(joint, reading.at));
+        if (share == 0) return std::numeric_limits<float>::infinity();
+        return task_.options.as_published ? distance_as_published(sum / share, reading)
+                                          : distance(sum / share, bones_.straight(joint, reading.at));
     }
 
     Coverage straight_row(const JointSet& set, std::uint32_t vertex) {
@@ -227,6 +228,12 @@ private:
         for (std::size_t k = 0; k < count; ++k) {
             end = measure(some.readings[k].leaves, static_cast<std::uint32_t>(k), field, some.means, end);
             some.first[k + 1] = static_cast<std::size_t>(end - begin);
+        }
+        if (task_.options.as_published) {
+            for (const Measured* m = begin; m < end; ++m)
+                some.keys[static_cast<std::size_t>(m - begin)] =
+                    DistanceRows::key(distance_as_published(m->field, some.readings[m->reading]), m->joint);
+            return;
         }
         std::fill(some.end_of.begin(), some.end_of.end(), 0);
         for (const Measured* m = begin; m < end; ++m) ++some.end_of[m->joint];
@@ -332,9 +339,14 @@ private:
     /// From the field's value (in its integer units) to scene units: never less than the straight distance to the
     /// joint's nearest bone, plus how far the vertex lies beyond that bone's open end.
     float distance(double field, const BoneShapes::Distance& straight) const {
-        const double measured = field * domain_.transform.voxel / LeafDistances::units_per_voxel;
-        return static_cast<float>(std::max(measured, straight.nearest) + task_.options.overshoot * straight.beyond);
+        return static_cast<float>(std::max(in_scene(field), straight.nearest) +
+                                  task_.options.overshoot * straight.beyond);
     }
+    /// Eq. 7: the way from the centre of the leaf that contains the vertex is added, and nothing else.
+    float distance_as_published(double field, const Reading& reading) const {
+        return static_cast<float>(in_scene(field) + reading.from_centre);
+    }
+    double in_scene(double field) const { return field * domain_.transform.voxel / LeafDistances::units_per_voxel; }
 
     const Task& task_;
     const Domain& domain_;
@@ -363,7 +375,9 @@ public:
         if (!set.vertices.empty())
             for (std::size_t c = 0; c < seeded.size(); ++c)
                 if (seeded[c]) seeded_by_any_[c] = true;
-        if (!needs_no_field(set)) bridges_ = bridge_finder_.join(seeded);
+        if (needs_no_field(set)) return;
+        bridges_ = bridge_finder_.join(seeded);
+        if (task_.options.as_published) bridges_ = lead_outwards(std::move(bridges_), domain_, seeded);
     }
 
     /// One sweep for the nearest joints.

@@ -23,13 +23,17 @@ Point3 direction_into(const Skeleton& skeleton, std::uint32_t joint, double& len
 }  // namespace
 
 void extend_leaf_bones(const Task& task, std::span<const Point3> ways) {
+    const auto grows = [&](const Bone& bone) {
+        return bone.head == bone.tail && !bone.open_tail && !bone.shaped() &&
+               !task.skeleton.joints[bone.joint].states_bones();
+    };
     const BoneShapes shapes(task.skeleton, task.bones);
     std::vector<double> reach(task.skeleton.joints.size(), 0);
     std::vector<Point3> direction(reach.size());
     std::vector<double> limit(reach.size(), 0);
     std::vector<bool> is_leaf(reach.size(), false);
     for (const Bone& bone : task.bones)
-        if (bone.head == bone.tail && !bone.open_tail && !bone.shaped()) {
+        if (grows(bone)) {
             is_leaf[bone.joint] = true;
             direction[bone.joint] = direction_into(task.skeleton, bone.joint, limit[bone.joint]);
             if (ways.empty() || ways[bone.joint] == Point3{}) continue;
@@ -59,7 +63,7 @@ void extend_leaf_bones(const Task& task, std::span<const Point3> ways) {
         }
     }
     for (Bone& bone : task.bones) {
-        if (!(bone.head == bone.tail) || bone.open_tail || bone.shaped()) continue;
+        if (!grows(bone)) continue;
         const Point3& d = direction[bone.joint];
         const double r = reach[bone.joint];
         bone.tail = {static_cast<float>(bone.head.x + r * d[0]), static_cast<float>(bone.head.y + r * d[1]),

@@ -55,7 +55,7 @@ double most_leaves(const MeshView& mesh, const Skeleton& skeleton, const BindOpt
     double cells = 1;
     for (const double side : box.sides()) cells *= side / voxel + 2;
     if (options.domain == DomainKind::uniform) return cells;
-    double area = shape_area(skeleton);
+    double area = options.domain == DomainKind::sparse_boundary ? 0 : shape_area(skeleton);
     for (const Triangle& t : mesh.triangles) area += triangle_area(mesh, t);
     return std::min(cells, 3.2 * area / (voxel * voxel));
 }

@@ -1,4 +1,4 @@
-// Distances along the edges of the mesh, from the ring where a joint's plane cuts it (seed 004).
+// Distances along the edges of the mesh, from the ring where a joint's plane cuts it (Tokheim 2003).
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -22,22 +22,42 @@ bool add_unit(Point3& sum, const Point3& d) {
 }
 
 // The plane of a joint lies across the way in which the skeleton passes it: half way between the direction in which
-// it comes and that in which it goes on, the mean of its bones.
+// it comes and that in which it goes on, the mean of its bones. A joint above whose bone is stated to end elsewhere
+// does not lead here: then the joint's own bones say it alone. With RingPlacement::axes the plane lies across that
+// of the joint's own axes which is nearest to the direction of its bones, as the source says: "the plane defined by
+// j's coordinate system". A joint may have a plane of its own.
 Point3 plane_normal(const Task& task, std::uint32_t joint) {
     const std::vector<Joint>& joints = task.skeleton.joints;
+    if (joints[joint].ring_normal) return to_point(*joints[joint].ring_normal);
     Point3 in{}, on{}, both{};
-    for (int up = joints[joint].parent; up >= 0; up = joints[static_cast<std::size_t>(up)].parent)
-        if (add_unit(in,
-                     to_point(joints[joint].position) - to_point(joints[static_cast<std::size_t>(up)].position)))
+    const Point3 here = to_point(joints[joint].position);
+    for (int up = joints[joint].parent; up >= 0; up = joints[static_cast<std::size_t>(up)].parent) {
+        const Joint& above = joints[static_cast<std::size_t>(up)];
+        const Point3 from = to_point(above.position);
+        if (from == here) continue;
+        if (above.deform && above.tail && !(*above.tail == above.position)) {
+            const Point3 end = to_point(*above.tail);
+            if (norm(here - end) < norm(here - from)) add_unit(in, end - from);
             break;
+        }
+        if (add_unit(in, here - from)) break;
+    }
     for (const Bone& bone : task.bones)
         if (bone.joint == joint) add_unit(on, to_point(bone.tail) - to_point(bone.head));
     add_unit(both, in);
     add_unit(both, on);
+    const auto first_of = [](std::initializer_list<Point3> ways) {
+        for (const Point3& d : ways)
+            if (std::hypot(d[0], d[1], d[2]) > 0.1) return d;
+        return Point3{0, 1, 0};
+    };
     // What turns back has no direction between; then the way in, the bones' own, or up.
-    for (const Point3& d : {both, on, in})
-        if (std::hypot(d[0], d[1], d[2]) > 0.1) return d;
-    return {0, 1, 0};
+    if (task.options.rings != RingPlacement::axes) return first_of({both, on, in});
+    const Point3 along = first_of({on, in});
+    Point3 nearest{};
+    for (const Vec3& axis : joints[joint].axes)
+        if (const Point3 a = to_point(axis); std::abs(dot(a, along)) > std::abs(dot(nearest, along))) nearest = a;
+    return norm(nearest) > 0 ? nearest : along;
 }
 
 // Where the distances of every joint start.
@@ -59,7 +79,7 @@ std::vector<std::vector<EdgeSource>> find_sources(const Task& task, const EdgeGr
                 const std::vector<EdgeSource> held = rings.within(BoneSpace(bone));
                 sources[j].insert(sources[j].end(), held.begin(), held.end());
             }
-        if (task.options.rings == RingPlacement::bone)
+        if (task.options.rings == RingPlacement::bone && !task.skeleton.joints[j].ring_normal)
             for (const Bone& bone : task.bones) {
                 if (bone.joint != j || bone.head == bone.tail || bone.shaped()) continue;
                 const Point3 a = to_point(bone.head), d = to_point(bone.tail) - a;
@@ -172,7 +192,9 @@ Result<MethodRows> bind_mesh_geodesic(const Task& task) {
                                                "; without it the same distances come from one run per joint"};
     task.report.components = graph.component_count;
     if (task.options.rings == RingPlacement::bone) extend_leaf_bones(task);
-    DistanceRows rows(task);
+    // The reach of a row ends at the first joint that the limit of influences leaves out: one more than may be
+    // asked of what is kept.
+    DistanceRows rows(task, 1);
     Status measured = task.clock.run("distances", [&] { return fill(task, graph, rows); });
     if (!measured) return measured.error();
     return MethodRows(std::move(rows));

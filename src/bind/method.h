@@ -8,7 +8,6 @@
 #include <functional>
 #include <variant>
 
-#include "bind/heat_rules.h"
 #include "bind/rows.h"
 #include "core/branchless.h"
 #include "core/geometry.h"
@@ -75,19 +74,19 @@ struct Task {
     const ReusedVolume* reused = nullptr;
     /// Binding::move_joints: what can be kept. The rows that come out are those without it.
     const MovedFrom* moved = nullptr;
-    HeatRules rules = {};
     std::span<const FinePlace> fine = {};  ///< local resolution: where voxels are half as large
 
-    /// Slots per row: all joints that a set can use, or as many as are kept.
-    std::size_t width() const {
+    /// Slots per row: all joints that a set can use, or as many as are kept, and `more`.
+    std::size_t width(std::size_t more = 0) const {
         std::size_t widest = 0;
         for (const JointSet& set : plan.sets) widest = std::max(widest, set.joints.size());
-        return options.finish.max_influences == all_influences ? widest
-                                                               : std::min(widest, kept_joints(options.finish));
+        return options.finish.max_influences == all_influences
+                   ? widest
+                   : std::min(widest, kept_joints(options.finish) + more);
     }
     /// The same of other things.
     Task with(const MeshView& m, const Skeleton& s, const BindOptions& o, std::vector<Bone>& b) const {
-        return {m, s, o, topology, plan, used, unit, context, clock, report, b, reused, moved, rules, fine};
+        return {m, s, o, topology, plan, used, unit, context, clock, report, b, reused, moved, fine};
     }
 };
 
@@ -135,9 +134,10 @@ struct DistanceRows {
     DistanceTable table;
     std::vector<Coverage> coverage;
 
-    explicit DistanceRows(const Task& task) : coverage(task.mesh.positions.size(), Coverage::none) {
+    explicit DistanceRows(const Task& task, std::size_t more = 0)
+        : coverage(task.mesh.positions.size(), Coverage::none) {
         table.vertices = task.mesh.positions.size();
-        table.width = task.width();
+        table.width = task.width(more);
         table.unit = task.unit;
         const std::size_t slots = table.vertices * table.width;
         assign_large(table.joint, slots, DistanceTable::none, task.context);
@@ -207,36 +207,14 @@ struct InfluenceRows {
 
 /// Without a volume to march through, a leaf's bone reaches as far as the vertices that are nearest to it, but not
 /// farther than twice the bone before it. `ways`: which way, for each joint, where not zero; else on from the joint
-/// before. A root has no bone before it, and reaches that far only if it has a way. O(vertices x bones).
+/// before. A root has no bone before it, and reaches that far only if it has a way. Stated bones stay.
+/// O(vertices x bones).
 void extend_leaf_bones(const Task& task, std::span<const Point3> ways = {});
-
-/// Two bones from a joint to children whose limbs are mirrored (as many joints, lengths that differ by less than 1
-/// %) become one to the middle between these children, where the joint has a bone to another child, too. From the
-/// hips to the legs, from the chest to the arms, from the head to the eyes: such links say where a limb begins, and
-/// the body around them is the limb's or the middle's. `bones`: of make_bones. O(joints x depth).
-void join_mirrored_links(const Skeleton& skeleton, std::vector<Bone>& bones);
-
-/// Where no joint that deforms hangs from another, the bone of each leads to the joint that lies nearest along that
-/// axis on which most of them find one, if half of them do: joints look along their bones, whoever made them.
-/// `joined`: whether a bone may lie between two places. `along`: the least cosine with the axis. `bones`: of
-/// make_bones. O(joints²).
-void link_loose_joints(const Skeleton& skeleton, std::vector<Bone>& bones,
-                       const std::function<bool(const Point3&, const Point3&)>& joined,
-                       double along = HeatRules{}.loose_along);
-
-/// Joints look along their bones, whoever made them. Where nine in ten that lead to one other joint do so along the
-/// same one of their six axes, that axis is the bone of every joint: of several links the one along it is kept;
-/// where none is, and for leaves, the bone becomes a point for extend_leaf_bones, with its way in what is returned.
-/// But a leaf that looks at a root of another chain (the foot of an IK rig) ends there, if `joined` says that a
-/// bone may. Shapes and stated tails stay. `bones`: of make_bones. Returns a unit vector for each joint with such a
-/// way and zeros for the others, or nothing where no axis is common. O(joints x roots).
-std::vector<Point3> look_along_axes(const Skeleton& skeleton, std::vector<Bone>& bones,
-                                    const std::function<bool(const Point3&, const Point3&)>& joined);
 
 /// By the method table.
 Result<MethodRows> run_method(const Task& task);
 /// Says in the report which joints lie outside of what was measured.
-void warn_of_snapped(const Skeleton& skeleton, Method method, BindReport& report);
+void warn_of_snapped(const Skeleton& skeleton, const BindOptions& options, BindReport& report);
 /// Copies rows to the vertices that share them, counts coverage, and warns of skins that have idle joints only.
 void share_rows(const RowPlan& plan, MethodRows& rows, BindReport& report);
 /// Of positions, triangles and the joints that each vertex may use.

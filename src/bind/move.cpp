@@ -119,10 +119,11 @@ Result<Binding> Binding::move_joints(const MeshView& mesh, const Skeleton& skele
                      "move in that mesh only"};
     if (row_of(options_.method).is_flat())
         return Error{ErrorCode::usage, "a figure's mask is not kept: bind it anew"};
-    if (!volume_ || report_.reused == Reuse::volume || options_.local_resolution) {
-        // Nothing is kept that could be used again; or where voxels are fine depends on the joints.
+    if (!volume_ || report_.reused == Reuse::volume || options_.local_resolution || options_.as_published) {
+        // Nothing is kept that could be used again; or where voxels are fine depends on the joints; or bridges lead
+        // one way, which the mending of distances does not know.
         BindOptions given = options_;
-        if (map_is_hardness_) given.falloff.map.of_joint.clear();
+        if (map_is_hardness_) given.falloff.map.hardness_of_joint.clear();
         return bind(mesh, skeleton, given, context);
     }
     if (Status ok = check_memory(mesh, skeleton, options_, context); !ok) return ok.error();
@@ -154,7 +155,7 @@ Result<Binding> Binding::move_joints(const MeshView& mesh, const Skeleton& skele
     if (!rows) return rows.error();
     binding.volume_ = std::move(rows->volume);
     binding.take_rows(planned.plan, std::move(*rows));
-    warn_of_snapped(skeleton, options_.method, report);
+    warn_of_snapped(skeleton, options_, report);
     return binding;
 }
 
@@ -165,9 +166,14 @@ Result<Binding> Binding::move_joint(const MeshView& mesh, std::uint32_t joint, c
                                            std::to_string(skeleton_.joints.size())};
     Skeleton moved = skeleton_;
     Joint& j = moved.joints[joint];
-    if (j.tail)
-        j.tail = Vec3{j.tail->x + (place.x - j.position.x), j.tail->y + (place.y - j.position.y),
-                      j.tail->z + (place.z - j.position.z)};
+    const Vec3 old = j.position;
+    if (j.tail && !(*j.tail == old)) {
+        j.tail = Vec3{j.tail->x + (place.x - old.x), j.tail->y + (place.y - old.y), j.tail->z + (place.z - old.z)};
+    } else if (j.tail) {
+        j.tail = place;
+    }
+    for (Joint& other : moved.joints)  // bones that end where the joint was go along
+        if (&other != &j && other.tail == old) other.tail = place;
     j.position = place;
     return move_joints(mesh, moved, context);
 }

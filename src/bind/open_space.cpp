@@ -1,11 +1,13 @@
-// Methods that measure straight through space: closest distance, closest in hierarchy (seed 003, figure 2, compares
-// with both), and the closest bone with those that the skeleton connects to it (seed 002).
+// Methods that measure straight through space: closest distance, closest in hierarchy (Dionne and de Lasa 2014,
+// figure 2, compare with both), and the closest bone with those that the skeleton connects to it (Milcho 2011).
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 
 #include "bind/bone_shapes.h"
 #include "bind/method.h"
+#include "core/vectors.h"
 
 namespace sinew {
 namespace {
@@ -73,34 +75,66 @@ std::vector<std::vector<std::uint32_t>> neighbourhoods(const Skeleton& skeleton)
     return out;
 }
 
-// What is connected at the two ends of a bone: bones of other joints that begin or end there, or what the joint
-// says (Joint::connected), each at the end that it is nearer to.
-struct Connected {
-    std::vector<std::uint32_t> at_head, at_tail;  // bones
-};
-
-std::vector<Connected> connect(const Skeleton& skeleton, const std::vector<Bone>& bones) {
-    // By place, so that the table is linear in the bones.
-    std::vector<std::pair<std::array<float, 3>, std::uint32_t>> heads, tails;
-    for (std::uint32_t b = 0; b < bones.size(); ++b) {
-        heads.push_back({{bones[b].head.x, bones[b].head.y, bones[b].head.z}, b});
-        tails.push_back({{bones[b].tail.x, bones[b].tail.y, bones[b].tail.z}, b});
+// What is connected at the two ends of a bone: the bones that begin or end there, among them siblings that begin
+// where it begins; or what the joint says (Joint::connected), each bone at the end that it is nearer to.
+class Connections {
+public:
+    Connections(const Skeleton& skeleton, const std::vector<Bone>& bones) : of_bone_(bones.size()) {
+        std::vector<std::pair<std::array<float, 3>, std::uint32_t>> ends;
+        for (std::uint32_t b = 0; b < bones.size(); ++b)
+            for (const Vec3& p : {bones[b].head, bones[b].tail}) ends.push_back({{p.x, p.y, p.z}, b});
+        std::sort(ends.begin(), ends.end());
+        ends.erase(std::unique(ends.begin(), ends.end()), ends.end());  // a point ends where it begins
+        for (const auto& end : ends) by_place_.push_back(end.second);
+        const auto at = [&](const Vec3& p) {
+            const std::array<float, 3> place{p.x, p.y, p.z};
+            const auto before = [](const auto& x, const auto& y) { return x.first < y.first; };
+            const auto [first, last] =
+                std::equal_range(ends.begin(), ends.end(), std::pair{place, std::uint32_t{0}}, before);
+            return Range{static_cast<std::size_t>(first - ends.begin()), static_cast<std::size_t>(last - first)};
+        };
+        std::vector<std::vector<std::uint32_t>> bones_of(skeleton.joints.size());
+        for (std::uint32_t b = 0; b < bones.size(); ++b) bones_of[bones[b].joint].push_back(b);
+        for (std::uint32_t b = 0; b < bones.size(); ++b) {
+            of_bone_[b] = {at(bones[b].head), at(bones[b].tail), nullptr};
+            if (const auto& names = skeleton.joints[bones[b].joint].connected)
+                of_bone_[b].given = std::make_unique<Given>(given(skeleton, bones, bones_of, *names, b));
+        }
     }
-    std::sort(heads.begin(), heads.end());
-    std::sort(tails.begin(), tails.end());
-    auto at = [&](const auto& ends, const Vec3& p, std::uint32_t own, std::vector<std::uint32_t>& out) {
-        const std::array<float, 3> place{p.x, p.y, p.z};
-        for (auto it = std::lower_bound(ends.begin(), ends.end(), std::pair{place, std::uint32_t{0}});
-             it != ends.end() && it->first == place; ++it)
-            if (bones[it->second].joint != bones[own].joint) out.push_back(it->second);
+
+    /// Bones of the same joint too, itself included.
+    std::span<const std::uint32_t> at_head(std::uint32_t bone) const {
+        const OfBone& b = of_bone_[bone];
+        return b.given ? b.given->at_head : list(b.head);
+    }
+    std::span<const std::uint32_t> at_tail(std::uint32_t bone) const {
+        const OfBone& b = of_bone_[bone];
+        return b.given ? b.given->at_tail : list(b.tail);
+    }
+
+private:
+    struct Range {
+        std::size_t first = 0, count = 0;
     };
-    std::vector<std::vector<std::uint32_t>> bones_of(skeleton.joints.size());
-    for (std::uint32_t b = 0; b < bones.size(); ++b) bones_of[bones[b].joint].push_back(b);
-    const auto given = [&](const std::vector<std::string>& names, std::uint32_t own, Connected& out) {
+    struct Given {
+        std::vector<std::uint32_t> at_head, at_tail;
+    };
+    struct OfBone {
+        Range head, tail;  // of by_place_: bones at one place share their list
+        std::unique_ptr<Given> given;
+    };
+
+    std::span<const std::uint32_t> list(Range range) const {
+        return std::span(by_place_).subspan(range.first, range.count);
+    }
+
+    static Given given(const Skeleton& skeleton, const std::vector<Bone>& bones,
+                       const std::vector<std::vector<std::uint32_t>>& bones_of,
+                       const std::vector<std::string>& names, std::uint32_t own) {
         const Point3 head = to_point(bones[own].head), tail = to_point(bones[own].tail);
+        Given out;
         for (const std::string& name : names)
             for (const std::uint32_t j : joints_called(skeleton, name)) {
-                if (j == bones[own].joint) continue;
                 double to_head = INFINITY, to_tail = INFINITY;
                 std::uint32_t nearest_head = 0, nearest_tail = 0;
                 for (const std::uint32_t b : bones_of[j]) {
@@ -113,15 +147,44 @@ std::vector<Connected> connect(const Skeleton& skeleton, const std::vector<Bone>
                 if (bones_of[j].empty()) continue;
                 to_head <= to_tail ? out.at_head.push_back(nearest_head) : out.at_tail.push_back(nearest_tail);
             }
-    };
+        return out;
+    }
+
+    std::vector<std::uint32_t> by_place_;  // bones, by the places of their ends
+    std::vector<OfBone> of_bone_;
+};
+
+struct Connected {
+    std::vector<std::uint32_t> at_head, at_tail;  // bones
+};
+
+// Where a joint states bones, the joints below it may begin elsewhere than those end. Then the hierarchy connects:
+// the bones of such a joint, at their heads, with the nearest bone of the joint above, and that one, at its nearer
+// end, with them.
+std::vector<Connected> connect_apart(const Skeleton& skeleton, const std::vector<Bone>& bones) {
+    const std::vector<Joint>& joints = skeleton.joints;
+    std::vector<std::vector<std::uint32_t>> bones_of(joints.size());
+    for (std::uint32_t b = 0; b < bones.size(); ++b) bones_of[bones[b].joint].push_back(b);
     std::vector<Connected> out(bones.size());
-    for (std::uint32_t b = 0; b < bones.size(); ++b) {
-        if (const auto& names = skeleton.joints[bones[b].joint].connected) {
-            given(*names, b, out[b]);
-            continue;
+    for (std::uint32_t j = 0; j < joints.size(); ++j) {
+        int up = joints[j].parent;
+        while (up >= 0 && !joints[static_cast<std::size_t>(up)].deform)
+            up = joints[static_cast<std::size_t>(up)].parent;
+        if (up < 0 || !joints[static_cast<std::size_t>(up)].states_bones()) continue;
+        const Point3 here = to_point(joints[j].position);
+        double nearest = INFINITY;
+        std::uint32_t above = 0;
+        bool by_tail = true;
+        for (const std::uint32_t b : bones_of[static_cast<std::size_t>(up)])
+            for (const bool tail : {true, false})
+                if (const double d = norm(to_point(tail ? bones[b].tail : bones[b].head) - here); d < nearest)
+                    nearest = d, above = b, by_tail = tail;
+        if (nearest == INFINITY || (nearest == 0 && by_tail)) continue;  // nothing, or they meet
+        const auto own_list = [&](std::uint32_t bone) { return joints[bones[bone].joint].connected.has_value(); };
+        for (const std::uint32_t b : bones_of[j]) {
+            if (!own_list(b)) out[b].at_head.push_back(above);
+            if (!own_list(above)) (by_tail ? out[above].at_tail : out[above].at_head).push_back(b);
         }
-        at(tails, bones[b].head, b, out[b].at_head);
-        if (!(bones[b].tail == bones[b].head)) at(heads, bones[b].tail, b, out[b].at_tail);
     }
     return out;
 }
@@ -165,7 +228,8 @@ Result<MethodRows> bind_connectivity(const Task& task) {
     return task.clock.run("distances", [&]() -> Result<MethodRows> {
         extend_leaf_bones(task);
         const std::vector<Bone>& bones = task.bones;
-        const std::vector<Connected> connected = connect(task.skeleton, bones);
+        const Connections connected(task.skeleton, bones);
+        const std::vector<Connected> apart = connect_apart(task.skeleton, bones);
         std::vector<BoneSpace> shapes;
         std::vector<std::vector<std::uint32_t>> of_joint(task.skeleton.joints.size());
         for (std::uint32_t b = 0; b < bones.size(); ++b) {
@@ -210,19 +274,23 @@ Result<MethodRows> bind_connectivity(const Task& task) {
             const Joint& joint = task.skeleton.joints[bones[parent].joint];
             const auto [lower, upper] = joint.hard_range.value_or(task.options.hard_range);
             if ((ratio >= lower && ratio <= upper) || place.length == 0) return;
-            const Connected& ends = connected[parent];
-            for (const std::uint32_t b : ratio < 0.5 ? ends.at_head : ends.at_tail) {
-                const std::uint32_t j = bones[b].joint;
-                if (!std::binary_search(set.joints.begin(), set.joints.end(), j)) continue;
-                // A joint with several bones here counts once, by the nearest of them.
-                const Entry entry{to_centre(b, p), j};
-                const auto same =
-                    std::find_if(row.begin(), row.end(), [&](const Entry& e) { return e.second == j; });
-                if (same == row.end())
-                    row.push_back(entry);
-                else
-                    same->first = std::min(same->first, entry.first);
-            }
+            const auto add = [&](std::span<const std::uint32_t> at_end) {
+                for (const std::uint32_t b : at_end) {
+                    const std::uint32_t j = bones[b].joint;
+                    if (j != bones[parent].joint && std::binary_search(set.joints.begin(), set.joints.end(), j))
+                        row.emplace_back(to_centre(b, p), j);
+                }
+            };
+            const bool by_head = ratio < 0.5;
+            add(by_head ? connected.at_head(parent) : connected.at_tail(parent));
+            add(by_head ? apart[parent].at_head : apart[parent].at_tail);
+            // A joint with several bones here counts once, by the nearest of them.
+            std::sort(row.begin() + 1, row.end(), [](const Entry& x, const Entry& y) {
+                return std::pair{x.second, x.first} < std::pair{y.second, y.first};
+            });
+            row.erase(std::unique(row.begin() + 1, row.end(),
+                                  [](const Entry& x, const Entry& y) { return x.second == y.second; }),
+                      row.end());
         });
     });
 }

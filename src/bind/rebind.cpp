@@ -151,6 +151,7 @@ Result<Binding> Binding::rebind(const MeshView& mesh, const Skeleton& skeleton, 
     report.warnings.clear();
     if (!options_.falloff.map.of_vertex.empty()) {
         binding.options_.falloff.map.of_vertex.clear();
+        binding.options_.falloff.map.share_of_vertex.clear();
         report.warnings.push_back("the falloff by vertex belongs to the mesh that was bound and is left out");
     }
 

@@ -276,7 +276,7 @@ Result<ResolutionChoice> choose_resolution(const MeshView& mesh, const Skeleton&
     // A leaf's point becomes as long as the bone before it, only to say whose a triangle is.
     for (Bone& bone : bones) {
         const int parent = skeleton.joints[bone.joint].parent;
-        if (!(bone.head == bone.tail) || parent < 0) continue;
+        if (!(bone.head == bone.tail) || parent < 0 || skeleton.joints[bone.joint].states_bones()) continue;
         const Vec3 &from = skeleton.joints[static_cast<std::size_t>(parent)].position, &to = bone.head;
         bone.tail = {2 * to.x - from.x, 2 * to.y - from.y, 2 * to.z - from.z};
     }

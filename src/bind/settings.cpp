@@ -73,13 +73,14 @@ constexpr Method kAnyDistance[] = {Method::surface_heat,      Method::geodesic_v
                                    Method::closest_hierarchy, Method::pixel_geodesic, Method::mesh_geodesic,
                                    Method::voxel_heat,        Method::bone_heat,      Method::bounded_biharmonic};
 constexpr Method kSurfaceHeat[] = {Method::surface_heat, Method::bone_heat};
+constexpr Method kGeodesicVoxel[] = {Method::geodesic_voxel};
 constexpr Method kPixels[] = {Method::pixel_geodesic};
 constexpr Method kConnectivity[] = {Method::connectivity};
 constexpr Method kMeshGeodesic[] = {Method::mesh_geodesic};
 constexpr Method kVoxelHeat[] = {Method::voxel_heat};
 
-constexpr FalloffLaw kWithAlpha[] = {FalloffLaw::inverse_power, FalloffLaw::inverse_quadratic, FalloffLaw::power};
-constexpr FalloffLaw kWithLambda[] = {FalloffLaw::inverse_power, FalloffLaw::power};
+constexpr FalloffLaw kWithLambda[] = {FalloffLaw::inverse_power, FalloffLaw::exponential, FalloffLaw::cubic_hermite,
+                                      FalloffLaw::linear, FalloffLaw::power};
 constexpr FalloffLaw kExponential[] = {FalloffLaw::exponential};
 constexpr FalloffLaw kWithReach[] = {FalloffLaw::cubic_hermite, FalloffLaw::linear};
 constexpr FalloffLaw kPower[] = {FalloffLaw::power};
@@ -164,6 +165,27 @@ Status set_method(const BindSetting& s, BindOptions& options, std::string_view v
     return wrong(s.name, value, "choose " + listed(s.choices));
 }
 
+/// What Dionne and de Lasa (2014) say of "unless noted, examples use", and of eq. 8.
+constexpr std::string_view kAsPublished =
+    "resolution 256, local-resolution off, winding-numbers on, domain sparse, penalty 4, overshoot 0, "
+    "falloff-law inverse-power, falloff 0.1, lambda-min 5, lambda-max 30, max-influences 4, limit-rule cut";
+
+Status set_as_published(const BindSetting& s, BindOptions& options, std::string_view value) {
+    const auto place = place_in("on off", value);
+    if (!place) return wrong(s.name, value, "choose on or off");
+    options.as_published = *place == 0;
+    if (!options.as_published) return Done{};
+    options.finish.prune = 0;
+    for (std::string_view left = s.sets; !left.empty();) {
+        const auto end = std::min(left.find(", "), left.size());
+        const std::string_view pair = left.substr(0, end);
+        left.remove_prefix(std::min(end + 2, left.size()));
+        const auto gap = pair.find(' ');
+        if (Status ok = set_option(options, pair.substr(0, gap), pair.substr(gap + 1)); !ok) return ok;
+    }
+    return Done{};
+}
+
 Status set_hard_range(const BindSetting& s, BindOptions& options, std::string_view value) {
     const auto gap = value.find(' ');
     const auto from = number_of<float>(value.substr(0, gap));
@@ -192,6 +214,16 @@ const std::vector<Row>& rows() {
           "How to bind (docs/methods). A method comes with its own falloff"},
          set_method,
          [](const BindSetting&, const BindOptions& o) { return std::string(to_string(o.method)); }},
+        {{"as-published",
+          Kind::flag,
+          "Method",
+          "on off",
+          "As Dionne and de Lasa (2014) publish it, with their options; options beside it change these",
+          kGeodesicVoxel,
+          {},
+          kAsPublished},
+         set_as_published,
+         [](const BindSetting&, const BindOptions& o) -> std::string { return o.as_published ? "on" : "off"; }},
         whole<[](O& o) -> int& { return o.voxels.resolution; }>(
             "resolution", "Method", "auto", {kVoxelsOrPixels},
             "Voxels along the longest side: 32, 64, … 1024, or auto: by the thinnest limb and the narrowest gap; "
@@ -204,8 +236,10 @@ const std::vector<Row>& rows() {
         number<[](O& o) -> float& { return o.overshoot; }>(
             "overshoot", "Method", {kAnyDistance},
             "Share of the length beyond a bone's end that is added to its distance; 0 = none", {0, 100}),
-        choice<[](O& o) -> DomainKind& { return o.domain; }>("domain", "Method", "sparse uniform", {kVolume},
-                                                             "sparse or uniform voxels"),
+        choice<[](O& o) -> DomainKind& { return o.domain; }>(
+            "domain", "Method", "sparse uniform sparse-boundary", {kVolume},
+            "sparse: fine at the surface and at bones; uniform; sparse-boundary: fine at the surface only, for "
+            "geodesic-voxel"),
         {{"neighbours", Kind::choice, "Method", "8 4", "4 (breadth-first) or 8 ways from a pixel", kPixels},
          [](const BindSetting& s, BindOptions& o, std::string_view value) -> Status {
              if (value != "8" && value != "4") return wrong(s.name, value, "choose 8 or 4");
@@ -226,8 +260,9 @@ const std::vector<Row>& rows() {
          [](const BindSetting&, const BindOptions& o) {
              return shortest_text(o.hard_range[0]) + " " + shortest_text(o.hard_range[1]);
          }},
-        choice<[](O& o) -> RingPlacement& { return o.rings; }>("rings", "Method", "joint bone", {kMeshGeodesic},
-                                                               "Rings at the joint or along its bones"),
+        choice<[](O& o) -> RingPlacement& { return o.rings; }>(
+            "rings", "Method", "joint bone axes", {kMeshGeodesic},
+            "Rings at the joint, along its bones, or at the joint across one of its own axes"),
         on_or_off<[](O& o) -> bool& { return o.all_pairs; }>(
             "all-pairs", Kind::flag, {kMeshGeodesic},
             "The same distances by the matrix of all pairs (small meshes)"),
@@ -241,7 +276,7 @@ const std::vector<Row>& rows() {
             "heat-transfer", "Method", {kSurfaceHeat},
             "c in the heat c / d² of a bone at distance d; larger = harder joints", {0, 1e6, true}),
 
-        number<[](O& o) -> float& { return o.falloff.alpha; }>("falloff", "Weights", {{}, kWithAlpha},
+        number<[](O& o) -> float& { return o.falloff.alpha; }>("falloff", "Weights", {},
                                                                "Hardness α of the joints, 0 (soft) to 1 (hard)"),
         number<[](O& o) -> float& { return o.falloff.lambda_min; }>("lambda-min", "Weights", {{}, kWithLambda},
                                                                     "Exponent at α = 0"),
@@ -364,6 +399,15 @@ Status check(const BindOptions& options) {
         return Error{ErrorCode::usage, "the hard range [" + std::to_string(lower) + ", " + std::to_string(upper) +
                                            "] must lie within [0, 1], lower end first"};
     }
+    if (options.as_published && options.overshoot != 0)
+        return Error{ErrorCode::usage, "as-published: the paper adds no overshoot; it must be 0"};
+    if (options.as_published && options.local_resolution)
+        return Error{ErrorCode::usage,
+                     "as-published: the paper has voxels of one size; leave out local-resolution"};
+    if (options.domain == DomainKind::sparse_boundary && !method->coarse_bones)
+        return Error{ErrorCode::usage, "method " + method_name +
+                                           " needs leaves that are fine where bones lie: domain sparse-boundary is "
+                                           "for geodesic-voxel"};
     if (options.local_resolution) {
         if (!method->local_resolution || options.domain != DomainKind::sparse)
             return Error{ErrorCode::usage,
@@ -374,7 +418,7 @@ Status check(const BindOptions& options) {
                          "finest: 512 is the most that it takes"};
     }
     // Fields that no preset sets otherwise, so that a value of one's own is a mistake.
-    for (const std::string_view name : {"rings", "all-pairs", "iterations"})
+    for (const std::string_view name : {"rings", "all-pairs", "iterations", "as-published"})
         if (option_text(options, name) != option_text(BindOptions{}, name))
             if (Status ok = check_read(options, name); !ok) return ok;
     const bool power = options.falloff.law == FalloffLaw::power;

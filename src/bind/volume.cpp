@@ -1,12 +1,31 @@
 #include "bind/volume.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "domain/leaf_graph.h"
 #include "domain/leaf_index.h"
 #include "domain/redivide.h"
+#include "domain/trace.h"
 
 namespace sinew {
+namespace {
+
+// A leaf joint without a tail is a point at the end of the bone before it, and no nearer to anything than that
+// bone.
+void warn_of_points(const Task& task) {
+    const auto points = std::count_if(task.bones.begin(), task.bones.end(), [&](const Bone& bone) {
+        return bone.head == bone.tail && !bone.open_tail && !bone.shaped() &&
+               task.skeleton.joints[bone.joint].parent >= 0;
+    });
+    if (points > 0)
+        task.report.warnings.push_back(std::to_string(points) +
+                                       " leaf joints state no tail; as published they are points, which share all "
+                                       "that is beyond them with the "
+                                       "bones of their parents (--joint-options can state tails)");
+}
+
+}  // namespace
 
 Result<Domain> build_volume(const Task& task, DomainKind kind, Links links) {
     VoxelizeOptions voxels = task.options.voxels;
@@ -26,7 +45,10 @@ Result<Domain> build_volume(const Task& task, DomainKind kind, Links links) {
         report.ambiguous_voxels = grid->ambiguous;
         report.ambiguous_inside = grid->ambiguous_inside;
     }
-    extend_leaf_bones(task.bones, task.skeleton, *grid);
+    if (task.options.as_published)
+        warn_of_points(task);
+    else
+        extend_leaf_bones(task.bones, task.skeleton, *grid);
 
     Result<Domain> domain = task.clock.run("octree", [&] {
         if (task.moved && task.moved->volume.domain.graph)
@@ -43,6 +65,8 @@ Result<Domain> build_volume(const Task& task, DomainKind kind, Links links) {
 BoneSeeds seed_volume(const Task& task, const Domain& domain) {
     BoneSeeds seeds = seed_bones(domain, task.bones, task.skeleton.joints.size());
     task.report.snapped_joints = seeds.snapped;
+    if (task.options.as_published)
+        for (const std::uint32_t j : seeds.snapped) seeds.of_joint[j].clear();
     std::vector<bool> crossed(domain.leaves.size(), false);
     for (const auto& list : seeds.of_joint)
         for (const auto& seed : list) crossed[seed.leaf] = true;
@@ -74,7 +98,14 @@ Coverage straight_row(const Task& task, const BoneShapes& shapes, const JointSet
 
 Reading read_at(const Task& task, const Domain& domain, std::uint32_t vertex) {
     const Vec3& p = task.mesh.positions[vertex];
-    Reading reading{leaf_stencil(domain, p), to_point(p), false};
+    const bool as_published = task.options.as_published;
+    Reading reading{as_published ? own_leaf(domain, p) : leaf_stencil(domain, p), to_point(p), false, 0};
+    if (as_published && reading.leaves.count > 0) {
+        const Point3 v = to_voxels(domain.transform, p);
+        const auto centre = domain.centre(reading.leaves.leaf[0]);
+        reading.from_centre =
+            domain.transform.voxel * std::hypot(v[0] - centre[0], v[1] - centre[1], v[2] - centre[2]);
+    }
     if (reading.leaves.count > 0 || !task.reused || task.reused->nearest[vertex] == Domain::none) return reading;
     const std::uint32_t leaf = task.reused->nearest[vertex];
     reading.leaves.count = 1;

@@ -8,14 +8,15 @@
 
 namespace sinew {
 
-/// Voxelizes, lengthens the bones of leaf joints (Task::bones) and builds the domain, timed as "voxelize" and
-/// "octree"; counts go to the report. `kind`: BindOptions::domain, unless the method needs another.
+/// Voxelizes, lengthens the bones of leaf joints (Task::bones; not as published) and builds the domain, timed as
+/// "voxelize" and "octree"; counts go to the report. `kind`: BindOptions::domain, unless the method needs another.
 Result<Domain> build_volume(const Task& task, DomainKind kind, Links links = Links::listed);
 inline Result<Domain> build_volume(const Task& task, Links links = Links::listed) {
     return build_volume(task, task.options.domain, links);
 }
 
-/// Seeds of the bones; joints that had to be snapped and voxels that bones cross go to the report.
+/// Seeds of the bones; joints that had to be snapped and voxels that bones cross go to the report. As published a
+/// joint that would have to be snapped has no seed.
 BoneSeeds seed_volume(const Task& task, const Domain& domain);
 
 /// Graph distances from the bones over a domain, of voxels or of pixels, sampled at the vertices: fills the rows
@@ -35,6 +36,7 @@ struct Reading {
     LeafStencil leaves;  ///< empty: the volume does not reach it
     Point3 at;           ///< the vertex, or the centre of the nearest voxel that stands in for it
     bool outside;        ///< of the volume that is reused
+    double from_centre;  ///< as published: of its leaf to the vertex (eq. 7), in scene units; else 0
 };
 Reading read_at(const Task& task, const Domain& domain, std::uint32_t vertex);
 

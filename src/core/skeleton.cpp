@@ -32,6 +32,15 @@ std::string shape_fault(const JointShape& shape, const std::array<Vec3, 3>& own_
     return "";
 }
 
+/// Whether p is nearer to a than to b.
+bool nearer(const Vec3& p, const Vec3& a, const Vec3& b) {
+    const auto squared = [&](const Vec3& q) {
+        const double x = double(p.x) - q.x, y = double(p.y) - q.y, z = double(p.z) - q.z;
+        return x * x + y * y + z * z;
+    };
+    return squared(a) < squared(b);
+}
+
 bool finite(const Vec3& p) { return std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z); }
 
 // Everything but what the user says in globs.
@@ -67,6 +76,13 @@ Status check_structure(const Skeleton& skeleton) {
         if (joint.shape)
             if (const std::string fault = shape_fault(*joint.shape, joint.axes); !fault.empty())
                 return Error{ErrorCode::input, describe(skeleton, j) + " has " + fault};
+        if (joint.ring_normal) {
+            const Vec3 normal = *joint.ring_normal;
+            // Written so that NaN fails.
+            if (!(std::abs(std::hypot(double{normal.x}, double{normal.y}, double{normal.z}) - 1) < 1e-3))
+                return Error{ErrorCode::input,
+                             describe(skeleton, j) + " has a plane whose normal is not a unit vector"};
+        }
         if (joint.hardness && !(*joint.hardness >= 0 && *joint.hardness <= 1))
             return Error{ErrorCode::input, describe(skeleton, j) + " has a hardness that is not within 0..1"};
         if (joint.connected)
@@ -239,6 +255,11 @@ std::vector<Bone> make_bones(const Skeleton& skeleton) {
         }
     };
 
+    std::vector<bool> carries(n, false);  // it, or a joint below it, deforms
+    for (std::size_t j = 0; j < n; ++j)
+        if (joints[j].deform)
+            for (int at = int(j); at >= 0 && !carries[at]; at = joints[at].parent) carries[at] = true;
+
     std::vector<Bone> bones;
     std::vector<std::uint32_t> stack;
     for (std::uint32_t j = 0; j < n; ++j) {
@@ -259,32 +280,36 @@ std::vector<Bone> make_bones(const Skeleton& skeleton) {
         for (int up = joints[j].parent; up >= 0 && !open_head; up = joints[up].parent)
             open_head = joints[up].deform;
 
-        if (joints[j].ends_at_tail && joints[j].tail) {
-            bones.push_back({j, joints[j].position, *joints[j].tail, open_head, !children[j].empty()});
-            if (shape) bones.back().radius = shape->radius;
-            continue;
-        }
-        const std::size_t first = bones.size();
-        bool leaf = true;
+        std::vector<std::uint32_t> next;  // the nearest joints below that deform
         stack.assign(children[j].rbegin(), children[j].rend());
         while (!stack.empty()) {
             const std::uint32_t c = stack.back();
             stack.pop_back();
-            if (!joints[c].deform) {
+            if (joints[c].deform)
+                next.push_back(c);
+            else
                 stack.insert(stack.end(), children[c].rbegin(), children[c].rend());
-                continue;
-            }
-            leaf = false;
-            if (!(joints[c].position == joints[j].position))
-                bones.push_back({j, joints[j].position, joints[c].position, open_head, true});
         }
-        if (leaf) {
-            std::optional<Vec3> tail = joints[j].tail;
-            if (!tail || *tail == joints[j].position) tail = marked_end(j);
-            bones.push_back({j, joints[j].position, tail.value_or(joints[j].position), open_head, false});
-        } else if (bones.size() == first) {  // all its children lie where it does
+        const std::size_t first = bones.size();
+        if (const std::optional<Vec3>& tail = joints[j].tail) {
+            const bool follows = std::any_of(next.begin(), next.end(), [&](std::uint32_t c) {
+                return nearer(joints[c].position, *tail, joints[j].position);
+            });
+            bones.push_back({j, joints[j].position, *tail, open_head, follows});
+        } else if (joints[j].stated_links && !children[j].empty()) {
+            for (const std::uint32_t c : children[j])
+                if (!(joints[c].position == joints[j].position))
+                    bones.push_back({j, joints[j].position, joints[c].position, open_head, bool{carries[c]}});
+        } else if (next.empty()) {
+            const Vec3 end = marked_end(j).value_or(joints[j].position);
+            bones.push_back({j, joints[j].position, end, open_head, false});
+        } else {
+            for (const std::uint32_t c : next)
+                if (!(joints[c].position == joints[j].position))
+                    bones.push_back({j, joints[j].position, joints[c].position, open_head, true});
+        }
+        if (bones.size() == first)  // all its children lie where it does
             bones.push_back({j, joints[j].position, joints[j].position, open_head, true});
-        }
         if (shape)
             for (std::size_t k = first; k < bones.size(); ++k) bones[k].radius = shape->radius;
     }

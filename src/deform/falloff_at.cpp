@@ -1,4 +1,4 @@
-// Falloff that follows the pose: seed 003, section 9.
+// Falloff that follows the pose: Dionne and de Lasa 2014, section 9.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -37,19 +37,24 @@ float value_at(const AngleFalloff& falloff, double degrees) {
 
 }  // namespace
 
-std::vector<float> falloff_at(std::span<const AngleFalloff> angles, const Skeleton& skeleton,
-                              std::span<const Transform> transforms, std::vector<float> base) {
-    if (angles.empty()) return base;
-    base.resize(skeleton.joints.size(), NAN);
+FalloffMap falloff_at(std::span<const AngleFalloff> angles, const Skeleton& skeleton,
+                      std::span<const Transform> transforms, FalloffMap base) {
+    const std::size_t joints = skeleton.joints.size();
     for (const AngleFalloff& falloff : angles) {
-        if (falloff.keys.empty() || falloff.joint >= base.size()) continue;
+        if (falloff.keys.empty() || falloff.joint >= joints) continue;
         double degrees = 0;
-        if (transforms.size() == base.size()) {
+        if (transforms.size() == joints) {
             const int parent = skeleton.joints[falloff.joint].parent;
             degrees = angle_between(parent < 0 ? Transform{} : transforms[static_cast<std::size_t>(parent)],
                                     transforms[falloff.joint]);
         }
-        base[falloff.joint] = value_at(falloff, degrees);
+        const float value = value_at(falloff, degrees);
+        if (falloff.selection.empty()) {
+            base.of_joint.resize(joints, NAN);
+            base.of_joint[falloff.joint] = value;
+        }
+        for (std::size_t v = 0; v < falloff.selection.size(); ++v)
+            base.put(v, falloff.selection.size(), value, falloff.selection[v]);
     }
     return base;
 }

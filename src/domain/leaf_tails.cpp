@@ -22,8 +22,10 @@ void extend_leaf_bones(std::vector<Bone>& bones, const Skeleton& skeleton, const
     };
 
     for (Bone& bone : bones) {
-        // A point with nothing beyond its tail is a leaf's; other points are joints on top of each other.
+        // A point with nothing beyond its tail is a leaf's; other points are joints on top of each other, or
+        // stated.
         if (!(bone.head == bone.tail) || bone.open_tail || bone.shaped()) continue;
+        if (skeleton.joints[bone.joint].states_bones()) continue;
 
         // The direction from the nearest ancestor that is somewhere else.
         double direction[3] = {0, 0, 0}, length = 0;

@@ -115,4 +115,27 @@ std::vector<Bridge> BridgeFinder::join(const std::vector<bool>& seeded) {
     return bridges;
 }
 
+std::vector<Bridge> lead_outwards(std::vector<Bridge> bridges, const Domain& domain,
+                                  const std::vector<bool>& seeded) {
+    // Joined components are trees, with one that is seeded each: breadth first from there.
+    std::vector<std::vector<std::uint32_t>> joined(seeded.size());
+    for (const Bridge& b : bridges) {
+        const std::uint32_t from = domain.component[b.from], to = domain.component[b.to];
+        joined[from].push_back(to);
+        joined[to].push_back(from);
+    }
+    constexpr std::uint32_t unreached = ~std::uint32_t{0};
+    std::vector<std::uint32_t> steps(seeded.size(), unreached), queue;
+    for (std::uint32_t c = 0; c < seeded.size(); ++c)
+        if (seeded[c]) steps[c] = 0, queue.push_back(c);
+    for (std::size_t k = 0; k < queue.size(); ++k)
+        for (const std::uint32_t to : joined[queue[k]])
+            if (steps[to] == unreached) steps[to] = steps[queue[k]] + 1, queue.push_back(to);
+    for (Bridge& b : bridges) {
+        if (steps[domain.component[b.from]] > steps[domain.component[b.to]]) std::swap(b.from, b.to);
+        b.one_way = true;
+    }
+    return bridges;
+}
+
 }  // namespace sinew

@@ -28,11 +28,12 @@
 namespace sinew {
 namespace {
 
-// Bridges in both directions, sorted by leaf; few leaves have any.
+// Bridges in the directions that they lead, sorted by leaf; few leaves have any.
 std::vector<SweepGraph::Arc> make_arcs(const Domain& domain, std::span<const Bridge> bridges, float penalty) {
     std::vector<SweepGraph::Arc> arcs;
     for (const Bridge& b : bridges) {
         for (const auto& [from, to] : {std::pair{b.from, b.to}, std::pair{b.to, b.from}}) {
+            if (b.one_way && from != b.from) continue;
             const float factor = domain.leaves[to].boundary ? penalty : 1;
             arcs.push_back({from, to, std::max(kUnit, to_units(static_cast<double>(b.length) * factor))});
         }

@@ -17,7 +17,13 @@ namespace sinew {
 struct Bridge {
     std::uint32_t from, to;  ///< leaves
     float length;            ///< between centres, in voxels
+    bool one_way = false;    ///< no path goes back
 };
+
+/// The same bridges, from what has a seed outwards and one way. Then distances within components that have seeds
+/// are those without bridges. `seeded`: per component, as given to BridgeFinder::join. O(bridges + components).
+std::vector<Bridge> lead_outwards(std::vector<Bridge> bridges, const Domain& domain,
+                                  const std::vector<bool>& seeded);
 
 /// Finds bridges. The gaps between components are measured once, at the first call that needs them, on a grid of at
 /// most 128³ (1024² in one layer), and nearest is meant to that accuracy. Time O(r³/8 + components log components),

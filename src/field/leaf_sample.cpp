@@ -175,4 +175,15 @@ LeafStencil leaf_stencil(const Domain& domain, const Vec3& position) {
     return s;
 }
 
+LeafStencil own_leaf(const Domain& domain, const Vec3& position) {
+    LeafStencil s;
+    const Point3 v = to_voxels(domain.transform, position);
+    const double r = domain.transform.resolution, depth = domain.transform.depth();
+    if (!(v[0] >= 0 && v[0] < r && v[1] >= 0 && v[1] < r && v[2] >= 0 && v[2] < depth)) return s;
+    s.leaf[0] = domain.leaf_at(static_cast<int>(v[0]), static_cast<int>(v[1]), static_cast<int>(v[2]));
+    s.share[0] = 1;
+    s.count = s.leaf[0] != Domain::none;
+    return s;
+}
+
 }  // namespace sinew

@@ -21,6 +21,9 @@ struct LeafStencil {
 /// within 64 pixels.
 LeafStencil leaf_stencil(const Domain& domain, const Vec3& position);
 
+/// The leaf that contains the point, alone. O(levels).
+LeafStencil own_leaf(const Domain& domain, const Vec3& position);
+
 /// Asks for the memory that the stencils of points to come will read: vertices follow each other in no order, and
 /// what is waited for is memory.
 void ask_for_leaves(const Domain& domain, std::span<const Vec3> points);

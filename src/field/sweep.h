@@ -19,7 +19,7 @@ struct SweepGraph {
     const Domain::Graph& links;
     const GeodesicSolver::Steps* steps;              ///< by level
     std::span<const GeodesicSolver::Touch> touches;  ///< by Domain::Graph::Link::touch
-    std::vector<Arc> arcs;                           ///< bridges in both directions, sorted by from, then to
+    std::vector<Arc> arcs;                           ///< bridges, sorted by from, then to
     std::vector<bool> has_arcs;                      ///< per leaf; empty without arcs
 
     std::span<const Arc> arcs_of(std::uint32_t leaf) const {

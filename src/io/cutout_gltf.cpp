@@ -63,6 +63,9 @@ Result<std::vector<std::byte>> cutout_gltf(const CutoutFigure& figure, std::span
         }
         Json node{{"name", joints[j].name}, {"translation", {p[0] - from[0], p[1] - from[1], 0}}};
         if (!children[j].empty()) node["children"] = std::move(children[j]);
+        if (const auto& tail = joints[j].tail)  // so that `sinew bind` has the same bones
+            node["extras"][tail_key] = {static_cast<float>(tail->x * scale) - p[0],
+                                        static_cast<float>(tail->y * scale) - p[1], 0};
         builder.push("nodes", std::move(node));
     }
 

@@ -208,7 +208,6 @@ Result<CutoutFigure> on_canvas(CutoutFigure figure, const std::string& name) {
         const auto turned = [&](const Vec3& p) { return Vec3{p.x, static_cast<float>(height - double{p.y}), 0}; };
         joint.position = turned(joint.position);
         if (joint.tail) joint.tail = turned(*joint.tail);
-        joint.ends_at_tail = joint.tail.has_value();
     }
     return figure;
 }

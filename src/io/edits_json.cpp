@@ -316,29 +316,36 @@ private:
 
     // Ranges depend on the law and are checked where the map is used.
     Status falloff(const json& entry, const std::string& place) {
-        if (Status ok =
-                known_keys(entry, place, {"value", "values", "joints", "select", "paint", "from", "to", "angles"});
+        if (Status ok = known_keys(
+                entry, place, {"value", "values", "hardness", "joints", "select", "paint", "from", "to", "angles"});
             !ok)
             return ok;
         if (entry.contains("value") + entry.contains("values") + entry.contains("paint") +
-                entry.contains("angles") !=
+                entry.contains("angles") + entry.contains("hardness") !=
             1)
-            return wrong(place, " needs one of \"value\", \"values\", \"paint\" and \"angles\"");
+            return wrong(place, " needs one of \"value\", \"values\", \"hardness\", \"paint\" and \"angles\"");
         const bool by_joint = entry.contains("joints");
-        if (by_joint && (entry.contains("select") || !(entry.contains("value") || entry.contains("angles"))))
-            return wrong(place, ": \"joints\" go with \"value\" or \"angles\", and without \"select\"");
         if (const auto angles = entry.find("angles"); angles != entry.end()) {
-            if (!by_joint) return wrong(place, ": \"angles\" needs \"joints\"");
-            return by_angle(*angles, entry["joints"], place);
+            if (!by_joint) return wrong(place, ": \"angles\" needs \"joints\", whose angle counts");
+            return by_angle(*angles, entry, place);
         }
+        if (const auto hardness = entry.find("hardness"); hardness != entry.end()) {
+            if (!by_joint || entry.contains("select"))
+                return wrong(place,
+                             ": \"hardness\" goes with \"joints\", and without \"select\": for vertices give "
+                             "\"value\"");
+            const auto value = number(*hardness, place + ": \"hardness\"", 0, 1);
+            if (!value) return value.error();
+            return of_joints(*value, entry, place, out_.falloff.hardness_of_joint);
+        }
+        if (by_joint && (entry.contains("select") || !entry.contains("value")))
+            return wrong(place,
+                         ": \"joints\" go with \"value\", \"hardness\" or \"angles\", and with \"select\" only "
+                         "beside \"angles\"");
         if (by_joint) {
             const auto value = number(entry["value"], place + ": \"value\"", 0, 1e38);
             if (!value) return value.error();
-            const auto list = joints(entry["joints"], place + ": \"joints\"");
-            if (!list) return list.error();
-            out_.falloff.of_joint.resize(scene_.skeleton.joints.size(), NAN);
-            for (const std::uint32_t j : *list) out_.falloff.of_joint[j] = *value;
-            return Done{};
+            return of_joints(*value, entry, place, out_.falloff.of_joint);
         }
         const auto selected = select(entry, place, false);
         if (!selected) return selected.error();
@@ -378,7 +385,16 @@ private:
         return Done{};
     }
 
-    Status by_angle(const json& angles, const json& which, const std::string& place) {
+    // The value of the joints that the entry names.
+    Status of_joints(float value, const json& entry, const std::string& place, std::vector<float>& map) const {
+        const auto list = joints(entry["joints"], place + ": \"joints\"");
+        if (!list) return list.error();
+        map.resize(scene_.skeleton.joints.size(), NAN);
+        for (const std::uint32_t j : *list) map[j] = value;
+        return Done{};
+    }
+
+    Status by_angle(const json& angles, const json& entry, const std::string& place) {
         const std::string rule = ": \"angles\" must be pairs [degrees, value], degrees rising from 0 to 180";
         AngleFalloff made;
         if (!angles.is_array() || angles.empty()) return wrong(place, rule);
@@ -391,8 +407,17 @@ private:
                 return wrong(place, rule);
             made.keys.push_back(pair);
         }
-        const auto list = joints(which, place + ": \"joints\"");
+        const auto list = joints(entry["joints"], place + ": \"joints\"");
         if (!list) return list.error();
+        if (entry.contains("select")) {
+            // Of several joints only the last would count there.
+            if (list->size() != 1)
+                return wrong(place, ": with \"select\", \"joints\" must be one joint, and " +
+                                        std::to_string(list->size()) + " are called so");
+            auto selected = select(entry, place, false);
+            if (!selected) return selected.error();
+            made.selection = std::move(selected->share);
+        }
         for (const std::uint32_t j : *list) {
             made.joint = j;
             out_.angles.push_back(made);

@@ -1,11 +1,11 @@
-// From poses to animations. A pose turns a joint in its own frame at the bind pose: S = S_parent · B · L · B⁻¹ from
-// bind space to bind space. In the file the joint's node stands at S · M in the world, where M is its matrix at the
-// bind pose. Everything above the joint is in S_parent, so what the node has to say is
+// From poses to animations. A pose turns a joint in its own frame B at the bind pose: S = S_parent · B · L · B⁻¹,
+// from bind space to bind space. In the world the joint's node is at W · S · M, where M is its matrix at the bind
+// pose and W leads from bind space to the world. All nodes above it follow S_parent, so its local transform is
 //
-//     local = (node above, all joints at the bind pose)⁻¹ · B · L · B⁻¹ · M
+//     (node above, with all joints at the bind pose)⁻¹ · W · B · L · B⁻¹ · M
 //
-// which depends on the joint's own L alone. Where M is B but for a scale, a rotation L is a constant rotation times
-// L: interpolating the file's rotations is interpolating L's.
+// This depends on the joint's own L alone. If M is B with a scale, a rotation L gives a constant rotation times L,
+// so interpolating the rotations of the file interpolates L.
 #include "io/gltf_clips.h"
 
 #include <algorithm>

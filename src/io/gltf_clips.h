@@ -16,9 +16,8 @@ struct NodeTrack {
     std::vector<float> values;  ///< key by key
 };
 
-/// The tracks that SaveOptions::clips promises: only those that differ from the node at rest, in the order of
-/// joints. Errors name the clip, the key and the joint. Notes say what is written beyond the keys. O(keys ×
-/// joints).
+/// The tracks of a clip (SaveOptions::clips), in the order of joints: only those that differ from the node's rest
+/// pose. Errors name the clip, the key and the joint. Notes say what is written beyond the keys. O(keys × joints).
 Result<std::vector<NodeTrack>> node_tracks(const Scene& scene, const PoseClip& clip,
                                            std::vector<std::string>& notes);
 

@@ -22,6 +22,9 @@ using Json = nlohmann::json;
 inline constexpr const char* draco_extension = "KHR_draco_mesh_compression";
 inline constexpr const char* meshopt_extensions[] = {"EXT_meshopt_compression", "KHR_meshopt_compression"};
 
+/// In the extras of a joint's node: where its bone ends, in the node's space (docs/formats.md).
+inline constexpr const char* tail_key = "sinew_tail";
+
 /// The member of an object, or null where the value is no object or has no such member.
 const Json* member(const Json& value, const char* key);
 /// A number that is a whole, non-negative one (3 and 3.0), as indices and counts must be.

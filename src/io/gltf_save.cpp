@@ -753,6 +753,7 @@ private:
             const auto& joints = scene_.skeleton.joints;
             const std::size_t first = nodes.size();
             std::vector<std::vector<std::size_t>> children(joints.size());
+            const std::vector<std::optional<Vec3>> ends = stated_ends(joints);
             std::vector<std::size_t> roots;
             for (std::size_t j = 0; j < joints.size(); ++j) {
                 joint_nodes.push_back(first + j);
@@ -770,6 +771,11 @@ private:
                 node.set("translation", "[" + json_number(double(p.x) - o.x) + "," +
                                             json_number(double(p.y) - o.y) + "," + json_number(double(p.z) - o.z) +
                                             "]");
+                // So that the file, bound again, has the same bones.
+                if (const std::optional<Vec3>& tail = ends[j])
+                    node.set("extras", "{" + json_string(tail_key) + ":[" + json_number(double(tail->x) - p.x) +
+                                           "," + json_number(double(tail->y) - p.y) + "," +
+                                           json_number(double(tail->z) - p.z) + "]}");
             }
             // The joints of a skin must hang together.
             std::size_t root = roots[0];
@@ -830,6 +836,25 @@ private:
         put("translation", at_rest.t);
         put("rotation", at_rest.q);
         put("scale", at_rest.s);
+    }
+
+    /// Where the one bone of each joint ends, if the skeleton's file states it: as a tail, or as a link to one
+    /// child.
+    static std::vector<std::optional<Vec3>> stated_ends(const std::vector<Joint>& joints) {
+        std::vector<std::optional<Vec3>> ends(joints.size());
+        std::vector<std::size_t> children(joints.size(), 0);
+        for (const Joint& joint : joints) {
+            if (joint.parent < 0) continue;
+            const auto above = static_cast<std::size_t>(joint.parent);
+            ++children[above];
+            if (joints[above].stated_links) ends[above] = joint.position;
+        }
+        for (std::size_t j = 0; j < joints.size(); ++j)
+            if (joints[j].tail)
+                ends[j] = joints[j].tail;
+            else if (children[j] != 1)
+                ends[j].reset();
+        return ends;
     }
 
     static std::string list_of(const std::vector<std::size_t>& numbers) {

@@ -210,11 +210,55 @@ private:
                 return document_.error("joint " + in_quotes(joint.name) + " (node " + std::to_string(nodes[j]) +
                                        ") is at no finite place");
             set_axes(joint, m);
+            if (const Status s = read_tail(nodes[j], m, joint); !s) return s;
             scene_.skeleton.joints.push_back(std::move(joint));
         }
+        join_tails();
         rig_.node_of_joint = nodes;
         rig_.bind_pose = where;
         return Done{};
+    }
+
+    /// What the node of a joint says of the end of its bone, in its own space (docs/formats.md).
+    Status read_tail(std::size_t node, const Matrix& m, Joint& joint) const {
+        const Json* extras = member(*document_.at("nodes", node), "extras");
+        const Json* tail = extras ? member(*extras, tail_key) : nullptr;
+        if (!tail || tail->is_null()) return Done{};
+        double p[3];
+        bool good = tail->is_array() && tail->size() == 3;
+        for (std::size_t k = 0; good && k < 3; ++k) {
+            good = (*tail)[k].is_number();
+            if (good) p[k] = (*tail)[k].get<double>();
+        }
+        const std::string place = "joint " + in_quotes(joint.name) + " (node " + std::to_string(node) +
+                                  "): extras." + std::string(tail_key);
+        if (!good)
+            return document_.error(place + " must be three numbers, where its bone ends in the node's space");
+        const auto q = transform_point(m, p[0], p[1], p[2]);
+        // A bone without length stays one.
+        const bool point = p[0] == 0 && p[1] == 0 && p[2] == 0;
+        joint.tail = point ? joint.position
+                           : Vec3{static_cast<float>(q[0]), static_cast<float>(q[1]), static_cast<float>(q[2])};
+        if (!std::isfinite(joint.tail->x) || !std::isfinite(joint.tail->y) || !std::isfinite(joint.tail->z))
+            return document_.error(place + " is at no finite place");
+        return Done{};
+    }
+
+    /// Places went through matrices of floats: a tail that is a child's place but for rounding becomes it.
+    void join_tails() {
+        std::vector<Joint>& joints = scene_.skeleton.joints;
+        const auto apart = [](const Vec3& a, const Vec3& b) {
+            return std::max(
+                {std::abs(double(a.x) - b.x), std::abs(double(a.y) - b.y), std::abs(double(a.z) - b.z)});
+        };
+        double size = 0;
+        for (const Joint& joint : joints) size = std::max(size, apart(joint.position, {}));
+        for (const Joint& joint : joints) {
+            if (joint.parent < 0) continue;
+            Joint& above = joints[static_cast<std::size_t>(joint.parent)];
+            if (above.tail && !(*above.tail == above.position) && apart(*above.tail, joint.position) <= 1e-5 * size)
+                above.tail = joint.position;
+        }
     }
 
     /// The columns of the joint's matrix without their scale, made right-handed and square to each other; those of

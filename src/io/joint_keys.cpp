@@ -53,6 +53,35 @@ Result<JointShape> read_shape(const json& value, const std::string& where) {
     return shape;
 }
 
+/// A plane through the joint, by its normal: a word, or numbers along the joint's own axes.
+Result<Vec3> read_plane(const json& value, const std::string& where, const std::array<Vec3, 3>& axes) {
+    const Error rule{ErrorCode::input,
+                     where +
+                         " must be x, y or z, the axis of the joint that the plane lies across, or three finite "
+                         "numbers along its axes, not all 0"};
+    Vec3 along;
+    if (value.is_string()) {
+        const auto word = value.get<std::string>();
+        if (word != "x" && word != "y" && word != "z") return rule;
+        along = {word == "x" ? 1.0f : 0.0f, word == "y" ? 1.0f : 0.0f, word == "z" ? 1.0f : 0.0f};
+    } else if (const Result<Vec3> read = read_point(value, where)) {
+        along = *read;
+    } else {
+        return rule;
+    }
+    std::array<double, 3> n{};
+    const double part[3] = {along.x, along.y, along.z};
+    for (std::size_t k = 0; k < 3; ++k) {
+        n[0] += part[k] * axes[k].x;
+        n[1] += part[k] * axes[k].y;
+        n[2] += part[k] * axes[k].z;
+    }
+    const double length = std::hypot(n[0], n[1], n[2]);
+    if (!(length > 0 && std::isfinite(length))) return rule;
+    return Vec3{static_cast<float>(n[0] / length), static_cast<float>(n[1] / length),
+                static_cast<float>(n[2] / length)};
+}
+
 }  // namespace
 
 Result<Vec3> read_point(const json& value, const std::string& where) {
@@ -104,6 +133,12 @@ Result<bool> read_joint_key(const std::string& key, const json& value, const std
         if (!(hardness >= 0 && hardness <= 1))
             return Error{ErrorCode::input, place + " must be a number from 0 (soft) to 1 (hard)"};
         joint.hardness = static_cast<float>(hardness);
+    } else if (key == "plane") {
+        joint.ring_normal.reset();
+        if (value.is_null()) return true;
+        const Result<Vec3> normal = read_plane(value, place, joint.axes);
+        if (!normal) return normal.error();
+        joint.ring_normal = *normal;
     } else if (key == "connected") {
         joint.connected.reset();
         if (value.is_null()) return true;

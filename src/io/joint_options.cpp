@@ -49,8 +49,9 @@ Status parse_joint_options(std::string_view text, const std::string& name, Skele
                     if (!known) return input_error(name, known.error().message);
                     if (!*known)
                         return input_error(
-                            name, where + ": \"" + key.substr(0, 40) +
-                                      "\" is not known: tail, shape, range, deform, hardness and connected are");
+                            name,
+                            where + ": \"" + key.substr(0, 40) +
+                                "\" is not known: tail, shape, range, deform, hardness, plane and connected are");
                     // What the file says here outweighs names and weights of the model.
                     if (key == "deform" && joints[j].deform) joints[j].reason = DeformReason::included;
                 }

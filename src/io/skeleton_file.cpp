@@ -57,7 +57,7 @@ Result<Joint> read_entry(const json& entry, bool is_point, const std::string& fa
     if (!position) return position.error();
     joint.position = *position;
     if (is_point) {
-        // A bone of no length: the stated tail keeps it from being lengthened into its part of the mesh.
+        // A bone of no length: the stated tail keeps it from reaching to children or being lengthened.
         joint.tail = joint.position;
     }
     for (const auto& [name, value] : entry.items()) {
@@ -202,6 +202,19 @@ Result<Skeleton> parse_tgf(std::string_view text, const std::string& name) {
     }
     if (skeleton.joints.empty())
         return input_error(name, "there is no vertex: a TGF skeleton begins with lines of id x y z");
+    // An edge is a bone. A vertex that no edge leaves is the end of one and has none; without any edge it is a
+    // point.
+    for (std::size_t j = 0; j < skeleton.joints.size(); ++j) {
+        if (const int parent = skeleton.joints[j].parent; parent >= 0)
+            skeleton.joints[static_cast<std::size_t>(parent)].stated_links = true;
+    }
+    for (Joint& joint : skeleton.joints) {
+        if (joint.stated_links) continue;
+        if (joint.parent < 0)
+            joint.tail = joint.position;
+        else
+            joint.deform = false, joint.reason = DeformReason::excluded;
+    }
     if (const int joint = find_cycle(skeleton.joints); joint != no_cycle)
         return fail(parent_line[joint],
                     skeleton.joints[joint].name.substr(6) + " becomes its own ancestor: bones must form a tree");

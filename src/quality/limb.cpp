@@ -75,7 +75,7 @@ LimbProfile limb_profile(const MeshView& mesh, const Skeleton& skeleton, const S
     for (const std::uint32_t j : worst) out.joints.push_back(j);
     for (const std::uint32_t j : out.joints) line.add(to_point(skeleton.joints[j].position));
     out.joint_at = line.at;
-    // To the middle of what follows, or to the stated tail.
+    // To the stated tail, or to the middle of what follows.
     Point3 end{0, 0, 0};
     double count = 0;
     for (std::size_t j = 0; j < n; ++j)
@@ -84,11 +84,11 @@ LimbProfile limb_profile(const MeshView& mesh, const Skeleton& skeleton, const S
             for (std::size_t k = 0; k < 3; ++k) end[k] += p[k];
             ++count;
         }
-    if (count > 0) {
+    if (const std::optional<Vec3>& tail = skeleton.joints[worst.back()].tail) {
+        line.add(to_point(*tail));
+    } else if (count > 0) {
         for (double& c : end) c /= count;
         line.add(end);
-    } else if (const std::optional<Vec3>& tail = skeleton.joints[worst.back()].tail) {
-        line.add(to_point(*tail));
     }
     std::vector<bool> in_chain(n, false);
     for (const std::uint32_t j : worst) in_chain[j] = true;

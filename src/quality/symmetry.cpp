@@ -377,8 +377,7 @@ Status complete_edits(Adjustments& adjustments, const MeshView& mesh, const Skel
         return Error{ErrorCode::usage, "there is nothing to lock: the file has no weights of its own"};
     if (locks) adjustments.locks.weights = own;
     if (Status ok = find_mirrors(adjustments.edits, mesh, skeleton, context); !ok) return ok;
-    adjustments.falloff.of_joint =
-        falloff_at(adjustments.angles, skeleton, transforms, std::move(adjustments.falloff.of_joint));
+    adjustments.falloff = falloff_at(adjustments.angles, skeleton, transforms, std::move(adjustments.falloff));
     return Done{};
 }
 

@@ -17,6 +17,7 @@ struct Figure {
     std::vector<VoxelFace> faces;
     std::array<double, 12> voxel_to_pixel{};          ///< rows of a 3x4 matrix
     std::array<std::array<double, 3>, 6> directions;  ///< of VoxelFace::direction, in the eye's axes
+    std::vector<Corner> lines;                        ///< over the skin, and faint where it hides them
     std::vector<Corner> bones;
     double near_z = 1, far_z = 0;  ///< what is drawn lies between; in pixels
     double occlusion = 0;          ///< how far things shade each other, in pixels

@@ -228,12 +228,12 @@ void set_voxels(GLuint program, const Figure& figure) {
     for (std::size_t d = 0; d < 6; ++d)
         for (std::size_t k = 0; k < 3; ++k) directions[3 * d + k] = static_cast<float>(figure.directions[d][k]);
     glProgramUniform3fv(program, at(program, "directions"), 6, directions.data());
-    std::array<float, 12> kinds;
-    for (std::size_t i = 0; i < 4; ++i) {
+    std::array<float, 3 * kVoxelKinds> kinds;
+    for (std::size_t i = 0; i < kVoxelKinds; ++i) {
         const Linear light = to_linear(voxel_colour(static_cast<VoxelKind>(i)));
         for (std::size_t k = 0; k < 3; ++k) kinds[3 * i + k] = static_cast<float>(light[k]);
     }
-    glProgramUniform3fv(program, at(program, "kinds"), 4, kinds.data());
+    glProgramUniform3fv(program, at(program, "kinds"), kVoxelKinds, kinds.data());
 }
 
 Texture ramp_texture(Ramp ramp) {
@@ -320,6 +320,7 @@ Status Painter::draw(const Figure& figure, const Box& box, Rgb background, Image
             const bool whole = across * down == 1;
             const Batch skin = upload(whole ? figure.skin : within(figure.skin, outer));
             const Batch faces = upload(whole ? figure.faces : within(figure, outer));
+            const Batch lines = upload(whole ? figure.lines : within(figure.lines, outer));
             const Batch bones = upload(whole ? figure.bones : within(figure.bones, outer));
 
             // Depth, once a pixel.
@@ -371,6 +372,23 @@ Status Painter::draw(const Figure& figure, const Box& box, Rgb background, Image
             if (voxels) {
                 glUseProgram(gl.voxel);
                 draw_batch(faces, true);
+            }
+
+            // Lines on it; then, faintly, what of them it hides.
+            if (lines.count) {
+                glUseProgram(gl.surface);
+                glProgramUniform1i(gl.surface, at(gl.surface, "mode"), 5);
+                draw_batch(lines, false);
+                glEnable(GL_BLEND);
+                glBlendFuncSeparate(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA, GL_ONE, GL_ZERO);
+                glProgramUniform1f(gl.surface, at(gl.surface, "opacity"), 0.25f);
+                glDepthMask(GL_FALSE);
+                glDepthFunc(GL_GREATER);
+                draw_batch(lines, false);
+                glDepthMask(GL_TRUE);
+                glDepthFunc(GL_LESS);
+                glProgramUniform1f(gl.surface, at(gl.surface, "opacity"), 1);
+                glDisable(GL_BLEND);
             }
 
             // The bones, through it: first their depth, so that of several only the nearest is blended.

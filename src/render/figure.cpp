@@ -346,6 +346,29 @@ std::vector<Corner> surface_corners(const Panel& panel, const Placement& placeme
     return corners;
 }
 
+std::vector<Corner> line_corners(const Panel& panel, const Placement& placement, double width) {
+    std::vector<Corner> out;
+    if (!panel.paint) return out;
+    out.reserve(6 * panel.paint->lines.size());
+    const Point towards_eye{0, 0, 1};
+    for (const Paint::Line& line : panel.paint->lines) {
+        Point a = placement(to_point(panel.positions[line.from])),
+              b = placement(to_point(panel.positions[line.to]));
+        const double x = b[0] - a[0], y = b[1] - a[1], length = std::hypot(x, y);
+        // Half a width longer at both ends, so that strips that meet leave no gap. A line along the sight is a dot.
+        const double half = width / 2, ux = length > 0 ? half * x / length : half,
+                     uy = length > 0 ? half * y / length : 0;
+        a = {a[0] - ux, a[1] - uy, a[2] + width};
+        b = {b[0] + ux, b[1] + uy, b[2] + width};
+        const Point side{-uy, ux, 0};
+        const Point p[4] = {a - side, b - side, a + side, b + side};
+        const Point n[3] = {towards_eye, towards_eye, towards_eye};
+        add_triangle(out, p[0], p[1], p[2], line.colour, n);
+        add_triangle(out, p[2], p[1], p[3], line.colour, n);
+    }
+    return out;
+}
+
 std::vector<Corner> bone_corners(const Panel& panel, const Placement& placement, double smallest) {
     std::vector<Corner> out;
     for (const Bone& bone : panel.bones) {

@@ -56,10 +56,16 @@ struct Corner {
 /// whatever way they are wound. O(T), parallel.
 std::vector<Corner> surface_corners(const Panel& panel, const Placement& placement, Context* context);
 
+/// The lines of the paint as strips that face the eye, `width` pixels wide, a little in front of the surface.
+/// O(lines).
+std::vector<Corner> line_corners(const Panel& panel, const Placement& placement, double width);
+
 /// Bones as slim double pyramids with a ball at the joint, in the colours of the panel. O(bones).
 std::vector<Corner> bone_corners(const Panel& panel, const Placement& placement, double smallest);
 
-enum class VoxelKind : std::uint8_t { boundary, interior, ambiguous, bone };
+/// settled: ambiguous, and inside by its winding number; ambiguous: outside.
+enum class VoxelKind : std::uint8_t { boundary, interior, settled, ambiguous, bone };
+inline constexpr std::size_t kVoxelKinds = 5;
 Rgb voxel_colour(VoxelKind kind);
 
 /// A face of a voxel, to be drawn where nothing hides it for sure.
@@ -73,7 +79,7 @@ struct VoxelFace {
 /// counts the shown voxels by kind. O(r³/64 + faces), parallel, memory 8 bytes a face.
 struct VoxelFaces {
     std::vector<VoxelFace> faces;
-    std::array<std::size_t, 4> shown{};
+    std::array<std::size_t, kVoxelKinds> shown{};
 };
 VoxelFaces voxel_faces(const VoxelPanel& voxels, const std::array<bool, 6>& seen, Context* context);
 

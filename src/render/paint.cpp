@@ -191,6 +191,33 @@ Paint paint_influences(const SkinWeights& weights) {
     return paint;
 }
 
+Paint paint_defects(const Intersections& intersections, const DefectEdges& edges) {
+    constexpr Rgb plain{203, 199, 193}, red{222, 45, 38}, doubt{243, 167, 120}, boundary{0, 94, 201},
+        nonmanifold{18, 18, 22};
+    constexpr std::array<std::array<float, 2>, 3> whole{{{0, 0}, {1, 0}, {0, 1}}};
+    Paint paint;
+    for (std::size_t t = 0; t < intersections.of_triangle.size(); ++t) {
+        const Intersects what = intersections.of_triangle[t];
+        paint.pieces.push_back({static_cast<std::uint32_t>(t), whole,
+                                what == Intersects::another     ? red
+                                : what == Intersects::undecided ? doubt
+                                                                : plain});
+    }
+    for (const auto& [from, to] : edges.boundary) paint.lines.push_back({from, to, boundary});
+    for (const auto& [from, to] : edges.nonmanifold) paint.lines.push_back({from, to, nonmanifold});
+    const auto name = [](const std::string& what, std::size_t count) {
+        return std::to_string(count) + ' ' + what + (count == 1 ? "" : "s");
+    };
+    paint.legend.title = "defects of the mesh";
+    paint.legend.entries = {{name("intersecting triangle", intersections.triangles), red},
+                            {name("boundary edge", edges.boundary.size()), boundary},
+                            {name("non-manifold edge", edges.nonmanifold.size()), nonmanifold}};
+    if (intersections.undecided)
+        paint.legend.entries.push_back(
+            {name("triangle", intersections.undecided) + " not compared with all", doubt});
+    return paint;
+}
+
 Paint paint_values(std::vector<float> values, std::string title, Ramp ramp, double low, double high, int lines) {
     Paint paint;
     paint.values = std::move(values);

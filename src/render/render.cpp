@@ -39,6 +39,11 @@ Status check_paint(const Panel& panel, const std::string& where) {
         if (piece.triangle >= panel.triangles.size())
             return usage(where + ": a piece of the paint lies on triangle " + std::to_string(piece.triangle) +
                          ", but the surface has " + std::to_string(panel.triangles.size()));
+    for (const Paint::Line& line : paint.lines)
+        if (std::max(line.from, line.to) >= v)
+            return usage(where + ": a line of the paint ends at vertex " +
+                         std::to_string(std::max(line.from, line.to)) + ", but the surface has " +
+                         std::to_string(v));
     if (!paint.values.empty() && !(paint.legend.low < paint.legend.high && std::isfinite(paint.legend.low) &&
                                    std::isfinite(paint.legend.high)))
         return usage(where + ": the legend of values needs low < high");
@@ -125,14 +130,25 @@ std::string grouped(std::size_t n) {
     return s;
 }
 
-Legend voxel_legend(const VoxelFaces& faces, int resolution) {
+/// What panels of one resolution show: one number where they show as many, else one for each, in their order.
+Legend voxel_legend(const std::vector<const VoxelFaces*>& panels, int resolution) {
     Legend legend;
     legend.title = "voxels at resolution " + std::to_string(resolution);
-    constexpr const char* names[4] = {"boundary", "interior", "ambiguous", "bone"};
-    for (std::size_t k = 0; k < 4; ++k)
-        if (faces.shown[k])
+    constexpr const char* names[kVoxelKinds] = {"boundary", "interior", "ambiguous, inside by winding number",
+                                                "ambiguous, outside", "bone"};
+    for (std::size_t k = 0; k < kVoxelKinds; ++k) {
+        std::string numbers;
+        bool any = false, alike = true;
+        for (const VoxelFaces* faces : panels) {
+            any |= faces->shown[k] > 0;
+            alike &= faces->shown[k] == panels[0]->shown[k];
+            numbers += (numbers.empty() ? "" : " / ") + grouped(faces->shown[k]);
+        }
+        if (any)
             legend.entries.push_back(
-                {names[k] + std::string(", ") + grouped(faces.shown[k]), voxel_colour(static_cast<VoxelKind>(k))});
+                {names[k] + std::string(", ") + (alike ? grouped(panels[0]->shown[k]) : numbers),
+                 voxel_colour(static_cast<VoxelKind>(k))});
+    }
     return legend;
 }
 
@@ -218,10 +234,16 @@ Result<Image> render(const Picture& picture, Context* context) {
     if (picture.legend)
         for (std::size_t i = 0; i < picture.panels.size(); ++i) {
             const Panel& panel = picture.panels[i];
-            if (panel.voxels)
-                merge_legend(legends, voxel_legend(voxels[i], panel.voxels->grid->transform.resolution), false);
-            else if (panel.paint)
+            if (panel.voxels) {
+                const auto resolution_of = [](const Panel& p) { return p.voxels->grid->transform.resolution; };
+                std::vector<const VoxelFaces*> alike;
+                for (std::size_t k = 0; k < picture.panels.size(); ++k)
+                    if (picture.panels[k].voxels && resolution_of(picture.panels[k]) == resolution_of(panel))
+                        alike.push_back(&voxels[k]);
+                merge_legend(legends, voxel_legend(alike, resolution_of(panel)), false);
+            } else if (panel.paint) {
                 merge_legend(legends, panel.paint->legend, panel.paint->zero_is_plain);
+            }
         }
     std::vector<LegendOf> legend_of;
     for (const auto& [legend, zero_is_plain] : legends) legend_of.push_back({&legend, zero_is_plain});
@@ -262,6 +284,7 @@ Result<Image> render(const Picture& picture, Context* context) {
             }
         } else {
             figure.skin = surface_corners(panel, placement, context);
+            figure.lines = line_corners(panel, placement, 1.5 * smallest);
         }
         figure.bones = bone_corners(panel, placement, smallest);
         const double middle = (frames.shown[i].low[2] + frames.shown[i].high[2]) / 2, pad = 12 * smallest;

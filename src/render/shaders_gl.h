@@ -32,7 +32,7 @@ uniform vec4 window;
 uniform vec2 range;
 uniform mat4x3 to_pixel;
 uniform vec3 directions[6];
-uniform vec3 kinds[4];  // linear colours
+uniform vec3 kinds[5];  // linear colours
 out vec3 n;
 out vec4 paint;
 out float v;
@@ -54,7 +54,7 @@ void main() {
 }
 )";
 
-// Shared by surfaces, voxels and bones. mode: 0 plain, 1 colour, 2 value, 3 voxel, 4 bone.
+// Shared by surfaces, voxels, bones and lines. mode: 0 plain, 1 colour, 2 value, 3 voxel, 4 bone, 5 line.
 inline constexpr const char* kSurfaceFragment = R"(#version 450 core
 in vec3 n;
 in vec4 paint;
@@ -113,7 +113,7 @@ void main() {
         float size = 1 / max(max(w.x, w.y), 1e-6) / supersampling;
         c *= 1 - 0.45 * smoothstep(3, 9, size) * (1 - smoothstep(0.2, 1.0, min(d.x, d.y)));
     }
-    result = vec4(c, opacity);
+    result = vec4(mode == 5 ? base : c, opacity);
 }
 )";
 

@@ -27,8 +27,10 @@ Rgb voxel_colour(VoxelKind kind) {
             return {122, 158, 199};
         case VoxelKind::interior:
             return {236, 222, 180};
-        case VoxelKind::ambiguous:
+        case VoxelKind::settled:
             return {214, 76, 148};
+        case VoxelKind::ambiguous:
+            return {134, 104, 178};
         case VoxelKind::bone:
             return {225, 112, 20};
     }
@@ -95,9 +97,10 @@ VoxelFaces voxel_faces(const VoxelPanel& voxels, const std::array<bool, 6>& seen
                 if (!here) continue;
                 const std::uint64_t bones = at(bone, w, y, z), doubt = at(grid.ambiguous_voxels, w, y, z),
                                     shell = at(grid.boundary, w, y, z);
-                const std::uint64_t kinds[4] = {shell & ~bones & ~doubt, ~shell & ~bones & ~doubt, doubt & ~bones,
-                                                bones};
-                for (std::size_t k = 0; k < 4; ++k)
+                const std::uint64_t inside = at(grid.interior, w, y, z);
+                const std::uint64_t kinds[kVoxelKinds] = {shell & ~bones & ~doubt, ~shell & ~bones & ~doubt,
+                                                          doubt & ~bones & inside, doubt & ~bones & ~inside, bones};
+                for (std::size_t k = 0; k < kVoxelKinds; ++k)
                     out.shown[k] += static_cast<std::size_t>(std::popcount(here & kinds[k]));
                 const std::uint64_t open[6] = {here & ~(here << 1 | shown(w - 1, y, z) >> 63),
                                                here & ~(here >> 1 | shown(w + 1, y, z) << 63),
@@ -124,7 +127,7 @@ VoxelFaces voxel_faces(const VoxelPanel& voxels, const std::array<bool, 6>& seen
     out.faces.reserve(total);
     for (VoxelFaces& s : slices) {
         out.faces.insert(out.faces.end(), s.faces.begin(), s.faces.end());
-        for (std::size_t k = 0; k < 4; ++k) out.shown[k] += s.shown[k];
+        for (std::size_t k = 0; k < kVoxelKinds; ++k) out.shown[k] += s.shown[k];
         s = {};
     }
     return out;

@@ -83,16 +83,18 @@ std::vector<std::string> edit_lines(const Adjustments& adjustments, const EditRe
 
 double as_given(float value) { return std::strtod(shortest_text(value).c_str(), nullptr); }
 
-nlohmann::ordered_json defects_json(const MeshDefects& d) {
-    return {{"open_parts", d.open_parts},
-            {"flipped_parts", d.flipped_parts},
-            {"flipped_triangles", d.flipped_triangles},
-            {"boundary_edges", d.boundary_edges},
-            {"holes", d.holes},
-            {"nonmanifold_edges", d.nonmanifold_edges},
-            {"duplicate_triangles", d.duplicate_triangles},
-            {"degenerate_triangles", d.degenerate_triangles},
-            {"unused_vertices", d.unused_vertices}};
+nlohmann::ordered_json defects_json(const MeshDefects& d, const Intersections* intersections) {
+    nlohmann::ordered_json out = {{"open_parts", d.open_parts},
+                                  {"flipped_parts", d.flipped_parts},
+                                  {"flipped_triangles", d.flipped_triangles},
+                                  {"boundary_edges", d.boundary_edges},
+                                  {"holes", d.holes},
+                                  {"nonmanifold_edges", d.nonmanifold_edges},
+                                  {"duplicate_triangles", d.duplicate_triangles},
+                                  {"degenerate_triangles", d.degenerate_triangles},
+                                  {"unused_vertices", d.unused_vertices}};
+    if (intersections) out["intersecting_triangles"] = intersections->triangles;
+    return out;
 }
 
 // An option's text as JSON: numbers and switches as such.
@@ -121,7 +123,7 @@ nlohmann::ordered_json options_json(const BindRun& run) {
         out[key] = option_json(setting, option_text(run.options, setting.name));
         // What was chosen for the mesh is what tells.
         if (setting.name == "resolution") {
-            if (run.options.voxels.resolution == 0) out[key] = bound.voxels.resolution;
+            out[key] = bound.voxels.resolution;
             out["resolution_reason"] = run.binding->report().resolution_reason;
         }
         if (setting.name == "local-resolution") out[key] = bound.local_resolution;
@@ -153,11 +155,17 @@ nlohmann::ordered_json make_report(const BindRun& run) {
     json seconds = {{"load", run.load_seconds}};
     for (const StageTime& stage : report.seconds) seconds[stage.stage] = stage.seconds;
     if (report.reused != Reuse::none) seconds["binding"] = run.binding_seconds;
+    if (run.intersections) seconds["intersections"] = run.intersections_seconds;
     seconds["weights"] = run.weights_seconds;
     seconds["save"] = run.save_seconds;
     seconds["total"] = run.total_seconds;
     json warnings = scene.warnings;
     for (const std::string& w : report.warnings) warnings.push_back(w);
+    if (run.intersections && run.intersections->undecided)
+        warnings.push_back(
+            std::to_string(run.intersections->undecided) +
+            " triangles were not compared with all others, which would have taken too long: more than "
+            "the report says may intersect");
 
     return {
         {"sinew", SINEW_VERSION},
@@ -177,7 +185,7 @@ nlohmann::ordered_json make_report(const BindRun& run) {
           {"deforming_joints", deforming},
           {"bones", run.binding->bones().size()}}},
         {"joints", joints},
-        {"defects", defects_json(d)},
+        {"defects", defects_json(d, run.intersections)},
         {"voxels",
          {{"boundary", report.boundary_voxels},
           {"interior", report.interior_voxels},

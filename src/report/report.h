@@ -18,14 +18,16 @@ struct BindRun {
     const io::Scene* scene = nullptr;
     const Binding* binding = nullptr;
     std::vector<std::string> notes, edits;
-    double binding_seconds = 0;  ///< to read the binding of --reuse
+    const Intersections* intersections = nullptr;  ///< null: not looked for
+    double binding_seconds = 0;                    ///< to read the binding of --reuse
+    double intersections_seconds = 0;
     double load_seconds = 0, weights_seconds = 0, save_seconds = 0, total_seconds = 0;
 };
 
 nlohmann::ordered_json make_report(const BindRun& run);
 
-/// Its "defects".
-nlohmann::ordered_json defects_json(const MeshDefects& defects);
+/// Its "defects". Without intersections their number is left out.
+nlohmann::ordered_json defects_json(const MeshDefects& defects, const Intersections* intersections = nullptr);
 
 /// A report as text: for people, and on one line for programs.
 std::string text_of(const nlohmann::ordered_json& report);

@@ -1,5 +1,6 @@
-// Distance, or heat, to strength: equations 8 and 9 of "Geodesic Voxel Binding" (seed 003) and its earlier,
-// quadratic law; the exponential of seed 000; the powers of heat of seed 001; the spline of seed 004.
+// Distance, or heat, to strength. Inverse power: Dionne and de Lasa 2014, eq. 8 and 9; inverse quadratic: their
+// conference paper of 2013. Exponential: "Bones and Automatic Vertex Weights" (VIDE, 2012). Powers of heat: Rosen
+// 2009. Cubic Hermite and linear: Tokheim 2003.
 #include <algorithm>
 #include <cmath>
 
@@ -45,34 +46,60 @@ double Law::exponent(double alpha) const {
     const auto lambda = [](const FalloffOptions& o, double at) {
         return (1 - at) * o.lambda_min + at * o.lambda_max;
     };
-    if (o_.law != FalloffLaw::power) return lambda(o_, alpha);
-    const FalloffOptions usual;  // at which the power is as given, to the last bit
-    return o_.power * (lambda(o_, alpha) / lambda(usual, usual.alpha));
+    if (o_.law == FalloffLaw::inverse_power) return lambda(o_, alpha);
+    const FalloffOptions usual;  // at which the strength is as published, to the last bit
+    const double power = lambda(o_, alpha) / lambda(usual, usual.alpha);
+    return o_.law == FalloffLaw::power ? o_.power * power : power;
 }
 
-double Law::of_vertex(std::size_t v) const { return o_.map.of_vertex.empty() ? NAN : o_.map.of_vertex[v]; }
+Law::Own Law::of_vertex(std::size_t v) const {
+    const FalloffMap& map = o_.map;
+    if (map.of_vertex.empty() || std::isnan(map.of_vertex[v])) return {};
+    return {map.of_vertex[v], map.share_of_vertex.empty() ? 1 : map.share_of_vertex[v]};
+}
 
-double Law::of_joint(std::uint32_t j) const {
-    const double own = o_.map.of_joint[j];
+bool Law::has_alpha_of_joints() const {
+    return !o_.map.hardness_of_joint.empty() || (!o_.map.of_joint.empty() && !shape_is_a_length(o_.law));
+}
+
+double Law::alpha_of_joint(std::uint32_t j) const {
+    const auto said = [&](const std::vector<float>& values) { return !values.empty() && !std::isnan(values[j]); };
+    if (!shape_is_a_length(o_.law) && said(o_.map.of_joint)) return o_.map.of_joint[j];
+    return said(o_.map.hardness_of_joint) ? o_.map.hardness_of_joint[j] : o_.alpha;
+}
+
+double Law::length_of_joint(std::uint32_t j) const {
+    const double own = o_.map.of_joint.empty() ? NAN : o_.map.of_joint[j];
     return std::isnan(own) ? base_ : own;
 }
 
-template <typename Shape>
-void Law::shape(LawRow& row, Shape&& shape_at) const {
+// α by joint moves no border: it is one number for the row, the mean over the joints by their strength without it.
+template <typename LengthAt>
+double Law::alpha_of_row(LawRow& row, LengthAt&& length_at) const {
+    if (!has_alpha_of_joints()) return o_.alpha;
+    shape(row, length_at, o_.alpha);
+    double sum = 0, mean = 0;
+    for (std::size_t i = 0; i < row.joint.size(); ++i) {
+        sum += row.strength[i];
+        mean += row.strength[i] * alpha_of_joint(row.joint[i]);
+    }
+    return mean / sum;
+}
+
+template <typename LengthAt>
+void Law::shape(LawRow& row, LengthAt&& length_at, double alpha) const {
     const std::vector<double>& d = row.value;
     std::vector<double>& s = row.strength;
     const std::size_t n = d.size();
     switch (o_.law) {
         case FalloffLaw::inverse_power: {
-            const double lambda = exponent(shape_at(0));
             const double nearest = std::max<double>(*std::min_element(d.begin(), d.end()), o_.tolerance);
             for (std::size_t i = 0; i < n; ++i) s[i] = nearest / std::max<double>(d[i], o_.tolerance);
-            row.exponent.assign(n, lambda);
+            row.exponent.assign(n, exponent(alpha));
             raise(s, row.exponent);
             break;
         }
         case FalloffLaw::inverse_quadratic: {
-            const double alpha = shape_at(0);
             const auto measure = [&](double at) {
                 const double kept = std::max<double>(at, o_.tolerance);
                 return (1 - alpha) * kept + alpha * kept * kept;
@@ -82,9 +109,10 @@ void Law::shape(LawRow& row, Shape&& shape_at) const {
             break;
         }
         case FalloffLaw::exponential: {
+            const double power = exponent(alpha);
             double least = INFINITY;
-            for (std::size_t i = 0; i < n; ++i) least = std::min(least, d[i] / shape_at(i));
-            for (std::size_t i = 0; i < n; ++i) s[i] = std::exp(least - d[i] / shape_at(i));
+            for (std::size_t i = 0; i < n; ++i) least = std::min(least, d[i] / length_at(i));
+            for (std::size_t i = 0; i < n; ++i) s[i] = std::exp(power * (least - d[i] / length_at(i)));
             break;
         }
         case FalloffLaw::cubic_hermite:
@@ -93,21 +121,32 @@ void Law::shape(LawRow& row, Shape&& shape_at) const {
             const double cut = neighbours_ > 0 && neighbours_ < n ? d[neighbours_] : INFINITY;
             double most = 0;
             for (std::size_t i = 0; i < n; ++i) {
-                const double t = d[i] == 0 ? 0 : std::min(1.0, d[i] / std::min(cut, shape_at(i)));
+                const double t = d[i] == 0 ? 0 : std::min(1.0, d[i] / std::min(cut, length_at(i)));
                 s[i] = o_.law == FalloffLaw::linear ? 1 - t : 1 - t * t * (3 - 2 * t);
                 most = std::max(most, s[i]);
             }
-            if (most > 0) {
-                for (double& strength : s) strength /= most;
-            } else {
+            if (!(most > 0)) {
                 for (std::size_t i = 0; i < n; ++i) s[i] = d[i] == d[0];
+                break;
             }
+            for (double& strength : s) strength /= most;
+            const double power = exponent(alpha);
+            if (power == 1) break;
+            // raise() takes no 0: what is out of reach is put back afterwards.
+            row.exponent.resize(n);
+            for (std::size_t i = 0; i < n; ++i) {
+                row.exponent[i] = s[i] > 0 ? power : 0;
+                s[i] = std::max(s[i], 1e-300);
+            }
+            raise(s, row.exponent);
+            for (std::size_t i = 0; i < n; ++i)
+                if (row.exponent[i] == 0) s[i] = 0;
             break;
         }
         case FalloffLaw::power: {
             const double most = *std::max_element(d.begin(), d.end());
             for (std::size_t i = 0; i < n; ++i) s[i] = std::max(d[i] / most, 1e-300);
-            row.exponent.assign(n, exponent(shape_at(0)));
+            row.exponent.assign(n, exponent(alpha));
             raise(s, row.exponent);
             break;
         }
@@ -115,25 +154,42 @@ void Law::shape(LawRow& row, Shape&& shape_at) const {
 }
 
 void Law::apply(std::size_t vertex, LawRow& row) const {
-    const std::size_t n = row.value.size();
-    row.strength.resize(n);
-    if (n == 0) return;
-    if (const double own = of_vertex(vertex); !std::isnan(own)) {
-        shape(row, [&](std::size_t) { return own; });
-    } else if (o_.map.of_joint.empty()) {
-        shape(row, [&](std::size_t) { return base_; });
-    } else if (shape_is_a_length(o_.law)) {
-        shape(row, [&](std::size_t i) { return of_joint(row.joint[i]); });
+    row.strength.resize(row.value.size());
+    if (row.value.empty()) return;
+    const Own own = of_vertex(vertex);
+    if (shape_is_a_length(o_.law)) {
+        const auto length_at = [&](std::size_t i) { return own.over(length_of_joint(row.joint[i])); };
+        shape(row, length_at, alpha_of_row(row, length_at));
     } else {
-        shape(row, [&](std::size_t) { return base_; });
-        double sum = 0, mean = 0;
-        for (std::size_t i = 0; i < n; ++i) {
-            sum += row.strength[i];
-            mean += row.strength[i] * of_joint(row.joint[i]);
-        }
-        mean /= sum;
-        shape(row, [&](std::size_t) { return mean; });
+        const auto no_length = [](std::size_t) { return 0.0; };
+        shape(row, no_length, own.over(own.share == 1 ? 0 : alpha_of_row(row, no_length)));
     }
+}
+
+void FalloffMap::put(std::size_t vertex, std::size_t vertices, float value, float share) {
+    if (!(share > 0)) return;
+    of_vertex.resize(vertices, NAN);
+    if (share < 1 && share_of_vertex.empty()) share_of_vertex.assign(vertices, 1.0f);
+    if (!share_of_vertex.empty()) share_of_vertex.resize(vertices, 1.0f);
+    const bool has_own = !std::isnan(of_vertex[vertex]);
+    const double below = !has_own ? 0 : share_of_vertex.empty() ? 1 : share_of_vertex[vertex];
+    // What shows of the value below, and of both together.
+    const double kept = (1 - double{share}) * below, both = share + kept;
+    of_vertex[vertex] =
+        kept > 0 ? static_cast<float>((share * double{value} + kept * of_vertex[vertex]) / both) : value;
+    if (!share_of_vertex.empty()) share_of_vertex[vertex] = static_cast<float>(std::min(both, 1.0));
+}
+
+FalloffMap map_under(const FalloffMap& map, FalloffLaw from, FalloffLaw to) {
+    if (shape_of(from) == shape_of(to)) return map;
+    FalloffMap out;
+    out.hardness_of_joint = map.hardness_of_joint;
+    if (shape_is_a_length(from)) return out;
+    // Under the law before, these were α as well, and came first.
+    out.hardness_of_joint.resize(std::max(map.of_joint.size(), map.hardness_of_joint.size()), NAN);
+    for (std::size_t j = 0; j < map.of_joint.size(); ++j)
+        if (!std::isnan(map.of_joint[j])) out.hardness_of_joint[j] = map.of_joint[j];
+    return out;
 }
 
 Status check_map(const FalloffOptions& options, std::size_t vertices, std::span<const std::uint32_t> joints) {
@@ -142,12 +198,13 @@ Status check_map(const FalloffOptions& options, std::size_t vertices, std::span<
     if (!map.of_vertex.empty() && map.of_vertex.size() != vertices)
         return Error{ErrorCode::usage, "falloff: the map has values for " + std::to_string(map.of_vertex.size()) +
                                            " vertices, and there are " + std::to_string(vertices)};
-    if (!map.of_joint.empty())
+    for (const std::vector<float>* values : {&map.of_joint, &map.hardness_of_joint}) {
+        if (values->empty()) continue;
         for (const std::uint32_t j : joints)
-            if (j != DistanceTable::none && j >= map.of_joint.size())
-                return Error{ErrorCode::usage, "falloff: the map has values for " +
-                                                   std::to_string(map.of_joint.size()) + " joints, and joint " +
-                                                   std::to_string(j) + " has influence"};
+            if (j != DistanceTable::none && j >= values->size())
+                return Error{ErrorCode::usage, "falloff: the map has values for " + std::to_string(values->size()) +
+                                                   " joints, and joint " + std::to_string(j) + " has influence"};
+    }
     return Done{};
 }
 
@@ -250,17 +307,27 @@ Status check(const FalloffOptions& o) {
     if (o.neighbours < 0)
         return Error{ErrorCode::usage,
                      "falloff: neighbours must not be negative, but is " + std::to_string(o.neighbours)};
-    const auto check_all = [&](const std::vector<float>& values, const char* what) -> Status {
+    const auto check_all = [](const std::vector<float>& values, const char* what, FalloffLaw law) -> Status {
         for (std::size_t i = 0; i < values.size(); ++i) {
             if (std::isnan(values[i])) continue;
-            if (Status ok = check_shape(o.law, values[i]); !ok)
+            if (Status ok = check_shape(law, values[i]); !ok)
                 return Error{ErrorCode::usage,
                              ok.error().message + " (" + what + " " + std::to_string(i) + " of the map)"};
         }
         return Done{};
     };
-    if (Status ok = check_all(o.map.of_joint, "joint"); !ok) return ok;
-    return check_all(o.map.of_vertex, "vertex");
+    if (Status ok = check_all(o.map.of_joint, "joint", o.law); !ok) return ok;
+    if (Status ok = check_all(o.map.hardness_of_joint, "joint", FalloffLaw::inverse_power); !ok) return ok;
+    if (Status ok = check_all(o.map.of_vertex, "vertex", o.law); !ok) return ok;
+    const std::vector<float>& share = o.map.share_of_vertex;
+    if (!share.empty() && share.size() != o.map.of_vertex.size())
+        return Error{ErrorCode::usage, "falloff: the map has shares for " + std::to_string(share.size()) +
+                                           " vertices and values for " + std::to_string(o.map.of_vertex.size())};
+    for (std::size_t v = 0; v < share.size(); ++v)
+        if (!(share[v] >= 0 && share[v] <= 1))
+            return out_of_range("the share of vertex " + std::to_string(v) + " of the map must be within 0..1",
+                                share[v]);
+    return Done{};
 }
 
 Status check_distances(const DistanceTable& distances, const FalloffOptions& options) {

@@ -1,6 +1,7 @@
 // A falloff law, applied to one vertex at a time.
 #pragma once
 
+#include <cmath>
 #include <span>
 #include <vector>
 
@@ -34,20 +35,31 @@ public:
     /// Fills row.strength, relative to the strongest.
     void apply(std::size_t vertex, LawRow& row) const;
 
-    /// The parameter that shapes the law at a vertex or for a joint. NaN for a vertex of which the map says
-    /// nothing.
-    double of_vertex(std::size_t v) const;
-    double of_joint(std::uint32_t j) const;
-    double base() const { return base_; }
-    /// Of inverse_power, and of power.
+    /// A vertex's own value of the parameter that shapes the law, and how much it counts: 0 where it has none.
+    struct Own {
+        double value = 0, share = 0;
+        double over(double rest) const {
+            return share == 1 ? value : share == 0 ? rest : share * value + (1 - share) * rest;
+        }
+    };
+    Own of_vertex(std::size_t v) const;
+
+    /// Whether α may differ from joint to joint; and α of a joint.
+    bool has_alpha_of_joints() const;
+    double alpha_of_joint(std::uint32_t j) const;
+
+    /// Of inverse_power the power of distance, of other laws that of the law's strength. Not of inverse_quadratic.
     double exponent(double alpha) const;
 
 private:
-    template <typename Shape>
-    void shape(LawRow& row, Shape&& shape_at) const;
+    double length_of_joint(std::uint32_t j) const;
+    template <typename LengthAt>
+    double alpha_of_row(LawRow& row, LengthAt&& length_at) const;
+    template <typename LengthAt>
+    void shape(LawRow& row, LengthAt&& length_at, double alpha) const;
 
     const FalloffOptions& o_;
-    const double base_;
+    const double base_;             // of the parameter that shapes the law
     const std::size_t neighbours_;  // the first joint beyond these ends the reach; 0: none does
 };
 

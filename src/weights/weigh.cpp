@@ -53,7 +53,7 @@ public:
           law_(falloff, finish.max_influences),
           keep_(finish.max_influences == all_influences ? table.width
                                                         : static_cast<std::size_t>(finish.max_influences)),
-          read_(falloff.map.of_joint.empty() ? std::min(table.width, keep_ + 2) : table.width),
+          read_(law_.has_alpha_of_joints() ? table.width : std::min(table.width, keep_ + 2)),
           batches_((table.heat() || falloff.law == FalloffLaw::inverse_power) && table.width > 1),
           number_(kBatch * table.width),
           value_(table.width),
@@ -168,23 +168,21 @@ private:
 
     void raise_batch(std::size_t begin, std::size_t n) {
         Column alpha;
-        alpha.fill(law_.base());
-        const FalloffMap& map = falloff_.map;
-        if (!map.of_joint.empty()) {
+        alpha.fill(falloff_.alpha);
+        if (law_.has_alpha_of_joints()) {
             raise_columns(read_, alpha);
             for (std::size_t i = 0; i < n; ++i) {
                 double sum = 0, mean = 0;
                 for (std::size_t k = 0; k < static_cast<std::size_t>(whole_[i]); ++k) {
                     const double s = power_[k][i];
                     sum += s;
-                    mean += s * law_.of_joint(table_.joint[(begin + i) * table_.width + k]);
+                    mean += s * law_.alpha_of_joint(table_.joint[(begin + i) * table_.width + k]);
                 }
                 if (whole_[i] > 0) alpha[i] = mean / sum;
             }
         }
-        if (!map.of_vertex.empty())
-            for (std::size_t i = 0; i < n; ++i)
-                if (const double own = law_.of_vertex(begin + i); !std::isnan(own)) alpha[i] = own;
+        if (!falloff_.map.of_vertex.empty())
+            for (std::size_t i = 0; i < n; ++i) alpha[i] = law_.of_vertex(begin + i).over(alpha[i]);
         raise_columns(std::min(read_, keep_ + 1), alpha);
     }
 

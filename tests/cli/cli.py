@@ -85,7 +85,8 @@ class Usage(Case):
         text = support.sinew("bind", "--help").stdout
         for option in """--output --skeleton --resolution --penalty --overshoot --falloff --lambda-min --lambda-max
             --falloff-law --max-influences --limit-rule --winding-numbers --voxelizer --domain --deform-from --exclude --include
-            --method --weight-format --weights-json --report --require-coverage --threads --memory-limit --json
+            --method --as-published --weight-format --weights-json --report --intersections --require-coverage --threads
+            --memory-limit --json
             --quiet""".split():
             self.assertRegex(text, re.escape(option) + r"\b", option)
 
@@ -107,9 +108,13 @@ class Usage(Case):
             ("--max-influences", "9"): ["max-influences", "8"],
             ("--max-influences", "0"): ["max-influences"],
             ("--method", "foo"): ["--method foo: choose surface-heat, .* or [a-z-]+$"],
+            ("--as-published",): ["method surface-heat does not read as-published: .*geodesic-voxel"],
+            ("--method", "geodesic-voxel", "--as-published", "--overshoot", "0.5"): ["as-published: .*overshoot"],
+            ("--method", "geodesic-voxel", "--as-published", "--local-resolution"): ["as-published: .*local-resolution"],
+            ("--method", "voxel-heat", "--domain", "sparse-boundary"): ["sparse-boundary is for geodesic-voxel"],
             ("--limit-rule", "chop"): ["--limit-rule chop: choose fade or cut$"],
             ("--winding-numbers", "maybe"): ["--winding-numbers maybe: choose on or off$"],
-            ("--domain", "0"): ["--domain 0: choose sparse or uniform$"],
+            ("--domain", "0"): ["--domain 0: choose sparse, uniform or sparse-boundary$"],
             ("--deform-from", "guess"): ["--deform-from guess: choose auto, skin, names or all$"],
             ("--weight-format", "f16"): ["--weight-format f16: choose f32, u16 or u8$"],
             ("--memory-limit", "-1"): ["memory-limit", "4294967296"],
@@ -432,7 +437,8 @@ class Report(Case):
     def test_keys_are_documented_both_ways(self):
         text = (support.ROOT / "docs/report.md").read_text()
         documented = set(re.findall(r"^\| `([^`]+)` \|", text, re.M))
-        real = {re.sub(r"^seconds\.(?!total$).*", "seconds.*", k) for k in support.keys(self.report(self.bar()), "")}
+        report = self.report(self.bar(), "--intersections")
+        real = {re.sub(r"^seconds\.(?!total$).*", "seconds.*", k) for k in support.keys(report, "")}
         self.assertEqual(real - documented, set(), "in the report, not in docs/report.md")
         self.assertEqual(documented - real, set(), "in docs/report.md, not in the report")
 
@@ -453,6 +459,29 @@ class Report(Case):
         self.assertEqual(report["options"]["resolution"], 64)
         self.assertGreater(report["peak_memory_bytes"], 1 << 20)
         self.assertGreaterEqual(report["seconds"].pop("total") + 0.05, sum(report["seconds"].values()))
+
+    def test_intersections(self):
+        """Counted where they are asked for: two bars through each other."""
+        positions, triangles = make.bar()[:2]
+        lines = [f"v {x} {y} {z}" for x, y, z in positions]
+        # The second lies across the first, at half of its height.
+        lines += [f"v {y - 1.03} {x + 1.01} {z + 0.02}" for x, y, z in positions]
+        n = len(positions)
+        lines += [f"f {a + k} {b + k} {c + k}" for k in (1, n + 1) for a, b, c in triangles]
+        source = self.at / "cross.obj"
+        source.write_text("\n".join(lines))
+        skeleton = self.at / "cross.json"
+        skeleton.write_text(json.dumps({"bones": [{"name": "a", "head": [0, 0.1, 0], "tail": [0, 1.9, 0]}]}))
+        options = ("--skeleton", skeleton)
+        self.assertNotIn("intersecting_triangles", self.report(source, *options)["defects"])
+        report = self.report(source, *options, "--intersections")
+        self.assertGreater(report["defects"]["intersecting_triangles"], 8)
+        self.assertLess(report["defects"]["intersecting_triangles"], len(triangles))
+        self.assertIn("intersections", report["seconds"])
+        done = self.bind(source, *options, "--intersections")
+        self.assertRegex(done.stdout, rf"mesh .*{report['defects']['intersecting_triangles']} intersecting triangles")
+        self.assertEqual(self.report(self.bar(), "--intersections")["defects"]["intersecting_triangles"], 0)
+        self.refuse(2, ["--intersections", "--report"], self.bar(), "--intersections", "--quiet")
 
     def test_coverage_gate(self):
         # The joint of the second skin is excluded, so the method reaches none of that skin's vertices.
@@ -730,8 +759,13 @@ class Skeletons(Case):
         source, skeleton = make.obj(self.at / "bar.obj"), make.tgf(self.at / "s.tgf")
         report = self.report(source, "--skeleton", skeleton)
         names = [j["name"] for j in report["joints"]]
-        self.assertEqual(len(names), 3)
-        self.check(source, skeleton, names[1:])
+        # Two edges are two bones; the last vertex ends one and has none.
+        self.assertEqual(names, ["joint_1", "joint_2", "joint_3"])
+        self.assertEqual([j["reason"] for j in report["joints"]], ["deforms", "deforms", "excluded"])
+        self.assertEqual(report["counts"]["bones"], 2)
+        self.check(source, skeleton, names[1:2])
+        report = self.report(source, "--skeleton", skeleton, "--include", "joint_3")
+        self.assertEqual(report["counts"]["bones"], 3)
 
     def test_static_glb_and_json(self):
         # A mesh alone, without any other node.

@@ -184,6 +184,42 @@ class Edits(Case):
         self.assertEqual(done.returncode, 2)
         self.assertIn("--binding", done.stderr)
 
+    def test_a_region_follows_the_pose_alone(self):
+        """The upper half is hard where `upper` is bent: there like a binding with that hardness, elsewhere as at rest."""
+        source, kept, y = self.bar(), self.at / "bar.binding", self.height()
+        base = ("--method", "geodesic-voxel")
+        self.bind(source, *base, "--save-binding", kept)
+        self.bind(source, *base, "--falloff", "0.9", out="hard.glb")
+        edits = self.edits(falloff=[{"angles": [[0, 0.1], [60, 0.9]], "joints": "upper",
+                                     "select": {"box": [[-1, 1, -1], [1, 3, 1]]}}])
+
+        def posed(out, degrees, *options):
+            (self.at / "p.json").write_text(json.dumps({"joints": {"upper": {"rotate": [degrees, 0, 0]}}}))
+            done = support.sinew("pose", *options, "--pose", self.at / "p.json", "-o", self.at / out)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return glb.obj_positions(self.at / out)
+
+        upper = [v for v in range(BAR) if y[v] >= 1]
+        lower = [v for v in range(BAR) if y[v] < 1]
+        for degrees in (0, 30, 60, 90):
+            with_edits = posed("edited.obj", degrees, source, "--binding", kept, "--edits", edits)
+            plain, hard = posed("plain.obj", degrees, self.at / "out.glb"), posed("hard.obj", degrees, self.at / "hard.glb")
+            self.assertLess(abs(with_edits - plain)[lower].max(), 1e-6, degrees)
+            if degrees == 0:
+                self.assertLess(abs(with_edits - plain).max(), 1e-6)
+            else:
+                self.assertGreater(abs(with_edits - plain)[upper].max(), 1e-3, degrees)
+            self.assertEqual(abs(with_edits - hard)[upper].max() < 1e-4, degrees != 30)
+
+    def test_hardness_of_joints_is_alpha_under_every_law(self):
+        for options in (("--method", "geodesic-voxel"), ("--method", "mesh-geodesic"),
+                        ("--method", "closest-distance", "--falloff-law", "exponential"), ()):
+            plain, hard = self.plain(*options), self.plain(*options, "--falloff", "0.9")
+            rows = self.bound(*options, falloff=[{"hardness": 0.9, "joints": "*"}])
+            self.assertNotEqual(plain, hard)
+            for row, wanted in zip(rows, hard):
+                self.assertAlmostEqual(row.get("lower", 0), wanted.get("lower", 0), 5, options)
+
     def test_mistakes(self):
         box = {"box": [[-9, -9, -9], [9, 9, 9]]}
         for lists, words in (
@@ -206,6 +242,11 @@ class Edits(Case):
             ({"falloff": [{"value": 0.5, "paint": "r"}]}, ["one of"]),
             ({"falloff": [{"values": [1, 2]}]}, [str(BAR)]),
             ({"falloff": [{"angles": [[90, 1], [10, 0]], "joints": "upper"}]}, ["rising"]),
+            ({"falloff": [{"angles": [[0, 1]], "select": box}]}, ["falloff 1", "needs \"joints\""]),
+            ({"falloff": [{"angles": [[0, 1]], "joints": "*er", "select": box}]}, ["must be one joint", "2 are called"]),
+            ({"falloff": [{"value": 1, "joints": "lower", "select": box}]}, ["select", "beside \"angles\""]),
+            ({"falloff": [{"hardness": 0.5, "select": box}]}, ["hardness", "for vertices give \"value\""]),
+            ({"falloff": [{"hardness": 2, "joints": "lower"}]}, ["hardness", "from 0 to 1"]),
             ({"rigid": [{"joints": "lower"}]}, ["rigid 1", "select"]),
             ({"lock": {"jonts": "lower"}}, ["jonts"]),
         ):

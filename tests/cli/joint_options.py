@@ -52,9 +52,92 @@ class JointOptions(cli.Case):
         self.bind(source, "--deform-from", "names", "--method", "connectivity", *self.options({"*r": {"range": [0, 1]}}))
         self.assertNotEqual(self.weights(), weights)
         self.assertEqual({len(row) for row in self.weights()}, {1})
-        # A hardness that the law has no use for is said, not dropped.
-        report = self.report(source, "--method", "mesh-geodesic", *self.options({"upper": {"hardness": 1}}))
-        self.assertTrue(any("hardness" in w for w in report["warnings"]), report["warnings"])
+        # A law whose shape is a length hears hardness, too.
+        base = ("--deform-from", "names", "--method", "mesh-geodesic")
+        self.bind(source, *base)
+        weights = self.weights()
+        report = self.report(source, *base, *self.options({"*r": {"hardness": 1}}))
+        self.assertFalse(any("hardness" in w for w in report["warnings"]), report["warnings"])
+        hard = self.weights()
+        self.assertNotEqual(hard, weights)
+        self.bind(source, *base, "--falloff", "1")
+        self.assertEqual(self.weights(), hard)
+
+    def test_a_tail_is_where_the_bone_ends_whatever_follows(self):
+        joints = [("lower", -1, (0, 0.1, 0)), ("upper", 0, (0, 1.7, 0))]
+        source = self.bar(joints=joints)
+        positions = make.bar()[0]
+        # "lower" ends at 0.3 instead of at the next joint: what lies half way between belongs to that one.
+        tail = self.options({"lower": {"tail": [0, 0.3, 0]}, "upper": {"tail": [0, 1.9, 0]}})
+        for method in ("surface-heat", "geodesic-voxel", "connectivity", "closest-distance", "closest-hierarchy",
+                       "bone-heat", "voxel-heat", "bounded-biharmonic", "mesh-geodesic"):
+            how = ["--deform-from", "all", "--method", method]
+            if method == "mesh-geodesic":
+                how += ["--rings", "bone"]
+            with self.subTest(method):
+                self.bind(source, *how)
+                links = self.weights()
+                self.bind(source, *how, *tail)
+                stated = self.weights()
+                self.assertNotEqual(links, stated)
+                for (_, y, _), row in zip(positions, stated, strict=True):
+                    if 1.2 < y < 1.5:
+                        self.assertGreater(row.get("upper", 0), 0.5, f"y = {y}")
+                    if y < 0.6:
+                        self.assertGreater(row.get("lower", 0), 0.5, f"y = {y}")
+        # And null takes away what a file states.
+        def stating(doc):
+            for node in doc["nodes"]:
+                if node.get("name") == "lower":
+                    node["extras"] = {"sinew_tail": [0, 0.2, 0]}
+
+        self.bind(source, "--deform-from", "all", "--method", "connectivity")
+        links = self.weights()
+        stated = make.glb(self.at / "stated.glb", joints=joints, edit=stating)
+        self.bind(stated, "--deform-from", "all", "--method", "connectivity")
+        self.assertNotEqual(self.weights(), links)
+        self.bind(stated, "--deform-from", "all", "--method", "connectivity", *self.options({"lower": {"tail": None}}))
+        self.assertEqual(self.weights(), links)
+        self.bind(source, "--deform-from", "all", "--method", "connectivity",
+                  *self.options({"lower": {"tail": [0, 0.3, 0]}}))
+        by_options = self.weights()
+        self.bind(stated, "--deform-from", "all", "--method", "connectivity")
+        for a, b in zip(self.weights(), by_options, strict=True):
+            self.assertEqual(a.keys(), b.keys())
+            for name in a:
+                self.assertAlmostEqual(a[name], b[name], places=5)
+
+    def test_a_tail_in_skeleton_json_is_where_the_bone_ends(self):
+        # A flat strip, so that pixels can do it, too.
+        strip, skeleton = self.at / "strip.obj", self.at / "s.json"
+        rows = range(41)
+        lines = [f"v {x} {k / 20} 0" for k in rows for x in (-0.1, 0.1)]
+        lines += [f"f {2 * k + 1} {2 * k + 2} {2 * k + 4} {2 * k + 3}" for k in rows[:-1]]
+        strip.write_text("\n".join(lines) + "\n")
+        for method in ("pixel-geodesic", "connectivity", "bone-heat"):
+            for tail, upper in ((None, 0), ([0, 0.3, 0], 1), ([0, 1.7, 0], 0)):
+                bones = [{"name": "lower", "head": [0, 0.1, 0], "tail": tail},
+                         {"name": "upper", "parent": "lower", "head": [0, 1.7, 0], "tail": [0, 1.9, 0]}]
+                skeleton.write_text(json.dumps({"bones": bones}))
+                report = self.report(strip, "--skeleton", skeleton, "--method", method)
+                self.assertEqual(report["counts"]["bones"], 2)
+                placed = glb.Doc(self.at / "out.glb")
+                at = placed.accessor(placed.json["meshes"][0]["primitives"][0]["attributes"]["POSITION"])
+                for (_, y, _), row in zip(at, self.weights(), strict=True):
+                    if 1.2 < y < 1.37:
+                        self.assertEqual(round(row.get("upper", 0)), upper, f"{method}, {tail}, y = {y}: {row}")
+        # What is written says where bones end: bound again, nothing changes.
+        skeleton.write_text(json.dumps({"bones": [{**bones[0], "tail": [0.05, 0.5, 0]}, bones[1]]}))
+        self.bind(strip, "--skeleton", skeleton, "--method", "connectivity", out="first.glb")
+        first = glb.Doc(self.at / "first.glb")
+        self.assertEqual([n["name"] for n in first.json["nodes"] if "sinew_tail" in n.get("extras", {})],
+                         ["lower", "upper"])
+        self.bind(self.at / "first.glb", "--method", "connectivity")
+        self.assertEqual(len(self.weights()), len(self.weights("first.glb")))
+        for a, b in zip(self.weights(), self.weights("first.glb"), strict=True):
+            self.assertEqual(a.keys(), b.keys())
+            for name in a:
+                self.assertAlmostEqual(a[name], b[name], places=5)
 
     def test_mistakes_are_refused(self):
         source = self.bar()

@@ -1,6 +1,8 @@
 """`--method mesh-geodesic` from outside: its options are heard, its weights follow from the way along the mesh.
 
 mesh_geodesic.py [CLASS…]; the rest is named as for cli.py."""
+import json
+
 import cli
 import make
 import support
@@ -43,7 +45,71 @@ class MeshGeodesic(cli.Case):
     def test_what_does_not_combine_is_refused(self):
         self.refuse(2, ["mesh-geodesic", "surface-heat"], self.bar(), "--all-pairs")
         self.refuse(2, ["mesh-geodesic", "connectivity"], self.bar(), "--method", "connectivity", "--rings", "bone")
-        self.refuse(2, ["--rings edge: choose joint or bone$"], self.bar(), "--rings", "edge")
+        self.refuse(2, ["--rings edge: choose joint, bone or axes$"], self.bar(), "--rings", "edge")
+
+    def test_as_many_influences_as_are_asked_for(self):
+        heights = [0.1 + 0.2 * k for k in range(10)]
+        source = self.bar(joints=[(f"j{k}", k - 1, (0, y, 0)) for k, y in enumerate(heights)])
+        base = ("--method", "mesh-geodesic", "--deform-from", "all", "--threshold", "100")
+        kept = self.at / "four.binding"
+        self.bind(source, *base, "--save-binding", kept)
+        for limit in ("1", "2", "4", "8", "all"):
+            self.bind(source, *base, "--max-influences", limit)
+            most = 10 if limit == "all" else int(limit)
+            rows = self.weights()
+            # What gets less than 1e-4 is left out: of all ten joints nothing is, for the threshold is far away.
+            self.assertEqual(max(len(row) for row in rows), most)
+            for (_, y, _), row in zip(make.bar()[0], rows, strict=True):
+                way = sorted((abs(y - h), k) for k, h in enumerate(heights))
+                reach = way[most][0] if most < 10 else 200
+                shares = {f"j{k}": spline(d / reach) for d, k in way[:most]}
+                if way[0][0] > 0.999 * reach:
+                    continue  # all of them at the reach: a tie
+                for joint, share in shares.items():
+                    self.assertAlmostEqual(row.get(joint, 0), share / sum(shares.values()), delta=1e-3,
+                                           msg=f"y = {y}, {limit}")
+            if limit != "all":
+                self.bind(source, "--reuse", kept, "--max-influences", limit, out="again.glb", speed=())
+                self.assertEqual(self.weights("again.glb"), rows)
+
+    def test_planes_of_single_joints_and_of_their_axes(self):
+        source = self.bar(joints=self.JOINTS)
+        base = ("--method", "mesh-geodesic", "--deform-from", "all")
+        self.bind(source, *base)
+        plain = self.weights()
+        options = self.at / "joints.json"
+
+        def with_plane(plane, *more):
+            options.write_text(json.dumps({"joints": {"high": {"plane": plane}}}))
+            self.bind(source, *base, "--joint-options", options, *more)
+            return self.weights()
+
+        # The joints' own axes are the scene's, and the bar lies along y.
+        self.assertEqual(self.report(source, *base, "--rings", "axes")["options"]["rings"], "axes")
+        self.assertEqual(self.weights(), plain)
+        for plane in ("y", [0, 3, 0], [0, -1, 0]):
+            self.assertEqual(with_plane(plane), plain)
+            self.assertEqual(with_plane(plane, "--rings", "axes"), plain)
+        for plane in ([0.4, 1, 0], "x"):
+            self.assertNotEqual(with_plane(plane), plain, plane)
+        # It is kept with the binding.
+        slanted, kept = with_plane([0.4, 1, 0], "--save-binding", self.at / "k.binding"), self.at / "k.binding"
+        self.bind(source, "--reuse", kept, speed=())
+        self.assertEqual(self.weights(), slanted)
+        for plane in ("w", [0, 0, 0], [1, 2], 3):
+            options.write_text(json.dumps({"joints": {"high": {"plane": plane}}}))
+            self.refuse(3, ["joint 'high'", "plane", "x, y or z"], source, *base, "--joint-options", options)
+        # In a skeleton file too, where the axes are those of the scene.
+        make.obj(self.at / "bar.obj")
+        bones = [{"name": "low", "head": [0, 0.4, 0]}, {"name": "high", "parent": "low", "head": [0, 1.4, 0]}]
+        rows = []
+        for plane in (None, "y", [0.4, 1, 0]):
+            bones[1]["plane"] = plane
+            (self.at / "rig.json").write_text(json.dumps({"bones": bones}))
+            self.bind(self.at / "bar.obj", "--skeleton", self.at / "rig.json", *base)
+            rows.append(self.weights())
+        self.assertEqual(rows[0], rows[1])
+        self.assertNotEqual(rows[0], rows[2])
 
     def test_a_figure_of_loose_parts_is_covered(self):
         source = self.at / "robot.glb"

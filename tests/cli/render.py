@@ -60,6 +60,7 @@ class Render(RenderCase):
         seen["joint"] = self.draw(bound, "--joint", "hand_L")
         seen["distance"] = self.draw(plain, "--view", "distance", "--joint", "hand_L", "--resolution", "64")
         seen["voxels"] = self.draw(plain, "--view", "voxels", "--cut", "z=0.5", "--resolution", "64")
+        seen["defects"] = self.draw(plain, "--view", "defects")
         seen["overlay"] = self.draw(bound, "--view", "surface", "--skeleton-overlay", "on")
         seen["zoom"] = self.draw(bound, "--zoom", "hand_L")
         for view, picture in seen.items():
@@ -90,6 +91,35 @@ class Render(RenderCase):
             "hand_L", "--joint", "hand_R", "--columns", "3", "--size", "300x200", "--title", "Hände")  # fmt: skip
         self.assertRegex(done.stdout, "drew 6 panels at 300 x 200", done.stderr)
         self.assertEqual(support.sinew("render", bound, "-o", self.at / "q.png", "--quiet").stdout, "")
+
+    def test_defects(self):
+        """A box pushed into a body is red, and the body's own picture is not."""
+        plain, _ = self.character("robot")
+        clean = self.at / "bar.glb"
+        self.assertEqual(support.run(support.CHARACTERS, "bar", clean).returncode, 0)
+
+        def red(picture):
+            r, g = picture[..., 0].astype(int), picture[..., 1].astype(int)
+            return (r > 2 * g + 20).mean()
+
+        self.assertGreater(red(self.draw(plain, "--view", "defects", "--no-legend", "--from", "front")), 0.0005)
+        self.assertEqual(red(self.draw(clean, "--view", "defects", "--no-legend", "--from", "front")), 0)
+
+    def test_vote_and_winding_numbers(self):
+        """Each word is a panel; vote alone leaves holes in what is seen of the inside."""
+        plain, _ = self.character("caped")
+        voxels = ("--view", "voxels", "--cut", "z=0.5", "--resolution", "64", "--no-legend")
+        one = {word: self.draw(plain, *voxels, "--winding-numbers", word) for word in ("on", "off", "marked")}
+        self.assertEqual(len({picture.tobytes() for picture in one.values()}), 3)
+
+        def interior(picture):  # pixels of the interior's colour, a light yellow
+            r, b = picture[..., 0].astype(int), picture[..., 2].astype(int)
+            return (r > b + 20).sum()
+
+        self.assertGreater(interior(one["on"]), interior(one["off"]))
+        done = support.sinew("render", plain, "-o", self.at / "both.png", *voxels, "--winding-numbers", "off",
+                             "--winding-numbers", "on", "--size", "300x200")  # fmt: skip
+        self.assertRegex(done.stdout, "drew 2 panels at 300 x 200", done.stderr)
 
     def test_the_same_picture_again(self):
         _, bound = self.character("robot")
@@ -126,6 +156,8 @@ class RenderRefusals(RenderCase):
             (["--view", "voxels", "--cut", "w=0.5"], ["--cut w=0.5"]),
             (["--view", "voxels", "--cut", "x=1.5"], ["between 0 and 1"]),
             (["--cut", "x=0.5"], ["--cut belongs to --view voxels"]),
+            (["--winding-numbers", "off"], ["--winding-numbers belongs to --view voxels"]),
+            (["--view", "voxels", "--winding-numbers", "maybe"], ["--winding-numbers maybe: choose on, off or marked"]),
             (["--view", "voxels", "--sheet"], ["leave out"]),
             (["--sheet", "--clip", "0"], ["leave out"]),
             (["--resolution", "100", "--view", "voxels"], ["resolution"]),

@@ -118,6 +118,9 @@ int main(void) {
     CHECK(snw_settings_set(settings, "resolution", "128") == SNW_OK);
     CHECK(snw_bind_progressive(model, settings, tell, &told, context, &fine) == SNW_OK);
     CHECK(told.coarse == 1 && told.final == 2 && told.kept);
+    CHECK(snw_binding_report(told.kept, model, settings, &text) == SNW_OK);
+    CHECK(strstr((const char*)snw_bytes_data(text), "\"resolution\":64,"));
+    snw_bytes_free(text);
     CHECK(snw_weights_of(told.kept, model, settings, NULL, 0, context, NULL, &early) == SNW_OK);
     CHECK(snw_weights_difference(early, weights, apart) == SNW_OK);
     for (size_t v = 0; v < vertices; ++v) CHECK(apart[v] == 0);
@@ -148,6 +151,10 @@ int main(void) {
     snw_uncancel(context);
     snw_binding_free(told.kept);
     CHECK(snw_bind_progressive(model, settings, NULL, NULL, context, &fine) == SNW_USAGE && !fine);
+    CHECK(snw_settings_set(settings, "cooling", "100") == SNW_OK);
+    CHECK(snw_bind_progressive(model, settings, tell, &told, context, &fine) == SNW_USAGE && !fine);
+    CHECK(strstr(snw_error(), "cooling"));
+    CHECK(snw_settings_set(settings, "cooling", "250") == SNW_OK);
     CHECK(snw_settings_set(settings, "resolution", "64") == SNW_OK);
 
     /* Leaves of the volume, from which the bar's own, 0.32, can be told: voxels of 2 / 61.5 stand out on each side.
@@ -156,6 +163,13 @@ int main(void) {
     CHECK(snw_volume(model, settings, 10, NULL, &volume) == SNW_TOO_LARGE && !volume &&
           strstr(snw_error(), "leaves"));
     CHECK(snw_volume(model, settings, 1000000, NULL, &volume) == SNW_OK && snw_bytes_size(volume) % 20 == 0);
+    uint8_t* const crossing = malloc(triangles);
+    snw_bytes* edges = NULL;
+    CHECK(snw_defects(model, NULL, NULL, NULL) == SNW_USAGE && snw_defects(NULL, NULL, crossing, &edges) == SNW_USAGE);
+    CHECK(snw_defects(model, NULL, crossing, &edges) == SNW_OK && snw_bytes_size(edges) == 0);
+    for (size_t t = 0; t < triangles; ++t) CHECK(crossing[t] == 0);
+    snw_bytes_free(edges);
+    free(crossing);
     double filled = 0, within = 0;
     for (size_t at = 0; at < snw_bytes_size(volume); at += 20) {
         float leaf[5];

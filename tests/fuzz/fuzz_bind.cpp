@@ -62,7 +62,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         joint.parent = static_cast<int>(deal.below(careless ? joints + 1 : j + 1)) - 1;
         joint.position = deal.point(wild && deal.byte() < 16);
         if (deal.byte() % 4 == 0) joint.tail = deal.point(false);
-        joint.deform = deal.byte() % 8 != 0;
+        const unsigned kind = deal.byte() % 8;
+        joint.deform = kind != 0;
+        joint.stated_links = kind == 1;
     }
     std::vector<std::uint32_t> skin_of_vertex;
     if (deal.byte() % 4 == 0) {
@@ -88,7 +90,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     options.method = method.method;
     if (method.field == FieldKind::strength) options.falloff.law = FalloffLaw::power;
     if (options.method == Method::mesh_geodesic) {
-        options.rings = deal.byte() % 2 ? RingPlacement::bone : RingPlacement::joint;
+        options.rings = static_cast<RingPlacement>(deal.byte() % 3);
         options.all_pairs = deal.byte() % 4 == 0;
     }
     const bool takes_local = (options.method == Method::geodesic_voxel || options.method == Method::surface_heat) &&
@@ -101,6 +103,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         shape.radius = careless ? deal.coordinate(true) : static_cast<float>(1 + deal.byte()) / 32;
         shape.half = {shape.radius, static_cast<float>(1 + deal.byte()) / 32, 1};
         joint.shape = shape;
+        if (options.method == Method::mesh_geodesic && deal.byte() % 2)
+            joint.ring_normal = careless ? Vec3{deal.coordinate(true), deal.coordinate(true), 0} : Vec3{0, 0, 1};
         if (deal.byte() % 2) joint.hardness = static_cast<float>(deal.byte()) / (careless ? 100.0f : 255.0f);
     }
     if (options.voxels.resolution >= 64) options.voxels.resolution = 32;  // larger ones only take time

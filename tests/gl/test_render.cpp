@@ -226,6 +226,86 @@ TEST_F(Render, VoxelsOfABlock) {
     EXPECT_GT(inside.r, inside.b + 20);  // interior is yellow
 }
 
+/// Share of the pixels of a region that are like a colour: the same hue, and not much darker.
+double share_of(const Image& image, Rgb colour, int most = 40) {
+    std::size_t n = 0;
+    for (int y = 0; y < image.height; ++y)
+        for (int x = 0; x < image.width; ++x) {
+            const Rgb c = pixel(image, x, y);
+            n += std::abs(c.r - colour.r) + std::abs(c.g - colour.g) + std::abs(c.b - colour.b) <= most;
+        }
+    return static_cast<double>(n) / image.width / image.height;
+}
+
+TEST_F(Render, DefectsAreRedAndHaveLines) {
+    // A cube without its front, with a sheet through its left side, and a fin on its upper edge at the back.
+    Shape scene = open_box({0, 0, 0}, {1, 1, 1}, 1, 1u << 5);
+    append(scene, sheet({-1, 0.1, 0}, {0.4, 0, 0}, {0, 0, 0.5}, 1, 1));
+    const auto at = [&](float x, float y, float z) {
+        for (std::uint32_t v = 0; v < scene.positions.size(); ++v)
+            if (scene.positions[v] == Vec3{x, y, z}) return v;
+        return 0u;
+    };
+    const std::uint32_t left = at(-1, 1, -1), right = at(1, 1, -1);
+    scene.positions.push_back({0, 1.4f, -1});
+    scene.triangles.push_back({left, right, static_cast<std::uint32_t>(scene.positions.size() - 1)});
+    const MeshView mesh{scene.positions, scene.triangles, {}};
+    const Result<Intersections> found = find_intersections(mesh);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->triangles, 4u);  // two of the side, two of the sheet
+    const DefectEdges edges = find_defect_edges(mesh, analyse_mesh(mesh).weld);
+    ASSERT_EQ(edges.boundary.size(), 4u + 4 + 2);
+    ASSERT_EQ(edges.nonmanifold.size(), 1u);
+    const Paint paint = paint_defects(*found, edges);
+    Panel p = panel(scene);
+    p.paint = &paint;
+    p.from = {-35, 15};
+    Picture picture = square(p);
+    picture.legend = false;
+    const Image image = draw(picture);
+    const Rgb boundary = paint.lines.front().colour, nonmanifold = paint.lines.back().colour;
+    EXPECT_GT(share_of(image, boundary, 24), 0.004);
+    EXPECT_GT(share_of(image, nonmanifold, 24), 0.0005);
+    // The left side is red: redder than anything of a plain picture.
+    const auto red = [](const Image& of) {
+        std::size_t n = 0;
+        for (std::size_t i = 0; i < of.rgb.size(); i += 3) n += of.rgb[i] > 2 * of.rgb[i + 1] + 20;
+        return static_cast<double>(n) / static_cast<double>(of.rgb.size() / 3);
+    };
+    EXPECT_GT(red(image), 0.1);
+    Paint without = paint;
+    without.pieces.clear();
+    without.lines.clear();
+    picture.panels[0].paint = &without;
+    const Image plain = draw(picture);
+    EXPECT_EQ(red(plain), 0);
+    EXPECT_EQ(share_of(plain, boundary, 24), 0);
+    // From behind the rim of the opening is hidden, and shines through faintly.
+    Shape tube = open_box({0, 0, 0}, {1, 1, 1}, 1, 1u << 5);
+    const MeshView of_tube{tube.positions, tube.triangles, {}};
+    const Paint rim =
+        paint_defects(*find_intersections(of_tube), find_defect_edges(of_tube, analyse_mesh(of_tube).weld));
+    ASSERT_EQ(rim.lines.size(), 4u);
+    p = panel(tube);
+    p.paint = &rim;
+    p.from = {160, 20};
+    picture = square(p);
+    picture.legend = false;
+    const Image behind = draw(picture);
+    Paint bare = rim;
+    bare.lines.clear();
+    picture.panels[0].paint = &bare;
+    const Image nothing = draw(picture);
+    std::size_t bluer = 0, differ = 0;
+    for (std::size_t i = 0; i < behind.rgb.size(); i += 3) {
+        differ += behind.rgb[i] != nothing.rgb[i];
+        bluer += behind.rgb[i] != nothing.rgb[i] && behind.rgb[i] + 8 < nothing.rgb[i];
+    }
+    EXPECT_GT(differ, 500u);
+    EXPECT_GT(bluer, differ / 2);
+    EXPECT_LT(share_of(behind, rim.lines[0].colour, 24), 0.004);  // what is in sight at the outline
+}
+
 TEST_F(Render, SameBitsAgainAndOnAnyNumberOfThreads) {
     const Character figure = caped();
     Panel p = panel(figure);
@@ -296,6 +376,11 @@ TEST_F(Render, WhatIsWrongIsNamed) {
     picture = square(panel(cube));
     picture.panels[0].triangles = wild;
     refuses(picture, "99");
+    paint.values.clear();
+    paint.lines = {{0, 77, {}}};
+    picture = square(panel(cube));
+    picture.panels[0].paint = &paint;
+    refuses(picture, "77");
     picture = square(panel(cube));
     picture.panels[0].focus = Focus{{0, 0, 0}, 0};
     refuses(picture, "focus");

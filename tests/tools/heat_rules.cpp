@@ -1,12 +1,13 @@
-// sinew_heat_rules FILE HINTS VARIANT...: surface-heat with other numbers in its rules (src/bind/heat_rules.h),
-// against the weights that the file came with. A VARIANT is "" for the defaults, or NAME=VALUE[,NAME=VALUE...].
-// Prints a line "l1 agreement" for each. HINTS: skin or names. For scripts/research/cross-validate.
+// sinew_heat_rules FILE HINTS VARIANT...: surface-heat with other numbers in its rules
+// (src/bind/surface_heat/rules.h), against the weights that the file came with. A VARIANT is "" for the defaults,
+// or NAME=VALUE[,NAME=VALUE...]. Prints a line "l1 agreement" for each. HINTS: skin or names. For
+// scripts/research/cross-validate.
 #include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <string>
 
-#include "bind/method.h"
+#include "bind/surface_heat/surface_heat.h"
 #include "quality/difference.h"
 #include "sinew/io.h"
 
@@ -14,23 +15,23 @@ namespace {
 
 using namespace sinew;
 
-const std::map<std::string, double* (*)(HeatRules&)> kRules{
-    {"nearly_all", [](HeatRules& r) { return &r.parts.nearly_all; }},
-    {"half", [](HeatRules& r) { return &r.parts.half; }},
-    {"whole_bone", [](HeatRules& r) { return &r.parts.whole_bone; }},
-    {"other_bone", [](HeatRules& r) { return &r.parts.other_bone; }},
-    {"beneath", [](HeatRules& r) { return &r.parts.beneath; }},
-    {"lying", [](HeatRules& r) { return &r.parts.lying; }},
-    {"clearly", [](HeatRules& r) { return &r.parts.clearly; }},
-    {"closed", [](HeatRules& r) { return &r.enclosed.closed; }},
-    {"inside", [](HeatRules& r) { return &r.enclosed.inside; }},
-    {"larger", [](HeatRules& r) { return &r.enclosed.larger; }},
-    {"beyond", [](HeatRules& r) { return &r.enclosed.beyond; }},
-    {"round", [](HeatRules& r) { return &r.enclosed.round; }},
-    {"loose_along", [](HeatRules& r) { return &r.loose_along; }},
-    {"hidden", [](HeatRules& r) { return &r.hidden; }},
-    {"gap", [](HeatRules& r) { return &r.gap; }},
-    {"seeing", [](HeatRules& r) { return &r.seeing; }},
+const std::map<std::string, double* (*)(SurfaceHeatRules&)> kRules{
+    {"nearly_all", [](SurfaceHeatRules& r) { return &r.parts.nearly_all; }},
+    {"half", [](SurfaceHeatRules& r) { return &r.parts.half; }},
+    {"whole_bone", [](SurfaceHeatRules& r) { return &r.parts.whole_bone; }},
+    {"other_bone", [](SurfaceHeatRules& r) { return &r.parts.other_bone; }},
+    {"beneath", [](SurfaceHeatRules& r) { return &r.parts.beneath; }},
+    {"lying", [](SurfaceHeatRules& r) { return &r.parts.lying; }},
+    {"clearly", [](SurfaceHeatRules& r) { return &r.parts.clearly; }},
+    {"closed", [](SurfaceHeatRules& r) { return &r.enclosed.closed; }},
+    {"inside", [](SurfaceHeatRules& r) { return &r.enclosed.inside; }},
+    {"larger", [](SurfaceHeatRules& r) { return &r.enclosed.larger; }},
+    {"beyond", [](SurfaceHeatRules& r) { return &r.enclosed.beyond; }},
+    {"round", [](SurfaceHeatRules& r) { return &r.enclosed.round; }},
+    {"loose_along", [](SurfaceHeatRules& r) { return &r.loose_along; }},
+    {"hidden", [](SurfaceHeatRules& r) { return &r.hidden; }},
+    {"gap", [](SurfaceHeatRules& r) { return &r.gap; }},
+    {"seeing", [](SurfaceHeatRules& r) { return &r.seeing; }},
 };
 
 [[noreturn]] void fail(const std::string& what) {
@@ -38,8 +39,8 @@ const std::map<std::string, double* (*)(HeatRules&)> kRules{
     std::exit(2);
 }
 
-HeatRules read(std::string variant) {
-    HeatRules rules;
+SurfaceHeatRules read(std::string variant) {
+    SurfaceHeatRules rules;
     while (!variant.empty()) {
         const std::string one = variant.substr(0, variant.find(','));
         variant.erase(0, one.size() + 1);
@@ -51,16 +52,15 @@ HeatRules read(std::string variant) {
     return rules;
 }
 
-Result<SkinWeights> weights_by(const MeshView& mesh, const Skeleton& skeleton, const HeatRules& rules,
+Result<SkinWeights> weights_by(const MeshView& mesh, const Skeleton& skeleton, const SurfaceHeatRules& rules,
                                Context* context) {
     const BindOptions options = preset(Method::surface_heat);
     BindReport report;
     StageClock clock(report, context);
     const PlannedMesh planned = plan_mesh(mesh, skeleton, clock, report);
     std::vector<Bone> bones = make_bones(skeleton);
-    Task task = make_task(mesh, skeleton, options, planned, bones, clock);
-    task.rules = rules;
-    Result<MethodRows> rows = run_method(task);
+    const Task task = make_task(mesh, skeleton, options, planned, bones, clock);
+    Result<MethodRows> rows = bind_surface_heat(task, rules);
     if (!rows) return rows.error();
     share_rows(planned.plan, *rows, report);
     return weigh(std::get<InfluenceTable>(rows->table), options.falloff, options.finish, context);

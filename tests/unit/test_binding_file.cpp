@@ -78,6 +78,8 @@ TEST(BindingFile, ComesBackTheSame) {
     maps.falloff.map.of_joint = {0.5f, NAN};
     maps.falloff.map.of_vertex.assign(c.positions.size(), NAN);
     maps.falloff.map.of_vertex[3] = 0.25f;
+    maps.falloff.map.share_of_vertex.assign(c.positions.size(), 0.5f);
+    maps.falloff.map.hardness_of_joint = {NAN, 0.75f};
     BindOptions closest = preset(Method::closest_distance);
     for (const BindOptions& options : {keeping(64), keeping(32, all_influences), maps, closest}) {
         const Binding b = bound(c, options);
@@ -93,6 +95,9 @@ TEST(BindingFile, ComesBackTheSame) {
         EXPECT_EQ(back.report().warnings, b.report().warnings);
         EXPECT_EQ(back.options().method, options.method);
         EXPECT_EQ(back.options().voxels.resolution, options.voxels.resolution);
+        EXPECT_EQ(back.options().falloff.map.share_of_vertex, options.falloff.map.share_of_vertex);
+        EXPECT_EQ(back.options().falloff.map.hardness_of_joint.size(),
+                  options.falloff.map.hardness_of_joint.size());
         EXPECT_EQ(back.skeleton().joints[1].name, "bar_b");
         EXPECT_EQ(back.skeleton().joints[1].reason, DeformReason::included);
         EXPECT_EQ(back.skeleton().skins, c.skeleton.skins);
@@ -133,7 +138,7 @@ TEST(BindingFile, JointsComeBackWhole) {
     Character c = test::bar();
     Joint& j = c.skeleton.joints[1];
     j.tail = Vec3{1, 2, 3};
-    j.ends_at_tail = true;
+    j.stated_links = true;
     j.axes = {Vec3{0, 1, 0}, Vec3{0, 0, 1}, Vec3{1, 0, 0}};
     JointShape& box = j.shape.emplace();
     box.kind = JointShape::Kind::box;
@@ -142,12 +147,14 @@ TEST(BindingFile, JointsComeBackWhole) {
     box.axes = {Vec3{0, 0, 1}, Vec3{1, 0, 0}, Vec3{0, 1, 0}};
     j.hard_range = std::array{0.25f, 0.5f};
     j.hardness = 0.75f;
+    j.ring_normal = Vec3{0, 0.6f, 0.8f};
     j.connected = std::vector<std::string>{"bar_*", "bar_a"};
     const Binding back = read(bound(c, keeping(32)).to_bytes());
     const Joint &plain = back.skeleton().joints[0], &k = back.skeleton().joints[1];
-    EXPECT_FALSE(plain.tail || plain.shape || plain.hard_range || plain.hardness || plain.connected);
+    EXPECT_FALSE(plain.tail || plain.shape || plain.hard_range || plain.hardness || plain.ring_normal ||
+                 plain.connected);
     EXPECT_EQ(k.tail, j.tail);
-    EXPECT_TRUE(k.ends_at_tail);
+    EXPECT_TRUE(k.stated_links && !plain.stated_links);
     EXPECT_EQ(k.axes, j.axes);
     ASSERT_TRUE(k.shape);
     EXPECT_EQ(k.shape->kind, box.kind);
@@ -155,6 +162,7 @@ TEST(BindingFile, JointsComeBackWhole) {
     EXPECT_EQ(k.shape->axes, box.axes);
     EXPECT_EQ(k.hard_range, j.hard_range);
     EXPECT_EQ(k.hardness, j.hardness);
+    EXPECT_EQ(k.ring_normal, j.ring_normal);
     EXPECT_EQ(k.connected, j.connected);
     const Bytes whole = back.to_bytes();
     const auto with = [&](const void* bytes, std::size_t size, std::size_t on, auto value) {
@@ -168,6 +176,7 @@ TEST(BindingFile, JointsComeBackWhole) {
     EXPECT_TRUE(says(with(&j.axes, sizeof j.axes, 0, std::nanf("")), "axes that are not finite"));
     EXPECT_TRUE(says(with(&j.axes, sizeof j.axes, 37, std::uint8_t{3}), "no known shape"));
     EXPECT_TRUE(says(with(&*j.tail, sizeof *j.tail, 0, INFINITY), "a tail that is not finite"));
+    EXPECT_TRUE(says(with(&*j.ring_normal, sizeof *j.ring_normal, 0, 1.0f), "normal is not a unit vector"));
 }
 
 TEST(BindingFile, ThreadsChangeNoByte) {

@@ -317,7 +317,6 @@ CutoutFigure two_layers() {
     figure.width = 200, figure.height = 320;
     auto joint = [&](const char* name, int parent, float ax, float ay, float bx, float by) {
         figure.skeleton.joints.push_back({name, parent, {ax, 320 - ay, 0}, Vec3{bx, 320 - by, 0}});
-        figure.skeleton.joints.back().ends_at_tail = true;
     };
     joint("trunk", -1, 100, 280, 100, 180);
     joint("chest", 0, 100, 180, 100, 60);

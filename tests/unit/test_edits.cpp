@@ -209,7 +209,7 @@ TEST(FalloffAt, FollowsTheAngleAgainstTheParent) {
         s.joints.push_back(joint);
     }
     const AngleFalloff angles[] = {{1, {{0, 0.1f}, {90, 0.5f}}}, {2, {{10, 0.2f}, {20, 0.8f}}}};
-    const auto rest = falloff_at(angles, s, {});
+    const auto rest = falloff_at(angles, s, {}).of_joint;
     EXPECT_TRUE(std::isnan(rest[0]));
     EXPECT_FLOAT_EQ(rest[1], 0.1f);
     EXPECT_FLOAT_EQ(rest[2], 0.2f);
@@ -217,10 +217,138 @@ TEST(FalloffAt, FollowsTheAngleAgainstTheParent) {
     const double half = std::numbers::pi / 8;  // 45 degrees, for the root and for joint 1
     pose[0].rotation = pose[1].rotation = {0, 0, std::sin(half), std::cos(half)};
     pose[1].scale = {2, 2, 2};
-    const auto bent = falloff_at(angles, s, *skinning_matrices(s, pose), {0.3f, 0.3f, 0.3f});
+    FalloffMap base;
+    base.of_joint = {0.3f, 0.3f, 0.3f};
+    const auto bent = falloff_at(angles, s, *skinning_matrices(s, pose), base).of_joint;
     EXPECT_FLOAT_EQ(bent[0], 0.3f);
     EXPECT_NEAR(bent[1], 0.3f, 1e-6);  // half of the way to 90 degrees
     EXPECT_FLOAT_EQ(bent[2], 0.2f);    // turns with its parent: not bent
+}
+
+TEST(FalloffAt, OfASelectionGoesToItsVertices) {
+    Skeleton s;
+    for (int j = 0; j < 2; ++j) {
+        Joint joint;
+        joint.name = std::to_string(j);
+        joint.parent = j - 1;
+        s.joints.push_back(joint);
+    }
+    const auto turned = [&](double degrees) {
+        std::vector<JointPose> pose(2);
+        const double half = degrees * std::numbers::pi / 360;
+        pose[1].rotation = {std::sin(half), 0, 0, std::cos(half)};
+        return *skinning_matrices(s, pose);
+    };
+    const AngleFalloff whole{1, {{20, 0.2f}, {60, 0.6f}}, {1, 0.5f, 0, 1}};
+    FalloffMap base;
+    base.of_vertex = {NAN, 0.4f, 0.9f, 0.9f};
+    for (const auto& [degrees, value] :
+         {std::pair{0.0, 0.2f}, {20.0, 0.2f}, {40.0, 0.4f}, {60.0, 0.6f}, {170.0, 0.6f}}) {
+        const FalloffMap m = falloff_at({&whole, 1}, s, turned(degrees), base);
+        EXPECT_TRUE(m.of_joint.empty());
+        EXPECT_NEAR(m.of_vertex[0], value, 1e-5) << degrees;
+        EXPECT_NEAR(m.of_vertex[1], (value + 0.4f) / 2, 1e-5) << degrees;  // half of it over what was there
+        EXPECT_EQ(m.of_vertex[2], 0.9f);
+        EXPECT_NEAR(m.of_vertex[3], value, 1e-5);
+        EXPECT_EQ(m.share_of_vertex, (std::vector<float>{1, 1, 1, 1}));
+    }
+    // In order, each over those before; over nothing a share stays a share.
+    const AngleFalloff both[] = {{1, {{0, 1}}, {0.5f, 0.5f}}, {0, {{0, 0}}, {0.5f, 0}}};
+    const FalloffMap m = falloff_at(both, s, {});
+    EXPECT_FLOAT_EQ(m.share_of_vertex[0], 0.75f);
+    EXPECT_FLOAT_EQ(m.of_vertex[0], 1.0f / 3);
+    EXPECT_EQ(m.of_vertex[1], 1);
+    EXPECT_EQ(m.share_of_vertex[1], 0.5f);
+}
+
+struct Bent {
+    Strip strip{20};
+    Skeleton skeleton;
+    Binding binding;
+    explicit Bent(Method method = Method::closest_distance) : binding(make(method)) {}
+    Binding make(Method method) {
+        for (int j = 0; j < 3; ++j) {
+            Joint joint;
+            joint.name = std::to_string(j);
+            joint.parent = j - 1;
+            joint.position = {-0.9f + 0.9f * static_cast<float>(j), 0.05f, 0};
+            skeleton.joints.push_back(joint);
+        }
+        return test::bound(strip.view(), skeleton, preset(method));
+    }
+    SkinWeights weights(const Adjustments& a) const {
+        return test::must(adjusted_weights(binding, strip.view(), skeleton, binding.options().falloff,
+                                           binding.options().finish, a));
+    }
+    SkinWeights weights(float alpha) const {
+        FalloffOptions o = binding.options().falloff;
+        o.alpha = alpha;
+        return test::must(binding.weights(o, binding.options().finish));
+    }
+};
+
+void expect_row(const SkinWeights& a, const SkinWeights& b, std::size_t v, float within = 0) {
+    for (std::uint32_t j = 0; j < 3; ++j) EXPECT_NEAR(weight_of(a, v, j), weight_of(b, v, j), within) << v;
+}
+
+TEST(AdjustedWeights, AShareBlendsWithWhatTheVertexHasOtherwise) {
+    const Bent bent;
+    const SkinWeights plain = bent.weights(0.1f), part = bent.weights(0.3f), all = bent.weights(0.9f);
+    Adjustments a;
+    const std::size_t n = bent.strip.positions.size();
+    a.angles = {{1, {{0, 0.9f}}, std::vector<float>(n, 0)}};
+    for (std::size_t v = 0; v < n; ++v) a.angles[0].selection[v] = v < 14 ? 1 : v < 28 ? 0.25f : 0;
+    ASSERT_TRUE(complete_edits(a, bent.strip.view(), bent.skeleton, nullptr));
+    const SkinWeights w = bent.weights(a);
+    for (std::size_t v = 0; v < n; ++v)
+        expect_row(w, v < 14 ? all : v < 28 ? part : plain, v, v < 14 || v >= 28 ? 0 : 1e-5f);
+    EXPECT_NE(plain, all);
+    a.angles[0].selection.pop_back();
+    a.falloff = {};
+    ASSERT_TRUE(complete_edits(a, bent.strip.view(), bent.skeleton, nullptr));
+    EXPECT_FALSE(adjusted_weights(bent.binding, bent.strip.view(), bent.skeleton, {}, {}, a));
+}
+
+TEST(AdjustedWeights, VerticesAtOnePlaceTakeOneFalloff) {
+    Bent bent;
+    Strip& strip = bent.strip;
+    // The strip cut in its middle: two vertices there, of which one is selected.
+    const std::size_t n = strip.positions.size();
+    for (const std::size_t v : {n / 2 - 1, n / 2}) strip.positions.push_back(strip.positions[v]);
+    for (std::size_t t = strip.triangles.size() / 2; t < strip.triangles.size(); ++t)
+        for (std::uint32_t& v : strip.triangles[t]) {
+            if (v == n / 2 - 1) v = static_cast<std::uint32_t>(n);
+            if (v == n / 2) v = static_cast<std::uint32_t>(n + 1);
+        }
+    bent.binding = test::bound(strip.view(), bent.skeleton, preset(Method::closest_distance));
+    for (const bool first : {true, false}) {
+        Adjustments a;
+        a.falloff.of_vertex.assign(strip.positions.size(), NAN);
+        a.falloff.of_vertex[first ? n / 2 : n + 1] = 0.9f;
+        const SkinWeights w = bent.weights(a);
+        EXPECT_TRUE(std::ranges::equal(w[n / 2], w[n + 1]));
+        expect_row(w, bent.weights(0.9f), n / 2);
+        expect_row(w, bent.weights(0.1f), n / 2 + 1);
+    }
+}
+
+TEST(AdjustedWeights, HardnessOfAnEditComesBeforeThatOfTheBinding) {
+    for (const Method method : {Method::closest_distance, Method::mesh_geodesic}) {
+        Bent bent(method);
+        for (const bool by_map : {true, false}) {
+            Skeleton hard = bent.skeleton;
+            for (Joint& j : hard.joints) j.hardness = 0.9f;
+            BindOptions options = preset(method);
+            const bool alpha = method == Method::closest_distance;
+            if (by_map && alpha) options.falloff.map.of_joint.assign(3, 0.9f);
+            const Bent plain(method);
+            bent.binding = test::bound(bent.strip.view(), by_map ? bent.skeleton : hard, options);
+            Adjustments a;
+            a.falloff.hardness_of_joint.assign(3, 0.4f);
+            const SkinWeights w = bent.weights(a), expected = plain.weights(0.4f);
+            for (std::size_t v = 0; v < w.vertex_count(); ++v) expect_row(w, expected, v, 1e-6f);
+        }
+    }
 }
 
 TEST(AdjustedWeights, RigidRegionsAreDrivenByTheirJointsOnly) {

@@ -5,8 +5,9 @@
 #include <cmath>
 #include <numbers>
 
-#include "bind/enclosed_joints.h"
 #include "bind/method.h"
+#include "bind/surface_heat/bones.h"
+#include "bind/surface_heat/enclosed_joints.h"
 #include "characters/shapes.h"
 #include "core/vectors.h"
 #include "sinew/bind.h"
@@ -24,7 +25,7 @@ struct Face {
 
     explicit Face(Vec3 stretch = {1, 1, 1}) {
         Joint neck, eye;
-        neck.name = "neck", neck.position = {0, -0.8f, 0}, neck.tail = Vec3{0, 0.6f, 0}, neck.ends_at_tail = true;
+        neck.name = "neck", neck.position = {0, -0.8f, 0}, neck.tail = Vec3{0, 0.6f, 0};
         eye.name = "eye", eye.parent = 0, eye.position = {0, 0.2f, 0.9f};
         c.skeleton.joints = {neck, eye};
         const test::Shape head = test::sphere({0, 0, 0}, 1, 4);
@@ -167,6 +168,16 @@ TEST(LooseJoints, AHierarchyIsLeftAlone) {
     bones = make_bones(scattered);
     link_loose_joints(scattered, bones, all);
     for (const Bone& bone : bones) EXPECT_EQ(bone.tail, bone.head);
+}
+
+TEST(LooseJoints, StatedBonesStay) {
+    Skeleton s = finger(0);
+    s.joints[2].tail = s.joints[2].position;
+    std::vector<Bone> bones = make_bones(s);
+    link_loose_joints(s, bones, [](const Point3&, const Point3&) { return true; });
+    EXPECT_EQ(bones[2].tail, bones[2].head);
+    EXPECT_FALSE(bones[2].open_tail);
+    EXPECT_EQ(bones[3].tail, s.joints[1].position);  // past the one that states that it is a point
 }
 
 TEST(LooseJoints, MoveTheSkinBeforeTheNextJoint) {

@@ -274,6 +274,39 @@ TEST(GltfReader, MissingBindMatricesAreTheIdentity) {
     EXPECT_EQ(must_read(m).skeleton.joints[1].position, (Vec3{0, 0, 0}));
 }
 
+TEST(GltfReader, ExtrasSayWhereBonesEnd) {
+    Maker m = quad();
+    m.json["nodes"][1]["extras"] = {{"sinew_tail", {0.25, 0.5, 0}}, {"other", 1}};
+    m.json["nodes"][2]["extras"] = {{"sinew_tail", nullptr}};
+    m.json["nodes"][0]["extras"] = "no object";
+    io::Scene scene = must_read(m);
+    EXPECT_EQ(scene.skeleton.joints[0].tail, (Vec3{0.25f, 0.5f, 0}));
+    EXPECT_FALSE(scene.skeleton.joints[1].tail);
+    // In the space of the node where it is bound: turned by 90 degrees about z (x to y) and twice as large.
+    m.json["skins"][0]["inverseBindMatrices"] =
+        m.accessor(std::vector<float>{0, -0.5f, 0, 0, 0.5f, 0, 0, 0, 0, 0, 0.5f, 0, -0.5f, 0.5f,  0, 1,  //
+                                      1, 0,     0, 0, 0,    1, 0, 0, 0, 0, 1,    0, 0,     -0.5f, 0, 1},
+                   "MAT4", 16);
+    m.json["nodes"][2]["extras"] = {{"sinew_tail", {0, 0, 0}}};
+    scene = must_read(m);
+    const Joint& hip = scene.skeleton.joints[0];
+    EXPECT_NEAR(hip.position.x, 1, 1e-6);
+    EXPECT_NEAR(hip.position.y, 1, 1e-6);
+    ASSERT_TRUE(hip.tail);
+    EXPECT_NEAR(hip.tail->x, 1 - 2 * 0.5, 1e-6);
+    EXPECT_NEAR(hip.tail->y, 1 + 2 * 0.25, 1e-6);
+    EXPECT_EQ(scene.skeleton.joints[1].tail, scene.skeleton.joints[1].position) << "a bone without length";
+    // Without a skin the same.
+    Maker nodes = quad(false);
+    nodes.json.erase("skins");
+    nodes.json["nodes"][0].erase("skin");
+    nodes.json["nodes"][1]["extras"] = {{"sinew_tail", {0, 0.5 + 1e-7, 0}}};
+    const io::Scene plain = must_read(nodes);
+    ASSERT_EQ(plain.skeleton.joints.size(), 2u);
+    EXPECT_EQ(plain.skeleton.joints[0].tail, plain.skeleton.joints[1].position)
+        << "a child's place but for rounding is the child's place";
+}
+
 TEST(GltfReader, SkinsComeIntoTheSpaceOfTheFirst) {
     Maker m = quad();
     // The same quad, bound at twice the size and moved: its bind matrices are those of the first after undoing
@@ -556,6 +589,13 @@ TEST(GltfReader, RulesAreNamed) {
     expect(with([](Maker& m) { m.json["nodes"][0]["children"] = {2}; }), "child of both");
     expect(with([](Maker& m) { m.json["nodes"][1]["children"] = {77}; }), "does not exist");
     expect(with([](Maker& m) { m.json["nodes"][1]["translation"] = {1, 2}; }), "translation must be 3 numbers");
+    for (const Json& tail : {Json(2), Json({1, 2}), Json({1, 2, "3"}), Json({{"x", 1}})})
+        expect(with([&](Maker& m) { m.json["nodes"][2]["extras"]["sinew_tail"] = tail; }),
+               "joint 'knee' (node 2): extras.sinew_tail must be three numbers");
+    expect(with([](Maker& m) {
+               m.json["nodes"][2]["extras"]["sinew_tail"] = {1, 1e300, 1};
+           }),
+           "at no finite place");
     expect(with([](Maker& m) { m.json["skins"][0]["joints"] = Json::array(); }), "skin 0 has no joints");
     expect(with([](Maker& m) { m.json["skins"][0]["joints"] = {1, 2, 0}; }), "3 joints, but 2 inverse bind");
     expect(with([](Maker& m) { m.json["nodes"][0]["skin"] = 5; }), "refers to skins[5]");

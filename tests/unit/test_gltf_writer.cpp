@@ -448,6 +448,43 @@ TEST(GltfWriter, AddsASkeletonFromElsewhere) {
     EXPECT_NEAR(again.skeleton.joints[1].position.x, 0.1f - 1, 1e-6f);
     expect_same_weights(again, weights, 1e-7f);
     expect_rest_pose(saved, as_rows(scene->positions));
+    // Its bones are the same, in the space of the mesh.
+    const std::vector<Bone> before = make_bones(scene->skeleton), after = make_bones(again.skeleton);
+    ASSERT_EQ(before.size(), after.size());
+    for (std::size_t b = 0; b < before.size(); ++b) {
+        EXPECT_EQ(after[b].joint, before[b].joint);
+        EXPECT_NEAR(after[b].tail.x, before[b].tail.x - 1, 1e-6f);
+        EXPECT_NEAR(after[b].tail.y, before[b].tail.y, 1e-6f);
+        EXPECT_NEAR(after[b].tail.z, before[b].tail.z, 1e-6f);
+    }
+}
+
+TEST(GltfWriter, TailsOfAnAddedSkeletonComeBack) {
+    Maker m = quad(false);
+    m.json.erase("skins");
+    m.json["nodes"] = Json::array({{{"mesh", 0}}});
+    m.json["scenes"] = Json::array({{{"nodes", {0}}}});
+    const TemporaryFolder folder;
+    write_text(folder / "s.json", R"({"bones":[{"name":"a","head":[0,0.1,0],"tail":[0.3,0.7,0]},
+        {"name":"b","parent":"a","head":[0.3,0.7,0],"tail":[0.3,1,0]},{"name":"c","parent":"b","head":[0.1,1,0.7]}],
+        "points":[{"name":"p","parent":"a","position":[0.7,0.1,0.3]}]})");
+    write_text(folder / "s.tgf", "1 0 0 0\n2 0 0.3 0\n3 0.3 0.7 0\n4 0 0.7 0\n#\n1 2\n2 3\n2 4\n");
+    const auto round = [&](const std::string& name) {
+        const auto scene = io::load_bytes(m.glb(), "t.glb", {}, {.skeleton = folder / name});
+        EXPECT_TRUE(scene.ok()) << scene.error().message;
+        return std::pair{scene->skeleton.joints,
+                         must_read(must_save(*scene, spread_weights(*scene))).skeleton.joints};
+    };
+    const auto [json, json_again] = round("s.json");
+    ASSERT_EQ(json_again.size(), 4u);
+    EXPECT_EQ(json_again[0].tail, json_again[1].position);
+    EXPECT_NEAR(json_again[1].tail->y, 1, 1e-6f);
+    EXPECT_FALSE(json_again[2].tail);
+    EXPECT_EQ(json_again[3].tail, json_again[3].position);
+    // An edge alone is a tail; two from one vertex are links to its children, as without any statement.
+    const auto [tgf, tgf_again] = round("s.tgf");
+    EXPECT_EQ(tgf_again[0].tail, tgf_again[1].position);
+    EXPECT_FALSE(tgf_again[1].tail);
 }
 
 TEST(GltfWriter, MakesAFileFromArrays) {

@@ -66,6 +66,26 @@ TEST(JointOptions, NullTakesAway) {
     EXPECT_FALSE(s.joints[0].tail || s.joints[0].hardness);
 }
 
+TEST(JointOptions, APlaneIsAlongTheJointsOwnAxes) {
+    Skeleton s = four();
+    s.joints[1].axes = s.joints[2].axes = {Vec3{0, 1, 0}, Vec3{0, 0, 1}, Vec3{1, 0, 0}};
+    const Status ok = parse_joint_options(R"({"joints": {
+        "leg_*": {"plane": "x"}, "leg_R": {"plane": [0, 3, -4]}, "hips": {"plane": [2, 0, 0]}}})",
+                                          "o", s);
+    ASSERT_TRUE(ok) << ok.error().message;
+    EXPECT_EQ(s.joints[0].ring_normal, (Vec3{1, 0, 0}));
+    EXPECT_EQ(s.joints[1].ring_normal, (Vec3{0, 1, 0}));
+    EXPECT_EQ(s.joints[2].ring_normal, (Vec3{-0.8f, 0, 0.6f}));
+    EXPECT_FALSE(s.joints[3].ring_normal);
+    EXPECT_TRUE(check_skeleton(s));
+    ASSERT_TRUE(parse_joint_options(R"({"joints": {"*": {"plane": null}}})", "o", s));
+    EXPECT_FALSE(s.joints[0].ring_normal);
+    for (const Vec3& wrong : {Vec3{0, 0, 0}, Vec3{2, 0, 0}, Vec3{NAN, 1, 0}}) {
+        s.joints[1].ring_normal = wrong;
+        EXPECT_FALSE(check_skeleton(s));
+    }
+}
+
 TEST(JointOptions, ErrorsNameTheJointAndTheRule) {
     expect_error("", "o: ");
     expect_error("[]", "must be an object with \"joints\"");
@@ -78,6 +98,9 @@ TEST(JointOptions, ErrorsNameTheJointAndTheRule) {
     expect_error(R"({"joints": {"hips": {"connected": "leg_L"}}})", "\"connected\" must be a list of names");
     expect_error(R"({"joints": {"hips": {"hardness": 2}}})", "joint 'hips': \"hardness\" must be a number from 0");
     expect_error(R"({"joints": {"hips": {"hardness": 0.5}, "leg_L": {"range": [1, 0]}}})", "\"range\" must be two");
+    for (const char* plane : {"\"w\"", "3", "[]", "[0, 0, 0]", "[1, 0]", "[1, 0, 1e99]", "\"xy\""})
+        expect_error(R"({"joints": {"hips": {"plane": )" + std::string(plane) + "}}}",
+                     "joint 'hips': \"plane\" must be x, y or z");
     expect_error(R"({"joints": {"hips": {"deform": 1}}})", "\"deform\" must be true or false");
     expect_error(R"({"joints": {"leg_*": {"tail": [1, 2, 3]}}})", "\"tail\" is for one joint, and 2");
     expect_error(R"({"joints": {"leg_*": {"hardness": 0}, "*L": {"hardness": 1}}})",
@@ -91,12 +114,14 @@ TEST(JointOptions, ErrorsNameTheJointAndTheRule) {
 
 TEST(SkeletonJson, ReadsShapesAndHardness) {
     const Result<Skeleton> s = parse_skeleton(R"({"bones": [
-        {"name": "a", "head": [0, 0, 0], "tail": [1, 0, 0], "shape": {"capsule": 0.25}, "hardness": 0.75}],
+        {"name": "a", "head": [0, 0, 0], "tail": [1, 0, 0], "shape": {"capsule": 0.25}, "hardness": 0.75,
+         "plane": [0, 0, -2]}],
         "points": [{"name": "p", "position": [0, 1, 0], "shape": {"sphere": 2}}]})",
                                               "s");
     ASSERT_TRUE(s) << s.error().message;
     EXPECT_EQ(s->joints[0].shape->radius, 0.25f);
     EXPECT_EQ(s->joints[0].hardness, 0.75f);
+    EXPECT_EQ(s->joints[0].ring_normal, (Vec3{0, 0, -1}));  // without axes of its own: those of the scene
     EXPECT_EQ(s->joints[1].shape->kind, JointShape::Kind::sphere);
     EXPECT_FALSE(parse_skeleton(R"({"bones": [{"head": [0, 0, 0], "shape": {"cone": 1}}]})", "s"));
 }

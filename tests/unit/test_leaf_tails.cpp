@@ -103,6 +103,15 @@ TEST(LeafTails, OnlyPointsChangeAndTheBoxEndsTheMarch) {
 }
 
 // Of local resolution, outside of its fine blocks: a voxel is one of the larger ones.
+TEST(LeafTails, ABoneThatIsStatedToHaveNoLengthStaysAPoint) {
+    VoxelGrid g = grid();
+    bar(g, 4, 24);
+    Skeleton s = two({at(8), mid, mid}, {at(14), mid, mid});
+    EXPECT_GT(leaf_after(g, s).tail.x, at(14));
+    s.joints[1].tail = s.joints[1].position;
+    EXPECT_EQ(leaf_after(g, s).tail, s.joints[1].position);
+}
+
 TEST(LeafTails, ReachALargerVoxelShortOfTheEnd) {
     VoxelGrid g = grid();
     auto blocks = std::make_shared<BitGrid>(4);

@@ -1,5 +1,5 @@
 // Parts that lie on others, and what carries them.
-#include "bind/lying_parts.h"
+#include "bind/surface_heat/lying_parts.h"
 
 #include <gtest/gtest.h>
 

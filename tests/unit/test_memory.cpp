@@ -96,6 +96,7 @@ struct Case {
     Method method;
     int resolution;
     bool keep = false, all = false, local = false;
+    DomainKind domain = DomainKind::sparse;
 };
 
 void expect_bounds(const Character& c, const Case& with, const PixelMask* mask = nullptr) {
@@ -103,6 +104,7 @@ void expect_bounds(const Character& c, const Case& with, const PixelMask* mask =
     options.voxels.resolution = with.resolution;
     options.keep_volume = with.keep;
     options.local_resolution = with.local;
+    options.domain = with.domain;
     options.mask = mask;
     if (with.all) options.finish.max_influences = all_influences;
     Context one;
@@ -135,6 +137,9 @@ TEST(Memory, OfGeodesicVoxelIsWithinTheEstimate) {
     expect_bounds(biped, {Method::geodesic_voxel, 128, true});
     expect_bounds(biped, {Method::geodesic_voxel, 128, false, true});
     expect_bounds(caped, {Method::geodesic_voxel, 64});
+    for (const int r : {128, 256})
+        expect_bounds(biped,
+                      {.method = Method::geodesic_voxel, .resolution = r, .domain = DomainKind::sparse_boundary});
 }
 
 // As if all were fine, so it is far above what it takes: only that it is enough.

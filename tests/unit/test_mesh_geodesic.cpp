@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <random>
+#include <set>
 
 #include "characters/defects.h"
 #include "characters/shapes.h"
@@ -273,6 +275,87 @@ TEST(MeshGeodesic, WeightsAreTheSplineOfTheSource) {
     }
 }
 
+// A tube along y from 0 to 4 with a joint at each of these heights.
+test::Character tube_of_many(const std::vector<float>& heights) {
+    test::Character c;
+    const Shape s = test::cylinder({0, 0, 0}, {0, 4, 0}, 0.1, 16, 81);
+    c.positions = s.positions;
+    c.triangles = s.triangles;
+    for (std::size_t j = 0; j < heights.size(); ++j) {
+        Joint joint;
+        joint.name = std::to_string(j);
+        joint.parent = static_cast<int>(j) - 1;
+        joint.position = {0, heights[j], 0};
+        c.skeleton.joints.push_back(joint);
+    }
+    return c;
+}
+
+// "do, if the current closest joint < Threshold, until we have selected the maximum number of influences;
+// Maximum-Distance = min(D); weight = F(distance / Maximum-Distance)" (Tokheim 2003), and normalised.
+std::vector<double> weights_of_the_source(const std::vector<float>& heights, double y, std::size_t limit,
+                                          double threshold) {
+    std::vector<std::pair<double, std::size_t>> d;
+    for (std::size_t j = 0; j < heights.size(); ++j) d.emplace_back(std::abs(y - double{heights[j]}), j);
+    std::sort(d.begin(), d.end());
+    const std::size_t n = std::min(limit, d.size());
+    const double maximum = n < d.size() ? std::min(threshold, d[n].first) : threshold;
+    std::vector<double> weight(heights.size(), 0);
+    double sum = 0;
+    for (std::size_t k = 0; k < n; ++k) {
+        const double t = std::min(1.0, d[k].first / maximum);
+        sum += weight[d[k].second] = (1 - t) * (1 - t) * (1 + 2 * t);
+    }
+    for (double& w : weight) w /= sum;
+    return weight;
+}
+
+bool on_a_cap(const Vec3& p) { return std::hypot(p.x, p.z) < 0.09f; }
+
+TEST(MeshGeodesic, TheReachIsWhereTheLimitOfInfluencesCuts) {
+    const std::vector<float> heights{0.2f, 0.53f, 0.94f, 1.27f, 1.71f, 2.12f, 2.63f, 3.04f, 3.38f, 3.79f};
+    const test::Character c = tube_of_many(heights);
+    BindOptions options = preset(Method::mesh_geodesic);
+    options.falloff.threshold = 100;
+    options.finish.prune = 0;
+    const Binding of_four = bound(c, options);
+    for (const int limit : {1, 2, 3, 4, 8, all_influences}) {
+        options.finish.max_influences = limit;
+        const Binding b = bound(c, options);
+        const SkinWeights w = *b.weights();
+        const std::size_t most = limit == all_influences ? heights.size() : static_cast<std::size_t>(limit);
+        EXPECT_EQ(w.max_influences(), most);
+        for (std::size_t v = 0; v < c.positions.size(); ++v) {
+            if (on_a_cap(c.positions[v])) continue;
+            const std::vector<double> expected =
+                weights_of_the_source(heights, c.positions[v].y, most, options.falloff.threshold * 4);
+            for (std::uint32_t j = 0; j < heights.size(); ++j)
+                ASSERT_NEAR(test::weight_of(w, v, j), expected[j], 1e-4) << limit << " " << c.positions[v].y;
+        }
+        // From a binding with another limit: the same bits, also of as many joints as it is asked for at most.
+        if (limit == all_influences) continue;
+        const Result<SkinWeights> again = of_four.weights(options.falloff, options.finish);
+        ASSERT_TRUE(again);
+        EXPECT_EQ(*again, w) << limit;
+        const Binding read = test::must(Binding::from_bytes(of_four.to_bytes()));
+        EXPECT_EQ(*read.weights(options.falloff, options.finish), w) << limit;
+    }
+    // In a rigid region all but the drivers are infinitely far: the reach is the threshold.
+    options.finish.max_influences = 2;
+    options.falloff.threshold = 0.5f;
+    Adjustments rigid;
+    rigid.rigid.push_back({std::vector<bool>(c.positions.size(), true), {4, 5, 6}});
+    const SkinWeights w =
+        test::must(adjusted_weights(of_four, c.mesh(), c.skeleton, options.falloff, options.finish, rigid));
+    const std::vector<float> drivers(heights.begin() + 4, heights.begin() + 7);
+    for (std::size_t v = 0; v < c.positions.size(); ++v) {
+        const double y = c.positions[v].y;
+        if (on_a_cap(c.positions[v]) || y < 1.3 || y > 3) continue;
+        const std::vector<double> expected = weights_of_the_source(drivers, y, 2, 2);
+        for (std::uint32_t j = 0; j < 3; ++j) ASSERT_NEAR(test::weight_of(w, v, 4 + j), expected[j], 1e-4) << y;
+    }
+}
+
 TEST(MeshGeodesic, NothingBleedsAcrossAGap) {
     // At the top of the left leg the right leg is 0.1 away in space, and far along the mesh.
     const test::Character c = test::u_tube();
@@ -300,11 +383,102 @@ TEST(MeshGeodesic, RingsAtTheBonesMiddleGiveEachJointItsBone) {
     }
 }
 
+// A tube of radius 0.1 along x, bent by 40 degrees where x < -0.25; joint a in the bent half, b at x = 0.13.
+test::Character bent_tube() {
+    test::Character c = tube_of_two(41, -0.9f, 0.13f);
+    const double angle = 40 * std::numbers::pi / 180;
+    const auto bend = [&](Vec3& p) {
+        if (p.x >= -0.25f) return;
+        const double x = p.x + 0.25, y = p.y;
+        p.x = static_cast<float>(x * std::cos(angle) - y * std::sin(angle) - 0.25);
+        p.y = static_cast<float>(x * std::sin(angle) + y * std::cos(angle));
+    };
+    for (Vec3& p : c.positions) bend(p);
+    bend(c.skeleton.joints[0].position);
+    return c;
+}
+
+// Distances over the edges from where a plane cuts them, by Dijkstra, written anew. The tube has one loop there.
+std::vector<double> from_the_cut(const test::Character& c, const Vec3& at, const Vec3& normal) {
+    const auto distance = [](const Vec3& a, const Vec3& b) {
+        return std::sqrt(std::pow(double{a.x} - b.x, 2) + std::pow(double{a.y} - b.y, 2) +
+                         std::pow(double{a.z} - b.z, 2));
+    };
+    const auto height = [&](const Vec3& p) {
+        return (double{p.x} - at.x) * normal.x + (double{p.y} - at.y) * normal.y + (double{p.z} - at.z) * normal.z;
+    };
+    std::set<std::pair<std::uint32_t, std::uint32_t>> edges;
+    for (const Triangle& t : c.triangles)
+        for (std::size_t k = 0; k < 3; ++k) edges.insert(std::minmax(t[k], t[(k + 1) % 3]));
+    std::vector<double> d(c.positions.size(), INFINITY);
+    for (const auto& [a, b] : edges) {
+        const double ha = height(c.positions[a]), hb = height(c.positions[b]);
+        if ((ha < 0) == (hb < 0)) continue;
+        const double t = ha / (ha - hb), l = distance(c.positions[a], c.positions[b]);
+        d[a] = std::min(d[a], t * l);
+        d[b] = std::min(d[b], (1 - t) * l);
+    }
+    for (bool changed = true; changed;) {  // Bellman and Ford
+        changed = false;
+        for (const auto& [a, b] : edges) {
+            const double l = distance(c.positions[a], c.positions[b]);
+            for (const auto& [from, to] : {std::pair{a, b}, std::pair{b, a}})
+                if (d[from] + l < d[to] - 1e-12) d[to] = d[from] + l, changed = true;
+        }
+    }
+    return d;
+}
+
+TEST(MeshGeodesic, RingsAcrossTheJointsOwnAxis) {
+    test::Character c = bent_tube();
+    BindOptions options = preset(Method::mesh_geodesic);
+    const Binding across = bound(c, options);
+    options.rings = RingPlacement::axes;
+    // The scene's axes, and axes of which another lies along the tube, backwards and not quite.
+    const float s = std::sin(-0.25f), k = std::cos(0.25f);
+    for (const std::array<Vec3, 3>& axes : {std::array{Vec3{1, 0, 0}, Vec3{0, 1, 0}, Vec3{0, 0, 1}},
+                                            std::array{Vec3{0, 1, 0}, Vec3{-1, 0, 0}, Vec3{0, 0, 1}},
+                                            std::array{Vec3{0, 0, 1}, Vec3{s, -k, 0}, Vec3{k, s, 0}}}) {
+        c.skeleton.joints[1].axes = axes;
+        const Binding b = bound(c, options);
+        const bool straight = axes[0].x == 1 || axes[1].x == -1;
+        const Vec3 normal = straight ? Vec3{1, 0, 0} : axes[2];
+        const std::vector<double> expected = from_the_cut(c, c.skeleton.joints[1].position, normal);
+        double most = 0;
+        for (std::size_t v = 0; v < c.positions.size(); ++v) {
+            const Vec3& p = c.positions[v];
+            ASSERT_NEAR(distance_of(b, v, 1), expected[v], 1e-5) << p.x << " " << p.y;
+            if (straight && p.x > -0.1f && std::hypot(p.y, p.z) > 0.09f) {
+                ASSERT_NEAR(distance_of(b, v, 1), std::abs(p.x - 0.13f), 1e-5);
+            }
+            most = std::max(most, std::abs(double{distance_of(b, v, 1)} - distance_of(across, v, 1)));
+        }
+        EXPECT_GT(most, 0.01);  // the plane half way between the bones is another
+        // The same plane, stated of the joint: whatever is chosen for the others.
+        c.skeleton.joints[1].ring_normal = normal;
+        for (const RingPlacement rings : {RingPlacement::joint, RingPlacement::bone, RingPlacement::axes}) {
+            options.rings = rings;
+            const Binding stated = bound(c, options);
+            for (std::size_t v = 0; v < c.positions.size(); ++v)
+                ASSERT_EQ(distance_of(stated, v, 1), distance_of(b, v, 1)) << int(rings);
+        }
+        c.skeleton.joints[1].ring_normal.reset();
+        options.rings = RingPlacement::axes;
+    }
+    // A leaf without a bone goes on as its parent's bone; a lone point takes the axis that looks up.
+    c.skeleton.joints[1].axes = {Vec3{1, 0, 0}, Vec3{0, 1, 0}, Vec3{0, 0, 1}};
+    c.skeleton.joints[1].tail.reset();
+    EXPECT_NEAR(distance_of(bound(c, options), 16 * 30, 1), from_the_cut(c, {0.13f, 0, 0}, {1, 0, 0})[16 * 30],
+                1e-5);
+    c.skeleton.joints.resize(1);
+    EXPECT_TRUE(bind(c.mesh(), c.skeleton, options));
+}
+
 TEST(MeshGeodesic, AllPairsGiveTheSame) {
     test::Character c = test::u_tube(40);
     const Shape button = test::sphere({0.4, 0.5, 0}, 0.05, 1);  // reached over bridges
     append(c, button.positions, button.triangles, 2);
-    for (const RingPlacement rings : {RingPlacement::joint, RingPlacement::bone}) {
+    for (const RingPlacement rings : {RingPlacement::joint, RingPlacement::bone, RingPlacement::axes}) {
         BindOptions options = preset(Method::mesh_geodesic);
         options.rings = rings;
         const Binding one = bound(c, options);
@@ -381,7 +555,7 @@ TEST(MeshGeodesic, RandomMeshesAndSkeletonsAreBoundOrRefused) {
             skeleton.joints[j].position = {coordinate(), coordinate(), coordinate()};
         }
         BindOptions options = preset(Method::mesh_geodesic);
-        options.rings = round % 2 ? RingPlacement::bone : RingPlacement::joint;
+        options.rings = static_cast<RingPlacement>(round % 3);
         options.finish.max_influences = static_cast<int>(below(9));
         const Result<Binding> b = bind({positions, triangles, {}}, skeleton, options);
         if (!b) {

@@ -86,6 +86,8 @@ TEST(Move, OfOtherMethodsToo) {
     BindOptions few = at(Method::geodesic_voxel, 32);
     few.domain = DomainKind::uniform;
     move_and_compare(test::u_tube(), few, 4);
+    few.domain = DomainKind::sparse_boundary;
+    move_and_compare(test::quadruped(), few, 4);
 }
 
 TEST(Move, WithSkinsAndHardness) {
@@ -155,8 +157,8 @@ TEST(Move, HearsHardness) {
         change_and_compare(soft, harder, options, "a map of the caller's, no hardness");
         options = at(Method::geodesic_voxel, 32, keep);
         options.falloff.law = FalloffLaw::exponential;
-        change_and_compare(hard, harder, options, "a law without hardness");
-        change_and_compare(hard, soft.skeleton, options, "a law without hardness, and none");
+        change_and_compare(hard, harder, options, "a law of lengths");
+        change_and_compare(hard, soft.skeleton, options, "a law of lengths, and no hardness");
     }
     const Binding binding = test::bound(hard, at(Method::geodesic_voxel, 32));
     const auto weights = [&](const Skeleton& s) {
@@ -187,8 +189,29 @@ TEST(Move, HearsShapesTailsRangesAndConnections) {
     ranges.joints[0].hard_range = std::array{0.5f, 0.5f};
     ranges.joints[last].connected = std::vector<std::string>{ranges.joints[0].name};
     ranges.joints[1].tail = plus(ranges.joints[1].position, {0, 0.1f, 0});
-    ranges.joints[1].ends_at_tail = true;
     change_and_compare(c, ranges, at(Method::connectivity, 32), "ranges");
+}
+
+TEST(Move, TakesAlongTheTailsThatEndAtTheJoint) {
+    test::Character c = test::u_tube();
+    std::vector<Joint>& joints = c.skeleton.joints;
+    joints[0].tail = joints[1].position;
+    joints[1].tail = plus(joints[1].position, {0, 0.1f, 0});
+    joints.back().tail = joints.back().position;
+    const auto last = static_cast<std::uint32_t>(joints.size() - 1);
+    const Binding bound = test::bound(c, at(Method::geodesic_voxel, 32));
+    const Vec3 place = plus(joints[1].position, {0.02f, -0.1f, 0.01f});
+    const Skeleton once = test::must(bound.move_joint(c.mesh(), 1, place)).skeleton();
+    EXPECT_EQ(once.joints[0].tail, place);
+    EXPECT_NEAR(once.joints[1].tail->y, place.y + 0.1f, 1e-6f);
+    EXPECT_EQ(once.joints[last].tail, joints[last].tail);
+    const Skeleton twice = test::must(bound.move_joint(c.mesh(), last, place)).skeleton();
+    EXPECT_EQ(twice.joints[last].tail, place) << "a bone without length stays one";
+    EXPECT_EQ(twice.joints[0].tail, joints[0].tail);
+    // What moves by the length of its bone does not shrink to a point.
+    const Skeleton back =
+        test::must(bound.move_joint(c.mesh(), 1, plus(joints[1].position, {0, -0.1f, 0}))).skeleton();
+    EXPECT_FALSE(back.joints[1].tail == back.joints[1].position);
 }
 
 // A joint that went to another part leaves no distance behind.

@@ -9,6 +9,7 @@
 #include "core/geometry.h"
 #include "domain/leaf_graph.h"
 #include "domain/leaf_index.h"
+#include "domain/redivide.h"
 #include "domain/trace.h"
 #include "field/leaf_sample.h"
 #include "local_grid.h"
@@ -57,6 +58,49 @@ TEST(Octree, SparseIsMuchSmaller) {
     const test::Shape s = test::sphere({0, 0, 0}, 1, 4);
     EXPECT_LT(5 * build(s, 128, DomainKind::sparse).domain.leaves.size(),
               build(s, 128, DomainKind::uniform).domain.leaves.size());
+}
+
+// Leaves of a cell of which only boundary voxels make parts.
+std::size_t count_leaves(const VoxelGrid& grid, int x, int y, int z, int size) {
+    bool solid = false, boundary = false;
+    for (int k = z; k < z + size; ++k)
+        for (int j = y; j < y + size; ++j)
+            for (int i = x; i < x + size; ++i) {
+                boundary = boundary || grid.boundary.get(i, j, k);
+                solid = solid || grid.solid(i, j, k);
+            }
+    if (!solid) return 0;
+    if (!boundary || size == 1) return 1;
+    const int half = size / 2;
+    std::size_t count = 0;
+    for (int child = 0; child < 8; ++child)
+        count +=
+            count_leaves(grid, x + half * (child & 1), y + half * (child >> 1 & 1), z + half * (child >> 2), half);
+    return count;
+}
+
+TEST(Octree, SparseBoundaryIsWhatThereIsWithoutBones) {
+    Bone ball{1, {-0.3f, 0, 0}, {-0.3f, 0, 0}, true, true};
+    ball.radius = 0.2f;
+    const std::vector<Bone> bones{{0, {0.1f, 0.1f, 0.2f}, {0.6f, 0.2f, 0.1f}, true, true}, ball};
+    for (const test::Shape& s : {test::sphere({0, 0, 0}, 1, 3), test::box({0, 0, 0}, {1, 0.5, 0.7})}) {
+        const Built with = build(s, 64, DomainKind::sparse, bones), without = build(s, 64, DomainKind::sparse),
+                    boundary = build(s, 64, DomainKind::sparse_boundary, bones);
+        EXPECT_EQ(boundary.domain.leaves.size(), count_leaves(boundary.grid, 0, 0, 0, 64));
+        EXPECT_LT(boundary.domain.leaves.size(), with.domain.leaves.size());
+        const auto words = [](const Domain& d) {
+            std::vector<std::array<int, 5>> out;
+            for (const Domain::Leaf& l : d.leaves) out.push_back({l.x, l.y, l.z, l.level, l.boundary});
+            return out;
+        };
+        EXPECT_EQ(words(boundary.domain), words(without.domain));
+        EXPECT_EQ(boundary.domain.link, without.domain.link);
+        EXPECT_EQ(boundary.domain.component, without.domain.component);
+        // Bones elsewhere divide nothing either.
+        const Domain again = *redivide_domain(boundary.grid, {}, DomainKind::sparse_boundary, boundary.domain);
+        EXPECT_EQ(words(again), words(boundary.domain));
+        EXPECT_EQ(again.graph->link_count, boundary.domain.graph->link_count);
+    }
 }
 
 TEST(Octree, LinksAreExactlyTheTouchingPairs) {

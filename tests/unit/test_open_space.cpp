@@ -100,6 +100,37 @@ TEST(Connectivity, ATableThatIsGivenWins) {
     EXPECT_FALSE(check_skeleton(row.skeleton));
 }
 
+TEST(Connectivity, FromTheStatedStartToTheStatedEnd) {
+    // a ends at 0.5, where nothing begins: the hierarchy says that b is connected at that end, and a at the head of
+    // b.
+    Row row;
+    row.skeleton.joints[0].tail = Vec3{0.5f, 0, 0};
+    const std::uint32_t near_tail = row.add({0.45f, 0.2f, 0}), in_between = row.add({0.8f, 0.2f, 0}),
+                        middle = row.add({0.25f, 0.2f, 0}), b_tail = row.add({1.9f, 0.2f, 0});
+    const BindOptions options = preset(Method::connectivity);
+    SkinWeights w = row.weights(options);
+    const auto expect_shared = [&](std::uint32_t v, double x, const char* what) {
+        const double a = 1 / std::hypot(x - 0.25, 0.2), b = 1 / std::hypot(x - 1.5, 0.2);
+        EXPECT_NEAR(weight_of(w, v, 0), a / (a + b), 1e-5) << what;
+        EXPECT_NEAR(weight_of(w, v, 1), b / (a + b), 1e-5) << what;
+    };
+    expect_shared(near_tail, 0.45, "near the stated end");
+    expect_shared(in_between, 0.8, "nearer to b, before its head");
+    EXPECT_EQ(weight_of(w, middle, 0), 1);
+    EXPECT_EQ(weight_of(w, b_tail, 0), 0);
+    // A table that is given wins.
+    row.skeleton.joints[0].connected.emplace();
+    w = row.weights(options);
+    EXPECT_EQ(weight_of(w, near_tail, 0), 1);
+    expect_shared(in_between, 0.8, "b has no table");
+    // Where the end meets the next joint nothing is new.
+    row.skeleton.joints[0].connected.reset();
+    row.skeleton.joints[0].tail.reset();
+    const SkinWeights links = row.weights(options);
+    row.skeleton.joints[0].tail = row.skeleton.joints[1].position;
+    EXPECT_EQ(row.weights(options), links);
+}
+
 TEST(Connectivity, AJointWithTwoBonesCountsOnce) {
     // a has bones to b and to d; near a's head end of b, the nearer of a's connected bones is the one that ends at
     // b.
@@ -115,6 +146,49 @@ TEST(Connectivity, AJointWithTwoBonesCountsOnce) {
     const double b = 1 / std::hypot(0.45, 0.2), a = 1 / std::hypot(0.55, 0.2);
     EXPECT_NEAR(weight_of(w, v, 1), b / (a + b), 1e-5);
     EXPECT_EQ(w[v].size(), 2u);
+}
+
+// A trunk that ends where two arms begin: all three are connected there, each arm with the trunk and with the
+// other.
+TEST(Connectivity, BonesThatBeginAtOnePlaceAreConnectedThere) {
+    Row row;
+    const Vec3 tails[] = {{0, 1, 0}, {-1, 2, 0}, {1, 2, 0}};
+    for (std::uint32_t j = 0; j < 3; ++j) {
+        Joint& joint = row.skeleton.joints[j];
+        joint.parent = j == 0 ? -1 : 0;
+        joint.position = j == 0 ? Vec3{0, 0, 0} : Vec3{0, 1, 0};
+        joint.tail = tails[j];
+    }
+    // Near the head of the left arm, and near its tail, where nothing is connected.
+    const std::uint32_t near = row.add({-0.1f, 1.1f, 0.05f}), far = row.add({-0.9f, 1.9f, 0.05f});
+    const SkinWeights w = row.weights(preset(Method::connectivity));
+    const double to_trunk = 1 / std::hypot(0.1, 0.6, 0.05), to_left = 1 / std::hypot(0.4, 0.4, 0.05),
+                 to_right = 1 / std::hypot(0.6, 0.4, 0.05), sum = to_trunk + to_left + to_right;
+    EXPECT_NEAR(weight_of(w, near, 0), to_trunk / sum, 1e-5);
+    EXPECT_NEAR(weight_of(w, near, 1), to_left / sum, 1e-5);
+    EXPECT_NEAR(weight_of(w, near, 2), to_right / sum, 1e-5);
+    EXPECT_EQ(weight_of(w, far, 1), 1);
+    // A bone that ends where another ends is connected there as well.
+    row.skeleton.joints[2].tail = Vec3{-1, 2, 0};
+    row.skeleton.joints[2].position = {1, 2, 0};
+    const SkinWeights met = row.weights(preset(Method::connectivity));
+    EXPECT_GT(weight_of(met, far, 2), 0);
+    // And what shares vertices with nobody does not.
+    row.skeleton.joints[1].connected.emplace();
+    EXPECT_EQ(weight_of(row.weights(preset(Method::connectivity)), far, 1), 1);
+}
+
+// A list for every pair would not fit into memory.
+TEST(Connectivity, ManyBonesAtOnePlaceAreBound) {
+    Row row;
+    const std::uint32_t many = 20000;
+    for (std::uint32_t j = 3; j < many; ++j) {
+        Joint joint = row.skeleton.joints[2];
+        joint.name = std::to_string(j);
+        joint.tail = Vec3{3, std::ldexp(static_cast<float>(j), -10), 0};
+        row.skeleton.joints.push_back(joint);
+    }
+    EXPECT_EQ(row.bound(preset(Method::connectivity)).report().covered(), 1);
 }
 
 TEST(ClosestDistance, IsTheStraightDistanceToTheBone) {

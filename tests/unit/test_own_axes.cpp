@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "bind/method.h"
+#include "bind/surface_heat/bones.h"
 #include "characters/shapes.h"
 #include "core/vectors.h"
 #include "sinew/bind.h"
@@ -112,11 +113,30 @@ TEST(OwnAxes, TheSceneHasNoneEvenWhereOneFits) {
 
 TEST(OwnAxes, StatedTailsStay) {
     Animal a;
-    a.s.joints[Animal::ear_l].tail = Vec3{2, 5, 1}, a.s.joints[Animal::ear_l].ends_at_tail = true;
+    for (int k = 0; k < 8; ++k)  // so that most links say what the axis is
+        a.s.joints.push_back(looking("vertebra",
+                                     k ? static_cast<int>(a.s.joints.size()) - 1 : static_cast<int>(Animal::toe),
+                                     {0, -3, 3 + static_cast<float>(k)}, {0, 0, 1}));
+    a.s.joints[Animal::ear_l].tail = Vec3{2, 5, 1};
+    a.s.joints[Animal::head].tail = Vec3{1, 4.2f, 1};  // across its axis, and an ear follows
+    a.s.joints[Animal::shin].tail = a.s.joints[Animal::shin].position;
     std::vector<Bone> bones = make_bones(a.s);
+    EXPECT_TRUE(a.of(Animal::head, bones)[0].open_tail);
     const std::vector<Point3> ways = look_along_axes(a.s, bones, anywhere);
-    EXPECT_EQ(a.of(Animal::ear_l, bones)[0].tail, (Vec3{2, 5, 1}));
-    EXPECT_EQ(ways[Animal::ear_l], Point3{});
+    ASSERT_EQ(ways.size(), a.s.joints.size());
+    for (const std::uint32_t j : {Animal::ear_l, Animal::head, Animal::shin}) {
+        ASSERT_EQ(a.of(j, bones).size(), 1u);
+        EXPECT_EQ(a.of(j, bones)[0].tail, a.s.joints[j].tail) << j;
+        EXPECT_EQ(ways[j], Point3{}) << j;
+    }
+    // Links that are stated stay, too.
+    Animal links;
+    links.s.joints[Animal::head].stated_links = true;
+    std::vector<Bone> stated = make_bones(links.s);
+    const std::size_t before = links.of(Animal::head, stated).size();
+    look_along_axes(links.s, stated, anywhere);
+    EXPECT_EQ(links.of(Animal::head, stated).size(), before);
+    EXPECT_GT(before, 1u);
 }
 
 TEST(OwnAxes, AJawGoesWithItsHead) {

@@ -338,9 +338,72 @@ TEST(Figures, ABlockShowsItsSides) {
     // A bone is shown whole.
     const Bone bone{0, {65.5f, 65.5f, 65.5f}, {75.5f, 65.5f, 65.5f}, true, true};
     panel.bones = {&bone, 1};
-    EXPECT_EQ(voxel_faces(panel, all, nullptr).shown[3], 11u);
+    EXPECT_EQ(voxel_faces(panel, all, nullptr).shown[std::size_t(VoxelKind::bone)], 11u);
     faces = voxel_faces(panel, {false, true, false, false, false, false}, nullptr);
     for (const VoxelFace& f : faces.faces) EXPECT_EQ(f.direction, 1);
+}
+
+TEST(Figures, AmbiguousVoxelsAreToldApartByWhatWindingNumbersSay) {
+    VoxelGrid grid = block(64, 20, 30);
+    grid.ambiguous_voxels = BitGrid(64);
+    grid.ambiguous_voxels.set(25, 25, 25);  // of the interior
+    grid.ambiguous_voxels.set(40, 25, 25);  // outside
+    grid.ambiguous_voxels.set(41, 25, 25);
+    VoxelPanel panel;
+    panel.grid = &grid;
+    panel.cut_to = {1, 1, 1};
+    const VoxelFaces faces = voxel_faces(panel, {true, true, true, true, true, true}, nullptr);
+    EXPECT_EQ(faces.shown[std::size_t(VoxelKind::interior)], 511u);
+    EXPECT_EQ(faces.shown[std::size_t(VoxelKind::settled)], 1u);
+    EXPECT_NE(voxel_colour(VoxelKind::settled), voxel_colour(VoxelKind::ambiguous));
+}
+
+TEST(Paints, DefectsHaveTheirColoursAndNumbers) {
+    Intersections intersections;
+    intersections.of_triangle = {Intersects::nothing, Intersects::another, Intersects::another};
+    intersections.triangles = 2;
+    const DefectEdges edges{{{0, 1}, {1, 2}}, {{2, 3}}};
+    const Paint paint = paint_defects(intersections, edges);
+    ASSERT_EQ(paint.pieces.size(), 3u);
+    EXPECT_EQ(paint.pieces[1].colour, paint.pieces[2].colour);
+    EXPECT_GT(paint.pieces[1].colour.r, 2 * paint.pieces[1].colour.g);
+    EXPECT_EQ(paint.pieces[0].colour, plain_colour());
+    ASSERT_EQ(paint.lines.size(), 3u);
+    EXPECT_EQ(paint.lines[1].to, 2u);
+    EXPECT_EQ(paint.lines[0].colour, paint.lines[1].colour);
+    EXPECT_NE(paint.lines[0].colour, paint.lines[2].colour);
+    const auto& entries = paint.legend.entries;
+    ASSERT_EQ(entries.size(), 3u);
+    EXPECT_EQ(entries[0].name, "2 intersecting triangles");
+    EXPECT_EQ(entries[1].name, "2 boundary edges");
+    EXPECT_EQ(entries[2].name, "1 non-manifold edge");
+    EXPECT_EQ(entries[0].colour, paint.pieces[1].colour);
+    EXPECT_EQ(entries[2].colour, paint.lines[2].colour);
+    intersections.of_triangle[0] = Intersects::undecided;
+    intersections.undecided = 1;
+    EXPECT_EQ(paint_defects(intersections, edges).legend.entries.size(), 4u);
+}
+
+TEST(Figures, LinesAreStripsInFrontOfTheSurface) {
+    const Shape flat = sheet({0, 0, 0}, {1, 0, 0}, {0, 1, 0}, 1, 1);
+    Paint paint;
+    paint.lines = {{0, 1, {1, 2, 3}}, {0, 0, {4, 5, 6}}};
+    Panel panel;
+    panel.positions = flat.positions;
+    panel.triangles = flat.triangles;
+    panel.paint = &paint;
+    const Placement placement = place(panel, extent_of(panel), {0, 0, 200, 200}, 100);
+    const std::vector<Corner> corners = line_corners(panel, placement, 4);
+    ASSERT_EQ(corners.size(), 12u);
+    float low = 1e9f, high = -1e9f;
+    for (std::size_t i = 0; i < 6; ++i) {
+        EXPECT_EQ(corners[i].colour[2], 3);
+        EXPECT_FLOAT_EQ(corners[i].z, 4);
+        low = std::min(low, corners[i].y);
+        high = std::max(high, corners[i].y);
+    }
+    EXPECT_FLOAT_EQ(high - low, 4);  // it runs across
+    for (std::size_t i = 6; i < 12; ++i) EXPECT_TRUE(std::isfinite(corners[i].x + corners[i].y));
 }
 
 TEST(Figures, NormalsAreSmoothOnASphereAndSharpOnABox) {

@@ -54,7 +54,6 @@ std::vector<std::uint32_t> brute_distances(const PixelMask& mask, const std::vec
 Skeleton two_bones(Vec3 a, Vec3 b, Vec3 c, Vec3 d) {
     Skeleton skeleton;
     skeleton.joints = {{"first", -1, a, b}, {"second", 0, c, d}};
-    for (Joint& joint : skeleton.joints) joint.ends_at_tail = true;
     return skeleton;
 }
 
@@ -186,7 +185,6 @@ struct Gingerbread {
         outline = std::move(*made);
         auto joint = [&](const char* name, int parent, float ax, float ay, float bx, float by) {
             skeleton.joints.push_back({name, parent, {ax, 320 - ay, 0}, Vec3{bx, 320 - by, 0}});
-            skeleton.joints.back().ends_at_tail = true;
         };
         joint("trunk", -1, 100, 165, 100, 90);
         joint("leg_left", 0, 82, 185, 82, 300);

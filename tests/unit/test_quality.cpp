@@ -221,6 +221,18 @@ TEST(Compare, LimbProfileFollowsTheChain) {
     }
 }
 
+TEST(Compare, LimbProfileEndsAtAStatedTailWhateverFollows) {
+    Character c = test::bar();
+    Joint leaf;
+    leaf.name = "finger";
+    leaf.parent = 1;
+    leaf.position = {0.2f, 0, 0};
+    c.skeleton.joints.push_back(leaf);
+    const LimbProfile limb = compared(c, ramp(c.positions, 0.4), rigid(c), quick()).limb;
+    EXPECT_EQ(limb.joints.back(), 1u);
+    EXPECT_NEAR(limb.length, 2, 1e-6);
+}
+
 TEST(Compare, StandardPosesKnowTheWayUp) {
     const Character c = test::biped({.cell = 0.04});
     Character lying = c;  // z is up, and the face looks along -y

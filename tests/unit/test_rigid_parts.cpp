@@ -5,7 +5,8 @@
 #include <random>
 
 #include "bind/method.h"
-#include "bind/rigid_parts.h"
+#include "bind/surface_heat/bones.h"
+#include "bind/surface_heat/rigid_parts.h"
 #include "characters/defects.h"
 #include "characters/shapes.h"
 #include "sinew/bind.h"
@@ -104,6 +105,12 @@ TEST(MirroredLinks, APairOfLimbsIsOneBoneToItsMiddle) {
     EXPECT_EQ(ends_of(0, hips(1.5f, false)).size(), 2u);
     EXPECT_EQ(ends_of(0, hips(1.5f, false))[0], (Vec3{-0.5f, -0.5f, 0}));
     EXPECT_EQ(ends_of(3, hips(1.5f)), (std::vector<Vec3>{{-0.5f, -2, 0}}));
+    // Stated bones are as they are.
+    Skeleton stated = hips(1.5f);
+    stated.joints[0].stated_links = true;
+    EXPECT_EQ(ends_of(0, stated).size(), 3u);
+    stated.joints[0].tail = Vec3{0, 0.5f, 0};
+    EXPECT_EQ(ends_of(0, stated), (std::vector<Vec3>{{0, 0.5f, 0}}));
 }
 
 Binding bound(const MeshView& mesh, const Skeleton& skeleton, int threads = 0, int resolution = 64) {

@@ -210,6 +210,24 @@ TEST(Capi, SettingsAreTheOnesOfTheCommandLine) {
     EXPECT_EQ(
         text(command),
         "--method closest-distance --max-influences 2 --exclude 'ik *' --include 'it'\\''s' --weight-format u8");
+    for (const json& entry : all)
+        if (entry["name"] == "as-published") {
+            EXPECT_EQ(entry["sets"]["overshoot"], "0");
+            EXPECT_EQ(entry["sets"]["limit-rule"], "cut");
+            for (const auto& [name, value] : entry["sets"].items())
+                EXPECT_EQ(snw_settings_set(settings, name.c_str(), value.get<std::string>().c_str()), SNW_OK)
+                    << name;
+        } else {
+            EXPECT_FALSE(entry.contains("sets")) << entry["name"];
+        }
+    Settings_ published;
+    ASSERT_EQ(snw_settings_new(published.out()), SNW_OK);
+    for (const auto& [name, value] :
+         {std::pair{"method", "geodesic-voxel"}, {"as-published", "on"}, {"resolution", "64"}})
+        ASSERT_EQ(snw_settings_set(published, name, value), SNW_OK) << snw_error();
+    Bytes short_command;
+    ASSERT_EQ(snw_settings_command(published, short_command.out()), SNW_OK);
+    EXPECT_EQ(text(short_command), "--method geodesic-voxel --as-published --resolution 64");
     EXPECT_EQ(snw_settings_set(settings, "deform-from", "guess"), SNW_USAGE);
     EXPECT_STREQ(snw_error(), "deform-from guess: choose auto, skin, names or all");
 }

@@ -366,10 +366,23 @@ TEST(Hardness, OfAJointIsItsAlpha) {
     EXPECT_EQ(got, mapped);
     options.falloff.map = {};
     EXPECT_FALSE(got == *bound(bar.mesh(), bar.skeleton, options).weights());
-    // Where no alpha is, it is not used, and the report says so.
-    const Binding other = bound(bar.mesh(), hard, options_of(Method::mesh_geodesic));
-    ASSERT_EQ(other.report().warnings.size(), 1u);
-    EXPECT_NE(other.report().warnings[0].find("hardness"), std::string::npos);
+    // Under a law whose shape is a length, too.
+    options = options_of(Method::mesh_geodesic);
+    const Binding along = bound(bar.mesh(), hard, options);
+    EXPECT_TRUE(along.report().warnings.empty());
+    options.falloff.map.hardness_of_joint = {NAN, 0.8f};
+    EXPECT_EQ(*along.weights(), *bound(bar.mesh(), bar.skeleton, options).weights());
+    options.falloff.map = {};
+    EXPECT_FALSE(*along.weights() == *bound(bar.mesh(), bar.skeleton, options).weights());
+    // A map of the caller's comes first, and the report says so.
+    for (const bool alpha : {true, false}) {
+        options = options_of(alpha ? Method::geodesic_voxel : Method::mesh_geodesic);
+        (alpha ? options.falloff.map.of_joint : options.falloff.map.hardness_of_joint) = {NAN, 0.2f};
+        const Binding given = bound(bar.mesh(), hard, options);
+        ASSERT_EQ(given.report().warnings.size(), 1u);
+        EXPECT_NE(given.report().warnings[0].find("hardness of 1 joints"), std::string::npos);
+        EXPECT_EQ(*given.weights(), *bound(bar.mesh(), bar.skeleton, options).weights());
+    }
 }
 
 }  // namespace

@@ -320,12 +320,74 @@ TEST(MakeBones, TailsOfLeaves) {
     EXPECT_EQ(bones[1].tail, (Vec3{2, 0, 0}));
     s.joints[1].tail = Vec3{1, 5, 0};  // a stated tail wins
     EXPECT_EQ(make_bones(s)[1].tail, (Vec3{1, 5, 0}));
-    s.joints[0].tail = Vec3{0, 9, 0};  // not for a joint with children
-    EXPECT_EQ(make_bones(s)[0].tail, (Vec3{1, 0, 0}));
+    s.joints[1].tail = s.joints[1].position;  // a bone without length
+    EXPECT_EQ(make_bones(s)[1].tail, (Vec3{1, 0, 0}));
     // Markers on top of the joint are followed to one that is not.
     s = chain({{"Eye", -1, {0, 0, 0}}, {"Eye_end", 0, {0, 0, 0}}, {"Eye_end_end", 1, {0, 0, 1}}});
     s.joints[1].deform = s.joints[2].deform = false;
     EXPECT_EQ(make_bones(s)[0].tail, (Vec3{0, 0, 1}));
+}
+
+TEST(MakeBones, AStatedTailIsTheOneBoneWhateverFollows) {
+    // Hips with a spine and two legs; the tail leads up.
+    Skeleton s = chain({{"hips", -1, {0, 0, 0}},
+                        {"spine", 0, {0, 1, 0}},
+                        {"leg_L", 0, {0.2f, -0.1f, 0}},
+                        {"leg_R", 0, {-0.2f, -0.1f, 0}},
+                        {"head", 1, {0, 2, 0}}});
+    EXPECT_EQ(make_bones(s).size(), 3u + 1 + 3);
+    s.joints[0].tail = Vec3{0, 1, 0};
+    std::vector<Bone> bones = make_bones(s);
+    ASSERT_EQ(bones.size(), 5u);
+    EXPECT_EQ(bones[0].tail, (Vec3{0, 1, 0}));
+    EXPECT_TRUE(bones[0].open_tail);  // the spine goes on
+    EXPECT_FALSE(bones[0].open_head);
+    EXPECT_EQ(bones[1].tail, s.joints[4].position);  // the spine states none
+    EXPECT_TRUE(bones[2].open_head);
+    // Only the legs follow, near its head: nothing lies beyond the tail.
+    s.joints[1].deform = s.joints[4].deform = false;
+    bones = make_bones(s);
+    ASSERT_EQ(bones.size(), 3u);
+    EXPECT_FALSE(bones[0].open_tail);
+    // An idle joint in between is passed.
+    s.joints[4].deform = true;
+    EXPECT_TRUE(make_bones(s)[0].open_tail);
+    // What is idle states nothing.
+    s.joints[0].deform = false;
+    EXPECT_EQ(make_bones(s)[0].joint, 2u);
+    // A capsule is around that one bone, and a point stays a point.
+    s.joints[0].deform = true;
+    s.joints[0].shape = JointShape{JointShape::Kind::capsule, 0.25f, {}};
+    EXPECT_EQ(make_bones(s)[0].radius, 0.25f);
+    s.joints[0].tail = s.joints[0].position;
+    bones = make_bones(s);
+    EXPECT_EQ(bones[0].tail, bones[0].head);
+    EXPECT_EQ(bones[1].joint, 2u);
+}
+
+TEST(MakeBones, StatedLinksLeadToEveryChild) {
+    Skeleton s = chain({{"a", -1, {0, 0, 0}},
+                        {"b", 0, {1, 0, 0}},
+                        {"end", 0, {0, 1, 0}},
+                        {"here", 0, {0, 0, 0}},
+                        {"end_of_b", 1, {2, 0, 0}},
+                        {"other_end_of_b", 1, {2, 1, 0}}});
+    for (const std::size_t j : {0u, 1u}) s.joints[j].stated_links = true;
+    for (const std::size_t j : {2u, 3u, 4u, 5u}) s.joints[j].deform = false;
+    std::vector<Bone> bones = make_bones(s);
+    ASSERT_EQ(bones.size(), 4u);
+    EXPECT_EQ(bones[0].tail, s.joints[1].position);
+    EXPECT_TRUE(bones[0].open_tail);
+    EXPECT_EQ(bones[1].tail, s.joints[2].position);  // an idle end
+    EXPECT_FALSE(bones[1].open_tail);
+    EXPECT_EQ(bones[2].tail, s.joints[4].position);
+    EXPECT_EQ(bones[3].tail, s.joints[5].position);
+    EXPECT_TRUE(bones[3].open_head);
+    // A tail says more.
+    s.joints[0].tail = Vec3{0, 0, 1};
+    bones = make_bones(s);
+    ASSERT_EQ(bones.size(), 3u);
+    EXPECT_EQ(bones[0].tail, (Vec3{0, 0, 1}));
 }
 
 TEST(MakeBones, ZeroLengths) {

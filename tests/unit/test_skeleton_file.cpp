@@ -45,6 +45,24 @@ TEST(SkeletonJson, ReadsBonesAndPoints) {
     EXPECT_EQ(joints[5].parent, 1);
 }
 
+TEST(SkeletonJson, TailsOfBonesWithChildrenAndPointsAreStated) {
+    const Result<Skeleton> read = parse_skeleton(R"({"bones": [
+        {"name": "hips", "head": [0, 0, 0], "tail": [0, 1, 0]},
+        {"name": "spine", "parent": "hips", "head": [0, 1, 0], "tail": [0, 2, 0]},
+        {"name": "leg", "parent": "hips", "head": [0, -1, 0], "tail": [0, -2, 0]}],
+        "points": [{"name": "chin", "parent": "spine", "position": [0, 3, 0]},
+                   {"name": "beard", "parent": "chin", "position": [0, 2.5, 0]}]})",
+                                                 "s");
+    ASSERT_TRUE(read) << read.error().message;
+    const std::vector<Bone> bones = make_bones(*read);
+    ASSERT_EQ(bones.size(), 5u);
+    for (std::uint32_t j = 0; j < 5; ++j) {
+        EXPECT_EQ(bones[j].joint, j);
+        EXPECT_EQ(bones[j].tail, read->joints[j].tail) << j;
+    }
+    EXPECT_EQ(bones[3].tail, bones[3].head) << "a point has no length, though another hangs from it";
+}
+
 TEST(SkeletonJson, ErrorsNameTheBoneAndTheRule) {
     expect_error("", "the skeleton file is empty");
     expect_error(" \n", "the skeleton file is empty");
@@ -90,6 +108,33 @@ TEST(Tgf, ReadsVerticesAsJointsAndEdgesAsBones) {
     EXPECT_EQ(joints[2].parent, 1);
     EXPECT_EQ(joints[3].parent, -1);
     EXPECT_FALSE(joints[0].tail);
+}
+
+TEST(Tgf, EdgesAreTheBones) {
+    // 1 - 2, from 2 two ends; 5 is a vertex alone.
+    Skeleton s = *parse_skeleton("1 0 0 0\n2 0 1 0\n3 1 2 0\n4 -1 2 0\n5 9 9 9\n#\n1 2\n2 3\n2 4\n", "s");
+    for (const std::size_t j : {0u, 1u, 4u}) EXPECT_TRUE(s.joints[j].deform) << j;
+    for (const std::size_t j : {2u, 3u}) {
+        EXPECT_FALSE(s.joints[j].deform) << "the end of a bone has no bone";
+        EXPECT_EQ(s.joints[j].reason, DeformReason::excluded);
+    }
+    ASSERT_TRUE(select_deforming(s, {}, {DeformFrom::all, {}, {}}));
+    std::vector<Bone> bones = make_bones(s);
+    ASSERT_EQ(bones.size(), 4u);
+    EXPECT_EQ(bones[0].tail, s.joints[1].position);
+    EXPECT_EQ(bones[1].joint, 1u);
+    EXPECT_EQ(bones[1].tail, s.joints[2].position);
+    EXPECT_EQ(bones[2].joint, 1u);
+    EXPECT_EQ(bones[2].tail, s.joints[3].position);
+    EXPECT_EQ(bones[3].joint, 4u);
+    EXPECT_EQ(bones[3].tail, bones[3].head);
+    EXPECT_TRUE(s.joints[4].states_bones());
+    // Who wants an end to move skin says so.
+    ASSERT_TRUE(select_deforming(s, {}, {DeformFrom::all, {}, {"joint_3"}}));
+    bones = make_bones(s);
+    ASSERT_EQ(bones.size(), 5u);
+    EXPECT_TRUE(bones[1].open_tail);
+    EXPECT_EQ(bones[3].joint, 2u);
 }
 
 TEST(Tgf, ErrorsNameTheLine) {

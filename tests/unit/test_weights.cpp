@@ -222,6 +222,173 @@ TEST(Falloff, AJointsOwnHardnessMovesNoBorder) {
     EXPECT_NEAR(s->strength[3] / h->strength[1], 1, 0.01);
 }
 
+double lambda(double alpha) { return (1 - alpha) * 5 + alpha * 30; }
+
+// The laws of Tokheim 2003 and of VIDE 2012, written anew, for distances 0.1 and 0.2 and a reach of 0.4.
+double published(FalloffLaw law, double d) {
+    const double t = d / 0.4;
+    if (law == FalloffLaw::linear) return 1 - t;
+    return law == FalloffLaw::cubic_hermite ? 1 - 3 * t * t + 2 * t * t * t : std::exp(-d / 0.05);
+}
+
+TEST(Falloff, HardnessIsAPowerOfEveryPublishedStrength) {
+    const DistanceTable t = table({{{0, 0.1f}, {1, 0.2f}, {2, 0.4f}}});
+    for (const FalloffLaw law : {FalloffLaw::exponential, FalloffLaw::cubic_hermite, FalloffLaw::linear}) {
+        FalloffOptions o;
+        o.law = law;
+        o.smoothness = 0.05f;
+        o.threshold = 0.4f;
+        const double ratio = published(law, 0.2f) / published(law, 0.1f);
+        const auto plain = apply_falloff(t, o);
+        EXPECT_NEAR(plain->strength[1], ratio, 1e-7) << int(law);
+        float last = 2;
+        for (const float alpha : {0.0f, 0.05f, 0.1f, 0.4f, 1.0f}) {
+            o.alpha = alpha;
+            const auto s = apply_falloff(t, o);
+            EXPECT_NEAR(s->strength[1], std::pow(ratio, lambda(alpha) / 7.5), 1e-6) << int(law) << " " << alpha;
+            if (alpha == o.alpha && alpha == 0.1f) {
+                EXPECT_EQ(s->strength, plain->strength);
+            }
+            EXPECT_LT(s->strength[1], last);
+            last = s->strength[1];
+            // What is at the reach gets nothing, however soft: 0 to the power of next to nothing.
+            if (law != FalloffLaw::exponential) {
+                EXPECT_EQ(s->strength[2], 0) << alpha;
+            }
+        }
+        o.alpha = 0;
+        o.lambda_min = 1e-6f;
+        if (law != FalloffLaw::exponential) {
+            EXPECT_EQ(apply_falloff(t, o)->strength[2], 0);
+        }
+        o.lambda_min = 15;  // as for the other laws: harder at every α
+        EXPECT_NEAR(apply_falloff(t, o)->strength[1], ratio * ratio, 1e-6);
+    }
+    // Of the exponential it is another smoothness.
+    FalloffOptions hard, short_way;
+    hard.law = short_way.law = FalloffLaw::exponential;
+    hard.alpha = 1;
+    short_way.smoothness /= 4;
+    EXPECT_NEAR(apply_falloff(t, hard)->strength[1], apply_falloff(t, short_way)->strength[1], 1e-7);
+}
+
+TEST(Falloff, AtTheDefaultHardnessNoBitIsOtherThanPublished) {
+    std::mt19937 random(9);
+    FalloffOptions o;
+    o.threshold = 0.7f;
+    for (int round = 0; round < 500; ++round) {
+        std::vector<std::pair<std::uint32_t, float>> row;
+        float d = 0;
+        for (std::uint32_t j = 0; j < 5; ++j) row.emplace_back(j, d += float(random() % 1000 + 1) * 2e-4f);
+        const DistanceTable t = table({row});
+        for (const FalloffLaw law : {FalloffLaw::exponential, FalloffLaw::cubic_hermite, FalloffLaw::linear}) {
+            o.law = law;
+            const auto s = apply_falloff(t, o);
+            std::vector<double> expected;
+            for (const auto& [j, x] : row) {
+                const double u = std::min(1.0, double{x} / double{o.threshold});
+                expected.push_back(law == FalloffLaw::linear ? 1 - u
+                                   : law == FalloffLaw::cubic_hermite
+                                       ? 1 - u * u * (3 - 2 * u)
+                                       : std::exp(double{row[0].second} / double{o.smoothness} -
+                                                  double{x} / double{o.smoothness}));
+            }
+            for (std::size_t i = 0; i < 5 && expected[0] > 0; ++i)
+                ASSERT_EQ(s->strength[i], static_cast<float>(expected[i] / expected[0])) << int(law) << " " << i;
+        }
+    }
+}
+
+TEST(Falloff, HardnessOfJointsIsTheMeanOfTheRow) {
+    const DistanceTable t = table({{{0, 0.1f}, {1, 0.2f}}, {{0, 0.2f}, {1, 0.2f}}});
+    for (const FalloffLaw law : {FalloffLaw::exponential, FalloffLaw::cubic_hermite, FalloffLaw::linear}) {
+        FalloffOptions o;
+        o.law = law;
+        o.smoothness = 0.05f;
+        o.threshold = 0.4f;
+        o.map.hardness_of_joint = {0.9f, NAN};
+        const auto s = apply_falloff(t, o);
+        ASSERT_TRUE(s.ok());
+        const double ratio = published(law, 0.2f) / published(law, 0.1f);
+        const double alpha = (0.9 + 0.1 * ratio) / (1 + ratio);
+        EXPECT_NEAR(s->strength[1], std::pow(ratio, lambda(alpha) / 7.5), 1e-6) << int(law);
+        EXPECT_EQ(s->strength[3], s->strength[2]);  // the border stays where it is
+        // Beside lengths by joint, which keep their meaning.
+        o.map.of_joint = {NAN, law == FalloffLaw::exponential ? 0.06f : 0.3f};
+        FalloffOptions lengths = o;
+        lengths.map.hardness_of_joint.clear();
+        const float other = apply_falloff(t, lengths)->strength[1];
+        EXPECT_GT(std::abs(other - ratio), 0.01);
+        const double mean = (0.9 + 0.1 * other) / (1 + other);
+        EXPECT_NEAR(apply_falloff(t, o)->strength[1], std::pow(other, lambda(mean) / 7.5), 1e-6);
+    }
+    // Where α shapes the law, both say the same, and of_joint comes first.
+    FalloffOptions a, b;
+    a.map.hardness_of_joint = {0.9f, 0.3f};
+    b.map.of_joint = {0.9f, 0.3f};
+    EXPECT_EQ(apply_falloff(t, a)->strength, apply_falloff(t, b)->strength);
+    a.map.hardness_of_joint = {0.2f, 0.3f};
+    a.map.of_joint = {0.9f, NAN};
+    EXPECT_EQ(apply_falloff(t, a)->strength, apply_falloff(t, b)->strength);
+}
+
+TEST(Falloff, AVertexsOwnValueCountsAsFarAsItsShare) {
+    const DistanceTable t = table({{{0, 0.1f}, {1, 0.2f}}});
+    const auto at = [&](FalloffLaw law, float value, std::vector<float> of_joint, float own, float share) {
+        FalloffOptions o;
+        o.law = law;
+        o.*shape_of(law) = value;
+        o.map.of_joint = std::move(of_joint);
+        if (!std::isnan(own)) o.map.of_vertex = {own}, o.map.share_of_vertex = {share};
+        return apply_falloff(t, o)->strength[1];
+    };
+    for (const FalloffLaw law :
+         {FalloffLaw::inverse_power, FalloffLaw::inverse_quadratic, FalloffLaw::exponential}) {
+        EXPECT_EQ(at(law, 0.2f, {}, 0.6f, 1), at(law, 0.6f, {}, NAN, 0));
+        EXPECT_EQ(at(law, 0.2f, {}, 0.6f, 0), at(law, 0.2f, {}, NAN, 0));
+        EXPECT_NEAR(at(law, 0.2f, {}, 0.6f, 0.25f), at(law, 0.3f, {}, NAN, 0), 1e-6);
+        // Over what joints say.
+        EXPECT_NEAR(at(law, 0.5f, {0.2f, 0.2f}, 0.6f, 0.25f), at(law, 0.3f, {}, NAN, 0), 1e-6);
+    }
+}
+
+TEST(FalloffMap, ValuesArePutOverEachOther) {
+    FalloffMap m;
+    m.put(1, 3, 0.8f, 1);
+    EXPECT_TRUE(m.share_of_vertex.empty());
+    EXPECT_EQ(m.of_vertex[1], 0.8f);
+    EXPECT_TRUE(std::isnan(m.of_vertex[0]));
+    m.put(0, 3, 0.4f, 0.5f);  // over nothing: half of it
+    EXPECT_EQ(m.of_vertex[0], 0.4f);
+    EXPECT_EQ(m.share_of_vertex, (std::vector<float>{0.5f, 1, 1}));
+    m.put(1, 3, 0.4f, 0.25f);  // a quarter over 0.8
+    EXPECT_FLOAT_EQ(m.of_vertex[1], 0.7f);
+    EXPECT_EQ(m.share_of_vertex[1], 1);
+    m.put(0, 3, 1, 0.5f);  // 1/2 · 1 + 1/2 · (1/2 · 0.4 + 1/2 · rest)
+    EXPECT_FLOAT_EQ(m.share_of_vertex[0], 0.75f);
+    EXPECT_FLOAT_EQ(m.of_vertex[0] * m.share_of_vertex[0], 0.6f);
+    m.put(2, 3, 1, 0);
+    EXPECT_TRUE(std::isnan(m.of_vertex[2]));
+}
+
+TEST(FalloffMap, UnderAnotherLawHardnessStays) {
+    FalloffMap m;
+    m.of_joint = {0.5f, NAN, NAN};
+    m.of_vertex = {0.1f};
+    m.hardness_of_joint = {0.2f, 0.3f};
+    const FalloffMap same = map_under(m, FalloffLaw::inverse_power, FalloffLaw::inverse_quadratic);
+    EXPECT_EQ(same.of_vertex, m.of_vertex);
+    const FalloffMap from_alpha = map_under(m, FalloffLaw::inverse_power, FalloffLaw::linear);
+    EXPECT_TRUE(from_alpha.of_joint.empty() && from_alpha.of_vertex.empty());
+    ASSERT_EQ(from_alpha.hardness_of_joint.size(), 3u);
+    EXPECT_EQ(from_alpha.hardness_of_joint[0], 0.5f);  // it came first
+    EXPECT_EQ(from_alpha.hardness_of_joint[1], 0.3f);
+    EXPECT_TRUE(std::isnan(from_alpha.hardness_of_joint[2]));
+    const FalloffMap from_length = map_under(m, FalloffLaw::linear, FalloffLaw::exponential);
+    EXPECT_TRUE(from_length.of_joint.empty() && from_length.of_vertex.empty());
+    EXPECT_EQ(from_length.hardness_of_joint, m.hardness_of_joint);
+}
+
 TEST(Falloff, MapsAreChecked) {
     const DistanceTable t = table({{{0, 0.2f}, {3, 0.3f}}});
     FalloffOptions o;
@@ -234,6 +401,22 @@ TEST(Falloff, MapsAreChecked) {
     EXPECT_FALSE(apply_falloff(t, o).ok());
     o.map.of_vertex = {0.1f};
     EXPECT_TRUE(apply_falloff(t, o).ok());
+    o.map.share_of_vertex = {1, 1};
+    EXPECT_FALSE(check(o).ok());
+    for (const float share : {-0.1f, 1.1f, std::nanf("")}) {
+        o.map.share_of_vertex = {share};
+        EXPECT_FALSE(check(o).ok());
+    }
+    o.map = {};
+    for (const FalloffLaw law : {FalloffLaw::inverse_power, FalloffLaw::linear}) {
+        o.law = law;
+        o.map.hardness_of_joint = {0.1f, 0.2f};  // joint 3 has influence
+        EXPECT_FALSE(apply_falloff(t, o).ok());
+        o.map.hardness_of_joint = {0.1f, 0.2f, 0.3f, 1.5f};
+        EXPECT_FALSE(check(o).ok());
+        o.map.hardness_of_joint[3] = 1;
+        EXPECT_TRUE(apply_falloff(t, o).ok());
+    }
 }
 
 TEST(Falloff, OptionsAreChecked) {
@@ -406,7 +589,7 @@ TEST(Weigh, IsFalloffAndFinishToTheLastBit) {
             table.joint.push_back(j);
         }
     }
-    for (int map = 0; map < 4; ++map)
+    for (const int map : {0, 1, 2, 3, 4, 7, 10, 15})
         for (const FalloffLaw law : {FalloffLaw::inverse_power, FalloffLaw::inverse_quadratic,
                                      FalloffLaw::exponential, FalloffLaw::cubic_hermite, FalloffLaw::linear})
             for (const int limit : {1, 2, 4, 5, 8, all_influences}) {
@@ -419,6 +602,12 @@ TEST(Weigh, IsFalloffAndFinishToTheLastBit) {
                 if (map & 2)
                     for (std::size_t v = 0; v < table.vertices; ++v)
                         falloff.map.of_vertex.push_back(v % 2 ? static_cast<float>(0.05 + 0.9 * unit()) : NAN);
+                if (map & 4)
+                    for (int j = 0; j < 20; ++j)
+                        falloff.map.hardness_of_joint.push_back(j % 2 ? static_cast<float>(unit()) : NAN);
+                if (map & 8)
+                    for (std::size_t v = 0; v < table.vertices; ++v)
+                        falloff.map.share_of_vertex.push_back(v % 3 ? static_cast<float>(unit()) : 1.0f);
                 for (const LimitRule rule : {LimitRule::fade, LimitRule::cut}) {
                     const FinishOptions options{limit, rule, limit == 2 ? 0.0f : 1e-3f};
                     FalloffOptions alone = falloff;  // which knows of no limit
@@ -457,7 +646,7 @@ TEST(Weigh, IsThePowerAndFinishOfHeatToTheBit) {
             table.joint.push_back(j);
         }
     }
-    for (int map = 0; map < 4; ++map)
+    for (const int map : {0, 1, 2, 3, 4, 7, 10, 15})
         for (const float alpha : {0.1f, 0.0f, 0.7f})
             for (const int limit : {1, 2, 4, 8, all_influences}) {
                 FalloffOptions falloff;
@@ -469,6 +658,12 @@ TEST(Weigh, IsThePowerAndFinishOfHeatToTheBit) {
                 if (map & 2)
                     for (std::size_t v = 0; v < table.vertices; ++v)
                         falloff.map.of_vertex.push_back(v % 2 ? static_cast<float>(unit()) : NAN);
+                if (map & 4)
+                    for (int j = 0; j < 20; ++j)
+                        falloff.map.hardness_of_joint.push_back(j % 2 ? static_cast<float>(unit()) : NAN);
+                if (map & 8)
+                    for (std::size_t v = 0; v < table.vertices; ++v)
+                        falloff.map.share_of_vertex.push_back(v % 3 ? static_cast<float>(unit()) : 1.0f);
                 for (const LimitRule rule : {LimitRule::fade, LimitRule::cut}) {
                     const FinishOptions options{limit, rule, limit == 2 ? 0.0f : 1e-3f};
                     const auto two = finish(*apply_falloff(table, falloff), options),

@@ -323,6 +323,25 @@ const tests = {
     await until(() => document.getElementById('legend').textContent.includes('on the surface'));
     holds((await page.locator('#legend').textContent()).includes(`at resolution ${finest}`), 'the volume is another');
   },
+  async 'defects of the mesh are shown, in the numbers of the command line, and go again'() {
+    await open('robot');
+    const shot = () => page.locator('#view canvas').screenshot();
+    const before = await shot();
+    await page.keyboard.press('9');
+    await until(() => document.getElementById('legend').textContent.includes('intersecting triangles'));
+    const out = join(at, 'defects.glb');
+    const said = JSON.parse(execFileSync(sinew, ['bind', join(samples, 'robot.glb'), '-o', out, '--resolution', '32', '--intersections', '--json']));
+    const legend = await page.locator('#legend').textContent();
+    holds(legend.includes(`intersecting triangles: ${said.defects.intersecting_triangles.toLocaleString('en')}`), legend);
+    holds(legend.includes(`boundary edges: ${said.defects.boundary_edges.toLocaleString('en')}`), legend);
+    await picture('studio-defects');
+    const after = await shot();
+    holds(!after.equals(before), 'nothing is shown');
+    await page.keyboard.press('1');
+    holds((await shot()).equals(before), 'something stays');
+    await page.keyboard.press('9');
+    holds((await shot()).equals(after), 'the second time differs');
+  },
   async 'moving a slider moves weights at once, and undo takes it back'() {
     await open('biped');
     await bind();
@@ -574,15 +593,194 @@ const tests = {
     await open('caped');
     await bind('32');
     const {sum} = await state();
-    await page.getByLabel('Resolution', {exact: true}).selectOption('512');
+    await page.getByLabel('Method').selectOption('bounded-biharmonic');
+    await page.getByLabel('Resolution', {exact: true}).selectOption('64');  // slow, and nothing comes first
     await page.click('#bind');
     await page.locator('#cancel').click({timeout: 20000});
     await until(() => document.getElementById('busy').hidden && !window.studio.state().working);
     const after = await state();
-    is(after.bound && after.stale && after.sum, sum, 'what was bound before');
+    is(after.bound && after.stale && !after.coarse && after.sum, sum, 'what was bound before');
     await page.keyboard.press('Control+z');  // the resolution
+    await page.keyboard.press('Control+z');  // the method
+    is((await state()).stale, false, 'stale after undo');
     await exported();
     await bind('64');
+  },
+  async 'a first result is shown while it is refined, and is not exported'() {
+    await open('caped');
+    await page.getByLabel('Resolution', {exact: true}).selectOption('256');
+    await page.click('#bind');
+    await until(() => window.studio.state().refining);
+    const early = await state();
+    holds(early.bound && early.coarse && early.working, 'the first result is not bound');
+    holds(/resolution 64. A finer one is being/.test(await page.locator('#result').textContent()), 'nothing says that it is the first');
+    holds(await page.locator('#export').isDisabled(), 'the first result can be exported');
+    is(await page.getByRole('button', {name: 'Weights', exact: true}).isDisabled(), true, 'its weights too');
+    holds(/^Refining/.test(await page.locator('#busy-text').textContent()), 'nothing says that it is refined');
+    await picture('refining');
+    await until(() => !window.studio.state().working);
+    await until(() => !document.getElementById('export').disabled);
+    const done = await state();
+    holds(done.bound && !done.coarse && !done.refining && done.sum !== early.sum, 'it was not refined');
+    holds(/first result/.test(await page.locator('#result').textContent()), 'nothing says when the first result was there');
+    holds((await exported()).equals(await byCommand('caped')), 'the files differ');
+    await bind('64');
+    is((await state()).sum, early.sum, 'a bind at 64 and the first result');
+  },
+  async 'stopped while it is refined, the first result stays and is said to be that'() {
+    await open('quadruped');
+    await page.getByLabel('Resolution', {exact: true}).selectOption('512');
+    await page.click('#bind');
+    await until(() => window.studio.state().refining);
+    const {sum} = await state();
+    // A change meanwhile is done when it has ended.
+    await slide('Hardness α', 0.35);
+    await page.locator('#cancel').click();
+    await until(() => document.getElementById('busy').hidden && !window.studio.state().working);
+    const after = await state();
+    holds(after.bound && after.coarse && !after.refining && !after.stale, 'the first result is not what is bound');
+    holds(after.sum !== sum, 'the hardness was lost');
+    holds(/resolution 64. The bind was stopped/.test(await page.locator('#result').textContent()), 'nothing says that it was stopped');
+    await until(() => / --resolution 64 /.test(document.getElementById('command').value));
+    await picture('stopped');
+    holds((await exported()).equals(await byCommand('quadruped')), 'the files differ');
+    await bind('128');
+    is((await state()).coarse, false, 'coarse after another bind');
+    holds((await page.inputValue('#command')).includes('--resolution 128'), 'the command does not say so');
+  },
+  async 'poses are kept as keys, moved, played, and exported as an animation'() {
+    await page.setInputFiles('#files', await dressed('biped', 'upper_arm_L'));
+    await until(() => document.getElementById('file-name').value === 'biped.dressed.glb' && !window.studio.state().working);
+    await bind();
+    const view = () => page.locator('#view').boundingBox();
+    const tall = (await view()).height;
+    await page.keyboard.press('t');
+    await page.locator('#timeline').waitFor();
+    holds((await view()).height < tall - 40, 'the time line lies over the view');
+    await picture('timeline-empty');
+    const keys = async () => (await state()).doc.track.keys;
+    const times = async () => (await keys()).map((k) => k.time).join();
+    const scrub = async (t) => {
+      await slide('Time on the time line', t);
+      await settled();
+    };
+    // Three keys: by the handle, by degrees, and from the list.
+    await select('lower_arm_L');
+    await page.keyboard.press('r');
+    await turn([0, 40]);
+    await page.keyboard.press('k');
+    is(await times(), '0', 'the first key');
+    await scrub(1);
+    holds((await state()).onTrack, 'the time line is not shown');
+    await select('upper_arm_R');
+    await page.getByLabel('Turn z').fill('50');
+    await page.getByLabel('Turn z').press('Tab');
+    await settled();
+    is((await state()).onTrack, false, 'a turn by hand is covered by the time line');
+    is(Object.keys((await state()).doc.pose).length, 2, 'turned joints: the one of the time line, and the one by hand');
+    await page.getByRole('button', {name: 'Keep as key'}).click();
+    await scrub(2);
+    await page.getByLabel('Pose', {exact: true}).selectOption({index: 3});
+    await page.click('#track-add');
+    await settled();
+    is(await times(), '0,1,2', 'keys');
+    // What lies between is seen.
+    const shot = async () => (await page.waitForTimeout(200), page.locator('#view canvas').screenshot());
+    await scrub(1);
+    const one = await shot();
+    await scrub(1.5);
+    await picture('timeline');
+    if (pictures) {  // and held upright, and on a small screen
+      for (const [width, height] of [[800, 1100], [420, 800]]) {
+        await page.setViewportSize({width, height});
+        await picture(`timeline-${width}`);
+      }
+      await page.setViewportSize({width: 1280, height: 720});
+      await page.waitForTimeout(300);
+    }
+    holds(!one.equals(await shot()), 'nothing moved between two keys');
+    await page.locator('#timeline select').selectOption('step');
+    await settled();
+    holds(one.equals(await shot()), 'a step does not hold');
+    await page.keyboard.press('Control+z');
+    await settled();
+    holds(!one.equals(await shot()), 'undo leaves the step');
+    // A key is dragged, and undo takes all of the drag back; by keys it moves, too, and is taken away.
+    const mark = page.locator('#timeline .mark').nth(1);
+    const box = await mark.boundingBox();
+    const strip = await page.locator('#timeline .marks').boundingBox();
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width / 2 + strip.width / 8, box.y + 4, {steps: 6});
+    await page.mouse.up();
+    await settled();
+    is(await times(), '0,1.25,2', 'keys after a drag');
+    is((await state()).time, 1.25, 'the time after a drag');
+    await page.keyboard.press('Control+z');
+    is(await times(), '0,1,2', 'keys after undo');
+    await mark.focus();
+    for (const key of ['ArrowRight', 'ArrowRight', 'Shift+ArrowRight']) await page.keyboard.press(key);
+    is(await times(), '0,1.12,2', 'keys after arrows');
+    is(await mark.evaluate((m) => m === document.activeElement), true, 'the focus on the key that moves');
+    await page.keyboard.press('Delete');
+    is(await times(), '0,2', 'keys after Delete');
+    await page.keyboard.press('Control+z');
+    await scrub(2);
+    await page.click('#track-delete');
+    is(await times(), '0,1.12', 'keys after Delete key');
+    await page.keyboard.press('Control+z');
+    await page.keyboard.press('Control+z');
+    is(await times(), '0,1,2', 'keys after undo');
+    // It plays, and begins again; without Loop it stops at the end.
+    await page.getByLabel('Length').fill('2.5');
+    await page.getByLabel('Length').press('Tab');
+    await page.getByLabel('Name', {exact: true}).fill('Greeting');
+    await page.getByLabel('Name', {exact: true}).press('Tab');
+    await scrub(2.3);
+    await page.click('#track-play');
+    await until(() => window.studio.state().time < 1 && window.studio.state().time > 0.2);
+    await page.locator('#view').focus();
+    await page.keyboard.press('Space');
+    const {time} = await state();
+    await page.waitForTimeout(200);
+    is((await state()).time, time, 'the time after Space');
+    await page.getByLabel('Loop').uncheck();
+    await scrub(2.3);
+    await page.click('#track-play');
+    await until(() => window.studio.state().time === 2.5);
+    is(await page.locator('#track-play').textContent(), 'Play', 'the button at the end');
+    // The file has it behind its own animation, and plays the same poses.
+    holds(/animation “Greeting”/.test(await page.locator('#export-panel').textContent()), 'nothing says that it is exported');
+    const at = [0, 0.3, 0.5, 1, 1.01, 1.7, 2, 2.2, 2.5];
+    const wanted = await page.evaluate(async (at) => {
+      const {core, poseAt} = window.studio;
+      return Promise.all(at.map(async (t) => [...(await core.matricesOf({joints: poseAt(t)}))]));
+    }, at);
+    const glb = await exported();
+    const json = JSON.parse(glb.subarray(20, 20 + glb.readUInt32LE(12)));
+    is(json.animations.map((a) => a.name).join(), 'Wave,Greeting', 'animations');
+    const turned = json.animations[1].channels.map(({target}) => json.nodes[target.node].name);
+    holds(turned.includes('upper_arm_R') && !turned.includes('head'), `channels of ${turned}`);
+    holds(json.animations[1].channels.every(({target}) => target.path === 'rotation'), 'more than rotations');
+    const validator = await import('../../tests/node_modules/gltf-validator/index.js').then((m) => m.default, () => null);
+    if (validator) {
+      const {issues} = await validator.validateBytes(new Uint8Array(glb), {maxIssues: 0});
+      is(JSON.stringify(issues.messages.filter((m) => m.severity < 2)), '[]', 'what the validator says');
+    }
+    writeFileSync(join(samplesMade, 'greeting.glb'), glb);
+    await page.setInputFiles('#files', join(samplesMade, 'greeting.glb'));
+    await until(() => document.getElementById('file-name').value === 'greeting.glb' && !window.studio.state().working);
+    is((await keys()).length, 0, 'keys of another character');
+    const found = await page.evaluate(async (at) => Promise.all(at.map(async (time) => [...(await window.studio.core.matricesOf({clip: 1, time}))])), at);
+    found.forEach((m, i) => m.forEach((x, k) => holds(Math.abs(x - wanted[i][k]) < 2e-6, `at ${at[i]}: ${x} and not ${wanted[i][k]}`)));
+    await page.getByLabel('Animation').selectOption('1');
+    await page.locator('#pose-panel input[type=range]').first().evaluate((input) => {
+      input.value = 1.5;
+      input.dispatchEvent(new Event('input', {bubbles: true}));
+    });
+    await settled();
+    await picture('timeline-again');
+    is(await page.locator('#track-add').isDisabled(), true, 'keys of the file’s own animation');
   },
   async 'parts are marked rigid, and painted with a hardness of their own'() {
     await page.setInputFiles('#files', await dressed('biped', 'upper_arm_L'));
@@ -1077,13 +1275,15 @@ async function measure() {
     const runs = [];
     for (let i = 0; i < 5; ++i) {
       await bind(resolution);
-      runs.push({page: (await state()).seconds, one: native(resolution, 1), all: native(resolution, 0)});
+      const {seconds, first: early} = await state();
+      runs.push({page: seconds, early, one: native(resolution, 1), all: native(resolution, 0)});
     }
     const first = runs[0].page.toFixed(2);
     const [here, one, all] = ['page', 'one', 'all'].map((k) => middle(runs.map((r) => r[k])));
     const ratio = (k) => middle(runs.map((r) => r.page / r[k])).toFixed(2);
     say(`bind caped at ${resolution}: page (${threads} threads) ${here.toFixed(2)} s, the first time ${first} s; ` +
-        `native on all cores ${all.toFixed(2)} s (ratio ${ratio('all')}), on one thread ${one.toFixed(2)} s (ratio ${ratio('one')})`);
+        `native on all cores ${all.toFixed(2)} s (ratio ${ratio('all')}), on one thread ${one.toFixed(2)} s (ratio ${ratio('one')}); ` +
+        `the first result after ${middle(runs.map((r) => r.early)).toFixed(2)} s`);
   }
   const timed = (what, count) => page.evaluate(async ([what, count, joints]) => {
     const {core} = window.studio;
@@ -1148,7 +1348,7 @@ async function measure() {
 
 // Each character, and each thing that a person does, once.
 const SHORT = new RegExp('^(biped|caped|quadruped|robot): |slider|a pose moves|handle turns|stroke paints|opens again|broken file|skeleton is drawn|' +
-  'picture is cut out|keyboard alone');
+  'picture is cut out|keyboard alone|kept as keys|while it is refined');
 let [passed, failed] = [0, 0];
 const only = option('--only');
 if (process.argv.includes('--measure')) {

@@ -35,3 +35,18 @@ export function partOf([x, y, z, w]: Readonly<Quaternion>, share: number): Quate
   const k = (sign * Math.sin(half)) / sin;
   return [k * x, k * y, k * z, Math.cos(half)];
 }
+
+/** Interpolates two turns along the shorter arc, as glTF does; share 0 is the first. */
+export function between(a: Readonly<Quaternion>, b: Readonly<Quaternion>, share: number): Quaternion {
+  const dot = a.reduce((sum, x, i) => sum + x * b[i], 0);
+  const sign = dot < 0 ? -1 : 1;
+  const cosine = Math.min(Math.abs(dot), 1);
+  let [from, to] = [1 - share, share];
+  if (cosine < 1 - 1e-9) {
+    const angle = Math.acos(cosine);
+    [from, to] = [Math.sin(from * angle) / Math.sin(angle), Math.sin(to * angle) / Math.sin(angle)];
+  }
+  const out = a.map((x, i) => from * x + sign * to * b[i]);
+  const length = Math.hypot(...out);
+  return out.map((x) => x / length) as Quaternion;
+}

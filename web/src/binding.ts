@@ -1,7 +1,7 @@
 // The right panel: options, binding and its numbers, the slider that tunes. Other modules fill the parts below.
 import {button, byId, check, choice, el, entry, refill, slider} from './dom';
 import type {Option} from './core';
-import {helpOf, optionOf, setOption, shapeOfFalloff, suits, valueOf} from './options';
+import {falloffSliders, helpOf, optionOf, setOption, suits, valueOf} from './options';
 import {bind, canCompare, history, measureDifference, on, session} from './session';
 import {RESOLUTIONS} from './volume';
 import {agreement, comparedLines, count} from './words';
@@ -22,8 +22,8 @@ function draw() {
   if (!opened) return;
   if (session.flat) return drawFlat();
   const method = optionOf('method')!;
-  const s = shapeOfFalloff(), shape = s.option;
-  const more = session.options.filter((o) => !ALWAYS.includes(o.name) && o.name !== shape && suits(o));
+  const tuned = falloffSliders();
+  const more = session.options.filter((o) => !ALWAYS.includes(o.name) && !tuned.some((t) => t.option === o.name) && suits(o));
   refill(byId('bind-panel'),
     el('h2', {}, 'Bind'),
     choice('Method', method.help, method.choices, valueOf('method'), (v) => setOption('method', v)),
@@ -38,7 +38,8 @@ function draw() {
     ...(stale ? [el('p', {class: 'note'}, 'Options changed since: bind again to see what they do.')] : []),
     el('div', {id: 'result'}),
     el('h2', {}, 'Tune'),
-    slider(s.name, helpOf(shape), s, Number(valueOf(shape)), (v) => setOption(shape, String(v), shape), () => history.settle()),
+    ...tuned.map((t) => slider(t.name, helpOf(t.option), t, Number(valueOf(t.option)),
+                               (v) => setOption(t.option, String(v), t.option), () => history.settle())),
     ...(bound ? [] : [el('p', {class: 'dim'}, 'Moves the weights at once when the character is bound.')]),
   );
   drawResult();
@@ -64,13 +65,13 @@ function drawResult() {
   if (!box) return;
   const {bound, difference, rows, opened, info, editReport} = session;
   if (!bound) return box.replaceChildren();
-  const {report, seconds} = bound;
+  const {report, seconds, first, coarse} = bound;
   const lines: [string, string][] = [
     ['Reached by the method', `${(100 * report.coverage.share).toFixed(2)} %`],
-    ['Seconds', seconds.toFixed(2)],
+    ['Seconds', `${seconds.toFixed(2)}${first !== null && !coarse ? ` (first result ${first.toFixed(2)})` : ''}`],
   ];
   const {resolution, resolution_reason: why} = report.options;
-  if (why) lines.push(['Resolution', String(resolution)]);
+  if (why || coarse) lines.push(['Resolution', String(resolution)]);
   if (report.voxels.leaves) lines.push(['Leaves of the volume', report.voxels.leaves.toLocaleString('en')]);
   if (difference && rows && opened?.ownRows) {
     const {mean, strongest} = agreement(difference, rows, opened.ownRows);
@@ -79,6 +80,8 @@ function drawResult() {
   if (session.compared) lines.push(...comparedLines(session.compared));
   const said = [...(why ? [`Resolution: ${why}`] : []), ...report.warnings.filter((t: string) => !info!.warnings.includes(t)), ...editReport];
   refill(box,
+    ...(coarse ? [el('p', {class: 'note'}, `First result, at resolution ${resolution}. ` +
+      (session.refining ? 'A finer one is being computed.' : 'The bind was stopped before the finer one: bind again to get it.'))] : []),
     el('dl', {class: 'numbers'}, ...lines.flatMap(([k, v]) => [el('dt', {}, k), el('dd', {}, v)])),
     ...(canCompare() && difference && !session.compared ? [el('div', {class: 'row'},
       button('More numbers', 'Against the file’s own weights, as sinew compare says them', () => void measureDifference(), {id: 'compare'}))] : []),

@@ -1,7 +1,7 @@
 // The left panel: what the character is, its joints, and what is set for the one that is selected.
 import {button, byId, check, el, refill, slider} from './dom';
 import {history, on, selectJoint, session, view} from './session';
-import {shapeOfFalloff, valueOf} from './options';
+import {valueOf} from './options';
 import {colourOf, swatch} from './surface';
 import {defectsOf, factsOf, reasonOf} from './words';
 
@@ -87,7 +87,7 @@ function drawJoint(box = document.getElementById('joint')) {
       history.change({locked: yes ? [...history.doc.locked, name] : history.doc.locked.filter((n) => n !== name)});
       draw();
     }));
-  if (deforms && !session.flat && shapeOfFalloff().option === 'falloff') parts.push(...hardness(name));
+  if (deforms && !session.flat) parts.push(...hardness(name));
   if (doc.pose[joint])
     parts.push(button('Turn back', 'The joint as in the bind pose', () => {
       const {[joint]: _, ...rest} = history.doc.pose;

@@ -1,6 +1,6 @@
 // The core as promises. A binding is stopped by a flag in memory that page and worker share; where they may not share any
 // (a page that is not cross-origin isolated), and where it does not listen, it takes its worker with it.
-import {CoreError, type Core, type OpenFile, type Settings} from './core';
+import {CoreError, type Animation, type Core, type Early, type OpenFile, type Settings, type Shown} from './core';
 import type {Answer, Request} from './worker';
 
 type Opened = ReturnType<Core['open']>;
@@ -10,6 +10,7 @@ export class Client {
   private next = 1;
   private waiting = new Map<number, {resolve: (v: unknown) => void; reject: (e: Error) => void}>();
   private onProgress: (stage: string, fraction: number) => void = () => {};
+  private onEarly: (result: Early) => void = () => {};
   private opened: OpenFile | null = null;
   private readonly flag = globalThis.crossOriginIsolated ? new Int32Array(new SharedArrayBuffer(4)) : null;
 
@@ -28,8 +29,10 @@ export class Client {
     this.call<ReturnType<Core['deform']>>('deform', matrices, dual, normals, own);
   compare = () => this.call<ReturnType<Core['compare']>>('compare');
   distances = (settings: Settings, joint: number) => this.call<Float32Array>('distances', settings, joint);
+  defects = () => this.call<ReturnType<Core['defects']>>('defects');
   volume = (settings: Settings, most: number) => this.call<Float32Array | null>('volume', settings, most);
-  saveGlb = (settings: Settings) => this.call<ReturnType<Core['saveGlb']>>('saveGlb', settings);
+  saveGlb = (settings: Settings, animation: Animation | null = null) =>
+    this.call<ReturnType<Core['saveGlb']>>('saveGlb', settings, animation);
   saveWeights = () => this.call<Uint8Array>('saveWeights');
   command = (settings: Settings) => this.call<string>('command', settings);
 
@@ -39,14 +42,17 @@ export class Client {
     return opened;
   }
 
-  bind(settings: Settings, progress: (stage: string, fraction: number) => void) {
+  /** `early` gets a first, coarser result, which replaces the previous binding. */
+  bind(settings: Settings, progress: (stage: string, fraction: number) => void, shown: Shown | null = null,
+       early: (result: Early) => void = () => {}) {
     this.onProgress = progress;
+    this.onEarly = early;
     if (this.flag) Atomics.store(this.flag, 0, 0);
-    return this.call<ReturnType<Core['bind']>>('bind', settings);
+    return this.call<ReturnType<Core['bind']>>('bind', settings, shown);
   }
 
-  /** Asks the binding that is under way to stop, and what was bound before it stays. False: nobody would hear it, or was
-   * asked already. */
+  /** Asks the bind to stop. Its first result stays if there is one, otherwise the previous binding. False: the worker
+   * cannot hear it, or was asked already. */
   askToStop(): boolean {
     return !!this.flag && Atomics.exchange(this.flag, 0, 1) === 0;
   }
@@ -54,6 +60,7 @@ export class Client {
   /** Stops whatever runs and opens the character again. What was bound is gone. */
   async cancel(): Promise<void> {
     this.worker.terminate();
+    this.onEarly = () => {};  // a result may be on its way
     const waiting = [...this.waiting.values()];
     this.waiting.clear();
     this.start();
@@ -67,6 +74,7 @@ export class Client {
     if (this.flag) this.worker.postMessage({flag: this.flag});
     this.worker.onmessage = ({data}: MessageEvent<Answer>) => {
       if ('progress' in data) return this.onProgress(data.progress.stage, data.progress.fraction);
+      if ('early' in data) return this.onEarly(data.early);
       const waiting = this.waiting.get(data.id);
       this.waiting.delete(data.id);
       if (!waiting) return;

@@ -16,7 +16,7 @@ export interface CoreModule {
     isDir(mode: number): boolean;
     stat(path: string): {mode: number};
   };
-  addFunction(f: (...args: number[]) => void, signature: string): number;
+  addFunction(f: (...args: number[]) => number | void, signature: string): number;
   UTF8ToString(at: number): string;
   stringToUTF8(text: string, at: number, size: number): void;
   lengthBytesUTF8(text: string): number;
@@ -88,6 +88,8 @@ export interface Option {
   read_by_methods?: string[];
   read_by_laws?: string[];
   methods?: Record<string, {summary: string; presets: Record<string, string>}>;
+  /** Of a flag: other options that it sets when turned on. */
+  sets?: Record<string, string>;
 }
 
 export function isReadBy(option: Option, method: string, law: string): boolean {
@@ -132,6 +134,31 @@ interface ComparedSide {
   bleed: {share: number};
 }
 
+/** Poses at times, ten numbers a joint, to be saved with the file. */
+export interface Animation {
+  name: string;
+  step: boolean;
+  times: Float64Array;
+  poses: Float64Array;
+}
+
+/** How the page shows the character during a bind: a first result comes with weights and positions for it. */
+export interface Shown {
+  edits: string;
+  matrices: Float64Array;
+  dual: boolean;
+  normals: boolean;
+  /** The file's own weights are shown beside. */
+  beside: boolean;
+}
+
+/** What is wrong with the mesh, at its places (snw_defects): 1 for each triangle that intersects another, 2 where that is not known;
+ * rows of two vertices and 1 for a boundary edge, 3 for a non-manifold one. */
+export interface Defects {
+  triangles: Uint8Array;
+  edges: Uint32Array;
+}
+
 export interface NamedPose {
   name: string;
   pose: number[];
@@ -165,6 +192,18 @@ export class CoreError extends Error {
   }
 }
 
+type Posed = ReturnType<Core['deform']>;
+/** A first, coarser result of a bind. */
+export interface Early {
+  report: Record<string, any>;
+  coverage: Uint8Array;
+  rows: Rows;
+  difference: Float32Array | null;
+  editReport: string[];
+  posed: Posed;
+  posedBeside: Posed;
+}
+
 const STATUS = ['ok', 'usage', 'input', 'too_large', 'io', 'cancelled', 'internal'];
 const FOLDER = '/model';
 const MOST_SHOWN = 8;
@@ -176,6 +215,7 @@ export class Core {
   private weights = 0;
   private own = 0;
   private vertices = 0;
+  private triangles = 0;
   private jointCount = 0;
   private made: Uint8Array | null = null;  // the flat figure that is open
 
@@ -286,6 +326,7 @@ export class Core {
     const sizes = new Uint32Array(this.heap.buffer, this.out, 3);
     const [vertices, triangles, joints] = [sizes[0], sizes[1], sizes[2]];
     this.vertices = vertices;
+    this.triangles = triangles;
     this.jointCount = joints;
     const floats = (at: number, length: number) =>
       at ? new Float32Array(this.heap.buffer, at, length).slice() : null;
@@ -313,23 +354,55 @@ export class Core {
     });
   }
 
-  bind(settings: Settings, progress: (stage: string, fraction: number) => void) {
+  /** Binds. A first, coarser result is given to `early`, with weights and positions for `shown`. It replaces the previous
+   * binding, and stays if the bind is stopped after it. */
+  bind(settings: Settings, progress: (stage: string, fraction: number) => void, shown: Shown | null = null,
+       early: (result: Early) => void = () => {}) {
     this.need(this.model, 'open a character first');
     const context = this.newContext(progress);
     try {
       return this.withSettings(settings, (s) => {
-        this.check(this.m._snw_bind(this.model, s, context, this.out));
-        const bound = this.result();
-        this.m._snw_binding_free(this.binding);
-        this.binding = bound;
-        this.check(this.m._snw_binding_report(bound, this.model, s, this.out));
-        const report = JSON.parse(this.takeText());
-        const at = this.m._snw_binding_coverage(bound);
-        return {report, coverage: this.heap.slice(at, at + this.vertices)};
+        this.onResult = (binding, final) => {
+          if (final || !shown) return;
+          this.check(this.m._snw_binding_copy(binding, this.out));
+          early({...this.take(this.result(), s), ...this.showEarly(settings, shown)});
+        };
+        this.resultCall ||= this.m.addFunction((binding, final) => {
+          // An error must not pass through the core, which goes on with the final result.
+          try {
+            this.onResult(binding, final === 1);
+          } catch (error) {
+            console.warn('sinew: no first result', error);
+          }
+          return 1;
+        }, 'iiii');
+        this.check(this.m._snw_bind_progressive(this.model, s, this.resultCall, 0, context, this.out));
+        this.useOwn();  // weights of a first result are no longer of use
+        return this.take(this.result(), s);
       });
     } finally {
       this.m._snw_context_free(context);
     }
+  }
+  private resultCall = 0;
+  private onResult: (binding: number, final: boolean) => void = () => {};
+
+  /** Replaces the binding. */
+  private take(bound: number, settings: number) {
+    this.m._snw_binding_free(this.binding);
+    this.binding = bound;
+    this.check(this.m._snw_binding_report(bound, this.model, settings, this.out));
+    const report = JSON.parse(this.takeText());
+    const at = this.m._snw_binding_coverage(bound);
+    return {report, coverage: this.heap.slice(at, at + this.vertices)};
+  }
+
+  private showEarly(settings: Settings, {edits, matrices, dual, normals, beside}: Shown) {
+    const {rows, report: editReport, difference} = this.weigh(settings, edits);
+    return {
+      rows, editReport, difference, posed: this.deform(matrices, dual, normals),
+      posedBeside: beside ? this.deform(matrices, dual, normals, true) : null,
+    };
   }
 
   /** Weights under these settings and edits, from what was measured. They are what pose, save and rows are about. */
@@ -416,6 +489,17 @@ export class Core {
     }
   }
 
+  defects(): Defects {
+    const at = this.m._malloc(this.triangles);
+    try {
+      this.check(this.m._snw_defects(this.model, 0, at, this.out));
+      const edges = this.takeBytes();
+      return {triangles: this.heap.slice(at, at + this.triangles), edges: new Uint32Array(edges.buffer)};
+    } finally {
+      this.m._free(at);
+    }
+  }
+
   /** The leaves of the volume, five numbers each (snw_volume); null where there are more than `most`. */
   volume(settings: Settings, most: number): Float32Array | null {
     return this.withSettings(settings, (s) => {
@@ -426,16 +510,29 @@ export class Core {
     });
   }
 
-  /** The file with its new weights: the same bytes as `sinew bind` writes. */
-  saveGlb(settings: Settings): {bytes: Uint8Array; notes: string[]} {
-    if (this.made) return {bytes: this.made.slice(), notes: []};
+  /** The file with its new weights: the same bytes as `sinew bind` writes, unless there is an animation to add. */
+  saveGlb(settings: Settings, animation: Animation | null = null): {bytes: Uint8Array; notes: string[]} {
+    if (this.made && !animation) return {bytes: this.made.slice(), notes: []};
     this.need(this.weights || this.own, 'bind first');
-    return this.withSettings(settings, (s) => {
-      this.check(this.m._snw_save_glb(this.model, this.weights || this.own, s, this.out + 4, this.out));
-      const [bytes, notes] = new Uint32Array(this.heap.buffer, this.out, 2);
-      const text = this.textOf(notes);
-      return {bytes: this.bytesOf(bytes), notes: text ? text.split('\n') : []};
-    });
+    const bytesOf = (values: Float64Array) => new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+    const at: number[] = [];
+    try {
+      if (animation) {
+        const {name, step, times, poses} = animation;
+        at.push(this.putText(name), this.putBytes(bytesOf(times)), this.putBytes(bytesOf(poses)));
+        // snw_animation: name, step, keys, times, poses.
+        at.push(this.putBytes(new Uint8Array(new Uint32Array([at[0], Number(step), times.length, at[1], at[2]]).buffer)));
+      }
+      return this.withSettings(settings, (s) => {
+        this.check(this.m._snw_save_glb_animated(this.model, this.weights || this.own, s, at[3] ?? 0, at.length ? 1 : 0,
+                                                 this.out + 4, this.out));
+        const [bytes, notes] = new Uint32Array(this.heap.buffer, this.out, 2);
+        const text = this.textOf(notes);
+        return {bytes: this.bytesOf(bytes), notes: text ? text.split('\n') : []};
+      });
+    } finally {
+      for (const a of at) this.m._free(a);
+    }
   }
 
   saveWeights(): Uint8Array {

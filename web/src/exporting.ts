@@ -1,20 +1,29 @@
 // What is taken away: files, a picture, and the command that does the same in a shell.
+import type {Settings} from './core';
 import {button, byId, download, el, refill} from './dom';
 import {save as saveSkeleton} from './drawing';
 import {showError} from './messages';
 import {client, history, on, session, view} from './session';
-import {commandLine, cutoutLine, editsOf, outputName, settingsOf} from './store';
+import {animationOf, commandLine, cutoutLine, editsOf, outputName, settingsOf} from './store';
 
 const stem = () => session.file!.name.replace(/\.[^.]*$/, '');
 
 /** A click that asks the core for something: what goes wrong is shown. */
 const careful = (task: () => Promise<void>) => () => void task().catch(showError);
 
+/** Notes on the animation that was exported last. */
+let said: string[] = [];
+
 const exportGlb = careful(async () => {
-  const {bytes} = await client.saveGlb(settingsOf(history.doc));
+  if (session.refining) return;  // the weights are not final
+  const {bytes, notes} = await client.saveGlb(settingsOf(history.doc), animationOf(history.doc, session.info!.joints.length));
+  said = notes.filter((n) => n.startsWith('animation'));
+  draw();
   download(session.flat ? `${stem()}.glb` : outputName(session.file!.name), bytes, 'model/gltf-binary');
 });
-const exportWeights = careful(async () => download(`${stem()}.weights.json`, await client.saveWeights(), 'application/json'));
+const exportWeights = careful(async () => {
+  if (!session.refining) download(`${stem()}.weights.json`, await client.saveWeights(), 'application/json');
+});
 const exportEdits = () => download(`${stem()}.edits.json`, editsOf(history.doc), 'application/json');
 const exportPicture = careful(async () => {
   const picture = await view.picture();
@@ -31,21 +40,37 @@ function copy(event: Event) {
 }
 
 function draw() {
-  const {opened, rows} = session;
+  const {opened, rows, refining} = session;
   if (!opened) return;
+  const {keys, name} = history.doc.track;
+  const unready = !rows || refining;
   refill(byId('export-panel'),
     el('h2', {}, 'Export'),
     el('div', {class: 'row'},
-       button('GLB', 'The file with its new weights, nothing else changed', exportGlb, {id: 'export', disabled: !rows}),
-       button('Weights', 'Weights as JSON', exportWeights, {disabled: !rows}),
+       button('GLB', refining ? 'When it is refined' : keys.length ? 'The file with its new weights and the animation of the time line'
+                                                                   : 'The file with its new weights, nothing else changed',
+              exportGlb, {id: 'export', disabled: unready}),
+       button('Weights', 'Weights as JSON', exportWeights, {disabled: unready}),
        ...(session.flat ? [] : [button('Edits', 'What was changed by hand, for sinew bind --edits', exportEdits, {id: 'export-edits'})]),
        ...(history.doc.bones?.length ? [button('Skeleton', session.flat ? 'What was drawn, for sinew cutout --bones' : 'What was drawn, for sinew bind --skeleton', saveSkeleton)] : []),
        button('Picture', 'The view as PNG', exportPicture)),
+    ...(keys.length ? [el('p', {class: 'dim'}, `The GLB gets the time line as animation “${name}”; the command below does not write it.`)] : []),
+    ...said.map((t) => el('p', {class: 'dim'}, t)),
     el('label', {htmlFor: 'command', class: 'dim'}, 'The same in a shell'),
     el('textarea', {id: 'command', rows: 4, readOnly: true, spellcheck: false}),
     el('div', {class: 'row'}, button('Copy', 'Copy the command', copy)),
   );
   void drawCommand();
+}
+
+/** The options that give what is exported: of a first result, its own resolution. */
+function boundSettings(): Settings {
+  const settings = settingsOf(history.doc);
+  const {bound, refining, stale} = session;
+  if (!bound?.coarse || refining || stale) return settings;
+  settings.push(['resolution', String(bound.report.options.resolution)]);
+  if (history.doc.settings['local-resolution'] === 'on') settings.push(['local-resolution', 'off']);
+  return settings;
 }
 
 async function drawCommand() {
@@ -59,11 +84,15 @@ async function drawCommand() {
   }
   byId<HTMLButtonElement>('export-edits').disabled = !edits;
   try {
-    box.value = commandLine(file.name, file.skeleton?.name, await client.command(settingsOf(history.doc)), edits);
+    box.value = commandLine(file.name, file.skeleton?.name, await client.command(boundSettings()), edits);
   } catch (error) {
     showError(error);
   }
 }
 
+on(['character'], () => (said = []));
 on(['character', 'bound', 'options'], draw);
-history.listen(() => void drawCommand());
+history.listen((doc, before) => {
+  if (doc.track.name !== before.track.name || !doc.track.keys.length !== !before.track.keys.length) draw();
+  else void drawCommand();
+});

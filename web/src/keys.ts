@@ -5,6 +5,7 @@ import {choose} from './opening';
 import {togglePlay} from './posing';
 import {bind, history, redo, selectJoint, session, setMode, setTool, undo, view} from './session';
 import {MODES} from './surface';
+import {keepPose, toggleTimeline, toggleTrack} from './timeline';
 import {toggleBeside, toggleSkeleton, toggleWire} from './toolbar';
 
 const KEYS: [string, string, () => void][] = [
@@ -18,7 +19,9 @@ const KEYS: [string, string, () => void][] = [
   ['c', 'The file’s own weights side by side', toggleBeside],
   ['w', 'Wires on or off', toggleWire],
   ['f', 'See the whole character', () => view.frame()],
-  [' ', 'Play the animation', togglePlay],
+  ['k', 'Keep the pose as a key on the time line', keepPose],
+  ['t', 'Time line on or off', toggleTimeline],
+  [' ', 'Play the animation that is chosen, else the time line', () => (session.clip >= 0 ? togglePlay() : toggleTrack())],
   ['Escape', 'Select nothing', () => selectJoint(-1)],
 ];
 

@@ -5,6 +5,7 @@ import './character';
 import './drawing';
 import './binding';
 import './posing';
+import './timeline';
 import './brush';
 import './exporting';
 import './pointer';
@@ -14,6 +15,8 @@ import {openAsked} from './opening';
 import type {Core} from './core';
 import {showError} from './messages';
 import {client, history, isWorking, session, view} from './session';
+import {poseNumbers} from './store';
+import {poseAt} from './track';
 
 (async () => {
   try {
@@ -31,12 +34,14 @@ Object.assign(window, {
   studio: {
     state: () => ({
       vertices: session.info?.counts.vertices ?? 0, bound: !!session.bound, stale: session.stale, working: isWorking(),
-      mode: session.mode, joint: session.joint, doc: history.doc, seconds: session.bound?.seconds ?? 0,
+      mode: session.mode, joint: session.joint, doc: history.doc, seconds: session.bound?.seconds ?? 0, first: session.bound?.first ?? 0,
+      refining: session.refining, coarse: !!session.bound?.coarse, time: session.time, onTrack: session.onTrack,
       width: session.rows?.width ?? 0, frames: view.frameTimes(), drawn: view.drawn, rows: session.rows,
     }),
     core: client as unknown as Core,
     handleAt: () => view.handleAt(),
     pixelOf: (point: [number, number, number]) => view.pixelOf(point),
     joints: () => session.info?.joints ?? [],
+    poseAt: (time: number) => poseNumbers(poseAt(history.doc.track, time), session.info?.joints.length ?? 0),
   },
 });

@@ -5,8 +5,10 @@ import {history, session, tell} from './session';
 export const optionOf = (name: string) => session.options.find((o) => o.name === name);
 export const helpOf = (name: string) => optionOf(name)?.help ?? '';
 
-/** Without what was set: the method's preset, else the default. */
+/** Without what was set: what a flag that is on sets, else the method's preset, else the default. */
 function presetOf(name: string): string {
+  for (const flag of session.options)
+    if (flag.sets?.[name] !== undefined && history.doc.settings[flag.name] === 'on') return flag.sets[name];
   const methods = optionOf('method');
   const chosen = history.doc.settings.method ?? methods?.value ?? '';
   return methods?.methods?.[chosen]?.presets[name] ?? optionOf(name)?.value ?? '';
@@ -29,6 +31,7 @@ export function setOption(name: string, value: string, merge = ''): void {
     return;
   }
   if (value !== presetOf(name)) settings[name] = value;
+  if (value === 'on') for (const other of Object.keys(optionOf(name)?.sets ?? {})) delete settings[other];
   if (JSON.stringify(history.doc.settings) !== JSON.stringify(settings)) history.change({settings}, merge);
 }
 
@@ -44,8 +47,13 @@ const RANGES: Record<string, {min: number; max: number; step: number; name: stri
   smoothness: {min: 0.002, max: 0.2, step: 0.002, name: 'Smoothness'},
   threshold: {min: 0.01, max: 1, step: 0.01, name: 'Threshold'},
 };
-/** The one number of the falloff law that is set, and what a slider may make of it. */
+/** The parameter that shapes the falloff law, and what a slider may make of it. */
 export function shapeOfFalloff() {
   const option = SHAPES[valueOf('falloff-law')] ?? 'falloff';
   return {option, ...RANGES[option]};
+}
+/** The numbers of the falloff law that have sliders: the hardness, and a length where one shapes the law. */
+export function falloffSliders() {
+  const shape = shapeOfFalloff();
+  return shape.option === 'falloff' ? [shape] : [{option: 'falloff', ...RANGES.falloff}, shape];
 }

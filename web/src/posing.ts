@@ -1,7 +1,8 @@
 // Poses: those made for the skeleton, the file's animations, and how joints are blended.
 import {degreesOf, partOf, turnOf, type Degrees} from './angles';
 import {button, byId, choice, el, figure, refill, slider} from './dom';
-import {ask, history, on, session, setClip, view} from './session';
+import {ask, history, on, session, setClip, shownPose, view} from './session';
+import {keepPose} from './timeline';
 import type {Quaternion} from './view';
 
 let playing = false;
@@ -15,7 +16,7 @@ let typing = false;
 function turns(): HTMLElement[] {
   const {joint, info, flat, clip} = session;
   if (joint < 0 || clip >= 0 || !info) return [];
-  const turn = history.doc.pose[joint];
+  const turn = shownPose()[joint];
   const degrees: Degrees = turn && turn === typed.turn ? typed.degrees : degreesOf(turn ?? [0, 0, 0, 1]);
   const {name} = info.joints[joint];
   return [
@@ -24,7 +25,7 @@ function turns(): HTMLElement[] {
       degrees[k] = d;
       typed = {turn: turnOf(degrees), degrees: [...degrees]};
       typing = true;
-      history.change({pose: {...history.doc.pose, [joint]: typed.turn as Quaternion}}, `turn ${joint}`);
+      history.change({pose: {...shownPose(), [joint]: typed.turn as Quaternion}}, `turn ${joint}`);
       typing = false;
     }, () => {
       history.settle();
@@ -61,7 +62,7 @@ function draw() {
   const parts: HTMLElement[] = [el('h2', {}, 'Pose')];
   if (session.flat) parts.push(el('p', {class: 'dim'}, 'Take the tool Pose (R), and turn the selected joint by its handle, or type how far.'));
   else {
-    const name = chosen.pose === history.doc.pose ? chosen.name : '';
+    const name = chosen.pose === history.doc.pose && !session.onTrack ? chosen.name : '';
     parts.push(choice('Pose', 'Poses made for this skeleton', [['', 'by hand'], ...named], name, (n) => take(n, 1)));
     if (name) parts.push(slider('How far', 'From the bind pose to this one, and beyond', {min: 0, max: 1.25, step: 0.05}, chosen.share,
                                 (share) => take(name, share, `pose ${name}`), () => {
@@ -88,8 +89,8 @@ function draw() {
     }),
     el('div', {class: 'row'}, button('Bind pose', 'All joints as they were bound', () => {
       setClip(-1);
-      if (Object.keys(history.doc.pose).length) history.change({pose: {}});
-    })));
+      if (session.onTrack || Object.keys(history.doc.pose).length) history.change({pose: {}});
+    }), button('Keep as key', 'On the time line (K)', keepPose, {disabled: clip >= 0 || session.bare})));
   refill(byId('pose-panel'), ...parts);
 }
 
@@ -118,7 +119,9 @@ on(['character', 'clip'], () => {
   draw();
 });
 on(['bound', 'options'], draw);
-on(['selection'], draw);
+on(['selection', 'time'], () => {
+  if (!view.turning && !typing) draw();
+});
 // What was taken from the list may be turned on by hand, or undone.
 history.listen((doc, before) => {
   if (doc.pose !== before.pose && !view.turning && !typing) draw();

@@ -1,17 +1,18 @@
 // What is open and what is done with it: a change of the document becomes work of the core, one thing at a time. Panels
 // read `session`, call what stands below it, and hear by topic that something is otherwise; they never call each other.
 import {Client} from './client';
-import type {Compared, Joint, ModelInfo, OpenFile, Option, Rows} from './core';
+import type {Compared, Defects, Early, Joint, ModelInfo, OpenFile, Option, Rows} from './core';
 import {byId} from './dom';
 import {busy, hideError, showError} from './messages';
 import {valueOf} from './options';
 import {jointsOf, type Bone} from './skeleton';
-import {History, editsOf, poseNumbers, settingsOf, withSkeleton, workOf} from './store';
+import {History, editsOf, poseNumbers, settingsOf, withSkeleton, workOf, type Doc} from './store';
 import {View} from './view';
+import {poseAt, type Pose} from './track';
 import {resolutionOf, resolutionsToTry} from './volume';
 
 /** What the surface shows. */
-export type Mode = 'look' | 'joints' | 'weight' | 'coverage' | 'difference' | 'distance' | 'marks' | 'voxels';
+export type Mode = 'look' | 'joints' | 'weight' | 'coverage' | 'difference' | 'distance' | 'marks' | 'voxels' | 'defects';
 export type BrushOp = 'add' | 'set' | 'smooth' | 'replace' | 'hardness' | 'rigid';
 export type Tool = 'look' | 'turn' | 'paint' | 'draw';
 
@@ -29,12 +30,15 @@ export const session = {
   rows: null as Rows | null,  // what is shown: those that were made, else the file's
   bare: false,  // the mesh has no skeleton yet
   flat: false,  // a picture that is cut out
-  bound: null as {report: Record<string, any>; coverage: Uint8Array; seconds: number} | null,
+  /** seconds: duration of the bind; first: until its first result, if it had one. coarse: this is the first result. */
+  bound: null as {report: Record<string, any>; coverage: Uint8Array; seconds: number; first: number | null; coarse: boolean} | null,
+  refining: false,  // a first result is shown, and the final one is being computed
   stale: false,  // what was bound is not what the options say
   difference: null as Float32Array | null,
   compared: null as Compared | null,  // the numbers of `sinew compare`, where they were asked for
   distance: null as {joint: number; values: Float32Array} | null,
   voxels: null as {key: string; resolution: number; coarser: boolean; leaves: Float32Array} | null,
+  defects: null as Defects | null,  // where they were asked for
   editReport: [] as string[],
   mode: 'look' as Mode,
   tool: 'look' as Tool,
@@ -43,6 +47,8 @@ export const session = {
   beside: false,  // the file's own weights are shown too
   clip: -1,
   clipTime: 0,
+  time: 0,  // seconds, on the time line
+  onTrack: false,  // the pose of the time line is shown, and not the pose by hand
   /** values: by op. to: the name of the joint that gets what another gives. on: "", "material NAME" or "mesh NAME", to which the brush keeps. */
   brush: {op: 'add' as BrushOp, values: {add: 0.3, set: 0.3, hardness: 0.5}, radius: 0.05, to: '', on: ''},
   probed: null as number | null,
@@ -52,8 +58,8 @@ export const session = {
 
 /** character: another one is open. bound: a binding was made or lost. weights: rows are new. options: settings of the
  * document, or which joints deform. joints: the list of joints and what is said of them. moved: where they are, while one is drawn. selection, mode, tool, clip,
- * probe: the field of that name. */
-export type Topic = 'character' | 'bound' | 'weights' | 'options' | 'joints' | 'moved' | 'selection' | 'mode' | 'tool' | 'clip' | 'probe';
+ * time, probe: the field of that name; time also when the shown pose becomes or is no longer that of the time line. timeline: it is shown, or hidden. */
+export type Topic = 'character' | 'bound' | 'weights' | 'options' | 'joints' | 'moved' | 'selection' | 'mode' | 'tool' | 'clip' | 'time' | 'timeline' | 'probe';
 const listeners: [ReadonlySet<Topic>, () => void][] = [];
 
 export function on(topics: Topic[], listener: () => void): void {
@@ -70,6 +76,7 @@ let given: OpenFile | null = null;  // as it was opened
 let resetting = false;  // the document is another character's
 let behind = false;  // the core does not know yet which skeleton was drawn
 let stopping = false;
+let boundOf: Doc | null = null;  // what was bound
 let working = false, binding = false, wanted: 'none' | 'pose' | 'weigh' = 'none';
 export const isWorking = () => working;
 
@@ -85,11 +92,7 @@ async function work() {
       const now = wanted;
       wanted = 'none';
       if (now === 'weigh' && session.bound && !session.stale) {
-        const made = await client.weigh(settingsOf(history.doc), editsOf(history.doc));
-        session.rows = made.rows;
-        session.difference = made.difference;
-        session.compared = null;
-        session.editReport = made.report;
+        await weigh(history.doc);
         tell('weights');
       }
       await pose();
@@ -101,11 +104,26 @@ async function work() {
   }
 }
 
+async function weigh(doc: Doc) {
+  const made = await client.weigh(settingsOf(doc), editsOf(doc));
+  session.rows = made.rows;
+  session.difference = made.difference;
+  session.compared = null;
+  session.editReport = made.report;
+}
+
+/** The pose that is shown unless an animation of the file plays: by hand, or of the time line. */
+export const shownPose = (): Pose => (session.onTrack ? poseAt(history.doc.track, session.time) : history.doc.pose);
+
+function shownMatrices(joints: number): Promise<Float64Array> {
+  const {clip, clipTime} = session;
+  return client.matricesOf(clip >= 0 ? {clip, time: clipTime} : {joints: poseNumbers(shownPose(), joints)});
+}
+
 async function pose() {
-  const {opened, info, clip} = session;
+  const {opened, info} = session;
   if (!opened || !info || behind || session.bare || session.tool === 'draw') return;
-  const asked = clip >= 0 ? {clip, time: session.clipTime} : {joints: poseNumbers(history.doc.pose, info.joints.length)};
-  const matrices = await client.matricesOf(asked);
+  const matrices = await shownMatrices(info.joints.length);
   const posed = await client.deform(matrices.slice(), session.dual, !!opened.normals);
   const beside = canCompare() && session.beside ? await client.deform(matrices.slice(), session.dual, !!opened.normals, true) : null;
   view.setPose(matrices, posed, beside);
@@ -191,31 +209,60 @@ export async function bind(): Promise<void> {
       await catchUp();
       if (session.bare) throw new Error('there is no skeleton yet: draw one (D), or drop a skeleton file together with the mesh');
       const start = performance.now();
+      const {doc} = history;
+      let first: number | null = null;
+      const has = (made: {report: Record<string, any>; coverage: Uint8Array}, coarse: boolean) => {
+        const seconds = (performance.now() - start) / 1000;
+        if (coarse) first = seconds;
+        session.bound = {report: made.report, coverage: made.coverage, seconds, first, coarse};
+        boundOf = doc;
+        session.stale = workOf(history.doc, doc, session.groups) === 'bind';
+        session.distance = null;
+        if (session.mode === 'look') session.mode = 'joints';
+      };
       stopping = false;
       busy('Binding…', null, true);
-      const made = await client.bind(settingsOf(history.doc), (stage, f) =>
-        stopping || busy(`Binding: ${stage}`, f || null, true));
-      session.bound = {...made, seconds: (performance.now() - start) / 1000};
-      session.stale = false;
-      session.distance = null;
-      if (session.mode === 'look') session.mode = 'joints';
-      wanted = 'weigh';
+      const matrices = await shownMatrices(session.info!.joints.length);
+      const shown = {edits: editsOf(doc), matrices: matrices.slice(), dual: session.dual, normals: !!session.opened!.normals,
+                     beside: session.beside && !!session.opened!.ownRows};
+      const made = await client.bind(settingsOf(doc), (stage, f) =>
+        stopping || busy(`${session.refining ? 'Refining' : 'Binding'}: ${stage}`, f || null, true), shown, (early: Early) => {
+        if (behind) return;  // another skeleton was drawn meanwhile
+        has(early, true);
+        setRefining(true);
+        session.rows = early.rows;
+        session.difference = early.difference;
+        session.compared = null;
+        session.editReport = early.editReport;
+        if (session.tool !== 'draw') view.setPose(matrices, early.posed, early.posedBeside);
+        tell('bound', 'weights');
+      });
+      if (behind) return;
+      has(made, false);
+      await weigh(session.stale ? doc : history.doc);
+      ask('pose');
     } finally {
       binding = false;
     }
   });
-  tell('bound');
+  setRefining(false);
+  tell('bound', 'weights');
 }
 
-/** What was bound before stays; but where the core does not listen, the worker goes with what it does, and all that it
- * had. A second click does that too. */
+function setRefining(on: boolean) {
+  session.refining = on;
+  byId('busy').classList.toggle('refining', on);  // below, where it does not cover the tool bar
+}
+
+/** Stops the bind: its first result stays if there is one, otherwise the previous binding. If the core does not listen,
+ * the worker is ended, and everything it had is lost. A second click does that too. */
 async function stop() {
   const asked = client.askToStop();
   stopping = true;
   busy('Stopping…', null, asked);
   if (asked) return;
   try {
-    session.bound = null;
+    session.bound = boundOf = null;
     session.rows = session.opened?.ownRows ?? null;
     session.difference = null;
     await client.cancel();
@@ -242,10 +289,12 @@ export async function open(chosen: OpenFile): Promise<void> {
     const [low, high] = info.box;
     Object.assign(session, {
       opened, info, bare, flat, file: chosen, rows: opened.ownRows, bound: null, stale: false, difference: null, compared: null, distance: null, voxels: null,
-      probed: null, editReport: [], joint: -1, clip: -1, clipTime: 0, beside: false, tool: bare ? 'draw' : 'look',
+      defects: null,
+      probed: null, editReport: [], joint: -1, clip: -1, clipTime: 0, time: 0, onTrack: false, beside: false, tool: bare ? 'draw' : 'look',
       mode: (opened.images.length && !flat) || !opened.ownRows ? 'look' : 'joints',
       brush: {...session.brush, to: '', on: '', radius: 0.03 * Math.hypot(...low.map((x, k) => high[k] - x))},
     });
+    boundOf = null;
     resetting = true;
     history.reset();
     resetting = false;
@@ -282,6 +331,11 @@ export async function setMode(next: Mode): Promise<void> {
   session.mode = next;
   const {joint} = session;
   if (next === 'voxels' && !working) await measureVoxels();
+  if (next === 'defects' && !session.defects && !working)
+    await alone(async () => {
+      busy('Comparing triangles…');
+      session.defects = await client.defects();
+    });
   if (next === 'distance' && joint >= 0 && session.distance?.joint !== joint && !working)
     await alone(async () => {
       await catchUp();
@@ -322,8 +376,20 @@ export function setClip(next: number): void {
   if (session.clip === next) return;
   session.clip = next;
   session.clipTime = next >= 0 && session.info ? session.info.clips[next].start : 0;
+  if (next >= 0) session.onTrack = false;
   placeHandle();
   tell('clip');
+  ask('pose');
+}
+
+/** Shows the time line at a time; null: the pose by hand. */
+export function setTime(time: number | null): void {
+  session.onTrack = time !== null;
+  if (time !== null) {
+    session.time = time;
+    if (session.clip >= 0) setClip(-1);
+  }
+  tell('time');
   ask('pose');
 }
 
@@ -340,9 +406,16 @@ export function probe(vertex: number | null): void {
 
 history.listen((doc, before) => {
   if (resetting) return;
+  // A pose by hand is shown at once, also after undo.
+  if (doc.pose !== before.pose && session.onTrack) {
+    session.onTrack = false;
+    tell('time');
+  }
   const needed = workOf(doc, before, session.groups);
   if (needed === 'bind') {
-    if (session.bound) session.stale = true;
+    const was = session.stale;
+    session.stale = !!boundOf && workOf(doc, boundOf, session.groups) === 'bind';
+    if (was && !session.stale) ask('weigh');  // changes of weights were not applied meanwhile
     void describe();
     tell('options');
   } else if (needed === 'joints') {
@@ -350,6 +423,7 @@ history.listen((doc, before) => {
     const lost = !behind;  // what was measured
     behind = true;
     session.bound = session.rows = session.difference = session.compared = session.distance = null;
+    boundOf = null;
     session.stale = false;
     session.mode = 'look';
     if (session.info && bones) {
@@ -395,7 +469,7 @@ async function describe() {
 }
 
 view.onTurn = (joint, rotation, done) => {
-  history.change({pose: {...history.doc.pose, [joint]: rotation}}, `turn ${joint}`);
+  history.change({pose: {...shownPose(), [joint]: rotation}}, `turn ${joint}`);
   if (done) {
     history.settle();
     tell('selection');

@@ -9,7 +9,7 @@ export interface Bone {
   name: string;
   parent: number;
   head: Point;
-  /** Far end of a bone without child. */
+  /** Where the bone ends, whatever bones follow; without it, at the joints that follow. */
   tail?: Point;
   /** Has no length, and stands under "points". */
   point?: boolean;
@@ -74,11 +74,13 @@ export function added(bones: readonly Bone[], parent: number, head: Point): Bone
   return inOrder([...bones, {name, parent, head}]);
 }
 
-/** A tail goes along. */
+const same = (a: Point, b: Point) => a.every((x, k) => x === b[k]);
+
+/** Its tail goes along, and so do tails of other bones that end at it. */
 export function moved(bones: readonly Bone[], bone: number, head: Point): Bone[] {
   return bones.map((b, i) => {
-    if (i !== bone) return b;
-    const tail = b.tail?.map((x, k) => x + head[k] - b.head[k]) as unknown as Point | undefined;
+    if (i !== bone) return b.tail && same(b.tail, bones[bone].head) ? {...b, tail: head} : b;
+    const tail = b.tail && same(b.tail, b.head) ? head : b.tail?.map((x, k) => x + head[k] - b.head[k]) as Point | undefined;
     return {...b, head, ...(tail ? {tail} : {})};
   });
 }
@@ -105,8 +107,12 @@ export const renamed = (bones: readonly Bone[], bone: number, name: string): Bon
 export function mirrored(bones: readonly Bone[], from: 'left' | 'right', middle: number, near: number): Bone[] {
   const sign = from === 'left' ? 1 : -1;
   const flip = (p: Point): Point => [2 * middle - p[0], p[1], p[2]];
-  const out = bones.map((b) =>
-    (Math.abs(b.head[0] - middle) <= near ? {...b, head: [middle, b.head[1], b.head[2]] as Point} : b));
+  // Heads, and tails that are where a head is.
+  const onto = (p: Point): Point => (Math.abs(p[0] - middle) <= near ? [middle, p[1], p[2]] : p);
+  const out = bones.map((b) => ({
+    ...b, head: onto(b.head),
+    ...(b.tail ? {tail: bones.some((other) => same(other.head, b.tail!)) ? onto(b.tail) : b.tail} : {}),
+  }));
   const sided = out.map((b, i) => (sign * (b.head[0] - middle) > 0 ? i : -1)).filter((i) => i >= 0);
   const partner = new Map<number, number>();
   for (const i of sided) {
@@ -132,7 +138,13 @@ export function bonesOf(joints: readonly Joint[], text: string): Bone[] {
     bones = read.bones?.length ?? 0;
     entries = [...(read.bones ?? []), ...(read.points ?? [])];
   } catch {
-    // TGF, which says no more than the joints do
+    // TGF: an edge is a bone, and a vertex that none leaves is an end, which moves nothing. A tail is one edge; of a vertex
+    // with several, skeleton JSON has them as links to the joints that follow.
+    const below = (i: number) => joints.filter((joint) => joint.parent === i);
+    if (text) return joints.map(({name, parent, position, tail, deforms}, i) => ({
+      name, parent, head: position, ...(tail ? {tail} : below(i).length === 1 ? {tail: below(i)[0].position} : {}),
+      ...(deforms ? {} : {rest: {deform: false}}),
+    }));
   }
   return joints.map(({name, parent, position, tail}, i) => {
     const {name: _n, parent: _p, head: _h, tail: _t, position: _q, ...rest} = entries[i] ?? {};

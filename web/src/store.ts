@@ -1,7 +1,8 @@
 // What the page is about, without any DOM: a document with undo and redo, and what is merely looked at.
 
-import type {OpenFile, Settings} from './core';
+import type {Animation, OpenFile, Settings} from './core';
 import {skeletonText, type Bone} from './skeleton';
+import {NO_TRACK, keysToWrite, type Pose, type Track} from './track';
 
 /** A change by hand, as docs/edits.md writes it; but there hardness and rigid have lists of their own, "falloff" and
  * "rigid", and come before all others. */
@@ -36,11 +37,13 @@ export interface Doc {
   /** Joints that keep the weights of the file. */
   locked: readonly string[];
   edits: readonly Edit[];
-  /** By joint: a rotation x, y, z, w along the joint's own axes. */
-  pose: Readonly<Record<number, readonly [number, number, number, number]>>;
+  /** The pose by hand, or from the list. */
+  pose: Pose;
+  /** Poses that were kept as keys. */
+  track: Track;
 }
 
-export const EMPTY: Doc = {bones: null, smoothness: 0, settings: {}, exclude: [], include: [], falloff: {}, locked: [], edits: [], pose: {}};
+export const EMPTY: Doc = {bones: null, smoothness: 0, settings: {}, exclude: [], include: [], falloff: {}, locked: [], edits: [], pose: {}, track: NO_TRACK};
 
 export class History {
   private past: Doc[] = [];
@@ -121,8 +124,10 @@ export class History {
 /** The options in the order in which the core takes them: a method's preset first. */
 export function settingsOf(doc: Doc): Settings {
   const out: Settings = [];
-  if (doc.settings.method) out.push(['method', doc.settings.method]);
-  for (const [name, value] of Object.entries(doc.settings)) if (name !== 'method') out.push([name, value]);
+  // What sets other options comes before them.
+  const first = ['method', 'as-published'];
+  for (const name of first) if (doc.settings[name]) out.push([name, doc.settings[name]]);
+  for (const [name, value] of Object.entries(doc.settings)) if (!first.includes(name)) out.push([name, value]);
   for (const name of doc.exclude) out.push(['exclude', name]);
   for (const name of doc.include) out.push(['include', name]);
   return out;
@@ -130,7 +135,7 @@ export function settingsOf(doc: Doc): Settings {
 
 /** The edit list of docs/edits.md; empty where there is nothing to say. */
 export function editsOf(doc: Doc): string {
-  const falloff: object[] = Object.entries(doc.falloff).map(([joint, value]) => ({value, joints: [joint]}));
+  const falloff: object[] = Object.entries(doc.falloff).map(([joint, hardness]) => ({hardness, joints: [joint]}));
   const rigid: object[] = [], edits: Edit[] = [];
   for (const e of doc.edits)
     if (e.op === 'hardness') falloff.push({value: e.value, ...(e.select ? {select: e.select} : {})});
@@ -162,12 +167,13 @@ export function workOf(doc: Doc, before: Doc, groups: ReadonlyMap<string, string
     if (group === 'Method' || group === 'Joints') return 'bind';
     if (group === 'Weights') weigh = true;
   }
-  return weigh ? 'weigh' : doc.pose !== before.pose ? 'pose' : 'none';
+  return weigh ? 'weigh' : doc.pose !== before.pose || doc.track !== before.track ? 'pose' : 'none';
 }
 
-/** A joint of another name, or of none: what was said of it goes along. Poses are by number, and go. */
+/** A joint of another name, or of none: what was said of it goes along. Poses and keys are by number, and go. */
 export function withBones(doc: Doc, bones: readonly Bone[], from = '', to: string | null = null): Partial<Doc> {
-  if (!from) return {bones, pose: {}};
+  const keys = doc.track.keys.length ? {track: {...doc.track, keys: []}} : {};
+  if (!from) return {bones, pose: {}, ...keys};
   const list = (names: readonly string[]) => names.flatMap((n) => (n !== from ? [n] : to ? [to] : []));
   const falloff = Object.fromEntries(Object.entries(doc.falloff).flatMap(([n, v]) => (n !== from ? [[n, v]] : to ? [[to, v]] : [])));
   const edits = doc.edits.flatMap((e): Edit[] => {
@@ -177,7 +183,7 @@ export function withBones(doc: Doc, bones: readonly Bone[], from = '', to: strin
     }
     return !('joint' in e) || e.joint !== from ? [e] : to ? [{...e, joint: to}] : [];
   });
-  return {bones, pose: {}, exclude: list(doc.exclude), include: list(doc.include), locked: list(doc.locked), falloff, edits};
+  return {bones, pose: {}, ...keys, exclude: list(doc.exclude), include: list(doc.include), locked: list(doc.locked), falloff, edits};
 }
 
 /** The file with the skeleton that was drawn beside it. */
@@ -204,6 +210,15 @@ export function poseNumbers(pose: Doc['pose'], joints: number): Float64Array {
   const out = new Float64Array(joints * 10);
   for (let j = 0; j < joints; ++j) out.set([...(pose[j] ?? [0, 0, 0, 1]), 0, 0, 0, 1, 1, 1], j * 10);
   return out;
+}
+
+/** The keys as an animation to save, or null if there are none. */
+export function animationOf({track}: Doc, joints: number): Animation | null {
+  const keys = keysToWrite(track);
+  if (!keys.length) return null;
+  const poses = new Float64Array(keys.length * joints * 10);
+  keys.forEach(({pose}, k) => poses.set(poseNumbers(pose, joints), k * joints * 10));
+  return {name: track.name, step: track.step, times: Float64Array.from(keys, (k) => k.time), poses};
 }
 
 /** As a POSIX shell reads it back. */

@@ -1,6 +1,6 @@
 // What the surface shows, what its colours mean, and the numbers of the vertex that was clicked.
 import {COVERAGE, blendColours, scaleColour, valueColours, weightColours} from './colours';
-import type {Rows} from './core';
+import type {Defects, Rows} from './core';
 import {byId, el, slider} from './dom';
 import {MARKS, marksOf} from './marks';
 import {canCompare, history, on, session, view, type Mode} from './session';
@@ -19,8 +19,10 @@ export const MODES: {mode: Mode; name: string; help: string; needs?: string; can
   {mode: 'marks', name: 'By hand', help: 'Where changes by hand take hold (7)', needs: 'paint something first', can: () => history.doc.edits.length > 0},
   {mode: 'voxels', name: 'Voxels', help: 'The volume that distances go through (8)', needs: 'there must be a skeleton',
    can: () => session.tool !== 'draw' && !session.bare && !session.flat},
+  {mode: 'defects', name: 'Defects', help: 'Intersecting triangles, boundary and non-manifold edges (9)', can: () => !session.flat},
 ];
 const VOXELS = {within: [0.75, 0.32, 0.12], boundary: [0.16, 0.3, 0.5]} as const;
+const DEFECTS = {intersecting: [0.73, 0.03, 0.02], boundary: [0.1, 0.42, 1], nonmanifold: [1, 0.6, 0.05]} as const;
 let cut = 0.5;  // of the depth, from the front
 let marks = new Uint8Array();
 
@@ -64,6 +66,7 @@ function recolour() {
   }
   view.setSurface(mode === 'look');
   view.setVoxels(mode === 'voxels' ? session.voxels?.leaves ?? null : null, cut, VOXELS);
+  view.setDefects(mode === 'defects' ? session.defects : null, DEFECTS);
 }
 
 /** A line for each kind that there is. */
@@ -90,6 +93,20 @@ function voxelLegend({resolution, coarser, leaves}: NonNullable<typeof session.v
   ];
 }
 
+function defectLegend({triangles, edges}: Defects): HTMLElement[] {
+  const [, intersecting, unknown] = triangles.reduce((n, t) => (++n[t], n), [0, 0, 0]);
+  let boundary = 0;
+  for (let i = 2; i < edges.length; i += 3) if (edges[i] === 1) ++boundary;
+  const line = (colour: readonly number[], what: string, n: number) =>
+    el('div', {class: 'key'}, swatch(colour), `${what}: ${n.toLocaleString('en')}`);
+  return [
+    line(DEFECTS.intersecting, 'intersecting triangles', intersecting),
+    line(DEFECTS.boundary, 'boundary edges', boundary),
+    line(DEFECTS.nonmanifold, 'edges of three or more triangles', edges.length / 3 - boundary),
+    ...(unknown ? [el('small', {}, `${unknown.toLocaleString('en')} triangles were not compared with all: that would take too long.`)] : []),
+  ];
+}
+
 function drawLegend() {
   const {mode, rows, joint, difference, bound, distance, info} = session;
   const bar = (title: string, low: string, high: string) => {
@@ -105,6 +122,7 @@ function drawLegend() {
   if (mode === 'coverage' && bound) parts = counted(COVERAGE, bound.coverage);
   if (mode === 'marks') parts = counted(MARKS, marks);
   if (mode === 'voxels' && session.voxels) parts = voxelLegend(session.voxels);
+  if (mode === 'defects' && session.defects) parts = defectLegend(session.defects);
   const box = byId('legend');
   box.hidden = !parts.length;
   box.replaceChildren(...parts);

@@ -2,6 +2,7 @@
 import {button, byId, el, refill} from './dom';
 import {canCompare, canDraw, history, on, session, setBeside, setMode, setTool, view, type Tool} from './session';
 import {MODES} from './surface';
+import {timelineShown, toggleTimeline} from './timeline';
 
 const TOOLS: {tool: Tool; name: string; help: string; needs?: string; can: () => boolean}[] = [
   {tool: 'look', name: 'Look', help: 'Turn the view; click to select (V)', can: () => true},
@@ -40,6 +41,7 @@ function draw() {
                                  {'aria-pressed': session.beside})] : []),
       button('Wire', 'Triangles as wires (W)', toggleWire, {'aria-pressed': wire}),
       button('Frame', 'See the whole character (F)', () => view.frame()),
+      ...(session.tool === 'draw' ? [] : [button('Time line', 'Poses as keys of an animation (T)', toggleTimeline, {'aria-pressed': timelineShown()})]),
       ...(session.tool === 'draw' && !session.flat ? (['front', 'side'] as const).map((from) =>
         button(from === 'front' ? 'Front' : 'Side', `Straight from the ${from}`, () => view.frame(from))) : []),
     ),
@@ -48,7 +50,7 @@ function draw() {
   );
   view.covered = byId('tools').offsetTop + byId('tools').offsetHeight;
 }
-on(['character', 'bound', 'options', 'mode', 'tool', 'selection'], draw);
+on(['character', 'bound', 'options', 'mode', 'tool', 'selection', 'timeline'], draw);
 history.listen((doc, before) => {
   if (!doc.edits.length !== !before.edits.length) draw();
 });

@@ -3,7 +3,7 @@ import * as THREE from 'three';
 import {OrbitControls} from 'three/examples/jsm/controls/OrbitControls.js';
 import {TransformControls} from 'three/examples/jsm/controls/TransformControls.js';
 import {jointColours} from './colours';
-import type {Core, Material, ModelInfo} from './core';
+import type {Core, Defects, Material, ModelInfo} from './core';
 import type {Crossing, Point} from './skeleton';
 
 type Opened = ReturnType<Core['open']>;
@@ -21,6 +21,9 @@ interface Beside {
   gizmo: TransformControls;
   mesh: THREE.Mesh;
 }
+
+/** Behind what lies in the same place, by so many steps of depth. */
+const behind = (steps: number) => ({polygonOffset: true, polygonOffsetFactor: steps, polygonOffsetUnits: steps});
 
 const FROM = {corner: [0.35, 0.15, 1], front: [0, 0, 1], side: [1, 0, 0]} as const;
 
@@ -50,6 +53,7 @@ export class View {
   private beside: Beside | null = null;
   private voxels: THREE.InstancedMesh | null = null;
   private shownLeaves: Float32Array | null = null;
+  private defects: THREE.Group | null = null;  // over the surface, whose positions it shares
   private info: ModelInfo | null = null;
   private matrices: Float64Array | null = null;
   private skeletonShown = true;
@@ -72,7 +76,7 @@ export class View {
     this.renderer = new THREE.WebGLRenderer({antialias: true});
     this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
     place.append(this.renderer.domElement);
-    this.plain = new THREE.MeshStandardMaterial({vertexColors: true, roughness: 0.85, side: THREE.DoubleSide});
+    this.plain = new THREE.MeshStandardMaterial({vertexColors: true, roughness: 0.85, side: THREE.DoubleSide, ...behind(2)});
     const key = new THREE.DirectionalLight(0xffffff, 1.6);
     key.position.set(1, 2, 3);
     this.camera.add(key);
@@ -223,7 +227,9 @@ export class View {
     mesh.visible = this.mesh.visible;
     mesh.material = this.mesh.material;
     this.mesh.visible = own.visible = this.brush.visible = false;
+    if (this.defects) this.defects.visible = false;  // it lies on the other surface
     renderer.render(this.scene, this.camera);
+    if (this.defects) this.defects.visible = true;
     mesh.visible = false;
     [this.mesh.visible, own.visible, this.brush.visible] = shown;
   }
@@ -272,6 +278,46 @@ export class View {
       if (this.voxels.instanceColor) this.voxels.instanceColor.needsUpdate = true;
     }
     this.draw();
+  }
+
+  /** Triangles of the surface in a colour, and edges as lines; where they are hidden they shine through. Null: none of it. */
+  setDefects(defects: Defects | null, colours: Record<'intersecting' | 'boundary' | 'nonmanifold', readonly number[]>): void {
+    if (!defects !== !this.defects) this.draw();
+    if (!defects) {
+      this.defects?.traverse((part) => {
+        if (!(part instanceof THREE.Mesh || part instanceof THREE.LineSegments)) return;
+        part.geometry.dispose();
+        (part.material as THREE.Material).dispose();
+      });
+      this.defects?.removeFromParent();
+      this.defects = null;
+      return;
+    }
+    if (this.defects) return;
+    const group = (this.defects = new THREE.Group());
+    const colour = (c: readonly number[]) => new THREE.Color(...(c as [number, number, number]));
+    const part = (index: number[]) => {
+      const geometry = new THREE.BufferGeometry();
+      for (const name of ['position', 'normal']) geometry.setAttribute(name, this.geometry.getAttribute(name));
+      geometry.setIndex(index);
+      return geometry;
+    };
+    const corners = this.geometry.getIndex()!.array;
+    const faces: number[] = [];
+    defects.triangles.forEach((t, i) => t === 1 && faces.push(corners[3 * i], corners[3 * i + 1], corners[3 * i + 2]));
+    group.add(new THREE.Mesh(part(faces), new THREE.MeshStandardMaterial({
+      color: colour(colours.intersecting), roughness: 0.85, side: THREE.DoubleSide, ...behind(1)})));
+    for (const [kind, c] of [[1, colours.boundary], [3, colours.nonmanifold]] as const) {
+      const ends: number[] = [];
+      for (let i = 0; i < defects.edges.length; i += 3)
+        if (defects.edges[i + 2] === kind) ends.push(defects.edges[i], defects.edges[i + 1]);
+      const lines = part(ends);
+      const of = {color: colour(c)};
+      group.add(new THREE.LineSegments(lines, new THREE.LineBasicMaterial(of)),
+                new THREE.LineSegments(lines, new THREE.LineBasicMaterial({...of, depthTest: false, transparent: true, opacity: 0.2})));
+    }
+    group.children.forEach((child) => (child.frustumCulled = false));
+    this.scene.add(group);
   }
 
   setWireframe(on: boolean): void {
@@ -510,6 +556,7 @@ export class View {
   private clear() {
     this.setBeside(false);
     this.setVoxels(null, 0, {within: [], boundary: []});
+    this.setDefects(null, {intersecting: [], boundary: [], nonmanifold: []});
     this.gizmo.detach();
     this.selected = -1;
     this.matrices = null;
@@ -568,7 +615,8 @@ export class View {
   private makeSkeleton() {
     const joints = this.info!.joints;
     const count = joints.length;
-    const links = joints.flatMap((joint, j) => (joint.parent >= 0 ? [[joint.parent, j]] : []));
+    // A joint that states its tail has one bone, and it ends there.
+    const links = joints.flatMap((joint, j) => (joint.parent >= 0 && !joints[joint.parent].tail ? [[joint.parent, j]] : []));
     const tails = joints.flatMap((joint, j) => (joint.tail ? [j] : []));
     const line = new THREE.BufferGeometry();
     const ends = (links.length + tails.length) * 2;

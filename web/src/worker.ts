@@ -1,4 +1,4 @@
-// The core, away from the page's thread. One message in, one answer out; progress in between.
+// The core, away from the page's thread. One message in, one answer out; progress and first results in between.
 import dracoWasm from 'three/examples/jsm/libs/draco/gltf/draco_decoder.wasm?url';
 import {MeshoptDecoder as meshopt} from 'three/examples/jsm/libs/meshopt_decoder.module.js';
 // Where the modules were built is said by vite.config.ts.
@@ -7,7 +7,7 @@ import wasm from 'sinew-one/core.wasm?url';
 import threads from 'sinew-threads/core.mjs?url';
 import threadsWasm from 'sinew-threads/core.wasm?url';
 import threadsWorker from 'sinew-threads/core.worker.js?url';
-import {Core, CoreError, type CoreModule, type OpenFile} from './core';
+import {Core, CoreError, type CoreModule, type Early, type OpenFile} from './core';
 import {needsDraco} from './draco';
 
 export interface Request {
@@ -18,7 +18,8 @@ export interface Request {
 export type Answer =
   | {id: number; value: unknown}
   | {id: number; error: {status: string; message: string}}
-  | {id: number; progress: {stage: string; fraction: number}};
+  | {id: number; progress: {stage: string; fraction: number}}
+  | {id: number; early: Early};
 
 // Shared with the page where it is cross-origin isolated: 1 asks what runs to stop.
 let flag: Int32Array | null = null;
@@ -72,7 +73,8 @@ self.onmessage = async ({data}: MessageEvent<Request | {flag: Int32Array}>) => {
     const target = await core;
     if (call === 'open') await prepare(args[0] as OpenFile);
     const progress = (stage: string, fraction: number) => postMessage({id, progress: {stage, fraction}});
-    const all = call === 'bind' ? [...args, progress] : args;
+    const early = (result: Early) => postMessage({id, early: result}, {transfer: buffersOf(result)});
+    const all = call === 'bind' ? [args[0], progress, args[1], early] : args;
     const value = (target[call] as (...a: unknown[]) => unknown).apply(target, all);
     postMessage({id, value}, {transfer: buffersOf(value)});
   } catch (error) {

@@ -7,7 +7,10 @@ import {join} from 'node:path';
 import {beforeAll, describe, expect, it} from 'vitest';
 import {compressed, decoder} from './draco.mjs';
 import {resolutionOf} from '../src/volume';
-import {Core, CoreError, type CoreModule, type OpenFile, type Settings} from '../src/core';
+import {Core, CoreError, type CoreModule, type Early, type OpenFile, type Settings} from '../src/core';
+import {EMPTY, animationOf, poseNumbers} from '../src/store';
+import {NO_TRACK, poseAt} from '../src/track';
+import type {Quaternion} from '../src/view';
 
 const built = join(__dirname, process.env.SINEW_WEB === 'quick' ? '../../build/web-quick/web/core' : '../../build/web/web/core');
 const sinew = process.env.SINEW ?? join(__dirname, '../../build/release/sinew');
@@ -18,6 +21,15 @@ const at = mkdtempSync(join(tmpdir(), 'sinew-core-'));
 let core: Core;
 const load = (name: string): OpenFile => ({name, bytes: new Uint8Array(readFileSync(join(at, name)))});
 const quiet = () => {};
+
+/** Nothing of what the Khronos validator says is an error or a warning; where it is not installed nothing is asked. */
+async function validated(bytes: Uint8Array) {
+  const path = join(__dirname, '../../tests/node_modules/gltf-validator/index.js');
+  if (!existsSync(path)) return;
+  const {default: validator} = await import(/* @vite-ignore */ path);
+  const {issues} = await validator.validateBytes(bytes, {maxIssues: 0});
+  expect(issues.messages.filter((m: {severity: number}) => m.severity < 2)).toEqual([]);
+}
 
 describe.skipIf(missing.length > 0)(`core${missing.length ? ` (skipped: there is no ${missing.join(', ')})` : ''}`, () => {
   beforeAll(async () => {
@@ -115,6 +127,22 @@ describe.skipIf(missing.length > 0)(`core${missing.length ? ` (skipped: there is
     expect(() => core.volume([['resolution', '63']], 100)).toThrow(/resolution/);
   });
 
+  it('says where the mesh is defective, as the command line counts it', () => {
+    for (const name of ['robot', 'caped']) {
+      const {info} = core.open(load(`${name}.glb`));
+      const {triangles, edges} = core.defects();
+      expect(triangles.length).toBe(info.counts.triangles);
+      const out = join(at, 'defects.glb');
+      const said = JSON.parse(execFileSync(sinew, ['bind', join(at, `${name}.glb`), '-o', out, '--resolution', '32', '--intersections', '--json']).toString());
+      expect(triangles.filter((t) => t === 1).length).toBe(said.defects.intersecting_triangles);
+      const kinds = edges.filter((_, i) => i % 3 === 2);
+      expect(kinds.filter((k) => k === 1).length).toBe(said.defects.boundary_edges);
+      expect(kinds.filter((k) => k === 3).length).toBe(said.defects.nonmanifold_edges);
+      expect(Math.max(...edges)).toBeLessThan(info.counts.vertices);
+      expect(core.bind([['resolution', '32']], quiet).report.defects.intersecting_triangles).toBe(said.defects.intersecting_triangles);
+    }
+  }, 60000);
+
   it('stops where it is asked to, and keeps what it had', async () => {
     const {default: create} = await import(/* @vite-ignore */ join(built, 'core.mjs'));
     let wanted = false;
@@ -128,6 +156,63 @@ describe.skipIf(missing.length > 0)(`core${missing.length ? ` (skipped: there is
     wanted = false;
     own.bind([['resolution', '64']], quiet);
   });
+
+  it('gives a first result while waiting, and then what bind gives', async () => {
+    const settings: Settings = [['method', 'geodesic-voxel'], ['resolution', '128']];
+    const coarse: Settings = [['method', 'geodesic-voxel'], ['resolution', '64']];
+    const {info} = core.open(load('robot.glb'));
+    const still = new Float64Array(info.joints.flatMap(() => [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0]));
+    const shown = {edits: '', matrices: still, dual: false, normals: false, beside: false};
+    const early: Early[] = [];
+    core.bind(settings, quiet, shown, (e) => early.push(e));
+    const last = core.weigh(settings, '').rows;
+    expect(early.length).toBe(1);
+    expect(early[0].report.options.resolution).toBe(64);
+    expect(early[0].posed!.positions.length).toBe(info.counts.vertices * 3);
+    core.bind(coarse, quiet, shown, (e) => early.push(e));
+    expect(early.length).toBe(1);
+    expect(core.weigh(coarse, '').rows).toEqual(early[0].rows);
+    core.bind(settings, quiet);
+    expect(core.weigh(settings, '').rows).toEqual(last);
+    expect(last).not.toEqual(early[0].rows);
+    // An error in what is done with it does not stop the bind.
+    core.bind(settings, quiet, {...shown, edits: '{'}, (e) => early.push(e));
+    expect(core.weigh(settings, '').rows).toEqual(last);
+    expect(early.length).toBe(1);
+    // Stopped while it is refined, the first result is what is bound.
+    const {default: create} = await import(/* @vite-ignore */ join(built, 'core.mjs'));
+    let wanted = false;
+    const own = new Core((await create({wasmBinary: readFileSync(join(built, 'core.wasm'))})) as CoreModule, () => wanted);
+    own.open(load('robot.glb'));
+    expect(() => own.bind(settings, quiet, shown, () => (wanted = true))).toThrow(/cancel/);
+    wanted = false;
+    expect(own.weigh(coarse, '').rows).toEqual(early[0].rows);
+  }, 60000);
+
+  it('writes keys as an animation that plays the same poses', async () => {
+    for (const [input, step] of [['biped.glb', false], ['quadruped.glb', true]] as const) {
+      const {info, poses} = core.open(load(input));
+      core.bind([['resolution', '32']], quiet);
+      core.weigh([], '');
+      const plain = core.saveGlb([]).bytes;
+      const turnsOf = (pose: number[]) => Object.fromEntries(info.joints.map((_, j) => [j, pose.slice(j * 10, j * 10 + 4) as Quaternion])
+        .filter(([, q]) => (q as Quaternion)[3] !== 1));
+      const track = {...NO_TRACK, name: 'mine', step, keys: [{time: 0.3, pose: {}}, ...poses.slice(0, 3).map((p, k) => ({time: 0.7 + k / 3, pose: turnsOf(p.pose)}))]};
+      const joints = info.joints.length;
+      const wanted = (time: number) => core.matricesOf({joints: poseNumbers(poseAt(track, time), joints)});
+      const times = [0, 0.3, 0.55, 0.7, 0.8, 1.2, 1.36, 1.9, 2].map((time) => [time, wanted(time)] as const);
+      const {bytes, notes} = core.saveGlb([], animationOf({...EMPTY, track}, joints));
+      expect(notes).toEqual([]);
+      expect(core.saveGlb([]).bytes).toEqual(plain);
+      await validated(bytes);
+      const again = core.open({name: 'again.glb', bytes});
+      expect(again.info.clips).toEqual([...info.clips, {name: 'mine', start: 0, end: 2}]);
+      for (const [time, matrices] of times) {
+        const found = core.matricesOf({clip: info.clips.length, time});
+        expect(Math.max(...found.map((x, i) => Math.abs(x - matrices[i]))), `${input} at ${time}`).toBeLessThan(2e-6);
+      }
+    }
+  }, 60000);
 
   it('poses: nothing moves in the bind pose, something in another', () => {
     const {info, positions, poses} = core.open(load('biped.glb'));

@@ -62,6 +62,22 @@ describe('a drawn skeleton', () => {
     expect(next[2].tail![0]).toBeCloseTo(0.2);
     expect(chain[2].tail![0]).toBe(0.1);
   });
+  it('takes along the tails of others that end at it', () => {
+    const bones: Bone[] = [
+      {name: 'a', parent: -1, head: [0, 0, 0], tail: [0, 1, 0]},
+      {name: 'b', parent: 0, head: [0, 1, 0], tail: [0, 2, 0]},
+      {name: 'point', parent: 1, head: [0, 2, 1], tail: [0, 2, 1]},
+    ];
+    const next = moved(bones, 1, [0.5, 1, 0]);
+    expect(next.map((b) => b.tail)).toEqual([[0.5, 1, 0], [0.5, 2, 0], [0, 2, 1]]);
+    expect(moved(bones, 0, [0, 0.25, 0])[0].tail).toEqual([0, 1.25, 0]);
+    expect(moved(bones, 2, [0.1, 0.2, 0.3])[2].tail).toEqual([0.1, 0.2, 0.3]);
+    // And onto the plane with the joint they end at.
+    const near: Bone[] = [
+      {name: 'a', parent: -1, head: [0, 0, 0], tail: [0.004, 1, 0]}, {name: 'b', parent: 0, head: [0.004, 1, 0], tail: [0.003, 2, 0]},
+    ];
+    expect(mirrored(near, 'left', 0, 0.01).map((b) => b.tail)).toEqual([[0, 1, 0], [0.003, 2, 0]]);
+  });
   it('closes the gap of a joint that is taken away', () => {
     const next = removed(chain, 1);
     expect(next.map((b) => [b.name, b.parent])).toEqual([['hips', -1], ['foot_L', 0]]);
@@ -107,5 +123,11 @@ describe('a drawn skeleton', () => {
     expect(bones[1].point).toBe(true);
     expect(JSON.parse(skeletonText(bones)).bones[0].hardness).toBe(0.4);
     expect(bonesOf(joints, '1 0 0 0\n#').length).toBe(2);
+    // TGF: edges are bones, the last vertex is an end.
+    const tgf = jointsOf(chain).map(({tail: _tail, ...joint}, j) => ({...joint, deforms: j < 2}));
+    const drawn = bonesOf(tgf, '1 0 1 0\n2 0.1 0.9 0\n3 0.1 0.1 0\n#\n1 2\n2 3\n');
+    expect(drawn.map((b) => b.tail)).toEqual([[0.1, 0.9, 0], [0.1, 0.1, 0], undefined]);
+    expect(drawn.map((b) => b.rest)).toEqual([undefined, undefined, {deform: false}]);
+    expect(bonesOf(tgf, '').every((b) => !b.tail)).toBe(true);
   });
 });

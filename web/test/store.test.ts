@@ -81,6 +81,9 @@ describe('History', () => {
 
 describe('what the core is told', () => {
   it('puts the method before what changes its preset', () => {
+    expect(settingsOf({...EMPTY, settings: {resolution: '64', 'as-published': 'on', method: 'geodesic-voxel'}})).toEqual([
+      ['method', 'geodesic-voxel'], ['as-published', 'on'], ['resolution', '64'],
+    ]);
     const doc = {...EMPTY, settings: {falloff: '0.3', method: 'voxel-heat'}, exclude: ['ik_*'], include: ['root']};
     expect(settingsOf(doc)).toEqual([
       ['method', 'voxel-heat'],
@@ -101,7 +104,7 @@ describe('what the core is told', () => {
     });
     expect(JSON.parse(text)).toEqual({
       sinew: 'edits',
-      falloff: [{value: 0.5, joints: ['Elbow']}],
+      falloff: [{hardness: 0.5, joints: ['Elbow']}],
       lock: {joints: ['Jaw']},
       edits: [{op: 'add', joint: 'Head', value: 0.2, select: [{sphere: {center: [0, 1, 0], radius: 0.1}}]}],
     });
@@ -121,7 +124,7 @@ describe('what the core is told', () => {
     expect(JSON.parse(text)).toEqual({
       sinew: 'edits',
       rigid: [{joints: ['Head'], select: [{mesh: 'Helmet'}]}],
-      falloff: [{value: 0.5, joints: ['Elbow']}, {value: 0.9, select}],
+      falloff: [{hardness: 0.5, joints: ['Elbow']}, {value: 0.9, select}],
       edits: [{op: 'set', joint: 'Head', value: 1, select}],
     });
   });

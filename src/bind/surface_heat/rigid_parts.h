@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "bind/heat_rules.h"
+#include "bind/surface_heat/rules.h"
 #include "sinew/core.h"
 #include "sinew/skeleton.h"
 #include "surface/parts.h"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bind/method.h"
+#include "bind/surface_heat/bones.h"
 #include "core/vectors.h"
 
 namespace sinew {
@@ -35,7 +35,7 @@ void join_mirrored_links(const Skeleton& skeleton, std::vector<Bone>& bones) {
     for (std::size_t first = 0, end; first < bones.size(); first = end) {
         const std::uint32_t joint = bones[first].joint;
         for (end = first; end < bones.size() && bones[end].joint == joint;) ++end;
-        if (end - first < 3) continue;  // a pair would be all that it has
+        if (end - first < 3 || joints[joint].states_bones()) continue;  // a pair would be all that it has
         // The limbs behind its bones, in the order of make_bones.
         std::vector<Limb> limbs;
         std::vector<std::uint32_t> stack(children[joint].rbegin(), children[joint].rend());
@@ -60,7 +60,7 @@ void join_mirrored_links(const Skeleton& skeleton, std::vector<Bone>& bones) {
             }
             limbs.push_back(limb);
         }
-        if (limbs.size() != end - first) continue;  // shapes, and tails of their own
+        if (limbs.size() != end - first) continue;  // shapes
         std::vector<std::size_t> partner(limbs.size(), limbs.size());
         for (std::size_t k = 0; k < limbs.size(); ++k)
             for (std::size_t other = k + 1; other < limbs.size() && partner[k] == limbs.size(); ++other)

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bind/method.h"
+#include "bind/surface_heat/bones.h"
 #include "core/joint_axes.h"
 
 namespace sinew {
@@ -50,7 +50,8 @@ std::vector<Point3> look_along_axes(const Skeleton& skeleton, std::vector<Bone>&
         const Point3 along = axis_of(joints[joint], *axis);
         const auto off = [&](const Point3& way) { return !leads_along(way, along); };
         const bool leaf = of.size() == 1 && is_point(of[0]);
-        if (!leaf && !std::all_of(of.begin(), of.end(), is_link)) {  // shapes, and tails of their own
+        const bool links = std::all_of(of.begin(), of.end(), is_link);
+        if (joints[joint].states_bones() || (!leaf && !links)) {  // shapes, and ends of their own
             kept.insert(kept.end(), of.begin(), of.end());
             continue;
         }

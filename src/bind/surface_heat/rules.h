@@ -1,6 +1,5 @@
-// The numbers in surface-heat that were chosen by measurement. Not options: whoever binds has the defaults. They
-// are in one place, and in Task, so that scripts/cross-validate can vary them (docs/methods/surface-heat.md, Chosen
-// how).
+// The numbers of surface-heat that were chosen by measurement. They are not options. They stand in one place so
+// that scripts/research/cross-validate can vary them (docs/notes/surface-heat.md).
 #pragma once
 
 namespace sinew {
@@ -32,7 +31,7 @@ struct EnclosedRules {
     double round = 0.2;
 };
 
-struct HeatRules {
+struct SurfaceHeatRules {
     PartRules parts;
     EnclosedRules enclosed;
     // Joints without a hierarchy: the next one lies within 20 degrees of the axis.

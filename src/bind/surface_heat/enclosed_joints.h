@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "bind/heat_rules.h"
+#include "bind/surface_heat/rules.h"
 #include "sinew/skeleton.h"
 #include "surface/parts.h"
 

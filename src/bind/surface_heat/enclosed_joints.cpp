@@ -1,4 +1,4 @@
-#include "bind/enclosed_joints.h"
+#include "bind/surface_heat/enclosed_joints.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "bind/lying_parts.h"
+#include "bind/surface_heat/lying_parts.h"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "bind/rigid_parts.h"
+#include "bind/surface_heat/rigid_parts.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bind/method.h"
+#include "bind/surface_heat/bones.h"
 #include "core/vectors.h"
 
 namespace sinew {
@@ -37,10 +37,13 @@ Next next_along(const Skeleton& skeleton, std::span<const std::uint32_t> among, 
 
 void link_loose_joints(const Skeleton& skeleton, std::vector<Bone>& bones,
                        const std::function<bool(const Point3&, const Point3&)>& joined, double least) {
+    const auto is_loose = [&](const Bone& bone) {
+        return bone.head == bone.tail && !bone.shaped() && !skeleton.joints[bone.joint].states_bones();
+    };
     std::vector<std::uint32_t> loose;
     for (const Bone& bone : bones) {
         if (bone.open_head || bone.open_tail) return;  // there is a hierarchy
-        if (bone.head == bone.tail && !bone.shaped()) loose.push_back(bone.joint);
+        if (is_loose(bone)) loose.push_back(bone.joint);
     }
     if (loose.size() < 3 || loose.size() > kMost) return;
     // Seen from its end a finger lies along an axis, too, but as far off as its joints are bent.
@@ -68,7 +71,7 @@ void link_loose_joints(const Skeleton& skeleton, std::vector<Bone>& bones,
         if (through) reached[next] = true;
     }
     for (Bone& bone : bones) {
-        if (!(bone.head == bone.tail) || bone.shaped()) continue;
+        if (!is_loose(bone)) continue;
         bone.open_head = reached[bone.joint];
         const std::uint32_t next = next_of[bone.joint];
         if (next == bone.joint) continue;

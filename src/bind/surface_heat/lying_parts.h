@@ -1,21 +1,12 @@
 // Parts that lie on others: eyes and fangs on a head, hair, a pocket on a coat, a plate on a machine.
 #pragma once
 
-#include "bind/method.h"
-#include "bind/rigid_parts.h"
+#include "bind/surface_diffusion.h"
+#include "bind/surface_heat/rigid_parts.h"
 #include "surface/surface.h"
 #include "surface/triangle_tree.h"
 
 namespace sinew {
-
-/// Rows of strengths while a method still works on them: `width` entries for each of `vertices`, `kept` of them,
-/// strongest first.
-struct RowsAtWork {
-    std::span<const std::uint32_t> vertices;
-    std::size_t width;
-    std::vector<InfluenceRows::Entry>& entries;
-    std::vector<std::uint32_t>& kept;
-};
 
 /// What is known of each part.
 struct PartFacts {

@@ -1,0 +1,41 @@
+// Where a mesh is defective, for pictures of it.
+#include <cstring>
+
+#include "handles.h"
+#include "sinew/domain.h"
+
+using namespace sinew;
+using namespace sinew::capi;
+
+extern "C" {
+
+snw_status snw_defects(const snw_model* model, snw_context* context, uint8_t* triangles, snw_bytes** edges) {
+    if (edges) *edges = nullptr;
+    if (!model) return missing("model");
+    if (!triangles && !edges) return missing("one of triangles and edges");
+    return guarded([&] {
+        const MeshView mesh = model->scene.mesh();
+        if (triangles) {
+            if (!model->intersections) {
+                Result<Intersections> found = find_intersections(mesh, context_of(context));
+                if (!found) return fail(found.error());
+                model->intersections = std::move(*found);
+            }
+            for (std::size_t t = 0; t < mesh.triangles.size(); ++t)
+                triangles[t] = static_cast<uint8_t>(model->intersections->of_triangle[t]);
+        }
+        if (edges) {
+            const DefectEdges found = find_defect_edges(mesh, analyse_mesh(mesh, context_of(context)).weld);
+            std::vector<std::uint32_t> rows;
+            rows.reserve(3 * (found.boundary.size() + found.nonmanifold.size()));
+            for (const auto& [from, to] : found.boundary) rows.insert(rows.end(), {from, to, 1});
+            for (const auto& [from, to] : found.nonmanifold) rows.insert(rows.end(), {from, to, 3});
+            std::string bytes(rows.size() * sizeof rows[0], '\0');
+            std::memcpy(bytes.data(), rows.data(), bytes.size());
+            *edges = new_text(std::move(bytes));
+        }
+        return SNW_OK;
+    });
+}
+
+}  // extern "C"

@@ -1,0 +1,216 @@
+// surface-heat: heat over the surface as bone-heat has it, where vertices that see no bone ask the volume for
+// theirs, bones lie along the joints' own axes, and rigid parts follow one joint. A method of this project; no
+// paper describes it (docs/methods/surface-heat.md).
+#include "bind/surface_heat/surface_heat.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include "bind/surface_diffusion.h"
+#include "bind/surface_heat/bones.h"
+#include "bind/surface_heat/enclosed_joints.h"
+#include "bind/surface_heat/lying_parts.h"
+#include "bind/surface_heat/rigid_parts.h"
+#include "bind/volume.h"
+#include "core/vectors.h"
+#include "domain/trace.h"
+
+namespace sinew {
+namespace {
+
+// Joints whose distances through the volume differ by less, as a share, are equally near: distances are known to
+// that accuracy.
+constexpr double kVolumeTie = 1e-3;
+// SurfaceHeatRules::gap is at least this many voxels.
+constexpr double kGapVoxels = 1;
+// A part with a larger share of the surface is the character itself.
+constexpr double kWhole = 0.5;
+
+/// The volume of the character: what lies inside, and distances through it.
+struct VolumeView {
+    const Domain& domain;
+    DistanceRows distances;
+    double least_gap;  ///< share of the longest side
+
+    /// Whether the straight way from a to b leads through the volume, but for a small gap. O(steps x levels).
+    bool joins(const Point3& a, const Point3& b) const {
+        const Point3 from = to_voxels(domain.transform, a), to = to_voxels(domain.transform, b);
+        const double length = norm(to - from);
+        if (!(length < 4 * domain.transform.resolution)) return false;  // a bone far outside
+        const double gap = std::max(least_gap * domain.transform.unit / domain.transform.voxel, kGapVoxels);
+        const int steps = 1 + static_cast<int>(2 * length);  // half voxels
+        int outside = 0;
+        for (int i = 0; i <= steps; ++i) {
+            const double t = static_cast<double>(i) / steps;
+            outside += !solid_voxel((1 - t) * from + t * to);
+            if (outside > 2 * gap) return false;
+        }
+        return true;
+    }
+
+    /// Whether a place is in the volume. O(levels).
+    bool solid(const Point3& p) const { return solid_voxel(to_voxels(domain.transform, p)); }
+
+private:
+    bool solid_voxel(const Point3& p) const {
+        const bool in_grid =
+            std::min({p[0], p[1], p[2]}) >= 0 && std::max({p[0], p[1], p[2]}) < domain.transform.resolution;
+        return in_grid && domain.leaf_at(static_cast<int>(p[0]), static_cast<int>(p[1]), static_cast<int>(p[2])) !=
+                              Domain::none;
+    }
+};
+
+class SurfaceHeatPolicy final : public HeatPolicy {
+public:
+    /// Keeps references to all.
+    SurfaceHeatPolicy(const Task& task, const WeldedSurface& mesh, const VolumeView& volume,
+                      const SurfaceHeatRules& rules)
+        : task_(task),
+          surface_(mesh.surface),
+          tree_(mesh.tree),
+          volume_(volume),
+          rules_(rules),
+          parts_(split_parts(task.mesh, mesh.surface)),
+          enclosed_(
+              task.mesh, task.skeleton, task.bones, parts_, [&](const Point3& p) { return volume.solid(p); },
+              task.context, rules.enclosed) {}
+
+    bool excludes(std::uint32_t joint, std::uint32_t part, const Point3& point) const override {
+        return enclosed_.apart(joint, part, point);
+    }
+
+    bool is_clear(const Point3& from, const Point3& to) const override { return volume_.joins(from, to); }
+
+    /// The joints that are nearest through the volume.
+    std::optional<HeatSources> hidden_sources(const JointSet& set, std::uint32_t vertex, std::uint32_t part,
+                                              bool blind) const override {
+        const DistanceTable& table = volume_.distances.table;
+        const std::size_t first = vertex * table.width;
+        const Point3 place = to_point(task_.mesh.positions[vertex]);
+        HeatSources found;
+        found.share = blind ? 1 : rules_.hidden;
+        for (std::size_t k = first; k < first + table.width && table.joint[k] != DistanceTable::none; ++k) {
+            if (enclosed_.apart(table.joint[k], part, place)) continue;
+            if (found.count == 0) found.distance = static_cast<double>(table.distance[k]);
+            if (static_cast<double>(table.distance[k]) > found.distance * (1 + kVolumeTie)) break;
+            const auto at = std::lower_bound(set.joints.begin(), set.joints.end(), table.joint[k]);
+            found.add(static_cast<std::uint32_t>(at - set.joints.begin()));
+        }
+        if (found.count == 0) return std::nullopt;
+        return found;
+    }
+
+    /// Gives parts that follow one joint to it alone, and parts without bones to what they lie on.
+    void settle(const JointSet& set, RowsAtWork rows) const override {
+        const auto part_of = [&](std::uint32_t vertex) { return surface_.component[surface_.node_of[vertex]]; };
+        PartFacts facts{std::vector<double>(surface_.components, 0),
+                        std::vector<std::uint32_t>(surface_.components, DistanceTable::none),
+                        {}};
+        std::vector<std::map<std::uint32_t, double>> weight(surface_.components);
+        double whole = 0;
+        for (std::size_t i = 0; i < rows.vertices.size(); ++i) {
+            const std::uint32_t part = part_of(rows.vertices[i]);
+            const double mass = surface_.mass[surface_.node_of[rows.vertices[i]]];
+            double sum = 0;
+            for (std::size_t k = 0; k < rows.kept[i]; ++k)
+                sum += static_cast<double>(rows.entries[i * rows.width + k].first);
+            for (std::size_t k = 0; k < rows.kept[i]; ++k) {
+                const auto& [heat, joint] = rows.entries[i * rows.width + k];
+                weight[part][joint] += mass * static_cast<double>(heat) / sum;
+            }
+            facts.area[part] += mass;
+            whole += mass;
+        }
+        std::vector<Bone> bones;
+        for (const Bone& bone : task_.bones)
+            if (std::binary_search(set.joints.begin(), set.joints.end(), bone.joint)) bones.push_back(bone);
+        const PartRules& rules = rules_.parts;
+        std::vector<std::uint8_t> boneless(surface_.components, 0);
+        parallel_for(task_.context, surface_.components, 1, [&](std::size_t part) {
+            const double area = facts.area[part];
+            if (area == 0 || area > kWhole * whole || cancelled(task_.context)) return;
+            const SurfacePart& shape = parts_[part];
+            const std::vector<JointShare> within = bones_within(task_.mesh, shape, bones);
+            boneless[part] = within.empty();
+            std::uint32_t& joint = facts.whose[part];
+            joint = bone_of_part(within, rules);
+            if (joint != DistanceTable::none) return;
+            std::vector<JointShare> shares;
+            for (const auto& [of, sum] : weight[part]) shares.push_back({of, sum / area});
+            joint = rigid_joint(task_.mesh, task_.skeleton, shape.triangles, shares, rules);
+        });
+        facts.boneless.assign(boneless.begin(), boneless.end());
+        for (std::size_t i = 0; i < rows.vertices.size(); ++i)
+            if (const std::uint32_t joint = facts.whose[part_of(rows.vertices[i])]; joint != DistanceTable::none) {
+                rows.entries[i * rows.width] = {1.0f, joint};
+                rows.kept[i] = 1;
+            }
+        carry_parts(task_.mesh, surface_, tree_, task_.unit, rules, task_.context, facts, rows);
+    }
+
+    Coverage coverage(std::uint32_t vertex, bool blind) const override {
+        const Coverage volume = volume_.distances.coverage[vertex];
+        if (!blind || volume == Coverage::weighted) return Coverage::weighted;
+        return volume == Coverage::outside ? Coverage::outside : Coverage::bridged;
+    }
+
+private:
+    const Task& task_;
+    const MeshSurface& surface_;
+    const TriangleTree& tree_;
+    const VolumeView& volume_;
+    const SurfaceHeatRules& rules_;
+    const std::vector<SurfacePart> parts_;
+    const EnclosedJoints enclosed_;
+};
+
+}  // namespace
+
+Result<MethodRows> bind_surface_heat(const Task& task) { return bind_surface_heat(task, {}); }
+
+Result<MethodRows> bind_surface_heat(const Task& task, const SurfaceHeatRules& rules) {
+    // The volume is measured as geodesic-voxel does it, with its tails of leaf joints and its overshoot.
+    BindOptions options = task.options;
+    options.overshoot = preset(Method::geodesic_voxel).overshoot;
+    options.finish = {};  // what is hidden asks for the nearest joints, however many are wanted
+    const Task within = task.with(task.mesh, task.skeleton, options, task.bones);
+    std::optional<Domain> built;
+    std::vector<KeptField> fields;
+    if (!task.reused) {
+        Result<Domain> domain = build_volume(within, Links::compact);
+        if (!domain) return domain.error();
+        built = std::move(*domain);
+    }
+    VolumeView volume{built ? *built : task.reused->volume.domain, DistanceRows(within), rules.gap};
+    const Status measured = task.clock.run("distances", [&]() -> Status {
+        if (task.reused) return remeasure_geodesic(within, volume.distances);
+        Result<std::vector<KeptField>> kept = measure_geodesic(within, volume.domain, volume.distances);
+        if (!kept) return kept.error();
+        fields = std::move(*kept);
+        return Done{};
+    });
+    if (!measured) return measured.error();
+    if (built && !task.options.keep_volume) built->graph = nullptr;  // nothing spreads any more
+
+    // Straight distances have bones of their own.
+    std::vector<Bone> bones = make_bones(task.skeleton);
+    const auto joined = [&](const Point3& a, const Point3& b) { return volume.joins(a, b); };
+    link_loose_joints(task.skeleton, bones, joined, rules.loose_along);
+    const std::vector<Point3> ways = look_along_axes(task.skeleton, bones, joined);
+    join_mirrored_links(task.skeleton, bones);
+    const Task straight = task.with(task.mesh, task.skeleton, task.options, bones);
+    extend_leaf_bones(straight, ways);
+
+    const WeldedSurface mesh(straight);
+    const SurfaceHeatPolicy policy(straight, mesh, volume, rules);
+    InfluenceRows rows(straight);
+    SurfaceDiffusion heat(straight, mesh.surface, mesh.tree, policy, rules.seeing, rows);
+    if (Status filled = heat.fill_all(); !filled) return filled.error();
+    MethodRows out = std::move(rows);
+    if (built && task.options.keep_volume) out.volume = keep_volume(std::move(*built), std::move(fields));
+    return out;
+}
+
+}  // namespace sinew
