@@ -7,7 +7,7 @@ import {join} from 'node:path';
 import {beforeAll, describe, expect, it} from 'vitest';
 import {compressed, decoder} from './draco.mjs';
 import {resolutionOf} from '../src/volume';
-import {Core, CoreError, type CoreModule, type Early, type OpenFile, type Settings} from '../src/core';
+import {Core, CoreError, type CoreModule, type Early, type OpenFile, type Settings, settingsThatAreRead} from '../src/core';
 import {EMPTY, animationOf, poseNumbers} from '../src/store';
 import {NO_TRACK, poseAt} from '../src/track';
 import type {Quaternion} from '../src/view';
@@ -42,7 +42,8 @@ describe.skipIf(missing.length > 0)(`core${missing.length ? ` (skipped: there is
 
   const bindByCommand = (input: string, settings: Settings, edits = ''): Uint8Array => {
     const out = join(at, 'command.glb');
-    const words = settings.flatMap(([name, value]) => [`--${name}`, value]);
+    // The page keeps settings that the method does not read, and does not use them; the command line refuses them.
+    const words = settingsThatAreRead(core.options(), settings).flatMap(([name, value]) => [`--${name}`, value]);
     if (edits) {
       writeFileSync(join(at, 'edits.json'), edits);
       words.push('--edits', join(at, 'edits.json'));
