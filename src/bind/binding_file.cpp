@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <set>
 #include <utility>
 
 #include "bind/kept_volume.h"
@@ -193,9 +194,13 @@ void transfer_options(Archive& a, BindOptions& o) {
         a.text(word.name);
         a.text(word.value);
     });
-    if constexpr (Archive::reads)
-        for (const Word& word : words)
+    if constexpr (Archive::reads) {
+        std::set<std::string_view> names;
+        for (const Word& word : words) {
+            if (!names.insert(word.name).second) a.fail("the option '" + word.name + "' is stated twice");
             if (Status ok = set_option(o, word.name, word.value); !ok) a.fail(ok.error().message);
+        }
+    }
     // What has no word.
     a.flag(o.voxels.repair_facing);
     FalloffOptions& f = o.falloff;

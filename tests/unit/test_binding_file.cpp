@@ -335,6 +335,11 @@ TEST(BindingFile, OptionsAreKeptByName) {
     add_to_u64(older, section, -static_cast<std::int64_t>(end - begin));
     add_to_u64(older, section + 8, -1);  // options in the list
     EXPECT_EQ(read(sealed(older)).options().overshoot, preset(Method::geodesic_voxel).overshoot);
+
+    // Which of two values counts would be a guess.
+    Bytes twice = whole;
+    std::memcpy(twice.data() + place_of(twice, "lambda-min"), "lambda-max", 10);
+    EXPECT_TRUE(says(refusal(sealed(twice)), "the option 'lambda-max' is stated twice"));
 }
 
 }  // namespace
