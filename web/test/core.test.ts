@@ -204,7 +204,7 @@ describe.skipIf(missing.length > 0)(`core${missing.length ? ` (skipped: there is
       const times = [0, 0.3, 0.55, 0.7, 0.8, 1.2, 1.36, 1.9, 2].map((time) => [time, wanted(time)] as const);
       const {bytes, notes} = core.saveGlb([], animationOf({...EMPTY, track}, joints));
       expect(notes).toEqual([]);
-      expect(core.saveGlb([]).bytes).toEqual(plain);
+      expect(same(core.saveGlb([]).bytes, plain)).toBe(true);
       await validated(bytes);
       const again = core.open({name: 'again.glb', bytes});
       expect(again.info.clips).toEqual([...info.clips, {name: 'mine', start: 0, end: 2}]);
