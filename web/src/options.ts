@@ -1,23 +1,15 @@
-// Options of bind as they stand: what was set, else what comes with the method, else the default.
+// The options of bind in the open document: reads and changes their values.
 import {isReadBy, type Option} from './core';
 import {history, session, tell} from './session';
+import {presetIn, valueIn} from './values';
 
 export const optionOf = (name: string) => session.options.find((o) => o.name === name);
 export const helpOf = (name: string) => optionOf(name)?.help ?? '';
 
-/** Without what was set: what a flag that is on sets, else the method's preset, else the default. */
-function presetOf(name: string): string {
-  for (const flag of session.options)
-    if (flag.sets?.[name] !== undefined && history.doc.settings[flag.name] === 'on') return flag.sets[name];
-  const methods = optionOf('method');
-  const chosen = history.doc.settings.method ?? methods?.value ?? '';
-  return methods?.methods?.[chosen]?.presets[name] ?? optionOf(name)?.value ?? '';
-}
-export function valueOf(name: string): string {
-  return history.doc.settings[name] ?? presetOf(name);
-}
+const presetOf = (name: string) => presetIn(session.options, history.doc.settings, name);
+export const valueOf = (name: string) => valueIn(session.options, history.doc.settings, name);
 
-// What suits every method stays when another is chosen; its falloff does not.
+// Options that every method reads keep their value when another method is chosen; the falloff does not.
 const COMMON = ['resolution', 'max-influences', 'limit-rule', 'weight-format', 'deform-from'];
 
 export function setOption(name: string, value: string, merge = ''): void {
@@ -47,12 +39,12 @@ const RANGES: Record<string, {min: number; max: number; step: number; name: stri
   smoothness: {min: 0.002, max: 0.2, step: 0.002, name: 'Smoothness'},
   threshold: {min: 0.01, max: 1, step: 0.01, name: 'Threshold'},
 };
-/** The parameter that shapes the falloff law, and what a slider may make of it. */
+/** The parameter that shapes the falloff law, and the range of its slider. */
 export function shapeOfFalloff() {
   const option = SHAPES[valueOf('falloff-law')] ?? 'falloff';
   return {option, ...RANGES[option]};
 }
-/** The numbers of the falloff law that have sliders: the hardness, and a length where one shapes the law. */
+/** The sliders of the falloff law: the hardness, and a length for laws that have one. */
 export function falloffSliders() {
   const shape = shapeOfFalloff();
   return shape.option === 'falloff' ? [shape] : [{option: 'falloff', ...RANGES.falloff}, shape];

@@ -4,11 +4,11 @@ import {Client} from './client';
 import type {Compared, Defects, Early, Joint, ModelInfo, OpenFile, Option, Rows} from './core';
 import {byId} from './dom';
 import {busy, hideError, showError} from './messages';
-import {valueOf} from './options';
 import {jointsOf, type Bone} from './skeleton';
 import {History, editsOf, poseNumbers, settingsOf, withSkeleton, workOf, type Doc} from './store';
 import {View} from './view';
 import {poseAt, type Pose} from './track';
+import {valueIn} from './values';
 import {resolutionOf, resolutionsToTry} from './volume';
 
 /** What the surface shows. */
@@ -318,7 +318,8 @@ async function measureVoxels() {
   await alone(async () => {
     await catchUp();
     busy('Filling the volume…');
-    for (const [i, resolution] of resolutionsToTry(valueOf('resolution')).entries()) {
+    const chosen = valueIn(session.options, history.doc.settings, 'resolution');
+    for (const [i, resolution] of resolutionsToTry(chosen).entries()) {
       const leaves = await client.volume([...settings, ['resolution', resolution]], MOST_LEAVES);
       if (!leaves) continue;
       session.voxels = {key, resolution: resolutionOf(leaves), coarser: i > 0, leaves};

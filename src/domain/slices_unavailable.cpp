@@ -1,5 +1,4 @@
-// What a build without OpenGL answers (SINEW_GL).
-
+// Replaces slices_gl.cpp in a build without OpenGL (SINEW_GL): the hardware voxelizer is an error.
 #include "domain/lattice.h"
 
 namespace sinew {
