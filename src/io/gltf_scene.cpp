@@ -15,6 +15,7 @@
 #include <tuple>
 
 #include "io/gltf_accessor.h"
+#include "io/gltf_skeleton_search.h"
 
 namespace sinew::io {
 
@@ -432,108 +433,31 @@ private:
         return Done{};
     }
 
-    static std::string lower(std::string text) {
-        for (char& c : text)
-            if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-        return text;
+    /// The joints of the largest skin: skins that no mesh uses still say what the joints are.
+    Result<std::vector<std::size_t>> joints_of_largest_skin() {
+        std::vector<std::size_t> largest;
+        for (std::size_t i = 0; i < document_.count("skins"); ++i) {
+            auto skin = read_skin(i);
+            if (!skin) return skin.error();
+            if (skin->nodes.size() > largest.size()) largest = std::move(skin->nodes);
+        }
+        std::vector<std::size_t> joints;
+        for (const std::size_t n : largest)
+            if (std::find(joints.begin(), joints.end(), n) == joints.end()) joints.push_back(n);
+        return joints;
     }
 
-    /// Named like the object that holds a skeleton ("Armature", "rig.001", "Skeleton_3") rather than like a joint
-    /// ("Skeleton_torso_joint_1", "RigPelvis").
-    bool named_like_holder(std::size_t node) const {
-        const std::string name = lower(node_name(node));
-        for (const std::string_view word : {"armature", "skeleton", "rig", "scene", "world"})
-            if (name.starts_with(word) && name.find_first_not_of("0123456789._- ", word.size()) == name.npos)
-                return true;
-        return name.starts_with("rootnode") || name.starts_with("sketchfab");
-    }
-
-    /// A file without skins: its largest hierarchy of plain nodes is the skeleton, as the nodes pose it.
+    /// A file without skinned meshes: the skeleton is an unused skin or a hierarchy of nodes, as the nodes pose it.
     Status find_skeleton() {
         rig_.source = RigSource::nodes;
-        const std::size_t count = parent_.size();
         std::vector<std::size_t> joints;
         if (document_.count("skins") > 0) {
-            // Skins that no mesh uses still say what the joints are.
-            std::size_t largest = none;
-            std::vector<Skin> skins;
-            for (std::size_t i = 0; i < document_.count("skins"); ++i) {
-                auto skin = read_skin(i);
-                if (!skin) return skin.error();
-                skins.push_back(std::move(*skin));
-                if (largest == none || skins[i].nodes.size() > skins[largest].nodes.size()) largest = i;
-            }
-            for (const std::size_t n : skins[largest].nodes)
-                if (std::find(joints.begin(), joints.end(), n) == joints.end()) joints.push_back(n);
+            auto found = joints_of_largest_skin();
+            if (!found) return found.error();
+            joints = std::move(*found);
         } else {
-            // Plain nodes, and the trees that they make when everything else is cut out.
-            std::vector<bool> plain(count);
-            for (std::size_t i = 0; i < count; ++i) {
-                const Json& node = *document_.at("nodes", i);
-                plain[i] =
-                    !member(node, "mesh") && !member(node, "camera") && !has_extension(node, "KHR_lights_punctual");
-            }
-            std::vector<std::size_t> size(count, 0);  // plain nodes connected below and including
-            const std::vector<std::size_t>& order = top_down_;
-            for (std::size_t k = count; k-- > 0;) {
-                const std::size_t i = order[k];
-                if (!plain[i]) continue;
-                ++size[i];
-                if (parent_[i] != none && plain[parent_[i]]) size[parent_[i]] += size[i];
-            }
-            std::vector<std::size_t> roots;  // of the skeleton
-            for (const std::size_t i : order)
-                if (plain[i] && (parent_[i] == none || !plain[parent_[i]]) &&
-                    (roots.empty() || size[i] > size[roots[0]]))
-                    roots = {i};
-            // Nodes at the top that only hold the skeleton (and the meshes beside it) are no joints, nor is what
-            // holds a holder.
-            std::vector<bool> holder(count);
-            for (std::size_t k = count; k-- > 0;) {
-                const std::size_t i = order[k];
-                if (named_like_holder(i)) holder[i] = true;
-                if (holder[i] && parent_[i] != none) holder[parent_[i]] = true;
-            }
-            while (roots.size() == 1) {
-                const std::size_t root = roots[0];
-                std::vector<std::size_t> below;
-                bool holds_others = false;
-                for (const std::size_t child : children_[root])
-                    plain[child] ? below.push_back(child) : void(holds_others = true);
-                const bool named = holder[root];
-                if (below.empty() || (!holds_others && !named)) break;
-                const auto largest =
-                    *std::max_element(below.begin(), below.end(), [&](std::size_t a, std::size_t b) {
-                        return size[a] < size[b] || (size[a] == size[b] && a > b);
-                    });
-                const std::string name = lower(node_name(root));
-                const bool armature =
-                    named_like_holder(root) &&
-                    (name.starts_with("armature") || name.starts_with("skeleton") || name.starts_with("rig"));
-                if (armature)  // with all of its roots
-                    roots = below;
-                else if (size[largest] >= 2 || named)
-                    roots = {largest};
-                else
-                    break;
-            }
-            for (const std::size_t root : roots) {
-                std::vector<std::size_t> stack{root};
-                while (!stack.empty()) {
-                    const std::size_t i = stack.back();
-                    stack.pop_back();
-                    joints.push_back(i);
-                    for (std::size_t k = children_[i].size(); k-- > 0;)
-                        if (plain[children_[i][k]]) stack.push_back(children_[i][k]);
-                }
-            }
-            const bool named = joints.size() == 1 && [&] {
-                const std::string name = lower(node_name(joints[0]));
-                for (const char* word : {"bone", "joint", "armature", "skeleton", "root", "hip", "pelvis", "rig"})
-                    if (name.find(word) != name.npos) return true;
-                return false;
-            }();
-            if (joints.size() < 2 && !named)
+            joints = find_skeleton_nodes(document_, children_);
+            if (joints.empty())
                 return document_.error(
                     "the file has no skin and no node hierarchy that could be a skeleton "
                     "(give one with --skeleton FILE)");
@@ -665,96 +589,119 @@ private:
         return Done{};
     }
 
+    /// A primitive while it is read.
+    struct PrimitiveSource {
+        const Json& json;
+        std::string place;  // in messages
+        DracoMesh draco;
+        bool compressed = false;
+    };
+
     Status read_primitive(const Json& primitive, PrimitiveRef ref, std::size_t mode, std::size_t skin,
                           const Matrix& to_scene, const std::string& place) {
-        DracoMesh draco;
-        const bool compressed = has_extension(primitive, draco_extension);
-        if (compressed) {
+        PrimitiveSource source{primitive, place, {}, has_extension(primitive, draco_extension)};
+        if (source.compressed) {
             auto decoded = read_draco(document_, primitive, place);
             if (!decoded) return decoded.error();
-            draco = std::move(*decoded);
-            budget_ += draco.indices.count;  // Draco has its own way of making much of little
+            source.draco = std::move(*decoded);
+            budget_ += source.draco.indices.count;  // Draco compresses far better than the budget allows for
         }
-        const Json& attributes = *member(primitive, "attributes");
-        const auto attribute = [&](const std::string& name) -> Result<Elements> {
-            if (const auto found = draco.attributes.find(name); found != draco.attributes.end())
-                return found->second;
-            const auto accessor = whole(member(attributes, name.c_str()));
-            if (!accessor) return document_.error(place + ": " + name + " must be an accessor's index");
-            return accessors_.read(*accessor, place + ": " + name);
-        };
-
-        const auto position = whole(member(attributes, "POSITION"));
-        if (!position) return document_.error(place + ": POSITION must be an accessor's index");
-        BlockKey key{rig_.source == RigSource::skins ? skin : rig_.skinned_nodes.size() + 1, *position, none, {}};
-        if (compressed)
-            std::get<2>(key) =
-                whole(member(*member(*member(primitive, "extensions"), draco_extension), "bufferView"))
-                    .value_or(none);
-        std::size_t sets = 0;
-        for (;; ++sets) {
-            const Json* joints = member(attributes, ("JOINTS_" + std::to_string(sets)).c_str());
-            const Json* weights = member(attributes, ("WEIGHTS_" + std::to_string(sets)).c_str());
-            if (!joints || !weights) break;
-            for (const Json* accessor : {joints, weights})
-                std::get<3>(key).push_back(whole(accessor).value_or(none));
-        }
-
-        std::size_t block_index = rig_.blocks.size();
-        if (const auto known = block_of_.find(key); known != block_of_.end()) {
-            block_index = known->second;
-        } else {
-            const auto elements = attribute("POSITION");
-            if (!elements) return elements.error();
-            if (elements->width != 3 || elements->component == Component::u32)
-                return document_.error(place + ": POSITION must be VEC3 of floats (or of small integers)");
-            if (const Status s = spend(elements->count, place); !s) return s;
-            VertexBlock block;
-            block.first_vertex = static_cast<std::uint32_t>(scene_.positions.size());
-            block.vertex_count = static_cast<std::uint32_t>(elements->count);
-            block.skin = skin;
-            block.to_scene = to_scene;
-            if (const Status s = add_positions(*elements, to_scene, place); !s) return s;
-            if (!set_of_skin_.empty()) scene_.skin_of_vertex.resize(scene_.positions.size(), set_of_skin_[skin]);
-            counts_.resize(scene_.positions.size(), 0);
-            if (sets > 0 && rig_.source == RigSource::skins) {
-                std::vector<Elements> data;
-                for (std::size_t s = 0; s < sets; ++s)
-                    for (const char* kind : {"JOINTS_", "WEIGHTS_"}) {
-                        auto values = attribute(kind + std::to_string(s));
-                        if (!values) return values.error();
-                        data.push_back(std::move(*values));
-                    }
-                if (const Status s = add_weights(data, block, place); !s) return s;
-            }
-            rig_.blocks.push_back(std::move(block));
-            block_of_[std::move(key)] = block_index;
-        }
-        VertexBlock& block = rig_.blocks[block_index];
+        const auto block_index = find_or_read_block(source, skin, to_scene);
+        if (!block_index) return block_index.error();
+        VertexBlock& block = rig_.blocks[*block_index];
         block.primitives.push_back(ref);
 
         Primitive out;
         out.first_vertex = block.first_vertex;
         out.vertex_count = block.vertex_count;
         out.first_triangle = static_cast<std::uint32_t>(scene_.triangles.size());
-        std::optional<std::vector<std::uint32_t>> indices;
-        if (compressed) {
-            indices = as_unsigned(draco.indices);
-            mode = 4;  // Draco turns strips into triangles
-        } else if (const Json* accessor = member(primitive, "indices")) {
-            const auto index = whole(accessor);
-            if (!index) return document_.error(place + ": indices must be an accessor's index");
-            const auto elements = accessors_.read(*index, place + ": indices");
-            if (!elements) return elements.error();
-            if (elements->width != 1 || elements->component == Component::f32 ||
-                elements->component == Component::i8 || elements->component == Component::i16)
-                return document_.error(place + ": indices must be SCALAR u8, u16 or u32");
-            indices = as_unsigned(*elements);
-        }
-        if (const Status s = add_triangles(indices, mode, block, place); !s) return s;
+        const auto indices = read_indices(source);
+        if (!indices) return indices.error();
+        if (source.compressed) mode = 4;  // Draco turns strips into triangles
+        if (const Status s = add_triangles(*indices, mode, block, place); !s) return s;
         out.triangle_count = static_cast<std::uint32_t>(scene_.triangles.size()) - out.first_triangle;
         scene_.primitives.push_back(std::move(out));
         return Done{};
+    }
+
+    Result<Elements> read_attribute(const PrimitiveSource& source, const std::string& name) {
+        if (const auto found = source.draco.attributes.find(name); found != source.draco.attributes.end())
+            return found->second;
+        const auto accessor = whole(member(*member(source.json, "attributes"), name.c_str()));
+        if (!accessor) return document_.error(source.place + ": " + name + " must be an accessor's index");
+        return accessors_.read(*accessor, source.place + ": " + name);
+    }
+
+    Result<BlockKey> block_key(const PrimitiveSource& source, std::size_t skin) const {
+        const Json& attributes = *member(source.json, "attributes");
+        const auto position = whole(member(attributes, "POSITION"));
+        if (!position) return document_.error(source.place + ": POSITION must be an accessor's index");
+        BlockKey key{rig_.source == RigSource::skins ? skin : rig_.skinned_nodes.size() + 1, *position, none, {}};
+        if (source.compressed)
+            std::get<2>(key) =
+                whole(member(*member(*member(source.json, "extensions"), draco_extension), "bufferView"))
+                    .value_or(none);
+        for (std::size_t set = 0;; ++set) {
+            const Json* joints = member(attributes, ("JOINTS_" + std::to_string(set)).c_str());
+            const Json* weights = member(attributes, ("WEIGHTS_" + std::to_string(set)).c_str());
+            if (!joints || !weights) break;
+            for (const Json* accessor : {joints, weights})
+                std::get<3>(key).push_back(whole(accessor).value_or(none));
+        }
+        return key;
+    }
+
+    /// The vertices of a primitive: those of an earlier one with the same accessors, or new ones. Returns a place
+    /// in Rig::blocks.
+    Result<std::size_t> find_or_read_block(const PrimitiveSource& source, std::size_t skin,
+                                           const Matrix& to_scene) {
+        auto key = block_key(source, skin);
+        if (!key) return key.error();
+        if (const auto known = block_of_.find(*key); known != block_of_.end()) return known->second;
+        const std::string& place = source.place;
+        const auto elements = read_attribute(source, "POSITION");
+        if (!elements) return elements.error();
+        if (elements->width != 3 || elements->component == Component::u32)
+            return document_.error(place + ": POSITION must be VEC3 of floats (or of small integers)");
+        if (const Status s = spend(elements->count, place); !s) return s.error();
+        VertexBlock block;
+        block.first_vertex = static_cast<std::uint32_t>(scene_.positions.size());
+        block.vertex_count = static_cast<std::uint32_t>(elements->count);
+        block.skin = skin;
+        block.to_scene = to_scene;
+        if (const Status s = add_positions(*elements, to_scene, place); !s) return s.error();
+        if (!set_of_skin_.empty()) scene_.skin_of_vertex.resize(scene_.positions.size(), set_of_skin_[skin]);
+        counts_.resize(scene_.positions.size(), 0);
+        const std::size_t sets = std::get<3>(*key).size() / 2;
+        if (sets > 0 && rig_.source == RigSource::skins) {
+            std::vector<Elements> data;
+            for (std::size_t set = 0; set < sets; ++set)
+                for (const char* kind : {"JOINTS_", "WEIGHTS_"}) {
+                    auto values = read_attribute(source, kind + std::to_string(set));
+                    if (!values) return values.error();
+                    data.push_back(std::move(*values));
+                }
+            if (const Status s = add_weights(data, block, place); !s) return s.error();
+        }
+        rig_.blocks.push_back(std::move(block));
+        block_of_[std::move(*key)] = rig_.blocks.size() - 1;
+        return rig_.blocks.size() - 1;
+    }
+
+    /// Empty where the primitive has no indices.
+    Result<std::optional<std::vector<std::uint32_t>>> read_indices(const PrimitiveSource& source) {
+        if (source.compressed) return std::optional(as_unsigned(source.draco.indices));
+        const Json* accessor = member(source.json, "indices");
+        if (!accessor) return std::optional<std::vector<std::uint32_t>>();
+        const std::string asker = source.place + ": indices";
+        const auto index = whole(accessor);
+        if (!index) return document_.error(asker + " must be an accessor's index");
+        const auto elements = accessors_.read(*index, asker);
+        if (!elements) return elements.error();
+        if (elements->width != 1 || elements->component == Component::f32 || elements->component == Component::i8 ||
+            elements->component == Component::i16)
+            return document_.error(asker + " must be SCALAR u8, u16 or u32");
+        return std::optional(as_unsigned(*elements));
     }
 
     /// Primitives may share accessors, and places in the world where a mesh stands take a skin each, so a small

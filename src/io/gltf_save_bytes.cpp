@@ -1,0 +1,437 @@
+// The data of a saved document: decompressed Draco, animations, skin weights and inverse bind matrices as bytes of
+// new accessors, and their places in the target buffer.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <set>
+
+#include "io/gltf_save.h"
+#include "io/gltf_weights.h"
+#include "io/json_text.h"
+
+namespace sinew::io::gltf_save {
+
+namespace {
+
+void append_little_endian(std::vector<std::byte>& out, std::uint32_t value, std::size_t size) {
+    for (std::size_t k = 0; k < size; ++k) out.push_back(static_cast<std::byte>(value >> (8 * k) & 0xff));
+}
+
+// ---- Draco
+
+/// Writes the bounds of POSITION where they differ from the stated ones: compression moves vertices a little, and
+/// the bounds must be those of what is written.
+void set_bounds(const Json& described, const Elements& elements, NewAccessor& added) {
+    if (elements.width != 3 || elements.count == 0) return;
+    const std::vector<float> values = as_floats(elements, false);
+    for (const bool upper : {false, true}) {
+        std::array<float, 3> bound{values[0], values[1], values[2]};
+        for (std::size_t i = 3; i < values.size(); ++i) {
+            float& b = bound[i % 3];
+            b = upper ? std::max(b, values[i]) : std::min(b, values[i]);
+        }
+        const Json* stated = member(described, upper ? "max" : "min");
+        bool same = stated && stated->is_array() && stated->size() == 3;
+        for (std::size_t k = 0; same && k < 3; ++k)
+            same = (*stated)[k].is_number() && static_cast<float>((*stated)[k].get<double>()) == bound[k];
+        if (!same)
+            (upper ? added.max : added.min) =
+                "[" + json_number(bound[0]) + "," + json_number(bound[1]) + "," + json_number(bound[2]) + "]";
+    }
+}
+
+NewAccessor index_accessor(const Json* described, Elements elements) {
+    NewAccessor added;
+    added.count = elements.count;
+    added.target = 34963;
+    if (!described) {
+        added.component = Component::u32;
+        added.type = "SCALAR";
+        added.bytes = std::move(elements.bytes);
+        return added;
+    }
+    const auto type = whole(member(*described, "componentType"));
+    added.component = type == 5121 ? Component::u8 : type == 5123 ? Component::u16 : Component::u32;
+    for (const std::uint32_t i : as_unsigned(elements))
+        append_little_endian(added.bytes, i, size_of(added.component));
+    return added;
+}
+
+/// Rows of vertex attributes are padded to four bytes.
+NewAccessor attribute_accessor(const std::string& name, const Json& described, const Elements& elements) {
+    NewAccessor added;
+    added.count = elements.count;
+    added.component = elements.component;
+    const std::size_t row = size_of(elements.component) * elements.width, step = aligned(row);
+    added.stride = step == row ? 0 : step;
+    added.bytes.resize(elements.count * step);
+    for (std::size_t i = 0; i < elements.count; ++i)
+        std::memcpy(added.bytes.data() + i * step, elements.bytes.data() + i * row, row);
+    if (name == "POSITION") set_bounds(described, elements, added);
+    return added;
+}
+
+/// Decompresses primitives into plain accessors with the numbers of those that described the compressed data. Two
+/// primitives may describe different data by one accessor as long as the data is compressed; then the second
+/// primitive gets an accessor of its own.
+class DracoData {
+public:
+    DracoData(const Request& request, Plan& plan) : document_(request.document), plan_(plan) {
+        // The accessor of an uncompressed primitive must not get the data of a compressed one.
+        for (std::size_t m = 0; m < document_.count("meshes"); ++m) {
+            const Json* primitives = member(*document_.at("meshes", m), "primitives");
+            if (!primitives || !primitives->is_array()) continue;
+            for (const Json& json : *primitives) {
+                if (has_extension(json, draco_extension)) continue;
+                if (const auto accessor = whole(member(json, "indices"))) blob_of_[*accessor] = none;
+                const Json* attributes = member(json, "attributes");
+                if (!attributes || !attributes->is_object()) continue;
+                for (const auto& [name, value] : attributes->items())
+                    if (const auto accessor = whole(&value)) blob_of_[*accessor] = none;
+            }
+        }
+    }
+
+    void add(const PrimitiveRef& ref, DracoMesh mesh) {
+        const Json& json = document_.primitive(ref);
+        const std::size_t blob = *whole(member(json["extensions"][draco_extension], "bufferView"));
+        add(ref, "indices", member(json, "indices"), blob, std::move(mesh.indices));
+        for (auto& [name, elements] : mesh.attributes)
+            if (!is_weight_attribute(name))
+                add(ref, name, member(json["attributes"], name.c_str()), blob, std::move(elements));
+        ++plan_.draco_primitives;
+    }
+
+private:
+    void add(const PrimitiveRef& ref, const std::string& name, const Json* index, std::size_t blob,
+             Elements elements) {
+        if (name == "indices" && !index) {  // only the compressed data has indices
+            plan_.redirected.push_back({ref, name, plan_.added.size()});
+            plan_.added.push_back(index_accessor(nullptr, std::move(elements)));
+            return;
+        }
+        const auto accessor = whole(index);
+        const Json* described = accessor ? document_.at("accessors", *accessor) : nullptr;
+        // A bufferView here is the uncompressed version that the writer left for readers without Draco.
+        if (!described || member(*described, "bufferView")) return;
+        const auto [known, is_first] = blob_of_.try_emplace(*accessor, blob);
+        if (!is_first && known->second == blob) return;
+        if (!is_first) {
+            const auto [split, is_new] = split_.try_emplace({*accessor, blob}, plan_.added.size());
+            plan_.redirected.push_back({ref, name, split->second});
+            if (!is_new) return;
+        }
+        NewAccessor added = name == "indices" ? index_accessor(described, std::move(elements))
+                                              : attribute_accessor(name, *described, elements);
+        added.described = *accessor;
+        if (is_first) added.accessor = *accessor;
+        plan_.added.push_back(std::move(added));
+    }
+
+    const Document& document_;
+    Plan& plan_;
+    std::map<std::size_t, std::size_t> blob_of_;  // accessor -> the bufferView of its compressed data, or none
+    std::map<std::pair<std::size_t, std::size_t>, std::size_t> split_;  // accessor, other view -> Plan::added
+};
+
+}  // namespace
+
+Status add_draco_data(const Request& request, Plan& plan) {
+    DracoData data(request, plan);
+    for (const VertexBlock& block : request.rig().blocks)
+        for (const PrimitiveRef& ref : block.primitives) {
+            const Json& json = request.document.primitive(ref);
+            if (!has_extension(json, draco_extension)) continue;
+            const std::string place =
+                "mesh " + std::to_string(ref.mesh) + " primitive " + std::to_string(ref.primitive);
+            auto decoded = read_draco(request.document, json, place);
+            if (!decoded) return decoded.error();
+            data.add(ref, std::move(*decoded));
+        }
+    return Done{};
+}
+
+// ---- animations
+
+namespace {
+
+/// Adds values of a clip; returns their place in Plan::added. Times state their bounds.
+std::size_t add_floats(Plan& plan, const std::vector<float>& values, const char* type, std::size_t width,
+                       bool are_times) {
+    NewAccessor added;
+    added.type = type;
+    added.target = 0;
+    added.count = values.size() / width;
+    added.bytes.resize(values.size() * sizeof(float));
+    std::memcpy(added.bytes.data(), values.data(), added.bytes.size());
+    if (are_times) {
+        added.min = "[" + json_number(values.front()) + "]";
+        added.max = "[" + json_number(values.back()) + "]";
+    }
+    plan.added.push_back(std::move(added));
+    ++plan.clip_accessors;
+    return plan.added.size() - 1;
+}
+
+}  // namespace
+
+Status add_clip_data(const Request& request, Plan& plan) {
+    const Json* animations = member(request.document.json, "animations");
+    if (!request.options.clips.empty() && animations && !animations->is_array())
+        return request.document.error("animations must be an array");
+    for (const PoseClip& clip : request.options.clips) {
+        Result<std::vector<NodeTrack>> tracks = node_tracks(request.scene, clip, plan.report.notes);
+        if (!tracks) return tracks.error();
+        if (tracks->empty()) {
+            plan.report.notes.push_back("animation " + json_string(clip.name) + " moves no joint: left out");
+            continue;
+        }
+        std::vector<float> times;
+        for (const PoseKey& key : clip.keys) times.push_back(static_cast<float>(key.time));
+        ClipPlan out{&clip, add_floats(plan, times, "SCALAR", 1, true), {}};
+        for (NodeTrack& track : *tracks) {
+            const std::size_t values = track.width == 4 ? add_floats(plan, track.values, "VEC4", 4, false)
+                                                        : add_floats(plan, track.values, "VEC3", 3, false);
+            out.tracks.emplace_back(std::move(track), values);
+        }
+        plan.clips.push_back(std::move(out));
+    }
+    return Done{};
+}
+
+// ---- skin weights
+
+namespace {
+
+constexpr std::uint32_t not_in_skin = 0xffffffffu;
+
+Component component_of(WeightFormat format) {
+    return format == WeightFormat::f32   ? Component::f32
+           : format == WeightFormat::u16 ? Component::u16
+                                         : Component::u8;
+}
+
+/// Empty accessors for the sets of a block; returns the place of the first in Plan::added.
+std::size_t add_sets(BlockPlan& block, std::size_t count, Component joint_type, Component weight_type, Plan& plan) {
+    const std::size_t first = plan.added.size();
+    for (std::size_t s = 0; s < block.sets; ++s) {
+        NewAccessor joints, weights;
+        joints.component = joint_type;
+        weights.component = weight_type;
+        weights.normalized = weight_type != Component::f32;
+        joints.count = weights.count = count;
+        joints.bytes.resize(count * 4 * size_of(joint_type));
+        weights.bytes.resize(count * 4 * size_of(weight_type));
+        if (s < block.old_joints.size()) {
+            joints.replaces = block.old_joints[s];
+            weights.replaces = block.old_weights[s];
+        }
+        block.added.push_back(plan.added.size());
+        plan.added.push_back(std::move(joints));
+        plan.added.push_back(std::move(weights));
+    }
+    return first;
+}
+
+/// Adds JOINTS_n and WEIGHTS_n of a block. `local`: number in the skin of each joint of the skeleton.
+void add_block(const Request& request, std::size_t b, const std::vector<std::uint32_t>& local, Component joint_type,
+               Plan& plan) {
+    const VertexBlock& block = request.rig().blocks[b];
+    BlockPlan& out = plan.blocks[b];
+    const std::size_t count = block.vertex_count, slots = 4 * out.sets;
+    const Component weight_type = component_of(request.options.weight_format);
+    const std::size_t joint_size = size_of(joint_type), weight_size = size_of(weight_type);
+    const std::size_t first = add_sets(out, count, joint_type, weight_type, plan);
+    const auto put = [](std::vector<std::byte>& bytes, std::size_t at, std::size_t size, std::uint32_t value) {
+        for (std::size_t k = 0; k < size; ++k)
+            bytes[at * size + k] = static_cast<std::byte>(value >> (8 * k) & 0xff);
+    };
+    std::vector<float> shares;
+    std::vector<std::uint32_t> units(slots);
+    for (std::size_t v = 0; v < count; ++v) {
+        const auto row = request.weights[block.first_vertex + v];
+        shares.clear();
+        for (const Influence& influence : row) shares.push_back(influence.weight);
+        if (weight_type == Component::f32) {
+            settle_sum(shares);
+        } else {
+            units.resize(std::max(slots, shares.size()));
+            quantise_shares(shares, weight_type == Component::u8 ? 255 : 65535, units);
+        }
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            // An influence that rounds to zero is left out: its slot keeps joint 0.
+            if (weight_type != Component::f32 && units[i] == 0) continue;
+            NewAccessor& joints = plan.added[first + 2 * (i / 4)];
+            NewAccessor& weights = plan.added[first + 2 * (i / 4) + 1];
+            const std::size_t at = 4 * v + i % 4;
+            put(joints.bytes, at, joint_size, local[row[i].joint]);
+            if (weight_type == Component::f32)
+                std::memcpy(weights.bytes.data() + at * 4, &shares[i], 4);
+            else
+                put(weights.bytes, at, weight_size, units[i]);
+        }
+    }
+}
+
+}  // namespace
+
+Status add_weight_data(const Request& request, Plan& plan) {
+    const Rig& rig = request.rig();
+    for (std::size_t b = 0; b < plan.blocks.size(); ++b) {
+        const VertexBlock& block = rig.blocks[b];
+        std::vector<std::uint32_t> local(request.scene.skeleton.joints.size(), not_in_skin);
+        const auto& joints = rig.skins[block.skin].joints;
+        for (std::size_t j = joints.size(); j-- > 0;)
+            if (joints[j] < local.size()) local[joints[j]] = static_cast<std::uint32_t>(j);
+
+        std::uint32_t largest = 0;
+        for (std::uint32_t v = 0; v < block.vertex_count; ++v) {
+            const auto row = request.weights[block.first_vertex + v];
+            for (const Influence& influence : row) {
+                if (influence.joint >= local.size() || local[influence.joint] == not_in_skin)
+                    return request.internal_error("vertex " + std::to_string(block.first_vertex + v) + ": joint " +
+                                                  std::to_string(influence.joint) + " is not in the vertex's skin");
+                largest = std::max(largest, local[influence.joint]);
+            }
+        }
+        if (largest > 0xffff) return request.usage_error("a skin of more than 65536 joints cannot be written");
+        add_block(request, b, local, largest < 256 ? Component::u8 : Component::u16, plan);
+    }
+    return Done{};
+}
+
+Status add_bind_matrices(const Request& request, Plan& plan) {
+    const Rig& rig = request.rig();
+    const std::vector<Joint>& joints = request.scene.skeleton.joints;
+    if (rig.source == RigSource::skins) return Done{};
+    for (const RigSkin& skin : rig.skins) {
+        NewAccessor added;
+        added.type = "MAT4";
+        added.count = skin.joints.size();
+        added.target = 0;
+        for (std::size_t j = 0; j < skin.joints.size(); ++j) {
+            Matrix to_joint;
+            if (rig.source == RigSource::nodes) {
+                const auto inverted = inverse(rig.joint_to_world[j]);
+                if (!inverted) return request.internal_error("a joint's transform cannot be inverted");
+                to_joint = *inverted;
+            } else {
+                const Vec3& p = joints[j].position;
+                to_joint = translation(-double(p.x), -double(p.y), -double(p.z));
+            }
+            Matrix bind = to_joint * skin.mesh_to_world;
+            for (std::size_t c = 0; c < 4; ++c) bind(3, c) = c == 3 ? 1 : 0;
+            for (const double value : bind.m) {
+                const auto number = static_cast<float>(value);
+                if (!std::isfinite(number))
+                    return request.document.error("joint " + std::to_string(j) + " ('" +
+                                                  joints[j].name.substr(0, 120) +
+                                                  "'): its inverse bind matrix is not finite");
+                const auto* raw = reinterpret_cast<const std::byte*>(&number);
+                added.bytes.insert(added.bytes.end(), raw, raw + 4);
+            }
+        }
+        plan.skin_matrices.push_back(plan.added.size());
+        plan.added.push_back(std::move(added));
+    }
+    return Done{};
+}
+
+// ---- the buffer
+
+namespace {
+
+struct Range {
+    std::size_t begin = 0, end = 0;
+};
+
+/// Places for new data: first the ranges of free views, then the end of the buffer.
+class FreeSpace {
+public:
+    FreeSpace(std::vector<std::byte>& bytes, std::vector<Range> used, std::vector<Range> freed) : bytes_(bytes) {
+        const auto by_begin = [](const Range& a, const Range& b) { return a.begin < b.begin; };
+        std::sort(used.begin(), used.end(), by_begin);
+        std::sort(freed.begin(), freed.end(), by_begin);
+        used.push_back({bytes.size(), bytes.size()});
+        std::size_t gap = 0;  // begin of the range that no remaining view covers
+        for (const Range& next : used) {
+            for (const Range& f : freed) {
+                const Range part{std::max(f.begin, gap), std::min(f.end, next.begin)};
+                if (part.begin >= part.end) continue;
+                // Up to three bytes between two free ranges are padding.
+                if (!free_.empty() && free_.back().begin >= gap && part.begin <= free_.back().end + 3)
+                    free_.back().end = std::max(free_.back().end, part.end);
+                else
+                    free_.push_back(part);
+            }
+            gap = std::max(gap, next.end);
+        }
+        if (!free_.empty() && free_.back().end + 3 >= bytes.size()) {
+            bytes.resize(free_.back().begin);
+            free_.pop_back();
+        }
+    }
+
+    /// Stores data at a multiple of four; returns its offset.
+    std::size_t put(std::span<const std::byte> data) {
+        std::size_t at = none;
+        for (Range& range : free_) {
+            const std::size_t begin = aligned(range.begin);
+            if (begin > range.end || range.end - begin < data.size()) continue;
+            at = begin;
+            range.begin = begin + data.size();
+            break;
+        }
+        if (at == none) {
+            at = aligned(bytes_.size());
+            bytes_.resize(at + data.size());
+        }
+        std::copy(data.begin(), data.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(at));
+        return at;
+    }
+
+private:
+    std::vector<std::byte>& bytes_;
+    std::vector<Range> free_;
+};
+
+}  // namespace
+
+void store_bytes(const Request& request, Plan& plan) {
+    const Document& document = request.document;
+    const std::size_t size = plan.buffer.size();
+    const auto range_of = [&](const Json& object) -> std::optional<Range> {
+        const auto buffer = whole(member(object, "buffer")), length = whole(member(object, "byteLength"));
+        const auto offset = whole_or(object, "byteOffset", 0);
+        if (buffer != plan.target || !length || !offset) return std::nullopt;
+        // A range that ends past the buffer was never read, and its bytes must not count as free either.
+        if (*offset > size) return std::nullopt;
+        return Range{*offset, *length > size - *offset ? size : *offset + *length};
+    };
+    std::vector<Range> used, freed;
+    std::set<const Json*> free_objects;
+    for (const std::size_t view : plan.free_views) {
+        const Json& json = *document.at("bufferViews", view);
+        free_objects.insert(&json);
+        // The plain range of a compressed view is in a buffer that is not stored.
+        const Json* meshopt = meshopt_of(json);
+        if (const auto range = range_of(meshopt ? *meshopt : json)) freed.push_back(*range);
+    }
+    // Any object with a buffer and a length, in views or in extensions.
+    std::vector<const Json*> stack{&document.json};
+    while (!stack.empty()) {
+        const Json& json = *stack.back();
+        stack.pop_back();
+        if (free_objects.contains(&json)) continue;
+        if (json.is_object())
+            if (const auto range = range_of(json)) used.push_back(*range);
+        if (json.is_structured())
+            for (const Json& value : json)
+                if (value.is_structured()) stack.push_back(&value);
+    }
+    FreeSpace space(plan.buffer, std::move(used), std::move(freed));
+    for (NewAccessor& added : plan.added) added.offset = space.put(added.bytes);
+}
+
+}  // namespace sinew::io::gltf_save

@@ -1,0 +1,147 @@
+// The search for a skeleton among the nodes of a document without skins.
+#include "io/gltf_skeleton_search.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+namespace sinew::io {
+
+namespace {
+
+class SkeletonSearch {
+public:
+    SkeletonSearch(const Document& document, const std::vector<std::vector<std::size_t>>& children)
+        : document_(document),
+          children_(children),
+          parent_(document.rig.node_parent),
+          top_down_(document.rig.nodes_top_down) {}
+
+    std::vector<std::size_t> run() {
+        find_plain_nodes();
+        count_below();
+        std::vector<std::size_t> joints;
+        for (const std::size_t root : without_holders(largest_tree())) collect(root, joints);
+        if (joints.size() == 1 && !named_like_joint(joints[0])) joints.clear();
+        return joints;
+    }
+
+private:
+    std::string name_of(std::size_t node) const {  // in lower case
+        std::string name = string_of(member(*document_.at("nodes", node), "name"));
+        for (char& c : name)
+            if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+        return name;
+    }
+
+    /// Named like the object that holds a skeleton ("Armature", "rig.001", "Skeleton_3") rather than like a joint
+    /// ("Skeleton_torso_joint_1", "RigPelvis").
+    bool named_like_holder(std::size_t node) const {
+        const std::string name = name_of(node);
+        for (const std::string_view word : {"armature", "skeleton", "rig", "scene", "world"})
+            if (name.starts_with(word) && name.find_first_not_of("0123456789._- ", word.size()) == name.npos)
+                return true;
+        return name.starts_with("rootnode") || name.starts_with("sketchfab");
+    }
+
+    bool named_like_joint(std::size_t node) const {
+        const std::string name = name_of(node);
+        for (const char* word : {"bone", "joint", "armature", "skeleton", "root", "hip", "pelvis", "rig"})
+            if (name.find(word) != name.npos) return true;
+        return false;
+    }
+
+    /// Nodes that may be joints.
+    void find_plain_nodes() {
+        plain_.resize(parent_.size());
+        for (std::size_t i = 0; i < plain_.size(); ++i) {
+            const Json& node = *document_.at("nodes", i);
+            plain_[i] =
+                !member(node, "mesh") && !member(node, "camera") && !has_extension(node, "KHR_lights_punctual");
+        }
+    }
+
+    bool has_plain_parent(std::size_t node) const { return parent_[node] != Rig::no_node && plain_[parent_[node]]; }
+
+    /// Size of the tree of plain nodes below each plain node, itself included.
+    void count_below() {
+        size_.assign(plain_.size(), 0);
+        for (std::size_t k = top_down_.size(); k-- > 0;) {
+            const std::size_t i = top_down_[k];
+            if (!plain_[i]) continue;
+            ++size_[i];
+            if (has_plain_parent(i)) size_[parent_[i]] += size_[i];
+        }
+    }
+
+    /// The root of the largest tree of plain nodes; nothing where no node is plain.
+    std::vector<std::size_t> largest_tree() const {
+        std::vector<std::size_t> root;
+        for (const std::size_t i : top_down_)
+            if (plain_[i] && !has_plain_parent(i) && (root.empty() || size_[i] > size_[root[0]])) root = {i};
+        return root;
+    }
+
+    /// Nodes at the top that only hold the skeleton (and the meshes beside it) are no joints, and neither are the
+    /// nodes above such a holder.
+    std::vector<std::size_t> without_holders(std::vector<std::size_t> roots) const {
+        std::vector<bool> holder(plain_.size());
+        for (std::size_t k = top_down_.size(); k-- > 0;) {
+            const std::size_t i = top_down_[k];
+            if (named_like_holder(i)) holder[i] = true;
+            if (holder[i] && parent_[i] != Rig::no_node) holder[parent_[i]] = true;
+        }
+        while (roots.size() == 1) {
+            const std::size_t root = roots[0];
+            std::vector<std::size_t> below;
+            bool holds_others = false;
+            for (const std::size_t child : children_[root])
+                plain_[child] ? below.push_back(child) : void(holds_others = true);
+            if (below.empty() || (!holds_others && !holder[root])) break;
+            const auto largest = *std::max_element(below.begin(), below.end(), [&](std::size_t a, std::size_t b) {
+                return size_[a] < size_[b] || (size_[a] == size_[b] && a > b);
+            });
+            if (is_armature(root))  // all of its children are roots of the skeleton
+                roots = below;
+            else if (size_[largest] >= 2 || holder[root])
+                roots = {largest};
+            else
+                break;
+        }
+        return roots;
+    }
+
+    bool is_armature(std::size_t node) const {
+        const std::string name = name_of(node);
+        return named_like_holder(node) &&
+               (name.starts_with("armature") || name.starts_with("skeleton") || name.starts_with("rig"));
+    }
+
+    /// The tree of plain nodes below a root, parents first.
+    void collect(std::size_t root, std::vector<std::size_t>& out) const {
+        std::vector<std::size_t> stack{root};
+        while (!stack.empty()) {
+            const std::size_t i = stack.back();
+            stack.pop_back();
+            out.push_back(i);
+            for (std::size_t k = children_[i].size(); k-- > 0;)
+                if (plain_[children_[i][k]]) stack.push_back(children_[i][k]);
+        }
+    }
+
+    const Document& document_;
+    const std::vector<std::vector<std::size_t>>& children_;
+    const std::vector<std::size_t>& parent_;
+    const std::vector<std::size_t>& top_down_;
+    std::vector<bool> plain_;
+    std::vector<std::size_t> size_;
+};
+
+}  // namespace
+
+std::vector<std::size_t> find_skeleton_nodes(const Document& document,
+                                             const std::vector<std::vector<std::size_t>>& children) {
+    return SkeletonSearch(document, children).run();
+}
+
+}  // namespace sinew::io

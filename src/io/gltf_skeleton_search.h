@@ -1,0 +1,19 @@
+// Which nodes of a glTF document without skins are its skeleton.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "io/gltf_document.h"
+
+namespace sinew::io {
+
+/// The joints: the largest hierarchy of nodes without mesh, camera or light, without nodes at its top that only
+/// hold it ("Armature", "Scene"); parents first. Empty where there is no hierarchy, and no single node with the
+/// name of a joint. `children`: of each node; parents and order are those of Document::rig. O(nodes).
+///
+/// glTF does not mark joints outside of skins, so this is a heuristic of sinew, without a published source.
+std::vector<std::size_t> find_skeleton_nodes(const Document& document,
+                                             const std::vector<std::vector<std::size_t>>& children);
+
+}  // namespace sinew::io
