@@ -39,7 +39,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }
 
 /// The other side: weights on the vertices of the reference, with joints numbered as in `match`.
-struct Other {
+struct ComparedBinding {
     JointMatch match;
     SkinWeights weights;
     std::vector<std::filesystem::path> files;  ///< that its document refers to
@@ -62,8 +62,8 @@ double largest_side(std::span<const Vec3> positions) {
     return std::max({double{high.x} - low.x, double{high.y} - low.y, double{high.z} - low.z});
 }
 
-Result<Other> load_other(const io::Scene& scene, const Arguments& args, std::vector<std::string>& notes) {
-    Other out;
+Result<ComparedBinding> load_other(const io::Scene& scene, const Arguments& args, std::vector<std::string>& notes) {
+    ComparedBinding out;
     if (std::filesystem::path(args.other).extension() == ".json") {
         Result<SkinWeights> weights = io::load_weights_json(scene.skeleton, scene.positions.size(), args.other);
         if (!weights) return weights.error();
@@ -128,19 +128,19 @@ Result<Other> load_other(const io::Scene& scene, const Arguments& args, std::vec
     return out;
 }
 
-void hold_gates(const Arguments& args, const Comparison& result, std::vector<Gate>& gates) {
-    if (args.max_l1) gates.push_back({"--max-l1", *args.max_l1, result.l1.mean, result.l1.mean <= *args.max_l1});
+void check_limits(const Arguments& args, const Comparison& result, std::vector<Limit>& limits) {
+    if (args.max_l1) limits.push_back({"--max-l1", *args.max_l1, result.l1.mean, result.l1.mean <= *args.max_l1});
     if (args.max_distance) {
         double most = 0;
         for (const PoseComparison& p : result.poses) most = std::max(most, p.max);
-        gates.push_back({"--max-distance", *args.max_distance, most, most <= *args.max_distance});
+        limits.push_back({"--max-distance", *args.max_distance, most, most <= *args.max_distance});
     }
     if (args.min_agreement)
-        gates.push_back({"--min-agreement", *args.min_agreement, result.strongest_agreement,
-                         result.strongest_agreement >= *args.min_agreement});
+        limits.push_back({"--min-agreement", *args.min_agreement, result.strongest_agreement,
+                          result.strongest_agreement >= *args.min_agreement});
     if (args.max_unweighted)
-        gates.push_back({"--max-unweighted", static_cast<double>(*args.max_unweighted),
-                         static_cast<double>(result.b.unweighted), result.b.unweighted <= *args.max_unweighted});
+        limits.push_back({"--max-unweighted", static_cast<double>(*args.max_unweighted),
+                          static_cast<double>(result.b.unweighted), result.b.unweighted <= *args.max_unweighted});
 }
 
 void print_pair(const char* what, const std::string& a, const std::string& b, const std::string& more = {}) {
@@ -242,7 +242,7 @@ int run_compare(Arguments args) {
             return fail(
                 {ErrorCode::input, args.reference + ": the reference has no weights (sinew bind makes them)"});
         for (const std::string& warning : scene->warnings) run.notes.push_back(args.reference + ": " + warning);
-        Result<Other> other = load_other(*scene, args, run.notes);
+        Result<ComparedBinding> other = load_other(*scene, args, run.notes);
         if (!other) return fail(other.error());
         std::vector<std::filesystem::path> kept = io::external_files(*scene);
         kept.insert(kept.end(), other->files.begin(), other->files.end());
@@ -276,7 +276,7 @@ int run_compare(Arguments args) {
         if (!result) return fail(result.error());
         run.compare_seconds = seconds_since(start);
 
-        hold_gates(args, *result, run.gates);
+        check_limits(args, *result, run.limits);
         run.reference = args.reference;
         run.other = args.other;
         run.scene = &*scene;
@@ -319,11 +319,11 @@ int run_compare(Arguments args) {
         }
     }
     bool passed = true;
-    for (const Gate& gate : run.gates) {
-        if (gate.passed) continue;
+    for (const Limit& limit : run.limits) {
+        if (limit.passed) continue;
         passed = false;
-        fmt::print(stderr, "sinew: the comparison does not pass {} {:g}: it is {:g}\n", gate.option, gate.limit,
-                   gate.value);
+        fmt::print(stderr, "sinew: the comparison does not pass {} {:g}: it is {:g}\n", limit.option, limit.limit,
+                   limit.value);
     }
     return passed ? done : gate_failed;
 }

@@ -117,7 +117,7 @@ private:
             for (const std::string& note : run_.notes) put("<li>{}</li>\n", escaped(note));
             out_ += "</ul>\n";
         }
-        for (const Gate& gate : run_.gates)
+        for (const Limit& gate : run_.limits)
             put("<p class=\"{}\">{} {:g}: {} ({:g})</p>\n", gate.passed ? "good" : "bad", escaped(gate.option),
                 gate.limit, gate.passed ? "passed" : "not passed", gate.value);
     }

@@ -137,9 +137,9 @@ json make_compare_report(const CompareRun& run) {
                 {"vertices", c.limb.vertices},
                 {"a", c.limb.a},
                 {"b", c.limb.b}};
-    json gates = json::array();
-    for (const Gate& g : run.gates)
-        gates.push_back({{"option", g.option}, {"limit", g.limit}, {"value", g.value}, {"passed", g.passed}});
+    json limits = json::array();
+    for (const Limit& g : run.limits)
+        limits.push_back({{"option", g.option}, {"limit", g.limit}, {"value", g.value}, {"passed", g.passed}});
 
     return {
         {"sinew", SINEW_VERSION},
@@ -179,7 +179,7 @@ json make_compare_report(const CompareRun& run) {
         {"joints", joints},
         {"worst_vertices", worst},
         {"limb", limb},
-        {"gates", gates},
+        {"gates", limits},
         {"seconds", {{"load", run.load_seconds}, {"compare", run.compare_seconds}, {"total", run.total_seconds}}},
         {"peak_memory_bytes", peak_memory_bytes()},
         {"notes", run.notes},

@@ -11,7 +11,7 @@
 namespace sinew::cli {
 
 /// A limit that the user set, and what it was held against.
-struct Gate {
+struct Limit {
     std::string option;
     double limit = 0, value = 0;
     bool passed = true;
@@ -32,7 +32,7 @@ struct CompareRun {
     std::vector<std::string> pose_files;
     int threads = 0;
     const Comparison* result = nullptr;
-    std::vector<Gate> gates;
+    std::vector<Limit> limits;
     std::vector<std::string> notes;
     std::vector<ReportPicture> pictures;
     std::string why_no_pictures;  ///< where there are none

@@ -293,7 +293,7 @@ private:
     }
 
     /// With --zoom the legend names the joints that are in sight, the heaviest there first.
-    void name_those_in_sight(Paint& paint) const {
+    void label_visible_joints(Paint& paint) const {
         if (!zoom_ || paint.legend.entries.empty() || args_.view == View::influences || args_.view == View::defects)
             return;
         const Skeleton& skeleton = scene_.skeleton;
@@ -432,7 +432,7 @@ private:
         } else if (args_.view == View::surface || args_.view == View::influences || args_.view == View::defects) {
             bone_colours_ = joint_colours(skeleton);
         }
-        for (Paint& paint : paints_) name_those_in_sight(paint);
+        for (Paint& paint : paints_) label_visible_joints(paint);
         const double turned = turn();
         for (std::size_t p = 0; p < paints_.size(); ++p)
             for (const Figure& figure : figures_)

@@ -23,14 +23,14 @@ struct Vec3 {
 /// Three vertex indices, counter-clockwise seen from outside.
 using Triangle = std::array<std::uint32_t, 3>;
 
-/// What kind of thing went wrong. The command line maps a code to an exit status (docs/conventions.md).
+/// The kind of an error. The command line maps a code to an exit status (docs/conventions.md).
 enum class ErrorCode {
     usage,      ///< the caller asked for something that does not exist or does not combine
     input,      ///< a file or an array breaks a rule; the message names the rule and the place
     too_large,  ///< the work would need more memory than Context::memory_limit
     io,         ///< the operating system refused to read or write
     cancelled,  ///< Context::cancel was set
-    internal,   ///< a mistake of ours
+    internal,   ///< a bug in sinew
 };
 
 /// A failure: a code for programs and one sentence for people that names the rule, the place (mesh,
@@ -67,9 +67,9 @@ private:
 struct Done {};
 using Status = Result<Done>;
 
-/// How a long computation is run: threads, progress and cancellation. Every entry point takes an optional
-/// Context; null means all cores, silent, not cancellable. The same input gives the same bits whatever
-/// the number of threads.
+/// Settings of a long computation: threads, progress and cancellation. Every entry point takes an optional
+/// Context; null means all cores, silent, not cancellable. The same input gives the same bits on any number of
+/// threads.
 struct Context {
     /// Worker threads; 0 = one per core.
     int threads = 0;
@@ -82,8 +82,8 @@ struct Context {
 };
 
 /// A non-owning view of a triangle mesh: several meshes and primitives of a character, concatenated, in the
-/// space of the bind pose. Anything goes: soup, holes, non-manifold edges, loose parts, unused vertices.
-/// What does not: a coordinate that is not finite, an index past the end (see check_mesh).
+/// space of the bind pose. Soup, holes, non-manifold edges, loose parts and unused vertices are allowed.
+/// Coordinates must be finite and indices in range (see check_mesh).
 struct MeshView {
     std::span<const Vec3> positions;      ///< V
     std::span<const Triangle> triangles;  ///< T; may be empty only if positions is
@@ -91,7 +91,7 @@ struct MeshView {
     std::span<const std::uint32_t> skin_of_vertex;
 };
 
-/// Checks what every stage relies on: at least one triangle, indices < V, finite coordinates within ±1e18, a
+/// Checks the requirements of all stages: at least one triangle, indices < V, finite coordinates within ±1e18, a
 /// bounding box of non-zero size. The error names the first offending vertex or triangle. O(V + T).
 Status check_mesh(const MeshView& mesh);
 

@@ -1,4 +1,4 @@
-// sinew/deform.h: what weights are for: a mesh in another pose.
+// sinew/deform.h: skinning: a mesh in another pose.
 #pragma once
 
 #include <array>
@@ -23,13 +23,13 @@ Transform operator*(const Transform& a, const Transform& b);
 /// Moves points; the identity changes no bit.
 void move_points(std::span<Vec3> points, const Transform& transform);
 
-/// Where each joint takes what hangs on it: bind space to bind space, one matrix per joint.
+/// The skinning matrix of each joint: from bind space to bind space.
 ///
 /// S_j = S_parent · B_j · L_j · B_j⁻¹, where B_j is the frame of the joint at the bind pose (Joint::axes at
 /// Joint::position) and L_j its local transform in that frame. A joint with L_j = identity has exactly the matrix
-/// of its parent, and a root the identity: what is not posed is not perturbed. `local`: one per joint. An entry
-/// that is not finite, a joint whose axes span no space and a number of entries that is not the skeleton's are
-/// errors that name the joint. O(joints). Requires check_skeleton, and says so.
+/// of its parent, and a root has the identity: joints without a pose change no bit. `local`: one per joint. An
+/// entry that is not finite, a joint whose axes span no space and a number of entries that is not the skeleton's
+/// are errors that name the joint. O(joints). An error if check_skeleton fails.
 Result<std::vector<Transform>> skinning_matrices(const Skeleton& skeleton, std::span<const Transform> local);
 
 /// The same from poses; a rotation of length zero or a scale of zero is an error as well.
@@ -41,13 +41,13 @@ struct NamedPose {
     std::vector<JointPose> joints;
 };
 
-/// Poses that try a binding where characters are used to move, made for this skeleton from where its joints are:
+/// Poses that test a binding with typical movements, made for this skeleton from the positions of its joints:
 /// limbs leave the trunk in pairs that mirror each other, legs reach the ground, fingers leave a wrist together,
-/// names of left and right, else toes and a lying trunk say where the front is. Joints that deform nothing are
-/// passed over. A foot that hangs elsewhere (an IK rig's) goes with the leg that looks at it along the joints'
-/// axes. In this order, each only where the skeleton has what it moves: "arms up", "arms forward", "squat",
+/// names of left and right, else toes and a lying trunk say where the front is. Idle joints are skipped.
+/// A foot in another chain (an IK rig) moves with the leg that points at it along the joints' axes. In this
+/// order, each only if the skeleton has the joints that it moves: "arms up", "arms forward", "squat",
 /// "stride", "twist", "bend", "head turn", "fist", "tail", and "curl", which turns every joint a little. `up`: the
-/// way up in bind space, not zero. Empty for a skeleton that check_skeleton refuses. O(joints²) at worst.
+/// way up in bind space, not zero. Empty for a skeleton that check_skeleton refuses. O(joints²) in the worst case.
 std::vector<NamedPose> standard_poses(const Skeleton& skeleton, const Vec3& up = {0, 1, 0});
 
 /// Every joint turned about an axis of its own (uniform on the sphere) by an angle uniform in ±degrees; the same
@@ -74,8 +74,8 @@ struct Surface {
 };
 
 /// The falloff in a pose: `base` with the values of `angles` put in, in order. Without a selection a value goes to
-/// FalloffMap::of_joint; with one to the vertices of the selection, each as far as its share says over what it has
-/// otherwise. How far a joint is turned is the angle of the rotation that leads from its parent's transform to its
+/// FalloffMap::of_joint; with one to the vertices of the selection, each blended by its share with its other value.
+/// The angle of a joint is that of the rotation that leads from its parent's transform to its
 /// own, 0 at the bind pose. `transforms`: one per joint (see skinning_matrices), or none for the bind pose.
 /// O(joints + angles · V).
 FalloffMap falloff_at(std::span<const AngleFalloff> angles, const Skeleton& skeleton,
@@ -98,13 +98,13 @@ Status add_morphs(std::span<Vec3> positions, std::span<const Morph> morphs);
 /// Linear blend: position and tangent by the weighted sum of the matrices, normal by its inverse transpose. Dual
 /// quaternion (Kavan, Collins, Žára, O'Sullivan: Skinning with Dual Quaternions, 2007): every quaternion is taken
 /// on the side of the vertex's strongest influence, which settles antipodality, and the sum is normalised. A dual
-/// quaternion has no scale: a joint with weights whose transform is not rigid within 1e-3 is an error that names it
-/// (its index), and linear blend is the way out.
+/// quaternion has no scale: a joint with weights whose transform is not rigid within 1e-3 is an error that gives
+/// its index; use linear blend instead.
 ///
-/// Normals and tangents come back as unit vectors, and the fourth component of a tangent is kept; one that has no
-/// direction, before or after, stays as it was. A vertex all of whose joints have one and the same transform moves
-/// by exactly that; if it is the identity, the vertex keeps its bits. A vertex without weights stays. Vertices with
-/// the same position and the same weights come to the same place, whatever part they are in.
+/// Normals and tangents come back as unit vectors, and the fourth component of a tangent is kept; one
+/// of length zero, before or after, is unchanged. A vertex whose joints all have the same transform moves
+/// by exactly that transform; if it is the identity, the vertex keeps its bits. A vertex without weights stays.
+/// Vertices with the same position and the same weights come to the same place, whatever part they are in.
 ///
 /// Errors: numbers of vertices that differ, a joint without a transform, input that is not finite (the first vertex
 /// or joint is named), and a result that a float cannot hold. O(influences), parallel; the same bits on any number

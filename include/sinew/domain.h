@@ -1,5 +1,5 @@
-// sinew/domain.h: where distance is measured: the topology of the mesh, voxels of the volume that it encloses, and
-// the sparse octree over them; and what is measured there.
+// sinew/domain.h: the domain of distances: the topology of the mesh, voxels of the volume that it encloses, the
+// sparse octree over them, and distances in it.
 //
 // After "Geodesic Binding for Degenerate Character Geometry Using Sparse Voxelization" (Dionne and de Lasa,
 // IEEE TVCG 2014), sections 4 and 5. docs/methods/geodesic-voxel.md says what differs and why.
@@ -62,15 +62,16 @@ struct Intersections {
     std::size_t undecided = 0;
 };
 
-/// Finds the triangles that intersect another one. Two triangles intersect if they share no vertex position and
+/// Finds the triangles that intersect another triangle. Two triangles intersect if they share no vertex position
+/// and
 /// - they pass through each other, both sides of both and along their common line by more than 2e-6 of the longest
 ///   side of the mesh's box (more where coordinates are too coarse for that), or
-/// - one lies on the other: its corners lie within that distance of the plane of the larger one, and what they have
-///   in common is wider than that.
-/// So triangles that only touch do not count; nor do neighbours that are folded onto each other or that pass
-/// through each other beside a common corner; nor do duplicates, which MeshDefects counts; nor do degenerate
-/// triangles, which have no inside. Time O(T log T) for usual meshes, and bounded for all: some seconds, or T times
-/// that of 1,000 comparisons. Memory about 110 bytes a triangle. Requires check_mesh. Error: cancelled.
+/// - one lies on the other: its corners lie within that distance of the plane of the larger one, and their
+///   intersection is wider than that.
+/// These do not count: triangles that only touch; neighbours that are folded onto each other or that pass
+/// through each other next to a common corner; duplicates, which MeshDefects counts; degenerate triangles. Time O(T
+/// log T) for usual meshes, and bounded for all: some seconds, or T times that of 1,000 comparisons. Memory about
+/// 110 bytes a triangle. Requires check_mesh. Error: cancelled.
 Result<Intersections> find_intersections(const MeshView& mesh, Context* context = nullptr);
 
 /// The edges that MeshDefects counts, as pairs of vertices: the first ones at their positions, lower first, sorted.
@@ -99,8 +100,9 @@ Status check(const VoxelizeOptions& options);
 
 /// Scene space to voxel space: uniform scale, then shift. The box of the mesh is centred on the centre of a
 /// voxel, so that a symmetric character gets a symmetric grid, and its longest side takes resolution - 2.5
-/// voxels: neither the middle nor the ends of a character lie on a border between voxels, where rounding
-/// would decide. Of local resolution that is so of the finest voxels: legs are apart where one fits between them.
+/// voxels: so the middle and the ends of a character are not on a border between voxels, where
+/// rounding would decide. With local resolution this holds for the finest voxels: legs are separate if one fits
+/// between them.
 struct GridTransform {
     int resolution = 0;
     double origin[3] = {0, 0, 0};  ///< scene position of the corner of voxel (0,0,0)
@@ -111,9 +113,8 @@ struct GridTransform {
     int depth() const { return layers ? layers : resolution; }
 };
 
-/// One bit per voxel; x runs fastest, in 64-bit words. Memory r³/8 bytes; r²/8 for one layer. Of that a grid of 16
-/// MB and more takes only the parts that were written to, on Linux: who writes to all of it should leave zeros
-/// alone.
+/// One bit per voxel; x runs fastest, in 64-bit words. Memory r³/8 bytes; r²/8 for one layer. On Linux, a grid of
+/// 16 MB and more commits a page only when it is first written. Code that traverses it should not write zeros.
 class BitGrid {
 public:
     BitGrid() = default;
@@ -126,22 +127,21 @@ public:
     int resolution() const { return r_; }
     int layers() const { return layers_; }  ///< along z
     static constexpr int kBlock = 8;        ///< voxels along the edge of a block
-    /// Outside of which nothing is set, nor will be: everything, where nobody said so. Whoever goes over a grid can
-    /// leave the rest out.
-    struct Used {
+    /// Region that may contain set bits; defaults to the whole grid. Loops over the grid can skip the rest.
+    struct Region {
         int first, end;                              ///< layers
         std::shared_ptr<const BitGrid> blocks = {};  ///< of 8³ voxels, resolution / 8 along a side; null = all
     };
-    const Used& used() const { return used_; }
-    bool word_used(int k, int y, int z) const {  // word k of a row of a used layer
-        if (!used_.blocks) return true;
-        const BitGrid& blocks = *used_.blocks;  // of which a word has eight
+    const Region& region() const { return region_; }
+    bool word_in_region(int k, int y, int z) const {  // word k of a row of a layer of the region
+        if (!region_.blocks) return true;
+        const BitGrid& blocks = *region_.blocks;  // a word covers eight of them
         return blocks.words()[blocks.index(kBlock * k, y / kBlock, z / kBlock)] >> (kBlock * k & 63) & 0xff;
     }
-    void use_only(Used used) { used_ = std::move(used); }
-    /// Calls visit(first, end) for ranges of words of layer z that hold all that is used of it.
+    void restrict_to(Region used) { region_ = std::move(used); }
+    /// Calls visit(first, end) for the ranges of words of layer z that cover its region.
     template <typename Visit>
-    void each_used(int z, Visit&& visit) const;
+    void each_word_range(int z, Visit&& visit) const;
     bool get(int x, int y, int z) const { return words_[index(x, y, z)] >> (x & 63) & 1; }
     void set(int x, int y, int z) { words_[index(x, y, z)] |= std::uint64_t{1} << (x & 63); }
     std::size_t count(Context* context = nullptr) const;
@@ -158,22 +158,22 @@ public:
     }
 
 private:
-    struct Room {  // that of zeros only is none, where grids are large
+    struct WordsDeleter {  // all-zero pages of large grids are never committed
         std::size_t count;
         void operator()(std::uint64_t* words) const;
     };
     int r_ = 0, layers_ = 0, wpr_ = 0;
-    Used used_{0, 0};
-    std::unique_ptr<std::uint64_t[], Room> words_;
+    Region region_{0, 0};
+    std::unique_ptr<std::uint64_t[], WordsDeleter> words_;
 };
 
 template <typename Visit>
-void BitGrid::each_used(int z, Visit&& visit) const {
-    if (z < used_.first || z >= used_.end) return;
-    if (!used_.blocks) return visit(index(0, 0, z), index(0, 0, z + 1));
-    for (int y = 0; y < r_; y += kBlock) {  // which words of a row are used is the same for all of a block's rows
+void BitGrid::each_word_range(int z, Visit&& visit) const {
+    if (z < region_.first || z >= region_.end) return;
+    if (!region_.blocks) return visit(index(0, 0, z), index(0, 0, z + 1));
+    for (int y = 0; y < r_; y += kBlock) {  // the same words for all rows of a block
         std::uint64_t used = 0;
-        for (int k = 0; k < wpr_; ++k) used |= std::uint64_t{word_used(k, y, z)} << k;
+        for (int k = 0; k < wpr_; ++k) used |= std::uint64_t{word_in_region(k, y, z)} << k;
         if (!used) continue;
         for (int row = y; row < y + kBlock; ++row)
             for (std::uint64_t left = used; left;) {
@@ -198,14 +198,14 @@ struct VoxelGrid {
     std::size_t ambiguous = 0;         ///< voxels with exactly one agreeing view pair (a coarse one counts as 8)
     std::size_t ambiguous_inside = 0;  ///< those that winding numbers put inside
     BitGrid ambiguous_voxels;          ///< which (of local resolution the fine ones); with keep_ambiguous only
-    /// Local resolution: the grids above hold fine blocks only (BitGrid::Used::blocks), and what lies outside of
-    /// them is here, at half the resolution. Empty: voxels are of one size.
+    /// Local resolution: the grids above contain fine blocks only (BitGrid::Region::blocks). The space outside
+    /// them is stored here, at half the resolution. Empty: voxels are of one size.
     BitGrid coarse_boundary, coarse_interior;
 
     bool local() const { return coarse_boundary.resolution() > 0; }
     bool is_fine(int x, int y, int z) const {  // of a voxel
         constexpr int side = BitGrid::kBlock;
-        return !local() || boundary.used().blocks->get(x / side, y / side, z / side);
+        return !local() || boundary.region().blocks->get(x / side, y / side, z / side);
     }
     bool solid(int x, int y, int z) const {  // of a voxel: boundary or interior
         return is_fine(x, y, z)
@@ -220,9 +220,8 @@ struct VoxelGrid {
 /// 1/512 voxel, with a half-open edge rule: a shared edge counts once. The box covers the triangles only: a
 /// stray vertex or a bone far outside must not cost resolution. Time O(T + voxels touched + r³/64), memory
 /// 5 r³/8 bytes. Requires check_mesh. With places `fine` (local resolution, 64 or more) the blocks of 8³ voxels
-/// that these touch are voxelized so, and everything else in voxels that are each eight of these, by the same
-/// rules: time and, where BitGrid takes only what was written to, memory are those of half the resolution and what
-/// the fine blocks take.
+/// that these touch are voxelized at full resolution, all other space with voxels of twice the edge, by the same
+/// rules. Time and committed memory are those of half the resolution plus those of the fine blocks.
 Result<VoxelGrid> voxelize(const MeshView& mesh, const MeshTopology& topology, const VoxelizeOptions& options,
                            Context* context = nullptr, std::span<const FinePlace> fine = {});
 
@@ -234,7 +233,7 @@ struct PixelMask {
     double pixel = 1;                  ///< edge of a pixel, scene units
 };
 
-/// The most pixels along a side.
+/// Maximum number of pixels along a side.
 inline constexpr int most_pixels = 4096;
 
 /// A mask as a grid of one layer, around z = 0: its pixels are interior and nothing is boundary. The resolution is
@@ -259,7 +258,7 @@ void extend_leaf_bones(std::vector<Bone>& bones, const Skeleton& skeleton, const
 enum class DomainKind {
     sparse,   ///< octree leaves: fine at boundary and bones, coarse inside (algorithm 2)
     uniform,  ///< every non-exterior voxel (figure 9's comparison)
-    /// Octree leaves: fine at the boundary only (section 5.2). They are the same wherever bones lie. A bone that
+    /// Octree leaves: fine at the boundary only (section 5.2). They do not depend on the bones. A bone that
     /// crosses a coarse leaf starts from that leaf as a whole.
     sparse_boundary,
 };
@@ -301,7 +300,7 @@ struct Domain {
     std::shared_ptr<const Graph> graph;
 };
 
-/// Whether a domain lists its links. Distances do not need the lists.
+/// Whether a domain stores lists of links. Distances do not need them.
 enum class Links { listed, compact };
 
 /// Builds the domain. Cells are split where a boundary voxel, a voxel of a bone or of the surface of its shape lies
@@ -320,23 +319,23 @@ struct BoneSeeds {
         float distance;  ///< head start in voxels: 0 for a leaf that the bone crosses or whose centre it holds
     };
     std::vector<std::vector<Seed>> of_joint;  ///< joints; empty for joints without bones
-    std::vector<std::uint32_t> snapped;       ///< joints all of whose bones lie outside the volume
+    std::vector<std::uint32_t> snapped;       ///< joints whose bones are all outside the volume
 };
 
 /// A bone that crosses no leaf starts from the nearest leaf, with its distance as a head start.
 BoneSeeds seed_bones(const Domain& domain, std::span<const Bone> bones, std::size_t joint_count);
 
 struct GeodesicOptions {
-    float penalty = 4;  ///< factor on a step into a boundary voxel (seed 003, alg. 3), 1..100
+    float penalty = 4;  ///< factor on a step into a boundary voxel (Dionne and de Lasa 2014, algorithm 3), 1..100
 };
 Status check(const GeodesicOptions& options);
 
-/// How far each vertex is from the bones of one joint, inside the volume: the field by which `bind` measures, for
-/// any vertex and not only for a joint's nearest. V distances in scene units (steps into boundary voxels count
-/// `penalty` times), between the eight voxels around a vertex by trilinear shares; +inf where the joint's part of
-/// the volume does not reach. Parts without bones are reached over bridges. The overshoot of BindOptions is not
-/// added. Joints must be marked (select_deforming); a joint that does not deform is an error. Time: that of bind's
-/// first stages and one sweep.
+/// The distance of each vertex from the bones of one joint, inside the volume: the distance field of `bind`, for
+/// all vertices and not only for those that have the joint among their nearest. V distances in scene units (steps
+/// into boundary voxels count `penalty` times), between the eight voxels around a vertex by trilinear shares; +inf
+/// for vertices that the joint cannot reach. Parts without bones are reached over bridges. The overshoot of
+/// BindOptions is not added. Joints must be marked (select_deforming); a joint that does not deform is an error.
+/// Time: that of bind's first stages and one sweep.
 Result<std::vector<float>> joint_distance(const MeshView& mesh, const Skeleton& skeleton, std::uint32_t joint,
                                           const VoxelizeOptions& voxels = {}, const GeodesicOptions& geodesic = {},
                                           Context* context = nullptr);

@@ -37,7 +37,7 @@ struct Scene {
     std::optional<SkinWeights> weights;  ///< the file's own, where it has any; V rows
     std::size_t mesh_count = 0;          ///< source meshes that contributed
     std::size_t skipped_primitives = 0;  ///< points and lines, which have no surface
-    std::vector<std::string> warnings;   ///< what was read but deserves a word
+    std::vector<std::string> warnings;   ///< remarks on the input that are not errors
     std::shared_ptr<const Document> document;
 
     MeshView mesh() const { return {positions, triangles, skin_of_vertex}; }
@@ -65,7 +65,7 @@ struct LoadOptions {
 Result<Scene> load(const std::filesystem::path& path, const LoadOptions& options = {});
 
 /// The same from bytes; `name` is used in messages, `base` resolves external files (empty = none allowed). External
-/// files must lie in `base` or below it; uris that lead elsewhere are refused.
+/// files must lie in `base` or below it; other URIs are an error.
 Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& name,
                          const std::filesystem::path& base = {}, const LoadOptions& options = {});
 
@@ -86,7 +86,7 @@ Result<Skeleton> parse_skeleton(std::string_view text, const std::string& name);
 Status load_joint_options(const std::filesystem::path& path, Skeleton& skeleton);
 Status parse_joint_options(std::string_view text, const std::string& name, Skeleton& skeleton);
 
-/// All bytes of a file. A directory, or what the operating system refuses, is ErrorCode::io with its reason.
+/// All bytes of a file. A directory, or an error of the operating system, is ErrorCode::io with the reason.
 Result<std::vector<std::byte>> read_file(const std::filesystem::path& path);
 
 enum class WeightFormat { f32, u16, u8 };
@@ -116,7 +116,7 @@ struct SaveOptions {
     std::vector<PoseClip> clips = {};
 };
 
-/// What save changed beyond weights, for the report.
+/// Changes by save other than weights, for the report.
 struct SaveReport {
     std::vector<std::string> notes;
     std::size_t bytes = 0;
@@ -201,7 +201,7 @@ struct Clip {
     std::string name;
     double start = 0, end = 0;  ///< seconds: its first and last key
 };
-/// The animations that have keys for nodes, in file order; none for what is not glTF.
+/// The animations that have keys for nodes, in file order; empty for other formats than glTF.
 Result<std::vector<Clip>> clips(const Scene& scene);
 
 /// Offsets from the shape of the file, to be added to the vertices from first_vertex on before they are skinned.
@@ -239,8 +239,8 @@ Result<std::vector<JointPose>> load_pose(const Skeleton& skeleton, const std::fi
 Result<Adjustments> load_edits(const Scene& scene, const std::filesystem::path& path);
 Result<Adjustments> parse_edits(const Scene& scene, std::string_view text, const std::string& name);
 
-/// What a surface has beside positions, as the file has it: V each, or empty where no primitive has any. Scene
-/// space, any length; zeros for vertices of primitives without.
+/// Attributes of a surface other than positions, as stored in the file: V each, or empty where no primitive has
+/// any. Scene space, any length; zeros for vertices of primitives without.
 struct ShadingFrames {
     std::vector<Vec3> normals;
     std::vector<std::array<float, 4>> tangents;
@@ -248,7 +248,7 @@ struct ShadingFrames {
 };
 Result<ShadingFrames> shading_frames(const Scene& scene);
 
-/// What a viewer needs to show a surface as the file means it: base colours and their textures, no lights or gloss.
+/// Appearance of a surface: base colours and their textures, without lights or gloss.
 struct Look {
     struct Image {
         std::string mime;              ///< "image/png", "image/jpeg", "image/webp" …; "" where it cannot be read

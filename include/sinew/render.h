@@ -1,7 +1,7 @@
 // sinew/render.h: pictures of a character, drawn without a display: weights, distances, voxels, bones, poses.
 //
-// Paints, which say what colour a surface has, are plain arithmetic and work in every build. render() needs OpenGL
-// (SINEW_GL) and says so where it is missing; Mesa's software rasteriser will do.
+// Paints, the colours of a surface, are plain arithmetic and work in every build. render() needs OpenGL (SINEW_GL)
+// and is an error without it; Mesa's software rasteriser suffices.
 #pragma once
 
 #include <array>
@@ -50,7 +50,7 @@ Rgb ramp_colour(Ramp ramp, double t);
 /// file. O(joints).
 std::vector<Rgb> joint_colours(const Skeleton& skeleton);
 
-/// What explains a paint: a bar with ticks, or names with their colours.
+/// The legend of a paint: a bar with ticks, or names with their colours.
 struct Legend {
     std::string title;  ///< UTF-8, as all texts here
     // A bar, where low < high:
@@ -63,7 +63,7 @@ struct Legend {
         Rgb colour;
         friend bool operator==(const Entry&, const Entry&) = default;
     };
-    std::vector<Entry> entries;  ///< the most important first: what does not fit is counted ("and 31 more")
+    std::vector<Entry> entries;  ///< the most important first; entries that do not fit are counted ("and 31 more")
     friend bool operator==(const Legend&, const Legend&) = default;
 };
 
@@ -73,7 +73,7 @@ struct Paint {
     std::vector<Rgb> colours;      ///< V: interpolated over triangles
     std::vector<float> values;     ///< V: interpolated, then looked up in legend.ramp; not finite = grey
     std::vector<double> isolines;  ///< values along which a line is drawn; with `values` only
-    bool zero_is_plain = false;    ///< values up to legend.low are not coloured: they have nothing of it
+    bool zero_is_plain = false;    ///< values up to legend.low are not coloured
 
     /// A part of a triangle that has one colour.
     struct Piece {
@@ -103,11 +103,11 @@ Paint paint_joints(const SkinWeights& weights, const Skeleton& skeleton);
 /// along them, exactly. O(T), and (joints of the triangle)² where it has a border.
 Paint paint_strongest(const SkinWeights& weights, const Skeleton& skeleton, std::span<const Triangle> triangles);
 
-/// How many influences a vertex has; the most become the upper end of the bar. O(V).
+/// The number of influences of a vertex; the largest number is the upper end of the bar. O(V).
 Paint paint_influences(const SkinWeights& weights);
 
-/// What is wrong with a mesh: triangles that intersect others in red, boundary edges and non-manifold edges as
-/// lines. The legend has the numbers, also of what there is none of. O(T).
+/// Defects of a mesh: triangles that intersect others in red, boundary edges and non-manifold edges as lines. The
+/// legend has the number of each, including zeros. O(T).
 Paint paint_defects(const Intersections& intersections, const DefectEdges& edges);
 
 /// Any value per vertex, for example a distance or the L1 difference of two bindings. `low` < `high`: the ends of
@@ -120,10 +120,10 @@ Paint paint_values(std::vector<float> values, std::string title, Ramp ramp, doub
 struct Viewpoint {
     double yaw = 0, pitch = 0;
 };
-/// "front", "back", "left" (the character's), "right", "top", "three-quarter"; nothing for another word.
+/// "front", "back", "left" (the character's), "right", "top", "three-quarter"; empty for any other word.
 std::optional<Viewpoint> viewpoint(std::string_view name);
 
-/// What the picture is framed on, instead of all that is shown: a ball.
+/// A ball on which the picture is framed, instead of everything that is shown.
 struct Focus {
     Vec3 centre;        ///< after Panel::transform
     double radius = 0;  ///< scene units, > 0
@@ -131,8 +131,8 @@ struct Focus {
 
 /// Voxels to draw in place of a surface: boundary, interior, bone, and ambiguous ones where the grid keeps them
 /// (VoxelizeOptions::keep_ambiguous), each in a colour; those that winding numbers put inside have another one than
-/// those left outside. Shown are those between two shares of the box of the occupied voxels, so that a cut lets the
-/// eye in.
+/// those left outside. The cut is given as two fractions of the box of the occupied
+/// voxels; only voxels between them are shown.
 struct VoxelPanel {
     const VoxelGrid* grid = nullptr;
     std::span<const Bone> bones;              ///< may be empty; shown whole, cut or not

@@ -1,4 +1,4 @@
-// sinew/skeleton.h: joints, bones, and which of the joints deform the skin.
+// sinew/skeleton.h: joints, bones, and the selection of joints that deform the skin.
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@ namespace sinew {
 
 /// Why a joint does or does not deform the skin. Written to the report by these names.
 enum class DeformReason {
-    deforms,         ///< nothing speaks against it
-    included,        ///< the user said so (--include)
+    deforms,         ///< no rule makes it idle
+    included,        ///< selected by the user (--include)
     excluded,        ///< the user or the skeleton file says so: --exclude, "deform": false, the end of a TGF bone
     unused_by_skin,  ///< the file has weights and none is on this joint
     control_name,    ///< its name is that of an IK, control, target or pole joint
@@ -41,7 +41,7 @@ struct JointPose {
     std::array<double, 3> scale{1, 1, 1};        ///< not zero
 };
 
-/// The space that a joint acts from, in place of the lines of its bones: whatever lies within is at distance 0.
+/// A shape that replaces the segments of a joint's bones: points inside have distance 0.
 struct JointShape {
     enum class Kind : std::uint8_t {
         sphere,   ///< around the joint
@@ -75,12 +75,12 @@ struct Joint {
     /// options leave that empty.
     std::optional<float> hardness = {};
     /// Method mesh-geodesic: the normal of the plane through this joint that cuts its ring, a unit vector in bind
-    /// space, in place of the planes that RingPlacement chooses.
+    /// space, instead of the planes that RingPlacement chooses.
     std::optional<Vec3> ring_normal = {};
     /// The source states the joint's bones as links to its children, idle ones included (TGF edges).
     bool stated_links = false;
     /// Method connectivity: whose bones share vertices near the ends of this joint's, by name (* and ?), instead of
-    /// those that begin or end there. An empty list shares with nobody.
+    /// those that begin or end there. An empty list: no sharing.
     std::optional<std::vector<std::string>> connected = {};
 
     /// Its bones are stated: no method lengthens, joins, turns or drops them.
@@ -99,7 +99,7 @@ struct Bone {
         Vec3 half;
         std::array<Vec3, 3> axes;
     };
-    std::optional<Box> box = {};  ///< in place of the segment: a box around its middle
+    std::optional<Box> box = {};  ///< instead of the segment: a box around its middle
     bool shaped() const { return radius > 0 || box; }
 };
 
@@ -110,15 +110,15 @@ struct Skeleton {
     std::vector<std::vector<std::uint32_t>> skins;
 };
 
-/// Checks what every stage relies on: 1 to 65534 joints, parents in range and without cycles, finite
+/// Checks the requirements of all stages: 1 to 65534 joints, parents in range and without cycles, finite
 /// positions, skins in range, shapes of positive size, at least one joint that deforms. The error names the joint.
 /// O(joints).
 Status check_skeleton(const Skeleton& skeleton);
 
-/// On what evidence joints are held to be idle.
+/// The evidence by which joints are classified as idle.
 enum class DeformFrom {
-    automatic,  ///< skin where joint_use says more than one joint is used, else names
-    skin,       ///< what nothing is weighted to is idle
+    automatic,  ///< skin if joint_use has more than one joint in use, else names
+    skin,       ///< joints without weights are idle
     names,      ///< by name and structure: control, end, slot, root
     all,        ///< every joint deforms
 };
@@ -132,16 +132,17 @@ struct DeformOptions {
 /// Sets Joint::deform and Joint::reason. joint_use: for each joint the sum of the weights that the file's own
 /// skin gives it, or empty where it has none. A joint that comes with reason `excluded` (its file says so) stays
 /// so unless included, and one with reason `included` is so unless excluded; one that no skin lists cannot be
-/// included. A glob that matches no joint is an error, and so is an outcome in which nothing deforms, unless only
-/// names led to it: then all joints deform. O(joints).
+/// included. A glob that matches no joint is an error. If no joint is left that deforms, this is an error too,
+/// unless only names led to it: then all joints deform. O(joints).
 Status select_deforming(Skeleton& skeleton, const std::vector<double>& joint_use, const DeformOptions& options);
 
-/// The joints of this name; where none has it, those that match it as a glob (* and ?). Ascending. O(joints).
+/// The joints with this name; if there is no such joint, those that match it as a glob (* and ?). Ascending.
+/// O(joints).
 std::vector<std::uint32_t> joints_called(const Skeleton& skeleton, std::string_view name);
 
-/// The way a character looks, across `up`: its left is where joints lie that are called left, opposite to those of
-/// the same name called right. A unit vector in bind space; none where fewer than two pairs are named so, or where
-/// pairs disagree. O(joints log joints).
+/// The direction in which a character faces, perpendicular to `up`, from the positions of joints whose names differ
+/// only in left and right. A unit vector in bind space; empty if there are fewer than two such pairs, or if pairs
+/// disagree. O(joints log joints).
 std::optional<Vec3> facing(const Skeleton& skeleton, const Vec3& up = {0, 1, 0});
 
 /// The bones of the deforming joints. A joint with a stated tail has one: the segment from the joint to that tail.

@@ -77,20 +77,20 @@ struct InfluenceTable {
 enum class FalloffLaw {
     inverse_power,      ///< max(tolerance, d)^-λ (eq. 8)
     inverse_quadratic,  ///< ((1-α) d + α d²)^-2 (the paper's conference version)
-    exponential,        ///< e^(-d / smoothness) (seed 000)
-    cubic_hermite,      ///< 1 - 3 t² + 2 t³ with t = d / reach (seed 004), see FalloffOptions::threshold
+    exponential,        ///< e^(-d / smoothness) (VIDE 2012)
+    cubic_hermite,      ///< 1 - 3 t² + 2 t³ with t = d / reach (Tokheim 2003), see FalloffOptions::threshold
     linear,             ///< 1 - t
-    power,              ///< h^(power λ / 7.5), of what is a strength already: heat (Rosen 2009), or weights
+    power,              ///< h^(power λ / 7.5), for strengths: heat (Rosen 2009), or weights
 };
 
 std::string_view to_string(FalloffLaw law);
 
 /// Where influence is harder or softer than elsewhere: the parameter that shapes the law (see shape_of), by joint
-/// and by vertex. NaN = nothing said. A vertex's own value comes before those of joints.
+/// and by vertex. NaN = no value. A vertex's own value takes precedence over those of joints.
 ///
-/// smoothness and threshold are lengths: a joint's value is how far that joint reaches. alpha says how hard joints
-/// are set off from each other: a vertex takes the mean of its joints' values, weighted by the strengths that the
-/// law has without them, so that borders between joints stay where they are.
+/// smoothness and threshold are lengths: a joint's value is the reach of that joint. alpha is the hardness of the
+/// borders between joints: a vertex takes the mean of its joints' values, weighted by the strengths that the law
+/// has without them, so that the borders do not move.
 struct FalloffMap {
     std::vector<float> of_joint;   ///< per joint of the skeleton, or empty
     std::vector<float> of_vertex;  ///< V or empty
@@ -100,11 +100,11 @@ struct FalloffMap {
     std::vector<float> hardness_of_joint;
     bool empty() const { return of_joint.empty() && of_vertex.empty() && hardness_of_joint.empty(); }
 
-    /// Puts a value over what one of `vertices` vertices has: it counts as far as `share` says, 0..1.
+    /// Blends a value with the present value of one of `vertices` vertices, by `share`, 0..1.
     void put(std::size_t vertex, std::size_t vertices, float value, float share);
 };
 
-/// What a map for the law `from` says under the law `to`: all of it where the same parameter shapes both, else the
+/// Converts a map for the law `from` to the law `to`: all of it if the same parameter shapes both, else only the
 /// hardness of joints. O(joints), and O(V) where all is kept.
 FalloffMap map_under(const FalloffMap& map, FalloffLaw from, FalloffLaw to);
 
@@ -125,10 +125,10 @@ struct FalloffOptions {
     float lambda_min = 5;      ///< > 0; λ at α = 0, of every law but inverse_quadratic
     float lambda_max = 30;     ///< ≥ lambda_min; λ at α = 1
     float tolerance = 1e-3f;   ///< d_tol, > 0
-    float smoothness = 0.03f;  ///< exponential: the way on which influence falls to 1/e, > 0
-    /// Cubic Hermite and linear: nothing reaches farther, > 0. The reach of a vertex's row is the distance of the
-    /// first joint beyond the nearest `neighbours`, and at most the threshold. Influence then ends softly where the
-    /// limit of influences cuts. Where even the nearest joint is beyond the threshold, that joint has all.
+    float smoothness = 0.03f;  ///< exponential: the distance over which influence falls to 1/e, > 0
+    /// Cubic Hermite and linear: maximum reach, > 0. The reach of a vertex's row is the distance of the
+    /// first joint beyond the nearest `neighbours`, and at most the threshold. So influence fades to zero where the
+    /// limit of influences cuts. If even the nearest joint is beyond the threshold, it has all the weight.
     float threshold = 0.5f;
     /// ≥ 0. 0: the limit of influences of the FinishOptions that weigh is given; apply_falloff alone has no limit.
     int neighbours = 0;
@@ -146,11 +146,11 @@ float FalloffOptions::*shape_of(FalloffLaw law);
 /// as is a map whose lengths do not fit. O(V · width), parallel.
 Result<InfluenceTable> apply_falloff(const DistanceTable& distances, const FalloffOptions& options,
                                      Context* context = nullptr);
-/// The same for what is a strength already. FalloffLaw::power only.
+/// The same for strengths. FalloffLaw::power only.
 Result<InfluenceTable> apply_falloff(const InfluenceTable& strengths, const FalloffOptions& options,
                                      Context* context = nullptr);
 
-/// How the influence limit cuts (needs.md 10).
+/// How the limit of influences is applied.
 enum class LimitRule {
     fade,  ///< subtract the (K+1)-th strength before normalising: continuous in the vertex's position
     cut,   ///< keep the K strongest as they are: creases where the K-th and the next are close
@@ -175,9 +175,9 @@ Result<SkinWeights> weigh(const DistanceTable& distances, const FalloffOptions& 
 Result<SkinWeights> weigh(const InfluenceTable& strengths, const FalloffOptions& falloff,
                           const FinishOptions& finish, Context* context = nullptr);
 
-/// Weights that are to stay as they are, and where.
+/// Locked weights.
 struct Locks {
-    const SkinWeights* weights = nullptr;  ///< what stays; null = nothing is locked
+    const SkinWeights* weights = nullptr;  ///< the weights to keep; null = nothing is locked
     std::vector<bool> vertices;            ///< V or empty: whose rows stay whole, if they have any weights
     std::vector<bool> joints;              ///< per joint or empty: whose weights stay at every vertex with weights
 };
@@ -209,8 +209,8 @@ enum class EditKind {
     mirror,   ///< the row of the mirrored place on the surface, joints swapped for their partners
 };
 
-/// A change by hand, on weights that are there. Every vertex goes as far from what it had to what the edit says as
-/// its share of the selection. Where an edit leaves weight that no other joint can take, the vertex keeps its row.
+/// An edit of existing weights. The row of every vertex is interpolated between its present value and the result of
+/// the edit, by its share of the selection. If no other joint can take the remaining weight, the row is unchanged.
 struct WeightEdit {
     EditKind kind = EditKind::set;
     std::vector<float> selection;       ///< V, each 0 (not) to 1 (fully); empty = all fully
@@ -223,10 +223,10 @@ struct WeightEdit {
     Mirror mirror;
 };
 
-/// What became of each edit.
+/// The effect of each edit.
 struct EditReport {
     std::vector<std::size_t> changed;  ///< per edit: vertices with another row than before
-    std::vector<std::size_t> kept;     ///< per edit: selected vertices whose weight nobody else could take
+    std::vector<std::size_t> kept;     ///< per edit: selected vertices whose weight no other joint could take
 };
 
 /// Applies edits in order. Rows of vertices at one place are edited together: each takes part as far as the most
@@ -238,14 +238,14 @@ Result<SkinWeights> apply_edits(const MeshView& mesh, const SkinWeights& weights
                                 const Locks& locks, std::size_t joint_count, int max_influences,
                                 EditReport* report = nullptr, Context* context = nullptr);
 
-/// Vertices that only some joints drive, whatever their distances are: all others count as infinitely far (seed
-/// 003, §9). With one joint they are rigid.
+/// Vertices that only some joints drive, whatever their distances are: all others count as infinitely far
+/// (Dionne and de Lasa 2014, section 9). With one joint they are rigid.
 struct RigidRegion {
     std::vector<bool> vertices;         ///< V
     std::vector<std::uint32_t> joints;  ///< one at least
 };
 
-/// All that is to be otherwise than the method says. io::load_edits reads it; adjusted_weights (sinew/bind.h)
+/// All changes by the user to the result of a method. io::load_edits reads it; adjusted_weights (sinew/bind.h)
 /// applies it.
 struct Adjustments {
     FalloffMap falloff;

@@ -55,7 +55,7 @@ struct Level {
     std::vector<Wide> harmonic(std::span<const std::uint32_t> joints, Context* context) const {
         std::vector<float> loss(owners.size());
         for (std::size_t i = 0; i < loss.size(); ++i) loss[i] = owners[i] > 0 ? 1e4f : 0.0f;
-        std::vector<std::vector<HeatSolver::Held>> columns(joints.size());
+        std::vector<std::vector<HeatSolver::FixedValues>> columns(joints.size());
         for (std::size_t c = 0; c < joints.size(); ++c) {
             std::vector<bool> own(owners.size(), false);
             for (const BoneSeeds::Seed& seed : seeds->of_joint[joints[c]]) {

@@ -63,7 +63,7 @@ ChangedPlaces::ChangedPlaces(const Domain& domain, const LeafDistances& before, 
                 const std::span<const Label> a = before.row(run.before + i), b = now.row(run.now + i);
                 Label differ = 0;
                 for (std::size_t k = 0; k < a.size(); ++k) differ |= a[k] ^ b[k];
-                bool touched = (differ & ~kLabelWayMask) != 0;
+                bool touched = (differ & ~kLabelDirectionMask) != 0;
                 for (std::size_t k = 0; !touched && k < b.size() && b[k] != kNoLabel; ++k)
                     touched = of_moved[joint_of(b[k])];
                 if (!touched) continue;

@@ -11,8 +11,8 @@ namespace {
 // on as it came. Ratios of heats, which are all that counts, stay within what floats can tell.
 constexpr float kCold = 1e-3f;
 
-std::vector<HeatSolver::Held> filament(const BoneSeeds& seeds, std::uint32_t joint) {
-    std::vector<HeatSolver::Held> held;
+std::vector<HeatSolver::FixedValues> filament(const BoneSeeds& seeds, std::uint32_t joint) {
+    std::vector<HeatSolver::FixedValues> held;
     for (const BoneSeeds::Seed& seed : seeds.of_joint[joint]) held.push_back({seed.leaf, 1.0f});
     return held;
 }
@@ -29,7 +29,7 @@ Result<SolveFields> prepare(const FieldProblem& problem) {
         if (domain.leaves[i].boundary) loss[i] = loss_at_skin;
 
     std::vector<bool> lit(n, false);
-    std::vector<HeatSolver::Held> every;
+    std::vector<HeatSolver::FixedValues> every;
     for (const std::uint32_t j : problem.joints)
         for (const BoneSeeds::Seed& seed : problem.seeds.of_joint[j]) {
             if (!lit[seed.leaf]) every.push_back({seed.leaf, 1.0f});
@@ -45,7 +45,7 @@ Result<SolveFields> prepare(const FieldProblem& problem) {
     const BoneSeeds& seeds = problem.seeds;
     return SolveFields([solver, &seeds, &task](std::span<const std::uint32_t> joints,
                                                std::vector<HeatSolver::Row>& fields) -> Result<FieldOutcome> {
-        std::vector<std::vector<HeatSolver::Held>> columns;
+        std::vector<std::vector<HeatSolver::FixedValues>> columns;
         for (const std::uint32_t j : joints) columns.push_back(filament(seeds, j));
         if (task.options.iterations > 0) {
             solver->diffuse(columns, fields, task.options.iterations, task.context);

@@ -6,8 +6,9 @@
 
 namespace sinew {
 
-/// The frame (Joint::axes at Joint::position) and its inverse; false where the axes span no space. Axes are stored
-/// as floats: they are made orthonormal here, or turning a joint to and fro would scale it a little.
+/// The frame (Joint::axes at Joint::position) and its inverse. Returns false if the axes span no space. Axes
+/// are stored as floats and are made orthonormal here; otherwise turning a joint back and forth would scale it
+/// slightly.
 inline bool bind_frame(const Joint& joint, Transform& frame, Transform& inverse) {
     const auto& a = joint.axes;
     Point3 x{a[0].x, a[0].y, a[0].z}, y{a[1].x, a[1].y, a[1].z};
@@ -16,7 +17,7 @@ inline bool bind_frame(const Joint& joint, Transform& frame, Transform& inverse)
     const double along = dot(x, y);
     for (std::size_t i = 0; i < 3; ++i) y[i] -= along * x[i];
     const double y_length = std::sqrt(dot(y, y));
-    if (!(x_length > 1e-6 && y_length > 1e-6)) return false;  // not a number, too
+    if (!(x_length > 1e-6 && y_length > 1e-6)) return false;  // also true for NaN
     for (double& v : y) v /= y_length;
     const Point3 z = cross(x, y);
     const Point3 at{joint.position.x, joint.position.y, joint.position.z};

@@ -10,7 +10,7 @@ class BoneSpace {
 public:
     explicit BoneSpace(const Bone& bone) : BoneSpace(bone, {0, 0, 0}, 1) {}
     explicit BoneSpace(const Vec3& point) : BoneSpace(to_point(point), to_point(point), 0) {}
-    /// In a frame that is moved and scaled: lengths are in `unit`s.
+    /// Coordinates are in a moved and scaled frame; lengths are in `unit`s.
     BoneSpace(const Bone& bone, const Point3& origin, double unit)
         : BoneSpace(placed(bone.head, origin, unit), placed(bone.tail, origin, unit), bone.radius / unit) {
         if (!bone.box) return;
@@ -19,13 +19,14 @@ public:
         half_ = {bone.box->half.x / unit, bone.box->half.y / unit, bone.box->half.z / unit};
     }
 
-    /// Where p lies beside the segment.
+    /// Parameter of the point of the segment that is nearest to p.
     SegmentPosition beside(const Point3& p) const { return segment_.at(p); }
 
-    /// To the surface; below 0 within. It never changes by more than the point moves. Of a line never below 0.
+    /// Signed distance to the surface, negative inside. It is 1-Lipschitz: it never changes by more than the
+    /// point moves. Never negative for a line.
     double signed_distance(const Point3& p) const { return is_box_ ? to_box(p) : beside(p).distance - radius_; }
     double distance(const Point3& p) const { return std::max(0.0, signed_distance(p)); }
-    /// The same, for one that lies there beside the segment.
+    /// The same for a point whose parameter along the segment is known.
     double distance(const Point3& p, const SegmentPosition& there) const {
         return std::max(0.0, is_box_ ? to_box(p) : there.distance - radius_);
     }

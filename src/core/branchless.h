@@ -1,5 +1,5 @@
-// Small choices without branches, to sort a few numbers or to take the least and most of three: which is less
-// nobody could foretell, and a guess that was wrong costs more than all the work.
+// Branchless sorting of a few numbers, and minimum and maximum of three. The comparisons are unpredictable, and
+// a mispredicted branch costs more than the work itself.
 #pragma once
 
 #include <algorithm>
@@ -10,11 +10,11 @@
 
 namespace sinew {
 
-/// Ascending. Few are sorted by insertion without branches, more by std::sort.
+/// Ascending. Short ranges use branchless insertion sort, longer ones std::sort.
 inline void sort_keys(std::span<std::uint64_t> keys) {
     if (keys.size() > 16) return std::sort(keys.begin(), keys.end());
     for (std::size_t i = 1; i < keys.size(); ++i) {
-        std::uint64_t most = keys[i];  // of those so far, from the front
+        std::uint64_t most = keys[i];  // largest key so far, from the front
         for (std::size_t k = 0; k < i; ++k) {
             const std::uint64_t key = keys[k];
             keys[k] = std::min(key, most);
@@ -24,7 +24,7 @@ inline void sort_keys(std::span<std::uint64_t> keys) {
     }
 }
 
-/// The least and the most.
+/// Minimum and maximum.
 inline std::pair<int, int> range_of(int a, int b, int c) {
     return {std::min(std::min(a, b), c), std::max(std::max(a, b), c)};
 }

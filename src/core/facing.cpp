@@ -1,5 +1,5 @@
-// Which way a character looks, by the names of its joints: what its maker says is surer than what its shape
-// suggests.
+// The direction in which a character faces, from the names of its joints. Names are more reliable than the
+// shape.
 
 #include <cmath>
 #include <map>
@@ -11,7 +11,8 @@
 namespace sinew {
 
 std::optional<Vec3> facing(const Skeleton& skeleton, const Vec3& up) {
-    std::map<std::string, std::array<int, 2>> pairs;  // left and right of a name: joint + 1, 0 = none, -1 = several
+    // Left and right of a name: joint + 1; 0 = missing, -1 = ambiguous
+    std::map<std::string, std::array<int, 2>> pairs;
     for (std::size_t j = 0; j < skeleton.joints.size(); ++j) {
         const SidedName name = read_side(skeleton.joints[j].name);
         if (name.side == 0) continue;

@@ -12,12 +12,12 @@ namespace sinew {
 
 using Point3 = std::array<double, 3>;
 
-/// Beyond it the square of a distance no longer fits a float. Held at the door (check_mesh, check_skeleton).
+/// Largest coordinate whose square still fits a float. Checked on input (check_mesh, check_skeleton).
 inline constexpr float kLargestCoordinate = 1e18f;
 
 inline Point3 to_point(const Vec3& p) { return {p.x, p.y, p.z}; }
 
-/// The box around points that are added to it. An empty one has sides of -inf.
+/// The bounding box of the points that were added. An empty box has sides of -inf.
 struct Box3 {
     Point3 low{INFINITY, INFINITY, INFINITY}, high{-INFINITY, -INFINITY, -INFINITY};
 
@@ -27,7 +27,7 @@ struct Box3 {
             high[k] = std::max(high[k], p[k]);
         }
     }
-    /// Its faces are in it.
+    /// Includes the faces of the box.
     bool holds(const Point3& p) const {
         for (std::size_t k = 0; k < 3; ++k)
             if (p[k] < low[k] || p[k] > high[k]) return false;
@@ -38,13 +38,13 @@ struct Box3 {
     double diagonal() const { return std::hypot(high[0] - low[0], high[1] - low[1], high[2] - low[2]); }
 };
 
-/// Of all points.
+/// Bounding box of all points.
 inline Box3 box_of(std::span<const Vec3> points) {
     Box3 box;
     for (const Vec3& p : points) box.add(to_point(p));
     return box;
 }
-/// Of the triangles: a stray vertex must not count.
+/// Bounding box of the triangles: unused vertices must not count.
 inline Box3 box_of(const MeshView& mesh) {
     Box3 box;
     for (const Triangle& t : mesh.triangles)
@@ -52,14 +52,14 @@ inline Box3 box_of(const MeshView& mesh) {
     return box;
 }
 
-/// Where a point lies beside a segment.
+/// Parameter, 0..1, of the point of a segment that is nearest to p.
 struct SegmentPosition {
     double distance;  ///< to the nearest point of the segment
     double along;     ///< signed length of the projection from a; below 0 or above `length` = beyond an end
     double length;    ///< of the segment; 0 for a point, and then along is 0
 };
 
-/// A segment to be asked often: what does not depend on the point is kept.
+/// A segment for repeated queries: values that do not depend on the point are precomputed.
 class SegmentRuler {
 public:
     SegmentRuler(const Point3& a, const Point3& b)

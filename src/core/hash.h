@@ -1,4 +1,4 @@
-// A hash of bytes, for checksums and for telling meshes apart. Not against an adversary.
+// A hash of bytes, for checksums and for identifying meshes. Not cryptographic.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace sinew {
 
-/// 64 bits that depend on every bit of the input and on `seed`, so that pieces can be chained. The same on every
-/// machine that is little-endian. O(bytes), eight at a time; the mixing is that of MurmurHash (A. Appleby).
+/// 64 bits that depend on every bit of the input and on `seed`, so that pieces can be chained. The same on
+/// every little-endian machine. O(bytes), eight at a time. The mixing function is that of MurmurHash (Appleby).
 inline std::uint64_t hash_bytes(std::span<const std::byte> bytes, std::uint64_t seed = 0) {
     constexpr std::uint64_t factor = 0xc6a4a7935bd1e995u;
     std::uint64_t h = seed ^ (bytes.size() * factor);

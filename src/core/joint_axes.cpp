@@ -7,7 +7,8 @@ namespace sinew {
 namespace {
 
 constexpr double kAlong = 0.998;
-// What looks along its bones does so everywhere; the rest is for a joint that was moved by hand.
+// Exporters that align axes with bones do so for every bone. The tolerance allows for joints that were moved by
+// hand.
 constexpr double kMost = 0.9;
 constexpr std::size_t kLeast = 3;
 
@@ -23,7 +24,7 @@ std::optional<std::size_t> common_axis(const Skeleton& skeleton, const std::vect
     std::array<std::size_t, 6> fits{};
     bool alike = true;
     const Joint* one = nullptr;
-    for (std::size_t first = 0, end; first < bones.size(); first = end) {  // they come joint by joint
+    for (std::size_t first = 0, end; first < bones.size(); first = end) {  // sorted by joint
         for (end = first; end < bones.size() && bones[end].joint == bones[first].joint;) ++end;
         const Bone& bone = bones[first];
         if (end - first != 1 || !bone.open_tail || bone.shaped()) continue;

@@ -14,9 +14,9 @@ namespace {
 using Words = std::vector<std::string>;
 using WordList = std::span<const std::string_view>;
 
-// The table. A rule that holds a joint idle by mistake does more harm than one that misses: its skin moves with a
-// neighbour, while an idle joint that is kept only takes a share. So words that are as often found on joints with
-// weight (tip, leaf, helper, twist, roll, gun) are not in it.
+// The table of words. A false positive is worse than a false negative: the skin of a joint that is wrongly idle
+// moves with a neighbour, while an idle joint that is kept only takes a share. So words that are as common on
+// joints with weight (tip, leaf, helper, twist, roll, gun) are left out.
 
 constexpr std::array<std::string_view, 13> control_words{"ik",         "ikh",  "ctrl",   "ctl",  "control",
                                                          "controller", "pole", "target", "goal", "effector",
@@ -30,7 +30,7 @@ constexpr std::array<std::string_view, 6> driver_layers{"mch", "org", "ctrl", "d
 constexpr std::array<std::string_view, 15> root_words{"root",      "rootjoint",  "armature", "skeleton", "skel",
                                                       "reference", "trajectory", "origin",   "master",   "global",
                                                       "world",     "motion",     "scene",    "rig",      "offset"};
-// Beside a root word, these say nothing. Others, such as "hips" or "hair", name a part of a body.
+// Words without meaning next to a root word. Others, such as "hips" or "hair", name a part of a body.
 constexpr std::array<std::string_view, 17> root_fillers{"joint", "jnt",       "jt", "bone", "bn",   "node",
                                                         "b",     "m",         "c",  "j",    "main", "center",
                                                         "char",  "character", "sk", "bip",  "drv"};
@@ -57,7 +57,7 @@ bool is_lower(char c) {
 }  // UTF-8 is letters
 bool is_number(const std::string& word) { return is_digit(word[0]); }
 
-// The words but sides and numbers and the given ending: what the joint is a part of.
+// The words without sides, numbers and the given ending: the body part.
 Words stem(const Words& words, std::string_view ending = {}) {
     Words out;
     for (const std::string& w : words)
@@ -91,8 +91,8 @@ bool control_name(const Words& words, bool has_def_layer) {
     return any_in(control_words, words);
 }
 
-// An end marker repeats its parent's name (HeadEnd below Head, LeftToe_End below LeftToeBase): the last bone of a
-// tail may well be called tail_end below tail_mid, and moves skin.
+// An end marker repeats its parent's name (HeadEnd below Head, LeftToe_End below LeftToeBase). A joint called
+// tail_end below tail_mid may be the last bone of a tail, which moves skin.
 bool end_name(const Tree& tree, std::uint32_t j, bool distal_fingers) {
     const Words& words = tree.words[j];
     if (has(words, "nub") || has(words, "endsite") || (has(words, "end") && has(words, "site"))) return true;
@@ -110,8 +110,8 @@ bool end_name(const Tree& tree, std::uint32_t j, bool distal_fingers) {
     return mine == other || mine == base || top == other;
 }
 
-// A root that only carries: named so and not after a part of the body. One that lies among the joints it carries
-// and has several of them as children is a pelvis that happens to be called root.
+// A root that only carries other joints: it is named so, and not after a part of the body. A joint called root
+// that is close to several joints of its own children is a pelvis.
 bool root_structure(const Tree& tree, std::uint32_t j, const std::vector<DeformReason>& reason) {
     const Words& words = tree.words[j];
     const int parent = tree.joints[j].parent;
@@ -122,7 +122,7 @@ bool root_structure(const Tree& tree, std::uint32_t j, const std::vector<DeformR
     for (const std::uint32_t c : tree.children[j]) ++(reason[c] == DeformReason::deforms ? carried : controls);
 
     bool named = any_in(root_words, words) && !any_in(body_words, words);
-    if (!first)  // further down the chain every word must agree
+    if (!first)  // further down the chain all words must agree
         named = named && std::all_of(words.begin(), words.end(), [](const std::string& w) {
                     return in(root_words, w) || in(root_fillers, w) || in(side_words, w) || is_number(w);
                 });
@@ -143,7 +143,7 @@ bool root_structure(const Tree& tree, std::uint32_t j, const std::vector<DeformR
     return !inside;
 }
 
-// "shoulderFBXASC046L": how Maya's FBX export writes characters that it cannot, by their decimal code.
+// "shoulderFBXASC046L": Maya's FBX export writes unsupported characters as their decimal code.
 std::string unescape(std::string_view name) {
     std::string out;
     constexpr std::string_view mark = "FBXASC";
@@ -183,7 +183,7 @@ std::vector<std::string> name_words(std::string_view given) {
         }
         const char before = i > 0 ? name[i - 1] : '\0', after = i + 1 < name.size() ? name[i + 1] : '\0';
         if (is_digit(c) != is_digit(before)) flush();
-        // aB begins a word at B; ABc begins one at B too, so that IKFoot is ik, foot.
+        // A word begins at B in aB, and also in ABc, so that IKFoot becomes ik, foot.
         if (is_upper(c) && (is_lower(before) || (is_upper(before) && is_lower(after)))) flush();
         word.push_back(is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c);
     }
@@ -214,8 +214,8 @@ std::vector<DeformReason> idle_by_name(const Skeleton& skeleton) {
         distal |= has(words, "distal");
     }
 
-    // Leaves first: a joint named like a control, an end or a slot is idle only if all below it are. What moves
-    // joints with skin may well have skin of its own, whatever it is called.
+    // Leaves first: a joint named like a control, an end or a slot is idle only if all joints below it are. A
+    // joint that moves joints with skin may have skin of its own, whatever its name is.
     std::vector<DeformReason> reason(n, DeformReason::deforms);
     for (auto it = tree.order.rbegin(); it != tree.order.rend(); ++it) {
         const std::uint32_t j = *it;
@@ -258,7 +258,7 @@ bool matches_glob(std::string_view glob, std::string_view name) {
 
 namespace {
 
-// Letters to change, add or drop to make one word of the other (Levenshtein).
+// Edit distance of two words (Levenshtein).
 std::size_t edits_between(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});

@@ -1,4 +1,4 @@
-// What a joint's name says about it. docs/methods/idle-joints.md measures these rules on real characters.
+// Information in the name of a joint. docs/methods/idle-joints.md evaluates these rules on real characters.
 #pragma once
 
 #include <string>
@@ -14,21 +14,21 @@ namespace sinew {
 /// thumb, 4; "kneeIK.l" gives knee, ik, l; "Spike" gives spike.
 std::vector<std::string> name_words(std::string_view name);
 
-/// What a joint is called without its side, and the side: "hand_L" and "LeftHand" are the left of one pair.
+/// The name of a joint without its side, and the side: "hand_L" and "LeftHand" are the left joints of one pair.
 struct SidedName {
     std::string rest;  ///< words with a mark where the side was; the same for both of a pair
     int side = 0;      ///< -1 left, 1 right, 0 neither
 };
 SidedName read_side(std::string_view name);
 
-/// The reason to hold each joint idle by name and structure, or DeformReason::deforms.
+/// Per joint, the reason why it is idle by name and structure, or DeformReason::deforms.
 std::vector<DeformReason> idle_by_name(const Skeleton& skeleton);
 
-/// In a glob, * is any run of characters and ? is one character; everything else is itself.
+/// Glob patterns: * matches any run of characters, ? one character, anything else itself.
 bool matches_glob(std::string_view glob, std::string_view name);
 
-/// The joint whose name differs least from `wanted` (by letters changed, added or dropped), for messages. Requires
-/// a joint.
+/// The joint whose name has the smallest edit distance to `wanted`, for error messages. Requires at least one
+/// joint.
 const std::string& nearest_name(const Skeleton& skeleton, std::string_view wanted);
 
 }  // namespace sinew

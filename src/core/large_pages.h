@@ -1,4 +1,4 @@
-// Large pages for large arrays that are read in no order.
+// Large pages for large arrays with random access.
 #pragma once
 
 #include <algorithm>
@@ -20,18 +20,17 @@
 namespace sinew {
 
 inline constexpr std::size_t kLargePage = std::size_t{1} << 21;
-/// Zeros of so many bytes and more take room only where they are written to. Below, memory that is used again is
-/// faster.
+/// Minimum size in bytes of zeroed arrays whose pages are committed on first write. Below it, reusing freed
+/// memory is faster.
 #if defined(__linux__)
 inline constexpr std::size_t kSparseFrom = 8 * kLargePage;
 #else
 inline constexpr std::size_t kSparseFrom = ~std::size_t{0};
 #endif
 
-/// Asks the system for pages of 2 MB for memory that nothing was written to yet. Where it has none, or on other
-/// systems, nothing happens: only speed changes. A walk through the page tables, several levels deep on a virtual
-/// machine, costs more than a miss of the cache, and each first write to one of 512 small pages more than clearing
-/// a large one.
+/// Requests pages of 2 MB for memory that has not been written yet. Does nothing if the system has no such
+/// pages; only speed depends on it. A page table walk has several levels, more on a virtual machine, and costs
+/// more than a cache miss. The first writes to 512 small pages cost more than clearing one large page.
 inline void ask_for_large_pages([[maybe_unused]] void* begin, [[maybe_unused]] std::size_t bytes) {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
     constexpr std::uintptr_t page = kLargePage;
@@ -41,10 +40,10 @@ inline void ask_for_large_pages([[maybe_unused]] void* begin, [[maybe_unused]] s
 #endif
 }
 
-/// For vectors that all threads fill: memory on large pages where there are some, and entries that are not set
-/// before somebody sets them, so that no thread alone clears what the system has just cleared. From 2 MB on it is
-/// whole large pages: the ends would lie on small ones otherwise, of which each takes several microseconds to get
-/// where two threads ask.
+/// An allocator for vectors that all threads fill. Memory is on large pages if available. Entries are not
+/// initialised, so that no single thread clears pages that the system has just cleared. From 2 MB on the size
+/// is rounded up to whole large pages. Otherwise the ends would be on small pages, and a page fault costs
+/// several microseconds if two threads take it.
 template <typename T>
 struct LargeAllocator : std::allocator<T> {
     template <typename U>
@@ -66,7 +65,7 @@ struct LargeAllocator : std::allocator<T> {
 #if defined(__linux__)
         return n * sizeof(T) >= kLargePage;
 #else
-        return false;  // there is nothing to be asked for
+        return false;  // there is nothing to request
 #endif
     }
     template <typename U>
@@ -82,12 +81,12 @@ struct LargeAllocator : std::allocator<T> {
 template <typename T>
 using LargeVector = std::vector<T, LargeAllocator<T>>;
 
-/// Memory of zeros, on large pages where there are some. On Linux, where it is large, it takes room only where it
-/// is written to: whoever goes over much of it must leave zeros alone. Throws std::bad_alloc.
+/// Zeroed memory, on large pages if available. On Linux a large array commits a page only when it is first
+/// written. Code that traverses much of it must not overwrite zeros with zeros. Throws std::bad_alloc.
 inline void* take_zeros(std::size_t bytes) {
 #if defined(__linux__)
     if (bytes >= kSparseFrom) {
-        // More than is asked for, so that it can begin with a large page.
+        // More than requested, so that it can begin at a large page.
         const std::size_t whole = (bytes + kLargePage - 1) & ~(kLargePage - 1);
         void* const mapped =
             mmap(nullptr, whole + kLargePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -119,20 +118,21 @@ inline void give_zeros_back(void* at, [[maybe_unused]] std::size_t bytes) noexce
     std::free(at);
 }
 
-/// An array of zeros by take_zeros.
+/// An array of zeros from take_zeros.
 template <typename T>
-class Zeros {
+class ZeroArray {
 public:
-    Zeros() = default;
-    explicit Zeros(std::size_t n)
+    ZeroArray() = default;
+    explicit ZeroArray(std::size_t n)
         : at_(static_cast<T*>(take_zeros(std::max<std::size_t>(1, n) * sizeof(T)))), size_(n) {}
-    Zeros(Zeros&& other) noexcept : at_(std::exchange(other.at_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-    Zeros& operator=(Zeros&& other) noexcept {
+    ZeroArray(ZeroArray&& other) noexcept
+        : at_(std::exchange(other.at_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+    ZeroArray& operator=(ZeroArray&& other) noexcept {
         std::swap(at_, other.at_);
         std::swap(size_, other.size_);
         return *this;
     }
-    ~Zeros() {
+    ~ZeroArray() {
         if (at_) give_zeros_back(at_, std::max<std::size_t>(1, size_) * sizeof(T));
     }
     std::size_t size() const { return size_; }
@@ -145,15 +145,15 @@ private:
     std::size_t size_ = 0;
 };
 
-/// Gives an empty vector room for n entries, on large pages where there are some.
+/// Reserves n entries in an empty vector, on large pages if available.
 template <typename T>
 void reserve_large(std::vector<T>& empty, std::size_t n) {
     empty.reserve(n);
     ask_for_large_pages(empty.data(), n * sizeof(T));
 }
 
-/// Gives an empty vector n copies of a value. The system clears each page when it is first written to, which takes
-/// longer than the copies: where they are many, all threads do that before.
+/// Fills an empty vector with n copies of a value. The system clears each page on its first write, which takes
+/// longer than the copies. For large vectors all threads touch the pages first.
 template <typename T>
 void assign_large(std::vector<T>& empty, std::size_t n, const T& value, const Context* context) {
     reserve_large(empty, n);

@@ -9,7 +9,7 @@ namespace sinew {
 
 namespace {
 
-// Half-edges are numbered in 32 bits (topology.cpp), and so are vertices everywhere.
+// Half-edges (topology.cpp) and vertices have 32-bit numbers.
 constexpr std::size_t max_vertices = 0xfffffff0u;
 constexpr std::size_t max_triangles = 0xfffffff0u / 3;
 
@@ -32,7 +32,7 @@ Status check_mesh(const MeshView& mesh) {
     if (!mesh.skin_of_vertex.empty() && mesh.skin_of_vertex.size() != vertices)
         return Error{ErrorCode::input, "skin_of_vertex has " + std::to_string(mesh.skin_of_vertex.size()) +
                                            " entries for " + std::to_string(vertices) +
-                                           " vertices: it must be empty or as long as the positions"};
+                                           " vertices: it must be empty or have one entry per vertex"};
     for (std::size_t v = 0; v < vertices; ++v)
         if (!finite(mesh.positions[v]))
             return Error{ErrorCode::input, "vertex " + std::to_string(v) +
@@ -55,7 +55,7 @@ Status check_mesh(const MeshView& mesh) {
         }
     if (one_point)
         return Error{ErrorCode::input,
-                     "every triangle lies in one single point: the mesh has no size, check its scale"};
+                     "all corners of triangles are at one position: the mesh has no size, check its scale"};
     return Done{};
 }
 

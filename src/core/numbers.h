@@ -1,4 +1,4 @@
-// Numbers as text: the same everywhere, whatever the locale.
+// Numbers as text, independent of the locale.
 #pragma once
 
 #include <charconv>
@@ -8,7 +8,7 @@
 
 namespace sinew {
 
-/// A whole word as a number of type T; nothing else. NaN and infinities are numbers here.
+/// A whole word as a number of type T. Also accepts NaN and infinities.
 template <typename T>
 std::optional<T> number_of(std::string_view word) {
     if (word.starts_with('+')) word.remove_prefix(1);

@@ -1,6 +1,5 @@
-// The only file that knows of threads: oneTBB, or its serial twin where there is none (WebAssembly). Under
-// ThreadSanitizer plain threads stand in for oneTBB: the system's library is not instrumented, so the sanitizer
-// would not see how it hands work over, and would report its every step as a race.
+// The only file that uses threads: oneTBB, or a serial implementation without it (WebAssembly). ThreadSanitizer
+// builds use plain threads, because the system's oneTBB is not instrumented and would give false reports.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +28,7 @@
 
 namespace sinew {
 
-/// How many threads the context grants.
+/// Number of threads that the context allows.
 inline int thread_count(const Context* context) {
 #if defined(SINEW_SERIAL)
     (void)context;
@@ -41,8 +40,9 @@ inline int thread_count(const Context* context) {
 #endif
 }
 
-/// Calls body(chunk, begin, end) for every chunk of `grain` items of [0, n). Chunks do not depend on the number of
-/// threads, so what is gathered per chunk and joined in chunk order is the same on 1 thread and on N.
+/// Calls body(chunk, begin, end) for every chunk of `grain` items of [0, n). Chunks do not depend on the number
+/// of threads. So results that are collected per chunk and joined in chunk order are the same on any number of
+/// threads.
 template <typename Body>
 void parallel_chunks(const Context* context, std::size_t n, std::size_t grain, Body&& body) {
     const std::size_t chunks = (n + grain - 1) / grain;
@@ -61,7 +61,7 @@ void parallel_chunks(const Context* context, std::size_t n, std::size_t grain, B
     }
 #else
     if (const int threads = thread_count(context); threads > 1 && chunks > 1) {
-        // More threads than cores are for tests; TBB would grant fewer, and print a warning.
+        // Tests use more threads than cores. TBB would limit the number and print a warning.
         std::optional<tbb::global_control> more;
         if (threads > tbb::info::default_concurrency())
             more.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
@@ -87,8 +87,8 @@ void parallel_for(const Context* context, std::size_t n, std::size_t grain, Body
     });
 }
 
-/// Threads that run one body together and may wait for each other in it. Fewer than asked for if the system grants
-/// no more; ask size() before planning the work.
+/// Threads that run one body together and can wait for each other. There may be fewer than requested; call
+/// size() before planning the work.
 class Team {
 public:
     explicit Team([[maybe_unused]] unsigned wanted) {
@@ -97,7 +97,7 @@ public:
             while (threads_.size() + 1 < wanted)
                 threads_.emplace_back(&Team::wait_and_run, this, started_by_, threads_.size() + 1);
         } catch (const std::exception&) {
-            // What was granted will do.
+            // Continue with the threads that were created.
         }
 #endif
     }
@@ -112,9 +112,8 @@ public:
 #endif
     }
 
-    /// Runs body(rank, barrier) once for every rank. barrier() waits for all others and says whether to go on:
-    /// false once one of them has thrown, and then body must return. What was thrown is thrown again here. Call
-    /// once.
+    /// Runs body(rank, barrier) once for every rank. barrier() waits for all other ranks. It returns false
+    /// after a rank has thrown, and then body must return. The exception is rethrown here. Call once.
     void run(const std::function<void(unsigned, const std::function<bool()>&)>& body) {
 #if !defined(SINEW_SERIAL)
         if (size() > 1) {
@@ -146,12 +145,11 @@ private:
         } catch (...) {
             if (!failed_.exchange(true)) thrown_ = std::current_exception();
         }
-        // Whoever leaves, for whatever reason, is not waited for: one may see late what failed, another wait for
-        // it.
+        // A rank that leaves is not waited for: another rank may see the failure later and wait at the barrier.
         meeting_->arrive_and_drop();
     }
     void finish() {
-        if (!started_ && !threads_.empty()) go_.set_value();  // without a body: they leave at once
+        if (!started_ && !threads_.empty()) go_.set_value();  // no body was run: the threads end
         started_ = true;
         for (std::thread& t : threads_) t.join();
         threads_.clear();

@@ -1,5 +1,5 @@
-// What the processor has beyond what every one has, for functions that are compiled for it as well and chosen at
-// run time. Whatever is chosen gives the same bits.
+// Vector extensions of the processor, for functions that are compiled for several of them and chosen at run
+// time. All versions give the same bits.
 #pragma once
 
 #include <cstdlib>
@@ -7,8 +7,8 @@
 
 #if defined(__GNUC__) && defined(__x86_64__)
 #define SINEW_VECTORS 1
-/// Of functions that are compiled for several processors: all that they call becomes part of them. No processor's
-/// fused multiplication is used, which would round otherwise (-ffp-contract=off).
+/// Attributes of functions that are compiled for several processors. All callees are inlined. Fused
+/// multiply-add is not used, since it rounds differently (-ffp-contract=off).
 #define SINEW_FOR_AVX2 __attribute__((flatten, target("avx2")))
 #define SINEW_FOR_AVX512 __attribute__((flatten, target("avx512f,avx512dq,avx512bw,avx512vl")))
 #endif
@@ -17,8 +17,7 @@ namespace sinew {
 
 enum class Vectors { none, avx2, avx512 };
 
-/// The most that there is. The environment variable SINEW_VECTORS (none, avx2) says that less is to be used: a way
-/// to see whether something depends on it.
+/// The best available extension. The environment variable SINEW_VECTORS (none, avx2) limits it, for tests.
 inline Vectors vectors() {
     static const Vectors found = [] {
 #if defined(SINEW_VECTORS)
@@ -35,7 +34,7 @@ inline Vectors vectors() {
     return found;
 }
 
-/// One of three functions that do the same.
+/// Selects one of three implementations of a function.
 template <typename Function>
 Function best_of(Function any, [[maybe_unused]] Function avx2, [[maybe_unused]] Function avx512) {
     return vectors() == Vectors::avx512 ? avx512 : vectors() == Vectors::avx2 ? avx2 : any;

@@ -14,7 +14,7 @@ std::string describe(const Skeleton& skeleton, std::size_t joint) {
     return "joint " + std::to_string(joint) + " (\"" + skeleton.joints[joint].name + "\")";
 }
 
-// What is wrong with a shape, or empty.
+// Describes the fault of a shape; empty if it is valid.
 std::string shape_fault(const JointShape& shape, const std::array<Vec3, 3>& own_axes) {
     const auto size = [](float x) { return x > 0 && x <= kLargestCoordinate; };
     if (shape.kind != JointShape::Kind::box)
@@ -43,7 +43,7 @@ bool nearer(const Vec3& p, const Vec3& a, const Vec3& b) {
 
 bool finite(const Vec3& p) { return std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z); }
 
-// Everything but what the user says in globs.
+// All rules except the globs of the user.
 Status check_structure(const Skeleton& skeleton) {
     const std::size_t n = skeleton.joints.size();
     if (n == 0) return Error{ErrorCode::input, "the skeleton has no joints"};
@@ -91,7 +91,7 @@ Status check_structure(const Skeleton& skeleton) {
                     return Error{ErrorCode::input, describe(skeleton, j) + " is connected to '" +
                                                        name.substr(0, 120) + "', which no joint is called"};
     }
-    // 0 = not seen, otherwise the walk that saw it: meeting one's own walk again is a cycle.
+    // 0 = not visited; otherwise the walk that visited it. Meeting the current walk again is a cycle.
     std::vector<std::uint32_t> seen(n, 0);
     for (std::size_t j = 0; j < n; ++j) {
         const std::uint32_t walk = std::uint32_t(j) + 1;
@@ -164,7 +164,7 @@ Status select_deforming(Skeleton& skeleton, const std::vector<double>& joint_use
     DeformFrom from = options.from;
     if (from == DeformFrom::skin && used_count == 0)
         return Error{ErrorCode::input,
-                     "the file has no skin weights to tell idle joints by: use names or all instead"};
+                     "the file has no skin weights that show which joints are idle: use names or all instead"};
     // A skin of one joint out of many is a placeholder, not evidence.
     if (from == DeformFrom::automatic)
         from = used_count >= 2 || (used_count == 1 && n == 1) ? DeformFrom::skin : DeformFrom::names;
@@ -179,7 +179,7 @@ Status select_deforming(Skeleton& skeleton, const std::vector<double>& joint_use
     std::vector<bool> listed(n, skeleton.skins.empty());
     for (const auto& skin : skeleton.skins)
         for (const std::uint32_t j : skin) listed[j] = true;
-    // Names are only a guess: one that leaves nothing to bind to (a prop on a lone "root") was wrong.
+    // Names are a guess. If nothing is left to bind to (a prop on a single "root"), the guess was wrong.
     const auto left = [&] {
         for (std::size_t j = 0; j < n; ++j)
             if (reason[j] == DeformReason::deforms && listed[j]) return true;
@@ -207,7 +207,7 @@ Status select_deforming(Skeleton& skeleton, const std::vector<double>& joint_use
     };
     if (Status ok = apply(options.exclude, "exclude", DeformReason::excluded); !ok) return ok;
     if (Status ok = apply(options.include, "include", DeformReason::included); !ok) return ok;
-    // What no skin of the file lists cannot be given weight, whatever anyone says.
+    // A joint that no skin of the file lists cannot have weight, whatever the user selects.
     bool any = false;
     for (std::size_t j = 0; j < n; ++j) {
         if (!listed[j]) reason[j] = DeformReason::no_skin;
@@ -238,8 +238,9 @@ std::vector<Bone> make_bones(const Skeleton& skeleton) {
         if (joints[j].parent >= 0) children[joints[j].parent].push_back(std::uint32_t(j));
     const std::vector<DeformReason> by_name = idle_by_name(skeleton);
 
-    // Where a leaf bone ends, by an idle child: one named as an end, or the only child if it is a leaf that is no
-    // control or slot (an IK target or a weapon may be anywhere). Markers at the joint itself are followed down.
+    // A leaf bone ends at an idle child that is named as an end, or at its only child if that is a leaf and no
+    // control or slot (an IK target or a weapon may be anywhere). Markers at the joint itself are followed
+    // downwards.
     const auto marked_end = [&](std::uint32_t j) -> std::optional<Vec3> {
         for (std::uint32_t at = j;;) {
             const auto& below = children[at];
@@ -255,7 +256,7 @@ std::vector<Bone> make_bones(const Skeleton& skeleton) {
         }
     };
 
-    std::vector<bool> carries(n, false);  // it, or a joint below it, deforms
+    std::vector<bool> carries(n, false);  // the joint or a joint below it deforms
     for (std::size_t j = 0; j < n; ++j)
         if (joints[j].deform)
             for (int at = int(j); at >= 0 && !carries[at]; at = joints[at].parent) carries[at] = true;
@@ -280,7 +281,7 @@ std::vector<Bone> make_bones(const Skeleton& skeleton) {
         for (int up = joints[j].parent; up >= 0 && !open_head; up = joints[up].parent)
             open_head = joints[up].deform;
 
-        std::vector<std::uint32_t> next;  // the nearest joints below that deform
+        std::vector<std::uint32_t> next;  // nearest deforming joints below
         stack.assign(children[j].rbegin(), children[j].rend());
         while (!stack.empty()) {
             const std::uint32_t c = stack.back();
@@ -308,7 +309,7 @@ std::vector<Bone> make_bones(const Skeleton& skeleton) {
                 if (!(joints[c].position == joints[j].position))
                     bones.push_back({j, joints[j].position, joints[c].position, open_head, true});
         }
-        if (bones.size() == first)  // all its children lie where it does
+        if (bones.size() == first)  // all its children are at its own position
             bones.push_back({j, joints[j].position, joints[j].position, open_head, true});
         if (shape)
             for (std::size_t k = first; k < bones.size(); ++k) bones[k].radius = shape->radius;

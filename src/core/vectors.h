@@ -1,4 +1,4 @@
-// Arithmetic of points in double.
+// Arithmetic of points in double precision.
 #pragma once
 
 #include <cmath>
@@ -22,7 +22,7 @@ inline double half_solid_angle(const Point3& a, const Point3& b, const Point3& c
     if (volume == 0) return 0;
     return std::atan2(volume, x * y * z + dot(a, b) * z + dot(b, c) * x + dot(c, a) * y);
 }
-/// Zero stays zero.
+/// A vector of length zero is returned unchanged.
 inline Point3 unit(const Point3& a) {
     const double length = norm(a);
     return length > 0 ? (1 / length) * a : Point3{};

@@ -1,4 +1,4 @@
-// Arithmetic of Transform that posing and skinning share.
+// Arithmetic of Transform for posing and skinning.
 #pragma once
 
 #include <array>
@@ -27,8 +27,8 @@ inline Double3 move_direction(const Transform& t, const Double3& d) {
             t(2, 0) * d[0] + t(2, 1) * d[1] + t(2, 2) * d[2]};
 }
 
-/// By the inverse transpose, up to a positive factor: the cofactors, which exist for flat transforms too, with the
-/// sign of the determinant.
+/// Transforms by the inverse transpose, up to a positive factor: the cofactor matrix, which also exists for
+/// flat transforms, with the sign of the determinant.
 inline Double3 move_normal(const Transform& t, const Double3& n) {
     double c[3][3];
     for (std::size_t r = 0; r < 3; ++r)

@@ -11,14 +11,14 @@ namespace {
 
 constexpr std::uint32_t none = 0xffffffffu;
 
-// Shares of the size of the skeleton.
-constexpr double kOnPlane = 0.004;     // an inner collar bone begins nearer to the middle than one would think
+// Relative to the size of the skeleton.
+constexpr double kOnPlane = 0.004;     // an inner collar bone begins close to the middle
 constexpr double kMirrorMatch = 0.02;  // how far a joint may be from the mirror image of its partner
-constexpr double kShortestLeg = 0.08;  // a thigh whose shin hangs elsewhere
+constexpr double kShortestLeg = 0.08;  // a thigh whose shin belongs to another joint
 constexpr double kShortestArm = 0.15;
-// Of the way from its root to the ground: hands that hang come half as far.
+// Minimum share of the distance from its root to the ground: hanging hands reach half of it.
 constexpr double kDownwards = 0.6;
-// The last bone of a limb that ends at a foot elsewhere is at most so many times as long as all before it.
+// Maximum ratio of the last bone of a limb, which ends at a foot elsewhere, to the limb before it.
 constexpr double kLastBone = 2;
 
 class Reader {
@@ -43,7 +43,7 @@ private:
         return skeleton_.joints[j].parent < 0 ? none : static_cast<std::uint32_t>(skeleton_.joints[j].parent);
     }
 
-    // Joints that deform, and those above them.
+    // Joints that deform, and their ancestors.
     void read_tree() {
         Skeleton copy = skeleton_;
         if (std::all_of(copy.joints.begin(), copy.joints.end(), [](const Joint& j) { return j.deform; }))
@@ -70,7 +70,7 @@ private:
                 a_.children[parent(j)].push_back(j);
         }
         a_.size = norm(high - low);
-        // Parents before children, so that reach can be summed from the tips.
+        // Parents before children, so that reach can be accumulated from the tips.
         order_ = roots_;
         for (std::size_t i = 0; i < order_.size(); ++i)
             for (const std::uint32_t c : a_.children[order_[i]]) order_.push_back(c);
@@ -81,7 +81,7 @@ private:
 
     double step(std::uint32_t a, std::uint32_t b) const { return norm(a_.position[b] - a_.position[a]); }
 
-    // The upright plane in which most joints have their mirror image.
+    // The upright plane across which most joints have a mirror image.
     void read_mirror() {
         Double3 seed{1, 0, 0};
         if (std::abs(a_.up[0]) > 0.9) seed = {0, 0, 1};
@@ -95,7 +95,7 @@ private:
             for (const double middle : {0.0, along[along.size() / 2], dot(axis, a_.position[roots_[0]])}) {
                 std::ptrdiff_t matched = 0, alone = 0;
                 const std::vector<std::uint32_t> partner = find_partners(axis, middle, matched, alone);
-                // Most joints off the plane must have a partner; a few pairs may be an accident.
+                // Most joints off the plane must have a partner; a few pairs may be a coincidence.
                 if (matched < 4 || matched < alone || matched - alone <= best) continue;
                 best = matched - alone;
                 a_.lateral = axis;
@@ -112,8 +112,7 @@ private:
 
     double offset(std::uint32_t j) const { return dot(a_.lateral, a_.position[j]) - middle_; }
 
-    // Of the joints off the plane: which is nearest to the mirror image of which. Counts those that are so
-    // mutually.
+    // For joints off the plane: which joint is nearest to the mirror image of which. Counts mutual pairs.
     std::vector<std::uint32_t> find_partners(const Double3& axis, double middle, std::ptrdiff_t& matched,
                                              std::ptrdiff_t& alone) const {
         std::vector<std::uint32_t> nearest(n_, none);
@@ -193,8 +192,8 @@ private:
         for (const Limb& limb : found)
             if (limb.foot) is_foot[*limb.foot] = true;
         std::erase_if(found, [&](const Limb& limb) { return is_foot[limb.chain[0]]; });
-        // Feet that hang elsewhere may not be known, so the ground is where limbs end. What goes down to it is a
-        // leg, and so are three pairs or more.
+        // Feet in another chain may be unknown, so the ground is where limbs end. Limbs that reach it are legs;
+        // so are all limbs if there are three pairs or more.
         double longest_leg = 0, longest_arm = 0;
         const bool many = found.size() >= 6;
         for (Limb& limb : found) {
@@ -203,13 +202,13 @@ private:
             double& longest = limb.leg ? longest_leg : longest_arm;
             longest = std::max(longest, reach);
         }
-        // Ears, fins and the like are no arms, and the points of a skirt no legs.
+        // Ears, fins and the like are not arms, and the points of a skirt are not legs.
         for (Limb& limb : found)
             if (reach_of(limb) > (limb.leg
                                       ? 0.4 * longest_leg
                                       : std::max({0.6 * longest_arm, 0.5 * longest_leg, kShortestArm * a_.size})))
                 a_.limbs.push_back(std::move(limb));
-        // Both sides alike, though their joints may stand a little otherwise.
+        // Both sides use the same joints, though their positions may differ slightly.
         for (Limb& limb : a_.limbs)
             for (const Limb& other : a_.limbs)
                 if (other.chain[0] < limb.chain[0] && partner_[limb.chain[0]] == other.chain[0] &&
@@ -222,7 +221,8 @@ private:
     void find_joints(Limb& limb) const {
         const Chain& c = limb.chain;
         const double whole = a_.reach[c[0]];
-        // A wrist is where fingers leave, else where little is left.
+        // A wrist is the joint where fingers branch off; without fingers, the joint where little of the limb is
+        // left.
         limb.wrist = c.size() - 1;
         bool branches = false;
         for (std::size_t i = 1; i + 1 < c.size() && !branches; ++i) {
@@ -234,7 +234,8 @@ private:
                 limb.wrist = i;
                 break;
             }
-        // Shoulder and elbow so that upper and lower arm are most alike: what comes before is a collar bone.
+        // Choose shoulder and elbow so that upper and lower arm have similar lengths; joints before them are
+        // collar bones.
         double best = std::numeric_limits<double>::infinity();
         for (std::size_t root = 0; root <= 2; ++root)
             for (std::size_t knee = root + 1; knee < limb.wrist; ++knee) {
@@ -242,7 +243,8 @@ private:
                              lower = along_chain(c, knee, limb.wrist);
                 double unlike = std::abs(upper - lower) / (upper + lower);
                 if (before > 0.7 * upper) continue;
-                // A short first bone before a longer one is a collar bone, even if the rest is less alike.
+                // A short first bone before a longer one is a collar bone, even if the remaining lengths are
+                // less similar.
                 if (root == 1 && before < 0.6 * upper) unlike -= 0.3;
                 if (unlike < best - 0.05) {
                     best = unlike;
@@ -250,7 +252,8 @@ private:
                     limb.knee = knee;
                 }
             }
-        // Where the rest of the limb hangs elsewhere, or is the last bone's tail, the last joint is the knee.
+        // If the rest of the limb belongs to another chain, or is the last bone's tail, the last joint is the
+        // knee.
         if (c.size() == 2) limb.knee = limb.wrist;
         if (c.size() == 3 && step(c[0], c[1]) < 0.4 * step(c[1], c[2])) {
             limb.root = 1;
@@ -259,8 +262,8 @@ private:
         for (const std::uint32_t f : a_.children[c[limb.wrist]]) limb.fingers.push_back(longest_chain(f));
     }
 
-    // Of joints on one side that hang on a joint above the limb, or nowhere: the nearest that its last bone looks
-    // at.
+    // Of the joints on one side that are children of a joint above the limb, or roots: the nearest one in the
+    // direction of the last bone.
     std::optional<std::uint32_t> foot_of(const Chain& chain) const {
         if (!axis_) return std::nullopt;
         const std::uint32_t tip = chain.back();
@@ -288,7 +291,7 @@ private:
         return j;
     }
 
-    // The deepest joint that both hang on; none where there is no such one.
+    // The deepest common ancestor; none if there is no common ancestor.
     std::uint32_t shared_ancestor(std::uint32_t a, std::uint32_t b) const {
         std::vector<bool> above(n_, false);
         for (std::uint32_t j = a; j != none; j = parent(j)) above[j] = true;
@@ -296,7 +299,7 @@ private:
         return b;
     }
 
-    // From below the deepest joint that a and b hang on, to b.
+    // The chain from below the deepest common ancestor of a and b to b.
     Chain way_between(std::uint32_t a, std::uint32_t b) const {
         const std::uint32_t shared = shared_ancestor(a, b);
         Chain way;
@@ -306,8 +309,8 @@ private:
     }
 
     void read_trunk() {
-        // Where a pair leaves: the last joint that both sides hang on. Hips nearest to the root, chest where the
-        // arms are, else where the front legs are.
+        // The joint where a pair branches off: the last common ancestor of both sides. The hips are the one
+        // nearest to the root, the chest is where the arms are, else where the front legs are.
         std::uint32_t hips = none, chest = none, front = none;
         for (const Limb& limb : a_.limbs) {
             const std::uint32_t at = shared_ancestor(limb.chain[0], partner_[limb.chain[0]]);
@@ -324,13 +327,13 @@ private:
         }
         if (chest != none) a_.spine = way_between(hips != none ? hips : root_of(chest), chest);
         const std::uint32_t top = chest != none ? chest : hips;
-        // Not the spine, and not what carries a limb.
+        // Not the spine, and no joint that carries a limb.
         std::vector<bool> taken(n_, false);
         for (const std::uint32_t j : a_.spine) taken[j] = true;
         for (const Limb& limb : a_.limbs)
             for (std::uint32_t j = parent(limb.chain[0]); j != none && j != top; j = parent(j)) taken[j] = true;
-        // Above the chest the chain in the middle that leads highest and farthest ends in the head; below the hips
-        // the longest is a tail.
+        // Above the chest, the middle chain that reaches highest and farthest ends in the head. Below the hips,
+        // the longest one is a tail.
         auto middle_chain = [&](std::uint32_t from, bool from_hips) {
             Chain best;
             double best_score = 0;
@@ -364,7 +367,7 @@ private:
         }
     }
 
-    // Toes point forward, and so does a trunk that lies.
+    // Toes point forward, and so does a horizontal trunk.
     void read_forward() {
         double evidence = 0;
         for (const Limb& limb : a_.limbs) {
@@ -374,17 +377,17 @@ private:
         if (!a_.spine.empty()) {
             const std::uint32_t tip = a_.neck.empty() ? a_.spine.back() : a_.neck.back();
             const Double3 trunk = a_.position[tip] - a_.position[a_.spine[0]];
-            // A person's head is a little before or behind the hips: no evidence.
+            // A person's head is slightly before or behind the hips: no evidence.
             if (std::abs(dot(a_.forward, trunk)) > 0.5 * std::abs(dot(a_.up, trunk)))
                 evidence += dot(a_.forward, trunk);
         }
-        // Names of left and right, where there are such, know better.
+        // Names of left and right are more reliable, if present.
         const Vec3 up{static_cast<float>(a_.up[0]), static_cast<float>(a_.up[1]), static_cast<float>(a_.up[2])};
         if (const std::optional<Vec3> named = facing(skeleton_, up)) {
             const double agrees = dot(a_.forward, {named->x, named->y, named->z});
             if (std::abs(agrees) > 0.5) evidence = agrees;
         }
-        // Without evidence: +z, as glTF asks for.
+        // Without evidence: +z, as in glTF.
         if (evidence == 0) evidence = a_.forward[2] != 0 ? a_.forward[2] : 1;
         if (evidence < 0) {
             a_.forward = -1.0 * a_.forward;
@@ -397,7 +400,7 @@ private:
         for (const Limb& limb : a_.limbs)
             if (!limb.leg && limb.fingers.size() >= 2) add_hand(limb.chain[limb.wrist], limb.fingers, limb.side);
         if (mirrored_ || !a_.limbs.empty()) return;
-        // A hand by itself: four chains or more that leave one joint to one side.
+        // A separate hand: four chains or more that leave one joint to one side.
         for (const std::uint32_t j : order_) {
             std::vector<Chain> fingers;
             Double3 sum{};
@@ -415,8 +418,8 @@ private:
 
     void add_hand(std::uint32_t wrist, const std::vector<Chain>& fingers, double side) {
         Hand hand{wrist, fingers, {}};
-        // The normal of the fan of fingers; fingers at rest are bent a little towards the palm, else the palm looks
-        // down and inwards.
+        // The normal of the fan of fingers. Fingers at rest are bent slightly towards the palm; otherwise the
+        // palm faces down and inwards.
         Double3 normal{}, bend{};
         for (std::size_t i = 0; i < fingers.size(); ++i)
             for (std::size_t k = i + 1; k < fingers.size(); ++k) {
@@ -448,7 +451,7 @@ private:
     std::vector<std::uint32_t> partner_;
     bool mirrored_ = false;
     double middle_ = 0;
-    std::optional<std::size_t> axis_;  // along which joints look
+    std::optional<std::size_t> axis_;  // axis of joints that points along their bones
 };
 
 }  // namespace

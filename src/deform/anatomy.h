@@ -1,4 +1,4 @@
-// What a skeleton is the skeleton of, read from where its joints are: trunk, legs, arms, hands, neck, tail.
+// The anatomy of a skeleton, from the positions of its joints: trunk, legs, arms, hands, neck, tail.
 #pragma once
 
 #include <cstdint>
@@ -11,43 +11,44 @@
 
 namespace sinew {
 
-/// Joints from a first one outwards, each the child of the one before.
+/// Joints from a first one outwards, each the child of the previous one.
 using Chain = std::vector<std::uint32_t>;
 
 /// A limb: one of a pair that leaves the trunk on both sides.
 struct Limb {
     Chain chain;                      ///< from the joint at the trunk to the farthest tip
-    double side = 0;                  ///< +1 or -1: where it lies along Anatomy::lateral
+    double side = 0;                  ///< +1 or -1: its side along Anatomy::lateral
     bool leg = false;                 ///< reaches the ground
     std::size_t root = 0;             ///< into chain: shoulder or hip; 1 where a collar bone comes first
-    std::optional<std::size_t> knee;  ///< into chain: elbow or knee; none in a limb too short to have one
-    std::size_t wrist = 0;            ///< into chain: wrist or ankle; the tip where there is no hand or foot
-    std::vector<Chain> fingers;       ///< children of the wrist, each along its longest way
-    /// The joint at which the last bone ends, though it hangs elsewhere: the foot of an IK rig.
+    std::optional<std::size_t> knee;  ///< into chain: elbow or knee; empty if the limb is too short
+    std::size_t wrist = 0;            ///< into chain: wrist or ankle; the tip if there is no hand or foot
+    std::vector<Chain> fingers;       ///< children of the wrist, each along its longest chain
+    /// The joint at which the last bone ends, though it is in another chain: the foot of an IK rig.
     std::optional<std::uint32_t> foot;
 };
 
 struct Hand {
     std::uint32_t wrist = 0;
     std::vector<Chain> fingers;  ///< two or more
-    Double3 palm{};              ///< the way the palm looks
+    Double3 palm{};              ///< the direction that the palm faces
 };
 
 struct Anatomy {
     Double3 up{}, lateral{}, forward{};                ///< right-handed: lateral × up = forward... of unit length
-    std::vector<std::vector<std::uint32_t>> children;  ///< of joints that deform or carry such
-    std::vector<double> reach;                         ///< per joint: the longest way to a tip below it
+    std::vector<std::vector<std::uint32_t>> children;  ///< children that deform or have deforming descendants
+    std::vector<double> reach;                         ///< per joint: the longest path to a tip below it
     std::vector<Double3> position;
     double size = 0;  ///< diagonal of the box of the joints
     std::vector<Limb> limbs;
-    Chain spine;  ///< above the hips, up to where the arms leave; the longest chain where there are no limbs
+    Chain spine;  ///< above the hips, up to the joint of the arms; the longest chain if there are no limbs
     Chain neck;   ///< from above the spine to the head and its tip
     Chain tail;
     std::vector<Hand> hands;
 };
 
-/// Joints that deform nothing are passed over; where all deform, those that select_deforming knows by name. `up`:
-/// not zero. O(joints²) at worst, for the mirror images of joints. Requires check_skeleton.
+/// Idle joints are skipped; if all joints deform, those are skipped that select_deforming recognises by name.
+/// `up` must not be zero. O(joints²) in the worst case, for the mirror images of joints. Requires
+/// check_skeleton.
 Anatomy read_anatomy(const Skeleton& skeleton, const Vec3& up);
 
 }  // namespace sinew

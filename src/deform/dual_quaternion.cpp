@@ -1,4 +1,4 @@
-// Dual quaternions: Kavan, Collins, Žára, O'Sullivan: Skinning with Dual Quaternions, 2007.
+// Dual quaternion skinning (Kavan et al. 2007).
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -10,8 +10,8 @@ namespace sinew {
 
 namespace {
 
-// Inverse bind matrices and animations are floats, and rotations in files are a little off: that much scale is
-// noise.
+// Tolerance for scale: inverse bind matrices and animations are floats, and rotations in files are slightly
+// inexact.
 constexpr double rigid_tolerance = 1e-3;
 
 using Quaternion = std::array<double, 4>;  // x, y, z, w
@@ -40,7 +40,7 @@ bool rigid(const Transform& t) {
     return determinant > 0;
 }
 
-/// By the largest of the four components, which never divides by something small (Shepperd 1978).
+/// From the largest of the four components, which never divides by a small number (Shepperd 1978).
 Quaternion rotation_of(const Transform& t) {
     const double trace = t(0, 0) + t(1, 1) + t(2, 2);
     Quaternion q;
@@ -68,10 +68,11 @@ Result<std::vector<DualQuaternion>> to_dual_quaternions(std::span<const Transfor
         if (!used[j]) continue;
         const Transform& t = transforms[j];
         if (!rigid(t))
-            return Error{ErrorCode::input,
-                         "joint " + std::to_string(j) +
-                             " is scaled, sheared or mirrored, and dual quaternions know rotation and translation "
-                             "only: use linear blend skinning"};
+            return Error{
+                ErrorCode::input,
+                "joint " + std::to_string(j) +
+                    " is scaled, sheared or mirrored, and dual quaternions support rotation and translation "
+                    "only: use linear blend skinning"};
         out[j].real = rotation_of(t);
         out[j].dual = multiply({t(0, 3) / 2, t(1, 3) / 2, t(2, 3) / 2, 0}, out[j].real);
     }
@@ -83,14 +84,14 @@ Transform blend_dual(std::span<const Influence> row, std::span<const DualQuatern
     Quaternion real{0, 0, 0, 0}, dual{0, 0, 0, 0};
     for (const Influence& i : row) {
         const DualQuaternion& q = joints[i.joint];
-        // q and -q are the same rotation; the sum wants the one on the pivot's side.
+        // q and -q are the same rotation; the sum needs the one on the pivot's side.
         const double w = dot(q.real, pivot) < 0 ? -double{i.weight} : double{i.weight};
         for (std::size_t k = 0; k < 4; ++k) {
             real[k] += w * q.real[k];
             dual[k] += w * q.dual[k];
         }
     }
-    // Never 0: each term has a part along the pivot that is not negative, and the pivot's own is positive.
+    // Never 0: no term has a negative component along the pivot, and that of the pivot itself is positive.
     const double length = std::sqrt(dot(real, real));
     for (std::size_t k = 0; k < 4; ++k) {
         real[k] /= length;

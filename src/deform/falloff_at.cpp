@@ -1,4 +1,4 @@
-// Falloff that follows the pose: Dionne and de Lasa 2014, section 9.
+// Falloff that depends on the pose (Dionne and de Lasa 2014, section 9).
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -9,7 +9,7 @@
 namespace sinew {
 namespace {
 
-/// Degrees between the rotations of two transforms; scale is left out of account.
+/// Degrees between the rotations of two transforms; scale is ignored.
 double angle_between(const Transform& a, const Transform& b) {
     double trace = 0;
     for (std::size_t c = 0; c < 3; ++c) {

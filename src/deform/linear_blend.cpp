@@ -1,4 +1,5 @@
-// Linear blend skinning, and what both ways to skin share: checks, morphs, and the loop over the vertices.
+// Linear blend skinning, and the code that both ways of skinning share: checks, morphs, and the loop over the
+// vertices.
 #include <cmath>
 #include <string>
 
@@ -20,7 +21,7 @@ Vec3 floats(const Double3& p) {
     return {static_cast<float>(p[0]), static_cast<float>(p[1]), static_cast<float>(p[2])};
 }
 
-/// Makes it a unit vector; false where it has no direction.
+/// Normalises it; false if its length is zero.
 bool normalise(Double3& d) {
     const double length = std::sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
     if (!(length > 0) || !std::isfinite(length)) return false;
@@ -54,7 +55,7 @@ Status check_surface(const SurfaceView& surface, const SkinWeights& weights,
                 if (!std::isfinite(c)) return bad("tangent");
         for (const Influence& i : weights[v])
             if (i.joint >= transforms.size())
-                return Error{ErrorCode::input, "vertex " + std::to_string(v) + " hangs on joint " +
+                return Error{ErrorCode::input, "vertex " + std::to_string(v) + " has a weight on joint " +
                                                    std::to_string(i.joint) + ", but there are only " +
                                                    std::to_string(transforms.size()) + " transforms"};
     }
@@ -76,7 +77,7 @@ Transform blend_linear(std::span<const Influence> row, std::span<const Transform
         sum += w;
         for (std::size_t k = 0; k < 12; ++k) out.m[k] += w * transforms[i.joint].m[k];
     }
-    for (double& v : out.m) v /= sum;  // the weights are floats: their sum is 1 only nearly
+    for (double& v : out.m) v /= sum;  // the sum of float weights is only approximately 1
     return out;
 }
 
@@ -93,8 +94,8 @@ Status add_morphs(std::span<Vec3> positions, std::span<const Morph> morphs) {
             const Vec3& o = morph.offsets[i];
             p = {p.x + morph.weight * o.x, p.y + morph.weight * o.y, p.z + morph.weight * o.z};
             if (!finite(p))
-                return Error{ErrorCode::input,
-                             "vertex " + std::to_string(morph.first_vertex + i) + " is morphed to no finite place"};
+                return Error{ErrorCode::input, "vertex " + std::to_string(morph.first_vertex + i) +
+                                                   " has a position that is not finite after morphing"};
         }
     }
     return Done{};
@@ -120,13 +121,14 @@ Result<Surface> deform(const SurfaceView& surface, const SkinWeights& weights,
     out.normals.assign(surface.normals.begin(), surface.normals.end());
     out.tangents.assign(surface.tangents.begin(), surface.tangents.end());
     const Transform identity;
-    std::vector<std::size_t> lost((n + grain - 1) / grain, n);  // per chunk, the first vertex that left the floats
+    // Per chunk, the first vertex beyond the range of float
+    std::vector<std::size_t> lost((n + grain - 1) / grain, n);
     parallel_chunks(context, n, grain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
         if (cancelled(context)) return;
         for (std::size_t v = begin; v < end; ++v) {
             const auto row = weights[v];
             if (row.empty()) continue;
-            // What moves with one transform takes exactly that one: averaging it with itself would round.
+            // A vertex whose joints share one transform takes exactly that one: averaging would round.
             const Transform& first = transforms[row[0].joint];
             bool one = true;
             for (std::size_t k = 1; one && k < row.size(); ++k) one = transforms[row[k].joint] == first;
@@ -153,7 +155,7 @@ Result<Surface> deform(const SurfaceView& surface, const SkinWeights& weights,
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled"};
     for (const std::size_t v : lost)
         if (v != n)
-            return Error{ErrorCode::input, "vertex " + std::to_string(v) + " is moved farther away than floats go"};
+            return Error{ErrorCode::input, "vertex " + std::to_string(v) + " is moved beyond the range of float"};
     return out;
 }
 

@@ -1,4 +1,4 @@
-// From a pose, joint by joint, to the matrices that skinning needs.
+// From a pose, joint by joint, to skinning matrices.
 #include <cmath>
 #include <string>
 
@@ -61,7 +61,7 @@ Result<std::vector<Transform>> skinning_matrices(const Skeleton& skeleton, std::
     std::vector<bool> known(n);
     std::vector<std::size_t> chain;
     for (std::size_t j = 0; j < n; ++j) {
-        // Up to what is known (parents may come later in the list), and down again.
+        // Go up to a known joint (parents may come later in the list), and down again.
         chain.clear();
         for (int at = static_cast<int>(j); at >= 0 && !known[static_cast<std::size_t>(at)];
              at = skeleton.joints[static_cast<std::size_t>(at)].parent)
@@ -77,7 +77,7 @@ Result<std::vector<Transform>> skinning_matrices(const Skeleton& skeleton, std::
                     return joint_error(skeleton, i, "has axes that span no space, so it cannot be posed");
                 out[i] = out[i] * (frame * local[i] * inverse);
             }
-            if (!finite(out[i])) return joint_error(skeleton, i, "is posed farther away than numbers go");
+            if (!finite(out[i])) return joint_error(skeleton, i, "is moved beyond the range of float by the pose");
             known[i] = true;
         }
     }
@@ -96,7 +96,7 @@ Result<std::vector<Transform>> skinning_matrices(const Skeleton& skeleton, std::
         if (!(length > 1e-12 && std::isfinite(length)))
             return joint_error(skeleton, j, "has a rotation that is zero or not finite");
         for (const double s : scale)
-            if (s == 0) return joint_error(skeleton, j, "is scaled to nothing");
+            if (s == 0) return joint_error(skeleton, j, "has a scale of zero");
         local.push_back(to_transform(pose[j]));
     }
     return skinning_matrices(skeleton, local);

@@ -1,5 +1,5 @@
-// The two ways to blend transforms, vertex by vertex. Each turns a row of influences into one Transform, so that
-// positions, normals and tangents are moved in one place.
+// The two ways to blend transforms of a vertex. Each turns a row of influences into one Transform, so that
+// positions, normals and tangents are transformed in one place.
 #pragma once
 
 #include <span>
@@ -16,7 +16,7 @@ struct DualQuaternion {
     std::array<double, 4> real{0, 0, 0, 1}, dual{0, 0, 0, 0};  // x, y, z, w
 };
 
-/// Those of the joints in use; the others keep the identity. An error where one of them is not rigid.
+/// Dual quaternions of the joints in use; the others keep the identity. An error if one of them is not rigid.
 Result<std::vector<DualQuaternion>> to_dual_quaternions(std::span<const Transform> transforms,
                                                         const std::vector<bool>& used);
 

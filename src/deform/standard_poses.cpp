@@ -1,4 +1,4 @@
-// Poses for looking and measuring, made from what the skeleton is (deform/anatomy.h).
+// Poses for inspection and measurement, made from the anatomy of the skeleton (deform/anatomy.h).
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -29,7 +29,7 @@ Double3 turn(const Quaternion& q, const Double3& p) {
     return p + 2.0 * (q.w * across + cross(q.v, across));
 }
 
-// Turns joints about axes of bind space, and says the result in each joint's own axes.
+// Turns joints about axes of bind space, and converts the result to each joint's own axes.
 class Poser {
 public:
     Poser(const Skeleton& skeleton, const Anatomy& anatomy)
@@ -40,24 +40,24 @@ public:
         moved_ = true;
     }
 
-    // So that the way from `joint` to `end` points along `direction`; at most `limit` degrees.
+    // Turns the joint so that `end` is in `direction` from it; by at most `limit` degrees.
     void aim(std::uint32_t joint, std::uint32_t end, const Double3& direction, double limit) {
         const Double3 from = unit(a_.position[end] - a_.position[joint]), to = unit(direction);
         Double3 axis = cross(from, to);
         const double angle = std::atan2(norm(axis), dot(from, to)) * 180 / std::numbers::pi;
-        if (norm(axis) < 1e-6) axis = a_.forward;  // straight on, or straight back: any axis across will do
+        if (norm(axis) < 1e-6) axis = a_.forward;  // parallel or opposite: any perpendicular axis will do
         rotate(joint, axis, std::min(angle, limit));
     }
 
-    // The same share of an angle for each joint of a chain.
+    // The same part of an angle for each joint of a chain.
     void spread(const Chain& chain, std::size_t count, const Double3& axis, double degrees) {
         count = std::min(count, chain.size());
         for (std::size_t i = 0; i < count; ++i) rotate(chain[i], axis, degrees / static_cast<double>(count));
     }
 
-    // Feet that hang elsewhere go with the limbs that end at them, as the controls of their rig would take them.
-    // They hang on a joint above the limb, or on none: what the joints between there and the limb's tip do is
-    // theirs.
+    // Feet in another chain move with the limbs that end at them, as rig controls would move them. They are
+    // children of a joint above the limb, or roots, so the rotations between that joint and the limb's tip
+    // apply to them.
     void take_feet_along() {
         for (const Limb& limb : a_.limbs) {
             if (!limb.foot) continue;
@@ -99,12 +99,12 @@ private:
     const Skeleton& skeleton_;
     const Anatomy& a_;
     std::vector<Quaternion> turned_;
-    std::vector<Double3> moved_by_;  // bind space, before what the joints above do
+    std::vector<Double3> moved_by_;  // in bind space, before the motion of the joints above
     bool moved_ = false;
 };
 
-// The axis about which a knee or elbow bends further the way it is bent; where it is straight, knees bend backwards
-// and elbows forwards.
+// The axis about which a knee or elbow bends further in its present direction. If it is straight, knees bend
+// backwards and elbows forwards.
 Double3 hinge(const Anatomy& a, const Limb& limb) {
     const Double3 root = a.position[limb.chain[limb.root]], knee = a.position[limb.chain[*limb.knee]],
                   wrist = a.position[limb.chain[limb.wrist]];
@@ -139,13 +139,13 @@ void crouch(Poser& p, const Anatomy& a) {
     }
 }
 
-// Legs swing by turns, arms against them; the legs of a pair, and pair after pair.
+// Legs swing alternately, arms against them; first the legs of a pair, then pair after pair.
 void stride(Poser& p, const Anatomy& a) {
-    std::vector<std::uint32_t> hips;  // roots of pairs met so far, by their joint at the trunk
+    std::vector<std::uint32_t> hips;  // roots of the pairs so far, by their joint at the trunk
     for (const Limb& limb : a.limbs) {
-        const Double3 axis = -1.0 * a.lateral;  // about it, what hangs swings forward
+        const Double3 axis = -1.0 * a.lateral;  // rotation about it swings a hanging limb forward
         if (limb.leg) {
-            // Diagonal pairs go together: the second pair steps against the first.
+            // Diagonal pairs move together: the second pair steps against the first.
             const Double3 at = a.position[limb.chain[0]];
             const double pair = dot(a.forward, at - a.position[a.limbs[0].chain[0]]) > 0.2 * a.size ||
                                         dot(a.forward, at - a.position[a.limbs[0].chain[0]]) < -0.2 * a.size
@@ -155,7 +155,7 @@ void stride(Poser& p, const Anatomy& a) {
             p.rotate(limb.chain[limb.root], axis, swing);
             if (limb.knee && swing < 0) p.rotate(limb.chain[*limb.knee], hinge(a, limb), 40);
         } else {
-            // From wherever the arm is, towards the side of the body and a little before or behind it.
+            // From its present direction towards the side of the body and slightly before or behind it.
             const std::uint32_t root = limb.chain[limb.root], end = limb.chain[limb.knee.value_or(limb.wrist)];
             p.aim(root, end, -1.0 * a.up + (0.25 * limb.side) * a.lateral - (0.5 * limb.side) * a.forward, 80);
             if (limb.knee) p.rotate(limb.chain[*limb.knee], hinge(a, limb), 30);
@@ -204,7 +204,7 @@ void fist(Poser& p, const Anatomy& a) {
     }
 }
 
-// Every joint a little, so that none is left out.
+// Turns every joint a little, so that all of them move.
 void curl(Poser& p, const Anatomy& a) {
     std::size_t deepest = 1;
     std::vector<std::size_t> depth(a.children.size(), 0);
@@ -244,7 +244,7 @@ std::vector<NamedPose> standard_poses(const Skeleton& skeleton, const Vec3& up) 
     add("stride", [&](Poser& p) { stride(p, a); });
     add("twist", [&](Poser& p) { twist(p, a); });
     add("bend", [&](Poser& p) { p.spread(a.spine, a.spine.size(), a.lateral, 70); });
-    // The tip of the head has nothing beyond it.
+    // The tip of the head has no joint beyond it.
     add("head turn", [&](Poser& p) {
         p.spread(a.neck, std::clamp<std::size_t>(a.neck.size() - std::min<std::size_t>(a.neck.size(), 1), 1, 3),
                  a.up, 60);
@@ -256,7 +256,8 @@ std::vector<NamedPose> standard_poses(const Skeleton& skeleton, const Vec3& up) 
 }
 
 std::vector<JointPose> random_pose(const Skeleton& skeleton, double degrees, std::uint64_t seed) {
-    // SplitMix64 (Steele, Lea, Flood 2014): the standard library's distributions differ between libraries.
+    // SplitMix64 (Steele et al. 2014): the distributions of the standard library differ between
+    // implementations.
     auto next = [state = seed]() mutable {
         state += 0x9e3779b97f4a7c15u;
         std::uint64_t z = state;

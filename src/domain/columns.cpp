@@ -169,7 +169,7 @@ void cross_triangle(Crossings* out, const LatticePoint* p, const Centres& box, c
 void put_spans(BitGrid& grid, const std::vector<Crossing>& crossings, int w) {
     const int r = grid.resolution();
     const int u = (w + 1) % 3, v = (w + 2) % 3;
-    const BitGrid* blocks = grid.used().blocks.get();
+    const BitGrid* blocks = grid.region().blocks.get();
     constexpr std::int64_t step = std::int64_t{kVoxel} * kDepthUnits, half = step / 2;
     for (std::size_t c = 0; c + 1 < crossings.size(); ++c) {
         const Crossing below = crossings[c], above = crossings[c + 1];
@@ -227,7 +227,7 @@ void toggle(std::span<std::uint64_t> words, const std::uint64_t* others) {
 // Running exclusive-or along axis w turns the ends of spans into spans, 64 columns at a time.
 void fill_spans(BitGrid& grid, int w, Context* context) {
     const auto r = static_cast<std::size_t>(grid.resolution()), n = static_cast<std::size_t>(grid.words_per_row());
-    const auto first = static_cast<std::size_t>(grid.used().first), layers = grid.used().end - first;
+    const auto first = static_cast<std::size_t>(grid.region().first), layers = grid.region().end - first;
     const std::size_t plane = r * n;
     const auto words = grid.words();
     if (w == 2) {
@@ -336,7 +336,7 @@ Result<PairVotes> vote_by_columns(const Lattice& lattice, Context* context) {
     }
 
     PairVotes inside = {BitGrid(r), BitGrid(r), BitGrid(r)};
-    for (BitGrid& of_axis : inside) of_axis.use_only(lattice.used);
+    for (BitGrid& of_axis : inside) of_axis.restrict_to(lattice.used);
     for (int band = 0; band < bands; ++band) {
         if (bands > 1) gather(band);
         if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while voxelizing"};

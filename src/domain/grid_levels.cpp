@@ -19,9 +19,9 @@ BitGrid halve(const BitGrid& fine, Context* context) {
         return (w | w >> 16) & 0x00000000ffffffffu;
     };
     const std::size_t layer = static_cast<std::size_t>(r) * static_cast<std::size_t>(fine.words_per_row());
-    const int first = fine.used().first / 2, end = std::min((fine.used().end + 1) / 2, coarse.layers());
-    coarse.use_only({first, end});
-    const BitGrid* blocks = fine.used().blocks.get();
+    const int first = fine.region().first / 2, end = std::min((fine.region().end + 1) / 2, coarse.layers());
+    coarse.restrict_to({first, end});
+    const BitGrid* blocks = fine.region().blocks.get();
     const auto unused = [&](int y, int z) {  // a row of cells
         if (!blocks) return false;
         const auto row = blocks->words().subspan(blocks->index(0, 2 * y / BitGrid::kBlock, 2 * z / BitGrid::kBlock),

@@ -5,7 +5,8 @@
 
 namespace sinew {
 
-/// A cell is set if any of its eight is. One layer stays one layer, and of what is used only the layers are kept.
+/// A cell is set if any of its eight voxels is. One layer stays one layer. Of BitGrid::Region only the layers
+/// are kept.
 BitGrid halve(const BitGrid& fine, Context* context);
 
 }  // namespace sinew

@@ -1,10 +1,10 @@
-// Which triangles pass through others.
+// Triangles that pass through others.
 //
-// Triangles are sorted along a Morton curve and gathered in groups of four; boxes of groups are joined in pairs,
-// level by level. Every group asks this tree which others it meets, and a triangle stops at the first that it
-// intersects: so many triangles through each other cost no more than few. Two triangles are compared by the
-// intervals that they cut out of the line in which their planes meet (Möller: A Fast Triangle-Triangle Intersection
-// Test. Journal of Graphics Tools 2(2), 1997).
+// Triangles are sorted along a Morton curve and gathered in groups of four; boxes of groups are joined in
+// pairs, level by level. Every group queries this tree for intersecting groups, and a triangle stops at the
+// first one that it intersects: so many intersecting triangles cost no more than a few. Two triangles are
+// compared by their intervals on the line in which their planes meet (Möller 1997: A Fast Triangle-Triangle
+// Intersection Test. Journal of Graphics Tools 2(2)).
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -18,11 +18,11 @@
 namespace sinew {
 namespace {
 
-// Below this they touch. Rounding of coordinates moves a corner by less.
-constexpr double kSlackOfBox = 2e-6;             // of the longest side of the box
-constexpr double kSlackOfCoordinates = 0x1p-21;  // of the largest coordinate: four units in the last place
-// Steps are tests of boxes. A group of a usual mesh needs a few hundred; the total holds the time of a mesh that
-// was made to be slow to seconds.
+// Below this depth triangles only touch. Rounding of coordinates moves a corner by less.
+constexpr double kSlackOfBox = 2e-6;             // relative to the longest side of the box
+constexpr double kSlackOfCoordinates = 0x1p-21;  // relative to the largest coordinate: four units in the last place
+// Steps are box tests. A group of a usual mesh needs a few hundred; the total limits the time for adversarial
+// meshes to seconds.
 constexpr std::size_t kGroup = 4, kSteps = std::size_t{1} << 28, kLeastSteps = 2048, kStepsOfPair = 8;
 
 struct Box {
@@ -38,7 +38,7 @@ struct Box {
     }
 };
 
-// Four boxes, compared at once. One that is empty meets nothing.
+// Four boxes that are compared at once. An empty box meets nothing.
 struct Boxes {
     float low[3][kGroup], high[3][kGroup];
 
@@ -53,7 +53,8 @@ struct Boxes {
         for (std::size_t i = 1; i < kGroup; ++i) out.add(box(i));
         return out;
     }
-    // A bit for each that meets b: the widest gap along an axis is none. Without a branch, and in vectors.
+    // A bit for each box that meets b: the largest gap along an axis is not positive. Branchless and
+    // vectorised.
     unsigned meet(const Box& b) const {
         const auto larger = [](float x, float y) { return x < y ? y : x; };
         float gap[kGroup];
@@ -88,7 +89,7 @@ Box box_of(const std::array<Vec3, 3>& t) {
              std::max({t[0].z, t[1].z, t[2].z})}};
 }
 
-// Most triangles whose boxes meet are neighbours, so this is asked more often than anything else.
+// Most triangles whose boxes meet are neighbours, so this is the most frequent test.
 bool share_a_position(const Corners& a, const Corners& b) {
     unsigned alike = 0;
     for (const std::uint32_t p : a.hash)
@@ -111,7 +112,7 @@ struct Face {
         area2 = norm(n);
         if (area2 > 0) normal = (1 / area2) * n;
     }
-    // Thinner than `slack`: it has no inside.
+    // Thinner than `slack`: it has no interior.
     bool thin(double slack) const {
         double longest2 = 0;
         for (int k = 0; k < 3; ++k) {
@@ -122,7 +123,7 @@ struct Face {
     }
 };
 
-// How high the corners of a triangle lie above the plane of another.
+// Heights of the corners of a triangle above the plane of another.
 struct Heights {
     Point3 of;
     double low, high;
@@ -137,7 +138,7 @@ struct Heights {
     bool across(double slack) const { return low < -slack && high > slack; }
 };
 
-// What the triangle cuts out of the line along `way` through `origin`, in which the plane of the heights meets it.
+// The interval of the triangle on the line along `way` through `origin`, in which the two planes meet.
 std::array<double, 2> cut(const Face& face, const Heights& heights, const Point3& origin, const Point3& way) {
     const Point3& h = heights.of;
     // The corner that is alone on its side.
@@ -153,7 +154,8 @@ std::array<double, 2> cut(const Face& face, const Heights& heights, const Point3
     return {std::min(at[0], at[1]), std::max(at[0], at[1])};
 }
 
-// Whether the edges of `a` leave less than `slack` of `b` on their inner side. Both lie in the plane of `normal`.
+// Whether the edges of `a` leave less than `slack` of `b` on their inner side. Both are in the plane of
+// `normal`.
 bool separated(const Face& a, const Face& b, const Point3& normal, double slack) {
     for (std::size_t k = 0; k < 3; ++k) {
         const Point3& from = a.corner[k];
@@ -166,13 +168,13 @@ bool separated(const Face& a, const Face& b, const Point3& normal, double slack)
     return false;
 }
 
-// Whether they have more in common than what lies within `slack`.
+// Whether their intersection is larger than `slack`.
 bool intersect(const Face& a, const Face& b, double slack) {
     const Heights of_b(a, b);
     if (of_b.beside(slack)) return false;
     const Heights of_a(b, a);
     if (of_a.beside(slack)) return false;
-    // One lies on the other, by the plane of the larger, which is known better.
+    // Coplanar triangles: uses the plane of the larger one, which is more accurate.
     const bool a_is_larger = a.area2 >= b.area2;
     if ((a_is_larger ? of_b : of_a).within(slack)) {
         const Point3& normal = (a_is_larger ? a : b).normal;
@@ -184,7 +186,7 @@ bool intersect(const Face& a, const Face& b, double slack) {
     return std::min(in_a[1], in_b[1]) - std::max(in_a[0], in_b[0]) > slack;
 }
 
-// Boxes of triangles that are near each other, in groups of four, and boxes over the groups.
+// Boxes of nearby triangles, in groups of four, and boxes over the groups.
 class Tree {
 public:
     Tree(const MeshView& mesh, Context* context) {
@@ -234,17 +236,17 @@ public:
     std::size_t size() const { return order_.size(); }
     std::uint32_t triangle(std::size_t i) const { return order_[i]; }
 
-    // Looks for what the triangles first..first+count-1 (of a group) intersect; hit(i, j) for the first that each
-    // finds. If there are more than `most` steps, `left` gets those that found nothing.
+    // Finds the triangles that the triangles first..first+count-1 (of a group) intersect; hit(i, j) for the
+    // first one of each. If there are more than `most` steps, `left` gets the triangles without a result.
     template <typename Hit>
     void ask(std::size_t first, std::size_t count, std::size_t most, Hit&& hit,
              std::vector<std::uint32_t>& left) const {
-        struct Asking {
+        struct Query {
             std::size_t i;
             Box box;
             Face face;
         };
-        std::vector<Asking> asking;
+        std::vector<Query> asking;
         asking.reserve(count);
         Box whole;
         for (std::size_t i = first; i < first + count; ++i) {
@@ -261,7 +263,7 @@ public:
         stack[waiting++] = {levels_.size() - 1, 0};
         while (waiting > 0 && !asking.empty()) {
             if (steps > most) {
-                for (const Asking& a : asking) left.push_back(static_cast<std::uint32_t>(a.i));
+                for (const Query& a : asking) left.push_back(static_cast<std::uint32_t>(a.i));
                 return;
             }
             const Node node = stack[--waiting];
@@ -274,7 +276,7 @@ public:
                 continue;
             }
             for (std::size_t a = 0; a < asking.size();) {
-                const Asking& own = asking[a];
+                const Query& own = asking[a];
                 bool found = false;
                 ++steps;
                 for (unsigned met = boxes.meet(own.box); met && !found; met &= met - 1) {
@@ -284,7 +286,7 @@ public:
                     steps += kStepsOfPair;
                     const Face other(corners_[j]);
                     if (other.thin(slack_)) continue;
-                    // Always in the same order, so that both say the same of each other.
+                    // Always in the same order, so that both triangles get the same result.
                     found = own.i < j ? intersect(own.face, other, slack_) : intersect(other, own.face, slack_);
                     if (found) hit(own.i, j);
                 }
@@ -303,7 +305,7 @@ private:
     }
 
     double slack_ = 0;
-    std::vector<std::uint32_t> order_;        // triangles as they are sorted
+    std::vector<std::uint32_t> order_;        // triangles in sorted order
     std::vector<Corners> corners_;            // in that order
     std::vector<std::vector<Boxes>> levels_;  // of triangles; of groups of them; up to one
 };
@@ -316,14 +318,14 @@ Result<Intersections> find_intersections(const MeshView& mesh, Context* context)
     if (mesh.triangles.empty()) return out;
     report_progress(context, "intersections", 0);
     const Tree tree(mesh, context);
-    // Marks may be set by several threads, all to the same.
+    // Several threads may set a mark, all to the same value.
     std::vector<std::uint8_t> marked(tree.size(), 0);
     const auto hit = [&](std::size_t i, std::size_t j) {
         for (const std::size_t k : {i, j})
             std::atomic_ref<std::uint8_t>(marked[k]).store(1, std::memory_order_relaxed);
     };
-    // First every group with its share of the steps. What marks a triangle does not depend on which other was asked
-    // before it, so the result is the same on any number of threads.
+    // First every group with its share of the steps. A mark does not depend on the order of queries, so the
+    // result is the same on any number of threads.
     constexpr std::size_t grain = 256;
     const std::size_t share = std::max(kLeastSteps, kSteps / tree.groups());
     std::vector<std::vector<std::uint32_t>> left((tree.groups() + grain - 1) / grain);
@@ -332,7 +334,7 @@ Result<Intersections> find_intersections(const MeshView& mesh, Context* context)
         for (std::size_t g = begin; g < end; ++g)
             tree.ask(g * kGroup, std::min(kGroup, tree.size() - g * kGroup), share, hit, left[chunk]);
     });
-    // Then those that needed more and that no other triangle has met, such as the ground below a whole scene.
+    // Then the triangles that needed more steps and have not been met, such as the ground below a whole scene.
     std::vector<std::uint32_t> again;
     for (const auto& some : left)
         for (const std::uint32_t i : some)
@@ -365,7 +367,7 @@ Result<Intersections> find_intersections(const MeshView& mesh, Context* context)
 }
 
 DefectEdges find_defect_edges(const MeshView& mesh, std::span<const std::uint32_t> weld) {
-    // As analyse_mesh counts them: triangles that collapse or repeat an earlier one have no edges.
+    // As analyse_mesh counts them: collapsed triangles and duplicates have no edges.
     std::vector<Triangle> faces;
     faces.reserve(mesh.triangles.size());
     for (const Triangle& t : mesh.triangles) {

@@ -1,4 +1,4 @@
-// The mesh on the integer lattice of its voxels, and the two ways to ask it what lies inside.
+// The mesh on the integer lattice of its voxels, and the two ways to find its interior.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ inline std::int64_t floor_div(std::int64_t a, std::int64_t b) {
 /// and a plane equation 60, so predicates are exact in 64 bits.
 struct Lattice {
     int resolution = 0;
-    BitGrid::Used used{0, 0};              ///< what is asked for: where triangles are, or in fine blocks
+    BitGrid::Region used{0, 0};            ///< requested voxels: where triangles are, or in fine blocks
     std::vector<LatticePoint> points;      ///< V; 0 to 512 resolution, for vertices of triangles
     std::span<const Triangle> triangles;   ///< T
     const std::vector<bool>* turned = {};  ///< T: faces to be reversed; null = none
@@ -40,7 +40,8 @@ struct Lattice {
         const bool turn = turned && (*turned)[t];
         return {points[i[0]], points[i[turn ? 2 : 1]], points[i[turn ? 1 : 2]]};
     }
-    /// Asks for the memory of a triangle some steps after t: the corners of a large mesh lie anywhere.
+    /// Prefetches the corners of a triangle some steps after t: the corners of a large mesh are in random
+    /// order.
     void soon(std::size_t t) const {
         constexpr std::size_t ahead = 16;
         if (t + ahead < triangles.size())
@@ -52,14 +53,15 @@ struct Lattice {
 Lattice make_lattice(const GridTransform& g, const MeshView& mesh, const std::vector<bool>* turned,
                      Context* context);
 
-/// For each axis the voxels that its pair of views holds to be inside (eq. 5). Boundary voxels may have any value.
+/// For each axis the voxels that its pair of views classifies as inside (equation 5). Boundary voxels may have
+/// any value.
 using PairVotes = std::array<BitGrid, 3>;
 
-/// By the crossings of every voxel column with the mesh; where blocks are used, of the columns through those. O(T +
-/// crossings log crossings + r³/64).
+/// By the crossings of every voxel column with the mesh; if only some blocks are requested, of the columns
+/// through those. O(T + crossings log crossings + r³/64).
 Result<PairVotes> vote_by_columns(const Lattice& lattice, Context* context);
 
-/// What slicing took of the driver.
+/// Resources that slicing used.
 struct SliceReport {
     std::string renderer;        ///< "llvmpipe (LLVM 15.0.6, 256 bits)"
     int pixels = 0;              ///< along a side of the picture: resolution times samples per voxel
@@ -67,14 +69,14 @@ struct SliceReport {
     std::size_t read_backs = 0;  ///< transfers from the driver
 };
 
-/// By slicing the z-buffer, on whatever OpenGL drives (slices_gl.cpp). The threads are the driver's own. Errors: io
-/// without a driver, too_large beyond what it can hold, usage in a build without OpenGL.
+/// By slicing the z-buffer, with any OpenGL driver (slices_gl.cpp). The threads are those of the driver.
+/// Errors: io without a driver, too_large beyond its limits, usage in a build without OpenGL.
 Result<PairVotes> vote_by_slices(const Lattice& lattice, Context* context, SliceReport* report = nullptr);
 
-/// Done, or the error of code usage of a build without OpenGL.
+/// Success, or the error of code usage in a build without OpenGL.
 Status check_slices();
 
-/// What is to be sliced, and what a driver can hold.
+/// The size of the slices, and the limits of the driver.
 struct SliceSize {
     int resolution;
     std::size_t triangles;
@@ -82,11 +84,12 @@ struct SliceSize {
 struct SliceLimits {
     int pixels;         ///< along a side of a picture
     int subpixel_bits;  ///< of the corners of triangles
-    int block_bytes;    ///< of a buffer that a shader reads
+    int block_bytes;    ///< maximum size of a buffer that a shader reads
 };
-/// An error of code too_large names what does not fit.
+/// An error of code too_large names the exceeded limit.
 Status check_slices(const SliceSize& size, const SliceLimits& limits);
-/// Pixels per voxel, each way, that a rasteriser of so many subpixel bits needs to place corners exactly.
+/// Pixels per voxel and axis that a rasteriser with this number of subpixel bits needs to place corners
+/// exactly.
 int samples_per_voxel(int subpixel_bits);
 
 }  // namespace sinew

@@ -413,7 +413,7 @@ std::shared_ptr<const Domain::Graph> Domain::Graph::make(const Domain& domain, N
 
 void Domain::Graph::find_components(Domain& domain, Context* context) const {
     const std::size_t n = domain.leaves.size();
-    Sets sets(n, context);
+    DisjointSets sets(n, context);
     domain.component.resize(n);
     // Where diagonals are linked all leaves of a group touch, so that groups are joined in place of leaves: the
     // first leaf stands for the others. By faces, voxel by voxel.

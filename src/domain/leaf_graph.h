@@ -179,7 +179,7 @@ struct Domain::Graph::Before {
     int per_side;                    ///< blocks of 4³ voxels
     std::vector<std::uint32_t> now;  ///< per leaf of before, and one more: its number now, or none
     std::vector<std::uint32_t> was;  ///< per leaf now: its number before, or none
-    Zeros<std::uint8_t> near;        ///< per block: in it or beside it is a new leaf
+    ZeroArray<std::uint8_t> near;    ///< per block: in it or beside it is a new leaf
 };
 
 }  // namespace sinew

@@ -1,4 +1,4 @@
-// How a domain finds leaves by place, and how that is made anew for leaves that come from bytes.
+// How a domain finds leaves by position, and how this index is rebuilt for leaves that were read from bytes.
 #pragma once
 
 #include "core/large_pages.h"
@@ -15,10 +15,10 @@ struct Domain::Index {
     struct Block {
         std::uint32_t first;              // leaf number of the block's first leaf
         std::array<std::uint8_t, 64> at;  // per voxel: leaf number - first, or 255
-        std::uint64_t boundary;           // per voxel, as bits: whether its leaf is boundary
+        std::uint64_t boundary;           // per voxel, as bits: its leaf is boundary
 
         explicit Block(std::uint32_t first_leaf = 0) : first(first_leaf), boundary(0) { at.fill(255); }
-        /// Gives a leaf of level 0 or 1 its voxels. False if they have one already.
+        /// Enters the voxels of a leaf of level 0 or 1. False if they are occupied already.
         bool put(const Leaf& leaf, std::uint32_t number) {
             const int size = 1 << leaf.level;
             bool free = true;
@@ -33,12 +33,12 @@ struct Domain::Index {
             return free;
         }
     };
-    /// Per block none, a leaf, or kDivided + block number. Most have none, which is kept as zero: a large grid
-    /// takes memory only where the mesh is.
-    class Top {
+    /// Per block: none, a leaf, or kDivided + block number. Most blocks are empty, stored as zero: a large grid
+    /// takes memory only near the mesh.
+    class BlockTable {
     public:
-        Top() = default;
-        explicit Top(std::size_t count) : inverted_(count) {}
+        BlockTable() = default;
+        explicit BlockTable(std::size_t count) : inverted_(count) {}
         std::size_t size() const { return inverted_.size(); }
         std::uint32_t operator[](std::size_t block) const { return ~inverted_[block]; }
         void ask_for(std::size_t block) const { __builtin_prefetch(&inverted_[block]); }
@@ -46,13 +46,13 @@ struct Domain::Index {
 
     private:
         static_assert(~none == 0);
-        Zeros<std::uint32_t> inverted_;
+        ZeroArray<std::uint32_t> inverted_;
     };
     int per_side = 0;
-    Top top;
+    BlockTable top;
     std::vector<Block> blocks;
 
-    /// Where `top` has the block of a voxel within the grid.
+    /// The position in `top` of the block of a voxel within the grid.
     std::size_t block_of(int x, int y, int z) const {
         return (static_cast<std::size_t>(z >> 2) * per_side + (y >> 2)) * per_side + (x >> 2);
     }
@@ -63,7 +63,7 @@ struct Domain::Index {
         int level;           // of a boundary leaf
         bool boundary;
     };
-    /// What a voxel within the grid lies in.
+    /// The leaf of a voxel within the grid and its level.
     Voxel voxel(int x, int y, int z) const {
         const std::uint32_t found = entry(x, y, z);
         if (found == none || !(found & kDivided)) return {found, 0, false};
@@ -71,16 +71,16 @@ struct Domain::Index {
         const std::size_t place = place_in_block(x, y, z);
         const std::uint8_t in_block = block.at[place];
         if (in_block == 255) return {none, 0, false};
-        // A leaf of level 1 has the voxel beside this one, too.
+        // A leaf of level 1 also has the neighbouring voxel.
         return {block.first + in_block, block.at[place ^ 1] == in_block, (block.boundary >> place & 1) != 0};
     }
     /// The leaf of a voxel within the grid, or Domain::none.
     std::uint32_t leaf(int x, int y, int z) const { return voxel(x, y, z).leaf; }
 };
 
-/// Fills Domain::index from the leaves, as build_domain does. False where they cannot be the leaves of a domain:
-/// one out of the grid, off the multiple of its size, over another, or out of Morton order among its neighbours.
-/// The resolution must be one that build_domain takes. O(r³/64 + leaves).
+/// Fills Domain::index from the leaves, as build_domain does. False if the leaves are invalid: outside the
+/// grid, not aligned to their size, overlapping, or out of Morton order. The resolution must be one that
+/// build_domain accepts. O(r³/64 + leaves).
 bool index_leaves(Domain& domain);
 
 }  // namespace sinew

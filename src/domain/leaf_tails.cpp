@@ -1,4 +1,4 @@
-// How far the bone of a leaf joint reaches: through the volume, on in the direction in which its parent came.
+// The length of the bone of a leaf joint: through the volume, in the direction from its parent.
 #include <algorithm>
 #include <cmath>
 
@@ -9,11 +9,11 @@ namespace sinew {
 void extend_leaf_bones(std::vector<Bone>& bones, const Skeleton& skeleton, const VoxelGrid& grid) {
     const GridTransform& transform = grid.transform;
     const int size[3] = {transform.resolution, transform.resolution, transform.depth()};
-    // The edge of the voxel that holds a point, in the finest ones, if it is solid; else 0.
+    // The edge length, in finest voxels, of the voxel that holds a point, if it is solid; else 0.
     const auto edge_at = [&](const double(&p)[3]) {
         int voxel[3];
         for (int a = 0; a < 3; ++a) {
-            // Compared as double: a joint may be anywhere, also where no int reaches.
+            // Compared as double: a joint may be outside the range of int.
             if (!(p[a] >= 0 && p[a] < size[a])) return 0;
             voxel[a] = static_cast<int>(p[a]);
         }
@@ -22,12 +22,12 @@ void extend_leaf_bones(std::vector<Bone>& bones, const Skeleton& skeleton, const
     };
 
     for (Bone& bone : bones) {
-        // A point with nothing beyond its tail is a leaf's; other points are joints on top of each other, or
+        // A point bone with an open tail belongs to a leaf joint. Other points are coincident joints, or
         // stated.
         if (!(bone.head == bone.tail) || bone.open_tail || bone.shaped()) continue;
         if (skeleton.joints[bone.joint].states_bones()) continue;
 
-        // The direction from the nearest ancestor that is somewhere else.
+        // The direction from the nearest ancestor at another position.
         double direction[3] = {0, 0, 0}, length = 0;
         for (int up = skeleton.joints[bone.joint].parent; up >= 0 && !(length > 0);
              up = skeleton.joints[up].parent) {
@@ -38,9 +38,9 @@ void extend_leaf_bones(std::vector<Bone>& bones, const Skeleton& skeleton, const
             length =
                 std::sqrt(direction[0] * direction[0] + direction[1] * direction[1] + direction[2] * direction[2]);
         }
-        if (!(length > 0)) continue;  // a root that is a leaf: no direction is better than another
+        if (!(length > 0)) continue;  // a root that is a leaf: no direction is preferred
 
-        // March in half voxels, over gaps of at most one voxel, to the last solid sample.
+        // March in steps of half a voxel, over gaps of at most one voxel, to the last solid sample.
         const double start[3] = {(bone.head.x - transform.origin[0]) / transform.voxel,
                                  (bone.head.y - transform.origin[1]) / transform.voxel,
                                  (bone.head.z - transform.origin[2]) / transform.voxel};
@@ -54,7 +54,7 @@ void extend_leaf_bones(std::vector<Bone>& bones, const Skeleton& skeleton, const
                 edge = here;
             }
         }
-        const double reach = (last - edge) * transform.voxel;  // a voxel short of the surface
+        const double reach = (last - edge) * transform.voxel;  // one voxel short of the surface
         if (!(reach > 0)) continue;
         bone.tail = {static_cast<float>(bone.head.x + reach * direction[0] / length),
                      static_cast<float>(bone.head.y + reach * direction[1] / length),

@@ -1,4 +1,4 @@
-// Which leaves touch that are not of one size and in groups: each link as one of its two ends finds it.
+// Links between leaves of different sizes or outside of groups: each link as one of its two ends finds it.
 #pragma once
 
 #include <algorithm>
@@ -12,9 +12,9 @@ namespace sinew::link_search {
 
 using Graph = Domain::Graph;
 
-inline constexpr std::size_t kMiddle = 13;  ///< of the 27 cells that are a group and those around it
+inline constexpr std::size_t kMiddle = 13;  ///< index of the group itself among its 27 cells
 
-/// Where Graph::Cells::present has the places of a cell: corners, which need none, share the last slot.
+/// The index of a cell in Graph::Cells::present: corners, which need no entry, share the last slot.
 inline constexpr std::uint8_t kCorner = 19;
 inline constexpr auto kSlots = [] {
     std::array<std::uint8_t, 27> out{};
@@ -26,7 +26,7 @@ inline constexpr auto kSlots = [] {
     return out;
 }();
 
-/// Of a group, the places whose leaves may border on one of the 27 cells around it, as bits.
+/// The places of a group whose leaves may touch one of the 27 cells around it, as bits.
 inline constexpr auto kBorderingOn = [] {
     std::array<std::uint32_t, 27> out{};
     for (std::size_t place = 0; place < 8; ++place)
@@ -39,13 +39,13 @@ inline constexpr auto kBorderingOn = [] {
     return out;
 }();
 
-/// The leaves of a group and the larger ones that they touch: visit(leaf, larger one, as leaves). `larger`: which
-/// of the 27 cells around it are of larger leaves, as bits.
+/// The leaves of a group and the larger leaves that they touch: visit(leaf, larger one, as leaves). `larger`:
+/// bits of the 27 cells around it that belong to larger leaves.
 template <typename Visit>
 void each_of_group(const Domain& domain, const Graph& graph, std::size_t group, std::uint32_t larger,
                    Visit&& visit) {
     const Graph::Cells& cells = graph.around[group];
-    std::array<std::uint32_t, 26> found;  // several cells may be of the same one
+    std::array<std::uint32_t, 26> found;  // several cells may belong to one leaf
     std::array<std::uint32_t, 26> places;
     std::size_t count = 0;
     for (; larger; larger &= larger - 1) {
@@ -70,11 +70,11 @@ void each_of_group(const Domain& domain, const Graph& graph, std::size_t group, 
     }
 }
 
-/// A leaf in no group, and those that it touches which are larger, or as large and come later, likewise.
+/// A leaf in no group, and the leaves that it touches that are larger, or equally large and later.
 template <typename Visit>
 void each_of_large(const Domain& domain, std::uint32_t i, Visit&& visit) {
     const Domain::Leaf leaf = domain.leaves[i];
-    std::array<std::uint32_t, kDirections> seen;  // several directions may find the same one
+    std::array<std::uint32_t, kDirections> seen;  // several directions may find the same leaf
     std::size_t found = 0;
     const int size = 1 << leaf.level;
     for (int e = 0; e < kDirections; ++e) {

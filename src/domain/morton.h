@@ -5,7 +5,7 @@
 
 namespace sinew {
 
-/// Two zero bits between each of the lower 21.
+/// Inserts two zero bits between the lower 21 bits.
 constexpr std::uint64_t spread_bits(std::uint64_t v) {
     v &= 0x1fffff;
     v = (v | v << 32) & 0x1f00000000ffffull;
@@ -15,7 +15,7 @@ constexpr std::uint64_t spread_bits(std::uint64_t v) {
     return (v | v << 2) & 0x1249249249249249ull;
 }
 
-/// Of 21 bits of each coordinate, x the lowest.
+/// Interleaves 21 bits of each coordinate, x lowest.
 constexpr std::uint64_t morton(std::uint64_t x, std::uint64_t y, std::uint64_t z) {
     return spread_bits(x) | spread_bits(y) << 1 | spread_bits(z) << 2;
 }

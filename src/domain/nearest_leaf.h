@@ -11,10 +11,10 @@
 
 namespace sinew {
 
-/// Finds leaves by their centres. Leaves are in Morton order, so that every run of them fits in a small ball, and
-/// so does every run of runs; a ball that is farther away than the best leaf so far is skipped whole. Keeps a
-/// reference to the domain; const and reentrant. Memory 1/2 byte a leaf; a query near the volume O(log leaves), and
-/// far from it O(leaves on the side that it is seen from) at worst.
+/// Finds leaves by their centres. Leaves are in Morton order, so every run of them fits in a small ball, and so
+/// does every run of runs; a ball that is farther away than the best leaf so far is skipped. Keeps a reference
+/// to the domain; const and reentrant. Memory 1/2 byte a leaf. A query near the volume takes O(log leaves), far
+/// from it at most O(leaves on the visible side).
 class NearestLeaf {
 public:
     explicit NearestLeaf(const Domain& domain) : domain_(domain) {
@@ -47,14 +47,14 @@ public:
         }
     }
 
-    /// Improves on `best` where the centre of a leaf is nearer to the segment from a to b (in voxels); among leaves
-    /// that are equally near the first is best. A domain without leaves has none.
+    /// Improves `best` if the centre of a leaf is nearer to the segment from a to b (in voxels); ties go to the
+    /// first leaf. A domain without leaves has no nearest leaf.
     void find(const Point3& a, const Point3& b, BoneSeeds::Seed& best) const {
         find([&](const Point3& p) { return segment_distance(a, b, p).distance; }, best);
     }
 
-    /// The same for anything to which a distance is known: `to(point)`, in voxels, must not change by more than the
-    /// point moves.
+    /// The same for any distance function: `to(point)`, in voxels, must not change by more than the point
+    /// moves.
     template <typename To>
     void find(const To& to, BoneSeeds::Seed& best) const {
         if (!levels_[0].empty()) visit(levels_.size() - 1, 0, to, best);

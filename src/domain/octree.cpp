@@ -1,9 +1,9 @@
-// The sparse octree of seed 003, section 5.2 (algorithm 2), and its adjacency.
+// The sparse octree (Dionne and de Lasa 2014, section 5.2, algorithm 2), and its adjacency.
 //
-// Grids are halved level by level, as in the paper, but as bits. Leaves come out of a depth-first descent, so they
-// are in Morton order: neighbours in space are near in memory, and the leaves of every aligned block are a
-// contiguous range. That makes the index small: one number per 4³ block, and one byte per voxel where a block is
-// divided. In such a block leaves of level 1 come first, so that those of one size in a cell follow each other
+// Grids are halved level by level, as in the paper, but as bits. Leaves are created by a depth-first descent,
+// so they are in Morton order: neighbours in space are near in memory, and the leaves of every aligned block
+// are a contiguous range. So the index is small: one number per 4³ block, and one byte per voxel if a block is
+// divided. In such a block leaves of level 1 come first, so that leaves of one size in a cell are contiguous
 // (leaf_graph.h).
 
 #include <algorithm>
@@ -35,17 +35,17 @@ std::uint32_t Domain::leaf_at(int x, int y, int z) const {
 
 namespace {
 
-// Sets what the other has, too, as large and used in the same layers.
+// Sets the bits of the other grid, which has the same size and layers.
 void merge(BitGrid& grid, const BitGrid& other, Context* context) {
     parallel_for(context, static_cast<std::size_t>(grid.layers()), 8, [&](std::size_t z) {
-        other.each_used(static_cast<int>(z), [&](std::size_t first, std::size_t end) {
+        other.each_word_range(static_cast<int>(z), [&](std::size_t first, std::size_t end) {
             for (std::size_t k = first; k < end; ++k)
                 if (other.words()[k]) grid.words()[k] |= other.words()[k];
         });
     });
 }
 
-// What comes of one cell and all in it: leaves and blocks, numbered from 0.
+// The leaves and blocks of one cell, numbered from 0.
 struct Subtree {
     std::vector<Domain::Leaf> leaves;
     std::vector<Domain::Index::Block> blocks;
@@ -54,9 +54,9 @@ struct Subtree {
 struct Builder {
     const BitGrid& boundary;
     const BitGrid* coarse;       // cells of level 1 that are one boundary leaf; null if none are
-    std::vector<BitGrid> solid;  // per level: something that is not exterior
-    std::vector<BitGrid> split;  // per level: a cell to be divided (level 0: never read)
-    Domain::Index& index;        // of which cells that are looked at side by side fill places of their own
+    std::vector<BitGrid> solid;  // per level: cells that are not exterior
+    std::vector<BitGrid> split;  // per level: cells to be divided (level 0: never read)
+    Domain::Index& index;        // concurrent cells write to separate places
 
     struct Cell {
         int level, x, y, z;
@@ -74,7 +74,7 @@ struct Builder {
             visit(Cell{c.level - 1, 2 * c.x + (child & 1), 2 * c.y + (child >> 1 & 1), 2 * c.z + (child >> 2)});
     }
 
-    /// Cells of one level, and undivided ones above it, in Morton order: what can be looked at side by side.
+    /// Cells of one level, and undivided larger ones, in Morton order: units of parallel work.
     void cut(const Cell& c, int level, std::vector<Cell>& out) const {
         if (!solid[c.level].get(c.x, c.y, c.z)) return;
         if (c.level > level && divides(c))
@@ -119,7 +119,7 @@ struct Builder {
             for (int k = 0; k < 8; ++k) {
                 const int x = 2 * child.x + (k & 1), y = 2 * child.y + (k >> 1 & 1), z = 2 * child.z + (k >> 2);
                 const std::size_t place = Domain::Index::place_in_block(x, y, z);
-                // Without a branch: nobody could foretell it.
+                // Branchless: the condition is unpredictable.
                 const bool touched = bounds >> place & 1, is = filled >> place & 1;
                 leaves[count % 64] = {static_cast<std::uint16_t>(x), static_cast<std::uint16_t>(y),
                                       static_cast<std::uint16_t>(z), 0, touched};
@@ -136,7 +136,7 @@ struct Builder {
         out.blocks.emplace_back(static_cast<std::uint32_t>(out.leaves.size()));
     }
 
-    /// Of a cell of level 1 or more.
+    /// For a cell of level 1 or more.
     Domain::Leaf leaf_of(const Cell& c) const {
         const auto [level, x, y, z] = c;
         return {static_cast<std::uint16_t>(x << level), static_cast<std::uint16_t>(y << level),
@@ -144,7 +144,7 @@ struct Builder {
                 level == 1 && coarse && coarse->get(x, y, z)};
     }
 
-    /// Of a cell of level 2 or more.
+    /// For a cell of level 2 or more.
     void emit(const Cell& c, Subtree& out) const {
         const auto number = static_cast<std::uint32_t>(out.leaves.size());
         out.leaves.push_back(leaf_of(c));
@@ -164,12 +164,12 @@ struct Builder {
             }
         return places;
     }
-    /// Those of a cell of level 1, likewise.
+    /// Voxels of a cell of level 1, likewise.
     static Places places_of_child(const Cell& c) {
         return Places{0x330033} << Domain::Index::place_in_block(2 * c.x, 2 * c.y, 2 * c.z);
     }
 
-    /// Of a cell of level 2 or more.
+    /// For a cell of level 2 or more.
     template <typename Visit>
     void each_top(const Cell& c, Visit&& visit) const {
         const int n = 1 << (c.level - 2), depth = std::min(n, std::max(1, solid[2].layers()));
@@ -183,12 +183,12 @@ struct Builder {
     }
 };
 
-// The leaves of all cells and their index. Subtrees are made side by side, and joined in Morton order.
+// The leaves of all cells and their index. Subtrees are built in parallel and joined in Morton order.
 Status make_leaves(const Builder& builder, int levels, Domain& domain, Domain::Index& index, Context* context) {
     std::vector<Builder::Cell> cells;
     builder.cut({levels, 0, 0, 0}, std::max(2, levels - 4), cells);
     std::vector<Subtree> made(cells.size());
-    std::atomic<std::size_t> count{0};  // not more than can be used is made
+    std::atomic<std::size_t> count{0};  // stops when there are too many leaves
     parallel_for(context, cells.size(), 1, [&](std::size_t k) {
         if (cancelled(context) || count.load(std::memory_order_relaxed) >= Builder::kMostLeaves) return;
         builder.descend(cells[k], made[k]);
@@ -223,7 +223,7 @@ Status make_leaves(const Builder& builder, int levels, Domain& domain, Domain::I
 }
 
 // Links of every leaf. A leaf looks at its 26 neighbours of its own size and finds those at least as large; the
-// links to smaller ones are the reverse of what the smaller ones find.
+// links to smaller ones are the reverse of the links that the smaller ones find.
 void link_leaves(Domain& domain, Neighbours neighbours, Context* context) {
     const std::size_t n = domain.leaves.size();
     constexpr std::size_t grain = 8192;
@@ -299,7 +299,7 @@ Result<Domain> make_domain(const VoxelGrid& grid, std::span<const Bone> bones, D
     auto index = std::make_shared<Domain::Index>();
     index->per_side = r / Domain::Index::kBlock;
     const int slabs = std::max(1, grid.transform.depth() / Domain::Index::kBlock);
-    index->top = Domain::Index::Top(static_cast<std::size_t>(index->per_side) * index->per_side * slabs);
+    index->top = Domain::Index::BlockTable(static_cast<std::size_t>(index->per_side) * index->per_side * slabs);
     if (grid.transform.depth() == 1 || neighbours == Neighbours::faces) kind = DomainKind::uniform;
 
     const bool local = grid.local();
@@ -308,13 +308,13 @@ Result<Domain> make_domain(const VoxelGrid& grid, std::span<const Bone> bones, D
                      "voxels of two sizes (local resolution) make a sparse domain, not a uniform one"};
     Builder builder{grid.boundary, local ? &grid.coarse_boundary : nullptr, {}, {}, *index};
     BitGrid solid(r, grid.boundary.layers()), split(r, grid.boundary.layers());
-    const BitGrid::Used &of_boundary = grid.boundary.used(), &of_interior = grid.interior.used();
+    const BitGrid::Region &of_boundary = grid.boundary.region(), &of_interior = grid.interior.region();
     for (BitGrid* of : {&solid, &split})
-        of->use_only({std::min(of_boundary.first, of_interior.first) & ~1,
-                      std::min((std::max(of_boundary.end, of_interior.end) + 1) & ~1, of->layers()),
-                      of_boundary.blocks});
+        of->restrict_to({std::min(of_boundary.first, of_interior.first) & ~1,
+                         std::min((std::max(of_boundary.end, of_interior.end) + 1) & ~1, of->layers()),
+                         of_boundary.blocks});
     parallel_for(context, static_cast<std::size_t>(solid.layers()), 4, [&](std::size_t z) {
-        solid.each_used(static_cast<int>(z), [&](std::size_t first, std::size_t end) {
+        solid.each_word_range(static_cast<int>(z), [&](std::size_t first, std::size_t end) {
             const auto bounds = grid.boundary.words(), fills = grid.interior.words();
             for (std::size_t k = first; k < end; ++k) {
                 const std::uint64_t any = bounds[k] | fills[k];
@@ -324,7 +324,8 @@ Result<Domain> make_domain(const VoxelGrid& grid, std::span<const Bone> bones, D
             }
         });
     });
-    // Of local resolution, what is solid and what stays apart at half the resolution, outside of fine blocks.
+    // For local resolution: the solid cells, and those that must stay separate, at half the resolution, outside
+    // of fine blocks.
     BitGrid coarse_solid = grid.coarse_boundary, coarse_split = grid.coarse_boundary;
     if (local) merge(coarse_solid, grid.coarse_interior, context);
     if (kind == DomainKind::sparse) {
@@ -349,7 +350,7 @@ Result<Domain> make_domain(const VoxelGrid& grid, std::span<const Bone> bones, D
         builder.split.push_back(halve(level == 2 && local ? coarse_split : builder.split.back(), context));
         if (level == 1 && local) merge(builder.solid[1], coarse_solid, context);
     }
-    builder.split[0] = {};  // what is divided is told by the level above
+    builder.split[0] = {};  // the level above stores which cells are divided
     if (Status made = make_leaves(builder, levels, domain, *index, context); !made) return made.error();
     domain.index = std::move(index);
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while building the octree"};
@@ -381,7 +382,8 @@ bool index_leaves(Domain& domain) {
     const int r = domain.transform.resolution;
     auto index = std::make_shared<Domain::Index>();
     index->per_side = r / Domain::Index::kBlock;
-    index->top = Domain::Index::Top(static_cast<std::size_t>(index->per_side) * index->per_side * index->per_side);
+    index->top =
+        Domain::Index::BlockTable(static_cast<std::size_t>(index->per_side) * index->per_side * index->per_side);
     if (domain.leaves.size() >= Domain::Index::kDivided) return false;
     for (std::size_t i = 0; i < domain.leaves.size(); ++i) {
         const Domain::Leaf& leaf = domain.leaves[i];
@@ -405,7 +407,7 @@ bool index_leaves(Domain& domain) {
             index->top.put(place, Domain::Index::kDivided + static_cast<std::uint32_t>(index->blocks.size()));
             index->blocks.emplace_back(number);
         }
-        // The leaves of a block follow each other.
+        // The leaves of a block are contiguous.
         Domain::Index::Block& block = index->blocks.back();
         const std::uint32_t last = Domain::Index::kDivided + static_cast<std::uint32_t>(index->blocks.size()) - 1;
         if (index->top[place] != last || number - block.first >= block.at.size() || !block.put(leaf, number))

@@ -1,9 +1,9 @@
-// What a domain takes over from one of the same voxels that other bones divide.
+// Reuse of a domain of the same voxels that other bones divide.
 //
-// Most leaves are those of before under other numbers, and so are their links. Leaves that are others lie along the
-// bones that moved. Groups with none of them in or around their block are copied. Of the listed links, those
-// between two leaves of before stay, in the order of their lists: the labels of a sweep note places in these lists,
-// and are kept where a list only gains links at its end or none (renew.cpp). Links with a new leaf are looked for.
+// Most leaves and their links only change their numbers. Other leaves are along the bones that moved. Groups
+// without changed leaves in or around their block are copied. Listed links between two unchanged leaves keep
+// the order of their lists: the labels of a sweep store positions in these lists, and are kept if a list only
+// gains links at its end, or none (renew.cpp). Links with a new leaf are searched.
 
 #include "domain/redivide.h"
 
@@ -20,7 +20,7 @@ namespace sinew {
 
 namespace {
 
-// Whether a comes before b as leaves of a domain do (Domain); of two with one lower corner, the larger does.
+// Whether a comes before b in the order of leaves (Domain); of two with the same lower corner, the larger does.
 bool comes_before(const Domain::Leaf& a, const Domain::Leaf& b) {
     const std::uint64_t at_a = morton(a.x, a.y, a.z), at_b = morton(b.x, b.y, b.z);
     constexpr int block = 6;  // bits of a place in 4³ voxels
@@ -59,16 +59,16 @@ VoxelGrid voxels_of(const Domain& domain, Context* context) {
     const Domain::Index& index = *domain.index;
     constexpr int side = Domain::Index::kBlock;
     const auto layers = static_cast<std::size_t>(std::max(1, depth / side));
-    BitGrid::Used used{depth, 0};
+    BitGrid::Region used{depth, 0};
     for (const Domain::Leaf& leaf : domain.leaves) {
         used.first = std::min<int>(used.first, leaf.z);
         used.end = std::max(used.end, std::min(depth, leaf.z + (1 << leaf.level)));
     }
     if (used.first < used.end) {
-        grid.boundary.use_only(used);
-        grid.interior.use_only(used);
+        grid.boundary.restrict_to(used);
+        grid.interior.restrict_to(used);
     }
-    // Rows of four voxels, block by block; a layer of blocks has words of its own.
+    // Rows of four voxels, block by block; a layer of blocks has its own words.
     parallel_for(context, layers, 1, [&](std::size_t layer) {
         const auto bottom = static_cast<int>(layer) * side;
         for (int y = 0; y < r; y += side)
@@ -154,10 +154,10 @@ void Domain::Graph::Before::take_components(Domain& after) const {
 
 namespace {
 
-// A link with an end whose list is another than before: `from`, and perhaps `to`.
+// A link with an end whose list changed: `from`, and perhaps `to`.
 struct Relinked {
     std::uint32_t from, to, touch;  // touch: from `from` to `to`
-    std::uint32_t at_to;            // its place in the list of `to`, or kAnew: behind those put there so far
+    std::uint32_t at_to;            // its position in the list of `to`, or kAnew: after the existing ones
 };
 constexpr std::uint32_t kAnew = ~std::uint32_t{0};
 
@@ -167,7 +167,7 @@ void Domain::Graph::relink_others(const Domain& after, std::span<const std::uint
                                   Context* context) {
     const std::size_t n = after.leaves.size();
     const Graph& old = before.graph;
-    // Pairs without a number of their own have others now.
+    // Pairs without their own number have changed numbers.
     std::vector<std::uint32_t> rare_now(old.rare.size(), none);
     for (std::size_t k = 0; k < old.rare.size(); ++k) {
         const std::uint32_t from = before.now[old.rare[k][0]], to = before.now[old.rare[k][1]];
@@ -181,7 +181,7 @@ void Domain::Graph::relink_others(const Domain& after, std::span<const std::uint
         return touches::kTabled + 2 * rare_now[k / 2] + (k & 1);
     };
 
-    // Links with a new leaf, which one of the two finds.
+    // Links with a new leaf, found by one of the two.
     std::vector<Relinked> links;
     constexpr std::uint8_t kRelisted = 1, kSearched = 2;
     std::vector<std::uint8_t> relisted(n, 0);
@@ -227,7 +227,7 @@ void Domain::Graph::relink_others(const Domain& after, std::span<const std::uint
             const std::uint32_t to = before.now[l.to()];
             if (to == none) continue;
             const bool both = relisted[to] & kRelisted;
-            if (both && to < i) continue;  // which it has added
+            if (both && to < i) continue;  // it has already been added
             std::uint32_t at_to = kAnew;
             if (!both) {
                 const std::span<const Link> there = old.others(old.nodes[l.to()]);
@@ -239,7 +239,7 @@ void Domain::Graph::relink_others(const Domain& after, std::span<const std::uint
     }
     std::rotate(links.begin(), links.begin() + static_cast<std::ptrdiff_t>(fresh), links.end());
 
-    std::vector<std::uint32_t> count(n, 0);  // of lists that are others
+    std::vector<std::uint32_t> count(n, 0);  // of changed lists
     for (const Relinked& l : links) {
         ++count[l.from];
         if (l.at_to == kAnew) ++count[l.to];

@@ -1,4 +1,4 @@
-// Where each joint's field starts.
+// The start of each joint's field.
 
 #include <algorithm>
 #include <limits>
@@ -36,7 +36,7 @@ BoneSeeds seed_bones(const Domain& domain, std::span<const Bone> bones, std::siz
             std::unique(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.leaf == b.leaf; }),
             list.end());
         if (!list.empty() || bones_of[j].empty() || domain.leaves.empty()) continue;
-        // All of it lies outside: start from the nearest leaf, at that distance.
+        // The bone is entirely outside: start from the nearest leaf, at that distance.
         if (!nearest) nearest.emplace(domain);
         BoneSeeds::Seed best{0, std::numeric_limits<float>::infinity()};
         for (const Bone* bone : bones_of[j]) {

@@ -4,10 +4,9 @@
 namespace sinew {
 
 Status check_slices() {
-    return Error{
-        ErrorCode::usage,
-        "voxelizer hardware: this sinew was built without OpenGL (SINEW_GL); use voxelizer cpu, or build it "
-        "where libepoxy-dev is installed"};
+    return Error{ErrorCode::usage,
+                 "voxelizer hardware: this build of sinew has no OpenGL (SINEW_GL); use voxelizer cpu, or build it "
+                 "where libepoxy-dev is installed"};
 }
 
 Result<PairVotes> vote_by_slices(const Lattice&, Context*, SliceReport*) { return check_slices().error(); }

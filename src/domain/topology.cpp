@@ -1,10 +1,8 @@
-// What a mesh is made of, and which way its triangles face.
+// The parts of a mesh, its defects, and the orientation of its triangles.
 //
-// The side that is out is decided patch by patch, where a patch is what can be reached over edges of exactly two
-// triangles: inside a patch the winding must be consistent, and how patches lie to each other is a question of
-// volume. The idea of orienting patches as a whole is that of
-// Takayama, Jacobson, Kavan, Sorkine-Hornung: A Simple Method for Correcting Facet Orientations in Polygon Meshes
-// Based on Ray Casting. 2014; volume takes the place of their rays.
+// The outward side is decided patch by patch; a patch consists of triangles connected by edges of exactly two
+// triangles. Within a patch the winding must be consistent; the orientation of patches relative to each other
+// follows from volume. Takayama et al. (2014) orient patches as a whole, too, but by ray casting.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -39,12 +37,12 @@ Vec cross(Vec a, Vec b) { return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, 
 // Two corners at one position.
 bool collapsed(const Triangle& w) { return w[0] == w[1] || w[1] == w[2] || w[2] == w[0]; }
 
-// Items dealt out to piles, in order: counted chunk by chunk, then each put in its place.
-class Deal {
+// Items distributed over piles, in order: counted chunk by chunk, then each written to its position.
+class PileSorter {
 public:
-    // each(item, put): calls put(pile) for every pile that the item goes to, once for each time.
+    // each(item, put): calls put(pile) for every pile of the item, once per entry.
     template <typename Each>
-    Deal(std::size_t items, std::size_t piles, Context* context, Each&& each)
+    PileSorter(std::size_t items, std::size_t piles, Context* context, Each&& each)
         : items_(items), piles_(piles), grain_(std::max<std::size_t>(32768, items / 256)) {
         place_.resize((items + grain_ - 1) / grain_ * piles);
         parallel_chunks(context, items, grain_, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
@@ -58,7 +56,8 @@ public:
         }
         first_.push_back(sum);
     }
-    // each(item, place): place(pile) is the next free place of the pile. Must ask for what was counted. Call once.
+    // each(item, place): place(pile) is the next free position of the pile. Must request exactly the counted
+    // entries. Call once.
     template <typename Each>
     void run(Context* context, Each&& each) const {
         parallel_chunks(context, items_, grain_, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
@@ -67,7 +66,9 @@ public:
             for (std::size_t i = begin; i < end; ++i) each(i, [&](std::size_t pile) { return next[pile]++; });
         });
     }
-    std::size_t first(std::size_t pile) const { return first_[pile]; }  // its first place; of the end, all
+    std::size_t first(std::size_t pile) const {
+        return first_[pile];
+    }  // its first position; for the end, the total
     std::size_t size() const { return first_.back(); }
 
 private:
@@ -81,8 +82,9 @@ void mark(std::vector<std::uint8_t>& marks, std::size_t i) {
     if (!mine.load(std::memory_order_relaxed)) mine.store(1, std::memory_order_relaxed);
 }
 
-// The first vertex at the same position, by hash tables of exact coordinates; -0 and +0 are one. Vertices are dealt
-// out to the tables by their hash, in order, so that each table stays in the cache and is filled by one thread.
+// The first vertex at the same position, by hash tables of exact coordinates; -0 and +0 are equal. Vertices are
+// distributed to the tables by their hash, in order, so that each table stays in the cache and is filled by one
+// thread.
 std::vector<std::uint32_t> weld_positions(std::span<const Vec3> positions, Context* context) {
     const std::size_t n = positions.size();
     const auto hash = [&](std::size_t v) {
@@ -99,9 +101,10 @@ std::vector<std::uint32_t> weld_positions(std::span<const Vec3> positions, Conte
     struct Entry {
         std::uint32_t hash, vertex;
     };
-    // The table by the upper half of the hash, the place in it by the lower.
+    // The table by the upper half of the hash, the slot by the lower.
     const std::size_t tables = std::clamp<std::size_t>(std::bit_ceil(n / 16384 + 1), 1, 1024);
-    const Deal deal(n, tables, context, [&](std::size_t v, auto&& put) { put(hash(v) >> 32 & (tables - 1)); });
+    const PileSorter deal(n, tables, context,
+                          [&](std::size_t v, auto&& put) { put(hash(v) >> 32 & (tables - 1)); });
     std::vector<Entry> entries(n);
     deal.run(context, [&](std::size_t v, auto&& place) {
         const std::uint64_t h = hash(v);
@@ -126,11 +129,11 @@ std::vector<std::uint32_t> weld_positions(std::span<const Vec3> positions, Conte
 }
 
 // The edges of a mesh of welded corners, in piles by their lower position, so that a thread sorts a pile in the
-// cache. Triangles of which two corners lie at one position have no edges. Memory 32 bytes a triangle.
+// cache. Triangles with two corners at one position have no edges. Memory 32 bytes a triangle.
 class Edges {
 public:
-    struct Half {
-        std::uint32_t upper, apex;  // apex: the corner that the edge does not have
+    struct HalfEdge {
+        std::uint32_t upper, apex;  // apex: the third corner
         std::uint32_t wound;        // triangle · 2 + whether it goes from the lower to the upper position
         std::uint32_t triangle() const { return wound >> 1; }
         bool forward() const { return wound & 1; }
@@ -141,32 +144,33 @@ public:
           shift_(std::max(12, int(std::bit_width(vertices)) - 10)),
           deal_(corners.size(), piles(), context, [&](std::size_t t, auto&& put) {
               if (collapsed(corners[t])) return;
-              const auto [a, b, c, wound] = Filed(t, corners[t]);
+              const auto [a, b, c, wound] = SortedTriangle(t, corners[t]);
               put(a >> shift_);
               put(b >> shift_);
           }) {
         filed_.resize(deal_.size());
         deal_.run(context, [&](std::size_t t, auto&& place) {
             if (collapsed(corners[t])) return;
-            const auto [a, b, c, wound] = Filed(t, corners[t]);
+            const auto [a, b, c, wound] = SortedTriangle(t, corners[t]);
             filed_[place(a >> shift_)] = {a, b, c, wound};
             filed_[place(b >> shift_)] = {b, c, a, wound};
         });
     }
 
     std::size_t piles() const { return (vertices_ >> shift_) + 1; }
-    // Calls visit(lower, upper, span of halves) for every edge of a pile, by lower and upper position; halves come
-    // in the order of triangles and may be written to. `soon` is told of triangles before they are visited.
+    // Calls visit(lower, upper, span of half-edges) for every edge of a pile, by lower and upper position.
+    // HalfEdge-edges are in the order of triangles and may be written to. `soon` gets triangles before they are
+    // visited.
     template <typename Visit, typename Soon>
     void each(std::size_t pile, Visit&& visit, Soon&& soon) const {
         const std::size_t base = pile << shift_, count = std::min(vertices_ - base, std::size_t{1} << shift_);
-        const std::span<const Filed> filed(filed_.data() + deal_.first(pile),
-                                           deal_.first(pile + 1) - deal_.first(pile));
-        std::vector<std::uint32_t> next(count + 2, 0);  // by lower position, two ahead
-        for (const Filed& f : filed) next[f.low - base + 2] += f.last < f.low ? 1 : 2;
+        const std::span<const SortedTriangle> filed(filed_.data() + deal_.first(pile),
+                                                    deal_.first(pile + 1) - deal_.first(pile));
+        std::vector<std::uint32_t> next(count + 2, 0);  // by lower position, shifted by two
+        for (const SortedTriangle& f : filed) next[f.low - base + 2] += f.last < f.low ? 1 : 2;
         for (std::size_t v = 2; v < count + 2; ++v) next[v] += next[v - 1];
-        std::vector<Half> halves(next[count + 1]);
-        for (const Filed& f : filed) {
+        std::vector<HalfEdge> halves(next[count + 1]);
+        for (const SortedTriangle& f : filed) {
             std::uint32_t& to = next[f.low - base + 1];
             halves[to++] = {f.middle, f.last, f.wound};
             if (f.last > f.low) halves[to++] = {f.last, f.middle, f.wound ^ 1};
@@ -175,21 +179,21 @@ public:
         for (std::size_t v = 0; v < count; ++v) {
             if (v + ahead < count)
                 for (std::size_t k = next[v + ahead]; k < next[v + ahead + 1]; ++k) soon(halves[k].triangle());
-            Half *const begin = halves.data() + next[v], *const end = halves.data() + next[v + 1];
+            HalfEdge *const begin = halves.data() + next[v], *const end = halves.data() + next[v + 1];
             if (end - begin > 32) {
-                std::sort(begin, end, [](const Half& a, const Half& b) {
+                std::sort(begin, end, [](const HalfEdge& a, const HalfEdge& b) {
                     return a.upper != b.upper ? a.upper < b.upper : a.wound < b.wound;
                 });
-            } else {  // they come in order: stable insertion keeps it
-                for (Half* h = begin; h < end; ++h) {
-                    const Half moved = *h;
-                    Half* to = h;
+            } else {  // already in order: stable insertion keeps it
+                for (HalfEdge* h = begin; h < end; ++h) {
+                    const HalfEdge moved = *h;
+                    HalfEdge* to = h;
                     for (; to > begin && (to - 1)->upper > moved.upper; --to) *to = *(to - 1);
                     *to = moved;
                 }
             }
-            for (Half* edge = begin; edge < end;) {
-                Half* stop = edge + 1;
+            for (HalfEdge* edge = begin; edge < end;) {
+                HalfEdge* stop = edge + 1;
                 while (stop < end && stop->upper == edge->upper) ++stop;
                 visit(std::uint32_t(base + v), edge->upper, std::span(edge, stop));
                 edge = stop;
@@ -198,17 +202,17 @@ public:
     }
 
 private:
-    // A triangle of positions low < middle < last, for the edges from low, with whether it goes from low to middle.
-    // Then last goes to low where middle goes to last, so that of the edge from low to last is the opposite.
-    // For the third edge: middle, last, and low in the place of last, which tells the two apart.
-    struct Filed {
+    // A triangle of positions low < middle < last, for the edges from low, with a flag whether it goes from low
+    // to middle. The edge from low to last then has the opposite direction. For the third edge: middle, last,
+    // and low in place of last, which distinguishes the two.
+    struct SortedTriangle {
         std::uint32_t low, middle, last, wound;
 
-        Filed() = default;
-        Filed(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t w)
+        SortedTriangle() = default;
+        SortedTriangle(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t w)
             : low(a), middle(b), last(c), wound(w) {}
-        Filed(std::size_t t, const Triangle& w) : low(w[0]), middle(w[1]), last(w[2]) {
-            std::uint32_t odd = 0;  // permutations keep the winding if they are even
+        SortedTriangle(std::size_t t, const Triangle& w) : low(w[0]), middle(w[1]), last(w[2]) {
+            std::uint32_t odd = 0;  // even permutations keep the winding
             if (low > middle) std::swap(low, middle), odd ^= 1;
             if (middle > last) std::swap(middle, last), odd ^= 1;
             if (low > middle) std::swap(low, middle), odd ^= 1;
@@ -218,20 +222,20 @@ private:
 
     std::size_t vertices_;
     int shift_;
-    Deal deal_;
-    LargeVector<Filed> filed_;
+    PileSorter deal_;
+    LargeVector<SortedTriangle> filed_;
 };
 
-// What edges say of the triangles.
+// Relations of triangles across edges.
 struct Connections {
-    struct Twin {
+    struct DuplicatePair {
         std::uint32_t triangle, first;  // first: the earlier triangle · 2 + wound against it
     };
-    TurnedSets patches;
-    Sets loops;                             // of boundary edges, by their positions
-    std::vector<Twin> twins;                // duplicates
-    std::vector<std::uint8_t> duplicate;    // T; empty without
-    std::vector<std::uint8_t> rim;          // T: has an edge that no patch goes over
+    OrientedSets patches;
+    DisjointSets loops;                     // of boundary edges, by their positions
+    std::vector<DuplicatePair> twins;       // duplicates
+    std::vector<std::uint8_t> duplicate;    // T; empty if there are no duplicates
+    std::vector<std::uint8_t> rim;          // T: has an edge that ends a patch
     std::vector<std::uint8_t> boundary;     // T: has an edge of one triangle
     std::vector<std::uint8_t> on_boundary;  // V
     std::size_t boundary_edges = 0, nonmanifold_edges = 0;
@@ -242,15 +246,15 @@ struct Connections {
           rim(triangles, 0),
           boundary(triangles, 0),
           on_boundary(vertices, 0) {
-        // Whether a triangle is a duplicate is known at the edge of its two lower corners, which may lie in another
-        // pile than its other edges. Few meshes have any: find them on the way, and only then go over it again.
+        // A duplicate is detected at the edge of its two lower corners, which may be in another pile than its
+        // other edges. Few meshes have duplicates: only if one is found is the pass repeated.
         std::vector<Found> found = connect(edges, true, context);
         for (const Found& f : found) twins.insert(twins.end(), f.twins.begin(), f.twins.end());
         if (!twins.empty()) {
             duplicate.assign(triangles, 0);
-            for (const Twin& t : twins) duplicate[t.triangle] = 1;
-            patches = TurnedSets(triangles, context);
-            loops = Sets(vertices, context);
+            for (const DuplicatePair& t : twins) duplicate[t.triangle] = 1;
+            patches = OrientedSets(triangles, context);
+            loops = DisjointSets(vertices, context);
             rim.assign(triangles, 0);
             boundary.assign(triangles, 0);
             on_boundary.assign(vertices, 0);
@@ -267,8 +271,8 @@ struct Connections {
 
 private:
     struct Found {
-        std::vector<Twin> twins;
-        std::vector<std::uint32_t> torn;  // triangles of joins that contradict
+        std::vector<DuplicatePair> twins;
+        std::vector<std::uint32_t> torn;  // triangles whose joins contradict
         std::size_t boundary_edges = 0, nonmanifold_edges = 0;
     };
 
@@ -278,7 +282,7 @@ private:
             Found& mine = found[pile];
             edges.each(
                 pile,
-                [&](std::uint32_t lower, std::uint32_t upper, std::span<Edges::Half> halves) {
+                [&](std::uint32_t lower, std::uint32_t upper, std::span<Edges::HalfEdge> halves) {
                     if (find_twins)
                         twins_of(upper, halves, mine.twins);
                     else
@@ -296,7 +300,7 @@ private:
                             mine.torn.push_back(halves[0].triangle());
                     } else if (halves.size() > 2) {
                         ++mine.nonmanifold_edges;
-                        for (const Edges::Half& h : halves) mark(rim, h.triangle());
+                        for (const Edges::HalfEdge& h : halves) mark(rim, h.triangle());
                     }
                 },
                 [&](std::uint32_t triangle) { patches.soon(triangle); });
@@ -305,12 +309,13 @@ private:
     }
 
     // Triangles with the same three positions, at the edge of their two lower ones.
-    static void twins_of(std::uint32_t upper, std::span<Edges::Half> halves, std::vector<Twin>& twins) {
+    static void twins_of(std::uint32_t upper, std::span<Edges::HalfEdge> halves,
+                         std::vector<DuplicatePair>& twins) {
         if (halves.size() < 2) return;
         if (halves.size() > 2)
             std::stable_sort(halves.begin(), halves.end(),
-                             [&](const Edges::Half& a, const Edges::Half& b) { return a.apex < b.apex; });
-        const Edges::Half* first = &halves[0];
+                             [&](const Edges::HalfEdge& a, const Edges::HalfEdge& b) { return a.apex < b.apex; });
+        const Edges::HalfEdge* first = &halves[0];
         for (std::size_t i = 1; i < halves.size(); ++i) {
             if (first->apex != halves[i].apex)
                 first = &halves[i];
@@ -320,15 +325,15 @@ private:
         }
     }
 
-    std::span<Edges::Half> without_duplicates(std::span<Edges::Half> halves) const {
+    std::span<Edges::HalfEdge> without_duplicates(std::span<Edges::HalfEdge> halves) const {
         if (duplicate.empty()) return halves;
         const auto end = std::remove_if(halves.begin(), halves.end(),
-                                        [&](const Edges::Half& h) { return duplicate[h.triangle()] != 0; });
+                                        [&](const Edges::HalfEdge& h) { return duplicate[h.triangle()] != 0; });
         return halves.first(std::size_t(end - halves.begin()));
     }
 
-    // A contradiction (a Möbius strip) is left alone: the first way round wins, in the order of edges. The sets
-    // that have one are joined anew, one edge after the other.
+    // A contradiction (a Möbius strip) is left as it is: the first orientation wins, in the order of edges.
+    // Sets with a contradiction are joined again, one edge after the other.
     void mend(const Edges& edges, const std::vector<std::uint32_t>& torn) {
         std::vector<std::uint8_t> again(rim.size(), 0);  // of a root: its set; then of every member
         for (const std::uint32_t t : torn) again[patches.root(t) >> 1] = 1;
@@ -338,7 +343,7 @@ private:
         for (std::size_t pile = 0; pile < edges.piles(); ++pile)
             edges.each(
                 pile,
-                [&](std::uint32_t, std::uint32_t, std::span<Edges::Half> halves) {
+                [&](std::uint32_t, std::uint32_t, std::span<Edges::HalfEdge> halves) {
                     halves = without_duplicates(halves);
                     if (halves.size() == 2 && again[halves[0].triangle()])
                         patches.join(halves[0].triangle(), halves[1].triangle(),
@@ -348,15 +353,15 @@ private:
     }
 };
 
-// Sums over the triangles of a patch, all wound like its root.
+// Sums over the triangles of a patch, all oriented like its root.
 struct Patch {
-    double area[2] = {0, 0};  // of the triangles that wind like the root, and of the others
+    double area[2] = {0, 0};  // of the triangles oriented like the root, and of the others
     double volume6 = 0;       // six times the volume of the cone from the origin
     Vec vector_area2;         // twice
     Vec centre_area;          // centroid · area
     std::size_t count = 0;
     bool open = false;      // ends at an edge of one or of three and more triangles
-    bool inverted = false;  // the triangles that wind against the root have the larger area
+    bool inverted = false;  // the triangles oriented against the root have the larger area
     enum class Facing : std::uint8_t { unclear, outwards, inwards } facing = Facing::unclear;
 
     void add(const Patch& more) {
@@ -376,9 +381,9 @@ struct Patch {
     }
 };
 
-// An open patch must bulge by this share of a sphere's volume for its area: a hemisphere has 1.06, a tube 0.7, a
-// sheet bent to a quarter circle 0.5; the flipped ones of real characters that are less (eyelashes, a palate) face
-// that way on purpose. A closed one needs only a sign, however flat it is, if it is more than rounding.
+// Minimum volume of an open patch, relative to a sphere of its area: a hemisphere has 1.06, a tube 0.7, a sheet
+// bent to a quarter circle 0.5. Patches of real characters below it that face inwards (eyelashes, a palate) do
+// so on purpose. A closed patch only needs a sign beyond rounding, however flat it is.
 constexpr double clear_open = 0.5, clear_closed = 1e-9;
 
 Patch::Facing facing_of(const Patch& patch) {
@@ -390,23 +395,23 @@ Patch::Facing facing_of(const Patch& patch) {
                              : Patch::Facing::unclear;
 }
 
-// Triangles of a patch at whose centres its surroundings are probed.
+// Triangles of a patch at whose centres the winding number is sampled.
 constexpr std::size_t probes = 8;
 
-// What the patches are like: sums over their triangles in order. `degenerate` counts all triangles whose corners
-// are collinear as far as float coordinates can tell.
+// Properties of the patches: sums over their triangles in order. `degenerate` counts all triangles whose
+// corners are collinear within float precision.
 std::vector<Patch> sum_patches(const MeshView& mesh, std::span<const Triangle> corners,
                                const std::vector<std::uint32_t>& patch_of, std::size_t patch_count,
                                const std::vector<std::uint8_t>& rim, std::size_t& degenerate, Context* context) {
     const std::size_t n = patch_of.size();
-    Vec origin;  // near the mesh: far from 0, cones would cancel badly
+    Vec origin;  // near the mesh, to avoid cancellation
     if (n > 0) {
         const Vec3& p = mesh.positions[mesh.triangles[0][0]];
         origin = {p.x, p.y, p.z};
     }
-    // Triangles by patch, those of none last.
+    // Triangles by patch; those without a patch come last.
     const auto group = [&](std::size_t t) { return std::min<std::size_t>(patch_of[t] >> 1, patch_count); };
-    std::vector<std::uint32_t> order;  // empty: they are in order
+    std::vector<std::uint32_t> order;  // empty: already in order
     const auto before = [](std::uint32_t a, std::uint32_t b) { return a >> 1 < b >> 1; };
     if (!std::is_sorted(patch_of.begin(), patch_of.end(), before)) {
         std::vector<std::size_t> next(patch_count + 2, 0);
@@ -415,11 +420,11 @@ std::vector<Patch> sum_patches(const MeshView& mesh, std::span<const Triangle> c
         order.resize(n);
         for (std::size_t t = 0; t < n; ++t) order[next[group(t)]++] = std::uint32_t(t);
     }
-    // A patch's sums are those of the chunk in which it begins, and then of the chunks that go on with it, in
+    // A patch's sums are those of the chunk in which it begins, and then of the chunks that continue it, in
     // order.
     constexpr std::size_t grain = 16384, ahead = 16;
     struct Chunk {
-        Patch head;  // of the patch that began before
+        Patch head;  // of the patch that began in an earlier chunk
         std::size_t in_head = ~std::size_t{0};
         std::size_t degenerate = 0;
     };
@@ -431,7 +436,7 @@ std::vector<Patch> sum_patches(const MeshView& mesh, std::span<const Triangle> c
         if (begin > 0 && group(at(begin - 1)) == group(at(begin))) mine.in_head = group(at(begin));
         for (std::size_t i = begin; i < end;) {
             const std::size_t in = group(at(i));
-            Patch sum;  // near at hand while the patch is the same
+            Patch sum;  // local while the patch is the same
             for (; i < end && group(at(i)) == in; ++i) {
                 const std::size_t t = at(i);
                 if (i + ahead < end)
@@ -488,12 +493,13 @@ MeshTopology analyse_mesh(const MeshView& mesh, Context* context) {
     MeshDefects& defects = out.defects;
     out.weld = weld_positions(positions, context);
 
-    // Welded corners, which are the corners where nothing is welded; parts are connected over shared positions.
+    // Welded corners, or the corners themselves if nothing is welded; parts are connected over shared
+    // positions.
     bool welded = false;
     for (std::size_t v = 0; v < vertex_count && !welded; ++v) welded = out.weld[v] != v;
     std::vector<Triangle> welded_corners(welded ? triangle_count : 0);
     const std::span<const Triangle> corners = welded ? std::span<const Triangle>(welded_corners) : triangles;
-    Sets parts(vertex_count, context);
+    DisjointSets parts(vertex_count, context);
     std::vector<std::uint8_t> used(vertex_count, 0);
     out.at_triangle.assign(vertex_count, 0);
     parallel_for(context, triangle_count, grain, [&](std::size_t t) {
@@ -528,8 +534,8 @@ MeshTopology analyse_mesh(const MeshView& mesh, Context* context) {
         for (std::uint32_t v = 0; v < vertex_count; ++v)
             if (connections.on_boundary[v] && connections.loops.root(v) == v) ++defects.holes;
 
-    // Roots of parts, and patch_of: root · 2 + wound against it; then numbers in place of roots. Both are numbered
-    // by their first triangle, which for a patch is its root.
+    // Roots of parts, and patch_of: root · 2 + wound against it; then numbers instead of roots. Both are
+    // numbered by their first triangle, which for a patch is its root.
     out.part_of_triangle.resize(triangle_count);
     std::vector<std::uint32_t> patch_of(triangle_count, none);
     parallel_for(context, triangle_count, grain, [&](std::size_t t) {
@@ -563,7 +569,7 @@ MeshTopology analyse_mesh(const MeshView& mesh, Context* context) {
     std::vector<Patch> patch =
         sum_patches(mesh, corners, patch_of, patch_count, connections.rim, defects.degenerate_triangles, context);
 
-    // A mesh most of whose volume is negative was mirrored as a whole: turn all of it, then look at patches.
+    // A mesh with negative total volume was mirrored as a whole: turn all of it, then look at patches.
     double total = 0;
     for (Patch& p : patch) {
         p.inverted = p.area[1] > p.area[0];
@@ -578,9 +584,9 @@ MeshTopology analyse_mesh(const MeshView& mesh, Context* context) {
         any_wrong |= patch[i].facing == wrong;
         patch_turned[i] = mirrored && patch[i].facing != Patch::Facing::unclear;
     }
-    // A patch that faces inwards is flipped if it lies in the open, but the wall of a cavity (the inside of a
-    // vase, a mouth, a lining) if it lies inside the patches that face outwards: that stays, else what is
-    // between the two walls would no longer be inside.
+    // A patch that faces inwards is flipped if it is in the open. Inside patches that face outwards it is the
+    // wall of a cavity (the inside of a vase, a mouth, a lining) and stays; otherwise the space between the two
+    // walls would not be inside.
     if (any_wrong) {
         std::vector<bool> turned(triangle_count), left_out(triangle_count);
         std::vector<std::size_t> seen(patch.size(), 0);
@@ -596,7 +602,7 @@ MeshTopology analyse_mesh(const MeshView& mesh, Context* context) {
             if (left_out[t] && seen[i]++ % ((patch[i].count + probes - 1) / probes) == 0) probe.push_back(t);
         }
         const WindingTree others(mesh, turned, left_out);
-        std::vector<double> inside(patch.size(), 0);  // sum over probes of winding number - 1/2
+        std::vector<double> inside(patch.size(), 0);  // sum over samples of winding number - 1/2
         for (const std::uint32_t t : probe) {
             const Vec3 &a = positions[triangles[t][0]], &b = positions[triangles[t][1]],
                        &c = positions[triangles[t][2]];
@@ -618,8 +624,8 @@ MeshTopology analyse_mesh(const MeshView& mesh, Context* context) {
         if (((patch_of[t] & 1) != 0) ^ patch[i].inverted ^ patch_turned[i]) out.turned[t] = true;
         if (patch_turned[i]) part_flipped[out.part_of_triangle[t]] = 1;
     }
-    // A duplicate faces like the triangle that it repeats, which is no duplicate itself.
-    for (const Connections::Twin& twin : connections.twins)
+    // A duplicate faces like the triangle that it repeats, which is not itself a duplicate.
+    for (const Connections::DuplicatePair& twin : connections.twins)
         out.turned[twin.triangle] = out.turned[twin.first >> 1] ^ ((twin.first & 1) != 0);
     defects.flipped_triangles = std::size_t(std::count(out.turned.begin(), out.turned.end(), true));
     for (const std::uint8_t flipped : part_flipped) defects.flipped_parts += flipped;

@@ -9,18 +9,18 @@
 
 namespace sinew {
 
-/// A scene position in voxels (fractions included).
+/// A scene position in voxel coordinates.
 inline Point3 to_voxels(const GridTransform& g, const Point3& p) {
     return {(p[0] - g.origin[0]) / g.voxel, (p[1] - g.origin[1]) / g.voxel, (p[2] - g.origin[2]) / g.voxel};
 }
 inline Point3 to_voxels(const GridTransform& g, const Vec3& p) { return to_voxels(g, to_point(p)); }
 
-/// Calls visit(x, y, z) for every voxel that the segment passes, in order from a to b (Amanatides and Woo 1987).
-/// Parts outside the grid are skipped. O(voxels passed).
+/// Calls visit(x, y, z) for every voxel that the segment crosses, in order from a to b (Amanatides and Woo
+/// 1987). Parts outside the grid are skipped. O(crossed voxels).
 template <typename Visit>
 void trace_segment(const GridTransform& g, const Vec3& a, const Vec3& b, Visit&& visit) {
     const Point3 p = to_voxels(g, a), q = to_voxels(g, b);
-    // Clip to the grid first: a bone may be any distance outside it.
+    // Clip to the grid first: a bone may be arbitrarily far outside.
     const int last_voxel[3] = {g.resolution - 1, g.resolution - 1, g.depth() - 1};
     double from = 0, to = 1;
     for (int k = 0; k < 3; ++k) {
@@ -45,8 +45,8 @@ void trace_segment(const GridTransform& g, const Vec3& a, const Vec3& b, Visit&&
         delta[k] = moves ? 1 / std::abs(d) : INFINITY;
         next[k] = moves ? ((step[k] > 0 ? cell[k] + 1 : cell[k]) - p[k]) / d : INFINITY;
     }
-    // Each axis takes exactly the steps between its first and last cell, so rounding cannot make the walk miss its
-    // end.
+    // Each axis takes exactly the steps between its first and last cell, so that rounding cannot make the walk
+    // miss its end.
     int steps = std::abs(last[0] - cell[0]) + std::abs(last[1] - cell[1]) + std::abs(last[2] - cell[2]);
     visit(cell[0], cell[1], cell[2]);
     for (; steps > 0; --steps) {

@@ -1,4 +1,4 @@
-// Sets that many threads join at once.
+// Disjoint sets that many threads can join concurrently.
 #pragma once
 
 #include <atomic>
@@ -10,12 +10,12 @@
 
 namespace sinew {
 
-/// Union-find without locks. The root of a set is its smallest member whoever joined what first, so that sets and
-/// roots do not depend on the order of joining, nor on threads. Every link goes to a smaller member of the same set
-/// and only roots are linked anew, by compare and swap; a path may be shortened at any time.
-class Sets {
+/// Lock-free union-find. The root of a set is its smallest member, so that sets and roots do not depend on
+/// threads or on the order of joins. Every link points to a smaller member of the same set. Only roots are
+/// linked, by compare and swap; a path may be shortened at any time.
+class DisjointSets {
 public:
-    Sets(std::size_t n, Context* context) : parent_(n) {
+    DisjointSets(std::size_t n, Context* context) : parent_(n) {
         parallel_for(context, n, 65536, [&](std::size_t i) { parent_[i] = static_cast<std::uint32_t>(i); });
     }
     std::uint32_t root(std::uint32_t i) {
@@ -44,16 +44,16 @@ private:
     std::vector<std::uint32_t> parent_;
 };
 
-/// The same for fewer than 2³¹ members that also know whether they are turned relative to their root. A link is the
-/// parent's number shifted by one, with "turned" in the lowest bit.
-class TurnedSets {
+/// The same for fewer than 2³¹ members with an orientation relative to their root. A link is the parent's
+/// number shifted by one, with "turned" in the lowest bit.
+class OrientedSets {
 public:
-    TurnedSets(std::size_t n, Context* context) : link_(n) {
+    OrientedSets(std::size_t n, Context* context) : link_(n) {
         parallel_for(context, n, 65536, [&](std::size_t i) { reset(static_cast<std::uint32_t>(i)); });
     }
-    /// A set of its own again; all members of a set must be reset together.
+    /// Makes a member a set of its own again; all members of a set must be reset together.
     void reset(std::uint32_t i) { at(i).store(i << 1, std::memory_order_relaxed); }
-    /// Asks for the memory of a member that join is to be called with.
+    /// Prefetches a member for a later join.
     void soon(std::uint32_t i) const { __builtin_prefetch(&link_[i]); }
     /// The root of i, shifted, with i's turn relative to it in the lowest bit.
     std::uint32_t root(std::uint32_t i) {
@@ -70,9 +70,9 @@ public:
         }
         return to;
     }
-    /// Two members. False if they are of one set already and lie in it the other way: nothing is changed then. Of
-    /// the joins that contradict each other, which one fails depends on their order; whether any fails for a set
-    /// does not.
+    /// Joins two members. False if they are in one set already with contradicting orientations; nothing is
+    /// changed then. Which of several contradicting joins fails depends on their order; whether any join of a
+    /// set fails does not.
     bool join(std::uint32_t a, std::uint32_t b, bool turned) {
         const std::uint32_t link_a = at(a).load(std::memory_order_relaxed),
                             link_b = at(b).load(std::memory_order_relaxed);

@@ -21,7 +21,7 @@ namespace {
 
 struct Fitted {
     GridTransform grid;
-    BitGrid::Used used;  // layers that the box touches, and some more on either side
+    BitGrid::Region used;  // layers that the box touches, and some more on either side
 };
 // A grid around the box of the vertices that are marked.
 Fitted fit(const MeshView& mesh, std::span<const std::uint8_t> marked, int resolution, int layers,
@@ -218,7 +218,7 @@ bool any_block(const BitGrid& blocks, const int* low, const int* high) {
 
 void mark_boundary(BitGrid& grid, const LatticePoint* p) {
     const int r = grid.resolution();
-    const BitGrid* blocks = grid.used().blocks.get();
+    const BitGrid* blocks = grid.region().blocks.get();
     int low[3], high[3];
     int wide_axes = 0;
     bool small = true;
@@ -344,15 +344,15 @@ Lattice make_lattice(const GridTransform& g, const MeshView& mesh, const std::ve
 }
 
 BitGrid::BitGrid(int resolution, int layers)
-    : r_(resolution), layers_(layers), wpr_((resolution + 63) / 64), used_{0, layers} {
+    : r_(resolution), layers_(layers), wpr_((resolution + 63) / 64), region_{0, layers} {
     const std::size_t count = static_cast<std::size_t>(layers) * resolution * wpr_;
-    words_ = {static_cast<std::uint64_t*>(take_zeros(count * sizeof(std::uint64_t))), Room{count}};
+    words_ = {static_cast<std::uint64_t*>(take_zeros(count * sizeof(std::uint64_t))), WordsDeleter{count}};
 }
 
 BitGrid::BitGrid(const BitGrid& other) : BitGrid(other.r_, other.layers_) {
-    use_only(other.used());
+    restrict_to(other.region());
     for (int z = 0; z < layers_; ++z)
-        each_used(z, [&](std::size_t first, std::size_t end) {
+        each_word_range(z, [&](std::size_t first, std::size_t end) {
             for (std::size_t k = first; k < end; ++k)
                 if (other.words_[k]) words_[k] = other.words_[k];
         });
@@ -362,12 +362,12 @@ BitGrid& BitGrid::operator=(BitGrid other) noexcept {
     std::swap(r_, other.r_);
     std::swap(layers_, other.layers_);
     std::swap(wpr_, other.wpr_);
-    std::swap(used_, other.used_);
+    std::swap(region_, other.region_);
     words_.swap(other.words_);
     return *this;
 }
 
-void BitGrid::Room::operator()(std::uint64_t* words) const {
+void BitGrid::WordsDeleter::operator()(std::uint64_t* words) const {
     give_zeros_back(words, count * sizeof(std::uint64_t));
 }
 
@@ -375,7 +375,7 @@ std::size_t BitGrid::count(Context* context) const {
     std::vector<std::size_t> counts(static_cast<std::size_t>(layers_), 0);
     parallel_for(context, counts.size(), 4, [&](std::size_t z) {
         std::size_t n = 0;
-        each_used(static_cast<int>(z), [&](std::size_t first, std::size_t end) {
+        each_word_range(static_cast<int>(z), [&](std::size_t first, std::size_t end) {
             for (std::size_t k = first; k < end; ++k)
                 if (words_[k]) n += static_cast<std::size_t>(std::popcount(words_[k]));
         });
@@ -475,7 +475,7 @@ std::uint64_t voxels_in(const BitGrid& blocks, int k, int y, int z, int halvings
 void clear(BitGrid& grid, const BitGrid& blocks, bool inside, Context* context) {
     const int halvings =
         std::countr_zero(static_cast<unsigned>(BitGrid::kBlock * blocks.resolution() / grid.resolution()));
-    const BitGrid::Used& used = grid.used();
+    const BitGrid::Region& used = grid.region();
     parallel_for(context, static_cast<std::size_t>(used.end - used.first), 8, [&](std::size_t at) {
         const int z = used.first + static_cast<int>(at);
         for (int y = 0; y < grid.resolution(); ++y)
@@ -495,12 +495,12 @@ struct Voxels {
     std::size_t ambiguous_inside = 0;
 };
 
-Result<Voxels> vote(const GridTransform& transform, const BitGrid::Used& used, const MeshView& mesh,
+Result<Voxels> vote(const GridTransform& transform, const BitGrid::Region& used, const MeshView& mesh,
                     const MeshTopology& topology, const VoxelizeOptions& options, Context* context) {
     Lattice lattice = make_lattice(transform, mesh, options.repair_facing ? &topology.turned : nullptr, context);
     lattice.used = used;
     Voxels voxels{transform, BitGrid(transform.resolution), {}, {}};
-    voxels.boundary.use_only(used);
+    voxels.boundary.restrict_to(used);
     parallel_for(context, mesh.triangles.size(), 4096, [&](std::size_t t) {
         lattice.soon(t);
         mark_boundary(voxels.boundary, lattice.outward(t).data());
@@ -515,11 +515,11 @@ Result<Voxels> vote(const GridTransform& transform, const BitGrid::Used& used, c
     // Votes, 64 voxels at a time; interior takes the place of the first axis, ambiguous of the second.
     for (BitGrid& of_axis : inside) {
         if (slices && used.blocks) clear(of_axis, *used.blocks, false, context);
-        of_axis.use_only(used);
+        of_axis.restrict_to(used);
     }
     const auto a = inside[0].words(), b = inside[1].words(), c = inside[2].words(), edge = voxels.boundary.words();
     parallel_for(context, static_cast<std::size_t>(transform.resolution), 4, [&](std::size_t z) {
-        voxels.boundary.each_used(static_cast<int>(z), [&](std::size_t first, std::size_t end) {
+        voxels.boundary.each_word_range(static_cast<int>(z), [&](std::size_t first, std::size_t end) {
             for (std::size_t k = first; k < end; ++k) {
                 if (!(a[k] | b[k] | c[k])) continue;
                 const std::uint64_t two = (a[k] & b[k]) | (a[k] & c[k]) | (b[k] & c[k]);
@@ -566,10 +566,10 @@ void settle_ambiguous(std::span<Voxels> sizes, const MeshView& mesh, const std::
                                   static_cast<float>(g.origin[2] + z * g.voxel)});
             }
         };
-        for (int z = ambiguous.used().first & ~1; z < ambiguous.used().end; z += 2)
+        for (int z = ambiguous.region().first & ~1; z < ambiguous.region().end; z += 2)
             for (int y = 0; y < g.resolution; y += 2)
                 for (int k = 0; k < ambiguous.words_per_row(); ++k) {
-                    if (!ambiguous.word_used(k, y, z)) continue;
+                    if (!ambiguous.word_in_region(k, y, z)) continue;
                     std::array<std::size_t, 4> word{};
                     std::uint64_t all = ~std::uint64_t{0}, any = 0;
                     for (std::size_t row = 0; row < 4; ++row) {
@@ -611,7 +611,7 @@ Result<VoxelGrid> voxelize(const MeshView& mesh, const MeshTopology& topology, c
         return Error{ErrorCode::input, "all triangles lie in one point: the mesh has no extent"};
     }
     std::vector<Voxels> sizes;  // the finest first
-    const auto add = [&](const GridTransform& of_size, const BitGrid::Used& where) -> Status {
+    const auto add = [&](const GridTransform& of_size, const BitGrid::Region& where) -> Status {
         Result<Voxels> voxels = vote(of_size, where, mesh, topology, options, context);
         if (!voxels) return voxels.error();
         sizes.push_back(std::move(*voxels));

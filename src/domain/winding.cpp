@@ -1,6 +1,6 @@
 // Generalized winding numbers.
 //
-// This work is based on:
+// Sources:
 // Jacobson, Kavan, Sorkine-Hornung: Robust Inside-Outside Segmentation Using Generalized Winding Numbers. 2013
 // Barill, Dickson, Schmidt, Levin, Jacobson: Fast Winding Numbers for Soups and Clouds. 2018
 // Van Oosterom, Strackee: The Solid Angle of a Plane Triangle. 1983
@@ -20,7 +20,7 @@ namespace sinew {
 
 namespace {
 
-constexpr double accuracy = 2;          // Barill's beta: nodes nearer than this many radii are opened
+constexpr double accuracy = 2;          // beta of Barill et al.: nodes nearer than this many radii are opened
 constexpr std::uint32_t leaf_size = 8;  // triangles
 constexpr int code_bits = 63;           // Morton code: 21 bits an axis
 
@@ -37,7 +37,7 @@ Vec vec(const Vec3& p) { return {p.x, p.y, p.z}; }
 
 }  // namespace
 
-// What a node stands for; moments are about its centre.
+// The moments of a node about its centre.
 struct WindingTree::Sums {
     Vec low, high, centre, dipole{0, 0, 0};
     double area = 0, radius = 0;
@@ -49,7 +49,7 @@ struct WindingTree::Sums {
         for (int j = 0; j < 3; ++j)
             for (int k = 0; k < 3; ++k) moment[j * 3 + k] += dv[j] * nv[k];
     }
-    // The middle of the box where there is no area to weight with.
+    // The middle of the box if the area is zero.
     void place(Vec weighted) { centre = area > 0 ? (1 / area) * weighted : 0.5 * (low + high); }
     double farthest_corner() const {
         return length({std::max(high.x - centre.x, centre.x - low.x), std::max(high.y - centre.y, centre.y - low.y),
@@ -149,7 +149,7 @@ WindingTree::Sums WindingTree::merge(const Sums& a, const Sums& b) {
     return out;
 }
 
-// Splits [begin, end) where `bit` of the Morton code changes (halves it where all codes are equal).
+// Splits [begin, end) where `bit` of the Morton code changes, or in halves if all codes are equal.
 WindingTree::Sums WindingTree::build(std::uint32_t node, std::uint32_t begin, std::uint32_t end,
                                      const std::vector<std::uint64_t>& code, int bit) {
     Sums sums;

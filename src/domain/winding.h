@@ -1,4 +1,4 @@
-// The tree behind winding_numbers, for whoever asks point by point.
+// The tree behind winding_numbers, for queries point by point.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@ namespace sinew {
 /// dipoles (Barill et al. 2018). Building takes O(T log T), a query O(log T) for points off the surface.
 class WindingTree {
 public:
-    /// `turned[t]`: triangle t counts with its winding reversed. Empty = none is.
-    /// `left_out[t]`: triangle t does not count at all. Empty = all count.
+    /// `turned[t]`: triangle t counts with its winding reversed. Empty = none.
+    /// `left_out[t]`: triangle t does not count. Empty = all count.
     WindingTree(const MeshView& mesh, const std::vector<bool>& turned, const std::vector<bool>& left_out = {});
 
     /// About 1 inside a closed outward-facing surface, 0 outside, in between near holes.
@@ -42,7 +42,7 @@ private:
     Sums sum_leaf(std::uint32_t begin, std::uint32_t end) const;
     static Sums merge(const Sums& a, const Sums& b);
 
-    // The tree works in its own unit box: a scene of any scale keeps within the range of float.
+    // The tree uses its own unit box, so that any scale of the scene is within the range of float.
     double scale_ = 1;
     std::array<double, 3> origin_{};
     std::vector<Node> nodes_;

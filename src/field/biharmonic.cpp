@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kWide = BiharmonicSolver::kColumns;
 using Row = BiharmonicSolver::Row;
 
-// Which side of the larger leaf the smaller one touches with a face: 0 to 5, or -1.
+// The side, 0 to 5, of the larger leaf at which the smaller one shares a face; -1 if there is no shared face.
 int side_of(const Domain::Leaf& large, const Domain::Leaf& small) {
     const int s = 1 << large.level, t = 1 << small.level;
     const int low[3] = {small.x - large.x, small.y - large.y, small.z - large.z};
@@ -90,7 +90,7 @@ BiharmonicSolver::BiharmonicSolver(const Domain& domain, const Conduction& condu
     std::vector<double> rows = absolute(std::vector<double>(n, 1.0));
     for (std::uint32_t i = 0; i < n; ++i) rows[i] /= static_cast<double>(conduction.volume[i]);
     rows = absolute(rows);
-    // With the row's own sum as metric every bound is 1, whatever sizes meet.
+    // With the row's own sum as metric every bound is 1, for all combinations of sizes.
     step_.assign(n, 0);
     for (std::uint32_t i = 0; i < n; ++i)
         if (!held[i] && rows[i] > 0) step_[i] = 1 / rows[i];
@@ -164,7 +164,7 @@ BiharmonicSolver::Outcome BiharmonicSolver::solve(std::vector<Row>& w, double to
                 const double to = std::min(1.0, std::max(0.0, at - step_[i] * slope[i][k]));
                 uphill[k] += metric * (at - to) * (to - old);
                 largest[k] = std::max(largest[k], std::abs(at - to));
-                // A column that is done stands still.
+                // A column that has converged stays as it is.
                 w[i][k] = open[k] ? to : old;
                 y[i][k] = open[k] ? to + keep[k] * (to - old) : old;
             }
@@ -173,7 +173,7 @@ BiharmonicSolver::Outcome BiharmonicSolver::solve(std::vector<Row>& w, double to
             if (!open[k]) continue;
             change[k] = largest[k];
             momentum[k] = next[k];
-            if (uphill[k] > 0) {  // begin again from here
+            if (uphill[k] > 0) {  // restart from here
                 momentum[k] = 1;
                 for (std::size_t i = 0; i < n; ++i) y[i][k] = w[i][k];
             }

@@ -1,4 +1,4 @@
-// Parts of a character that no bone reaches (an eyeball, a button, a hair card) are joined to what is nearest.
+// Parts of a character that no bone reaches (an eyeball, a button, a hair card) are joined to the nearest part.
 //
 // A breadth-first wave runs from all leaves at once over a coarse grid. Where the waves of two components meet, the
 // leaves that they came from are close to the nearest pair; the shortest such meetings make the forest (Kruskal).
@@ -22,8 +22,7 @@ struct Forest {
     }
 };
 
-// Distance between the nearest points of two leaves' cubes would be 0 for cubes that touch; between centres it is
-// not.
+// The distance between leaves is taken between their centres: between cubes that touch it would be 0.
 float centre_distance(const Domain& domain, std::uint32_t i, std::uint32_t j) {
     const auto p = domain.centre(i), q = domain.centre(j);
     return std::hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]);
@@ -117,7 +116,7 @@ std::vector<Bridge> BridgeFinder::join(const std::vector<bool>& seeded) {
 
 std::vector<Bridge> lead_outwards(std::vector<Bridge> bridges, const Domain& domain,
                                   const std::vector<bool>& seeded) {
-    // Joined components are trees, with one that is seeded each: breadth first from there.
+    // Joined components form trees with one seeded component each: traverse them breadth first from there.
     std::vector<std::vector<std::uint32_t>> joined(seeded.size());
     for (const Bridge& b : bridges) {
         const std::uint32_t from = domain.component[b.from], to = domain.component[b.to];

@@ -9,7 +9,7 @@
 namespace sinew {
 namespace {
 
-// In how many directions two linked leaves merely touch: 1 face, 2 edge, 3 corner.
+// The number of axes along which two linked leaves only touch: 1 face, 2 edge, 3 corner.
 int touching(const Domain::Leaf& a, const Domain::Leaf& b) {
     const int s = 1 << a.level, t = 1 << b.level;
     const auto meets = [&](int p, int q) { return p + s == q || q + t == p; };
@@ -36,7 +36,7 @@ Conduction make_conduction(const Domain& domain, std::span<const Bridge> bridges
         float conductance;
         auto operator<=>(const Extra&) const = default;
     };
-    std::vector<Extra> extra;  // what is no face, both ways
+    std::vector<Extra> extra;  // links without a common face, in both directions
     std::vector<std::uint32_t> piece(n);
     std::iota(piece.begin(), piece.end(), 0u);
     const auto each_link = [&](auto&& visit) {

@@ -1,5 +1,5 @@
-// How heat passes between the leaves of a domain: the finite-volume Laplacian that methods of heat and of energy
-// share.
+// Heat conduction between the leaves of a domain: the finite-volume Laplacian of voxel-heat and
+// bounded-biharmonic.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,16 @@ namespace sinew {
 
 /// A symmetric matrix without its diagonal: the conductances between leaves. Lengths in voxels of the finest level.
 ///
-/// Two leaves that share a face conduct area / distance: the area of the face (of the smaller leaf, across levels)
-/// over the distance of their centres measured across it. What leaves one leaf enters the other, so the matrix is
-/// symmetric, and with any loss or held leaf positive definite. On leaves of one size this is the seven-point
-/// Laplacian, of second order. Where the size changes, small leaves beside a large one conduct to each other
-/// through it, more than they should: on a bar a linear field is off by less than 0.5 %, and 11 % more flows along
-/// it. No entry is negative, so heat at rest lies between the least and the greatest that is held.
+/// Two leaves that share a face conduct area / distance: the area of the shared face (that of the smaller leaf,
+/// across levels) over the distance of their centres measured across it. Flow is conserved, so the matrix is
+/// symmetric, and with any loss or fixed leaf positive definite. On leaves of one size this is the seven-point
+/// Laplacian, of second order. Where the size changes, small leaves next to a large one conduct too much to
+/// each other through it: on a bar a linear field has an error below 0.5 %, and 11 % more heat flows along it.
+/// No entry is negative, so steady-state heat is between the smallest and the largest fixed value.
 ///
-/// Contacts along an edge or at a corner have no area. They conduct a quarter of a face only where nothing else
-/// joins what lies on their two sides, so that what Domain calls one component is one here. A bridge conducts the
-/// face of one voxel over its length.
+/// Contacts along an edge or at a corner have no area. They conduct a quarter of a face, but only if nothing
+/// else connects their two sides, so that a component of Domain is a component here. A bridge conducts the face
+/// of one voxel over its length.
 struct Conduction {
     std::vector<std::uint32_t> first;  ///< N + 1
     std::vector<std::uint32_t> to;     ///< neighbours of leaf i: to[first[i] .. first[i + 1])

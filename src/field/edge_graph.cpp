@@ -1,4 +1,4 @@
-// Distances along the edges of the mesh (seed 004).
+// Distances along the edges of the mesh (Tokheim 2003).
 #include "field/edge_graph.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ EdgeGraph::EdgeGraph(const MeshView& mesh, const MeshTopology& topology) : node_
         for (const std::uint32_t v : t) node_of[topology.weld[v]] = 0;
     for (std::uint32_t v = 0; v < node_of.size(); ++v) {
         if (topology.weld[v] != v) {
-            node_of[v] = node_of[topology.weld[v]];  // the first of a place comes before the others
+            node_of[v] = node_of[topology.weld[v]];  // the first vertex at a position comes before the others
         } else if (node_of[v] != none) {
             node_of[v] = static_cast<std::uint32_t>(position.size());
             position.push_back(mesh.positions[v]);

@@ -1,4 +1,4 @@
-// The mesh as a graph: its distinct positions, joined by the edges of its triangles.
+// The mesh as a graph: distinct positions, joined by the edges of its triangles.
 #pragma once
 
 #include <span>
@@ -9,8 +9,8 @@
 
 namespace sinew {
 
-/// Distinct positions that a triangle has, and the edges between them. Holes, soup, and edges of three and more
-/// triangles are all the same to it. Positions are numbered in the order of the mesh's vertices.
+/// Distinct positions of triangles, and the edges between them. Works for holes, soup, and edges of three and
+/// more triangles. Positions are numbered in the order of the mesh's vertices.
 struct EdgeGraph {
     static constexpr std::uint32_t none = 0xffffffffu;
     struct Edge {
@@ -37,30 +37,31 @@ struct EdgeGraph {
     EdgeGraph(const MeshView& mesh, const MeshTopology& topology);
 };
 
-/// Where a field starts, and with how much.
+/// Where a field starts, with its initial distance.
 struct EdgeSource {
     std::uint32_t node;
     float distance;  ///< ≥ 0, scene units
 };
 
-/// A link that the mesh does not have, from a part that no field reaches to its neighbour. It leads both ways.
+/// A link that is not an edge of the mesh, from an unreached part to its neighbour. It works in both
+/// directions.
 struct EdgeBridge {
     std::uint32_t from, to;  ///< nodes
     float length;            ///< between them
 };
 
-/// Shortest paths along the edges, and over bridges, from all sources at once (Dijkstra 1959). N distances in scene
-/// units, +inf where nothing leads; lengths are added as double. Bridges must be sorted by `from` and given in both
-/// directions. O(E log N).
+/// Shortest paths along the edges, and over bridges, from all sources at once (Dijkstra 1959). N distances in
+/// scene units, +inf for unreachable positions; lengths are added as double. Bridges must be sorted by `from`
+/// and given in both directions. O(E log N).
 std::vector<float> shortest_paths(const EdgeGraph& graph, std::span<const EdgeBridge> bridges,
                                   std::span<const EdgeSource> sources);
 
-/// Joins every component without a source to the nearest component that has one or is joined already (a minimum
-/// spanning forest over components, Borůvka 1926, by distances between positions). Of a joined pair, every position
-/// of the joined component whose nearest of the other is at most twice as far as the gap, or `reach`, gets a bridge
-/// there, so that a skirt takes its distances from the body around it and not through one point. Components with
-/// sources are never joined to each other. `seeded`: per component; none at all = no bridges. Both directions of
-/// every bridge, sorted. O(N log N log components).
+/// Joins every component without a source to the nearest component that has a source or is already joined (a
+/// minimum spanning forest over components, Borůvka 1926, by distances between positions). Every position of
+/// the joined component gets a bridge to its nearest position of the other one if that is at most twice the
+/// gap, or `reach`, away. So a skirt takes its distances from the body around it and not through one point.
+/// Components with sources are never joined to each other. `seeded`: per component; all false = no bridges.
+/// Returns both directions of every bridge, sorted. O(N log N log components).
 std::vector<EdgeBridge> join_parts(const EdgeGraph& graph, const std::vector<bool>& seeded, float reach,
                                    Context* context = nullptr);
 

@@ -1,16 +1,18 @@
-// Geodesic distances over the voxels (seed 003, section 6, algorithm 3), for all bones in one sweep.
+// Geodesic distances over the voxels (Dionne and de Lasa 2014, section 6, algorithm 3), for all bones in one
+// sweep.
 //
-// Three observations make it fast. The cost of a step does not depend on the bone, so a joint that is not among the
-// K nearest of a leaf cannot be among them anywhere that is reached through this leaf: K labels per leaf suffice.
-// No step is shorter than one voxel, so with buckets one voxel wide every label in a bucket is final by the time
-// the bucket is opened: each label is passed on once, and there is no heap. And where a label came from says where
-// it need not go: what its predecessor, or a neighbour of both, reaches at no greater cost (steps.h).
+// Three observations make it fast. First, the cost of a step does not depend on the bone. A joint that is not
+// among the K nearest of a leaf cannot be among them at any leaf that is reached through it, so K labels per
+// leaf suffice. Second, no step is shorter than one voxel. With buckets one voxel wide, all labels in a bucket
+// are final when the bucket is opened: each label is passed on once, and no heap is needed. Third, the link by
+// which a label arrived shows where it need not be passed on: to leaves that its predecessor, or a common
+// neighbour, reaches at no greater cost (steps.h).
 //
-// What the sweep waits for is memory: all fronts together pass over more of it than a cache holds before they come
-// back to the same place. So a window of buckets is opened joint by joint.
+// The sweep is limited by memory latency: the fronts of all joints together touch more memory than a cache
+// holds. So a window of buckets is processed joint by joint.
 //
-// Distances are integers. Adding a step keeps the order of two labels then, ties included, so the K smallest
-// (distance, joint) pairs of a leaf are the same in whatever order the work is done.
+// Distances are integers. Adding a step keeps the order of two labels, ties included. So the K smallest
+// (distance, joint) pairs of a leaf do not depend on the order of processing.
 
 #include <algorithm>
 #include <array>
@@ -28,7 +30,7 @@
 namespace sinew {
 namespace {
 
-// Bridges in the directions that they lead, sorted by leaf; few leaves have any.
+// Bridges by direction, sorted by leaf; few leaves have any.
 std::vector<SweepGraph::Arc> make_arcs(const Domain& domain, std::span<const Bridge> bridges, float penalty) {
     std::vector<SweepGraph::Arc> arcs;
     for (const Bridge& b : bridges) {
@@ -48,23 +50,23 @@ constexpr std::uint32_t kUnreached = LeafDistances::unreached;
 constexpr int kBucketShift = 14;  // log2(kUnit)
 static_assert(kUnit == 1u << kBucketShift);
 
-// Buckets are opened by windows of so many, joint by joint.
+// Number of buckets in a window. A window is processed joint by joint.
 constexpr std::uint32_t kWindow = 24, kNoWindow = ~std::uint32_t{0};
 std::uint32_t bucket_of(Label label) {
     return static_cast<std::uint32_t>(label >> (kLabelDistance + kBucketShift));
 }
 std::uint32_t window_of(Label label) { return bucket_of(label) / kWindow; }
 
-// So many leaves are worth a thread.
+// Minimum number of leaves per thread.
 constexpr std::size_t kLeavesAThread = 4096;
-// Regions for each thread: who is done with one takes another that has work in this round.
+// Regions per thread: a thread that has finished a region takes another one with work in this round.
 constexpr std::size_t kRegions = 4;
 
-// Offers of a bucket. To add one is a store, where std::vector makes it a call: that is a fiftieth of a bind.
+// Offers of a bucket. Adding one is a single store; std::vector makes it a call, which costs 2 % of a bind.
 class OfferList {
 public:
     void add(const Offer& o) {
-        if (size_ == room_) grow();
+        if (size_ == pool_) grow();
         at_[size_++] = o;
     }
     void clear() { size_ = 0; }
@@ -73,18 +75,18 @@ public:
     const Offer& operator[](std::size_t k) const { return at_[k]; }
 
 private:
-    [[gnu::noinline]] void grow() {  // so that the rest is not
-        const std::size_t room = std::max<std::size_t>(64, 2 * room_);
+    [[gnu::noinline]] void grow() {  // keeps the fast path small
+        const std::size_t room = std::max<std::size_t>(64, 2 * pool_);
         std::unique_ptr<Offer[]> larger(new Offer[room]);
         std::copy_n(at_.get(), size_, larger.get());
         at_ = std::move(larger);
-        room_ = room;
+        pool_ = room;
     }
     std::unique_ptr<Offer[]> at_;
-    std::size_t size_ = 0, room_ = 0;
+    std::size_t size_ = 0, pool_ = 0;
 };
 
-// Room for offers by blocks, which are used again and again.
+// Storage for offers in blocks that are reused.
 class OfferBlocks {
 public:
     static constexpr std::size_t kBlock = 1024;
@@ -140,10 +142,10 @@ private:
     Offer *next_ = nullptr, *end_ = nullptr;  // in the last block
 };
 
-// A part of a sweep: a stretch of the leaves, which in their order is a region of space. Waves start everywhere in
-// the body, and little passes between regions. In a round one thread works on a region, and nobody else touches a
-// row of it; what is offered to another's leaf goes through an outbox that whoever works on that region in the next
-// round empties first.
+// A part of a sweep: a range of leaves, which in Morton order is a region of space. Waves start everywhere in
+// the body, and little passes between regions. In a round exactly one thread works on a region, and no other
+// thread touches its rows. Offers to leaves of other regions go through an outbox, which is emptied at the
+// start of the next round by the thread that then works on the receiving region.
 template <int K>
 class Region {
 public:
@@ -156,20 +158,20 @@ public:
           ends_(ends),
           first_(number > 0 ? ends[number - 1] : 0),
           share_(ends[number] - first_),
-          room_(share_),
+          pool_(share_),
           first_of_(joints + 1),
           outbox_{std::vector<std::vector<Offer>>(ends.size()), std::vector<std::vector<Offer>>(ends.size())} {}
 
     bool owns(std::uint32_t leaf) const { return leaf - first_ < share_; }
 
-    /// For its own leaves. Spoils the offers.
+    /// Offers to leaves of this region. Overwrites the offers.
     void take(std::span<Offer> offers) {
         for (const Offer& o :
              offers.first(kernel_.take(rows_.data(), width_, offers.data(), offers.size(), offers.data())))
             keep(o);
     }
 
-    /// What the others sent in the round before.
+    /// Receives what other regions sent in the previous round.
     void receive(std::span<Region> regions, unsigned round) {
         for (Region& sender : regions) {
             std::vector<Offer>& box = sender.outbox_[(round + 1) & 1][number_];
@@ -189,10 +191,11 @@ public:
         for (std::uint32_t window = earliest(); window <= last; window = earliest()) open(window, round);
     }
 
-    /// The earliest window in which this region or one that it has just sent offers to has work, or kNoWindow.
+    /// The earliest window in which this region, or a region to which it has just sent offers, has work;
+    /// kNoWindow if there is none.
     std::uint32_t next() { return std::min(sent_, earliest()); }
 
-    /// How many offers wait in the two windows that it would open next.
+    /// Number of offers that wait in the two windows that it would open next.
     std::size_t waiting() {
         const std::size_t first = std::min<std::size_t>(earliest(), windows_.size());
         std::size_t count = 0;
@@ -208,13 +211,13 @@ private:
         return earliest_ < windows_.size() ? earliest_ : kNoWindow;
     }
 
-    // Joint by joint: what one joint's front touches in a few buckets stays in the cache. A label of a joint is
-    // final, as far as this joint and this region go, when its bucket is opened: no step is shorter than a bucket
-    // is wide. If K others push it out later, or a shorter way comes from another region, what was passed on is
-    // pushed out, too.
+    // Joint by joint: the front of one joint in a few buckets stays in the cache. Within this joint and region
+    // a label is final when its bucket is opened, because no step is shorter than a bucket is wide. If K other
+    // labels displace it later, or a shorter path arrives from another region, the labels that it passed on are
+    // displaced as well.
     void open(std::uint32_t window, unsigned round) {
         sort_by_joint(windows_[window]);
-        windows_[window].clear(room_);
+        windows_[window].clear(pool_);
         for (std::size_t begin = 0, end = 0; begin < sorted_.size(); begin = end) {
             for (; end < sorted_.size() && joint_of(sorted_[end].label) == joint_of(sorted_[begin].label); ++end)
                 open_[bucket_of(sorted_[end].label) % kWindow].add(sorted_[end]);
@@ -226,7 +229,7 @@ private:
         const std::uint32_t window = window_of(o.label);
         earliest_ = std::min(earliest_, window);
         if (window >= windows_.size()) windows_.resize(2 * (window + std::size_t{1}));
-        windows_[window].add(o, room_);
+        windows_[window].add(o, pool_);
     }
 
     void sort_by_joint(const WaitingOffers& offers) {
@@ -238,8 +241,8 @@ private:
         offers.each([&](const Offer& o) { sorted_[first_of_[joint_of(o.label)]++] = o; });
     }
 
-    // Of one joint. Memory is what this loop waits for: what the next leaves will touch is asked for early, and
-    // offers are gathered, and their rows asked for, before any is taken.
+    // The front of one joint. This loop is limited by memory latency: the memory of the next leaves is
+    // prefetched, and offers are collected, and their rows prefetched, before any of them is taken.
     void pass_on(OfferList& bucket, std::uint32_t window, unsigned round) {
         std::array<Offer, kChunk> live;
         for (std::size_t begin = 0; begin < bucket.size(); begin += kChunk) {
@@ -248,9 +251,9 @@ private:
                 __builtin_prefetch(&rows_[bucket[q].leaf]);
                 __builtin_prefetch(&graph_.links.nodes[bucket[q].leaf]);
             }
-            // Many a label was overtaken by one that came later and is less.
+            // Many labels have been replaced by a smaller one that arrived later.
             const std::size_t count =
-                kernel_.still_there(rows_.data(), bucket.begin() + begin, end - begin, live.data());
+                kernel_.keep_current(rows_.data(), bucket.begin() + begin, end - begin, live.data());
             for (std::size_t k = 0; k < count; ++k) {
                 const Domain::Graph::Node& node = graph_.links.nodes[live[k].leaf];
                 if (node.is_grouped()) {
@@ -281,15 +284,15 @@ private:
         gathered_ = 0;
     }
 
-    // What a label offers to others.
+    // The offers that a label makes to neighbours.
     void gather(const Offer& from, unsigned round) {
         const Domain::Graph::Node& node = graph_.links.nodes[from.leaf];
         const Others others = graph_.links.others(node);
         const std::size_t most = gathered_ + kDirections + others.size();
         if (offers_.size() < most) offers_.resize(2 * most);
         Offer* const first = offers_.data() + gathered_;
-        const Label base = from.label & ~kLabelWayMask;
-        const auto came_by = static_cast<std::uint32_t>(from.label & kLabelWayMask);
+        const Label base = from.label & ~kLabelDirectionMask;
+        const auto came_by = static_cast<std::uint32_t>(from.label & kLabelDirectionMask);
         Offer* out = node.is_grouped() ? from_grouped(node, base, came_by, others, first)
                                        : from_larger(base, came_by, others, first);
         constexpr Label end = make_label(kUnreached, 0, 0);
@@ -327,7 +330,8 @@ private:
             const int e = std::countr_zero(on);
             put(out, around.neighbour(e), base + add[(node.boundary >> e & 1 ? kDirections : 0) + e]);
         }
-        // Of the others those that what it came from does not touch; and from interior leaves boundary ones.
+        // Other links: those to leaves that the predecessor does not touch, and from interior leaves those to
+        // boundary leaves.
         const std::uint64_t always = here ? 0 : about_link::kBoundary;
         if (came_by < kFromOther) {
             const std::uint32_t back = came_by < kNoDirection ? 1u << (kDirections - 1 - came_by) : 0;
@@ -357,8 +361,8 @@ private:
         *out++ = {label, to};
         __builtin_prefetch(&rows_[to], 1);
     }
-    // Those that are, by what their step is like, or have any of these bits. Without a branch: nobody could
-    // foretell it.
+    // Keeps the links that match by step type or have any of these bits. Branchless: the condition is
+    // unpredictable.
     template <typename Is>
     [[gnu::always_inline]] void put_others(Offer*& out, Label base, Others others, std::uint64_t always,
                                            Is&& is) const {
@@ -370,7 +374,7 @@ private:
         }
     }
 
-    // Whether it is for another's leaf; then it goes there.
+    // Whether the leaf belongs to another region; the offer is then sent there.
     bool sends(const Offer& o, unsigned round) {
         if (owns(o.leaf)) return false;
         std::size_t owner = 0;
@@ -385,21 +389,21 @@ private:
     std::span<LabelRow<K>> rows_;
     std::size_t width_;
     unsigned number_;
-    std::span<const std::uint32_t> ends_;  // of the regions' stretches
-    std::uint32_t first_, share_;          // leaf, leaves
-    std::vector<Offer> offers_;            // the first gathered_ of it
+    std::span<const std::uint32_t> ends_;  // end of each region's range
+    std::uint32_t first_, share_;          // first leaf, number of leaves
+    std::vector<Offer> offers_;            // only the first gathered_ entries are valid
     std::size_t gathered_ = 0;
-    OfferBlocks room_;
-    std::vector<WaitingOffers> windows_;                     // what waits in room_
-    std::uint32_t earliest_ = 0;                             // no window before it has anything
-    LargeVector<Offer> sorted_;                              // of the open window
-    std::vector<std::size_t> first_of_;                      // by joint, in sorted_
-    std::array<OfferList, kWindow> open_;                    // the buckets of the open window, of one joint
+    OfferBlocks pool_;
+    std::vector<WaitingOffers> windows_;                     // waiting offers, stored in pool_
+    std::uint32_t earliest_ = 0;                             // earlier windows are empty
+    LargeVector<Offer> sorted_;                              // offers of the open window
+    std::vector<std::size_t> first_of_;                      // by joint, into sorted_
+    std::array<OfferList, kWindow> open_;                    // buckets of the open window, for one joint
     std::array<std::vector<std::vector<Offer>>, 2> outbox_;  // by parity of the round, then by receiver
-    std::uint32_t sent_ = kNoWindow;                         // the first window that offers of this round belong to
+    std::uint32_t sent_ = kNoWindow;                         // earliest window of the offers sent in this round
 };
 
-// Where each of the regions of n leaves ends.
+// The end of each of the regions of n leaves.
 std::vector<std::uint32_t> share_out(std::size_t n, std::size_t regions) {
     std::vector<std::uint32_t> ends(regions);
     for (std::size_t k = 0; k < regions; ++k)
@@ -407,14 +411,14 @@ std::vector<std::uint32_t> share_out(std::size_t n, std::size_t regions) {
     return ends;
 }
 
-// What regions say at the end of a round; all threads read it after the barrier.
-struct Said {
+// State of all regions at the end of a round. All threads read it after the barrier.
+struct RoundState {
     std::vector<std::uint32_t> next;
     std::vector<std::size_t> waiting;
     bool cancelled = false;
 
-    explicit Said(std::size_t regions) : next(regions), waiting(regions) {}
-    /// Regions by what waits in them.
+    explicit RoundState(std::size_t regions) : next(regions), waiting(regions) {}
+    /// Regions by the number of waiting offers.
     std::vector<unsigned> most_first() const {
         std::vector<unsigned> order(waiting.size());
         std::iota(order.begin(), order.end(), 0u);
@@ -430,7 +434,7 @@ template <int K>
 Status sweep(const SweepGraph& graph, std::span<LabelRow<K>> rows, std::size_t width, std::span<Offer> start,
              std::size_t joint_count, Context* context) {
     const std::size_t n = rows.size();
-    // A single joint is measured by one of many callers at once.
+    // A single joint is measured by one of many concurrent callers.
     const std::size_t most = K == 1 ? 1 : static_cast<std::size_t>(std::min(thread_count(context), 16));
     Team threads(static_cast<unsigned>(std::clamp<std::size_t>(n / kLeavesAThread, 1, most)));
     const std::size_t count = threads.size() > 1 ? kRegions * threads.size() : 1;
@@ -439,30 +443,31 @@ Status sweep(const SweepGraph& graph, std::span<LabelRow<K>> rows, std::size_t w
     regions.reserve(count);
     for (unsigned number = 0; number < count; ++number)
         regions.emplace_back(graph, rows, width, joint_count, number, ends);
-    // By parity of the round, so that nobody overwrites what another still has to read.
-    std::array<Said, 2> said{Said(count), Said(count)};
-    // Each region's own first, which it may spoil.
+    // By parity of the round, so that no thread overwrites what another still has to read.
+    std::array<RoundState, 2> state{RoundState(count), RoundState(count)};
+    // Offers at the start, per region; they may be overwritten.
     std::span<Offer> left = start;
     for (std::size_t k = 0; k < count; ++k) {
         const auto others =
             std::partition(left.begin(), left.end(), [&](const Offer& o) { return regions[k].owns(o.leaf); });
         const auto own = static_cast<std::size_t>(others - left.begin());
         regions[k].take(left.first(own));
-        said[1].waiting[k] = regions[k].waiting();
+        state[1].waiting[k] = regions[k].waiting();
         left = left.subspan(own);
     }
 
-    // One barrier a round. What regions say before it all threads read after it, and so all go on or stop. A round
-    // opens the earliest window that anyone has, and the one after it for those who wait while another returns to
-    // what it had been sent. Empty windows are skipped: a joint far outside starts thousands of them away.
+    // One barrier per round. Regions publish their state before it and all threads read it after it, so that
+    // all continue or stop together. A round opens the earliest window that any region has. It also opens the
+    // next one, for regions that wait while another goes back to offers that it received. Empty windows are
+    // skipped: a joint far outside starts thousands of windows away.
     bool stopped = false;
     std::atomic<unsigned> picks{0};
     threads.run([&](unsigned rank, const std::function<bool()>& barrier) {
         std::uint32_t last = 0;
         for (unsigned round = 0;; ++round) {
-            const std::vector<unsigned> order = said[(round + 1) & 1].most_first();
-            Said& now = said[round & 1];
-            // A round has a pick for each region, and one more for each thread, to find none left.
+            const std::vector<unsigned> order = state[(round + 1) & 1].most_first();
+            RoundState& now = state[round & 1];
+            // A round has one pick per region, and one more per thread that finds no region left.
             const unsigned before = round * (static_cast<unsigned>(count) + threads.size());
             for (unsigned pick; (pick = picks.fetch_add(1, std::memory_order_relaxed) - before) < count;) {
                 Region<K>& region = regions[order[pick]];

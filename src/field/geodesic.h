@@ -1,4 +1,5 @@
-// Graph distances from the bones over the domain (seed 003, algorithm 3), and the bridges that they may take.
+// Graph distances from the bones over the domain (Dionne and de Lasa 2014, algorithm 3), and bridges between
+// components.
 #pragma once
 
 #include <memory>
@@ -13,30 +14,32 @@
 
 namespace sinew {
 
-/// A link that adjacency does not have: it bridges to a part of the volume that no bone reaches.
+/// A link in addition to adjacency: a bridge to a part of the volume that no bone reaches.
 struct Bridge {
     std::uint32_t from, to;  ///< leaves
     float length;            ///< between centres, in voxels
     bool one_way = false;    ///< no path goes back
 };
 
-/// The same bridges, from what has a seed outwards and one way. Then distances within components that have seeds
-/// are those without bridges. `seeded`: per component, as given to BridgeFinder::join. O(bridges + components).
+/// The same bridges in one direction only, away from components with seeds. Then bridges do not change
+/// distances within components that have seeds. `seeded`: per component, as given to BridgeFinder::join.
+/// O(bridges + components).
 std::vector<Bridge> lead_outwards(std::vector<Bridge> bridges, const Domain& domain,
                                   const std::vector<bool>& seeded);
 
-/// Finds bridges. The gaps between components are measured once, at the first call that needs them, on a grid of at
-/// most 128³ (1024² in one layer), and nearest is meant to that accuracy. Time O(r³/8 + components log components),
-/// memory 12 bytes per cell of that grid and 20 per pair of facing leaves. Keeps a reference to the domain; not
-/// reentrant.
+/// Finds bridges. The gaps between components are measured once, at the first call that needs them, on a grid
+/// of at most 128³ cells (1024² in one layer); "nearest" has that accuracy. Time O(r³/8 + components log
+/// components), memory 12 bytes per cell of that grid and 20 per pair of facing leaves. Keeps a reference to
+/// the domain; not reentrant.
 class BridgeFinder {
 public:
     explicit BridgeFinder(const Domain& domain) : domain_(domain) {}
 
-    /// Joins every component without a seed to its nearest component that has one or is joined already (a minimum
-    /// spanning forest over components). All pairs of facing leaves whose gap is at most twice the narrowest become
-    /// bridges, so that a loose skirt takes its distances from the body around it and not through one point.
-    /// Components with seeds are never joined to each other. `seeded`: per component; none at all = no bridges.
+    /// Joins every component without a seed to the nearest component that has a seed or is already joined (a
+    /// minimum spanning forest over components). All pairs of facing leaves whose gap is at most twice the
+    /// narrowest become bridges, so that a loose skirt takes its distances from the body around it and not
+    /// through one point. Components with seeds are never joined to each other. `seeded`: per component; all
+    /// false = no bridges.
     std::vector<Bridge> join(const std::vector<bool>& seeded);
 
 private:
@@ -54,8 +57,8 @@ private:
     std::vector<std::size_t> shortest_;  // first gap of each pair of components, by length
 };
 
-/// Graph distances over a domain: per leaf the K nearest joints. Exact, and in integers, so that the answer does
-/// not depend on the order of work. The rows of a sweep as it left them, never changed again: copies share them.
+/// Graph distances over a domain: the K nearest joints per leaf. Exact, and in integers, so that the result
+/// does not depend on the order of processing. The rows are immutable; copies share them.
 struct LeafDistances {
     static constexpr std::uint32_t unreached = 0xffffffffu;
     static constexpr float units_per_voxel = 16384.0f;
@@ -65,11 +68,11 @@ struct LeafDistances {
     bool ways = false;                    ///< labels say how they came; not after they were bytes
     std::shared_ptr<const Label> labels;  ///< leaves × stride
 
-    /// K labels, sorted by distance, then by joint; kNoLabel where there are fewer. Whole cache lines for K = 8.
+    /// K labels, sorted by distance, then by joint; padded with kNoLabel. Whole cache lines for K = 8.
     std::span<const Label> row(std::size_t leaf) const { return {labels.get() + leaf * stride, width}; }
-    /// 1/16384 voxel, unreached where there are fewer.
+    /// In 1/16384 voxel; `unreached` in unused slots.
     std::uint32_t distance(std::size_t leaf, std::size_t k = 0) const { return distance_of(row(leaf)[k]); }
-    /// DistanceTable::none where there are fewer.
+    /// DistanceTable::none in unused slots.
     std::uint32_t joint(std::size_t leaf, std::size_t k = 0) const {
         const Label label = row(leaf)[k];
         return label == kNoLabel ? DistanceTable::none : joint_of(label);
@@ -78,14 +81,14 @@ struct LeafDistances {
 
 struct SweepGraph;  ///< sweep.h
 
-/// Shortest paths over V from the seeds of every joint (seed 003, alg. 3). Prepared once per domain, then
-/// run for any set of joints.
+/// Shortest paths over the volume from the seeds of every joint (Dionne and de Lasa 2014, algorithm 3).
+/// Prepared once per domain, then run for any set of joints.
 class GeodesicSolver {
 public:
-    /// The most joints that one sweep keeps per leaf.
+    /// Maximum number of joints that one sweep keeps per leaf.
     static constexpr int kMaxNearest = 16;
 
-    /// Computes what steps cost. O(ways in which leaves touch). Keeps references to domain.
+    /// Computes the cost of steps. O(types of contact between leaves). Keeps a reference to the domain.
     GeodesicSolver(const Domain& domain, const GeodesicOptions& options, Context* context = nullptr);
 
     struct Steps;  ///< between leaves of one size, nearly all of them: what they cost, and which can be left out
@@ -94,18 +97,18 @@ public:
         std::uint64_t about;  ///< which others it may leave out (steps.h)
     };
 
-    /// One sweep for all joints at once that keeps the `nearest` (1..kMaxNearest) of every leaf. Exact: a joint
-    /// that is not among the K nearest of a leaf cannot become so further along a path through it. `joints`: those
-    /// that take part, ascending; joints without seeds are ignored. Time O(leaves · K · links per leaf), memory 8
-    /// K bytes a leaf. Const and reentrant.
+    /// One sweep for all joints at once that keeps the `nearest` (1..kMaxNearest) joints of every leaf. Exact:
+    /// a joint that is not among the K nearest of a leaf cannot be among them further along a path through it.
+    /// `joints`: those that take part, ascending; joints without seeds are ignored. Time O(leaves · K · links
+    /// per leaf), memory 8 K bytes a leaf. Const and reentrant.
     Result<LeafDistances> nearest(const BoneSeeds& seeds, std::span<const std::uint32_t> joints,
                                   std::span<const Bridge> bridges, int nearest, Context* context = nullptr) const;
 
-    /// The same, where some bones moved: the very rows of nearest(), from those of a domain of the same voxels
-    /// (`before`, which must have ways, with `match`) in which only the joints `moved` (ascending, some of
-    /// `joints`) had other bones. Labels that came over leaves that are gone, or from bones that moved, are
-    /// deleted; what is missing then flows in again (after Ramalingam and Reps 1996). Time: that of looking at
-    /// every row, and of a sweep for what changed.
+    /// The same after some bones moved: the exact rows of nearest(), from the rows of a domain of the same
+    /// voxels in which only the joints `moved` (ascending, a subset of `joints`) had other bones. `before` must
+    /// have directions, and `match` maps its leaves. Labels that came over removed leaves or from moved bones
+    /// are deleted; the missing labels are then computed again (after Ramalingam and Reps 1996). Time: one pass
+    /// over all rows, and a sweep for the changes.
     Result<LeafDistances> renewed(const LeafDistances& before, const LeafMatch& match, const BoneSeeds& seeds,
                                   std::span<const std::uint32_t> joints, std::span<const std::uint32_t> moved,
                                   std::span<const Bridge> bridges, Context* context = nullptr) const;

@@ -10,34 +10,34 @@ namespace sinew {
 namespace {
 
 constexpr std::size_t kWide = HeatSolver::kColumns;
-constexpr std::size_t kCoarsest = 64;  // nodes; below it sweeps alone solve well enough
-constexpr int kCoarsestSweeps = 4;     // there and back
-constexpr int kMostIterations = 2000;  // far beyond what any domain has taken
+constexpr std::size_t kCoarsest = 64;  // nodes; below it smoothing alone solves well enough
+constexpr int kCoarsestSweeps = 4;     // forward and backward
+constexpr int kMostIterations = 2000;  // far more than any domain has needed
 
 using Row = HeatSolver::Row;
 using Sums = std::array<double, kWide>;
 
 Sums dot(const std::vector<Row>& a, const std::vector<Row>& b) {
     Sums total{};
-    // Blocks keep float products exact enough and double sums few.
+    // Blocks keep float products accurate enough and the number of double sums small.
     for (std::size_t i = 0; i < a.size(); ++i)
         for (std::size_t c = 0; c < kWide; ++c) total[c] += static_cast<double>(a[i][c]) * b[i][c];
     return total;
 }
 
-void let_go(std::span<const std::vector<HeatSolver::Held>> columns, std::vector<Row>& x) {
+void let_go(std::span<const std::vector<HeatSolver::FixedValues>> columns, std::vector<Row>& x) {
     for (std::size_t c = 0; c < columns.size(); ++c)
-        for (const HeatSolver::Held& h : columns[c]) x[h.leaf][c] = 0;
+        for (const HeatSolver::FixedValues& h : columns[c]) x[h.leaf][c] = 0;
 }
 
-void hold(std::span<const std::vector<HeatSolver::Held>> columns, std::vector<Row>& x) {
+void hold(std::span<const std::vector<HeatSolver::FixedValues>> columns, std::vector<Row>& x) {
     for (std::size_t c = 0; c < columns.size(); ++c)
-        for (const HeatSolver::Held& h : columns[c]) x[h.leaf][c] = h.value;
+        for (const HeatSolver::FixedValues& h : columns[c]) x[h.leaf][c] = h.value;
 }
 
 }  // namespace
 
-// Right hand side and solution on every level; those of the finest are r and z of the iteration.
+// Right hand side and solution on every level; on the finest they are r and z of the iteration.
 struct HeatSolver::Work {
     std::vector<std::vector<Row>> b, x;
 };
@@ -52,7 +52,7 @@ HeatSolver::Graph HeatSolver::graph(std::size_t level) const {
     return {l.first.data(), l.to.data(), l.conductance.data()};
 }
 
-// Level after level, the nodes of a cell of the octree become one where conductances join them.
+// On each level, nodes in one octree cell are merged if conductances join them.
 void HeatSolver::coarsen(const std::vector<float>& finest_loss) {
     std::vector<float> loss = finest_loss;
     std::vector<std::uint64_t> cell = conduction_.cell;
@@ -71,7 +71,7 @@ void HeatSolver::coarsen(const std::vector<float>& finest_loss) {
         }
         if (n <= kCoarsest || shift > 30) return;
 
-        // Which cell a node lies in is its Morton number without the last bits.
+        // The cell of a node is its Morton number without the last bits.
         std::vector<std::uint32_t> piece(n);
         std::iota(piece.begin(), piece.end(), 0u);
         const auto root = [&](std::uint32_t i) {
@@ -83,7 +83,7 @@ void HeatSolver::coarsen(const std::vector<float>& finest_loss) {
             for (std::uint32_t k = g.first[i]; k < g.first[i + 1]; ++k)
                 if (g.to[k] < i && joined(i, g.to[k])) {
                     const std::uint32_t a = root(i), b = root(g.to[k]);
-                    piece[std::max(a, b)] = std::min(a, b);  // the root is the first of its piece
+                    piece[std::max(a, b)] = std::min(a, b);  // the root is the first node of its piece
                 }
         Level coarse;
         std::vector<float> coarse_loss;
@@ -100,7 +100,7 @@ void HeatSolver::coarsen(const std::vector<float>& finest_loss) {
             coarse_loss[fine.parent[i]] += loss[i];
         }
         const std::size_t m = coarse_loss.size();
-        // Links between different nodes, gathered per coarse node; several fine ones add up.
+        // Links between different nodes, collected per coarse node; parallel fine links add up.
         std::vector<std::uint32_t> count(m + 1, 0);
         const auto each_link = [&](auto&& visit) {
             for (std::uint32_t i = 0; i < n; ++i)
@@ -148,8 +148,8 @@ void HeatSolver::multiply(const std::vector<Row>& x, std::vector<Row>& out) cons
     }
 }
 
-// One V-cycle with a Gauss-Seidel sweep before and one back after: a symmetric positive definite operation, as
-// conjugate gradients require.
+// One V-cycle with one forward Gauss-Seidel sweep before and one backward sweep after: symmetric positive
+// definite, as conjugate gradients require.
 void HeatSolver::cycle(std::size_t level, Work& work) const {
     const Graph g = graph(level);
     const Level& l = levels_[level];
@@ -192,7 +192,7 @@ void HeatSolver::cycle(std::size_t level, Work& work) const {
     for (std::size_t i = n; i-- > 0;) relax(i);
 }
 
-HeatSolver::Outcome HeatSolver::solve(std::span<const std::vector<Held>> columns, std::vector<Row>& u,
+HeatSolver::Outcome HeatSolver::solve(std::span<const std::vector<FixedValues>> columns, std::vector<Row>& u,
                                       double tolerance, Context* context) const {
     const std::size_t n = conduction_.size();
     Work work;
@@ -205,7 +205,7 @@ HeatSolver::Outcome HeatSolver::solve(std::span<const std::vector<Held>> columns
     u.resize(n);
     for (Row& row : u) std::fill(row.begin() + static_cast<std::ptrdiff_t>(columns.size()), row.end(), 0.0f);
 
-    hold(columns, p);  // the measure of residuals: what the held leaves alone leave
+    hold(columns, p);  // residuals are relative to that of the fixed leaves alone
     multiply(p, r);
     let_go(columns, r);
     const Sums whole = dot(r, r);
@@ -241,7 +241,7 @@ HeatSolver::Outcome HeatSolver::solve(std::span<const std::vector<Held>> columns
         multiply(p, q);
         let_go(columns, q);
         const Sums along = dot(p, q);
-        Row step{};  // 0: a column that is done stands still
+        Row step{};  // 0: a column that has converged stays as it is
         for (std::size_t c = 0; c < kWide; ++c)
             step[c] = open(c) && along[c] > 0 ? static_cast<float>(rz[c] / along[c]) : 0;
         for (std::size_t i = 0; i < n; ++i)
@@ -256,7 +256,7 @@ HeatSolver::Outcome HeatSolver::solve(std::span<const std::vector<Held>> columns
     return outcome;
 }
 
-void HeatSolver::diffuse(std::span<const std::vector<Held>> columns, std::vector<Row>& u, int sweeps,
+void HeatSolver::diffuse(std::span<const std::vector<FixedValues>> columns, std::vector<Row>& u, int sweeps,
                          Context* context) const {
     const Graph g = graph(0);
     u.assign(conduction_.size(), Row{});

@@ -1,4 +1,4 @@
-// The field of one joint, sampled on the surface: what a picture of distances shows.
+// The distance field of one joint, sampled on the surface, for pictures of distances.
 
 #include <limits>
 
@@ -30,8 +30,7 @@ Result<std::vector<float>> joint_distance(const MeshView& mesh, const Skeleton& 
         build_domain(*grid, bones, DomainKind::sparse, context, Neighbours::all, Links::compact);
     if (!domain) return domain.error();
     const BoneSeeds seeds = seed_bones(*domain, bones, skeleton.joints.size());
-    // Parts without any bone are reached over bridges, as when the character is bound; those of other bones are
-    // not.
+    // Parts without any bone are reached over bridges, as in a bind. Parts with bones of other joints are not.
     std::vector<bool> seeded(domain->component_count, false);
     for (const auto& list : seeds.of_joint)
         for (const BoneSeeds::Seed& seed : list) seeded[domain->component[seed.leaf]] = true;

@@ -1,5 +1,5 @@
-// Insertion into sorted rows. With the label x, and s the slot of its joint, or the last if the row does not have
-// it: where x is less than row[s], the new row is min(row[k], max(row[k-1], x)) up to s and the old one behind.
+// Insertion into sorted rows. x is the label; s is the slot of its joint, or the last slot if the row does not
+// have the joint. If x < row[s], the new row is min(row[k], max(row[k-1], x)) up to s and unchanged after it.
 #include "field/label_rows.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ std::size_t take_plain(LabelRow<K>* rows, std::size_t width, const Offer* offers
         int s = last;
         for (int k = 0; k < last; ++k) s = ((row[k] ^ o.label) & kLabelJointMask) == 0 ? k : s;
         taken[count] = o;
-        if ((o.label | kLabelWayMask) >= row[s]) continue;
+        if ((o.label | kLabelDirectionMask) >= row[s]) continue;
         ++count;
         for (; s > 0 && row[s - 1] > o.label; --s) row[s] = row[s - 1];
         row[s] = o.label;
@@ -33,7 +33,7 @@ std::size_t take_plain(LabelRow<K>* rows, std::size_t width, const Offer* offers
 }
 
 template <int K>
-std::size_t still_there_plain(const LabelRow<K>* rows, const Offer* labels, std::size_t n, Offer* out) {
+std::size_t keep_current_plain(const LabelRow<K>* rows, const Offer* labels, std::size_t n, Offer* out) {
     std::size_t count = 0;
     for (std::size_t i = 0; i < n; ++i) {
         bool found = false;
@@ -46,7 +46,7 @@ std::size_t still_there_plain(const LabelRow<K>* rows, const Offer* labels, std:
 
 #ifdef SINEW_VECTORS
 
-// Lane k of entry s is set for k <= s; none of entry K.
+// Lane k of entry s is set for k <= s; no lane of entry K.
 template <int K>
 constexpr auto kThrough = [] {
     std::array<std::array<std::uint64_t, K>, K + 1> out{};
@@ -75,11 +75,11 @@ __attribute__((target("avx2"))) std::size_t take_avx2(LabelRow<K>* rows, std::si
             same |= static_cast<unsigned>(_mm256_movemask_pd(_mm256_castsi256_pd(equal))) << (4 * p);
         }
         const auto s = static_cast<std::size_t>(std::countr_zero(same | last));
-        const bool takes = (o.label | kLabelWayMask) < row[s];
+        const bool takes = (o.label | kLabelDirectionMask) < row[s];
         taken[count] = o;
         count += takes;
         const auto* through = reinterpret_cast<const __m256i*>(kThrough<K>[takes ? s : K].data());
-        __m256i before = zero;  // of the part before, its last label in the last lane
+        __m256i before = zero;  // the previous part; its last label is in the last lane
         for (int p = 0; p < parts; ++p) {
             // row[k-1]
             const __m256i rotated = _mm256_permute4x64_epi64(old[p], 0x93);
@@ -118,7 +118,7 @@ struct Kernels {
     std::array<RowKernel<K>, 2> list{};
     std::size_t count = 0;
     Kernels() {
-        list[count++] = {take_plain<K>, still_there_plain<K>};
+        list[count++] = {take_plain<K>, keep_current_plain<K>};
 #ifdef SINEW_VECTORS
         if constexpr (K >= 4)
             if (vectors() >= Vectors::avx2) list[count++] = {take_avx2<K>, still_there_avx2<K>};

@@ -9,7 +9,8 @@
 namespace sinew {
 namespace {
 
-/// The pixel nearest to a place outside the figure, among those no farther than the outline may lie from it.
+/// The pixel nearest to a point outside the figure, within the largest distance that the outline may have from
+/// it.
 std::uint32_t nearest_pixel(const Domain& domain, int x, int y) {
     constexpr int farthest = 64;  // OutlineOptions::tolerance
     for (int ring = 1; ring <= farthest; ++ring) {
@@ -28,7 +29,7 @@ std::uint32_t nearest_pixel(const Domain& domain, int x, int y) {
     return Domain::none;
 }
 
-/// A boundary leaf in the cell of a level, given in such cells, or none. Local resolution: where small and large
+/// The boundary leaf in a cell of the given level, or none. For local resolution, where small and large
 /// boundary leaves meet.
 std::uint32_t boundary_in(const Domain& domain, int level, const int (&cell)[3]) {
     const int size = 1 << level;
@@ -39,24 +40,24 @@ std::uint32_t boundary_in(const Domain& domain, int level, const int (&cell)[3])
                     domain.leaf_at(cell[0] * size + x, cell[1] * size + y, cell[2] * size + z);
                 if (leaf == Domain::none) continue;
                 if (domain.leaves[leaf].boundary) return leaf;
-                if (domain.leaves[leaf].level >= level) return Domain::none;  // it has the whole cell
+                if (domain.leaves[leaf].level >= level) return Domain::none;  // it covers the whole cell
             }
     return Domain::none;
 }
 
-// Of numbers that an int holds.
+// For values in the range of int.
 int floor_of(double x) {
     const int towards_zero = static_cast<int>(x);
     return towards_zero - (x < towards_zero);
 }
 
-// Of the eight voxels from `lower` on, all within the grid, the boundary leaves, and what their shares sum up to.
-// Without branches: which they are nobody could foretell. No block that is not divided is boundary.
+// The boundary leaves among the eight voxels from `lower` on, all within the grid, and the sum of their shares.
+// Branchless: the condition is unpredictable. Undivided blocks are never boundary.
 double eight_voxels(const Domain& domain, const int (&lower)[3], const double (&upper_share)[3], LeafStencil& s) {
     using Index = Domain::Index;
     const Index& index = *domain.index;
     const auto blocks = static_cast<std::uint32_t>(index.blocks.size());
-    // What a corner's number, place and share consist of, axis by axis.
+    // Offset, position and share of a corner, by axis.
     std::array<std::array<std::size_t, 2>, 3> block_of, place_of;
     std::array<std::array<double, 2>, 3> share_of;
     for (std::size_t upper = 0; upper < 2; ++upper) {
@@ -102,7 +103,7 @@ void ask_for_leaves(const Domain& domain, std::span<const Vec3> points) {
     for (; !points.empty(); points = points.subspan(std::min(kSome, points.size()))) {
         const auto some = points.first(std::min(kSome, points.size()));
         for (std::size_t k = 0; k < some.size(); ++k) {
-            // Rounding may take the voxel beside it, which does no harm.
+            // Rounding may select the neighbouring voxel, which does no harm.
             block[k] = index.block_of(within((some[k].x - g.origin[0]) * voxel, g.resolution),
                                       within((some[k].y - g.origin[1]) * voxel, g.resolution),
                                       within((some[k].z - g.origin[2]) * voxel, g.depth()));
@@ -123,7 +124,7 @@ LeafStencil leaf_stencil(const Domain& domain, const Vec3& position) {
     const auto v = to_voxels(domain.transform, position);
     const double r = domain.transform.resolution;
     const bool flat = domain.transform.depth() == 1;
-    const double margin = flat ? 1 : 0;  // the outline of a picture may run along its border
+    const double margin = flat ? 1 : 0;  // the outline of a picture may follow its border
     for (int k = 0; k < (flat ? 2 : 3); ++k)
         if (!(v[k] >= -margin && v[k] < r + margin)) return s;
     const int z = flat ? 0 : static_cast<int>(v[2]);
@@ -135,7 +136,7 @@ LeafStencil leaf_stencil(const Domain& domain, const Vec3& position) {
     const bool alone = !flat && !own_boundary;
     double total = 0;
     const int axes = flat ? 2 : 3;
-    // Of the voxels on either side along an axis, or cells of the own leaf's size, the lower one, and the share of
+    // Along each axis the lower of the two nearest voxels (or cells of the own leaf's size), and the share of
     // the upper one.
     const int level = alone ? 0 : own_level;
     const double size = 1 << level;

@@ -1,4 +1,4 @@
-// What is measured at leaves, read at points between them.
+// Interpolation of values at leaves to points between them.
 #pragma once
 
 #include <array>
@@ -8,24 +8,24 @@
 
 namespace sinew {
 
-/// The leaves around a point and their shares in what is measured there; the shares sum to 1.
+/// The leaves around a point and their shares; the shares sum to 1.
 struct LeafStencil {
     int count = 0;  ///< 0: outside the volume
     std::array<std::uint32_t, 8> leaf{};
     std::array<double, 8> share{};
 };
 
-/// The boundary leaves among the eight voxels whose centres surround the point, by trilinear shares, so that what
-/// is read is continuous over the surface. A point away from every surface takes the leaf it is in. O(levels).
-/// In a domain of one layer (z is not looked at): the pixels among the four around the point, else the nearest
-/// within 64 pixels.
+/// The boundary leaves among the eight voxels whose centres surround the point, with trilinear shares, so that
+/// interpolated values are continuous over the surface. A point away from every surface takes its own leaf.
+/// O(levels). In a domain of one layer (z is ignored): the pixels among the four around the point, else the
+/// nearest one within 64 pixels.
 LeafStencil leaf_stencil(const Domain& domain, const Vec3& position);
 
-/// The leaf that contains the point, alone. O(levels).
+/// Only the leaf that contains the point. O(levels).
 LeafStencil own_leaf(const Domain& domain, const Vec3& position);
 
-/// Asks for the memory that the stencils of points to come will read: vertices follow each other in no order, and
-/// what is waited for is memory.
+/// Prefetches the memory that the stencils of the next points will read: vertices have no spatial order, and
+/// the lookup is limited by memory latency.
 void ask_for_leaves(const Domain& domain, std::span<const Vec3> points);
 
 }  // namespace sinew

@@ -1,6 +1,6 @@
-// The source takes the vertices nearest to the cut. Here the cut itself is the source of distances: where the plane
-// crosses an edge, each end of that edge starts with what is left of the edge, so that a ring does not jump from
-// vertex to vertex as the joint moves.
+// The source (Tokheim 2003) takes the vertices nearest to the cut. Here the cut itself is the source of
+// distances: if the plane crosses an edge, each end of that edge starts with its distance to the crossing. So a
+// ring does not jump from vertex to vertex as the joint moves.
 #include "field/mesh_ring.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ constexpr int kRays = 8;
 constexpr double kOtherParts = 1.5;
 // A loop that does not go around counts if no position is this many times nearer than it.
 constexpr double kBeside = 2;
-// Roundness is not exact: as good as nearest, as good as round.
+// The winding test is not exact: within this factor of the nearest, loops count as equally near.
 constexpr double kSlack = 1.1;
 
 // One edge that the plane cuts.
@@ -32,15 +32,15 @@ struct Crossing {
 struct Loop {
     double length = 0, moment = 0;  // of its segments: sum of length, sum of length times mean distance
     double nearest = std::numeric_limits<double>::infinity();
-    std::array<bool, kRays> odd{};  // per ray from the point: cut an odd number of times
-    std::array<double, kRays> hit;  // and where first
+    std::array<bool, kRays> odd{};  // per ray from the point: crossed an odd number of times
+    std::array<double, kRays> hit;  // and the first crossing
     std::uint32_t part = 0;
     bool any = false;
 
     double mean() const { return length > 0 ? moment / length : nearest; }
-    // Most rays, not all: a loop may have a gap where the mesh has a hole.
+    // Most rays, not all: a loop may have a gap at a hole of the mesh.
     bool around() const { return std::count(odd.begin(), odd.end(), true) > kRays / 2; }
-    // The least width of what the loop encloses, through the point.
+    // The smallest width of the area that the loop encloses, through the point.
     double width() const {
         double least = std::numeric_limits<double>::infinity();
         for (std::size_t k = 0; k < kRays / 2; ++k) least = std::min(least, hit[k] + hit[k + kRays / 2]);
@@ -48,7 +48,7 @@ struct Loop {
     }
 };
 
-// Where the segment from a to b cuts the ray along +x; below 0 where it does not.
+// Where the segment from a to b crosses the ray along +x; negative if it does not.
 double cut_ray(double ax, double ay, double bx, double by) {
     if ((ay < 0) == (by < 0)) return -1;
     return ax + (bx - ax) * (ay / (ay - by));
@@ -58,7 +58,7 @@ double cut_ray(double ax, double ay, double bx, double by) {
 
 RingFinder::Ring RingFinder::find(const Point3& at, const Point3& normal) const {
     const Point3 n = unit(normal);
-    // Any two directions across it.
+    // Any two directions that span the plane.
     const std::size_t least = static_cast<std::size_t>(
         std::min_element(n.begin(), n.end(), [](double x, double y) { return std::abs(x) < std::abs(y); }) -
         n.begin());
@@ -86,7 +86,8 @@ RingFinder::Ring RingFinder::find(const Point3& at, const Point3& normal) const 
         }
     }
 
-    // Segments: two crossings of one triangle. Duplicate triangles give theirs once, or rays would count it twice.
+    // Segments: two crossings of one triangle. Duplicate triangles count once; otherwise rays would count them
+    // twice.
     struct Side {
         std::uint32_t triangle, crossing;
         auto operator<=>(const Side&) const = default;
@@ -124,7 +125,7 @@ RingFinder::Ring RingFinder::find(const Point3& at, const Point3& normal) const 
     }
     std::array<std::array<double, 2>, kRays> ray;
     for (int k = 0; k < kRays; ++k) {
-        const double angle = 2 * std::numbers::pi * (k + 0.37) / kRays;  // along no axis
+        const double angle = 2 * std::numbers::pi * (k + 0.37) / kRays;  // parallel to no axis
         ray[static_cast<std::size_t>(k)] = {std::cos(angle), std::sin(angle)};
     }
     for (const auto& [i, j] : segments) {
@@ -143,7 +144,7 @@ RingFinder::Ring RingFinder::find(const Point3& at, const Point3& normal) const 
         }
     }
 
-    // Loops around the point by their mean distance, then the others by where they are nearest.
+    // Loops around the point by mean distance, then the others by their nearest point.
     const auto rank = [&](std::uint32_t l) {
         const bool around = loops[l].around();
         return std::tuple{!around, around ? loops[l].mean() : loops[l].nearest, l};
@@ -163,7 +164,7 @@ RingFinder::Ring RingFinder::find(const Point3& at, const Point3& normal) const 
         return ring;
     }
     ring.kind = around ? Kind::around : Kind::beside;
-    // Of every other part its best loop, where that is about as near.
+    // The best loop of every other part, if it is about as near.
     std::vector<std::pair<std::uint32_t, std::uint32_t>> others;  // part, loop
     for (std::uint32_t l = 0; l < loops.size(); ++l)
         if (loops[l].any && loops[l].part != loops[best].part &&
@@ -176,8 +177,8 @@ RingFinder::Ring RingFinder::find(const Point3& at, const Point3& normal) const 
     wanted[best] = true;
     for (std::size_t k = 0; k < others.size(); ++k)
         if (k == 0 || others[k].first != others[k - 1].first) wanted[others[k].second] = true;
-    // A plane may cut far along a body (sideways through a collar bone, from one shoulder to the other): what of
-    // the loop lies farther away than half of the least width there starts later by that much.
+    // A plane may cut far along a body (sideways through a collar bone, from one shoulder to the other). Points
+    // of the loop that are farther away than half of the smallest width start later by the difference.
     const double reach = around ? kSlack * loops[best].width() / 2 : std::numeric_limits<double>::infinity();
     for (std::uint32_t i = 0; i < cut.size(); ++i) {
         if (!wanted[root(i)]) continue;
@@ -203,7 +204,7 @@ std::vector<EdgeSource> RingFinder::within(const BoneSpace& space) const {
         if ((to[a] <= 0) == (to[b] <= 0)) continue;
         const std::uint32_t in = to[a] <= 0 ? a : b, out = to[a] <= 0 ? b : a;
         const Point3 p = to_point(graph_.position[in]), q = to_point(graph_.position[out]);
-        // Shapes are convex: an edge leaves once, and halving finds where.
+        // Shapes are convex, so an edge leaves once; bisection finds the point.
         double low = 0, high = 1;
         for (int step = 0; step < 30; ++step) {
             const double t = (low + high) / 2;

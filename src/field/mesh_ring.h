@@ -1,4 +1,4 @@
-// The ring of a joint: where a plane through it cuts the mesh around it (seed 004).
+// The ring of a joint: the intersection of a plane through it with the mesh around it (Tokheim 2003).
 #pragma once
 
 #include <span>
@@ -9,13 +9,14 @@
 
 namespace sinew {
 
-/// Finds rings. A plane cuts more of a character than the limb that is meant (both legs, the arms beside the body),
-/// so the cut is taken apart into its loops, the connected sets of cut edges. The ring is the loop around the point
-/// that is nearest to it by mean distance; where none goes around, the loop that passes nearest. A loop of another
-/// part (clothes over a body) belongs to the ring too where it is about as near. Where no loop goes around and the
-/// nearest position is much nearer than any loop (the tip of a leaf, a joint outside), the nearest positions stand
-/// in. What of a loop lies farther from the point than half the least width of the loop there (and a tenth) starts
-/// later by that much: a plane sideways through a collar bone cuts from shoulder to shoulder.
+/// Finds rings. A plane cuts more of a character than the intended limb (both legs, the arms beside the body),
+/// so the cut is split into its loops, the connected sets of cut edges. The ring is the loop around the point
+/// with the smallest mean distance. If no loop surrounds the point, it is the loop that passes nearest. A loop
+/// of another part (clothes over a body) also belongs to the ring if it is about as near. If no loop surrounds
+/// the point and the nearest position is much nearer than any loop (the tip of a leaf, a joint outside), the
+/// nearest positions are used. Points of a loop that are farther from the joint than half the smallest width of
+/// the loop (plus a tenth) start later by the difference: a plane sideways through a collar bone cuts from
+/// shoulder to shoulder.
 class RingFinder {
 public:
     /// Keeps references.
@@ -28,16 +29,17 @@ public:
     };
     struct Ring {
         Kind kind = Kind::nearest;
-        /// From a loop: both ends of every cut edge, each with what is left of the edge. Else the nearest positions
-        /// (within a tenth), each with its distance to the point. Never empty where the graph is not.
+        /// Sources from a loop: both ends of every cut edge, each with its distance to the crossing. Otherwise
+        /// the nearest positions (within a tenth), each with its distance to the point. Empty only for an empty
+        /// graph.
         std::vector<EdgeSource> sources;
     };
     /// `normal` of any length but 0. A position on the plane counts as above it. O(E + cut log cut).
     Ring find(const Point3& at, const Point3& normal) const;
 
-    /// For a bone with a shape, in place of a ring: what lies within starts at 0, and the outer end of an edge that
-    /// leaves the shape with what is left of it. Where nothing lies within, positions up to twice as far from the
-    /// shape as the nearest start with that distance. O(E).
+    /// For a bone with a shape: positions inside start at 0, and the outer end of an edge that leaves the shape
+    /// starts with the length outside. If no position is inside, positions up to twice as far from the shape as
+    /// the nearest one start with their distance. O(E).
     std::vector<EdgeSource> within(const BoneSpace& space) const;
 
 private:

@@ -1,7 +1,8 @@
 // Bridges between parts of a mesh that no edge connects.
 //
-// A minimum spanning forest over the parts, round by round: every part that is not joined yet finds its nearest
-// position of another group, in a tree of boxes that skips a box all of whose positions are of its own group.
+// A minimum spanning forest over the parts, in rounds: every part that is not joined yet finds its nearest
+// position of another group, in a tree of boxes. Boxes whose positions all belong to the part's own group are
+// skipped.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -16,7 +17,7 @@ namespace {
 constexpr std::uint32_t kMixed = 0xffffffffu;
 constexpr std::size_t kLeafSize = 8;
 
-// Positions in a balanced tree of boxes, each of which knows the one group that it holds, if it is one.
+// Positions in a balanced tree of boxes. Each box stores its group if all its positions belong to one.
 class GroupTree {
 public:
     explicit GroupTree(const std::vector<Vec3>& position) : position_(position), order_(position.size()) {
@@ -40,13 +41,13 @@ public:
         }
     }
 
-    struct Found {
+    struct NearestPosition {
         double squared = std::numeric_limits<double>::infinity();
         std::uint32_t node = EdgeGraph::none;
     };
-    /// The nearest position whose group differs from `own` (or, with `only`, is `own`), nearer than `best` says.
-    /// Ties go to the lower number.
-    void nearest(std::uint32_t node, std::uint32_t own, bool only, Found& best) const {
+    /// The nearest position whose group differs from `own` (or, with `only`, is `own`), if it is nearer than
+    /// `best`. Ties go to the lower number.
+    void nearest(std::uint32_t node, std::uint32_t own, bool only, NearestPosition& best) const {
         if (!boxes_.empty()) search(0, to_point(position_[node]), own, only, best);
     }
 
@@ -94,7 +95,7 @@ private:
         return sum;
     }
 
-    void search(std::size_t number, const Point3& p, std::uint32_t own, bool only, Found& best) const {
+    void search(std::size_t number, const Point3& p, std::uint32_t own, bool only, NearestPosition& best) const {
         const Box& box = boxes_[number];
         if (box.group != kMixed && (box.group == own) != only) return;
         if (to_box(box, p) > best.squared) return;
@@ -121,7 +122,7 @@ private:
     std::vector<Box> boxes_;
 };
 
-// The shortest way out of a group. Ties go to the lower numbers, so that rounds cannot close a circle.
+// The shortest link out of a group. Ties go to the lower numbers, so that rounds cannot close a cycle.
 struct Gap {
     double squared = std::numeric_limits<double>::infinity();
     std::uint32_t low = EdgeGraph::none, high = EdgeGraph::none;  // nodes
@@ -133,12 +134,12 @@ struct Gap {
 std::vector<EdgeBridge> join_parts(const EdgeGraph& graph, const std::vector<bool>& seeded, float reach,
                                    Context* context) {
     const std::size_t n = graph.position.size();
-    std::vector<std::uint32_t> outside;  // positions that nothing reaches
+    std::vector<std::uint32_t> outside;  // unreachable positions
     for (std::uint32_t i = 0; i < n; ++i)
         if (!seeded[graph.component[i]]) outside.push_back(i);
     if (outside.empty() || outside.size() == n) return {};
 
-    // Groups of components; all that have sources are one from the start.
+    // Groups of components; all components with sources are one group from the start.
     std::vector<std::uint32_t> parent(graph.component_count);
     const auto first = static_cast<std::uint32_t>(std::find(seeded.begin(), seeded.end(), true) - seeded.begin());
     for (std::uint32_t c = 0; c < graph.component_count; ++c) parent[c] = seeded[c] ? first : c;
@@ -149,8 +150,8 @@ std::vector<EdgeBridge> join_parts(const EdgeGraph& graph, const std::vector<boo
 
     GroupTree tree(graph.position);
     std::vector<std::uint32_t> group(n);
-    std::vector<GroupTree::Found> found(outside.size());
-    std::vector<std::vector<Gap>> joins(graph.component_count);  // per component: those that it has a part in
+    std::vector<GroupTree::NearestPosition> found(outside.size());
+    std::vector<std::vector<Gap>> joins(graph.component_count);  // per component: the gaps at which it is joined
     for (bool more = true; more;) {
         if (cancelled(context)) return {};
         for (std::uint32_t i = 0; i < n; ++i) group[i] = root(graph.component[i]);
@@ -179,12 +180,12 @@ std::vector<EdgeBridge> join_parts(const EdgeGraph& graph, const std::vector<boo
         }
     }
 
-    // From what is reached outwards: the component towards which each leads, and how far a bridge may be.
-    struct Lead {
+    // From reached components outwards: the component to which each leads, and the maximum length of a bridge.
+    struct Approach {
         std::uint32_t to = EdgeGraph::none;
         double limit = 0;  // squared
     };
-    std::vector<Lead> lead(graph.component_count);
+    std::vector<Approach> lead(graph.component_count);
     std::vector<std::uint32_t> queue;
     for (std::uint32_t c = 0; c < graph.component_count; ++c)
         if (seeded[c]) queue.push_back(c);

@@ -1,14 +1,16 @@
-// Distances after bones moved: the rows of another sweep, mended.
+// Distances after bones moved: updates the rows of an earlier sweep.
 //
-// The K least labels of every leaf are a unique fixed point, so whatever is known to be right may stay. A label
-// says by which link it came (its way), so what came over a leaf that is gone, or from a bone that moved, is found
-// by going forward from there. What is deleted flows in again from new seeds and from leaves without a row. That
-// finds all but two things: labels of the kept rows that had been offered in vain to a row that has lost better
-// ones. So rows that are worse than they were ask all their neighbours once more.
+// The K smallest labels of every leaf are a unique fixed point, so labels that are known to be right may stay.
+// A label stores the link by which it came. So labels that came over removed leaves, or from bones that moved,
+// are found by a forward traversal. Deleted labels are computed again from new seeds and from leaves without a
+// row. This misses only one case: labels of kept rows that were offered earlier to a row that rejected them and
+// has lost better labels since. So rows that became worse ask all their neighbours again.
 //
-// Steps that a sweep leaves out (steps.h) stay left out. Of all leaves from which leaf n can get its least distance
-// to a joint, take w, with the shortest step to n. If w's label was kept, its links are those of before, and it was
-// passed on to n then, by the argument of steps.h, which speaks of least distances only; n either has it or had K
+// Steps that a sweep leaves out (steps.h) are still left out. Of all leaves from which leaf n can get its
+// smallest distance to a joint, take w, the one with the shortest step to n. If w's label was kept, its links
+// are unchanged and it was passed on to n earlier, by the argument of steps.h, which only concerns smallest
+// distances. Then n either has it, or had K better labels and asks again if it has fewer now. If w's label is
+// new, it is passed on now.
 // better ones, and asks if it has no longer. If w's label is new, it is passed on now.
 
 #include <algorithm>
@@ -22,7 +24,7 @@ namespace sinew {
 
 namespace {
 
-// By distance, then by joint, whatever the way.
+// By distance, then by joint, ignoring the direction.
 constexpr Label rank_of(Label label) { return label >> kLabelJoint; }
 
 template <int K>
@@ -43,42 +45,42 @@ public:
         has_lost_.resize(rows.size(), 0);
     }
 
-    /// Rows of before without what can be wrong.
-    void keep_what_is_right() {
+    /// The earlier rows without labels that may be wrong.
+    void keep_valid_labels() {
         find_unsettled();
         copy_rows();
-        // Where nothing is known of the way, only seeds are sure.
+        // Without directions only seeds are certain.
         for (std::uint32_t leaf = 0; leaf < rows_.size(); ++leaf)
             if (unsettled_[leaf]) drop(leaf, [&](Label label) { return !is_seed(leaf, label); });
-        for (const std::uint32_t leaf : wayless_)
-            drop(leaf,
-                 [&](Label label) { return (label & kLabelWayMask) == kNoDirection && !is_seed(leaf, label); });
+        for (const std::uint32_t leaf : undirected_)
+            drop(leaf, [&](Label label) {
+                return (label & kLabelDirectionMask) == kNoDirection && !is_seed(leaf, label);
+            });
         follow();
     }
 
-    /// What leaves without rows of their own are offered by all around them.
-    std::vector<Offer> for_unsettled() const {
+    /// The offers of all neighbours to leaves without rows.
+    std::vector<Offer> offer_to_new_leaves() const {
         return asked([&](std::size_t leaf) { return unsettled_[leaf] != 0; },
                      [](std::size_t) { return [](Label) { return true; }; });
     }
-    /// What rows that have become worse are offered, of what had been offered to them in vain.
-    std::vector<Offer> for_worse() const {
-        std::vector<const Label*> was(rows_.size(), nullptr);  // per leaf that is worse, its labels of before
+    /// The offers to rows that have become worse, which had rejected them earlier.
+    std::vector<Offer> offer_to_worse_rows() const {
+        std::vector<const Label*> was(rows_.size(), nullptr);  // per leaf that became worse, its earlier labels
         each_kept([&](std::size_t leaf, const Label* old) {
-            // Rows that lost nothing are no worse, and those without rows of before have been offered all there is.
-            if (has_lost_[leaf] && !unsettled_[leaf] && what_is_worse(rows_[leaf].label, old).any())
-                was[leaf] = old;
+            // Rows that lost nothing are not worse. Those without earlier rows have received all offers.
+            if (has_lost_[leaf] && !unsettled_[leaf] && loss_of_row(rows_[leaf].label, old).any()) was[leaf] = old;
         });
         return asked([&](std::size_t leaf) { return was[leaf] != nullptr; },
                      [&](std::size_t leaf) {
-                         return [worse = what_is_worse(rows_[leaf].label, was[leaf])](Label offer) {
+                         return [worse = loss_of_row(rows_[leaf].label, was[leaf])](Label offer) {
                              return worse.may_want(offer);
                          };
                      });
     }
 
 private:
-    // visit(leaf, its labels of before), in parallel.
+    // visit(leaf, its earlier labels), in parallel.
     template <typename Visit>
     void each_kept(Visit&& visit) const {
         for (const LeafMatch::Run& run : match_.runs)
@@ -86,8 +88,8 @@ private:
                          [&](std::size_t i) { visit(run.now + i, before_.labels.get() + (run.before + i) * K); });
     }
 
-    // Leaves that are new, and those around them, whose links are others than before. A leaf of before that is gone
-    // touched what some leaf in its place touches now.
+    // New leaves and their neighbours, whose links have changed. A removed leaf touched what some leaf in its
+    // place touches now.
     void find_unsettled() {
         std::size_t next = 0;
         const auto all_new = [&](std::size_t end) {
@@ -102,7 +104,7 @@ private:
             next = run.now + run.count;
         }
         all_new(rows_.size());
-        // Bridges may be others, too.
+        // Bridges may have changed as well.
         for (const SweepGraph::Arc& arc : graph_.arcs) unsettled_[arc.to] = 1;
     }
 
@@ -127,7 +129,7 @@ private:
                     bool known = true;
                     for (std::size_t k = 0; k < K && old[k] != kNoLabel; ++k) {
                         if (has_moved_[joint_of(old[k])]) continue;
-                        known = known && (old[k] & kLabelWayMask) != kNoDirection;
+                        known = known && (old[k] & kLabelDirectionMask) != kNoDirection;
                         row[count++] = old[k];
                     }
                     std::fill(row + count, row + K, kNoLabel);
@@ -135,7 +137,7 @@ private:
                     if (!known) wayless[chunk].push_back(static_cast<std::uint32_t>(run.now + i));
                 }
             });
-            for (const auto& list : wayless) wayless_.insert(wayless_.end(), list.begin(), list.end());
+            for (const auto& list : wayless) undirected_.insert(undirected_.end(), list.begin(), list.end());
         }
     }
 
@@ -147,7 +149,7 @@ private:
         return at != list.end() && at->leaf == leaf && to_units(at->distance) == distance_of(label);
     }
 
-    // Deletes labels, and notes that what came from them is to be deleted.
+    // Deletes labels, and records that labels derived from them must be deleted.
     template <typename Wrong>
     void drop(std::uint32_t leaf, Wrong&& wrong) {
         Label* const row = rows_[leaf].label;
@@ -162,7 +164,7 @@ private:
         std::fill(row + kept, row + K, kNoLabel);
     }
 
-    // Deletes what came from deleted labels, forward.
+    // Deletes labels derived from deleted labels, forward.
     void follow() {
         std::array<std::uint32_t, K> joints;
         for (std::size_t next = 0; next < gone_.size();) {
@@ -171,13 +173,13 @@ private:
             for (; next < gone_.size() && gone_[next].leaf == leaf && count < K; ++next)
                 joints[count++] = joint_of(gone_[next].label);
             const auto drop_at = [&](std::uint32_t to, std::uint32_t way) {
-                if (way == kNoDirection) return;  // deleted already
+                if (way == kNoDirection) return;  // already deleted
                 const Label* const row = rows_[to].label;
                 bool any = false;
-                for (std::size_t k = 0; k < K; ++k) any = any || (row[k] & kLabelWayMask) == way;
+                for (std::size_t k = 0; k < K; ++k) any = any || (row[k] & kLabelDirectionMask) == way;
                 if (any)
                     drop(to, [&](Label label) {
-                        return (label & kLabelWayMask) == way &&
+                        return (label & kLabelDirectionMask) == way &&
                                std::find(joints.begin(), joints.begin() + count, joint_of(label)) !=
                                    joints.begin() + count;
                     });
@@ -201,24 +203,24 @@ private:
         for (const Domain::Graph::Link& link : graph_.links.others(node)) visit(link.to());
     }
 
-    // In what a row is worse than it was. What was offered to it in vain is no better than what there was of the
-    // same joint, or than the K-th; and it is missing only if that is worse now.
-    struct Worse {
-        std::uint64_t joints = 0;  // of which what there is now is worse, as bits of their number modulo 64
-        Label from = kNoLabel;     // the rank of the K-th, if that is worse
+    // How a row has become worse. A rejected offer was not better than the earlier label of the same joint, or
+    // than the K-th label. It can be missing only if that label is worse now.
+    struct RowLoss {
+        std::uint64_t joints = 0;  // joints whose label is worse now, as bits of their number modulo 64
+        Label from = kNoLabel;     // the rank of the K-th label, if it is worse
         bool any() const { return joints != 0 || from != kNoLabel; }
         bool may_want(Label offer) const {
             return (joints >> (joint_of(offer) & 63) & 1) != 0 || rank_of(offer) >= from;
         }
     };
-    Worse what_is_worse(const Label* row, const Label* old) const {
-        Worse worse;
+    RowLoss loss_of_row(const Label* row, const Label* old) const {
+        RowLoss worse;
         const Label last = old[width_ - 1];
         if (last != kNoLabel && rank_of(row[width_ - 1]) > rank_of(last)) worse.from = rank_of(last);
-        const Label* next = row;  // mostly labels are as they were, but for those of joints that moved
+        const Label* next = row;  // most labels are unchanged, except those of joints that moved
         for (std::size_t k = 0; k < width_ && old[k] != kNoLabel; ++k) {
             const std::uint32_t joint = joint_of(old[k]);
-            if (has_moved_[joint]) continue;  // nothing of it was kept
+            if (has_moved_[joint]) continue;  // none of its labels was kept
             while (next < row + width_ && rank_of(*next) < rank_of(old[k])) ++next;
             if (next < row + width_ && rank_of(*next) == rank_of(old[k])) continue;
             const Label* const now = std::find_if(
@@ -229,8 +231,8 @@ private:
         return worse;
     }
 
-    // What all neighbours of some leaves offer them, of which they would take something. wanted(leaf): whether an
-    // offer to it may matter.
+    // The offers of all neighbours to some leaves, if they would accept any. wanted(leaf): whether an offer to
+    // it may matter.
     template <typename Which, typename Wanted>
     std::vector<Offer> asked(Which&& which, Wanted&& wanted) const {
         constexpr std::size_t grain = 4096;
@@ -253,7 +255,8 @@ private:
             const Label worst = rows_[leaf].label[width_ - 1];
             for (const Label label : rows_[from].label) {
                 if (label == kNoLabel) break;
-                const Label over = (label & ~kLabelWayMask) + make_label(cost, 0, static_cast<std::uint8_t>(way));
+                const Label over =
+                    (label & ~kLabelDirectionMask) + make_label(cost, 0, static_cast<std::uint8_t>(way));
                 if (over > worst || over >= make_label(LeafDistances::unreached, 0, 0)) break;
                 if (wanted(over)) offers.push_back({over, 0});
             }
@@ -290,10 +293,10 @@ private:
     const LeafMatch& match_;
     const BoneSeeds& seeds_;
     Context* context_;
-    std::vector<std::uint8_t> has_moved_;  // per joint
-    std::vector<std::uint8_t> unsettled_;  // per leaf
-    std::vector<std::uint8_t> has_lost_;   // likewise: labels of before
-    std::vector<std::uint32_t> wayless_;   // leaves with labels that do not say how they came
+    std::vector<std::uint8_t> has_moved_;    // per joint
+    std::vector<std::uint8_t> unsettled_;    // per leaf
+    std::vector<std::uint8_t> has_lost_;     // likewise: has lost earlier labels
+    std::vector<std::uint32_t> undirected_;  // leaves with labels that do not store a direction
     std::vector<Offer> gone_;
 };
 
@@ -309,13 +312,13 @@ Result<LeafDistances> GeodesicSolver::renewed(const LeafDistances& before, const
         static_cast<int>(before.width), [&]<int K>(std::integral_constant<int, K>) -> Result<LeafDistances> {
             auto [rows, distances] = make_rows<K>(domain_.leaves.size(), before.width);
             Renewal<K> renewal(graph, rows, before, match, seeds, moved, context);
-            renewal.keep_what_is_right();
-            std::vector<Offer> start = renewal.for_unsettled();
+            renewal.keep_valid_labels();
+            std::vector<Offer> start = renewal.offer_to_new_leaves();
             const std::vector<Offer> at_seeds = seed_offers(seeds, joints);
             start.insert(start.end(), at_seeds.begin(), at_seeds.end());
             if (Status done = sweep<K>(graph, rows, before.width, start, joint_count, context); !done)
                 return done.error();
-            start = renewal.for_worse();
+            start = renewal.offer_to_worse_rows();
             if (Status done = sweep<K>(graph, rows, before.width, start, joint_count, context); !done)
                 return done.error();
             return distances;

@@ -5,9 +5,9 @@
 namespace sinew {
 namespace {
 
-// The neighbours of the size of a leaf u that touch a leaf n of another size, as directions from u, where none of
-// them has its shortest way to n over u. Unless the step to u is costly that is not so for the one in line with u
-// and n, and rounding may decide where n is far away.
+// Directions from u to its neighbours of equal size that touch a leaf n of another size, excluding those whose
+// shortest path to n leads over u. Unless the step to u is costly, only the neighbour in line with u and n has
+// such a path. Rounding may decide if n is far away.
 std::uint32_t beside(const Domain::Leaf& u, const Domain::Leaf& n, double length, bool costly) {
     static const auto masks = [] {
         std::array<std::array<std::uint32_t, 8>, 3> out{};
@@ -20,9 +20,9 @@ std::uint32_t beside(const Domain::Leaf& u, const Domain::Leaf& n, double length
     if (!costly && length > 8) return 0;
     const int own = 1 << u.level, size = 1 << n.level, from[3] = {u.x, u.y, u.z}, low[3] = {n.x, n.y, n.z};
     std::uint32_t touching = (1u << kDirections) - 1;
-    int sign[3], twice[3];  // of the way from centre to centre
+    int sign[3], twice[3];  // of the step from centre to centre
     for (std::size_t axis = 0; axis < 3; ++axis) {
-        const int at = from[axis] - low[axis];  // 0..size-own within n's range
+        const int at = from[axis] - low[axis];  // 0..size-own within the range of n
         std::size_t allowed = 0;
         for (int step = -1; step <= 1; ++step)
             if (at + own * step <= size && at + own * (step + 1) >= 0) allowed |= std::size_t{1} << (step + 1);
@@ -38,14 +38,14 @@ std::uint32_t beside(const Domain::Leaf& u, const Domain::Leaf& n, double length
     return touching;
 }
 
-// Of the length from centre to centre, in half voxels.
+// Length from centre to centre, in half voxels.
 std::int64_t square(const Domain::Leaf& a, const Domain::Leaf& b) {
     const int grow = (1 << a.level) - (1 << b.level);
     const std::int64_t x = 2 * (a.x - b.x) + grow, y = 2 * (a.y - b.y) + grow, z = 2 * (a.z - b.z) + grow;
     return x * x + y * y + z * z;
 }
 
-// Where n touches u: from low to high, in voxels from u's lower corner.
+// The contact of n and u: from low to high, in voxels from u's lower corner.
 struct Contact {
     std::array<int, 3> low, high;
 };
@@ -59,7 +59,7 @@ Contact contact(const Domain::Leaf& u, const Domain::Leaf& n) {
     return c;
 }
 
-// The same for a leaf of level 1, as about_link has it.
+// The same for a leaf of level 1, as about_link stores it.
 std::uint64_t corners(const Contact& c) {
     std::uint64_t out = 0;
     for (int z = c.low[2]; z <= c.high[2]; ++z)

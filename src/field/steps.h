@@ -1,4 +1,4 @@
-// What the steps of a sweep cost, and which need not be taken.
+// The cost of steps in a sweep, and steps that can be left out.
 #pragma once
 
 #include <algorithm>
@@ -18,36 +18,37 @@ inline std::uint32_t to_units(double voxels) {
     return static_cast<std::uint32_t>(std::min(std::round(voxels * kUnit), 4294967294.0));
 }
 
-/// What a label notes of its last step (kLabelWayMask): the direction between leaves of one size in groups; or
-/// nothing; or, from kFromOther on, which of the other links of its leaf brought it: kNoDirection + Link::back.
+/// What a label stores about its last step (kLabelDirectionMask): the direction between leaves of one size in
+/// groups; or nothing; or, from kFromOther on, the index of the other link by which it came: kNoDirection +
+/// Link::back.
 inline constexpr std::uint8_t kNoDirection = kDirections, kFromOther = kNoDirection + 1;
 
-// What steps between leaves of one size cost, and which of them need not be taken; for each level that has groups.
+// The cost of steps between leaves of one size, and steps that can be left out, for each level that has groups.
 //
 // A label came from p to u by direction d; n = u + e. The step to n is left out if
 // - p is linked to n and the direct step is shorter, or
-// - there is a neighbour v of p and n, no costlier to enter than u, such that the way over v is shorter, or as long
-// with a
-//   shorter last step.
-// Then n still gets the label. Of all leaves from which it can come at its least distance, take one whose step to n
-// is the shortest: neither case can apply to it. This is the pruning of jump point search (Harabor and Grastien
-// 2011), with weights, and with ties that end in the step that is entered last. Where p, u and n differ in size
-// only the first case is looked for (about_link).
+// - a common neighbour v of p and n, no costlier to enter than u, gives a shorter path, or an equally long path
+//   with a shorter last step.
+// Then n still gets the label: of all leaves from which it can come at its smallest distance, take one whose
+// step to n is the shortest; neither case applies to it. This is the pruning of jump point search (Harabor and
+// Grastien 2011), with weights, and with ties broken by the last step. If p, u and n differ in size, only the
+// first case is checked (about_link).
 struct GeodesicSolver::Steps {
     std::uint32_t cost[2][kDirections];  // into interior and boundary leaves
-    Label add[2][kDirections];           // the same, as what is added to a label that has no way yet
+    Label add[2][kDirections];           // the same, as a number to add to a label without direction
     using Four = std::uint32_t __attribute__((vector_size(16)));
-    static constexpr std::size_t kMostOver = 16;  // neighbours that both ends of a step have
-    struct From {
-        // Into interior and boundary neighbours: where to go on at all.
+    static constexpr std::size_t kMaxCommonNeighbours =
+        16;  // maximum number of common neighbours of both ends of a step
+    struct Continuation {
+        // Allowed directions into interior and boundary neighbours.
         std::uint32_t on[2];
-        // The v that there may be, as bits of their directions from u, and what is left out if one is there.
-        // Always all of them, as vectors: how many there are cannot be foretold.
-        std::array<Four, kMostOver / 4> over{};
-        std::array<std::array<Four, kMostOver / 4>, 2> saves{};
+        // Possible v, as bits of their directions from u, and the directions that are left out if v exists. All
+        // are always tested, as vectors: their number is unpredictable.
+        std::array<Four, kMaxCommonNeighbours / 4> over{};
+        std::array<std::array<Four, kMaxCommonNeighbours / 4>, 2> saves{};
     };
-    std::array<std::array<From, kDirections>, 2> from;  // by whether u is boundary, and d
-    bool prunes;                                        // false where diagonal neighbours are not linked
+    std::array<std::array<Continuation, kDirections>, 2> from;  // by whether u is boundary, and d
+    bool prunes;                                                // false if diagonal neighbours are not linked
 
     Steps(int level, float penalty, bool diagonals) : prunes(diagonals) {
         for (int d = 0; d < kDirections; ++d) {
@@ -63,11 +64,12 @@ struct GeodesicSolver::Steps {
             }
     }
 
-    /// Where a label that came by d goes on to, of the neighbours `all` of its leaf, of which `boundary` are.
+    /// The directions in which a label that came by d goes on, of the neighbours `all` of its leaf, of which
+    /// `boundary` are boundary leaves.
     [[gnu::always_inline]] std::uint32_t onwards(bool here, int d, std::uint32_t all,
                                                  std::uint32_t boundary) const {
         if (d >= kNoDirection || !prunes) return all;
-        const From& f = from[here][static_cast<std::size_t>(d)];
+        const Continuation& f = from[here][static_cast<std::size_t>(d)];
         const std::uint32_t serving = here ? all : all & ~boundary;
         Four saved[2] = {};
         for (std::size_t k = 0; k < f.over.size(); ++k) {
@@ -91,14 +93,14 @@ private:
     }
 
     void fill(int here, int d) {
-        From& f = from[static_cast<std::size_t>(here)][static_cast<std::size_t>(d)];
+        Continuation& f = from[static_cast<std::size_t>(here)][static_cast<std::size_t>(d)];
         const auto in = step_of(d);
         std::size_t count = 0;
         for (int there = 0; there < 2; ++there) {
             f.on[there] = 0;
             for (int e = 0; e < kDirections; ++e) {
                 const auto out = step_of(e), direct = sum(in, out, 1);
-                if (direct == std::array<int, 3>{}) continue;  // back where it came from
+                if (direct == std::array<int, 3>{}) continue;  // back to the predecessor
                 const std::uint64_t via = std::uint64_t{cost[here][d]} + cost[there][e];
                 if (adjacent(direct) && step_cost(there, direct) < via) continue;
                 f.on[there] |= 1u << e;
@@ -125,17 +127,17 @@ private:
     }
 };
 
-/// Touch::about, of a step from u to n. kBoundary says that n is boundary. Where a leaf from which a label came
-/// touches one that it could go on to, the way over u is no shortest: the centres of three leaves that touch are
-/// never in line, and far enough from it that rounding does not decide. Into boundary leaves, whose cost has
-/// another factor, that follows only if u is boundary, too.
-/// - u in a group: `beside` has the directions to neighbours that touch n and do not have their shortest way there
-///   over u. At level 0 all other ends are larger and touch one corner of the group of u, and so each other. At
-///   level 1 `corners` has those of the 3³ voxel corners of u that n touches: others that share one touch.
-/// - u larger: `box` is the range in which n touches u, by which touches() tells whether two ends touch each other.
+/// Touch::about, for a step from u to n. kBoundary says that n is boundary. If the predecessor of a label
+/// touches a leaf that it could go on to, the path over u is not the shortest: the centres of three leaves that
+/// touch are never collinear, by a margin larger than rounding. For boundary leaves, whose cost has another
+/// factor, this holds only if u is boundary, too.
+/// - u in a group: `beside` has the directions to neighbours that touch n and whose shortest path to n does not
+///   lead over u. At level 0 all other ends are larger and touch one corner of the group of u, and so each other.
+///   At level 1 `corners` has those of the 3³ voxel corners of u that n touches: ends that share one touch.
+/// - u larger: `box` is the range in which n touches u; touches() compares two of them.
 namespace about_link {
 inline constexpr int kField = 9;
-inline constexpr int kLargest = 7;  ///< level of u up to which a box fits
+inline constexpr int kLargest = 7;  ///< largest level of u for which a box fits
 inline constexpr std::uint64_t kBoundary = std::uint64_t{1} << 54;
 
 inline std::uint32_t beside(std::uint64_t about) {
@@ -143,7 +145,7 @@ inline std::uint32_t beside(std::uint64_t about) {
 }
 inline constexpr std::uint64_t kCorners = ((std::uint64_t{1} << 27) - 1) << kDirections;
 
-// Six fields of eight bits and a ninth to subtract from: low ends, and 255 less the high ends.
+// Six fields of eight bits and a ninth to subtract from: lower ends, and 255 minus the upper ends.
 inline constexpr std::uint64_t kGuard = 0x100ull * 0x201008040201ull, kValues = 0xffull * 0x201008040201ull;
 inline std::uint64_t box(const std::array<int, 3>& low, const std::array<int, 3>& high) {
     std::uint64_t out = 0;
@@ -152,7 +154,7 @@ inline std::uint64_t box(const std::array<int, 3>& low, const std::array<int, 3>
                static_cast<std::uint64_t>(255 - high[static_cast<std::size_t>(axis)]) << (kField * (axis + 3));
     return out;
 }
-/// What a box is held against: its high ends, and 255 less the low ones.
+/// The range that a box is compared with: its upper ends, and 255 minus the lower ones.
 inline std::uint64_t against(std::uint64_t about) {
     const std::uint64_t box = about & kValues;
     return ((box >> 3 * kField | box << 3 * kField) & kValues) ^ kValues;
@@ -162,7 +164,7 @@ inline bool touches(std::uint64_t against, std::uint64_t about) {
 }
 }  // namespace about_link
 
-/// What steps between leaves cost, by Domain::Graph::Link::touch.
+/// The cost of steps between leaves, by Domain::Graph::Link::touch.
 std::vector<GeodesicSolver::Touch> make_touches(const Domain& domain, float penalty, Context* context);
 
 }  // namespace sinew

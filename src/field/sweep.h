@@ -1,4 +1,4 @@
-// The sweep itself: labels spread over leaves until no row takes another.
+// The sweep itself: labels spread over leaves until no row accepts another one.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace sinew {
 
-/// Leaves, links and bridges, and what they cost.
+/// Leaves, links and bridges with their costs.
 struct SweepGraph {
     struct Arc {
         std::uint32_t from, to, cost;
@@ -30,9 +30,10 @@ struct SweepGraph {
     }
 };
 
-/// Takes the offers `start`, which are spoiled, and passes on what is taken until nothing is: rows that were right
-/// for all other labels are right for these, too. `width`: labels kept of a row, 1..K. `joints`: one more than the
-/// highest of any label. K is 1, 4, 8 or 16. Error: cancelled; then the rows are of no use.
+/// Takes the offers `start`, which are overwritten, and passes on accepted labels until none is left. Rows that
+/// were right for all other labels are then right for these, too. `width`: labels kept per row, 1..K. `joints`:
+/// one more than the largest joint number of any label. K is 1, 4, 8 or 16. Error: cancelled; the rows are then
+/// invalid.
 template <int K>
 Status sweep(const SweepGraph& graph, std::span<LabelRow<K>> rows, std::size_t width, std::span<Offer> start,
              std::size_t joints, Context* context);
@@ -46,15 +47,15 @@ auto with_row_width(int nearest, Work&& work) {
     return work(std::integral_constant<int, GeodesicSolver::kMaxNearest>());
 }
 
-/// Rows for n leaves, not yet filled, and the distances that they will be.
+/// Uninitialised rows for n leaves, and the distances that refer to them.
 template <int K>
 std::pair<std::span<LabelRow<K>>, LeafDistances> make_rows(std::size_t n, std::size_t width) {
-    const auto storage = std::make_shared<LargeVector<LabelRow<K>>>(n);  // which sets nothing
+    const auto storage = std::make_shared<LargeVector<LabelRow<K>>>(n);  // leaves the memory uninitialised
     const std::span<LabelRow<K>> rows(*storage);
     return {rows, {n, width, K, true, std::shared_ptr<const Label>(storage, n > 0 ? rows[0].label : nullptr)}};
 }
 
-/// Every seed of these joints as an offer.
+/// All seeds of these joints as offers.
 inline std::vector<Offer> seed_offers(const BoneSeeds& seeds, std::span<const std::uint32_t> joints) {
     std::vector<Offer> offers;
     for (const std::uint32_t joint : joints)

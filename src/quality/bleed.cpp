@@ -1,4 +1,4 @@
-// Weight that lies where the volume belongs to other joints.
+// Bleeding: weight at vertices that are far, through the volume, from the joint's bones.
 #include <string>
 
 #include "field/geodesic.h"
@@ -8,8 +8,8 @@ namespace sinew {
 
 namespace {
 
-/// The leaf that holds a vertex. The voxelizer rounds positions to 1/512 voxel, so a vertex beside the border of
-/// its voxel may have been put into the next.
+/// The leaf that holds a vertex. The voxelizer rounds positions to 1/512 voxel, so a vertex near the border of
+/// its voxel may have been assigned to the next one.
 std::uint32_t leaf_of(const Domain& domain, const Vec3& position) {
     const GridTransform& t = domain.transform;
     const double v[3] = {(position.x - t.origin[0]) / t.voxel, (position.y - t.origin[1]) / t.voxel,
@@ -29,7 +29,7 @@ std::uint32_t leaf_of(const Domain& domain, const Vec3& position) {
     return Domain::none;
 }
 
-/// The rows of one binding, turned: for every joint its vertices, ascending, and weights.
+/// The rows of one binding, transposed: for every joint its vertices, ascending, and weights.
 struct Columns {
     std::vector<std::size_t> first;  // joints + 1
     std::vector<std::uint32_t> vertex;
@@ -82,7 +82,7 @@ Result<std::vector<Bleed>> bleed_of(const MeshView& mesh, const MeshTopology& to
     *grid = {};
     const BoneSeeds seeds = seed_bones(*domain, bones, joints);
 
-    // One volume: whatever is loose is joined to the rest, and by the same bridges for every joint.
+    // One volume: loose components are joined to the rest, by the same bridges for every joint.
     std::vector<bool> start(domain->component_count, false);
     if (!start.empty()) start[0] = true;
     const std::vector<Bridge> bridges = BridgeFinder(*domain).join(start);
@@ -90,14 +90,15 @@ Result<std::vector<Bleed>> bleed_of(const MeshView& mesh, const MeshTopology& to
     Result<LeafDistances> nearest = solver.nearest(seeds, list, bridges, 1, context);
     if (!nearest) return nearest.error();
 
-    std::vector<double> length(joints, 0);  // of the longest bone, in units of the field
+    std::vector<double> length(joints, 0);  // length of the longest bone, in units of the field
     const double unit = LeafDistances::units_per_voxel;
     for (const Bone& b : bones) {
         const double l =
             std::hypot(double{b.tail.x} - b.head.x, double{b.tail.y} - b.head.y, double{b.tail.z} - b.head.z);
         length[b.joint] = std::max(length[b.joint], l / domain->transform.voxel * unit);
     }
-    // Where bones are points (a skeleton without parents), what lies between joints belongs to both halfway.
+    // If bones are points (a skeleton without parents), the space between joints belongs to both up to the
+    // middle.
     for (const std::uint32_t j : list) {
         if (length[j] > 0) continue;
         double nearest_other = INFINITY;
@@ -108,7 +109,7 @@ Result<std::vector<Bleed>> bleed_of(const MeshView& mesh, const MeshTopology& to
         }
         if (nearest_other < INFINITY) length[j] = nearest_other / domain->transform.voxel * unit;
     }
-    // Per vertex: its leaf, and how far from there a joint may be (in units of the field).
+    // Per vertex: its leaf, and the maximum distance of a joint from there (in units of the field).
     std::vector<bool> in_triangle(n, false);
     for (const Triangle& t : mesh.triangles)
         for (const std::uint32_t v : t) in_triangle[v] = true;
@@ -129,7 +130,7 @@ Result<std::vector<Bleed>> bleed_of(const MeshView& mesh, const MeshTopology& to
                    std::max({nearest->distance(at) + from_centre, length[nearest->joint(at)] / 2, 2 * unit});
     });
 
-    // Joint by joint; what is far is marked per joint and summed over joints in their order.
+    // Joint by joint; far vertices are marked per joint and summed over joints in their order.
     std::vector<std::vector<std::vector<std::uint32_t>>> far(weights.size(),
                                                              std::vector<std::vector<std::uint32_t>>(list.size()));
     std::vector<std::optional<Error>> failed(list.size());

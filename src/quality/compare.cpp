@@ -1,4 +1,4 @@
-// The whole comparison: every measure once, in one call.
+// The whole comparison: all measures in one call.
 #include <string>
 
 #include "quality/difference.h"
@@ -54,16 +54,18 @@ Status check(const CompareOptions& o) {
                      "the threshold of an influence must be 0 to 0.5, not " + std::to_string(o.threshold)};
     if (o.random_poses < 0 || o.random_poses > 1000)
         return Error{ErrorCode::usage,
-                     "there can be 0 to 1000 random poses, not " + std::to_string(o.random_poses)};
+                     "the number of random poses must be 0 to 1000, not " + std::to_string(o.random_poses)};
     if (!(o.random_degrees >= 0 && o.random_degrees <= 180))
         return Error{ErrorCode::usage,
-                     "random poses turn by 0 to 180 degrees, not " + std::to_string(o.random_degrees)};
+                     "the angle of random poses must be 0 to 180 degrees, not " + std::to_string(o.random_degrees)};
     if (o.worst_vertices < 0)
-        return Error{ErrorCode::usage, "worst vertices: " + std::to_string(o.worst_vertices) + " is below 0"};
+        return Error{ErrorCode::usage, "the number of worst vertices must be 0 or more, not " +
+                                           std::to_string(o.worst_vertices) + ""};
     if (!(std::abs(o.up.x) + std::abs(o.up.y) + std::abs(o.up.z) > 0))
         return Error{ErrorCode::usage, "the way up is zero"};
     if (o.profile_bins < 4 || o.profile_bins > 1000)
-        return Error{ErrorCode::usage, "a profile has 4 to 1000 bins, not " + std::to_string(o.profile_bins)};
+        return Error{ErrorCode::usage,
+                     "the number of bins of a profile must be 4 to 1000, not " + std::to_string(o.profile_bins)};
     return check(VoxelizeOptions{o.bleed_options.resolution, true, true});
 }
 

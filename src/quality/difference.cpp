@@ -7,10 +7,10 @@ namespace sinew {
 
 namespace {
 
-/// The joint of most weight; rows are sorted so, ties by index.
+/// The joint with the largest weight; rows are sorted by weight, ties by index.
 std::uint32_t strongest(std::span<const Influence> row) { return row.empty() ? Symmetry::none : row[0].joint; }
 
-/// What one chunk of vertices adds up to.
+/// Sums of one chunk of vertices.
 struct Sums {
     std::vector<JointComparison> joints;
     std::size_t agree = 0, unweighted_a = 0, unweighted_b = 0, most_a = 0, most_b = 0;
@@ -42,8 +42,8 @@ Status check_fit(const MeshView& mesh, const Skeleton& skeleton, const SkinWeigh
     for (std::size_t v = 0; v < weights.vertex_count(); ++v)
         for (const Influence& i : weights[v])
             if (i.joint >= skeleton.joints.size())
-                return Error{ErrorCode::input, std::string(which) + " hang vertex " + std::to_string(v) +
-                                                   " on joint " + std::to_string(i.joint) +
+                return Error{ErrorCode::input, std::string(which) + " have a weight of vertex " +
+                                                   std::to_string(v) + " on joint " + std::to_string(i.joint) +
                                                    ", but the skeleton has only " +
                                                    std::to_string(skeleton.joints.size()) + " joints"};
     return Done{};
@@ -182,7 +182,7 @@ JointMatch match_joints(const Skeleton& reference, const Skeleton& other) {
     if (match.same_list) {
         for (std::size_t j = 0; j < m; ++j) match.joint_of[j] = static_cast<std::uint32_t>(j);
     } else {
-        std::map<std::string, std::vector<std::uint32_t>> named;  // back to front
+        std::map<std::string, std::vector<std::uint32_t>> named;  // in reverse order
         for (std::size_t j = n; j-- > 0;) named[reference.joints[j].name].push_back(static_cast<std::uint32_t>(j));
         for (std::size_t j = 0; j < m; ++j) {
             const auto at = named.find(other.joints[j].name);
@@ -198,7 +198,7 @@ JointMatch match_joints(const Skeleton& reference, const Skeleton& other) {
         match.only_other.push_back(match.joint_of[j]);
         match.skeleton.joints.push_back(other.joints[j]);
     }
-    // Parents last: one may have been added after its child.
+    // Parents last: a parent may have been added after its child.
     for (std::size_t j = 0; j < m; ++j) {
         const std::uint32_t at = match.joint_of[j];
         if (at < n) continue;
@@ -218,7 +218,7 @@ Result<SkinWeights> renumber(const SkinWeights& weights, std::span<const std::ui
         counts.push_back(static_cast<std::uint32_t>(weights[v].size()));
         for (const Influence& i : weights[v]) {
             if (i.joint >= joint_of.size())
-                return Error{ErrorCode::input, "vertex " + std::to_string(v) + " hangs on joint " +
+                return Error{ErrorCode::input, "vertex " + std::to_string(v) + " has a weight on joint " +
                                                    std::to_string(i.joint) + ", which has no new number"};
             all.push_back({joint_of[i.joint], i.weight});
         }

@@ -36,7 +36,7 @@ LimbProfile limb_profile(const MeshView& mesh, const Skeleton& skeleton, const S
                          std::span<const JointComparison> joints, int bins, Context* context) {
     const std::size_t n = skeleton.joints.size();
     std::vector<double> l1(n, 0);
-    std::vector<bool> live(n, false);  // it or a descendant has weight
+    std::vector<bool> live(n, false);  // the joint or a descendant has weight
     for (const JointComparison& j : joints) {
         l1[j.joint] = j.l1;
         for (int up = static_cast<int>(j.joint); up >= 0 && !live[static_cast<std::size_t>(up)];
@@ -59,7 +59,7 @@ LimbProfile limb_profile(const MeshView& mesh, const Skeleton& skeleton, const S
             chain.push_back(children[chain.back()][0]);
             sum += l1[chain.back()];
         }
-        // One joint makes no limb, unless there is nothing else.
+        // One joint is not a limb, unless there is no longer chain.
         if (chain.size() == 1 && worst.size() > 1) continue;
         if ((worst.size() == 1 && chain.size() > 1 && sum > 0) || sum > most) {
             most = sum;
@@ -75,7 +75,7 @@ LimbProfile limb_profile(const MeshView& mesh, const Skeleton& skeleton, const S
     for (const std::uint32_t j : worst) out.joints.push_back(j);
     for (const std::uint32_t j : out.joints) line.add(to_point(skeleton.joints[j].position));
     out.joint_at = line.at;
-    // To the stated tail, or to the middle of what follows.
+    // To the stated tail, or to the middle of the next joints.
     Point3 end{0, 0, 0};
     double count = 0;
     for (std::size_t j = 0; j < n; ++j)
@@ -95,7 +95,7 @@ LimbProfile limb_profile(const MeshView& mesh, const Skeleton& skeleton, const S
     auto concerned = [&](std::size_t v) {
         return (!a[v].empty() && in_chain[a[v][0].joint]) || (!b[v].empty() && in_chain[b[v][0].joint]);
     };
-    // What lies beyond the last joint shows on a line that goes on as far as the vertices do.
+    // Vertices beyond the last joint are measured on the extended line.
     if (count == 0 && !skeleton.joints[worst.back()].tail && line.points.size() > 1) {
         const Point3 &from = line.points[line.points.size() - 2], &to = line.points.back();
         const double step = line.at.back() - line.at[line.at.size() - 2];

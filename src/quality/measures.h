@@ -1,4 +1,4 @@
-// What the measures share: checks, rows side by side, and sums per joint that do not depend on threads.
+// Code that the measures share: checks, merged rows, and sums per joint that do not depend on threads.
 #pragma once
 
 #include <algorithm>
@@ -12,17 +12,17 @@
 
 namespace sinew {
 
-/// A row for every vertex, on joints of the skeleton.
+/// Checks that every vertex has a row, on joints of the skeleton.
 Status check_fit(const MeshView& mesh, const Skeleton& skeleton, const SkinWeights& weights, const char* which);
 
-/// Items per chunk, so that what every chunk sums per joint stays small: at most 64 chunks and 2²⁰ sums.
+/// Items per chunk, so that sums per joint and chunk stay small: at most 64 chunks and 2²⁰ sums.
 inline std::size_t sum_grain(std::size_t items, std::size_t joints) {
     const std::size_t chunks =
         std::clamp<std::size_t>((std::size_t{1} << 20) / std::max<std::size_t>(joints, 1), 1, 64);
     return std::max<std::size_t>(2048, (items + chunks - 1) / chunks);
 }
 
-/// The joints of two rows, each once and ascending, with both weights. Scratch space is kept between rows.
+/// The joints of two rows, each once and ascending, with both weights. The buffer is reused between rows.
 class RowPair {
 public:
     struct Entry {
@@ -59,10 +59,10 @@ private:
     std::vector<Entry> entries_;
 };
 
-/// Between the two nearest ranks, as numpy does. Reorders `values`; 0 for none.
+/// Interpolates between the two nearest ranks, as numpy does. Reorders `values`; 0 for an empty range.
 double percentile(std::vector<float>& values, double share);
 
-// compare() has the topology already.
+// For callers that know the topology, such as compare().
 Result<std::vector<Bleed>> bleed_of(const MeshView& mesh, const MeshTopology& topology, const Skeleton& skeleton,
                                     std::span<const SkinWeights* const> weights, const BleedOptions& options,
                                     Context* context);

@@ -1,4 +1,4 @@
-// What poses do to shape.
+// Measures of the deformed shape in poses.
 #include <string>
 
 #include "core/vectors.h"
@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::size_t grain = 16384;
 
-/// Signed volume of the cones from the middle of the corners over all triangles: a closed mesh's own, whatever the
-/// middle, and for an open one a number that turning and moving it does not change.
+/// Signed volume of the cones from the mean of the corners over all triangles. For a closed mesh this is its
+/// volume. For an open mesh it is a number that rotation and translation do not change.
 double volume(const MeshView& mesh, const MeshTopology& topology, std::span<const Vec3> p, Context* context) {
     const std::size_t n = mesh.triangles.size(), chunks = (n + grain - 1) / grain;
     std::vector<Point3> corner_sums(chunks, Point3{0, 0, 0});
@@ -59,7 +59,7 @@ Result<PoseShape> measure_pose(const MeshView& mesh, const MeshTopology& topolog
     if (posed.size() != mesh.positions.size() || topology.turned.size() != n)
         return Error{ErrorCode::input, "the pose has " + std::to_string(posed.size()) + " vertices for " +
                                            std::to_string(mesh.positions.size()) +
-                                           ", or the topology is that of another mesh"};
+                                           " positions, or the topology belongs to another mesh"};
     PoseShape out;
     const double diagonal = mesh.positions.empty() ? 0 : box_of(mesh.positions).diagonal();
     const double rest = volume(mesh, topology, mesh.positions, context);

@@ -7,7 +7,7 @@ namespace sinew {
 
 namespace {
 
-/// A triangle counts as at least this high, in lengths of its longest side.
+/// Minimum height of a triangle, relative to its longest side.
 constexpr double least_height = 0.01;
 
 }  // namespace
@@ -56,7 +56,8 @@ Result<Smoothness> smoothness(const MeshView& mesh, const Skeleton& skeleton, co
                 double w[3] = {0, 0, 0};
                 for (; i < corners.size() && corners[i].joint == joint; ++i)
                     w[corners[i].corner] = corners[i].weight;
-                // The sides sum to zero: taking off what all corners share loses nothing and rounds less.
+                // The sides sum to zero: subtracting a constant from all corners changes nothing and reduces
+                // rounding.
                 const double least = std::min({w[0], w[1], w[2]});
                 Point3 g{0, 0, 0};
                 for (std::size_t k = 0; k < 3; ++k)

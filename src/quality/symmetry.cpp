@@ -1,4 +1,4 @@
-// The mirror plane of a skeleton, partners across it, and what weights make of it.
+// The mirror plane of a skeleton, partners across it, and the symmetry error of weights.
 #include <numeric>
 #include <optional>
 #include <string>
@@ -13,10 +13,10 @@ namespace sinew {
 
 namespace {
 
-constexpr double joint_tolerance = 0.02;    // of the diagonal of the joints' box
-constexpr double vertex_tolerance = 0.002;  // of the diagonal of the mesh's box
-constexpr double least_share = 0.8;         // of the deforming joints that must have a partner
-constexpr double most_work = 3e8;           // pairs of siblings looked at, over all planes
+constexpr double joint_tolerance = 0.02;    // relative to the diagonal of the joints' box
+constexpr double vertex_tolerance = 0.002;  // relative to the diagonal of the mesh's box
+constexpr double least_share = 0.8;         // minimum share of the deforming joints that must have a partner
+constexpr double most_work = 3e8;           // maximum number of compared sibling pairs, over all planes
 
 struct Plane {
     Point3 point, normal;
@@ -47,7 +47,7 @@ struct Tree {
         }
         for (double& c : middle) c /= static_cast<double>(at.size());
         size = box_of(places).diagonal();
-        // Top-down order, backwards.
+        // Reverse top-down order.
         std::vector<std::uint32_t> order = roots;
         for (std::size_t i = 0; i < order.size(); ++i)
             order.insert(order.end(), children[order[i]].begin(), children[order[i]].end());
@@ -63,8 +63,8 @@ bool has_side(const std::string& name) {
     return false;
 }
 
-/// How badly two names fit as those of partners: letters that they do not share at their beginning or end. One that
-/// names a side is not the partner of itself.
+/// How badly two names fit as partners: the letters outside their common prefix and suffix. A joint whose name
+/// has a side is not its own partner.
 std::size_t unlikeness(const Skeleton& skeleton, std::uint32_t joint, std::uint32_t partner) {
     const std::string &a = skeleton.joints[joint].name, &b = skeleton.joints[partner].name;
     if (joint == partner) return has_side(a) ? a.size() : 0;
@@ -75,23 +75,23 @@ std::size_t unlikeness(const Skeleton& skeleton, std::uint32_t joint, std::uint3
     return std::max(a.size(), b.size()) - front - back;
 }
 
-/// Partners from the roots down: children of partners are matched by where they are.
+/// Partners from the roots down: children of partners are matched by position.
 struct Partners {
     std::vector<std::uint32_t> of;
     std::size_t matched = 0, pairs = 0;  // matched: joints that deform
-    double off = 0;                      // sum of distances from the mirrored places
+    double off = 0;                      // sum of distances from the mirrored positions
 
     Partners(const Skeleton& skeleton, const Tree& tree, const Plane& plane) : of(tree.at.size(), Symmetry::none) {
-        struct Offer {
+        struct CandidatePair {
             double distance;
-            int coarse;  // the same in quarters of the tolerance
+            int coarse;  // distance in quarters of the tolerance
             std::size_t size_differs;
             std::size_t unlike;
             std::uint32_t a, b;
         };
         const double tolerance = joint_tolerance * tree.size;
-        std::vector<Offer> offers;
-        // Of two lists, the pairs that fit; those that fit best first.
+        std::vector<CandidatePair> offers;
+        // The matching pairs of two lists, best ones first.
         auto match = [&](const std::vector<std::uint32_t>& left, const std::vector<std::uint32_t>& right,
                          std::vector<std::pair<std::uint32_t, std::uint32_t>>& next) {
             offers.clear();
@@ -104,15 +104,16 @@ struct Partners {
                     offers.push_back(
                         {d, static_cast<int>(4 * d / tolerance), differ, unlikeness(skeleton, a, b), a, b});
                 }
-            // Small distances say little: joints at one place differ in what hangs on them, then in name.
-            std::sort(offers.begin(), offers.end(), [](const Offer& x, const Offer& y) {
+            // Small distances are not significant: joints at one position differ in their subtrees, then in
+            // their names.
+            std::sort(offers.begin(), offers.end(), [](const CandidatePair& x, const CandidatePair& y) {
                 return std::tie(x.size_differs, x.coarse, x.unlike, x.distance, x.a, x.b) <
                        std::tie(y.size_differs, y.coarse, y.unlike, y.distance, y.a, y.b);
             });
-            for (const Offer& o : offers) {
+            for (const CandidatePair& o : offers) {
                 if (of[o.a] != Symmetry::none || of[o.b] != Symmetry::none) continue;
-                // A partner is mutual; one on the other side of the plane must not be taken for one that lies on
-                // it.
+                // Partners are mutual. A joint on the other side of the plane must not be used as the partner
+                // of one on the plane.
                 if (o.a == o.b && std::abs(plane.height(tree.at[o.a])) > tolerance / 2) continue;
                 of[o.a] = o.b;
                 of[o.b] = o.a;
@@ -163,15 +164,15 @@ public:
         build(0, points_.size(), 0);
     }
 
-    /// The point nearest to p within `limit`, the lower number of two at one distance; or none.
+    /// The point nearest to p within `limit`; ties go to the lower number; empty if there is no such point.
     std::uint32_t find(const Point3& p, double limit) const {
-        Best best{limit * limit, Symmetry::none};
+        NearestPoint best{limit * limit, Symmetry::none};
         search(p, 0, points_.size(), 0, best);
         return best.number;
     }
 
 private:
-    struct Best {
+    struct NearestPoint {
         double square;
         std::uint32_t number;
     };
@@ -187,7 +188,7 @@ private:
         build(middle + 1, end, (axis + 1) % 3);
     }
 
-    void search(const Point3& p, std::size_t begin, std::size_t end, std::size_t axis, Best& best) const {
+    void search(const Point3& p, std::size_t begin, std::size_t end, std::size_t axis, NearestPoint& best) const {
         if (begin >= end) return;
         const std::size_t middle = begin + (end - begin) / 2;
         const auto& [at, number] = points_[middle];
@@ -214,8 +215,8 @@ Result<std::optional<Symmetry>> find_symmetry(const MeshView& mesh, const Skelet
 
     std::vector<Plane> planes{{tree.middle, {1, 0, 0}}, {tree.middle, {0, 0, 1}}, {tree.middle, {0, 1, 0}}};
     const double tolerance = joint_tolerance * tree.size;
-    // Pairs low in the tree add nothing that those above do not say better: the first hundred planes will do, or
-    // fewer where thousands of joints have one parent.
+    // Pairs deep in the tree add little to those above them: the first hundred planes suffice, or fewer if
+    // thousands of joints have one parent.
     double pairs = static_cast<double>(tree.roots.size()) * static_cast<double>(tree.roots.size());
     for (const auto& list : tree.children)
         pairs += static_cast<double>(list.size()) * static_cast<double>(list.size());
@@ -270,7 +271,7 @@ Result<std::optional<Symmetry>> find_symmetry(const MeshView& mesh, const Skelet
     std::vector<std::pair<Point3, std::uint32_t>> points;
     for (std::size_t v = 0; v < n; ++v)
         points.push_back({to_point(mesh.positions[v]), static_cast<std::uint32_t>(v)});
-    // Many vertices at one place would make a search visit them all: the first stands for them.
+    // Many vertices at one position would make a search visit them all: only the first one is searched.
     std::sort(points.begin(), points.end());
     points.erase(
         std::unique(points.begin(), points.end(), [](const auto& a, const auto& b) { return a.first == b.first; }),
@@ -302,7 +303,7 @@ Status find_mirrors(std::span<WeightEdit> edits, const MeshView& mesh, const Ske
                     place + "the skeleton has no mirror plane (80 % of its deforming joints need a partner)"};
             symmetry = std::move(**found);
         }
-        // Where the side lies, as a height over the plane.
+        // The signed distance of the side from the plane.
         double height = 0;
         if (mirror.side == "left" || mirror.side == "right") {
             for (std::size_t j = 0; j < skeleton.joints.size(); ++j) {
@@ -316,7 +317,7 @@ Status find_mirrors(std::span<WeightEdit> edits, const MeshView& mesh, const Ske
         }
         if (height == 0)
             return Error{ErrorCode::input, place + "the side '" + mirror.side +
-                                               "' cannot be told: the mirror plane's "
+                                               "' is unknown: the mirror plane's "
                                                "normal is (" +
                                                std::to_string(symmetry->normal[0]) + ", " +
                                                std::to_string(symmetry->normal[1]) + ", " +
@@ -344,7 +345,7 @@ Result<SymmetryError> symmetry_error(const Symmetry& symmetry, const SkinWeights
         for (std::size_t v = begin; v < end; ++v) {
             if (symmetry.vertex[v] == Symmetry::none) continue;
             mirrored.clear();
-            double lost = 0;  // on joints without a partner: nothing over there answers it
+            double lost = 0;  // on joints without a partner: unmatched weight
             for (const Influence& i : weights[v]) {
                 if (i.joint >= symmetry.joint.size()) {
                     outside[chunk] = std::min(outside[chunk], v);
@@ -360,7 +361,7 @@ Result<SymmetryError> symmetry_error(const Symmetry& symmetry, const SkinWeights
     for (const std::size_t v : outside)
         if (v != n)
             return Error{ErrorCode::input,
-                         "vertex " + std::to_string(v) + " hangs on a joint that the symmetry does not know"};
+                         "vertex " + std::to_string(v) + " has a weight on a joint that is not in the symmetry"};
     std::erase_if(errors, [](float e) { return e < 0; });
     SymmetryError out;
     for (const float e : errors) out.mean += e;
@@ -373,8 +374,7 @@ Result<SymmetryError> symmetry_error(const Symmetry& symmetry, const SkinWeights
 Status complete_edits(Adjustments& adjustments, const MeshView& mesh, const Skeleton& skeleton,
                       const SkinWeights* own, Context* context, std::span<const Transform> transforms) {
     const bool locks = !adjustments.locks.joints.empty() || !adjustments.locks.vertices.empty();
-    if (locks && !own)
-        return Error{ErrorCode::usage, "there is nothing to lock: the file has no weights of its own"};
+    if (locks && !own) return Error{ErrorCode::usage, "there is nothing to lock: the file has no weights"};
     if (locks) adjustments.locks.weights = own;
     if (Status ok = find_mirrors(adjustments.edits, mesh, skeleton, context); !ok) return ok;
     adjustments.falloff = falloff_at(adjustments.angles, skeleton, transforms, std::move(adjustments.falloff));

@@ -1,4 +1,4 @@
-// Figures to pixels, by OpenGL.
+// Draws figures with OpenGL.
 #pragma once
 
 #include <array>
@@ -10,28 +10,28 @@
 
 namespace sinew {
 
-/// Everything of one panel, in its pixels (Placement).
+/// The contents of one panel, in its pixels (Placement).
 struct Figure {
     std::vector<Corner> skin;
     const Paint* paint = nullptr;  ///< null: plain
     std::vector<VoxelFace> faces;
     std::array<double, 12> voxel_to_pixel{};          ///< rows of a 3x4 matrix
     std::array<std::array<double, 3>, 6> directions;  ///< of VoxelFace::direction, in the eye's axes
-    std::vector<Corner> lines;                        ///< over the skin, and faint where it hides them
+    std::vector<Corner> lines;                        ///< over the skin, and faint where the skin hides them
     std::vector<Corner> bones;
-    double near_z = 1, far_z = 0;  ///< what is drawn lies between; in pixels
-    double occlusion = 0;          ///< how far things shade each other, in pixels
+    double near_z = 1, far_z = 0;  ///< depth range, in pixels
+    double occlusion = 0;          ///< radius of ambient occlusion, in pixels
 };
 
-/// An OpenGL context with the programs that draw figures. Belongs to the thread that made it.
+/// An OpenGL context with the programs that draw figures. Belongs to the thread that created it.
 class Painter {
 public:
     static Result<Painter> create();
     Painter(Painter&&) noexcept;
     ~Painter();
 
-    /// Draws the figure over `background` and puts it into the box of the image. In tiles, so that memory does not
-    /// grow with the image.
+    /// Draws the figure over `background` into the box of the image. In tiles, so that memory does not grow
+    /// with the image.
     Status draw(const Figure& figure, const Box& box, Rgb background, Image& image);
 
 private:

@@ -14,11 +14,11 @@ namespace {
 
 using namespace gl;
 
-constexpr int kTile = 1024;  // pixels of the picture along a side
+constexpr int kTile = 1024;  // pixels along a side
 constexpr int kSuper = 2;
 constexpr int kSamples = 4;
 
-/// Light of 8-bit sRGB in 16 bits, and the way back: for exact means of four pixels.
+/// Linear light of 8-bit sRGB in 16 bits, and the inverse: for exact means of four pixels.
 struct LightTable {
     std::array<std::uint16_t, 256> light;
     std::vector<std::uint8_t> code;
@@ -52,7 +52,7 @@ Texture texture_2d(GLenum format, int width, int height, GLint filter) {
 
 Status complete(GLuint frame) {
     if (glCheckNamedFramebufferStatus(frame, GL_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE) return Done{};
-    return Error{ErrorCode::too_large, "OpenGL: there is no room to draw into"};
+    return Error{ErrorCode::too_large, "OpenGL: cannot allocate a framebuffer"};
 }
 
 Result<Target> make_target(int width, int height, int margin) {
@@ -82,14 +82,14 @@ Result<Target> make_target(int width, int height, int margin) {
     t.resolved = texture_2d(GL_SRGB8_ALPHA8, kSuper * width, kSuper * height, GL_NEAREST);
     t.resolve_frame = make_framebuffer();
     glNamedFramebufferTexture(t.resolve_frame, GL_COLOR_ATTACHMENT0, t.resolved, 0);
-    if (Status ok = check_gl("making room for a picture"); !ok) return ok.error();
+    if (Status ok = check_gl("allocating a picture"); !ok) return ok.error();
     for (const GLuint frame : {GLuint(t.depth_frame), GLuint(t.occlusion_frame), GLuint(t.blur_frame),
                                GLuint(t.frame), GLuint(t.resolve_frame)})
         if (Status ok = complete(frame); !ok) return ok.error();
     return t;
 }
 
-/// Triangles on the graphics side, and which of them a tile shows.
+/// Triangles in graphics memory, and those that a tile shows.
 struct Batch {
     Buffer buffer;
     VertexArray array;
@@ -187,17 +187,17 @@ Result<Painter> Painter::create() {
     Result<std::unique_ptr<GlContext>> context = GlContext::create();
     if (!context) return context.error();
     made->context = std::move(*context);
-    struct Wanted {
+    struct ProgramSource {
         Program& program;
         const char *name, *vertex, *fragment;
     };
-    for (const Wanted& wanted : {
-             Wanted{made->surface, "surface", shaders::kSurfaceVertex, shaders::kSurfaceFragment},
-             Wanted{made->surface_depth, "surface depth", shaders::kSurfaceVertex, shaders::kDepthFragment},
-             Wanted{made->voxel, "voxels", shaders::kVoxelVertex, shaders::kSurfaceFragment},
-             Wanted{made->voxel_depth, "voxel depth", shaders::kVoxelVertex, shaders::kDepthFragment},
-             Wanted{made->occlusion, "occlusion", shaders::kFullVertex, shaders::kOcclusionFragment},
-             Wanted{made->blur, "blur", shaders::kFullVertex, shaders::kBlurFragment},
+    for (const ProgramSource& wanted : {
+             ProgramSource{made->surface, "surface", shaders::kSurfaceVertex, shaders::kSurfaceFragment},
+             ProgramSource{made->surface_depth, "surface depth", shaders::kSurfaceVertex, shaders::kDepthFragment},
+             ProgramSource{made->voxel, "voxels", shaders::kVoxelVertex, shaders::kSurfaceFragment},
+             ProgramSource{made->voxel_depth, "voxel depth", shaders::kVoxelVertex, shaders::kDepthFragment},
+             ProgramSource{made->occlusion, "occlusion", shaders::kFullVertex, shaders::kOcclusionFragment},
+             ProgramSource{made->blur, "blur", shaders::kFullVertex, shaders::kBlurFragment},
          }) {
         Result<Program> program = make_program(wanted.name, wanted.vertex, wanted.fragment);
         if (!program) return program.error();
@@ -323,7 +323,7 @@ Status Painter::draw(const Figure& figure, const Box& box, Rgb background, Image
             const Batch lines = upload(whole ? figure.lines : within(figure.lines, outer));
             const Batch bones = upload(whole ? figure.bones : within(figure.bones, outer));
 
-            // Depth, once a pixel.
+            // Depth, one sample per pixel.
             glDisable(GL_BLEND);
             glEnable(GL_DEPTH_TEST);
             glDepthFunc(GL_LESS);
@@ -339,7 +339,7 @@ Status Painter::draw(const Figure& figure, const Box& box, Rgb background, Image
             glUseProgram(gl.voxel_depth);
             draw_batch(faces, true);
 
-            // Ambient occlusion from it.
+            // Ambient occlusion from depth.
             glDisable(GL_DEPTH_TEST);
             glDisable(GL_FRAMEBUFFER_SRGB);
             glBindVertexArray(gl.nothing);
@@ -374,7 +374,7 @@ Status Painter::draw(const Figure& figure, const Box& box, Rgb background, Image
                 draw_batch(faces, true);
             }
 
-            // Lines on it; then, faintly, what of them it hides.
+            // Lines on it; then, faintly, those that it hides.
             if (lines.count) {
                 glUseProgram(gl.surface);
                 glProgramUniform1i(gl.surface, at(gl.surface, "mode"), 5);
@@ -391,7 +391,7 @@ Status Painter::draw(const Figure& figure, const Box& box, Rgb background, Image
                 glDisable(GL_BLEND);
             }
 
-            // The bones, through it: first their depth, so that of several only the nearest is blended.
+            // The bones, visible through it: first their depth, so that only the nearest of several is blended.
             if (bones.count) {
                 glUseProgram(gl.surface);
                 glProgramUniform1i(gl.surface, at(gl.surface, "mode"), 4);
@@ -415,7 +415,7 @@ Status Painter::draw(const Figure& figure, const Box& box, Rgb background, Image
             glReadPixels(0, 0, kSuper * width, kSuper * height, GL_RGBA, GL_UNSIGNED_BYTE, pixels.data());
             if (Status ok = check_gl("drawing a picture"); !ok) return ok.error();
 
-            // Means of 2 × 2, in light.
+            // Means of 2 × 2 pixels, in linear light.
             const std::size_t row = 4 * static_cast<std::size_t>(kSuper * width);
             for (int y = std::max(0, -low); y < height; ++y) {
                 const int image_y = box.y + box.height - 1 - (low + y);

@@ -13,7 +13,7 @@ namespace {
 
 using Point = Point3;
 
-/// Towards the viewer where there is none.
+/// A vector of length zero becomes the direction to the viewer.
 Point direction_of(const Point& a) {
     const double l = norm(a);
     return l > 0 ? Point{a[0] / l, a[1] / l, a[2] / l} : Point{0, 0, 1};
@@ -38,14 +38,14 @@ void set_colour(Corner& c, Rgb colour) {
     c.colour[3] = 255;
 }
 
-// Beyond this many triangles at one position, means are not worth their time (it grows with the square).
+// Above this number of triangles at one position, means take too long (quadratic time).
 constexpr std::size_t kMostAround = 200;
 constexpr double kCreaseCosine = 0.7071;
 
 /// The normal of every corner of every triangle.
 std::vector<Point> corner_normals(std::span<const Vec3> positions, std::span<const Triangle> triangles,
                                   const std::vector<Point>& placed, Context* context) {
-    // Who is at whose place: seams of the file are no creases.
+    // The first vertex at each position: seams of the file are not creases.
     std::vector<std::uint32_t> order(positions.size()), place_of(positions.size());
     std::iota(order.begin(), order.end(), 0u);
     auto key = [&](std::uint32_t v) {
@@ -105,7 +105,7 @@ void add_triangle(std::vector<Corner>& out, const Point& a, const Point& b, cons
     }
 }
 
-/// An octahedron cut twice: round enough for a ball of some pixels.
+/// An octahedron subdivided twice: round enough for a ball of a few pixels.
 void add_ball(std::vector<Corner>& out, const Point& centre, double radius, Rgb colour) {
     auto cut = [&](auto&& self, Point a, Point b, Point c, int level) -> void {
         if (level == 0) {
@@ -156,8 +156,8 @@ void add_stick(std::vector<Corner>& out, const Point& a, const Point& b, double 
     }
 }
 
-/// The lines by which a bone's shape is drawn: the edges of a box; of a capsule its outline in two planes and a
-/// ring at both ends.
+/// The lines of a bone's shape: the edges of a box; for a capsule its outline in two planes and a ring at both
+/// ends.
 std::vector<std::pair<Point, Point>> shape_lines(const Bone& bone) {
     std::vector<std::pair<Point, Point>> lines;
     const Point a = to_point(bone.head), b = to_point(bone.tail);
@@ -256,7 +256,7 @@ Extent extent_of(const Panel& panel) {
             add(p);
         }
     } else {
-        // Not every vertex: those that no triangle uses are not seen.
+        // Only vertices of triangles: others are not visible.
         for (const Triangle& t : panel.triangles)
             for (const std::uint32_t v : t) add(to_point(panel.positions[v]));
     }
@@ -275,7 +275,7 @@ Point Placement::operator()(const Point& p) const {
 }
 
 std::array<double, 3> Placement::normal(std::size_t axis) const {
-    // By the inverse transpose, of which only the direction matters: cross product of the other two axes' images.
+    // By the inverse transpose; only the direction matters: cross product of the images of the other two axes.
     const std::size_t b = (axis + 1) % 3, c = (axis + 2) % 3;
     const Point x{m[b], m[4 + b], m[8 + b]}, y{m[c], m[4 + c], m[8 + c]}, own{m[axis], m[4 + axis], m[8 + axis]};
     const Point n = direction_of(cross(x, y));
@@ -355,7 +355,8 @@ std::vector<Corner> line_corners(const Panel& panel, const Placement& placement,
         Point a = placement(to_point(panel.positions[line.from])),
               b = placement(to_point(panel.positions[line.to]));
         const double x = b[0] - a[0], y = b[1] - a[1], length = std::hypot(x, y);
-        // Half a width longer at both ends, so that strips that meet leave no gap. A line along the sight is a dot.
+        // Longer by half a width at both ends, so that strips that meet leave no gap. A line along the view
+        // direction is a dot.
         const double half = width / 2, ux = length > 0 ? half * x / length : half,
                      uy = length > 0 ? half * y / length : 0;
         a = {a[0] - ux, a[1] - uy, a[2] + width};

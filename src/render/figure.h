@@ -1,4 +1,4 @@
-// A panel made ready to be drawn: its surface, voxels and bones as triangles in pixels. Plain arithmetic.
+// A panel prepared for drawing: its surface, voxels and bones as triangles in pixels. Plain arithmetic.
 #pragma once
 
 #include <array>
@@ -11,13 +11,13 @@
 
 namespace sinew {
 
-/// Axes of an eye that looks against `back`; each a unit vector.
+/// Axes of an eye that looks along -`back`; each a unit vector.
 struct Eye {
     std::array<double, 3> right, up, back;
 };
 Eye eye_at(const Viewpoint& from);
 
-/// A box in the eye's axes: across, up, towards the eye. low > high where it is empty.
+/// A box in the eye's axes: right, up, towards the eye. low > high if it is empty.
 struct Extent {
     std::array<double, 3> low{1, 1, 1}, high{-1, -1, -1};
     bool empty() const { return low[0] > high[0]; }
@@ -27,7 +27,7 @@ struct Extent {
     double height() const { return high[1] - low[1]; }
 };
 
-/// What the panel shows, seen by its eye. O(V).
+/// The visible contents of the panel, in the axes of its eye. O(V).
 Extent extent_of(const Panel& panel);
 
 /// From the panel's space to pixels: x to the right, y up from the lower left corner of the panel's box, z towards
@@ -41,41 +41,42 @@ struct Placement {
 };
 /// A surface without paint.
 Rgb plain_colour();
-/// The frame's centre comes to the middle of the box; `scale` pixels per unit of the space after Panel::transform.
+/// Places the frame's centre at the middle of the box; `scale` pixels per unit of the space after
+/// Panel::transform.
 Placement place(const Panel& panel, const Extent& frame, const Box& box, double scale);
 
-/// A corner of a triangle as it goes to OpenGL: three of them in turn make a triangle.
+/// A corner of a triangle for OpenGL: three consecutive ones make a triangle.
 struct Corner {
     float x, y, z;           ///< pixels
-    std::int8_t normal[4];   ///< unit vector times 127, in the eye's axes; points where the winding says
-    std::uint8_t colour[4];  ///< sRGB; the fourth: 255, or 0 where there is no value
+    std::int8_t normal[4];   ///< unit vector times 127, in the eye's axes; direction by winding
+    std::uint8_t colour[4];  ///< sRGB; the fourth: 255, or 0 without a value
     float value;
 };
 
-/// The surface with its paint. Normals are means over triangles that meet at a position at less than 45 degrees,
-/// whatever way they are wound. O(T), parallel.
+/// The surface with its paint. Normals are means over triangles that meet at a position at less than 45
+/// degrees, independent of winding. O(T), parallel.
 std::vector<Corner> surface_corners(const Panel& panel, const Placement& placement, Context* context);
 
-/// The lines of the paint as strips that face the eye, `width` pixels wide, a little in front of the surface.
+/// The lines of the paint as strips that face the eye, `width` pixels wide, slightly in front of the surface.
 /// O(lines).
 std::vector<Corner> line_corners(const Panel& panel, const Placement& placement, double width);
 
 /// Bones as slim double pyramids with a ball at the joint, in the colours of the panel. O(bones).
 std::vector<Corner> bone_corners(const Panel& panel, const Placement& placement, double smallest);
 
-/// settled: ambiguous, and inside by its winding number; ambiguous: outside.
+/// settled: ambiguous, inside by winding number; ambiguous: outside.
 enum class VoxelKind : std::uint8_t { boundary, interior, settled, ambiguous, bone };
 inline constexpr std::size_t kVoxelKinds = 5;
 Rgb voxel_colour(VoxelKind kind);
 
-/// A face of a voxel, to be drawn where nothing hides it for sure.
+/// A face of a voxel that may be visible.
 struct VoxelFace {
     std::uint16_t x, y, z;
     std::uint8_t direction;  ///< axis * 2 + (1 if it looks along it, 0 if against it)
     VoxelKind kind;
 };
 
-/// Faces between a voxel that is shown and one that is not, of the three directions that an eye can see. Also
+/// Faces between a shown voxel and one that is not shown, for the three directions that an eye can see. Also
 /// counts the shown voxels by kind. O(r³/64 + faces), parallel, memory 8 bytes a face.
 struct VoxelFaces {
     std::vector<VoxelFace> faces;
@@ -83,7 +84,7 @@ struct VoxelFaces {
 };
 VoxelFaces voxel_faces(const VoxelPanel& voxels, const std::array<bool, 6>& seen, Context* context);
 
-/// The occupied voxels' box: first and one past the last, per axis; all zero where there are none.
+/// The box of occupied voxels: first and one past the last, per axis; all zero if there are none.
 struct VoxelBox {
     std::array<int, 3> low{0, 0, 0}, high{0, 0, 0};
 };

@@ -9,7 +9,7 @@ namespace {
 
 int rounded(double v) { return static_cast<int>(std::lround(v)); }
 
-/// Breaks a text at spaces into at most `most` lines; what is still too wide is shortened.
+/// Breaks a text at spaces into at most `most` lines; longer lines are shortened.
 std::vector<std::string> wrap(const std::string& text, double size, double width, std::size_t most,
                               const Measure& measure) {
     std::vector<std::string> lines;
@@ -40,7 +40,7 @@ public:
 
     bool is_bar(const Legend& legend) const { return legend.low < legend.high; }
 
-    /// How wide a column must be to show the legend without cuts.
+    /// The width of a column that shows the legend without cuts.
     double width(const Legend& legend) const {
         double widest = std::min(measure_(legend.title, size_), 11 * size_);
         if (is_bar(legend)) {
@@ -52,7 +52,7 @@ public:
         return widest;
     }
 
-    /// Writes it from the top of the box downwards; returns how high it became.
+    /// Places it from the top of the box downwards; returns its height.
     int column(const LegendOf& of, const Box& box) {
         const Legend& legend = *of.legend;
         double y = box.y;
@@ -76,7 +76,7 @@ public:
         return rounded(y) - box.y;
     }
 
-    /// Writes it below the panels: title, then a flat bar or names in columns.
+    /// Places it below the panels: title, then a horizontal bar or names in columns.
     int row(const LegendOf& of, const Box& box) {
         const Legend& legend = *of.legend;
         if (box.height < line_) return 0;
@@ -116,7 +116,7 @@ private:
         const Legend& legend = *of.legend;
         BarItem item{box, legend.ramp, upright, {}, of.zero_is_plain};
         const std::vector<std::string> names = labels(legend);
-        double free_from = -1e9;  // no label may start before the last one ended
+        double free_from = -1e9;  // no label may start before the end of the previous one
         for (std::size_t i = 0; i < legend.ticks.size(); ++i) {
             const double t = (legend.ticks[i] - legend.low) / (legend.high - legend.low);
             if (!(t >= -1e-9 && t <= 1 + 1e-9)) continue;
@@ -154,7 +154,7 @@ private:
         const std::size_t count = legend.entries.size();
         const std::size_t used_rows = std::min(rows, (count + columns - 1) / columns);
         std::size_t shown = std::min(count, used_rows * columns);
-        if (shown < count) --shown;  // the last place says how many are missing
+        if (shown < count) --shown;  // the last line gives the number of missing entries
         for (std::size_t i = 0; i < shown + (shown < count ? 1 : 0); ++i) {
             const double x = box.x + static_cast<double>(i / used_rows) * wanted;
             const double y = box.y + static_cast<double>(i % used_rows) * pitch;
@@ -177,7 +177,7 @@ private:
     const double size_, line_;
 };
 
-/// The grid in which figures of this shape become largest.
+/// The grid in which figures of this shape are largest.
 int best_columns(int count, const Box& area, double frame_width, double frame_height, double title) {
     int best = 1;
     double best_scale = 0;
@@ -197,7 +197,7 @@ std::string fit_text(const std::string& text, double size, double width, const M
     if (measure(text, size) <= width) return text;
     std::string cut = text;
     while (!cut.empty()) {
-        // A whole character of UTF-8: its first byte and what continues it.
+        // A whole character of UTF-8: its first byte and its continuation bytes.
         while (!cut.empty() && (static_cast<unsigned char>(cut.back()) & 0xC0) == 0x80) cut.pop_back();
         if (!cut.empty()) cut.pop_back();
         if (measure(cut + "…", size) <= width) return cut + "…";
@@ -210,7 +210,7 @@ std::string short_number(double value, double step) {
     step = std::abs(step);
     if (std::abs(value) < 1e-9 * step) value = 0;
     if (step >= 1e-4 && std::abs(value) < 1e6) {
-        // As many digits as the step has behind the point, and as many as the value needs.
+        // As many decimals as the step has, and as many as the value needs.
         int digits = 0;
         while (digits < 6 && std::abs(step * std::pow(10, digits) - std::round(step * std::pow(10, digits))) > 1e-6)
             ++digits;
@@ -238,7 +238,7 @@ Layout lay_out(const Picture& picture, const std::vector<LegendOf>& legends, dou
 
     LegendWriter writer(layout, measure, size);
     const bool beside = picture.width * 10 >= picture.height * 9;
-    // A picture too small for its legend is better without.
+    // A picture too small for its legend gets no legend.
     const bool shown = !legends.empty() && area.width > 20 * size / 1.5 && area.height > 12 * size / 1.5;
     if (shown && beside) {
         double wide = 0;
@@ -276,7 +276,7 @@ Layout lay_out(const Picture& picture, const std::vector<LegendOf>& legends, dou
     const int columns = std::min(
         count, picture.columns > 0 ? picture.columns : best_columns(count, area, frame_width, frame_height, title));
     const int rows = (count + columns - 1) / columns;
-    // Cells no higher than what they show, in the middle of their area: titles stand close to the figures.
+    // Cells are not higher than their contents and are centred: titles are close to the figures.
     const double cell = static_cast<double>(area.width) / columns;
     const double high = std::min(static_cast<double>(area.height) / rows,
                                  std::max(cell * frame_height / frame_width, 4 * size) + 1.5 * title);

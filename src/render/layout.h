@@ -1,4 +1,4 @@
-// Where things stand in a picture: panels, titles, legends. Arithmetic on rectangles; draws nothing.
+// Layout of a picture: panels, titles, legends. Arithmetic on rectangles; draws nothing.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ struct Box {
     int bottom() const { return y + height; }
 };
 
-/// How wide a text is, in pixels, at a size in pixels.
+/// The width of a text in pixels, at a size in pixels.
 using Measure = std::function<double(const std::string& text, double size)>;
 
 struct TextItem {
@@ -53,16 +53,16 @@ struct LegendOf {
     bool zero_is_plain = false;
 };
 
-/// Lays out `picture`, whose figures fit in frames of `frame_width` × `frame_height` (any unit). A grid of panels;
-/// legends to the right of them, or below where the picture is taller than wide. What does not fit in a legend is
-/// counted in its last line; texts that are too long end in "…". Every item lies within the picture.
+/// Lays out `picture`, whose figures fit in frames of `frame_width` × `frame_height` (any unit). A grid of
+/// panels; legends to the right of them, or below if the picture is taller than wide. The last line of a legend
+/// counts the entries that do not fit; texts that are too long end in "…". Every item is within the picture.
 Layout lay_out(const Picture& picture, const std::vector<LegendOf>& legends, double frame_width,
                double frame_height, const Measure& measure);
 
 /// Shortens a text until it is at most `width` wide.
 std::string fit_text(const std::string& text, double size, double width, const Measure& measure);
 
-/// A number as short as its place in a scale of `step` allows: "0.25", "1", "1.5e-5".
+/// A number with the digits that a scale with this `step` needs: "0.25", "1", "1.5e-5".
 std::string short_number(double value, double step);
 
 }  // namespace sinew

@@ -1,5 +1,4 @@
-// Colours by how they look: OKLab (Björn Ottosson, A perceptual color space for image processing, 2020), and the
-// way from and to the screen's sRGB.
+// Perceptual colours: OKLab (Ottosson 2020), and the conversion from and to sRGB.
 #pragma once
 
 #include <array>
@@ -9,7 +8,7 @@
 
 namespace sinew {
 
-/// Red, green, blue in proportion to light, 0..1 where a screen can show it.
+/// Linear red, green, blue; 0..1 in the sRGB gamut.
 using Linear = std::array<double, 3>;
 
 /// Lightness 0..1, and two axes of hue.
@@ -25,7 +24,7 @@ Rgb to_rgb(const Linear& light);
 Oklab to_oklab(const Linear& light);
 Linear from_oklab(const Oklab& colour);
 
-/// A colour by lightness, chroma and hue in degrees; chroma is lowered until a screen can show it.
+/// A colour by lightness, chroma and hue in degrees; chroma is reduced until it is in the sRGB gamut.
 Rgb from_lch(double lightness, double chroma, double hue);
 Rgb in_gamut(Oklab colour);
 

@@ -1,4 +1,4 @@
-// From weights to what colour a surface has. No pixels here.
+// From weights to the colours of a surface. No pixels here.
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr Rgb kNothing{150, 150, 154};
 
-/// Joints that have weight, the heaviest first, with their colours.
+/// Joints with weight, the heaviest first, with their colours.
 std::vector<Legend::Entry> entries_by_use(const SkinWeights& weights, const Skeleton& skeleton,
                                           const std::vector<Rgb>& colours) {
     const std::vector<double> use = joint_use(weights, skeleton.joints.size());
@@ -42,10 +42,10 @@ std::vector<double> round_values(double low, double high, int count) {
     return out;
 }
 
-// A corner of a piece: shares of the triangle's three vertices.
+// A corner of a piece: its barycentric coordinates in the triangle.
 using Corner = std::array<double, 3>;
 
-/// What is left of a convex polygon where `side` (linear over the triangle, given at its vertices) is not negative.
+/// The part of a convex polygon where `side` (linear over the triangle, given at its vertices) is not negative.
 void clip(std::vector<Corner>& polygon, const std::array<double, 3>& side) {
     auto value = [&](const Corner& c) { return side[0] * c[0] + side[1] * c[1] + side[2] * c[2]; };
     std::vector<Corner> kept;
@@ -120,7 +120,8 @@ Paint paint_strongest(const SkinWeights& weights, const Skeleton& skeleton, std:
         for (std::size_t k = 0; k < 3; ++k)
             if (triangle[k] < weights.vertex_count()) row[k] = weights[triangle[k]];
         const std::uint32_t first = strongest(row[0]);
-        // Linear functions: who leads at all three corners leads everywhere between them.
+        // Linear functions: a joint that is strongest at all three corners is strongest everywhere between
+        // them.
         if (first == strongest(row[1]) && first == strongest(row[2])) {
             paint.pieces.push_back({index, whole, colour(first)});
             if (first < used.size()) used[first] += 1;
@@ -142,7 +143,7 @@ Paint paint_strongest(const SkinWeights& weights, const Skeleton& skeleton, std:
                 std::array<double, 3> lead;
                 for (std::size_t k = 0; k < 3; ++k) lead[k] = share[a][k] - share[b][k];
                 if (a == b) continue;
-                // Two joints that are equal on the whole triangle: the lower number has it.
+                // If two joints are equal on the whole triangle, the lower number wins.
                 if (lead == std::array<double, 3>{0, 0, 0}) {
                     if (b < a) polygon.clear();
                     continue;

@@ -11,18 +11,18 @@
 namespace sinew {
 namespace {
 
-struct Stop {
+struct ColourStop {
     double l, chroma, hue;
 };
 
-// Lightness falls or rises evenly; hue turns by less than half a circle between stops, and never from red to green
+// Lightness changes evenly; hue turns by less than half a circle between stops, and never between red and green
 // at one lightness.
-constexpr Stop kHeat[] = {
+constexpr ColourStop kHeat[] = {
     {0.36, 0.13, 275}, {0.50, 0.19, 320}, {0.64, 0.21, 15}, {0.80, 0.16, 65}, {0.965, 0.10, 106}};
-constexpr Stop kDepth[] = {
+constexpr ColourStop kDepth[] = {
     {0.95, 0.09, 106}, {0.80, 0.14, 145}, {0.64, 0.11, 190}, {0.49, 0.12, 245}, {0.34, 0.12, 275}};
 
-Oklab at(const Stop& s) {
+Oklab at(const ColourStop& s) {
     const double angle = s.hue * 3.14159265358979323846 / 180;
     return {s.l, s.chroma * std::cos(angle), s.chroma * std::sin(angle)};
 }
@@ -35,13 +35,13 @@ int apart(int a, int b) {
     return std::min(d, kHues - d);
 }
 
-/// Of the same sequence on every platform: 0, 5, 10, 3, 8, … visits every hue once in twelve.
+/// The same sequence on every platform: 0, 5, 10, 3, 8, … visits every hue once in twelve steps.
 int nth_hue(std::size_t n) { return static_cast<int>(n * 5 % kHues); }
 
 }  // namespace
 
 Rgb ramp_colour(Ramp ramp, double t) {
-    const std::span<const Stop> stops = ramp == Ramp::heat ? std::span<const Stop>(kHeat) : kDepth;
+    const std::span<const ColourStop> stops = ramp == Ramp::heat ? std::span<const ColourStop>(kHeat) : kDepth;
     const double x = (t > 0 ? std::min(t, 1.0) : 0.0) * static_cast<double>(stops.size() - 1);
     const std::size_t k = std::min(static_cast<std::size_t>(x), stops.size() - 2);
     const double f = x - static_cast<double>(k);
@@ -70,7 +70,7 @@ std::vector<Rgb> joint_colours(const Skeleton& skeleton) {
             order.push_back(c);
         }
 
-    // Mirrored joints share a hue: what the first of them was given.
+    // Mirrored joints share a hue: the one that the first of them has.
     std::map<std::string, std::size_t> first_of;
     std::size_t given = 0;
     std::array<int, kHues> taken{};
@@ -85,7 +85,8 @@ std::vector<Rgb> joint_colours(const Skeleton& skeleton) {
                 continue;
             }
         }
-        // The hue farthest from those around: the parent most, then brothers and sisters, then the grandparent.
+        // The hue farthest from those of related joints: mostly the parent, then siblings, then the
+        // grandparent.
         const int p = parent_of(j);
         auto crowd = [&](int h) {
             double sum = 0;
@@ -104,7 +105,7 @@ std::vector<Rgb> joint_colours(const Skeleton& skeleton) {
         for (std::size_t k = 1; k < kHues; ++k)
             if (const int h = nth_hue(given + k); crowd(h) < crowd(best) - 1e-12) best = h;
         hue[j] = best;
-        turn[j] = taken[static_cast<std::size_t>(best)]++;  // the next joint of this hue is a little different
+        turn[j] = taken[static_cast<std::size_t>(best)]++;  // the next joint of this hue is slightly different
         ++given;
     }
 

@@ -1,4 +1,4 @@
-// A picture from its panels: frames, layout, figures, and what is written around them.
+// A picture from its panels: frames, layout, figures, titles and legends.
 
 #include "sinew/render.h"
 
@@ -22,7 +22,7 @@ constexpr Colours kLight{{247, 247, 245}, {38, 40, 44}, {112, 114, 118}, {60, 62
 constexpr Colours kDark{{30, 32, 36}, {228, 228, 230}, {150, 152, 156}, {220, 220, 222}};
 
 constexpr int kSmallest = 64, kLargest = 8192;
-constexpr double kMargin = 0.04;  // of a panel, on each side of what it shows
+constexpr double kMargin = 0.04;  // of a panel, on each side of its figure
 
 Error usage(std::string message) { return {ErrorCode::usage, "picture: " + std::move(message)}; }
 
@@ -37,7 +37,7 @@ Status check_paint(const Panel& panel, const std::string& where) {
                          std::to_string(v));
     for (const Paint::Piece& piece : paint.pieces)
         if (piece.triangle >= panel.triangles.size())
-            return usage(where + ": a piece of the paint lies on triangle " + std::to_string(piece.triangle) +
+            return usage(where + ": a piece of the paint is on triangle " + std::to_string(piece.triangle) +
                          ", but the surface has " + std::to_string(panel.triangles.size()));
     for (const Paint::Line& line : paint.lines)
         if (std::max(line.from, line.to) >= v)
@@ -79,7 +79,7 @@ Status check_panel(const Panel& panel, std::size_t index) {
 
 /// The frames of all panels, and the size that the layout is made for.
 struct Frames {
-    std::vector<Extent> own, shown;  // all that a panel has, and what it is framed on
+    std::vector<Extent> own, shown;  // everything in a panel, and the part that it is framed on
     double width = 0, height = 0;    // of the largest
 };
 
@@ -100,7 +100,7 @@ Frames make_frames(const Picture& picture) {
             }
             continue;
         }
-        // Seen from the same side, figures stand on the same ground.
+        // Figures seen from the same side have a common ground.
         if (picture.same_scale)
             for (std::size_t k = 0; k < picture.panels.size(); ++k) {
                 const Viewpoint &a = panel.from, &b = picture.panels[k].from;
@@ -130,7 +130,8 @@ std::string grouped(std::size_t n) {
     return s;
 }
 
-/// What panels of one resolution show: one number where they show as many, else one for each, in their order.
+/// Legend entries for panels of one resolution: one number if the counts are equal, else one per panel, in
+/// order.
 Legend voxel_legend(const std::vector<const VoxelFaces*>& panels, int resolution) {
     Legend legend;
     legend.title = "voxels at resolution " + std::to_string(resolution);
@@ -152,7 +153,7 @@ Legend voxel_legend(const std::vector<const VoxelFaces*>& panels, int resolution
     return legend;
 }
 
-/// Adds what a legend says to those that are there already: names under one title are one legend.
+/// Merges a legend with those that exist: names under one title form one legend.
 void merge_legend(std::vector<std::pair<Legend, bool>>& legends, const Legend& legend, bool zero_is_plain) {
     const bool bar = legend.low < legend.high;
     if (!bar && legend.entries.empty()) return;

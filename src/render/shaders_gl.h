@@ -84,12 +84,12 @@ vec3 by_value() {
         float w = max(fwidth(t), 1e-6);
         c = mix(plain, c, clamp((t - 0.002) / w + 0.5, 0, 1));
     }
-    // Where values stand still there is no line to draw.
+    // No line where values are constant.
     if (step * scale.y > 1e-7) {
         vec3 ink = dot(c, vec3(0.21, 0.72, 0.07)) < 0.22 ? vec3(0.95) : vec3(0.02);
         float line = 0;
         for (int i = 0; i < lines; ++i) line = max(line, 1 - smoothstep(0.4, 1.4, abs(v - isoline[i]) / step / supersampling));
-        // Lines that crowd within a few pixels would become a stain.
+        // Lines within a few pixels of each other would merge.
         c = mix(c, ink, 0.8 * line * (1 - smoothstep(0.1, 0.35, step * scale.y * supersampling)));
     }
     return c;
@@ -107,7 +107,7 @@ void main() {
     light *= mix(0.72, 1.0, smoothstep(0.0, 0.45, normal.z));
     vec3 c = base * light;
     if (mode == 3) {
-        // A thin line around each voxel, where voxels are large enough to be told apart.
+        // A thin line around each voxel, if voxels are large enough to be distinguished.
         vec2 w = fwidth(on_face);
         vec2 d = min(on_face, 1 - on_face) / max(w, vec2(1e-6)) / supersampling;
         float size = 1 / max(max(w.x, w.y), 1e-6) / supersampling;
@@ -121,12 +121,12 @@ inline constexpr const char* kFullVertex = R"(#version 450 core
 void main() { gl_Position = vec4(vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4 - 1, 0, 1); }
 )";
 
-// How much of what is around a pixel stands in its light: taps on a spiral, turned by one of 16 angles per pixel.
+// Ambient occlusion of a pixel: samples on a spiral, rotated by one of 16 angles per pixel.
 inline constexpr const char* kOcclusionFragment = R"(#version 450 core
 uniform sampler2D depth;
-uniform float deep;    // farthest minus nearest, pixels
+uniform float deep;  // farthest minus nearest, pixels
 uniform float radius;  // pixels
-uniform ivec2 origin;  // of the tile in the panel, so that the pattern goes on in the next tile
+uniform ivec2 origin;  // of the tile in the panel, so that the pattern continues in the next tile
 out float result;
 const int taps = 24;
 float z_at(ivec2 p) { return -texelFetch(depth, clamp(p, ivec2(0), textureSize(depth, 0) - 1), 0).r * deep; }
@@ -149,7 +149,7 @@ void main() {
         ivec2 q = p + ivec2(round(vec2(cos(angle), sin(angle)) * radius * share));
         if (q == p) continue;
         float step = z_at(q) - z;
-        // A wall is as dark at its foot whatever its height; what floats far in front throws no shadow.
+        // A wall is equally dark at its foot for any height; objects that float far in front cast no shadow.
         vec3 way = vec3(q - p, min(step, 0.8 * radius));
         float far = length(way);
         hidden += max(0, dot(n, way) / far - 0.12) * clamp(1.6 - 1.3 * far / radius, 0, 1) *
@@ -159,7 +159,7 @@ void main() {
 }
 )";
 
-// The mean over the 16 angles, of pixels at about the same depth.
+// The mean over the 16 angles, for pixels at about the same depth.
 inline constexpr const char* kBlurFragment = R"(#version 450 core
 uniform sampler2D depth;
 uniform sampler2D occlusion;

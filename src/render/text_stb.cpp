@@ -19,7 +19,7 @@
 
 namespace sinew {
 
-// Written by cmake/EmbedFont.cmake: the bytes of the font file, eight to a word.
+// From cmake/EmbedFont.cmake: the bytes of the font file, eight per word.
 extern const std::uint64_t kFontWords[];
 
 namespace {
@@ -37,7 +37,7 @@ const stbtt_fontinfo& font() {
     return info;
 }
 
-/// The next character of UTF-8, from `at` on, which moves behind it.
+/// The next character of UTF-8 at `at`, which moves behind it.
 int next_character(const std::string& text, std::size_t& at) {
     auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
     const unsigned first = byte(at++);
@@ -56,7 +56,7 @@ int next_character(const std::string& text, std::size_t& at) {
     return code > 0x10FFFF ? 0xFFFD : static_cast<int>(code);
 }
 
-/// Calls each(glyph, x) with the pen's place in pixels; returns where it ends.
+/// Calls each(glyph, x) with the pen position in pixels; returns its end.
 template <typename Each>
 double walk(const std::string& text, double scale, Each&& each) {
     double x = 0;

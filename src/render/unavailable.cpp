@@ -1,4 +1,4 @@
-// What a build without OpenGL, stb or the font answers (SINEW_GL, SINEW_RENDER in CMakeLists.txt).
+// Replacements for a build without OpenGL, stb or the font (SINEW_GL, SINEW_RENDER in CMakeLists.txt).
 
 #include "sinew/render.h"
 
@@ -8,7 +8,7 @@ namespace {
 const Error& missing() {
     static const Error error{
         ErrorCode::io,
-        "this build of sinew draws no pictures: it was made without OpenGL, stb or DejaVu Sans (on Debian: apt-get "
+        "this build of sinew cannot draw pictures: OpenGL, stb or DejaVu Sans is missing (on Debian: apt-get "
         "install libepoxy-dev libegl1 libgl1-mesa-dri libstb-dev fonts-dejavu-core, then configure and build "
         "again)"};
     return error;

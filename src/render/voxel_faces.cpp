@@ -11,7 +11,7 @@
 namespace sinew {
 namespace {
 
-/// Voxels that the bones pass.
+/// Voxels that the bones cross.
 BitGrid bone_voxels(const VoxelPanel& voxels) {
     BitGrid out(voxels.grid->transform.resolution);
     for (const Bone& bone : voxels.bones)
@@ -74,7 +74,8 @@ VoxelFaces voxel_faces(const VoxelPanel& voxels, const std::array<bool, 6>& seen
     auto at = [&](const BitGrid& bits, int w, int y, int z) -> std::uint64_t {
         return bits.words().empty() ? 0 : bits.words()[bits.index(64 * w, y, z)];
     };
-    // 64 voxels of a row: bit set where one is shown. Bones are shown whole, outside of the cut and the volume too.
+    // 64 voxels of a row: a bit is set for a shown voxel. Bones are shown whole, also outside of the cut and
+    // the volume.
     auto shown = [&](int w, int y, int z) -> std::uint64_t {
         if (y < 0 || y >= r || z < 0 || z >= r || w < 0 || w >= words) return 0;
         const std::uint64_t bones = at(bone, w, y, z);

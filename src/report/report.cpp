@@ -75,7 +75,7 @@ std::vector<std::string> edit_lines(const Adjustments& adjustments, const EditRe
                            std::string(name_of(adjustments.edits[i].kind)) +
                            "): " + std::to_string(report.changed[i]) + " vertices changed";
         if (report.kept[i])
-            line += ", " + std::to_string(report.kept[i]) + " as they were: no other joint can take the weight";
+            line += ", " + std::to_string(report.kept[i]) + " unchanged: no other joint can take the weight";
         lines.push_back(std::move(line));
     }
     return lines;
@@ -112,16 +112,16 @@ nlohmann::ordered_json option_json(const BindSetting& setting, const std::string
     return text;
 }
 
-// Every option of bind, and what the run adds to them.
+// All options of bind, and those that the run adds.
 nlohmann::ordered_json options_json(const BindRun& run) {
     const BindOptions& bound = run.binding->options();
     nlohmann::ordered_json out;
     for (const BindSetting& setting : bind_settings()) {
-        if (setting.name == "method") continue;  // has a place of its own
+        if (setting.name == "method") continue;  // has its own key
         std::string key(setting.name);
         std::replace(key.begin(), key.end(), '-', '_');
         out[key] = option_json(setting, option_text(run.options, setting.name));
-        // What was chosen for the mesh is what tells.
+        // The resolution that was chosen for the mesh.
         if (setting.name == "resolution") {
             out[key] = bound.voxels.resolution;
             out["resolution_reason"] = run.binding->report().resolution_reason;
@@ -164,7 +164,7 @@ nlohmann::ordered_json make_report(const BindRun& run) {
     if (run.intersections && run.intersections->undecided)
         warnings.push_back(
             std::to_string(run.intersections->undecided) +
-            " triangles were not compared with all others, which would have taken too long: more than "
+            " triangles were not compared with all others, because it would take too long: more than "
             "the report says may intersect");
 
     return {

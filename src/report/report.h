@@ -1,4 +1,4 @@
-// The report of a bind as JSON, for every door that gives one. Its keys are documented in docs/report.md and
+// The report of a bind as JSON, the same for all interfaces. Its keys are documented in docs/report.md and
 // stable.
 #pragma once
 
@@ -18,18 +18,18 @@ struct BindRun {
     const io::Scene* scene = nullptr;
     const Binding* binding = nullptr;
     std::vector<std::string> notes, edits;
-    const Intersections* intersections = nullptr;  ///< null: not looked for
-    double binding_seconds = 0;                    ///< to read the binding of --reuse
+    const Intersections* intersections = nullptr;  ///< null: not computed
+    double binding_seconds = 0;                    ///< time to read the binding of --reuse
     double intersections_seconds = 0;
     double load_seconds = 0, weights_seconds = 0, save_seconds = 0, total_seconds = 0;
 };
 
 nlohmann::ordered_json make_report(const BindRun& run);
 
-/// Its "defects". Without intersections their number is left out.
+/// The "defects" of the report. Without intersections their count is left out.
 nlohmann::ordered_json defects_json(const MeshDefects& defects, const Intersections* intersections = nullptr);
 
-/// A report as text: for people, and on one line for programs.
+/// A report as text: indented for people, and on one line for programs.
 std::string text_of(const nlohmann::ordered_json& report);
 std::string compact_text(const nlohmann::ordered_json& report);
 
@@ -37,10 +37,10 @@ std::string compact_text(const nlohmann::ordered_json& report);
 std::vector<std::string> edit_lines(const Adjustments& adjustments, const EditReport& report);
 std::string_view name_of(EditKind kind);
 
-/// 0.1f as 0.1, not as 0.10000000149011612.
+/// Prints 0.1f as 0.1, not as 0.10000000149011612.
 double as_given(float value);
 
-/// Largest resident size of this process so far.
+/// Largest resident size of this process.
 std::size_t peak_memory_bytes();
 
 std::string_view name_of(LimitRule rule);

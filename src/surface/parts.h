@@ -1,4 +1,4 @@
-// The connected parts of a surface, each as triangles of its own.
+// Connected parts of a surface, each with its own triangles.
 #pragma once
 
 #include <span>
@@ -13,11 +13,11 @@ struct SurfacePart {
     Box3 box;
 };
 
-/// By component. O(T).
+/// Splits a surface by component. O(T).
 std::vector<SurfacePart> split_parts(const MeshView& mesh, const MeshSurface& surface);
 
-/// The winding number of triangles around a point, signed: how often they enclose it, and a part of one where they
-/// are open (solid angles: Van Oosterom and Strackee 1983). O(triangles).
+/// The signed winding number of triangles around a point: how often they enclose it, a fraction for open
+/// surfaces (solid angles: Van Oosterom and Strackee 1983). O(triangles).
 double winding_number(const MeshView& mesh, std::span<const Triangle> triangles, const Point3& point);
 
 }  // namespace sinew

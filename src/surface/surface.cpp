@@ -9,11 +9,11 @@
 namespace sinew {
 namespace {
 
-constexpr double kMollify = 1e-5;  // Sharp and Crane's delta, of the mean edge
+constexpr double kMollify = 1e-5;  // Sharp and Crane's delta, relative to the mean edge
 constexpr double kLeastWeight = 1e-4, kMostWeight = 1e3;
-constexpr double kLeastMass = 1e-4;  // of the mean
+constexpr double kLeastMass = 1e-4;  // relative to the mean
 
-// Side lengths of a triangle that exists, opposite to its corners.
+// Side lengths of a triangle, opposite to its corners. They satisfy the triangle inequality.
 struct Cotangents {
     double area;
     std::array<double, 3> cot;  // at the corners
@@ -56,7 +56,7 @@ MeshSurface build_surface(const MeshView& mesh, const MeshTopology& topology) {
     const std::size_t n = out.nodes();
     const auto place = [&](std::uint32_t node) { return to_point(mesh.positions[out.vertex_of[node]]); };
 
-    // What must be added to every length.
+    // The length that must be added to every edge.
     double sum = 0, missing = 0;
     std::size_t sides = 0;
     const auto corners_of = [&](std::size_t t) {
@@ -130,7 +130,7 @@ MeshSurface build_surface(const MeshView& mesh, const MeshTopology& topology) {
     }
     for (MeshSurface::Edge& e : out.edges) e.weight = std::clamp(e.weight, kLeastWeight, kMostWeight);
     const double total = std::accumulate(out.mass.begin(), out.mass.end(), 0.0);
-    // A mesh of collapsed triangles only has no area at all; any mass will do then.
+    // A mesh of collapsed triangles has no area; any mass will do.
     const double least = total > 0 ? kLeastMass * total / static_cast<double>(n) : 1;
     for (double& m : out.mass) m = std::max(m, least);
 

@@ -32,12 +32,12 @@ struct MeshSurface {
     std::size_t nodes() const { return vertex_of.size(); }
 };
 
-/// A length is added to every edge, so that in every triangle the sum of two sides is longer than the third by at
-/// least 1e-5 of the mean edge. Weights are then held to 1e-4..1e3 (an edge that is opposite to obtuse angles only
-/// would have a negative one) and masses to at least 1e-4 of their mean, so that each row of the Laplacian has
-/// weight and none outweighs the others beyond what double can solve. Triangles with two corners at one position
-/// are edges of the least weight. O((V + T) log T), memory about 100 bytes per triangle. Requires check_mesh; the
-/// mesh must have a size.
+/// Edges are lengthened by a constant, so that in every triangle the sum of two sides exceeds the third by at
+/// least 1e-5 of the mean edge. Weights are then clamped to 1e-4..1e3, since an edge that is opposite only to
+/// obtuse angles would have a negative weight. Masses are at least 1e-4 of their mean. So the rows of the
+/// Laplacian stay within a range that double can solve. Triangles with two corners at one position become edges
+/// of the smallest weight. O((V + T) log T), memory about 100 bytes per triangle. Requires check_mesh; the mesh
+/// must have a size.
 MeshSurface build_surface(const MeshView& mesh, const MeshTopology& topology);
 
 }  // namespace sinew

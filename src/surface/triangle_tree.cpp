@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint32_t kLeaf = 4;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// Deep enough for 2^32 triangles: each step of a traversal leaves at most one node behind.
+// Deep enough for 2^32 triangles: each step of a traversal leaves at most one node on the stack.
 constexpr std::size_t kDepth = 64;
 
 double square_distance(const Point3& low, const Point3& high, const Point3& p) {
@@ -137,19 +137,19 @@ SurfacePoint TriangleTree::nearest(const Point3& p, double reach,
                                    const std::function<bool(std::uint32_t)>& of) const {
     SurfacePoint best;
     double best2 = reach * reach;
-    struct Waiting {
+    struct StackEntry {
         std::uint32_t node;
         double distance2;
     };
-    std::array<Waiting, kDepth> stack;
+    std::array<StackEntry, kDepth> stack;
     std::size_t waiting = 0;
     if (!nodes_.empty()) stack[waiting++] = {0, square_distance(nodes_[0].box.low, nodes_[0].box.high, p)};
     while (waiting > 0) {
-        const Waiting next = stack[--waiting];
+        const StackEntry next = stack[--waiting];
         if (next.distance2 > best2) continue;
         const Node& node = nodes_[next.node];
         if (node.count == 0) {
-            Waiting left{next.node + 1, 0}, right{node.right, 0};
+            StackEntry left{next.node + 1, 0}, right{node.right, 0};
             left.distance2 = square_distance(nodes_[left.node].box.low, nodes_[left.node].box.high, p);
             right.distance2 = square_distance(nodes_[right.node].box.low, nodes_[right.node].box.high, p);
             if (right.distance2 < left.distance2) std::swap(left, right);
@@ -179,7 +179,8 @@ bool TriangleTree::blocked(const Point3& a, const Point3& b, std::uint32_t verte
     const double length = std::sqrt(dot(d, d));
     if (!(length > 2 * slack) || nodes_.empty()) return false;
     const double from = slack / length, to = 1 - from;
-    // Where the segment is within the three slabs of a box. A direction of 0 gives infinities of either sign.
+    // The interval of the segment within the three slabs of a box. A direction of 0 gives infinities of either
+    // sign.
     const auto meets = [&](const Box& box) {
         double enter = from, leave = to;
         for (std::size_t k = 0; k < 3; ++k) {
@@ -189,13 +190,13 @@ bool TriangleTree::blocked(const Point3& a, const Point3& b, std::uint32_t verte
             }
             double t0 = (box.low[k] - a[k]) / d[k], t1 = (box.high[k] - a[k]) / d[k];
             if (t0 > t1) std::swap(t0, t1);
-            // Rounding must not lose what lies in the box's own face.
+            // Rounding must not lose points in the box's own face.
             enter = std::max(enter, t0 - 1e-12 * std::abs(t0));
             leave = std::min(leave, t1 + 1e-12 * std::abs(t1));
         }
         return enter <= leave;
     };
-    // Möller and Trumbore 1997, in double, with edges a hair wider than they are.
+    // Möller and Trumbore 1997, in double, with slightly widened edges.
     const auto crosses = [&](const Corners& c) {
         constexpr double hair = 1e-9;
         const Point3 e1 = c.b - c.a, e2 = c.c - c.a, p = cross(d, e2);

@@ -1,4 +1,4 @@
-// Changes by hand: set, add, scale, smooth, replace, mirror.
+// Edits of weights: set, add, scale, smooth, replace, mirror.
 #include <cmath>
 #include <optional>
 #include <queue>
@@ -11,8 +11,9 @@
 namespace sinew {
 namespace {
 
-constexpr double kOnPlane = 1e-4;      // of the diagonal of the box: neither side of a mirror
-constexpr double kMirrorReach = 0.02;  // of the diagonal: as far the other side may be from the mirror image
+constexpr double kOnPlane = 1e-4;  // relative to the diagonal of the box: neither side of a mirror
+// Relative to the diagonal: maximum distance of the other side from the mirror image
+constexpr double kMirrorReach = 0.02;
 
 struct Share {
     std::uint32_t joint;
@@ -20,7 +21,7 @@ struct Share {
 };
 using Row = std::vector<Share>;
 
-// The joint's weight in the row, 0 at first.
+// The joint's weight in the row, 0 if it has none.
 double& at(Row& row, std::uint32_t joint) {
     for (Share& s : row)
         if (s.joint == joint) return s.weight;
@@ -28,7 +29,7 @@ double& at(Row& row, std::uint32_t joint) {
     return row.back().weight;
 }
 
-// Points of the surface around a node, by the way over edges.
+// Points of the surface around a node, by distance along edges.
 class Neighbourhoods {
 public:
     Neighbourhoods(const MeshView& mesh, const MeshSurface& surface) : first_(surface.nodes() + 1, 0) {
@@ -160,8 +161,8 @@ private:
         return share_[v] > 0 && !weights_[v].empty() && (locks_.vertices.empty() || !locks_.vertices[v]);
     }
 
-    /// The row with `wanted` for joints that it names; locked joints as they are, the others as before in
-    /// proportion. None where nobody is there to take the rest.
+    /// The row with the weights of `wanted` for the joints that it names. Locked joints keep their weights, the
+    /// others share the rest in proportion. Empty if no joint can take the rest.
     std::optional<Row> with_weights(std::size_t v, const Row& wanted) const {
         Row row;
         double free = 1, others = 0, asked = 0;
@@ -189,7 +190,7 @@ private:
         return row;
     }
 
-    /// Unlocked joints as in `wanted`, in proportion, beside the locked ones as they are.
+    /// Unlocked joints as in `wanted`, in proportion; locked joints keep their weights.
     std::optional<Row> with_row(std::size_t v, const Row& wanted) const {
         Row row;
         double free = 1, asked = 0;
@@ -206,7 +207,7 @@ private:
         return row;
     }
 
-    /// What the edit says the row should be, or nothing where it cannot be.
+    /// The row that the edit asks for; empty if it is not possible.
     std::optional<Row> target(std::size_t v, const Row* prepared) const {
         Row wanted;
         const auto weight = [&](std::uint32_t j) {
@@ -289,7 +290,7 @@ private:
             double height = 0;
             for (std::size_t k = 0; k < 3; ++k) height += (p[k] - m.point[k]) * m.normal[k];
             Row& row = targets[v];
-            if (height > kOnPlane * diagonal) {  // the pattern itself
+            if (height > kOnPlane * diagonal) {  // on the side that is copied
                 for (const Influence& i : weights_[v]) row.push_back({i.joint, i.weight});
                 return;
             }
@@ -318,7 +319,7 @@ private:
     const MeshTopology topology_;
     Context* const context_;
     const WeightEdit* edit_ = nullptr;
-    std::vector<float> share_;  // per vertex: how far the edit at hand goes
+    std::vector<float> share_;  // per vertex: share of the current edit
     std::optional<MeshSurface> surface_;
     std::optional<TriangleTree> tree_;
 };
@@ -326,7 +327,7 @@ private:
 Status check(const WeightEdit& e, std::size_t vertices, std::size_t joints) {
     const auto wrong = [](const std::string& what) { return Error{ErrorCode::usage, what}; };
     if (!e.selection.empty() && e.selection.size() != vertices)
-        return wrong("the selection is for " + std::to_string(e.selection.size()) + " vertices, and there are " +
+        return wrong("the selection is for " + std::to_string(e.selection.size()) + " vertices, but the mesh has " +
                      std::to_string(vertices));
     for (const float s : e.selection)
         if (!(s >= 0 && s <= 1)) return wrong("a selection must be from 0 to 1, not " + std::to_string(s));
@@ -354,7 +355,7 @@ Status check(const WeightEdit& e, std::size_t vertices, std::size_t joints) {
             break;
         case EditKind::replace:
             if (e.joints.empty() || e.with >= joints)
-                return wrong("replace needs joints, and a joint to take over");
+                return wrong("replace needs joints, and a joint that takes over their weight");
             break;
         case EditKind::mirror: {
             double square = 0;

@@ -1,6 +1,6 @@
-// Distance, or heat, to strength. Inverse power: Dionne and de Lasa 2014, eq. 8 and 9; inverse quadratic: their
-// conference paper of 2013. Exponential: "Bones and Automatic Vertex Weights" (VIDE, 2012). Powers of heat: Rosen
-// 2009. Cubic Hermite and linear: Tokheim 2003.
+// Distance, or heat, to strength. Inverse power: Dionne and de Lasa 2014, equations 8 and 9. Inverse quadratic:
+// Dionne and de Lasa 2013. Exponential: VIDE 2012. Powers of heat: Rosen 2009. Cubic Hermite and linear:
+// Tokheim 2003.
 #include <algorithm>
 #include <cmath>
 
@@ -47,12 +47,12 @@ double Law::exponent(double alpha) const {
         return (1 - at) * o.lambda_min + at * o.lambda_max;
     };
     if (o_.law == FalloffLaw::inverse_power) return lambda(o_, alpha);
-    const FalloffOptions usual;  // at which the strength is as published, to the last bit
+    const FalloffOptions usual;  // default options: the strength is exactly as published
     const double power = lambda(o_, alpha) / lambda(usual, usual.alpha);
     return o_.law == FalloffLaw::power ? o_.power * power : power;
 }
 
-Law::Own Law::of_vertex(std::size_t v) const {
+Law::OwnValue Law::of_vertex(std::size_t v) const {
     const FalloffMap& map = o_.map;
     if (map.of_vertex.empty() || std::isnan(map.of_vertex[v])) return {};
     return {map.of_vertex[v], map.share_of_vertex.empty() ? 1 : map.share_of_vertex[v]};
@@ -73,7 +73,7 @@ double Law::length_of_joint(std::uint32_t j) const {
     return std::isnan(own) ? base_ : own;
 }
 
-// α by joint moves no border: it is one number for the row, the mean over the joints by their strength without it.
+// α by joint does not move borders: the row has one α, the mean over its joints by strength.
 template <typename LengthAt>
 double Law::alpha_of_row(LawRow& row, LengthAt&& length_at) const {
     if (!has_alpha_of_joints()) return o_.alpha;
@@ -117,7 +117,7 @@ void Law::shape(LawRow& row, LengthAt&& length_at, double alpha) const {
         }
         case FalloffLaw::cubic_hermite:
         case FalloffLaw::linear: {
-            // Rows come sorted by distance.
+            // Rows are sorted by distance.
             const double cut = neighbours_ > 0 && neighbours_ < n ? d[neighbours_] : INFINITY;
             double most = 0;
             for (std::size_t i = 0; i < n; ++i) {
@@ -132,7 +132,7 @@ void Law::shape(LawRow& row, LengthAt&& length_at, double alpha) const {
             for (double& strength : s) strength /= most;
             const double power = exponent(alpha);
             if (power == 1) break;
-            // raise() takes no 0: what is out of reach is put back afterwards.
+            // raise() does not accept 0: slots out of reach are restored afterwards.
             row.exponent.resize(n);
             for (std::size_t i = 0; i < n; ++i) {
                 row.exponent[i] = s[i] > 0 ? power : 0;
@@ -156,7 +156,7 @@ void Law::shape(LawRow& row, LengthAt&& length_at, double alpha) const {
 void Law::apply(std::size_t vertex, LawRow& row) const {
     row.strength.resize(row.value.size());
     if (row.value.empty()) return;
-    const Own own = of_vertex(vertex);
+    const OwnValue own = of_vertex(vertex);
     if (shape_is_a_length(o_.law)) {
         const auto length_at = [&](std::size_t i) { return own.over(length_of_joint(row.joint[i])); };
         shape(row, length_at, alpha_of_row(row, length_at));
@@ -173,7 +173,7 @@ void FalloffMap::put(std::size_t vertex, std::size_t vertices, float value, floa
     if (!share_of_vertex.empty()) share_of_vertex.resize(vertices, 1.0f);
     const bool has_own = !std::isnan(of_vertex[vertex]);
     const double below = !has_own ? 0 : share_of_vertex.empty() ? 1 : share_of_vertex[vertex];
-    // What shows of the value below, and of both together.
+    // The visible part of the value below, and of both together.
     const double kept = (1 - double{share}) * below, both = share + kept;
     of_vertex[vertex] =
         kept > 0 ? static_cast<float>((share * double{value} + kept * of_vertex[vertex]) / both) : value;
@@ -185,7 +185,7 @@ FalloffMap map_under(const FalloffMap& map, FalloffLaw from, FalloffLaw to) {
     FalloffMap out;
     out.hardness_of_joint = map.hardness_of_joint;
     if (shape_is_a_length(from)) return out;
-    // Under the law before, these were α as well, and came first.
+    // Under the previous law these were α as well, and took precedence.
     out.hardness_of_joint.resize(std::max(map.of_joint.size(), map.hardness_of_joint.size()), NAN);
     for (std::size_t j = 0; j < map.of_joint.size(); ++j)
         if (!std::isnan(map.of_joint[j])) out.hardness_of_joint[j] = map.of_joint[j];
@@ -213,7 +213,7 @@ std::size_t sorted_strengths(const LawRow& row, std::uint32_t* joint, float* str
     for (std::size_t i = 0; i < row.joint.size(); ++i) {
         const auto s = static_cast<float>(row.strength[i]);
         if (!(s > 0)) continue;
-        // Rows come sorted, so this moves only joints that the law makes equal or a map reorders.
+        // Rows are sorted, so this only moves joints with equal strengths, or joints that a map reorders.
         std::size_t at = n++;
         for (; at > 0 && (strength[at - 1] < s || (strength[at - 1] == s && joint[at - 1] > row.joint[i])); --at) {
             strength[at] = strength[at - 1];
@@ -227,7 +227,7 @@ std::size_t sorted_strengths(const LawRow& row, std::uint32_t* joint, float* str
 
 namespace {
 
-// Rows in, rows out: `value` says what the law takes from a slot, and NaN that the slot is empty.
+// Row by row: `value` is the input of the law for a slot, NaN for an empty slot.
 template <typename Value>
 Result<InfluenceTable> each_row(std::size_t vertices, std::size_t width, const std::vector<std::uint32_t>& joints,
                                 const FalloffOptions& options, Context* context, Value&& value) {
@@ -292,7 +292,7 @@ float FalloffOptions::*shape_of(FalloffLaw law) {
 }
 
 Status check(const FalloffOptions& o) {
-    // Written so that NaN fails.
+    // Comparisons are written so that NaN fails.
     if (!(o.law >= FalloffLaw::inverse_power && o.law <= FalloffLaw::power))
         return Error{ErrorCode::usage, "falloff law: no such law"};
     for (const FalloffLaw law : {FalloffLaw::inverse_power, FalloffLaw::exponential, FalloffLaw::linear})
@@ -337,8 +337,9 @@ Status check_distances(const DistanceTable& distances, const FalloffOptions& opt
     if (!(distances.unit > 0 && std::isfinite(distances.unit)))
         return Error{ErrorCode::internal, "a distance table's unit must be above 0"};
     if (options.law == FalloffLaw::power)
-        return Error{ErrorCode::usage,
-                     "falloff law power is for heat and weights, and this method gives distances: choose another"};
+        return Error{
+            ErrorCode::usage,
+            "falloff law power applies to heat and weights, but this method gives distances: choose another law"};
     return check_map(options, distances.vertices, distances.joint);
 }
 
@@ -346,7 +347,7 @@ Result<InfluenceTable> apply_falloff(const DistanceTable& distances, const Fallo
                                      Context* context) {
     if (Status ok = check_distances(distances, options); !ok) return ok.error();
     const double unit = distances.unit;
-    // Distances are ≥ 0 or +inf; a NaN would be a mistake of ours and counts as unreachable.
+    // Distances are ≥ 0 or +inf; NaN would be an internal error and counts as unreachable.
     return each_row(distances.vertices, distances.width, distances.joint, options, context, [&](std::size_t at) {
         return distances.distance[at] < INFINITY ? distances.distance[at] / unit : NAN;
     });

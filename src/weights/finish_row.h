@@ -1,5 +1,5 @@
-// One row of strengths to one row of weights: limit, prune, normalise. The continuous limit (subtract the next
-// strongest, then normalise) is the one that users of such tools ask for.
+// One row of strengths to one row of weights: limit, prune, normalise. The default limit is continuous: it
+// subtracts the next strongest strength, then normalises.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ inline bool before(const Share& a, const Share& b) {
     return a.weight != b.weight ? a.weight > b.weight : a.joint < b.joint;
 }
 
-/// Divides by the sum. Returns how many are left: none, if that is 0.
+/// Divides by the sum. Returns the number of entries: 0 if the sum is 0.
 inline std::size_t normalise(std::span<Share> row) {
     double sum = 0;
     for (const Share& s : row) sum += s.weight;
@@ -28,16 +28,16 @@ inline std::size_t normalise(std::span<Share> row) {
     return row.size();
 }
 
-/// `row`: strengths above 0, sorted by `before`. Returns how many of them are left, as weights.
+/// `row`: strengths above 0, sorted by `before`. Returns the number of remaining entries, as weights.
 inline std::size_t finish_row(std::span<Share> row, std::size_t keep, const FinishOptions& options) {
     std::size_t n = row.size();
     if (n > keep) {
-        // Where all of them are equal nothing would be left: then any K of them are as good.
+        // If all are equal nothing would be left; then any K of them are kept.
         const double next = options.limit_rule == LimitRule::fade ? row[keep].weight : 0;
         n = keep;
         if (row[0].weight > next) {
             for (std::size_t k = 0; k < n; ++k) row[k].weight -= next;
-            while (n > 0 && !(row[n - 1].weight > 0)) --n;  // sorted: those that are 0 now come last
+            while (n > 0 && !(row[n - 1].weight > 0)) --n;  // sorted: zeros are at the end
         }
     }
     if (normalise(row.first(n)) == 0) return 0;
@@ -47,7 +47,8 @@ inline std::size_t finish_row(std::span<Share> row, std::size_t keep, const Fini
 }
 
 /// Appends the row as floats. They sum to 1 within half an ulp each. Rounding can make two weights equal or the
-/// smallest ones 0, so order and positivity are restored. Returns how many there are; `to` has room for all.
+/// smallest ones 0, so order and positivity are restored. Returns the number of entries; `to` must have
+/// capacity for all.
 inline std::uint32_t write_row(std::span<const Share> row, Influence* to) {
     std::uint32_t n = 0;
     for (const Share& s : row) {
@@ -61,15 +62,15 @@ inline std::uint32_t write_row(std::span<const Share> row, Influence* to) {
     return n;
 }
 
-/// Rows of weights by chunks of vertices, on their way to become SkinWeights.
+/// Rows of weights by chunks of vertices, to be assembled into SkinWeights.
 struct WeightRows {
     static constexpr std::size_t per_chunk = 2048;
     std::vector<std::vector<Influence>> part;
-    std::vector<std::uint64_t> first;  ///< V + 1: counts at first, one place on
+    std::vector<std::uint64_t> first;  ///< V + 1: first counts, shifted by one
 
     explicit WeightRows(std::size_t vertices)
         : part((vertices + per_chunk - 1) / per_chunk), first(vertices + 1, 0) {}
-    /// Leaves nothing here.
+    /// Leaves this object empty.
     SkinWeights assemble(Context* context);
 };
 

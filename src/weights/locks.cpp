@@ -1,4 +1,4 @@
-// Weights that stay: rows of locked vertices, weights on locked joints.
+// Locked weights: rows of locked vertices, weights on locked joints.
 #include <algorithm>
 
 #include "core/parallel.h"

@@ -1,6 +1,6 @@
-// log2 by the series of the inverse hyperbolic tangent, exp2 by Taylor's: both to the last bits of a double in the
-// small range that splitting off the binary exponent leaves. Written without branches, for compilers that
-// vectorise.
+// log2 by the series of the inverse hyperbolic tangent, exp2 by Taylor's. Both are accurate to the last bits of
+// a double in the small range that remains after the binary exponent is split off. Written without branches, so
+// that compilers can vectorise it.
 #include "weights/power.h"
 
 #include <bit>
@@ -22,7 +22,7 @@ constexpr std::uint64_t kOne = std::uint64_t{1023} << 52;
 
 // log2 of a positive, normal number.
 SINEW_INLINE double log2_of(double x) {
-    // Halves of the exponent's range lie around 1: m from √½ to √2.
+    // Centred range of the mantissa: m from √½ to √2.
     const std::uint64_t bits = std::bit_cast<std::uint64_t>(x);
     const std::uint64_t biased = (bits + (kOne - 0x3fe6a09e667f3bcdull)) >> 52;
     const double m = std::bit_cast<double>(bits - (biased << 52) + kOne);

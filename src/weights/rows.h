@@ -1,4 +1,4 @@
-// Rows of weights, made one by one in parallel.
+// Rows of weights, computed one by one in parallel.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace sinew {
 
-/// fill(vertex, row) leaves the influences of every vertex in `row`, which comes empty; in any order, not
+/// fill(vertex, row) stores the influences of every vertex in `row`, which is empty at first; in any order, not
 /// normalised.
 template <typename Fill>
 Result<SkinWeights> map_rows(std::size_t vertices, Context* context, Fill&& fill) {

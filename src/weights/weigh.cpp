@@ -1,9 +1,9 @@
-// Falloff and finish in one pass, for distances and heat that are kept while a slider moves.
+// Falloff and finish in one pass, for kept distances and heat while a slider moves.
 //
-// Rows come sorted by distance, and the inverse power falls with it (or by heat, and the power rises), so a limit
-// of K needs K + 1 powers of a row, the first of which is 1. Many rows are taken at a time, column by column. Rows
-// so nearly tied where the limit cuts that rounding decides, and other laws, take the same way as apply_falloff and
-// finish.
+// Rows are sorted by distance, and the inverse power falls with it (or by heat, and the power rises). So a
+// limit of K needs K + 1 powers per row, the first of which is 1. Many rows are processed at a time, column by
+// column. Other laws, and rows whose entries at the limit are so nearly equal that rounding decides, are
+// processed like in apply_falloff and finish.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -18,7 +18,8 @@ namespace sinew {
 namespace {
 
 constexpr std::size_t kBatch = 64;
-// Entries whose quotient is not below are so near that the limit must look at them as apply_falloff does.
+// Entries with a quotient of at least this are so nearly equal that the limit must treat them like
+// apply_falloff.
 constexpr double kTied = 1 - 1e-5;
 
 // A table of either kind.
@@ -26,7 +27,7 @@ struct Rows {
     std::size_t vertices, width;
     std::span<const std::uint32_t> joint;
     std::span<const float> value;  // distances, or strengths
-    double unit;                   // of distances; 0: these are strengths
+    double unit;                   // of distances; 0: values are strengths
 
     explicit Rows(const DistanceTable& t)
         : vertices(t.vertices), width(t.width), joint(t.joint), value(t.distance), unit(t.unit) {}
@@ -40,7 +41,7 @@ struct Rows {
         const bool is = (joint != DistanceTable::none) & (value < INFINITY) & (value > above);
         return is ? value : NAN;
     }
-    /// What the law is applied to; NaN in an empty slot.
+    /// The input of the law; NaN in an empty slot.
     double at(std::size_t slot) const { return heat() ? raw(slot) : raw(slot) / unit; }
 };
 
@@ -63,7 +64,7 @@ public:
           joint_(table.width),
           strength_(table.width) {}
 
-    /// Rows begin to end, at most kBatch. Writes them from `out` on, where there is room, and returns where they
+    /// Rows begin to end, at most kBatch. Writes them to `out`, which has capacity for them, and returns the
     /// end.
     Influence* run(std::size_t begin, std::size_t end, Influence* out, std::uint64_t* count) {
         const std::size_t n = end - begin;
@@ -78,7 +79,7 @@ public:
             const std::size_t v = begin + i;
             if (left_[i] > 0) {
                 count[i] = static_cast<std::uint64_t>(left_[i]);
-                // How many nobody could foretell, and there is room for all that a limit leaves.
+                // The number is unpredictable, and the output has capacity for all that a limit leaves.
                 const std::size_t most = std::min(read_, keep_),
                                   written = most <= 8 ? most : static_cast<std::size_t>(left_[i]);
                 for (std::size_t k = 0; k < written; ++k)
@@ -94,7 +95,7 @@ public:
     }
 
     using Run = Influence* (Weigher::*)(std::size_t, std::size_t, Influence*, std::uint64_t*);
-    /// run(), in vectors of four or eight where the processor has them.
+    /// run(), in vectors of four or eight if the processor has them.
     static Run best_run() {
 #if defined(SINEW_VECTORS)
         return best_of<Run>(&Weigher::run, &Weigher::run_avx2, &Weigher::run_avx512);
@@ -114,23 +115,23 @@ private:
     }
 #endif
 
-    // A number of every row of the batch: loops over them become vectors.
+    // One number per row of the batch: loops over them become vectors.
     using Column = std::array<double, kBatch>;
 
-    // Of a value to one before it in a row: at most 1.
+    // Quotient of a value and an earlier one of its row: at most 1.
     double ratio(double first, double later) const {
         return table_.heat() ? heat_ratio(first, later) : first / later;
     }
     static double heat_ratio(double first, double later) { return std::max(later / first, 1e-300); }
     std::size_t wanted(std::size_t i) const { return std::min(static_cast<std::size_t>(whole_[i]), keep_ + 1); }
-    // Whether rounding decides which entries the limit leaves.
+    // Whether rounding decides which entries the limit keeps.
     bool tied(std::size_t i) const {
         return static_cast<std::size_t>(whole_[i]) > keep_ + 1 &&
                ratio(value_[keep_][i], value_[keep_ + 1][i]) >= kTied;
     }
 
-    // What the power is taken of, before the quotient, NaN where a row ends: as many entries as matter, how many
-    // that are, or 0 for a row that is empty or out of order.
+    // Collects the bases of the powers, before the quotient, NaN after the end of a row: as many entries as
+    // matter. Returns their number, or 0 for a row that is empty or out of order.
     void read(std::size_t begin, std::size_t n) {
         const std::size_t width = table_.width;
         const std::uint32_t* joint = table_.joint.data() + begin * width;
@@ -159,7 +160,7 @@ private:
         for (std::size_t k = 1; k < read_; ++k) {
             const Column &low = value_[table_.heat() ? k : k - 1], &high = value_[table_.heat() ? k - 1 : k],
                          &later = value_[k];
-            // Written so that NaN before a number is out of order.
+            // Written so that NaN before a number counts as out of order.
             for (std::size_t i = 0; i < kBatch; ++i)
                 fine[i] = low[i] <= high[i] || later[i] != later[i] ? fine[i] : 0.0;
         }
@@ -186,8 +187,8 @@ private:
         raise_columns(std::min(read_, keep_ + 1), alpha);
     }
 
-    // Fills the first columns of power_ with strengths, relative to the first. Where a row has no entry, or is out
-    // of order, with some number.
+    // Fills the first columns of power_ with strengths, relative to the first. Rows without an entry, or out of
+    // order, get an arbitrary number.
     void raise_columns(std::size_t count, const Column& alpha) {
         Column exponent;
         for (std::size_t i = 0; i < kBatch; ++i)
@@ -203,8 +204,8 @@ private:
         }
     }
 
-    // What finish_row makes of rows of which no two strengths are equal: nearly all. How many of their weights are
-    // left is in left_, 0 for other rows, and the weights in weight_.
+    // The result of finish_row for rows without equal strengths: nearly all. left_ is the number of remaining
+    // weights, 0 for other rows; weight_ has the weights.
     void finish_columns() {
         const std::size_t most = std::min(read_, keep_);
         Column& left = left_;
@@ -260,7 +261,7 @@ private:
         for (std::size_t i = 0; i < kBatch; ++i) left[i] *= count[i];
     }
 
-    // Shares of row i of the batch, by what its falling strengths are as floats. Returns how many.
+    // Shares of row i of the batch, by its falling strengths as floats. Returns their number.
     std::size_t sorted(std::size_t v, std::size_t i) {
         const std::uint32_t* joint = table_.joint.data() + v * table_.width;
         std::size_t count = 0;
@@ -277,7 +278,7 @@ private:
         return count;
     }
 
-    // The same for any row, as apply_falloff does it.
+    // The same for any row, like apply_falloff.
     std::size_t straight(std::size_t v) {
         row_.clear();
         for (std::size_t slot = v * table_.width; slot < (v + 1) * table_.width; ++slot) {
@@ -296,10 +297,10 @@ private:
     const FalloffOptions& falloff_;
     const FinishOptions& finish_;
     const Law law_;
-    const std::size_t keep_, read_;  // entries of a row: those that the limit leaves, and those that matter
+    const std::size_t keep_, read_;  // entries of a row: those that the limit keeps, and those that matter
     const bool batches_;
     std::vector<float> number_;                   // of the rows of a batch, one after the other
-    std::vector<Column> value_, power_, weight_;  // by place in the row
+    std::vector<Column> value_, power_, weight_;  // by slot of the row
     Column whole_, left_;                         // numbers of entries
     std::vector<Share> share_;
     std::vector<std::uint32_t> joint_;

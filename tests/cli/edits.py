@@ -58,7 +58,7 @@ class Edits(Case):
                 {"op": "set", "joint": "upper", "value": 1},
                 {"op": "scale", "joints": "upper", "value": 0}]))
         self.assertEqual(len(report["edits"]), 2)
-        self.assertRegex(report["edits"][1], rf"\b{BAR} as they were")
+        self.assertRegex(report["edits"][1], rf"\b{BAR} unchanged")
         self.assertTrue(all(row == {"upper": 1} for row in self.weights()))
 
     def test_smooth_is_a_length(self):

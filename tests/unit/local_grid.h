@@ -14,7 +14,7 @@ inline VoxelGrid local_grid(const VoxelGrid& all, const BitGrid& blocks) {
     const int r = all.boundary.resolution();
     local.boundary = local.interior = BitGrid(r);
     for (BitGrid* grid : {&local.boundary, &local.interior})
-        grid->use_only({0, r, std::make_shared<const BitGrid>(blocks)});
+        grid->restrict_to({0, r, std::make_shared<const BitGrid>(blocks)});
     local.coarse_boundary = local.coarse_interior = BitGrid(r / 2);
     const BitGrid boundary = halve(all.boundary, nullptr), interior = halve(all.interior, nullptr);
     for (int z = 0; z < r; ++z)

@@ -250,7 +250,7 @@ void rows_equal_maps(std::size_t width) {
                 const auto d = static_cast<std::uint32_t>(1000 + random() % (2000 / (1 + round / 8)));
                 offers.push_back({make_label(d, joint, static_cast<std::uint8_t>(way + random() % 3)), leaf});
                 auto& row = expected[leaf];
-                const std::uint32_t by = static_cast<std::uint32_t>(offers.back().label & kLabelWayMask);
+                const std::uint32_t by = static_cast<std::uint32_t>(offers.back().label & kLabelDirectionMask);
                 const auto same =
                     std::find_if(row.begin(), row.end(), [&](const auto& r) { return r[1] == joint; });
                 if (same != row.end() && (*same)[0] <= d) continue;
@@ -270,7 +270,7 @@ void rows_equal_maps(std::size_t width) {
             ASSERT_EQ(count, taken.size()) << "kernel " << which;
             for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(offers[i].label, taken[i].label);
             std::vector<Offer> there(all.size());
-            there.resize(kernel[which].still_there(rows.data(), all.data(), all.size(), there.data()));
+            there.resize(kernel[which].keep_current(rows.data(), all.data(), all.size(), there.data()));
             std::size_t at = 0;
             for (const Offer& o : all) {
                 const Label* row = rows[o.leaf].label;

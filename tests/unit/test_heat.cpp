@@ -14,8 +14,8 @@ namespace sinew {
 namespace {
 
 using test::eliminate;
-using Held = HeatSolver::Held;
-using Columns = std::vector<std::vector<Held>>;
+using FixedValues = HeatSolver::FixedValues;
+using Columns = std::vector<std::vector<FixedValues>>;
 using Row = HeatSolver::Row;
 
 // A row of unit cells along x.
@@ -47,7 +47,8 @@ Domain domain_of(const test::Character& c, int resolution, DomainKind kind = Dom
 }
 
 // The same equations, one by one.
-std::vector<double> dense(const Conduction& c, const std::vector<float>& loss, const std::vector<Held>& held) {
+std::vector<double> dense(const Conduction& c, const std::vector<float>& loss,
+                          const std::vector<FixedValues>& held) {
     const std::size_t n = c.size();
     std::vector<std::vector<double>> a(n, std::vector<double>(n + 1, 0));
     for (std::size_t i = 0; i < n; ++i) {
@@ -57,7 +58,7 @@ std::vector<double> dense(const Conduction& c, const std::vector<float>& loss, c
             a[i][c.to[k]] -= c.conductance[k];
         }
     }
-    for (const Held& h : held) {
+    for (const FixedValues& h : held) {
         std::fill(a[h.leaf].begin(), a[h.leaf].end(), 0.0);
         a[h.leaf][h.leaf] = 1;
         a[h.leaf][n] = h.value;
@@ -256,7 +257,7 @@ TEST(Heat, FlowIsConservedAndLinearFieldsAreNearlyKept) {
         for (const DomainKind kind : {DomainKind::uniform, DomainKind::sparse}) {
             const Domain domain = domain_of(bar, resolution, kind);
             const Conduction c = make_conduction(domain, {});
-            std::vector<Held> held;
+            std::vector<FixedValues> held;
             std::vector<int> end(c.size(), 0);
             const auto x = [&](std::uint32_t i) { return domain.centre(i)[0] / static_cast<float>(resolution); };
             for (std::uint32_t i = 0; i < c.size(); ++i) {

@@ -116,7 +116,7 @@ TEST(LeafTails, ReachALargerVoxelShortOfTheEnd) {
     VoxelGrid g = grid();
     auto blocks = std::make_shared<BitGrid>(4);
     for (const int x : {0, 1}) blocks->set(x, 2, 2);  // voxels 0 to 15 along the bar are fine
-    for (BitGrid* of : {&g.boundary, &g.interior}) of->use_only({0, 32, blocks});
+    for (BitGrid* of : {&g.boundary, &g.interior}) of->restrict_to({0, 32, blocks});
     g.coarse_boundary = g.coarse_interior = BitGrid(16);
     bar(g, 4, 16);
     g.boundary.words()[g.boundary.index(15, 16, 16)] &= ~(std::uint64_t{1} << 15);

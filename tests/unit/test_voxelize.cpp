@@ -375,7 +375,7 @@ TEST(Voxelize, LocalResolutionIsTwoResolutions) {
     const Result<VoxelGrid> local = voxelize(mesh, topology, {128, true, true}, nullptr, pole);
     ASSERT_TRUE(fine && local);
     ASSERT_GT(local->ambiguous_inside, 10000u);
-    const BitGrid& blocks = *local->boundary.used().blocks;
+    const BitGrid& blocks = *local->boundary.region().blocks;
     ASSERT_TRUE(local->is_fine(64, 64, 126) && !local->is_fine(64, 64, 64));
     std::size_t differ = 0;
     std::array<std::size_t, 2> boundary{}, interior{};  // coarse, fine
