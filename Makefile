@@ -57,7 +57,7 @@ bench: setup
 	cmake --preset bench
 	cmake --build --preset bench -j $(JOBS)
 	@set -e; for b in build/bench/bench/bench_*; do \
-	    if [[ -f $$b && -x $$b && $$b != *voxelizers ]]; then \
+	    if [[ -f $$b && -x $$b && $$b != *voxelizers && $$b != *bench_heat ]]; then \
 	        $$b --benchmark_out=$$b.json --benchmark_out_format=json > $$b.txt || { cat $$b.txt; exit 1; }; \
 	        grep '^check' $$b.txt || true; scripts/research/bench-table $$b.json; fi; done
 

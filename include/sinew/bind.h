@@ -54,6 +54,12 @@ enum class RingPlacement {
     axes,   ///< one through the joint, across the one of its axes that is nearest to its bones, as in the source
 };
 
+/// voxel_heat: what computes the heat at rest.
+enum class HeatBy {
+    cpu,       ///< the linear solver
+    hardware,  ///< compute shaders of OpenGL; the same weights within 1e-3
+};
+
 /// The defaults are preset(Method::surface_heat). For another method begin with its preset: what suits one falloff
 /// law or distance does not suit all.
 struct BindOptions {
@@ -85,6 +91,8 @@ struct BindOptions {
     /// voxel_heat: 0 solves for heat at rest; N > 0 are N sweeps of averaging instead, the source's naive way,
     /// which ends far from rest where N is small. 0..1e6.
     int iterations = 0;
+    /// voxel_heat: hardware needs an OpenGL driver, and is slower where that computes on the processor.
+    HeatBy heat = HeatBy::cpu;
     /// geodesic_voxel: as Dionne and de Lasa (2014) publish it. A vertex reads the leaf that contains it and adds
     /// the way from its centre (eq. 7); distances have no lower bound; bones of leaf joints keep their length; a
     /// bone that crosses no voxel binds nothing; bridges change no distance within a part that has bones. Takes

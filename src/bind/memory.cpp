@@ -115,10 +115,12 @@ double of_geodesic(const MemorySizes& s) {
 double geodesic_voxel_memory(const MemorySizes& s, const MeshView&, const BindOptions& options) {
     return of_geodesic(s) + of_slicing(options, s.triangles);
 }
-// Conductances and their coarser levels; per thread eight fields and what solves for them.
+// Conductances and their coarser levels; per thread eight fields and what solves for them. On hardware one batch at
+// a time, whose buffers may lie in this memory too, and the driver with its compiler.
 double voxel_heat_memory(const MemorySizes& s, const MeshView&, const BindOptions& options) {
-    return worst(s, {of_voxels(s), of_octree(s),
-                     of_rows(s) + s.vertices * 104 + s.leaves * (480 + 230 * s.threads) + of_fields(s, true)}) +
+    const bool hardware = options.heat == HeatBy::hardware;
+    const double solver = s.leaves * (480 + (hardware ? 450 : 230 * s.threads)) + (hardware ? 1e8 : 0);
+    return worst(s, {of_voxels(s), of_octree(s), of_rows(s) + s.vertices * 104 + solver + of_fields(s, true)}) +
            of_slicing(options, s.triangles);
 }
 // The same, links of its own, fields in double, and a third more for coarser resolutions.

@@ -272,6 +272,9 @@ const std::vector<Row>& rows() {
         whole<[](O& o) -> int& { return o.iterations; }>("iterations", "Method", "", {kVoxelHeat},
                                                          "Sweeps of plain averaging instead of solving; 0 solves",
                                                          {0, 1e6}),
+        choice<[](O& o) -> HeatBy& { return o.heat; }>(
+            "heat", "Method", "cpu hardware", {kVoxelHeat},
+            "cpu, or hardware: heat by OpenGL; the same weights within 0.001"),
         number<[](O& o) -> float& { return o.heat_transfer; }>(
             "heat-transfer", "Method", {kSurfaceHeat},
             "c in the heat c / d² of a bone at distance d; larger = harder joints", {0, 1e6, true}),
@@ -418,7 +421,7 @@ Status check(const BindOptions& options) {
                          "finest: 512 is the most that it takes"};
     }
     // Fields that no preset sets otherwise, so that a value of one's own is a mistake.
-    for (const std::string_view name : {"rings", "all-pairs", "iterations", "as-published"})
+    for (const std::string_view name : {"rings", "all-pairs", "iterations", "as-published", "heat"})
         if (option_text(options, name) != option_text(BindOptions{}, name))
             if (Status ok = check_read(options, name); !ok) return ok;
     const bool power = options.falloff.law == FalloffLaw::power;

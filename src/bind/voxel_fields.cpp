@@ -69,11 +69,12 @@ void straight_rows(const Task& task, const BoneShapes& shapes, const JointSet& s
 
 class Fields {
 public:
-    Fields(const Task& task, const Domain& domain, InfluenceRows& rows, const char* stage)
+    Fields(const Task& task, const Domain& domain, InfluenceRows& rows, const char* stage, FieldThreads threads)
         : task_(task),
           domain_(domain),
           rows_(rows),
           stage_(stage),
+          threads_(threads),
           shapes_(task.skeleton, task.bones),
           seeds_(seed_volume(task, domain)),
           bridge_finder_(domain),
@@ -140,12 +141,15 @@ public:
     }
 
 private:
-    // Batches run in parallel, as many at once as there are threads; then their fields are read and dropped.
+    // Batches run in parallel where they may, as many at once as there are threads; then their fields are read and
+    // dropped.
     Status solve_all(const SolveFields& solve, std::span<const std::uint32_t> joints,
                      const std::vector<LeafStencil>& stencils, Strongest& strongest, KeptField* keep) {
         constexpr std::size_t wide = HeatSolver::kColumns;
         const std::size_t batches = (joints.size() + wide - 1) / wide;
-        const std::size_t team = std::min(batches, static_cast<std::size_t>(thread_count(task_.context)));
+        const auto most =
+            threads_ == FieldThreads::caller ? 1 : static_cast<std::size_t>(thread_count(task_.context));
+        const std::size_t team = std::min(batches, most);
         std::vector<std::vector<HeatSolver::Row>> fields(team);
         std::vector<std::optional<Result<FieldOutcome>>> outcome(team);
         const auto of_batch = [&](std::size_t batch) {
@@ -153,6 +157,7 @@ private:
         };
         for (std::size_t first = 0; first < batches; first += team) {
             const std::size_t here = std::min(team, batches - first);
+            // One alone runs on this thread.
             parallel_for(task_.context, here, 1,
                          [&](std::size_t k) { outcome[k] = solve(of_batch(first + k), fields[k]); });
             if (cancelled(task_.context)) return Error{ErrorCode::cancelled, "cancelled while solving for fields"};
@@ -195,6 +200,7 @@ private:
     const Domain& domain_;
     InfluenceRows& rows_;
     const char* stage_;
+    const FieldThreads threads_;
     const BoneShapes shapes_;
     const BoneSeeds seeds_;
     BridgeFinder bridge_finder_;
@@ -246,8 +252,8 @@ Status remeasure(const Task& task, InfluenceRows& rows) {
 
 }  // namespace
 
-Result<MethodRows> bind_fields(const Task& task, const char* stage, const char* what,
-                               const PrepareFields& prepare) {
+Result<MethodRows> bind_fields(const Task& task, const char* stage, const char* what, const PrepareFields& prepare,
+                               FieldThreads threads) {
     InfluenceRows rows(task);
     if (task.reused) {
         const Status read = task.clock.run(stage, [&] { return remeasure(task, rows); });
@@ -258,7 +264,7 @@ Result<MethodRows> bind_fields(const Task& task, const char* stage, const char* 
     if (!domain) return domain.error();
     std::vector<KeptField> kept;
     const Status bound = task.clock.run(stage, [&]() -> Status {
-        Fields fields(task, *domain, rows, stage);
+        Fields fields(task, *domain, rows, stage, threads);
         for (const JointSet& set : task.plan.sets) {
             // A mesh that comes later may use a skin that this one does not.
             if (set.vertices.empty() && !task.options.keep_volume) continue;

@@ -1,8 +1,9 @@
-// Volumetric heat (seed 001, Rosen 2009): bones are heating filaments, and what heat arrives at a vertex is the
+// Volumetric heat (Rosen 2009): bones are heating filaments, and what heat arrives at a vertex is the
 // strength of the bone there. docs/methods/voxel-heat.md says why the skin is cooled, and what was measured.
 #include <memory>
 
 #include "bind/voxel_fields.h"
+#include "field/heat_hardware.h"
 
 namespace sinew {
 namespace {
@@ -10,6 +11,9 @@ namespace {
 // Where even all bones together leave less heat than this, nothing is cooled any more: from there on heat is passed
 // on as it came. Ratios of heats, which are all that counts, stay within what floats can tell.
 constexpr float kCold = 1e-3f;
+// Of residuals. Where heat is small, weights are its ratios: at 1e-6 some of real characters were 0.0014 off.
+constexpr double kTolerance = 1e-7;
+constexpr double kRoughly = 1e-4;  // of all bones together
 
 std::vector<HeatSolver::FixedValues> filament(const BoneSeeds& seeds, std::uint32_t joint) {
     std::vector<HeatSolver::FixedValues> held;
@@ -17,7 +21,7 @@ std::vector<HeatSolver::FixedValues> filament(const BoneSeeds& seeds, std::uint3
     return held;
 }
 
-Result<SolveFields> prepare(const FieldProblem& problem) {
+Result<SolveFields> prepare(const FieldProblem& problem, HeatHardware* hardware) {
     const Task& task = problem.task;
     const Domain& domain = problem.domain;
     const std::size_t n = domain.leaves.size();
@@ -35,30 +39,58 @@ Result<SolveFields> prepare(const FieldProblem& problem) {
             if (!lit[seed.leaf]) every.push_back({seed.leaf, 1.0f});
             lit[seed.leaf] = true;
         }
+    const auto solver = std::make_shared<HeatSolver>(problem.conduction, loss);
     std::vector<HeatSolver::Row> together;
-    HeatSolver(problem.conduction, loss).solve({&every, 1}, together, 1e-4, task.context);
+    solver->solve({&every, 1}, together, kRoughly, task.context);
     if (cancelled(task.context)) return Error{ErrorCode::cancelled, "cancelled while heating"};
     for (std::size_t i = 0; i < n; ++i)
         if (together[i][0] < kCold) loss[i] = 0;
+    solver->set_loss(std::move(loss));
+    if (hardware)
+        if (Status ok = hardware->load(solver->levels()); !ok) return ok.error();
 
-    const auto solver = std::make_shared<const HeatSolver>(problem.conduction, std::move(loss));
     const BoneSeeds& seeds = problem.seeds;
-    return SolveFields([solver, &seeds, &task](std::span<const std::uint32_t> joints,
-                                               std::vector<HeatSolver::Row>& fields) -> Result<FieldOutcome> {
-        std::vector<std::vector<HeatSolver::FixedValues>> columns;
-        for (const std::uint32_t j : joints) columns.push_back(filament(seeds, j));
-        if (task.options.iterations > 0) {
-            solver->diffuse(columns, fields, task.options.iterations, task.context);
-            return FieldOutcome{};
-        }
-        fields.assign(fields.size(), HeatSolver::Row{});
-        const HeatSolver::Outcome outcome = solver->solve(columns, fields, 1e-6, task.context);
-        return FieldOutcome{outcome.converged, outcome.residual};
-    });
+    return SolveFields(
+        [solver, hardware, &seeds, &task](std::span<const std::uint32_t> joints,
+                                          std::vector<HeatSolver::Row>& fields) -> Result<FieldOutcome> {
+            std::vector<std::vector<HeatSolver::FixedValues>> columns;
+            for (const std::uint32_t j : joints) columns.push_back(filament(seeds, j));
+            if (const int sweeps = task.options.iterations; sweeps > 0) {
+                if (hardware) {
+                    if (Status ok = hardware->diffuse(columns, fields, sweeps, task.context); !ok)
+                        return ok.error();
+                } else {
+                    solver->diffuse(columns, fields, sweeps, task.context);
+                }
+                return FieldOutcome{};
+            }
+            if (hardware) {
+                const auto outcome = hardware->solve(columns, fields, kTolerance, task.context);
+                if (!outcome) return outcome.error();
+                return FieldOutcome{true, outcome->residual};
+            }
+            fields.assign(fields.size(), HeatSolver::Row{});
+            const HeatSolver::Outcome outcome = solver->solve(columns, fields, kTolerance, task.context);
+            return FieldOutcome{outcome.converged, outcome.residual};
+        });
 }
 
 }  // namespace
 
-Result<MethodRows> bind_voxel_heat(const Task& task) { return bind_fields(task, "heat", "heat", prepare); }
+Result<MethodRows> bind_voxel_heat(const Task& task) {
+    std::unique_ptr<HeatHardware> hardware;
+    if (task.options.heat == HeatBy::hardware && !task.reused) {
+        Result<std::unique_ptr<HeatHardware>> opened = HeatHardware::open();
+        if (!opened) return opened.error();
+        hardware = std::move(*opened);
+        if (hardware->software())
+            task.report.warnings.push_back("heat hardware: " + hardware->renderer() +
+                                           " computes on the processor, where heat cpu is faster");
+    }
+    // A context of OpenGL belongs to one thread.
+    return bind_fields(
+        task, "heat", "heat", [&](const FieldProblem& problem) { return prepare(problem, hardware.get()); },
+        hardware ? FieldThreads::caller : FieldThreads::all);
+}
 
 }  // namespace sinew

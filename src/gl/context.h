@@ -25,6 +25,10 @@ public:
 
     /// "llvmpipe (LLVM 15.0.6, 256 bits)"
     const std::string& renderer() const { return renderer_; }
+    /// Whether it computes on the processor, as Mesa's llvmpipe does.
+    bool software() const;
+    /// Makes it current again on the thread that made it, where another context has been since.
+    Status use();
     /// Pixels along a side of what can be drawn into.
     int max_size() const { return max_size_; }
 
@@ -71,6 +75,8 @@ using Program = Handle<delete_program>;
 
 /// A buffer with a copy of `bytes` bytes; it does not change afterwards.
 Buffer make_buffer(const void* data, std::size_t bytes);
+/// A buffer of `bytes` bytes that are not set, for shaders to write and for glNamedBufferSubData.
+Buffer make_storage(std::size_t bytes);
 VertexArray make_array();
 Texture make_texture(GLenum target);
 Renderbuffer make_renderbuffer();
@@ -78,6 +84,8 @@ Framebuffer make_framebuffer();
 
 /// Compiles and links. `name` is for messages; an error is a mistake of ours and holds the log of the driver.
 Result<Program> make_program(std::string_view name, std::string_view vertex, std::string_view fragment);
+/// The same for a compute shader.
+Result<Program> make_program(std::string_view name, std::string_view compute);
 
 /// What went wrong since the last call, as an error that names `where`; out of memory is too_large.
 Status check_gl(std::string_view where);

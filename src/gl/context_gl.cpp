@@ -62,6 +62,17 @@ Result<std::unique_ptr<GlContext>> GlContext::create() {
     return made;
 }
 
+bool GlContext::software() const {
+    for (const char* name : {"llvmpipe", "softpipe", "swrast", "SwiftShader", "Software"})
+        if (renderer_.find(name) != std::string::npos) return true;
+    return false;
+}
+
+Status GlContext::use() {
+    if (eglMakeCurrent(egl_->display, EGL_NO_SURFACE, EGL_NO_SURFACE, egl_->context)) return Done{};
+    return no_context("the driver does not take up its context again");
+}
+
 // The display is shared by all contexts of the process and stays open: closing it would pull it from under others.
 GlContext::~GlContext() {
     if (!egl_ || egl_->context == EGL_NO_CONTEXT) return;
@@ -74,6 +85,13 @@ Buffer make_buffer(const void* data, std::size_t bytes) {
     glCreateBuffers(1, &name);
     // A buffer of no bytes is an error of OpenGL.
     glNamedBufferStorage(name, bytes ? static_cast<GLsizeiptr>(bytes) : 1, bytes ? data : nullptr, 0);
+    return Buffer(name);
+}
+
+Buffer make_storage(std::size_t bytes) {
+    GLuint name = 0;
+    glCreateBuffers(1, &name);
+    glNamedBufferStorage(name, bytes ? static_cast<GLsizeiptr>(bytes) : 1, nullptr, GL_DYNAMIC_STORAGE_BIT);
     return Buffer(name);
 }
 
@@ -121,12 +139,7 @@ Status compile(GLuint program, GLenum kind, std::string_view name, std::string_v
     return Error{ErrorCode::internal, "OpenGL: shader '" + std::string(name) + "' does not compile: " + log};
 }
 
-}  // namespace
-
-Result<Program> make_program(std::string_view name, std::string_view vertex, std::string_view fragment) {
-    Program program(glCreateProgram());
-    if (Status ok = compile(program, GL_VERTEX_SHADER, name, vertex); !ok) return ok.error();
-    if (Status ok = compile(program, GL_FRAGMENT_SHADER, name, fragment); !ok) return ok.error();
+Result<Program> link(Program program, std::string_view name) {
     glLinkProgram(program);
     GLint ok = GL_FALSE;
     glGetProgramiv(program, GL_LINK_STATUS, &ok);
@@ -136,6 +149,21 @@ Result<Program> make_program(std::string_view name, std::string_view vertex, std
     glGetProgramInfoLog(program, static_cast<GLsizei>(log.size()), &used, log.data());
     log.resize(static_cast<std::size_t>(used));
     return Error{ErrorCode::internal, "OpenGL: shader '" + std::string(name) + "' does not link: " + log};
+}
+
+}  // namespace
+
+Result<Program> make_program(std::string_view name, std::string_view vertex, std::string_view fragment) {
+    Program program(glCreateProgram());
+    if (Status ok = compile(program, GL_VERTEX_SHADER, name, vertex); !ok) return ok.error();
+    if (Status ok = compile(program, GL_FRAGMENT_SHADER, name, fragment); !ok) return ok.error();
+    return link(std::move(program), name);
+}
+
+Result<Program> make_program(std::string_view name, std::string_view compute) {
+    Program program(glCreateProgram());
+    if (Status ok = compile(program, GL_COMPUTE_SHADER, name, compute); !ok) return ok.error();
+    return link(std::move(program), name);
 }
 
 Status check_gl(std::string_view where) {

@@ -84,7 +84,7 @@ class Usage(Case):
     def test_every_option_is_in_the_help(self):
         text = support.sinew("bind", "--help").stdout
         for option in """--output --skeleton --resolution --penalty --overshoot --falloff --lambda-min --lambda-max
-            --falloff-law --max-influences --limit-rule --winding-numbers --voxelizer --domain --deform-from --exclude --include
+            --falloff-law --max-influences --limit-rule --winding-numbers --voxelizer --heat --domain --deform-from --exclude --include
             --method --as-published --weight-format --weights-json --report --intersections --require-coverage --threads
             --memory-limit --json
             --quiet""".split():

@@ -8,43 +8,18 @@
 #include "characters/shapes.h"
 #include "field/geodesic.h"
 #include "field/heat.h"
+#include "unit/heat_problems.h"
 #include "unit/support.h"
 
 namespace sinew {
 namespace {
 
+using test::chain;
+using test::domain_of;
 using test::eliminate;
 using FixedValues = HeatSolver::FixedValues;
 using Columns = std::vector<std::vector<FixedValues>>;
 using Row = HeatSolver::Row;
-
-// A row of unit cells along x.
-Conduction chain(std::uint32_t n) {
-    Conduction c;
-    c.first.push_back(0);
-    for (std::uint32_t i = 0; i < n; ++i) {
-        for (const std::uint32_t j : {i - 1, i + 1})
-            if (j < n) {
-                c.to.push_back(j);
-                c.conductance.push_back(1);
-            }
-        c.first.push_back(static_cast<std::uint32_t>(c.to.size()));
-        c.volume.push_back(1);
-        std::uint64_t cell = 0;
-        for (int bit = 0; bit < 16; ++bit) cell |= static_cast<std::uint64_t>(i >> bit & 1) << (3 * bit);
-        c.cell.push_back(cell);
-    }
-    return c;
-}
-
-Domain domain_of(const test::Character& c, int resolution, DomainKind kind = DomainKind::sparse) {
-    VoxelizeOptions options;
-    options.resolution = resolution;
-    const Result<VoxelGrid> grid = voxelize(c.mesh(), analyse_mesh(c.mesh()), options);
-    std::vector<Bone> bones = make_bones(c.skeleton);
-    extend_leaf_bones(bones, c.skeleton, *grid);
-    return std::move(*build_domain(*grid, bones, kind));
-}
 
 // The same equations, one by one.
 std::vector<double> dense(const Conduction& c, const std::vector<float>& loss,
@@ -205,20 +180,7 @@ TEST(Heat, WhatIsInOneColumnDoesNotChangeAnother) {
 }
 
 TEST(Heat, StaysInItsComponentAndCrossesBridges) {
-    // Two chains of one matrix.
-    Conduction c = chain(20);
-    c.first.clear();
-    c.to.clear();
-    c.conductance.clear();
-    c.first.push_back(0);
-    for (std::uint32_t i = 0; i < 20; ++i) {
-        for (const std::uint32_t j : {i - 1, i + 1})
-            if (j < 20 && (i < 10) == (j < 10)) {
-                c.to.push_back(j);
-                c.conductance.push_back(1);
-            }
-        c.first.push_back(static_cast<std::uint32_t>(c.to.size()));
-    }
+    const Conduction c = chain(20, 10);
     std::vector<Row> u;
     HeatSolver(c, std::vector<float>(20, 0.0f)).solve(Columns{{{0, 1.0f}}}, u);
     EXPECT_NEAR(u[9][0], 1, 1e-5);
@@ -292,6 +254,20 @@ TEST(Heat, FlowIsConservedAndLinearFieldsAreNearlyKept) {
         EXPECT_LT(error[k], 0.005);
         EXPECT_LT(wrong_flow[k], 0.15);
     }
+}
+
+TEST(Heat, AnotherLossIsThatOfANewSolver) {
+    const Domain domain = domain_of(test::quadruped(), 64);
+    const Conduction c = make_conduction(domain, {});
+    std::vector<float> before(c.size(), 0.5f), after(c.size());
+    for (std::size_t i = 0; i < c.size(); ++i) after[i] = domain.leaves[i].boundary ? 0.2f : 0.0f;
+    HeatSolver changed(c, before);
+    changed.set_loss(after);
+    const Columns columns{{{7, 1.0f}}, {{11, 1.0f}}};
+    std::vector<Row> a, b;
+    changed.solve(columns, a);
+    HeatSolver(c, after).solve(columns, b);
+    EXPECT_EQ(a, b);
 }
 
 TEST(Heat, OneSweepWarmsOnlyNeighbours) {

@@ -220,6 +220,13 @@ TEST(VoxelHeat, OptionsAreChecked) {
     o = heat(64);
     o.iterations = -1;
     EXPECT_FALSE(check(o));
+    o = preset(Method::bounded_biharmonic);
+    o.heat = HeatBy::hardware;
+    const Status refused_heat = check(o);
+    ASSERT_FALSE(refused_heat);
+    EXPECT_NE(refused_heat.error().message.find("does not read heat: leave it out, or choose voxel-heat"),
+              std::string::npos)
+        << refused_heat.error().message;
     o = heat(64);
     o.falloff.law = FalloffLaw::inverse_power;
     EXPECT_FALSE(check(o));

@@ -29,7 +29,7 @@ export function setOption(name: string, value: string, merge = ''): void {
 
 /** Whether the method and the falloff law that are chosen read the option. */
 export function suits(option: Option): boolean {
-  if (option.name === 'voxelizer') return false;  // needs OpenGL of the command line
+  if (option.name === 'voxelizer' || option.name === 'heat') return false;  // need OpenGL of the command line
   return isReadBy(option, valueOf('method'), valueOf('falloff-law'));
 }
 

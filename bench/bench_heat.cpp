@@ -1,0 +1,125 @@
+// Heat by the solver and by OpenGL, per character: whether the weights agree, and the seconds of each.
+//
+//   bench_heat [--resolution 256] [--threads 0] [--iterations 0] [--runs 3] FILE…
+//
+// FILE is what `sinew bind` reads; an OBJ needs NAME.skeleton.json beside it. Seconds are those of the whole stage
+// "heat", the median of the runs; those of OpenGL include making the context, compiling shaders and both transfers.
+// --iterations: sweeps of plain averaging instead of solving, on both sides. Exit 1 if a weight differs by more
+// than 1e-3.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+
+#include "field/heat_hardware.h"
+#include "sinew/bind.h"
+#include "sinew/io.h"
+
+namespace {
+
+using namespace sinew;
+
+int fail(const std::string& what) {
+    std::fprintf(stderr, "bench_heat: %s\n", what.c_str());
+    return 3;
+}
+
+double seconds_of_heat(const Binding& binding) {
+    for (const StageTime& stage : binding.report().seconds)
+        if (stage.stage == "heat") return stage.seconds;
+    return 0;
+}
+
+struct Difference {
+    double worst = 0, mean = 0;  // of one weight; of a vertex's sum
+};
+
+Difference between(const SkinWeights& a, const SkinWeights& b, std::size_t joints) {
+    Difference d;
+    std::vector<double> row(joints);
+    for (std::size_t v = 0; v < a.vertex_count(); ++v) {
+        std::fill(row.begin(), row.end(), 0.0);
+        for (const Influence& i : a[v]) row[i.joint] += i.weight;
+        for (const Influence& i : b[v]) row[i.joint] -= i.weight;
+        for (const double difference : row) {
+            d.worst = std::max(d.worst, std::abs(difference));
+            d.mean += std::abs(difference);
+        }
+    }
+    d.mean /= static_cast<double>(std::max<std::size_t>(a.vertex_count(), 1));
+    return d;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    BindOptions options = preset(Method::voxel_heat);
+    Context context;
+    int runs = 3;
+    std::vector<std::filesystem::path> files;
+    for (int a = 1; a < argc; ++a) {
+        const std::string_view word = argv[a];
+        if (word == "--resolution" && a + 1 < argc) {
+            options.voxels.resolution = std::atoi(argv[++a]);
+        } else if (word == "--threads" && a + 1 < argc) {
+            context.threads = std::atoi(argv[++a]);
+        } else if (word == "--iterations" && a + 1 < argc) {
+            options.iterations = std::atoi(argv[++a]);
+        } else if (word == "--runs" && a + 1 < argc) {
+            runs = std::max(1, std::atoi(argv[++a]));
+        } else {
+            files.emplace_back(word);
+        }
+    }
+    if (const Status ok = check(options); !ok) return fail(ok.error().message);
+    if (files.empty()) {
+        std::fprintf(stderr,
+                     "usage: bench_heat [--resolution 256] [--threads 0] [--iterations 0] [--runs 3] FILE…\n");
+        return 2;
+    }
+    std::string renderer;
+    {
+        const Result<std::unique_ptr<HeatHardware>> hardware = HeatHardware::open();
+        if (!hardware) return fail(hardware.error().message);
+        renderer = (*hardware)->renderer();
+    }
+    bool agree = true;
+    std::printf("%-28s %7s %9s %10s %10s %8s %8s %9s\n", "character", "joints", "leaves", "worst", "mean L1",
+                "cpu s", "hw s", "cpu / hw");
+    for (const auto& file : files) {
+        io::LoadOptions load;
+        if (file.extension() == ".obj")
+            load.skeleton = std::filesystem::path(file).replace_extension(".skeleton.json");
+        const Result<io::Scene> scene = io::load(file, load);
+        if (!scene) return fail(scene.error().message);
+        SkinWeights weights[2];
+        double seconds[2];
+        std::size_t leaves = 0;
+        for (const HeatBy by : {HeatBy::cpu, HeatBy::hardware}) {
+            const auto k = static_cast<std::size_t>(by);
+            options.heat = by;
+            std::vector<double> all;
+            for (int run = 0; run < runs; ++run) {
+                const Result<Binding> binding = bind(scene->mesh(), scene->skeleton, options, &context);
+                if (!binding) return fail(binding.error().message);
+                all.push_back(seconds_of_heat(*binding));
+                leaves = binding->report().leaves;
+                if (run > 0) continue;
+                Result<SkinWeights> made = binding->weights();
+                if (!made) return fail(made.error().message);
+                weights[k] = std::move(*made);
+            }
+            std::sort(all.begin(), all.end());
+            seconds[k] = all[all.size() / 2];
+        }
+        const Difference d = between(weights[0], weights[1], scene->skeleton.joints.size());
+        agree = agree && d.worst <= 1e-3;
+        std::printf("%-28s %7zu %9zu %10.1e %10.1e %8.3f %8.3f %9.2f\n", file.stem().c_str(),
+                    scene->skeleton.joints.size(), leaves, d.worst, d.mean, seconds[0], seconds[1],
+                    seconds[0] / seconds[1]);
+    }
+    std::printf("resolution %d, %s\n", options.voxels.resolution, renderer.c_str());
+    return agree ? 0 : 1;
+}
