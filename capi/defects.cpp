@@ -1,4 +1,4 @@
-// Defects of a mesh, for pictures.
+// Where a mesh is defective, for pictures of it.
 #include <cstring>
 
 #include "handles.h"

@@ -66,8 +66,6 @@ PlannedMesh plan_mesh(const MeshView& mesh, const Skeleton& skeleton, StageClock
     return planned;
 }
 
-Result<MethodRows> run_method(const Task& task) { return row_of(task.options.method).run(task); }
-
 void share_rows(const RowPlan& plan, MethodRows& rows, BindReport& report) {
     const auto copy = [&](std::size_t width, auto& joint, auto& value) {
         for (std::size_t v = 0; v < plan.source.size(); ++v) {
@@ -167,8 +165,7 @@ Result<Binding> bind(const MeshView& mesh, const Skeleton& skeleton, const BindO
 
     PlannedMesh planned = plan_mesh(mesh, skeleton, clock, report);
     binding.bones_ = make_bones(skeleton);
-    Task task = make_task(mesh, skeleton, options, planned, binding.bones_, clock);
-    task.fine = fine;
+    const Task task = make_task(mesh, skeleton, options, planned, binding.bones_, clock, FreshBind{fine});
     Result<MethodRows> rows = run_method(task);
     if (!rows) return rows.error();
     binding.volume_ = std::move(rows->volume);

@@ -7,7 +7,7 @@ namespace sinew {
 Result<MethodRows> bind_bone_heat(const Task& task) {
     extend_leaf_bones(task);
     const WeldedSurface mesh(task);
-    InfluenceRows rows(task);
+    InfluenceRows rows(task.row_shape());
     const HeatPolicy usual;
     SurfaceDiffusion heat(task, mesh.surface, mesh.tree, usual, kLeastSeeing, rows);
     if (Status filled = heat.fill_all(); !filled) return filled.error();

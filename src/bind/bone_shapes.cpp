@@ -8,7 +8,7 @@ namespace sinew {
 
 struct BoneShapes::Kernel {
     // Adds a bone that is no box: a line or a capsule. Written for compilers that vectorise.
-    static void add(const Shape& shape, Many& m) {
+    static void add(const Shape& shape, PointBatch& m) {
         const Shape s = shape;  // which no store into m changes
         for (std::size_t i = 0; i < m.count; ++i) {
             const SegmentPosition at = s.space.beside({m.x[i], m.y[i], m.z[i]});
@@ -18,17 +18,17 @@ struct BoneShapes::Kernel {
             m.beyond[i] = d.beyond;
         }
     }
-    static void plain(const Shape& shape, Many& m) { add(shape, m); }
+    static void plain(const Shape& shape, PointBatch& m) { add(shape, m); }
 #if defined(SINEW_VECTORS)
-    SINEW_FOR_AVX2 static void avx2(const Shape& shape, Many& m) { add(shape, m); }
-    SINEW_FOR_AVX512 static void avx512(const Shape& shape, Many& m) { add(shape, m); }
+    SINEW_FOR_AVX2 static void avx2(const Shape& shape, PointBatch& m) { add(shape, m); }
+    SINEW_FOR_AVX512 static void avx512(const Shape& shape, PointBatch& m) { add(shape, m); }
     static auto best() { return best_of(plain, avx2, avx512); }
 #else
     static auto best() { return plain; }
 #endif
 };
 
-void BoneShapes::straight(std::uint32_t joint, Many& m) const {
+void BoneShapes::straight(std::uint32_t joint, PointBatch& m) const {
     static const auto add = Kernel::best();
     std::fill_n(m.nearest, m.count, INFINITY);
     std::fill_n(m.beyond, m.count, 0.0);

@@ -37,15 +37,15 @@ public:
         return d;
     }
 
-    /// Points one after the other, and what is measured from them.
-    struct Many {
-        static constexpr std::size_t kMost = 64;
+    /// Points, and their distances from the bones of a joint.
+    struct PointBatch {
+        static constexpr std::size_t kCapacity = 64;
         std::size_t count = 0;
-        double x[kMost], y[kMost], z[kMost];
-        double nearest[kMost], beyond[kMost];
+        double x[kCapacity], y[kCapacity], z[kCapacity];
+        double nearest[kCapacity], beyond[kCapacity];
     };
     /// The same for many points, in vectors where the processor has them: the same bits.
-    void straight(std::uint32_t joint, Many& points) const;
+    void straight(std::uint32_t joint, PointBatch& points) const;
 
     /// Where the joint itself is.
     const Point3& place(std::uint32_t joint) const { return place_[joint]; }
@@ -55,8 +55,8 @@ private:
         BoneSpace space;
         double open_head, open_tail;  // 1 if it is, else 0
     };
-    // The nearer of one's bone and another of its joint, both if they are equally near. Without branches: where
-    // points lie nobody could foretell.
+    // The nearer of d and the bone s of the same joint; of equally near ones the smaller `beyond`. Branchless: the
+    // conditions are unpredictable.
     static Distance nearer(const Distance& d, const Shape& s, const SegmentPosition& at, double distance) {
         const double slack = 1e-9 * distance;  // bones that share a joint are equally near behind it
         const double before = s.open_head * -at.along, behind = s.open_tail * (at.along - at.length);

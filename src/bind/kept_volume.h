@@ -1,4 +1,4 @@
-// What a voxel method measured in the volume, kept so that other meshes can be read from it (Binding::rebind).
+// The fields that a voxel method measured in the volume, kept for Binding::rebind and Binding::move_joints.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ struct LeafStrengths {
     std::vector<float> strength;  ///< leaves × width, finite
 };
 
-/// Distances at the leaves to every joint of a set, alike.
+/// Distances at the leaves from every joint of a set, laid out likewise.
 struct EveryDistance {
     std::size_t width = 0;                ///< joints of the set
     std::vector<std::uint32_t> distance;  ///< leaves × width, in units of LeafDistances
@@ -30,7 +30,7 @@ struct KeptField {
 };
 
 struct KeptVolume {
-    Domain domain;  ///< with links in its graph only, and that where distances are kept that say how they came
+    Domain domain;  ///< has a graph, with the links, only where the fields are LeafDistances
     std::vector<KeptField> fields;
 
     /// The field of these joints (ascending), else that of the fewest joints that include them, else null.
@@ -44,28 +44,20 @@ struct KeptVolume {
     }
 };
 
-/// Where what is read from a volume may have changed since joints moved.
+/// The places where rows may have changed since joints moved.
 class ChangedPlaces {
 public:
-    /// All of it.
+    /// Everywhere.
     ChangedPlaces() = default;
-    /// Around leaves whose rows are others, or have one of the joints `moved` (per joint). O(leaves).
+    /// Around leaves whose rows changed or list a moved joint (`moved`: per joint). O(leaves).
     ChangedPlaces(const Domain& domain, const LeafDistances& before, const LeafDistances& now,
                   const LeafMatch& match, const std::vector<bool>& moved, Context* context);
-    /// Whether a vertex may read something else than before.
-    bool hold(const GridTransform& grid, const Vec3& vertex) const;
+    /// Whether the row of a vertex here may have changed.
+    bool contains(const GridTransform& grid, const Vec3& vertex) const;
 
 private:
     std::vector<std::uint8_t> blocks_;  // of 4³ voxels; empty: all
     int per_side_ = 0;
-};
-
-/// A volume in which another mesh is measured: part of the Task of a rebind.
-struct ReusedVolume {
-    const KeptVolume& volume;
-    /// Per vertex that has a row of its own and a triangle, but lies outside of the volume: the nearest leaf. Else
-    /// Domain::none.
-    std::vector<std::uint32_t> nearest;
 };
 
 }  // namespace sinew

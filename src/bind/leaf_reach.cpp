@@ -1,4 +1,4 @@
-// How far the bones of leaf joints reach, for methods that have no volume to march through.
+// Length of the bones of leaf joints, for methods without a volume.
 #include <algorithm>
 #include <cmath>
 
@@ -22,7 +22,7 @@ Point3 direction_into(const Skeleton& skeleton, std::uint32_t joint, double& len
 
 }  // namespace
 
-void extend_leaf_bones(const Task& task, std::span<const Point3> ways) {
+void extend_leaf_bones(const Task& task, std::span<const Point3> directions) {
     const auto grows = [&](const Bone& bone) {
         return bone.head == bone.tail && !bone.open_tail && !bone.shaped() &&
                !task.skeleton.joints[bone.joint].states_bones();
@@ -36,8 +36,8 @@ void extend_leaf_bones(const Task& task, std::span<const Point3> ways) {
         if (grows(bone)) {
             is_leaf[bone.joint] = true;
             direction[bone.joint] = direction_into(task.skeleton, bone.joint, limit[bone.joint]);
-            if (ways.empty() || ways[bone.joint] == Point3{}) continue;
-            direction[bone.joint] = ways[bone.joint];
+            if (directions.empty() || directions[bone.joint] == Point3{}) continue;
+            direction[bone.joint] = directions[bone.joint];
             if (limit[bone.joint] == 0) limit[bone.joint] = INFINITY;
         }
     for (const JointSet& set : task.plan.sets) {

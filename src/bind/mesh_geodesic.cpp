@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "bind/volume.h"
+#include "bind/sampling.h"
 #include "core/vectors.h"
 #include "field/edge_graph.h"
 #include "field/mesh_ring.h"
@@ -194,7 +194,7 @@ Result<MethodRows> bind_mesh_geodesic(const Task& task) {
     if (task.options.rings == RingPlacement::bone) extend_leaf_bones(task);
     // The reach of a row ends at the first joint that the limit of influences leaves out: one more than may be
     // asked of what is kept.
-    DistanceRows rows(task, 1);
+    DistanceRows rows(task.row_shape(1));
     Status measured = task.clock.run("distances", [&] { return fill(task, graph, rows); });
     if (!measured) return measured.error();
     return MethodRows(std::move(rows));

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <chrono>
 #include <functional>
+#include <limits>
+#include <span>
 #include <variant>
 
 #include "bind/rows.h"
+#include "bind/stage_clock.h"
 #include "core/branchless.h"
 #include "core/geometry.h"
 #include "core/large_pages.h"
@@ -17,47 +19,48 @@
 
 namespace sinew {
 
-/// Times stages and tells the context of them.
-class StageClock {
-public:
-    StageClock(BindReport& report, Context* context) : report_(report), context_(context) {}
-
-    template <typename Work>
-    auto run(const char* stage, Work&& work) {
-        report_progress(context_, stage, 0);
-        const auto start = std::chrono::steady_clock::now();
-        auto result = work();
-        const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
-        report_.seconds.push_back({stage, passed.count()});
-        report_progress(context_, stage, 1);
-        return result;
-    }
-    Context* context() const { return context_; }
-    BindReport& report() const { return report_; }
-
-private:
-    BindReport& report_;
-    Context* context_;
-};
-
-/// How many joints are kept per vertex: more than are shown, because overshoot and falloff edits reorder them.
+/// Joints kept per vertex: more than the limit of influences, because overshoot and falloff edits reorder them.
 inline std::size_t kept_joints(const FinishOptions& finish) {
     return static_cast<std::size_t>(std::max(8, 2 * finish.max_influences));
 }
 
 struct KeptVolume;
-struct ReusedVolume;
 
-/// What was measured for the same mesh with joints at other places (Binding::move_joints).
-struct MovedFrom {
+/// bind: nothing was measured before.
+struct FreshBind {
+    std::span<const FinePlace> fine = {};  ///< local resolution: where voxels have half the size
+};
+
+/// Binding::rebind: the mesh is another one, and its rows are read from a volume that was measured before. The
+/// bones are those of that volume.
+struct OtherMesh {
     const KeptVolume& volume;
-    const std::vector<Bone>& bones;  ///< as that volume knew them
-    /// Rows that were read from that volume; of width 0 where the binding keeps others.
+    /// Per vertex: the nearest leaf, for a vertex outside the volume that has a triangle and a row of its own. Else
+    /// Domain::none.
+    std::span<const std::uint32_t> nearest_leaf;
+};
+
+/// Binding::move_joints: the mesh was measured before, with joints at other places. The rows are those of a fresh
+/// bind; what was measured before saves time.
+struct MovedJoints {
+    const KeptVolume& volume;
+    const std::vector<Bone>& bones;  ///< of that volume
+    /// Rows read from that volume; width 0 where the binding has influences instead.
     const DistanceTable& table;
     const std::vector<Coverage>& coverage;
 };
 
-/// A bind at the point where methods part. Everything was checked.
+/// What a bind starts from.
+using BindStart = std::variant<FreshBind, OtherMesh, MovedJoints>;
+
+/// Dimensions of a table of rows.
+struct RowShape {
+    std::size_t vertices, width;
+    float unit;
+    Context* context;
+};
+
+/// What every method is given. The input was checked.
 struct Task {
     const MeshView& mesh;
     const Skeleton& skeleton;
@@ -70,13 +73,9 @@ struct Task {
     StageClock& clock;
     BindReport& report;        ///< coverage is counted by the caller
     std::vector<Bone>& bones;  ///< as make_bones left them; a method that knows the volume lengthens leaves
-    /// Binding::rebind: read the rows from this volume, and make none. Bones are as that volume knows them.
-    const ReusedVolume* reused = nullptr;
-    /// Binding::move_joints: what can be kept. The rows that come out are those without it.
-    const MovedFrom* moved = nullptr;
-    std::span<const FinePlace> fine = {};  ///< local resolution: where voxels are half as large
+    BindStart start = FreshBind{};
 
-    /// Slots per row: all joints that a set can use, or as many as are kept, and `more`.
+    /// Slots per row: all joints that a set can use, or kept_joints plus `more`.
     std::size_t width(std::size_t more = 0) const {
         std::size_t widest = 0;
         for (const JointSet& set : plan.sets) widest = std::max(widest, set.joints.size());
@@ -84,9 +83,10 @@ struct Task {
                    ? widest
                    : std::min(widest, kept_joints(options.finish) + more);
     }
-    /// The same of other things.
+    RowShape row_shape(std::size_t more = 0) const { return {mesh.positions.size(), width(more), unit, context}; }
+    /// The same task with another mesh, skeleton, options and bones.
     Task with(const MeshView& m, const Skeleton& s, const BindOptions& o, std::vector<Bone>& b) const {
-        return {m, s, o, topology, plan, used, unit, context, clock, report, b, reused, moved, fine};
+        return {m, s, o, topology, plan, used, unit, context, clock, report, b, start};
     }
 };
 
@@ -96,9 +96,10 @@ struct PlannedMesh {
     RowPlan plan;
     std::vector<std::uint8_t> used;  ///< as Task has it
 };
-/// The task of a bind afresh, with the report and context of the clock. All that is given must outlive it.
+/// The report and the context are those of the clock. All arguments but `start` must outlive the task.
 inline Task make_task(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options,
-                      const PlannedMesh& planned, std::vector<Bone>& bones, StageClock& clock) {
+                      const PlannedMesh& planned, std::vector<Bone>& bones, StageClock& clock,
+                      const BindStart& start = FreshBind{}) {
     Box3 box;  // that of the triangles
     for (std::size_t v = 0; v < planned.used.size(); ++v)
         if (planned.used[v]) box.add(to_point(mesh.positions[v]));
@@ -112,19 +113,20 @@ inline Task make_task(const MeshView& mesh, const Skeleton& skeleton, const Bind
             clock.context(),
             clock,
             clock.report(),
-            bones};
+            bones,
+            start};
 }
-/// Holds estimate_memory against the context's limit; the error (too_large) names the resolution that would fit.
+/// Compares estimate_memory with the context's limit. The error (too_large) names a resolution that would fit.
 Status check_memory(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options,
                     const Context* context);
 PlannedMesh plan_mesh(const MeshView& mesh, const Skeleton& skeleton, StageClock& clock, BindReport& report);
 
-/// What a method returns: a table of distances, or of what is a strength already (heat, weights), and how each
-/// vertex came by its row. Rows of vertices that share another's are filled by the caller.
+/// What a method returns: a table of distances or of strengths (heat, weights), and the coverage of every vertex.
+/// The caller fills rows of vertices that share the row of another vertex.
 struct MethodRows {
     std::variant<DistanceTable, InfluenceTable> table;
     std::vector<Coverage> coverage;
-    std::shared_ptr<const KeptVolume> volume = nullptr;  ///< where BindOptions::keep_volume asks for it
+    std::shared_ptr<const KeptVolume> volume = nullptr;  ///< with BindOptions::keep_volume
 };
 
 /// Rows of distances, filled in parallel.
@@ -134,14 +136,13 @@ struct DistanceRows {
     DistanceTable table;
     std::vector<Coverage> coverage;
 
-    explicit DistanceRows(const Task& task, std::size_t more = 0)
-        : coverage(task.mesh.positions.size(), Coverage::none) {
-        table.vertices = task.mesh.positions.size();
-        table.width = task.width(more);
-        table.unit = task.unit;
+    explicit DistanceRows(const RowShape& shape) : coverage(shape.vertices, Coverage::none) {
+        table.vertices = shape.vertices;
+        table.width = shape.width;
+        table.unit = shape.unit;
         const std::size_t slots = table.vertices * table.width;
-        assign_large(table.joint, slots, DistanceTable::none, task.context);
-        assign_large(table.distance, slots, std::numeric_limits<float>::infinity(), task.context);
+        assign_large(table.joint, slots, DistanceTable::none, shape.context);
+        assign_large(table.distance, slots, std::numeric_limits<float>::infinity(), shape.context);
     }
 
     /// A distance (≥ 0) and its joint as one number, which sorts by distance, then by joint.
@@ -158,7 +159,7 @@ struct DistanceRows {
             distance[k] = std::bit_cast<float>(static_cast<std::uint32_t>(keys[k] >> 32));
             joint[k] = static_cast<std::uint32_t>(keys[k]);
         }
-        // Where joints moved, there may have been more.
+        // After joints moved, the old row may have been longer.
         std::fill(distance + n, distance + table.width, std::numeric_limits<float>::infinity());
         std::fill(joint + n, joint + table.width, DistanceTable::none);
         coverage[vertex] = keys.empty() ? Coverage::none : how;
@@ -181,12 +182,12 @@ struct InfluenceRows {
     InfluenceTable table;
     std::vector<Coverage> coverage;
 
-    explicit InfluenceRows(const Task& task) : coverage(task.mesh.positions.size(), Coverage::none) {
-        table.vertices = task.mesh.positions.size();
-        table.width = task.width();
+    explicit InfluenceRows(const RowShape& shape) : coverage(shape.vertices, Coverage::none) {
+        table.vertices = shape.vertices;
+        table.width = shape.width;
         const std::size_t slots = table.vertices * table.width;
-        assign_large(table.joint, slots, DistanceTable::none, task.context);
-        assign_large(table.strength, slots, 0.0f, task.context);
+        assign_large(table.joint, slots, DistanceTable::none, shape.context);
+        assign_large(table.strength, slots, 0.0f, shape.context);
     }
 
     /// Sorts the row, strongest first, and keeps what fits. One without any strength is Coverage::none.
@@ -205,15 +206,15 @@ struct InfluenceRows {
     operator MethodRows() && { return {std::move(table), std::move(coverage), nullptr}; }
 };
 
-/// Without a volume to march through, a leaf's bone reaches as far as the vertices that are nearest to it, but not
-/// farther than twice the bone before it. `ways`: which way, for each joint, where not zero; else on from the joint
-/// before. A root has no bone before it, and reaches that far only if it has a way. Stated bones stay.
+/// Lengthens the bones of leaf joints for methods without a volume: as far as the vertices that are nearest to the
+/// bone, at most twice the parent bone's length. `directions`: per joint, where not zero; else that of the parent
+/// bone. A root has no parent bone and is lengthened only in a given direction, without a limit. Stated bones stay.
 /// O(vertices x bones).
-void extend_leaf_bones(const Task& task, std::span<const Point3> ways = {});
+void extend_leaf_bones(const Task& task, std::span<const Point3> directions = {});
 
-/// By the method table.
+/// Runs the method of the task's options (method_table.cpp).
 Result<MethodRows> run_method(const Task& task);
-/// Says in the report which joints lie outside of what was measured.
+/// Warns of joints that lie outside of the volume or figure.
 void warn_of_snapped(const Skeleton& skeleton, const BindOptions& options, BindReport& report);
 /// Copies rows to the vertices that share them, counts coverage, and warns of skins that have idle joints only.
 void share_rows(const RowPlan& plan, MethodRows& rows, BindReport& report);

@@ -119,6 +119,8 @@ const MethodTableRow* find_method(Method method) {
 
 const MethodTableRow& row_of(Method method) { return *find_method(method); }
 
+Result<MethodRows> run_method(const Task& task) { return row_of(task.options.method).run(task); }
+
 std::span<const MethodInfo> methods() {
     static const std::vector<MethodInfo> infos = [] {
         std::vector<MethodInfo> out;

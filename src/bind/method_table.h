@@ -14,17 +14,17 @@ enum class MethodSpace : std::uint8_t {
     pixels,   ///< the pixels of a flat figure
 };
 
-/// A method is a value of Method, a row here and a function in a file of its own. No other file asks which method
-/// it is: it asks the row.
+/// A method is a value of Method, a row here and a function in a file of its own. Other files read the row and
+/// never compare the value.
 struct MethodTableRow {
     MethodInfo info;
     Result<MethodRows> (*run)(const Task&);
-    /// What differs from BindOptions{} and from the falloff law of the field's kind.
+    /// Sets what differs from BindOptions{} and from the default falloff law of the field's kind.
     void (*preset)(BindOptions&);
-    /// Bytes at the worst moment, beside the mesh (docs/memory.md).
+    /// Peak memory in bytes, without the mesh (docs/memory.md).
     double (*memory)(const MemorySizes&, const MeshView&, const BindOptions&);
     MethodSpace space;
-    /// What Binding keeps of the volume (BindOptions::keep_volume).
+    /// Kind of the fields that Binding keeps of the volume (BindOptions::keep_volume).
     FieldKind volume_field;
     bool local_resolution = false;  ///< BindOptions::local_resolution
     bool coarse_bones = false;      ///< DomainKind::sparse_boundary

@@ -77,7 +77,7 @@ ChangedPlaces::ChangedPlaces(const Domain& domain, const LeafDistances& before, 
     for (; next < domain.leaves.size(); ++next) mark(read_from(next));
 }
 
-bool ChangedPlaces::hold(const GridTransform& grid, const Vec3& vertex) const {
+bool ChangedPlaces::contains(const GridTransform& grid, const Vec3& vertex) const {
     if (blocks_.empty()) return true;
     const Point3 v = to_voxels(grid, vertex);
     std::size_t at = 0;
@@ -148,9 +148,8 @@ Result<Binding> Binding::move_joints(const MeshView& mesh, const Skeleton& skele
     }
     const PlannedMesh& planned = *binding.planned_;
     binding.bones_ = make_bones(skeleton);
-    const MovedFrom from{*volume_, bones_, distances_, coverage_};
-    Task task = make_task(mesh, binding.skeleton_, options_, planned, binding.bones_, clock);
-    task.moved = &from;
+    const Task task = make_task(mesh, binding.skeleton_, options_, planned, binding.bones_, clock,
+                                MovedJoints{*volume_, bones_, distances_, coverage_});
     Result<MethodRows> rows = run_method(task);
     if (!rows) return rows.error();
     binding.volume_ = std::move(rows->volume);

@@ -20,7 +20,7 @@ constexpr int kHops = 2;
 // Calls fill(vertex, joints, row) for every row, and stores what it leaves in `row`.
 template <typename Fill>
 Result<MethodRows> each_row(const Task& task, Fill&& fill) {
-    DistanceRows rows(task);
+    DistanceRows rows(task.row_shape());
     for (const JointSet& set : task.plan.sets)
         parallel_chunks(task.context, set.vertices.size(), 512,
                         [&](std::size_t, std::size_t begin, std::size_t end) {

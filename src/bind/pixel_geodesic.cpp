@@ -1,10 +1,11 @@
-// Distances through the pixels of a flat figure (seed 000, "Bones and Automatic Vertex Weights"): a grid of one
+// Distances through the pixels of a flat figure (VIDE 2012, "Bones and Automatic Vertex Weights"): a grid of one
 // layer, and the same paths as through voxels.
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 
+#include "bind/geodesic_voxel.h"
 #include "bind/volume.h"
 #include "domain/leaf_graph.h"
 
@@ -111,8 +112,12 @@ Result<MethodRows> bind_pixel_geodesic(const Task& task) {
     if (domain->leaves.empty()) return Error{ErrorCode::input, "the mask has no pixel inside"};
 
     const Task flat = task.with(mesh, skeleton, task.options, bones);
-    DistanceRows rows(flat);
-    const auto measured = task.clock.run("distances", [&] { return measure_geodesic(flat, *domain, rows); });
+    DistanceRows rows(flat.row_shape());
+    const auto measured = task.clock.run("distances", [&] {
+        const BoneSeeds seeds =
+            seed_volume(*domain, bones, skeleton.joints.size(), task.options.as_published, report);
+        return spread_distances(flat, *domain, seeds, rows);
+    });
     if (!measured) return measured.error();
     return MethodRows(std::move(rows));
 }

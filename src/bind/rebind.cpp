@@ -158,18 +158,17 @@ Result<Binding> Binding::rebind(const MeshView& mesh, const Skeleton& skeleton, 
     StageClock clock(report, context);
     const PlannedMesh planned = plan_mesh(mesh, binding.skeleton_, clock, report);
     const Domain& domain = volume_->domain;
-    Outside outside = clock.run("outside", [&] { return find_outside(mesh, planned, domain, context); });
+    const Outside outside = clock.run("outside", [&] { return find_outside(mesh, planned, domain, context); });
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while looking for the nearest voxels"};
     if (Status ok = check_space(report, mesh, planned, outside, domain); !ok) return ok.error();
     report.farthest_outside = 0;
     for (const float d : outside.distance)
         report.farthest_outside = std::max(report.farthest_outside, d * static_cast<float>(domain.transform.voxel));
 
-    const ReusedVolume reused{*volume_, std::move(outside.leaf)};
-    Task task = make_task(mesh, binding.skeleton_, options_, planned, binding.bones_, clock);
+    Task task = make_task(mesh, binding.skeleton_, options_, planned, binding.bones_, clock,
+                          OtherMesh{*volume_, outside.leaf});
     // Of the table, so that the same vertex gets the same bits.
     task.unit = distances_.width > 0 ? distances_.unit : static_cast<float>(domain.transform.unit);
-    task.reused = &reused;
     Result<MethodRows> rows = run_method(task);
     if (!rows) return rows.error();
     binding.take_rows(planned.plan, std::move(*rows));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bind/sampling.h"
 #include "bind/volume.h"
 #include "field/geodesic.h"
 #include "field/leaf_sample.h"
@@ -69,16 +70,17 @@ void straight_rows(const Task& task, const BoneShapes& shapes, const JointSet& s
 
 class Fields {
 public:
-    Fields(const Task& task, const Domain& domain, InfluenceRows& rows, const char* stage, FieldThreads threads)
+    Fields(const Task& task, const SeededVolume& volume, InfluenceRows& rows, const char* stage,
+           FieldThreads threads)
         : task_(task),
-          domain_(domain),
+          domain_(volume.domain),
           rows_(rows),
           stage_(stage),
           threads_(threads),
           shapes_(task.skeleton, task.bones),
-          seeds_(seed_volume(task, domain)),
-          bridge_finder_(domain),
-          seeded_by_any_(domain.component_count, false) {}
+          seeds_(volume.seeds),
+          bridge_finder_(domain_),
+          seeded_by_any_(domain_.component_count, false) {}
 
     Status bind_set(const JointSet& set, const PrepareFields& prepare) {
         std::vector<bool> seeded(domain_.component_count, false);
@@ -202,7 +204,7 @@ private:
     const char* stage_;
     const FieldThreads threads_;
     const BoneShapes shapes_;
-    const BoneSeeds seeds_;
+    const BoneSeeds& seeds_;
     BridgeFinder bridge_finder_;
     std::vector<bool> seeded_by_any_;  // per component
     std::size_t unfinished_ = 0;       // joints
@@ -210,8 +212,7 @@ private:
 };
 
 // Rows of another mesh in a volume that was solved for before.
-Status remeasure(const Task& task, InfluenceRows& rows) {
-    const KeptVolume& volume = task.reused->volume;
+Status read_kept(const Task& task, const KeptVolume& volume, InfluenceRows& rows) {
     const BoneShapes shapes(task.skeleton, task.bones);
     for (const JointSet& set : task.plan.sets) {
         const KeptField* kept = volume.find(set.joints);
@@ -219,7 +220,7 @@ Status remeasure(const Task& task, InfluenceRows& rows) {
             straight_rows(task, shapes, set, rows);
             continue;
         }
-        if (!kept) return unknown_joints(task, set);
+        if (!kept) return unknown_joints(task.skeleton, set);
         const auto& field = std::get<LeafStrengths>(kept->field);
         std::vector<std::size_t> slots;  // of the joints of this set, which may be fewer than those of the field
         for (std::size_t k = 0; k < kept->joints.size(); ++k)
@@ -254,19 +255,19 @@ Status remeasure(const Task& task, InfluenceRows& rows) {
 
 Result<MethodRows> bind_fields(const Task& task, const char* stage, const char* what, const PrepareFields& prepare,
                                FieldThreads threads) {
-    InfluenceRows rows(task);
-    if (task.reused) {
-        const Status read = task.clock.run(stage, [&] { return remeasure(task, rows); });
+    InfluenceRows rows(task.row_shape());
+    if (const auto* other = std::get_if<OtherMesh>(&task.start)) {
+        const Status read = task.clock.run(stage, [&] { return read_kept(task, other->volume, rows); });
         if (!read) return read.error();
         return MethodRows(std::move(rows));
     }
-    Result<Domain> domain = build_volume(task);
-    if (!domain) return domain.error();
+    Result<SeededVolume> volume = build_volume(task, task.options.domain);
+    if (!volume) return volume.error();
     std::vector<KeptField> kept;
     const Status bound = task.clock.run(stage, [&]() -> Status {
-        Fields fields(task, *domain, rows, stage, threads);
+        Fields fields(task, *volume, rows, stage, threads);
         for (const JointSet& set : task.plan.sets) {
-            // A mesh that comes later may use a skin that this one does not.
+            // Another mesh may have vertices in a skin that is empty here.
             if (set.vertices.empty() && !task.options.keep_volume) continue;
             if (Status ok = fields.bind_set(set, prepare); !ok) return ok;
             if (cancelled(task.context)) return Error{ErrorCode::cancelled, "cancelled while solving for fields"};
@@ -277,7 +278,7 @@ Result<MethodRows> bind_fields(const Task& task, const char* stage, const char* 
     });
     if (!bound) return bound.error();
     MethodRows out = std::move(rows);
-    if (task.options.keep_volume) out.volume = keep_volume(std::move(*domain), std::move(kept));
+    if (task.options.keep_volume) out.volume = keep_volume(std::move(volume->domain), std::move(kept));
     return out;
 }
 

@@ -79,7 +79,7 @@ Result<SolveFields> prepare(const FieldProblem& problem, HeatHardware* hardware)
 
 Result<MethodRows> bind_voxel_heat(const Task& task) {
     std::unique_ptr<HeatHardware> hardware;
-    if (task.options.heat == HeatBy::hardware && !task.reused) {
+    if (task.options.heat == HeatBy::hardware && !std::holds_alternative<OtherMesh>(task.start)) {
         Result<std::unique_ptr<HeatHardware>> opened = HeatHardware::open();
         if (!opened) return opened.error();
         hardware = std::move(*opened);

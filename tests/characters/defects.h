@@ -1,4 +1,4 @@
-// Defects of production meshes, applied to a sound one.
+// What is wrong with the meshes that production has, done to a good one.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct Defect {
 
 /// All of them. Each keeps body_part in step with the vertices, and the skeleton as it is.
 const std::vector<Defect>& defects();
-/// Null if the name is unknown.
+/// Null if there is none of that name.
 const Defect* find_defect(const std::string& name);
 
 }  // namespace sinew::test

@@ -25,7 +25,7 @@ void expect_error(const std::string& text, const std::string& fragment) {
     EXPECT_FALSE(s.joints[0].hardness || s.joints[0].shape) << "an error must change nothing";
 }
 
-TEST(JointOptions, ApplyByNameAndPattern) {
+TEST(JointOptions, SetWhatTheySayByNameAndPattern) {
     Skeleton s = four();
     const Status ok = parse_joint_options(R"({"joints": {
         "leg_*": {"hardness": 0.5, "range": [0.25, 1], "shape": {"capsule": 0.1}},
@@ -57,7 +57,7 @@ TEST(JointOptions, ApplyByNameAndPattern) {
     EXPECT_FALSE(s.joints[0].deform);
 }
 
-TEST(JointOptions, NullRemoves) {
+TEST(JointOptions, NullTakesAway) {
     Skeleton s = four();
     s.joints[0].tail = Vec3{1, 1, 1};
     s.joints[0].hardness = 0.5f;

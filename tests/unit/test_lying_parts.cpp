@@ -70,7 +70,7 @@ struct Plates {
     }
 };
 
-TEST(LyingParts, APlateFollowsThePartBelow) {
+TEST(LyingParts, APlateFollowsWhatItLiesOn) {
     Plates p;
     p.add({-1, 1.025, 0}, 2);          // on joint 0's side
     p.add({1, 1.025, 0}, 2);           // on joint 1's
@@ -88,7 +88,7 @@ TEST(LyingParts, ItsOwnJointStaysUnlessAnotherHasClearlyMore) {
     EXPECT_EQ(p.settle(), (std::vector<std::uint32_t>{1, 0}));
 }
 
-TEST(LyingParts, PartsOnALyingPartFollowIt) {
+TEST(LyingParts, WhatLiesOnALyingPartComesAfterIt) {
     Plates p;
     p.add({-1, 1.025, 0}, 2);
     p.add({-1, 1.09, 0}, 2);

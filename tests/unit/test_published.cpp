@@ -222,7 +222,7 @@ void expect_the_paper(const Character& c, const BindOptions& options) {
     const DistanceTable& table = binding.distances();
     ASSERT_EQ(binding.report().leaves, paper.domain().leaves.size());
     const double alpha = options.falloff.alpha, lambda = (1 - alpha) * 5 + alpha * 30;
-    double worst_distance = 0, worst_weight = 0;  // relative to the tolerance
+    double worst_distance = 0, worst_weight = 0;  // as shares of what is allowed
     std::size_t checked = 0, tied = 0;
     for (std::size_t v = 0; v < c.positions.size(); ++v) {
         if (binding.coverage()[v] != Coverage::weighted) continue;  // the paper has no answer
@@ -280,7 +280,7 @@ TEST(AsPublished, DistancesAndWeightsAreThoseOfAlgorithm3AndEquations7To9) {
     expect_the_paper(test::u_tube(), other);
 }
 
-TEST(AsPublished, AllJointsInOneSweep) {
+TEST(AsPublished, EveryJointAtOnceToo) {
     const Character c = test::quadruped();
     BindOptions options = published(64);
     options.finish.max_influences = all_influences;
@@ -298,7 +298,7 @@ TEST(AsPublished, AllJointsInOneSweep) {
     }
 }
 
-TEST(AsPublished, BonesEndAtTheirTails) {
+TEST(AsPublished, BonesEndWhereTheSkeletonEndsThem) {
     const Character c = test::biped();
     BindOptions options = published();
     const std::vector<Bone> given = make_bones(c.skeleton);
@@ -319,7 +319,7 @@ TEST(AsPublished, BonesEndAtTheirTails) {
     EXPECT_TRUE(usual.report().warnings.empty());
 }
 
-TEST(AsPublished, BridgesLeadOnlyToPartsWithoutBones) {
+TEST(AsPublished, BridgesLeadToPartsWithoutBonesAndNotBack) {
     // A block that floats between the two tips of a U is a shortcut for whoever may cross it.
     const Character tube = test::u_tube();
     Character blocked = tube;
@@ -365,7 +365,7 @@ TEST(AsPublished, ABoneOutsideTheVolumeBindsNothing) {
               "joint 'far' lies outside the volume; as published, no distance starts from it");
 }
 
-TEST(AsPublished, AnotherMeshReadsItsOwnLeaves) {
+TEST(AsPublished, AnotherMeshReadsTheLeavesItIsIn) {
     Character c = test::quadruped();
     BindOptions options = published();
     options.keep_volume = true;
@@ -409,7 +409,7 @@ TEST(AsPublished, AnotherMeshReadsItsOwnLeaves) {
     EXPECT_EQ(must(read.rebind(other.mesh(), other.skeleton)).distances().distance, again.distances().distance);
 }
 
-TEST(AsPublished, MovedJointsEqualAFreshBind) {
+TEST(AsPublished, MovedJointsAreAFreshBind) {
     const Character c = test::caped();
     BindOptions options = published();
     options.keep_volume = true;
@@ -436,7 +436,7 @@ TEST(AsPublished, TheSameBitsOnAnyNumberOfThreads) {
     EXPECT_EQ(one.distances().distance, four.distances().distance);
 }
 
-TEST(AsPublished, SetsTheOptionsOfThePaper) {
+TEST(AsPublished, SetsWhatThePaperFixes) {
     BindOptions o = preset(Method::geodesic_voxel);
     for (const auto& [name, value] : {std::pair{"resolution", "64"},
                                       {"penalty", "9"},
@@ -461,7 +461,7 @@ TEST(AsPublished, SetsTheOptionsOfThePaper) {
     EXPECT_EQ(o.domain, DomainKind::sparse);
     EXPECT_TRUE(o.voxels.winding_numbers);
     EXPECT_FALSE(o.local_resolution);
-    // A later option only changes one thing.
+    // What comes later changes one thing.
     ASSERT_TRUE(set_option(o, "resolution", "64").ok());
     EXPECT_TRUE(o.as_published);
     EXPECT_TRUE(check(o).ok());
@@ -470,7 +470,7 @@ TEST(AsPublished, SetsTheOptionsOfThePaper) {
     EXPECT_EQ(o.voxels.resolution, 64);
 }
 
-TEST(AsPublished, RefusesOptionsThatAreNotInThePaper) {
+TEST(AsPublished, RefusesWhatIsNotInThePaper) {
     const auto refusal = [](auto&& change) {
         BindOptions o = published();
         change(o);

@@ -157,7 +157,7 @@ TEST(Rebind, SurfaceHeatTakesAnotherMesh) {
     EXPECT_EQ(fresh.influences().strength, without.influences().strength);
     EXPECT_FALSE(without.keeps_volume());
     ASSERT_TRUE(fresh.keeps_volume());
-    // Half of the triangles are gone: the rest is bound like the whole, since the bones are straight below.
+    // Half of the triangles are gone: what is left is bound like the whole, for the bones are straight below.
     const Character half = damaged(c, [](std::size_t t) { return t % 2 == 1; });
     const Binding b = again(fresh, half.mesh(), half.skeleton);
     EXPECT_EQ(b.report().reused, Reuse::volume);
@@ -198,7 +198,7 @@ TEST(Rebind, KeepingTheVolumeChangesNothing) {
     }
 }
 
-TEST(Rebind, TheBoundMeshReusesItsTableWithoutAVolume) {
+TEST(Rebind, TheBoundMeshGetsItsTableBackAlsoWithoutAVolume) {
     const Character c = test::l_corner();
     BindOptions options = keeping(64);
     options.keep_volume = false;
@@ -219,7 +219,7 @@ TEST(Rebind, TheBoundMeshReusesItsTableWithoutAVolume) {
     EXPECT_TRUE(says(refusal(open, other.mesh(), other.skeleton), "keeps no volume (connectivity)"));
 }
 
-TEST(Rebind, ADamagedMeshGetsTheWeightsOfTheWhole) {
+TEST(Rebind, ADamagedMeshIsWeightedAsTheWhole) {
     const Character c = test::biped({.cell = 0.03});
     const Character part = damaged(c, [](std::size_t t) { return t % 3 == 0 || t % 50 < 20; });
     ASSERT_LT(part.triangles.size(), c.triangles.size() * 2 / 3);
@@ -227,7 +227,7 @@ TEST(Rebind, ADamagedMeshGetsTheWeightsOfTheWhole) {
     const Binding b = again(whole, part.mesh(), part.skeleton);
     EXPECT_EQ(b.report().covered(), 1);
     EXPECT_GT(b.report().defects.boundary_edges, 0u);
-    // The rest has the weights that it had in the whole.
+    // What is left has the weights that it had in the whole.
     const auto weights = b.weights(), before = whole.weights();
     ASSERT_TRUE(weights && before);
     std::size_t same = 0;
@@ -340,14 +340,14 @@ TEST(Rebind, AnotherSkeletonIsRefusedByNameOfTheJoint) {
     EXPECT_TRUE(says(with([](Skeleton& s) { s.joints[1].position.y += 0.5f; }), "'bar_b' lies 0.5"));
     EXPECT_TRUE(says(with([](Skeleton& s) { s.joints.push_back({"c", 1, {1, 0, 0}, {}}); }), "has 3 joints"));
     EXPECT_EQ(with([](Skeleton& s) { s.joints[1].position.y += 1e-4f; }), "accepted");
-    // The binding determines which joints deform.
+    // Which joints deform is what the binding says.
     EXPECT_EQ(with([](Skeleton& s) { s.joints[1].deform = false; }), "accepted");
     Character broken = more;
     broken.positions[0].x = NAN;
     EXPECT_TRUE(says(refusal(b, broken.mesh(), broken.skeleton), "vertex 0"));
 }
 
-TEST(Rebind, OwnSkinsAndSeamsBetweenThem) {
+TEST(Rebind, SkinsOfTheirOwnAndSeamsBetweenThem) {
     Character c = test::bar();
     Joint third = c.skeleton.joints[1];
     third.name = "bar_c";
@@ -379,7 +379,7 @@ TEST(Rebind, OwnSkinsAndSeamsBetweenThem) {
     EXPECT_TRUE(says(refusal(narrow, {c.positions, c.triangles, first}, other), "'bar_a', 'bar_c'"));
 }
 
-TEST(Rebind, HardnessComesFromTheBinding) {
+TEST(Rebind, HardnessIsThatOfTheBinding) {
     Character c = test::bar();
     c.skeleton.joints[0].hardness = 0.875f;
     const Binding first = bound(c.mesh(), c.skeleton, keeping(32));
@@ -425,7 +425,7 @@ TEST(Rebind, AMapByVertexStaysWithItsMesh) {
     EXPECT_TRUE(b.weights());
 }
 
-TEST(LeafIndex, IsRestoredOrRefused) {
+TEST(LeafIndex, IsAsItWasBuiltOrRefused) {
     const test::Shape s = test::torus(1, 0.45, 32, 24);
     const MeshView mesh{s.positions, s.triangles, {}};
     const auto grid = voxelize(mesh, analyse_mesh(mesh), {32, true, true});

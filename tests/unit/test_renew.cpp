@@ -15,7 +15,7 @@
 namespace sinew {
 namespace {
 
-/// A domain with its distances.
+/// A domain with what is measured in it.
 struct Measured {
     std::vector<Bone> bones;
     Domain domain;

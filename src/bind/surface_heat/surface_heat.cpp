@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 
+#include "bind/geodesic_voxel.h"
 #include "bind/surface_diffusion.h"
 #include "bind/surface_heat/bones.h"
 #include "bind/surface_heat/enclosed_joints.h"
@@ -31,7 +32,7 @@ constexpr double kWhole = 0.5;
 /// The volume of the character: what lies inside, and distances through it.
 struct VolumeView {
     const Domain& domain;
-    DistanceRows distances;
+    const DistanceRows& distances;
     double least_gap;  ///< share of the longest side
 
     /// Whether the straight way from a to b leads through the volume, but for a small gap. O(steps x levels).
@@ -176,23 +177,12 @@ Result<MethodRows> bind_surface_heat(const Task& task, const SurfaceHeatRules& r
     options.overshoot = preset(Method::geodesic_voxel).overshoot;
     options.finish = {};  // what is hidden asks for the nearest joints, however many are wanted
     const Task within = task.with(task.mesh, task.skeleton, options, task.bones);
-    std::optional<Domain> built;
-    std::vector<KeptField> fields;
-    if (!task.reused) {
-        Result<Domain> domain = build_volume(within, Links::compact);
-        if (!domain) return domain.error();
-        built = std::move(*domain);
-    }
-    VolumeView volume{built ? *built : task.reused->volume.domain, DistanceRows(within), rules.gap};
-    const Status measured = task.clock.run("distances", [&]() -> Status {
-        if (task.reused) return remeasure_geodesic(within, volume.distances);
-        Result<std::vector<KeptField>> kept = measure_geodesic(within, volume.domain, volume.distances);
-        if (!kept) return kept.error();
-        fields = std::move(*kept);
-        return Done{};
-    });
+    Result<GeodesicRows> measured = measure_geodesic(within);
     if (!measured) return measured.error();
-    if (built && !task.options.keep_volume) built->graph = nullptr;  // nothing spreads any more
+    std::optional<Domain>& built = measured->domain;
+    const VolumeView volume{built ? *built : std::get<OtherMesh>(task.start).volume.domain, measured->rows,
+                            rules.gap};
+    if (built && !task.options.keep_volume) built->graph = nullptr;  // frees memory: no distance spreads any more
 
     // Straight distances have bones of their own.
     std::vector<Bone> bones = make_bones(task.skeleton);
@@ -205,11 +195,11 @@ Result<MethodRows> bind_surface_heat(const Task& task, const SurfaceHeatRules& r
 
     const WeldedSurface mesh(straight);
     const SurfaceHeatPolicy policy(straight, mesh, volume, rules);
-    InfluenceRows rows(straight);
+    InfluenceRows rows(straight.row_shape());
     SurfaceDiffusion heat(straight, mesh.surface, mesh.tree, policy, rules.seeing, rows);
     if (Status filled = heat.fill_all(); !filled) return filled.error();
     MethodRows out = std::move(rows);
-    if (built && task.options.keep_volume) out.volume = keep_volume(std::move(*built), std::move(fields));
+    if (built && task.options.keep_volume) out.volume = keep_volume(std::move(*built), std::move(measured->fields));
     return out;
 }
 

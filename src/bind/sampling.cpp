@@ -1,0 +1,288 @@
+#include "bind/sampling.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <numeric>
+
+#include "bind/label_means.h"
+#include "domain/trace.h"
+
+namespace sinew {
+
+Reading read_at(const Task& task, const Domain& domain, std::uint32_t vertex) {
+    const Vec3& p = task.mesh.positions[vertex];
+    const bool as_published = task.options.as_published;
+    Reading reading{as_published ? own_leaf(domain, p) : leaf_stencil(domain, p), to_point(p), false, 0};
+    if (as_published && reading.leaves.count > 0) {
+        const Point3 v = to_voxels(domain.transform, p);
+        const auto centre = domain.centre(reading.leaves.leaf[0]);
+        reading.from_centre =
+            domain.transform.voxel * std::hypot(v[0] - centre[0], v[1] - centre[1], v[2] - centre[2]);
+    }
+    if (reading.leaves.count > 0) return reading;
+    const auto* const other = std::get_if<OtherMesh>(&task.start);
+    if (!other || other->nearest_leaf[vertex] == Domain::none) return reading;
+    const std::uint32_t leaf = other->nearest_leaf[vertex];
+    reading.leaves.count = 1;
+    reading.leaves.leaf[0] = leaf;
+    reading.leaves.share[0] = 1;
+    const auto centre = domain.centre(leaf);
+    for (std::size_t k = 0; k < 3; ++k)
+        reading.at[k] = domain.transform.origin[k] + centre[k] * domain.transform.voxel;
+    reading.outside = true;
+    return reading;
+}
+
+Coverage straight_row(const Task& task, const BoneShapes& shapes, const JointSet& set, std::uint32_t vertex,
+                      std::vector<DistanceRows::Entry>& row) {
+    const Point3 p = to_point(task.mesh.positions[vertex]);
+    row.clear();
+    if (task.used[vertex]) {
+        for (const std::uint32_t j : set.joints) {
+            const auto [nearest, beyond] = shapes.straight(j, p);
+            row.emplace_back(static_cast<float>(nearest + task.options.overshoot * beyond), j);
+        }
+        return Coverage::euclidean;
+    }
+    // The vertex is invisible: the nearest joint takes it whole.
+    DistanceRows::Entry nearest{INFINITY, set.joints.front()};
+    for (const std::uint32_t j : set.joints) {
+        const Point3& q = shapes.place(j);
+        const auto d = static_cast<float>(std::hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]));
+        if (d < nearest.first) nearest = {d, j};
+    }
+    row.push_back(nearest);
+    return Coverage::unused;
+}
+
+// Sums by joint. slot_of is never cleared: a slot counts only if joint[slot] confirms it.
+struct DistanceSampler::JointMeans {
+    static constexpr std::size_t kCapacity = 8 * GeodesicSolver::kMaxNearest;
+    std::vector<std::uint32_t> slot_of;
+    std::array<std::uint32_t, kCapacity> joint;
+    std::array<double, kCapacity> share, sum;
+    std::size_t count = 0;
+
+    explicit JointMeans(std::size_t joints) : slot_of(joints, 0) {}
+    std::size_t slot(std::uint32_t of) {
+        std::uint32_t& at = slot_of[of];
+        if (at < count && joint[at] == of) return at;
+        at = static_cast<std::uint32_t>(count);
+        joint[count] = of;
+        share[count] = sum[count] = 0;
+        return count++;
+    }
+};
+
+// The field of one joint at one reading.
+struct DistanceSampler::Measured {
+    double field;  // in its integer units
+    std::uint32_t joint, reading;
+};
+
+// Vertices that are worked on together: memory for the last is prefetched while the first are read, and straight
+// distances from one joint to all of them are computed in vectors.
+struct DistanceSampler::VertexBatch {
+    static constexpr std::size_t kVertices = 32, kEntries = kVertices * JointMeans::kCapacity;
+    std::array<Reading, kVertices> readings;
+    JointMeans means;
+    std::array<std::size_t, kVertices + 1> first{};  // per reading: its first entry in `measured` and `keys`
+    std::unique_ptr<Measured[]> measured{new Measured[kEntries]};
+    std::unique_ptr<std::uint64_t[]> keys{new std::uint64_t[kEntries]};
+    std::unique_ptr<std::uint32_t[]> by_joint{new std::uint32_t[kEntries]};  // entries sorted by joint
+    std::vector<std::uint32_t> end_of;                                       // per joint: its end in by_joint
+    BoneShapes::PointBatch points;
+    static_assert(kVertices <= BoneShapes::PointBatch::kCapacity);
+
+    explicit VertexBatch(std::size_t joints) : means(joints), end_of(joints) {}
+    std::span<std::uint64_t> keys_of(std::size_t reading) const {
+        return {keys.get() + first[reading], first[reading + 1] - first[reading]};
+    }
+};
+
+void DistanceSampler::fill_straight(const JointSet& set) {
+    parallel_for(task_.context, set.vertices.size(), 1024, [&](std::size_t i) {
+        const Coverage how = fill_straight_row(set, set.vertices[i]);
+        Coverage& kept = rows_.coverage[set.vertices[i]];
+        if (how == Coverage::euclidean && !set.idle) kept = Coverage::weighted;
+    });
+}
+
+Coverage DistanceSampler::fill_straight_row(const JointSet& set, std::uint32_t vertex) {
+    std::vector<DistanceRows::Entry> row;
+    const Coverage how = straight_row(task_, bones_, set, vertex, row);
+    rows_.store(vertex, row, how);
+    return how;
+}
+
+void DistanceSampler::fill_from_leaves(const JointSet& set, const KeptField& kept, const ChangedPlaces& changed) {
+    const auto* const field = std::get_if<LeafDistances>(&kept.field);
+    constexpr std::size_t chunk = 1024;
+    parallel_chunks(
+        task_.context, set.vertices.size(), chunk, [&](std::size_t, std::size_t first, std::size_t last) {
+            std::array<std::uint32_t, chunk> vertices;
+            std::size_t count = 0;
+            for (std::size_t i = first; i < last; ++i)
+                if (may_differ(set.vertices[i], changed)) vertices[count++] = set.vertices[i];
+            VertexBatch batch(task_.skeleton.joints.size());
+            std::vector<std::uint64_t> row;
+            for (std::size_t i = 0; i < count && !cancelled(task_.context); i += VertexBatch::kVertices) {
+                const auto now =
+                    std::span(vertices).subspan(i, std::min<std::size_t>(VertexBatch::kVertices, count - i));
+                read(now, field, batch);
+                if (field) nearest_joints(now.size(), *field, batch);
+                for (std::size_t k = 0; k < now.size(); ++k) {
+                    if (field) {
+                        store(set, now[k], batch.readings[k], kept, batch.keys_of(k));
+                        continue;
+                    }
+                    row.clear();
+                    every_joint(batch.readings[k], kept, std::get<EveryDistance>(kept.field), row);
+                    store(set, now[k], batch.readings[k], kept, std::span(row));
+                }
+            }
+        });
+}
+
+bool DistanceSampler::may_differ(std::uint32_t vertex, const ChangedPlaces& changed) const {
+    const Coverage how = rows_.coverage[vertex];
+    return (how != Coverage::weighted && how != Coverage::bridged) ||
+           changed.contains(domain_.transform, task_.mesh.positions[vertex]);
+}
+
+// Finds the leaves around the vertices, and prefetches their labels.
+void DistanceSampler::read(std::span<const std::uint32_t> vertices, const LeafDistances* field,
+                           VertexBatch& batch) const {
+    std::array<Vec3, VertexBatch::kVertices> points;
+    for (std::size_t k = 0; k < vertices.size(); ++k) points[k] = task_.mesh.positions[vertices[k]];
+    ask_for_leaves(domain_, std::span(points).first(vertices.size()));
+    for (std::size_t k = 0; k < vertices.size(); ++k) {
+        Reading& reading = batch.readings[k];
+        reading = read_at(task_, domain_, vertices[k]);
+        if (reading.leaves.count > 0) __builtin_prefetch(&domain_.component[reading.leaves.leaf[0]]);
+        for (int c = 0; c < reading.leaves.count && field; ++c)
+            __builtin_prefetch(field->row(reading.leaves.leaf[static_cast<std::size_t>(c)]).data());
+    }
+}
+
+// The joints and distances of the first `count` readings, as keys of DistanceRows.
+void DistanceSampler::nearest_joints(std::size_t count, const LeafDistances& field, VertexBatch& batch) const {
+    Measured* const begin = batch.measured.get();
+    Measured* end = begin;
+    for (std::size_t k = 0; k < count; ++k) {
+        end = measure(batch.readings[k].leaves, static_cast<std::uint32_t>(k), field, batch.means, end);
+        batch.first[k + 1] = static_cast<std::size_t>(end - begin);
+    }
+    if (task_.options.as_published) {
+        for (const Measured* m = begin; m < end; ++m)
+            batch.keys[static_cast<std::size_t>(m - begin)] =
+                DistanceRows::key(distance_as_published(m->field, batch.readings[m->reading]), m->joint);
+        return;
+    }
+    std::fill(batch.end_of.begin(), batch.end_of.end(), 0);
+    for (const Measured* m = begin; m < end; ++m) ++batch.end_of[m->joint];
+    std::exclusive_scan(batch.end_of.begin(), batch.end_of.end(), batch.end_of.begin(), 0u);
+    for (const Measured* m = begin; m < end; ++m)
+        batch.by_joint[batch.end_of[m->joint]++] = static_cast<std::uint32_t>(m - begin);
+    const std::span entries(batch.by_joint.get(), batch.first[count]);
+    for (std::size_t from = 0, to = 0; from < entries.size(); from = to) {
+        const std::uint32_t joint = begin[entries[from]].joint;
+        to = batch.end_of[joint];
+        add_straight(joint, entries.subspan(from, to - from), batch);
+    }
+}
+
+// Combines the field of one joint with its straight distances, for these entries of the batch.
+void DistanceSampler::add_straight(std::uint32_t joint, std::span<const std::uint32_t> entries,
+                                   VertexBatch& batch) const {
+    BoneShapes::PointBatch& points = batch.points;
+    points.count = entries.size();
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        const Point3& p = batch.readings[batch.measured[entries[i]].reading].at;
+        points.x[i] = p[0];
+        points.y[i] = p[1];
+        points.z[i] = p[2];
+    }
+    bones_.straight(joint, points);
+    for (std::size_t i = 0; i < entries.size(); ++i)
+        batch.keys[entries[i]] = DistanceRows::key(
+            distance(batch.measured[entries[i]].field, {points.nearest[i], points.beyond[i]}), joint);
+}
+
+void DistanceSampler::store(const JointSet& set, std::uint32_t vertex, const Reading& reading,
+                            const KeptField& kept, std::span<std::uint64_t> keys) {
+    if (set.joints.size() < kept.joints.size()) {
+        const auto end = std::remove_if(keys.begin(), keys.end(), [&](std::uint64_t key) {
+            return !std::binary_search(set.joints.begin(), set.joints.end(), static_cast<std::uint32_t>(key));
+        });
+        keys = keys.first(static_cast<std::size_t>(end - keys.begin()));
+    }
+    if (keys.empty())
+        fill_straight_row(set, vertex);
+    else
+        rows_.store(vertex, keys, coverage(reading, kept.seeded));
+}
+
+namespace {
+
+bool same_joints(std::span<const Label> a, std::span<const Label> b) {
+    Label differ = 0;
+    for (std::size_t k = 0; k < a.size(); ++k) differ |= a[k] ^ b[k];
+    return (differ & kLabelJointMask) == 0;
+}
+
+}  // namespace
+
+// Writes the weighted mean of every joint at the leaves of a stencil; returns the end of what was written.
+DistanceSampler::Measured* DistanceSampler::measure(const LeafStencil& stencil, std::uint32_t reading,
+                                                    const LeafDistances& field, JointMeans& means, Measured* out) {
+    if (stencil.count == 0) return out;
+    const std::span<const Label> first = field.row(stencil.leaf[0]);
+    std::size_t width = 0;  // labels of the first leaf
+    while (width < first.size() && first[width] != kNoLabel) ++width;
+    std::size_t added = 0;
+    means.count = 0;
+    if (first.size() == MatchingRows::kLabels) {
+        const MatchingRows rows(stencil, field);
+        if (rows.all_added()) {
+            for (std::size_t k = 0; k < width; ++k) *out++ = {rows.mean(k), joint_of(first[k]), reading};
+            return out;
+        }
+        added = rows.added();
+        for (std::size_t k = 0; k < width; ++k) {
+            const std::size_t slot = means.slot(joint_of(first[k]));
+            means.share[slot] = rows.share();
+            means.sum[slot] = rows.sum(slot);
+        }
+    }
+    for (std::size_t k = added; k < static_cast<std::size_t>(stencil.count); ++k) {
+        const std::span<const Label> labels = field.row(stencil.leaf[k]);
+        const double share = stencil.share[k];
+        if (k > 0 && same_joints(labels, first)) {
+            for (std::size_t slot = 0; slot < width; ++slot) means.share[slot] += share;
+            for (std::size_t slot = 0; slot < width; ++slot) means.sum[slot] += share * distance_of(labels[slot]);
+            continue;
+        }
+        for (std::size_t i = 0; i < labels.size() && labels[i] != kNoLabel; ++i) {
+            const std::size_t slot = means.slot(joint_of(labels[i]));
+            means.share[slot] += share;
+            means.sum[slot] += share * distance_of(labels[i]);
+        }
+    }
+    for (std::size_t slot = 0; slot < means.count; ++slot)
+        *out++ = {means.sum[slot] / means.share[slot], means.joint[slot], reading};
+    return out;
+}
+
+void DistanceSampler::every_joint(const Reading& reading, const KeptField& kept, const EveryDistance& field,
+                                  std::vector<std::uint64_t>& row) const {
+    for (std::size_t k = 0; k < kept.joints.size(); ++k) {
+        const auto distance_at = [&](std::uint32_t leaf) { return field.distance[leaf * field.width + k]; };
+        if (const float d = mean_distance(reading, kept.joints[k], distance_at); d < INFINITY)
+            row.push_back(DistanceRows::key(d, kept.joints[k]));
+    }
+}
+
+}  // namespace sinew
