@@ -19,15 +19,15 @@ namespace sinew {
 
 /// A published way to bind: a choice of domain, field and falloff (docs/architecture.md).
 enum class Method {
-    geodesic_voxel,      ///< seed 003
-    closest_distance,    ///< seed 003, figure 2: straight distance to every bone
+    geodesic_voxel,      ///< Dionne and de Lasa 2014
+    closest_distance,    ///< straight distance to every bone (Dionne and de Lasa 2014, figure 2)
     closest_hierarchy,   ///< the same, for the closest joint and those two hops over the skeleton around it
-    pixel_geodesic,      ///< seed 000: distance through the pixels of a flat figure
-    connectivity,        ///< seed 002: the closest bone, and near its ends what the skeleton connects there
-    mesh_geodesic,       ///< seed 004: along the edges of the mesh, from the ring of each joint
-    voxel_heat,          ///< seed 001: bones heat the volume; heat at rest, raised to a power
+    pixel_geodesic,      ///< VIDE 2012: distance through the pixels of a flat figure
+    connectivity,        ///< Milcho 2011: the closest bone, and near its ends the bones connected there
+    mesh_geodesic,       ///< Tokheim 2003: along the edges of the mesh, from the ring of each joint
+    voxel_heat,          ///< Rosen 2009: bones heat the volume; heat at rest, raised to a power
     bone_heat,           ///< Baran and Popović 2007: heat of the nearest visible bones, spread over the surface
-    bounded_biharmonic,  ///< seed 003, section 9: weights of least bending within 0..1, on the leaves of the volume
+    bounded_biharmonic,  ///< Jacobson et al. 2011: smoothest weights within 0..1, on the leaves of the volume
     surface_heat,        ///< bone_heat, where the volume says what is nearest to what is hidden; rigid parts whole
 };
 
@@ -199,7 +199,7 @@ struct MethodRows;
 struct PlannedMesh;  ///< what is known of a mesh before its rows are filled
 struct KeptVolume;   ///< what is measured at the leaves of the volume
 
-/// A finished bind that keeps its distances: other falloffs and limits cost milliseconds (seed 003, §9). A value:
+/// A finished bind that keeps its distances: other falloffs and limits cost milliseconds. A value:
 /// copies are independent, but share the volume, which never changes. It can be written to bytes and read
 /// back, and with its volume (BindOptions::keep_volume) it can weight other meshes.
 class Binding {

@@ -1,5 +1,5 @@
-// Bounded biharmonic weights (Jacobson et al. 2011) on the leaves of the volume, as seed 003, section 9, proposes
-// in place of a mesh of tetrahedra. docs/methods/bounded-biharmonic.md
+// Bounded biharmonic weights (Jacobson et al. 2011) on the leaves of the volume, which Dionne and de Lasa
+// (2014, section 9) propose instead of a mesh of tetrahedra. docs/methods/bounded-biharmonic.md
 #include <cmath>
 #include <memory>
 

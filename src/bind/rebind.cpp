@@ -1,5 +1,5 @@
-// Another mesh in the volume of an earlier binding: what seed 003, section 9, calls meshes of similar shape in the
-// same voxelization.
+// Another mesh in the volume of an earlier binding: meshes of similar shape share one voxelization (Dionne and
+// de Lasa 2014, section 9).
 #include <cmath>
 
 #include "bind/kept_volume.h"

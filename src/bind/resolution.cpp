@@ -1,6 +1,6 @@
-// A resolution for a character, from its skeleton and its mesh: what the paper (seed 003, section 9) leaves to the
-// user. Two things are lost in voxels that are too large: limbs thinner than a voxel or two have no inside, and
-// limbs nearer to each other become one.
+// Chooses the resolution from the skeleton and the mesh; Dionne and de Lasa (2014, section 9) leave it to the user.
+// Voxels that are too large lose two things: limbs thinner than a voxel or two have no inside, and limbs that are
+// near each other become one.
 #include <algorithm>
 #include <cmath>
 #include <map>

@@ -1,9 +1,9 @@
 // Interior by columns: for each axis, where every column of voxels crosses the mesh.
 //
-// The paper (seed 003, section 5.1) renders the mesh once per slice and view and asks whether the first surface
-// seen is a back face. All slices of a view see the same surfaces, so it is enough to find the crossings once:
-// between two consecutive ones nothing changes. A view pair agrees on a gap if the crossing below it enters the
-// mesh and the crossing above it leaves the mesh.
+// The paper (Dionne and de Lasa 2014, section 5.1) renders the mesh once per slice and view and asks whether the
+// first surface seen is a back face. All slices of a view see the same surfaces, so it is enough to find the
+// crossings once: between two consecutive ones nothing changes. A view pair agrees on a gap if the crossing below
+// it enters the mesh and the crossing above it leaves the mesh.
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-// Interior by slices of the z-buffer: the paper's own way (seed 003, sections 5.1 and 8), through OpenGL.
+// Interior by slices of the z-buffer through OpenGL, as published (Dionne and de Lasa 2014, sections 5.1 and 8).
 //
 // For each of six views and each slice the near plane stands at the slice; back faces are drawn in white, then
 // front faces in black; a white pixel is a voxel inside, for this view. As in the paper the slices of a view are

@@ -1,5 +1,5 @@
-// The uniform voxelization of seed 003, section 5.1: boundary voxels, the vote of three view pairs (by columns or
-// by slices), and winding numbers where it is undecided.
+// The uniform voxelization of Dionne and de Lasa (2014, section 5.1): boundary voxels, the vote of three view pairs
+// (by columns or by slices), and winding numbers where it is undecided.
 //
 // Boundary voxels: triangle against box by separating axes (Akenine-Möller 2001), arranged as three projections
 // and the plane (Schwarz and Seidel 2010).
