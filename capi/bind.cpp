@@ -1,4 +1,4 @@
-// Settings, binding, weights, and the files that come of them.
+// Settings, binding, weights, and output files.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -52,7 +52,7 @@ Status set(snw_settings& s, std::string_view name, std::string_view value) {
             list.emplace_back(value);
         return Done{};
     }
-    // A method's preset is for its own options: falloffs of places stay with the settings.
+    // A method's preset only sets its own options: the map of falloffs stays in the settings.
     return set_option(s.bind, name, value);
 }
 
@@ -72,7 +72,7 @@ Result<std::string> get(const snw_settings& s, std::string_view name) {
     return text;
 }
 
-/// As a POSIX shell reads it back.
+/// Quotes a word for a POSIX shell.
 std::string quoted(const std::string& word) {
     const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
         return std::isalnum(c) || c == '_' || c == '-' || c == '.' || c == '/' || c == '=' || c == ':';
@@ -115,7 +115,7 @@ io::PoseClip clip_of(const snw_animation& animation, std::size_t joints) {
     return clip;
 }
 
-/// That the method and its law read every option that was set to a value of its own.
+/// Checks that the method and its law read every option that was set explicitly.
 Status check_all_read(const BindOptions& options) {
     const BindOptions usual = preset(options.method);
     for (const BindSetting& setting : bind_settings())
@@ -131,7 +131,7 @@ Status prepare(snw_model& model, const snw_settings& settings) {
     return select(model, &settings);
 }
 
-/// Of some methods or laws.
+/// Options of some methods or laws only.
 template <typename T>
 json names_of(std::span<const T> all) {
     json out = json::array();
@@ -276,7 +276,7 @@ snw_status snw_bind_progressive(snw_model* model, const snw_settings* settings, 
     return guarded([&] {
         if (Status ok = prepare(*model, *settings); !ok) return fail(ok.error());
         bool stopped = false;
-        // The last one is told when it has its handle, without a copy.
+        // The last result is moved into its handle, without a copy.
         const BindStep tell = [&](const Binding& binding, bool final) {
             if (final) return true;
             const snw_binding handle{binding};
@@ -394,7 +394,7 @@ snw_status snw_weights_difference(const snw_weights* a, const snw_weights* b, fl
         const SkinWeights &x = a->weights, &y = b->weights;
         if (x.vertex_count() != y.vertex_count())
             return fail({ErrorCode::usage, "weights of " + std::to_string(x.vertex_count()) + " and of " +
-                                               std::to_string(y.vertex_count()) + " vertices are not comparable"});
+                                               std::to_string(y.vertex_count()) + " vertices cannot be compared"});
         for (std::size_t v = 0; v < x.vertex_count(); ++v) {
             const auto share = [](std::span<const Influence> row, std::uint32_t joint) {
                 for (const Influence& i : row)

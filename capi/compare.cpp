@@ -41,7 +41,7 @@ snw_status snw_compare_json(const snw_model* model, const snw_weights* reference
             if (Status ok = fits(*model, w->weights); !ok) return fail(ok.error());
         CompareOptions options;
         options.up = up_of(*model);
-        // As the file has it: which joints are asked to deform is no matter of what was made.
+        // Joints are as in the file: the selection of deforming joints does not matter for finished weights.
         const Result<Comparison> made = compare(model->scene.mesh(), model->as_read, reference->weights,
                                                 other->weights, options, context_of(context));
         if (!made) return fail(made.error());

@@ -1,4 +1,4 @@
-// Where a mesh is defective, for pictures of it.
+// Defects of a mesh, for pictures.
 #include <cstring>
 
 #include "handles.h"

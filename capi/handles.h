@@ -1,4 +1,4 @@
-// What stands behind the handles of sinew.h, and the one place where exceptions end.
+// The objects behind the handles of sinew.h, and the one place where exceptions are caught.
 #pragma once
 
 #include <exception>
@@ -12,7 +12,7 @@
 #include "sinew/io.h"
 
 struct snw_bytes {
-    std::string text;  // with its zero at the end
+    std::string text;  // zero-terminated
 };
 
 struct snw_context {
@@ -27,12 +27,12 @@ struct snw_settings {
 
 struct snw_model {
     sinew::io::Scene scene;
-    sinew::Skeleton as_read;   // before it was said which joints deform
+    sinew::Skeleton as_read;   // before joints are selected
     sinew::Skeleton as_asked;  // the same with joint options
     sinew::io::ShadingFrames frames;
     sinew::io::Look look;
     std::string name;
-    mutable std::optional<sinew::Intersections> intersections;  // of snw_defects
+    mutable std::optional<sinew::Intersections> intersections;  // result of snw_defects
 };
 
 struct snw_binding {
@@ -45,7 +45,7 @@ struct snw_weights {
 
 namespace sinew::capi {
 
-/// Keeps the message for snw_error and gives the status.
+/// Stores the message for snw_error and returns the status.
 snw_status fail(const Error& error);
 inline snw_status missing(const char* what) {
     return fail({ErrorCode::usage, std::string(what) + " must not be null"});
@@ -61,25 +61,25 @@ snw_status guarded(Body&& body) {
     try {
         return body();
     } catch (const std::bad_alloc&) {
-        return fail({ErrorCode::too_large, "there is not enough memory (a lower resolution needs less)"});
+        return fail({ErrorCode::too_large, "there is not enough memory (use a lower resolution)"});
     } catch (const std::exception& error) {
         return fail({ErrorCode::internal, error.what()});
     } catch (...) {
-        return fail({ErrorCode::internal, "something was thrown that is no exception"});
+        return fail({ErrorCode::internal, "an unknown exception was thrown"});
     }
 }
 
-/// Which joints deform, from the settings and the weights of the file.
+/// Selects the joints that deform, from the settings and the weights of the file.
 Status select(snw_model& model, const snw_settings* settings);
 
-/// A pose as sinew.h writes it: ten numbers a joint.
+/// A pose in the format of sinew.h: ten numbers a joint.
 constexpr std::size_t kPoseNumbers = 10;
 std::vector<JointPose> read_pose(const double* numbers, std::size_t joints);
 
-/// The way up in bind space, for standard poses.
+/// The up direction in bind space, for standard poses.
 Vec3 up_of(const snw_model& model);
 
-/// Whether the weights are of this model; an error says both numbers.
+/// Checks that the weights belong to this model; the error gives both numbers of vertices.
 Status fits(const snw_model& model, const SkinWeights& weights);
 
 }  // namespace sinew::capi

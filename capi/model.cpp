@@ -112,7 +112,7 @@ snw_status fail(const Error& error) {
     try {
         t_error = error.message;
     } catch (const std::bad_alloc&) {
-        t_error.clear();  // the status says enough
+        t_error.clear();  // the status is sufficient
     }
     switch (error.code) {
         case ErrorCode::usage:

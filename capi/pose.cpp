@@ -11,7 +11,7 @@ using namespace sinew::capi;
 
 namespace {
 
-constexpr std::size_t kMatrix = 12;  // numbers of a joint's matrix
+constexpr std::size_t kMatrix = 12;  // numbers per joint matrix
 
 void copy_out(const std::vector<Transform>& transforms, double* out) {
     for (const Transform& t : transforms) out = std::copy(t.m.begin(), t.m.end(), out);
@@ -40,10 +40,10 @@ std::vector<JointPose> sinew::capi::read_pose(const double* numbers, std::size_t
 Vec3 sinew::capi::up_of(const snw_model& model) {
     const Result<io::ScenePose> rest = io::pose_at(model.scene, std::nullopt, 0);
     if (!rest) return {0, 1, 0};
-    // The row of the matrix that makes the world's height is the way up in bind space.
+    // The row of the matrix for the world's height is the up direction in bind space.
     const Transform& t = rest->to_world;
     const Vec3 row{static_cast<float>(t(1, 0)), static_cast<float>(t(1, 1)), static_cast<float>(t(1, 2))};
-    return row != Vec3{} ? row : Vec3{0, 1, 0};  // nodes may scale the world to nothing
+    return row != Vec3{} ? row : Vec3{0, 1, 0};  // nodes may have a scale of zero
 }
 
 extern "C" {

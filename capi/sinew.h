@@ -1,19 +1,19 @@
 /* sinew.h: the C interface of sinew, for every language that can call C.
  *
  *   snw_model_open    a character from bytes          snw_bind          distances: the costly stage
- *   snw_model_json    what it is                      snw_weights_of    weights: again for another falloff or edit
+ *   snw_model_json    its description                 snw_weights_of    weights: again for another falloff or edit
  *   snw_pose_matrices, snw_clip_matrices, snw_deform  the character in another pose
  *   snw_save_glb      the file with its new weights   snw_save_json     weights alone
- *   snw_save_glb_animated                             the same with animations of one's own
+ *   snw_save_glb_animated                             the same with new animations
  *
  * Every call that can fail returns a snw_status and writes its result through the last pointer, which is set to
- * null on failure; snw_error() then has one sentence that says which rule was broken where, and what to do. No
- * exception leaves a call. A null handle or pointer that must not be null is SNW_USAGE.
+ * null on failure; snw_error() then has one sentence with the broken rule, the place, and what to do. Calls
+ * throw no exceptions. A null handle or pointer that must not be null is SNW_USAGE.
  *
- * What a call made is freed by the function of its type; freeing null does nothing. Pointers into a handle live as
- * long as the handle. Handles may be used from any thread, but one handle by one thread at a time; snw_cancel is
- * for other threads. Text is UTF-8. V, T and J are the model's numbers of vertices, triangles and joints
- * (snw_model_size). Space: right-handed, y up, the units of the file (metres in glTF), at the bind pose.
+ * Each object is freed by the function of its type; freeing null does nothing. Pointers into a handle live as
+ * long as the handle. Handles may be used from any thread, but one handle by one thread at a time. snw_cancel
+ * may be called from other threads. Text is UTF-8. V, T and J are the model's numbers of vertices, triangles and
+ * joints (snw_model_size). Space: right-handed, y up, the units of the file (metres in glTF), at the bind pose.
  *
  * The same input gives the same bits as the command line with the same options.
  */
@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-/* Rises when a program that was compiled with an earlier header must be compiled again. */
+/* Changes when programs that were compiled with an earlier header must be compiled again. */
 #define SNW_ABI 1
 
 typedef enum snw_status {
@@ -37,7 +37,7 @@ typedef enum snw_status {
     SNW_TOO_LARGE = 3, /* more memory than there is or than the context allows */
     SNW_IO = 4,        /* the operating system refused to read */
     SNW_CANCELLED = 5, /* snw_cancel */
-    SNW_INTERNAL = 6   /* a mistake of ours */
+    SNW_INTERNAL = 6   /* a bug in sinew */
 } snw_status;
 
 /* "0.1.0"; and SNW_ABI as the library was built. */
@@ -53,10 +53,10 @@ const uint8_t* snw_bytes_data(const snw_bytes* bytes);
 size_t snw_bytes_size(const snw_bytes* bytes);
 void snw_bytes_free(snw_bytes* bytes);
 
-/* ---- How work is run. Null in place of a context: all cores, silent, not to be cancelled. */
+/* ---- Contexts. A null context: all cores, silent, not cancellable. */
 
 typedef struct snw_context snw_context;
-/* Of a stage; 0..1 within it. Called by the thread that made the call. */
+/* The name of a stage, and 0..1 within it. Called in the thread of the call. */
 typedef void (*snw_progress)(const char* stage, double fraction, void* user);
 snw_status snw_context_new(snw_context** out);
 void snw_context_threads(snw_context* context, int threads);       /* 0 = one per core */
@@ -74,51 +74,53 @@ snw_status snw_settings_new(snw_settings** out);
  * comes second. Beside them: "deform-from" (auto, skin, names, all), "exclude" and "include" (each call adds a name
  * with * and ?; "" empties the list), "weight-format". */
 snw_status snw_settings_set(snw_settings* settings, const char* name, const char* value);
-/* What is set. Lists: one name a line. */
+/* The value of an option. Lists: one name a line. */
 snw_status snw_settings_get(const snw_settings* settings, const char* name, snw_bytes** out);
-/* What differs from the method's preset, as words for a shell: "--method voxel-heat --resolution 128". */
+/* The options that differ from the method's preset, as words for a shell: "--method voxel-heat --resolution 128".
+ */
 snw_status snw_settings_command(const snw_settings* settings, snw_bytes** out);
 void snw_settings_free(snw_settings* settings);
 
 /* All options as JSON, for programs that show them: [{"name","kind","group","choices","help","value"}, …]. kind:
  * "number", "whole", "choice", "flag" (on, off) or "range" (two numbers); group: "Method" (a change needs snw_bind)
- * or "Weights" (snw_weights_of will do); choices: a list; value: the default. read_by_methods, read_by_laws: which
- * methods and falloff laws read it, where not all do; snw_bind refuses it elsewhere. The methods are the choices of
- * "method": "methods": {name: {"summary", "presets": {option: value that differs}}} stands in its entry. A flag
- * that sets other options when turned on names them: "sets": {option: value}. */
+ * or "Weights" (snw_weights_of suffices); choices: a list; value: the default. read_by_methods, read_by_laws: the
+ * methods and falloff laws that read it, if not all do; for others snw_bind refuses it. The methods are the choices
+ * of "method": "methods": {name: {"summary", "presets": {option: value that differs}}} is in its entry. A flag that
+ * sets other options when turned on names them: "sets": {option: value}. */
 snw_status snw_settings_json(snw_bytes** out);
 
 /* ---- A character. */
 
 typedef struct snw_model snw_model;
-/* GLB, glTF, VRM; OBJ with a skeleton; what else the build reads. `name` tells kinds apart where content cannot,
- * and stands in messages. folder: where files that the document refers to lie; null: none may be read. skeleton:
- * skeleton JSON or TGF, for a mesh that has none; null otherwise. The bytes are copied. */
+/* GLB, glTF, VRM; OBJ with a skeleton; other formats of this build. `name` is used in messages, and its extension
+ * if the content does not show the format. folder: of external files; null: external files are refused. skeleton:
+ * skeleton JSON or TGF, for a mesh without skeleton; null otherwise. The bytes are copied. */
 snw_status snw_model_open(const void* bytes, size_t size, const char* name, const char* folder,
                           const void* skeleton, size_t skeleton_size, const char* skeleton_name, snw_model** out);
 void snw_model_free(snw_model* model);
 /* Joint options (docs/formats.md): tails, shapes, hardness, planes. Before snw_model_json and snw_bind; they
- * replace those of an earlier call; "" of size 0 takes them away. */
+ * replace those of an earlier call; "" of size 0 removes them. */
 snw_status snw_model_joint_options(snw_model* model, const char* text, size_t size);
 
 void snw_model_size(const snw_model* model, size_t* vertices, size_t* triangles, size_t* joints);
 const float* snw_model_positions(const snw_model* model);    /* V × 3 */
 const uint32_t* snw_model_triangles(const snw_model* model); /* T × 3 */
-const float* snw_model_normals(const snw_model* model); /* V × 3, zeros where the file has none; null: nowhere */
-const float* snw_model_uvs(const snw_model* model);     /* V × 2, or null */
+const float* snw_model_normals(
+    const snw_model* model); /* V × 3, zeros for primitives without; null if no primitive has any */
+const float* snw_model_uvs(const snw_model* model); /* V × 2, or null */
 
-/* What the model is, under settings that say which joints deform:
+/* Description of the model, with settings that select the joints that deform:
  *   counts      vertices, triangles, joints, deforming_joints, meshes, primitives, skipped_primitives, parts
  *   defects     as in docs/report.md
  *   box         [[x,y,z],[x,y,z]]
  *   joints      [{"name","parent","position","axes","deforms","reason","tail"?}]   axes: three unit vectors
- *   bones       [[joint, head x,y,z, tail x,y,z], …]      what binding measures from; leaves are lengthened by bind
+ *   bones       [[joint, head x,y,z, tail x,y,z], …]      bones of the bind; leaves are lengthened by bind
  *   primitives  [{"name","mesh","material","material_name","first_triangle","triangle_count","first_vertex",
  *               "vertex_count"}]
  *   materials [{"colour":[r,g,b,a],"image","repeats","offset","scale","rotation","cutoff","blends","double_sided"}]
  *   images      [{"mime","bytes"}]
  *   clips       [{"name","start","end"}]
- *   weights     whether the file has any;  warnings  [text]
+ *   weights     whether the file has weights;  warnings  [text]
  * It sets which joints deform. O(V + T log T). */
 snw_status snw_model_json(snw_model* model, const snw_settings* settings, snw_bytes** out);
 /* An image as stored in the file: PNG, JPEG, WebP or KTX2, by its number in "images". */
@@ -126,23 +128,23 @@ snw_status snw_model_image(const snw_model* model, size_t image, snw_bytes** out
 
 /* ---- Flat figures. */
 
-/* What `sinew cutout PNG --bones FILE` writes as GLB: a textured mesh with a skin, and weights by distance through
- * the pixels (docs/cutout.md). rgba: the picture unpacked, width × height × 4, rows from the top, of which only the
- * alpha is looked at; png: its file, embedded as it is. name: of the file. bones: bones JSON without layers.
+/* The GLB of `sinew cutout PNG --bones FILE`: a textured mesh with a skin, and weights by distance through
+ * the pixels (docs/cutout.md). rgba: the picture unpacked, width × height × 4, rows from the top; only the
+ * alpha is used; png: its file, embedded as it is. name: of the file. bones: bones JSON without layers.
  * smoothness: in pixels, 0 = chosen. */
 snw_status snw_cutout_glb(const uint8_t* rgba, int width, int height, const void* png, size_t png_size,
                           const char* name, const char* bones, size_t bones_size, double smoothness,
                           snw_context* context, snw_bytes** out);
 
-/* A picture that the caller unpacked; path: what "image" of a layer says. */
+/* A picture that the caller unpacked; path: "image" of a layer. */
 typedef struct snw_picture {
     const char* path;
-    const uint8_t* rgba; /* width × height × 4, rows from the top, of which only the alpha is looked at */
+    const uint8_t* rgba; /* width × height × 4, rows from the top; only the alpha is used */
     int width, height;
     const void* png; /* its file, embedded as it is */
     size_t png_size;
 } snw_picture;
-/* The same for several layers, what `sinew cutout FILE` writes as GLB: bones JSON with "layers", and the pictures
+/* The same for several layers, as the GLB of `sinew cutout FILE`: bones JSON with "layers", and the pictures
  * that they name, in any order. name: of the file, for messages. */
 snw_status snw_cutout_layers_glb(const snw_picture* pictures, size_t count, const char* name, const char* bones,
                                  size_t bones_size, double smoothness, snw_context* context, snw_bytes** out);
@@ -150,7 +152,7 @@ snw_status snw_cutout_layers_glb(const snw_picture* pictures, size_t count, cons
 /* ---- Binding. */
 
 typedef struct snw_binding snw_binding;
-/* Measures. Sets which joints of the model deform. Cost: docs/methods. */
+/* Computes distances. Sets which joints of the model deform. Cost: docs/methods. */
 snw_status snw_bind(snw_model* model, const snw_settings* settings, snw_context* context, snw_binding** out);
 /* Receives the results of snw_bind_progressive. `binding` is valid during this call: snw_binding_copy keeps it.
  * final: 0 for a coarser result, 1 for the last. Return 0 to stop after a coarser result, which
@@ -172,23 +174,23 @@ snw_status snw_binding_report(const snw_binding* binding, const snw_model* model
 void snw_binding_free(snw_binding* binding);
 
 typedef struct snw_weights snw_weights;
-/* Weights under the falloff and limits of the settings; what belongs to the method is that of the bind. edits: an
- * edit list (docs/edits.md), which may lock what the file came with; null or empty: none. report: one line for each
+/* Weights with the falloff and limits of the settings; options of the method are those of the bind. edits: an
+ * edit list (docs/edits.md), which may lock weights of the file; null or empty: no edits. report: one line for each
  * edit, or null. Milliseconds without edits. */
 snw_status snw_weights_of(const snw_binding* binding, const snw_model* model, const snw_settings* settings,
                           const char* edits, size_t edits_size, snw_context* context, snw_bytes** report,
                           snw_weights** out);
-/* Those that the file came with; SNW_USAGE where it has none. */
+/* The weights of the file; SNW_USAGE if it has none. */
 snw_status snw_model_weights(const snw_model* model, snw_weights** out);
-size_t snw_weights_width(const snw_weights* weights); /* joints of the fullest vertex */
-/* Fills V × width, strongest first; what is not used is joint 0 with weight 0. What does not fit is left out. */
+size_t snw_weights_width(const snw_weights* weights); /* largest number of joints of a vertex */
+/* Fills V × width, strongest first. Unused slots are joint 0 with weight 0. Further joints are left out. */
 snw_status snw_weights_rows(const snw_weights* weights, size_t width, uint16_t* joints, float* shares);
 /* Fills V with the weight of one joint. */
 snw_status snw_weights_joint(const snw_weights* weights, size_t joint, float* shares);
 /* Fills V with the sum over joints of |a - b|, 0..2; 0 where either has no weights. */
 snw_status snw_weights_difference(const snw_weights* a, const snw_weights* b, float* difference);
 /* The numbers of `sinew compare`, with its default options: l1, precision, recall, strongest_agreement,
- * deformation.standard and .random, and a and b without symmetry, as docs/compare-report.md says them. Cost: two
+ * deformation.standard and .random, and a and b without symmetry, as in docs/compare-report.md. Cost: two
  * deformations for each of about twenty poses, and a sweep through the volume for every joint. */
 snw_status snw_compare_json(const snw_model* model, const snw_weights* reference, const snw_weights* other,
                             snw_context* context, snw_bytes** out);
@@ -199,17 +201,17 @@ void snw_weights_free(snw_weights* weights);
 snw_status snw_distances(const snw_model* model, const snw_settings* settings, size_t joint, snw_context* context,
                          float* distances);
 
-/* The volume that binding measures in: the leaves of the octree, as N × 5 floats: x, y, z of the centre and the
+/* The volume of a bind: the leaves of the octree, as N × 5 floats: x, y, z of the centre and the
  * edge in scene units, and 1 where the surface passes through it, 0 inside. Leaves are cubes that do not overlap.
  * More than `most` is SNW_TOO_LARGE: a lower resolution has fewer. Joints as for snw_distances. */
 snw_status snw_volume(const snw_model* model, const snw_settings* settings, size_t most, snw_context* context,
                       snw_bytes** out);
 
-/* What is wrong with the mesh, at its places. triangles: fills T, or null: 1 for a triangle that intersects another
- * one (docs/report.md, defects.intersecting_triangles), 2 for one of which it is not known, because finding out
- * would have taken too long, else 0. edges: N × 3 numbers of type uint32_t, or null: two vertices, the first ones
+/* The defects of the mesh and their places. triangles: fills T, or null: 1 for a triangle that intersects another
+ * one (docs/report.md, defects.intersecting_triangles), 2 if it is unknown, because the test would have
+ * taken too long, else 0. edges: N × 3 numbers of type uint32_t, or null: two vertices, the first ones
  * at their positions, and 1 for a boundary edge or 3 for an edge of three or more triangles. Triangles are compared
- * once for a model, in about the time that reading its topology takes ten times; from then on snw_binding_report
+ * once for a model, in about ten times the time of reading its topology; from then on snw_binding_report
  * has their number. */
 snw_status snw_defects(const snw_model* model, snw_context* context, uint8_t* triangles, snw_bytes** edges);
 
@@ -230,13 +232,13 @@ snw_status snw_deform(const snw_model* model, const snw_weights* weights, const 
 
 /* ---- Files. */
 
-/* The file with these weights, as GLB: what is no weight is as it came. notes: one line for each thing that was
- * changed beyond weights, or null. */
+/* The file with these weights, as GLB; everything else is unchanged. notes: one line for each change other
+ * than weights, or null. */
 snw_status snw_save_glb(const snw_model* model, const snw_weights* weights, const snw_settings* settings,
                         snw_bytes** notes, snw_bytes** out);
 /* An animation to save: poses that follow each other. */
 typedef struct snw_animation {
-    const char* name; /* null: none */
+    const char* name; /* may be null */
     int step;         /* 1: a pose holds until the next; 0: joints turn along the shorter arc in between */
     size_t keys;
     const double* times; /* keys, in seconds, at least 0, rising */

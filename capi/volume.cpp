@@ -1,4 +1,4 @@
-// The volume that binding measures in, for pictures of it.
+// The volume of a bind, for pictures.
 #include <cstring>
 
 #include "handles.h"
@@ -44,7 +44,7 @@ snw_status snw_volume(const snw_model* model, const snw_settings* settings, size
         if (count > most)
             return fail({ErrorCode::too_large, "the volume has " + std::to_string(count) + " leaves, and " +
                                                    std::to_string(most) +
-                                                   " were asked for at most: take a lower resolution"});
+                                                   " is the maximum that was requested: use a lower resolution"});
         constexpr std::size_t row = 5;
         std::string bytes(count * row * sizeof(float), '\0');
         const GridTransform& t = domain->transform;

@@ -15,7 +15,7 @@ struct Arguments {
     io::SaveOptions save;
 };
 
-// Changes of a binding need a binding.
+// Edits of falloff and rigid regions need a binding.
 Status check_only_edits(const Adjustments& a, const std::string& file) {
     if (a.falloff.empty() && a.rigid.empty()) return Done{};
     return Error{ErrorCode::usage, file +
@@ -41,7 +41,7 @@ int run_apply(const Arguments& args) {
     if (Status ok = take_weights(*scene, args.weights); !ok) return fail(ok.error());
     if (!scene->weights)
         return fail({ErrorCode::input, args.input +
-                                           ": there are no weights to edit (sinew bind makes them; --weights "
+                                           ": the file has no weights to edit (sinew bind computes them; --weights "
                                            "takes them from a file)"});
     if (!args.edits.file.empty()) {
         Result<Adjustments> adjustments = read_edits(*scene, args.edits, nullptr);
@@ -69,12 +69,12 @@ int run_apply(const Arguments& args) {
 
 void add_apply(CLI::App& app, int& exit) {
     auto args = std::make_shared<Arguments>();
-    CLI::App* c =
-        app.add_subcommand("apply",
-                           "Writes weights from a JSON file into a character, or edits those that it has.\n\n"
-                           "  sinew bind hero.glb -o out.glb --weights-json w.json\n"
-                           "  sinew apply hero.glb --weights w.json -o edited.glb\n"
-                           "  sinew apply hero.glb --edits e.json -o edited.glb         docs/edits.md\n");
+    CLI::App* c = app.add_subcommand(
+        "apply",
+        "Writes weights from a JSON file into a character, or edits the weights of the character.\n\n"
+        "  sinew bind hero.glb -o out.glb --weights-json w.json\n"
+        "  sinew apply hero.glb --weights w.json -o edited.glb\n"
+        "  sinew apply hero.glb --edits e.json -o edited.glb         docs/edits.md\n");
     c->add_option("input", args->input, "GLB, glTF, VRM, FBX, DAE (docs/formats.md); OBJ with --skeleton")
         ->required();
     c->add_option("--weights", args->weights, "Weights JSON (docs/formats.md), instead of the file's own");

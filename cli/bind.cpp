@@ -17,7 +17,7 @@ namespace {
 
 struct Arguments : RunOptions {
     std::string input, output, skeleton, joint_options, weights_json, reuse, save_binding;
-    std::optional<Result<Binding>> reused;  // what --reuse holds
+    std::optional<Result<Binding>> reused;  // the binding from --reuse
     double reuse_seconds = 0;
     bool intersections = false;
     BindOptions options;
@@ -60,7 +60,7 @@ void print_summary(const nlohmann::ordered_json& r) {
     fmt::print("  output    {}\n", r["output"].get<std::string>());
 }
 
-/// The binding of --reuse; options that follow change the falloff and limit that it was bound with.
+/// The binding of --reuse; later options change the falloff and limit of its bind.
 void take_reused(Arguments& args, const std::string& path) {
     const auto start = std::chrono::steady_clock::now();
     args.reuse = path;
@@ -108,7 +108,7 @@ int run_bind(Arguments args) {
             if (Status ok = check_kept(outputs, {&kept, 1}); !ok) return fail(ok.error());
         }
 
-        // Which joints deform is known before edits name them.
+        // The selection of deforming joints must be known before edits name joints.
         Result<Binding> binding = Error{};
         if (args.reused) {
             binding = rebind(**args.reused, scene, args.reuse, &context);
@@ -137,7 +137,7 @@ int run_bind(Arguments args) {
             run.intersections = &*intersections;
             run.intersections_seconds = seconds_since(start);
         }
-        // A map by vertex is of the mesh that was bound.
+        // A map by vertex belongs to the mesh that was bound.
         if (binding->report().reused == Reuse::volume) {
             args.options.falloff.map.of_vertex.clear();
             args.options.falloff.map.share_of_vertex.clear();
@@ -213,7 +213,7 @@ std::string choices_of(const BindSetting& setting) {
     return words;
 }
 
-/// Its help, after the names of those that read it where not all do.
+/// The help of an option, after the names of the methods and laws that read it if not all do.
 std::string help_of(const BindSetting& setting) {
     std::string readers;
     for (const Method m : setting.methods) readers += (readers.empty() ? "" : ", ") + std::string(to_string(m));
@@ -222,7 +222,7 @@ std::string help_of(const BindSetting& setting) {
     return readers.empty() ? std::string(setting.help) : readers + ": " + std::string(setting.help);
 }
 
-/// The options of bind_settings(). "method" comes first of them: what else is given then changes its preset.
+/// The options of bind_settings(). "method" comes first, since it sets the other options to its preset.
 void add_settings(CLI::App& command, const std::shared_ptr<Arguments>& args) {
     for (const BindSetting& setting : bind_settings()) {
         const std::string name(setting.name);
@@ -267,14 +267,14 @@ void add_bind(CLI::App& app, int& exit) {
     auto args = std::make_shared<Arguments>();
     CLI::App* c = app.add_subcommand(
         "bind",
-        "Computes skin weights for a character and writes it back with nothing else changed.\n\n"
-        "  sinew bind hero.glb -o hero.skinned.glb                        defaults: right for most characters\n"
-        "  sinew bind hero.vrm -o out.vrm --report r.json                 and what was found and done\n"
-        "  sinew bind scan.obj --skeleton scan.tgf -o scan.glb            a mesh and its skeleton apart\n"
+        "Computes skin weights for a character and writes it back. Nothing else in the file changes.\n\n"
+        "  sinew bind hero.glb -o hero.skinned.glb                        defaults for most characters\n"
+        "  sinew bind hero.vrm -o out.vrm --report r.json                 with a report\n"
+        "  sinew bind scan.obj --skeleton scan.tgf -o scan.glb            mesh and skeleton in separate files\n"
         "  sinew bind hero.glb -o out.glb --falloff 0.3                   harder joints\n"
-        "  sinew bind hero.glb -o out.glb --resolution auto               as fine as its limbs need\n"
-        "  sinew bind hero.glb -o out.glb --local-resolution              twice as fine for fingers only\n"
-        "  sinew bind hero.glb -o out.glb --edits e.json                  and changes by hand (docs/edits.md)\n"
+        "  sinew bind hero.glb -o out.glb --resolution auto               resolution by thickness of limbs\n"
+        "  sinew bind hero.glb -o out.glb --local-resolution              twice the resolution for fingers\n"
+        "  sinew bind hero.glb -o out.glb --edits e.json                  with edits (docs/edits.md)\n"
         "  sinew bind hero.glb -o out.glb --exclude 'ik_*' --exclude root joints that must not deform\n"
         "  sinew bind hero.glb -o out.glb --save-binding hero.binding     keep distances and volume\n"
         "  sinew bind lod1.glb -o lod1.out.glb --reuse hero.binding       for another mesh, or another falloff\n");
@@ -288,7 +288,7 @@ void add_bind(CLI::App& app, int& exit) {
     c->add_option("--save-binding", args->save_binding,
                   "Also keep distances and volume here, for --reuse (docs/binding.md)")
         ->group("Input and output");
-    // Before the options that it sets, as --method.
+    // Before the options that it sets, like --method.
     c->add_option_function<std::string>(
          "--reuse", [args](const std::string& path) { take_reused(*args, path); },
          "Weights from a kept binding, of this mesh or one of similar shape on the same skeleton")
@@ -304,12 +304,13 @@ void add_bind(CLI::App& app, int& exit) {
 
     add_settings(*c, args);
 
-    add_choice<DeformFrom>(*c, "--deform-from", args->deform.from,
-                           {{"auto", DeformFrom::automatic},
-                            {"skin", DeformFrom::skin},
-                            {"names", DeformFrom::names},
-                            {"all", DeformFrom::all}},
-                           "Which joints deform: auto (default), skin (those the file's weights use), names, all")
+    add_choice<DeformFrom>(
+        *c, "--deform-from", args->deform.from,
+        {{"auto", DeformFrom::automatic},
+         {"skin", DeformFrom::skin},
+         {"names", DeformFrom::names},
+         {"all", DeformFrom::all}},
+        "Which joints deform: auto (default), skin (joints with weights in the file), names, all")
         ->group("Joints");
     c->add_option("--exclude", args->deform.exclude, "Joints that do not deform: a name with * and ?; repeatable")
         ->allow_extra_args(false)
@@ -317,7 +318,8 @@ void add_bind(CLI::App& app, int& exit) {
     c->add_option("--joint-options", args->joint_options,
                   "JSON: tail, shape, range, deform, hardness, plane of joints by name (docs/formats.md)")
         ->group("Joints");
-    c->add_option("--include", args->deform.include, "Joints that do, whatever else is said; repeatable")
+    c->add_option("--include", args->deform.include,
+                  "Joints that deform, with precedence over all other rules; repeatable")
         ->allow_extra_args(false)
         ->group("Joints");
 

@@ -27,11 +27,11 @@ void draw(const char* stage) {
     std::fflush(stderr);
 }
 
-/// Also where the file does not exist yet: "o.glb" and "./o.glb".
+/// Also for files that do not exist yet: "o.glb" and "./o.glb".
 bool same_file(const std::string& a, const std::string& b) {
     if (a.empty() || b.empty()) return false;
     std::error_code failed;
-    // A device is no file to lose: both may be /dev/null.
+    // Devices cannot be overwritten: both may be /dev/null.
     if (fs::is_character_file(a, failed)) return false;
     if (fs::equivalent(a, b, failed)) return true;
     const fs::path place = fs::weakly_canonical(a, failed);
@@ -117,12 +117,12 @@ void add_run_options(CLI::App& command, RunOptions& options) {
         ->group("Input and output");
     command
         .add_option("--require-coverage", options.require_coverage,
-                    "Exit 1 if the method reached a smaller share of the vertices")
+                    "Exit 1 if the method reaches a smaller share of the vertices")
         ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str()
         ->group("Input and output");
     command.add_flag("--json", options.json, "Print the report instead of a summary")->group("Input and output");
-    command.add_flag("--quiet", options.quiet, "Print nothing but errors")->group("Input and output");
+    command.add_flag("--quiet", options.quiet, "Print errors only")->group("Input and output");
     command
         .add_option("--threads", options.threads,
                     "Worker threads; 0 = one per core. The result does not depend on it")
@@ -131,7 +131,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
         ->group("Machine");
     command
         .add_option("--memory-limit", options.memory_limit_mb,
-                    "MB; refuse before the work if it may need more; 0 = none")
+                    "MB; error before the work if it may need more; 0 = no limit")
         ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 32))
         ->capture_default_str()
         ->group("Machine");

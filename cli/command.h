@@ -1,4 +1,4 @@
-// What the subcommands share: exit codes, progress, and printing for people or for programs.
+// Code that the subcommands share: exit codes, progress, and output for people or for programs.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -17,30 +17,29 @@ enum ExitCode { done = 0, gate_failed = 1, bad_usage = 2, bad_input = 3, interna
 
 int exit_code(ErrorCode code);
 
-/// Prints "sinew: error: …" to standard error and returns the exit code that belongs to it.
+/// Prints "sinew: error: …" to standard error and returns the exit code of the error.
 int fail(const Error& error);
 
 /// ".png", in lower case.
 std::string extension_of(const std::string& path);
 
-/// A file of the command line, under the name by which messages know it.
+/// A file of the command line, with its name in messages.
 struct NamedFile {
     std::string role;  ///< "--report"; "the input"
     std::string path;  ///< empty: not given
 };
 
-/// Found out before the work, and before anything is written. The first output is the model: its name must be one
-/// that can be saved to, and it may replace the first input. Otherwise every output must be a file of its own, and
-/// stand in a folder that can be written to.
+/// Checks files before any work or output. The first output is the model: it must have a supported extension,
+/// and it may replace the first input. All other outputs must be different files in writable folders.
 Status check_outputs(std::span<const NamedFile> outputs, std::span<const NamedFile> inputs);
 
 /// The same for a command that writes no model: no output may replace an input.
 Status check_files(std::span<const NamedFile> outputs, std::span<const NamedFile> inputs);
 
-/// That no output would replace one of these, by any spelling of its path.
+/// Checks that no output would replace one of these, by any spelling of its path.
 Status check_kept(std::span<const NamedFile> outputs, std::span<const NamedFile> kept);
 
-/// An option that takes one of a few words, and gives its meaning to `set`.
+/// An option with a few allowed words; passes the meaning of the word to `set`.
 template <typename T>
 CLI::Option* add_choice(CLI::App& app, const std::string& name, std::function<void(T)> set,
                         std::vector<std::pair<std::string, T>> choices, const std::string& help) {
@@ -63,22 +62,22 @@ CLI::Option* add_choice(CLI::App& app, const std::string& name, T& value,
         app, name, [&value](T meaning) { value = meaning; }, std::move(choices), help);
 }
 
-/// A progress bar on standard error, only if that is a terminal and the user did not ask for quiet. Also turns an
-/// interrupt (Ctrl-C) into Context::cancel.
+/// A progress bar on standard error, only on a terminal and without --quiet. Also turns an interrupt (Ctrl-C)
+/// into Context::cancel.
 class Progress {
 public:
     Progress(Context& context, bool quiet);
     ~Progress();
     Progress(const Progress&) = delete;
 
-    /// Shows a stage that does not report by itself.
+    /// Shows a stage that does not report progress.
     void stage(const char* name);
 
 private:
     bool shown_ = false;
 };
 
-/// What the commands that compute weights have in common.
+/// Options of all commands that compute weights.
 struct RunOptions {
     std::string report;
     double require_coverage = 1.0;

@@ -1,4 +1,4 @@
-// sinew compare: two bindings of one character against each other.
+// sinew compare: compares two bindings of one character.
 
 #include <fmt/core.h>
 
@@ -42,7 +42,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 struct ComparedBinding {
     JointMatch match;
     SkinWeights weights;
-    std::vector<std::filesystem::path> files;  ///< that its document refers to
+    std::vector<std::filesystem::path> files;  ///< files that its document refers to
 };
 
 double largest_distance(std::span<const Vec3> a, std::span<const Vec3> b) {
@@ -74,21 +74,23 @@ Result<ComparedBinding> load_other(const io::Scene& scene, const Arguments& args
     Result<io::Scene> loaded = io::load(args.other);
     if (!loaded) return loaded.error();
     if (!loaded->weights)
-        return Error{ErrorCode::input, args.other + ": there are no weights to compare (sinew bind makes them)"};
+        return Error{ErrorCode::input,
+                     args.other + ": the file has no weights to compare (sinew bind computes them)"};
     const std::size_t n = scene.positions.size(), m = loaded->positions.size();
     if (n != m)
         return Error{ErrorCode::input,
-                     fmt::format("{} has {} vertices and {} has {}: only two bindings of one mesh, with "
+                     fmt::format("{} has {} vertices and {} has {}: only bindings of one mesh, with "
                                  "its vertices in one order, can be compared",
                                  args.reference, n, args.other, m)};
     const double side = largest_side(scene.positions);
     if (const double off = largest_distance(scene.positions, loaded->positions); off > 1e-3 * side)
         notes.push_back(
-            fmt::format("positions differ by up to {:.3g} ({:.2g} % of the longest side): the mesh of the "
-                        "reference is the one that is measured",
+            fmt::format("positions differ by up to {:.3g} ({:.2g} % of the longest side): distances are measured "
+                        "on the mesh of the "
+                        "reference",
                         off, 100 * off / side));
     if (scene.triangles != loaded->triangles)
-        notes.push_back("triangles differ: those of the reference are the ones that are measured");
+        notes.push_back("triangles differ: the triangles of the reference are used");
     for (const std::string& warning : loaded->warnings)
         if (std::find(scene.warnings.begin(), scene.warnings.end(), warning) == scene.warnings.end())
             notes.push_back(args.other + ": " + warning);
@@ -119,7 +121,7 @@ Result<ComparedBinding> load_other(const io::Scene& scene, const Arguments& args
             fmt::format("{} joints of the reference are not in {}", out.match.only_reference.size(), args.other));
     if (moved)
         notes.push_back(
-            fmt::format("{} joints stand elsewhere in {} ('{}' is the first): poses turn about the places "
+            fmt::format("{} joints have other positions in {} (first: '{}'): poses use the positions "
                         "of the reference",
                         moved, args.other, first_moved));
     Result<SkinWeights> weights = renumber(*loaded->weights, out.match.joint_of);
@@ -214,7 +216,7 @@ int run_compare(Arguments args) {
     int width = 0, height = 0;
     if (Status ok = read_size(args.size, width, height); !ok) return fail(ok.error());
     if (!args.picture.empty() && !args.picture.ends_with(".png"))
-        return fail({ErrorCode::usage, args.picture + ": the picture is a PNG: give it a name that ends in .png"});
+        return fail({ErrorCode::usage, args.picture + ": the picture is a PNG: its name must end in .png"});
     const NamedFile outputs[] = {{"--report", args.report}, {"--html", args.html}, {"--render", args.picture}};
     std::vector<NamedFile> inputs = {{"the reference", args.reference}, {"the other input", args.other}};
     for (const std::string& pose : args.poses) inputs.push_back({"--poses", pose});
@@ -240,7 +242,7 @@ int run_compare(Arguments args) {
         if (!scene) return fail(scene.error());
         if (!scene->weights)
             return fail(
-                {ErrorCode::input, args.reference + ": the reference has no weights (sinew bind makes them)"});
+                {ErrorCode::input, args.reference + ": the reference has no weights (sinew bind computes them)"});
         for (const std::string& warning : scene->warnings) run.notes.push_back(args.reference + ": " + warning);
         Result<ComparedBinding> other = load_other(*scene, args, run.notes);
         if (!other) return fail(other.error());
@@ -251,18 +253,18 @@ int run_compare(Arguments args) {
             if (Status ok = check_kept(outputs, {&named, 1}); !ok) return fail(ok.error());
         }
         Skeleton& skeleton = other->match.skeleton;
-        // What neither side uses is idle, and poses pass over it.
+        // Joints without weights on both sides are idle, and poses skip them.
         std::vector<double> use = joint_use(*scene->weights, skeleton.joints.size());
         const std::vector<double> more = joint_use(other->weights, skeleton.joints.size());
         for (std::size_t j = 0; j < use.size(); ++j) use[j] += more[j];
         if (Status ok = select_deforming(skeleton, use, {DeformFrom::skin, {}, {}}); !ok) return fail(ok.error());
         Result<io::ScenePose> rest = io::pose_at(*scene, std::nullopt, 0);
         if (!rest) return fail(rest.error());
-        // The row of the matrix that makes the world's height is the way up in bind space.
+        // The row of the matrix for the world's height is the up direction in bind space.
         const Transform& world = rest->to_world;
         const Vec3 up{static_cast<float>(world(1, 0)), static_cast<float>(world(1, 1)),
                       static_cast<float>(world(1, 2))};
-        if (up != Vec3{}) args.options.up = up;  // nodes may scale the world to nothing
+        if (up != Vec3{}) args.options.up = up;  // nodes may have a scale of zero
         for (const std::string& file : args.poses) {
             Result<std::vector<JointPose>> pose = io::load_pose(skeleton, file);
             if (!pose) return fail(pose.error());
@@ -322,7 +324,7 @@ int run_compare(Arguments args) {
     for (const Limit& limit : run.limits) {
         if (limit.passed) continue;
         passed = false;
-        fmt::print(stderr, "sinew: the comparison does not pass {} {:g}: it is {:g}\n", limit.option, limit.limit,
+        fmt::print(stderr, "sinew: the comparison fails {} {:g}: the value is {:g}\n", limit.option, limit.limit,
                    limit.value);
     }
     return passed ? done : gate_failed;
@@ -340,7 +342,7 @@ void add_compare(CLI::App& app, int& exit) {
         "  sinew compare artist.glb weights.json                        weights JSON for B\n"
         "  sinew compare old.glb new.glb --max-l1 0.01                  exit 1 if they differ more: a regression "
         "test\n"
-        "  sinew compare a.glb b.glb --poses wave.json --poses sit.json   your poses, in place of random ones\n");
+        "  sinew compare a.glb b.glb --poses wave.json --poses sit.json   your poses instead of random ones\n");
     CompareOptions& o = args->options;
     c->add_option("A", args->reference, "The reference: GLB, glTF or VRM with weights")->required();
     c->add_option("B", args->other, "The same mesh with other weights, or weights JSON")->required();
@@ -355,13 +357,13 @@ void add_compare(CLI::App& app, int& exit) {
         ->group("Output");
     c->add_flag("--no-pictures", args->no_pictures, "Leave the picture out of the page")->group("Output");
     c->add_flag("--json", args->json, "Print the report instead of a summary")->group("Output");
-    c->add_flag("--quiet", args->quiet, "Print nothing but errors")->group("Output");
+    c->add_flag("--quiet", args->quiet, "Print errors only")->group("Output");
 
     c->add_option("--max-l1", args->max_l1, "Exit 1 if the mean L1 is above this, 0 to 2")
         ->check(CLI::Range(0.0, 2.0))
         ->group("Gates");
     c->add_option("--max-distance", args->max_distance,
-                  "Exit 1 if a vertex in a pose is farther off than this, in % of the diagonal")
+                  "Exit 1 if a vertex in a pose differs by more than this, in % of the diagonal")
         ->check(CLI::NonNegativeNumber)
         ->group("Gates");
     c->add_option("--min-agreement", args->min_agreement,
@@ -371,17 +373,17 @@ void add_compare(CLI::App& app, int& exit) {
     c->add_option("--max-unweighted", args->max_unweighted, "Exit 1 if B has more vertices without weights")
         ->group("Gates");
 
-    c->add_option("--poses", args->poses, "Pose JSON (docs/formats.md), in place of random poses; repeatable")
+    c->add_option("--poses", args->poses, "Pose JSON (docs/formats.md), instead of random poses; repeatable")
         ->allow_extra_args(false)
         ->group("Poses");
-    c->add_option("--random-poses", o.random_poses, "How many random poses, 0 to 1000")
+    c->add_option("--random-poses", o.random_poses, "Number of random poses, 0 to 1000")
         ->capture_default_str()
         ->group("Poses");
-    c->add_option("--random-degrees", o.random_degrees, "How far they turn each joint, 0 to 180")
+    c->add_option("--random-degrees", o.random_degrees, "Largest angle of each joint in degrees, 0 to 180")
         ->capture_default_str()
         ->group("Poses");
-    c->add_option("--seed", o.random_seed, "Of the first random pose")->capture_default_str()->group("Poses");
-    c->add_flag("--no-standard-poses", args->no_standard_poses, "Leave out arms up, squat, twist and the like")
+    c->add_option("--seed", o.random_seed, "Seed of the first random pose")->capture_default_str()->group("Poses");
+    c->add_flag("--no-standard-poses", args->no_standard_poses, "Skip the standard poses (arms up, squat, twist …)")
         ->group("Poses");
     c->add_option("--skinning", args->skinning, "lbs: linear blend (default); dqs: dual quaternion")
         ->check(CLI::IsMember({"lbs", "dqs"}).description(""))
@@ -390,15 +392,14 @@ void add_compare(CLI::App& app, int& exit) {
     c->add_option("--threshold", o.threshold, "A weight above it is an influence, 0 to 0.5")
         ->capture_default_str()
         ->group("Measures");
-    c->add_option("--worst", o.worst_vertices, "How many worst vertices to list")
+    c->add_option("--worst", o.worst_vertices, "Number of worst vertices to list")
         ->capture_default_str()
         ->group("Measures");
     c->add_option("--bleed-resolution", o.bleed_options.resolution,
                   "Voxels along the longest side for bleed: 32 … 1024")
         ->capture_default_str()
         ->group("Measures");
-    c->add_flag("--no-bleed", args->no_bleed, "Leave out bleed, which costs a sweep for every joint")
-        ->group("Measures");
+    c->add_flag("--no-bleed", args->no_bleed, "Skip bleed, which takes a sweep per joint")->group("Measures");
     c->add_option("--threads", args->threads, "Worker threads; 0 = one per core. The result does not depend on it")
         ->check(CLI::Range(0, 1024))
         ->capture_default_str()

@@ -1,4 +1,4 @@
-// The page of `sinew compare --html`: one file, no script, nothing loaded from elsewhere.
+// The page of `sinew compare --html`: one file without scripts or external resources.
 
 #include <fmt/core.h>
 
@@ -10,7 +10,7 @@
 namespace sinew::cli {
 namespace {
 
-/// Text of the input between tags or in an attribute.
+/// Escapes text of the input for use between tags or in an attribute.
 std::string escaped(std::string_view text) {
     std::string out;
     for (const char c : text) {
@@ -207,7 +207,7 @@ private:
         const std::size_t most = std::max<std::size_t>(1, *std::max_element(bins.begin(), bins.end()));
         out_ += "<h2>L1 over the vertices</h2>\n<figure>";
         open_plot("Histogram of the L1 distance per vertex");
-        // Heights by square root: the few bad vertices show beside the many good ones.
+        // Heights by square root: a few bad vertices remain visible next to many good ones.
         const double wide = (x1 - x0) / static_cast<double>(bins.size());
         auto height = [&](double n) { return (y1 - y0) * std::sqrt(n / static_cast<double>(most)); };
         for (const double part : {0.01, 0.1, 0.25, 0.5, 1.0}) {

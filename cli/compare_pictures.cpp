@@ -1,4 +1,4 @@
-// What two bindings look like side by side, and where they differ.
+// Pictures of two bindings and their difference.
 
 #include <fmt/core.h>
 
@@ -10,8 +10,8 @@
 namespace sinew::cli {
 namespace {
 
-/// The one of largest mean distance; a random pose, which tells the eye little, only where there is no other. Null
-/// where the sides do not differ in any.
+/// The pose with the largest mean distance. Random poses, which are hard to read, are used only if there is no
+/// other. Null if the sides do not differ in any pose.
 const PoseComparison* pose_to_show(const Comparison& c) {
     const PoseComparison* shown = nullptr;
     for (const PoseComparison& p : c.poses) {
@@ -27,7 +27,7 @@ const PoseComparison* pose_to_show(const Comparison& c) {
 }  // namespace
 
 Status check_pictures(Context& context) {
-    // A picture of one triangle: what is missing shows before the work and not after it.
+    // Draws a picture of one triangle, to detect missing OpenGL before the work.
     const Vec3 positions[] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}};
     const Triangle triangles[] = {{0, 1, 2}};
     Picture picture;
@@ -46,7 +46,7 @@ Result<std::vector<std::byte>> draw_comparison(const CompareRun& run, const Tran
     const Skeleton& skeleton = run.match->skeleton;
     const std::vector<Vec3>& positions = run.scene->positions;
     Paint a = paint_joints(*run.a, skeleton), b = paint_joints(*run.b, skeleton);
-    b.legend = a.legend;  // a joint has one colour on both sides
+    b.legend = a.legend;  // joints have the same colours on both sides
     const Paint l1 = paint_values(c.vertex_l1, "L1 difference", Ramp::heat, 0, 2);
 
     Picture picture;

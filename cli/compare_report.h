@@ -1,4 +1,4 @@
-// What `sinew compare` says of two bindings, as JSON and as a page.
+// The result of `sinew compare` as JSON and as a page.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,7 +10,7 @@
 
 namespace sinew::cli {
 
-/// A limit that the user set, and what it was held against.
+/// A limit that the user set, and the measured value.
 struct Limit {
     std::string option;
     double limit = 0, value = 0;
@@ -26,7 +26,7 @@ struct ReportPicture {
 struct CompareRun {
     std::string reference, other;       ///< files, as given
     const io::Scene* scene = nullptr;   ///< of the reference
-    const JointMatch* match = nullptr;  ///< its skeleton is the one compared on
+    const JointMatch* match = nullptr;  ///< compared on its skeleton
     const SkinWeights *a = nullptr, *b = nullptr;
     CompareOptions options;
     std::vector<std::string> pose_files;
@@ -35,7 +35,7 @@ struct CompareRun {
     std::vector<Limit> limits;
     std::vector<std::string> notes;
     std::vector<ReportPicture> pictures;
-    std::string why_no_pictures;  ///< where there are none
+    std::string why_no_pictures;  ///< reason if there are none
     double load_seconds = 0, compare_seconds = 0, total_seconds = 0;
 };
 
@@ -45,8 +45,8 @@ std::vector<std::size_t> l1_histogram(const Comparison& result, std::size_t bins
 /// "mesh/0" and the number of the vertex within it.
 std::pair<std::string, std::uint32_t> place_of(const io::Scene& scene, std::uint32_t vertex);
 
-/// The pose in which the two sides are farthest apart, and those in which A and B change their volume most; null
-/// where there is none.
+/// The pose in which the two sides differ most, and the poses in which A and B change their volume most; null
+/// if there is none.
 struct WorstPoses {
     const PoseComparison *distance = nullptr, *volume_a = nullptr, *volume_b = nullptr, *stretch_a = nullptr,
                          *stretch_b = nullptr;
@@ -56,11 +56,11 @@ WorstPoses worst_poses(const Comparison& result);
 /// The keys are documented in docs/compare-report.md.
 nlohmann::ordered_json make_compare_report(const CompareRun& run);
 
-/// Whether pictures can be drawn here: OpenGL was there when sinew was built, and is there now.
+/// Whether pictures can be drawn: OpenGL was available at build time and is available now.
 Status check_pictures(Context& context);
 
 /// A PNG of A, B and the L1 of every vertex from the front and from the back, and of the standard or given pose
-/// in which they are farthest apart. `to_world`: from bind space to where y is up.
+/// in which they differ most. `to_world`: from bind space to a space where y is up.
 Result<std::vector<std::byte>> draw_comparison(const CompareRun& run, const Transform& to_world, int width,
                                                int height, Context& context);
 

@@ -1,4 +1,4 @@
-// sinew cutout: a picture with transparency and bones in, a textured mesh with weights out.
+// sinew cutout: from a picture with transparency and bones to a textured mesh with weights.
 
 #include "sinew/cutout.h"
 
@@ -30,13 +30,12 @@ Status check_arguments(const Arguments& args) {
                      args.output + ": output must be .glb or .gltf, or .json for the skeleton JSON of Spine"};
     if (args.posed.empty() != args.pose.empty())
         return Error{ErrorCode::usage,
-                     "--posed PNG and --pose FILE go together: the picture, and the pose that it shows"};
+                     "--posed PNG and --pose FILE must be given together: the picture and its pose"};
     const bool figure = extension_of(args.input) == ".json";
     if (!figure && args.bones.empty())
-        return Error{ErrorCode::usage,
-                     "a picture needs --bones FILE (a JSON file with layers is an input of its own)"};
+        return Error{ErrorCode::usage, "a picture needs --bones FILE (or give a JSON file with layers as input)"};
     if (figure && !args.bones.empty())
-        return Error{ErrorCode::usage, args.input + " has bones of its own: --bones goes with a picture"};
+        return Error{ErrorCode::usage, args.input + " contains bones: --bones needs a picture as input"};
     const NamedFile outputs[] = {
         {"--output", args.output}, {"--picture", args.picture}, {"--posed", args.posed}, {"--report", args.report}};
     const NamedFile inputs[] = {{"the input", args.input}, {"--bones", args.bones}, {"--pose", args.pose}};
@@ -247,13 +246,13 @@ void add_cutout(CLI::App& app, int& exit) {
     auto args = std::make_shared<Arguments>();
     CLI::App* c = app.add_subcommand(
         "cutout",
-        "Makes a mesh of a picture with transparency and binds it to bones in its plane.\n\n"
+        "Makes a mesh from a picture with transparency and binds it to bones in its plane.\n\n"
         "  sinew cutout hero.png --bones bones.json -o hero.glb            outline, triangles, weights, texture\n"
-        "  sinew cutout figure.json -o hero.glb                            several layers, each bends by itself\n"
+        "  sinew cutout figure.json -o hero.glb                            several layers with their own bones\n"
         "  sinew cutout hero.png --bones bones.json -o hero.json           for Spine: weighted mesh attachments\n"
         "  sinew cutout hero.png --bones b.json -o o.glb --smoothness 40   softer joints, in pixels\n"
-        "  sinew cutout hero.png --bones b.json -o o.glb --picture w.png   and see the weights\n"
-        "  sinew cutout hero.png --bones b.json -o o.glb --pose sit.json --posed sit.png   or the figure bent\n");
+        "  sinew cutout hero.png --bones b.json -o o.glb --picture w.png   with a picture of the weights\n"
+        "  sinew cutout hero.png --bones b.json -o o.glb --pose sit.json --posed sit.png   or of a pose\n");
     CutoutOptions& o = args->options;
     c->add_option("input", args->input, "A PNG with --bones, or a JSON file of bones and layers (docs/cutout.md)")
         ->required();
@@ -273,26 +272,26 @@ void add_cutout(CLI::App& app, int& exit) {
         ->check(CLI::Range(1e-3, 1e6))
         ->capture_default_str()
         ->group("Input and output");
-    c->add_option("--alpha", o.outline.alpha, "Opacity from which on a pixel belongs to the figure, above 0 to 1")
+    c->add_option("--alpha", o.outline.alpha, "Smallest opacity of a pixel of the figure, above 0 to 1")
         ->capture_default_str()
         ->group("Mesh");
-    c->add_option("--tolerance", o.outline.tolerance, "Pixels that the outline may lie from the contour, 0..64")
+    c->add_option("--tolerance", o.outline.tolerance, "Largest distance of outline and contour in pixels, 0..64")
         ->capture_default_str()
         ->group("Mesh");
     c->add_option("--spacing", o.outline.spacing,
-                  "Pixels: edges inside the figure, 2..4096; 0 = a 24th of the picture's longest side")
+                  "Length of edges inside the figure in pixels, 2..4096; 0 = a 24th of the picture's longest side")
         ->capture_default_str()
         ->group("Mesh");
     c->add_option("--least-area", o.outline.least_area,
-                  "Pixels: smaller islands are dropped, smaller holes filled; 0 keeps all")
+                  "Area in pixels below which islands are dropped and holes filled; 0 keeps all")
         ->capture_default_str()
         ->group("Mesh");
     c->add_option("--smoothness", o.smoothness,
-                  "Pixels on which a bone's influence falls to 1/e; 0 = 3 % of the longest side")
+                  "Distance in pixels over which a bone's influence falls to 1/e; 0 = 3 % of the longest side")
         ->capture_default_str()
         ->group("Weights");
     add_choice<Neighbours>(*c, "--neighbours", o.neighbours, {{"8", Neighbours::all}, {"4", Neighbours::faces}},
-                           "8 (default) or 4 ways from a pixel")
+                           "Neighbours of a pixel: 8 (default) or 4")
         ->group("Weights");
     c->add_option("--max-influences", args->max_influences, "Bones per vertex: 1..8 or all")
         ->capture_default_str()

@@ -7,15 +7,15 @@ namespace sinew::cli {
 void add_edit_options(CLI::App& command, EditOptions& options, bool keep) {
     command
         .add_option("--edits", options.file,
-                    "Edit list: falloffs of regions, rigid regions, locks, changes by hand (docs/edits.md)")
+                    "Edit list: falloffs of regions, rigid regions, locks, edits of weights (docs/edits.md)")
         ->group("Edits");
     if (!keep) return;
     command
         .add_option("--lock", options.locks,
-                    "Joints that keep the weights that the file has: a name with * and ?; repeatable")
+                    "Joints that keep their weights in the file: a name with * and ?; repeatable")
         ->allow_extra_args(false)
         ->group("Edits");
-    command.add_flag("--only-missing", options.only_missing, "Vertices that have weights in the file keep them")
+    command.add_flag("--only-missing", options.only_missing, "Vertices with weights in the file keep them")
         ->group("Edits");
 }
 

@@ -1,4 +1,4 @@
-// Changes by hand, for the subcommands that take them.
+// Edits, for the subcommands that accept them.
 #pragma once
 
 #include "command.h"
@@ -16,9 +16,9 @@ struct EditOptions {
 /// --edits FILE, and with `keep` also --lock and --only-missing.
 void add_edit_options(CLI::App& command, EditOptions& options, bool keep);
 
-/// Reads the file, adds what the options lock, finds mirror planes. Locks keep scene.weights, which must outlive
-/// the result; an error where there are none to keep. Falloffs that follow the pose have their value at
-/// `transforms` (none: the bind pose).
+/// Reads the file, adds the locks of the options, finds mirror planes. Locks keep scene.weights, which must
+/// outlive the result; an error if the scene has no weights. Falloffs that depend on the pose are evaluated at
+/// `transforms` (empty: the bind pose).
 Result<Adjustments> read_edits(const io::Scene& scene, const EditOptions& options, Context* context,
                                std::span<const Transform> transforms = {});
 

@@ -37,8 +37,8 @@ Status check_reuse(const CLI::App& command) {
         if (option->count() > 0 && (option->get_group() == "Method" || option->get_group() == "Joints"))
             given += (given.empty() ? "" : ", ") + option->get_name();
     if (given.empty()) return Done{};
-    return Error{ErrorCode::usage, "--reuse takes distances as an earlier bind measured them, and " + given +
-                                       " would need others: leave it out, or bind anew without --reuse"};
+    return Error{ErrorCode::usage, "--reuse takes the distances of an earlier bind, but " + given +
+                                       " needs new distances: remove it, or bind without --reuse"};
 }
 
 }  // namespace sinew::cli

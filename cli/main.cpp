@@ -1,4 +1,4 @@
-// sinew: the command line. Each subcommand is one file beside this one; none contains an algorithm.
+// sinew: the command line. Each subcommand has its own file; they contain no algorithms.
 
 #include <fmt/core.h>
 
@@ -17,7 +17,7 @@
 
 namespace {
 
-/// A full disk or a reader that went away: what was printed did not arrive.
+/// A full disk or a closed pipe: the printed text was not written.
 int report_output_failure(int exit) {
     using namespace sinew::cli;
     if (exit != done && exit != gate_failed) return exit;
@@ -30,7 +30,7 @@ int report_output_failure(int exit) {
     return bad_input;
 }
 
-/// CLI11 would only say that a command is missing.
+/// Without this, CLI11 would only report that a command is missing.
 bool is_unknown_command(const CLI::App& app, std::string_view word, std::string& known) {
     if (word.starts_with("-")) return false;
     for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
@@ -40,8 +40,8 @@ bool is_unknown_command(const CLI::App& app, std::string_view word, std::string&
     return true;
 }
 
-// What one stage frees the next one needs: memory goes back to the system at the end. To be given a page anew takes
-// longer than most of what is done with it.
+// Memory that one stage frees is kept for the next stage, since getting new pages takes longer than most of the
+// work on them. The system gets it back at exit.
 void keep_freed_memory() {
 #if defined(__GLIBC__)
     mallopt(M_MMAP_THRESHOLD, 1 << 30);
@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
     using namespace sinew::cli;
     keep_freed_memory();
     CLI::App app{
-        "sinew binds skin to bones: skin weights for the meshes that production really has.\n\n"
+        "sinew binds skin to bones: skin weights for real production meshes.\n\n"
         "  sinew bind hero.glb -o hero.skinned.glb\n"
         "  sinew bind statue.obj --skeleton statue.json -o statue.glb\n"
         "  sinew pose hero.skinned.glb --clip Walk --time 0.4 -o step.glb\n"
@@ -82,13 +82,13 @@ int main(int argc, char** argv) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        // Help and version are 'errors' of code 0 to CLI11.
+        // CLI11 treats help and version as errors of code 0.
         return report_output_failure(app.exit(error) == 0 ? done : bad_usage);
     } catch (const std::bad_alloc&) {
-        fmt::print(stderr, "sinew: error: out of memory (a lower --resolution needs less)\n");
+        fmt::print(stderr, "sinew: error: out of memory (use a lower --resolution)\n");
         return bad_input;
     } catch (const std::exception& error) {
-        // fmt throws where it cannot write.
+        // fmt throws if it cannot write.
         if (std::ferror(stdout)) return report_output_failure(done);
         fmt::print(stderr, "sinew: internal error: {}\n", error.what());
         return internal_error;

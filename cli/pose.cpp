@@ -1,4 +1,4 @@
-// sinew pose: a bound character in another pose, as a mesh.
+// sinew pose: writes a bound character in another pose, as a mesh.
 
 #include <fmt/core.h>
 
@@ -16,7 +16,7 @@ struct Arguments {
     int threads = 0;
 };
 
-/// Weights as the kept binding gives them in this pose, instead of the file's own.
+/// Weights from the kept binding in this pose, instead of the file's own.
 Status weights_of_binding(io::Scene& scene, const Arguments& args, std::span<const Transform> skinning) {
     Context context;
     context.threads = args.threads;
@@ -38,11 +38,11 @@ int run_pose(const Arguments& args) {
     if (args.pose.pose.empty() == args.pose.clip.empty())
         return fail({ErrorCode::usage, "give a pose: --pose FILE, or --clip NAME with --time"});
     if (!args.weights.empty() && !args.binding.empty())
-        return fail({ErrorCode::usage, "--weights and --binding both give weights: choose one of them"});
+        return fail({ErrorCode::usage, "--weights and --binding cannot be combined: give one of them"});
     if (!args.edits.file.empty() && args.binding.empty())
         return fail({ErrorCode::usage, "--edits needs --binding: weights are evaluated from it in the pose"});
     if (Status ok = io::check_posed_output(args.output); !ok) return fail(ok.error());
-    // The output has no skeleton and no weights: it must not replace what it was made from.
+    // The output has no skeleton and no weights: it must not replace its inputs.
     const NamedFile output{"--output", args.output};
     const NamedFile inputs[] = {{"the input", args.input},    {"--skeleton", args.skeleton},
                                 {"--weights", args.weights},  {"--binding", args.binding},
@@ -56,9 +56,8 @@ int run_pose(const Arguments& args) {
     }
     if (Status ok = take_weights(*scene, args.weights); !ok) return fail(ok.error());
     if (!scene->weights && args.binding.empty())
-        return fail({ErrorCode::input, args.input +
-                                           ": there are no weights to pose it with (sinew bind makes them; "
-                                           "--weights or --binding take them from a file)"});
+        return fail({ErrorCode::input, args.input + ": the file has no weights (sinew bind computes them; "
+                                                    "--weights or --binding take them from a file)"});
 
     Result<io::ScenePose> at = read_pose(*scene, args.pose, args.input);
     if (!at) return fail(at.error());
@@ -100,7 +99,7 @@ void add_pose(CLI::App& app, int& exit) {
         "texture coordinates and colours; normals and tangents follow the pose.\n\n"
         "  sinew pose hero.glb --pose wave.json -o wave.obj             joints turned by name (docs/formats.md)\n"
         "  sinew pose hero.glb --clip Walk --time 0.4 -o step.glb       the file's own animation\n"
-        "  sinew pose hero.glb --pose twist.json --skinning dqs -o t.glb   dual quaternions: keeps the volume\n"
+        "  sinew pose hero.glb --pose twist.json --skinning dqs -o t.glb   dual quaternions: preserves volume\n"
         "  sinew pose hero.glb --binding hero.binding --pose wave.json -o wave.glb   weights of a kept binding\n");
     c->add_option("input", args->input,
                   "GLB, glTF or VRM with weights; OBJ with --skeleton and --weights or --binding")

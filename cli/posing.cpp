@@ -24,7 +24,7 @@ std::string plain(const std::string& text) {
     return out;
 }
 
-/// How many pairs of neighbouring characters two names share: finds "LeftHand" for "hand_l".
+/// The number of adjacent letter pairs that two names share: finds "LeftHand" for "hand_l".
 std::size_t likeness(const std::string& a, const std::string& b) {
     std::size_t n = 0;
     for (std::size_t i = 0; i + 1 < a.size() && i < 200; ++i) n += b.find(a.substr(i, 2)) != std::string::npos;
@@ -40,7 +40,7 @@ void add_pose_options(CLI::App& command, PoseOptions& options) {
         ->check(CLI::Number);
     command
         .add_option("--skinning", options.skinning,
-                    "lbs: linear blend (default); dqs: dual quaternion, which cannot scale")
+                    "lbs: linear blend (default); dqs: dual quaternion, without scale")
         ->check(CLI::IsMember({"lbs", "dqs"}).description(""));
 }
 
@@ -79,7 +79,7 @@ Result<std::uint32_t> find_joint(const Skeleton& skeleton, const std::string& wa
 
 Result<io::ScenePose> read_pose(const io::Scene& scene, const PoseOptions& options, const std::string& input) {
     if (!options.pose.empty() && !options.clip.empty())
-        return Error{ErrorCode::usage, "--pose and --clip are two poses: give one of them"};
+        return Error{ErrorCode::usage, "--pose and --clip cannot be combined: give one of them"};
     std::optional<std::size_t> clip;
     if (!options.clip.empty()) {
         Result<std::vector<io::Clip>> clips = io::clips(scene);

@@ -1,4 +1,4 @@
-// Poses and joints as options name them, for the commands that show or pose a character.
+// Poses and joints on the command line, for commands that show or pose a character.
 #pragma once
 
 #include <optional>
@@ -25,14 +25,14 @@ void add_pose_options(CLI::App& command, PoseOptions& options);
 Result<std::size_t> find_clip(const std::vector<io::Clip>& clips, const std::string& wanted,
                               const std::string& input);
 
-/// A joint by name, else by number where no joint has that name. The error suggests names that are like it.
+/// A joint by name, else by number if no joint has that name. The error suggests similar names.
 Result<std::uint32_t> find_joint(const Skeleton& skeleton, const std::string& wanted, const std::string& input);
 
-/// Reads the pose that the options name: with a clip the file's nodes at that time; with a pose file its joints,
-/// and morph targets and place as the nodes at rest say; with neither the bind pose.
+/// Reads the pose that the options name. With a clip: the file's nodes at that time. With a pose file: its
+/// joints, with the morph targets and position of the nodes at rest. With neither: the bind pose.
 Result<io::ScenePose> read_pose(const io::Scene& scene, const PoseOptions& options, const std::string& input);
 
-/// Of an error that begins with a joint's number, as those of deform, the same with its name.
+/// Replaces the joint number at the beginning of an error, as in those of deform, by the joint's name.
 Error with_joint_name(Error error, const Skeleton& skeleton);
 
 /// The file's own weights, or those of --weights.

@@ -16,11 +16,11 @@ namespace {
 
 enum class View { joints, joint, strongest, influences, distance, voxels, defects, surface };
 
-/// What is shown of the voxels on which the views do not agree.
+/// How voxels are shown on which the views do not agree.
 enum class Ambiguous {
-    marked,   ///< all of them, in colours of their own
-    settled,  ///< what winding numbers put inside, as interior
-    outside,  ///< nothing: the vote alone leaves them outside
+    marked,   ///< all of them, in their own colours
+    settled,  ///< as interior if winding numbers put them inside
+    outside,  ///< not at all: the vote alone leaves them outside
 };
 
 struct Arguments {
@@ -55,8 +55,8 @@ Status read_size(const std::string& text, Picture& picture) {
     return Done{};
 }
 
-/// "x=0.5": what lies before that share of the voxels' box along an axis is cut away, seen from where the axis
-/// points.
+/// "x=0.5": the part before that fraction of the voxels' box along an axis is cut away, seen from the end of
+/// the axis.
 Status read_cut(const std::string& text, VoxelPanel& panel) {
     if (text.empty()) return Done{};
     double share = 0;
@@ -64,7 +64,7 @@ Status read_cut(const std::string& text, VoxelPanel& panel) {
     int used = 0;
     if (std::sscanf(text.c_str(), "%c=%lf%n", &axis, &share, &used) != 2 ||
         static_cast<std::size_t>(used) != text.size() || axis < 'x' || axis > 'z' || !(share > 0 && share < 1))
-        return usage("--cut " + text + ": give an axis and a share between 0 and 1, for example z=0.5");
+        return usage("--cut " + text + ": give an axis and a fraction between 0 and 1, for example z=0.5");
     panel.cut_to[static_cast<std::size_t>(axis - 'x')] = share;
     return Done{};
 }
@@ -121,7 +121,7 @@ Result<std::vector<NamedView>> read_views(const Arguments& args) {
         views.push_back({fmt::format("yaw {:g}, pitch {:g}", from.yaw, from.pitch), from});
     }
     if (!views.empty()) return views;
-    // What one sees first: both sides, unless poses or cuts are what the picture is about.
+    // Default views: both sides, unless the picture shows poses or cuts.
     const bool posed = args.sheet || !args.pose.pose.empty() || !args.pose.clip.empty();
     std::vector<std::string> names{"front", "back"};
     if (posed || args.view == View::voxels || !args.zoom.empty()) names = {"three-quarter"};
@@ -130,7 +130,7 @@ Result<std::vector<NamedView>> read_views(const Arguments& args) {
     return views;
 }
 
-/// One state of the character: where its vertices and bones are.
+/// One state of the character: the positions of its vertices and bones.
 struct Figure {
     std::string name;
     std::vector<Vec3> positions;
@@ -145,7 +145,7 @@ Vec3 moved(const Transform& t, const Vec3& p) {
     return one[0];
 }
 
-/// Whether `joint` is `above` or hangs on it.
+/// Whether `joint` is `above` or a descendant of it.
 bool hangs_on(const Skeleton& skeleton, std::size_t joint, std::uint32_t above) {
     for (int j = static_cast<int>(joint); j >= 0; j = skeleton.joints[static_cast<std::size_t>(j)].parent)
         if (static_cast<std::uint32_t>(j) == above) return true;
@@ -192,9 +192,9 @@ private:
         if (Status ok = take_weights(scene_, args_.weights); !ok) return ok;
         if (!scene_.weights && (needs_weights(args_.view) || posed()))
             return Error{ErrorCode::input,
-                         args_.input + ": there are no weights to show (sinew bind " + args_.input +
-                             " -o OUT.glb makes them, and then sinew render OUT.glb shows them; --weights takes "
-                             "them from a file; --view surface, voxels, defects and distance need none)"};
+                         args_.input + ": the file has no weights to show (sinew bind " + args_.input +
+                             " -o OUT.glb computes them; then use sinew render OUT.glb; --weights takes "
+                             "them from a file; --view surface, voxels, defects and distance need no weights)"};
         return Done{};
     }
 
@@ -217,7 +217,7 @@ private:
         if (args_.view == View::distance)
             for (const std::uint32_t j : joints_) skeleton.joints[j].deform = true;
         if (!args_.overlay && args_.view != View::voxels) return Done{};
-        // Leaf bones reach as far as those that bind measures from.
+        // Leaf bones have the same length as in bind.
         const MeshTopology topology = analyse_mesh(scene_.mesh());
         VoxelizeOptions options;
         options.resolution = args_.view == View::voxels ? args_.resolution : 128;
@@ -262,7 +262,7 @@ private:
         return out;
     }
 
-    /// A ball around the joint and what hangs on it, with room for the flesh around them.
+    /// A ball around the joint and its descendants, with a margin for the flesh around them.
     Focus focus_on(const io::ScenePose& pose) const {
         const Skeleton& skeleton = scene_.skeleton;
         auto place = [&](std::size_t j) {
@@ -283,7 +283,7 @@ private:
         double radius = 0, limb = 0;
         for (std::size_t j = 0; j < skeleton.joints.size(); ++j)
             if (hangs_on(skeleton, j, *zoom_)) radius = std::max(radius, between(centre, place(j)));
-        // A joint that nothing hangs on: as far as its parent, which says how large things are here.
+        // A joint without children: the ball reaches its parent, which shows the scale.
         if (const int parent = skeleton.joints[*zoom_].parent; parent >= 0)
             limb = between(place(*zoom_), place(static_cast<std::size_t>(parent)));
         const double size = between(all_low, all_high);
@@ -292,7 +292,7 @@ private:
         return {centre, radius};
     }
 
-    /// With --zoom the legend names the joints that are in sight, the heaviest there first.
+    /// With --zoom the legend lists the visible joints, the heaviest first.
     void label_visible_joints(Paint& paint) const {
         if (!zoom_ || paint.legend.entries.empty() || args_.view == View::influences || args_.view == View::defects)
             return;
@@ -317,7 +317,7 @@ private:
         for (const std::size_t j : order) paint.legend.entries.push_back({skeleton.joints[j].name, colours[j]});
     }
 
-    /// Degrees by which "front" is turned for a character that does not look along +z, as in VRM 0: quarters.
+    /// The angle in degrees, in quarter turns, for a character that does not face +z, as in VRM 0.
     double turn() const {
         const Transform& t = figures_[0].to_world;
         const Vec3 up{static_cast<float>(t(1, 0)), static_cast<float>(t(1, 1)), static_cast<float>(t(1, 2))};
@@ -341,7 +341,7 @@ private:
         };
         if (Status ok = add(posed() ? "bind pose" : "", *rest); !ok) return ok;
         if (args_.sheet) {
-            // The row of the matrix that makes the world's height is the way up in bind space.
+            // The row of the matrix for the world's height is the up direction in bind space.
             const Transform& t = rest->to_world;
             const Vec3 up{static_cast<float>(t(1, 0)), static_cast<float>(t(1, 1)), static_cast<float>(t(1, 2))};
             const std::vector<NamedPose> poses = standard_poses(scene_.skeleton, up);
@@ -406,14 +406,14 @@ private:
                     break;
                 }
                 case View::voxels:
-                    paints_.resize(ambiguous_.size());  // of which only the number matters
+                    paints_.resize(ambiguous_.size());  // only their number matters
                     break;
                 case View::surface:
                     paints_.emplace_back();
                     break;
             }
         }
-        // Panels of several joints share one scale; their titles say which is whose.
+        // Panels of several joints share one scale; their titles name the joints.
         const std::string whose = paints == 1 && !joints_.empty() ? skeleton.joints[joints_[0]].name : "the joint";
         for (Paint& paint : paints_) {
             if (args_.view == View::distance)
@@ -483,20 +483,20 @@ private:
     Picture picture_;
 };
 
-/// Options that the view does not use would be a silent surprise.
+/// Options that the view does not use are errors.
 Status check_combination(const Arguments& args) {
     const bool of_joint = args.view == View::joint || args.view == View::distance;
     if (of_joint && args.joints.empty()) return usage("--view joint and --view distance need --joint NAME");
     if (!of_joint && !args.joints.empty())
-        return usage("--joint belongs to --view joint or --view distance (--zoom NAME frames a joint in any view)");
+        return usage("--joint needs --view joint or --view distance (--zoom NAME frames a joint in any view)");
     const bool posed = args.sheet || !args.pose.pose.empty() || !args.pose.clip.empty();
     if (posed && args.view == View::voxels)
-        return usage("voxels are those of the bind pose: leave out --pose, --clip and --sheet");
-    if (!args.cut.empty() && args.view != View::voxels) return usage("--cut belongs to --view voxels");
+        return usage("voxels are shown in the bind pose: remove --pose, --clip and --sheet");
+    if (!args.cut.empty() && args.view != View::voxels) return usage("--cut needs --view voxels");
     if (!args.winding_numbers.empty() && args.view != View::voxels)
-        return usage("--winding-numbers belongs to --view voxels");
+        return usage("--winding-numbers needs --view voxels");
     if (args.sheet && (!args.pose.pose.empty() || !args.pose.clip.empty()))
-        return usage("--sheet shows the standard poses: leave out --pose and --clip");
+        return usage("--sheet shows the standard poses: remove --pose and --clip");
     return Done{};
 }
 
@@ -510,7 +510,7 @@ int run_render(Arguments args) {
                                 {"--weights", args.weights},
                                 {"--pose", args.pose.pose}};
     if (!args.output.ends_with(".png"))
-        return fail(usage(args.output + ": the picture is a PNG: give it a name that ends in .png"));
+        return fail(usage(args.output + ": the picture is a PNG: its name must end in .png"));
     if (Status ok = check_files(outputs, inputs); !ok) return fail(ok.error());
     Context context;
     context.threads = args.threads;
@@ -546,8 +546,8 @@ void add_render(CLI::App& app, int& exit) {
         "  sinew render hero.skinned.glb -o arm.png --joint LeftForeArm   one joint's weight, with lines\n"
         "  sinew render hero.skinned.glb -o hand.png --zoom LeftHand --view strongest\n"
         "  sinew render hero.skinned.glb -o poses.png --sheet             the standard poses\n"
-        "  sinew render hero.glb -o voxels.png --view voxels --cut z=0.5  what binding measures in\n"
-        "  sinew render hero.glb -o defects.png --view defects            what is wrong with the mesh\n");
+        "  sinew render hero.glb -o voxels.png --view voxels --cut z=0.5  the volume of the bind\n"
+        "  sinew render hero.glb -o defects.png --view defects            defects of the mesh\n");
     c->add_option("input", args->input,
                   "GLB, glTF or VRM with weights; OBJ with --skeleton and --weights (docs/render.md)")
         ->required();
@@ -573,21 +573,22 @@ void add_render(CLI::App& app, int& exit) {
     c->add_option("--yaw", args->yaw, "Degrees around the character: 0 is its front, 90 its left")
         ->check(CLI::Range(-360.0, 360.0));
     c->add_option("--pitch", args->pitch, "Degrees above it, -90 to 90")->check(CLI::Range(-90.0, 90.0));
-    c->add_option("--zoom", args->zoom, "Frame a joint and what hangs on it: a hand, the head");
-    c->add_flag("--sheet", args->sheet, "The bind pose and every standard pose that the skeleton can take");
+    c->add_option("--zoom", args->zoom, "Frame a joint and its descendants: a hand, the head");
+    c->add_flag("--sheet", args->sheet, "The bind pose and all standard poses of the skeleton");
     add_pose_options(*c, args->pose);
     add_choice<bool>(*c, "--skeleton-overlay", args->overlay, {{"on", true}, {"off", false}},
                      "Bones over the skin: on or off (default)");
     c->add_option("--resolution", args->resolution,
                   "Voxels along the longest side, for --view voxels and distance: 32 to 1024, a power of two "
                   "(default 256)");
-    c->add_option("--cut", args->cut, "For --view voxels: AXIS=SHARE keeps what is below that share, as in z=0.5");
+    c->add_option("--cut", args->cut,
+                  "For --view voxels: AXIS=SHARE keeps the part below that fraction, as in z=0.5");
     c->add_option(
         "--winding-numbers", args->winding_numbers,
-        "For --view voxels: off shows the vote alone, on what winding numbers add to it, marked (default) "
-        "the ambiguous voxels in colours of their own; repeat for more panels");
+        "For --view voxels: off shows the vote alone, on the result with winding numbers, marked (default) "
+        "ambiguous voxels in their own colours; repeat for more panels");
     c->add_option("--size", args->size, "WIDTHxHEIGHT in pixels, 64 to 8192 (default 1600x1200)");
-    c->add_option("--columns", args->columns, "Panels in a row (default: as many as make them largest)")
+    c->add_option("--columns", args->columns, "Panels in a row (default: the number that makes them largest)")
         ->check(CLI::Range(1, 64));
     add_choice<bool>(*c, "--background", args->dark, {{"light", false}, {"dark", true}}, "light (default) or dark");
     c->add_option("--title", args->title, "A line above the picture");
@@ -597,7 +598,7 @@ void add_render(CLI::App& app, int& exit) {
     c->add_option("--joint-options", args->joint_options,
                   "JSON: shape and more of joints by name (docs/formats.md); --skeleton-overlay draws shapes");
     c->add_option("--threads", args->threads, "Worker threads (default: all cores)")->check(CLI::Range(0, 4096));
-    c->add_flag("--quiet", args->quiet, "Print nothing but errors");
+    c->add_flag("--quiet", args->quiet, "Print errors only");
     c->callback([args, &exit] { exit = run_render(*args); });
 }
 

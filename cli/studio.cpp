@@ -1,4 +1,4 @@
-// sinew studio: the page, served to this machine alone.
+// sinew studio: serves the page to this machine only.
 
 #include <arpa/inet.h>
 #include <fmt/core.h>
@@ -31,7 +31,7 @@ struct Arguments {
     bool no_open = false;
 };
 
-/// Where the page is: as said, else beside the program as it is installed or as it was built.
+/// The folder of the page: from the option, else next to the installed or built program.
 Result<std::string> find_page(const std::string& said) {
     if (!said.empty()) return said;
     std::error_code failed;
@@ -41,7 +41,7 @@ Result<std::string> find_page(const std::string& said) {
             return (program / place).lexically_normal().string();
     return Error{
         ErrorCode::io,
-        "the studio's page was not found beside the program (make web builds it; --page says where it is)"};
+        "the studio's page was not found next to the program (make web builds it; --page gives its folder)"};
 }
 
 std::string encoded(const std::string& name) {
@@ -52,7 +52,7 @@ std::string encoded(const std::string& name) {
     return out;
 }
 
-/// The files that the input refers to. It is read once here, so that a mistake is said in the shell.
+/// The files that the input refers to. The input is read here once, so that errors appear in the shell.
 Result<std::vector<fs::path>> files_beside(const Arguments& args) {
     const fs::path input(args.input);
     const std::string kind = extension_of(args.input);
@@ -65,7 +65,7 @@ Result<std::vector<fs::path>> files_beside(const Arguments& args) {
     }
     if (kind == ".json" && !args.skeleton.empty())
         return Error{ErrorCode::usage,
-                     args.input + " has bones of its own: --skeleton goes with a mesh or a picture"};
+                     args.input + " contains bones: --skeleton needs a mesh or a picture as input"};
     if (kind == ".png" || kind == ".json") {
         const Result<CutoutFigure> figure =
             kind == ".png" ? io::load_cutout(args.skeleton, input) : io::load_cutout(input, std::nullopt);
@@ -80,7 +80,7 @@ Result<std::vector<fs::path>> files_beside(const Arguments& args) {
     return io::external_files(*scene);
 }
 
-/// The character and what belongs to it, under open/.
+/// The character and its files, under open/.
 Status add_input(Site& site, const Arguments& args, std::string& query) {
     const auto add = [&](const fs::path& path, const std::string& name) -> Status {
         Result<std::vector<std::byte>> bytes = io::read_file(path);
@@ -96,7 +96,7 @@ Status add_input(Site& site, const Arguments& args, std::string& query) {
     query = "?open=" + encoded(input.filename().string());
     for (const fs::path& file : *beside) {
         std::string name = file.lexically_proximate(folder).generic_string();
-        // Pictures may lie anywhere; a browser takes no path upwards, and the page finds them by name.
+        // Pictures may be in any folder; browsers do not send paths with .., and the page finds them by name.
         if (name.starts_with("..") || fs::path(name).is_absolute()) name = file.filename().string();
         if (site.files.contains("open/" + name)) continue;  // named twice
         if (Status ok = add(file, name); !ok) return ok;
@@ -110,7 +110,7 @@ Status add_input(Site& site, const Arguments& args, std::string& query) {
     return Done{};
 }
 
-/// 128 bits that nobody else knows.
+/// A secret of 128 random bits.
 std::string secret() {
     std::random_device device;
     std::string out;
@@ -140,7 +140,7 @@ void send_all(int to, const void* data, std::size_t size) {
     }
 }
 
-/// One request, one answer. Who says nothing for ten seconds is hung up on.
+/// One request, one response. Connections are closed after ten seconds without data.
 void converse(const Site& site, int to) {
     const Socket socket(to);
     const timeval patience{10, 0};
@@ -159,11 +159,11 @@ void converse(const Site& site, int to) {
     if (answer.body) send_all(to, answer.body->data(), answer.body->size());
 }
 
-/// Hands the address to the desktop's browser; without a desktop nothing happens.
+/// Opens the address in the desktop's browser; does nothing without a desktop.
 void open_browser(const std::string& url) {
     const pid_t child = ::fork();
     if (child == 0) {
-        // Twice, so that whoever shows the page is nobody's child here.
+        // Double fork, so that the browser is not a child of this process.
         if (::fork() == 0) {
             ::execlp("xdg-open", "xdg-open", url.c_str(), static_cast<char*>(nullptr));
             ::_exit(127);
@@ -192,7 +192,7 @@ int run_studio(const Arguments& args) {
     address.sin_port = htons(static_cast<std::uint16_t>(args.port));
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     if (::bind(listener.at, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
-        return fail(system_error(fmt::format("port {} (--port 0 takes one that is free)", args.port)));
+        return fail(system_error(fmt::format("port {} (--port 0 takes a free one)", args.port)));
     socklen_t size = sizeof address;
     ::getsockname(listener.at, reinterpret_cast<sockaddr*>(&address), &size);
     site.port = ntohs(address.sin_port);
@@ -216,7 +216,7 @@ int run_studio(const Arguments& args) {
             continue;
         }
         ++open;
-        // The site outlives them: this loop ends with the process.
+        // The threads do not outlive the site: this loop ends with the process.
         std::thread([&site, to] {
             converse(site, to);
             --open;
@@ -231,21 +231,22 @@ void add_studio(CLI::App& app, int& exit) {
     CLI::App* c = app.add_subcommand(
         "studio",
         "Opens the studio in a browser: bind, tune, pose and paint a character while looking at it.\n"
-        "The page computes everything itself; this program gives it to this machine alone.\n\n"
+        "The page runs in the browser; this program serves it to this machine only.\n\n"
         "  sinew studio\n"
         "  sinew studio hero.glb\n"
         "  sinew studio scan.obj --skeleton scan.json\n"
-        "  sinew studio doll.png                        a flat figure, whose bones are drawn in the page\n"
+        "  sinew studio doll.png                        a flat figure; draw its bones in the page\n"
         "  sinew studio --no-open --port 8000\n");
-    c->add_option("input", args->input,
-                  "GLB, glTF, VRM or PNG; OBJ with --skeleton; JSON of bones and layers; none: choose in the page");
+    c->add_option(
+        "input", args->input,
+        "GLB, glTF, VRM or PNG; OBJ with --skeleton; JSON of bones and layers; without it, choose in the page");
     c->add_option("--skeleton", args->skeleton,
-                  "Skeleton JSON or TGF, for a mesh that has none; bones JSON, for a PNG");
-    c->add_option("--port", args->port, "Port on 127.0.0.1; 0 = one that is free")
+                  "Skeleton JSON or TGF, for a mesh without skeleton; bones JSON, for a PNG");
+    c->add_option("--port", args->port, "Port on 127.0.0.1; 0 = a free port")
         ->check(CLI::Range(0, 65535))
         ->capture_default_str();
-    c->add_flag("--no-open", args->no_open, "Only say the address");
-    c->add_option("--page", args->page, "Folder of the page, if it is not beside the program");
+    c->add_flag("--no-open", args->no_open, "Only print the address");
+    c->add_option("--page", args->page, "Folder of the page, if it is not next to the program");
     c->callback([args, &exit] { exit = run_studio(*args); });
 }
 

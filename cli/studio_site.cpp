@@ -40,7 +40,7 @@ std::string head(std::string_view status, std::string_view type, std::size_t len
 
 Answer refusal(std::string_view status) { return {head(status, "text/plain", 0)}; }
 
-/// Percent-decoding; none where an escape is bad.
+/// Percent-decoding; empty for a bad escape.
 std::optional<std::string> decoded(std::string_view text) {
     std::string out;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -63,7 +63,7 @@ std::optional<std::string> decoded(std::string_view text) {
     return out;
 }
 
-/// The value of the only header of this name (lower case); none where it is missing or given twice.
+/// The value of the only header with this name (lower case); empty if it is missing or repeated.
 std::optional<std::string_view> header(std::string_view lines, std::string_view name) {
     std::optional<std::string_view> found;
     while (!lines.empty()) {
@@ -97,7 +97,7 @@ Status add_page(Site& site, const std::string& folder) {
     }
     if (failed) return Error{ErrorCode::io, folder + ": cannot be read: " + failed.message()};
     if (!site.files.contains("index.html"))
-        return Error{ErrorCode::io, folder + ": there is no index.html, so this is not the studio's page"};
+        return Error{ErrorCode::io, folder + ": it has no index.html, so it is not the studio's page"};
     return Done{};
 }
 
@@ -114,7 +114,7 @@ Answer answer_to(const Site& site, std::string_view request) {
     const auto first = line.find(' '), last = line.rfind(' ');
     if (first == line.npos || first == last || !line.substr(last + 1).starts_with("HTTP/1."))
         return refusal("400 Bad Request");
-    // A page elsewhere may point a name of its own at this address; its requests say that name.
+    // Protects against DNS rebinding: requests of other pages have another host name.
     const auto host = header(lines, "host");
     if (!host ||
         (*host != fmt::format("127.0.0.1:{}", site.port) && *host != fmt::format("localhost:{}", site.port)))

@@ -1,4 +1,4 @@
-// sinew transfer: the weights of one mesh for another that lies on it.
+// sinew transfer: copies the weights of one mesh to another mesh at the same place.
 
 #include <fmt/core.h>
 
@@ -29,23 +29,22 @@ double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// The transferred weights on the joints of the target, which are found by name.
+/// The transferred weights on the joints of the target, matched by name.
 Result<SkinWeights> on_joints_of(const io::Scene& target, const io::Scene& source, const SkinWeights& weights,
                                  const std::string& target_name) {
     const JointMatch match = match_joints(target.skeleton, source.skeleton);
-    std::map<std::uint32_t, std::size_t> missing;  // of the source: vertices that need it
+    std::map<std::uint32_t, std::size_t> missing;  // joint of the source: number of vertices that need it
     for (std::size_t v = 0; v < weights.vertex_count(); ++v)
         for (const Influence& i : weights[v])
             if (match.joint_of[i.joint] >= target.skeleton.joints.size()) ++missing[i.joint];
     if (missing.empty()) return renumber(weights, match.joint_of);
     const auto most = std::max_element(missing.begin(), missing.end(),
                                        [](const auto& a, const auto& b) { return a.second < b.second; });
-    return Error{
-        ErrorCode::input,
-        fmt::format("{}: it has no joint '{}', which {} of its vertices would follow{} (joints are matched by "
-                    "name: rename it, or give the target the source's skeleton)",
-                    target_name, source.skeleton.joints[most->first].name, most->second,
-                    missing.size() > 1 ? fmt::format(", nor {} others", missing.size() - 1) : "")};
+    return Error{ErrorCode::input,
+                 fmt::format("{}: it has no joint '{}', which {} of its vertices need{} (joints are matched by "
+                             "name: rename it, or give the target the source's skeleton)",
+                             target_name, source.skeleton.joints[most->first].name, most->second,
+                             missing.size() > 1 ? fmt::format(", nor {} others", missing.size() - 1) : "")};
 }
 
 int run_transfer(Arguments args) {
@@ -78,7 +77,7 @@ int run_transfer(Arguments args) {
         if (!source) return fail(source.error());
         if (!source->weights)
             return fail(
-                {ErrorCode::input, args.source + ": it has no weights to transfer (sinew bind makes them)"});
+                {ErrorCode::input, args.source + ": it has no weights to transfer (sinew bind computes them)"});
         io::LoadOptions load;
         load.fallback = source->skeleton;
         load.fallback->skins.clear();
@@ -167,7 +166,7 @@ int run_transfer(Arguments args) {
     }
     if (covered < args.require_coverage) {
         fmt::print(stderr,
-                   "sinew: {} vertices lie in parts that match nowhere: coverage {:.6f} is below "
+                   "sinew: {} vertices are in parts without any match: coverage {:.6f} is below "
                    "--require-coverage {:.6f}\n",
                    nearest, covered, args.require_coverage);
         return gate_failed;
@@ -181,17 +180,18 @@ void add_transfer(CLI::App& app, int& exit) {
     auto args = std::make_shared<Arguments>();
     CLI::App* c = app.add_subcommand(
         "transfer",
-        "Gives a mesh the weights of another that lies in the same place: clothing, an LOD, another cut.\n\n"
+        "Copies weights to a mesh from another mesh at the same place: clothing, an LOD, another topology.\n\n"
         "  sinew transfer body.glb jacket.glb -o jacket.skinned.glb\n"
         "  sinew transfer hero.glb hero_lod2.obj -o hero_lod2.glb         the target takes the source's skeleton\n"
-        "  sinew transfer body.glb coat.glb -o out.glb --distance 0.1     a coat that stands farther off\n");
+        "  sinew transfer body.glb coat.glb -o out.glb --distance 0.1     a coat that is farther away\n");
     c->add_option("source", args->source, "The character whose weights are taken: GLB, glTF or VRM")->required();
     c->add_option(
          "target", args->target,
-         "The mesh that gets them; its joints are found by name. Without a skin it takes the source's skeleton")
+         "The mesh that gets them; joints are matched by name. Without a skin it takes the source's skeleton")
         ->required();
     c->add_option("-o,--output", args->output, "GLB, glTF or VRM to write: the target with weights")->required();
-    c->add_option("--distance", args->options.distance, "How far a match may be, in diagonals of the source's box")
+    c->add_option("--distance", args->options.distance,
+                  "Largest distance of a match, in diagonals of the source's box")
         ->capture_default_str();
     c->add_option("--angle", args->options.angle, "Largest angle between the normals of a match, degrees")
         ->capture_default_str();
@@ -205,16 +205,16 @@ void add_transfer(CLI::App& app, int& exit) {
         {{"f32", io::WeightFormat::f32}, {"u16", io::WeightFormat::u16}, {"u8", io::WeightFormat::u8}},
         "f32 (default), u16 or u8; integers sum exactly");
     c->add_option("--require-coverage", args->require_coverage,
-                  "Exit 1 if a smaller share of the vertices lies in parts that match somewhere")
+                  "Exit 1 if a smaller share of the vertices is in parts with a match")
         ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str();
     c->add_option("--report", args->report, "Write a JSON report here (docs/transfer.md)");
     c->add_flag("--json", args->json, "Print the report instead of a summary");
-    c->add_flag("--quiet", args->quiet, "Print nothing but errors");
+    c->add_flag("--quiet", args->quiet, "Print errors only");
     c->add_option("--threads", args->threads, "Worker threads; 0 = one per core. The result does not depend on it")
         ->check(CLI::Range(0, 1024))
         ->capture_default_str();
-    c->add_option("--memory-limit", args->memory_limit_mb, "MB; refuse the work if it needs more; 0 = none")
+    c->add_option("--memory-limit", args->memory_limit_mb, "MB; error if the work needs more; 0 = no limit")
         ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 32))
         ->capture_default_str();
     c->callback([args, &exit] { exit = run_transfer(*args); });

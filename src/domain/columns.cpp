@@ -1,9 +1,9 @@
 // Interior by columns: for each axis, where every column of voxels crosses the mesh.
 //
-// The paper (Dionne and de Lasa 2014, section 5.1) renders the mesh once per slice and view and asks whether the
-// first surface seen is a back face. All slices of a view see the same surfaces, so it is enough to find the
-// crossings once: between two consecutive ones nothing changes. A view pair agrees on a gap if the crossing below
-// it enters the mesh and the crossing above it leaves the mesh.
+// Dionne and de Lasa 2014, section 5.1, render the mesh once per slice and view and ask whether the first visible
+// surface is a back face. All slices of a view see the same surfaces, so it is enough to find the crossings once:
+// between two consecutive crossings nothing changes. A view pair agrees on a gap if the crossing below it enters
+// the mesh and the crossing above it leaves the mesh.
 
 #include <algorithm>
 #include <array>
@@ -47,7 +47,7 @@ struct Centres {
     int any(int a) const { return low[a] <= high[a]; }  // 0 or 1
 };
 
-// Which columns along an axis go through blocks that are used.
+// Which columns along an axis go through used blocks.
 class Columns {
 public:
     Columns() = default;  // all
@@ -83,7 +83,7 @@ private:
     std::vector<std::uint8_t> through_;
 };
 
-// Crossings in no order. To add one that may be none is a store and a sum, not a branch.
+// Crossings in no order. Adding one under a condition is a store and a sum, not a branch.
 class Crossings {
 public:
     void clear() { size_ = 0; }
@@ -97,7 +97,7 @@ public:
     }
 
 private:
-    std::vector<Crossing> at_;  // the first size_, and room
+    std::vector<Crossing> at_;  // the first size_ are used
     std::size_t size_ = 0;
 };
 
@@ -142,7 +142,7 @@ void cross_triangle(Crossings* out, const LatticePoint* p, const Centres& box, c
         const std::int64_t cv = std::int64_t{j} * kVoxel + kCentre;
         for (int i = box.low[u]; i <= box.high[u]; ++i) {
             const std::int64_t cu = std::int64_t{i} * kVoxel + kCentre;
-            // Whether it is inside nobody could foretell; most triangles have one column in their box.
+            // Branchless where the box has one column, as most have: this condition is unpredictable.
             std::int64_t s[3];
             bool inside = true;
             for (int e = 0; e < 3; ++e) {
@@ -216,11 +216,11 @@ std::vector<Crossing> in_order(std::span<const Crossings* const> lists, int pile
     return out;
 }
 
-// Where the others have bits.
+// Exclusive-or of the words with others.
 void toggle(std::span<std::uint64_t> words, const std::uint64_t* others) {
     std::uint64_t any = 0;
     for (std::size_t k = 0; k < words.size(); ++k) any |= others[k];
-    if (!any) return;  // and takes no memory
+    if (!any) return;  // writing would commit the page
     for (std::size_t k = 0; k < words.size(); ++k) words[k] ^= others[k];
 }
 
@@ -260,98 +260,147 @@ void fill_spans(BitGrid& grid, int w, Context* context) {
     });
 }
 
+// Crossings are gathered in bands of rows, so that many large overlapping triangles take time and not memory.
+// Nearly always one band is enough. That is found while gathering it, from the bounding boxes of triangles, which
+// contain at least twice as many columns as large triangles cross.
+class CrossingGatherer {
+public:
+    static constexpr std::uint64_t kBoxedColumnsAtOnce = 24'000'000;
+
+    CrossingGatherer(const Lattice& lattice, Context* context)
+        : lattice_(lattice),
+          context_(context),
+          blocks_(lattice.used.blocks.get()),
+          piles_(static_cast<std::size_t>(piles_of(lattice.resolution))),
+          boxed_((lattice.triangles.size() + kGrain - 1) / kGrain),
+          gathered_(boxed_.size()) {
+        for (int w = 0; blocks_ && w < 3; ++w) columns_[static_cast<std::size_t>(w)] = Columns(*blocks_, w);
+    }
+
+    std::size_t piles() const { return piles_; }
+
+    /// Gathers all crossings if they fit into one band. Returns the number of bands that are needed: if more than
+    /// one, all are still to be gathered.
+    int try_one_band() {
+        gather(0, 1);
+        if (boxed_so_far_.load() <= kBoxedColumnsAtOnce) return 1;
+        double boxed = 0;
+        for (const double of_chunk : boxed_) boxed += of_chunk;
+        return std::min(lattice_.resolution, 2 + static_cast<int>(boxed / double{kBoxedColumnsAtOnce}));
+    }
+
+    void gather(int band, int bands) {
+        parallel_chunks(context_, lattice_.triangles.size(), kGrain,
+                        [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+                            gathered_[chunk].resize(3 * piles_);
+                            for (auto& crossings : gathered_[chunk]) crossings.clear();
+                            boxed_[chunk] = 0;
+                            for (std::size_t t = begin; t < end && !cancelled(context_); t += kBatch)
+                                gather_batch(chunk, t, std::min(kBatch, end - t), band, bands);
+                        });
+    }
+
+    /// The crossings of a pile of rows along an axis: a list per chunk of triangles, without empty ones.
+    std::vector<const Crossings*> lists(std::size_t axis, std::size_t pile) const {
+        std::vector<const Crossings*> out;
+        for (const auto& of_chunk : gathered_)
+            if (const Crossings& list = of_chunk[axis * piles_ + pile]; !list.empty()) out.push_back(&list);
+        return out;
+    }
+
+private:
+    static constexpr std::size_t kGrain = 16384, kBatch = 256;
+
+    // Triangles that may cross columns along an axis: few do, and which ones is unpredictable. So they are listed
+    // for a batch of triangles first, without branches.
+    struct Batch {
+        std::array<Centres, kBatch> boxes;
+        std::array<std::array<std::uint32_t, kBatch>, 3> crossing;  // by axis: numbers in the batch
+        std::array<std::size_t, 3> found{};                         // lengths of the lists
+
+        std::span<const std::uint32_t> along(std::size_t w) const { return std::span(crossing[w]).first(found[w]); }
+    };
+
+    void gather_batch(std::size_t chunk, std::size_t first, std::size_t count, int band, int bands) {
+        Batch batch;
+        list_crossing(first, count, batch);
+        double boxed = 0;
+        for (std::size_t w = 0; w < 3; ++w) {
+            if (blocks_) keep_those_in_blocks(batch, w);
+            for (const std::uint32_t k : batch.along(w))
+                boxed += batch.boxes[k].along((w + 1) % 3) * batch.boxes[k].along((w + 2) % 3);
+        }
+        boxed_[chunk] += boxed;
+        // Too many for one band: from here on, boxes are only counted.
+        const auto added = static_cast<std::uint64_t>(boxed);
+        if (bands == 1 && boxed_so_far_.fetch_add(added, std::memory_order_relaxed) + added > kBoxedColumnsAtOnce)
+            return;
+        cross_along<0>(chunk, first, batch, band, bands);
+        cross_along<1>(chunk, first, batch, band, bands);
+        cross_along<2>(chunk, first, batch, band, bands);
+    }
+
+    void list_crossing(std::size_t first, std::size_t count, Batch& batch) const {
+        for (std::size_t k = 0; k < count; ++k) {
+            lattice_.prefetch_ahead(first + k);
+            const Centres& box = batch.boxes[k] = Centres(lattice_.outward(first + k).data(), lattice_.resolution);
+            const std::array any{box.any(0), box.any(1), box.any(2)};
+            for (std::size_t w = 0; w < 3; ++w) {
+                batch.crossing[w][batch.found[w]] = static_cast<std::uint32_t>(k);
+                batch.found[w] += static_cast<std::size_t>(any[(w + 1) % 3] & any[(w + 2) % 3]);
+            }
+        }
+    }
+
+    void keep_those_in_blocks(Batch& batch, std::size_t w) const {
+        const auto begin = batch.crossing[w].begin();
+        const auto end =
+            std::remove_if(begin, begin + static_cast<std::ptrdiff_t>(batch.found[w]), [&](std::uint32_t k) {
+                const Centres& box = batch.boxes[k];
+                return !columns_[w].meets(box.low, box.high, (w + 1) % 3, (w + 2) % 3);
+            });
+        batch.found[w] = static_cast<std::size_t>(end - begin);
+    }
+
+    template <std::size_t w>
+    void cross_along(std::size_t chunk, std::size_t first, const Batch& batch, int band, int bands) {
+        const int r = lattice_.resolution;
+        for (const std::uint32_t k : batch.along(w))
+            cross_triangle<w>(gathered_[chunk].data() + w * piles_, lattice_.outward(first + k).data(),
+                              batch.boxes[k], columns_[w], r * band / bands, r * (band + 1) / bands - 1, r);
+    }
+
+    const Lattice& lattice_;
+    Context* const context_;
+    const BitGrid* const blocks_;
+    const std::size_t piles_;
+    std::array<Columns, 3> columns_;
+    std::vector<double> boxed_;  // per chunk: columns in boxes of triangles
+    std::atomic<std::uint64_t> boxed_so_far_{0};
+    std::vector<std::vector<Crossings>> gathered_;  // per chunk, by axis and pile
+};
+
 }  // namespace
 
 Result<PairVotes> vote_by_columns(const Lattice& lattice, Context* context) {
-    const int r = lattice.resolution;
-    constexpr std::size_t kGrain = 16384, kSome = 256;
-    const std::size_t n = lattice.triangles.size();
-    const auto piles = static_cast<std::size_t>(piles_of(r));
-    std::array<Columns, 3> columns;
-    const BitGrid* blocks = lattice.used.blocks.get();
-    for (int w = 0; blocks && w < 3; ++w) columns[static_cast<std::size_t>(w)] = Columns(*blocks, w);
-    // Crossings are gathered in bands of rows, so that a heap of large overlapping triangles takes time and not
-    // memory. Counted by boxes, which hold at least twice as many columns as large triangles cross. Nearly always
-    // one band will do, which is found on the way.
-    constexpr std::uint64_t kBoxedAtOnce = 24'000'000;
-    int bands = 1;
-    std::vector<double> counts((n + kGrain - 1) / kGrain);
-    std::atomic<std::uint64_t> counted{0};
-    std::vector<std::vector<Crossings>> gathered(counts.size());  // per chunk, by axis and pile
-    // Of what crosses columns along an axis, what crosses those that go through blocks.
-    const auto of_blocks = [](std::span<std::uint32_t> crossing, std::span<const Centres> boxes,
-                              const Columns& of_axis, std::size_t w) {
-        const auto left = std::remove_if(crossing.begin(), crossing.end(), [&](std::uint32_t k) {
-            return !of_axis.meets(boxes[k].low, boxes[k].high, (w + 1) % 3, (w + 2) % 3);
-        });
-        return static_cast<std::size_t>(left - crossing.begin());
-    };
-    const auto gather = [&](int band) {
-        parallel_chunks(context, n, kGrain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
-            gathered[chunk].resize(3 * piles);
-            for (auto& crossings : gathered[chunk]) crossings.clear();
-            double& count = counts[chunk];
-            count = 0;
-            // Along which axes a triangle may cross columns is found for many first: few do, and which nobody could
-            // foretell.
-            std::array<Centres, kSome> boxes;
-            std::array<std::array<std::uint32_t, kSome>, 3> crossing;  // by axis: which of them
-            for (std::size_t first = begin; first < end && !cancelled(context); first += kSome) {
-                const std::size_t some = std::min(kSome, end - first);
-                std::array<std::size_t, 3> found{};
-                const double before = count;
-                for (std::size_t k = 0; k < some; ++k) {
-                    lattice.soon(first + k);
-                    const Centres& box = boxes[k] = Centres(lattice.outward(first + k).data(), r);
-                    const std::array any{box.any(0), box.any(1), box.any(2)};
-                    for (std::size_t w = 0; w < 3; ++w) {
-                        crossing[w][found[w]] = static_cast<std::uint32_t>(k);
-                        found[w] += static_cast<std::size_t>(any[(w + 1) % 3] & any[(w + 2) % 3]);
-                    }
-                }
-                for (std::size_t w = 0; w < 3; ++w) {
-                    if (blocks) found[w] = of_blocks(std::span(crossing[w]).first(found[w]), boxes, columns[w], w);
-                    for (const std::uint32_t k : std::span(crossing[w]).first(found[w]))
-                        count += boxes[k].along((w + 1) % 3) * boxes[k].along((w + 2) % 3);
-                }
-                // Too much for one band: from here on it only counts.
-                const auto now = static_cast<std::uint64_t>(count - before);
-                if (bands == 1 && counted.fetch_add(now, std::memory_order_relaxed) + now > kBoxedAtOnce) continue;
-                const auto cross = [&]<std::size_t w>(std::integral_constant<std::size_t, w>) {
-                    for (const std::uint32_t k : std::span(crossing[w]).first(found[w]))
-                        cross_triangle<w>(gathered[chunk].data() + w * piles, lattice.outward(first + k).data(),
-                                          boxes[k], columns[w], r * band / bands, r * (band + 1) / bands - 1, r);
-                };
-                cross(std::integral_constant<std::size_t, 0>());
-                cross(std::integral_constant<std::size_t, 1>());
-                cross(std::integral_constant<std::size_t, 2>());
-            }
-        });
-    };
-    gather(0);
-    if (counted.load() > kBoxedAtOnce) {
-        double count = 0;
-        for (const double of_chunk : counts) count += of_chunk;
-        bands = std::min(r, 2 + static_cast<int>(count / double{kBoxedAtOnce}));
-    }
-
-    PairVotes inside = {BitGrid(r), BitGrid(r), BitGrid(r)};
+    PairVotes inside = {BitGrid(lattice.resolution), BitGrid(lattice.resolution), BitGrid(lattice.resolution)};
     for (BitGrid& of_axis : inside) of_axis.restrict_to(lattice.used);
-    for (int band = 0; band < bands; ++band) {
-        if (bands > 1) gather(band);
-        if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while voxelizing"};
-        parallel_for(context, 3 * piles, 1, [&](std::size_t which) {
-            std::vector<const Crossings*> lists;
-            for (const auto& of_chunk : gathered)
-                if (!of_chunk[which].empty()) lists.push_back(&of_chunk[which]);
-            const std::size_t axis = which / piles;
-            if (!lists.empty())
-                put_spans(inside[axis], in_order(lists, static_cast<int>(which % piles), r),
-                          static_cast<int>(axis));
-        });
+    {
+        CrossingGatherer gatherer(lattice, context);
+        const int bands = gatherer.try_one_band();
+        for (int band = 0; band < bands; ++band) {
+            if (bands > 1) gatherer.gather(band, bands);
+            if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while voxelizing"};
+            parallel_for(context, 3 * gatherer.piles(), 1, [&](std::size_t k) {
+                const std::size_t axis = k / gatherer.piles(), pile = k % gatherer.piles();
+                const std::vector<const Crossings*> lists = gatherer.lists(axis, pile);
+                if (!lists.empty())
+                    put_spans(inside[axis], in_order(lists, static_cast<int>(pile), lattice.resolution),
+                              static_cast<int>(axis));
+            });
+        }
     }
-    gathered = {};
-    for (int axis = 0; !blocks && axis < 3; ++axis)
+    for (int axis = 0; !lattice.used.blocks && axis < 3; ++axis)
         fill_spans(inside[static_cast<std::size_t>(axis)], axis, context);
     return inside;
 }

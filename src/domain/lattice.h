@@ -42,7 +42,7 @@ struct Lattice {
     }
     /// Prefetches the corners of a triangle some steps after t: the corners of a large mesh are in random
     /// order.
-    void soon(std::size_t t) const {
+    void prefetch_ahead(std::size_t t) const {
         constexpr std::size_t ahead = 16;
         if (t + ahead < triangles.size())
             for (const std::uint32_t v : triangles[t + ahead]) __builtin_prefetch(&points[v]);

@@ -1,4 +1,5 @@
-// The links of a domain by groups of eight.
+// The graph of a domain: links between leaves of different sizes, numbers for how leaves touch, and components.
+// Groups of leaves of one size are linked in leaf_groups.cpp.
 #include "domain/leaf_graph.h"
 
 #include <algorithm>
@@ -56,44 +57,6 @@ namespace {
 
 constexpr std::size_t kGrain = 4096;
 
-// The 4³ cells that are a group and what borders on it, as bits: x + 4 y + 16 z. What a group in one of the 27
-// cells adds to them, by which of its places are set.
-using Surroundings = std::array<std::array<std::uint64_t, 256>, 27>;
-const Surroundings& surroundings() {
-    static const Surroundings table = [] {
-        Surroundings out{};
-        for (std::size_t cell = 0; cell < 27; ++cell) {
-            const int at[3] = {static_cast<int>(cell % 3), static_cast<int>(cell / 3 % 3),
-                               static_cast<int>(cell / 9)};
-            for (std::size_t places = 0; places < 256; ++places)
-                for (int place = 0; place < 8; ++place) {
-                    if (!(places >> place & 1)) continue;
-                    int bit = 0;
-                    bool borders = true;
-                    for (int axis = 0; axis < 3; ++axis) {
-                        const int c = 2 * at[axis] - 1 + (place >> axis & 1);
-                        borders = borders && c >= 0 && c < 4;
-                        bit += c << (2 * axis);
-                    }
-                    if (borders) out[cell][places] |= std::uint64_t{1} << bit;
-                }
-        }
-        return out;
-    }();
-    return table;
-}
-
-// Of the 4³ cells, those around a place of the group, as directions.
-std::uint32_t directions_around(std::uint64_t cells, int place) {
-    const std::uint64_t from = cells >> ((place & 1) + (place & 2) * 2 + (place & 4) * 4);
-    // Of each layer of 16 bits three rows of three, then of these the layers, closed up.
-    const std::uint64_t closed =
-        (from & 0x0007'0007'0007u) | (from >> 1 & 0x0038'0038'0038u) | (from >> 2 & 0x01c0'01c0'01c0u);
-    const auto rows =
-        static_cast<std::uint32_t>((closed & 0x1ffu) | (closed >> 7 & 0x1ffu << 9) | (closed >> 14 & 0x1ffu << 18));
-    return (rows & 0x1fffu) | (rows >> 14 << 13);
-}
-
 std::uint32_t face_directions() {
     std::uint32_t faces = 0;
     for (int d = 0; d < kDirections; ++d) {
@@ -103,15 +66,10 @@ std::uint32_t face_directions() {
     return faces;
 }
 
-// Of the group in a corner cell, the place that touches the group in the middle.
-int touching_place(std::size_t cell) {
-    return (cell % 3 == 0 ? 1 : 0) | (cell / 3 % 3 == 0 ? 2 : 0) | (cell / 9 == 0 ? 4 : 0);
-}
-
 }  // namespace
 
-const std::array<std::array<Domain::Graph::Way, kDirections>, 8> Domain::Graph::kWays = [] {
-    std::array<std::array<Way, kDirections>, 8> out{};
+const std::array<std::array<Domain::Graph::NeighbourPlace, kDirections>, 8> Domain::Graph::kNeighbourPlaces = [] {
+    std::array<std::array<NeighbourPlace, kDirections>, 8> out{};
     for (int place = 0; place < 8; ++place)
         for (int e = 0; e < kDirections; ++e) {
             const auto step = step_of(e);
@@ -134,170 +92,6 @@ const std::array<std::uint8_t, 256> Domain::Graph::kCount = [] {
     for (std::size_t k = 0; k < 256; ++k) out[k] = static_cast<std::uint8_t>(std::popcount(k));
     return out;
 }();
-
-// Groups, what is around them, and the directions of their leaves.
-std::vector<std::uint32_t> Domain::Graph::link_groups(const Domain& domain, std::uint32_t allowed,
-                                                      const Before* before, Context* context) {
-    const Index& ix = *domain.index;
-    const std::size_t n = domain.leaves.size();
-    struct Group {
-        std::uint32_t first;              // leaf
-        std::uint32_t present, boundary;  // bit k: there is a leaf at place k, and it is boundary
-    };
-    struct InBlock {
-        std::array<std::uint32_t, 8> fine;  // groups of level 0 by octant
-        std::uint32_t coarse;               // of level 1
-    };
-    std::vector<InBlock> in_block(ix.blocks.size());
-    for (InBlock& groups : in_block) {
-        groups.fine.fill(Domain::none);
-        groups.coarse = Domain::none;
-    }
-    const auto block_at = [&](int x, int y, int z) -> std::uint32_t {
-        return ix.top[(static_cast<std::size_t>(z) * ix.per_side + y) * ix.per_side + x];
-    };
-    // The group of a level in a cell of twice its leaves' size, given in such cells, of a divided block.
-    const auto group_at = [&](std::uint32_t block, int level, int x, int y, int z) -> std::uint32_t& {
-        InBlock& groups = in_block[block & ~Index::kDivided];
-        return level > 0 ? groups.coarse
-                         : groups.fine[static_cast<std::size_t>((x & 1) | (y & 1) << 1 | (z & 1) << 2)];
-    };
-    nodes.resize(n + 1);
-    nodes[n] = {0, 0, 0, Domain::none};
-    // The leaves of a group follow each other: who has the first has them all.
-    const auto begins = [&](std::size_t i) {
-        const Leaf &leaf = domain.leaves[i], &last = domain.leaves[i > 0 ? i - 1 : 0];
-        return leaf.level < kGrouped &&
-               (i == 0 || last.level != leaf.level ||
-                ((leaf.x ^ last.x) | (leaf.y ^ last.y) | (leaf.z ^ last.z)) >> (leaf.level + 1) != 0);
-    };
-    std::vector<std::uint32_t> first_group((n + kGrain - 1) / kGrain + 1, 0);
-    parallel_chunks(context, n, kGrain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) {
-            nodes[i] = {0, 0, 0, Domain::none};
-            first_group[chunk + 1] += begins(i);
-        }
-    });
-    for (std::size_t k = 1; k < first_group.size(); ++k) first_group[k] += first_group[k - 1];
-    std::vector<Group> groups(first_group.back());
-    std::atomic<bool> large{false};
-    parallel_chunks(context, n, kGrain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
-        std::uint32_t group = first_group[chunk];
-        for (std::size_t i = begin; i < end; ++i) {
-            if (!begins(i)) continue;
-            const Leaf& first = domain.leaves[i];
-            const int level = first.level, up = level + 1;
-            group_at(block_at(first.x >> 2, first.y >> 2, first.z >> 2), level, first.x >> up, first.y >> up,
-                     first.z >> up) = group;
-            groups[group] = {static_cast<std::uint32_t>(i), 0, 0};
-            for (std::size_t k = i; k < n && (k == i || (domain.leaves[k].level == level && !begins(k))); ++k) {
-                const Leaf& leaf = domain.leaves[k];
-                const auto place = static_cast<std::uint32_t>((leaf.x >> level & 1) | (leaf.y >> level & 1) << 1 |
-                                                              (leaf.z >> level & 1) << 2);
-                groups[group].present |= 1u << place;
-                if (leaf.boundary) groups[group].boundary |= 1u << place;
-                nodes[k].place =
-                    group << 5 | static_cast<std::uint32_t>(level) << 4 | place << 1 | (leaf.boundary ? 1u : 0u);
-            }
-            if (level > 0 && groups[group].boundary != 0) large.store(true, std::memory_order_relaxed);
-            ++group;
-        }
-    });
-    large_boundary = large.load();
-
-    around.resize(groups.size());
-    std::vector<std::uint32_t> larger(groups.size(), 0);
-    const int layers = std::max(1, domain.transform.depth() / Index::kBlock);
-    const auto block_within = [&](int x, int y, int z) {
-        const auto within = [](int c, int size) { return c >= 0 && c < size; };
-        return within(x, ix.per_side) && within(y, ix.per_side) && within(z, layers) ? block_at(x, y, z)
-                                                                                     : Domain::none;
-    };
-    std::atomic<std::size_t> linked{0};
-    std::atomic<std::uint32_t> seen{0};
-    const auto& around_by_cell = surroundings();
-    const auto link_group = [&](std::size_t g) {
-        const Leaf& leaf = domain.leaves[groups[g].first];
-        const int level = leaf.level, up = level + 1, to_block = 1 - level;
-        const int at[3] = {leaf.x >> up, leaf.y >> up, leaf.z >> up};
-        // The cells around it lie in two blocks along each axis, or in three.
-        const int low[3] = {(at[0] - 1) >> to_block, (at[1] - 1) >> to_block, (at[2] - 1) >> to_block};
-        std::array<std::uint32_t, 27> blocks;
-        for (int z = 0; z < 2 + level; ++z)
-            for (int y = 0; y < 2 + level; ++y)
-                for (int x = 0; x < 2 + level; ++x)
-                    blocks[static_cast<std::size_t>(9 * z + 3 * y + x)] =
-                        block_within(low[0] + x, low[1] + y, low[2] + z);
-        std::uint64_t present = 0, edge = 0;
-        around[g].present.fill(0);
-        around[g].leaf.fill(Domain::none);
-        const auto look = [&](std::size_t cell, std::uint32_t block, int x, int y, int z) {
-            if (block == Domain::none) return;
-            std::uint32_t& entry = around[g].leaf[cell];
-            if (!(block & Index::kDivided)) {
-                entry = block | kLarger;
-                larger[g] |= 1u << cell;
-                return;
-            }
-            const std::uint32_t there = group_at(block, level, x, y, z);
-            if (there == Domain::none) {
-                if (level > 0) return;  // smaller ones
-                const std::uint32_t of_larger = group_at(block, 1, 0, 0, 0);
-                if (of_larger == Domain::none) return;
-                const Group& group = groups[of_larger];
-                const std::uint32_t place = 1u << ((x & 1) | (y & 1) << 1 | (z & 1) << 2);
-                if (!(group.present & place)) return;
-                entry = (group.first + kCount[group.present & (place - 1)]) | kLarger;
-                larger[g] |= 1u << cell;
-                return;
-            }
-            const Group& group = groups[there];
-            entry = group.first;
-            if (kSlots[cell] == kCorner)
-                entry += kCount[group.present & ((1u << touching_place(cell)) - 1)];
-            else
-                around[g].present[kSlots[cell]] = static_cast<std::uint8_t>(group.present);
-            present |= around_by_cell[cell][group.present];
-            edge |= around_by_cell[cell][group.boundary];
-        };
-        std::size_t cell = 0;
-        for (int z = at[2] - 1; z <= at[2] + 1; ++z)
-            for (int y = at[1] - 1; y <= at[1] + 1; ++y)
-                for (int x = at[0] - 1; x <= at[0] + 1; ++x, ++cell)
-                    look(
-                        cell,
-                        blocks[static_cast<std::size_t>(9 * ((z >> to_block) - low[2]) +
-                                                        3 * ((y >> to_block) - low[1]) + (x >> to_block) - low[0])],
-                        x, y, z);
-        std::uint32_t i = groups[g].first;
-        for (int place = 0; place < 8; ++place) {
-            if (!(groups[g].present >> place & 1)) continue;
-            nodes[i].all = directions_around(present, place) & allowed;
-            nodes[i].boundary = directions_around(edge, place) & allowed;
-            ++i;
-        }
-    };
-    parallel_chunks(context, groups.size(), kGrain, [&](std::size_t, std::size_t begin, std::size_t end) {
-        std::size_t links = 0;
-        std::uint32_t ways = 0;
-        for (std::size_t g = begin; g < end; ++g) {
-            if (before && before->far(domain.leaves[groups[g].first]))
-                before->take_group(*this, g, groups[g].first);
-            else
-                link_group(g);
-            std::uint32_t i = groups[g].first;
-            for (std::uint32_t left = groups[g].present; left; left &= left - 1, ++i) {
-                links += static_cast<std::size_t>(std::popcount(nodes[i].all));
-                ways |= nodes[i].all;
-            }
-        }
-        linked += links;
-        seen |= ways;
-    });
-    link_count = linked;
-    directions = seen;
-    return larger;
-}
 
 struct Domain::Graph::Pair {
     std::uint32_t from, to, touch;
@@ -397,14 +191,14 @@ void Domain::Graph::link_others(const Domain& domain, std::span<const std::uint3
 }
 
 std::shared_ptr<const Domain::Graph> Domain::Graph::make(const Domain& domain, Neighbours neighbours,
-                                                         const Before* before, Context* context) {
+                                                         const PreviousGraph* previous, Context* context) {
     auto graph = std::make_shared<Graph>();
     const std::uint32_t every = (1u << kDirections) - 1;
     // With neighbours by faces only there are no larger leaves.
     const std::vector<std::uint32_t> larger =
-        graph->link_groups(domain, neighbours == Neighbours::faces ? face_directions() : every, before, context);
-    if (before)
-        graph->relink_others(domain, larger, *before, context);
+        graph->link_groups(domain, neighbours == Neighbours::faces ? face_directions() : every, previous, context);
+    if (previous)
+        graph->relink_others(domain, larger, *previous, context);
     else
         graph->link_others(domain, larger, context);
     graph->link_count += graph->other.size();

@@ -86,7 +86,8 @@ struct Domain::Graph {
         std::array<std::uint32_t, 27> leaf;
         std::array<std::uint8_t, 20> present;
     };
-    struct Way {
+    /// How to find a neighbour in Cells.
+    struct NeighbourPlace {
         std::uint8_t cell, slot;  ///< in Cells::leaf and Cells::present
         std::uint8_t below;       ///< a mask of the places there before that of the neighbour
     };
@@ -121,14 +122,16 @@ struct Domain::Graph {
     /// What lies around a leaf in a group.
     struct Around {
         const Cells& cells;
-        const Way* ways;
+        const NeighbourPlace* places;
         /// The neighbour in direction e, which must be one of Node::all.
         std::uint32_t neighbour(int e) const {
-            const Way way = ways[e];
-            return cells.leaf[way.cell] + kCount[cells.present[way.slot] & way.below];
+            const NeighbourPlace place = places[e];
+            return cells.leaf[place.cell] + kCount[cells.present[place.slot] & place.below];
         }
     };
-    Around around_of(const Node& node) const { return {around[node.group()], kWays[node.octant()].data()}; }
+    Around around_of(const Node& node) const {
+        return {around[node.group()], kNeighbourPlaces[node.octant()].data()};
+    }
     std::uint32_t neighbour(const Node& node, int e) const { return around_of(node).neighbour(e); }
 
     /// Whether there are boundary leaves above level 0.
@@ -138,10 +141,10 @@ struct Domain::Graph {
     /// Directions in which any leaf has a neighbour of its size.
     std::uint32_t directions = 0;
 
-    /// What build_domain makes, of leaves and index. `before`: what can be taken over; null = nothing.
-    struct Before;
-    static std::shared_ptr<const Graph> make(const Domain& domain, Neighbours neighbours, const Before* before,
-                                             Context* context);
+    /// What build_domain makes, of leaves and index. `previous`: a graph to copy unchanged parts from, or null.
+    struct PreviousGraph;
+    static std::shared_ptr<const Graph> make(const Domain& domain, Neighbours neighbours,
+                                             const PreviousGraph* previous, Context* context);
     /// Numbers the components by their first leaf.
     void find_components(Domain& domain, Context* context) const;
 
@@ -149,20 +152,20 @@ struct Domain::Graph {
 
 private:
     struct Pair;  // of leaves that are to be linked
-    static const std::array<std::array<Way, kDirections>, 8> kWays;
+    static const std::array<std::array<NeighbourPlace, kDirections>, 8> kNeighbourPlaces;
     /// Returns which of the 27 cells around each group are of larger leaves, as bits; not of groups that were taken
     /// over.
-    std::vector<std::uint32_t> link_groups(const Domain& domain, std::uint32_t allowed, const Before* before,
-                                           Context* context);
+    std::vector<std::uint32_t> link_groups(const Domain& domain, std::uint32_t allowed,
+                                           const PreviousGraph* previous, Context* context);
     void link_others(const Domain& domain, std::span<const std::uint32_t> larger, Context* context);
-    void relink_others(const Domain& domain, std::span<const std::uint32_t> larger, const Before& before,
+    void relink_others(const Domain& domain, std::span<const std::uint32_t> larger, const PreviousGraph& previous,
                        Context* context);
 };
 
 /// A graph of the same voxels whose leaves other bones divide (redivide.h), and what of it is as it was.
-struct Domain::Graph::Before {
+struct Domain::Graph::PreviousGraph {
     /// The domain of before must have a graph, and both their index.
-    Before(const Domain& before, const Domain& domain);
+    PreviousGraph(const Domain& before, const Domain& domain);
 
     /// Whether all is as it was in and around the block of 4³ voxels in which a leaf of a group lies.
     bool far(const Leaf& leaf) const {

@@ -355,7 +355,7 @@ Result<Domain> make_domain(const VoxelGrid& grid, std::span<const Bone> bones, D
     domain.index = std::move(index);
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while building the octree"};
     if (before) {
-        const Domain::Graph::Before was(*before, domain);
+        const Domain::Graph::PreviousGraph was(*before, domain);
         domain.graph = Domain::Graph::make(domain, neighbours, &was, context);
         was.take_components(domain);
     } else {

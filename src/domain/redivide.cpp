@@ -97,7 +97,7 @@ VoxelGrid voxels_of(const Domain& domain, Context* context) {
     return grid;
 }
 
-Domain::Graph::Before::Before(const Domain& before, const Domain& after)
+Domain::Graph::PreviousGraph::PreviousGraph(const Domain& before, const Domain& after)
     : domain(before), graph(*before.graph), per_side(after.index->per_side), near(after.index->top.size()) {
     now.assign(before.leaves.size() + 1, none);
     was.assign(after.leaves.size(), none);
@@ -122,7 +122,7 @@ Domain::Graph::Before::Before(const Domain& before, const Domain& after)
     }
 }
 
-void Domain::Graph::Before::take_group(Graph& to, std::size_t g, std::uint32_t first_leaf) const {
+void Domain::Graph::PreviousGraph::take_group(Graph& to, std::size_t g, std::uint32_t first_leaf) const {
     const Node* from = &graph.nodes[was[first_leaf]];
     const Cells& cells = graph.around[from->group()];
     Cells& out = to.around[g];
@@ -139,7 +139,7 @@ void Domain::Graph::Before::take_group(Graph& to, std::size_t g, std::uint32_t f
     }
 }
 
-void Domain::Graph::Before::take_components(Domain& after) const {
+void Domain::Graph::PreviousGraph::take_components(Domain& after) const {
     std::vector<std::uint32_t> number(domain.component_count, none);
     after.component.resize(after.leaves.size());
     after.component_count = 0;
@@ -163,8 +163,8 @@ constexpr std::uint32_t kAnew = ~std::uint32_t{0};
 
 }  // namespace
 
-void Domain::Graph::relink_others(const Domain& after, std::span<const std::uint32_t> larger, const Before& before,
-                                  Context* context) {
+void Domain::Graph::relink_others(const Domain& after, std::span<const std::uint32_t> larger,
+                                  const PreviousGraph& before, Context* context) {
     const std::size_t n = after.leaves.size();
     const Graph& old = before.graph;
     // Pairs without their own number have changed numbers.

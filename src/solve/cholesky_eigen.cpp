@@ -1,6 +1,6 @@
-// The order is Eigen's (approximate minimum degree), and so is what is dense; between them lies what is ours: which
-// columns make a front, how fronts add up to those above them, and solves in which one pass over the factor serves
-// a batch of right hand sides.
+// Eigen orders the rows (approximate minimum degree) and factors dense matrices. The code here finds fronts, adds
+// the updates of fronts to the fronts above them, and solves a batch of right hand sides with one pass over the
+// factor.
 #define EIGEN_MPL2_ONLY
 
 #include <Eigen/Cholesky>
@@ -27,13 +27,13 @@ Error too_large(double bytes, std::size_t limit) {
                                       " MB, more than the limit of " + std::to_string(limit >> 20) + " MB"};
 }
 
-// Lists of entries for each of n rows or columns, of the lower triangle.
+// The entries of the lower triangle by row or by column.
 struct Lists {
     std::vector<std::uint64_t> first;  // n + 1
     std::vector<std::uint32_t> other;
     std::vector<double> value;
 
-    // Entries in the order in which they are given; by column with their values, or by row without.
+    // Keeps the given order within a list; by column with values, or by row without.
     Lists(std::size_t n, std::span<const MatrixEntry> entries, const std::vector<std::uint32_t>& place,
           bool by_column)
         : first(n + 1, 0), other(entries.size()), value(by_column ? entries.size() : 0) {
@@ -56,7 +56,7 @@ struct Lists {
     }
 };
 
-// Where each row comes when those with the fewest neighbours left are eliminated first.
+// The place of each row in the order by approximate minimum degree.
 std::vector<std::uint32_t> minimum_degree(std::size_t size, std::span<const MatrixEntry> entries) {
     using Pattern = Eigen::SparseMatrix<double, Eigen::ColMajor, int>;
     const auto n = static_cast<Eigen::Index>(size);
@@ -77,7 +77,7 @@ std::vector<std::uint32_t> minimum_degree(std::size_t size, std::span<const Matr
     return place;
 }
 
-// The column of which each column is eliminated next (Liu 1986); kNone for the last of a component.
+// The parent of each column in the elimination tree (Liu 1986); kNone for roots.
 std::vector<std::uint32_t> elimination_tree(const Lists& rows) {
     const std::size_t n = rows.first.size() - 1;
     std::vector<std::uint32_t> parent(n, kNone), above(n, kNone);
@@ -92,7 +92,7 @@ std::vector<std::uint32_t> elimination_tree(const Lists& rows) {
     return parent;
 }
 
-// Children before their parents, those of a column one after the other.
+// Places in an order with children before their parents and each subtree in one piece.
 std::vector<std::uint32_t> postorder(const std::vector<std::uint32_t>& parent) {
     const std::size_t n = parent.size();
     std::vector<std::uint32_t> child(n, kNone), sibling(n, kNone), place(n), stack;
@@ -117,7 +117,7 @@ std::vector<std::uint32_t> postorder(const std::vector<std::uint32_t>& parent) {
     return place;
 }
 
-// Entries of each column of L, its diagonal among them.
+// Number of entries of each column of L, with its diagonal.
 std::vector<std::uint32_t> count_columns(const Lists& rows, const std::vector<std::uint32_t>& parent) {
     const std::size_t n = parent.size();
     std::vector<std::uint32_t> count(n, 1), seen(n, kNone);
@@ -131,10 +131,11 @@ std::vector<std::uint32_t> count_columns(const Lists& rows, const std::vector<st
 
 using Front = Cholesky::Front;
 
-// Of L, below the diagonal of a front and on it.
+// Entries of L on and below the diagonal of a front.
 double entries_of(double columns, double below) { return columns * (0.5 * (columns + 1) + below); }
 
-// Whether two fronts are better one: small ones cost more to add up than the zeros that they get (after CHOLMOD).
+// Whether to merge two fronts: adding up small fronts costs more than the zeros that merging brings. The thresholds
+// are those of CHOLMOD's relaxed supernodes (Chen et al. 2008).
 bool worth_merging(double columns, double zeros, double entries) {
     return columns <= 4 || (columns <= 16 && zeros < 0.4 * entries) || (columns <= 48 && zeros < 0.1 * entries) ||
            zeros < 0.05 * entries;
@@ -145,7 +146,7 @@ struct Tree {
     std::vector<std::uint32_t> parent;  // of a front
 };
 
-// Columns that have the same rows below, and fronts that are merged with the first of those above.
+// Columns that have the same rows below make a front; small fronts are merged with their parents.
 Tree find_fronts(const std::vector<std::uint32_t>& parent, const std::vector<std::uint32_t>& count) {
     const auto n = static_cast<std::uint32_t>(parent.size());
     std::vector<Front> fronts;
@@ -162,7 +163,7 @@ Tree find_fronts(const std::vector<std::uint32_t>& parent, const std::vector<std
         up.push_back(parent[last] == kNone ? kNone : front_of[parent[last]]);
     }
     std::vector<double> zeros(fronts.size(), 0);
-    std::vector<std::uint32_t> into(fronts.size(), kNone);  // which one it became part of
+    std::vector<std::uint32_t> into(fronts.size(), kNone);  // the front that it is merged into
     for (std::uint32_t p = 0; p < fronts.size(); ++p)
         while (fronts[p].first > 0) {
             const std::uint32_t s = ending[fronts[p].first - 1];
@@ -176,7 +177,7 @@ Tree find_fronts(const std::vector<std::uint32_t>& parent, const std::vector<std
             zeros[p] = more;
             into[s] = p;
         }
-    // What a front became part of comes later and stands for itself, or became part of another.
+    // The target of a merge has a higher number, and may be merged into another itself.
     Tree tree;
     std::vector<std::uint32_t> number(fronts.size());
     for (std::uint32_t s = 0; s < fronts.size(); ++s) {
@@ -193,14 +194,248 @@ Tree find_fronts(const std::vector<std::uint32_t>& parent, const std::vector<std
     return tree;
 }
 
-using Panel = Eigen::Map<Eigen::MatrixXd, 0, Eigen::OuterStride<>>;
+// The order in which rows are eliminated: minimum degree, then changed so that the columns of a front are
+// neighbours.
+std::vector<std::uint32_t> elimination_order(std::size_t size, std::span<const MatrixEntry> entries) {
+    std::vector<std::uint32_t> place = minimum_degree(size, entries);
+    const std::vector<std::uint32_t> after = postorder(elimination_tree(Lists(size, entries, place, false)));
+    for (std::uint32_t& p : place) p = after[p];
+    return place;
+}
+
+// The fronts, which update goes to which of them, and what they cost.
+struct FrontTree {
+    std::vector<Front> fronts;
+    std::vector<std::uint32_t> parent;
+    std::vector<std::vector<std::uint32_t>> children;
+    std::vector<double> subtree_work;  // of a front and those below it
+    double work = 0;                   // of all
+    double entries = 0;                // of L, with zeros in fronts
+    double waiting_entries = 0;        // the most that updates hold at a time, fronts one after the other
+
+    FrontTree(std::size_t size, std::span<const MatrixEntry> entries_of_matrix,
+              const std::vector<std::uint32_t>& place) {
+        const Lists rows(size, entries_of_matrix, place, false);
+        const std::vector<std::uint32_t> parent_column = elimination_tree(rows);
+        Tree tree = find_fronts(parent_column, count_columns(rows, parent_column));
+        fronts = std::move(tree.fronts);
+        parent = std::move(tree.parent);
+        children.resize(fronts.size());
+        sum_work();
+        count_waiting();
+    }
+
+private:
+    void sum_work() {
+        subtree_work.assign(fronts.size(), 0);
+        for (std::uint32_t s = 0; s < fronts.size(); ++s) {
+            Front& f = fronts[s];
+            f.value = static_cast<std::uint64_t>(entries);
+            const double own_entries = static_cast<double>(f.columns) * static_cast<double>(f.rows());
+            entries += own_entries;
+            const double own = own_entries * static_cast<double>(f.rows());
+            work += own;
+            subtree_work[s] += own;
+            if (parent[s] == kNone) continue;
+            children[parent[s]].push_back(s);
+            subtree_work[parent[s]] += subtree_work[s];
+        }
+    }
+
+    void count_waiting() {
+        const auto update_entries = [&](std::uint32_t k) {
+            return std::pow(static_cast<double>(fronts[k].below), 2);
+        };
+        double waiting = 0;
+        for (std::uint32_t s = 0; s < fronts.size(); ++s) {
+            waiting_entries = std::max(waiting_entries, waiting += update_entries(s));
+            for (const std::uint32_t child : children[s]) waiting -= update_entries(child);
+        }
+    }
+};
+
+// The rows below each front: those of its columns and of the fronts below it. Sets Front::row.
+std::vector<std::uint32_t> find_rows_below(FrontTree& tree, const Lists& columns, std::size_t size) {
+    std::vector<std::uint32_t> out, seen(size, kNone);
+    for (std::uint32_t s = 0; s < tree.fronts.size(); ++s) {
+        Front& f = tree.fronts[s];
+        f.row = out.size();
+        const std::uint32_t end = f.first + f.columns;
+        const auto add = [&](std::uint32_t row) {
+            if (row < end || seen[row] == s) return;
+            seen[row] = s;
+            out.push_back(row);
+        };
+        for (std::uint32_t j = f.first; j < end; ++j)
+            for (const std::uint32_t row : columns[j]) add(row);
+        for (const std::uint32_t child : tree.children[s])
+            for (std::uint32_t k = 0; k < tree.fronts[child].below; ++k) add(out[tree.fronts[child].row + k]);
+        std::sort(out.begin() + static_cast<std::ptrdiff_t>(f.row), out.end());
+    }
+    return out;
+}
+
+// Fronts to eliminate in parallel: subtrees that are small compared with the whole; then, one after the other, the
+// fronts above them. The division does not depend on threads, and neither do the sums.
+struct Schedule {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> tasks;  // ranges of fronts: one or more whole subtrees
+    std::vector<bool> in_task;
+
+    explicit Schedule(const FrontTree& tree) : in_task(tree.fronts.size(), false) {
+        const double share = tree.work / 16;
+        std::vector<std::uint32_t> roots;
+        for (auto s = static_cast<std::uint32_t>(tree.fronts.size()); s-- > 0;) {
+            const bool small = tree.subtree_work[s] <= share;
+            in_task[s] = small;
+            if (small && (tree.parent[s] == kNone || !in_task[tree.parent[s]])) roots.push_back(s);
+        }
+        std::reverse(roots.begin(), roots.end());
+        std::vector<std::uint32_t> first_of(tree.fronts.size());  // first front of the subtree
+        for (std::uint32_t s = 0; s < tree.fronts.size(); ++s)
+            first_of[s] = tree.children[s].empty() ? s : first_of[tree.children[s].front()];
+        double work = 0;  // of the last task, to which tiny subtrees are added
+        for (const std::uint32_t root : roots) {
+            if (!tasks.empty() && tasks.back().second == first_of[root] &&
+                work + tree.subtree_work[root] <= share / 4) {
+                tasks.back().second = root + 1;
+                work += tree.subtree_work[root];
+            } else {
+                tasks.emplace_back(first_of[root], root + 1);
+                work = tree.subtree_work[root];
+            }
+        }
+    }
+};
+
+// The numeric factorization: each front is added up, its columns are eliminated, and the update of the rows below
+// goes to its parent.
+class Elimination {
+public:
+    Elimination(const FrontTree& tree, const Lists& columns, const std::vector<std::uint32_t>& rows, double* values)
+        : tree_(tree), columns_(columns), rows_(rows), values_(values), update_(tree.fronts.size()) {}
+
+    void run(std::size_t size, Context* context) {
+        const Schedule schedule(tree_);
+        parallel_for(context, schedule.tasks.size(), 1, [&](std::size_t k) {
+            const std::unique_ptr<std::uint32_t[]> local(new std::uint32_t[size]);
+            for (std::uint32_t s = schedule.tasks[k].first; s < schedule.tasks[k].second; ++s) {
+                if (stops_before(s, context)) return;
+                eliminate(s, local.get(), nullptr);
+            }
+        });
+        const std::unique_ptr<std::uint32_t[]> local(new std::uint32_t[size]);
+        for (std::uint32_t s = 0; s < tree_.fronts.size(); ++s) {
+            if (stops_before(s, context)) break;
+            if (!schedule.in_task[s]) eliminate(s, local.get(), context);
+        }
+    }
+
+    // The first column whose pivot is not above 0 or not finite; kNone if there is none.
+    std::uint32_t first_bad_column() const {
+        std::uint32_t bad = failed_.load();
+        for (const Front& f : tree_.fronts)
+            for (std::uint32_t k = 0; k < f.columns && bad == kNone; ++k)
+                if (!std::isfinite(values_[f.value + std::size_t{k} * f.rows() + k])) bad = f.first + k;
+        return bad;
+    }
+
+private:
+    using Panel = Eigen::Map<Eigen::MatrixXd, 0, Eigen::OuterStride<>>;
+
+    // What comes before the first failed column goes on, so that the column is the same on any number of threads.
+    bool stops_before(std::uint32_t front, Context* context) const {
+        return cancelled(context) || failed_.load() < tree_.fronts[front].first;
+    }
+
+    // `local`: memory for one number per row of the matrix. `parallel`: null = on this thread alone.
+    void eliminate(std::uint32_t s, std::uint32_t* local, Context* parallel) {
+        const Front& f = tree_.fronts[s];
+        const std::uint32_t m = f.rows(), c = f.columns, r = f.below;
+        double* const panel = values_ + f.value;
+        std::unique_ptr<double[]> rest(r > 0 ? new double[std::size_t{r} * r]() : nullptr);
+        assemble(s, local, panel, rest.get());
+        Panel whole(panel, m, c, Eigen::OuterStride<>(m));
+        auto top = whole.topRows(c);
+        if (const Eigen::Index at = Eigen::internal::llt_inplace<double, Eigen::Lower>::blocked(top); at >= 0) {
+            note_failure(f.first + static_cast<std::uint32_t>(at));
+            return;
+        }
+        if (r == 0) return;
+        auto bottom = whole.bottomRows(r);
+        top.triangularView<Eigen::Lower>().adjoint().solveInPlace<Eigen::OnTheRight>(bottom);
+        subtract_products(rest.get(), bottom, r, parallel);
+        update_[s] = std::move(rest);
+    }
+
+    // Adds up the matrix and the updates of the children: into the columns of the front, and into `rest` for the
+    // rows below it.
+    void assemble(std::uint32_t s, std::uint32_t* local, double* panel, double* rest) {
+        const Front& f = tree_.fronts[s];
+        const std::uint32_t m = f.rows(), c = f.columns, r = f.below;
+        const std::uint32_t* const rows = rows_.data() + f.row;
+        std::fill_n(panel, std::size_t{m} * c, 0.0);
+        for (std::uint32_t k = 0; k < c; ++k) local[f.first + k] = k;
+        for (std::uint32_t k = 0; k < r; ++k) local[rows[k]] = c + k;
+        for (std::uint32_t k = 0; k < c; ++k)
+            for (std::uint64_t e = columns_.first[f.first + k]; e < columns_.first[f.first + k + 1]; ++e)
+                panel[std::size_t{k} * m + local[columns_.other[e]]] += columns_.value[e];
+        for (const std::uint32_t child : tree_.children[s]) {
+            const std::uint32_t* const theirs = rows_.data() + tree_.fronts[child].row;
+            const std::uint32_t n = tree_.fronts[child].below;
+            const double* from = update_[child].get();
+            for (std::uint32_t j = 0; j < n; ++j, from += n) {
+                const std::uint32_t column = local[theirs[j]];
+                double* const to =
+                    column < c ? panel + std::size_t{column} * m : rest + std::size_t{column - c} * r;
+                const std::uint32_t before = column < c ? 0 : c;  // rows that the update does not have
+                for (std::uint32_t i = j; i < n; ++i) to[local[theirs[i]] - before] += from[i];
+            }
+            update_[child].reset();
+        }
+    }
+
+    // The lower triangle of rest -= bottom bottomᵀ, in stripes, so that large fronts can be updated in parallel.
+    template <typename Bottom>
+    static void subtract_products(double* rest, const Bottom& bottom, std::uint32_t r, Context* parallel) {
+        constexpr std::uint32_t stripe = 128;
+        Panel left(rest, r, r, Eigen::OuterStride<>(r));
+        const auto side = static_cast<Eigen::Index>(r);
+        const auto update_stripe = [&](std::size_t k) {
+            const auto begin = static_cast<Eigen::Index>(k * stripe),
+                       end = std::min<Eigen::Index>(begin + stripe, side);
+            left.block(begin, begin, end - begin, end - begin)
+                .template selfadjointView<Eigen::Lower>()
+                .rankUpdate(bottom.middleRows(begin, end - begin), -1);
+            if (end < side)
+                left.block(end, begin, side - end, end - begin).noalias() -=
+                    bottom.bottomRows(side - end) * bottom.middleRows(begin, end - begin).transpose();
+        };
+        const std::size_t stripes = (r + stripe - 1) / stripe;
+        if (parallel && stripes > 1)
+            parallel_for(parallel, stripes, 1, update_stripe);
+        else
+            for (std::size_t k = 0; k < stripes; ++k) update_stripe(k);
+    }
+
+    void note_failure(std::uint32_t column) {
+        std::uint32_t first = failed_.load();
+        while (column < first && !failed_.compare_exchange_weak(first, column)) {
+        }
+    }
+
+    const FrontTree& tree_;
+    const Lists& columns_;
+    const std::vector<std::uint32_t>& rows_;
+    double* const values_;
+    std::vector<std::unique_ptr<double[]>> update_;  // of each front: below × below, the lower triangle
+    std::atomic<std::uint32_t> failed_{kNone};
+};
 
 }  // namespace
 
 double estimate_cholesky_memory(double rows, double row_entries) {
-    // Fill grows as n log n on planar graphs (nested dissection); 24 bytes for each entry are a guess on the safe
-    // side for what is kept, zeros in fronts, and updates that wait. What is really needed is counted before the
-    // numbers are computed.
+    // Fill grows as n log n on planar graphs (nested dissection). 24 bytes for each entry are a cautious guess for
+    // the entries, zeros in fronts, and updates that wait; factor() counts exactly before it computes numbers.
     const double fill = 0.45 * row_entries * std::log2(std::max(rows, 2.0));
     return rows * (24 * fill + 40 * row_entries);
 }
@@ -212,182 +447,27 @@ Result<Cholesky> Cholesky::factor(std::size_t size, std::span<const MatrixEntry>
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while factoring"};
 
     Cholesky out;
-    out.place_ = minimum_degree(size, entries);
-    {
-        const std::vector<std::uint32_t> after =
-            postorder(elimination_tree(Lists(size, entries, out.place_, false)));
-        for (std::uint32_t& place : out.place_) place = after[place];
-    }
-    std::vector<std::uint32_t> up;
-    {
-        const Lists rows(size, entries, out.place_, false);
-        const std::vector<std::uint32_t> parent = elimination_tree(rows);
-        Tree tree = find_fronts(parent, count_columns(rows, parent));
-        out.fronts_ = std::move(tree.fronts);
-        up = std::move(tree.parent);
-    }
-    std::vector<Front>& fronts = out.fronts_;
-    double filled = 0, work = 0;
-    std::vector<double> below_work(fronts.size(), 0);  // of a front and those below it
-    std::vector<std::vector<std::uint32_t>> children(fronts.size());
-    for (std::uint32_t s = 0; s < fronts.size(); ++s) {
-        Front& f = fronts[s];
-        f.value = static_cast<std::uint64_t>(filled);
-        const double own_entries = static_cast<double>(f.columns) * static_cast<double>(f.rows());
-        filled += own_entries;
-        const double own = own_entries * static_cast<double>(f.rows());
-        work += own;
-        below_work[s] += own;
-        if (up[s] == kNone) continue;
-        children[up[s]].push_back(s);
-        below_work[up[s]] += below_work[s];
-    }
-    // Updates that wait for the fronts that they are added to, one after the other.
-    double waiting = 0, most_waiting = 0;
-    for (std::uint32_t s = 0; s < fronts.size(); ++s) {
-        const auto square = [&](std::uint32_t k) { return std::pow(static_cast<double>(fronts[k].below), 2); };
-        most_waiting = std::max(most_waiting, waiting += square(s));
-        for (const std::uint32_t child : children[s]) waiting -= square(child);
-    }
-    out.nonzeros_ = static_cast<std::size_t>(filled);
+    out.place_ = elimination_order(size, entries);
+    FrontTree tree(size, entries, out.place_);
+    out.nonzeros_ = static_cast<std::size_t>(tree.entries);
     if (context && context->memory_limit) {
-        const double bytes = 8 * (filled + 2 * most_waiting) + 24 * static_cast<double>(entries.size()) +
-                             60 * static_cast<double>(size);
+        const double bytes = 8 * (tree.entries + 2 * tree.waiting_entries) +
+                             24 * static_cast<double>(entries.size()) + 60 * static_cast<double>(size);
         if (bytes > static_cast<double>(context->memory_limit)) return too_large(bytes, context->memory_limit);
     }
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while factoring"};
 
     const Lists columns(size, entries, out.place_, true);
-    // Rows below each front: those of its columns and of the fronts below it.
-    {
-        std::vector<std::uint32_t> seen(size, kNone);
-        for (std::uint32_t s = 0; s < fronts.size(); ++s) {
-            Front& f = fronts[s];
-            f.row = out.row_.size();
-            const std::uint32_t end = f.first + f.columns;
-            const auto add = [&](std::uint32_t row) {
-                if (row < end || seen[row] == s) return;
-                seen[row] = s;
-                out.row_.push_back(row);
-            };
-            for (std::uint32_t j = f.first; j < end; ++j)
-                for (const std::uint32_t row : columns[j]) add(row);
-            for (const std::uint32_t child : children[s])
-                for (std::uint32_t k = 0; k < fronts[child].below; ++k) add(out.row_[fronts[child].row + k]);
-            std::sort(out.row_.begin() + static_cast<std::ptrdiff_t>(f.row), out.row_.end());
-        }
-    }
-    out.value_.reset(new double[out.nonzeros_ + 1]);  // set front by front
-
-    std::vector<std::unique_ptr<double[]>> update(fronts.size());  // below × below, the lower triangle
-    std::atomic<std::uint32_t> failed{kNone};  // the first column that is; what comes before it goes on
-    // `local`: room for a number per row.
-    const auto eliminate = [&](std::uint32_t s, std::uint32_t* local, Context* side_by_side) {
-        const Front& f = fronts[s];
-        const std::uint32_t m = f.rows(), c = f.columns, r = f.below;
-        const std::uint32_t* const rows = out.row_.data() + f.row;
-        double* const panel = out.value_.get() + f.value;
-        std::fill_n(panel, std::size_t{m} * c, 0.0);
-        std::unique_ptr<double[]> rest(r > 0 ? new double[std::size_t{r} * r]() : nullptr);
-        for (std::uint32_t k = 0; k < c; ++k) local[f.first + k] = k;
-        for (std::uint32_t k = 0; k < r; ++k) local[rows[k]] = c + k;
-        for (std::uint32_t k = 0; k < c; ++k)
-            for (std::uint64_t e = columns.first[f.first + k]; e < columns.first[f.first + k + 1]; ++e)
-                panel[std::size_t{k} * m + local[columns.other[e]]] += columns.value[e];
-        for (const std::uint32_t child : children[s]) {
-            const std::uint32_t* const theirs = out.row_.data() + fronts[child].row;
-            const std::uint32_t n = fronts[child].below;
-            const double* from = update[child].get();
-            for (std::uint32_t j = 0; j < n; ++j, from += n) {
-                const std::uint32_t column = local[theirs[j]];
-                double* const to =
-                    column < c ? panel + std::size_t{column} * m : rest.get() + std::size_t{column - c} * r;
-                const std::uint32_t before = column < c ? 0 : c;  // rows that the update does not have
-                for (std::uint32_t i = j; i < n; ++i) to[local[theirs[i]] - before] += from[i];
-            }
-            update[child].reset();
-        }
-        Panel whole(panel, m, c, Eigen::OuterStride<>(m));
-        auto top = whole.topRows(c);
-        if (const Eigen::Index at = Eigen::internal::llt_inplace<double, Eigen::Lower>::blocked(top); at >= 0) {
-            std::uint32_t seen = failed.load();
-            const auto column = f.first + static_cast<std::uint32_t>(at);
-            while (column < seen && !failed.compare_exchange_weak(seen, column)) {
-            }
-            return;
-        }
-        if (r == 0) return;
-        auto bottom = whole.bottomRows(r);
-        top.triangularView<Eigen::Lower>().adjoint().solveInPlace<Eigen::OnTheRight>(bottom);
-        // Stripes, so that those of large fronts can be made side by side.
-        constexpr std::uint32_t stripe = 128;
-        Panel left(rest.get(), r, r, Eigen::OuterStride<>(r));
-        const auto side = static_cast<Eigen::Index>(r);
-        const auto make = [&](std::size_t k) {
-            const auto begin = static_cast<Eigen::Index>(k * stripe),
-                       end = std::min<Eigen::Index>(begin + stripe, side);
-            left.block(begin, begin, end - begin, end - begin)
-                .selfadjointView<Eigen::Lower>()
-                .rankUpdate(bottom.middleRows(begin, end - begin), -1);
-            if (end < side)
-                left.block(end, begin, side - end, end - begin).noalias() -=
-                    bottom.bottomRows(side - end) * bottom.middleRows(begin, end - begin).transpose();
-        };
-        const std::size_t stripes = (r + stripe - 1) / stripe;
-        if (side_by_side && stripes > 1)
-            parallel_for(side_by_side, stripes, 1, make);
-        else
-            for (std::size_t k = 0; k < stripes; ++k) make(k);
-        update[s] = std::move(rest);
-    };
-
-    // Subtrees that are small beside the whole, one beside the other; then what is above them. Which they are does
-    // not depend on threads, nor do the sums.
-    const double share = work / 16;
-    std::vector<std::uint32_t> roots;
-    std::vector<bool> in_subtree(fronts.size(), false);
-    for (auto s = static_cast<std::uint32_t>(fronts.size()); s-- > 0;) {
-        const bool small = below_work[s] <= share;
-        in_subtree[s] = small;
-        if (small && (up[s] == kNone || !in_subtree[up[s]])) roots.push_back(s);
-    }
-    std::vector<std::uint32_t> first_of(fronts.size());  // first front of the subtree
-    for (std::uint32_t s = 0; s < fronts.size(); ++s)
-        first_of[s] = children[s].empty() ? s : first_of[children[s].front()];
-    std::reverse(roots.begin(), roots.end());
-    // Tiny ones together.
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> tasks;  // fronts, of subtrees that follow each other
-    double gathered = 0;
-    for (const std::uint32_t root : roots) {
-        if (!tasks.empty() && tasks.back().second == first_of[root] && gathered + below_work[root] <= share / 4) {
-            tasks.back().second = root + 1;
-            gathered += below_work[root];
-        } else {
-            tasks.emplace_back(first_of[root], root + 1);
-            gathered = below_work[root];
-        }
-    }
-    parallel_for(context, tasks.size(), 1, [&](std::size_t k) {
-        const std::unique_ptr<std::uint32_t[]> local(new std::uint32_t[size]);
-        for (std::uint32_t s = tasks[k].first; s < tasks[k].second; ++s) {
-            if (cancelled(context) || failed.load() < fronts[s].first) return;
-            eliminate(s, local.get(), nullptr);
-        }
-    });
-    const std::unique_ptr<std::uint32_t[]> local(new std::uint32_t[size]);
-    for (std::uint32_t s = 0; s < fronts.size(); ++s) {
-        if (cancelled(context) || failed.load() < fronts[s].first) break;
-        if (!in_subtree[s]) eliminate(s, local.get(), context);
-    }
+    out.row_ = find_rows_below(tree, columns, size);
+    out.value_.reset(new double[out.nonzeros_ + 1]);  // each front sets its own
+    Elimination elimination(tree, columns, out.row_, out.value_.get());
+    elimination.run(size, context);
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while factoring"};
-    std::uint32_t bad = failed.load();
-    for (const Front& f : fronts)
-        for (std::uint32_t k = 0; k < f.columns && bad == kNone; ++k)
-            if (!std::isfinite(out.value_[f.value + std::size_t{k} * f.rows() + k])) bad = f.first + k;
-    if (bad != kNone) {
+    if (const std::uint32_t bad = elimination.first_bad_column(); bad != kNone) {
         const auto row = std::find(out.place_.begin(), out.place_.end(), bad) - out.place_.begin();
         return Error{ErrorCode::internal, "a sparse matrix is not positive definite at row " + std::to_string(row)};
     }
+    out.fronts_ = std::move(tree.fronts);
     return out;
 }
 

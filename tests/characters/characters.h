@@ -22,7 +22,7 @@ struct Character {
     std::vector<std::uint32_t> body_part;
 
     MeshView mesh() const { return {positions, triangles, {}}; }
-    /// Index of a joint; throws std::out_of_range where there is none.
+    /// Index of a joint; throws std::out_of_range if it does not exist.
     std::uint32_t joint(const std::string& joint_name) const;
 };
 

@@ -203,7 +203,7 @@ Character zero_area(const Character& c) {
 
 Character with_coordinate(const Character& c, float value) {
     Character out = c;
-    // A vertex in use, so that nobody can argue.
+    // A vertex in use, so that it must be bound.
     out.positions[c.triangles[c.triangles.size() / 2][1]].y = value;
     return out;
 }

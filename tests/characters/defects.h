@@ -1,4 +1,4 @@
-// What is wrong with the meshes that production has, done to a good one.
+// Defects of production meshes, applied to a sound one.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct Defect {
 
 /// All of them. Each keeps body_part in step with the vertices, and the skeleton as it is.
 const std::vector<Defect>& defects();
-/// Null if there is none of that name.
+/// Null if the name is unknown.
 const Defect* find_defect(const std::string& name);
 
 }  // namespace sinew::test

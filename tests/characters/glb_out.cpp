@@ -131,7 +131,7 @@ private:
         std::vector<Vec3> normals;
         for (const P3& n : sum) {
             const double l = length(n);
-            // glTF wants unit length even where there is no direction.
+            // glTF requires unit length, also for normals without direction.
             normals.push_back(l > 0 && std::isfinite(l) ? to_vec3((1 / l) * n) : Vec3{0, 1, 0});
         }
         return normals;

@@ -102,7 +102,7 @@ class Keep(Case):
         self.assertNotIn("voxelize", report["seconds"])
         self.assertEqual(report["farthest_outside"], 0)
 
-    def test_vertices_outside_are_bound_and_said(self):
+    def test_vertices_outside_are_bound_and_reported(self):
         skeleton = make.skeleton_json(self.at / "s.json")
         self.kept(self.scan(), "--skeleton", skeleton)
         far = self.scan(extra=((0, 1.8, 0.6), (0.1, 1.8, 0.6), (0, 1.9, 0.6)), name="far.obj")
@@ -167,7 +167,7 @@ class Keep(Case):
         self.assertEqual(posed(bar, "--binding", kept), bound)
         weights = self.at / "w.json"
         weights.write_text("{}")
-        self.assertIn("choose one", posed(bar, "--binding", kept, "--weights", weights, code=2))
+        self.assertIn("cannot be combined", posed(bar, "--binding", kept, "--weights", weights, code=2))
         self.assertIn("not a binding", posed(bar, "--binding", bar, code=3))
 
 

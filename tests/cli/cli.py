@@ -541,7 +541,7 @@ class Options(Case):
                 if limit.isdigit():
                     self.assertLessEqual(most, int(limit))
 
-    def test_options_are_heard(self):
+    def test_options_have_an_effect(self):
         """Each knob changes the weights, or is in the report as given."""
         joints = [(f"j{i}", i - 1, (0, 0.05 + 0.2 * i, 0)) for i in range(10)]
         source = self.bar(joints=joints)
@@ -799,7 +799,7 @@ class Pose(Case):
         self.bind(source, out="bound.glb")
         return self.at / "bound.glb"
 
-    def test_a_pose_is_what_numpy_makes_of_it(self):
+    def test_a_pose_equals_numpy(self):
         source = self.biped()
         doc = glb.Doc(source)
         names = {n.get("name"): i for i, n in enumerate(doc.list("nodes"))}

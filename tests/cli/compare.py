@@ -53,7 +53,7 @@ class Compare(Case):
         self.assertEqual((report["limb"], report["worst_vertices"]), (None, []))
         self.assertEqual(report["histogram"][0], make.RINGS * make.SIDES)
 
-    def test_numbers_are_what_python_makes_of_the_files(self):
+    def test_numbers_equal_python(self):
         bar = self.bar()
         self.bind(bar)
         report = self.numbers(bar, self.at / "out.glb")
@@ -112,7 +112,7 @@ class Compare(Case):
         self.compare(a, a, "--max-l1", "0", "--max-distance", "0", "--min-agreement", "1", "--max-unweighted", "0")
         for option, value in (("--max-l1", "0.0001"), ("--max-distance", "0.001"), ("--min-agreement", "0.9999")):
             done = self.compare(a, b, option, value, "--report", self.at / "r.json", code=1)
-            self.assertRegex(done.stderr, rf"^sinew: the comparison does not pass {option} {value}: it is ")
+            self.assertRegex(done.stderr, rf"^sinew: the comparison fails {option} {value}: the value is ")
             self.assertEqual(json.loads((self.at / "r.json").read_text())["gates"][0]["passed"], False)
 
     def test_measures_can_be_left_out(self):
@@ -251,7 +251,7 @@ class Page(Case):
         self.assertNotRegex(text, r"url\(|@import|https?:")
         return text, tags
 
-    def test_is_whole_and_alone(self):
+    def test_is_complete_and_self_contained(self):
         a, b = self.biped()
         text, tags = self.page(a, b)
         report = self.numbers(a, b)
@@ -302,7 +302,7 @@ class Page(Case):
         text, tags = self.page(bar, self.at / "out.glb", "--no-pictures")
         self.assertEqual(tags.links, [])
         for options, words in (
-            (["--render", self.at / "r.jpg"], "ends in .png"),
+            (["--render", self.at / "r.jpg"], "end in .png"),
             (["--size", "10x10"], "64 to 8192"),
             (["--size", "big"], "WIDTHxHEIGHT"),
         ):

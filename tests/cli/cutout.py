@@ -243,7 +243,7 @@ class Cutout(Case):
         done = support.sinew("pose", self.at / "out.glb", "--pose", pose, "-o", self.at / "posed.glb")
         self.assertEqual(done.returncode, 0, done.stderr)
 
-    def test_the_validator_has_nothing_to_say(self):
+    def test_the_validator_reports_nothing(self):
         picture, bones = self.files()
         self.cutout(picture, "--bones", bones, out="one.glb")
         self.cutout(picture, "--bones", bones, "--alpha-mode", "blend", "--max-influences", "8", out="one.gltf")
@@ -405,7 +405,7 @@ class CutoutHostile(Case):
         path.write_text(json.dumps(good))
         picture = self.at / "arm.png"
         self.refused(2, "has layers, which name their own pictures", picture, "--bones", path)
-        self.refused(2, "has bones of its own", path, "--bones", path)
+        self.refused(2, "contains bones", path, "--bones", path)
         self.refused(2, "would overwrite a picture of the figure", path, "--picture", self.at / "arm.png")
 
     def test_options(self):
@@ -418,7 +418,7 @@ class CutoutHostile(Case):
         self.refused(2, "spacing", *both, "--spacing", "1")
         self.refused(2, "smoothness", *both, "--smoothness", "-3")
         self.refused(2, "--neighbours 6: choose 8 or 4", *both, "--neighbours", "6")
-        self.refused(2, "--posed PNG and --pose FILE go together", *both, "--posed", self.at / "p.png")
+        self.refused(2, "--posed PNG and --pose FILE must be given together", *both, "--posed", self.at / "p.png")
         self.refused(2, "would overwrite", *both, "--picture", picture)
         pose = self.at / "pose.json"
         pose.write_text('{"joints": {"leg.X": {}}}')

@@ -52,7 +52,7 @@ class Edits(Case):
         for v, row in enumerate(self.bound(edits=[{"op": "set", "joint": "lower", "value": 0.5, "select": top}])):
             self.assertAlmostEqual(row.get("lower", 0), 0.5 if y[v] > 1.9 else plain[v].get("lower", 0), 5)
 
-    def test_what_nobody_can_take(self):
+    def test_weight_that_no_joint_can_take(self):
         report = self.report(
             self.bar(), "--edits", self.edits(edits=[
                 {"op": "set", "joint": "upper", "value": 1},

@@ -434,7 +434,7 @@ class ForeignHostile(ForeignCase):
                 path.write_bytes(altered)
                 self.expect_error(path, may_work=True)
 
-    def test_numbers_that_are_none(self):
+    def test_numbers_that_are_not_finite(self):
         text = fbx(self.at / "bar.fbx").read_text()
         first = f"{LOCAL[0][0]:.9g}"
         for wrong in ("nan", "1e39", "-1e308"):

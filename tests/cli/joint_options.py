@@ -17,7 +17,7 @@ class JointOptions(cli.Case):
         path.write_text(json.dumps({"joints": joints}))
         return ("--joint-options", path)
 
-    def test_a_box_owns_what_it_holds(self):
+    def test_a_box_owns_its_vertices(self):
         source = self.bar()
         self.bind(source, "--deform-from", "all")
         before = self.weights()
@@ -32,7 +32,7 @@ class JointOptions(cli.Case):
                     self.assertEqual(row, {"upper": 1}, f"{method}, y = {y}")
         self.assertNotEqual(before, self.weights())
 
-    def test_tail_deform_range_and_hardness_are_heard(self):
+    def test_tail_deform_range_and_hardness_have_an_effect(self):
         joints = [("lower", -1, (0, 0.1, 0)), ("upper", 0, (0, 1.0, 0)), ("ik_top", 1, (0, 1.9, 0))]
         source = self.bar(joints=joints)
         plain = self.report(source, "--deform-from", "names")
@@ -63,7 +63,7 @@ class JointOptions(cli.Case):
         self.bind(source, *base, "--falloff", "1")
         self.assertEqual(self.weights(), hard)
 
-    def test_a_tail_is_where_the_bone_ends_whatever_follows(self):
+    def test_a_tail_ends_the_bone(self):
         joints = [("lower", -1, (0, 0.1, 0)), ("upper", 0, (0, 1.7, 0))]
         source = self.bar(joints=joints)
         positions = make.bar()[0]
@@ -107,7 +107,7 @@ class JointOptions(cli.Case):
             for name in a:
                 self.assertAlmostEqual(a[name], b[name], places=5)
 
-    def test_a_tail_in_skeleton_json_is_where_the_bone_ends(self):
+    def test_a_tail_in_skeleton_json_ends_the_bone(self):
         # A flat strip, so that pixels can do it, too.
         strip, skeleton = self.at / "strip.obj", self.at / "s.json"
         rows = range(41)

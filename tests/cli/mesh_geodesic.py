@@ -28,7 +28,7 @@ class MeshGeodesic(cli.Case):
             low, high = spline(abs(y - 0.4)), spline(abs(y - 1.4))
             self.assertAlmostEqual(row.get("high", 0), high / (low + high), delta=2e-3, msg=f"y = {y}")
 
-    def test_options_change_what_they_say(self):
+    def test_options_have_their_effect(self):
         source = self.bar(joints=self.JOINTS)
         base = ("--method", "mesh-geodesic", "--deform-from", "all")
         self.bind(source, *base)
@@ -42,7 +42,7 @@ class MeshGeodesic(cli.Case):
             self.bind(source, *base, *options)
             self.assertNotEqual(plain, self.weights(), options)
 
-    def test_what_does_not_combine_is_refused(self):
+    def test_invalid_combinations_are_refused(self):
         self.refuse(2, ["mesh-geodesic", "surface-heat"], self.bar(), "--all-pairs")
         self.refuse(2, ["mesh-geodesic", "connectivity"], self.bar(), "--method", "connectivity", "--rings", "bone")
         self.refuse(2, ["--rings edge: choose joint, bone or axes$"], self.bar(), "--rings", "edge")

@@ -152,14 +152,14 @@ class RenderRefusals(RenderCase):
             (["--from", "below"], ["front, back, left"]),
             (["--view", "heat"], ["joints, joint"]),
             (["--view", "joint"], ["--joint NAME"]),
-            (["--view", "surface", "--joint", "a"], ["--joint belongs"]),
+            (["--view", "surface", "--joint", "a"], ["--joint needs"]),
             (["--view", "voxels", "--cut", "w=0.5"], ["--cut w=0.5"]),
             (["--view", "voxels", "--cut", "x=1.5"], ["between 0 and 1"]),
-            (["--cut", "x=0.5"], ["--cut belongs to --view voxels"]),
-            (["--winding-numbers", "off"], ["--winding-numbers belongs to --view voxels"]),
+            (["--cut", "x=0.5"], ["--cut needs --view voxels"]),
+            (["--winding-numbers", "off"], ["--winding-numbers needs --view voxels"]),
             (["--view", "voxels", "--winding-numbers", "maybe"], ["--winding-numbers maybe: choose on, off or marked"]),
-            (["--view", "voxels", "--sheet"], ["leave out"]),
-            (["--sheet", "--clip", "0"], ["leave out"]),
+            (["--view", "voxels", "--sheet"], ["remove"]),
+            (["--sheet", "--clip", "0"], ["remove"]),
             (["--resolution", "100", "--view", "voxels"], ["resolution"]),
             (["--background", "pink"], ["light or dark"]),
         ):
@@ -170,7 +170,7 @@ class RenderRefusals(RenderCase):
         self.assertEqual(support.run(support.CHARACTERS, "bar", source).returncode, 0)
         self.refuse_picture(3, ["sinew bind", "--view surface"], source)
         self.refuse_picture(3, ["nothing.glb"], self.at / "nothing.glb")
-        self.refuse_picture(2, [r"ends in .png"], source, "--view", "surface", out="out.jpg")
+        self.refuse_picture(2, [r"end in .png"], source, "--view", "surface", out="out.jpg")
         self.refuse_picture(3, ["no folder"], source, "--view", "surface", out="none/out.png")
         self.refuse_picture(2, ["there is no joint 'nose'"], source, "--view", "distance", "--joint", "nose")
         png = self.at / "in.png"
@@ -185,7 +185,7 @@ class RenderRefusals(RenderCase):
             env = dict(os.environ, __EGL_VENDOR_LIBRARY_FILENAMES="/nowhere.json")
             words = r"OpenGL: .*libegl1"
         else:
-            env, words = None, "this build of sinew draws no pictures"
+            env, words = None, "this build of sinew cannot draw pictures"
         done = support.sinew("render", source, "-o", self.at / "out.png", "--view", "surface", env=env)
         self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
         self.assertRegex(done.stderr, words)

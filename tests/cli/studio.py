@@ -63,7 +63,7 @@ class Studio(unittest.TestCase):
         head, body = self.get(*args, **named)
         return int(head.split()[1]), body
 
-    def test_gives_the_page_and_nothing_else(self):
+    def test_serves_the_page_only(self):
         self.start()
         root = f"/{self.secret}/"
         self.assertEqual(self.status(root), (200, b"<p>here</p>"))
@@ -97,7 +97,7 @@ class Studio(unittest.TestCase):
         self.assertIn(" 403 ", self.send(twice.encode())[0])
         self.assertIn(" 403 ", self.send(f"GET {root} HTTP/1.1\r\n\r\n".encode())[0])
 
-    def test_lives_through_what_is_no_request(self):
+    def test_survives_invalid_requests(self):
         self.start()
         for data in (b"\r\n\r\n", b"GET\r\n\r\n", b"GET /\r\n\r\n", b"GET / HTTP/1.1\r\nHost", bytes(range(256)),
                      b"GET / SPDY/9\r\nHost: x\r\n\r\n", b"", b"\0" * 100 + b"\r\n\r\n", b"G" * 20000):
@@ -107,7 +107,7 @@ class Studio(unittest.TestCase):
             self.assertEqual(self.status(f"/{self.secret}/", method=method)[0], 405)
         self.assertEqual(self.status(f"/{self.secret}/")[0], 200)
 
-    def test_answers_while_somebody_says_nothing(self):
+    def test_answers_while_a_client_is_silent(self):
         self.start()
         with socket.create_connection(("127.0.0.1", self.port)):
             self.assertEqual(self.status(f"/{self.secret}/")[0], 200)
@@ -145,12 +145,12 @@ class Studio(unittest.TestCase):
         broken = self.at / "broken.png"
         broken.write_bytes(picture.read_bytes()[:200])
         for args, code, words in (((broken,), 3, "broken.png"), ((layered,), 3, "body.png"), ((bones,), 3, "layers"),
-                                  ((picture, "--skeleton", layered), 2, "layers"), ((layered, "--skeleton", bones), 2, "bones of its own")):
+                                  ((picture, "--skeleton", layered), 2, "layers"), ((layered, "--skeleton", bones), 2, "contains bones")):
             done = support.sinew("studio", "--no-open", "--page", self.page, *args)
             self.assertEqual(done.returncode, code, done.stderr)
             self.assertIn(words, done.stderr)
 
-    def test_says_what_is_wrong_before_it_serves(self):
+    def test_reports_errors_before_serving(self):
         broken = self.at / "broken.glb"
         broken.write_bytes(b"glTF")
         for args, code, words in (((broken,), 3, "broken.glb"), ((self.at / "none.glb",), 3, "none.glb"),
@@ -159,7 +159,7 @@ class Studio(unittest.TestCase):
             self.assertEqual(done.returncode, code, done.stderr)
             self.assertIn(words, done.stderr)
 
-    def test_a_port_that_is_taken_is_said(self):
+    def test_a_taken_port_is_reported(self):
         self.start()
         done = support.sinew("studio", "--no-open", "--page", self.page, "--port", self.port)
         self.assertEqual(done.returncode, 3)

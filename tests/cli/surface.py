@@ -33,7 +33,7 @@ class BoneHeat(cli.Case):
             self.assertAlmostEqual(row.get("upper", 0), far if y < 1 else 1 - far, delta=0.01, msg=f"y = {y}")
         self.sound()
 
-    def test_options_change_what_they_say(self):
+    def test_options_have_their_effect(self):
         source = self.bar()
         self.bind(source, *self.METHOD)
         plain = self.weights()
@@ -41,7 +41,7 @@ class BoneHeat(cli.Case):
             self.bind(source, *self.METHOD, *options)
             self.assertNotEqual(plain, self.weights(), options)
 
-    def test_what_does_not_fit_is_refused(self):
+    def test_inputs_that_do_not_match_are_refused(self):
         source = self.bar()
         self.refuse(2, ["heat-transfer", "above 0"], source, *self.METHOD, "--heat-transfer", "0")
         self.refuse(2, ["bone-heat", "power"], source, *self.METHOD, "--falloff-law", "linear")
@@ -119,7 +119,7 @@ class Evaluate(cli.Case):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("skipped", done.stdout)
 
-    def test_no_corpus_is_said(self):
+    def test_a_missing_corpus_is_reported(self):
         done = support.run(sys.executable, support.ROOT / "scripts/research/evaluate", "--sinew", support.SINEW,
                            env={**os.environ, "SINEW_CORPUS": str(self.at / "nowhere")})
         self.assertNotEqual(done.returncode, 0)
@@ -171,7 +171,7 @@ class Transfer(cli.Case):
         self.move(source, plain, out="plain.out.glb")
         self.sound("plain.out.glb")
 
-    def test_what_matches_nowhere_is_counted_and_gates(self):
+    def test_unmatched_parts_are_counted_and_gate(self):
         source = self.bound_bar()
         positions, triangles = make.bar()
         far = [(x + 3, y, z) for x, y, z in positions]
@@ -182,10 +182,10 @@ class Transfer(cli.Case):
         # Written before the time of its own writing is known, so only the rest is the same.
         self.assertEqual(json.loads((self.at / "r.json").read_text())["coverage"], report["coverage"])
         done = self.move(source, target, "--require-coverage", "0.9", code=1)
-        self.assertRegex(done.stderr, rf"{len(far)} vertices lie in parts that match nowhere")
+        self.assertRegex(done.stderr, rf"{len(far)} vertices are in parts without any match")
         self.sound()
 
-    def test_options_are_heard(self):
+    def test_options_have_an_effect(self):
         source = self.bound_bar()
         positions, triangles = make.bar()
         coat = self.obj([(2 * x, y, 2 * z) for x, y, z in positions], triangles)

@@ -21,7 +21,7 @@ class VoxelHeat(cli.Case):
         self.assertIn("heat", report["seconds"])
         self.sound()
 
-    def test_options_change_what_they_say(self):
+    def test_options_have_their_effect(self):
         source = self.bar()
         base = ("--method", "voxel-heat", "--deform-from", "all")
         self.bind(source, *base)

@@ -17,7 +17,7 @@ class Voxelizer(cli.Case):
     if os.environ.get("SINEW_GL") == "OFF":
 
         def test_a_build_without_opengl_says_so(self):
-            words = ["voxelizer hardware: this sinew was built without OpenGL", "voxelizer cpu", "libepoxy-dev"]
+            words = ["voxelizer hardware: this build of sinew has no OpenGL", "voxelizer cpu", "libepoxy-dev"]
             self.refuse(2, words, self.bar(), "--voxelizer", "hardware")
 
     else:

@@ -16,7 +16,7 @@ namespace {
 
 using namespace sinew;
 
-// One for each process; whoever started it removes $TMPDIR.
+// One folder per process; the caller removes $TMPDIR.
 const std::filesystem::path& folder() {
     static const std::filesystem::path made = [] {
         const auto at = std::filesystem::temp_directory_path() / ("sinew-fuzz-" + std::to_string(getpid()));

@@ -1,4 +1,4 @@
-// What a fuzz target says when an invariant does not hold.
+// Reports of fuzz targets when an invariant fails.
 #pragma once
 
 #include <cstdio>
@@ -8,7 +8,7 @@
 #include "sinew/core.h"
 #include "sinew/weights.h"
 
-/// Prints what is wrong and aborts, which libFuzzer counts as a finding.
+/// Prints the failure and aborts, which libFuzzer counts as a finding.
 inline void require(bool holds, const std::string& what) {
     if (holds) return;
     std::fprintf(stderr, "invariant broken: %s\n", what.c_str());

@@ -104,7 +104,7 @@ TEST_F(Render, ACubeCoversASquareAndABallADisc) {
     EXPECT_NEAR(ink(draw(square(turned))), shadow / (longest * longest) * kSide * kSide, 0.008);
 }
 
-TEST_F(Render, FlatThingsAreOneColourAcrossTiles) {
+TEST_F(Render, FlatSurfacesHaveOneColourAcrossTiles) {
     // 2,200 pixels are three tiles; a sheet that faces the eye has the same light everywhere.
     const Shape flat = sheet({0, 0, 0}, {2, 0, 0}, {0, 0.1, 0}, 40, 2);
     Picture picture;
@@ -173,7 +173,7 @@ TEST_F(Render, ValuesHaveTheirColoursAndLines) {
     EXPECT_LE(std::abs(grey.r - grey.g) + std::abs(grey.g - grey.b), 10);
 }
 
-TEST_F(Render, LegendsTitlesAndBonesLeaveTheirMark) {
+TEST_F(Render, LegendsTitlesAndBonesAreDrawn) {
     const Character person = biped();
     const Result<Binding> binding = bind(person.mesh(), person.skeleton, {});
     ASSERT_TRUE(binding);
@@ -354,7 +354,7 @@ TEST_F(Render, StoredSignatures) {
     }
 }
 
-TEST_F(Render, WhatIsWrongIsNamed) {
+TEST_F(Render, ErrorsNameTheFault) {
     const Shape cube = box({0, 0, 0}, {1, 1, 1});
     auto refuses = [&](const Picture& picture, const char* word) {
         const Result<Image> image = render(picture);

@@ -28,7 +28,7 @@ protected:
     }
 };
 
-// What judge() says of a mesh, of which `turned` faces are reversed.
+// The judgement for a mesh of which `turned` faces are reversed.
 Disagreement judge(const MeshView& mesh, const VoxelGrid& grid, const std::vector<bool>* turned,
                    SliceReport* report = nullptr) {
     const Lattice lattice = make_lattice(grid.transform, mesh, turned, nullptr);
@@ -87,7 +87,7 @@ TEST_F(Slices, AgreeOnEveryVoxelOfTheGeneratedCharacters) {
     }
 }
 
-TEST_F(Slices, AgreeWhateverIsWrongWithTheMesh) {
+TEST_F(Slices, AgreeOnDefectiveMeshes) {
     const test::Character whole = test::robot();
     for (const test::Defect& defect : test::defects()) {
         const test::Character c = defect.apply(whole);
@@ -147,7 +147,7 @@ TEST_F(Slices, GiveTheSameGridToTheLastVoxel) {
     }
 }
 
-TEST_F(Slices, CoplanarDuplicatesThatFaceApartAreNoSurprise) {
+TEST_F(Slices, CoplanarOppositeDuplicates) {
     test::Shape s = test::box({0, 0, 0}, {1, 0.8, 0.6}, 5);
     const std::size_t n = s.triangles.size();
     for (std::size_t t = 0; t < n; t += 2)
@@ -213,7 +213,7 @@ TEST_F(Slices, CanBeCancelled) {
     EXPECT_EQ(votes.error().code, ErrorCode::cancelled);
 }
 
-TEST(SliceLimits, WhatADriverCannotHoldIsAnErrorThatSaysSo) {
+TEST(SliceLimits, LimitsOfTheDriverAreErrors) {
     const SliceLimits mesa{16384, 8, 1 << 27};
     EXPECT_TRUE(check_slices({1024, 3'000'000}, mesa));
     const Status many = check_slices({256, 4'000'000}, mesa), large = check_slices({1024, 12}, {1024, 8, 1 << 27});
@@ -238,7 +238,7 @@ protected:
     PairVotes votes = *vote_by_columns(lattice, nullptr);
 };
 
-TEST_F(Referee, TellsWhoIsWrong) {
+TEST_F(Referee, NamesTheWrongVoxelizer) {
     PairVotes wrong = votes;
     wrong[1].words()[wrong[1].index(40, 20, 25)] ^= std::uint64_t{1} << 40;
     const Disagreement d = test::judge(lattice, grid->boundary, votes, wrong);
@@ -247,7 +247,7 @@ TEST_F(Referee, TellsWhoIsWrong) {
     EXPECT_EQ(test::judge(lattice, grid->boundary, wrong, votes).first_wrong, 1u);
 }
 
-TEST_F(Referee, ExcusesTheDriverAndNotTheColumnsOnEdges) {
+TEST_F(Referee, AllowsDriverDifferencesOnEdgesOnly) {
     // The diagonal of a face of the cube passes through the centres of the columns on it.
     PairVotes wrong = votes;
     wrong[2].words()[wrong[2].index(25, 25, 30)] ^= std::uint64_t{1} << 25;

@@ -59,7 +59,7 @@ TEST(Hardness, ALargerAlphaIsHarderForEveryMethodAndLaw) {
     }
 }
 
-TEST(Hardness, OfAJointIsHeardByEveryMethod) {
+TEST(Hardness, OfAJointAppliesToEveryMethod) {
     for (const MethodInfo& method : methods()) {
         Case c = case_of(method.method);
         const SkinWeights plain = *bound(c.character, c.options).weights();

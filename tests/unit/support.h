@@ -14,7 +14,7 @@
 
 namespace sinew::test {
 
-/// What has to succeed.
+/// The value of a result that must succeed.
 template <typename T>
 T must(Result<T> result) {
     EXPECT_TRUE(result.ok()) << (result ? "" : result.error().message);

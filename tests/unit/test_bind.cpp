@@ -57,7 +57,7 @@ TEST(Bind, TwoBoneBarMatchesTheClosedForm) {
     EXPECT_GT(checked, 40);
 }
 
-TEST(Bind, OvershootSettlesTheWedgeBehindAJoint) {
+TEST(Bind, OvershootDecidesTheWedgeBehindAJoint) {
     const Character c = test::bar();
     BindOptions options = at(128);
     const SkinWeights with = weights(bound(c, options));
@@ -115,7 +115,7 @@ TEST(Bind, LoosePartsAreBridgedAndCounted) {
     }
 }
 
-TEST(Bind, VerticesAtOnePlaceGetOneRow) {
+TEST(Bind, CoincidentVerticesGetOneRow) {
     Character c = test::l_corner();
     // Triangle soup: every corner its own vertex.
     Character soup = c;
@@ -148,7 +148,7 @@ TEST(Bind, SkinsLimitTheirVertices) {
     }
 }
 
-TEST(Bind, SeamsBetweenSkinsUseTheJointsTheyShare) {
+TEST(Bind, SeamsBetweenSkinsUseCommonJoints) {
     // Two copies of one box at the same place, with skins {a, b} and {b, c}: every vertex must use b alone.
     Character c;
     const test::Shape s = test::box({0, 0, 0}, {1, 0.2, 0.2}, 4);
@@ -172,7 +172,7 @@ TEST(Bind, SeamsBetweenSkinsUseTheJointsTheyShare) {
     }
 }
 
-TEST(Bind, ASkinOfIdleJointsStillBindsAndSaysSo) {
+TEST(Bind, ASkinOfIdleJointsBindsWithAWarning) {
     Character c = test::bar();
     c.skeleton.joints.push_back({"hook", -1, {0.5f, 0, 0}, {}, false, DeformReason::excluded});
     c.skeleton.skins = {{0, 1}, {2}};
@@ -188,7 +188,7 @@ TEST(Bind, ASkinOfIdleJointsStillBindsAndSaysSo) {
     ASSERT_FALSE(b->report().warnings.empty());
 }
 
-TEST(Bind, SeparateCharactersWithSkinsOfTheirOwn) {
+TEST(Bind, SeparateCharactersWithOwnSkins) {
     // Two bars apart, each with its skin: nothing is bridged, and nothing crosses.
     Character c = test::bar();
     const auto n = static_cast<std::uint32_t>(c.positions.size());
@@ -271,7 +271,7 @@ TEST(Bind, AllInfluencesGivesEveryJointADistance) {
     EXPECT_LT(double(differ), 0.01 * double(c.positions.size()));
 }
 
-TEST(Bind, WeightsAreReevaluatedWithoutMeasuringAgain) {
+TEST(Bind, WeightsAreReevaluatedFromKeptDistances) {
     const Character c = test::u_tube();
     BindOptions options = at(64);
     const Binding kept = bound(c, options);
@@ -299,7 +299,7 @@ TEST(Bind, SparseAndUniformDomainsAgreeClosely) {
     EXPECT_LT(l1 / double(c.positions.size()), 0.1);
 }
 
-TEST(Bind, MemoryLimitIsCheckedBeforeTheWorkAndNamesWhatFits) {
+TEST(Bind, MemoryLimitIsCheckedFirstAndSuggestsAResolution) {
     const Character c = test::bar();
     Context context;
     context.memory_limit = 20u << 20;

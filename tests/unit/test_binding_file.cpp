@@ -70,7 +70,7 @@ void expect_harmless(const Binding& b) {
         }
 }
 
-TEST(BindingFile, ComesBackTheSame) {
+TEST(BindingFile, RoundTrip) {
     Character c = test::bar();
     c.skeleton.joints[1].reason = DeformReason::included;
     c.skeleton.skins = {{0, 1}, {1}};
@@ -134,7 +134,7 @@ TEST(BindingFile, ShapesOfBonesAreKept) {
     EXPECT_EQ(first->to_bytes(), second->to_bytes());
 }
 
-TEST(BindingFile, JointsComeBackWhole) {
+TEST(BindingFile, JointsRoundTrip) {
     Character c = test::bar();
     Joint& j = c.skeleton.joints[1];
     j.tail = Vec3{1, 2, 3};
@@ -190,7 +190,7 @@ TEST(BindingFile, ThreadsChangeNoByte) {
     EXPECT_EQ(a->to_bytes(), b->to_bytes());
 }
 
-TEST(BindingFile, WhatIsNoneIsRefusedWithAReason) {
+TEST(BindingFile, InvalidFilesAreRefusedWithAReason) {
     const Bytes whole = bound(test::bar(), keeping(32)).to_bytes();
     EXPECT_TRUE(says(refusal({}), "not a binding"));
     EXPECT_TRUE(says(refusal(Bytes(100)), "not a binding"));
@@ -208,7 +208,7 @@ TEST(BindingFile, WhatIsNoneIsRefusedWithAReason) {
                      "behind the last section"));
 }
 
-TEST(BindingFile, AFileThatEndsEarlyIsRefused) {
+TEST(BindingFile, TruncatedFilesAreRefused) {
     const Bytes whole = bound(test::bar(), keeping(32)).to_bytes();
     for (std::size_t size = 0; size < whole.size(); size += 1 + size / 40) {
         Bytes part(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
@@ -219,7 +219,7 @@ TEST(BindingFile, AFileThatEndsEarlyIsRefused) {
     }
 }
 
-TEST(BindingFile, AnyOtherByteIsFoundOrHarmless) {
+TEST(BindingFile, ChangedBytesAreDetectedOrHarmless) {
     const Bytes whole = bound(test::bar(), keeping(32)).to_bytes();
     std::mt19937 random(7);
     std::size_t refused = 0, tried = 0;
@@ -239,7 +239,7 @@ TEST(BindingFile, AnyOtherByteIsFoundOrHarmless) {
     EXPECT_GT(refused, tried / 10);
 }
 
-TEST(BindingFile, NumbersThatNobodyMeasuredAreRefused) {
+TEST(BindingFile, InvalidDistancesAreRefused) {
     const Character c = test::bar();
     const Binding b = bound(c, keeping(32));
     const Bytes whole = b.to_bytes();

@@ -217,7 +217,7 @@ TEST(BoneHeat, ThreadsDoNotMatter) {
     EXPECT_EQ(one, *bound(c.mesh(), c.skeleton, options, 8).weights());
 }
 
-TEST(BoneHeat, APartThatSeesNoBoneIsHeatedByTheNearestAndCounted) {
+TEST(BoneHeat, PartsWithoutVisibleBonesUseTheNearestAndAreCounted) {
     // A ball beside the second half of the bar, whose wall hides the bones.
     Character c = test::bar(32);
     const std::size_t of_bar = c.positions.size();
@@ -261,7 +261,7 @@ TEST(BoneHeat, BindsSoupOfAnySize) {
     }
 }
 
-TEST(BoneHeat, ASkinKeepsToItsOwnJoints) {
+TEST(BoneHeat, ASkinUsesItsOwnJointsOnly) {
     // Two tubes in line, each with a skin of its own; they meet in a seam, where the skins share nothing.
     const Character c = test::bar(32);
     Skeleton skeleton = c.skeleton;
@@ -300,7 +300,7 @@ TEST(BoneHeat, OneBoneIdleJointsAndUnusedVerticesAreFine) {
     EXPECT_EQ(b.coverage()[0], Coverage::euclidean);
 }
 
-TEST(BoneHeat, RefusesWhatDoesNotFit) {
+TEST(BoneHeat, RefusesInputsThatDoNotMatch) {
     const Character c = test::bar(8);
     BindOptions options = preset(Method::bone_heat);
     options.heat_transfer = 0;

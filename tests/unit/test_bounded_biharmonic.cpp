@@ -1,4 +1,4 @@
-// Bounded biharmonic weights: exact on a bar, against elimination, and what the method promises.
+// Bounded biharmonic weights: exact on a bar, against elimination, and the guarantees of the method.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -81,7 +81,7 @@ test::Character beam(double half) {
     return c;
 }
 
-TEST(Biharmonic, BetweenTwoHeldEndsItIsTheCubic) {
+TEST(Biharmonic, CubicBetweenTwoFixedEnds) {
     const test::Character c = beam(0.05);
     const Domain domain = domain_of(c, 32, DomainKind::uniform);
     const Conduction conduction = make_conduction(domain, {});
@@ -108,7 +108,7 @@ TEST(Biharmonic, BetweenTwoHeldEndsItIsTheCubic) {
     }
 }
 
-TEST(Biharmonic, LinearFieldsDoNotBendWhereLeafSizesMeet) {
+TEST(Biharmonic, LinearFieldsHaveNoEnergyAcrossLeafSizes) {
     const test::Character c = beam(0.3);
     const Domain domain = domain_of(c, 64);
     const Conduction conduction = make_conduction(domain, {});
@@ -142,7 +142,7 @@ TEST(Biharmonic, LinearFieldsDoNotBendWhereLeafSizesMeet) {
     }
 }
 
-TEST(Biharmonic, EqualsEliminationWhereBoundsDoNotAct) {
+TEST(Biharmonic, EqualsEliminationIfBoundsAreInactive) {
     const test::Character c = beam(0.14);
     const Domain domain = domain_of(c, 32);
     const Conduction conduction = make_conduction(domain, {});
@@ -241,7 +241,7 @@ TEST(BoundedBiharmonic, ThreadsDoNotChangeABit) {
     EXPECT_EQ(one.influences().joint, four.influences().joint);
 }
 
-TEST(BoundedBiharmonic, LoosePartsAndDefectsBindOrSayWhy) {
+TEST(BoundedBiharmonic, LoosePartsAndDefectsBindOrGiveAnError) {
     const test::Character robot = test::robot();
     // Those that change the volume or the mesh's parts; voxel-heat, which shares the way there, binds all of them.
     for (const char* name : {"soup", "floating", "zero_area", "unused", "single_triangle", "nan"}) {
@@ -261,7 +261,7 @@ TEST(BoundedBiharmonic, LoosePartsAndDefectsBindOrSayWhy) {
     }
 }
 
-TEST(BoundedBiharmonic, APartWithoutBonesFollowsWhatIsNearest) {
+TEST(BoundedBiharmonic, APartWithoutBonesFollowsTheNearestJoint) {
     test::Character c = test::u_tube();
     const std::size_t first = c.positions.size();
     const Vec3 left = c.skeleton.joints[c.joint("left")].position;

@@ -257,7 +257,7 @@ TEST(Shapes, AreClosedAndHaveTheirVolume) {
     EXPECT_NEAR(winding(shells, {0.05f, 0.05f, 0.05f}), 1, 1e-6);
 }
 
-TEST(Defects, DoWhatTheySay) {
+TEST(Defects, HaveTheirDefects) {
     for (const Character& good : {quadruped(0.02), robot(), caped()}) {
         SCOPED_TRACE(good.name);
         std::map<std::string, Character> bad;

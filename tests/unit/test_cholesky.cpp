@@ -173,7 +173,7 @@ TEST(Cholesky, NamesABadRowAnywhere) {
         }
 }
 
-TEST(Cholesky, NamesTheRowThatNothingHolds) {
+TEST(Cholesky, NamesAnUnconstrainedRow) {
     // Two pairs; nothing holds the second.
     const std::vector<MatrixEntry> entries = {{0, 0, 2}, {0, 1, -1}, {1, 1, 1}, {2, 2, 1}, {2, 3, -1}, {3, 3, 1}};
     const auto cholesky = Cholesky::factor(4, entries);
@@ -184,7 +184,7 @@ TEST(Cholesky, NamesTheRowThatNothingHolds) {
         << cholesky.error().message;
 }
 
-TEST(Cholesky, HoldsTheFactorsAgainstTheMemoryLimit) {
+TEST(Cholesky, ChecksTheFactorsAgainstTheMemoryLimit) {
     std::vector<MatrixEntry> entries;
     for (std::uint32_t i = 0; i < 300; ++i)
         for (std::uint32_t j = 0; j <= i; ++j) entries.push_back({i, j, i == j ? 400.0 : -1.0});

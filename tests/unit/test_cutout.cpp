@@ -1,4 +1,4 @@
-// Flat figures: pictures, outlines, layers, what is painted of them.
+// Flat figures: pictures, outlines, layers, painted weights.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -76,7 +76,7 @@ TEST(Outline, KeepsAreaHolesAndIslandsAndHasNoSlivers) {
         RgbaImage picture;
         std::size_t islands, holes;
     };
-    // What an enlarged picture has: at every corner the contour has two points less than a pixel apart.
+    // A contour from an enlarged picture: at every corner it has two points less than a pixel apart.
     const Shape stairs = [](double x, double y) {
         return disc(150, 150, 120)(12 * std::floor(x / 12) + 6, 12 * std::floor(y / 12) + 6);
     };
@@ -118,7 +118,7 @@ TEST(Outline, KeepsAreaHolesAndIslandsAndHasNoSlivers) {
     }
 }
 
-TEST(Outline, LiesWhereTheAlphaHasTheThreshold) {
+TEST(Outline, FollowsTheAlphaThreshold) {
     // A soft edge: alpha falls by 1/10 a pixel, and is 0.5 at x = 30.
     RgbaImage picture{64, 32, std::vector<std::uint8_t>(64 * 32 * 4)};
     for (int y = 0; y < 32; ++y)
@@ -159,7 +159,7 @@ TEST(Outline, StaysWithinTheToleranceOfTheContour) {
     }
 }
 
-TEST(Outline, SmallIslandsAndHolesGoAndAreCounted) {
+TEST(Outline, SmallIslandsAndHolesAreRemovedAndCounted) {
     const RgbaImage picture =
         draw(100, 100, join({cut(disc(50, 50, 30), disc(50, 50, 1.6)), disc(10, 10, 1.8), disc(90, 90, 1.4)}));
     OutlineOptions options;
@@ -269,7 +269,7 @@ TEST(Triangulate, SplitsUntilNoAngleIsSmall) {
     EXPECT_GT(least, 23.9);
 }
 
-TEST(Triangulate, SaysWhenLoopsCross) {
+TEST(Triangulate, ReportsCrossingLoops) {
     const GridLoop eight{{0, 0}, {1000, 1000}, {1000, 0}, {0, 1000}};
     EXPECT_FALSE(triangulate({eight}, {}, {}, nullptr).sound);
     const GridLoop clockwise{{0, 0}, {0, 1000}, {1000, 1000}, {1000, 0}};
@@ -278,7 +278,7 @@ TEST(Triangulate, SaysWhenLoopsCross) {
     EXPECT_FALSE(triangulate({twice}, {}, {}, nullptr).sound);
 }
 
-TEST(Png, ComesBackAsItWasAndRefusesWhatIsNone) {
+TEST(Png, RoundTripsAndRefusesInvalidFiles) {
     std::mt19937 random(5);
     RgbaImage picture{37, 21, std::vector<std::uint8_t>(37 * 21 * 4)};
     for (std::uint8_t& b : picture.rgba) b = static_cast<std::uint8_t>(random());
@@ -381,7 +381,7 @@ TEST(CutOut, ErrorsNameTheLayer) {
     EXPECT_EQ(cut_out(two_layers(), options).error().code, ErrorCode::usage);
 }
 
-TEST(CutOut, LayersAreReadWithPicturesThatAreThereAlready) {
+TEST(CutOut, LayersAreReadWithGivenPictures) {
     const std::string bones = R"({"bones": [{"name": "trunk", "head": [100, 280], "tail": [100, 60]},
                                             {"name": "arm", "parent": "trunk", "head": [90, 90], "tail": [90, 210]}],
                                   "layers": [{"image": "in/arm.png", "bones": ["arm"], "offset": [60, 70], "order": 2},

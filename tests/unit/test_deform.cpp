@@ -209,7 +209,7 @@ TEST(Deform, VerticesAtTheSamePlaceMoveTogether) {
 
 // What Milcho (2011) promises for figures cut into parts: the parts do not come apart at their seams, shaded alike
 // or not.
-TEST(Deform, PartsWithNormalsOfTheirOwnDoNotComeApart) {
+TEST(Deform, PartsWithOwnNormalsStayTogether) {
     const test::Character whole = test::caped();
     test::Character c = whole;  // three parts of a third of the triangles each; they share no vertex
     c.positions.clear();
@@ -326,9 +326,9 @@ TEST(Deform, BadInputIsAnError) {
     EXPECT_NE(refusal({p, {}, {}}, bad).find("joint 1"), std::string::npos);
     bad[1] = Transform{};
     bad[1](0, 3) = 1e300;
-    EXPECT_NE(refusal({p, {}, {}}, bad).find("floats"), std::string::npos);
+    EXPECT_NE(refusal({p, {}, {}}, bad).find("range of float"), std::string::npos);
 
-    // Scale, shear and mirrors are for linear blending; what no vertex hangs on does not matter.
+    // Scale, shear and mirrors are for linear blending; joints without weights do not matter.
     std::vector<Transform> scaled(3);
     scaled[1](1, 1) = 1.01;
     EXPECT_NE(refusal({p, {}, {}}, scaled, Skinning::dual_quaternion).find("joint 1"), std::string::npos);
@@ -339,7 +339,7 @@ TEST(Deform, BadInputIsAnError) {
     must_deform({p, {}, {}}, weights, scaled, Skinning::dual_quaternion);
 }
 
-TEST(Deform, CancelledIsSaid) {
+TEST(Deform, CancellationIsAnError) {
     const SkinWeights weights = rows({{{0, 1}}});
     const std::vector<Vec3> p{{1, 2, 3}};
     Context context;

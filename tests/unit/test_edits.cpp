@@ -57,7 +57,7 @@ TEST(Locks, JointsAndVerticesStay) {
     auto w = apply_locks(fresh, locks, 4);
     ASSERT_TRUE(w.ok());
     EXPECT_FLOAT_EQ(weight_of(*w, 0, 0), 0.3f);
-    EXPECT_FLOAT_EQ(weight_of(*w, 0, 2), 0.35f);  // what is left, in fresh proportions
+    EXPECT_FLOAT_EQ(weight_of(*w, 0, 2), 0.35f);  // the rest, in fresh proportions
     EXPECT_EQ((*w)[1].size(), 1u);                // the locked joint has all
     EXPECT_EQ(weight_of(*w, 2, 2), 1);           // fresh has only the locked joint, which had nothing: the kept row
     EXPECT_FLOAT_EQ(weight_of(*w, 3, 0), 0.6f);  // nothing to keep
@@ -108,7 +108,7 @@ TEST(Edits, SetAddScaleReplaceBesideALockedJoint) {
     EXPECT_EQ(report.kept, std::vector<std::size_t>{3});
 }
 
-TEST(Edits, ASelectionTakesHoldInPartAndTwinsGoTogether) {
+TEST(Edits, PartialSelectionsAndCoincidentVertices) {
     Strip strip(1);
     strip.positions.push_back(strip.positions[0]);  // a twin of vertex 0
     strip.triangles.push_back({4, 2, 1});
@@ -225,7 +225,7 @@ TEST(FalloffAt, FollowsTheAngleAgainstTheParent) {
     EXPECT_FLOAT_EQ(bent[2], 0.2f);    // turns with its parent: not bent
 }
 
-TEST(FalloffAt, OfASelectionGoesToItsVertices) {
+TEST(FalloffAt, AppliesToTheVerticesOfASelection) {
     Skeleton s;
     for (int j = 0; j < 2; ++j) {
         Joint joint;
@@ -247,7 +247,7 @@ TEST(FalloffAt, OfASelectionGoesToItsVertices) {
         const FalloffMap m = falloff_at({&whole, 1}, s, turned(degrees), base);
         EXPECT_TRUE(m.of_joint.empty());
         EXPECT_NEAR(m.of_vertex[0], value, 1e-5) << degrees;
-        EXPECT_NEAR(m.of_vertex[1], (value + 0.4f) / 2, 1e-5) << degrees;  // half of it over what was there
+        EXPECT_NEAR(m.of_vertex[1], (value + 0.4f) / 2, 1e-5) << degrees;  // half of it over the previous value
         EXPECT_EQ(m.of_vertex[2], 0.9f);
         EXPECT_NEAR(m.of_vertex[3], value, 1e-5);
         EXPECT_EQ(m.share_of_vertex, (std::vector<float>{1, 1, 1, 1}));
@@ -291,7 +291,7 @@ void expect_row(const SkinWeights& a, const SkinWeights& b, std::size_t v, float
     for (std::uint32_t j = 0; j < 3; ++j) EXPECT_NEAR(weight_of(a, v, j), weight_of(b, v, j), within) << v;
 }
 
-TEST(AdjustedWeights, AShareBlendsWithWhatTheVertexHasOtherwise) {
+TEST(AdjustedWeights, PartialSharesBlendWithTheOtherFalloff) {
     const Bent bent;
     const SkinWeights plain = bent.weights(0.1f), part = bent.weights(0.3f), all = bent.weights(0.9f);
     Adjustments a;
@@ -309,10 +309,10 @@ TEST(AdjustedWeights, AShareBlendsWithWhatTheVertexHasOtherwise) {
     EXPECT_FALSE(adjusted_weights(bent.binding, bent.strip.view(), bent.skeleton, {}, {}, a));
 }
 
-TEST(AdjustedWeights, VerticesAtOnePlaceTakeOneFalloff) {
+TEST(AdjustedWeights, CoincidentVerticesShareAFalloff) {
     Bent bent;
     Strip& strip = bent.strip;
-    // The strip cut in its middle: two vertices there, of which one is selected.
+    // The strip cut in its middle: two vertices there, one of them selected.
     const std::size_t n = strip.positions.size();
     for (const std::size_t v : {n / 2 - 1, n / 2}) strip.positions.push_back(strip.positions[v]);
     for (std::size_t t = strip.triangles.size() / 2; t < strip.triangles.size(); ++t)
@@ -332,7 +332,7 @@ TEST(AdjustedWeights, VerticesAtOnePlaceTakeOneFalloff) {
     }
 }
 
-TEST(AdjustedWeights, HardnessOfAnEditComesBeforeThatOfTheBinding) {
+TEST(AdjustedWeights, HardnessOfAnEditOverridesTheBinding) {
     for (const Method method : {Method::closest_distance, Method::mesh_geodesic}) {
         Bent bent(method);
         for (const bool by_map : {true, false}) {

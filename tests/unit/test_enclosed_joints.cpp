@@ -45,7 +45,7 @@ struct Face {
     }
 };
 
-TEST(EnclosedJoints, AnEyeIsNothingToTheFace) {
+TEST(EnclosedJoints, AnEyeDoesNotMoveTheFace) {
     const Face face;
     EXPECT_TRUE(face.apart(1, false, {0, 0.5, 0.86}));
     EXPECT_FALSE(face.apart(1, true, {0, 0.4, 0.9}));   // its own part
@@ -53,7 +53,7 @@ TEST(EnclosedJoints, AnEyeIsNothingToTheFace) {
     EXPECT_FALSE(face.apart(0, true, {0, 0.4, 0.9}));   // the head holds the neck, but is no smaller than itself
 }
 
-TEST(EnclosedJoints, AFootGoesWithItsShoe) {
+TEST(EnclosedJoints, AFootFollowsItsShoe) {
     const Face shoe({1, 1, 0.3f});  // no ball
     EXPECT_TRUE(shoe.apart(1, false, {0, 0.5, 0.86}));
     EXPECT_FALSE(shoe.apart(1, false, {0, 0.2, 0.92}));
@@ -78,7 +78,7 @@ TEST(EnclosedJoints, ABoneThatLeadsThroughFleshMovesIt) {
     EXPECT_TRUE(slab.apart(1, false, {0, 0.5, 0.86}, false));  // through the open it may
 }
 
-TEST(EnclosedJoints, APartWithoutAnotherJointKeepsWhatItHas) {
+TEST(EnclosedJoints, APartWithoutAnotherJointKeepsItsWeights) {
     Face face({1, 1, 0.3f});
     face.c.skeleton.joints[0].position = {0, -1.5f, 0};
     EXPECT_FALSE(face.apart(1, false, {0, 0.5, 0.86}));
@@ -160,7 +160,7 @@ TEST(LooseJoints, AHierarchyIsLeftAlone) {
     const std::vector<Bone> before = bones;
     link_loose_joints(s, bones, all);
     for (std::size_t b = 0; b < bones.size(); ++b) EXPECT_EQ(bones[b].tail, before[b].tail);
-    // Axes of which most find nothing: the scene's, where nothing is known of the joints' own.
+    // Axes that mostly find nothing: those of the scene, if the joints' own axes are unknown.
     Skeleton scattered = finger(0);
     for (Joint& j : scattered.joints) j.axes = Joint{}.axes;
     scattered.joints[1].position = {5, 1, 2};

@@ -368,7 +368,7 @@ TEST(Geodesic, PenaltyMakesStepsIntoTheBoundaryLonger) {
 }
 
 TEST(Geodesic, AJointFarOutsideStartsFarAway) {
-    // Its seed lies tens of thousands of buckets up; the rest are empty and skipped.
+    // Its seed is tens of thousands of buckets up; the rest are empty and skipped.
     test::Character c = test::bar();
     c.skeleton.joints.push_back({"far", -1, {900, 0, 0}, Vec3{901, 0, 0}});
     const Rig r = rig(c, 64);

@@ -1,4 +1,4 @@
-// Animations made of poses: what is read back from the file plays the poses that were given.
+// Animations made of poses: the saved file plays the given poses.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -154,7 +154,7 @@ TEST(GltfClips, TheFilesAnimationsStay) {
     EXPECT_EQ(before->skinning, after->skinning);
 }
 
-TEST(GltfClips, AJointAtRestElsewhereIsHeldAtTheBindPose) {
+TEST(GltfClips, AJointWithAnotherRestPoseIsHeldAtTheBindPose) {
     Maker m = quad();
     m.json["nodes"][2]["rotation"] = {0, 0, 0.6, 0.8};
     m.json["nodes"][2]["translation"] = {0.25, 0.5, 0};
@@ -166,7 +166,7 @@ TEST(GltfClips, AJointAtRestElsewhereIsHeldAtTheBindPose) {
     EXPECT_NE(saved.notes[0].find("holds 1 joint at the bind pose"), std::string::npos) << saved.notes[0];
 }
 
-TEST(GltfClips, ANodeWithAMatrixGetsItsParts) {
+TEST(GltfClips, ANodeMatrixIsDecomposed) {
     Maker m = quad();
     Json& node = m.json["nodes"][2];
     node.erase("translation");
@@ -233,7 +233,7 @@ TEST(GltfClips, FilesThatGetASkinOrASkeletonPlayToo) {
     }
 }
 
-TEST(GltfClips, WhatCannotBeSaidExactlyIsNoted) {
+TEST(GltfClips, InexactTransformsAreNoted) {
     io::PoseClip clip = bend();
     clip.keys[1].joints[hip].scale = {1, 3, 1};
     EXPECT_TRUE(save(must_read(quad()), clip).notes.empty()) << "a stretched joint alone is exact";

@@ -68,7 +68,7 @@ TEST(GltfLook, AModelWithoutMaterialsIsPlain) {
     EXPECT_TRUE(l.uvs.empty() && l.materials.empty() && l.images.empty());
 }
 
-TEST(GltfLook, WhatMakesNoSenseIsLeftOut) {
+TEST(GltfLook, InvalidValuesAreLeftOut) {
     Maker m = dressed();
     m.json["materials"][1]["pbrMetallicRoughness"]["baseColorTexture"]["index"] = 7;
     m.json["materials"][1]["pbrMetallicRoughness"]["baseColorFactor"] = {1, "red"};

@@ -136,7 +136,7 @@ TEST(GltfReader, SparseAccessors) {
     }
 }
 
-TEST(GltfReader, CountsThatNoBytesBack) {
+TEST(GltfReader, CountsBeyondTheBuffer) {
     Maker m = quad();
     m.json["accessors"][0] = {{"componentType", 5126}, {"count", std::uint64_t{1} << 40}, {"type", "VEC3"}};
     EXPECT_NE(refusal(m).find("without a bufferView"), std::string::npos);
@@ -150,7 +150,7 @@ TEST(GltfReader, CountsThatNoBytesBack) {
     EXPECT_NE(refusal(m).find("of buffer 0"), std::string::npos);
 }
 
-TEST(GltfReader, DataUsedOverAndOverIsRefused) {
+TEST(GltfReader, ExcessivelySharedDataIsRefused) {
     Maker m = quad();
     // 20,000 vertices once, asked for with 1,000 different weights: 20 million.
     const std::size_t n = 20000;
@@ -397,7 +397,7 @@ TEST(GltfReader, TwoSetsOfWeights) {
         << message;
 }
 
-TEST(GltfReader, DamagedWeightsCountAsNone) {
+TEST(GltfReader, DamagedWeightsAreIgnored) {
     Maker m = quad();
     primitive(m)["attributes"]["WEIGHTS_0"] =
         m.vec4<float>({NAN, 1, 0, 0, -1, 1, 0, 0, INFINITY, 0, 0, 0, 0, 0, 0, 0});
@@ -544,7 +544,7 @@ TEST(GltfReader, TruncatedAtEveryByte) {
         ASSERT_FALSE(io::load_bytes(std::span(text).first(n), "t.gltf").ok()) << n;
 }
 
-TEST(GltfReader, EveryByteTurned) {
+TEST(GltfReader, EveryByteInverted) {
     // Not only cut off but wrong: any outcome but a crash, and what loads must be sound.
     const Bytes glb = quad().glb();
     std::mt19937 dealer(1);

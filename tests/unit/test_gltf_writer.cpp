@@ -128,7 +128,7 @@ TEST(GltfWeights, SettlesFloatSums) {
     EXPECT_EQ(weights[1], 0.3f);
 }
 
-// ---- what is kept
+// ---- kept data
 
 TEST(GltfWriter, RoundTripOfEveryFormat) {
     const io::Scene scene = must_read(many_joints(40));
@@ -309,7 +309,7 @@ TEST(GltfWriter, SharedAndInterleavedViews) {
     EXPECT_EQ(json["accessors"].size(), m.json["accessors"].size());
 }
 
-TEST(GltfWriter, WeightsThatSomethingElseUsesStay) {
+TEST(GltfWriter, SharedWeightsStay) {
     Maker m = quad();
     const std::size_t joints = primitive(m)["attributes"]["JOINTS_0"],
                       shares = primitive(m)["attributes"]["WEIGHTS_0"];
@@ -352,7 +352,7 @@ TEST(GltfWriter, SkinsOfTheirOwn) {
         << outside.error().message;
 }
 
-TEST(GltfWriter, RefusesWhatDoesNotFit) {
+TEST(GltfWriter, RefusesInputsThatDoNotMatch) {
     const io::Scene scene = must_read(quad());
     EXPECT_FALSE(io::save_glb_bytes(scene, SkinWeights{}).ok());
     const std::vector<std::uint32_t> counts{1, 1, 0, 1};
@@ -694,8 +694,7 @@ TEST(GltfWriter, DracoPrimitivesAreWrittenUncompressed) {
     EXPECT_FALSE(json.contains("extensionsUsed"));
     EXPECT_FALSE(json.contains("extensionsRequired"));
     EXPECT_EQ(values_of<float>(saved, 0), quad_positions());
-    EXPECT_EQ(json["accessors"][0]["max"],
-              Json({1, 1, 0}));  // of what is there, not of what was before compression
+    EXPECT_EQ(json["accessors"][0]["max"], Json({1, 1, 0}));  // the decompressed data, not the original
     EXPECT_EQ(values_of<std::uint16_t>(saved, 1), (std::vector<std::uint16_t>{0, 1, 2, 0, 2, 3}));
     // Rows of three bytes are padded to four.
     EXPECT_EQ(values_of<std::uint8_t>(saved, 5),

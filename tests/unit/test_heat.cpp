@@ -43,7 +43,7 @@ std::vector<double> dense(const Conduction& c, const std::vector<float>& loss,
     return u;
 }
 
-TEST(Conduction, IsSymmetricAndJoinsWhatTheDomainJoins) {
+TEST(Conduction, IsSymmetricAndHasTheComponentsOfTheDomain) {
     for (const test::Character& character : {test::u_tube(), test::caped()}) {
         const Domain domain = domain_of(character, 64);
         const Conduction c = make_conduction(domain, {});
@@ -74,7 +74,7 @@ TEST(Conduction, IsSymmetricAndJoinsWhatTheDomainJoins) {
     }
 }
 
-TEST(Conduction, EdgesAndCornersConductOnlyWhereNothingElseDoes) {
+TEST(Conduction, EdgesAndCornersConductOnlyWithoutAFace) {
     VoxelGrid grid;
     grid.transform.resolution = 32;
     grid.boundary = BitGrid(32);
@@ -160,7 +160,7 @@ TEST(Heat, EqualsEliminationOnAVolume) {
     for (std::size_t i = 0; i < c.size(); ++i) ASSERT_EQ(u[i][2], 0);
 }
 
-TEST(Heat, WhatIsInOneColumnDoesNotChangeAnother) {
+TEST(Heat, ColumnsAreIndependent) {
     const Domain domain = domain_of(test::quadruped(), 64);
     const Conduction c = make_conduction(domain, {});
     const HeatSolver solver(c, std::vector<float>(c.size(), 0.01f));

@@ -191,7 +191,7 @@ TEST(Intersections, AreThoseOfEdgesThroughTrianglesOnRoundBodies) {
     EXPECT_LT(found.triangles, bodies.triangles.size() / 2);
 }
 
-TEST(Intersections, WhatCounts) {
+TEST(Intersections, CountsIntersections) {
     const Shape floor = of({{-2, 0, -2}, {2, 0, -2}, {0, 0, 3}});
     expect_everywhere(floor + of({{0, -1, 0}, {0.5f, 1, 0}, {0, 1, 0.5f}}), 2, "one through the other");
     expect_everywhere(floor + of({{-5, -1, 0.1f}, {5, -1, 0.2f}, {0, 4, 0.1f}}), 2, "edges through each other");
@@ -203,7 +203,7 @@ TEST(Intersections, WhatCounts) {
     EXPECT_GT(count(box({0, 0, 0}, {1, 1, 1}, 4) + box({1.1, 0.9, 0.8}, {0.7, 0.7, 0.7}, 4)), 20u);
 }
 
-TEST(Intersections, WhatDoesNotCount) {
+TEST(Intersections, IgnoresTouchingTriangles) {
     const Shape floor = of({{-2, 0, -2}, {2, 0, -2}, {0, 0, 3}});
     expect_everywhere(floor + of({{-0.5f, 0, 0}, {0.5f, 0, 0}, {0, 1, 0}}), 0,
                       "one stands on the other by an edge");
@@ -284,7 +284,7 @@ Shape slanted_stack(std::size_t n) {
     return moved(shape, [](P3 p) { return turned(p, unit({1, 2, 3}), 1); });
 }
 
-TEST(Intersections, EndWhateverTheMesh) {
+TEST(Intersections, TerminateOnAnyMesh) {
     // Meshes that would take all pairs. Each ends in seconds; what is not known is said.
     const std::size_t n = sanitized ? 2000 : 150000;
     const Shape one = of({{0, 0, 0}, {1, 0, 0}, {0, 1, 0.5f}});

@@ -25,7 +25,7 @@ void expect_error(const std::string& text, const std::string& fragment) {
     EXPECT_FALSE(s.joints[0].hardness || s.joints[0].shape) << "an error must change nothing";
 }
 
-TEST(JointOptions, SetWhatTheySayByNameAndPattern) {
+TEST(JointOptions, ApplyByNameAndPattern) {
     Skeleton s = four();
     const Status ok = parse_joint_options(R"({"joints": {
         "leg_*": {"hardness": 0.5, "range": [0.25, 1], "shape": {"capsule": 0.1}},
@@ -57,7 +57,7 @@ TEST(JointOptions, SetWhatTheySayByNameAndPattern) {
     EXPECT_FALSE(s.joints[0].deform);
 }
 
-TEST(JointOptions, NullTakesAway) {
+TEST(JointOptions, NullRemoves) {
     Skeleton s = four();
     s.joints[0].tail = Vec3{1, 1, 1};
     s.joints[0].hardness = 0.5f;

@@ -1,4 +1,4 @@
-// JsonText: what is not edited keeps every byte.
+// JsonText: text that is not edited keeps every byte.
 #include <gtest/gtest.h>
 
 #include "io/json_text.h"

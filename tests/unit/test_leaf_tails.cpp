@@ -71,7 +71,7 @@ TEST(LeafTails, StaysAPoint) {
     // Too close to the end.
     const Bone close = leaf_after(g, two({at(8), mid, mid}, {at(23.5), mid, mid}));
     EXPECT_EQ(close.tail, close.head);
-    // A root that is a leaf has no direction; nor has one whose ancestors all lie where it does.
+    // A root that is a leaf has no direction. The same holds if all its ancestors are at its position.
     Skeleton root;
     root.joints.resize(1);
     root.joints[0].position = {at(10), mid, mid};

@@ -70,7 +70,7 @@ struct Plates {
     }
 };
 
-TEST(LyingParts, APlateFollowsWhatItLiesOn) {
+TEST(LyingParts, APlateFollowsThePartBelow) {
     Plates p;
     p.add({-1, 1.025, 0}, 2);          // on joint 0's side
     p.add({1, 1.025, 0}, 2);           // on joint 1's
@@ -88,7 +88,7 @@ TEST(LyingParts, ItsOwnJointStaysUnlessAnotherHasClearlyMore) {
     EXPECT_EQ(p.settle(), (std::vector<std::uint32_t>{1, 0}));
 }
 
-TEST(LyingParts, WhatLiesOnALyingPartComesAfterIt) {
+TEST(LyingParts, PartsOnALyingPartFollowIt) {
     Plates p;
     p.add({-1, 1.025, 0}, 2);
     p.add({-1, 1.09, 0}, 2);

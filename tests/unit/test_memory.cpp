@@ -1,4 +1,4 @@
-// The estimate of memory against what a bind really takes, in a process of its own.
+// The estimate of memory against the actual use of a bind, in a process of its own.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -40,7 +40,7 @@ double status_bytes(const std::string& name) {
     return -1;
 }
 
-// What a bind on one thread adds to the resident memory at most; below 0 where that cannot be told.
+// Peak increase of resident memory by a bind on one thread; negative if it cannot be measured.
 double peak_of(const Character& c, const BindOptions& options) {
     int ends[2];
     if (pipe(ends) != 0) return -1;
@@ -156,7 +156,7 @@ std::size_t resident() {
     return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-TEST(Memory, LargeGridsTakeRoomWhereTheyAreWrittenTo) {
+TEST(Memory, LargeGridsCommitPagesOnFirstWrite) {
     const std::size_t before = resident();
     BitGrid grid(1024);  // 128 MB
     grid.set(1, 2, 3);
@@ -190,7 +190,7 @@ TEST(Memory, WithoutAVolumeIsWithinTheEstimate) {
     for (const Method method : {Method::bone_heat, Method::mesh_geodesic, Method::closest_distance,
                                 Method::closest_hierarchy, Method::connectivity})
         expect_bounds(caped, {method, 256});
-    // A picture, all of which belongs to the figure.
+    // A picture whose pixels all belong to the figure.
     Character flat = character("biped", 0);
     for (Vec3& p : flat.positions) p.z = 0;
     for (Joint& j : flat.skeleton.joints) {

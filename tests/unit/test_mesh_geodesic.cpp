@@ -141,7 +141,7 @@ TEST(PartBridges, LoneTrianglesAreAllJoined) {
     const std::vector<EdgeBridge> bridges = join_parts(g.graph, seeded, 0);
     const EdgeSource sources[] = {{3 * 42, 0}, {3 * 150, 0}};
     for (const float d : shortest_paths(g.graph, bridges, sources)) EXPECT_TRUE(std::isfinite(d));
-    // What has sources of its own is not joined: alone, one source does not reach the other.
+    // Components with their own sources are not joined: alone, one source does not reach the other.
     EXPECT_TRUE(std::isinf(shortest_paths(g.graph, bridges, {sources, 1})[3 * 150]));
 }
 
@@ -171,7 +171,7 @@ TEST(Ring, OfTwoLegsTakesTheOneAroundTheJoint) {
         EXPECT_EQ(ring.kind, RingFinder::Kind::around);
         EXPECT_GE(ring.sources.size(), 48u);
         for (const EdgeSource& s : ring.sources) EXPECT_GT(side * g.graph.position[s.node].x, 0.04);
-        // A joint that lies off its leg, towards the gap, but nearer to it.
+        // A joint outside its leg, towards the gap, but nearer to it.
         const RingFinder::Ring beside = rings.find({side * 0.02, 0.5, 0}, {0, -1, 0});
         EXPECT_EQ(beside.kind, RingFinder::Kind::beside);
         for (const EdgeSource& s : beside.sources) EXPECT_GT(side * g.graph.position[s.node].x, 0.04);
@@ -215,7 +215,7 @@ TEST(Ring, AHoleOrARepeatedTriangleDoesNotOpenTheLoop) {
     EXPECT_EQ(RingFinder(hole.graph).find({0.03, 0, 0}, {1, 0, 0}).kind, RingFinder::Kind::around);
 }
 
-TEST(Ring, WhereThePlaneCutsNothingNearTheNearestPositionsStandIn) {
+TEST(Ring, NearestPositionsReplaceADistantCut) {
     const Graph g(test::cylinder({-1, 0, 0}, {1, 0, 0}, 0.1, 16, 21));
     const RingFinder::Ring ring = RingFinder(g.graph).find({1.5, 0, 0}, {1, 0, 0});
     EXPECT_EQ(ring.kind, RingFinder::Kind::nearest);
@@ -226,7 +226,7 @@ TEST(Ring, WhereThePlaneCutsNothingNearTheNearestPositionsStandIn) {
     }
 }
 
-TEST(Ring, WhatLiesFarAlongTheBodyStartsLate) {
+TEST(Ring, DistantPartsOfALoopStartLate) {
     // A slab that is 2 wide and 0.2 thick, cut lengthwise: only its middle is at the joint.
     const Graph g(test::box({0, 0, 0}, {1, 0.5, 0.1}, 20));
     const RingFinder::Ring ring = RingFinder(g.graph).find({0, 0.01, 0}, {0, 1, 0});
@@ -240,7 +240,7 @@ TEST(Ring, WhatLiesFarAlongTheBodyStartsLate) {
     }
 }
 
-TEST(MeshGeodesic, DistanceAlongATubeIsTheWayAlongIt) {
+TEST(MeshGeodesic, DistanceAlongATubeIsItsLength) {
     const test::Character c = tube_of_two(41, -0.52f, 0.37f);
     const Binding b = bound(c, preset(Method::mesh_geodesic));
     int checked = 0;
@@ -262,7 +262,7 @@ TEST(MeshGeodesic, WeightsAreTheSplineOfTheSource) {
     options.finish.prune = 0;
     const Binding b = bound(c, options);
     const SkinWeights w = *b.weights();
-    // Two joints, so none is left out and the reach is the threshold: half of the tube.
+    // Two joints, so no joint is beyond the limit and the reach is the threshold: half of the tube.
     const auto h = [](double d) { return d < 1 ? 1 - 3 * d * d + 2 * d * d * d : 0; };
     for (std::size_t v = 0; v < c.positions.size(); ++v) {
         const Vec3& p = c.positions[v];
@@ -312,7 +312,7 @@ std::vector<double> weights_of_the_source(const std::vector<float>& heights, dou
 
 bool on_a_cap(const Vec3& p) { return std::hypot(p.x, p.z) < 0.09f; }
 
-TEST(MeshGeodesic, TheReachIsWhereTheLimitOfInfluencesCuts) {
+TEST(MeshGeodesic, TheReachEndsAtTheLimitOfInfluences) {
     const std::vector<float> heights{0.2f, 0.53f, 0.94f, 1.27f, 1.71f, 2.12f, 2.63f, 3.04f, 3.38f, 3.79f};
     const test::Character c = tube_of_many(heights);
     BindOptions options = preset(Method::mesh_geodesic);
@@ -511,7 +511,7 @@ TEST(MeshGeodesic, LoosePartsAreBridgedAndCounted) {
     }
 }
 
-TEST(MeshGeodesic, EveryVertexGetsWeightsWhateverIsWrongWithTheMesh) {
+TEST(MeshGeodesic, EveryVertexOfADefectiveMeshGetsWeights) {
     const test::Character good = test::quadruped(0.03);
     for (const test::Defect& defect : test::defects()) {
         const test::Character c = defect.apply(good);
@@ -568,7 +568,7 @@ TEST(MeshGeodesic, RandomMeshesAndSkeletonsAreBoundOrRefused) {
     }
 }
 
-TEST(MeshGeodesic, SkinsLimitWhatReachesAVertex) {
+TEST(MeshGeodesic, SkinsLimitTheJointsOfAVertex) {
     // Two loose bars; the second is skinned to one joint that stands at the first.
     test::Character c = tube_of_two(21, -0.5f, 0.5f);
     const std::size_t body = c.positions.size();
@@ -587,7 +587,7 @@ TEST(MeshGeodesic, SkinsLimitWhatReachesAVertex) {
     EXPECT_EQ(b->report().covered(), 1);
 }
 
-TEST(MeshGeodesic, RefusesWhatItCannotDo) {
+TEST(MeshGeodesic, RefusesUnsupportedInput) {
     BindOptions options;
     options.all_pairs = true;
     const test::Character c = test::bar();

@@ -118,7 +118,7 @@ TEST(Move, WithSkinsAndHardness) {
     }
 }
 
-// `now`: what the given skeleton has that the bound one, `before`, had otherwise.
+// `now`: the properties of the given skeleton that the bound one, `before`, had with other values.
 void change_and_compare(const test::Character& before, const Skeleton& now, const BindOptions& options,
                         const std::string& where) {
     const Binding binding = test::bound(before, options);
@@ -137,7 +137,7 @@ void change_and_compare(const test::Character& before, const Skeleton& now, cons
     }
 }
 
-TEST(Move, HearsHardness) {
+TEST(Move, AppliesHardness) {
     test::Character soft = test::u_tube(), hard = soft;
     hard.skeleton.joints[0].hardness = 0.875f;
     hard.skeleton.joints[1].hardness = 0.25f;
@@ -149,7 +149,7 @@ TEST(Move, HearsHardness) {
         change_and_compare(hard, harder, options, "hard to harder");
         change_and_compare(hard, soft.skeleton, options, "hard to soft");
         change_and_compare(soft, harder, options, "soft to hard");
-        // What the caller said of joints stays, and the warning with it; also where it is what hardness says.
+        // Values of joints that the caller gave stay, with their warning; also if they are hardness.
         options.falloff.map.of_joint.assign(soft.skeleton.joints.size(), NAN);
         options.falloff.map.of_joint[0] = 0.875f;
         options.falloff.map.of_joint[1] = 0.25f;
@@ -167,7 +167,7 @@ TEST(Move, HearsHardness) {
     EXPECT_NE(weights(hard.skeleton), weights(soft.skeleton));
 }
 
-TEST(Move, HearsShapesTailsRangesAndConnections) {
+TEST(Move, AppliesShapesTailsRangesAndConnections) {
     const test::Character c = test::u_tube();
     Skeleton other = c.skeleton;
     const auto last = other.joints.size() - 1;
@@ -192,7 +192,7 @@ TEST(Move, HearsShapesTailsRangesAndConnections) {
     change_and_compare(c, ranges, at(Method::connectivity, 32), "ranges");
 }
 
-TEST(Move, TakesAlongTheTailsThatEndAtTheJoint) {
+TEST(Move, MovesTailsThatEndAtTheJoint) {
     test::Character c = test::u_tube();
     std::vector<Joint>& joints = c.skeleton.joints;
     joints[0].tail = joints[1].position;
@@ -252,7 +252,7 @@ TEST(Move, FromBytes) {
     expect_same(*after, *afresh, "from bytes");
 }
 
-TEST(Move, RefusesWhatIsNotAMove) {
+TEST(Move, RefusesChangesThatAreNotMoves) {
     const test::Character c = test::u_tube(), other = test::bar();
     const Result<Binding> binding = bind(c.mesh(), c.skeleton, at(Method::geodesic_voxel, 32));
     ASSERT_TRUE(binding);

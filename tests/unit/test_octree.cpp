@@ -60,7 +60,7 @@ TEST(Octree, SparseIsMuchSmaller) {
               build(s, 128, DomainKind::uniform).domain.leaves.size());
 }
 
-// Leaves of a cell of which only boundary voxels make parts.
+// Leaves of a cell that only boundary voxels divide.
 std::size_t count_leaves(const VoxelGrid& grid, int x, int y, int z, int size) {
     bool solid = false, boundary = false;
     for (int k = z; k < z + size; ++k)
@@ -79,7 +79,7 @@ std::size_t count_leaves(const VoxelGrid& grid, int x, int y, int z, int size) {
     return count;
 }
 
-TEST(Octree, SparseBoundaryIsWhatThereIsWithoutBones) {
+TEST(Octree, SparseBoundaryEqualsADomainWithoutBones) {
     Bone ball{1, {-0.3f, 0, 0}, {-0.3f, 0, 0}, true, true};
     ball.radius = 0.2f;
     const std::vector<Bone> bones{{0, {0.1f, 0.1f, 0.2f}, {0.6f, 0.2f, 0.1f}, true, true}, ball};
@@ -258,7 +258,7 @@ TEST(Octree, BoundaryCellsOutsideOfFineBlocksAreOneLeaf) {
 }
 
 // Of boundary leaves of one size all around, whichever that is, shares give back the point that is read.
-TEST(Octree, PlacesAreReadAtTheSizeOfTheirLeaf) {
+TEST(Octree, PositionsAreReadAtTheSizeOfTheirLeaf) {
     VoxelGrid grid;
     grid.transform = {32, {0, 0, 0}, 1, 32, 0};
     grid.boundary = grid.interior = BitGrid(32);
@@ -299,7 +299,7 @@ TEST(Octree, PlacesAreReadAtTheSizeOfTheirLeaf) {
     EXPECT_GT(large, 1000u);
 }
 
-// What the index says of a voxel is what its leaf says, for leaves of all sizes, made here and read from bytes.
+// The index and the leaf agree for every voxel, for leaves of all sizes, built here and read from bytes.
 TEST(Octree, TheIndexKnowsWhichVoxelsAreBoundary) {
     const test::Shape s = test::sphere({0, 0, 0}, 1, 4);
     const MeshView mesh{s.positions, s.triangles, {}};

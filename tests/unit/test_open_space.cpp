@@ -1,4 +1,4 @@
-// Methods that measure through open space, against what their authors' formulas give by hand.
+// Methods that measure through open space, against their published formulas, computed by hand.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ struct Row {
     SkinWeights weights(const BindOptions& options) const { return *bound(options).weights(); }
 };
 
-TEST(Connectivity, InTheMiddleOfABoneItHasAll) {
+TEST(Connectivity, TheMiddleOfABoneIsRigid) {
     Row row;
     const std::uint32_t v = row.add({1.5f, 0.3f, 0});
     const SkinWeights w = row.weights(preset(Method::connectivity));
@@ -64,7 +64,7 @@ TEST(Connectivity, NearAnEndItSharesByInverseDistanceToCentres) {
     EXPECT_EQ(weight_of(w, v, 0), 0);  // connected at the other end only
 }
 
-TEST(Connectivity, HardRangeOfABoneWins) {
+TEST(Connectivity, HardRangeOfABoneHasPrecedence) {
     Row row;
     const std::uint32_t v = row.add({1.9f, 0.2f, 0}), past = row.add({3.2f, 0.2f, 0});
     row.skeleton.joints[1].hard_range = {{0, 1}};
@@ -82,7 +82,7 @@ TEST(Connectivity, HardRangeOfABoneWins) {
     EXPECT_FALSE(check_skeleton(row.skeleton));
 }
 
-TEST(Connectivity, ATableThatIsGivenWins) {
+TEST(Connectivity, AGivenTableHasPrecedence) {
     Row row;
     const std::uint32_t near_head = row.add({1.1f, 0.2f, 0}), near_tail = row.add({1.9f, 0.2f, 0});
     const BindOptions options = preset(Method::connectivity);
@@ -150,7 +150,7 @@ TEST(Connectivity, AJointWithTwoBonesCountsOnce) {
 
 // A trunk that ends where two arms begin: all three are connected there, each arm with the trunk and with the
 // other.
-TEST(Connectivity, BonesThatBeginAtOnePlaceAreConnectedThere) {
+TEST(Connectivity, BonesWithACommonHeadAreConnected) {
     Row row;
     const Vec3 tails[] = {{0, 1, 0}, {-1, 2, 0}, {1, 2, 0}};
     for (std::uint32_t j = 0; j < 3; ++j) {
@@ -173,13 +173,13 @@ TEST(Connectivity, BonesThatBeginAtOnePlaceAreConnectedThere) {
     row.skeleton.joints[2].position = {1, 2, 0};
     const SkinWeights met = row.weights(preset(Method::connectivity));
     EXPECT_GT(weight_of(met, far, 2), 0);
-    // And what shares vertices with nobody does not.
+    // Bones that share no vertices with others do not share.
     row.skeleton.joints[1].connected.emplace();
     EXPECT_EQ(weight_of(row.weights(preset(Method::connectivity)), far, 1), 1);
 }
 
 // A list for every pair would not fit into memory.
-TEST(Connectivity, ManyBonesAtOnePlaceAreBound) {
+TEST(Connectivity, ManyCoincidentBonesAreBound) {
     Row row;
     const std::uint32_t many = 20000;
     for (std::uint32_t j = 3; j < many; ++j) {
@@ -204,7 +204,7 @@ TEST(ClosestDistance, IsTheStraightDistanceToTheBone) {
     EXPECT_EQ(b.report().covered(), 1);
 }
 
-TEST(ClosestHierarchy, TakesWhatIsNearInTheSkeleton) {
+TEST(ClosestHierarchy, TakesJointsThatAreNearInTheSkeleton) {
     // A long chain folded back beside itself: the far end is close in space and far in the skeleton.
     Row row;
     for (int j = 3; j < 8; ++j) {
@@ -250,7 +250,7 @@ DistanceTable table(std::vector<float> distances) {
     return t;
 }
 
-TEST(Falloff, ExponentialIsSeed000s) {
+TEST(Falloff, ExponentialIsThePublishedLaw) {
     FalloffOptions o;
     o.law = FalloffLaw::exponential;
     o.smoothness = 0.05f;
@@ -260,7 +260,7 @@ TEST(Falloff, ExponentialIsSeed000s) {
     EXPECT_NEAR(s[2], std::exp(-4.0), 1e-6);
 }
 
-TEST(Falloff, HermiteAndLinearEndAtTheFirstJointThatIsLeftOut) {
+TEST(Falloff, HermiteAndLinearEndAtTheFirstJointBeyondTheLimit) {
     FalloffOptions o;
     o.law = FalloffLaw::linear;
     o.neighbours = 2;
@@ -282,7 +282,7 @@ TEST(Falloff, HermiteAndLinearEndAtTheFirstJointThatIsLeftOut) {
     EXPECT_EQ(far->joint[1], DistanceTable::none);
 }
 
-TEST(Falloff, RefusesWhatHasNoMeaning) {
+TEST(Falloff, RefusesInvalidCombinations) {
     FalloffOptions o;
     o.smoothness = 0;
     EXPECT_FALSE(check(o));

@@ -84,7 +84,7 @@ TEST(OwnAxes, AShinEndsAtTheFootOfAnotherChain) {
     EXPECT_GT(norm(ways[Animal::shin]), 0.99);
 }
 
-TEST(OwnAxes, WhatLooksElsewhereIsLeftAlone) {
+TEST(OwnAxes, JointsWithOtherDirectionsAreUnchanged) {
     Animal turned;  // every other joint looks across its bone: no common axis
     for (const std::uint32_t j : {Animal::neck2, Animal::foot})
         std::swap(turned.s.joints[j].axes[0], turned.s.joints[j].axes[1]);
@@ -99,7 +99,7 @@ TEST(OwnAxes, WhatLooksElsewhereIsLeftAlone) {
     }
 }
 
-TEST(OwnAxes, TheSceneHasNoneEvenWhereOneFits) {
+TEST(OwnAxes, AxesOfTheSceneAreIgnored) {
     Skeleton s;  // a straight chain along y
     for (int j = 0; j < 5; ++j) s.joints.push_back({});
     for (int j = 0; j < 5; ++j) {
@@ -139,7 +139,7 @@ TEST(OwnAxes, StatedTailsStay) {
     EXPECT_GT(before, 1u);
 }
 
-TEST(OwnAxes, AJawGoesWithItsHead) {
+TEST(OwnAxes, AJawFollowsItsHead) {
     // A neck along y and a snout along z, which hangs below the head's joint: nearer to the neck than to a head
     // that would lead on upwards.
     Character c;

@@ -103,7 +103,7 @@ TEST(Colours, LeftIsLighterThanRight) {
     }
 }
 
-TEST(Colours, SkeletonsThatAreNoneDoNotHang) {
+TEST(Colours, InvalidSkeletonsTerminate) {
     EXPECT_TRUE(joint_colours({}).empty());
     Skeleton loop = chain({"a", "b", "c"});
     loop.joints[0].parent = 2;
@@ -150,7 +150,7 @@ TEST(Paints, BordersOfTheStrongestAreExact) {
     EXPECT_NEAR(knee, 0.75, 1e-6);
 }
 
-TEST(Paints, AJointThatLeadsOnlyInTheMiddleOfATriangle) {
+TEST(Paints, AJointThatIsStrongestOnlyInsideATriangle) {
     const Skeleton skeleton = chain({"a", "b", "c", "middle"});
     const std::vector<Triangle> triangle{{0, 1, 2}};
     const Paint paint = paint_strongest(
@@ -267,7 +267,7 @@ TEST(Layout, EverythingIsWithinThePictureAndNothingOverlaps) {
             }
 }
 
-TEST(Layout, WhatDoesNotFitIsCounted) {
+TEST(Layout, EntriesThatDoNotFitAreCounted) {
     const Legend names = many(500, "joint");
     Picture picture;
     picture.panels.resize(1);
@@ -288,7 +288,7 @@ TEST(Layout, TextsAreCutAtCharacters) {
     EXPECT_EQ(fit_text("anything", 10, 1, half_em), "");
 }
 
-TEST(Figures, ViewpointsLookFromWhereTheySay) {
+TEST(Figures, ViewpointsHaveTheirDirections) {
     const auto back = [](const char* name) { return eye_at(*viewpoint(name)).back; };
     EXPECT_NEAR(back("front")[2], 1, 1e-12);
     EXPECT_NEAR(back("left")[0], 1, 1e-12);
@@ -343,7 +343,7 @@ TEST(Figures, ABlockShowsItsSides) {
     for (const VoxelFace& f : faces.faces) EXPECT_EQ(f.direction, 1);
 }
 
-TEST(Figures, AmbiguousVoxelsAreToldApartByWhatWindingNumbersSay) {
+TEST(Figures, AmbiguousVoxelsAreShownByWindingNumber) {
     VoxelGrid grid = block(64, 20, 30);
     grid.ambiguous_voxels = BitGrid(64);
     grid.ambiguous_voxels.set(25, 25, 25);  // of the interior

@@ -248,7 +248,7 @@ TEST(PixelGeodesic, SmoothnessSpreadsWeight) {
     }
 }
 
-TEST(PixelGeodesic, ABoneOutsideSnapsAndSaysSo) {
+TEST(PixelGeodesic, ABoneOutsideSnapsWithAWarning) {
     Gingerbread figure;
     figure.skeleton.joints[4].position = {10, 200, 0};
     figure.skeleton.joints[4].tail = Vec3{12, 150, 0};
@@ -306,7 +306,7 @@ TEST(PixelGeodesic, AFlatMeshIsRasterisedInItsPlane) {
         for (std::uint32_t j = 0; j < 5; ++j) EXPECT_NEAR(figure.weight(*a, v, j), figure.weight(*c, v, j), 1e-4);
 }
 
-TEST(PixelGeodesic, RefusesWhatIsNotFlat) {
+TEST(PixelGeodesic, RefusesMeshesThatAreNotFlat) {
     const std::vector<Vec3> positions{{0, 0, 0}, {4, 0, 0}, {0, 4, 1}};
     const std::vector<Triangle> triangles{{0, 1, 2}};
     const auto binding = bind({positions, triangles, {}}, two_bones({0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}),
@@ -317,7 +317,7 @@ TEST(PixelGeodesic, RefusesWhatIsNotFlat) {
         << binding.error().message;
 }
 
-TEST(PixelGeodesic, RefusesMasksAndResolutionsThatCannotBe) {
+TEST(PixelGeodesic, RefusesInvalidMasksAndResolutions) {
     const Strip strip;
     const Skeleton skeleton = two_bones({0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0});
     BindOptions options = preset(Method::pixel_geodesic);

@@ -24,7 +24,7 @@ struct Told {
     friend bool operator==(const Told&, const Told&) = default;
 };
 
-/// What a binding is, but for how long its stages took.
+/// The contents of a binding except the times of its stages.
 std::vector<std::byte> bits(const Binding& binding) {
     std::vector<std::byte> out;
     const auto add = [&](const auto& values) {
@@ -39,7 +39,7 @@ std::vector<std::byte> bits(const Binding& binding) {
     return out;
 }
 
-TEST(Progressive, ACoarseResultComesFirstAndTheLastIsBinds) {
+TEST(Progressive, ACoarseResultComesFirstAndTheLastEqualsBind) {
     const Character c = test::quadruped(0.05);
     for (const MethodInfo& m : methods()) {
         if (m.method == Method::pixel_geodesic || m.method == Method::bounded_biharmonic) continue;
@@ -67,7 +67,7 @@ TEST(Progressive, ACoarseResultComesFirstAndTheLastIsBinds) {
     }
 }
 
-TEST(Progressive, NothingComesFirstWhereNothingIsCoarser) {
+TEST(Progressive, NoCoarseResultAtTheLowestResolution) {
     const Character c = test::robot();
     for (const int resolution : {32, 64}) {
         int calls = 0;
@@ -107,7 +107,7 @@ TEST(Progressive, AChosenResolutionCountsAsChosen) {
     }
 }
 
-TEST(Progressive, WhoHasSeenEnoughGetsTheCoarseOne) {
+TEST(Progressive, StoppingEarlyReturnsTheCoarseResult) {
     const Character c = test::robot();
     int calls = 0;
     const Binding made =
@@ -141,7 +141,7 @@ TEST(Progressive, CanBeCancelledBeforeBetweenAndWithinItsSteps) {
         return calls;
     };
     EXPECT_EQ(run(), 1) << "by the listener itself";
-    // By whoever hears the nth beginning of a stage: of the first result, then of the second.
+    // Cancelled at the nth beginning of a stage: of the first result, then of the second.
     std::vector<std::string> stages;
     context.cancel = false;
     context.progress = [&](const char* stage, double fraction) {
@@ -158,7 +158,7 @@ TEST(Progressive, CanBeCancelledBeforeBetweenAndWithinItsSteps) {
     }
 }
 
-TEST(Progressive, ACoarseResultThatFailsDoesNotStandInTheWay) {
+TEST(Progressive, AFailedCoarseResultIsSkipped) {
     // What no resolution can have is the last one's error, and bad input is named as by bind.
     Character c = test::robot();
     BindOptions options = at(Method::geodesic_voxel, 128);

@@ -222,7 +222,7 @@ void expect_the_paper(const Character& c, const BindOptions& options) {
     const DistanceTable& table = binding.distances();
     ASSERT_EQ(binding.report().leaves, paper.domain().leaves.size());
     const double alpha = options.falloff.alpha, lambda = (1 - alpha) * 5 + alpha * 30;
-    double worst_distance = 0, worst_weight = 0;  // as shares of what is allowed
+    double worst_distance = 0, worst_weight = 0;  // relative to the tolerance
     std::size_t checked = 0, tied = 0;
     for (std::size_t v = 0; v < c.positions.size(); ++v) {
         if (binding.coverage()[v] != Coverage::weighted) continue;  // the paper has no answer
@@ -280,7 +280,7 @@ TEST(AsPublished, DistancesAndWeightsAreThoseOfAlgorithm3AndEquations7To9) {
     expect_the_paper(test::u_tube(), other);
 }
 
-TEST(AsPublished, EveryJointAtOnceToo) {
+TEST(AsPublished, AllJointsInOneSweep) {
     const Character c = test::quadruped();
     BindOptions options = published(64);
     options.finish.max_influences = all_influences;
@@ -298,7 +298,7 @@ TEST(AsPublished, EveryJointAtOnceToo) {
     }
 }
 
-TEST(AsPublished, BonesEndWhereTheSkeletonEndsThem) {
+TEST(AsPublished, BonesEndAtTheirTails) {
     const Character c = test::biped();
     BindOptions options = published();
     const std::vector<Bone> given = make_bones(c.skeleton);
@@ -319,7 +319,7 @@ TEST(AsPublished, BonesEndWhereTheSkeletonEndsThem) {
     EXPECT_TRUE(usual.report().warnings.empty());
 }
 
-TEST(AsPublished, BridgesLeadToPartsWithoutBonesAndNotBack) {
+TEST(AsPublished, BridgesLeadOnlyToPartsWithoutBones) {
     // A block that floats between the two tips of a U is a shortcut for whoever may cross it.
     const Character tube = test::u_tube();
     Character blocked = tube;
@@ -365,7 +365,7 @@ TEST(AsPublished, ABoneOutsideTheVolumeBindsNothing) {
               "joint 'far' lies outside the volume; as published, no distance starts from it");
 }
 
-TEST(AsPublished, AnotherMeshReadsTheLeavesItIsIn) {
+TEST(AsPublished, AnotherMeshReadsItsOwnLeaves) {
     Character c = test::quadruped();
     BindOptions options = published();
     options.keep_volume = true;
@@ -409,7 +409,7 @@ TEST(AsPublished, AnotherMeshReadsTheLeavesItIsIn) {
     EXPECT_EQ(must(read.rebind(other.mesh(), other.skeleton)).distances().distance, again.distances().distance);
 }
 
-TEST(AsPublished, MovedJointsAreAFreshBind) {
+TEST(AsPublished, MovedJointsEqualAFreshBind) {
     const Character c = test::caped();
     BindOptions options = published();
     options.keep_volume = true;
@@ -436,7 +436,7 @@ TEST(AsPublished, TheSameBitsOnAnyNumberOfThreads) {
     EXPECT_EQ(one.distances().distance, four.distances().distance);
 }
 
-TEST(AsPublished, SetsWhatThePaperFixes) {
+TEST(AsPublished, SetsTheOptionsOfThePaper) {
     BindOptions o = preset(Method::geodesic_voxel);
     for (const auto& [name, value] : {std::pair{"resolution", "64"},
                                       {"penalty", "9"},
@@ -461,7 +461,7 @@ TEST(AsPublished, SetsWhatThePaperFixes) {
     EXPECT_EQ(o.domain, DomainKind::sparse);
     EXPECT_TRUE(o.voxels.winding_numbers);
     EXPECT_FALSE(o.local_resolution);
-    // What comes later changes one thing.
+    // A later option only changes one thing.
     ASSERT_TRUE(set_option(o, "resolution", "64").ok());
     EXPECT_TRUE(o.as_published);
     EXPECT_TRUE(check(o).ok());
@@ -470,7 +470,7 @@ TEST(AsPublished, SetsWhatThePaperFixes) {
     EXPECT_EQ(o.voxels.resolution, 64);
 }
 
-TEST(AsPublished, RefusesWhatIsNotInThePaper) {
+TEST(AsPublished, RefusesOptionsThatAreNotInThePaper) {
     const auto refusal = [](auto&& change) {
         BindOptions o = published();
         change(o);

@@ -81,7 +81,7 @@ TEST(Compare, NothingDiffersFromItself) {
     }
 }
 
-TEST(Compare, DisjointJointsAreAsFarAsCanBe) {
+TEST(Compare, DisjointJointsHaveTheLargestDistance) {
     const Character c = test::bar();
     const Rows a(c.positions.size(), {{0, 1}}), b(c.positions.size(), {{1, 1}});
     const Comparison out = compared(c, a, b);
@@ -187,7 +187,7 @@ TEST(Compare, TwistedVolumeShrinksByLinearBlendAndStaysByDualQuaternions) {
     EXPECT_NEAR(*dual.poses[0].a.volume_change, 0, 0.02);
 }
 
-TEST(Compare, VolumeDoesNotKnowWhereTheMeshIs) {
+TEST(Compare, VolumeIsTranslationInvariant) {
     Character c = test::strip();  // open
     CompareOptions options = quick();
     options.standard_poses = false;
@@ -221,7 +221,7 @@ TEST(Compare, LimbProfileFollowsTheChain) {
     }
 }
 
-TEST(Compare, LimbProfileEndsAtAStatedTailWhateverFollows) {
+TEST(Compare, LimbProfileEndsAtAStatedTail) {
     Character c = test::bar();
     Joint leaf;
     leaf.name = "finger";
@@ -233,7 +233,7 @@ TEST(Compare, LimbProfileEndsAtAStatedTailWhateverFollows) {
     EXPECT_NEAR(limb.length, 2, 1e-6);
 }
 
-TEST(Compare, StandardPosesKnowTheWayUp) {
+TEST(Compare, StandardPosesUseTheUpDirection) {
     const Character c = test::biped({.cell = 0.04});
     Character lying = c;  // z is up, and the face looks along -y
     auto turn = [](Vec3& p) { p = {p.x, -p.z, p.y}; };
@@ -365,7 +365,7 @@ TEST(SymmetryTest, ThePlaneMayLieAnywhere) {
     EXPECT_GT(s->vertex_share, 0.95);
 }
 
-TEST(SymmetryTest, WhatHasNoOtherSideHasNoPlane) {
+TEST(SymmetryTest, OneSidedSkeletonsHaveNoPlane) {
     for (const Character& c : {test::bar(), test::l_corner()})
         EXPECT_FALSE(must(find_symmetry(c.mesh(), c.skeleton))) << c.name;
     // A person whose left arm is raised: the legs still pair, but that is too little.
@@ -375,7 +375,7 @@ TEST(SymmetryTest, WhatHasNoOtherSideHasNoPlane) {
     EXPECT_FALSE(must(find_symmetry(c.mesh(), c.skeleton)));
 }
 
-TEST(SymmetryTest, JointsAtOnePlaceAreToldApart) {
+TEST(SymmetryTest, CoincidentJointsAreDistinguished) {
     Character c = test::bar();
     c.skeleton = {};
     test::Rig rig(c.skeleton);
@@ -435,7 +435,7 @@ TEST(BleedTest, DistanceGoesThroughTheVolume) {
     EXPECT_NEAR(bleed_share(c, rows, 128), static_cast<double>(moved) / static_cast<double>(rows.size()), 1e-9);
 }
 
-TEST(TornTest, CountsWhatDiffersAtOnePlace) {
+TEST(TornTest, CountsDifferencesAtOnePosition) {
     Character c = test::bar();
     Rows rows = rigid(c);
     c.positions.push_back(c.positions[0]);

@@ -157,7 +157,7 @@ TEST(Rebind, SurfaceHeatTakesAnotherMesh) {
     EXPECT_EQ(fresh.influences().strength, without.influences().strength);
     EXPECT_FALSE(without.keeps_volume());
     ASSERT_TRUE(fresh.keeps_volume());
-    // Half of the triangles are gone: what is left is bound like the whole, for the bones are straight below.
+    // Half of the triangles are gone: the rest is bound like the whole, since the bones are straight below.
     const Character half = damaged(c, [](std::size_t t) { return t % 2 == 1; });
     const Binding b = again(fresh, half.mesh(), half.skeleton);
     EXPECT_EQ(b.report().reused, Reuse::volume);
@@ -198,7 +198,7 @@ TEST(Rebind, KeepingTheVolumeChangesNothing) {
     }
 }
 
-TEST(Rebind, TheBoundMeshGetsItsTableBackAlsoWithoutAVolume) {
+TEST(Rebind, TheBoundMeshReusesItsTableWithoutAVolume) {
     const Character c = test::l_corner();
     BindOptions options = keeping(64);
     options.keep_volume = false;
@@ -219,7 +219,7 @@ TEST(Rebind, TheBoundMeshGetsItsTableBackAlsoWithoutAVolume) {
     EXPECT_TRUE(says(refusal(open, other.mesh(), other.skeleton), "keeps no volume (connectivity)"));
 }
 
-TEST(Rebind, ADamagedMeshIsWeightedAsTheWhole) {
+TEST(Rebind, ADamagedMeshGetsTheWeightsOfTheWhole) {
     const Character c = test::biped({.cell = 0.03});
     const Character part = damaged(c, [](std::size_t t) { return t % 3 == 0 || t % 50 < 20; });
     ASSERT_LT(part.triangles.size(), c.triangles.size() * 2 / 3);
@@ -227,7 +227,7 @@ TEST(Rebind, ADamagedMeshIsWeightedAsTheWhole) {
     const Binding b = again(whole, part.mesh(), part.skeleton);
     EXPECT_EQ(b.report().covered(), 1);
     EXPECT_GT(b.report().defects.boundary_edges, 0u);
-    // What is left has the weights that it had in the whole.
+    // The rest has the weights that it had in the whole.
     const auto weights = b.weights(), before = whole.weights();
     ASSERT_TRUE(weights && before);
     std::size_t same = 0;
@@ -340,14 +340,14 @@ TEST(Rebind, AnotherSkeletonIsRefusedByNameOfTheJoint) {
     EXPECT_TRUE(says(with([](Skeleton& s) { s.joints[1].position.y += 0.5f; }), "'bar_b' lies 0.5"));
     EXPECT_TRUE(says(with([](Skeleton& s) { s.joints.push_back({"c", 1, {1, 0, 0}, {}}); }), "has 3 joints"));
     EXPECT_EQ(with([](Skeleton& s) { s.joints[1].position.y += 1e-4f; }), "accepted");
-    // Which joints deform is what the binding says.
+    // The binding determines which joints deform.
     EXPECT_EQ(with([](Skeleton& s) { s.joints[1].deform = false; }), "accepted");
     Character broken = more;
     broken.positions[0].x = NAN;
     EXPECT_TRUE(says(refusal(b, broken.mesh(), broken.skeleton), "vertex 0"));
 }
 
-TEST(Rebind, SkinsOfTheirOwnAndSeamsBetweenThem) {
+TEST(Rebind, OwnSkinsAndSeamsBetweenThem) {
     Character c = test::bar();
     Joint third = c.skeleton.joints[1];
     third.name = "bar_c";
@@ -379,7 +379,7 @@ TEST(Rebind, SkinsOfTheirOwnAndSeamsBetweenThem) {
     EXPECT_TRUE(says(refusal(narrow, {c.positions, c.triangles, first}, other), "'bar_a', 'bar_c'"));
 }
 
-TEST(Rebind, HardnessIsThatOfTheBinding) {
+TEST(Rebind, HardnessComesFromTheBinding) {
     Character c = test::bar();
     c.skeleton.joints[0].hardness = 0.875f;
     const Binding first = bound(c.mesh(), c.skeleton, keeping(32));
@@ -425,7 +425,7 @@ TEST(Rebind, AMapByVertexStaysWithItsMesh) {
     EXPECT_TRUE(b.weights());
 }
 
-TEST(LeafIndex, IsAsItWasBuiltOrRefused) {
+TEST(LeafIndex, IsRestoredOrRefused) {
     const test::Shape s = test::torus(1, 0.45, 32, 24);
     const MeshView mesh{s.positions, s.triangles, {}};
     const auto grid = voxelize(mesh, analyse_mesh(mesh), {32, true, true});

@@ -15,7 +15,7 @@
 namespace sinew {
 namespace {
 
-/// A domain with what is measured in it.
+/// A domain with its distances.
 struct Measured {
     std::vector<Bone> bones;
     Domain domain;

@@ -89,7 +89,7 @@ TEST(Resolution, FollowsTheThinnestLimb) {
     }
 }
 
-// Neither the way round of the triangles nor scale, place or threads matter.
+// Winding, scale, position and threads do not matter.
 TEST(Resolution, IsAPropertyOfTheShape) {
     Figure f = fork(0.01f);
     for (Triangle& t : f.triangles) std::swap(t[0], t[1]);
@@ -173,7 +173,7 @@ BindOptions local_options(int resolution, bool local = true) {
 }
 
 // The gap is less than a voxel wide at 64 and more than one at 128.
-TEST(LocalResolution, PartsFingersAsTwiceTheResolutionDoesForLess) {
+TEST(LocalResolution, SeparatesFingersLikeTwiceTheResolution) {
     const Figure f = fork(0.014f);
     const auto bound = [&](int resolution, bool local) {
         Result<Binding> binding = bind(f.mesh(), f.skeleton, local_options(resolution, local));
@@ -196,7 +196,7 @@ TEST(LocalResolution, PartsFingersAsTwiceTheResolutionDoesForLess) {
         ++tips;
     }
     EXPECT_GT(tips, 0u);
-    // Far from the fingers it is what the coarse one measures.
+    // Far from the fingers it equals the coarse resolution.
     for (std::size_t v = 0; v < f.positions.size(); ++v) {
         if (f.positions[v].x >= 0.25f) continue;
         EXPECT_NEAR(distance_of(local, v, 0), distance_of(coarse, v, 0), 0.03f);
@@ -215,7 +215,7 @@ TEST(LocalResolution, ThreadsChangeNoBit) {
     EXPECT_EQ(a->distances().joint, b->distances().joint);
 }
 
-TEST(LocalResolution, IsTheSameWhereNothingNeedsIt) {
+TEST(LocalResolution, IsUnchangedWithoutFineParts) {
     const Figure f = fork(0.1f);
     const Result<Binding> local = bind(f.mesh(), f.skeleton, local_options(64)),
                           plain = bind(f.mesh(), f.skeleton, local_options(64, false));
@@ -224,10 +224,10 @@ TEST(LocalResolution, IsTheSameWhereNothingNeedsIt) {
     EXPECT_NE(local->report().resolution_reason.find("64 everywhere"), std::string::npos);
 }
 
-// What needs nothing finer may need it when a joint moves: what was asked for is not forgotten.
+// A mesh without fine parts may need them after a joint moved: the request is remembered.
 TEST(LocalResolution, OfABindingThatNeedsItLater) {
     const Figure f = fork(0.02f);
-    Skeleton away = f.skeleton;  // the bone of one finger, and nobody knows that there are two
+    Skeleton away = f.skeleton;  // the bone of one finger, so that the gap is unknown
     away.joints[2].position.z += 2;
     away.joints[2].tail->z += 2;
     const Result<Binding> binding = bind(f.mesh(), away, local_options(64));
@@ -264,7 +264,7 @@ TEST(LocalResolution, OfAKeptBinding) {
     EXPECT_EQ(other->distances().distance, binding->distances().distance);
 }
 
-TEST(LocalResolution, IsRefusedWhereItCannotBe) {
+TEST(LocalResolution, IsRefusedForOtherMethods) {
     const auto refused = [](Method method, int resolution, DomainKind kind) {
         BindOptions options = preset(method);
         options.voxels.resolution = resolution;

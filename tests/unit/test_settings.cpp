@@ -13,7 +13,7 @@ namespace {
 
 using json = nlohmann::json;
 
-TEST(Settings, EveryOptionReadsWhatItTells) {
+TEST(Settings, EveryOptionRoundTrips) {
     std::set<std::string_view> names;
     for (const MethodInfo& m : methods()) {
         const BindOptions usual = preset(m.method);
@@ -94,7 +94,7 @@ TEST(Settings, ABadValueIsNamedAndChangesNothing) {
     }
 }
 
-TEST(Settings, AnOptionThatIsNotReadIsRefusedAndTheErrorSaysWhoReadsIt) {
+TEST(Settings, UnreadOptionsAreRefusedAndReadersNamed) {
     BindOptions heat = preset(Method::bone_heat);
     EXPECT_TRUE(check_read(heat, "heat-transfer").ok());
     EXPECT_TRUE(check_read(heat, "max-influences").ok());
@@ -121,7 +121,7 @@ TEST(Settings, AnOptionThatIsNotReadIsRefusedAndTheErrorSaysWhoReadsIt) {
     }
 }
 
-TEST(Settings, RangesAreHeld) {
+TEST(Settings, RangesAreChecked) {
     for (const auto& [method, name, value, words] : std::vector<std::array<std::string, 4>>{
              {"geodesic-voxel", "overshoot", "101", "overshoot 101 is not within 0..100"},
              {"geodesic-voxel", "overshoot", "nan", "overshoot"},
@@ -169,7 +169,7 @@ void open(Model& model) {
         << snw_error();
 }
 
-TEST(Capi, TellsWhatAModelIs) {
+TEST(Capi, DescribesTheModel) {
     Model model;
     open(model);
     Bytes said;
@@ -287,7 +287,7 @@ TEST(Capi, FalloffAndEditsComeWithoutAnotherBind) {
     Bytes report;
     EXPECT_EQ(share_of_b(R"({"sinew":"edits","edits":[{"op":"set","joint":"a","value":0.75}]})", report.out()),
               0.25f);
-    // Where b has all there is nobody who could take the rest.
+    // If b has all the weight, no other joint could take the rest.
     EXPECT_EQ(text(report).substr(0, 14), "edit 1 (set): ");
 
     Weights none;
@@ -299,7 +299,7 @@ TEST(Capi, FalloffAndEditsComeWithoutAnotherBind) {
     EXPECT_EQ(none.at, nullptr);
 }
 
-TEST(Capi, BadBytesAreErrorsAndNothingElse) {
+TEST(Capi, BadBytesAreErrors) {
     for (const std::string& bytes : {std::string(), std::string("glTF"), std::string("{}"), std::string("v 1 2"),
                                      std::string("glTF\2\0\0\0\xff\xff\xff\xff", 12)}) {
         Model model;

@@ -131,7 +131,7 @@ TEST(BoneShapes, ManyPointsGetTheBitsOfOne) {
         }
 }
 
-TEST(Shapes, TakeThePlaceOfTheBones) {
+TEST(Shapes, ReplaceTheBones) {
     Skeleton s;
     s.joints = {joint_at("root", {0, 0, 0}, ball(0.5f)), joint_at("arm", {1, 0, 0}, capsule(0.2f), 0),
                 joint_at("hand", {2, 0, 0}, box({0.1f, 0.2f, 0.3f}), 1)};
@@ -204,7 +204,7 @@ TEST(Shapes, SeedEveryLeafWithinAndDivideAtTheSurface) {
             } else if (d > half_diagonal) {
                 EXPECT_FALSE(seeded[i]);
             }
-            // A leaf of several voxels lies on one side of the surface.
+            // A leaf of several voxels is on one side of the surface.
             if (domain->leaves[i].level > 0) {
                 EXPECT_GT(std::abs(d), half_diagonal / 4);
                 coarse += d < 0;
@@ -330,7 +330,7 @@ TEST(Shapes, OvershootDoesNotReachIntoACapsule) {
     }
 }
 
-TEST(Shapes, AreDrawnWhereTheyAre) {
+TEST(Shapes, AreDrawnAtTheirPositions) {
     Panel panel;
     Placement placement{};
     placement.m = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};

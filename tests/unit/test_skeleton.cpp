@@ -328,7 +328,7 @@ TEST(MakeBones, TailsOfLeaves) {
     EXPECT_EQ(make_bones(s)[0].tail, (Vec3{0, 0, 1}));
 }
 
-TEST(MakeBones, AStatedTailIsTheOneBoneWhateverFollows) {
+TEST(MakeBones, AStatedTailIsTheOnlyBone) {
     // Hips with a spine and two legs; the tail leads up.
     Skeleton s = chain({{"hips", -1, {0, 0, 0}},
                         {"spine", 0, {0, 1, 0}},
@@ -344,7 +344,7 @@ TEST(MakeBones, AStatedTailIsTheOneBoneWhateverFollows) {
     EXPECT_FALSE(bones[0].open_head);
     EXPECT_EQ(bones[1].tail, s.joints[4].position);  // the spine states none
     EXPECT_TRUE(bones[2].open_head);
-    // Only the legs follow, near its head: nothing lies beyond the tail.
+    // Only the legs follow, near its head: nothing is beyond the tail.
     s.joints[1].deform = s.joints[4].deform = false;
     bones = make_bones(s);
     ASSERT_EQ(bones.size(), 3u);
@@ -352,7 +352,7 @@ TEST(MakeBones, AStatedTailIsTheOneBoneWhateverFollows) {
     // An idle joint in between is passed.
     s.joints[4].deform = true;
     EXPECT_TRUE(make_bones(s)[0].open_tail);
-    // What is idle states nothing.
+    // Tails of idle joints are not stated bones.
     s.joints[0].deform = false;
     EXPECT_EQ(make_bones(s)[0].joint, 2u);
     // A capsule is around that one bone, and a point stays a point.
@@ -391,7 +391,7 @@ TEST(MakeBones, StatedLinksLeadToEveryChild) {
 }
 
 TEST(MakeBones, ZeroLengths) {
-    // A twist joint lies at its parent: that segment is dropped.
+    // A twist joint at its parent's position: that segment is dropped.
     Skeleton s = chain({{"arm", -1, {0, 0, 0}}, {"arm_twist", 0, {0, 0, 0}}, {"forearm", 0, {1, 0, 0}}});
     auto bones = make_bones(s);
     ASSERT_EQ(bones.size(), 3u);
@@ -412,7 +412,7 @@ TEST(DeformReasonNames, AreDistinct) {
     EXPECT_EQ(to_string(DeformReason::no_skin), "no_skin");
 }
 
-TEST(Facing, AsTheNamesOfSidesSay) {
+TEST(Facing, FollowsTheNamesOfSides) {
     for (const char* name : {"biped", "caped", "quadruped", "robot"}) {
         const test::Character c = test::make_character(name);
         ASSERT_TRUE(facing(c.skeleton)) << name;

@@ -129,7 +129,7 @@ TEST(Tgf, EdgesAreTheBones) {
     EXPECT_EQ(bones[3].joint, 4u);
     EXPECT_EQ(bones[3].tail, bones[3].head);
     EXPECT_TRUE(s.joints[4].states_bones());
-    // Who wants an end to move skin says so.
+    // An end that moves skin must be stated.
     ASSERT_TRUE(select_deforming(s, {}, {DeformFrom::all, {}, {"joint_3"}}));
     bones = make_bones(s);
     ASSERT_EQ(bones.size(), 5u);

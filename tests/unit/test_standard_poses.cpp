@@ -1,4 +1,4 @@
-// Poses made for a skeleton: the character must do what the pose is called.
+// Poses made for a skeleton: the character must do what the name of the pose says.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -176,7 +176,7 @@ TEST(StandardPoses, ControlJointsStayAtRest) {
 }
 
 // A cape hangs from the chest, in the middle, and is longer than neck and head.
-TEST(StandardPoses, ACapeIsNoNeck) {
+TEST(StandardPoses, ACapeIsNotANeck) {
     const test::Character c = test::make_character("caped");
     const Anatomy a = read_anatomy(c.skeleton, {0, 1, 0});
     EXPECT_GT(a.forward[2], 0.99);
@@ -230,7 +230,7 @@ Skeleton with_feet_apart() {
     return s;
 }
 
-TEST(StandardPoses, FeetThatHangElsewhereGoWithTheirLegs) {
+TEST(StandardPoses, FeetInOtherChainsMoveWithTheirLegs) {
     Skeleton s = with_feet_apart();
     const auto at = [&](const char* name) { return joints_called(s, name).at(0); };
     const std::vector<NamedPose> poses = standard_poses(s);
@@ -250,7 +250,7 @@ TEST(StandardPoses, FeetThatHangElsewhereGoWithTheirLegs) {
                     EXPECT_NEAR(foot(r, c), expected(r, c), 1e-6) << pose.name << side;
             EXPECT_EQ(moved[at(("knee_at" + side).c_str())], Transform{}) << pose.name;
         }
-    // Where nobody says how bones lie, feet stay where they are.
+    // If the directions of bones are unknown, feet stay in place.
     for (Joint& joint : s.joints) joint.axes = Joint{}.axes;
     for (const NamedPose& pose : standard_poses(s)) {
         const Transform foot = skinning_matrices(s, pose.joints).value()[at("foot_l")];
@@ -292,7 +292,7 @@ TEST(StandardPoses, AChainCurls) {
     }
 }
 
-TEST(StandardPoses, HostileSkeletonsGetSomethingOrNothing) {
+TEST(StandardPoses, HostileSkeletonsTerminate) {
     EXPECT_TRUE(standard_poses({}).empty());
     Skeleton one;
     one.joints.resize(1);

@@ -114,7 +114,7 @@ TEST(StatedTails, OfABranchAreTheBonesOfJointsApart) {
     }
 }
 
-TEST(StatedTails, OfHipsLeaveTheLegsToTheLegs) {
+TEST(StatedTails, OfHipsDoNotAffectTheLegs) {
     // Surface heat joins the links to both legs to one bone in the middle. What is stated it leaves alone: the hips
     // end above, and what lies at the level of the legs is nearer to them.
     Character c = test::biped({.cell = 0.04});

@@ -49,7 +49,7 @@ double sampled_distance(const Point3& a, const Point3& b, const Point3& c, const
     return best;
 }
 
-TEST(TriangleTree, NearestPointIsThatOfEveryTriangleLookedAt) {
+TEST(TriangleTree, NearestPointEqualsBruteForce) {
     const Shape s = soup(300, 1);
     const TriangleTree tree(s.positions, s.triangles);
     std::mt19937 random(2);
@@ -91,7 +91,7 @@ TEST(TriangleTree, NearestPointInATriangleIsNotBeatenBySamples) {
     }
 }
 
-TEST(TriangleTree, AClosedSurfaceLetsNothingThrough) {
+TEST(TriangleTree, AClosedSurfaceBlocksEverySegment) {
     // Also not through its edges and corners: from the middle to points on both sides of the lattice lines.
     const Shape s = test::box({0, 0, 0}, {1, 1, 1}, 4);
     const TriangleTree tree(s.positions, s.triangles);
@@ -167,14 +167,14 @@ TEST(Surface, LinearFunctionsAreHarmonicInAFlatSheet) {
     const std::vector<double> lf = laplacian(s, f);
     for (std::size_t i = 0; i < f.size(); ++i) {
         const Point3 p = to_point(shape.positions[s.vertex_of[i]]);
-        // Diagonals have weight 0, which is raised to the least one. That is what is left here.
+        // Diagonals have weight 0, which is raised to the minimum.
         if (std::abs(p[0]) < 0.99 && std::abs(p[2]) < 1.99) {
             EXPECT_NEAR(lf[i] * s.mass[i], 0, 1e-3);
         }
     }
 }
 
-TEST(Surface, AnythingHasPositiveWeightsAndMasses) {
+TEST(Surface, WeightsAndMassesArePositive) {
     Shape shape = soup(200, 5);
     const auto fan = std::uint32_t(shape.positions.size());
     // Five triangles at one edge, a duplicate, one with two equal corners, a needle, and a cap whose angle is 180°.

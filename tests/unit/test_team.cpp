@@ -29,8 +29,8 @@ TEST(Team, ThreadsRunOnceAndWaitForEachOther) {
     EXPECT_EQ(wrong.load(), 0);
 }
 
-// One that throws may do so while another still leaves the barrier before: nobody waits for who is gone.
-TEST(Team, WhatAThreadThrowsComesOutAndNobodyWaitsForIt) {
+// A thread may throw while another still leaves the barrier before: no thread waits for one that has ended.
+TEST(Team, ExceptionsArePropagatedWithoutDeadlock) {
     for (int time = 0; time < 300; ++time) {
         Team team(4);
         const unsigned size = team.size(), thrower = static_cast<unsigned>(time) % size;

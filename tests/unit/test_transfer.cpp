@@ -93,7 +93,7 @@ TEST(Transfer, DistanceAndAngleDecideWhatMatches) {
 }
 
 TEST(Transfer, FillsAsTheDenseSolutionOfTheBiharmonicEnergy) {
-    // A strip, of which the ends lie on the source and the middle is arched away from it.
+    // A strip with its ends on the source and an arched middle.
     const Shape ground = test::sheet({0, 0, 0}, {2, 0, 0}, {0, 0, -0.5}, 16, 4);
     const SkinWeights w = weigh(ground, [](const Vec3& p) { return 0.5 + p.x / 4 + p.x * p.x / 16; });
     Shape arch = test::sheet({0, 0, 0}, {2, 0, 0}, {0, 0, -0.3}, 40, 3);
@@ -136,7 +136,7 @@ TEST(Transfer, ConstantWeightsAreFilledInAsTheyAre) {
     }
 }
 
-TEST(Transfer, PartsThatMatchNowhereAndUnusedVerticesTakeTheNearest) {
+TEST(Transfer, UnmatchedPartsAndUnusedVerticesTakeTheNearest) {
     const Shape body = test::sphere({0, 0, 0}, 1, 3);
     const SkinWeights w = weigh(body, [](const Vec3& p) { return p.x > 0; });
     Shape target = test::sphere({0, 0, 0}, 1.05, 2);
@@ -205,7 +205,7 @@ TEST(Transfer, AnySoupGetsWeights) {
     }
 }
 
-TEST(Transfer, RefusesWhatItCannotDo) {
+TEST(Transfer, RefusesUnsupportedInput) {
     const Shape s = test::sphere({0, 0, 0}, 1, 1);
     const SkinWeights w = weigh(s, [](const Vec3&) { return 0.5; });
     TransferOptions options;

@@ -145,7 +145,7 @@ TEST(VoxelHeat, LoosePartsAreBridgedAndEveryVertexIsCounted) {
     }
 }
 
-TEST(VoxelHeat, APartWithoutBonesFollowsWhatIsNearest) {
+TEST(VoxelHeat, APartWithoutBonesFollowsTheNearestJoint) {
     test::Character c = test::u_tube();
     const std::size_t first = c.positions.size();
     const Vec3 left = c.skeleton.joints[c.joint("left")].position;
@@ -174,7 +174,7 @@ TEST(VoxelHeat, ALongSheetFarFromItsBoneKeepsWeights) {
         }
 }
 
-TEST(VoxelHeat, DefectsBindOrSayWhy) {
+TEST(VoxelHeat, DefectsBindOrGiveAnError) {
     const test::Character robot = test::robot();
     for (const test::Defect& defect : test::defects()) {
         const test::Character c = defect.apply(robot);

@@ -54,7 +54,7 @@ TEST(Voxelize, VolumesConverge) {
     }
 }
 
-TEST(Voxelize, BoundaryIsExactlyWhatTrianglesTouch) {
+TEST(Voxelize, BoundaryIsExactlyTheTouchedVoxels) {
     // One triangle against an oracle of samples: each lies in a boundary voxel, and each boundary voxel holds a
     // sample or is grazed by one, because positions are snapped to 1/512 voxel.
     Shape s;
@@ -109,7 +109,7 @@ bool comes_into(std::vector<std::array<double, 3>> polygon, const std::array<dou
     return !polygon.empty();
 }
 
-TEST(Voxelize, SmallTrianglesMarkWhatTheyTouch) {
+TEST(Voxelize, SmallTrianglesMarkTheVoxelsTheyTouch) {
     // A voxel of 1, corners at its 512th parts, many just on borders of voxels. Two corners of the box, then
     // triangles of up to three voxels.
     std::mt19937 random(20261123);

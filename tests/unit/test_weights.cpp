@@ -181,7 +181,7 @@ TEST(Falloff, PowerOfStrengths) {
 }
 
 // Row of joints 0 and 1 at 0.2 and 0.3.
-TEST(Falloff, AMapByVertexIsTheOptionThere) {
+TEST(Falloff, AMapByVertexReplacesTheOption) {
     const DistanceTable t = table({{{0, 0.2f}, {1, 0.3f}}, {{0, 0.2f}, {1, 0.3f}}});
     for (const FalloffLaw law : {FalloffLaw::inverse_power, FalloffLaw::inverse_quadratic, FalloffLaw::exponential,
                                  FalloffLaw::cubic_hermite, FalloffLaw::linear}) {
@@ -198,7 +198,7 @@ TEST(Falloff, AMapByVertexIsTheOptionThere) {
     }
 }
 
-TEST(Falloff, AJointsOwnSmoothnessIsItsReach) {
+TEST(Falloff, SmoothnessOfAJointIsItsReach) {
     FalloffOptions o;
     o.law = FalloffLaw::exponential;
     o.map.of_joint = {0.1f, 0.4f};
@@ -209,7 +209,7 @@ TEST(Falloff, AJointsOwnSmoothnessIsItsReach) {
     EXPECT_NEAR(s->strength[1], std::exp(-2 + 0.75), 1e-6);
 }
 
-TEST(Falloff, AJointsOwnHardnessMovesNoBorder) {
+TEST(Falloff, HardnessOfAJointMovesNoBorder) {
     FalloffOptions o;
     o.map.of_joint = {0.9f, 0.1f};
     // Equal distances stay equal, and close to joint 0 its hardness rules.
@@ -251,7 +251,7 @@ TEST(Falloff, HardnessIsAPowerOfEveryPublishedStrength) {
             }
             EXPECT_LT(s->strength[1], last);
             last = s->strength[1];
-            // What is at the reach gets nothing, however soft: 0 to the power of next to nothing.
+            // A joint at the reach gets nothing, however soft: 0 to the power of a tiny number.
             if (law != FalloffLaw::exponential) {
                 EXPECT_EQ(s->strength[2], 0) << alpha;
             }
@@ -272,7 +272,7 @@ TEST(Falloff, HardnessIsAPowerOfEveryPublishedStrength) {
     EXPECT_NEAR(apply_falloff(t, hard)->strength[1], apply_falloff(t, short_way)->strength[1], 1e-7);
 }
 
-TEST(Falloff, AtTheDefaultHardnessNoBitIsOtherThanPublished) {
+TEST(Falloff, DefaultHardnessEqualsThePublishedLaw) {
     std::mt19937 random(9);
     FalloffOptions o;
     o.threshold = 0.7f;
@@ -332,7 +332,7 @@ TEST(Falloff, HardnessOfJointsIsTheMeanOfTheRow) {
     EXPECT_EQ(apply_falloff(t, a)->strength, apply_falloff(t, b)->strength);
 }
 
-TEST(Falloff, AVertexsOwnValueCountsAsFarAsItsShare) {
+TEST(Falloff, ValuesOfVerticesAreWeightedByTheirShare) {
     const DistanceTable t = table({{{0, 0.1f}, {1, 0.2f}}});
     const auto at = [&](FalloffLaw law, float value, std::vector<float> of_joint, float own, float share) {
         FalloffOptions o;
@@ -352,7 +352,7 @@ TEST(Falloff, AVertexsOwnValueCountsAsFarAsItsShare) {
     }
 }
 
-TEST(FalloffMap, ValuesArePutOverEachOther) {
+TEST(FalloffMap, ValuesAreBlendedInOrder) {
     FalloffMap m;
     m.put(1, 3, 0.8f, 1);
     EXPECT_TRUE(m.share_of_vertex.empty());
@@ -490,7 +490,7 @@ TEST(Finish, FadeIsContinuousWhereTheFifthCrossesTheFourthAndCutIsNot) {
     }
 }
 
-TEST(Finish, LimitOnlyWhereThereIsMore) {
+TEST(Finish, LimitAppliesOnlyToLongerRows) {
     const auto exact = finish(strengths({{1, 0.5f, 0.25f, 0.25f}}), {4, LimitRule::fade, 0});
     EXPECT_FLOAT_EQ((*exact)[0][0].weight, 0.5f);
     const auto fade = finish(strengths({{1, 0.5f, 0.25f, 0.25f, 0.25f}}), {4, LimitRule::fade, 0});
@@ -551,7 +551,7 @@ TEST(Raise, IsThePowerUpToRounding) {
     }
 }
 
-TEST(Raise, OneStaysOneAndTheSmallestBecomesNothing) {
+TEST(Raise, OneStaysOneAndTheSmallestBecomesZero) {
     double x[] = {1, 1, 1, 0.5, 0.25, 1e-300, 1e-300};
     const double exponent[] = {0, 30, 1e6, 1, 2, 1, 1e6};
     raise(x, exponent);
@@ -676,7 +676,7 @@ TEST(Weigh, IsThePowerAndFinishOfHeatToTheBit) {
     EXPECT_FALSE(weigh(table, {.law = FalloffLaw::power, .map = {}}, {}));
 }
 
-TEST(Weigh, RefusesWhatTheTwoRefuse) {
+TEST(Weigh, RefusesTheSameInputs) {
     DistanceTable table{1, 1, {0}, {0.5f}, 1};
     FalloffOptions falloff;
     FinishOptions options;

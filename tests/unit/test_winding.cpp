@@ -8,7 +8,7 @@
 namespace sinew {
 namespace {
 
-// What the dipoles may be off at accuracy 2: most at the centre of a sphere, where all their errors agree.
+// Largest error of the dipoles at accuracy 2: at the centre of a sphere, where all their errors agree.
 constexpr double far_field = 0.08;
 
 struct Shape {

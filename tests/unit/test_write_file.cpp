@@ -64,11 +64,11 @@ TEST_F(WriteFile, FollowsASymbolicLink) {
     EXPECT_EQ(contents(folder / "target"), "new");
 }
 
-TEST_F(WriteFile, TakesTheLongestNameThatTheSystemTakes) {
+TEST_F(WriteFile, AcceptsTheLongestNameOfTheSystem) {
     EXPECT_TRUE(write_file(folder / std::string(255, 'n'), bytes_of("x")));
 }
 
-TEST_F(WriteFile, SaysWhatTheSystemRefused) {
+TEST_F(WriteFile, ReportsTheErrorOfTheSystem) {
     const Status missing = write_file(folder / "no" / "where.bin", bytes_of("x"));
     ASSERT_FALSE(missing);
     EXPECT_EQ(missing.error().code, ErrorCode::io);
@@ -126,7 +126,7 @@ TEST_F(WriteFile, ABatchAppearsTogether) {
     EXPECT_EQ(entries(), 2u);
 }
 
-TEST_F(WriteFile, ABatchThatFailsLeavesNothing) {
+TEST_F(WriteFile, AFailedBatchLeavesNoFiles) {
     ASSERT_TRUE(write_file(folder / "model", bytes_of("old")));
     {
         OutputBatch batch;
@@ -139,7 +139,7 @@ TEST_F(WriteFile, ABatchThatFailsLeavesNothing) {
         EXPECT_FALSE(batch.add(folder / "no/where", bytes_of("x")));
     }
     EXPECT_EQ(entries(), 1u);
-    // A rename that fails takes back what is new; a device that is full comes before any rename.
+    // A failed rename removes new files; a full device is detected before any rename.
     OutputBatch late;
     ASSERT_TRUE(late.add(folder / "becomes a folder", bytes_of("x")));
     ASSERT_TRUE(late.add(folder / "fresh", bytes_of("x")));
