@@ -17,7 +17,7 @@ public:
         return x >= 0 && y >= 0 && x < mask_.width && y < mask_.height &&
                mask_.inside[static_cast<std::size_t>(y) * mask_.width + x];
     }
-    /// On the side of the threshold on which the mask has it.
+    /// Moved to the side of the threshold that the mask states.
     double at(int x, int y) const {
         double a = 0;
         if (x >= 0 && y >= 0 && x < mask_.width && y < mask_.height)
@@ -32,7 +32,7 @@ private:
     const double threshold_;
 };
 
-/// Labels what has the wanted value, and tells the pixels of each patch.
+/// Labels the connected pixels of a value; returns the number of pixels of each patch.
 template <typename Visit>
 void each_patch(const PixelMask& mask, bool wanted, bool diagonals, Visit&& visit) {
     const int w = mask.width, h = mask.height;
@@ -87,7 +87,7 @@ bool on_segment(const GridPoint& a, const GridPoint& b, const GridPoint& p) {
 bool collide(const GridPoint& a, const GridPoint& b, const GridPoint& c, const GridPoint& d) {
     const bool shared_a = a == c || a == d, shared_b = b == c || b == d;
     if (shared_a || shared_b) {
-        // A fold back onto itself, or twice the same segment.
+        // A fold back onto itself, or the same segment twice.
         const GridPoint& other = shared_a ? b : a;
         const GridPoint& rest = shared_a ? (a == c ? d : c) : (b == c ? d : c);
         return on_segment(c, d, other) || on_segment(a, b, rest);
@@ -108,7 +108,7 @@ struct Kept {
         while (!keep[k]);
         return k;
     }
-    /// The point between two kept ones that is farthest from their segment, and how far; `from` where there is
+    /// The point between two kept ones that is farthest from their segment, with its distance; `from` if there is
     /// none.
     std::pair<std::size_t, double> farthest(std::size_t from, std::size_t to) const {
         std::pair<std::size_t, double> best{from, -1};
@@ -168,8 +168,8 @@ PixelMask figure_mask(const RgbaImage& picture, const OutlineOptions& options, O
 
 std::vector<GridLoop> contour(const RgbaImage& picture, const PixelMask& mask, float threshold) {
     const Alpha alpha(picture, mask, 255.0 * threshold);
-    // An edge between two centres, by its lower left one: 2 (y w + x), plus 1 where it goes up. Squares have their
-    // lower left corner at a centre, from -1 on.
+    // The number of an edge between two centres: 2 (y w + x) for its lower left centre, plus 1 if it is vertical.
+    // The lower left corners of squares are centres, from -1 on.
     const int w = mask.width + 1;
     auto edge = [&](int x, int y, int side) {
         const int u = side == 1 ? x + 1 : x, v = side == 2 ? y + 1 : y;
@@ -190,7 +190,7 @@ std::vector<GridLoop> contour(const RgbaImage& picture, const PixelMask& mask, f
                 saddle && alpha.at(x, y) + alpha.at(x + 1, y) + alpha.at(x + 1, y + 1) + alpha.at(x, y + 1) >=
                               4 * alpha.threshold();
             for (int k = 0; k < 4; ++k) {
-                if (!in[k] || in[(k + 1) % 4]) continue;  // the inside ends on side k
+                if (!in[k] || in[(k + 1) % 4]) continue;  // the interior ends on side k
                 int to = k;
                 if (joined) {
                     do to = (to + 1) % 4;
@@ -209,7 +209,7 @@ std::vector<GridLoop> contour(const RgbaImage& picture, const PixelMask& mask, f
         const int u = static_cast<int>(e / 2 % static_cast<std::uint32_t>(w + 1)) - 1,
                   v = static_cast<int>(e / 2 / static_cast<std::uint32_t>(w + 1)) - 1;
         const double a = alpha.at(u, v), b = alpha.at(u + !up, v + up);
-        // Kept away from the centres, so that no two crossings fall together.
+        // Kept away from the centres, so that no two crossings coincide.
         const double t = std::clamp((alpha.threshold() - a) / (b - a), 0.02, 0.98);
         const double x = u + 0.5 + (up ? 0 : t), y = v + 0.5 + (up ? t : 0);
         return GridPoint{
@@ -233,7 +233,7 @@ std::vector<GridLoop> contour(const RgbaImage& picture, const PixelMask& mask, f
     std::stable_sort(loops.begin(), loops.end(), [](const GridLoop& a, const GridLoop& b) {
         return std::abs(signed_area(a)) > std::abs(signed_area(b));
     });
-    // The first is an island, whatever the size of its hole: no hole is larger than what is around it.
+    // The first is an island: no hole is larger than the island around it.
     return loops;
 }
 
@@ -241,7 +241,7 @@ std::vector<GridLoop> simplify(const std::vector<GridLoop>& loops, double tolera
     std::vector<Kept> all;
     for (const GridLoop& loop : loops) {
         Kept kept{loop, std::vector<bool>(loop.size(), false)};
-        // Two points to begin with: the lowest, and the one farthest from it.
+        // The first two points are the lowest and the one farthest from it.
         std::size_t low = 0, far = 0;
         for (std::size_t k = 0; k < loop.size(); ++k)
             if (std::pair(loop[k].y, loop[k].x) < std::pair(loop[low].y, loop[low].x)) low = k;
@@ -254,7 +254,7 @@ std::vector<GridLoop> simplify(const std::vector<GridLoop>& loops, double tolera
         kept.keep[low] = kept.keep[far] = true;
         kept.split(low, far, tolerance);
         kept.split(far, low, tolerance);
-        // Of two points less than a pixel apart one will do: triangles would have to be as small as they are near.
+        // One of two points less than a pixel apart is enough: both would need triangles of that size.
         for (std::size_t k = 0; k < loop.size(); ++k) {
             if (!kept.keep[k]) continue;
             const std::size_t b = kept.after(k), c = kept.after(b);
@@ -269,7 +269,7 @@ std::vector<GridLoop> simplify(const std::vector<GridLoop>& loops, double tolera
         all.push_back(std::move(kept));
     }
 
-    // Segments that meet get their farthest point back, until none do: the contour itself does not meet.
+    // Segments that cross or touch get their farthest point back, until none do: the contour itself does not cross.
     constexpr std::int32_t cell = 16 * grid_units;
     struct Segment {
         std::uint32_t loop, from, to;

@@ -1,4 +1,4 @@
-// Where the alpha of a picture crosses a threshold.
+// The contour of a picture: the line where its alpha crosses a threshold.
 #pragma once
 
 #include <vector>
@@ -12,13 +12,14 @@ namespace sinew {
 /// holes (pixels outside that share an edge) of fewer pixels than least_area are removed and counted.
 PixelMask figure_mask(const RgbaImage& picture, const OutlineOptions& options, OutlineReport& report);
 
-/// The contour by marching squares over the centres of pixels (Lorensen and Cline 1987, in the plane), each
-/// crossing where the alpha, taken as linear between two centres, has the threshold. `mask` decides what is inside.
-/// Of the two ways through a square whose opposite corners are inside, the mean of its alphas chooses. Outer loops
-/// run counter-clockwise, holes clockwise; by falling area. No two loops touch. O(pixels + points log points).
+/// The contour by marching squares over the centres of pixels (Lorensen and Cline 1987, in the plane), with each
+/// crossing where the alpha, linear between two centres, has the threshold. `mask` decides which pixels are inside.
+/// In a square with only opposite corners inside, the mean of its alphas decides between the two connections. Outer
+/// loops run counter-clockwise, holes clockwise; by falling area. No two loops touch. O(pixels + points log
+/// points).
 std::vector<GridLoop> contour(const RgbaImage& picture, const PixelMask& mask, float threshold);
 
-/// The same loops with fewer points, none of which was moved: by Douglas and Peucker (1973) within `tolerance` grid
+/// The same loops with fewer points, none of them moved: by Douglas and Peucker (1973) within `tolerance` grid
 /// units, with points put back where segments would cross or touch.
 std::vector<GridLoop> simplify(const std::vector<GridLoop>& loops, double tolerance);
 

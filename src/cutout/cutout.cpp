@@ -85,7 +85,7 @@ Result<std::vector<CutoutPart>> cut_out(const CutoutFigure& figure, const Cutout
         part.weights = std::move(*weights);
         part.binding = std::make_shared<const Binding>(std::move(*binding));
 
-        // Joints of other layers are outside this one by nature.
+        // Joints of other layers are normally outside this one.
         const auto acts = [&](std::uint32_t j) {
             return std::binary_search(layer.joints.begin(), layer.joints.end(), j);
         };

@@ -11,7 +11,7 @@
 namespace sinew {
 namespace {
 
-/// Answers how near the loops are, for points no farther than a cell is wide.
+/// Distance to the loops, for points up to the width of a cell away.
 class NearLoops {
 public:
     NearLoops(const std::vector<GridLoop>& loops, double reach)
@@ -55,7 +55,7 @@ private:
     std::vector<Entry> segments_;
 };
 
-/// Long segments in even pieces, so that the outline bends with what is inside.
+/// Long segments are divided evenly, so that the outline bends with the interior.
 std::vector<GridLoop> divide(const std::vector<GridLoop>& loops, double spacing) {
     std::vector<GridLoop> out;
     for (const GridLoop& loop : loops) {
@@ -73,7 +73,7 @@ std::vector<GridLoop> divide(const std::vector<GridLoop>& loops, double spacing)
     return out;
 }
 
-/// The corners of equilateral triangles, inside and not near the outline. Row by row, to and fro.
+/// The corners of equilateral triangles, inside and not near the outline. Row by row, in alternating directions.
 std::vector<GridPoint> lattice_points(const PixelMask& mask, const std::vector<GridLoop>& loops, double spacing) {
     const NearLoops near(loops, spacing);
     std::vector<GridPoint> out;
@@ -151,7 +151,7 @@ Result<OutlineMesh> outline_mesh(const RgbaImage& picture, const OutlineOptions&
     report_progress(context, "outline", 0);
     const std::vector<GridLoop> exact = contour(picture, mesh.mask, options.alpha);
     for (const GridLoop& loop : exact) mesh.report.contour_points += loop.size();
-    // What is made of them is known only now: noise has more contour than figure.
+    // The memory is known only now: noise has a long contour.
     const std::size_t need = mesh.report.contour_points * 200;
     if (context && context->memory_limit && need > context->memory_limit)
         return Error{ErrorCode::too_large, "its outline has " + std::to_string(mesh.report.contour_points) +

@@ -1,4 +1,4 @@
-// Pictures of a flat figure by a small rasteriser: triangles, painter's order, four samples a pixel.
+// Pictures of a flat figure by a small rasteriser: triangles, painter's order, four samples per pixel.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -30,7 +30,7 @@ Colour texel(const RgbaImage& picture, int x, int y) {
     return {{a * p[0] / 255, a * p[1] / 255, a * p[2] / 255, a}};
 }
 
-/// Between the centres of texels.
+/// Bilinear interpolation between the centres of texels.
 Colour sample(const RgbaImage& picture, double u, double v) {
     const double x = u * picture.width - 0.5, y = v * picture.height - 0.5;
     const int i = static_cast<int>(std::floor(x)), j = static_cast<int>(std::floor(y));
@@ -49,12 +49,12 @@ struct Frame {
     int width = 0, height = 0;
 };
 
-constexpr int kSide = 2;    // samples a pixel, each way
+constexpr int kSide = 2;    // samples per pixel along each axis
 constexpr int kStrip = 16;  // rows of pixels that are drawn at a time
 constexpr int kMostSide = 16384;
 
-/// Triangles in the order in which they are drawn. Strips of rows are drawn each by itself, so that memory is that
-/// of the picture, and the work can be shared.
+/// Draws triangles in order. Each strip of rows is drawn on its own: memory is that of the picture, and threads
+/// share the work.
 class Painter {
 public:
     /// The colour of a point of a triangle, by its barycentric coordinates.
@@ -123,7 +123,7 @@ private:
         const double low_y = std::min({y[0], y[1], y[2]}), high_y = std::max({y[0], y[1], y[2]});
         const double low_x = std::min({x[0], x[1], x[2]}), high_x = std::max({x[0], x[1], x[2]});
         if (!(high_y >= top && low_y <= top + rows && high_x >= 0 && low_x <= width)) return;
-        // Either way round: a pose may turn a triangle over.
+        // Both orientations: a pose may reverse a triangle.
         const double area = (x[1] - x[0]) * (y[2] - y[0]) - (y[1] - y[0]) * (x[2] - x[0]);
         if (!(std::abs(area) > 1e-9)) return;
         const double sign = area > 0 ? 1 : -1;
@@ -189,7 +189,7 @@ Result<RgbaImage> posed_picture(const CutoutFigure& figure, std::span<const Cuto
         }
         posed.push_back(std::move(bent->positions));
     }
-    // Whole pixels, so that what is not posed keeps its place among them.
+    // Whole pixels: unposed parts keep their position in the pixel grid.
     Frame frame;
     const double most_x = 1.5 * figure.width, most_y = 1.5 * figure.height;
     frame.left = std::floor(std::max(low[0], -most_x));

@@ -1,5 +1,5 @@
-// PNG through libpng's simplified interface, which brings every kind of file to 8 bits and sRGB, and which reports
-// errors instead of jumping out of them.
+// PNG through libpng's simplified interface: it converts all files to 8 bits and sRGB, and reports errors without
+// longjmp.
 
 #include <png.h>
 

@@ -1,4 +1,4 @@
-// A build without libpng (WebAssembly): pictures come unpacked, and none is written.
+// Replaces picture_png.cpp in a build without libpng (WebAssembly): callers decode pictures, and none is written.
 #include "sinew/cutout.h"
 
 namespace sinew {

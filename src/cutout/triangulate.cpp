@@ -14,12 +14,12 @@ namespace {
 __extension__ using Wide = __int128;
 
 constexpr int kNone = -1;
-constexpr int kFar = 1 << 23;  // the corners of the triangle around everything
+constexpr int kFar = 1 << 23;  // the corners of the enclosing triangle
 
 int next(int i) { return i == 2 ? 0 : i + 1; }
 int previous(int i) { return i == 0 ? 2 : i - 1; }
 
-/// Above 0 where d lies inside the circle through a, b and c, which are counter-clockwise.
+/// Positive if d is inside the circle through a, b and c, which are counter-clockwise.
 int in_circle(const GridPoint& a, const GridPoint& b, const GridPoint& c, const GridPoint& d) {
     const std::int64_t ax = std::int64_t{a.x} - d.x, ay = std::int64_t{a.y} - d.y;
     const std::int64_t bx = std::int64_t{b.x} - d.x, by = std::int64_t{b.y} - d.y;
@@ -55,7 +55,7 @@ public:
         cell_of_ = {0, 0, 0};
     }
 
-    static constexpr int kFirst = 3;  // the points before are the corners of everything
+    static constexpr int kFirst = 3;  // the points before are the corners of the enclosing triangle
 
     const std::vector<GridPoint>& points() const { return points_; }
     std::vector<Cell>& cells() { return cells_; }
@@ -63,7 +63,7 @@ public:
     Cell& cell(int c) { return cells_[static_cast<std::size_t>(c)]; }
     int cell_of(int point) const { return cell_of_[static_cast<std::size_t>(point)]; }
 
-    /// Cells that were made or changed since this was last cleared.
+    /// Cells that were added or changed since the last clear.
     std::vector<int> touched;
 
     /// The cell that contains a point (border included), by a walk from `start`.
@@ -71,7 +71,7 @@ public:
         int c = start;
         std::uint32_t turn = 0;
         for (std::size_t step = 0; step < 4 * cells_.size() + 16; ++step) {
-            // Which edge is looked at first changes from step to step, so that no walk runs in a circle.
+            // The first edge changes from step to step, so that no walk is endless.
             turn = turn * 1664525u + 1013904223u;
             int i = static_cast<int>((turn >> 16) % 3), moved = kNone;
             for (int k = 0; k < 3 && moved == kNone; ++k, i = next(i)) {
@@ -84,8 +84,8 @@ public:
         return kNone;
     }
 
-    /// Adds a point inside the cell or on one of its edges; the number of one that is there already. Delaunay
-    /// again after it, but for fixed edges.
+    /// Adds a point inside the cell or on one of its edges, and restores the Delaunay property except at fixed
+    /// edges. Returns its number, or that of an existing point at the same position.
     int insert(const GridPoint& p, int c) {
         for (const int v : cell(c).corner)
             if (at(v) == p) return v;
@@ -110,8 +110,8 @@ public:
         return v;
     }
 
-    /// Cuts an edge in two at a point on it, or so near to it that the four cells around stay upright; kNone where
-    /// they would not.
+    /// Splits an edge at a point on it, or so near to it that the four cells around keep their orientation; kNone
+    /// if they would not.
     int split_edge(const GridPoint& p, int c, int i) {
         const int u = cell(c).beside[i];
         const Cell old = cell(c);
@@ -123,7 +123,7 @@ public:
         if (u != kNone && !(area2(at(e), at(d), p) > 0 && area2(at(e), p, at(b)) > 0)) return kNone;
         const int v = add(p);
         const int c2 = new_cell(), u2 = u == kNone ? kNone : new_cell();
-        // c: a b v, c2: a v d; u: e d v, u2: e v b. New points stand first, for legalize.
+        // c: a b v, c2: a v d; u: e d v, u2: e v b. New points come first, for legalize.
         cell(c) = {{v, a, b},
                    {old.beside[previous(i)], u2, c2},
                    {old.fixed[previous(i)], old.fixed[i], false},
@@ -148,7 +148,7 @@ public:
         return v;
     }
 
-    /// The cell on whose left an edge from a to b runs, and the edge's number; kNone where there is no such edge.
+    /// The cell on the left of the edge from a to b, and the edge's number; kNone if there is no such edge.
     std::pair<int, int> find_edge(int a, int b) {
         std::pair<int, int> found{kNone, 0};
         around(a, [&](int c, int i) {
@@ -159,14 +159,14 @@ public:
         return found;
     }
 
-    /// Makes the edge from a to b a part of the mesh, and fixed; false where it crosses a fixed one.
+    /// Adds the edge from a to b as a fixed edge; false if it crosses a fixed one.
     bool constrain(int a, int b) {
         while (a != b) {
             if (const auto [c, i] = find_edge(a, b); c != kNone) {
                 fix(c, i);
                 return true;
             }
-            // The edges that it crosses, from the cell at a in its direction on.
+            // The edges that it crosses, starting with the cell at a.
             std::deque<std::pair<int, int>> crossed;
             int c = kNone, out = 0, through = kNone;
             around(a, [&](int at_cell, int i) {
@@ -203,7 +203,7 @@ public:
                     end = tip;
                     break;
                 }
-                // On through the edge that has the tip on one side and p or q on the other.
+                // Continues through the edge that separates the tip from p or q.
                 out = side > 0 ? next(j) : previous(j);
                 c = u;
             }
@@ -237,7 +237,7 @@ public:
         return true;
     }
 
-    /// Whether corner p of the cell, opposite to edge i, and what lies beyond disagree with Delaunay.
+    /// Whether edge i, opposite to corner p of the cell, violates the Delaunay property.
     bool illegal(int c, int i) {
         const Cell& t = cell(c);
         const int u = t.beside[i];
@@ -282,7 +282,7 @@ private:
         if (const int u = cell(c).beside[i]; u != kNone) cell(u).fixed[edge_to(u, c)] = true;
     }
 
-    /// Calls visit(cell, number of the corner) for the cells around a point, in order, until it says true.
+    /// Calls visit(cell, number of the corner) for the cells around a point, in order, until it returns true.
     template <typename Visit>
     void around(int point, Visit&& visit) {
         const int start = cell_of(point);
@@ -294,7 +294,7 @@ private:
             // The cell on the other side of the edge from the point to its next corner but one.
             const int on = reversed ? cell(c).beside[previous(i)] : cell(c).beside[next(i)];
             if (visit(c, i)) return;
-            if (on == kNone && !reversed) {  // a corner of everything: the other way round
+            if (on == kNone && !reversed) {  // a corner of the enclosing triangle: continue in the other direction
                 reversed = true;
                 c = start;
                 const Cell& s = cell(c);
@@ -307,7 +307,7 @@ private:
         } while (c != kNone && c != start);
     }
 
-    /// Turns the edge between two cells.
+    /// Flips the edge between two cells.
     void flip(int c, int i) {
         const int u = cell(c).beside[i], j = edge_to(u, c);
         const Cell t = cell(c), o = cell(u);
@@ -401,7 +401,7 @@ public:
                 ends_[idx(at)] = {at, after};
                 const GridPoint &p = mesh.at(before), &q = mesh.at(at), &r = mesh.at(after);
                 const double ux = p.x - q.x, uy = p.y - q.y, vx = r.x - q.x, vy = r.y - q.y;
-                // Inside is on the left: the corner is convex where the loop turns left there.
+                // The interior is on the left: a corner is convex if the loop turns left.
                 acute_[idx(at)] =
                     ux * vx + uy * vy > 0.5 * std::hypot(ux, uy) * std::hypot(vx, vy) && area2(p, q, r) > 0;
             }
@@ -436,7 +436,7 @@ public:
 private:
     static std::size_t idx(int i) { return static_cast<std::size_t>(i); }
 
-    /// Queues what is wrong among the cells that changed.
+    /// Queues encroached segments and bad triangles of the changed cells.
     void look() {
         for (const int c : mesh_.touched) {
             const Cell& t = mesh_.cell(c);
@@ -481,7 +481,7 @@ private:
         return false;
     }
 
-    /// Which segment of the loops an edge is a part of.
+    /// The segment of the loops that contains an edge.
     int segment_of(int a, int b) const {
         for (const int s : owner_[idx(a)])
             for (const int u : owner_[idx(b)])
@@ -496,7 +496,8 @@ private:
         const int segment = segment_of(a, b);
         double share = 0.5;
         if (acute_at(a) != acute_at(b)) {
-            // On a circle around the sharp corner whose radius is a power of two, as on the other side of it.
+            // On a circle around the sharp corner with a power of two as its radius, the same for both sides of the
+            // corner.
             if (acute_at(b)) std::swap(a, b);
             share = std::exp2(std::round(std::log2(length / 2))) / length;
         }
@@ -523,7 +524,7 @@ private:
         const GridPoint centre{static_cast<std::int32_t>(std::lround(a.x + ox)),
                                static_cast<std::int32_t>(std::lround(a.y + oy))};
 
-        // Straight from the cell to the centre; a segment in between hides it.
+        // Walks straight from the cell to the centre; a segment in between hides the centre.
         int at = c;
         for (std::size_t step = 0; step < mesh_.cells().size(); ++step) {
             const Cell& t = mesh_.cell(at);
@@ -579,7 +580,7 @@ private:
     std::vector<std::array<int, 2>> owner_;     // per point: the segments that it lies on
     std::vector<bool> acute_;                   // per point of the loops
     std::deque<std::pair<int, int>> segments_;  // to be halved
-    std::deque<std::array<int, 3>> bad_;        // by corners, for cells change their numbers
+    std::deque<std::array<int, 3>> bad_;        // by corners, because the numbers of cells change
 };
 
 }  // namespace
@@ -608,7 +609,7 @@ Triangulation triangulate(const std::vector<GridLoop>& loops, const std::vector<
     }
     if (!out.sound) return out;
     find_inside(mesh);
-    // Loops run with the inside on their left; what lies the wrong way round was crossed by its neighbours.
+    // Loops have the interior on their left; a reversed triangle is crossed by its neighbours.
     number = Mesh::kFirst;
     for (const GridLoop& loop : loops) {
         const int n = static_cast<int>(loop.size());
@@ -622,7 +623,7 @@ Triangulation triangulate(const std::vector<GridLoop>& loops, const std::vector<
     for (const GridPoint& p : inner) insert(p);
     Refinement(mesh, loops, options).run(8 * mesh.points().size() + 20000, context);
 
-    // Loop points first, in order along the loops, with what refinement put between them.
+    // Loop points first, in order along the loops, with the points that refinement added between them.
     std::vector<std::uint32_t> new_number(mesh.points().size(), 0xffffffffu);
     std::vector<int> after(mesh.points().size(), kNone);
     for (const Cell& t : mesh.cells())

@@ -30,10 +30,10 @@ struct TriangulateOptions {
 };
 
 struct Triangulation {
-    std::vector<GridPoint> points;          ///< those of the loops first, loop by loop, then the ones inside
+    std::vector<GridPoint> points;          ///< points of the loops first, loop by loop, then interior points
     std::vector<Triangle> triangles;        ///< counter-clockwise
-    std::vector<std::uint32_t> loop_sizes;  ///< of the loops with the points that were added to them
-    bool sound = true;  ///< false: the loops cross, or do not lie in each other as their directions say
+    std::vector<std::uint32_t> loop_sizes;  ///< number of points of each loop, with the added ones
+    bool sound = true;  ///< false: the loops cross, or their nesting contradicts their directions
 };
 
 /// The inside of loops that neither cross nor touch: outer ones counter-clockwise, holes clockwise. `inner`: points

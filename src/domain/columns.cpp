@@ -19,8 +19,8 @@
 namespace sinew {
 namespace {
 
-// Where a voxel column meets a triangle, as one sortable number: column, then depth, then leaving before entering
-// (so that of two coincident faces back to back the solid below ends before the solid above begins).
+// The crossing of a voxel column and a triangle as one sortable number: column, then depth, then leaving before
+// entering. So the solid below two coincident faces ends before the solid above begins.
 using Crossing = std::uint64_t;
 constexpr int kDepthBits = 24;
 
@@ -119,7 +119,7 @@ void cross_triangle(Crossings* out, const LatticePoint* p, const Centres& box, c
                         std::int64_t{p[2].c[u] - p[0].c[u]} * (p[1].c[v] - p[0].c[v]);
     if (area == 0) return;  // seen edge-on
     const LatticePoint* t[3] = {&p[0], &p[1], &p[2]};
-    // The normal's w component has the sign of the area; a face that looks down the axis is where one enters.
+    // The normal's w component has the sign of the area; a column enters through faces that look down the axis.
     const bool entering = area < 0;
     if (area < 0) {
         std::swap(t[1], t[2]);
@@ -127,7 +127,7 @@ void cross_triangle(Crossings* out, const LatticePoint* p, const Centres& box, c
     }
     struct Edge {
         std::int64_t u, v, d;
-        std::int64_t least;  // from here on a column is inside
+        std::int64_t least;  // minimum value of a column inside
     } edge[3];
     for (int e = 0; e < 3; ++e) {
         const LatticePoint &a = *t[e], &b = *t[(e + 1) % 3];
@@ -164,8 +164,8 @@ void cross_triangle(Crossings* out, const LatticePoint* p, const Centres& box, c
     }
 }
 
-// Solid spans along axis w, of crossings in order: in the blocks that are used all their voxels are set, and in a
-// grid that is used everywhere one bit where a span begins and one where it ends, as fill_spans wants it.
+// Writes the solid spans along axis w between sorted crossings. In a grid with blocks, sets all voxels of the spans
+// that are in blocks. In other grids, sets one bit at the begin and one past the end of each span, for fill_spans.
 void put_spans(BitGrid& grid, const std::vector<Crossing>& crossings, int w) {
     const int r = grid.resolution();
     const int u = (w + 1) % 3, v = (w + 2) % 3;
@@ -196,15 +196,16 @@ void put_spans(BitGrid& grid, const std::vector<Crossing>& crossings, int w) {
         for (int k = first; k < end; k = (k | (side - 1)) + 1) {
             q[w] = k;
             if (!blocks->get(q[0] / side, q[1] / side, q[2] / side)) continue;
-            for (int i = k; i < std::min(end, (k | (side - 1)) + 1); ++i) flip(i);  // spans of a column lie apart
+            for (int i = k; i < std::min(end, (k | (side - 1)) + 1); ++i)
+                flip(i);  // spans of a column do not overlap
         }
     }
 }
 
-// The crossings of a pile of rows in order: dealt out by column, where few meet.
+// The sorted crossings of a pile of rows: distributed by column, then sorted within each column, which has few.
 std::vector<Crossing> in_order(std::span<const Crossings* const> lists, int pile, int r) {
     const auto base = static_cast<std::uint32_t>(pile * kPileRows * r);
-    std::vector<std::uint32_t> next(static_cast<std::size_t>(kPileRows * r) + 2, 0);  // two ahead
+    std::vector<std::uint32_t> next(static_cast<std::size_t>(kPileRows * r) + 2, 0);  // shifted by two
     for (const auto* list : lists)
         for (const Crossing c : *list) ++next[column_of(c) - base + 2];
     for (std::size_t k = 2; k < next.size(); ++k) next[k] += next[k - 1];

@@ -16,9 +16,9 @@ namespace sinew {
 
 using namespace link_search;
 
-// place · 8 + turned · 4 + whether the first is boundary · 2 + whether the second is. The place is where the lower
-// leaf, or that of two alike which is earlier in it, lies at the other; the first of the two is the other if
-// turned.
+// place · 8 + turned · 4 + (first is boundary) · 2 + (second is boundary). The place is the position of the lower
+// leaf relative to the other; of two leaves of one level, that with the smaller place counts as the lower one. If
+// turned, the first of the two is the higher leaf.
 std::uint32_t touches::number(const Domain::Leaf& u, const Domain::Leaf& n) {
     bool turned = u.level > n.level;
     const Domain::Leaf &low = turned ? n : u, &high = turned ? u : n;
@@ -40,7 +40,7 @@ std::pair<Domain::Leaf, Domain::Leaf> touches::example(std::uint32_t touch) {
         for (std::size_t b = a; b < kLevels; ++b)
             if (kFirst[a][b] <= place) low = a, high = b;
     const std::uint32_t across = side(static_cast<int>(high - low)), rest = place - kFirst[low][high];
-    constexpr std::uint32_t middle = 1u << kLevels;  // where the higher one lies
+    constexpr std::uint32_t middle = 1u << kLevels;  // the position of the higher one
     const auto at = [&](std::uint32_t steps) {
         return static_cast<std::uint16_t>(middle + (steps << low) - (1u << low));
     };
@@ -97,10 +97,10 @@ struct Domain::Graph::Pair {
     std::uint32_t from, to, touch;
 };
 
-// Links between leaves of different sizes, and between those that are in no group. A leaf looks for those that are
-// larger, or as large and come later; both ends get the link. Both are nearly always in the same stretch of leaves,
-// and each stretch is for one thread at a time. A list is in the order in which its links are found, wherever
-// stretches end: labels of before are kept where a joint moves, with the places in these lists that they note.
+// Links between leaves of different sizes, and between leaves in no group. A leaf searches for larger leaves, and
+// for later ones of its size; both ends get the link. Both are nearly always in the same stretch of leaves, and a
+// stretch is processed by one thread. The order of a list does not depend on where stretches end: when a joint
+// moves, old labels keep places in these lists.
 void Domain::Graph::link_others(const Domain& domain, std::span<const std::uint32_t> larger, Context* context) {
     const std::size_t n = domain.leaves.size();
     struct Joining : Pair {
@@ -108,13 +108,13 @@ void Domain::Graph::link_others(const Domain& domain, std::span<const std::uint3
     };
     struct Stretch {
         std::vector<Pair> found;       // from Domain::none: joining[to]
-        std::vector<Joining> joining;  // those with an end in another stretch
+        std::vector<Joining> joining;  // links with one end in another stretch
         std::vector<std::array<std::uint32_t, 2>> rare;
         std::uint32_t first_rare = 0;
     };
     std::array<Stretch, 8> stretches;
     const std::size_t each = std::max<std::size_t>(1, (n + stretches.size() - 1) / stretches.size());
-    std::vector<std::uint32_t> next(n, 0);  // links so far; then where the next goes
+    std::vector<std::uint32_t> next(n, 0);  // number of links; then the place of the next one
     parallel_for(context, stretches.size(), 1, [&](std::size_t k) {
         Stretch& stretch = stretches[k];
         const std::size_t begin = std::min(n, k * each), end = std::min(n, begin + each);
@@ -194,7 +194,7 @@ std::shared_ptr<const Domain::Graph> Domain::Graph::make(const Domain& domain, N
                                                          const PreviousGraph* previous, Context* context) {
     auto graph = std::make_shared<Graph>();
     const std::uint32_t every = (1u << kDirections) - 1;
-    // With neighbours by faces only there are no larger leaves.
+    // If only faces are linked, there are no larger leaves.
     const std::vector<std::uint32_t> larger =
         graph->link_groups(domain, neighbours == Neighbours::faces ? face_directions() : every, previous, context);
     if (previous)
@@ -209,8 +209,8 @@ void Domain::Graph::find_components(Domain& domain, Context* context) const {
     const std::size_t n = domain.leaves.size();
     DisjointSets sets(n, context);
     domain.component.resize(n);
-    // Where diagonals are linked all leaves of a group touch, so that groups are joined in place of leaves: the
-    // first leaf stands for the others. By faces, voxel by voxel.
+    // If diagonals are linked, all leaves of a group touch: groups are joined, represented by their first leaves.
+    // If only faces are linked, leaves are joined one by one.
     const bool by_groups = (directions & ~face_directions()) != 0;
     const auto join_group = [&](std::uint32_t first, const Cells& cells) {
         const std::uint32_t present = cells.present[kSlots[kMiddle]];
@@ -219,9 +219,9 @@ void Domain::Graph::find_components(Domain& domain, Context* context) const {
             if (there == Domain::none || !(present & kBorderingOn[cell])) continue;
             if (there & kLarger) {
                 sets.join(first, there & ~kLarger);
-            } else if (cell < kMiddle) {  // the others do the same
-                // At a corner there is one place on either side, and the leaf here knows whether there is one
-                // there.
+            } else if (cell < kMiddle) {  // the others join in the opposite direction
+                // At a corner, one place on each side touches; the node of this leaf has the direction if the other
+                // exists.
                 const std::uint32_t at_corner = first + kCount[present & (kBorderingOn[cell] - 1)];
                 if (kSlots[cell] == kCorner ? nodes[at_corner].all >> cell & 1
                                             : cells.present[kSlots[cell]] & kBorderingOn[26 - cell])
@@ -241,7 +241,7 @@ void Domain::Graph::find_components(Domain& domain, Context* context) const {
         }
         for (std::uint32_t left = node.all; left; left &= left - 1)
             if (const std::uint32_t to = neighbour(node, std::countr_zero(left)); to < i) sets.join(i, to);
-        for (const Link& to : others(node))  // groups know those of theirs
+        for (const Link& to : others(node))  // links of grouped leaves were joined with their groups
             if (to.to() < i && !(by_groups && nodes[to.to()].is_grouped())) sets.join(i, to.to());
     });
     parallel_for(context, n, kGrain,

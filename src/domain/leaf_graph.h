@@ -1,4 +1,4 @@
-// Which leaves touch, compactly, for walks over all of them.
+// The graph of touching leaves in a compact form, for walks over all of them.
 #pragma once
 
 #include <array>
@@ -12,8 +12,8 @@
 
 namespace sinew {
 
-/// Directions to the 26 neighbours: (x, y, z) steps of -1, 0 or 1 make number (z + 1)·9 + (y + 1)·3 + x + 1, less
-/// one past the middle; that of the opposite is 25 less it.
+/// Directions to the 26 neighbours: (x, y, z) steps of -1, 0 or 1 have the number (z + 1)·9 + (y + 1)·3 + x + 1,
+/// minus one past the middle. The opposite direction of d is 25 - d.
 inline constexpr int kDirections = 26;
 constexpr int direction_of(int x, int y, int z) {
     const int cell = (z + 1) * 9 + (y + 1) * 3 + x + 1;
@@ -24,14 +24,15 @@ constexpr std::array<int, 3> step_of(int direction) {
     return {cell % 3 - 1, cell / 3 % 3 - 1, cell / 9 - 1};
 }
 
-/// Numbers for how two leaves touch: their sizes, where one lies at the other, which are boundary. What a step
-/// costs follows from that. Two leaves of up to kLevels sizes have one of kTabled numbers, which is nearly all that
-/// touch.
+/// Numbers for the contact of two leaves: their sizes, their relative position, and which are boundary. They
+/// determine the cost of a step. Leaves of the kLevels smallest sizes have one of kTabled numbers; nearly all
+/// contacts are of this kind.
 namespace touches {
 inline constexpr int kLevels = 4;
-/// Places of a leaf of the lower level in and around one of the higher, along an axis, by the difference.
+/// Number of positions of a leaf of the lower level in and around one of the higher level, along an axis, by the
+/// difference of levels.
 constexpr std::uint32_t side(int difference) { return (1u << difference) + 2; }
-/// The first place of a leaf of the lower level at one of the higher; behind them all, how many there are.
+/// The first number of each pair of levels; the last entry is the total.
 inline constexpr auto kFirst = [] {
     std::array<std::array<std::uint32_t, kLevels>, kLevels + 1> out{};
     std::uint32_t first = 0;
@@ -47,28 +48,27 @@ inline constexpr std::uint32_t kTabled = 8 * kFirst[kLevels][0];
 
 /// From u to n, both of levels below kLevels.
 std::uint32_t number(const Domain::Leaf& u, const Domain::Leaf& n);
-/// From n to u; of numbers of Graph::rare, too.
+/// The contact from n to u; also for numbers of Graph::rare.
 constexpr std::uint32_t reversed(std::uint32_t touch) {
     if (touch >= kTabled) return kTabled + ((touch - kTabled) ^ 1u);
     return ((touch & ~3u) ^ 4u) | (touch & 1u) << 1 | (touch >> 1 & 1u);
 }
-/// Two leaves that touch so, or do not: then nothing does. For numbers below kTabled.
+/// Two leaves with this contact. For unused numbers below kTabled, the leaves do not touch.
 std::pair<Domain::Leaf, Domain::Leaf> example(std::uint32_t touch);
 }  // namespace touches
 
-/// The links of a domain. Leaves of the two finest levels come in groups: those of one size in one cell of twice
-/// that size, which follow each other. A group knows the 26 of its level around it, so a leaf needs only the
-/// directions in which it has a neighbour of its size: a sixth of the memory of a list of links. Links between
-/// leaves of different sizes, and between larger ones, are listed, in eight bytes each. Memory about 70 bytes a
-/// leaf.
+/// The links of a domain. Leaves of the two finest levels form groups: leaves of one size in one cell of twice that
+/// size, consecutive in the list of leaves. A group stores the 26 groups of its level around it, so a leaf only
+/// needs the directions of its neighbours of the same size: a sixth of the memory of a list of links. Links between
+/// leaves of different sizes, and between larger leaves, are listed with eight bytes each. Memory: about 70 bytes
+/// per leaf.
 struct Domain::Graph {
     static constexpr int kGrouped = 2;  ///< levels: 0 and 1
     struct Node {
         std::uint32_t all;       ///< of a leaf in a group: directions of its neighbours of the same size
-        std::uint32_t boundary;  ///< those of them that are boundary
+        std::uint32_t boundary;  ///< directions of boundary neighbours among them
         std::uint32_t other;     ///< its other links are other[this .. that of the next node)
-        /// Group · 32 + level · 16 + place in it (x + 2 y + 4 z) · 2 + whether it is boundary itself; Domain::none
-        /// if larger.
+        /// Group · 32 + level · 16 + place in it (x + 2 y + 4 z) · 2 + 1 if it is boundary; Domain::none if larger.
         std::uint32_t place;
 
         bool is_grouped() const { return place != Domain::none; }
@@ -78,10 +78,10 @@ struct Domain::Graph {
         bool is_boundary() const { return place & 1; }  ///< of a leaf in a group
     };
     static constexpr int kLeafBits = 26;
-    static constexpr std::uint32_t kMostLeaves = 1u << kLeafBits;  ///< for which a link has room
-    /// A group and the 26 cells of its size around it, in two cache lines. Of each, as `leaf`: the first leaf of
-    /// the group of the same level there; at a corner, that which touches this group; a larger leaf + kLarger; or
-    /// none. `present` has the places at which the group there has leaves; corners share the last, which is empty.
+    static constexpr std::uint32_t kMostLeaves = 1u << kLeafBits;  ///< maximum for the bits of a link
+    /// A group and the 26 cells of its size around it, in two cache lines. For each cell, `leaf` is: the first leaf
+    /// of the group of the same level; at a corner, the leaf that touches this group; a larger leaf + kLarger; or
+    /// none. `present` holds the occupied places of that group; corners share the last entry, which is empty.
     struct alignas(64) Cells {
         std::array<std::uint32_t, 27> leaf;
         std::array<std::uint8_t, 20> present;
@@ -89,18 +89,18 @@ struct Domain::Graph {
     /// How to find a neighbour in Cells.
     struct NeighbourPlace {
         std::uint8_t cell, slot;  ///< in Cells::leaf and Cells::present
-        std::uint8_t below;       ///< a mask of the places there before that of the neighbour
+        std::uint8_t below;       ///< mask of the places before that of the neighbour in its group
     };
     class Link {
     public:
         Link() = default;
         Link(std::uint32_t to, std::uint32_t touch, std::uint32_t back)
             : bits_(to | std::uint64_t{touch} << kLeafBits | std::uint64_t{back} << 56) {}
-        /// The leaf of the other end.
+        /// The leaf at the other end.
         std::uint32_t to() const { return static_cast<std::uint32_t>(bits_) & (kMostLeaves - 1); }
-        /// How the two touch (touches, `rare`).
+        /// The number of the contact (touches, `rare`).
         std::uint32_t touch() const { return static_cast<std::uint32_t>(bits_ >> kLeafBits) & ((1u << 30) - 1); }
-        /// The same link in the list of the other end: 1 + its place there, or 0 if that is more than kMostBack.
+        /// The same link in the list of the other end: 1 + its place there, or 0 if that exceeds kMostBack.
         std::uint32_t back() const { return static_cast<std::uint32_t>(bits_ >> 56); }
 
     private:
@@ -110,8 +110,8 @@ struct Domain::Graph {
     LargeVector<Node> nodes;    ///< N + 1
     LargeVector<Cells> around;  ///< per group; the middle is itself
     LargeVector<Link> other;
-    /// Two leaves each whose way to touch has no number of its own: they have kTabled + 2 × their place here, and
-    /// the way back one more. A leaf touches at most 7 larger ones, so there is room for the numbers.
+    /// Pairs of leaves whose contact has no tabled number. Their number is kTabled + 2 × their place here, plus one
+    /// for the opposite direction. A leaf touches at most 7 larger ones, which limits the numbers.
     std::vector<std::array<std::uint32_t, 2>> rare;
     static constexpr std::uint32_t kLarger = 0x80000000u;
 
@@ -119,7 +119,7 @@ struct Domain::Graph {
         return std::span(other).subspan(node.other, (&node)[1].other - node.other);
     }
 
-    /// What lies around a leaf in a group.
+    /// The surroundings of a leaf in a group.
     struct Around {
         const Cells& cells;
         const NeighbourPlace* places;
@@ -136,12 +136,13 @@ struct Domain::Graph {
 
     /// Whether there are boundary leaves above level 0.
     bool large_boundary = false;
-    /// Number of links, both ways counted.
+    /// Number of links, counted in both directions.
     std::size_t link_count = 0;
     /// Directions in which any leaf has a neighbour of its size.
     std::uint32_t directions = 0;
 
-    /// What build_domain makes, of leaves and index. `previous`: a graph to copy unchanged parts from, or null.
+    /// Builds the graph from leaves and index, for build_domain. `previous`: a graph to copy unchanged parts from,
+    /// or null.
     struct PreviousGraph;
     static std::shared_ptr<const Graph> make(const Domain& domain, Neighbours neighbours,
                                              const PreviousGraph* previous, Context* context);
@@ -151,10 +152,10 @@ struct Domain::Graph {
     static const std::array<std::uint8_t, 256> kCount;  ///< bits
 
 private:
-    struct Pair;  // of leaves that are to be linked
+    struct Pair;  // two leaves to link
     static const std::array<std::array<NeighbourPlace, kDirections>, 8> kNeighbourPlaces;
-    /// Returns which of the 27 cells around each group are of larger leaves, as bits; not of groups that were taken
-    /// over.
+    /// Returns the cells of larger leaves among the 27 around each group, as bits; 0 for groups that were copied
+    /// from `previous`.
     std::vector<std::uint32_t> link_groups(const Domain& domain, std::uint32_t allowed,
                                            const PreviousGraph* previous, Context* context);
     void link_others(const Domain& domain, std::span<const std::uint32_t> larger, Context* context);
@@ -162,27 +163,27 @@ private:
                        Context* context);
 };
 
-/// A graph of the same voxels whose leaves other bones divide (redivide.h), and what of it is as it was.
+/// The graph of another division of the same voxels into leaves (redivide.h), and its unchanged parts.
 struct Domain::Graph::PreviousGraph {
-    /// The domain of before must have a graph, and both their index.
+    /// `before` must have a graph, and both domains an index.
     PreviousGraph(const Domain& before, const Domain& domain);
 
-    /// Whether all is as it was in and around the block of 4³ voxels in which a leaf of a group lies.
+    /// Whether nothing has changed in and around the block of 4³ voxels of a leaf in a group.
     bool far(const Leaf& leaf) const {
         const std::size_t side = static_cast<std::size_t>(per_side);
         return !near[((leaf.z >> 2) * side + (leaf.y >> 2)) * side + (leaf.x >> 2)];
     }
-    /// Puts what lies around group g, which is far, and the directions of its leaves, into a graph of now.
+    /// Copies the surroundings of group g, which must be far, and the directions of its leaves to a new graph.
     void take_group(Graph& to, std::size_t g, std::uint32_t first_leaf) const;
-    /// The components, which are those of the voxels: only their numbers can be others.
+    /// Copies the components. They are those of the voxels; only their numbers can differ.
     void take_components(Domain& domain) const;
 
     const Domain& domain;
     const Graph& graph;
     int per_side;                    ///< blocks of 4³ voxels
-    std::vector<std::uint32_t> now;  ///< per leaf of before, and one more: its number now, or none
-    std::vector<std::uint32_t> was;  ///< per leaf now: its number before, or none
-    ZeroArray<std::uint8_t> near;    ///< per block: in it or beside it is a new leaf
+    std::vector<std::uint32_t> now;  ///< per old leaf, and one more: its new number, or none
+    std::vector<std::uint32_t> was;  ///< per new leaf: its old number, or none
+    ZeroArray<std::uint8_t> near;    ///< per block: 1 if a leaf in it or beside it is new
 };
 
 }  // namespace sinew

@@ -1,21 +1,21 @@
-// Interior by slices of the z-buffer through OpenGL, as published (Dionne and de Lasa 2014, sections 5.1 and 8).
+// Interior by slices of the z-buffer, as in Dionne and de Lasa 2014, sections 5.1 and 8, through OpenGL.
 //
-// For each of six views and each slice the near plane stands at the slice; back faces are drawn in white, then
-// front faces in black; a white pixel is a voxel inside, for this view. As in the paper the slices of a view are
-// the bits of one picture. Three things make that cheap and exact:
+// For each of six views and each slice, the near plane is at the slice. Back faces are drawn in white, then front
+// faces in black. A white pixel is an interior voxel for this view. As in the paper, the slices of a view are the
+// bits of one picture. Three properties make this cheap and exact:
 //
 // - Slices are drawn from the farthest to the nearest, into one picture and one z-buffer. A slice sees what the one
 //   behind it saw, but for what lies between the two planes, so only triangles that reach into that slab are
-//   drawn. What is drawn sets or clears (GL_OR, GL_AND) the bit of its slice and of all that are still to come.
+//   drawn. Drawing sets or clears (GL_OR, GL_AND) the bits of the current slice and of all later ones.
 //   Pixels have 4 x 32 bits, so a read-back brings 128 slices: 12 at resolution 256, where the paper needed 48 of
 //   1,536.
 // - Rasterisers snap corners to 1/256 pixel as a rule, the lattice is 1/512 voxel. So a voxel takes 2 x 2 pixels,
-//   and the centre of one of them is the centre of the voxel's column. Nothing is rounded on the way there.
+//   and the centre of one of them is the centre of the voxel's column. No rounding is involved.
 // - Interpolated depth is poor where a triangle is seen nearly edge-on, so the fragment shader computes it from
 //   the corners, in double precision, rounds it to 1/16 lattice unit as columns.cpp does, and compares it with
 //   the near plane. Clipping at the near plane would move edges.
 //
-// Which triangle owns a sample that lies exactly on its edge is the driver's choice. The views look from +u or -v
+// The driver decides which triangle owns a sample exactly on an edge. The views look from +u or -v
 // so that the rule of Mesa's software rasteriser is the half-open rule of columns.cpp; another driver may differ in
 // columns that pass exactly through an edge (tests/gl/referee.h tells those apart).
 
@@ -48,7 +48,7 @@ void main() {
 }
 )";
 
-// Depth is 0 at the view's near end of the grid; 2^-23 of the range of depth is a unit, so that floats hold it.
+// Depth is 0 at the near end of the grid; its unit is 2^-23 of the range, which floats represent exactly.
 constexpr const char* kSliceFragment = R"(#version 450 core
 layout(std430, binding = 0) readonly buffer Corners { int corner[]; };
 layout(location = 0) uniform ivec3 axes;
@@ -89,7 +89,7 @@ constexpr const char* kScreenVertex = R"(#version 450 core
 void main() { gl_Position = vec4(gl_VertexID == 1 ? 3 : -1, gl_VertexID == 2 ? 3 : -1, 0, 1); }
 )";
 
-// The pixels whose centres are centres of columns.
+// Selects the pixels at the centres of columns.
 constexpr const char* kPickFragment = R"(#version 450 core
 layout(location = 2) uniform int samples;
 layout(binding = 0) uniform usampler2D picture;
@@ -97,7 +97,7 @@ layout(location = 0) out uvec4 slices;
 void main() { slices = texelFetch(picture, ivec2(gl_FragCoord.xy) * samples, 0); }
 )";
 
-// What the last slice of one picture saw is what the first of the next sees, until something nearer is drawn.
+// The first slice of a picture starts with the content of the last slice of the previous picture.
 constexpr const char* kCarryFragment = R"(#version 450 core
 layout(location = 2) uniform int samples;
 layout(binding = 0) uniform usampler2D picked;
@@ -105,7 +105,7 @@ layout(location = 0) out uvec4 slices;
 void main() { slices = uvec4(-(texelFetch(picked, ivec2(gl_FragCoord.xy) / samples, 0).w >> 31)); }
 )";
 
-// Triangles by the slabs that they reach into. Slab s lies between the planes of slices s - 1 and s; slab 0 below
+// Triangles by the slabs that they intersect. Slab s lies between the planes of slices s - 1 and s; slab 0 below
 // the first plane, slab r above the last.
 class Slabs {
 public:
@@ -125,14 +125,14 @@ public:
 
     std::size_t count(int slab) const { return count_[static_cast<std::size_t>(slab)]; }
 
-    // Makes the triangles of a slab the next to be drawn, with those of neighbours while there is room for them;
-    // says where in the buffer they begin.
+    // Loads the triangles of a slab into the buffer, and those of neighbours while there is space; returns where
+    // they begin.
     std::size_t load(int slab, GLuint array) {
         if (slab < first_ || slab > last_) {
             first_ = last_ = slab;
             std::size_t total = count(slab);
             const int end = static_cast<int>(count_.size()) - 1;
-            // Both ways: one view comes from above, the other from below.
+            // In both directions: one view is from above, the other from below.
             for (bool grows = true; grows;) {
                 grows = false;
                 if (last_ < end && total + count(last_ + 1) <= kListed) total += count(++last_), grows = true;
@@ -173,7 +173,7 @@ private:
     std::vector<Reach> reach_;        // T
     std::vector<std::size_t> count_;  // r + 1
     int first_ = 0, last_ = -1;       // slabs in the buffer
-    std::vector<std::size_t> begin_;  // of each of them in the buffer
+    std::vector<std::size_t> begin_;  // start of each slab in the buffer
     gl::Buffer buffer_;
 };
 
@@ -190,8 +190,8 @@ public:
         return s;
     }
 
-    // One view along `axis`, from below (looking up) or from above. Hands over the picture of each group of slices,
-    // the farthest first, and in it the bits likewise.
+    // One view along `axis`, from below (looking up) or from above. Passes on the picture of each group of slices,
+    // from the farthest to the nearest; its bits have the same order.
     template <typename Take>
     Status view(int axis, bool from_above, Slabs& slabs, Context* context, Take&& take) {
         const int r = lattice_.resolution;
@@ -288,7 +288,7 @@ private:
     static gl::Texture make_picture(int pixels) {
         gl::Texture made = gl::make_texture(GL_TEXTURE_2D);
         glTextureStorage2D(made, 1, GL_RGBA32UI, pixels, pixels);
-        // A texture of integers that asks for filtering is incomplete, and reads as nothing.
+        // A texture of integers with filtering is incomplete and reads as zero.
         glTextureParameteri(made, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
         glTextureParameteri(made, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
         return made;
@@ -296,7 +296,7 @@ private:
 
     void draw(int step, int slice, bool from_above, Slabs& slabs) {
         const int r = lattice_.resolution;
-        // What lies between this plane and the last one; the first slice sees all behind it.
+        // The triangles between this plane and the last one; the first slice contains everything behind it.
         const int slab = from_above ? slice : slice + 1;
         const auto count = static_cast<GLsizei>(3 * slabs.count(slab));
         if (count == 0) return;
@@ -310,7 +310,7 @@ private:
         }
         GLuint bits[4], others[4];
         for (int k = 0; k < 4; ++k) {
-            const int first = step % kBits - 32 * k;  // bits from here on belong to this slice and those to come
+            const int first = step % kBits - 32 * k;  // bits from here on belong to this slice and later ones
             bits[k] = first >= 32 ? 0u : first <= 0 ? ~0u : ~0u << first;
             others[k] = ~bits[k];
         }
@@ -356,7 +356,7 @@ private:
 
     const Lattice& lattice_;
     SliceReport& report_;
-    std::unique_ptr<gl::GlContext> context_;  // before what lives in it
+    std::unique_ptr<gl::GlContext> context_;  // declared before its objects
     int samples_ = 1;
     gl::Program slice_, pick_, carry_;
     gl::Buffer corners_;
@@ -375,8 +375,8 @@ std::uint32_t reversed(std::uint32_t x) {
     return x >> 16 | x << 16;
 }
 
-// Sets what both views of a pair hold to be inside: a group of 128 slices seen from above, and all groups from
-// below, whose bits run the other way.
+// Sets the voxels that are inside for both views of a pair: a group of 128 slices from above, and all groups from
+// below, with bits in reverse order.
 void pair_up(BitGrid& inside, int axis, int group, const Picture& above, const std::vector<Picture>& below,
              Context* context) {
     const int r = inside.resolution(), words = r / 32;

@@ -1,5 +1,5 @@
-// OpenGL without a window: a context through EGL, and the few objects that drawing into memory needs. Only files of
-// src/gl and those that a build without OpenGL leaves out (SINEW_GL) include this.
+// OpenGL without a window: a context through EGL, and the objects for drawing into memory. Only files of src/gl and
+// files whose names end in _gl include this (SINEW_GL).
 #pragma once
 
 #include <epoxy/gl.h>
@@ -13,11 +13,11 @@
 
 namespace sinew::gl {
 
-/// An OpenGL 4.5 core context without any surface, current on the thread that made it while it lives. Threads may
-/// have one each. Mesa's software rasteriser will do; making one takes some 30 ms.
+/// An OpenGL 4.5 core context without a surface, current on its thread for its lifetime. Each thread may have one.
+/// Mesa's software rasteriser is sufficient; creating a context takes about 30 ms.
 class GlContext {
 public:
-    /// An error of code io says what is missing and how to get it.
+    /// An error of code io names the missing part and how to install it.
     static Result<std::unique_ptr<GlContext>> create();
     ~GlContext();
     GlContext(const GlContext&) = delete;
@@ -29,7 +29,7 @@ public:
     bool software() const;
     /// Makes it current again on the thread that made it, where another context has been since.
     Status use();
-    /// Pixels along a side of what can be drawn into.
+    /// Maximum width and height of a picture, in pixels.
     int max_size() const { return max_size_; }
 
 private:
@@ -82,12 +82,12 @@ Texture make_texture(GLenum target);
 Renderbuffer make_renderbuffer();
 Framebuffer make_framebuffer();
 
-/// Compiles and links. `name` is for messages; an error is a mistake of ours and holds the log of the driver.
+/// Compiles and links. `name` is for messages. An error is a bug of sinew and contains the log of the driver.
 Result<Program> make_program(std::string_view name, std::string_view vertex, std::string_view fragment);
 /// The same for a compute shader.
 Result<Program> make_program(std::string_view name, std::string_view compute);
 
-/// What went wrong since the last call, as an error that names `where`; out of memory is too_large.
+/// The first OpenGL error since the last call, with `where` in its message; out of memory is too_large.
 Status check_gl(std::string_view where);
 
 }  // namespace sinew::gl

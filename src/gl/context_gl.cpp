@@ -18,7 +18,7 @@ constexpr const char* kRemedy =
 
 Error no_context(const std::string& what) { return {ErrorCode::io, "OpenGL: " + what + kRemedy}; }
 
-// The display that needs no window system; the default one where a driver has no such platform.
+// The display without a window system; the default display if a driver has none.
 EGLDisplay open_display() {
     const char* known = eglQueryString(EGL_NO_DISPLAY, EGL_EXTENSIONS);
     const std::string_view extensions = known ? known : "";
@@ -73,7 +73,7 @@ Status GlContext::use() {
     return no_context("the driver does not take up its context again");
 }
 
-// The display is shared by all contexts of the process and stays open: closing it would pull it from under others.
+// All contexts of the process share the display, so it is never closed.
 GlContext::~GlContext() {
     if (!egl_ || egl_->context == EGL_NO_CONTEXT) return;
     eglMakeCurrent(egl_->display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
@@ -83,7 +83,7 @@ GlContext::~GlContext() {
 Buffer make_buffer(const void* data, std::size_t bytes) {
     GLuint name = 0;
     glCreateBuffers(1, &name);
-    // A buffer of no bytes is an error of OpenGL.
+    // OpenGL does not accept empty buffers.
     glNamedBufferStorage(name, bytes ? static_cast<GLsizeiptr>(bytes) : 1, bytes ? data : nullptr, 0);
     return Buffer(name);
 }
@@ -133,7 +133,7 @@ Status compile(GLuint program, GLenum kind, std::string_view name, std::string_v
     GLsizei used = 0;
     if (!ok) glGetShaderInfoLog(shader, static_cast<GLsizei>(log.size()), &used, log.data());
     if (ok) glAttachShader(program, shader);
-    glDeleteShader(shader);  // lives on in the program
+    glDeleteShader(shader);  // the program keeps it
     if (ok) return Done{};
     log.resize(static_cast<std::size_t>(used));
     return Error{ErrorCode::internal, "OpenGL: shader '" + std::string(name) + "' does not compile: " + log};

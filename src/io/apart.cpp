@@ -28,12 +28,12 @@ bool write_all(int to, const void* data, std::size_t size) {
     return true;
 }
 
-/// What the child sends: one byte, 255 or an ErrorCode; then bytes or a message to the end of the pipe; then `end`.
+/// The child sends one byte, 255 or an ErrorCode; then bytes or a message up to the end of the pipe; then `end`.
 constexpr std::uint8_t good = 255;
 constexpr char end[] = {'d', 'o', 'n', 'e'};
 
 [[noreturn]] void child(int to, const std::function<Result<std::vector<std::byte>>()>& work, unsigned cpu_seconds) {
-    // Handlers of this process's owner mean nothing here.
+    // The signal handlers of the parent process must not run here.
     for (const int number : {SIGINT, SIGTERM, SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGXCPU})
         std::signal(number, SIG_DFL);
     std::signal(SIGPIPE, SIG_IGN);
@@ -58,7 +58,7 @@ constexpr char end[] = {'d', 'o', 'n', 'e'};
                       (code == good ? write_all(to, bytes.data(), bytes.size())
                                     : write_all(to, message.data(), message.size())) &&
                       write_all(to, end, sizeof end);
-    ::_exit(sent ? 0 : 1);  // no destructors and no buffers of our parent
+    ::_exit(sent ? 0 : 1);  // without the parent's destructors and buffers
 }
 
 }  // namespace

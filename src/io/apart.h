@@ -1,4 +1,4 @@
-// Work that may crash or never end, in a process of its own.
+// Runs work that may crash or never end in a child process.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@
 
 namespace sinew::io {
 
-/// What `work` returns, from a child process: a crash, or more than `cpu_seconds`, is an ErrorCode::input that
-/// begins with `name`, and nothing of ours is harmed. The child has a copy of this process's memory as it was and
-/// only the calling thread; `work` must not wait for other threads. What it changes is lost with it. Where there
-/// can be no child, the work is done here.
+/// Returns the result of `work`, which runs in a child process. A crash, or more than `cpu_seconds` of time, is an
+/// ErrorCode::input that begins with `name`, and does not harm this process. The child has a copy of this process's
+/// memory and only the calling thread, so `work` must not wait for other threads. Its changes are lost. Where no
+/// child process can be made, the work runs in this process.
 Result<std::vector<std::byte>> run_apart(const std::function<Result<std::vector<std::byte>>()>& work,
                                          const std::string& name, unsigned cpu_seconds);
 

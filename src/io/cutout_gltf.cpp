@@ -41,7 +41,7 @@ Result<std::vector<std::byte>> cutout_gltf(const CutoutFigure& figure, std::span
     root["extensionsUsed"] = {"KHR_materials_unlit"};
     root["scene"] = 0;
 
-    // A node for every joint, upright: places are differences of what the parent's and its own float say.
+    // A node for every joint, without rotation. Translations are differences of positions as floats.
     const auto place = [&](std::size_t j) {
         return std::array<float, 2>{static_cast<float>(joints[j].position.x * scale),
                                     static_cast<float>(joints[j].position.y * scale)};
@@ -63,7 +63,7 @@ Result<std::vector<std::byte>> cutout_gltf(const CutoutFigure& figure, std::span
         }
         Json node{{"name", joints[j].name}, {"translation", {p[0] - from[0], p[1] - from[1], 0}}};
         if (!children[j].empty()) node["children"] = std::move(children[j]);
-        if (const auto& tail = joints[j].tail)  // so that `sinew bind` has the same bones
+        if (const auto& tail = joints[j].tail)  // `sinew bind` then has the same bones
             node["extras"][tail_key] = {static_cast<float>(tail->x * scale) - p[0],
                                         static_cast<float>(tail->y * scale) - p[1], 0};
         builder.push("nodes", std::move(node));

@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-/// The file as one that parse_skeleton knows: points get a third number, what is not of a skeleton goes.
+/// The file as skeleton JSON: points get a third number, members of figures are removed.
 Result<json> as_skeleton(const json& document, const std::string& name) {
     json out = json::object();
     for (const char* list : {"bones", "points"}) {
@@ -38,7 +38,7 @@ Result<json> as_skeleton(const json& document, const std::string& name) {
     return out;
 }
 
-/// A number of a member; `missing` where it is not there.
+/// A member that is a number; `missing` if there is none.
 Result<double> number(const json& object, const char* key, double missing, const std::string& where) {
     const auto found = object.find(key);
     if (found == object.end() || found->is_null()) return missing;
@@ -64,7 +64,7 @@ Status read_smoothness(const json& document, const std::string& name, CutoutFigu
     return Done{};
 }
 
-/// The picture's file, read and unpacked.
+/// The file of a picture, read and decoded.
 Status read_picture(const std::filesystem::path& path, CutoutLayer& layer, Context* context) {
     Result<std::vector<std::byte>> bytes = read_file(path);
     if (!bytes) return bytes.error();
@@ -135,7 +135,7 @@ Result<Ordered> read_layer(const json& entry, std::size_t index, const Skeleton&
     return out;
 }
 
-/// Bones JSON without its layers: the figure's skeleton, y down still.
+/// Bones JSON without its layers: the skeleton of the figure, still with y down.
 Result<CutoutFigure> read_bones(const json& document, const std::string& name) {
     if (!document.is_object()) return input_error(name, "the bones of a figure must be an object with \"bones\"");
     const Result<json> plain = as_skeleton(document, name);
@@ -181,7 +181,7 @@ Status read_layers(const json& document, const std::string& name, const Pictures
     return Done{};
 }
 
-/// A picture that a caller unpacked.
+/// A picture that the caller has decoded.
 Status check_picture(const CutoutLayer& layer) {
     const RgbaImage& picture = layer.picture;
     if (picture.width < 1 || picture.height < 1 || picture.width > most_pixels || picture.height > most_pixels ||

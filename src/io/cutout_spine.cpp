@@ -13,14 +13,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Enough digits for a pixel, and no more.
+/// Only as many digits as a pixel position needs.
 double rounded(double value, double steps) {
     const double r = std::round(value * steps) / steps;
     return r == 0 ? 0.0 : r;
 }
 double length_of(double value) { return rounded(value, 1e4); }
 
-/// Where a bone is and which way it points, radians from x.
+/// Position and direction of a bone, in radians from x.
 struct Frame {
     double x = 0, y = 0, angle = 0, length = 0;
 

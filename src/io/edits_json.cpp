@@ -1,4 +1,4 @@
-// Edit lists: what a user wants otherwise than the method says (docs/edits.md).
+// Edit lists: the user's corrections of computed weights (docs/edits.md).
 #include <algorithm>
 #include <cmath>
 
@@ -81,7 +81,7 @@ private:
         return wrong(place, " must be three numbers [x, y, z]");
     }
 
-    // A name or a list of names, * and ? as in --exclude.
+    // A name or a list of names, with * and ? as in --exclude.
     Result<std::vector<std::string>> names(const json& value, const std::string& place) const {
         std::vector<std::string> out;
         const json list = value.is_string() ? json::array({value}) : value;
@@ -165,7 +165,7 @@ private:
         return out;
     }
 
-    /// Multiplies `share` by what every key of the object says.
+    /// Multiplies `share` by the selection of every key of the object.
     Status narrow(const json& value, const std::string& place, std::vector<float>& share) {
         if (!value.is_object()) return wrong(place, " must be an object or a list of objects");
         if (Status ok = known_keys(
@@ -269,7 +269,7 @@ private:
                 const std::string& name = by_mesh ? p.mesh : p.material;
                 if (name != glob && !matches_glob(glob, name)) continue;
                 found = true;
-                // Primitives may share vertices: those that its triangles use.
+                // Primitives may share vertices, so the triangles decide.
                 for (std::uint32_t t = p.first_triangle; t < p.first_triangle + p.triangle_count; ++t)
                     for (const std::uint32_t v : scene_.triangles[t]) in[v] = true;
             }
@@ -385,7 +385,7 @@ private:
         return Done{};
     }
 
-    // The value of the joints that the entry names.
+    // The value for the named joints.
     Status of_joints(float value, const json& entry, const std::string& place, std::vector<float>& map) const {
         const auto list = joints(entry["joints"], place + ": \"joints\"");
         if (!list) return list.error();
@@ -410,7 +410,7 @@ private:
         const auto list = joints(entry["joints"], place + ": \"joints\"");
         if (!list) return list.error();
         if (entry.contains("select")) {
-            // Of several joints only the last would count there.
+            // With several joints, only the last would count.
             if (list->size() != 1)
                 return wrong(place, ": with \"select\", \"joints\" must be one joint, and " +
                                         std::to_string(list->size()) + " are called so");

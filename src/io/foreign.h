@@ -1,5 +1,5 @@
-// Files of formats that are not glTF: read by another library into plain arrays (foreign_assimp.cpp), then made a
-// glTF document at the door (foreign_document.cpp), so that everything behind it knows one format.
+// Files of other formats than glTF: another library reads them into plain arrays (foreign_assimp.cpp), which become
+// a glTF document (foreign_document.cpp), so that all other code knows one format.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ namespace sinew::io {
 struct ForeignBone {
     static constexpr std::size_t missing = static_cast<std::size_t>(-1);
     std::string name;
-    std::size_t node = missing;  ///< missing: the file names a bone that is no node of it
+    std::size_t node = missing;  ///< missing: the bone is not a node of the file
     Matrix offset;               ///< from the space of the mesh to the space of the bone, at the bind pose
     struct Weight {
         std::uint32_t vertex = 0;
@@ -36,14 +36,14 @@ struct ForeignTarget {
     std::vector<Vec3> positions, normals;
 };
 
-/// The part of a mesh that has one material. One vertex per corner is the rule; foreign_document joins equal ones.
+/// The part of a mesh with one material. Usually one vertex per corner; foreign_document merges equal ones.
 struct ForeignMesh {
     std::string name;
     std::size_t material = 0;
     std::vector<Vec3> positions;                         ///< V; all others V or none
     std::vector<Vec3> normals, tangents;                 ///< any length
     std::vector<float> tangent_signs;                    ///< of the bitangent: 1 or -1
-    std::vector<std::vector<std::array<float, 2>>> uvs;  ///< v downwards, as glTF has it
+    std::vector<std::vector<std::array<float, 2>>> uvs;  ///< v points down, as in glTF
     std::vector<std::array<float, 4>> colors;
     std::vector<Triangle> triangles;  ///< indices < V
     std::vector<ForeignBone> bones;
@@ -72,7 +72,7 @@ struct ForeignMaterial {
     std::size_t base_image = none, normal_image = none, emissive_image = none;
 };
 
-/// Keys of one property of a node: times rise, seconds; `width` numbers per key.
+/// Keys of one property of a node: ascending times in seconds, `width` numbers per key.
 struct ForeignChannel {
     std::size_t node = 0;
     std::string path;  ///< translation, rotation (x y z w) or scale
@@ -95,17 +95,17 @@ struct ForeignScene {
     std::vector<std::string> warnings;
 };
 
-/// Whether read_foreign is for files of this extension (".fbx"; lower case), in this build or in another.
+/// Whether read_foreign reads files of this extension (".fbx"; lower case), in this build or in another one.
 bool is_foreign(const std::string& extension);
 
-/// Reads the file from its bytes. Nothing else is opened but textures, in `base` (empty: none) or below it.
+/// Reads the file from its bytes. Opens no other files but textures in `base` or below it (empty: none).
 Result<ForeignScene> read_foreign(std::span<const std::byte> bytes, const std::string& name,
                                   const std::filesystem::path& base);
 
 /// The same scene as a glTF document: metres, y up, everything embedded. Node names, hierarchy, local axes of
-/// joints and clips stay. Skinned meshes come to stand where the file binds them, in the world, as roots, so the
-/// inverse bind matrices of one joint agree over all meshes and mostly one skin is enough; joints of it are also
-/// the nodes without meshes below a joint (ends of fingers), which say where bones end.
+/// joints and clips are kept. Skinned meshes become roots at their bind pose in world space. So the inverse bind
+/// matrices of one joint agree over all meshes, and usually one skin is enough. Nodes without meshes below a joint
+/// (ends of fingers) are joints too: they mark the ends of bones.
 Result<std::shared_ptr<Document>> foreign_document(ForeignScene scene, const std::string& name);
 
 }  // namespace sinew::io

@@ -1,5 +1,5 @@
-// The one file that knows assimp: its scene as plain arrays. Numbers come as the file has them; units, axes and the
-// sense of it all are foreign_document's.
+// The only file that uses assimp: its scene as plain arrays. Numbers are those of the file; foreign_document.cpp
+// handles units and axes.
 #include <assimp/MemoryIOWrapper.h>
 #include <assimp/config.h>
 #include <assimp/material.h>
@@ -19,8 +19,8 @@ namespace sinew::io {
 
 namespace {
 
-/// Serves the bytes under the name of the file, and no other file: what a model refers to is not opened behind our
-/// back.
+/// Serves the bytes under the name of the file, and no other file: assimp must not open files that a model refers
+/// to.
 class OneFile : public Assimp::IOSystem {
 public:
     OneFile(std::string name, std::span<const std::byte> bytes) : name_(std::move(name)), bytes_(bytes) {}
@@ -47,7 +47,7 @@ Matrix matrix(const aiMatrix4x4& a) {
     return out;
 }
 
-/// A number of the scene's metadata, of whatever type.
+/// A number of the scene's metadata, of any type.
 std::optional<double> number(const aiScene& scene, const char* key) {
     if (!scene.mMetaData) return std::nullopt;
     double as_double = 0;
@@ -59,7 +59,7 @@ std::optional<double> number(const aiScene& scene, const char* key) {
     return std::nullopt;
 }
 
-/// What FBX files say of their axes: rows of the rotation to x right, y up. Empty where they say nothing usable.
+/// The axes of an FBX file: rows of the rotation to x right, y up. Empty if the file states nothing usable.
 std::optional<Matrix> fbx_turn(const aiScene& scene) {
     double axes[3][3] = {};
     const char* const keys[2][2] = {{"CoordAxis", "CoordAxisSign"}, {"UpAxis", "UpAxisSign"}};
@@ -68,7 +68,7 @@ std::optional<Matrix> fbx_turn(const aiScene& scene) {
         if (!axis || !(*axis == 0 || *axis == 1 || *axis == 2)) return std::nullopt;
         axes[row][static_cast<std::size_t>(*axis)] = sign && *sign < 0 ? -1 : 1;
     }
-    // The third axis follows from the other two, for a scene is never mirrored.
+    // The third axis follows from the other two: a scene is never mirrored.
     for (std::size_t k = 0; k < 3; ++k) {
         const std::size_t i = (k + 1) % 3, j = (k + 2) % 3;
         axes[2][k] = axes[0][i] * axes[1][j] - axes[0][j] * axes[1][i];
@@ -105,7 +105,7 @@ public:
 
 private:
     void read_nodes() {
-        // Without recursion: a hostile file nests as deep as it likes.
+        // Without recursion: a hostile file can nest to any depth.
         std::vector<std::pair<const aiNode*, std::size_t>> stack{{scene_.mRootNode, Rig::no_node}};
         while (!stack.empty()) {
             const auto [node, parent] = stack.back();
@@ -204,8 +204,8 @@ private:
         out.emissive = {emissive.r, emissive.g, emissive.b};
         float shininess = 0;
         material.Get(AI_MATKEY_METALLIC_FACTOR, out.metallic);
-        // assimp 5.2 turns every FBX Shininess into a roughness of 1 - sqrt(Shininess) / 10, which suits Blender's
-        // files; other files give Phong's exponent, of which this is the usual equivalent.
+        // assimp 5.2 turns every FBX Shininess into a roughness of 1 - sqrt(Shininess) / 10, which is right for
+        // Blender's files. Other files store Phong's exponent, and this is its usual equivalent.
         if (material.Get(AI_MATKEY_ROUGHNESS_FACTOR, out.roughness) != AI_SUCCESS &&
             material.Get(AI_MATKEY_SHININESS, shininess) == AI_SUCCESS && shininess >= 0)
             out.roughness = std::sqrt(2 / (2 + shininess));
@@ -218,7 +218,7 @@ private:
         out_.materials.push_back(std::move(out));
     }
 
-    /// The first texture of these kinds that there is an image for.
+    /// The first texture of these kinds that has an image.
     std::size_t image(const aiMaterial& material, std::initializer_list<aiTextureType> types) {
         for (const aiTextureType type : types) {
             aiString path;
@@ -240,7 +240,7 @@ private:
                 bytes.assign(from, from + texture->mWidth);
             }
         } else if (!base_.empty()) {
-            // Paths are of the author's machine: what lies at the relative path, else beside the model.
+            // Paths are those of the author's machine: try the relative path, then the folder of the model.
             std::replace(uri.begin(), uri.end(), '\\', '/');
             for (const std::string& candidate : {uri, uri.substr(uri.rfind('/') + 1)}) {
                 const auto path = resolve_uri(candidate, base_, "", "");
@@ -304,18 +304,18 @@ private:
     const aiScene& scene_;
     const std::filesystem::path& base_;
     ForeignScene out_;
-    std::map<std::string, std::size_t> node_of_name_;  // the first of a name
+    std::map<std::string, std::size_t> node_of_name_;  // the first node of a name
     std::map<std::string, std::size_t> image_of_uri_;
 };
 
-/// Of DAE files assimp puts unit and axes into the root. As a scale the unit would be one of every joint: it is
-/// taken from there.
+/// For DAE files, assimp puts unit and axes into the root. A unit in the root would scale every joint, so it is
+/// removed there and kept as `metres`.
 void take_scale(ForeignScene& scene) {
     Matrix& root = scene.nodes[0].local;
     double scale[3];
     for (std::size_t c = 0; c < 3; ++c)
         scale[c] = std::sqrt(root(0, c) * root(0, c) + root(1, c) * root(1, c) + root(2, c) * root(2, c));
-    // Of a root that stands elsewhere or is no similarity the scale is no unit.
+    // The scale is not a unit if the root is translated or not a similarity.
     const double apart = std::max({scale[0], scale[1], scale[2]}) - std::min({scale[0], scale[1], scale[2]});
     if (!(scale[0] > 0) || !(apart <= 1e-5 * scale[0]) || scale[0] == 1) return;
     for (std::size_t r = 0; r < 3; ++r) {
@@ -335,7 +335,7 @@ Result<ForeignScene> read_foreign(std::span<const std::byte> bytes, const std::s
     const std::string inner = "model" + extension;
     try {
         Assimp::Importer importer;
-        importer.SetIOHandler(new OneFile(inner, bytes));  // the importer owns it
+        importer.SetIOHandler(new OneFile(inner, bytes));  // owned by the importer
         // Otherwise every FBX joint becomes a chain of up to eight nodes.
         importer.SetPropertyBool(AI_CONFIG_IMPORT_FBX_PRESERVE_PIVOTS, false);
         const aiScene* const scene = importer.ReadFile(inner, aiProcess_Triangulate);
@@ -351,7 +351,7 @@ Result<ForeignScene> read_foreign(std::span<const std::byte> bytes, const std::s
                 out->warnings.push_back("its UnitScaleFactor is no length: taken as centimetres");
                 out->metres = 0.01;
             }
-            // A root that is turned already is the work of an assimp that minds the axes itself.
+            // A rotated root means that this version of assimp has handled the axes.
             if (matrix(scene->mRootNode->mTransformation) == Matrix{})
                 out->turn = fbx_turn(*scene).value_or(Matrix{});
         } else if (extension == ".dae") {

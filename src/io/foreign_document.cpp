@@ -2,10 +2,10 @@
 //
 // Two spaces need care. Units: all of the scene is scaled by S (metres per unit), which conjugates every transform
 // M to S M S⁻¹ and so changes translations only; joints keep their axes and scales, clips their rotations. Axes:
-// the turn R is a node above all others. A skinned mesh does not hang in the node tree in glTF, so its vertices go
-// to where the file binds them in the world, v' = R S W v with W its node's place, and a bone of offset O (mesh to
-// bone) gets the inverse bind matrix S O W⁻¹ S⁻¹ R⁻¹. That is the inverse of where the bone is in the world when
-// the file binds it, whichever mesh it is told by.
+// the rotation R is a node above all others. In glTF, the node tree does not move a skinned mesh. So its vertices
+// are placed where the file binds them in the world, v' = R S W v with W the world transform of its node, and a
+// bone with the offset O (mesh to bone) gets the inverse bind matrix S O W⁻¹ S⁻¹ R⁻¹. That is the inverse of the
+// bone's world transform at the bind pose, the same for every mesh.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -28,8 +28,8 @@ bool finite(const Matrix& a) {
     return std::all_of(a.m.begin(), a.m.end(), [](double v) { return std::isfinite(v); });
 }
 
-/// The vertices of a mesh without their doubles: which old vertex each new one is, and the triangles between them.
-/// Equal means equal in every bit of every attribute, weights and shapes included.
+/// The vertices of a mesh without duplicates: the old vertex of each new one, and the triangles. Vertices are equal
+/// if all bits of all attributes are, with weights and shapes.
 struct Joined {
     std::vector<std::uint32_t> from;
     std::vector<Triangle> triangles;
@@ -73,7 +73,7 @@ private:
         return m;
     }
 
-    /// What a skeleton hangs on: the ancestor next to the root of all.
+    /// The top of a skeleton: the ancestor directly below the root.
     std::size_t top_of(std::size_t node) const {
         while (in_.nodes[node].parent != Rig::no_node && in_.nodes[node].parent != 0) node = in_.nodes[node].parent;
         return node;
@@ -104,7 +104,7 @@ private:
         return Done{};
     }
 
-    /// Where a bone of a mesh is in the world of the document when the mesh is bound: the inverse of it.
+    /// The inverse of a bone's transform in the document's world at the bind pose of a mesh.
     Matrix inverse_bind(std::size_t mesh_node, const Matrix& offset) const {
         const Matrix from_world = inverse(world_[mesh_node]).value_or(Matrix{});
         const Matrix out = scaled(offset * from_world);
@@ -117,7 +117,7 @@ private:
     struct Skin {
         std::size_t top = none;
         std::map<std::size_t, Matrix> inverse_bind;  // by node
-        std::vector<std::size_t> joints;             // filled last, in the order of nodes
+        std::vector<std::size_t> joints;             // set at the end, in the order of nodes
         std::map<std::size_t, std::size_t> joint_of_node;
     };
 
@@ -138,8 +138,8 @@ private:
                     if (bone.node == ForeignBone::missing) bone.node = add_missing(bone.name, bind);
                     needed.emplace(bone.node, bind);
                 }
-            // The meshes of one skeleton list the joints that they use and share a skin, if those that they have in
-            // common are bound at the same places. A skeleton apart, of the eyes for example, keeps its own.
+            // Meshes of one skeleton share a skin if their common joints are bound at the same places. A separate
+            // skeleton, of the eyes for example, keeps its own skin.
             const std::size_t top = top_of(needed.begin()->first);
             std::size_t s = 0;
             for (; s < skins_.size(); ++s)
@@ -159,7 +159,7 @@ private:
         for (Skin& skin : skins_) add_ends(skin);
     }
 
-    /// A node for a bone that has none, where the bone is bound.
+    /// A node for a bone without one, at the place where the bone is bound.
     std::size_t add_missing(const std::string& bone, const Matrix& bind) {
         const auto [found, added] = missing_.emplace(bone, in_.nodes.size());
         if (added) {
@@ -174,7 +174,7 @@ private:
         return found->second;
     }
 
-    /// Nodes below a joint that hold no mesh and have none below them are joints too.
+    /// Nodes below a joint without any mesh on them or below them are joints too.
     void add_ends(Skin& skin) {
         std::vector<bool> meshes(in_.nodes.size());
         for (std::size_t n = in_.nodes.size(); n-- > 0;) {
@@ -197,7 +197,7 @@ private:
 
     // ---- meshes
 
-    /// Rows of weights that a file can have: positive, finite, no joint twice, sum 1; empty where there are none.
+    /// Valid rows of weights: positive, finite, no joint twice, sum 1; empty where there are none.
     std::vector<std::vector<Influence>> rows_of(const ForeignMesh& mesh, const Skin& skin) {
         std::vector<std::vector<Influence>> rows(mesh.positions.size());
         std::size_t bad = 0;
@@ -234,7 +234,7 @@ private:
     }
 
     Joined join(const ForeignMesh& mesh, const std::vector<std::vector<Influence>>& rows) const {
-        // Everything of a vertex as bytes; -0 and 0 are two values, which costs a double at worst.
+        // All data of a vertex as bytes. -0 and 0 differ, which keeps a duplicate at worst.
         const auto key = [&](std::uint32_t v) {
             std::string out;
             const auto put = [&](const auto& list) {
@@ -447,7 +447,7 @@ private:
         for (const ForeignMaterial& m : in_.materials) {
             Json pbr{{"metallicFactor", share(m.metallic)}, {"roughnessFactor", share(m.roughness)}};
             std::array<float, 4> color = m.base_color;
-            // A texture replaces the colour in the formats that have it, where exporters leave black or grey.
+            // A texture replaces the colour: exporters of these formats leave black or grey there.
             if (m.base_image != ForeignMaterial::none) {
                 pbr["baseColorTexture"] = Json{{"index", m.base_image}};
                 color = {1, 1, 1, color[3]};
@@ -492,7 +492,7 @@ private:
         const bool turned = !(in_.turn == Matrix{});
         Json roots = Json::array();
         std::vector<Json> out;
-        // A root that only holds the others together, as assimp makes one, is no node of the file.
+        // assimp adds a root that only holds the others: it is not a node of the file.
         const bool idle_root = in_.nodes[0].local == Matrix{} && mesh_of_node_[0] == none && !is_joint(0) &&
                                std::none_of(in_.clips.begin(), in_.clips.end(), [](const ForeignClip& clip) {
                                    return std::any_of(clip.channels.begin(), clip.channels.end(),
@@ -516,7 +516,7 @@ private:
                 out.push_back(node_json(node.name, at->second));
                 continue;
             }
-            // A skinned mesh stands in the world: its own node moves to the roots, unless others hang on it.
+            // A skinned mesh is in world space: its node becomes a root, unless it has children.
             if (!bound || has_child[n] || is_joint(n)) {
                 written_[n] = out.size();
                 out.push_back(node_json(node.name, scaled(node.local)));
@@ -555,7 +555,7 @@ private:
             for (const std::size_t n : skin.joints) {
                 joints.push_back(written_[n]);
                 Matrix bind = skin.inverse_bind.at(n);
-                // Rounded off by the way; exact by the rules of the format.
+                // Rounding has changed it; the format requires the exact value.
                 bind(3, 0) = bind(3, 1) = bind(3, 2) = 0;
                 bind(3, 3) = 1;
                 for (const double v : bind.m) matrices.push_back(static_cast<float>(v));
@@ -568,13 +568,13 @@ private:
     void write_clips() {
         std::map<std::vector<float>, std::size_t> accessor_of_times;
         for (ForeignClip& clip : in_.clips) {
-            float first = 0;  // times before 0 are none in glTF: the clip starts later
+            float first = 0;  // glTF has no times before 0: the clip starts later
             for (const ForeignChannel& c : clip.channels)
                 for (const float t : c.times)
                     if (std::isfinite(t)) first = std::min(first, t);
             Json samplers = Json::array(), channels = Json::array();
             for (const ForeignChannel& c : clip.channels) {
-                if (written_[c.node] == none) continue;  // a skinned mesh, which its node does not move
+                if (written_[c.node] == none) continue;  // a skinned mesh, which is not moved by its node
                 const std::size_t width = c.values.size() / c.times.size();
                 std::vector<float> times, values;
                 for (std::size_t k = 0; k < c.times.size(); ++k) {
@@ -619,7 +619,7 @@ private:
     std::vector<std::size_t> mesh_of_node_;  // in the document
     std::vector<std::size_t> written_;       // node of the document
     std::map<std::string, std::size_t> missing_;
-    std::map<std::size_t, Matrix> added_;  // where nodes of missing bones are
+    std::map<std::size_t, Matrix> added_;  // transforms of added nodes for missing bones
     std::vector<Skin> skins_;
 };
 

@@ -1,4 +1,4 @@
-// A build without assimp.
+// Replaces foreign_assimp.cpp in a build without assimp (SINEW_ASSIMP): foreign files are errors.
 #include "io/foreign.h"
 
 namespace sinew::io {

@@ -1,4 +1,4 @@
-// What the files of src/io share with each other; not installed.
+// Declarations shared by the files of src/io; not installed.
 #pragma once
 
 #include <charconv>
@@ -27,21 +27,21 @@ inline Error input_error(const std::string& name, const std::string& message) {
     return {ErrorCode::input, name + ": " + message};
 }
 
-/// A whole word as a finite float; nothing else.
+/// A finite float that is the whole word; otherwise empty.
 inline std::optional<float> parse_float(std::string_view word) {
     if (word.starts_with('+')) word.remove_prefix(1);
-    double value = 0;  // double, so that a number too small for a float becomes 0 and not an error
+    double value = 0;  // double: a number too small for a float becomes 0 and not an error
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
     if (error != std::errc{} || end != word.data() + word.size() || !std::isfinite(static_cast<float>(value)))
         return std::nullopt;
     return static_cast<float>(value);
 }
 
-/// Fails where brackets nest deeper than any file of ours does: such a text is hostile, and a document tree of
-/// it would cost some 60 bytes per byte.
+/// Fails where brackets nest deeper than in any valid file: such a text is hostile, and its document tree would
+/// take about 60 bytes per byte.
 Status check_json_depth(std::string_view text, const std::string& name);
 
-/// Parses JSON without letting an exception out. The error gives line, column and byte.
+/// Parses JSON; never throws. The error gives line, column and byte.
 Result<nlohmann::json> parse_json(std::string_view text, const std::string& name);
 
 /// nlohmann's message without its "[json.exception…]" prefix.
@@ -52,7 +52,7 @@ struct ObjMesh {
     std::vector<Vec3> positions;
     std::vector<Triangle> triangles;  ///< polygons are cut into triangles, in file order
     std::size_t skipped = 0;          ///< lines, points, and faces of fewer than three corners
-    std::size_t fanned = 0;           ///< polygons that no cut into ears fits: crossing or flat ones
+    std::size_t fanned = 0;           ///< polygons that cannot be cut into ears: crossing or flat ones
 };
 Result<ObjMesh> parse_obj(std::string_view text, const std::string& name);
 

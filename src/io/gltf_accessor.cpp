@@ -1,5 +1,5 @@
 // Accessors: buffer views, strides, sparse values, compressed views. Offsets come from the file, so every sum is
-// checked before it is used, and nothing is allocated that the bytes at hand do not justify.
+// checked before it is used, and allocations are limited by the size of the file.
 #include "io/gltf_accessor.h"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ std::vector<std::uint32_t> unsigned_of(const Elements& elements) {
 template <typename T>
 std::vector<float> floats_of(const Elements& elements, bool normalized) {
     std::vector<float> out(elements.count * elements.width);
-    // In double, so that a normalised maximum is exactly 1.
+    // In double: a normalised maximum is then exactly 1.
     const double scale = normalized ? 1.0 / static_cast<double>(std::numeric_limits<T>::max()) : 1.0;
     for (std::size_t i = 0; i < out.size(); ++i) {
         const double value = static_cast<double>(component_at<T>(elements, i)) * scale;
@@ -158,7 +158,7 @@ Result<Elements> AccessorReader::read(std::size_t index, const std::string& aske
         if (type == known.name) out.width = known.width;
     if (out.width == 0) return document_.error(place + ": unknown type \"" + type.substr(0, 40) + "\"");
     const std::size_t size = size_of(out.component);
-    // Columns of small matrices are padded, which nothing that is read here uses.
+    // Columns of small matrices are padded; none of them is read here.
     if (type.starts_with("MAT") && size < 4)
         return document_.error(place + ": matrices of small integers are not read here");
     const Json* normalized = member(accessor, "normalized");
@@ -178,7 +178,7 @@ Result<Elements> AccessorReader::read(std::size_t index, const std::string& aske
         const auto offset = whole_or(accessor, "byteOffset", 0);
         const auto stride = whole_or(meshopt ? *meshopt : view_object, "byteStride", element);
         if (!offset || !stride) return document_.error(place + ": byteOffset and byteStride must be whole numbers");
-        // byteStride is for vertex attributes; a smaller one than an element would make elements overlap.
+        // byteStride is for vertex attributes; with one smaller than an element, elements would overlap.
         if (*stride < element)
             return document_.error(place + ": byteStride " + std::to_string(*stride) +
                                    " is less than an element (" + std::to_string(element) + " bytes)");

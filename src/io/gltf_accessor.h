@@ -1,4 +1,4 @@
-// Accessors as plain arrays, every bound checked. Knows compressed buffer views and Draco meshes.
+// Accessors as plain arrays, with all bounds checked; also compressed bufferViews and Draco meshes.
 #pragma once
 
 #include <cstddef>
@@ -23,18 +23,18 @@ struct Elements {
     std::vector<std::byte> bytes;
 };
 
-/// Components as numbers: normalised ones mapped to -1..1 or 0..1 as the format says.
+/// Components as numbers; normalised ones are mapped to -1..1 or 0..1 by the rules of glTF.
 std::vector<float> as_floats(const Elements& elements, bool normalized);
 /// Components of an unsigned integer type.
 std::vector<std::uint32_t> as_unsigned(const Elements& elements);
 
-/// Reads accessors of one document. Keeps uncompressed views, so make one per load.
+/// Reads accessors of one document. Caches decompressed views: make one per load.
 class AccessorReader {
 public:
     explicit AccessorReader(const Document& document) : document_(document) {}
 
-    /// `asker` begins the error message: who needs the accessor ("mesh 'body' primitive 0: POSITION").
-    /// An accessor without bytes of its own is zeros; such ones may have 2^22 elements in all.
+    /// `asker`: the start of error messages ("mesh 'body' primitive 0: POSITION"). An accessor without a bufferView
+    /// is zeros; all of these together may have 2^22 elements.
     Result<Elements> read(std::size_t accessor, const std::string& asker);
 
 private:
@@ -43,25 +43,25 @@ private:
 
     const Document& document_;
     std::map<std::size_t, std::vector<std::byte>> uncompressed_;
-    std::size_t unbacked_ = 0;  // elements that no bytes stand behind
+    std::size_t unbacked_ = 0;  // elements of accessors without bytes
 };
 
 /// A bufferView's meshopt extension object, or null.
 const Json* meshopt_of(const Json& view);
 
-// gltf_meshopt.cpp, the one file that knows meshoptimizer.
+// gltf_meshopt.cpp, the only file that uses meshoptimizer.
 
 /// Decodes a meshopt stream. mode: ATTRIBUTES, TRIANGLES or INDICES; filter: NONE, OCTAHEDRAL, QUATERNION or
-/// EXPONENTIAL. The error is a bare reason.
+/// EXPONENTIAL. The error is a reason without a place.
 Result<std::vector<std::byte>> decode_meshopt(std::span<const std::byte> stream, std::size_t count,
                                               std::size_t stride, const std::string& mode,
                                               const std::string& filter);
 
-// gltf_draco.cpp, the one file that knows Draco.
+// gltf_draco.cpp, the only file that uses Draco.
 
 struct DracoMesh {
     Elements indices;                            ///< u32, three per triangle
-    std::map<std::string, Elements> attributes;  ///< by glTF name; component types as the accessors say
+    std::map<std::string, Elements> attributes;  ///< by glTF name, with the component types of the accessors
 };
 
 /// Decodes a primitive's KHR_draco_mesh_compression.

@@ -1,4 +1,4 @@
-// A glTF document that is made and not edited: lists and bytes grow, nothing is ever taken out.
+// Builds a new glTF document: lists and bytes only grow.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,8 @@
 
 namespace sinew::io {
 
-/// Bytes of a GLB with this JSON and this BIN chunk (none where `data` is empty). The caller minds the 4 GiB.
+/// Bytes of a GLB with this JSON and this BIN chunk (none where `data` is empty). The caller checks the limit of 4
+/// GiB.
 std::vector<std::byte> glb_bytes(std::string_view text, std::span<const std::byte> data);
 
 inline constexpr int vertices_target = 34962, indices_target = 34963;
@@ -30,7 +31,7 @@ inline Vec3 to_vec3(const std::array<double, 3>& v) {
     return {static_cast<float>(v[0]), static_cast<float>(v[1]), static_cast<float>(v[2])};
 }
 
-/// A unit vector; `otherwise` where there is no direction, for the format wants unit vectors.
+/// A unit vector; `otherwise` where there is no direction: glTF requires unit vectors.
 inline Vec3 unit(const std::array<double, 3>& v, const Vec3& otherwise) {
     const double length = std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
     if (!(length > 0) || !std::isfinite(length)) return otherwise;
@@ -57,7 +58,7 @@ struct Trs {
     std::array<double, 4> q{0, 0, 0, 1};
 };
 
-/// The nearest translation, rotation and scale; exact but for rounding where nothing shears. A mirror becomes a
+/// The nearest translation, rotation and scale; exact up to rounding if there is no shear. A reflection becomes a
 /// negative scale of x.
 inline Trs decompose(const Matrix& a) {
     Trs out;
@@ -71,8 +72,7 @@ inline Trs decompose(const Matrix& a) {
         out.s[0] = -out.s[0];
         for (double& v : c[0]) v = -v;
     }
-    // z from x and y where they span a plane, then y from z and x: a rotation also where the columns are not
-    // square.
+    // z from x and y if they span a plane, then y from z and x: a rotation even if the columns are not orthogonal.
     const auto cross = [](const double* u, const double* v, double* w) {
         for (std::size_t k = 0; k < 3; ++k)
             w[k] = u[(k + 1) % 3] * v[(k + 2) % 3] - u[(k + 2) % 3] * v[(k + 1) % 3];
@@ -83,7 +83,7 @@ inline Trs decompose(const Matrix& a) {
     if (!cross(c[0], c[1], c[2]) || !cross(c[2], c[0], c[1])) return out;
     const double trace = c[0][0] + c[1][1] + c[2][2];
     const auto m = [&](std::size_t row, std::size_t column) { return c[column][row]; };
-    // The largest component first, which is never near zero.
+    // The largest component first: it is never near zero.
     if (trace > 0) {
         const double w = std::sqrt(trace + 1) / 2;
         out.q = {(m(2, 1) - m(1, 2)) / (4 * w), (m(0, 2) - m(2, 0)) / (4 * w), (m(1, 0) - m(0, 1)) / (4 * w), w};
@@ -113,7 +113,7 @@ inline bool agree(const Matrix& a, const Matrix& b) {
     return apart <= 1e-4 * size;
 }
 
-/// JSON and BIN of the document that grows.
+/// The JSON and the BIN chunk of a new document.
 class Builder {
 public:
     Json& root() { return root_; }
@@ -137,7 +137,7 @@ public:
                                       {"type", type}});
     }
 
-    /// Floats with the bounds that the format wants.
+    /// Floats with min and max, which glTF requires.
     std::size_t bounded(const std::vector<float>& values, const char* type, std::size_t width,
                         std::optional<int> target) {
         const std::size_t at = accessor(values, 5126, type, width, target);
@@ -163,7 +163,7 @@ public:
         return to.size() - 1;
     }
 
-    /// What an accessor of another document held, as it is; rows of vertices are padded to four bytes.
+    /// The elements of an accessor of another document, unchanged; rows of vertices are padded to four bytes.
     std::size_t elements(const Elements& from, int target) {
         static constexpr const char* types[] = {"SCALAR", "VEC2", "VEC3", "VEC4"};
         const std::size_t row = size_of(from.component) * from.width;
@@ -185,7 +185,7 @@ public:
         std::string text;
         std::vector<std::byte> data;
     };
-    /// JSON text, and the bytes that it calls buffer 0. A text buffer is a data uri where `embed`.
+    /// The JSON text and the bytes of buffer 0. With `embed` the buffer is a data uri in the text.
     Result<File> file(const std::string& name, bool embed) {
         data_.resize((data_.size() + 3) / 4 * 4);
         if (!data_.empty()) {
@@ -193,14 +193,14 @@ public:
             if (embed) buffer["uri"] = "data:application/octet-stream;base64," + encode_base64(data_);
             root_["buffers"] = Json::array({std::move(buffer)});
         }
-        // A name may hold anything; what is no UTF-8 is replaced.
+        // A name may have any bytes; those that are not UTF-8 are replaced.
         std::string text = root_.dump(-1, ' ', false, Json::error_handler_t::replace);
         if (text.size() + data_.size() > 0xffffff00u)
             return Error{ErrorCode::too_large, name + ": a GLB cannot be larger than 4 GiB"};
         return File{std::move(text), std::move(data_)};
     }
 
-    /// As a document that has been read from a GLB.
+    /// The same as if it had been read from a GLB.
     Result<std::shared_ptr<Document>> document(const std::string& name) {
         auto made = file(name, false);
         if (!made) return made.error();

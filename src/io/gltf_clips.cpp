@@ -20,7 +20,7 @@ namespace sinew::io {
 
 namespace {
 
-constexpr double same = 1e-5;  // bind matrices are floats: what differs by less is their rounding
+constexpr double same = 1e-5;  // bind matrices are floats: smaller differences are rounding
 
 Matrix to_matrix(const Transform& t) {
     Matrix out;
@@ -44,7 +44,7 @@ Status check_clip(const Skeleton& skeleton, const PoseClip& clip) {
         const auto& [time, joints] = clip.keys[k];
         if (!(time >= 0) || !std::isfinite(static_cast<float>(time)))
             return wrong(k, " is at no time: seconds from 0 on");
-        // As the file will hold them.
+        // As floats, as the file stores them.
         if (k > 0 && !(static_cast<float>(time) > static_cast<float>(clip.keys[k - 1].time)))
             return wrong(k, " is not later than the one before");
         if (joints.size() != skeleton.joints.size())
@@ -71,7 +71,7 @@ Matrix local_of(const JointPose& pose) {
     return compose(pose.translation, q, pose.scale);
 }
 
-/// What a node says of itself at rest.
+/// The transform of a node at rest.
 Trs trs_of(const Json& node, const Matrix& local) {
     if (member(node, "matrix")) return decompose(local);  // as it is written then
     Trs out;
@@ -87,9 +87,9 @@ Trs trs_of(const Json& node, const Matrix& local) {
 
 /// A joint's node.
 struct Place {
-    Matrix above;  ///< what it hangs on, in the world, when all joints are at the bind pose
-    Matrix bind;   ///< itself at the bind pose, in bind space
-    Trs rest;      ///< what the file says of it
+    Matrix above;  ///< its parent in the world, with all joints at the bind pose
+    Matrix bind;   ///< the joint at the bind pose, in bind space
+    Trs rest;      ///< the node's transform in the file
     Matrix local;  ///< the same
 };
 
@@ -97,7 +97,7 @@ std::vector<Place> places_of(const Scene& scene, const Matrix& to_world) {
     const auto& joints = scene.skeleton.joints;
     const Rig& rig = scene.document->rig;
     std::vector<Place> out(joints.size());
-    if (rig.source == RigSource::added) {  // as the writer adds them
+    if (rig.source == RigSource::added) {  // as gltf_save_json.cpp adds them
         const auto at = [&](std::size_t j) -> std::array<double, 3> {
             return {joints[j].position.x, joints[j].position.y, joints[j].position.z};
         };
@@ -127,7 +127,8 @@ std::vector<Place> places_of(const Scene& scene, const Matrix& to_world) {
     return out;
 }
 
-/// How far apart two translations in the world are the same: joints are told from bind matrices, which are floats.
+/// Maximum distance of equal translations in the world: positions of joints come from bind matrices, which are
+/// floats.
 double slack_of(const std::vector<Place>& places, const Matrix& to_world) {
     double extent = 0, far = 0;
     for (std::size_t r = 0; r < 3; ++r) {
@@ -143,7 +144,7 @@ double slack_of(const std::vector<Place>& places, const Matrix& to_world) {
     return same * extent + 4e-7 * far;
 }
 
-/// A rotation as floats that follows the one before it on the same side.
+/// A rotation as floats, with the sign that is nearest to the previous one.
 void add_rotation(std::vector<float>& values, const std::array<double, 4>& q) {
     double cosine = 1;
     if (!values.empty()) {

@@ -1,4 +1,4 @@
-// Animations to write: from poses of joints to what nodes of the file do.
+// Animations to write: from poses of joints to keys of nodes.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace sinew::io {
 
-/// What a clip does with one property of a joint's node.
+/// The keys of one property of a joint's node.
 struct NodeTrack {
     std::size_t joint = 0;
     const char* path = "";      ///< "translation", "rotation" or "scale"
@@ -17,7 +17,8 @@ struct NodeTrack {
 };
 
 /// The tracks of a clip (SaveOptions::clips), in the order of joints: only those that differ from the node's rest
-/// pose. Errors name the clip, the key and the joint. Notes say what is written beyond the keys. O(keys × joints).
+/// pose. Errors name the clip, the key and the joint. Notes report everything that is written in addition to the
+/// keys. O(keys × joints).
 Result<std::vector<NodeTrack>> node_tracks(const Scene& scene, const PoseClip& clip,
                                            std::vector<std::string>& notes);
 

@@ -1,4 +1,4 @@
-// glTF containers: GLB chunks or bare JSON, and the bytes of the buffers wherever they are.
+// glTF containers: GLB chunks or plain JSON, and the bytes of the buffers.
 #include "io/gltf_document.h"
 
 #include <array>
@@ -46,7 +46,7 @@ Status read_container(std::span<const std::byte> bytes, Document& document) {
 
     bool first = true;
     for (std::size_t at = 12; at < total;) {
-        // Fewer than 8 bytes at the end are padding that some writers do not count into the last chunk.
+        // Fewer than 8 bytes at the end are padding; some writers do not include it in the last chunk.
         if (total - at < 8) {
             if (first) return fail(at, "a chunk header has 8 bytes; the file is cut off");
             break;
@@ -65,7 +65,7 @@ Status read_container(std::span<const std::byte> bytes, Document& document) {
         }
         first = false;
         at += 8 + length;
-        // A chunk whose length is no multiple of four: the next one starts at the following multiple, if at all.
+        // If the length of a chunk is not a multiple of four, the next chunk starts at the following multiple.
         if (at % 4 != 0 && at < total) {
             std::size_t padded = at + (4 - at % 4);
             at = std::min(padded, total);
@@ -115,7 +115,7 @@ Status read_buffer(Document& document, std::size_t index) {
     return Done{};
 }
 
-/// What every later reader takes for granted: lists of objects where the format says so.
+/// Checks what all later readers rely on: the top-level members are lists of objects.
 Status check_shape(const Document& document) {
     const Json& root = document.json;
     if (!root.is_object()) return document.error("the JSON of a glTF file must be an object");
@@ -153,7 +153,7 @@ const Json* member(const Json& value, const char* key) {
 std::optional<std::size_t> whole(const Json* value) {
     if (!value) return std::nullopt;
     if (value->is_number_unsigned()) return value->get<std::uint64_t>();
-    // Some writers spell integers as 3.0. Above 2^53 a double is no index.
+    // Some writers spell integers as 3.0. Above 2^53, a double is not exact and cannot be an index.
     if (value->is_number_float()) {
         const double number = value->get<double>();
         if (number >= 0 && number <= 9007199254740992.0 && number == std::floor(number))
@@ -231,7 +231,7 @@ Result<std::shared_ptr<Document>> parse_document(std::span<const std::byte> byte
     } else {
         document->text = as_text(bytes);
     }
-    // Padding is spaces by the rules and NUL by some writers; it is made anew on saving.
+    // Padding is spaces by the rules and NUL in the files of some writers; saving replaces it.
     while (!document->text.empty() && (document->text.back() == ' ' || document->text.back() == '\0'))
         document->text.pop_back();
     auto json = parse_json(document->text, name);

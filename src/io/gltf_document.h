@@ -1,4 +1,5 @@
-// A glTF document as it came: the container's chunks, the JSON text and its tree, the buffers. No meaning yet.
+// A glTF document as read: the chunks of the container, the JSON text and its tree, the buffers. Nothing is
+// interpreted.
 #pragma once
 
 #include <cstddef>
@@ -22,21 +23,21 @@ using Json = nlohmann::json;
 inline constexpr const char* draco_extension = "KHR_draco_mesh_compression";
 inline constexpr const char* meshopt_extensions[] = {"EXT_meshopt_compression", "KHR_meshopt_compression"};
 
-/// In the extras of a joint's node: where its bone ends, in the node's space (docs/formats.md).
+/// Key in the extras of a joint's node: the end of its bone, in the node's space (docs/formats.md).
 inline constexpr const char* tail_key = "sinew_tail";
 
-/// The member of an object, or null where the value is no object or has no such member.
+/// The member of an object; null if the value is not an object or has no such member.
 const Json* member(const Json& value, const char* key);
-/// A number that is a whole, non-negative one (3 and 3.0), as indices and counts must be.
+/// A non-negative whole number (3 or 3.0), as indices and counts must be; otherwise empty.
 std::optional<std::size_t> whole(const Json* value);
-/// The same for a member, with a default where it is missing; empty where it is there and no whole number.
+/// The same for a member, with a default if it is missing; empty if it exists and is not a whole number.
 std::optional<std::size_t> whole_or(const Json& object, const char* key, std::size_t missing);
 /// A string, or empty.
 std::string string_of(const Json* value);
-/// True where the object's "extensions" has this key.
+/// Whether the object's "extensions" has this key.
 bool has_extension(const Json& object, const char* extension);
 
-/// What Scene::document points to. Filled by parse_document and, for saving, by the reader of the scene (rig).
+/// The type of Scene::document. parse_document sets it; the reader of the scene adds `rig` for saving.
 class Document {
 public:
     enum class Origin {
@@ -57,9 +58,9 @@ public:
     std::string name;            ///< in messages
     std::filesystem::path base;  ///< folder of the file; empty = bytes from memory
     bool glb = false;
-    std::string text;           ///< the JSON as it came, without the padding at its end
-    Json json;                  ///< the same, read
-    std::vector<Chunk> chunks;  ///< after the JSON chunk, in order; the one of buffer 0 is there without bytes
+    std::string text;           ///< the JSON as read, without the padding at its end
+    Json json;                  ///< the same, parsed
+    std::vector<Chunk> chunks;  ///< after the JSON chunk, in order; that of buffer 0 is listed without bytes
     std::optional<std::size_t> bin_chunk;  ///< which of them is buffer 0
     std::vector<Buffer> buffers;
     std::vector<std::string> warnings;
@@ -69,35 +70,35 @@ public:
     std::size_t count(const char* list) const;
     /// An entry of a top-level list, or null.
     const Json* at(const char* list, std::size_t index) const;
-    /// at, but an error that says who asked.
+    /// The same as at(), but an error that begins with `asker`.
     Result<const Json*> need(const char* list, std::optional<std::size_t> index, const std::string& asker) const;
 
-    /// The bytes of a bufferView; empty where it is not there or reaches past its buffer. Not uncompressed.
+    /// The bytes of a bufferView, not decompressed; empty if it does not exist or ends past its buffer.
     std::span<const std::byte> view_bytes(std::size_t index) const;
-    /// A mesh of the list, or of Rig::mesh_copies past its end; and a primitive of one. As the reader of the scene
-    /// found them: they are there.
+    /// A mesh of the list, or of Rig::mesh_copies past its end; and a primitive of one. They must exist, as the
+    /// reader of the scene has checked.
     const Json& mesh(std::size_t index) const;
     const Json& primitive(const PrimitiveRef& ref) const;
 
     Error error(const std::string& message) const { return {ErrorCode::input, name + ": " + message}; }
 };
 
-/// Reads the container and the buffers. External files must lie in `base` or below it: a uri is percent-decoded;
-/// one with a scheme, an absolute one or one that leaves the folder is refused, so that a model cannot pull
-/// other files of the machine into its output.
+/// Reads the container and the buffers. External files must lie in `base` or below it: uris are percent-decoded;
+/// those with a scheme, absolute ones and those that leave the folder are refused. So a model cannot copy other
+/// files of the machine into its output.
 Result<std::shared_ptr<Document>> parse_document(std::span<const std::byte> bytes, const std::string& name,
                                                  const std::filesystem::path& base);
 
-/// Percent-decoding; a bad escape stays as it is.
+/// Percent-decoding; an invalid escape is kept.
 std::string percent_decode(std::string_view uri);
-/// The file that a relative uri names, or why it is refused.
+/// The file of a relative uri, or the reason why it is refused.
 Result<std::filesystem::path> resolve_uri(std::string_view uri, const std::filesystem::path& base,
                                           const std::string& name, const std::string& asker);
 
-/// "image/png", "image/jpeg", "image/webp" or "image/ktx2", by how the bytes begin; else empty.
+/// "image/png", "image/jpeg", "image/webp" or "image/ktx2", by the first bytes; otherwise empty.
 std::string image_kind(std::span<const std::byte> bytes);
 
-/// Empty where the text is no base64. Padding may be missing.
+/// Empty if the text is not base64. Padding may be missing.
 std::optional<std::vector<std::byte>> decode_base64(std::string_view text);
 std::string encode_base64(std::span<const std::byte> bytes);
 

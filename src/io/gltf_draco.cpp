@@ -1,4 +1,4 @@
-// KHR_draco_mesh_compression: the blob of one primitive. Everything that knows Draco is here.
+// KHR_draco_mesh_compression: the data of one primitive. The only file that uses Draco.
 #include <draco/compression/decode.h>
 #include <draco/mesh/mesh.h>
 
@@ -62,7 +62,7 @@ Result<DracoMesh> decode(const Document& document, const Json& primitive, const 
             std::memcpy(out.indices.bytes.data() + (std::size_t{f} * 3 + k) * 4, &point, 4);
         }
 
-    // The indices' accessor tells how they are stored once they are uncompressed, so it must be able to hold them.
+    // The accessor states the type of the decompressed indices, so the type must be large enough for them.
     if (const Json* index = member(primitive, "indices")) {
         const auto accessor = document.need("accessors", whole(index), place + ": indices");
         if (!accessor) return accessor.error();
@@ -123,7 +123,7 @@ Result<DracoMesh> read_draco(const Document& document, const Json& primitive, co
     const auto& bytes = document.buffers[*buffer].bytes;
     if (*offset > bytes.size() || *length > bytes.size() - *offset)
         return document.error(place + ": its bufferView ends past buffer " + std::to_string(*buffer));
-    // Draco throws where the standard library does: damaged counts ask it for absurd memory.
+    // The standard library may throw inside Draco: damaged counts request absurd amounts of memory.
     try {
         return decode(document, primitive, *extension, std::span<const std::byte>(bytes).subspan(*offset, *length),
                       place);

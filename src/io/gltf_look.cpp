@@ -1,4 +1,4 @@
-// How a file wants its surface to look, as far as a viewer of weights shows it: base colours and their textures.
+// The look of a surface, as far as a viewer of weights shows it: base colours and their textures.
 #include <map>
 
 #include "io/formats.h"
@@ -17,7 +17,7 @@ public:
         for (std::size_t i = 0; i < document_.count("images"); ++i) out_.images.push_back(image(i));
         for (std::size_t i = 0; i < document_.count("materials"); ++i)
             out_.materials.push_back(material(*document_.at("materials", i)));
-        // The reader of the scene listed the primitives of a block in the order in which it made the scene's.
+        // The reader of the scene lists the primitives of a block in the order of the scene's primitives.
         std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> seen;
         std::map<std::uint32_t, const VertexBlock*> blocks;
         for (const VertexBlock& block : document_.rig.blocks)
@@ -33,7 +33,7 @@ public:
             const auto index = whole(member(primitive, "material"));
             if (!index || *index >= out_.materials.size()) continue;
             out_.material_of_primitive.back() = static_cast<int>(*index);
-            // Primitives with the same vertices have the same places in textures, but for files made by hand.
+            // Primitives with the same vertices have the same texture coordinates, except in files made by hand.
             if (number > 0 || out_.materials[*index].image < 0) continue;
             if (Status ok = read_uvs(block, primitive, uv_set_[*index]); !ok) return ok.error();
         }

@@ -1,5 +1,5 @@
-// A document from plain arrays: one mesh, its normals, and nothing else. The skeleton is added on saving, as for
-// any static mesh with a skeleton from elsewhere.
+// A document from plain arrays: one mesh with its normals. Saving adds the skeleton, as for any static mesh with a
+// skeleton from another file.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -11,8 +11,8 @@ namespace sinew::io {
 
 namespace {
 
-/// Smooth normals, each face counting by its area. Vertices of one position are not joined: the arrays say what is
-/// one vertex. Where no face has area the normal points up, for the format wants a unit vector.
+/// Smooth normals, weighted by the areas of faces. Vertices at one position are not merged. If no face has an area,
+/// the normal points up: glTF requires a unit vector.
 std::vector<Vec3> smooth_normals(const std::vector<Vec3>& positions, const std::vector<Triangle>& triangles) {
     std::vector<std::array<double, 3>> sums(positions.size(), {0, 0, 0});
     for (const Triangle& t : triangles) {
@@ -94,7 +94,7 @@ Result<std::shared_ptr<Document>> mesh_document(const std::vector<Vec3>& positio
         {"bufferViews", std::move(views)},
         {"buffers", {{{"byteLength", data.size()}}}},
     };
-    // A name may hold anything; what is no UTF-8 is replaced.
+    // A name may have any bytes; those that are not UTF-8 are replaced.
     const std::string text = root.dump(-1, ' ', false, Json::error_handler_t::replace);
 
     auto document = std::make_shared<Document>();

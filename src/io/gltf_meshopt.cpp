@@ -1,4 +1,4 @@
-// EXT_meshopt_compression and KHR_meshopt_compression: the streams. Everything that knows meshoptimizer is here.
+// The streams of EXT_meshopt_compression and KHR_meshopt_compression. The only file that uses meshoptimizer.
 #include <meshoptimizer.h>
 
 #include <algorithm>
@@ -16,8 +16,8 @@ Error refuse(const std::string& reason) { return {ErrorCode::input, reason}; }
 Result<std::vector<std::byte>> decode_meshopt(std::span<const std::byte> stream, std::size_t count,
                                               std::size_t stride, const std::string& mode,
                                               const std::string& filter) {
-    // The rules of the extension, and the most that a byte of a stream can stand for: 64 bytes of unchanging
-    // attributes, a triangle, an index. So a small file cannot ask for a large allocation.
+    // The rules of the extension, and the maximum output of a byte of a stream: 64 bytes of constant attributes, a
+    // triangle, an index. So a small file cannot request a large allocation.
     const std::size_t available = stream.size();
     if (mode == "ATTRIBUTES") {
         if (stride == 0 || stride > 256 || stride % 4 != 0)
@@ -50,7 +50,7 @@ Result<std::vector<std::byte>> decode_meshopt(std::span<const std::byte> stream,
     else
         status = meshopt_decodeIndexSequence(out.data(), count, stride, data, available);
     if (status != 0) return refuse("its stream is damaged (code " + std::to_string(status) + ")");
-    // The filters work in fours and on every component, whatever its value.
+    // The filters process four components at a time, whatever their values.
     if (octahedral) meshopt_decodeFilterOct(out.data(), count, stride);
     if (quaternion) meshopt_decodeFilterQuat(out.data(), count, stride);
     if (exponential) meshopt_decodeFilterExp(out.data(), count, stride);

@@ -1,5 +1,5 @@
-// Animations: where nodes, and the shapes of their meshes, are at a time. Samplers are evaluated here; what becomes
-// of the vertices is not this folder's business.
+// Animations: the transforms of nodes, and the weights of their meshes' shapes, at a time. Samplers are evaluated
+// here; src/deform moves the vertices.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -51,7 +51,7 @@ public:
             const Json* target = member((*channels)[c], "target");
             if (!target) return document_.error(where + " has no target");
             const Json* node_json = member(*target, "node");
-            if (!node_json) continue;  // something that an extension knows
+            if (!node_json) continue;  // the target of an extension
             const auto node = whole(node_json), sampler = whole(member((*channels)[c], "sampler"));
             if (!node || *node >= document_.count("nodes"))
                 return document_.error(where + " moves a node that does not exist");
@@ -97,7 +97,7 @@ private:
         if (!times) return times.error();
         const auto values = accessors_.read(*output, place + ": output");
         if (!values) return values.error();
-        // Samplers may share accessors, so a small file can ask for any amount.
+        // Samplers may share accessors, so a small file can request any amount.
         const std::size_t cost = times->count + values->count * values->width;
         if (cost > budget_) return document_.error(place + ": the file uses its keys over and over");
         budget_ -= cost;
@@ -121,7 +121,7 @@ private:
 
     const Document& document_;
     AccessorReader accessors_;
-    std::size_t budget_ = 0;  // numbers that may still come
+    std::size_t budget_ = 0;  // numbers that may still be read
 };
 
 void normalise(std::vector<double>& q) {
@@ -190,7 +190,7 @@ std::vector<double> sample(const Sampler& s, double time, bool rotation) {
     return out;
 }
 
-/// A list of numbers of a node or mesh, which may be missing.
+/// An optional list of numbers of a node or mesh.
 std::vector<double> numbers(const Json& object, const char* key) {
     std::vector<double> out;
     if (const Json* list = member(object, key); list && list->is_array())
@@ -205,7 +205,7 @@ Transform to_transform(const Matrix& m) {
     return out;
 }
 
-/// Local matrices with what the animation moves; the weights that it gives go to `weights`, by node.
+/// Local matrices with the animation applied; its weights of shapes are added to `weights`, by node.
 std::vector<Matrix> local_at(const Document& document, const Animation& animation, double time,
                              std::map<std::size_t, std::vector<double>>& weights) {
     std::map<std::size_t, std::map<Path, std::vector<double>>> moved;
@@ -218,7 +218,7 @@ std::vector<Matrix> local_at(const Document& document, const Animation& animatio
     }
     std::vector<Matrix> local = document.rig.node_local;
     for (const auto& [node, moved_paths] : moved) {
-        const auto& paths = moved_paths;  // clang 14 lets no lambda capture a structured binding
+        const auto& paths = moved_paths;  // in clang 14, a lambda cannot capture a structured binding
         const Json& json = *document.at("nodes", node);
         std::array<double, 3> t{0, 0, 0}, s{1, 1, 1};
         std::array<double, 4> q{0, 0, 0, 1};
@@ -242,7 +242,7 @@ std::vector<Matrix> worlds(const Rig& rig, const std::vector<Matrix>& local) {
     return world;
 }
 
-/// From bind space to the world: where the nodes' rest pose has the first root that can tell.
+/// From bind space to the world, by the first root joint with an invertible bind matrix.
 Matrix bind_to_world(const Scene& scene, const std::vector<Matrix>& rest) {
     const Rig& rig = scene.document->rig;
     double size = 0;
@@ -254,7 +254,8 @@ Matrix bind_to_world(const Scene& scene, const std::vector<Matrix>& rest) {
         if (!to_joint) continue;
         const Matrix out = rest[rig.node_of_joint[j]] * *to_joint, identity;
         if (!inverse(out)) continue;
-        // Bind matrices are floats: what is the identity but for their rounding is it.
+        // Bind matrices are floats: a result that differs from the identity by rounding only is set to the
+        // identity.
         bool same = true;
         for (std::size_t r = 0; r < 3; ++r)
             for (std::size_t c = 0; c < 4; ++c)
@@ -264,7 +265,7 @@ Matrix bind_to_world(const Scene& scene, const std::vector<Matrix>& rest) {
     return {};
 }
 
-/// The shapes of every block of vertices whose mesh has some, with the weights that hold.
+/// The shapes of every block of vertices whose mesh has shapes, with their current weights.
 Result<std::vector<MorphTarget>> read_morphs(const Scene& scene,
                                              const std::map<std::size_t, std::vector<double>>& animated) {
     const Document& document = *scene.document;
@@ -319,7 +320,7 @@ Result<std::vector<MorphTarget>> read_morphs(const Scene& scene,
                 morph.offsets.push_back(
                     {static_cast<float>(d[0]), static_cast<float>(d[1]), static_cast<float>(d[2])});
             }
-            // Of normals only what shades: whatever is wrong with it, the shape holds.
+            // Normals are for shading only: if they cannot be read, the shape is still used.
             if (const auto normal = whole(member((*targets)[t], "NORMAL"))) {
                 const auto normals = accessors.read(*normal, place + ": NORMAL");
                 if (!normals) return normals.error();
@@ -399,7 +400,7 @@ Result<ScenePose> pose_at(const Scene& scene, std::optional<std::size_t> clip, d
     std::transform(world.begin(), world.end(), std::back_inserter(out.nodes), to_transform);
     for (std::size_t j = 0; j < rig.bind_pose.size(); ++j) {
         const auto to_joint = inverse(rig.bind_pose[j]);
-        if (!to_joint) continue;  // the reader warned of it
+        if (!to_joint) continue;  // the reader has warned of it
         out.skinning[j] = to_transform(from_world * world[rig.node_of_joint[j]] * *to_joint);
     }
     return out;

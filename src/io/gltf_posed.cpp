@@ -1,7 +1,7 @@
 // A posed character as a document of its own: the look of the file, the shapes of the pose, and no skeleton.
 //
-// Nodes are not kept: after posing they would say nothing but identity. Every posed mesh is a root that stands in
-// the world; a mesh without a skin is a root with the matrix of where it hangs.
+// Nodes are not kept: after posing, their transforms would be identities. Every posed mesh is a root in world
+// space; a mesh without a skin is a root with the world matrix of its node.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -30,10 +30,10 @@ public:
 
     struct Read {
         std::map<std::string, Elements> attributes;
-        std::map<std::string, std::size_t> accessors;  ///< that they come from; none of a Draco mesh
+        std::map<std::string, std::size_t> accessors;  ///< their accessors; none for a Draco mesh
         std::optional<Elements> indices;
         std::optional<std::size_t> indices_accessor;
-        bool triangles_only = false;  ///< strips that Draco made lists
+        bool triangles_only = false;  ///< strips that Draco turned into lists
     };
 
     /// All attributes but joints and weights. What cannot be read is an error but for POSITION's sake.
@@ -80,7 +80,7 @@ std::string place_of(const PrimitiveRef& ref) {
     return "mesh " + std::to_string(ref.mesh) + " primitive " + std::to_string(ref.primitive);
 }
 
-/// What tells one NORMAL from another: the accessor, or the Draco blob.
+/// The identity of a NORMAL attribute: its accessor, or its Draco data.
 std::optional<std::size_t> source_of(const Json& primitive, const char* attribute) {
     const Json* attributes = member(primitive, "attributes");
     const Json* index = attributes ? member(*attributes, attribute) : nullptr;
@@ -166,7 +166,7 @@ private:
 
     // ---- meshes
 
-    /// TEXCOORD_n, COLOR_n and what else there is, under the accessor that is written for it.
+    /// TEXCOORD_n, COLOR_n and other attributes, with their written accessors.
     void put_rest(Json& attributes, const Attributes::Read& read, std::size_t count) {
         for (const auto& [name, elements] : read.attributes) {
             if (name == "POSITION" || name == "NORMAL" || name == "TANGENT" || elements.count != count ||
@@ -178,7 +178,7 @@ private:
                     attributes[name] = known->second;
                     continue;
                 }
-            // Quantized coordinates need an extension; as floats they need none.
+            // Quantised coordinates need an extension; floats need none.
             const bool plain = elements.component == Component::f32 ||
                                ((elements.component == Component::u8 || elements.component == Component::u16) &&
                                 (elements.normalized || name.starts_with('_'))) ||
@@ -210,7 +210,7 @@ private:
         if (read.indices_accessor) copied_indices_.emplace(*read.indices_accessor, accessor);
     }
 
-    /// Members of a primitive that have nothing to do with its vertices.
+    /// Members of a primitive that do not concern its vertices.
     static Json bare(const Json& from, const Attributes::Read& read) {
         Json out = Json::object();
         for (const char* key : {"material", "mode", "extras"})
@@ -255,7 +255,7 @@ private:
             put(moved ? to_vec3(transform_point(to_world, p.x, p.y, p.z)) : p);
         });
         out.position = builder_.bounded(values, "VEC3", 3, vertices_target);
-        // Unit vectors keep their bits where nothing turns them.
+        // Unit vectors keep their bits if there is no rotation.
         const auto tidy = [](const std::array<double, 3>& v, const Vec3& otherwise) {
             const double square = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
             return std::abs(square - 1) < 1e-6 ? to_vec3(v) : unit(v, otherwise);
@@ -276,7 +276,7 @@ private:
         return out;
     }
 
-    /// The node that a posed mesh hangs on.
+    /// The node of a posed mesh.
     const Json* node_of(std::size_t mesh) const {
         if (rig_.source != RigSource::skins) {
             for (const auto& skinned : rig_.skinned_nodes)
@@ -291,7 +291,7 @@ private:
     }
 
     Status write_posed() {
-        // Meshes by skin: a mesh that two skins move is two shapes.
+        // By mesh and skin: a mesh that is moved by two skins becomes two meshes.
         std::map<std::pair<std::size_t, std::size_t>, std::map<std::size_t, std::size_t>> meshes;
         for (std::size_t b = 0; b < rig_.blocks.size(); ++b)
             for (const PrimitiveRef& ref : rig_.blocks[b].primitives)
@@ -315,7 +315,7 @@ private:
                 const Json& first = document_.primitive(block.primitives[0]);
                 const auto put = [&](const char* name, const std::optional<std::size_t>& accessor) {
                     if (!source_of(json, name)) return;
-                    // Primitives may share positions and differ in normals; only one set of them was posed.
+                    // Primitives may share positions and differ in normals; only one set of normals was posed.
                     if (accessor && source_of(json, name) == source_of(first, name))
                         attributes[name] = *accessor;
                     else
@@ -325,7 +325,7 @@ private:
                 put("TANGENT", shape->second.tangent);
                 put_rest(attributes, *read, block.vertex_count);
                 put_indices(out, *read);
-                // A mirrored mesh that its node turned outwards is in the world now.
+                // The reflection of a mirrored mesh is now in its vertices, so its triangles are reversed.
                 if (rig_.source != RigSource::skins && determinant(block.to_scene) < 0)
                     turn_faces(out, *read, block.vertex_count);
                 list.push_back(std::move(out));
@@ -344,7 +344,7 @@ private:
         return Done{};
     }
 
-    /// The primitive's triangles, the other way around.
+    /// The triangles of the primitive with reversed winding.
     void turn_faces(Json& primitive, const Attributes::Read& read, std::uint32_t vertices) {
         std::vector<std::uint32_t> corners(vertices);
         if (read.indices)
@@ -368,7 +368,7 @@ private:
         primitive["indices"] = builder_.accessor(indices, 5125, "SCALAR", 1, indices_target);
     }
 
-    /// Where a node without a skin is: on the nearest joint above it, as that joint is posed.
+    /// The transform of a node without a skin: it follows the nearest joint above it.
     Matrix place_of_node(std::size_t node) const {
         const ScenePose& pose = posed_.pose;
         const Matrix own = to_matrix(pose.nodes[node]);
@@ -391,7 +391,8 @@ private:
             const Json& node = *document_.at("nodes", n);
             const auto mesh = whole(member(node, "mesh"));
             if (!mesh || member(node, "skin") || *mesh >= document_.count("meshes")) continue;
-            // A place that nodes cannot say (below a joint that is scaled along one axis) goes into the vertices.
+            // A transform that a node cannot represent (below a joint that is scaled along one axis) is applied to
+            // the vertices.
             const Matrix place = place_of_node(n);
             const Trs trs = decompose(place);
             const bool sheared = !agree(compose(trs.t, trs.q, trs.s), place);
@@ -420,7 +421,7 @@ private:
         return Done{};
     }
 
-    /// A mesh as it is, its vertices moved by `place`.
+    /// A mesh with its vertices transformed by `place`.
     Result<std::optional<std::size_t>> rigid_mesh(std::size_t index, const Matrix& place_in) {
         const Json& from = *document_.at("meshes", index);
         Json mesh = bare_mesh(from, true);

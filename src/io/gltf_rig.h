@@ -1,5 +1,5 @@
-// What the reader of a scene tells the writer: which primitives of the document own which vertices, and which skin.
-// And what it tells gltf_pose.cpp: where nodes are at rest, and joints at the bind pose.
+// What the reader of a scene keeps for saving: the vertices and the skin of each primitive of the document. And for
+// gltf_pose.cpp: the rest transforms of nodes, and of joints at the bind pose.
 #pragma once
 
 #include <array>
@@ -18,8 +18,8 @@ struct PrimitiveRef {
     std::size_t mesh = 0, primitive = 0;
 };
 
-/// Vertices that were read once: the primitives that share POSITION, JOINTS_n and WEIGHTS_n under one skin. They
-/// are written once too.
+/// Vertices of the primitives that share POSITION, JOINTS_n and WEIGHTS_n under one skin. They are read once and
+/// written once.
 struct VertexBlock {
     std::uint32_t first_vertex = 0, vertex_count = 0;
     std::size_t skin = 0;  ///< into Rig::skins
@@ -29,22 +29,22 @@ struct VertexBlock {
 
 struct RigSkin {
     std::vector<std::uint32_t> joints;  ///< Skeleton index of each of the skin's joints, in the skin's order
-    /// For a skin that is to be made: where the meshes that bind to it stand in the world. Otherwise not used.
+    /// For a new skin: the world transform of the meshes that bind to it. Otherwise not used.
     Matrix mesh_to_world;
 };
 
-/// How the scene's skeleton comes to be in the file.
+/// Where the skeleton of the scene comes from.
 enum class RigSource {
     skins,  ///< the file has skins: only weights are written
     nodes,  ///< the file has joint nodes but no skin: skins are added
-    added,  ///< the skeleton is from elsewhere: joint nodes and skins are added
+    added,  ///< the skeleton is from another file: joint nodes and skins are added
 };
 
 struct Rig {
     RigSource source = RigSource::skins;
     std::vector<VertexBlock> blocks;  ///< in vertex order
     std::vector<RigSkin> skins;
-    // Only where skins are made:
+    // Only if skins are added:
     struct SkinnedNode {
         std::size_t node = 0, mesh = 0, skin = 0;  ///< mesh as in PrimitiveRef
     };

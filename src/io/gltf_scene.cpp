@@ -1,8 +1,8 @@
 // A glTF document as a character: one mesh and one skeleton in the space of the bind pose.
 //
-// The inverse bind matrices say where a joint was when the mesh was bound; the rest pose of the nodes is often
-// another. So the space of everything is the bind space of the first skin, and a later skin comes into it by a
-// joint that it shares with what is already there: its bind matrix must end up in the same place.
+// The inverse bind matrices give the pose of the joints when the mesh was bound; the rest pose of the nodes is
+// often another. So the scene's space is the bind space of the first skin. A later skin is moved into it by a joint
+// that both share: its two bind matrices must agree.
 #include "io/gltf_scene.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ std::string name_of(const Json& object, const char* kind, std::size_t index) {
     return name.empty() ? std::string(kind) + " " + std::to_string(index) : name;
 }
 
-/// Required extensions that change neither geometry nor skins nor where nodes are.
+/// Required extensions that change neither geometry, skins nor transforms of nodes.
 bool harmless(const std::string& extension) {
     for (const char* prefix : {"KHR_materials_",
                                "KHR_texture_",
@@ -133,7 +133,7 @@ private:
                 children_[i].push_back(*child);
             }
         }
-        // From the roots down; what is not reached hangs in a cycle.
+        // From the roots down; nodes that are not reached are in a cycle.
         local_.resize(count);
         world_.resize(count);
         std::vector<std::size_t>& order = top_down_;
@@ -191,9 +191,10 @@ private:
 
     // ---- skeletons
 
-    /// Makes the joints; where: their places in the scene.
+    /// Makes the joints. `where`: their transforms in the scene.
     Status make_joints(const std::vector<std::size_t>& nodes, const std::vector<Matrix>& where) {
-        // The nearest joint above each node, handed down: a search from each joint is quadratic on a deep chain.
+        // The nearest joint above each node, from the top down: a search upwards from each joint is quadratic on a
+        // deep chain.
         std::vector<std::size_t> joint_of_node(parent_.size(), none), above(parent_.size(), none);
         for (std::size_t j = 0; j < nodes.size(); ++j) joint_of_node[nodes[j]] = j;
         for (const std::size_t n : top_down_)
@@ -220,7 +221,7 @@ private:
         return Done{};
     }
 
-    /// What the node of a joint says of the end of its bone, in its own space (docs/formats.md).
+    /// Reads the end of a joint's bone from its node, in the node's space (docs/formats.md).
     Status read_tail(std::size_t node, const Matrix& m, Joint& joint) const {
         const Json* extras = member(*document_.at("nodes", node), "extras");
         const Json* tail = extras ? member(*extras, tail_key) : nullptr;
@@ -236,7 +237,7 @@ private:
         if (!good)
             return document_.error(place + " must be three numbers, where its bone ends in the node's space");
         const auto q = transform_point(m, p[0], p[1], p[2]);
-        // A bone without length stays one.
+        // A bone of length zero keeps that length.
         const bool point = p[0] == 0 && p[1] == 0 && p[2] == 0;
         joint.tail = point ? joint.position
                            : Vec3{static_cast<float>(q[0]), static_cast<float>(q[1]), static_cast<float>(q[2])};
@@ -245,7 +246,8 @@ private:
         return Done{};
     }
 
-    /// Places went through matrices of floats: a tail that is a child's place but for rounding becomes it.
+    /// Positions are rounded to floats in matrices: a tail that differs from a child's position by rounding only is
+    /// set to it.
     void join_tails() {
         std::vector<Joint>& joints = scene_.skeleton.joints;
         const auto apart = [](const Vec3& a, const Vec3& b) {
@@ -262,8 +264,8 @@ private:
         }
     }
 
-    /// The columns of the joint's matrix without their scale, made right-handed and square to each other; those of
-    /// the scene where they span no space.
+    /// The columns of the joint's matrix without scale, made right-handed and orthogonal; the axes of the scene if
+    /// the matrix is singular.
     static void set_axes(Joint& joint, const Matrix& m) {
         double x[3], y[3], x_length = 0, y_length = 0, along = 0;
         for (std::size_t r = 0; r < 3; ++r) x_length += m(r, 0) * m(r, 0);
@@ -302,7 +304,7 @@ private:
         }
         skin.inverse_bind.resize(skin.nodes.size());
         const Json* accessor = member(**found, "inverseBindMatrices");
-        if (!accessor) return skin;  // identity, by the rules
+        if (!accessor) return skin;  // identity, as glTF defines
         const auto accessor_index = whole(accessor);
         if (!accessor_index) return document_.error(place + ": inverseBindMatrices must be an index");
         const auto elements = accessors_.read(*accessor_index, place + ": inverseBindMatrices");
@@ -318,7 +320,7 @@ private:
         return skin;
     }
 
-    /// Where every node was at the bind pose, told from the nearest ancestor of which it is known.
+    /// The transform of every node at the bind pose, from the nearest ancestor for which it is known.
     std::vector<std::optional<Matrix>> estimate_bind(const std::map<std::size_t, Matrix>& bind) const {
         std::vector<std::optional<Matrix>> out(parent_.size());
         for (const std::size_t n : top_down_) {
@@ -373,7 +375,7 @@ private:
                                       " joints have an inverse bind matrix that cannot be inverted: placed by the "
                                       "nodes' rest pose");
 
-        // Which joints a vertex may have matters only where skins differ in it.
+        // Sets of joints only matter if skins differ in them.
         std::map<std::vector<std::uint32_t>, std::uint32_t> sets;
         for (const RigSkin& skin : rig_.skins) {
             std::vector<std::uint32_t> sorted = skin.joints;
@@ -401,7 +403,7 @@ private:
         for (std::size_t j = 0; j < bound.size(); ++j)
             if (const auto& estimate = estimates[skin.nodes[j]]; estimate && bound[j])
                 return snapped(*estimate * skin.inverse_bind[j], bind);
-        // No joint of this skin hangs below one that is known: both stand in the world as the nodes say.
+        // No joint of this skin is below a known one: both skins are related by the rest pose of the nodes.
         for (const auto& [node, matrix] : bind)
             if (const auto to_node = inverse(world_[node]))
                 for (std::size_t j = 0; j < bound.size(); ++j)
@@ -412,7 +414,8 @@ private:
         return {};
     }
 
-    /// Rounding must not part vertices that were at one place: what is the identity but for noise becomes it.
+    /// Rounding must not separate vertices at one position: a matrix that differs from the identity by noise only
+    /// becomes the identity.
     static Matrix snapped(const Matrix& m, const std::map<std::size_t, Matrix>& bind) {
         double size = 0;  // of the skeleton, for the translation
         for (const auto& [node, matrix] : bind)
@@ -520,14 +523,14 @@ private:
             const auto mesh = whole(member(node, "mesh"));
             if (const auto found = document_.need("meshes", mesh, "node " + std::to_string(n)); !found)
                 return found.error();
-            // Meshes that stand alike in the world share a skin.
+            // Meshes with the same world transform share a skin.
             std::array<std::uint64_t, 16> place;
             for (std::size_t k = 0; k < 16; ++k)
                 place[k] = std::bit_cast<std::uint64_t>(world_[n].m[k] + 0.0);  // -0 is 0
             const auto [at, is_new] = skin_at.try_emplace(place, rig_.skins.size());
             const std::size_t skin = at->second;
             if (is_new) {
-                // A matrix for each joint, which takes the room of four vertices.
+                // One matrix per joint, with the memory of four vertices.
                 if (const Status s = spend(4 * all.size(), "node " + std::to_string(n)); !s) return s;
                 rig_.skins.push_back({all, world_[n]});
             }
@@ -549,7 +552,7 @@ private:
         return Done{};
     }
 
-    /// What decides whether two primitives have the same vertices.
+    /// Primitives with equal keys have the same vertices: skin, POSITION, Draco data, JOINTS_n and WEIGHTS_n.
     using BlockKey = std::tuple<std::size_t, std::size_t, std::size_t, std::vector<std::size_t>>;
 
     Status read_mesh(std::size_t mesh, std::size_t written_mesh, std::size_t skin, const Matrix& to_scene) {
@@ -704,9 +707,9 @@ private:
         return std::optional(as_unsigned(*elements));
     }
 
-    /// Primitives may share accessors, and places in the world where a mesh stands take a skin each, so a small
-    /// file can ask for any number of vertices, triangles and matrices. Past 16 per byte of the file (and four
-    /// million) it is no character.
+    /// Primitives may share accessors, and every world transform of a mesh needs a skin of its own, so a small file
+    /// can request any number of vertices, triangles and matrices. The limit is four million plus 16 per byte of
+    /// the file.
     Status spend(std::size_t elements, const std::string& place) {
         if (elements > budget_ || scene_.positions.size() + elements > 0xfffffffeu ||
             scene_.triangles.size() + elements > 0xfffffffeu)
@@ -747,7 +750,7 @@ private:
                 return document_.error(place + ": JOINTS_" + set + " and WEIGHTS_" + set + " must have the " +
                                        std::to_string(block.vertex_count) + " elements of POSITION");
             joints.push_back(as_unsigned(data[s]));
-            // Integers are shares whether or not the accessor says so: rows are normalised anyway.
+            // Integers count as normalised even if the accessor does not say so: rows are normalised later.
             weights.push_back(as_floats(data[s + 1], data[s + 1].component != Component::f32));
         }
         const std::vector<std::uint32_t>& skin_joints = rig_.skins[block.skin].joints;
@@ -799,11 +802,11 @@ private:
             Triangle t;
             if (mode == 4)
                 t = {corner(3 * i), corner(3 * i + 1), corner(3 * i + 2)};
-            else if (mode == 5)  // every second triangle of a strip is turned
+            else if (mode == 5)  // every second triangle of a strip is reversed
                 t = {corner(i), corner(i + 1 + i % 2), corner(i + 2 - i % 2)};
             else
                 t = {corner(i + 1), corner(i + 2), corner(0)};
-            // Strips are sewn together with triangles of no area, which are no defect of the mesh.
+            // Strips are joined by triangles without area; these are not defects of the mesh.
             if (mode == 5 && (t[0] == t[1] || t[1] == t[2] || t[2] == t[0])) continue;
             scene_.triangles.push_back(t);
         }
@@ -822,7 +825,7 @@ private:
     Scene& scene_;
     Rig& rig_;
     AccessorReader accessors_;
-    std::size_t budget_ = 0;  // vertices and triangles that may still come
+    std::size_t budget_ = 0;  // vertices and triangles that may still be read
 
     std::vector<std::size_t> parent_;
     std::vector<std::vector<std::size_t>> children_;

@@ -1,4 +1,4 @@
-// From a glTF document to a Scene and back: the two halves of the glTF door.
+// From a glTF document to a Scene and back.
 #pragma once
 
 #include <memory>
@@ -11,9 +11,8 @@
 
 namespace sinew::io {
 
-/// Makes the scene of a document and tells the document what was read from where (Document::rig). `skeleton`: from
-/// a file of its own, in the space of the document's world; an error where the document has a skin,
-/// unless it is not `required`.
+/// Makes the scene of a document, and sets Document::rig. `skeleton`: from another file, in the world space of the
+/// document. If the document has a skin, a skeleton is an error if `required`, and ignored otherwise.
 Result<Scene> read_scene(std::shared_ptr<Document> document, std::optional<Skeleton> skeleton,
                          bool required = true);
 
@@ -21,7 +20,7 @@ Result<Scene> read_scene(std::shared_ptr<Document> document, std::optional<Skele
 Result<std::shared_ptr<Document>> mesh_document(const std::vector<Vec3>& positions,
                                                 const std::vector<Triangle>& triangles, const std::string& name);
 
-/// A whole file to write.
+/// A complete file to write.
 struct SavedFile {
     std::vector<std::byte> bytes;
     SaveReport report;
@@ -31,7 +30,7 @@ struct SavedFile {
 Result<SavedFile> write_document(const Document& document, const Scene& scene, const SkinWeights& weights,
                                  const SaveOptions& options, bool glb);
 
-/// Files that the document refers to and keeps referring to when it is written: uris as they stand there.
+/// Files that the document still refers to when it is saved: uris as written in the document.
 std::vector<std::string> external_uris(const Document& document, bool glb);
 
 }  // namespace sinew::io

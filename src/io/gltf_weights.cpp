@@ -24,7 +24,7 @@ void quantise_shares(std::span<const float> weights, std::uint32_t one, std::spa
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return remainder[a] > remainder[b]; });
-    // Fewer units are left than there are weights, so one round is enough.
+    // The remaining units are fewer than the weights, so one pass is enough.
     for (std::size_t i = 0; given < one; i = (i + 1) % order.size(), ++given) ++out[order[i]];
 }
 

@@ -9,9 +9,8 @@
 
 namespace sinew::io {
 
-/// Shares that add up to exactly `one` (255 or 65535): rounded down, and what is left goes to the largest
-/// remainders, of equal ones to the earlier. Keeps the order of the weights. Weights must sum to about 1; at least
-/// one.
+/// Shares that add up to exactly `one` (255 or 65535): rounded down, and the rest goes to the largest remainders,
+/// the earlier of equal ones first. Keeps the order of the weights. Weights must sum to about 1; at least one.
 void quantise_shares(std::span<const float> weights, std::uint32_t one, std::span<std::uint32_t> out);
 
 /// Moves the largest (first) weight until the sum of all, in order and in double, is within 1e-7 of 1.

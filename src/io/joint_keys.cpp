@@ -44,7 +44,7 @@ Result<JointShape> read_shape(const json& value, const std::string& where) {
                 if (!axis) return axis.error();
                 axes[k] = *axis;
             }
-            shape.axes = axes;  // check_skeleton says whether they are unit vectors at right angles
+            shape.axes = axes;  // check_skeleton checks that they are orthonormal
         } else {
             return rule;
         }

@@ -1,4 +1,4 @@
-// Joint options: what a skeleton JSON says of its joints beside their places, for a skeleton from any file.
+// Joint options: the properties of joints in skeleton JSON, without positions, for a skeleton from any file.
 #include <map>
 
 #include "core/joint_names.h"
@@ -20,7 +20,7 @@ Status parse_joint_options(std::string_view text, const std::string& name, Skele
     // Changes are made to a copy, so that an error leaves the skeleton as it was.
     std::vector<Joint> joints = skeleton.joints;
     std::map<std::pair<std::size_t, std::string>, const std::string*> said;  // joint, key: by which pattern
-    for (const bool plain : {false, true}) {  // a name comes before a pattern: it is applied last
+    for (const bool plain : {false, true}) {  // a plain name overrides a pattern: it is applied last
         for (const auto& [pattern, entry] : list->items()) {
             if ((pattern.find_first_of("*?") == pattern.npos) != plain) continue;
             const std::string shown = "'" + pattern.substr(0, 120) + "'";
@@ -52,7 +52,7 @@ Status parse_joint_options(std::string_view text, const std::string& name, Skele
                             name,
                             where + ": \"" + key.substr(0, 40) +
                                 "\" is not known: tail, shape, range, deform, hardness, plane and connected are");
-                    // What the file says here outweighs names and weights of the model.
+                    // The file overrides conclusions from names and weights of the model.
                     if (key == "deform" && joints[j].deform) joints[j].reason = DeformReason::included;
                 }
             }

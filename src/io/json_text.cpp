@@ -1,4 +1,4 @@
-// Editing JSON text: a concrete syntax tree in which every piece remembers the bytes it came from.
+// Editing JSON text: a concrete syntax tree that keeps the source bytes of every part.
 #include "io/json_text.h"
 
 #include <charconv>
@@ -148,7 +148,7 @@ JsonValue& JsonValue::set(std::string_view key, std::string json) {
         found->replace(std::move(json));
         return *found;
     }
-    // The space after the colon, as the neighbour has it.
+    // The white space after the colon is that of the neighbour.
     std::string gap;
     if (!members_.empty()) {
         const std::string& label = members_.back()->label;

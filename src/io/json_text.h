@@ -1,5 +1,5 @@
-// JSON as text that is edited in places: what is not touched keeps every byte, white space and spelling of numbers
-// included. For files that belong to somebody else.
+// Edits JSON text in place: everything that is not edited keeps its bytes, with white space and the spelling of
+// numbers. For foreign files.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,8 @@
 
 namespace sinew::io {
 
-/// One value inside a JsonText. Containers are cut into members when they are first asked for one, so a part that
-/// nobody asks for costs nothing. Pointers to a value live until it, or a container around it, is replaced or
-/// erased.
+/// One value inside a JsonText. Containers are parsed on first access, so unused parts cost nothing. Pointers to a
+/// value are valid until it, or a container around it, is replaced or erased.
 class JsonValue {
 public:
     JsonValue();
@@ -33,7 +32,7 @@ public:
 
     /// Replaces the whole value by JSON text.
     void replace(std::string json);
-    /// Replaces or adds a member of an object. A new one stands last, with the white space of its neighbour.
+    /// Replaces or adds a member of an object. A new one becomes the last, with the white space of its neighbour.
     JsonValue& set(std::string_view key, std::string json);
     /// Adds an element to an array, with the white space of its neighbour.
     JsonValue& append(std::string json);
@@ -51,13 +50,13 @@ private:
     Member& add();
 
     std::string_view text_;
-    std::unique_ptr<std::string> own_;  // what text_ is a view of, after replace
+    std::unique_ptr<std::string> own_;  // the text behind text_, after replace
     bool opened_ = false;
     std::string inside_;  // of an empty container: its white space
     std::vector<std::unique_ptr<Member>> members_;
 };
 
-/// A whole document. The text must be valid JSON: a parser has seen it before.
+/// A whole document. The text must be valid JSON: parse it first.
 class JsonText {
 public:
     explicit JsonText(std::string text);
@@ -72,7 +71,7 @@ private:
     std::unique_ptr<JsonValue> root_;
 };
 
-/// A string as JSON, quotes included. Bytes that are no UTF-8 are replaced.
+/// A string as JSON, quotes included. Bytes that are not UTF-8 are replaced.
 std::string json_string(std::string_view text);
 /// A number as JSON: the shortest text that reads back as the same double.
 std::string json_number(double value);

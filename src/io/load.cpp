@@ -1,4 +1,4 @@
-// The door: which reader gets a file. Content decides, and the extension only where content cannot.
+// Loading: chooses the reader of a file, by its content, or by its extension where the content is ambiguous.
 #include <algorithm>
 
 #include "io/apart.h"
@@ -11,8 +11,8 @@ namespace sinew::io {
 
 namespace {
 
-/// A foreign file as a document. Its reader meets whatever bytes there are and is not ours: it crashes on some, and
-/// never ends on others, so it works apart. What comes back is a GLB, behind the warnings and a zero byte.
+/// A foreign file as a document. On invalid files the reading library may crash or never end, so it runs in a child
+/// process, which returns the warnings, a zero byte and a GLB.
 Result<std::shared_ptr<Document>> convert(std::span<const std::byte> bytes, const std::string& name,
                                           const std::filesystem::path& base) {
     const auto work = [&]() -> Result<std::vector<std::byte>> {
@@ -34,7 +34,7 @@ Result<std::shared_ptr<Document>> convert(std::span<const std::byte> bytes, cons
         out.insert(out.end(), glb.begin(), glb.end());
         return out;
     };
-    // Some 20 MB a second are read; a file that needs a hundred times that is no file.
+    // About 20 MB a second are read; a file that needs a hundred times longer is refused.
     const auto seconds = static_cast<unsigned>(std::min<std::size_t>(30 + 5 * (bytes.size() >> 20), 3600));
     const auto made = run_apart(work, name, seconds);
     if (!made) return made.error();

@@ -33,7 +33,7 @@ inline std::array<double, 3> transform_point(const Matrix& a, double x, double y
 }
 
 /// Gauss-Jordan with row pivots; empty where the matrix is singular or not finite. Rows are scaled first: bind
-/// matrices of quantised meshes hold scales of 1e-5 beside 1 and are well invertible all the same.
+/// matrices of quantised meshes have scales of 1e-5 and 1 together and are still well conditioned after that.
 inline std::optional<Matrix> inverse(Matrix a) {
     Matrix out;
     for (std::size_t r = 0; r < 4; ++r) {

@@ -36,7 +36,7 @@ public:
         return {start, static_cast<std::size_t>(at_ - start)};
     }
 
-    /// Past the end of this line, whatever is left of it.
+    /// Skips the rest of this line.
     void next_line() {
         while (at_ != end_ && *at_ != '\n' && *at_ != '\r') {
             if (*at_ == '\\' && newline(at_ + 1)) {
@@ -65,7 +65,7 @@ private:
     std::size_t line_ = 1;
 };
 
-/// Faces as they come; cut into triangles when all positions are known.
+/// Faces in file order; they are triangulated when all positions are known.
 struct Faces {
     std::vector<std::uint32_t> corners;
     std::vector<std::uint32_t> first{0};  ///< faces + 1
@@ -78,9 +78,9 @@ double cross(const Point2& a, const Point2& b, const Point2& c) {
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
 }
 
-/// Cuts one polygon into triangles with its winding. Convex ones become the fan from their first corner, the rest
-/// are clipped ear by ear in the plane of their area vector (Newell). Returns false where that fails, because the
-/// polygon crosses itself or has no area; what is left of it then becomes a fan.
+/// Cuts one polygon into triangles with its winding. Convex ones become the fan from their first corner, others are
+/// clipped ear by ear in the plane of their area vector (Newell). Returns false if that fails because the polygon
+/// crosses itself or has no area; the rest of it then becomes a fan.
 class Triangulator {
 public:
     bool cut(std::span<const std::uint32_t> polygon, const std::vector<Vec3>& positions,
@@ -90,7 +90,7 @@ public:
             triangles.push_back({polygon[0], polygon[1], polygon[2]});
             return true;
         }
-        // Ears cost n² and more; nothing but an attack has so many corners.
+        // Ear clipping takes at least n² steps; only hostile files have polygons of this size.
         constexpr std::size_t max_clipped = 4096;
         flatten(polygon, positions);
         left_.resize(n);
@@ -149,7 +149,7 @@ private:
         return true;
     }
 
-    /// The corner of left_ whose ear is the least thin, so that slivers are cut late; left_.size() if none.
+    /// The corner of left_ with the least thin ear, so that slivers are cut last; left_.size() if there is none.
     std::size_t find_ear() const {
         const std::size_t m = left_.size();
         std::size_t best = m;
@@ -164,7 +164,7 @@ private:
             bool empty = true;
             for (std::size_t k = 2; k + 1 < m && empty; ++k) {
                 const Point2& p = flat_[left_[(i + k) % m]];
-                // A corner at the place of an ear's own corner (a seam to a hole) does not block it.
+                // A corner at the position of an ear's own corner (a seam to a hole) does not block it.
                 if (p == a || p == b || p == c) continue;
                 empty = cross(a, b, p) < 0 || cross(b, c, p) < 0 || cross(c, a, p) < 0;
             }
@@ -186,7 +186,7 @@ Result<ObjMesh> parse_obj(std::string_view text, const std::string& name) {
     const auto fail = [&](std::size_t line, const std::string& message) {
         return input_error(name, "line " + std::to_string(line) + ": " + message);
     };
-    constexpr std::size_t most = 0xffffff00u;  // 32-bit numbers everywhere; corners are numbered too
+    constexpr std::size_t most = 0xffffff00u;  // vertices and corners have 32-bit numbers
     for (Cursor cursor(text); !cursor.done(); cursor.next_line()) {
         if (!cursor.skip_blank()) continue;
         const std::size_t line = cursor.line();
@@ -213,7 +213,7 @@ Result<ObjMesh> parse_obj(std::string_view text, const std::string& name) {
                 for (int part = 0; part < 3 && good; ++part) {
                     std::int64_t value = 0;
                     const auto [rest, error] = std::from_chars(at, end, value);
-                    // v//vn leaves the texture out, and some writers leave a slash at the end.
+                    // v//vn has no texture coordinate, and some writers end with a slash.
                     const bool absent = part > 0 && (at == end || *at == '/');
                     good = absent || (error == std::errc{} && value != 0);
                     if (!absent) at = rest;
@@ -226,7 +226,7 @@ Result<ObjMesh> parse_obj(std::string_view text, const std::string& name) {
                     return fail(line,
                                 "'" + std::string(word) + "' is not a corner of a face: v, v/vt, v//vn or v/vt/vn");
                 const auto count = static_cast<std::int64_t>(mesh.positions.size());
-                // Numbers count from 1; negative ones back from the last vertex so far.
+                // Numbers start at 1; negative ones count back from the last vertex so far.
                 const std::int64_t vertex = index > 0 ? index - 1 : count + index;
                 if (vertex < 0 || vertex >= static_cast<std::int64_t>(most))
                     return fail(line, "the face names vertex " + std::to_string(index) + ", but there are only " +
@@ -253,7 +253,7 @@ Result<ObjMesh> parse_obj(std::string_view text, const std::string& name) {
     for (std::size_t f = 0; f < faces.line.size(); ++f) {
         const std::span<const std::uint32_t> polygon(faces.corners.data() + faces.first[f],
                                                      faces.corners.data() + faces.first[f + 1]);
-        // Only now, as a face may come before its vertices.
+        // At the end: a face may come before its vertices.
         for (const std::uint32_t vertex : polygon)
             if (vertex >= mesh.positions.size())
                 return fail(faces.line[f], "the face names vertex " + std::to_string(std::size_t{vertex} + 1) +

@@ -1,4 +1,4 @@
-// Pose JSON: what to do with which joint, by name.
+// Pose JSON: rotations and translations of joints, by name.
 #include <cmath>
 #include <numbers>
 

@@ -1,4 +1,4 @@
-// Saving: which container, which other files go along, and all of it or nothing.
+// Saving: the container, the files that the document refers to, and writing all of them or none.
 #include <algorithm>
 #include <set>
 
@@ -10,19 +10,20 @@ namespace sinew::io {
 
 namespace {
 
-/// A file that the document refers to and that must lie beside the output as well.
+/// A file that the document refers to, which must also exist beside the output.
 struct Companion {
     std::filesystem::path to;
     std::vector<std::byte> bytes;
 };
 
-/// What is missing beside the output. A file that is there with other content belongs to somebody: an error.
+/// The files that are missing beside the output. An existing file with other content is an error: it is not ours to
+/// replace.
 Result<std::vector<Companion>> find_companions(const Document& document, const std::filesystem::path& folder,
                                                bool glb, SaveReport& report) {
     std::vector<Companion> out;
     std::error_code ignored;
     if (document.base.empty() || std::filesystem::equivalent(document.base, folder, ignored)) return out;
-    std::set<std::string> seen;  // one uri may be spelt in several ways
+    std::set<std::string> seen;  // one uri may have several spellings
     for (const std::string& uri : external_uris(document, glb)) {
         if (!seen.insert(uri).second) continue;
         const auto from = resolve_uri(uri, document.base, document.name, "");
@@ -113,7 +114,7 @@ Result<SaveReport> save(const Scene& scene, const SkinWeights& weights, const st
     const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
     const auto companions = find_companions(*scene.document, folder, glb, file->report);
     if (!companions) return companions.error();
-    // Added before its companions, the model is renamed after them: what is there is complete.
+    // The model is added first and therefore renamed last: an existing model is complete.
     if (const Status written = batch.add(path, file->bytes); !written) return written.error();
     for (const Companion& companion : *companions) {
         if (const Status made = batch.add_folder(companion.to.parent_path()); !made) return made.error();

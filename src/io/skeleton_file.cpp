@@ -57,7 +57,7 @@ Result<Joint> read_entry(const json& entry, bool is_point, const std::string& fa
     if (!position) return position.error();
     joint.position = *position;
     if (is_point) {
-        // A bone of no length: the stated tail keeps it from reaching to children or being lengthened.
+        // A bone of length zero: with a stated tail it neither ends at a child nor is lengthened.
         joint.tail = joint.position;
     }
     for (const auto& [name, value] : entry.items()) {
@@ -187,7 +187,7 @@ Result<Skeleton> parse_tgf(std::string_view text, const std::string& name) {
         } else {
             const std::string from(first), to(next_word(line));
             if (to.empty()) return fail(number, "an edge needs two vertex ids: parent child");
-            // libigl's columns: is it a bone, a pseudo-edge, a cage edge.
+            // The columns of libigl: bone, pseudo-edge, cage edge.
             if (next_word(line) == "0") continue;
             const auto parent = by_id.find(from), child = by_id.find(to);
             if (parent == by_id.end()) return fail(number, "no vertex has the id " + from);
@@ -202,8 +202,7 @@ Result<Skeleton> parse_tgf(std::string_view text, const std::string& name) {
     }
     if (skeleton.joints.empty())
         return input_error(name, "there is no vertex: a TGF skeleton begins with lines of id x y z");
-    // An edge is a bone. A vertex that no edge leaves is the end of one and has none; without any edge it is a
-    // point.
+    // An edge is a bone. A vertex without outgoing edges is the end of a bone; one without any edge is a point.
     for (std::size_t j = 0; j < skeleton.joints.size(); ++j) {
         if (const int parent = skeleton.joints[j].parent; parent >= 0)
             skeleton.joints[static_cast<std::size_t>(parent)].stated_links = true;

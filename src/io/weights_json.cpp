@@ -1,4 +1,4 @@
-// Weights as JSON (docs/formats.md). Read by events, not as a document tree: a million vertices are normal.
+// Weights as JSON (docs/formats.md). Parsed by events, not as a document tree: a million vertices are common.
 #include <charconv>
 #include <cmath>
 #include <unordered_map>
@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-/// A JSON string. Bytes that are not UTF-8 become U+FFFD, on writing as on matching.
+/// A JSON string. Bytes that are not UTF-8 become U+FFFD, in writing and in matching.
 std::string json_text(const std::string& text) {
     return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -122,7 +122,7 @@ private:
         return true;
     }
 
-    /// A value that fits nowhere but under a key that is not ours.
+    /// A value that is only valid under an unknown key.
     bool scalar(const char* what) {
         if (depth_ > 0 && key_ == Key::other) return true;
         const char* const rule =
@@ -203,7 +203,7 @@ Result<SkinWeights> parse_weights_json(const Skeleton& skeleton, std::size_t ver
         return input_error(name, "it has weights for " + std::to_string(reader.counts.size()) +
                                      " vertices, but the mesh has " + std::to_string(vertex_count));
 
-    // By name, so that the order of joints may differ. Of joints with the same name, the n-th is the n-th.
+    // By name: the order of joints may differ. The n-th joints of the same name belong together.
     std::unordered_map<std::string, std::vector<std::uint32_t>> by_name;
     for (std::size_t i = 0; i < skeleton.joints.size(); ++i)
         by_name[json_text(skeleton.joints[i].name)].push_back(static_cast<std::uint32_t>(i));
@@ -233,7 +233,7 @@ Result<SkinWeights> parse_weights_json(const Skeleton& skeleton, std::size_t ver
             influence.joint = joint_of[influence.joint];
             sum += influence.weight;
         }
-        // An empty row is a vertex that nothing could bind; zeros are a mistake of whoever wrote them.
+        // An empty row is a vertex that no method could bind; a row of zeros is an error in the file.
         if (reader.counts[v] > 0 && !(sum > 0))
             return input_error(name, "vertex " + std::to_string(v) + ": its weights sum to zero");
     }

@@ -30,7 +30,7 @@ int write_all(int file, std::span<const std::byte> bytes) {
     return 0;
 }
 
-/// Makes the rename itself durable; not every file system can do this, and none needs to.
+/// Makes the rename durable. Not all file systems support this, so errors are ignored.
 void sync_folder(const std::filesystem::path& folder) {
     const int directory = ::open(folder.c_str(), O_RDONLY | O_CLOEXEC);
     if (directory < 0) return;
@@ -50,7 +50,7 @@ void OutputBatch::discard() {
     for (const File& file : files_)
         if (!file.temporary.empty()) ::unlink(file.temporary.c_str());
     files_.clear();
-    // Innermost first; one that holds something by now is somebody's and stays.
+    // Innermost first. A folder that is not empty any more is kept.
     for (std::size_t i = folders_.size(); i-- > 0;) ::rmdir(folders_[i].c_str());
     folders_.clear();
 }
@@ -71,7 +71,7 @@ Status OutputBatch::add_folder(const std::filesystem::path& path) {
 Status OutputBatch::add(const std::filesystem::path& path, std::span<const std::byte> bytes) {
     if (path.filename().empty()) return write_error(path, path.empty() ? ENOENT : EISDIR);
 
-    // A symbolic link is followed, so that the link stays and its target changes.
+    // A symbolic link is followed: the link stays and its target changes.
     File output;
     output.path = output.target = path;
     std::error_code ignored;
@@ -82,11 +82,11 @@ Status OutputBatch::add(const std::filesystem::path& path, std::span<const std::
 
     struct stat before {};
     output.replaces = ::stat(output.target.c_str(), &before) == 0;
-    if (!output.replaces && errno != ENOENT) return write_error(path, errno);  // a name too long, say
+    if (!output.replaces && errno != ENOENT) return write_error(path, errno);  // for example, the name is too long
     if (output.replaces && S_ISDIR(before.st_mode)) return write_error(path, EISDIR);
     if (output.replaces && !S_ISREG(before.st_mode)) {
-        // A device or a pipe is a place to write to, not a name to replace: "-o /dev/null" must not remove it. What
-        // is written there cannot be taken back, so it waits until all else is known to work.
+        // Devices and pipes are written to and not replaced: "-o /dev/null" must not remove the device. This cannot
+        // be undone, so it is done after everything else has succeeded.
         output.held.assign(bytes.begin(), bytes.end());
         files_.push_back(std::move(output));
         return Done{};
@@ -96,7 +96,7 @@ Status OutputBatch::add(const std::filesystem::path& path, std::span<const std::
         if (!other.temporary.empty() && std::filesystem::weakly_canonical(other.target, ignored) == place)
             return Error{ErrorCode::io, path.string() + ": two outputs would be this one file (name another)"};
 
-    // Not mkstemp: that ignores the umask. The name is short, so that a target of the longest name still works.
+    // Not mkstemp: it ignores the umask. The name is short, so that targets with names of maximum length work.
     static std::atomic<unsigned> counter{0};
     std::filesystem::path temporary;
     int file = -1;
@@ -108,7 +108,7 @@ Status OutputBatch::add(const std::filesystem::path& path, std::span<const std::
     if (file < 0) return write_error(path, errno);
 
     int failed = write_all(file, bytes);
-    // A replaced file keeps its permissions where we may set them.
+    // A replaced file keeps its permissions if this user may set them.
     if (!failed && output.replaces && ::fchmod(file, before.st_mode & 07777) != 0 && errno != EPERM) failed = errno;
     // Without fsync a crash after the rename could leave an empty file under the final name.
     if (!failed && ::fsync(file) != 0 && errno != EINVAL) failed = errno;
@@ -141,7 +141,7 @@ Status OutputBatch::commit() {
         if (output.temporary.empty()) continue;
         if (::rename(output.temporary.c_str(), output.target.c_str()) != 0) {
             const int code = errno;
-            // What is new goes again; what replaced a file is complete, and stays.
+            // New files are removed again; files that replaced others are complete and stay.
             for (std::size_t k = i + 1; k < files_.size(); ++k)
                 if (!files_[k].replaces) ::unlink(files_[k].target.c_str());
             return fail(output, code);

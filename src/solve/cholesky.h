@@ -19,35 +19,36 @@ struct MatrixEntry {
 
 /// The factorisation P A Pᵀ = L Lᵀ of a symmetric positive definite matrix, columns ordered by approximate minimum
 /// degree. Columns with the same rows below them make a front, a dense matrix (multifrontal: Duff and Reid 1983;
-/// Liu 1992): nearly all of the work is dense, and fronts that do not depend on each other are factored side by
-/// side. For matrices of surfaces: about 10 to 20 nonzeros of L per row and vertex of a mesh of 10⁵ vertices, more
-/// for the square of a Laplacian. A matrix of a volume fills up, and iteration is better for it.
+/// Liu 1992): nearly all of the work is dense, and fronts that do not depend on each other are factored in
+/// parallel. For matrices of surfaces: about 10 to 20 nonzeros of L per row and vertex of a mesh of 10⁵ vertices,
+/// more for the square of a Laplacian. A matrix of a volume fills up, and iteration is better for it.
 class Cholesky {
 public:
     /// Right hand sides that are solved together: one pass over L serves all of them.
     static constexpr std::size_t kBatch = 8;
 
-    /// Factors the matrix of `size` rows. The entries of L are counted before they are computed and held against
-    /// Context::memory_limit (too_large). A pivot that is not above 0 is an error (internal) that names its row:
-    /// a component of the matrix without anything that holds it. The same bits on any number of threads.
+    /// Factors the matrix of `size` rows. The entries of L are counted first and checked against
+    /// Context::memory_limit (too_large). A pivot that is not positive is an error (internal) that names its row:
+    /// the matrix has a component without a constraint. The same bits on any number of threads.
     static Result<Cholesky> factor(std::size_t size, std::span<const MatrixEntry> entries,
                                    Context* context = nullptr);
 
     std::size_t size() const { return place_.size(); }
-    /// Entries of L that are kept, some of them zeros; 8 bytes each.
+    /// Stored entries of L, including some zeros; 8 bytes each.
     std::size_t nonzeros() const { return nonzeros_; }
 
     /// Replaces right hand sides by solutions, in place: `columns` holds size() rows of kBatch values, row by row.
-    /// O(nonzeros), const and reentrant: batches are solved in parallel by calling it from parallel_for. What is in
-    /// one column does not change the bits of another.
+    /// O(nonzeros), const and reentrant: batches are solved in parallel by calling it from parallel_for. The bits
+    /// of a solution do not depend on the other columns.
     void solve_batch(std::span<double> columns) const;
     /// One right hand side.
     std::vector<double> solve(std::span<const double> b) const;
 
     /// Columns of L that follow each other and have the same rows below them.
     struct Front {
-        std::uint32_t first, columns, below;  ///< columns first.. of L, and rows below them that they all have
-        std::uint64_t row, value;             ///< where those rows are in row_, and its columns in value_
+        std::uint32_t first, columns,
+            below;                 ///< columns from `first` on, and the number of their common rows below
+        std::uint64_t row, value;  ///< positions of those rows in row_, and of the columns in value_
         std::uint32_t rows() const { return columns + below; }
     };
 
@@ -55,11 +56,11 @@ private:
     std::vector<Front> fronts_;         // in the order of elimination
     std::vector<std::uint32_t> row_;    // of each front, rising
     std::unique_ptr<double[]> value_;   // of each front: rows() × columns, column by column
-    std::vector<std::uint32_t> place_;  // where row i of A is in L
+    std::vector<std::uint32_t> place_;  // the row of L of row i of A
     std::size_t nonzeros_ = 0;
 };
 
-/// Bytes that a factorisation of a surface's matrix may take while it is made, for estimates before the work:
+/// Estimate of the memory, in bytes, for factoring the matrix of a surface.
 /// `row_entries` is the mean number of entries of a row of A (7 for the Laplacian of a mesh, 19 for its square).
 double estimate_cholesky_memory(double rows, double row_entries);
 
