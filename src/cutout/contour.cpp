@@ -237,77 +237,91 @@ std::vector<GridLoop> contour(const RgbaImage& picture, const PixelMask& mask, f
     return loops;
 }
 
-std::vector<GridLoop> simplify(const std::vector<GridLoop>& loops, double tolerance) {
-    std::vector<Kept> all;
-    for (const GridLoop& loop : loops) {
-        Kept kept{loop, std::vector<bool>(loop.size(), false)};
-        // The first two points are the lowest and the one farthest from it.
-        std::size_t low = 0, far = 0;
-        for (std::size_t k = 0; k < loop.size(); ++k)
-            if (std::pair(loop[k].y, loop[k].x) < std::pair(loop[low].y, loop[low].x)) low = k;
-        double best = -1;
-        for (std::size_t k = 0; k < loop.size(); ++k) {
-            const double d = std::hypot(static_cast<double>(loop[k].x) - loop[low].x,
-                                        static_cast<double>(loop[k].y) - loop[low].y);
-            if (d > best) best = d, far = k;
-        }
-        kept.keep[low] = kept.keep[far] = true;
-        kept.split(low, far, tolerance);
-        kept.split(far, low, tolerance);
-        // One of two points less than a pixel apart is enough: both would need triangles of that size.
-        for (std::size_t k = 0; k < loop.size(); ++k) {
-            if (!kept.keep[k]) continue;
-            const std::size_t b = kept.after(k), c = kept.after(b);
-            if (b == k || c == k || std::hypot(loop[b].x - loop[k].x, loop[b].y - loop[k].y) >= grid_units)
-                continue;
-            if (kept.farthest(k, c).second <= tolerance) kept.keep[b] = false;
-        }
-        // A loop that is a line to this tolerance gets its widest points back.
-        for (const auto& [a, b] : {std::pair{low, far}, std::pair{far, low}})
-            if (std::count(kept.keep.begin(), kept.keep.end(), true) < 4)
-                if (const auto found = kept.farthest(a, b); found.first != a) kept.keep[found.first] = true;
-        all.push_back(std::move(kept));
-    }
+namespace {
 
-    // Segments that cross or touch get their farthest point back, until none do: the contour itself does not cross.
+/// The points of a loop that are kept within the tolerance.
+Kept simplify_loop(const GridLoop& loop, double tolerance) {
+    Kept kept{loop, std::vector<bool>(loop.size(), false)};
+    // The first two points are the lowest and the one farthest from it.
+    std::size_t low = 0, far = 0;
+    for (std::size_t k = 0; k < loop.size(); ++k)
+        if (std::pair(loop[k].y, loop[k].x) < std::pair(loop[low].y, loop[low].x)) low = k;
+    double best = -1;
+    for (std::size_t k = 0; k < loop.size(); ++k) {
+        const double d =
+            std::hypot(static_cast<double>(loop[k].x) - loop[low].x, static_cast<double>(loop[k].y) - loop[low].y);
+        if (d > best) best = d, far = k;
+    }
+    kept.keep[low] = kept.keep[far] = true;
+    kept.split(low, far, tolerance);
+    kept.split(far, low, tolerance);
+    // One of two points less than a pixel apart is enough: both would need triangles of that size.
+    for (std::size_t k = 0; k < loop.size(); ++k) {
+        if (!kept.keep[k]) continue;
+        const std::size_t b = kept.after(k), c = kept.after(b);
+        if (b == k || c == k || std::hypot(loop[b].x - loop[k].x, loop[b].y - loop[k].y) >= grid_units) continue;
+        if (kept.farthest(k, c).second <= tolerance) kept.keep[b] = false;
+    }
+    // A loop that is a line to this tolerance gets its widest points back.
+    for (const auto& [a, b] : {std::pair{low, far}, std::pair{far, low}})
+        if (std::count(kept.keep.begin(), kept.keep.end(), true) < 4)
+            if (const auto found = kept.farthest(a, b); found.first != a) kept.keep[found.first] = true;
+    return kept;
+}
+
+/// A segment between two kept points of a loop.
+struct Segment {
+    std::uint32_t loop, from, to;
+};
+
+std::vector<Segment> segments_of(const std::vector<Kept>& loops) {
+    std::vector<Segment> segments;
+    for (std::size_t l = 0; l < loops.size(); ++l) {
+        const std::vector<bool>& keep = loops[l].keep;
+        for (std::size_t k = 0; k < keep.size(); ++k)
+            if (keep[k])
+                segments.push_back({static_cast<std::uint32_t>(l), static_cast<std::uint32_t>(k),
+                                    static_cast<std::uint32_t>(loops[l].after(k))});
+    }
+    return segments;
+}
+
+/// Which segments cross or touch another one, found by cells of a grid.
+std::vector<bool> find_colliding(const std::vector<Kept>& loops, const std::vector<Segment>& segments) {
     constexpr std::int32_t cell = 16 * grid_units;
-    struct Segment {
-        std::uint32_t loop, from, to;
+    const auto ends = [&](const Segment& s) {
+        const GridLoop& loop = loops[s.loop].loop;
+        return std::pair{loop[s.from], loop[s.to]};
     };
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> in_cell;
+    for (std::size_t s = 0; s < segments.size(); ++s) {
+        const auto [p, q] = ends(segments[s]);
+        for (std::int32_t y = std::min(p.y, q.y) / cell; y <= std::max(p.y, q.y) / cell; ++y)
+            for (std::int32_t x = std::min(p.x, q.x) / cell; x <= std::max(p.x, q.x) / cell; ++x)
+                in_cell.emplace_back(static_cast<std::uint64_t>(y) << 32 | static_cast<std::uint32_t>(x),
+                                     static_cast<std::uint32_t>(s));
+    }
+    std::sort(in_cell.begin(), in_cell.end());
+    std::vector<bool> meets(segments.size(), false);
+    for (std::size_t i = 0; i < in_cell.size(); ++i) {
+        const auto [a, b] = ends(segments[in_cell[i].second]);
+        for (std::size_t k = i + 1; k < in_cell.size() && in_cell[k].first == in_cell[i].first; ++k) {
+            const auto [c, d] = ends(segments[in_cell[k].second]);
+            if (collide(a, b, c, d)) meets[in_cell[i].second] = meets[in_cell[k].second] = true;
+        }
+    }
+    return meets;
+}
+
+/// Gives segments that cross or touch their farthest point back, until none do: the contour itself does not cross.
+void separate(std::vector<Kept>& loops) {
     for (bool again = true; again;) {
         again = false;
-        std::vector<Segment> segments;
-        for (std::size_t l = 0; l < all.size(); ++l) {
-            const std::vector<bool>& keep = all[l].keep;
-            for (std::size_t k = 0; k < keep.size(); ++k)
-                if (keep[k])
-                    segments.push_back({static_cast<std::uint32_t>(l), static_cast<std::uint32_t>(k),
-                                        static_cast<std::uint32_t>(all[l].after(k))});
-        }
-        auto ends = [&](const Segment& s) {
-            const GridLoop& loop = all[s.loop].loop;
-            return std::pair{loop[s.from], loop[s.to]};
-        };
-        std::vector<std::pair<std::uint64_t, std::uint32_t>> in_cell;
+        const std::vector<Segment> segments = segments_of(loops);
+        const std::vector<bool> colliding = find_colliding(loops, segments);
         for (std::size_t s = 0; s < segments.size(); ++s) {
-            const auto [p, q] = ends(segments[s]);
-            for (std::int32_t y = std::min(p.y, q.y) / cell; y <= std::max(p.y, q.y) / cell; ++y)
-                for (std::int32_t x = std::min(p.x, q.x) / cell; x <= std::max(p.x, q.x) / cell; ++x)
-                    in_cell.emplace_back(static_cast<std::uint64_t>(y) << 32 | static_cast<std::uint32_t>(x),
-                                         static_cast<std::uint32_t>(s));
-        }
-        std::sort(in_cell.begin(), in_cell.end());
-        std::vector<bool> meets(segments.size(), false);
-        for (std::size_t i = 0; i < in_cell.size(); ++i) {
-            const auto [a, b] = ends(segments[in_cell[i].second]);
-            for (std::size_t k = i + 1; k < in_cell.size() && in_cell[k].first == in_cell[i].first; ++k) {
-                const auto [c, d] = ends(segments[in_cell[k].second]);
-                if (collide(a, b, c, d)) meets[in_cell[i].second] = meets[in_cell[k].second] = true;
-            }
-        }
-        for (std::size_t s = 0; s < segments.size(); ++s) {
-            if (!meets[s]) continue;
-            Kept& kept = all[segments[s].loop];
+            if (!colliding[s]) continue;
+            Kept& kept = loops[segments[s].loop];
             if (const auto found = kept.farthest(segments[s].from, segments[s].to);
                 found.first != segments[s].from) {
                 kept.keep[found.first] = true;
@@ -315,6 +329,14 @@ std::vector<GridLoop> simplify(const std::vector<GridLoop>& loops, double tolera
             }
         }
     }
+}
+
+}  // namespace
+
+std::vector<GridLoop> simplify(const std::vector<GridLoop>& loops, double tolerance) {
+    std::vector<Kept> all;
+    for (const GridLoop& loop : loops) all.push_back(simplify_loop(loop, tolerance));
+    separate(all);
     std::vector<GridLoop> out;
     for (const Kept& kept : all) {
         GridLoop loop;

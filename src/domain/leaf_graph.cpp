@@ -93,57 +93,67 @@ const std::array<std::uint8_t, 256> Domain::Graph::kCount = [] {
     return out;
 }();
 
-struct Domain::Graph::Pair {
-    std::uint32_t from, to, touch;
-};
+namespace {
 
-// Links between leaves of different sizes, and between leaves in no group. A leaf searches for larger leaves, and
-// for later ones of its size; both ends get the link. Both are nearly always in the same stretch of leaves, and a
-// stretch is processed by one thread. The order of a list does not depend on where stretches end: when a joint
-// moves, old labels keep places in these lists.
-void Domain::Graph::link_others(const Domain& domain, std::span<const std::uint32_t> larger, Context* context) {
-    const std::size_t n = domain.leaves.size();
+// The links found in a stretch of leaves, which is processed by one thread.
+struct Stretch {
+    struct Pair {
+        std::uint32_t from, to, touch;
+    };
     struct Joining : Pair {
         std::uint32_t at_from, at_to;  // in `other`
     };
-    struct Stretch {
-        std::vector<Pair> found;       // from Domain::none: joining[to]
-        std::vector<Joining> joining;  // links with one end in another stretch
-        std::vector<std::array<std::uint32_t, 2>> rare;
-        std::uint32_t first_rare = 0;
-    };
-    std::array<Stretch, 8> stretches;
-    const std::size_t each = std::max<std::size_t>(1, (n + stretches.size() - 1) / stretches.size());
-    std::vector<std::uint32_t> next(n, 0);  // number of links; then the place of the next one
-    parallel_for(context, stretches.size(), 1, [&](std::size_t k) {
-        Stretch& stretch = stretches[k];
-        const std::size_t begin = std::min(n, k * each), end = std::min(n, begin + each);
-        stretch.found.reserve(2 * (end - begin));
-        const auto add = [&](std::uint32_t from, std::uint32_t to, const Leaf& u, const Leaf& v) {
+    std::vector<Pair> found;       // from Domain::none: joining[to]
+    std::vector<Joining> joining;  // links with one end in another stretch
+    std::vector<std::array<std::uint32_t, 2>> rare;
+    std::uint32_t first_rare = 0;
+
+    // Searches from the leaves begin.. to end. Counts the links of leaves in `count`, except those of `joining`.
+    void search(const Domain& domain, const Domain::Graph& graph, std::span<const std::uint32_t> larger,
+                std::size_t begin, std::size_t end, std::vector<std::uint32_t>& count) {
+        found.reserve(2 * (end - begin));
+        const auto add = [&](std::uint32_t from, std::uint32_t to, const Domain::Leaf& u, const Domain::Leaf& v) {
             Pair pair{from, to, 0};
             if (v.level < touches::kLevels) {
                 pair.touch = touches::number(u, v);
             } else {
-                pair.touch = touches::kTabled + 2 * static_cast<std::uint32_t>(stretch.rare.size());
-                stretch.rare.push_back({from, to});
+                pair.touch = touches::kTabled + 2 * static_cast<std::uint32_t>(rare.size());
+                rare.push_back({from, to});
             }
             if (from < end && to >= begin && to < end) {
-                ++next[from], ++next[to];
+                ++count[from], ++count[to];
             } else {
-                stretch.joining.push_back({pair, 0, 0});
-                pair = {none, static_cast<std::uint32_t>(stretch.joining.size() - 1), 0};
+                joining.push_back({pair, 0, 0});
+                pair = {Domain::none, static_cast<std::uint32_t>(joining.size() - 1), 0};
             }
-            stretch.found.push_back(pair);
+            found.push_back(pair);
         };
         for (std::size_t i = begin; i < end; ++i) {
-            const Node& node = nodes[i];
-            if (node.is_grouped()) {
-                if (around[node.group()].leaf[kMiddle] == i)
-                    each_of_group(domain, *this, node.group(), larger[node.group()], add);
-            } else {
+            const Domain::Graph::Node& node = graph.nodes[i];
+            if (!node.is_grouped())
                 each_of_large(domain, static_cast<std::uint32_t>(i), add);
-            }
+            else if (graph.around[node.group()].leaf[kMiddle] == i)
+                each_of_group(domain, graph, node.group(), larger[node.group()], add);
         }
+    }
+};
+
+}  // namespace
+
+// Links between leaves of different sizes, and between leaves in no group. A leaf searches for larger leaves, and
+// for later ones of its size; both ends get the link. Both are nearly always in the same stretch of leaves. The
+// order of a list does not depend on where stretches end: when a joint moves, old labels keep places in these
+// lists.
+void Domain::Graph::link_others(const Domain& domain, std::span<const std::uint32_t> larger, Context* context) {
+    using Pair = Stretch::Pair;
+    using Joining = Stretch::Joining;
+    const std::size_t n = domain.leaves.size();
+    std::array<Stretch, 8> stretches;
+    const std::size_t each = std::max<std::size_t>(1, (n + stretches.size() - 1) / stretches.size());
+    std::vector<std::uint32_t> next(n, 0);  // number of links; then the place of the next one
+    parallel_for(context, stretches.size(), 1, [&](std::size_t k) {
+        const std::size_t begin = std::min(n, k * each), end = std::min(n, begin + each);
+        stretches[k].search(domain, *this, larger, begin, end, next);
     });
     for (Stretch& stretch : stretches) {
         stretch.first_rare = static_cast<std::uint32_t>(rare.size());

@@ -152,7 +152,6 @@ struct Domain::Graph {
     static const std::array<std::uint8_t, 256> kCount;  ///< bits
 
 private:
-    struct Pair;  // two leaves to link
     static const std::array<std::array<NeighbourPlace, kDirections>, 8> kNeighbourPlaces;
     /// Returns the cells of larger leaves among the 27 around each group, as bits; 0 for groups that were copied
     /// from `previous`.

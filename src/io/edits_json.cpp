@@ -457,18 +457,31 @@ private:
         return Done{};
     }
 
-    Status edit(const json& entry, const std::string& place) {
+    static std::optional<EditKind> kind_of(std::string_view op) {
         static constexpr std::pair<std::string_view, EditKind> kinds[] = {
             {"set", EditKind::set},       {"add", EditKind::add},         {"scale", EditKind::scale},
             {"smooth", EditKind::smooth}, {"replace", EditKind::replace}, {"mirror", EditKind::mirror}};
+        for (const auto& [word, kind] : kinds)
+            if (word == op) return kind;
+        return std::nullopt;
+    }
+
+    Status mirror_side(const Result<const json*>& value, const std::string& place, std::string& out) const {
+        if (!value) return value.error();
+        static constexpr std::string_view sides[] = {"left", "right", "+x", "-x", "+y", "-y", "+z", "-z"};
+        out = (*value)->is_string() ? (*value)->get<std::string>() : "";
+        if (std::find(std::begin(sides), std::end(sides), out) == std::end(sides))
+            return wrong(place, ": \"from\" must be left, right, +x, -x, +y, -y, +z or -z");
+        return Done{};
+    }
+
+    Status edit(const json& entry, const std::string& place) {
         const auto op = entry.find("op");
         const std::string word = op != entry.end() && op->is_string() ? op->get<std::string>() : "";
-        const auto kind =
-            std::find_if(std::begin(kinds), std::end(kinds), [&](const auto& k) { return k.first == word; });
-        if (kind == std::end(kinds))
-            return wrong(place, ": \"op\" must be set, add, scale, smooth, replace or mirror");
+        const std::optional<EditKind> kind = kind_of(word);
+        if (!kind) return wrong(place, ": \"op\" must be set, add, scale, smooth, replace or mirror");
         WeightEdit e;
-        e.kind = kind->second;
+        e.kind = *kind;
         const auto need = [&](const char* key) -> Result<const json*> {
             const auto found = entry.find(key);
             if (found == entry.end()) return wrong(place, ": " + word + " needs \"" + key + "\"");
@@ -526,17 +539,10 @@ private:
                     e.with = *j;
                 }
                 break;
-            case EditKind::mirror: {
+            case EditKind::mirror:
                 ok = known_keys(entry, place, {"op", "from", "select"});
-                if (!ok) break;
-                const auto value = need("from");
-                if (!value) return value.error();
-                static constexpr std::string_view sides[] = {"left", "right", "+x", "-x", "+y", "-y", "+z", "-z"};
-                e.mirror.side = (*value)->is_string() ? (*value)->get<std::string>() : "";
-                if (std::find(std::begin(sides), std::end(sides), e.mirror.side) == std::end(sides))
-                    return wrong(place, ": \"from\" must be left, right, +x, -x, +y, -y, +z or -z");
+                if (ok) ok = mirror_side(need("from"), place, e.mirror.side);
                 break;
-            }
         }
         if (!ok) return ok;
         auto selected = select(entry, place, true);

@@ -177,6 +177,26 @@ private:
     std::vector<std::uint32_t> left_;
 };
 
+/// The vertex number of a corner v, v/vt, v//vn or v/vt/vn; empty if the word is none of these.
+std::optional<std::int64_t> parse_corner(std::string_view word) {
+    const char* at = word.data();
+    const char* const end = at + word.size();
+    std::int64_t vertex = 0;
+    for (int part = 0; part < 3; ++part) {
+        std::int64_t value = 0;
+        const auto [rest, error] = std::from_chars(at, end, value);
+        // v//vn has no texture coordinate, and some writers end with a slash.
+        const bool absent = part > 0 && (at == end || *at == '/');
+        if (!absent && (error != std::errc{} || value == 0)) return std::nullopt;
+        if (!absent) at = rest;
+        if (part == 0) vertex = value;
+        if (at == end) return vertex;
+        if (*at != '/' || part == 2) return std::nullopt;
+        ++at;
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 Result<ObjMesh> parse_obj(std::string_view text, const std::string& name) {
@@ -206,30 +226,15 @@ Result<ObjMesh> parse_obj(std::string_view text, const std::string& name) {
             const std::size_t first = faces.corners.size();
             while (cursor.skip_blank()) {
                 const std::string_view word = cursor.word();
-                const char* at = word.data();
-                const char* const end = at + word.size();
-                std::int64_t index = 0;
-                bool good = true;
-                for (int part = 0; part < 3 && good; ++part) {
-                    std::int64_t value = 0;
-                    const auto [rest, error] = std::from_chars(at, end, value);
-                    // v//vn has no texture coordinate, and some writers end with a slash.
-                    const bool absent = part > 0 && (at == end || *at == '/');
-                    good = absent || (error == std::errc{} && value != 0);
-                    if (!absent) at = rest;
-                    if (part == 0) index = value;
-                    if (at == end) break;
-                    good = good && *at == '/' && part < 2;
-                    ++at;
-                }
-                if (!good || at != end)
+                const std::optional<std::int64_t> corner = parse_corner(word);
+                if (!corner)
                     return fail(line,
                                 "'" + std::string(word) + "' is not a corner of a face: v, v/vt, v//vn or v/vt/vn");
                 const auto count = static_cast<std::int64_t>(mesh.positions.size());
                 // Numbers start at 1; negative ones count back from the last vertex so far.
-                const std::int64_t vertex = index > 0 ? index - 1 : count + index;
+                const std::int64_t vertex = *corner > 0 ? *corner - 1 : count + *corner;
                 if (vertex < 0 || vertex >= static_cast<std::int64_t>(most))
-                    return fail(line, "the face names vertex " + std::to_string(index) + ", but there are only " +
+                    return fail(line, "the face names vertex " + std::to_string(*corner) + ", but there are only " +
                                           std::to_string(count) + " vertices before it");
                 if (faces.corners.size() >= most) return fail(line, "more corners than 32-bit numbers can count");
                 faces.corners.push_back(static_cast<std::uint32_t>(vertex));
