@@ -1,4 +1,4 @@
-// A turn in degrees, for those who type it. No DOM.
+// Rotations in degrees, as users type them. No DOM.
 import type {Quaternion} from './view';
 
 export type Degrees = [x: number, y: number, z: number];
@@ -15,7 +15,7 @@ export function turnOf([x, y, z]: Readonly<Degrees>): Quaternion {
   ];
 }
 
-/** The same the other way, y within ±90; where y is ±90, x and z turn about one axis, and z is 0. */
+/** The inverse, with y within ±90. At y = ±90, x and z rotate about one axis, and z is 0. */
 export function degreesOf([x, y, z, w]: Readonly<Quaternion>): Degrees {
   const sin = 2 * (x * z + y * w);
   const degrees = (a: number) => Math.round((a / RADIANS) * 1e4) / 1e4 || 0;
@@ -26,7 +26,7 @@ export function degreesOf([x, y, z, w]: Readonly<Quaternion>): Degrees {
   ];
 }
 
-/** A share of a turn about the same axis: 0 none of it, 1 all. */
+/** A fraction of a rotation about the same axis: 0 is none, 1 is all. */
 export function partOf([x, y, z, w]: Readonly<Quaternion>, share: number): Quaternion {
   const sign = w < 0 ? -1 : 1;  // the shorter way
   const sin = Math.hypot(x, y, z);
@@ -36,7 +36,7 @@ export function partOf([x, y, z, w]: Readonly<Quaternion>, share: number): Quate
   return [k * x, k * y, k * z, Math.cos(half)];
 }
 
-/** Interpolates two turns along the shorter arc, as glTF does; share 0 is the first. */
+/** Interpolates two rotations along the shorter arc, as glTF does; share 0 is the first. */
 export function between(a: Readonly<Quaternion>, b: Readonly<Quaternion>, share: number): Quaternion {
   const dot = a.reduce((sum, x, i) => sum + x * b[i], 0);
   const sign = dot < 0 ? -1 : 1;

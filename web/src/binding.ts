@@ -45,7 +45,7 @@ function draw() {
   drawResult();
 }
 
-/** A flat figure is bound as it is cut out; how softly is all there is to say. */
+/** A flat figure is bound when it is cut out; its only option is the smoothness. */
 function drawFlat() {
   const {picture} = session.file!;
   const {layers} = picture!;

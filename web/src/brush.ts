@@ -1,4 +1,4 @@
-// Changes by hand: the brush and where it may reach, strokes, and the list of what was changed.
+// Edits by hand: the brush and its limits, strokes, and the list of edits.
 import {button, byId, choice, el, refill, slider} from './dom';
 import {hideError, showError} from './messages';
 import {shapeOfFalloff} from './options';
@@ -41,7 +41,7 @@ function editOf(select: Selection): Edit {
   return op === 'rigid' ? {op, joint: name, select} : {op, joint: name, value: values[op], select};
 }
 
-/** What the brush keeps to, as a selection's key. */
+/** The limit of the brush, as a key of a selection. */
 function kept(): Where {
   const [, kind, name] = /^(mesh|material) (.*)$/s.exec(session.brush.on) ?? [];
   return kind ? {[kind]: name} : {};
@@ -124,11 +124,11 @@ function draw() {
   );
 }
 
-// ---- strokes: spheres along the pointer's way, one change of the document
+// ---- strokes: spheres along the path of the pointer, one change of the document
 
 let stroke: (Where & {sphere: NonNullable<Where['sphere']>})[] | null = null;
 
-/** Whether a stroke begins there: it does not beside the character. */
+/** Whether a stroke begins there: not beside the character. */
 export function beginStroke(x: number, y: number): boolean {
   const {tool, bound, stale} = session;
   if (tool !== 'paint' || !bound || stale || lacks() || !view.surfaceAt(x, y)) return false;

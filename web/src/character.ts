@@ -1,11 +1,11 @@
-// The left panel: what the character is, its joints, and what is set for the one that is selected.
+// The left panel: the character, its joints, and the settings of the selected joint.
 import {button, byId, check, el, refill, slider} from './dom';
 import {history, on, selectJoint, session, view} from './session';
 import {valueOf} from './options';
 import {colourOf, swatch} from './surface';
 import {defectsOf, factsOf, reasonOf} from './words';
 
-/** Joints, each after its parent, and how deep it hangs. */
+/** Joints with their depth in the hierarchy, each after its parent. */
 function ordered(joints: readonly {parent: number}[]): {joint: number; depth: number}[] {
   const children = joints.map(() => [] as number[]);
   joints.forEach((j, i) => j.parent >= 0 && children[j.parent].push(i));
@@ -97,7 +97,7 @@ function drawJoint(box = document.getElementById('joint')) {
   showSelected();
 }
 
-/** The more is said of a joint, the less of the list is seen. */
+/** The list gets shorter if the details of a joint take more space. */
 function showSelected() {
   document.getElementById(`joint-${session.joint}`)?.scrollIntoView({block: 'nearest'});
 }

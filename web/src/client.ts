@@ -1,5 +1,5 @@
-// The core as promises. A binding is stopped by a flag in memory that page and worker share; where they may not share any
-// (a page that is not cross-origin isolated), and where it does not listen, it takes its worker with it.
+// The core as promises. A binding is stopped by a flag in memory shared by page and worker. Without shared memory (a
+// page that is not cross-origin isolated), or if the core does not react, the worker is terminated.
 import {CoreError, type Animation, type Core, type Early, type OpenFile, type Settings, type Shown} from './core';
 import type {Answer, Request} from './worker';
 
@@ -51,13 +51,12 @@ export class Client {
     return this.call<ReturnType<Core['bind']>>('bind', settings, shown);
   }
 
-  /** Asks the bind to stop. Its first result stays if there is one, otherwise the previous binding. False: the worker
-   * cannot hear it, or was asked already. */
+  /** Asks the bind to stop. Its first result stays if there is one, otherwise the previous binding. False: the worker cannot receive it, or was asked before. */
   askToStop(): boolean {
     return !!this.flag && Atomics.exchange(this.flag, 0, 1) === 0;
   }
 
-  /** Stops whatever runs and opens the character again. What was bound is gone. */
+  /** Stops the running task and opens the character again. The binding is lost. */
   async cancel(): Promise<void> {
     this.worker.terminate();
     this.onEarly = () => {};  // a result may be on its way

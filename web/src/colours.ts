@@ -25,7 +25,7 @@ export function jointColours(count: number): Float32Array {
   return out;
 }
 
-/** Of a sequence from dark blue over green to yellow, at 0..1. */
+/** A colour of the scale from dark blue over green to yellow, at 0..1. */
 export function scaleColour(t: number): [number, number, number] {
   const x = Math.min(Math.max(t, 0), 1);
   return oklch(0.38 + 0.52 * x, 0.06 + 0.11 * Math.min(1, x * 3), 4.7 - 3.0 * x);
@@ -33,7 +33,7 @@ export function scaleColour(t: number): [number, number, number] {
 
 export const GREY: readonly [number, number, number] = [0.25, 0.25, 0.27];
 
-/** How a vertex came to its weights (Coverage), as colours: what is not plain stands out. */
+/** The origin of a vertex's weights (Coverage) as colours: exceptions stand out. */
 export const COVERAGE: readonly {name: string; meaning: string; colour: [number, number, number]}[] = [
   {name: 'weighted', meaning: 'by the method', colour: [0.3, 0.32, 0.36]},
   {name: 'bridged', meaning: 'over a gap, from the nearest part with a bone', colour: oklch(0.78, 0.15, 1.4)},
@@ -74,7 +74,7 @@ export function weightColours(rows: {width: number; joints: Uint16Array; shares:
   }
 }
 
-/** V × 3 of any number: `most` has the end of the scale; what is not finite is grey. */
+/** V × 3 colours of any values: `most` is the end of the scale; values that are not finite are grey. */
 export function valueColours(values: Float32Array, most: number, out: Float32Array): void {
   for (let v = 0; v < values.length; ++v)
     out.set(Number.isFinite(values[v]) ? scaleColour(values[v] / (most || 1)) : GREY, v * 3);

@@ -1,9 +1,9 @@
 // sinew.h in TypeScript: handles as numbers, text and arrays copied in and out. Knows neither page nor worker.
 
-/** The module that emscripten makes of web/core. */
+/** The emscripten module of web/core. */
 export interface CoreModule {
   HEAPU8: Uint8Array;
-  /** The decoder that web/core/draco asks, once there is one. */
+  /** The decoder used by web/core/draco, once it is loaded. */
   draco?: object;
   /** Only of a module with threads. */
   wasmMemory?: {buffer: ArrayBufferLike};
@@ -61,7 +61,7 @@ export interface Primitive {
   vertex_count: number;
 }
 
-/** What snw_model_json says. */
+/** The content of snw_model_json. */
 export interface ModelInfo {
   counts: Record<string, number>;
   defects: Record<string, number>;
@@ -116,7 +116,7 @@ export interface Rows {
   shares: Float32Array;
 }
 
-/** What snw_compare_json says; a is the file, b what was made. */
+/** The content of snw_compare_json; a: the file, b: the new weights. */
 export interface Compared {
   l1: {mean: number; median: number; p95: number; max: number};
   precision: number;
@@ -152,7 +152,7 @@ export interface Shown {
   beside: boolean;
 }
 
-/** What is wrong with the mesh, at its places (snw_defects): 1 for each triangle that intersects another, 2 where that is not known;
+/** Defects of the mesh with their positions (snw_defects): 1 for each triangle that intersects another, 2 where that is not known;
  * rows of two vertices and 1 for a boundary edge, 3 for a non-manifold one. */
 export interface Defects {
   triangles: Uint8Array;
@@ -182,7 +182,7 @@ export interface Picture {
   height: number;
 }
 
-/** A call that failed: what kind of thing went wrong, and one sentence. */
+/** A failed call: the kind of error and one sentence. */
 export class CoreError extends Error {
   constructor(
     readonly status: string,
@@ -219,7 +219,7 @@ export class Core {
   private jointCount = 0;
   private made: Uint8Array | null = null;  // the flat figure that is open
 
-  /** `stopped`: whether somebody wants the binding that is under way to end. Asked when it tells how far it is. */
+  /** `stopped`: whether the current binding should stop. Called whenever it reports progress. */
   constructor(private readonly m: CoreModule, private readonly stopped: () => boolean = () => false) {
     this.out = m._malloc(16);
   }
@@ -246,14 +246,13 @@ export class Core {
     return JSON.parse(this.takeText());
   }
 
-  /** Opens a character in place of the one that is open; on failure that one stays. A mesh without a skeleton is `bare`: it
-   * opens with one joint that means nothing. */
+  /** Replaces the open character; on failure, the previous one stays open. A mesh without a skeleton is `bare`: it opens with one placeholder joint. */
   open(file: OpenFile) {
     try {
       return {...this.read(file), bare: false};
     } catch (error) {
       if (file.skeleton || file.picture?.layers) throw error;
-      // Whether a skeleton is all that is missing is seen by giving one.
+      // Opening it with a placeholder skeleton shows whether only the skeleton is missing.
       const head = file.picture ? [file.picture.width / 2, file.picture.height / 2] : [0, 0, 0];
       const skeleton = {name: 'nothing', bytes: new TextEncoder().encode(JSON.stringify({bones: [{name: 'root', head}]}))};
       try {
@@ -346,7 +345,7 @@ export class Core {
     };
   }
 
-  /** What the model is, with the joints that deform under these settings. */
+  /** The model, with the joints that deform under these settings. */
   describe(settings: Settings): ModelInfo {
     return this.withSettings(settings, (s) => {
       this.check(this.m._snw_model_json(this.model, s, this.out));
@@ -377,7 +376,7 @@ export class Core {
           return 1;
         }, 'iiii');
         this.check(this.m._snw_bind_progressive(this.model, s, this.resultCall, 0, context, this.out));
-        this.useOwn();  // weights of a first result are no longer of use
+        this.useOwn();  // weights of a first result are obsolete
         return this.take(this.result(), s);
       });
     } finally {
@@ -405,7 +404,7 @@ export class Core {
     };
   }
 
-  /** Weights under these settings and edits, from what was measured. They are what pose, save and rows are about. */
+  /** Weights under these settings and edits, from the kept binding. pose, save and rows use them. */
   weigh(settings: Settings, edits: string) {
     this.need(this.binding, 'bind first');
     return this.withSettings(settings, (s) => {
@@ -426,7 +425,7 @@ export class Core {
     });
   }
 
-  /** Forgets the weights that were made: what is shown and posed are the file's own. */
+  /** Discards the new weights: the file's own weights are shown and posed. */
   useOwn() {
     this.m._snw_weights_free(this.weights);
     this.weights = 0;
@@ -469,7 +468,7 @@ export class Core {
     }
   }
 
-  /** The numbers of `sinew compare`: what was made against what the file has. Takes as long as a binding. */
+  /** The numbers of `sinew compare`: the new weights against those of the file. Takes as long as a binding. */
   compare(): Compared {
     this.need(this.own && this.weights, 'bind a file that comes with weights first');
     this.check(this.m._snw_compare_json(this.model, this.own, this.weights, 0, this.out));

@@ -6,7 +6,7 @@ import {session, view} from './session';
 
 const views = byId('view');
 const cross = byId('cross');
-const STEP = 6, HELD = 14;  // pixels; a key that is held goes faster
+const STEP = 6, HELD = 14;  // pixels; a held key moves faster
 const TURN = Math.PI / 18;
 let at: {x: number; y: number} | null = null;  // from the corner of the view
 

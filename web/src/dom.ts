@@ -1,4 +1,4 @@
-// Small helpers for building pages: elements from calls, and nothing that remembers state.
+// Small stateless helpers that create elements of the page.
 
 type Props = Record<string, unknown> & {class?: string; on?: Record<string, (event: Event) => void>};
 
@@ -22,14 +22,14 @@ export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
   return found as T;
 }
 
-/** What an element is called by a person: that stays when a panel is drawn again, and its place and number need not. */
+/** The visible name of an element: it is the same after a panel is redrawn; position and number may change. */
 function nameOf(node: Element): string {
   const label = (node as HTMLInputElement).labels?.[0];
   const text = node instanceof HTMLButtonElement && !node.title ? node.textContent : '';
   return [node.tagName, node.id.startsWith('field-') ? '' : node.id, label?.textContent ?? '', (node as HTMLElement).title, text].join('|');
 }
 
-/** Puts other children in place of those of a panel. Who was in it by keyboard stays where they were. */
+/** Replaces the children of a panel. The keyboard focus stays on the same element. */
 export function refill(box: HTMLElement, ...children: Node[]): void {
   const at = document.activeElement;
   const name = at && at !== box && box.contains(at) && at.matches(':focus-visible') ? nameOf(at) : null;
@@ -75,7 +75,7 @@ export function entry(name: string, help: string, value: string, change: (value:
   return el('div', {class: 'field'}, el('label', {htmlFor: id, title: help}, name), input);
 }
 
-/** A number to type, or to step with arrows: each is told at once, the end of it by `settle`. */
+/** A number to type, or to step with arrows: each change is reported at once, the end of input by `settle`. */
 export function figure(name: string, help: string, value: number, step: number, change: (value: number) => void, settle: () => void): HTMLElement {
   const id = `field-${++fields}`;
   const text = String(value);
@@ -97,7 +97,7 @@ export function button(name: string, help: string, click: (event: Event) => void
   return el('button', {type: 'button', title: help, on: {click}, ...more}, name);
 }
 
-/** Hands bytes to the browser as a file to keep. */
+/** Lets the browser download bytes as a file. */
 export function download(name: string, data: Uint8Array | string | Blob, type: string): void {
   const blob = data instanceof Blob ? data : new Blob([data as BlobPart], {type});
   const url = URL.createObjectURL(blob);

@@ -1,4 +1,5 @@
-// Drawing a skeleton for a mesh that has none: joints placed by clicking, in the middle of the volume under the pointer.
+// Drawing a skeleton for a mesh that has none: joints placed by clicking, in the middle of the volume under the
+// pointer.
 import {button, byId, check, choice, download, el, entry, refill} from './dom';
 import {showError} from './messages';
 import {canDraw, history, on, selectJoint, session, setTool, view} from './session';
@@ -7,7 +8,7 @@ import {withBones, withSkeleton} from './store';
 
 let centred = true;
 
-/** What is drawn on: what was drawn, else what the file's skeleton says. */
+/** The skeleton to edit: the drawn one, otherwise that of the file. */
 function bones(): readonly Bone[] {
   const {info, file, bare} = session;
   if (history.doc.bones) return history.doc.bones;
@@ -22,7 +23,7 @@ const change = (next: readonly Bone[], merge = '') => history.change(withBones(h
 
 let dragged = -1;
 
-/** Under the pointer, in the middle of what is solid there; beside the character as deep as `from`. */
+/** The point under the pointer in the middle of the solid there; beside the character, at the depth of `from`. */
 function placeAt(x: number, y: number, from: Point | null): Point | null {
   const {crossings, place} = view.crossingsAt(x, y);
   const middle = firstMiddle(crossings);
@@ -79,7 +80,7 @@ function addBelow() {
   selectJoint(next.findIndex((b) => !before.some((o) => o.name === b.name)));
 }
 
-/** The selected joint goes along the line of sight into the middle of what is solid there. */
+/** Moves the selected joint along the line of sight into the middle of the solid there. */
 function centre() {
   const now = bones(), {joint} = session;
   const {x, y} = view.pixelOf(now[joint].head);

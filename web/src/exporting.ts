@@ -1,4 +1,4 @@
-// What is taken away: files, a picture, and the command that does the same in a shell.
+// Exports: files, a picture, and the equivalent command for a shell.
 import type {Settings} from './core';
 import {button, byId, download, el, refill} from './dom';
 import {save as saveSkeleton} from './drawing';
@@ -8,7 +8,7 @@ import {animationOf, commandLine, cutoutLine, editsOf, outputName, settingsOf} f
 
 const stem = () => session.file!.name.replace(/\.[^.]*$/, '');
 
-/** A click that asks the core for something: what goes wrong is shown. */
+/** A click that calls the core; errors are shown. */
 const careful = (task: () => Promise<void>) => () => void task().catch(showError);
 
 /** Notes on the animation that was exported last. */
@@ -63,7 +63,7 @@ function draw() {
   void drawCommand();
 }
 
-/** The options that give what is exported: of a first result, its own resolution. */
+/** The options of the exported result; a first result has its own resolution. */
 function boundSettings(): Settings {
   const settings = settingsOf(history.doc);
   const {bound, refining, stale} = session;

@@ -43,7 +43,7 @@ window.addEventListener('keydown', (event) => {
   if (target.closest('dialog')) return;
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   if (event.ctrlKey || event.metaKey) {
-    // What is being typed is undone where it is typed.
+    // Text fields have their own undo.
     if ((target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement) && target.value !== target.defaultValue && target.type !== 'range')
       return;
     if (withControl(key, event.shiftKey)) event.preventDefault();

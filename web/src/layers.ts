@@ -1,7 +1,7 @@
-// Flat figures of several pictures: what bones JSON with "layers" (docs/cutout.md) asks for. No DOM.
+// Flat figures of several pictures: the files named by bones JSON with "layers" (docs/cutout.md). No DOM.
 import {CoreError, type OpenFile, type Picture} from './core';
 
-/** The entries of "layers" that name a picture; null: the text is no such file. What is wrong with them the core says. */
+/** The entries of "layers" that name a picture; null: the text is no such file. The core reports errors. */
 export function layersOf(text: string): {image: string; offset: [number, number]}[] | null {
   let read: {layers?: unknown};
   try {

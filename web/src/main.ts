@@ -1,4 +1,4 @@
-// The page: its modules come to life by being named here; the order is that in which they redraw.
+// The page: imports its modules, in the order in which they redraw.
 import './surface';
 import './toolbar';
 import './character';
@@ -29,7 +29,7 @@ import {poseAt} from './track';
   }
 })();
 
-// For tests and measurements: what is shown, in numbers.
+// For tests and measurements: the shown state as numbers.
 Object.assign(window, {
   studio: {
     state: () => ({

@@ -1,9 +1,9 @@
-// Where changes by hand take hold, vertex by vertex. No DOM.
+// The vertices that edits by hand affect. No DOM.
 import type {Primitive} from './core';
 import {oklch} from './colours';
 import type {Edit, Selection} from './store';
 
-/** What a vertex may be marked with; the later outweigh the earlier. */
+/** Marks of vertices; later ones override earlier ones. */
 export const MARKS: readonly {meaning: string; colour: [number, number, number]}[] = [
   {meaning: 'as the method says', colour: [0.3, 0.32, 0.36]},
   {meaning: 'weights changed', colour: oklch(0.72, 0.14, 1.5)},

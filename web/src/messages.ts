@@ -1,4 +1,4 @@
-// What the page says while it works and when something went wrong.
+// Messages of progress and errors.
 import {CoreError} from './core';
 import {byId} from './dom';
 
@@ -12,7 +12,7 @@ export function hideError(): void {
   byId('error').hidden = true;
 }
 
-/** Empty: nothing is under way. Without a fraction it is not known how far it is. */
+/** Empty: nothing is running. Without a fraction, progress is unknown. */
 export function busy(text: string, fraction: number | null = null, stop = false): void {
   byId('busy').hidden = !text;
   byId('busy-text').textContent = text;

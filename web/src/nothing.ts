@@ -1,2 +1,2 @@
-// In place of modules of node that a page has no use for (vite.config.ts).
+// Replaces modules of node that the page does not use (vite.config.ts).
 export default {};

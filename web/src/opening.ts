@@ -55,7 +55,7 @@ async function openFiles(files: Iterable<File>, pathOf: (f: File) => string = ch
 
 const MOST_PIXELS = 4096;
 
-/** The pixels of a flat figure. The browser reads the picture; of what it says only the alpha counts. */
+/** The pixels of a flat figure. The browser decodes the picture; only its alpha is used. */
 async function unpacked(file: File): Promise<Picture> {
   const picture = await createImageBitmap(file, {premultiplyAlpha: 'none', colorSpaceConversion: 'none'}).catch(() => {
     throw new Error(`${file.name}: the browser cannot read this picture (save it as PNG again)`);

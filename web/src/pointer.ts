@@ -5,9 +5,9 @@ import {addAt, beginDrag, drag, endDrag} from './drawing';
 import {probe, selectJoint, session, undo, view} from './session';
 
 const views = byId('view');
-const FINGER = 24;  // pixels that a finger may miss a joint by
+const FINGER = 24;  // maximum distance in pixels between a finger and a joint
 const PINCH = 250;  // milliseconds within which a second finger makes a stroke a pinch
-const CLICK = {mouse: 5, touch: 12};  // pixels: what moves less is no drag
+const CLICK = {mouse: 5, touch: 12};  // pixels: smaller movements are clicks
 let down: {x: number; y: number} | null = null;
 
 const isClick = (event: PointerEvent) =>
@@ -16,7 +16,8 @@ const isClick = (event: PointerEvent) =>
 /** The finger whose stroke or drag it is; others turn and zoom the view. */
 let finger = -1, since = 0;
 
-// Before the views' own controls hear of it: a second finger ends the stroke, and both turn and zoom the view. One that has just
+// Before the views' own controls hear of it: a second finger ends the stroke, and both turn and zoom the view. One that
+// has just
 // begun was no stroke, but the first finger of two.
 views.addEventListener('pointerdown', (event) => {
   if (event.isPrimary || finger < 0) return;
@@ -44,7 +45,7 @@ views.addEventListener('pointermove', (event) => {
   if (session.tool === 'paint' && event.isPrimary) view.setBrush(event.clientX, event.clientY, view.isBeside(event.clientX) ? null : session.brush.radius);
   if (finger >= 0 && event.pointerId !== finger) return;
   continueStroke(event.clientX, event.clientY);
-  // A click that trembles moves nothing.
+  // Small movements during a click are ignored.
   if (down && !isClick(event)) drag(event.clientX, event.clientY);
 });
 function end(event: PointerEvent) {

@@ -54,7 +54,7 @@ export const session = {
   probed: null as number | null,
 };
 
-// ---- who is told what
+// ---- topics and listeners
 
 /** character: another one is open. bound: a binding was made or lost. weights: rows are new. options: settings of the
  * document, or which joints deform. joints: the list of joints and what is said of them. moved: where they are, while one is drawn. selection, mode, tool, clip,
@@ -65,16 +65,16 @@ const listeners: [ReadonlySet<Topic>, () => void][] = [];
 export function on(topics: Topic[], listener: () => void): void {
   listeners.push([new Set(topics), listener]);
 }
-/** Each listener once, in the order in which they came. */
+/** Calls each listener once, in the order of registration. */
 export function tell(...topics: Topic[]): void {
   for (const [wanted, listener] of listeners) if (topics.some((t) => wanted.has(t))) listener();
 }
 
-// ---- work: one thing at a time; what is asked for meanwhile is done once, after it
+// ---- work: one task at a time; requests made meanwhile are served once, after it
 
 let given: OpenFile | null = null;  // as it was opened
 let resetting = false;  // the document is another character's
-let behind = false;  // the core does not know yet which skeleton was drawn
+let behind = false;  // the core does not have the drawn skeleton yet
 let stopping = false;
 let boundOf: Doc | null = null;  // what was bound
 let working = false, binding = false, wanted: 'none' | 'pose' | 'weigh' = 'none';
@@ -129,7 +129,7 @@ async function pose() {
   view.setPose(matrices, posed, beside);
 }
 
-/** Whether there are two bindings to be seen side by side. */
+/** Whether two bindings can be shown side by side. */
 export const canCompare = () => !!session.bound && !!session.opened?.ownRows;
 
 /** Asks for the numbers of `sinew compare`. */
@@ -141,14 +141,14 @@ export function measureDifference(): Promise<void> {
   });
 }
 
-/** The file's own weights beside those that were made, or not. */
+/** Shows or hides the file's own weights beside the new ones. */
 export function setBeside(on: boolean): void {
   session.beside = on;
   tell('mode');
   ask('pose');
 }
 
-/** Runs alone, once nothing else runs: what is asked for meanwhile takes milliseconds. Errors are shown. */
+/** Runs a task when no other is running; the tasks before it take milliseconds. Errors are shown. */
 async function alone(task: () => Promise<void>) {
   while (working) await new Promise((resolve) => setTimeout(resolve, 10));
   working = true;
@@ -171,7 +171,7 @@ async function catchUp() {
   busy(file.picture ? 'Cutting out…' : 'Reading the skeleton…');
   const opened = await client.open(file);
   if (history.doc.bones !== doc.bones || history.doc.smoothness !== doc.smoothness) {
-    // Something else was drawn meanwhile; while drawing the core need not know.
+    // The drawing has changed meanwhile; the core does not need it until drawing ends.
     if (session.tool !== 'draw' || !history.doc.bones) await catchUp();
     return;
   }
@@ -254,8 +254,7 @@ function setRefining(on: boolean) {
   byId('busy').classList.toggle('refining', on);  // below, where it does not cover the tool bar
 }
 
-/** Stops the bind: its first result stays if there is one, otherwise the previous binding. If the core does not listen,
- * the worker is ended, and everything it had is lost. A second click does that too. */
+/** Stops the bind: its first result stays if there is one, otherwise the previous binding. If the core does not react, the worker is terminated and its state is lost. A second click does that too. */
 async function stop() {
   const asked = client.askToStop();
   stopping = true;
@@ -301,16 +300,16 @@ export async function open(chosen: OpenFile): Promise<void> {
     await view.show(opened);
     view.setFlat(flat);
     tell('character', 'tool');
-    view.frame(bare || flat ? 'front' : 'corner');  // what is drawn in the middle is then in the middle of the body
+    view.frame(bare || flat ? 'front' : 'corner');  // seen straight from the front, a click hits the middle of the body
     await pose();
   });
 }
 
-// ---- what is looked at
+// ---- what is shown
 
-const MOST_LEAVES = 200000;  // that a page draws without stumbling
+const MOST_LEAVES = 200000;  // more would make the page stutter
 
-/** The volume under the settings that there are; at a lower resolution where it has too many leaves to be drawn. */
+/** The volume under the current settings; at a lower resolution if it has too many leaves to draw. */
 async function measureVoxels() {
   const settings = settingsOf(history.doc);
   const key = JSON.stringify([settings, history.doc.bones]);
@@ -430,7 +429,7 @@ history.listen((doc, before) => {
     if (session.info && bones) {
       const info = withJoints(session.info, jointsOf(bones));
       if (!lost && session.tool === 'draw' && sameTree(bones, before.bones)) {
-        // A joint that is dragged: panels wait for nothing.
+        // A joint is being dragged: panels are updated at once.
         session.info = info;
         view.replaceJoints(info);
         return tell('moved');

@@ -9,9 +9,9 @@ export interface Bone {
   name: string;
   parent: number;
   head: Point;
-  /** Where the bone ends, whatever bones follow; without it, at the joints that follow. */
+  /** The end of the bone, independent of its children; if missing, the child joints. */
   tail?: Point;
-  /** Has no length, and stands under "points". */
+  /** Has no length and is listed under "points". */
   point?: boolean;
   /** Keys of the file that the page does not know. */
   rest?: Readonly<Record<string, unknown>>;
@@ -32,7 +32,7 @@ export function firstMiddle(crossings: readonly Crossing[]): number | null {
   const first = sorted[0];
   let depth = 0;
   for (const {at, enters} of sorted) {
-    // A mesh turned inside out is told by its first crossing.
+    // The first crossing shows whether the mesh is inside out.
     depth += enters === first.enters ? 1 : -1;
     if (depth <= 0) return (first.at + at) / 2;
   }
@@ -53,7 +53,7 @@ export function otherSide(name: string): string | null {
   return null;
 }
 
-/** The name, or with a number behind it where it is taken. */
+/** The name, with a number appended if it is taken. */
 export function freeName(wanted: string, bones: readonly {name: string}[]): string {
   const taken = new Set(bones.map((b) => b.name));
   if (!taken.has(wanted)) return wanted;
@@ -92,7 +92,7 @@ export function removed(bones: readonly Bone[], bone: number): Bone[] {
   return bones.filter((_, i) => i !== bone).map((b) => ({...b, parent: place(b.parent === bone ? up : b.parent)}));
 }
 
-/** Null: it would hang on itself, by way of others or not. */
+/** Null: it would become its own ancestor. */
 export function hung(bones: readonly Bone[], bone: number, parent: number): Bone[] | null {
   for (let j = parent; j >= 0; j = bones[j].parent) if (j === bone) return null;
   return bones.map((b, i) => (i === bone ? {...b, parent} : b));
@@ -138,7 +138,8 @@ export function bonesOf(joints: readonly Joint[], text: string): Bone[] {
     bones = read.bones?.length ?? 0;
     entries = [...(read.bones ?? []), ...(read.points ?? [])];
   } catch {
-    // TGF: an edge is a bone, and a vertex that none leaves is an end, which moves nothing. A tail is one edge; of a vertex
+    // TGF: an edge is a bone, and a vertex that none leaves is an end, which moves nothing. A tail is one edge; of a
+    // vertex
     // with several, skeleton JSON has them as links to the joints that follow.
     const below = (i: number) => joints.filter((joint) => joint.parent === i);
     if (text) return joints.map(({name, parent, position, tail, deforms}, i) => ({
@@ -175,7 +176,7 @@ export function skeletonText(bones: readonly Bone[], flat: Flat | null = null): 
   return `{\n${parts.join(',\n')}\n}\n`;
 }
 
-/** Bones JSON that the core has read without complaint. */
+/** Bones JSON that the core has accepted. */
 export function flatBonesOf(text: string, flat: Flat): Bone[] {
   const read = JSON.parse(text);
   const lists = [read.bones ?? [], read.points ?? []] as Record<string, unknown>[][];
@@ -194,7 +195,7 @@ export function flatBonesOf(text: string, flat: Flat): Bone[] {
   }));
 }
 
-/** As the core would describe them, before it was asked. */
+/** The joints as the core would describe them, without calling it. */
 export function jointsOf(bones: readonly Bone[]): Joint[] {
   return bones.map(({name, parent, head, tail}) => ({
     name, parent, position: [...head], axes: [[1, 0, 0], [0, 1, 0], [0, 0, 1]], deforms: true, reason: 'deforms',

@@ -1,4 +1,4 @@
-// What the page is about, without any DOM: a document with undo and redo, and what is merely looked at.
+// The state of the page without DOM: a document with undo and redo.
 
 import type {Animation, OpenFile, Settings} from './core';
 import {skeletonText, type Bone} from './skeleton';
@@ -13,7 +13,7 @@ export type Edit =
   | {op: 'smooth'; length: number; select?: Selection}
   | {op: 'replace'; joints: string; with: string; select?: Selection}
   | {op: 'mirror'; from: 'left' | 'right'};
-/** All keys must agree; of a selection's entries one suffices. */
+/** All keys must match; one matching entry of a selection is enough. */
 export interface Where {
   sphere?: {center: [number, number, number]; radius: number};
   mesh?: string;
@@ -21,11 +21,11 @@ export interface Where {
 }
 export type Selection = Where[];
 
-/** What undo takes back. Every field is replaced, never changed in place. */
+/** The state that undo restores. Fields are replaced, never changed in place. */
 export interface Doc {
   /** The skeleton that was drawn; null: that of the file. */
   bones: readonly Bone[] | null;
-  /** Of a flat figure: pixels on which a bone's influence falls; 0 = chosen. */
+  /** Flat figures: distance in pixels over which a bone's influence falls off; 0 = automatic. */
   smoothness: number;
   /** Options of bind that differ from their default, by the command line's words. */
   settings: Readonly<Record<string, string>>;
@@ -106,7 +106,7 @@ export class History {
     this.tell(before);
   }
 
-  /** Another character: nothing of the last one stays. */
+  /** Resets the document for another character. */
   reset(doc: Doc = EMPTY): void {
     const before = this.now;
     this.past = [];
@@ -133,7 +133,7 @@ export function settingsOf(doc: Doc): Settings {
   return out;
 }
 
-/** The edit list of docs/edits.md; empty where there is nothing to say. */
+/** The edit list of docs/edits.md; empty if there are no edits. */
 export function editsOf(doc: Doc): string {
   const falloff: object[] = Object.entries(doc.falloff).map(([joint, hardness]) => ({hardness, joints: [joint]}));
   const rigid: object[] = [], edits: Edit[] = [];
@@ -151,7 +151,7 @@ export function editsOf(doc: Doc): string {
   });
 }
 
-/** What a change asks of the core; joints: another skeleton, for which nothing that was measured holds. */
+/** The work that a change needs; joints: another skeleton, which invalidates everything. */
 export type Work = 'none' | 'pose' | 'weigh' | 'bind' | 'joints';
 
 /** `groups`: the group of each option, from Core.options(). A change of the method's options needs another bind. */
@@ -170,7 +170,7 @@ export function workOf(doc: Doc, before: Doc, groups: ReadonlyMap<string, string
   return weigh ? 'weigh' : doc.pose !== before.pose || doc.track !== before.track ? 'pose' : 'none';
 }
 
-/** A joint of another name, or of none: what was said of it goes along. Poses and keys are by number, and go. */
+/** A renamed or removed joint: its settings are renamed or removed. Poses and keys refer to numbers and are removed. */
 export function withBones(doc: Doc, bones: readonly Bone[], from = '', to: string | null = null): Partial<Doc> {
   const keys = doc.track.keys.length ? {track: {...doc.track, keys: []}} : {};
   if (!from) return {bones, pose: {}, ...keys};
@@ -221,7 +221,7 @@ export function animationOf({track}: Doc, joints: number): Animation | null {
   return {name: track.name, step: track.step, times: Float64Array.from(keys, (k) => k.time), poses};
 }
 
-/** As a POSIX shell reads it back. */
+/** Quoted for a POSIX shell. */
 export function quoted(word: string): string {
   return /^[\w./:=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

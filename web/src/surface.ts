@@ -1,4 +1,4 @@
-// What the surface shows, what its colours mean, and the numbers of the vertex that was clicked.
+// The shown quantity on the surface, its legend, and the numbers of the clicked vertex.
 import {COVERAGE, blendColours, scaleColour, valueColours, weightColours} from './colours';
 import type {Defects, Rows} from './core';
 import {byId, el, slider} from './dom';
@@ -69,7 +69,7 @@ function recolour() {
   view.setDefects(mode === 'defects' ? session.defects : null, DEFECTS);
 }
 
-/** A line for each kind that there is. */
+/** A line for each kind that occurs. */
 function counted(kinds: readonly {meaning: string; colour: readonly number[]}[], of: Uint8Array): HTMLElement[] {
   const counts = kinds.map(() => 0);
   for (const k of of) ++counts[k];

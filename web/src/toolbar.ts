@@ -30,7 +30,7 @@ function draw() {
   if (!session.opened) return;
   const group = (...buttons: HTMLElement[]) => el('div', {class: 'group'}, ...buttons);
   byId('tools').hidden = false;
-  // What a flat figure has no use for does not stand there.
+  // Buttons that a flat figure does not need are hidden.
   const shown = <T extends {can: () => boolean}>(list: T[]) => (session.flat ? list.filter((x) => x.can()) : list);
   refill(byId('tools'),
     group(...shown(TOOLS).filter((t) => t.tool !== 'draw' || canDraw()).map((t) => button(t.name, titleOf(t), () => setTool(t.tool),
@@ -55,7 +55,7 @@ history.listen((doc, before) => {
   if (!doc.edits.length !== !before.edits.length) draw();
 });
 
-// What belongs to the tool is brought into sight, where panels scroll by themselves.
+// Scrolls the panel of the tool into view.
 const PANELS: Partial<Record<Tool, string>> = {turn: 'pose-panel', paint: 'paint-panel', draw: 'draw-panel'};
 on(['tool'], () => queueMicrotask(() => {
   const panel = PANELS[session.tool];

@@ -16,7 +16,7 @@ export interface Track {
   step: boolean;
   /** Seconds; no key is later. */
   length: number;
-  /** Times rise. */
+  /** Ascending times. */
   keys: readonly Key[];
 }
 

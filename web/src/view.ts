@@ -22,7 +22,7 @@ interface Beside {
   mesh: THREE.Mesh;
 }
 
-/** Behind what lies in the same place, by so many steps of depth. */
+/** Offset in depth steps, to draw behind other surfaces at the same place. */
 const behind = (steps: number) => ({polygonOffset: true, polygonOffsetFactor: steps, polygonOffsetUnits: steps});
 
 const FROM = {corner: [0.35, 0.15, 1], front: [0, 0, 1], side: [1, 0, 0]} as const;
@@ -66,7 +66,7 @@ export class View {
   /** Frames since the page was opened. */
   drawn = 0;
 
-  /** Pixels at the upper edge that something else lies over: frame() keeps the character below them. */
+  /** Pixels covered at the upper edge: frame() keeps the character below them. */
   covered = 0;
 
   /** A joint is turned: its rotation along its own axes. `done`: the handle was let go. */
@@ -269,7 +269,7 @@ export class View {
       for (let i = 0; i < leaves.length; i += 5) {
         const [x, y, z, edge, boundary] = leaves.subarray(i, i + 5);
         if (cut > 0 && z > most) continue;
-        const size = edge * 0.94;  // a gap, by which one is told from the next
+        const size = edge * 0.94;  // a gap between neighbours
         this.voxels.setMatrixAt(count, place.set(size, 0, 0, x, 0, size, 0, y, 0, 0, size, z, 0, 0, 0, 1));
         this.voxels.setColorAt(count++, boundary ? outer : inner);
       }
