@@ -2,8 +2,8 @@
 
 namespace sinew::test {
 
-/// Whether this is a sanitized program. There everything takes long, and is run to find races and bad addresses,
-/// not numbers: fewer inputs of one kind will do. The release build has them all.
+/// Whether this program has sanitizers. It is slow then, and tests look for races and invalid addresses, not for
+/// wrong numbers. So they use fewer inputs of each kind; the release build uses all.
 #ifdef SINEW_SANITIZED
 inline constexpr bool sanitized = true;
 #else

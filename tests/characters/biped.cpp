@@ -16,7 +16,7 @@ public:
     Arm(Rig& rig, const std::string& suffix, double side, double down) : rig_(rig), suffix_(suffix), side_(side) {
         const P3 shoulder{0.172, 1.418, -0.012};
         const P3 along = turned({1, 0, 0}, {0, 0, 1}, -down * degree);
-        // Forearms never hang quite straight: they come forward a little.
+        // Forearms point slightly forward.
         const P3 up = turned({0, 1, 0}, {0, 0, 1}, -down * degree);
         const P3 fore = turned(along, up, -9 * degree);
         elbow_ = shoulder + 0.285 * along;

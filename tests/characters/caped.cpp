@@ -32,7 +32,7 @@ Character build_caped() {
     Rig rig(c.skeleton);
     const std::uint32_t head = c.joint("head"), chest = c.joint("chest");
     const std::vector<Vec3> body = c.positions;
-    // Where the body's front or back is at a height, near the middle.
+    // The z of the body's front or back at a height, near the middle.
     const auto depth = [&](double x, double y, double sign) {
         double best = 0;
         for (const Vec3& p : body)

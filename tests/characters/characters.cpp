@@ -22,7 +22,7 @@ void append(Character& a, const std::vector<Vec3>& positions, const std::vector<
 
 namespace {
 
-/// What `build` gives, remembered by `key` in `made`. One thread builds at a time.
+/// The result of `build`, cached by `key` in `made`. One thread builds at a time.
 template <typename Key, typename Build>
 Character remembered(std::map<Key, Character>& made, const Key& key, Build build) {
     static std::mutex mutex;

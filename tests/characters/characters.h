@@ -1,4 +1,4 @@
-// Characters made by code: what tests, benchmarks and the demo bind. The same bits on every run.
+// Generated characters for tests, benchmarks and the demo. They have the same bits on every run.
 #pragma once
 
 #include <compare>
@@ -18,7 +18,7 @@ struct Character {
     std::vector<Vec3> positions;
     std::vector<Triangle> triangles;
     Skeleton skeleton;
-    /// Per vertex the joint that its maker had in mind: the right answer away from joints. May be empty.
+    /// The intended joint of each vertex: the right result away from joints. May be empty.
     std::vector<std::uint32_t> body_part;
 
     MeshView mesh() const { return {positions, triangles, {}}; }
@@ -44,22 +44,21 @@ Character quadruped(double cell = 0.014);
 /// overlaps between some. Every vertex belongs to exactly one joint (body_part).
 Character robot();
 
-/// The biped in a cape and a skirt (open sheets with bones of their own), with hair cards, eyeballs and buttons,
-/// which have no bones.
+/// The biped with a cape and a skirt, which are open sheets with their own bones, and with hair cards, eyeballs and
+/// buttons, which have no bones.
 Character caped();
 
-/// These three take a while, and many tests of a process ask for the same: each is built once and remembered. Built
-/// anew:
+/// The three functions above are slow, so each result is built once per process. These build a new one:
 Character build_biped(const BipedOptions& options = {});
 Character build_quadruped(double cell = 0.014);
 Character build_caped();
 
-/// The four above, and biped_controls, the biped with control joints, by name; name is empty if there is no such
-/// one.
+/// A character by name: the four above, or biped_controls, the biped with control joints. Its name is empty if
+/// there is no such character.
 Character make_character(const std::string& name);
 std::vector<std::string> character_names();
 
-/// Adds b's mesh behind a's; b's body_part must speak of a's joints.
+/// Appends b's mesh to a's. b's body_part must refer to a's joints.
 void append(Character& a, const std::vector<Vec3>& positions, const std::vector<Triangle>& triangles,
             std::uint32_t body_part);
 

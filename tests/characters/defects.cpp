@@ -187,12 +187,12 @@ Character zero_area(const Character& c) {
             case 1:
                 out.triangles.push_back({t[2], t[2], t[2]});
                 break;
-            case 2: {  // two corners at one place, with different numbers
+            case 2: {  // two vertices at one position
                 const std::uint32_t twin = add_vertex(out, to_p3(c.positions[t[1]]), t[1]);
                 out.triangles.push_back({t[0], t[1], twin});
                 break;
             }
-            default: {  // in a line, but for rounding
+            default: {  // collinear except for rounding
                 const P3 a = to_p3(c.positions[t[0]]), b = to_p3(c.positions[t[1]]);
                 out.triangles.push_back({t[0], t[1], add_vertex(out, 0.5 * (a + b), t[0])});
             }
@@ -254,7 +254,7 @@ const std::vector<Defect>& defects() {
         {"flipped_all", "everything faces inwards", flipped_all, ""},
         {"duplicated", "one in five triangles is there twice, every other time reversed", duplicated, ""},
         {"fins", "fins on one edge in sixty make edges of three triangles", fins, ""},
-        {"crossing", "a second body stands in the first, a little aside", crossing, ""},
+        {"crossing", "a second copy of the body, slightly offset, intersects the first", crossing, ""},
         {"floating", "ten small closed parts float off the surface", floating, ""},
         {"zero_area", "extra triangles that are points, needles or lines", zero_area, ""},
         {"unused", "21 vertices in no triangle, one of them very far away", unused, ""},

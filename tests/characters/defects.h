@@ -1,4 +1,4 @@
-// Defects of production meshes, applied to a sound one.
+// Defects of production meshes, applied to a valid mesh.
 #pragma once
 
 #include <string>
@@ -12,11 +12,11 @@ struct Defect {
     const char* name;
     const char* description;
     Character (*apply)(const Character&);
-    /// Part of the error that binding must give; empty: it must bind, every vertex.
+    /// Part of the expected error. Empty: bind must succeed and give weights to every vertex.
     const char* error;
 };
 
-/// All of them. Each keeps body_part in step with the vertices, and the skeleton as it is.
+/// All defects. Each keeps body_part consistent with the vertices and leaves the skeleton unchanged.
 const std::vector<Defect>& defects();
 /// Null if the name is unknown.
 const Defect* find_defect(const std::string& name);

@@ -36,7 +36,7 @@ inline Shape cut(Shape from, Shape what) {
     return [=](double x, double y) { return std::max(from(x, y), -what(x, y)); };
 }
 
-/// Opaque inside, with an edge one pixel wide; checkered, so that bending can be seen.
+/// Opaque inside, with an edge one pixel wide; checkered, to make bending visible.
 inline RgbaImage draw(int width, int height, const Shape& shape) {
     RgbaImage picture{width, height, std::vector<std::uint8_t>(static_cast<std::size_t>(width) * height * 4)};
     for (int y = 0; y < height; ++y)

@@ -131,7 +131,7 @@ private:
         std::vector<Vec3> normals;
         for (const P3& n : sum) {
             const double l = length(n);
-            // glTF requires unit length, also for normals without direction.
+            // glTF requires unit length, also where the normal is undefined.
             normals.push_back(l > 0 && std::isfinite(l) ? to_vec3((1 / l) * n) : Vec3{0, 1, 0});
         }
         return normals;
@@ -168,7 +168,7 @@ private:
 
     std::string indices(const Part& part) {
         const std::size_t begin = bytes_.size();
-        // The largest number of each width is the restart marker and means no vertex.
+        // The largest index of each type is reserved for primitive restart.
         const std::uint32_t most = *std::max_element(part.indices.begin(), part.indices.end());
         int width = most < 255 ? 1 : most < 65535 ? 2 : 4;
         width = std::max(width, options_.index_bytes);

@@ -1,5 +1,5 @@
-// Writes a character as GLB with its joints as nodes and without a skin: what binding starts from. Shares no code
-// with the product's writer, so that one does not excuse the other.
+// Writes a character as GLB with its joints as nodes and without a skin, as input for bind. Shares no code with the
+// library's writer, so that a defect of one does not hide a defect of the other.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,10 @@ namespace sinew::test {
 
 struct GlbOptions {
     bool indexed = true;  ///< false: three vertices of their own for each triangle, no indices
-    int index_bytes = 0;  ///< 1, 2 or 4; 0 = the least that fits. Too few are raised to what fits
+    int index_bytes = 0;  ///< 1, 2 or 4; 0 = the smallest that fits. Too small sizes are raised
     bool normals = true;
-    /// Which primitive a triangle goes to, counted from 0; each has vertices of its own. Empty: one primitive with
-    /// all vertices of the character, used or not.
+    /// The primitive of each triangle, counted from 0. Each primitive has its own vertices. Empty: one primitive
+    /// with all vertices of the character, also unused ones.
     std::function<std::uint32_t(std::size_t triangle)> primitive = {};
 };
 

@@ -67,10 +67,10 @@ void Limb::finish() {
 
 double Limb::distance(P3 p) const {
     double children = std::numeric_limits<double>::infinity(), reach = 0;
-    // Far from the own blobs the children alone decide: most of the body is skipped for most points.
+    // Far from the limb's own blobs only the children matter. This skips most of the body for most points.
     const double away = length(p - own_centre_) - own_radius_;
     if (away > 0 && !children_.empty()) {
-        // The nearest first, so that the others are soon out of reach.
+        // The nearest first, so that the others are soon beyond the blend.
         std::size_t first = 0;
         for (std::size_t i = 0; i < children_.size(); ++i) {
             reach = std::max(reach, children_[i].join_);
@@ -84,18 +84,18 @@ double Limb::distance(P3 p) const {
     }
     double own = std::numeric_limits<double>::infinity();
     for (const Blob& blob : blobs_) {
-        // Out of the reach of the blend a blob changes nothing.
+        // Beyond the blend a blob has no effect.
         const double far = own + blend_ + blob.radius;
         if (far > 0 && dot(p - blob.middle, p - blob.middle) > far * far) continue;
         own = smooth_min(own, blob.distance(p), blend_);
     }
     double all = own;
     for (const Limb& child : children_) {
-        // Out of the reach of its blend a child changes nothing.
+        // Beyond its blend a child has no effect.
         if (child.bound(p) > all + std::max(child.join_, web_)) continue;
         const double other = smooth_min(own, child.distance(p), child.join_);
-        // Limbs round off against each other only as far as each stands out from what both grow from; else the
-        // parent would swell wherever it has two children.
+        // Two limbs are blended only as far as each protrudes from the parent. Otherwise the parent would swell
+        // wherever it has two children.
         all = smooth_min(all, other, std::min(web_, own - std::max(all, other)));
     }
     return all;
@@ -132,7 +132,7 @@ public:
             const double size = cell.size * unit_;
             const P3 middle =
                 point({cell.at[0] + cell.size / 2, cell.at[1] + cell.size / 2, cell.at[2] + cell.size / 2});
-            if (size <= 1.4 * cell_size(middle)) continue;        // the nearest of the sizes there are
+            if (size <= 1.4 * cell_size(middle)) continue;        // the nearest available size
             if (std::abs(field_(middle)) > 1.2 * size) continue;  // more than half a diagonal away
             cells_[i].child = static_cast<std::int32_t>(cells_.size());
             for (int k = 0; k < 8; ++k) {
@@ -172,7 +172,7 @@ private:
         std::int32_t size;
         std::int32_t child = -1;  // first of eight
     };
-    /// Around one crossed edge: cells at first, vertices in the end. A triangle repeats its last corner.
+    /// A polygon around one crossed edge: of cells first, of vertices later. A triangle repeats its last corner.
     struct Polygon {
         std::array<std::uint32_t, 4> corner;
         P3 crossing;
@@ -226,14 +226,14 @@ private:
                     p[v] += k >= 2 ? 1 : -1;
                     ring[k] = leaf_at(p);
                     const std::int32_t size = cells_[ring[k]].size;
-                    // Of equals around an edge the first does the work.
+                    // Among cells of equal size around an edge, the first adds the polygon.
                     if (size < cell.size || (size == cell.size && ring[k] < index)) mine = false;
                 }
                 if (!mine) continue;
                 const double a = value(from), b = value(to);
                 if ((a < 0) == (b < 0)) continue;
                 const P3 crossing = root(point(from), a, point(to), b);
-                if (a >= 0) std::swap(ring[1], ring[3]);  // outside lies the other way
+                if (a >= 0) std::swap(ring[1], ring[3]);  // the outside is in the other direction
                 std::array<std::uint32_t, 4> polygon{};
                 int corners = 0;
                 for (int k = 0; k < 4; ++k)
@@ -337,7 +337,7 @@ private:
         return std::abs(fa) < std::abs(fb) ? a : b;
     }
 
-    /// By four samples on a tetrahedron.
+    /// The gradient from four samples on a tetrahedron.
     P3 gradient(P3 p) const {
         const double e = unit_ * 0.05;
         const double a = field_(p + P3{e, e, e}), b = field_(p + P3{e, -e, -e}), c = field_(p + P3{-e, e, -e}),
@@ -345,7 +345,7 @@ private:
         return (0.25 / e) * P3{a + b - c - d, a - b + c - d, a - b - c + d};
     }
 
-    /// Evens out the vertices along the surface, and puts them on it.
+    /// Smooths vertices along the surface and projects them onto it.
     void relax(std::vector<P3>& positions) const {
         std::vector<P3> sum(positions.size());
         std::vector<int> count(positions.size());

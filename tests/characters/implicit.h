@@ -1,5 +1,5 @@
-// Organic bodies: limbs of round cones and ellipsoids, blended smoothly, and a mesher that makes them a closed
-// manifold skin whose cells may be finer at the hands than at the back.
+// Organic bodies: limbs of round cones and ellipsoids, blended smoothly, and a mesher that makes a closed manifold
+// surface with cells of variable size.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace sinew::test {
 
-/// Points in double: a character must have the same bits everywhere, and sums decide on signs.
+/// Points in double, so that a character has the same bits on every machine.
 struct P3 {
     double x = 0, y = 0, z = 0;
     double operator[](int axis) const { return axis == 0 ? x : axis == 1 ? y : z; }
@@ -26,7 +26,7 @@ inline double dot(P3 a, P3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
 inline P3 cross(P3 a, P3 b) { return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x}; }
 inline double length(P3 a) { return std::sqrt(dot(a, a)); }
 P3 unit(P3 a);
-/// v turned about a unit axis, counter-clockwise seen from its tip.
+/// v rotated about a unit axis, counter-clockwise seen from its tip.
 P3 turned(P3 v, P3 axis, double radians);
 inline Vec3 to_vec3(P3 p) { return {static_cast<float>(p.x), static_cast<float>(p.y), static_cast<float>(p.z)}; }
 
@@ -36,14 +36,15 @@ struct Frame {
 };
 
 /// A limb: blobs that blend with each other, and limbs that grow out of it. Two limbs of one parent blend with
-/// the parent and not with each other, so that fingers, legs and arms stay apart from what they only pass by.
+/// the parent and not with each other, so that adjacent fingers, legs and arms stay separate.
 class Limb {
 public:
-    /// How far, in metres, the surface is rounded: blend, where blobs meet; join, where the limb meets its parent;
-    /// web, in the fork between two of its children.
+    /// Rounding of the surface in metres. blend: between blobs. join: between the limb and its parent. web: between
+    /// two of its children.
     explicit Limb(double blend = 0, double join = 0, double web = 0) : blend_(blend), join_(join), web_(web) {}
 
-    /// A sphere of radius ra at a, swept to one of radius rb at b. `part` is what Limb::part answers for.
+    /// A sphere of radius ra at a, swept to one of radius rb at b. `part`: the result of Limb::part for its
+    /// surface.
     void cone(std::uint32_t part, P3 a, double ra, P3 b, double rb);
     void ellipsoid(std::uint32_t part, P3 centre, P3 radii, Frame axes = {});
     /// A box with rounded edges; half: half sizes, edges included.
@@ -54,7 +55,7 @@ public:
     double distance(P3 p) const;
     /// The part of the blob that is nearest to p.
     std::uint32_t part(P3 p) const;
-    /// Where the bounding sphere is; call once when the limb is complete.
+    /// Computes the bounding spheres; call once when the limb is complete.
     void finish();
 
 private:
@@ -68,7 +69,7 @@ private:
         double radius = 0;  // of the bounding sphere
         double distance(P3 p) const;
     };
-    /// No blob is nearer.
+    /// A lower bound of the distance to every blob.
     double bound(P3 p) const { return length(p - centre_) - radius_; }
     void nearest(P3 p, double& best, std::uint32_t& part) const;
 
@@ -93,7 +94,7 @@ struct ImplicitMesh {
 };
 
 /// Dual contouring on an octree: one vertex per cell and sheet of the surface in it, one polygon per crossed edge,
-/// then relaxed along the surface. Closed always; manifold but for rare knots within a cell, for which tests look.
+/// then relaxed along the surface. Always closed; manifold except for rare knots within a cell, which tests detect.
 /// cell_size: the wanted size of cells at a point, at least `finest`; it should change slowly.
 ImplicitMesh mesh_of(const std::function<double(P3)>& field, const std::function<double(P3)>& cell_size, P3 centre,
                      double extent, double finest);

@@ -26,13 +26,13 @@ Character make(const std::string& name) {
     return make_character(name);
 }
 
-/// Every name, with the defect where it has one.
+/// Every character, with every defect that applies to it.
 std::vector<std::pair<std::string, const Defect*>> names() {
     std::vector<std::pair<std::string, const Defect*>> out;
     for (const char* shape : {"bar", "u_tube", "l_corner", "strip"}) out.emplace_back(shape, nullptr);
     for (const std::string& name : character_names()) {
         out.emplace_back(name, nullptr);
-        // One biped is enough to spoil: the other has the same skin.
+        // Defects are applied to only one biped; both have the same surface.
         if (name == "biped_controls") continue;
         for (const Defect& defect : defects()) out.emplace_back(name + '+' + defect.name, &defect);
     }

@@ -9,7 +9,7 @@
 
 namespace sinew::test {
 
-/// Closed, manifold and facing outwards unless it says "open".
+/// Closed, manifold and facing outwards unless the comment says "open".
 struct Shape {
     std::vector<Vec3> positions;
     std::vector<Triangle> triangles;
@@ -33,10 +33,10 @@ Shape cylinder(P3 from, P3 to, double radius, int around = 16, int rings = 2);
 Shape cells(const std::function<bool(int, int, int)>& filled, int nx, int ny, int nz, int n, double size);
 /// A rectangle around `centre`, spanned by the half axes u and v; faces towards u × v. Open.
 Shape sheet(P3 centre, P3 u, P3 v, int nu, int nv);
-/// One box within another, without a wall between them. Both face outwards.
+/// One box inside another. Both face outwards.
 Shape nested_boxes(int n = 8);
-/// A cube of half side 1 with two closed boxes stuck through its +x and +y sides. From its middle one view pair
-/// in three agrees, though it is inside: an ambiguous voxel as in fig. 4 of Dionne and de Lasa.
+/// A cube of half side 1 with two closed boxes through its +x and +y sides. Its middle is inside, but only one of
+/// three view pairs agrees: an ambiguous voxel as in fig. 4 of Dionne and de Lasa.
 Shape intersecting_shells(int n = 8);
 
 /// A round bar from x = -1 to 1, radius 0.1, joints bar_a at -1 and bar_b at 0 (tail at 1).

@@ -1,4 +1,4 @@
-"""What --save-binding, --reuse and sinew pose --binding promise (docs/binding.md).
+"""Tests of --save-binding, --reuse and sinew pose --binding (docs/binding.md).
 
 binding.py [CLASS…]; the program under test is named by SINEW, the generator of characters by SINEW_CHARACTERS."""
 import json
@@ -56,12 +56,12 @@ class Keep(Case):
         self.assertEqual(report["options"]["resolution"], 64)
         self.assertEqual(report["coverage"]["weighted"], make.RINGS * make.SIDES)
         self.assertRegex(self.reuse(bar).stdout, "^bound from kept distances")
-        # The file that it was bound into is the same mesh.
+        # The file that bind wrote has the same mesh.
         self.assertEqual(self.reuse_report(self.at / "again.glb", out="third.glb")["reused"], "table")
         self.assertEqual(self.report(bar)["reused"], "no")
         self.assertGreater(kept.stat().st_size, 1000)
 
-    def test_falloff_and_limit_apply_anew(self):
+    def test_falloff_and_limit_can_be_changed(self):
         bar = self.bar()
         self.kept(bar, "--falloff", "0.3", "--max-influences", "1")
         for options in (
@@ -71,7 +71,7 @@ class Keep(Case):
             self.bind(bar, *options, out="direct.glb")
             self.reuse(bar, *options, out="reused.glb")
             self.assertEqual((self.at / "direct.glb").read_bytes(), (self.at / "reused.glb").read_bytes())
-        # What is not given stays as it was bound.
+        # Options that are not given keep the values of the bind.
         self.bind(bar, "--falloff", "0.3", "--max-influences", "2", out="direct.glb")
         self.reuse(bar, "--max-influences", "2", out="reused.glb")
         self.assertEqual((self.at / "direct.glb").read_bytes(), (self.at / "reused.glb").read_bytes())
@@ -132,7 +132,7 @@ class Keep(Case):
         one = self.kept(bar, "--threads", "1").read_bytes()
         self.assertEqual(self.kept(bar, "--threads", "3").read_bytes(), one)
 
-    def test_a_binding_that_was_reused_can_be_kept(self):
+    def test_a_reused_binding_can_be_saved_again(self):
         self.kept(self.bar())
         self.reuse(self.open_bar(), "--save-binding", self.at / "open.binding")
         first = (self.at / "out.glb").read_bytes()
@@ -196,7 +196,7 @@ class Refusals(Case):
         self.kept(self.scan(), "--skeleton", skeleton)
         big = self.scan(scale=100, name="big.obj")
         self.refuse_reuse(3, ["another space", r"\d+ % of the vertices"], big, "--skeleton", skeleton)
-        # A small one at the foot of the bar is inside.
+        # A small mesh at the foot of the bar is inside the volume.
         report = self.reuse_report(self.scan(scale=0.01, name="small.obj"), "--skeleton", skeleton)
         self.assertRegex(report["warnings"][0], "0.01.* times .*another unit")
         other = json.loads(skeleton.read_text())
@@ -221,7 +221,7 @@ class Refusals(Case):
         kept.unlink()
         self.refuse_reuse(3, ["cannot read .*kept.binding"], bar)
 
-    def test_places(self):
+    def test_outputs_do_not_overwrite_inputs(self):
         bar = self.bar()
         kept = self.kept(bar)
         before = bar.read_bytes(), kept.read_bytes()
@@ -231,7 +231,7 @@ class Refusals(Case):
         self.refuse(3, ["no folder"], bar, "--save-binding", self.at / "none/kept.binding")
         self.assertEqual((bar.read_bytes(), kept.read_bytes()), before)
 
-    def test_a_failed_bind_keeps_nothing(self):
+    def test_a_failed_bind_saves_no_binding(self):
         bar = self.bar()
         bad = self.at / "bad.glb"
         bad.write_bytes(bar.read_bytes()[:500])

@@ -1,4 +1,4 @@
-"""What the command line promises (docs/conventions.md, docs/report.md), tried on small inputs.
+"""Tests of the command line on small inputs (docs/conventions.md, docs/report.md).
 
 cli.py [CLASS…]; the program under test is named by SINEW, the generator of characters by SINEW_CHARACTERS."""
 import json
@@ -20,7 +20,7 @@ VOXEL_METHODS = ("surface-heat", "geodesic-voxel", "voxel-heat", "bounded-biharm
 
 
 class Case(unittest.TestCase):
-    """A test with a folder of its own, `self.at`."""
+    """A test case with its own folder, `self.at`."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="sinew-cli-")
@@ -33,7 +33,7 @@ class Case(unittest.TestCase):
     def bind(self, source, *options, code=0, out="out.glb", speed=FAST):
         """Binds and expects an exit code; returns the finished process."""
         if "--method" in options and options[options.index("--method") + 1] not in VOXEL_METHODS:
-            speed = ()  # the method does not read it
+            speed = ()  # the method has no resolution
         done = support.sinew("bind", source, "-o", self.at / out, *speed, *options)
         self.assertEqual(done.returncode, code, f"sinew bind {source} {options}\n{done.stdout}{done.stderr}")
         return done
@@ -128,7 +128,7 @@ class Usage(Case):
             with self.subTest(options=options):
                 self.refuse(2, words, source, *options, speed=())
 
-    def test_nothing_to_do(self):
+    def test_incomplete_commands_are_errors(self):
         for args in ([], ["bind"], ["bind", self.bar()], ["paint"]):
             with self.subTest(args=args):
                 done = support.sinew(*args)
@@ -141,7 +141,7 @@ class Usage(Case):
         self.assertRegex(done.stderr, r"no command 'bnd' \(commands: bind, apply, pose\b")
 
     def test_the_output_may_be_the_input(self):
-        # It is a rename, so it is whole or not at all.
+        # The output replaces the input by a rename, so it is complete or unchanged.
         source = self.bar()
         self.bind(source, out="bar.glb")
         self.sound("bar.glb")
@@ -285,7 +285,7 @@ class Output(Case):
         self.bind(model, "--report", "/dev/null", "--weights-json", "/dev/null")
 
     def test_all_files_or_none(self):
-        # /proc takes no files, and says so only when one is made; /dev/full only when it is written to.
+        # /proc refuses new files when they are created; /dev/full refuses data when it is written.
         (self.at / "in").mkdir()
         model = make.gltf(self.at / "in/bar.gltf")
         for option in ("--report", "--weights-json"):
@@ -296,7 +296,7 @@ class Output(Case):
         self.bind(model, "--report", report, "--weights-json", weights, out="out.gltf")
         self.assertEqual(sorted(os.listdir(self.at)), ["bar.bin", "in", "out.gltf", "r.json", "w.json"])
 
-    def test_a_name_that_no_model_has_is_found_before_the_work(self):
+    def test_an_output_name_of_no_model_format_is_refused_before_the_work(self):
         source = self.at / "never read"
         self.refuse(2, ["out.fbx", ".glb, .vrm or .gltf"], source, out="out.fbx")
         done = support.sinew("apply", source, "--weights", source, "-o", self.at / "out.obj")
@@ -385,7 +385,7 @@ class Output(Case):
 
 
 class Oracle(Case):
-    """The checks themselves see what they are there for."""
+    """Tests of the checks themselves: they detect wrong files."""
 
     def test_surgery(self):
         before = glb.Doc(self.bar())
@@ -402,7 +402,7 @@ class Oracle(Case):
         }.items():
             with self.subTest(name):
                 self.assertEqual(len(glb.surgery_problems(before, glb.Doc(self.bar(edit=edit)))), 1)
-        for at, changed in ((100, True), (-12, False)):  # a position; a weight, which is the last in the file
+        for at, changed in ((100, True), (-12, False)):  # a position; a weight, which is at the end of the file
             data = bytearray(self.bar().read_bytes())
             at = at if at < 0 else len(data) - len(before.buffers[0]) + at
             data[at] ^= 1
@@ -461,7 +461,7 @@ class Report(Case):
         self.assertGreaterEqual(report["seconds"].pop("total") + 0.05, sum(report["seconds"].values()))
 
     def test_intersections(self):
-        """Counted where they are asked for: two bars through each other."""
+        """Intersections are counted on request: two bars through each other."""
         positions, triangles = make.bar()[:2]
         lines = [f"v {x} {y} {z}" for x, y, z in positions]
         # The second lies across the first, at half of its height.
@@ -498,7 +498,7 @@ class Report(Case):
 
     def test_unused_vertices_are_not_counted(self):
         def edit(doc):
-            # Without both caps, which come last, and the wall of the last ring.
+            # Removes both caps, which come last, and the triangles of the last ring.
             doc["accessors"][1]["count"] -= 3 * (2 * (make.SIDES - 2) + 2 * make.SIDES)
 
         coverage = self.report(self.bar(edit=edit))["coverage"]
@@ -542,7 +542,7 @@ class Options(Case):
                     self.assertLessEqual(most, int(limit))
 
     def test_options_have_an_effect(self):
-        """Each knob changes the weights, or is in the report as given."""
+        """Each option changes the weights, or is in the report as given."""
         joints = [(f"j{i}", i - 1, (0, 0.05 + 0.2 * i, 0)) for i in range(10)]
         source = self.bar(joints=joints)
         base = ("--deform-from", "all", "--method", "geodesic-voxel")
@@ -648,12 +648,12 @@ class Joints(Case):
         self.assertEqual(reasons["ik_target"], (False, "excluded"))
         self.assertEqual(reasons["hand_slot"], (True, "included"))
 
-    def test_nothing_left(self):
+    def test_excluding_every_joint_is_an_error(self):
         self.refuse(2, ["joint"], self.bar(), "--exclude", "*")
 
 
 class Threads(Case):
-    """Same bits on one thread and on two."""
+    """The output is the same on one thread and on two."""
 
     def test_same_bytes(self):
         sources = [self.bar()]
@@ -670,7 +670,7 @@ class Threads(Case):
 
 
 class Vectors(Case):
-    """Same bits whatever the processor has (SINEW_VECTORS, docs/performance.md)."""
+    """The output is the same with any vector instructions (SINEW_VECTORS, docs/performance.md)."""
 
     def test_same_bytes(self):
         source = self.bar()
@@ -691,10 +691,10 @@ class Vectors(Case):
 
 
 class Defects(Case):
-    """Every character and every defect that the generator knows binds whole, or is refused as it says."""
+    """Every generated character with every defect binds completely, or is refused with the stated error."""
     LABELS = "cli hostile"
 
-    # What the file reader says of a defect; the generator's list has the words of the library, which comes later.
+    # Errors of the file reader. The generator's list has those of the library, which checks later.
     REFUSED = {
         "nan": r"mesh '\w+' primitive 0 vertex \d+: its position is not finite",
         "infinite": r"mesh '\w+' primitive 0 vertex \d+: its position is not finite",
@@ -732,7 +732,7 @@ class Defects(Case):
 
 
 class Skeletons(Case):
-    """A mesh and its skeleton in two files."""
+    """Tests with the mesh and its skeleton in two files."""
     LABELS = "cli hostile"
 
     def check(self, source, skeleton, last):
@@ -759,7 +759,7 @@ class Skeletons(Case):
         source, skeleton = make.obj(self.at / "bar.obj"), make.tgf(self.at / "s.tgf")
         report = self.report(source, "--skeleton", skeleton)
         names = [j["name"] for j in report["joints"]]
-        # Two edges are two bones; the last vertex ends one and has none.
+        # Two edges are two bones. The last vertex is the end of a bone and has none.
         self.assertEqual(names, ["joint_1", "joint_2", "joint_3"])
         self.assertEqual([j["reason"] for j in report["joints"]], ["deforms", "deforms", "excluded"])
         self.assertEqual(report["counts"]["bones"], 2)
@@ -768,7 +768,7 @@ class Skeletons(Case):
         self.assertEqual(report["counts"]["bones"], 3)
 
     def test_static_glb_and_json(self):
-        # A mesh alone, without any other node.
+        # A mesh without any other node.
         def mesh_only(doc):
             doc["nodes"] = doc["nodes"][:1]
             doc["scenes"][0]["nodes"] = [0]
@@ -893,7 +893,7 @@ class Pose(Case):
 
 
 class Validator(Case):
-    """The Khronos validator has nothing new to say about what was written."""
+    """The Khronos validator reports no new messages for written files."""
 
     def test_no_new_messages(self):
         pairs = []

@@ -1,4 +1,4 @@
-"""What sinew compare promises (docs/quality.md, docs/compare-report.md).
+"""Tests of sinew compare (docs/quality.md, docs/compare-report.md).
 
 compare.py [CLASS…]; the program under test is named by SINEW, the generator of characters by SINEW_CHARACTERS."""
 import base64
@@ -120,7 +120,7 @@ class Compare(Case):
         report = self.numbers(bar, bar, "--no-bleed", "--no-standard-poses", "--random-poses", "3", "--worst", "0")
         self.assertIsNone(report["a"]["bleed"])
         self.assertEqual([p["name"] for p in report["poses"]], ["random 1", "random 2", "random 3"])
-        self.assertIsNone(report["symmetry"])  # a bar of two joints along y has no other side
+        self.assertIsNone(report["symmetry"])  # a bar of two joints along y has no left and right side
         self.assertIsNone(report["a"]["symmetry_error"])
 
     def test_given_poses(self):
@@ -155,7 +155,7 @@ class Compare(Case):
         report = self.numbers(bar, turned)
         self.assertEqual(report["l1"]["max"], 0)
         self.assertRegex(" ".join(report["notes"]), "matched by name")
-        # A joint that the reference lacks: what it holds is a difference, and is not dropped.
+        # The weight of a joint that the reference lacks counts as a difference.
         renamed = make.glb(self.at / "renamed.glb", joints=[("lower", -1, (0, 0.1, 0)), ("top", 0, (0, 1.0, 0))])
         report = self.numbers(bar, renamed)
         self.assertEqual((report["only_in_reference"], report["only_in_other"]), (["upper"], ["top"]))
@@ -278,7 +278,7 @@ class Page(Case):
         self.assertNotIn("<img src=x", text)
         self.assertIn("&lt;img src=x onerror=&quot;alert(1)&quot;&gt;&amp;&#39;", text)
 
-    def test_the_same_weights_make_a_page_too(self):
+    def test_equal_weights_also_make_a_page(self):
         self.page(self.bar(), self.bar())
 
     def test_pictures(self):
@@ -286,7 +286,7 @@ class Page(Case):
         self.bind(bar)
         done = support.sinew("compare", bar, self.at / "out.glb", "--render", self.at / "r.png", "--size", "320x300")
         if done.returncode == 3:
-            # A build or a machine without OpenGL: it says so before the work, and the page does without.
+            # Without OpenGL a message comes before the work, and the page has no pictures.
             self.assertFalse((self.at / "r.png").exists())
             self.assertIn("OpenGL", done.stderr)
             text, _ = self.page(bar, self.at / "out.glb", "--size", "320x300")
@@ -310,7 +310,7 @@ class Page(Case):
 
 
 class Score(Case):
-    """Against tools/score.py beside the corpus, which shares no code with sinew."""
+    """Compares measures with tools/score.py beside the corpus, which shares no code with sinew."""
 
     NAMES = ("kaykit_knight", "q_man_adventurer", "m2m_human_female", "q_horse", "khr_cesiumman")
 

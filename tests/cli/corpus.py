@@ -1,6 +1,6 @@
-"""Binds every glTF and VRM file of the corpus and checks the outcome with code that is not sinew's.
+"""Binds every glTF and VRM file of the corpus and checks the result with code independent of sinew.
 
-corpus.py [NAME…]: only files whose path contains a NAME. SINEW_CORPUS names the corpus; exit 77 where there is none."""
+corpus.py [NAME…]: only files whose path contains a NAME. SINEW_CORPUS names the corpus; exits with 77 without it."""
 import json
 import sys
 import tempfile
@@ -41,7 +41,7 @@ def main():
     assert sources, f"no file of {support.CORPUS} matches"
 
     jobs = [(s, "defaults", [], "f32", 4) for s in sources]
-    # A small, a multi-part, a text and a compressed file also in the other shapes that weights can take.
+    # A small, a multi-part, a text and a compressed file are also bound with other formats and numbers of weights.
     for s in sources:
         if any(n in str(s) for n in ("khr_fox", "vrm_godette", "riggedsimple", "valid_aian", "flamingo")):
             jobs += [
@@ -73,7 +73,7 @@ def main():
         for (source, label, *_), (out, problems, vertices, seconds) in zip(jobs, results):
             if messages and out.exists():
                 before = dict(messages[str(source)])
-                # The validator does not look into Draco blobs; what it says of the decoded twin counts as known.
+                # The validator does not read Draco data, so messages on the decoded twin count as known.
                 if twins[source].exists():
                     for code, n in messages[str(twins[source])].items():
                         before[code] = max(n, before.get(code, 0))

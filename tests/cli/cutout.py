@@ -1,4 +1,4 @@
-"""`sinew cutout`: pictures to meshes with weights, and everything that is written of them; named as for cli.py."""
+"""Tests of `sinew cutout`: pictures to meshes with weights, and the files that it writes. Run like cli.py."""
 import json
 import math
 import os
@@ -125,14 +125,14 @@ class Cutout(Case):
         back, front = self.layers_of()
         self.assertEqual((back["name"], front["name"]), ("body", "front"))
         self.assertEqual((back["bones"], front["bones"]), (["trunk", "chest"], ["arm", "hand"]))
-        # The front one nearer to the viewer, and where its offset puts it.
+        # The front layer is nearer to the viewer, at its offset.
         self.assertLess(back["positions"][:, 2].max(), front["positions"][:, 2].min())
         self.assertAlmostEqual(front["positions"][:, 0].min() * 100, 60 + 14, delta=1)
         self.assertAlmostEqual(front["positions"][:, 1].max() * 100, 320 - 70 - 14, delta=1)
         doc = glb.Doc(self.at / "out.glb")
         self.assertEqual(len(doc.json["skins"]), 2)
         self.assertEqual(sum("skin" in n for n in doc.json["nodes"]), 2)
-        # "all" is what a layer has that says nothing.
+        # "all" is also the default.
         self.cutout(self.layered(bones="all"))
         _, front = self.layers_of()
         self.assertEqual(len(front["bones"]), 4)
@@ -165,7 +165,7 @@ class Cutout(Case):
         red, green, blue = weights[130, 100], weights[30, 100], weights[290, 118]
         self.assertTrue(red[0] > 200 and green[1] > 200 and blue[2] > 200, (red, green, blue))
         self.assertEqual(weights[5, 5, 3], 0)
-        # Counter-clockwise by a quarter: the left leg, which hung on the right, points to the right.
+        # Rotated counter-clockwise by 90 degrees, the left leg, on the right of the picture, points to the right.
         posed = read_png(self.at / "p.png")
         self.assertEqual(read_png(picture)[185, 190, 3], 0)
         self.assertGreater(posed.shape[1], 220)
@@ -236,7 +236,7 @@ class Cutout(Case):
             if place[1] < 40 and place[0] < 98:
                 self.assertGreater(row.get("leg.R", 0), 0.9)
 
-    def test_what_is_written_can_be_posed_and_compared(self):
+    def test_the_output_can_be_posed_and_compared(self):
         self.cutout(self.layered())
         pose = self.at / "pose.json"
         pose.write_text(json.dumps({"joints": {"hand": {"rotate": [0, 0, 45]}}}))
@@ -252,13 +252,13 @@ class Cutout(Case):
         messages = support.validate(files)
         if messages is None:
             self.skipTest("gltf-validator is not installed")
-        for file in files:  # but for a remark on sides that are no powers of two
+        for file in files:  # except a hint on sizes that are not powers of two
             self.assertEqual(set(messages[str(file)]) - {"info IMAGE_NPOT_DIMENSIONS"}, set())
 
 
 class Spine(Case):
     def evaluate(self, data, slot, poses={}):
-        """Vertices of a mesh attachment: what a runtime does with bones and weighted vertices."""
+        """Vertices of a mesh attachment, computed as a runtime does."""
         world = []
         names = {}
         for bone in data["bones"]:
@@ -297,11 +297,11 @@ class Spine(Case):
 
         points, mesh = self.evaluate(data, "figure")
         self.assertEqual((mesh["type"], mesh["width"], mesh["height"]), ("mesh", 200, 320))
-        self.assertNotIn("path", mesh)  # the picture lies beside the file, under the attachment's name
+        self.assertNotIn("path", mesh)  # the picture is beside the file and has the name of the attachment
         uvs = np.array(mesh["uvs"]).reshape(-1, 2)
         np.testing.assert_allclose(points[:, 0], 200 * uvs[:, 0], atol=2e-3)
         np.testing.assert_allclose(points[:, 1], 320 * (1 - uvs[:, 1]), atol=2e-3)
-        # The hull comes first, and is the outer edge: its area is that of all triangles.
+        # The hull comes first and is the outer edge: its area is the area of all triangles.
         hull = points[: mesh["hull"]]
         x, y = hull[:, 0], hull[:, 1]
         t = points[np.array(mesh["triangles"]).reshape(-1, 3)]
@@ -313,7 +313,7 @@ class Spine(Case):
         self.assertTrue((edges % 2 == 0).all() and edges.max() == 2 * (mesh["hull"] - 1))
         self.assertGreater(abs(np.abs(x).max()), 100)
 
-        # The same as glTF, and a bone turns what hangs on it.
+        # The same positions as in glTF, and a bone moves its vertices.
         self.cutout(picture, "--bones", bones)
         (layer,) = self.layers_of()
         np.testing.assert_allclose(points, layer["positions"][:, :2] * 100, atol=2e-3)
@@ -355,7 +355,7 @@ class CutoutHostile(Case):
         self.refused(3, r"bad\.png: is not a PNG", bad, "--bones", bones)
         wide = write_png(self.at / "wide.png", np.full((1, 5000, 4), 255, np.uint8))
         self.refused(3, r"wide\.png: 5000 x 1 pixels: more than 4096", wide, "--bones", bones)
-        # A picture that says it is huge and has no bytes for it.
+        # A picture whose header states a huge size without data.
         body = struct.pack(">IIBBBBB", 1 << 30, 1 << 30, 8, 6, 0, 0, 0)
         bad.write_bytes(whole[:8] + struct.pack(">I", 13) + b"IHDR" + body + struct.pack(">I", zlib.crc32(b"IHDR" + body)))
         self.refused(3, r"bad\.png: ", bad, "--bones", bones)
@@ -364,7 +364,7 @@ class CutoutHostile(Case):
         self.refused(3, r"absent\.png", self.at / "absent.png", "--bones", bones)
         self.refused(3, "limit of 1 MB", picture, "--bones", bones, "--memory-limit", "1")
 
-    def test_a_picture_without_transparency_is_a_rectangle_and_says_so(self):
+    def test_a_picture_without_transparency_is_a_rectangle_with_a_warning(self):
         picture, bones = self.files(picture=np.full((320, 200, 4), 255, np.uint8))
         self.assertIn("every pixel is opaque", self.cutout(picture, "--bones", bones).stdout)
 

@@ -1,4 +1,4 @@
-"""sinew bind --edits, --lock, --only-missing and sinew apply --edits (docs/edits.md)."""
+"""Tests of sinew bind --edits, --lock, --only-missing and sinew apply --edits (docs/edits.md)."""
 import base64
 import json
 import re
@@ -48,7 +48,7 @@ class Edits(Case):
                     before = plain[v].get("lower", 0)
                     wanted = expected(before) if 0.9 <= y[v] <= 1.1 else before
                     self.assertAlmostEqual(row.get("lower", 0), wanted, 5)
-        # A joint that has no weight gets it, and the others keep the rest.
+        # A joint without weight gets the value, and the others share the rest.
         for v, row in enumerate(self.bound(edits=[{"op": "set", "joint": "lower", "value": 0.5, "select": top}])):
             self.assertAlmostEqual(row.get("lower", 0), 0.5 if y[v] > 1.9 else plain[v].get("lower", 0), 5)
 
@@ -87,7 +87,7 @@ class Edits(Case):
             for j in {*rows[v], *mirrored}:
                 self.assertAlmostEqual(rows[v].get(j, 0), mirrored.get(j, 0), 4, (v, rows[v], mirrored))
             if x < -0.01 and y > 1.4:
-                self.assertGreaterEqual(rows[v]["arm_r"], 0.7 - 1e-4)  # 1 where nobody else is there
+                self.assertGreaterEqual(rows[v]["arm_r"], 0.7 - 1e-4)  # 1 where no other joint has weight
 
     def test_falloff_by_joint_vertex_values_and_paint(self):
         plain, y = self.plain(), self.height()
@@ -123,7 +123,7 @@ class Edits(Case):
         self.assertTrue(all(row == {"lower": 1} for row in rows))
 
     def test_locks_and_only_missing(self):
-        # The file has half of each joint everywhere.
+        # In the file both joints have weight 1/2 at every vertex.
         rows = self.bound("--lock", "lower")
         for row in rows:
             self.assertAlmostEqual(row["lower"], 0.5, 6)
@@ -165,13 +165,13 @@ class Edits(Case):
         self.assertEqual(done.returncode, 2)
 
     def test_falloff_follows_the_pose(self):
-        """An elbow that is hard when bent: at rest like the binding, bent like one bound with that hardness."""
+        """An elbow that is hard when bent. At rest it equals the binding; bent, a bind with that hardness."""
         source, kept = self.bar(), self.at / "bar.binding"
         self.bind(source, "--save-binding", kept)
         self.bind(source, "--falloff", "0.9", out="hard.glb")
         edits = self.edits(falloff=[{"angles": [[0, 0.1], [60, 0.9]], "joints": "*"}])
         for degrees, like in ((0, "out.glb"), (60, "hard.glb")):
-            # Both joints are turned, each against its parent.
+            # Both joints rotate against their parents.
             turn = {"rotate": [degrees, 0, 0]}
             (self.at / "p.json").write_text(json.dumps({"joints": {"lower": turn, "upper": turn}}))
             for out, options in (("posed.obj", (source, "--binding", kept, "--edits", edits)),
@@ -185,7 +185,7 @@ class Edits(Case):
         self.assertIn("--binding", done.stderr)
 
     def test_a_region_follows_the_pose_alone(self):
-        """The upper half is hard where `upper` is bent: there like a binding with that hardness, elsewhere as at rest."""
+        """The upper half is hard if `upper` is bent: there it equals a bind with that hardness."""
         source, kept, y = self.bar(), self.at / "bar.binding", self.height()
         base = ("--method", "geodesic-voxel")
         self.bind(source, *base, "--save-binding", kept)
@@ -220,7 +220,7 @@ class Edits(Case):
             for row, wanted in zip(rows, hard):
                 self.assertAlmostEqual(row.get("lower", 0), wanted.get("lower", 0), 5, options)
 
-    def test_mistakes(self):
+    def test_errors_name_the_edit(self):
         box = {"box": [[-9, -9, -9], [9, 9, 9]]}
         for lists, words in (
             ({"edit": []}, ["\"edit\" is not known"]),
@@ -257,7 +257,7 @@ class Edits(Case):
         self.refuse(3, ["e.json"], self.bar(), "--edits", self.at / "e.json")
         self.refuse(2, ["--lock"], self.bar(), "--lock", "nobody")
 
-    def test_threads_make_no_difference(self):
+    def test_threads_change_no_byte(self):
         source = self.at / "biped.glb"
         done = support.run(support.CHARACTERS, "biped", source)
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -1,4 +1,4 @@
-"""FBX, DAE, PLY and STL: a bar of two joints, written here in centimetres with z up, must come out in metres with y up.
+"""Tests of FBX, DAE, PLY and STL: a bar of two joints in centimetres with z up is read in metres with y up.
 
 foreign.py [CLASS…], as cli.py. Skipped where sinew was built without assimp."""
 import json
@@ -21,7 +21,7 @@ QUADS = [(4 * r + k, 4 * r + (k + 1) % 4, 4 * r + 4 + (k + 1) % 4, 4 * r + 4 + k
 QUADS += [(3, 2, 1, 0), (16, 17, 18, 19)]
 LOWER = [1.0 if z < 100 else 0.5 if z == 100 else 0.0 for _, _, z in POINTS]
 UP = np.array([[1, 0, 0], [0, 0, 1], [0, -1, 0]]) * 0.01  # z up in centimetres to y up in metres
-# Its mesh node stands at z = 50 and doubles what hangs on it.
+# Its mesh node is at z = 50 and scales its children by 2.
 LOCAL = [((x / 2), (y / 2), (z - 50) / 2) for x, y, z in POINTS]
 
 
@@ -262,8 +262,8 @@ def has_assimp():
         return "built without assimp" not in support.sinew("bind", probe, "-o", Path(folder) / "o.glb").stderr
 
 
-def apart(a, b):
-    """The largest distance of a point of one set to the other set."""
+def largest_gap(a, b):
+    """The largest distance between a point of one set and the nearest of the other."""
     gaps = np.sqrt(((np.asarray(a)[:, None] - np.asarray(b)[None]) ** 2).sum(2))
     return max(gaps.min(0).max(), gaps.min(1).max())
 
@@ -282,7 +282,7 @@ class ForeignCase(Case):
 
 
 class Foreign(ForeignCase):
-    """Formats that are made glTF at the door."""
+    """Formats that are converted to glTF on reading."""
 
     def sources(self):
         png(self.at / "skin.png")
@@ -292,13 +292,13 @@ class Foreign(ForeignCase):
         for kind, source in self.sources().items():
             with self.subTest(kind):
                 rest = np.array(POINTS) @ UP.T
-                self.assertLess(apart(self.posed(source, "--clip", "0", "--time", "0"), rest), 1e-6)
-                # At one second the upper half is turned about x by a right angle, and the ring between halfway there.
+                self.assertLess(largest_gap(self.posed(source, "--clip", "0", "--time", "0"), rest), 1e-6)
+                # After one second the upper half is rotated about x by 90 degrees, and the ring between by half of it.
                 turned = []
                 for (x, y, z), lower in zip(POINTS, LOWER):
                     turned.append(lower * np.array([x, y, z]) + (1 - lower) * np.array([x, -(z - 100), 100 + y]))
                 got = self.posed(source, "--clip", "0", "--time", "1")
-                self.assertLess(apart(got, np.array(turned) @ UP.T), 1e-6)
+                self.assertLess(largest_gap(got, np.array(turned) @ UP.T), 1e-6)
 
     def test_document(self):
         for kind, source in self.sources().items():
@@ -310,7 +310,7 @@ class Foreign(ForeignCase):
                 skin = doc.json["skins"][0]
                 self.assertEqual([names[j] for j in skin["joints"]], ["lower", "upper", "upper_end"])
                 binds = doc.accessor(skin["inverseBindMatrices"]).reshape(-1, 4, 4).transpose(0, 2, 1)
-                # Bone to world when it is bound: metres along y, axes as the artist has them.
+                # Bone to world in the bind pose: metres along y, with the axes of the file.
                 for bind, height in zip(binds, (0, 1, 2)):
                     expected = np.eye(4)
                     expected[:3, :3] = UP * 100
@@ -320,10 +320,10 @@ class Foreign(ForeignCase):
                 primitive = doc.json["meshes"][body["mesh"]]["primitives"][0]
                 positions = doc.accessor(primitive["attributes"]["POSITION"])
                 uvs = doc.accessor(primitive["attributes"]["TEXCOORD_0"])
-                self.assertLess(apart(positions, np.array(POINTS) @ UP.T), 1e-6)
-                self.assertEqual(set(np.unique(uvs[:, 1])), {0.75}, "v downwards")
+                self.assertLess(largest_gap(positions, np.array(POINTS) @ UP.T), 1e-6)
+                self.assertEqual(set(np.unique(uvs[:, 1])), {0.75}, "v points down")
                 self.assertEqual(set(np.unique(uvs[:, 0])), {0, 0.25, 0.5, 0.75})
-                self.assertEqual(len(np.unique(np.hstack([positions, uvs]), axis=0)), len(positions), "no doubles")
+                self.assertEqual(len(np.unique(np.hstack([positions, uvs]), axis=0)), len(positions), "repeated")
                 material = doc.json["materials"][primitive["material"]]
                 self.assertEqual(material["name"], "red")
                 texture = doc.json["textures"][material["pbrMetallicRoughness"]["baseColorTexture"]["index"]]
@@ -344,7 +344,7 @@ class Foreign(ForeignCase):
                 self.bind(source)
                 done = support.sinew("compare", source, self.at / "out.glb", "--json")
                 self.assertEqual(done.returncode, 0, done.stderr)
-                # A converted file bound again is bound the same.
+                # Binding the converted file again gives the same weights.
                 first = glb.Doc(self.at / "out.glb").buffers
                 self.bind(self.at / "out.glb", out="again.glb")
                 self.assertEqual(glb.Doc(self.at / "again.glb").buffers, first)
@@ -356,13 +356,13 @@ class Foreign(ForeignCase):
             if up == 2:
                 expected = expected @ (UP * 100).T
             got = self.posed(source, "--clip", "Bend", "--time", "0")
-            self.assertLess(apart(got, expected), 1e-6 * unit)
+            self.assertLess(largest_gap(got, expected), 1e-6 * unit)
 
-    def test_texture_that_is_not_there(self):
+    def test_a_missing_texture(self):
         source = fbx(self.at / "bare.fbx", texture="D:/nowhere/skin.png")
         done = self.bind(source)
         self.assertIn("skin.png is neither in the file nor beside it", done.stdout + done.stderr)
-        # Nothing outside of the folder of the model is opened.
+        # No file outside of the folder of the model is opened.
         below = self.at / "below"
         below.mkdir()
         png(self.at / "skin.png")

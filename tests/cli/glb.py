@@ -1,4 +1,4 @@
-"""Reads glTF with numpy, independently of the C++, and says what is wrong with weights or with surgery."""
+"""Reads glTF with numpy, independently of the C++ code. Finds errors in weights, and changes outside of them."""
 import base64
 import json
 import re
@@ -52,7 +52,7 @@ class Doc:
         return self.json.get(name, [])
 
     def view(self, index):
-        """Bytes of a buffer view, or None where they are compressed or not there."""
+        """Bytes of a buffer view, or None if they are compressed or missing."""
         view = self.json["bufferViews"][index]
         buffer = self.buffers[view["buffer"]]
         if buffer is None or any(e in view.get("extensions", {}) for e in MESHOPT):
@@ -77,7 +77,7 @@ class Doc:
         return a["bufferView"], a.get("byteOffset", 0), step, size, a["count"]
 
     def accessor(self, index):
-        """count × width array of the raw components, or None where it cannot be decoded here."""
+        """count × width array of the raw components, or None if this module cannot decode it."""
         a = self.json["accessors"][index]
         dtype, width, count = np.dtype(DTYPES[a["componentType"]]), WIDTHS[a["type"]], a["count"]
         if "bufferView" in a:
@@ -108,7 +108,7 @@ class Doc:
                 yield m, p, primitive
 
     def weight_accessors(self):
-        """Accessors that are used as JOINTS_n or WEIGHTS_n and as nothing else."""
+        """Accessors that are used only as JOINTS_n or WEIGHTS_n."""
         weight, other = set(), set()
         for _, _, primitive in self.primitives():
             for name, a in primitive["attributes"].items():
@@ -145,7 +145,7 @@ def weight_rows(doc, primitive):
 
 
 def weight_problems(doc, weight_format="f32", max_influences=4):
-    """What is wrong with the weights of every skinned primitive. Empty = all well."""
+    """A list of errors in the weights of all skinned primitives; empty if there are none."""
     problems = []
     joints_of_mesh = {}
     for node in doc.list("nodes"):
@@ -175,7 +175,7 @@ def weight_problems(doc, weight_format="f32", max_influences=4):
         share = used.sum(axis=1)
         sums = weights.astype(np.float64 if weight_format == "f32" else np.int64).sum(axis=1)
         one = {"f32": 1, "u16": 65535, "u8": 255}[weight_format]
-        slack = 2e-7 * share if weight_format == "f32" else 0  # what the Khronos validator allows
+        slack = 2e-7 * share if weight_format == "f32" else 0  # the tolerance of the Khronos validator
         ordered = np.sort(np.where(used, joints.astype(np.int64), -1 - np.arange(joints.shape[1])), axis=1)
         for rule, bad in {
             "not finite": ~np.isfinite(weights).all(axis=1),
@@ -194,7 +194,7 @@ def weight_problems(doc, weight_format="f32", max_influences=4):
 
 
 def difference(a, b, path=""):
-    """The first place where two JSON values differ, key order and the spelling of numbers included, or None."""
+    """The first path where two JSON values differ, also in key order or the spelling of numbers, or None."""
     if type(a) is not type(b):
         return f"{path}: {a!r} became {b!r}"[:300]
     if isinstance(a, dict):
@@ -219,7 +219,7 @@ def spelled(text):
 
 
 def surgery_problems(before, after, new_skin=False):
-    """What else than JOINTS_n and WEIGHTS_n changed between two documents. Empty = nothing.
+    """A list of changes between two documents other than in JOINTS_n and WEIGHTS_n; empty if there are none.
 
     new_skin: the input had no skin, so one may be added, and a node may get it."""
     problems = []
@@ -232,7 +232,7 @@ def surgery_problems(before, after, new_skin=False):
     draco = before.draco_accessors()
     weights = before.weight_accessors()
 
-    # Top level: everything but the four arrays that hold weights, in the same order.
+    # Top level: all keys except the four arrays that hold weights, in the same order.
     edited = {"accessors", "bufferViews", "buffers", "meshes"}
     edited |= {"extensionsUsed", "extensionsRequired"} if draco else set()
     edited |= {"skins", "nodes"} if new_skin else set()
@@ -258,7 +258,7 @@ def surgery_problems(before, after, new_skin=False):
 
     same([bare_mesh(m) for m in a.get("meshes", [])], [bare_mesh(m) for m in b.get("meshes", [])], "meshes")
 
-    # Accessors: the same number means the same values.
+    # Accessors: the same index has the same values.
     for i, accessor in enumerate(a.get("accessors", [])):
         if i in weights:
             continue
@@ -266,8 +266,8 @@ def surgery_problems(before, after, new_skin=False):
         if i >= len(b.get("accessors", [])):
             problems.append(f"{place} is gone")
             continue
-        # Draco quantizes: its values may lie a little outside of the bounds that the file states, which then have
-        # to follow. Bounds that the file left out may appear. The validator holds bounds against values.
+        # Draco quantizes, so values may be slightly outside of the stated bounds. The writer then adapts the bounds,
+        # and adds missing ones, since the validator compares bounds with values.
         drop = {"bufferView", "byteOffset", "min", "max"} if i in draco else set()
         other = {k: v for k, v in b["accessors"][i].items() if k not in drop}
         same({k: v for k, v in accessor.items() if k not in drop}, other, place)
@@ -315,7 +315,7 @@ def surgery_problems(before, after, new_skin=False):
         if before.compressed(i) != after.compressed(i):
             problems.append(f"bufferViews/{i}: compressed bytes changed")
 
-    # Buffers: every byte that was not a weight (or a Draco blob, which may go) is where it was.
+    # Buffers: every byte that was not a weight (or Draco data, which may be removed) keeps its offset.
     for k, data in enumerate(before.buffers):
         if data is None:
             continue
@@ -330,7 +330,7 @@ def surgery_problems(before, after, new_skin=False):
             for first, step, size, count in freed.get(i, ()):
                 for byte in range(size):
                     mine[start + first + byte : start + first + (count - 1) * step + byte + 1 : step] = False
-        for i, view in enumerate(before.list("bufferViews")):  # a view that stays may lie over one that goes
+        for i, view in enumerate(before.list("bufferViews")):  # a kept view may overlap a removed one
             stays = i not in freed and not is_draco_view(i) and view["buffer"] == k
             if stays and not any(e in view.get("extensions", {}) for e in MESHOPT):
                 mine[view.get("byteOffset", 0) : view.get("byteOffset", 0) + view["byteLength"]] = True
@@ -347,7 +347,7 @@ def surgery_problems(before, after, new_skin=False):
 
 
 def numbers(values, component, normalized=True):
-    """Integers as shares of their largest, as the format says."""
+    """Normalized integers as floats, by the rules of glTF."""
     if component == 5126 or not normalized:
         return values.astype(np.float64)
     return np.maximum(values / float(np.iinfo(DTYPES[component][1:]).max), -1.0)

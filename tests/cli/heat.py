@@ -1,7 +1,6 @@
-"""`--heat hardware`: the weights of the solver within 1e-3, or an error that says what is missing.
+"""Tests of `--heat hardware`: the weights of the solver within 1e-3, or an error that names the missing part.
 
-heat.py [CLASS…]; SINEW_GL says whether the program under test was built with OpenGL (ON or OFF); the rest is named as
-for cli.py."""
+heat.py [CLASS…]; run like cli.py. SINEW_GL (ON or OFF): whether the program under test was built with OpenGL."""
 import os
 
 import cli
@@ -13,19 +12,19 @@ HEAT = ("--method", "voxel-heat")
 class HeatHardware(cli.Case):
     LABELS = "cli gl"
 
-    def test_others_are_refused(self):
+    def test_other_methods_are_refused(self):
         self.refuse(2, ["--heat gpu: choose cpu or hardware$"], self.bar(), *HEAT, "--heat", "gpu")
         for method in ("surface-heat", "bone-heat", "bounded-biharmonic"):
             self.refuse(2, [f"{method} does not read heat", "voxel-heat"], self.bar(), "--method", method,
                         "--heat", "hardware")
 
-    def test_the_processor_is_the_default(self):
+    def test_cpu_is_the_default(self):
         report = self.report(self.bar(), *HEAT)
         self.assertEqual(report["options"]["heat"], "cpu")
 
     if os.environ.get("SINEW_GL") == "OFF":
 
-        def test_a_build_without_opengl_says_so(self):
+        def test_a_build_without_opengl_is_an_error(self):
             words = ["heat hardware: this sinew was built without OpenGL", "heat cpu", "libepoxy-dev"]
             self.refuse(2, words, self.bar(), *HEAT, "--heat", "hardware")
 
@@ -56,10 +55,10 @@ class HeatHardware(cli.Case):
                 if "llvmpipe" in done.stderr:
                     self.assertRegex(done.stderr, "heat hardware: llvmpipe.*heat cpu is faster")
 
-        def test_a_kept_binding_says_who_computed_it(self):
+        def test_a_kept_binding_records_the_hardware(self):
             source, kept = self.bar(), self.at / "kept.binding"
             self.hardware(source, "--save-binding", kept, out="first.glb")
-            # What was measured needs no driver any more.
+            # Reusing the binding needs no driver.
             env = dict(os.environ, __EGL_VENDOR_LIBRARY_FILENAMES="/nowhere.json")
             path = self.at / "again.json"
             done = support.sinew("bind", source, "-o", self.at / "second.glb", "--reuse", kept, "--report", path,
@@ -68,10 +67,10 @@ class HeatHardware(cli.Case):
             self.assertIn('"heat": "hardware"', path.read_text())
             self.assertEqual((self.at / "first.glb").read_bytes(), (self.at / "second.glb").read_bytes())
 
-        def test_without_a_driver_the_error_says_what_to_do(self):
+        def test_a_missing_driver_is_an_error_with_a_remedy(self):
             source = self.bar()
             before = sorted(os.listdir(self.at))
-            # The loader of drivers finds none.
+            # The driver loader finds no driver.
             env = dict(os.environ, __EGL_VENDOR_LIBRARY_FILENAMES="/nowhere.json")
             done = support.sinew("bind", source, "-o", self.at / "out.glb", *cli.FAST, *HEAT, "--heat", "hardware", env=env)
             self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)

@@ -1,6 +1,6 @@
-"""`--joint-options` and shapes in skeleton JSON, from outside.
+"""Tests of `--joint-options` and of shapes in skeleton JSON.
 
-joint_options.py [CLASS…]; the rest is named as for cli.py."""
+joint_options.py [CLASS…]; run like cli.py."""
 import json
 
 import cli
@@ -21,7 +21,7 @@ class JointOptions(cli.Case):
         source = self.bar()
         self.bind(source, "--deform-from", "all")
         before = self.weights()
-        # The bar goes from y = 0 to y = 2; `upper` stands at 1, and the box reaches from 0.4 up.
+        # The bar is from y = 0 to y = 2. `upper` is at 1, and its box starts at 0.4.
         box = {"shape": {"box": [1, 0.6, 1]}}
         for method in ("geodesic-voxel", "closest-distance", "connectivity"):
             self.bind(source, "--deform-from", "all", "--method", method,
@@ -52,7 +52,7 @@ class JointOptions(cli.Case):
         self.bind(source, "--deform-from", "names", "--method", "connectivity", *self.options({"*r": {"range": [0, 1]}}))
         self.assertNotEqual(self.weights(), weights)
         self.assertEqual({len(row) for row in self.weights()}, {1})
-        # A law whose shape is a length hears hardness, too.
+        # Hardness also acts under a law whose shape is a length.
         base = ("--deform-from", "names", "--method", "mesh-geodesic")
         self.bind(source, *base)
         weights = self.weights()
@@ -67,7 +67,7 @@ class JointOptions(cli.Case):
         joints = [("lower", -1, (0, 0.1, 0)), ("upper", 0, (0, 1.7, 0))]
         source = self.bar(joints=joints)
         positions = make.bar()[0]
-        # "lower" ends at 0.3 instead of at the next joint: what lies half way between belongs to that one.
+        # "lower" ends at 0.3 instead of at the next joint, so vertices halfway between follow "upper".
         tail = self.options({"lower": {"tail": [0, 0.3, 0]}, "upper": {"tail": [0, 1.9, 0]}})
         for method in ("surface-heat", "geodesic-voxel", "connectivity", "closest-distance", "closest-hierarchy",
                        "bone-heat", "voxel-heat", "bounded-biharmonic", "mesh-geodesic"):
@@ -85,7 +85,7 @@ class JointOptions(cli.Case):
                         self.assertGreater(row.get("upper", 0), 0.5, f"y = {y}")
                     if y < 0.6:
                         self.assertGreater(row.get("lower", 0), 0.5, f"y = {y}")
-        # And null takes away what a file states.
+        # null removes a tail that the file states.
         def stating(doc):
             for node in doc["nodes"]:
                 if node.get("name") == "lower":
@@ -108,7 +108,7 @@ class JointOptions(cli.Case):
                 self.assertAlmostEqual(a[name], b[name], places=5)
 
     def test_a_tail_in_skeleton_json_ends_the_bone(self):
-        # A flat strip, so that pixels can do it, too.
+        # A flat strip, so that pixel-geodesic can bind it too.
         strip, skeleton = self.at / "strip.obj", self.at / "s.json"
         rows = range(41)
         lines = [f"v {x} {k / 20} 0" for k in rows for x in (-0.1, 0.1)]
@@ -126,7 +126,7 @@ class JointOptions(cli.Case):
                 for (_, y, _), row in zip(at, self.weights(), strict=True):
                     if 1.2 < y < 1.37:
                         self.assertEqual(round(row.get("upper", 0)), upper, f"{method}, {tail}, y = {y}: {row}")
-        # What is written says where bones end: bound again, nothing changes.
+        # The written file states the ends of bones: binding it again changes nothing.
         skeleton.write_text(json.dumps({"bones": [{**bones[0], "tail": [0.05, 0.5, 0]}, bones[1]]}))
         self.bind(strip, "--skeleton", skeleton, "--method", "connectivity", out="first.glb")
         first = glb.Doc(self.at / "first.glb")
@@ -139,7 +139,7 @@ class JointOptions(cli.Case):
             for name in a:
                 self.assertAlmostEqual(a[name], b[name], places=5)
 
-    def test_mistakes_are_refused(self):
+    def test_errors_name_the_joint(self):
         source = self.bar()
         for joints, words in (
             ({"uper": {}}, ["joints.json", "uper", r"did you mean 'upper'\?"]),

@@ -1,4 +1,4 @@
-"""Small inputs for the tests of the command line, written without sinew: a bar along y, in several formats."""
+"""Writes small inputs for the tests of the command line, independently of sinew: a bar along y, in several formats."""
 import json
 import math
 import struct
@@ -29,7 +29,7 @@ JOINTS = [("lower", -1, (0, 0.1, 0)), ("upper", 0, (0, 1.0, 0))]
 
 
 def document(skin=True, joints=JOINTS, edit=None):
-    """(glTF JSON, BIN bytes). skin=False leaves the mesh beside its skeleton, unbound. edit(doc) changes it."""
+    """(glTF JSON, BIN bytes). skin=False writes mesh and skeleton without a skin. edit(doc) changes it."""
     positions, triangles = bar()
     n, m = len(positions), len(joints)
     parts = [
@@ -93,7 +93,7 @@ def glb(path, **options):
 
 
 def two_skins(path):
-    """The bar twice: one skinned to lower and upper, one beside it to a joint 'other' of its own."""
+    """The bar twice: one skinned to lower and upper, one beside it to its own joint 'other'."""
 
     def edit(doc):
         doc["nodes"].append({"name": "second", "mesh": 1, "skin": 1})

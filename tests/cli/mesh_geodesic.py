@@ -1,6 +1,6 @@
-"""`--method mesh-geodesic` from outside: its options are heard, its weights follow from the way along the mesh.
+"""Tests of `--method mesh-geodesic`: its options, and weights that follow from distances along the mesh.
 
-mesh_geodesic.py [CLASS…]; the rest is named as for cli.py."""
+mesh_geodesic.py [CLASS…]; run like cli.py."""
 import json
 
 import cli
@@ -15,7 +15,7 @@ def spline(t):
 class MeshGeodesic(cli.Case):
     JOINTS = [("low", -1, (0, 0.4, 0)), ("high", 0, (0, 1.4, 0))]
 
-    def test_weights_are_the_spline_of_the_way_along_the_bar(self):
+    def test_weights_are_the_spline_of_the_distance_along_the_bar(self):
         source = self.bar(joints=self.JOINTS)
         report = self.report(source, "--method", "mesh-geodesic", "--deform-from", "all")
         self.assertEqual(report["method"], "mesh-geodesic")
@@ -23,7 +23,7 @@ class MeshGeodesic(cli.Case):
         self.assertEqual((report["options"]["rings"], report["options"]["all_pairs"]), ("joint", False))
         self.assertEqual(report["coverage"]["share"], 1)
         self.assertIn("edges", report["seconds"])
-        # The threshold is half of the bar, which is 2 long. `high` is a leaf: its plane is that of the bone before.
+        # The threshold is half of the bar, whose length is 2. `high` is a leaf, so its plane follows its parent's bone.
         for (_, y, _), row in zip(make.bar()[0], self.weights(), strict=True):
             low, high = spline(abs(y - 0.4)), spline(abs(y - 1.4))
             self.assertAlmostEqual(row.get("high", 0), high / (low + high), delta=2e-3, msg=f"y = {y}")
@@ -47,7 +47,7 @@ class MeshGeodesic(cli.Case):
         self.refuse(2, ["mesh-geodesic", "connectivity"], self.bar(), "--method", "connectivity", "--rings", "bone")
         self.refuse(2, ["--rings edge: choose joint, bone or axes$"], self.bar(), "--rings", "edge")
 
-    def test_as_many_influences_as_are_asked_for(self):
+    def test_the_limit_of_influences(self):
         heights = [0.1 + 0.2 * k for k in range(10)]
         source = self.bar(joints=[(f"j{k}", k - 1, (0, y, 0)) for k, y in enumerate(heights)])
         base = ("--method", "mesh-geodesic", "--deform-from", "all", "--threshold", "100")
@@ -57,14 +57,14 @@ class MeshGeodesic(cli.Case):
             self.bind(source, *base, "--max-influences", limit)
             most = 10 if limit == "all" else int(limit)
             rows = self.weights()
-            # What gets less than 1e-4 is left out: of all ten joints nothing is, for the threshold is far away.
+            # Weights below 1e-4 are dropped. The threshold is so large that no joint is.
             self.assertEqual(max(len(row) for row in rows), most)
             for (_, y, _), row in zip(make.bar()[0], rows, strict=True):
                 way = sorted((abs(y - h), k) for k, h in enumerate(heights))
                 reach = way[most][0] if most < 10 else 200
                 shares = {f"j{k}": spline(d / reach) for d, k in way[:most]}
                 if way[0][0] > 0.999 * reach:
-                    continue  # all of them at the reach: a tie
+                    continue  # all at the reach: a tie
                 for joint, share in shares.items():
                     self.assertAlmostEqual(row.get(joint, 0), share / sum(shares.values()), delta=1e-3,
                                            msg=f"y = {y}, {limit}")
@@ -92,14 +92,14 @@ class MeshGeodesic(cli.Case):
             self.assertEqual(with_plane(plane, "--rings", "axes"), plain)
         for plane in ([0.4, 1, 0], "x"):
             self.assertNotEqual(with_plane(plane), plain, plane)
-        # It is kept with the binding.
+        # The plane is kept with the binding.
         slanted, kept = with_plane([0.4, 1, 0], "--save-binding", self.at / "k.binding"), self.at / "k.binding"
         self.bind(source, "--reuse", kept, speed=())
         self.assertEqual(self.weights(), slanted)
         for plane in ("w", [0, 0, 0], [1, 2], 3):
             options.write_text(json.dumps({"joints": {"high": {"plane": plane}}}))
             self.refuse(3, ["joint 'high'", "plane", "x, y or z"], source, *base, "--joint-options", options)
-        # In a skeleton file too, where the axes are those of the scene.
+        # Also in a skeleton file, where the axes are those of the scene.
         make.obj(self.at / "bar.obj")
         bones = [{"name": "low", "head": [0, 0.4, 0]}, {"name": "high", "parent": "low", "head": [0, 1.4, 0]}]
         rows = []

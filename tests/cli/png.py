@@ -1,4 +1,4 @@
-"""A reader and a writer of PNG that share no code with the program."""
+"""Reads and writes PNG, independently of the program."""
 import struct
 import zlib
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def read_png(path):
-    """height × width × 3 or 4 of an 8 bit file, RGB or RGBA: every filter, and every chunk's checksum is held."""
+    """height × width × 3 or 4 of an 8 bit file, RGB or RGBA: with all filters and checksums."""
     data = path.read_bytes()
     assert data[:8] == b"\x89PNG\r\n\x1a\n", "not a PNG"
     at, packed = 8, b""
@@ -29,7 +29,7 @@ def read_png(path):
         if how == 2:
             line = (line + above) & 255
         elif how:
-            line, up = line.tolist(), above.tolist()  # faster one by one than an array's elements
+            line, up = line.tolist(), above.tolist()  # faster than elements of an array
             for x in range(len(line)):
                 a, b, c = (line[x - n] if x >= n else 0), up[x], (up[x - n] if x >= n else 0)
                 if how == 1:

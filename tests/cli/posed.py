@@ -1,4 +1,4 @@
-"""What sinew pose writes beside positions: the look of the file, normals and tangents, rigid props.
+"""Tests of sinew pose beyond positions: materials, normals and tangents, rigid props.
 
 posed.py [CLASS…], as cli.py."""
 import base64
@@ -22,7 +22,7 @@ def unit(v):
 
 def dressed(path, external=None):
     """The bar with normals, tangents, coordinates, colours, a shape, a material with an image, and a rigid prop on
-    `upper`: the bar once more, by half."""
+    `upper`: the bar at half its size."""
     positions = np.array(make.bar()[0], dtype="<f4")
     n = len(positions)
     normals = unit(positions * (1, 0, 1)).astype("<f4")
@@ -77,7 +77,7 @@ class Posed(Case):
         self.assertEqual(done.returncode, code, done.stderr)
         return done if code else glb.Doc(self.at / out)
 
-    def test_the_look_of_the_file(self):
+    def test_materials_and_props_are_written(self):
         source, positions, normals, tangents = dressed(self.at / "dressed.glb")
         before = glb.Doc(source)
         for name in ("posed.glb", "posed.gltf"):
@@ -97,7 +97,7 @@ class Posed(Case):
                     self.assertEqual(doc.accessor(new["attributes"][same]).tobytes(),
                                      before.accessor(old["attributes"][same]).tobytes())
                 self.assertEqual(doc.accessor(new["indices"]).tobytes(), before.accessor(old["indices"]).tobytes())
-                # Half of every vertex turns about (0, 1, 0).
+                # Half of the weight of every vertex rotates about (0, 1, 0).
                 turn = np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1]])
                 mean = (np.eye(3) + turn) / 2
                 centre = np.array([0, 1, 0])
@@ -112,7 +112,7 @@ class Posed(Case):
                 raw = doc.accessor(new["attributes"]["POSITION"])
                 self.assertEqual([np.float32(x) for x in bounds["min"]], list(raw.min(axis=0)))
                 self.assertEqual([np.float32(x) for x in bounds["max"]], list(raw.max(axis=0)))
-                # The prop hangs 1 m above `upper` and turns with it.
+                # The prop is 1 m above `upper` and rotates with it.
                 prop = glb.world_matrices(doc)[1] @ np.array([0, 2, 0, 1])
                 self.assertLess(abs(prop[:3] - (-2, 1, 0)).max(), 1e-6)
         messages = support.validate([source, *(self.at / f"posed.{x}" for x in ("glb", "gltf"))])
@@ -120,7 +120,7 @@ class Posed(Case):
             for name in ("posed.glb", "posed.gltf"):
                 self.assertEqual(support.new_messages(messages[str(source)], messages[str(self.at / name)]), {})
 
-    def test_rest_keeps_the_bits(self):
+    def test_the_rest_pose_keeps_the_bits(self):
         source, positions, normals, tangents = dressed(self.at / "dressed.glb")
         doc = self.pose(source)
         attributes = doc.json["meshes"][0]["primitives"][0]["attributes"]
@@ -161,7 +161,7 @@ class Posed(Case):
         second = doc.accessor(doc.json["meshes"][1]["primitives"][0]["attributes"]["POSITION"])
         self.assertLess(abs(second - np.array(make.bar()[0]) - (3, 0, 0)).max(), 1e-6)
 
-    def test_corpus_has_nothing_new_for_the_validator(self):
+    def test_posed_characters_of_the_corpus_add_no_validator_messages(self):
         pairs = []
         for name in ("q_robot_expressive", "kaykit_knight", "khr_brainstem", "vrm_godette", "valid_aian_f1_medi"):
             source = next(iter(sorted((support.CORPUS / name).glob("*.[gv][lr]*"))), None)
@@ -181,7 +181,7 @@ class Posed(Case):
         for source, out in pairs:
             with self.subTest(source.name):
                 new = support.new_messages(messages[str(source)], messages[str(out)])
-                # What clips do to normals is not the validator's to know before.
+                # Validator messages on normals may come from the clip, so they are ignored.
                 self.assertEqual({k: v for k, v in new.items() if not k.startswith("info")}, {})
 
 

@@ -1,7 +1,6 @@
-"""`sinew render`: every view writes a PNG of the right size that shows something, and what cannot be drawn is refused.
+"""Tests of `sinew render`: every view writes a PNG of the right size that is not empty; bad requests are refused.
 
-render.py [CLASS…]; SINEW_RENDER says whether the program under test was built to draw (ON or OFF); the rest is named as
-for cli.py."""
+render.py [CLASS…]; run like cli.py. SINEW_RENDER (ON or OFF): whether the program under test was built to draw."""
 import json
 import os
 import re
@@ -93,7 +92,7 @@ class Render(RenderCase):
         self.assertEqual(support.sinew("render", bound, "-o", self.at / "q.png", "--quiet").stdout, "")
 
     def test_defects(self):
-        """A box pushed into a body is red, and the body's own picture is not."""
+        """A box that intersects the body is red; without the box the picture is not."""
         plain, _ = self.character("robot")
         clean = self.at / "bar.glb"
         self.assertEqual(support.run(support.CHARACTERS, "bar", clean).returncode, 0)
@@ -106,7 +105,7 @@ class Render(RenderCase):
         self.assertEqual(red(self.draw(clean, "--view", "defects", "--no-legend", "--from", "front")), 0)
 
     def test_vote_and_winding_numbers(self):
-        """Each word is a panel; vote alone leaves holes in what is seen of the inside."""
+        """Each word is a panel; the vote alone leaves holes in the visible interior."""
         plain, _ = self.character("caped")
         voxels = ("--view", "voxels", "--cut", "z=0.5", "--resolution", "64", "--no-legend")
         one = {word: self.draw(plain, *voxels, "--winding-numbers", word) for word in ("on", "off", "marked")}
@@ -121,7 +120,7 @@ class Render(RenderCase):
                              "--winding-numbers", "on", "--size", "300x200")  # fmt: skip
         self.assertRegex(done.stdout, "drew 2 panels at 300 x 200", done.stderr)
 
-    def test_the_same_picture_again(self):
+    def test_pictures_are_reproducible(self):
         _, bound = self.character("robot")
         self.draw(bound, "--threads", "1", out="a.png")
         self.draw(bound, "--threads", "2", out="b.png")
@@ -143,7 +142,7 @@ class RenderRefusals(RenderCase):
         self.assertEqual(done.returncode, 0)
         self.assertRegex(done.stdout, r"sinew render \S+\.glb -o \S+\.png")
 
-    def test_options_that_are_wrong(self):
+    def test_bad_options_are_refused(self):
         source = self.bar()
         for options, words in (
             (["--size", "12"], ["--size 12: give WIDTHxHEIGHT"]),
@@ -165,7 +164,7 @@ class RenderRefusals(RenderCase):
         ):
             self.refuse_picture(2, words, source, *options)
 
-    def test_files_that_are_wrong(self):
+    def test_bad_files_are_refused(self):
         source = self.at / "bare.glb"
         self.assertEqual(support.run(support.CHARACTERS, "bar", source).returncode, 0)
         self.refuse_picture(3, ["sinew bind", "--view surface"], source)

@@ -1,4 +1,4 @@
-"""sinew studio: what its server gives and refuses, by plain sockets."""
+"""Tests of sinew studio: requests that its server answers or refuses, over plain sockets."""
 import json
 import re
 import signal
@@ -75,7 +75,7 @@ class Studio(unittest.TestCase):
             self.assertEqual(self.status(path), (404, b""), path)
         self.assertEqual(self.status(root + "%zz")[0], 400)
 
-    def test_tells_browsers_what_the_page_may_do(self):
+    def test_headers_restrict_the_page(self):
         self.start()
         head, body = self.get(f"/{self.secret}/assets/core.wasm", method="HEAD")
         self.assertEqual(body, b"")
@@ -118,14 +118,14 @@ class Studio(unittest.TestCase):
         here = [row.split()[1] for row in rows if row.split()[3] == "0A" and row.split()[1].endswith(f":{self.port:04X}")]
         self.assertEqual(here, [f"0100007F:{self.port:04X}"])
 
-    def test_gives_the_character_with_its_files(self):
+    def test_serves_the_character_with_its_files(self):
         model = self.at / "my hero.glb"
         make.glb(model)
         self.start(model)
         self.assertEqual(self.query, "?open=my%20hero.glb")
         self.assertEqual(self.status(f"/{self.secret}/open/my%20hero.glb"), (200, model.read_bytes()))
 
-    def test_gives_flat_figures_with_their_bones_and_pictures(self):
+    def test_serves_flat_figures_with_their_bones_and_pictures(self):
         picture, bones, layered = self.at / "doll.png", self.at / "doll bones.json", self.at / "figure.json"
         png.write_png(picture, figures.gingerbread())
         (self.at / "parts").mkdir()

@@ -1,4 +1,4 @@
-"""What the tests of the command line share: where things are, how the program and the validator are run."""
+"""Shared by the tests of the command line: paths, and how to run the program and the validator."""
 import json
 import os
 import subprocess
@@ -10,7 +10,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 SINEW = os.environ.get("SINEW", str(ROOT / "build/release/sinew"))
 CHARACTERS = os.environ.get("SINEW_CHARACTERS", str(ROOT / "build/release/tests/characters/sinew_characters"))
-# The folder of real characters. Where SINEW_CORPUS names none, it does not exist, and tests that need it skip.
+# The folder of real characters. Without SINEW_CORPUS it does not exist, and tests that need it are skipped.
 CORPUS = Path(os.environ.get("SINEW_CORPUS") or ROOT / "no-corpus")
 
 

@@ -1,6 +1,6 @@
-"""What lives on the surface, from outside: `--method bone-heat` and `surface-heat`, `sinew transfer`, scripts/research/evaluate.
+"""Tests of work on the surface: `--method bone-heat` and `surface-heat`, `sinew transfer`, scripts/research/evaluate.
 
-surface.py [CLASS…]; the rest is named as for cli.py."""
+surface.py [CLASS…]; run like cli.py."""
 import json
 import math
 import os
@@ -23,8 +23,8 @@ class BoneHeat(cli.Case):
         self.assertEqual(report["coverage"]["weighted"], report["counts"]["vertices"])
         self.assertEqual(report["warnings"], [])
         self.assertIn("heat", report["seconds"])
-        # The joint between the bones is at y = 1, and every vertex is RADIUS away from the axis. From ring to ring heat
-        # falls by the root of (L + M H) w = 0 for vertices in a row.
+        # The joint between the bones is at y = 1, and every vertex is RADIUS away from the axis. From ring to ring
+        # heat falls by the factor that solves (L + M H) w = 0 along a row of vertices.
         spacing = 2 / (make.RINGS - 1)
         q = 4 * (spacing / make.RADIUS) ** 2
         fall = 1 + q / 2 - math.sqrt(q + q**2 / 4)
@@ -84,7 +84,7 @@ class SurfaceHeat(cli.Case):
         bleed = {j["name"]: j["bleed_a"] or 0 for j in bare["joints"]}
         self.assertLess(bleed["skirt_B_01"], 0.1)
 
-    def test_memory_is_that_of_volume_and_surface(self):
+    def test_the_memory_estimate_covers_volume_and_surface(self):
         source = self.at / "quadruped.glb"
         self.assertEqual(support.run(support.CHARACTERS, "quadruped", source).returncode, 0)
         self.refuse(3, ["may need .* MB"], source, "--method", "surface-heat", "--memory-limit", "2")
@@ -100,7 +100,7 @@ class Evaluate(cli.Case):
         return support.run(sys.executable, support.ROOT / "scripts/research/evaluate", "--sinew", support.SINEW, "--cache",
                            self.at / "cache", *options, env={**os.environ, "SINEW_CORPUS": str(self.at / "corpus")})
 
-    def test_tables_name_every_method_and_the_second_run_compares_nothing(self):
+    def test_tables_name_every_method_and_the_second_run_uses_the_cache(self):
         options = ("--methods", "bone-heat", "closest-distance", "--hints", "skin")
         first = self.evaluate(*options)
         self.assertEqual(first.returncode, 0, first.stderr)
@@ -114,7 +114,7 @@ class Evaluate(cli.Case):
         self.assertEqual(re.sub(seconds, "", first.stdout, flags=re.M), re.sub(seconds, "", again.stdout, flags=re.M))
         self.assertEqual([f.stat().st_mtime_ns for f in kept], times)
 
-    def test_the_peer_is_skipped_where_there_is_none(self):
+    def test_the_peer_is_skipped_without_blender(self):
         done = support.run(sys.executable, support.ROOT / "scripts/research/blender-peer", env={**os.environ, "PATH": str(self.at)})
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("skipped", done.stdout)
@@ -171,7 +171,7 @@ class Transfer(cli.Case):
         self.move(source, plain, out="plain.out.glb")
         self.sound("plain.out.glb")
 
-    def test_unmatched_parts_are_counted_and_gate(self):
+    def test_unmatched_parts_are_counted_and_fail_the_gate(self):
         source = self.bound_bar()
         positions, triangles = make.bar()
         far = [(x + 3, y, z) for x, y, z in positions]
@@ -179,7 +179,7 @@ class Transfer(cli.Case):
         report = self.moved(source, target, "--report", self.at / "r.json")
         self.assertEqual(report["coverage"]["nearest"], len(far))
         self.assertEqual(len(report["warnings"]), 1)
-        # Written before the time of its own writing is known, so only the rest is the same.
+        # The report cannot contain the time of its own writing; the rest is the same.
         self.assertEqual(json.loads((self.at / "r.json").read_text())["coverage"], report["coverage"])
         done = self.move(source, target, "--require-coverage", "0.9", code=1)
         self.assertRegex(done.stderr, rf"{len(far)} vertices are in parts without any match")
@@ -214,14 +214,14 @@ class Transfer(cli.Case):
                 self.assertIn(word, done.stderr)
             self.assertFalse((self.at / "refused.glb").exists())
 
-    def test_the_caped_figure_dresses_its_own_lod(self):
+    def test_the_caped_figure_gives_weights_to_its_level_of_detail(self):
         character, bound = self.at / "caped.glb", self.at / "bound.glb"
         self.assertEqual(support.run(support.CHARACTERS, "caped", character).returncode, 0)
         self.bind(character, out="bound.glb")
         report = self.moved(bound, bound)
         self.assertEqual(report["coverage"]["unused"], 0)
         self.assertGreater(report["coverage"]["share"], 0.99)
-        # The naked body dresses the caped figure: cape, skirt and hair are filled in or take what is nearest.
+        # The body gives weights to the caped figure: cape, skirt and hair are filled or take the nearest weights.
         body = self.at / "biped.glb"
         self.assertEqual(support.run(support.CHARACTERS, "biped", body).returncode, 0)
         self.bind(body, out="body.glb")

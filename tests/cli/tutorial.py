@@ -1,4 +1,4 @@
-"""Every command of docs/tutorial.md works, and what the text says about the results holds.
+"""Runs every command of docs/tutorial.md and checks the results that the text states.
 
 tutorial.py [CLASS…]; the program under test is named by SINEW, the generator of characters by SINEW_CHARACTERS."""
 import os
@@ -36,7 +36,7 @@ class Tutorial(cli.Case):
         self.assertGreaterEqual(commands, 10)
         # "again.glb is equal to hard.glb, byte for byte."
         self.assertEqual((self.at / "again.glb").read_bytes(), (self.at / "hard.glb").read_bytes())
-        # What the page quotes of the output.
+        # The output that the page quotes.
         bound = support.sinew("bind", self.at / "character.glb", "-o", self.at / "count.glb").stdout
         compared = support.sinew("compare", self.at / "character.skinned.glb", self.at / "hard.glb").stdout
         outside_fences = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)

@@ -1,6 +1,6 @@
-"""Methods over voxels that solve for a field (`--method voxel-heat`, `bounded-biharmonic`) from outside.
+"""Tests of methods over voxels that solve for a field (`--method voxel-heat`, `bounded-biharmonic`).
 
-volume.py [CLASS…]; the rest is named as for cli.py."""
+volume.py [CLASS…]; run like cli.py."""
 import cli
 import support
 

@@ -1,7 +1,6 @@
-"""`--voxelizer hardware`: the same weights as without it, or an error that says what is missing.
+"""Tests of `--voxelizer hardware`: the same weights as without it, or an error that names the missing part.
 
-voxelizer.py [CLASS…]; SINEW_GL says whether the program under test was built with OpenGL (ON or OFF); the rest is named
-as for cli.py."""
+voxelizer.py [CLASS…]; run like cli.py. SINEW_GL (ON or OFF): whether the program under test was built with OpenGL."""
 import os
 
 import cli
@@ -11,12 +10,12 @@ import support
 class Voxelizer(cli.Case):
     LABELS = "cli gl"
 
-    def test_others_are_refused(self):
+    def test_other_methods_are_refused(self):
         self.refuse(2, ["--voxelizer gpu: choose cpu or hardware$"], self.bar(), "--voxelizer", "gpu")
 
     if os.environ.get("SINEW_GL") == "OFF":
 
-        def test_a_build_without_opengl_says_so(self):
+        def test_a_build_without_opengl_is_an_error(self):
             words = ["voxelizer hardware: this build of sinew has no OpenGL", "voxelizer cpu", "libepoxy-dev"]
             self.refuse(2, words, self.bar(), "--voxelizer", "hardware")
 
@@ -37,10 +36,10 @@ class Voxelizer(cli.Case):
             self.assertEqual(reports["cpu"]["voxels"], reports["hardware"]["voxels"])
             self.assertEqual((self.at / "cpu.glb").read_bytes(), (self.at / "hardware.glb").read_bytes())
 
-        def test_without_a_driver_the_error_says_what_to_install(self):
+        def test_a_missing_driver_is_an_error_with_a_remedy(self):
             source = self.bar()
             before = sorted(os.listdir(self.at))
-            # The loader of drivers finds none.
+            # The driver loader finds no driver.
             env = dict(os.environ, __EGL_VENDOR_LIBRARY_FILENAMES="/nowhere.json")
             done = support.sinew(
                 "bind", source, "-o", self.at / "out.glb", *cli.FAST, "--voxelizer", "hardware", env=env)

@@ -10,7 +10,7 @@ step(${CMAKE_COMMAND} -G Ninja -S ${SOURCE} -B ${WORK}/build -D CMAKE_PREFIX_PAT
 step(${CMAKE_COMMAND} --build ${WORK}/build)
 step(${WORK}/build/consumer)
 step(${WORK}/build/bar)
-# The program of the README, as it stands there, gives what the command gives.
+# The program of the README, copied unchanged, gives the result of the command.
 file(READ ${README} readme)
 foreach(language cmake cpp)
     if(NOT readme MATCHES "```${language}\n([^`]+)\n```")
@@ -31,7 +31,7 @@ if(CHARACTERS)
     step(${CMAKE_COMMAND} -E compare_files ${WORK}/readme/hero.skinned.glb ${WORK}/readme/command.glb)
 endif()
 
-# The installed headers must not lean on anything that is not installed.
+# The installed headers must not need headers that are not installed.
 file(GLOB_RECURSE headers ${WORK}/prefix/*.h)
 foreach(header ${headers})
     file(STRINGS ${header} includes REGEX "^#include (<(tbb|Eigen|nlohmann|fmt|draco|meshoptimizer)|\"[^s])")

@@ -1,5 +1,5 @@
-// Any bytes where a kept binding is expected. What is read must weight, write itself as it was, and take another
-// mesh, or say why not. The checksum is made to fit first: it keeps out accidents, not malice.
+// Reads any bytes as a kept binding. An accepted binding must give weights, write the same bytes, and bind another
+// mesh, or fail with a reason. The checksum is made valid first, because an attacker can do the same.
 
 #include <cmath>
 #include <cstdlib>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace sinew;
 
-// A box around a skeleton of two joints, as the seeds have it; `at` moves it.
+// A box around a skeleton of two joints, as in the seeds, moved by `at`.
 struct Box {
     std::vector<Vec3> positions;
     std::vector<Triangle> triangles;
@@ -59,8 +59,9 @@ void write_seeds(const std::string& folder) {
     }
 }
 
-// Sections of a kept binding begin after 12 bytes with a name of 4 bytes and a size of 8 (docs/binding.md). Options
-// may be spelled otherwise or be missing; what is written spells all of them. Cuts them out.
+// The bytes without the section of options, which may be spelled differently or be missing in the input, while the
+// writer spells all of them. Sections start at byte 12, each with a name of 4 bytes and a size of 8
+// (docs/binding.md).
 std::vector<std::byte> without_options(std::vector<std::byte> bytes) {
     std::size_t at = 12;
     while (at + 12 <= bytes.size()) {

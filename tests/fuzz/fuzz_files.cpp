@@ -1,5 +1,5 @@
-// Any bytes where the smaller files are expected: skeleton, joint options, pose, edits, weights and figure JSON,
-// and pictures as PNG and as pixels. The first byte chooses the door, the rest is the file.
+// Reads any bytes as one of the smaller files: skeleton, joint options, pose, edits, weights and figure JSON, and
+// pictures as PNG and as pixels. The first byte chooses the reader, the rest is the file.
 
 #include <unistd.h>
 
@@ -123,7 +123,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     switch (data[0] % 8) {
         case 0: {
             const auto skeleton = io::load_skeleton(file("skeleton.json", bytes));
-            if (read(skeleton)) read(check_skeleton(*skeleton));  // which knows names that come later
+            if (read(skeleton)) read(check_skeleton(*skeleton));  // it also checks names that come later
             break;
         }
         case 1: {

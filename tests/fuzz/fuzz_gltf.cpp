@@ -1,5 +1,5 @@
-// Any bytes at the door for files. What loads must also save, and what was saved must load as the same character;
-// its clips and shapes are read too, and a clip is added.
+// Reads any bytes as a model. A model that loads must also save, and load again as the same character. Its clips
+// and shapes are read too, and a clip is added.
 
 #include <algorithm>
 #include <cstdint>
@@ -38,7 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             if (const auto row = (*scene->weights)[v]; !row.empty()) require_row(row, joints, v);
     }
 
-    // Every clip in the middle, and the nodes at rest: finite numbers of the right count, or a refusal.
+    // Every clip at its middle, and the nodes at rest: the right count of finite numbers, or an error.
     const auto clips = io::clips(*scene);
     if (!clips) require_refusal(clips.error());
     for (std::size_t c = 0; c <= (clips ? std::min<std::size_t>(clips->size(), 8) : 0); ++c) {
@@ -79,7 +79,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         require(again->weights.has_value(), "saved weights are not read back");
     }
 
-    // The same with an animation of one's own: it is refused, or it is there afterwards.
+    // The same with an added animation: it is refused, or the saved file has it.
     std::vector<JointPose> rest(joints), turned(joints);
     turned[joints / 2].rotation = {0.6, 0, 0, 0.8};
     turned[0].translation = {1, 2, 3};

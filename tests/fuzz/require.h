@@ -15,7 +15,7 @@ inline void require(bool holds, const std::string& what) {
     std::abort();
 }
 
-/// Refusing is fine, but with a reason, and never because of a mistake of ours.
+/// A refusal must have a reason, and must not be an internal error.
 inline void require_refusal(const sinew::Error& error) {
     require(!error.message.empty(), "an error without a message");
     require(error.code != sinew::ErrorCode::internal, "internal error: " + error.message);

@@ -1,4 +1,4 @@
-"""seeds.py CHARACTERS-PROGRAM FOLDER: writes the inputs that fuzzing starts from. Made anew, never committed."""
+"""seeds.py CHARACTERS-PROGRAM FOLDER: writes the inputs that fuzzing starts from. They are generated, never committed."""
 import base64
 import json
 import random
@@ -104,7 +104,7 @@ def gltf_seeds():
 
 
 def file_seeds():
-    """The first byte is fuzz_files' choice of a door."""
+    """The first byte chooses the reader in fuzz_files."""
     bones = [
         {"name": "hip", "head": [1, 1], "tail": [4, 4], "smoothness": 2},
         {"name": "knee", "parent": "hip", "head": [4, 4], "tail": [7, 7]},

@@ -35,7 +35,7 @@ Column cross(const Lattice& lattice, int axis, int i, int j) {
             side[e] = (a.c[u] - at[0]) * (b.c[v] - at[1]) - (b.c[u] - at[0]) * (a.c[v] - at[1]);
             area += side[e];
         }
-        if (area == 0) continue;  // seen edge-on: drawn by none
+        if (area == 0) continue;  // seen edge-on: not drawn
         const std::int64_t sign = area < 0 ? -1 : 1;
         if (std::any_of(side, side + 3, [&](std::int64_t s) { return s * sign < 0; })) continue;
         bool owned = true;
@@ -56,7 +56,7 @@ Column cross(const Lattice& lattice, int axis, int i, int j) {
     return column;
 }
 
-// Crossings that face apart and are closer than two roundings of 1/16 lattice unit.
+// Whether two crossings of opposite direction are closer than two roundings of 1/16 lattice unit.
 bool has_tie(const Column& column) {
     const auto& c = column.crossings;
     for (std::size_t a = 0; a < c.size(); ++a) {

@@ -1,5 +1,4 @@
-// Heat on graphics hardware against the solver. The tests run on whatever driver there is, as a rule Mesa's
-// llvmpipe.
+// Heat on graphics hardware, compared with the solver. The tests run on any driver, usually Mesa's llvmpipe.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +26,7 @@ protected:
         hardware = std::move(*opened);
     }
 
-    // The largest difference to the solver, which ends nearer to the answer than 1e-5; -1 on an error.
+    // The largest difference to the solver, whose own error is below 1e-5; -1 on failure.
     double difference(const Conduction& conduction, const std::vector<float>& loss, const Columns& columns) {
         const HeatSolver solver(conduction, loss);
         EXPECT_TRUE(hardware->load(solver.levels()));
@@ -54,7 +53,7 @@ std::vector<float> loss_at_skin(const Domain& domain, float loss) {
     return out;
 }
 
-// Columns whose leaves are held here and there, some at other values than 1.
+// Columns with a few held leaves, some at values other than 1.
 Columns scattered(std::size_t leaves, std::size_t count) {
     Columns columns(count);
     for (std::size_t c = 0; c < count; ++c)
@@ -71,7 +70,7 @@ Columns scattered(std::size_t leaves, std::size_t count) {
     return columns;
 }
 
-TEST_F(HeatGl, IsThatOfTheSolverOnEveryKindOfDomain) {
+TEST_F(HeatGl, EqualsTheSolverOnEveryKindOfDomain) {
     struct Case {
         Character character;
         int resolution;
@@ -91,8 +90,8 @@ TEST_F(HeatGl, IsThatOfTheSolverOnEveryKindOfDomain) {
     }
 }
 
-TEST_F(HeatGl, GoesFarInFewIterations) {
-    // One sweep carries heat one cell far, so that plain averaging takes millions of sweeps here.
+TEST_F(HeatGl, ConvergesInFewIterationsOnALongChain) {
+    // One sweep moves heat by one cell, so plain averaging would need millions of sweeps here.
     const Conduction long_chain = test::chain(3000);
     EXPECT_LT(difference(long_chain, std::vector<float>(3000, 0.0f), {{{0, 1.0f}, {2999, 0.0f}}}), 1e-3);
     EXPECT_LT(difference(long_chain, std::vector<float>(3000, 1e-4f), {{{0, 1.0f}}, {{1500, 1.0f}}}), 1e-4);
@@ -101,7 +100,7 @@ TEST_F(HeatGl, GoesFarInFewIterations) {
 // A chain of n nodes has a condition number of about n²: a residual of 1e-6 in float leaves this error.
 constexpr double kChain = 1e-4;
 
-TEST_F(HeatGl, TinyGraphs) {
+TEST_F(HeatGl, SolvesTinyGraphs) {
     for (const std::uint32_t n : {1u, 2u, 3u, 64u, 65u, 129u})
         for (const float loss : {0.0f, 0.5f}) {
             SCOPED_TRACE(n);
@@ -115,14 +114,14 @@ TEST_F(HeatGl, TinyGraphs) {
         }
 }
 
-TEST_F(HeatGl, StaysInItsPart) {
+TEST_F(HeatGl, StaysInItsComponent) {
     const Conduction c = test::chain(200, 90);
     EXPECT_LT(difference(c, std::vector<float>(200, 0.0f), {{{0, 1.0f}}, {{150, 1.0f}}}), kChain);
     std::vector<Row> u;
     ASSERT_TRUE(hardware->solve(Columns{{{0, 1.0f}}, {{150, 1.0f}}}, u));
     for (std::size_t i = 0; i < 200; ++i) {
         EXPECT_NEAR(u[i][0], i < 90 ? 1 : 0, kChain);
-        EXPECT_EQ(u[i][i < 90 ? 1 : 0], 0) << i;  // not a trace of it
+        EXPECT_EQ(u[i][i < 90 ? 1 : 0], 0) << i;  // exactly 0
         for (std::size_t k = 2; k < HeatSolver::kColumns; ++k) EXPECT_EQ(u[i][k], 0);
     }
     // Many parts of one cell each.
@@ -133,7 +132,7 @@ TEST_F(HeatGl, StaysInItsPart) {
     EXPECT_EQ(difference(apart, std::vector<float>(500, 0.0f), {{{499, 1.0f}}}), 0);
 }
 
-TEST_F(HeatGl, TheSameBitsEveryTimeWhateverIsBeside) {
+TEST_F(HeatGl, ColumnsAreReproducibleAndIndependent) {
     const Domain domain = test::domain_of(test::quadruped(), 64);
     const Conduction conduction = make_conduction(domain, {});
     const HeatSolver solver(conduction, loss_at_skin(domain, 2.0f));
@@ -148,7 +147,7 @@ TEST_F(HeatGl, TheSameBitsEveryTimeWhateverIsBeside) {
     for (std::size_t i = 0; i < once.size(); ++i) ASSERT_EQ(once[i][3], alone[i][0]) << i;
 }
 
-TEST_F(HeatGl, SweepsAreThoseOfTheProcessor) {
+TEST_F(HeatGl, SweepsEqualThoseOfTheCpu) {
     const Domain domain = test::domain_of(test::quadruped(), 32);
     const Conduction conduction = make_conduction(domain, {});
     const HeatSolver solver(conduction, loss_at_skin(domain, 2.0f));
@@ -163,7 +162,7 @@ TEST_F(HeatGl, SweepsAreThoseOfTheProcessor) {
     }
 }
 
-TEST_F(HeatGl, WhatDoesNotConvergeIsAnErrorThatSaysWhatToDo) {
+TEST_F(HeatGl, FailureToConvergeIsAnErrorWithARemedy) {
     const Conduction c = test::chain(100);
     const auto error_of = [&](const std::vector<float>& loss, float held) {
         const HeatSolver solver(c, loss);
@@ -173,7 +172,7 @@ TEST_F(HeatGl, WhatDoesNotConvergeIsAnErrorThatSaysWhatToDo) {
         EXPECT_FALSE(outcome);
         return outcome ? Error{} : outcome.error();
     };
-    // What gains heat has no state of rest.
+    // A system that gains heat has no steady state.
     const Error gain = error_of(std::vector<float>(100, -0.7f), 1);
     EXPECT_EQ(gain.code, ErrorCode::internal);
     EXPECT_NE(gain.message.find("use heat cpu"), std::string::npos) << gain.message;
@@ -216,16 +215,16 @@ double worst_weight(const SkinWeights& a, const SkinWeights& b) {
     return worst;
 }
 
-// From here on through bind.
+// The same through bind.
 using HeatGlBind = HeatGl;
 
-TEST_F(HeatGlBind, WeightsAreThoseOfTheSolver) {
+TEST_F(HeatGlBind, WeightsEqualThoseOfTheSolver) {
     struct Case {
         Character character;
         int resolution;
         DomainKind kind = DomainKind::sparse;
     };
-    // The caped figure has parts without bones, hands with many joints, and skin where nothing is cooled.
+    // The caped figure has parts without bones, hands with many joints, and surface without heat loss.
     for (const Case& c : {Case{test::caped(), 64},
                           {test::quadruped(), 64},
                           {test::robot(), 64},
@@ -239,7 +238,7 @@ TEST_F(HeatGlBind, WeightsAreThoseOfTheSolver) {
         EXPECT_EQ(here.report().coverage, there.report().coverage);
         EXPECT_EQ(there.options().heat, HeatBy::hardware);
         EXPECT_LT(worst_weight(*here.weights(), *there.weights()), 1e-3);
-        // A driver that computes on the processor is not kept secret.
+        // A driver that computes on the CPU is reported.
         const std::vector<std::string>& warnings = there.report().warnings;
         EXPECT_EQ(std::any_of(warnings.begin(), warnings.end(),
                               [](const std::string& w) { return w.find("heat cpu is faster") != w.npos; }),
@@ -247,13 +246,13 @@ TEST_F(HeatGlBind, WeightsAreThoseOfTheSolver) {
     }
 }
 
-TEST_F(HeatGlBind, SweepsSkinsVolumesAndBothKindsOfHardwareAtOnce) {
+TEST_F(HeatGlBind, CombinesWithSweepsSkinsVolumesAndHardwareVoxels) {
     const Character c = test::quadruped(0.03);
     BindOptions cpu = heat(32, HeatBy::cpu), gl = heat(32, HeatBy::hardware);
     cpu.iterations = gl.iterations = 20;
     EXPECT_LT(worst_weight(*bound(c, cpu).weights(), *bound(c, gl).weights()), 1e-3);
 
-    // Two skins have an equation each; slices of voxels come from a context of their own.
+    // Each of two skins has its own equation. Slices of voxels use a separate context.
     cpu = heat(32, HeatBy::cpu), gl = heat(32, HeatBy::hardware);
     gl.voxels.voxelizer = Voxelizer::hardware;
     Character bar = test::bar();
@@ -264,7 +263,7 @@ TEST_F(HeatGlBind, SweepsSkinsVolumesAndBothKindsOfHardwareAtOnce) {
     EXPECT_LT(worst_weight(*bound(mesh, bar.skeleton, cpu).weights(), *bound(mesh, bar.skeleton, gl).weights()),
               1e-3);
 
-    // From a kept volume other meshes take weights without a driver, and the binding itself has the same bits anew.
+    // A kept volume binds other meshes without a driver, and binds its own mesh again with the same bits.
     gl.keep_volume = true;
     const Binding kept = bound(c, gl);
     const Binding read = test::must(Binding::from_bytes(kept.to_bytes()));
@@ -276,7 +275,7 @@ TEST_F(HeatGlBind, SweepsSkinsVolumesAndBothKindsOfHardwareAtOnce) {
     EXPECT_EQ(other.report().covered(), 1);
 }
 
-TEST(HeatLimits, WhatADriverCannotHoldIsAnErrorThatSaysSo) {
+TEST(HeatLimits, GridLargerThanTheDriverAllowsIsAnError) {
     const HeatLimits mesa{std::size_t{1} << 27, 65535};
     EXPECT_TRUE(check_heat_size({4'000'000, 16'000'000}, mesa));
     const Status nodes = check_heat_size({5'000'000, 1}, mesa), links = check_heat_size({1, 17'000'000}, mesa),

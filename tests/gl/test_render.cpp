@@ -1,5 +1,5 @@
-// Pictures by what they show, not by their bytes: shares of pixels, mean colours of regions, against what geometry
-// and light predict. Drivers differ in last bits; these do not.
+// Checks the content of pictures, not their bytes: shares of pixels and mean colours of regions, as predicted by
+// geometry and light. Drivers differ only in last bits, which do not affect these.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -127,13 +127,13 @@ TEST_F(Render, WindingDoesNotDarken) {
     const std::array<double, 3> after = mean_ink(draw(square(panel(person))));
     for (std::size_t k = 0; k < 3; ++k) {
         EXPECT_NEAR(before[k], after[k], 1);
-        EXPECT_GT(before[k], 140);  // light enough to see its shape
+        EXPECT_GT(before[k], 140);  // bright enough to show its shape
         EXPECT_LT(before[k], 225);
     }
 }
 
 TEST_F(Render, CreasesAreDarker) {
-    // A box on a wide floor, from above: the floor beside it is in its shadow, far away it is not.
+    // A box on a wide floor, from above: the floor is darker near the box than far away.
     Shape scene = box({0, 0, 0}, {1, 0.3, 1});
     append(scene, sheet({0, -0.3, 0}, {8, 0, 0}, {0, 0, -8}, 4, 4));
     Panel p = panel(scene);
@@ -154,7 +154,7 @@ TEST_F(Render, ValuesHaveTheirColoursAndLines) {
     Picture picture = square(p);
     picture.legend = false;
     const Image plain = draw(picture);
-    // Where the value is t, the hue is that of the ramp: compare ratios of channels, which light leaves alone.
+    // At value t the hue is that of the colour ramp. Ratios of channels do not depend on light.
     for (const double t : {0.3, 0.55, 0.8}) {
         const Rgb want = ramp_colour(Ramp::heat, t),
                   got = pixel(plain, static_cast<int>(200 + (t - 0.5) * 400 * kSide), 200);
@@ -193,7 +193,7 @@ TEST_F(Render, LegendsTitlesAndBonesAreDrawn) {
     for (int y = 0; y < 120 && !found; ++y)
         for (int x = 560; x < 800 && !found; ++x) found = pixel(with, x, y) == paint.legend.entries[0].colour;
     EXPECT_TRUE(found);
-    // Texts that the font has, and those that it lacks (boxes).
+    // Characters of the font, and characters that it lacks (drawn as boxes).
     for (const char* title : {"Weights", "Gewichte äöü", "左腕", "\xff\xfe"}) {
         picture.title = title;
         EXPECT_GT(ink(draw(picture), 0, 0, 0.3, 0.06), 0.004) << title;
@@ -207,7 +207,7 @@ TEST_F(Render, LegendsTitlesAndBonesAreDrawn) {
     EXPECT_GT(differ, 1500u);
 }
 
-TEST_F(Render, VoxelsOfABlock) {
+TEST_F(Render, VoxelsAreDrawnByKind) {
     const Shape cube = box({0, 0, 0}, {1, 1, 1});
     const MeshView mesh{cube.positions, cube.triangles, {}};
     VoxelizeOptions options;
@@ -226,7 +226,7 @@ TEST_F(Render, VoxelsOfABlock) {
     EXPECT_GT(inside.r, inside.b + 20);  // interior is yellow
 }
 
-/// Share of the pixels of a region that are like a colour: the same hue, and not much darker.
+/// Share of the pixels of a region that are similar to a colour: the same hue, and not much darker.
 double share_of(const Image& image, Rgb colour, int most = 40) {
     std::size_t n = 0;
     for (int y = 0; y < image.height; ++y)
@@ -266,7 +266,7 @@ TEST_F(Render, DefectsAreRedAndHaveLines) {
     const Rgb boundary = paint.lines.front().colour, nonmanifold = paint.lines.back().colour;
     EXPECT_GT(share_of(image, boundary, 24), 0.004);
     EXPECT_GT(share_of(image, nonmanifold, 24), 0.0005);
-    // The left side is red: redder than anything of a plain picture.
+    // The left side is redder than any pixel of a plain picture.
     const auto red = [](const Image& of) {
         std::size_t n = 0;
         for (std::size_t i = 0; i < of.rgb.size(); i += 3) n += of.rgb[i] > 2 * of.rgb[i + 1] + 20;
@@ -280,7 +280,7 @@ TEST_F(Render, DefectsAreRedAndHaveLines) {
     const Image plain = draw(picture);
     EXPECT_EQ(red(plain), 0);
     EXPECT_EQ(share_of(plain, boundary, 24), 0);
-    // From behind the rim of the opening is hidden, and shines through faintly.
+    // From behind, the hidden rim of the opening is drawn faintly.
     Shape tube = open_box({0, 0, 0}, {1, 1, 1}, 1, 1u << 5);
     const MeshView of_tube{tube.positions, tube.triangles, {}};
     const Paint rim =
@@ -303,7 +303,7 @@ TEST_F(Render, DefectsAreRedAndHaveLines) {
     }
     EXPECT_GT(differ, 500u);
     EXPECT_GT(bluer, differ / 2);
-    EXPECT_LT(share_of(behind, rim.lines[0].colour, 24), 0.004);  // what is in sight at the outline
+    EXPECT_LT(share_of(behind, rim.lines[0].colour, 24), 0.004);  // the visible part at the outline
 }
 
 TEST_F(Render, SameBitsAgainAndOnAnyNumberOfThreads) {
@@ -318,8 +318,8 @@ TEST_F(Render, SameBitsAgainAndOnAnyNumberOfThreads) {
     EXPECT_EQ(first, draw(square(p), &two));
 }
 
-TEST_F(Render, StoredSignatures) {
-    // Share of ink and mean colour of 500 × 500 pictures, written down when they were looked at.
+TEST_F(Render, MatchesStoredSignatures) {
+    // Share of drawn pixels and mean colour of 500 × 500 pictures, recorded after visual inspection.
     struct Signature {
         const char *character, *view;
         double ink;
@@ -354,7 +354,7 @@ TEST_F(Render, StoredSignatures) {
     }
 }
 
-TEST_F(Render, ErrorsNameTheFault) {
+TEST_F(Render, ErrorsNameTheBadValue) {
     const Shape cube = box({0, 0, 0}, {1, 1, 1});
     auto refuses = [&](const Picture& picture, const char* word) {
         const Result<Image> image = render(picture);
@@ -392,7 +392,7 @@ TEST_F(Render, ErrorsNameTheFault) {
     refuses(picture, "grid");
 }
 
-TEST_F(Render, PngFiles) {
+TEST_F(Render, WritesPngFiles) {
     Image image{3, 2, std::vector<std::uint8_t>(18, 7)};
     const Result<std::vector<std::byte>> png = encode_png(image);
     ASSERT_TRUE(png);

@@ -1,5 +1,5 @@
-// Slices of the z-buffer against columns: two voxelizers that share nothing between the snapped corners and the
-// vote. tests/gl/referee.h computes who is right where they differ.
+// Compares voxels from slices of the z-buffer with voxels from columns. Both share only the snapped corners and the
+// vote. tests/gl/referee.h decides which one is right where they differ.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ protected:
     }
 };
 
-// The judgement for a mesh of which `turned` faces are reversed.
+// Compares both voxelizers on a mesh, with the faces that the topology reverses.
 Disagreement judge(const MeshView& mesh, const VoxelGrid& grid, const std::vector<bool>* turned,
                    SliceReport* report = nullptr) {
     const Lattice lattice = make_lattice(grid.transform, mesh, turned, nullptr);
@@ -69,7 +69,7 @@ Disagreement judge_soup(int count, Corner&& corner) {
     return judge(mesh, *grid, nullptr);
 }
 
-// The edge rule is the driver's: voxels on edges are counted, and no mistake.
+// Edge rules differ between drivers, so differences on edges are allowed.
 void expect_agreement(const Disagreement& d, std::size_t least_inside) {
     EXPECT_EQ(d.unexplained(), 0u) << d.first_wrong << " by columns, " << d.second_wrong << " by slices, such as "
                                    << d.example;
@@ -112,7 +112,7 @@ TEST_F(Slices, AgreeOnEveryVoxelOfRealCharacters) {
     }
 }
 
-TEST_F(Slices, OnePictureBringsASliceForEachOfItsBits) {
+TEST_F(Slices, OneImageHoldsOneSlicePerBit) {
     const test::Shape ball = test::sphere({0, 0, 0}, 1, 5);
     for (const auto& [resolution, read_backs] : {std::pair{32, 6}, {64, 6}, {128, 6}, {256, 12}, {512, 24}}) {
         SliceReport report;
@@ -123,7 +123,7 @@ TEST_F(Slices, OnePictureBringsASliceForEachOfItsBits) {
     }
 }
 
-TEST_F(Slices, GiveTheSameGridToTheLastVoxel) {
+TEST_F(Slices, GiveTheSameGrid) {
     // The caped figure has ambiguous voxels, which winding numbers settle.
     const test::Character c = test::caped();
     const MeshTopology topology = analyse_mesh(c.mesh());
@@ -147,7 +147,7 @@ TEST_F(Slices, GiveTheSameGridToTheLastVoxel) {
     }
 }
 
-TEST_F(Slices, CoplanarOppositeDuplicates) {
+TEST_F(Slices, AgreeOnCoplanarOppositeDuplicates) {
     test::Shape s = test::box({0, 0, 0}, {1, 0.8, 0.6}, 5);
     const std::size_t n = s.triangles.size();
     for (std::size_t t = 0; t < n; t += 2)
@@ -158,7 +158,7 @@ TEST_F(Slices, CoplanarOppositeDuplicates) {
 }
 
 TEST_F(Slices, LargeTrianglesAreListedInParts) {
-    // Each of these reaches into every slab along one axis: more entries than one buffer of indices holds.
+    // Each triangle intersects every slab along one axis, so the list needs more than one index buffer.
     std::mt19937 rng(4);
     int base[3] = {0, 0, 0};
     const Disagreement d = judge_soup(9000, [&](int t, int k, int a) {
@@ -187,8 +187,9 @@ TEST_F(Slices, AgreeWhereColumnsPassThroughCornersAndEdges) {
 }
 
 TEST_F(Slices, AgreeOnTrianglesSeenEdgeOn) {
-    // Needles along the axes through the centres of columns, among large triangles. Columns once took their depths
-    // from edge functions that the half-open rule had shifted by one, and on such narrow shadows one is a lot.
+    // Needles along the axes through the centres of columns, among large triangles. Regression: columns computed
+    // depths from edge functions that the half-open rule had shifted by one, a large error for such narrow
+    // triangles.
     std::mt19937 rng(3);
     int base[3] = {0, 0, 0}, along = 0;
     const auto random = [&](int n) { return static_cast<int>(rng() % static_cast<unsigned>(n)); };
@@ -228,7 +229,7 @@ TEST(SliceLimits, LimitsOfTheDriverAreErrors) {
     EXPECT_EQ(samples_per_voxel(12), 1);
 }
 
-// The referee itself, on a cube whose votes are known.
+// Tests of the referee, on a cube with known votes.
 class Referee : public testing::Test {
 protected:
     test::Shape shape = test::box({0, 0, 0}, {1, 1, 1});

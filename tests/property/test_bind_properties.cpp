@@ -1,4 +1,4 @@
-// What holds for every character, whatever its shape.
+// Properties of a bind that hold for every character.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 using test::Character;
 
-// The biped is in the caped one, too.
+// No biped: the caped figure contains it.
 std::vector<Character> family() {
     std::vector<Character> all{test::quadruped(), test::robot(), test::caped(), test::strip(), test::u_tube()};
     if (!test::sanitized) all.push_back(test::biped());
@@ -112,10 +112,10 @@ TEST(BindProperty, TheSameBitsOnAnyNumberOfThreads) {
     }
 }
 
-// Scaling by 0.001 rounds every float position anew, by up to 6e-8 of the character's size. A finger's surface is
-// 5e-3 of that size away from its bone, so its distances change by 1e-5 of themselves, and weights by λ/4 of that;
-// and now and then a position falls on the other side of a border between voxels. What is beyond 1e-5 is the
-// rounding of the input: a power of two, which rounds nothing, changes no bit (next test).
+// Scaling by 0.001 rounds every float position by up to 6e-8 of the character's size. The surface of a finger is
+// 5e-3 of this size away from its bone, so distances change by a relative 1e-5, and weights by λ/4 of that. A few
+// positions move across a border between voxels. Larger differences come from the rounding of the input: scaling by
+// a power of two, which is exact, changes no bit (next test).
 TEST(BindProperty, ScaleOfTheSceneDoesNotMatter) {
     for (const Character& c : family()) {
         const SkinWeights reference = weights(c, options_at(128));

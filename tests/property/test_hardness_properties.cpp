@@ -1,4 +1,4 @@
-// "All methods take the same hardness": what α does holds for every method and every falloff law.
+// Properties of hardness that hold for every method and every falloff law.
 #include <gtest/gtest.h>
 
 #include <algorithm>

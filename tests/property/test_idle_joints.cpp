@@ -1,4 +1,5 @@
-// Names and structure against what real characters' shipped weights use (docs/methods/idle-joints.md).
+// Compares joints chosen by name and structure with those that the weights of real characters use
+// (docs/methods/idle-joints.md).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +18,7 @@ std::filesystem::path corpus() {
     return named ? named : "";
 }
 
-TEST(IdleJointsOfTheCorpus, NamesFindMostAndAreRarelyWrong) {
+TEST(IdleJointsOfTheCorpus, NamesFindMostWithFewErrors) {
     if (!std::filesystem::is_directory(corpus())) GTEST_SKIP() << "skipped: SINEW_CORPUS names no folder";
     std::vector<std::filesystem::path> files;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(corpus())) {
@@ -55,7 +56,7 @@ TEST(IdleJointsOfTheCorpus, NamesFindMostAndAreRarelyWrong) {
     RecordProperty("found", int(found));
     std::printf("%zu characters, %zu joints: idle %zu found, %zu missed, %zu wrongly held idle\n", characters,
                 joints, found, missed, wrong);
-    if (characters < 41) GTEST_SKIP() << "only a part of the corpus is here";
+    if (characters < 41) GTEST_SKIP() << "the corpus is incomplete";
     EXPECT_GE(found, 193u);
     EXPECT_LE(missed, 133u);
     EXPECT_LE(wrong, 4u);

@@ -1,4 +1,4 @@
-// What holds for measures of every character, whatever its shape.
+// Properties of measures that hold for every character.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ Comparison compared(const Character& c, const SkinWeights& a, const SkinWeights&
     return out ? std::move(*out) : Comparison{};
 }
 
-// The biped is in the caped one, too.
+// No biped: the caped figure contains it.
 std::vector<Character> family() {
     std::vector<Character> all{test::quadruped(0.03), test::robot(), test::caped(), test::strip(), test::u_tube()};
     if (!test::sanitized) all.push_back(test::biped({.cell = 0.04}));
@@ -98,7 +98,7 @@ TEST(CompareProperty, NumbersAreWithinTheirBoundsAndAddUp) {
         const SkinWeights a = bound(c, 0.1f, 4), b = bound(c, 0.6f, 8);
         const Comparison out = compared(c, a, b), back = compared(c, b, a);
         const auto n = static_cast<double>(c.positions.size());
-        // Either way round: distances are the same, precision is the other's recall.
+        // Swapping A and B keeps distances and swaps precision with recall.
         EXPECT_EQ(out.vertex_l1, back.vertex_l1) << c.name;
         EXPECT_EQ(out.precision, back.recall) << c.name;
         EXPECT_EQ(out.strongest_agreement, back.strongest_agreement) << c.name;
@@ -129,7 +129,7 @@ TEST(CompareProperty, NumbersAreWithinTheirBoundsAndAddUp) {
         for (const double e : out.a.smoothness.energy) EXPECT_GE(e, 0);
         EXPECT_GE(out.a.bleed.share, 0);
         EXPECT_LE(out.a.bleed.share, 1);
-        // L1 in a mean of itself: the distance of a vertex is at most L1 / 2 of the farthest joints' disagreement.
+        // The distance of a vertex is at most L1 / 2 times the largest distance between joints.
         for (const PoseComparison& p : out.poses) EXPECT_LE(p.mean, p.max);
     }
 }
@@ -166,7 +166,7 @@ TEST(CompareProperty, TheOrderOfVerticesAndTheScaleDoNotMatter) {
     for (const Character& c : family()) {
         const SkinWeights a = bound(c, 0.1f, 4), b = bound(c, 0.6f, 8);
         const Comparison out = compared(c, a, b);
-        // Backwards, and eight times as large: a power of two rounds nothing.
+        // In reverse order, and eight times as large: scaling by a power of two is exact.
         const std::size_t n = c.positions.size();
         Character d = c;
         std::reverse(d.positions.begin(), d.positions.end());

@@ -1,6 +1,6 @@
-// sinew_heat_rules FILE HINTS VARIANT...: surface-heat with other numbers in its rules
-// (src/bind/surface_heat/rules.h), against the weights that the file came with. A VARIANT is "" for the defaults,
-// or NAME=VALUE[,NAME=VALUE...]. Prints a line "l1 agreement" for each. HINTS: skin or names. For
+// sinew_heat_rules FILE HINTS VARIANT...: compares surface-heat under other rule constants
+// (src/bind/surface_heat/rules.h) with the weights of the file. A VARIANT is "" for the defaults,
+// or NAME=VALUE[,NAME=VALUE...]. Prints one line "l1 agreement" for each. HINTS: skin or names. Used by
 // scripts/research/cross-validate.
 #include <cstdio>
 #include <cstdlib>

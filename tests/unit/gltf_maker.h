@@ -163,7 +163,7 @@ inline Json& primitive(Maker& m, std::size_t mesh = 0, std::size_t number = 0) {
     return m.json["meshes"][mesh]["primitives"][number];
 }
 
-/// Loads or says why not.
+/// Loads a scene; fails the test with the error if it cannot.
 inline io::Scene must_read(const Bytes& bytes, const std::string& name = "test.glb") {
     auto scene = io::load_bytes(bytes, name);
     EXPECT_TRUE(scene.ok()) << (scene ? "" : scene.error().message);
@@ -171,14 +171,14 @@ inline io::Scene must_read(const Bytes& bytes, const std::string& name = "test.g
 }
 inline io::Scene must_read(const Maker& m) { return must_read(m.glb()); }
 
-/// The message of the error that reading must give.
+/// Expects that reading fails; returns the message.
 inline std::string refusal(const Maker& m) {
     const auto scene = io::load_bytes(as_bytes(m.gltf()), "test.gltf");
     EXPECT_FALSE(scene.ok());
     return scene ? "" : scene.error().message;
 }
 
-/// Every vertex on one joint (the first of its skin), or on several in equal parts.
+/// Weights every vertex to the first joint of its skin, or to several joints in equal parts.
 inline SkinWeights spread_weights(const io::Scene& scene, std::size_t joints = 1) {
     std::vector<std::uint32_t> counts;
     std::vector<Influence> influences;
@@ -195,7 +195,7 @@ inline SkinWeights spread_weights(const io::Scene& scene, std::size_t joints = 1
     return std::move(*weights);
 }
 
-/// A folder that goes away.
+/// A folder that is removed at the end of its scope.
 class TemporaryFolder {
 public:
     TemporaryFolder() {

@@ -1,4 +1,4 @@
-// What several of the unit tests need.
+// Helpers of several unit tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -52,8 +52,8 @@ inline SkinWeights weights_of(const Rows& rows) {
     return must(SkinWeights::from_rows(counts, std::move(all)));
 }
 
-/// Triangles without order between points on a coarse lattice, so that much coincides; sizes from 1e-20 to 1e13,
-/// and in some rounds a few points far away. One to six joints, anywhere.
+/// Random triangles between points of a coarse lattice, so that many positions coincide. Sizes range from 1e-20 to
+/// 1e13; in some rounds a few points are far away. One to six joints at random positions.
 inline Character random_soup(int round, std::mt19937& random) {
     const float scales[] = {1e-20f, 1, 1e13f};
     const auto point = [&]() -> Vec3 {
@@ -77,8 +77,8 @@ inline Character random_soup(int round, std::mt19937& random) {
     return c;
 }
 
-/// The oracle of every solver: Gaussian elimination with pivots of n equations [A | B] of n unknowns. Row i of the
-/// answer is unknown i for each column of B.
+/// The reference for every solver: Gaussian elimination with pivoting of n equations [A | B] in n unknowns. Row i
+/// of the result is unknown i for each column of B.
 inline std::vector<std::vector<double>> eliminate(std::vector<std::vector<double>> a) {
     const std::size_t n = a.size();
     for (std::size_t p = 0; p < n; ++p) {

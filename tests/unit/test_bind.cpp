@@ -43,14 +43,14 @@ TEST(Bind, TwoBoneBarMatchesTheClosedForm) {
     int checked = 0;
     for (std::size_t v = 0; v < c.positions.size(); ++v) {
         const Vec3& p = c.positions[v];
-        // Vertices on the y axis' side of the bar, away from its caps.
+        // Vertices on the +y side of the bar, away from its caps.
         if (std::abs(p.z) > 1e-3 || std::abs(p.x) > 0.8f || std::hypot(p.y, p.z) < 0.09) continue;
         const double radial = std::hypot(p.y, p.z), along = std::abs(p.x);
         const double far = std::max(along, radial) + (std::sqrt(2.0) - 1) * std::min(along, radial);
         const double ratio = std::pow((far / unit) / (radial / unit), -7.5);
         const double nearer = 1 / (1 + ratio);
         const double expected = p.x > 0 ? nearer : 1 - nearer;
-        // The radius is 25 voxels, and where a field starts and ends is known to one voxel or so.
+        // The radius is 25 voxels. The start and end of a field are known to about one voxel.
         EXPECT_NEAR(weight_of(w, v, b_joint), expected, 0.08) << p.x;
         ++checked;
     }
@@ -182,14 +182,14 @@ TEST(Bind, ASkinOfIdleJointsBindsWithAWarning) {
     ASSERT_TRUE(b);
     EXPECT_EQ(weights(*b)[skin.size() - 1][0].joint, 2u);
     EXPECT_EQ(b->coverage().back(), Coverage::euclidean);
-    // It has weights, but not by the method: the gate must see it.
+    // The vertices get weights, but not from the method: the coverage gate must count them.
     EXPECT_LT(b->report().covered(), 1);
     EXPECT_GT(b->report().covered(), 0.9);
     ASSERT_FALSE(b->report().warnings.empty());
 }
 
 TEST(Bind, SeparateCharactersWithOwnSkins) {
-    // Two bars apart, each with its skin: nothing is bridged, and nothing crosses.
+    // Two separate bars, each with its own skin: no bridge joins them, and no weight crosses.
     Character c = test::bar();
     const auto n = static_cast<std::uint32_t>(c.positions.size());
     const std::size_t triangles = c.triangles.size();
@@ -234,7 +234,7 @@ TEST(Bind, BonesOutsideTheMeshAreSnappedAndListed) {
     const Binding b = bound(c, at(64));
     EXPECT_EQ(b.report().snapped_joints, std::vector<std::uint32_t>{2});
     EXPECT_EQ(b.report().covered(), 1);
-    // At its distance it has no say against the bar's own bones.
+    // The bar's own bones are much nearer, so the outside bone has almost no weight.
     const SkinWeights w = weights(b);
     for (std::size_t v = 0; v < c.positions.size(); ++v) EXPECT_LT(weight_of(w, v, 2), 1e-3f);
 }
@@ -250,7 +250,7 @@ TEST(Bind, UnusedVerticesFollowTheNearestJoint) {
     EXPECT_EQ(b.report().covered(), 1);
     EXPECT_EQ(w[c.positions.size() - 2][0].joint, c.joint("bar_b"));
     EXPECT_EQ(w[c.positions.size() - 1][0].joint, c.joint("bar_a"));
-    // And the stray one cost no resolution.
+    // The unused vertex must not enlarge the grid.
     EXPECT_NEAR(b.distances().unit, 2.0f, 0.01f);
 }
 
@@ -262,7 +262,7 @@ TEST(Bind, AllInfluencesGivesEveryJointADistance) {
     const Binding all = bound(c, options);
     EXPECT_GT(all.distances().width, eight.distances().width);
     EXPECT_EQ(weights(all).vertex_count(), c.positions.size());
-    // Asking every joint changes nothing about the nearest ones but where overshoot reorders the last kept.
+    // More influences leave the nearest joints unchanged, except that overshoot may reorder the last ones.
     std::size_t differ = 0;
     for (std::size_t v = 0; v < c.positions.size(); ++v)
         for (int k = 0; k < 4; ++k)
@@ -315,7 +315,7 @@ TEST(Bind, MemoryLimitIsCheckedFirstAndSuggestsAResolution) {
     EXPECT_TRUE(bind(c.mesh(), c.skeleton, at(64), &context));
 }
 
-TEST(Bind, CanBeCancelledAndReportsProgress) {
+TEST(Bind, ReportsProgressAndCanBeCancelled) {
     const Character c = test::bar();
     Context context;
     std::vector<std::string> stages;
@@ -324,7 +324,7 @@ TEST(Bind, CanBeCancelledAndReportsProgress) {
     };
     ASSERT_TRUE(bind(c.mesh(), c.skeleton, at(64), &context));
     EXPECT_EQ(stages, (std::vector<std::string>{"topology", "voxelize", "octree", "distances"}));
-    // Cancelled at any stage, it stops there.
+    // A bind that is cancelled in a stage ends in this stage.
     for (const std::string& at_stage : stages) {
         context.cancel = false;
         context.progress = [&](const char* stage, double) { context.cancel = context.cancel || stage == at_stage; };
@@ -334,7 +334,7 @@ TEST(Bind, CanBeCancelledAndReportsProgress) {
     }
 }
 
-TEST(Bind, BadInputIsNamed) {
+TEST(Bind, ErrorsNameTheBadInput) {
     Character c = test::bar();
     auto message = [&] {
         Result<Binding> b = bind(c.mesh(), c.skeleton, at(64));

@@ -1,4 +1,4 @@
-// A binding as bytes: it comes back the same, and whatever else comes is refused or harmless.
+// Bindings as bytes: a binding round-trips, and all other bytes are refused or harmless.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ std::string refusal(const Bytes& bytes) {
     return b.error().message;
 }
 
-/// With a checksum that fits, as a hostile writer would make it.
+/// The bytes with a valid checksum, as a hostile writer would make them.
 Bytes sealed(Bytes bytes) {
     const std::uint64_t sum = hash_bytes(std::span(bytes).first(bytes.size() - 8));
     std::memcpy(bytes.data() + bytes.size() - 8, &sum, 8);
@@ -51,14 +51,14 @@ Bytes sealed(Bytes bytes) {
 
 bool says(const std::string& text, const std::string& what) { return text.find(what) != std::string::npos; }
 
-/// The bar moved a little: not the mesh that was bound, but one in its volume.
+/// The bar moved a little: another mesh in the volume of the bound one.
 Character nudged() {
     Character c = test::bar();
     for (Vec3& p : c.positions) p.y += 0.001f;
     return c;
 }
 
-/// Whatever was accepted must work, or say why not, and never be a mistake of ours.
+/// An accepted binding must work, or fail with a reason other than an internal error.
 void expect_harmless(const Binding& b) {
     if (const auto w = b.weights(); !w) {
         EXPECT_NE(w.error().code, ErrorCode::internal) << w.error().message;
@@ -243,7 +243,7 @@ TEST(BindingFile, InvalidDistancesAreRefused) {
     const Character c = test::bar();
     const Binding b = bound(c, keeping(32));
     const Bytes whole = b.to_bytes();
-    // The table's column of distances, found by its first row.
+    // Finds the table's column of distances by its first row.
     const auto find = [&](const void* bytes, std::size_t size) {
         const auto* first = static_cast<const std::byte*>(bytes);
         return static_cast<std::size_t>(std::search(whole.begin(), whole.end(), first, first + size) -
@@ -265,7 +265,7 @@ TEST(BindingFile, InvalidDistancesAreRefused) {
     const auto second = static_cast<std::uint16_t>(b.distances().joint[1]);
     EXPECT_TRUE(says(with(joints, second), "vertex 0 has a joint twice"));
     EXPECT_TRUE(says(with(joints - 8, ~std::uint64_t{0}), "does not fit"));
-    // The field comes last: joints, then distances, of two joints at every leaf.
+    // The field is the last section: joints, then distances, for two joints at every leaf.
     const std::size_t slots = 2 * b.report().leaves, end = whole.size() - 8;
     EXPECT_TRUE(
         says(with(end - 4 * slots - 8 - 2, std::uint16_t{0xffff}), "a leaf has a distance without a joint"));
@@ -291,7 +291,7 @@ TEST(BindingFile, InvalidDistancesAreRefused) {
     EXPECT_TRUE(says(with(volume + 53, ~std::uint64_t{0}), "a leaf is neither"));
 }
 
-/// Where these characters begin.
+/// The offset of a text in the bytes.
 std::size_t place_of(const Bytes& bytes, std::string_view text) {
     const auto* const first = reinterpret_cast<const char*>(bytes.data());
     return std::string_view(first, bytes.size()).find(text);
@@ -325,7 +325,7 @@ TEST(BindingFile, OptionsAreKeptByName) {
     other[name] = std::byte{'x'};
     EXPECT_TRUE(says(refusal(sealed(other)), "there is no option 'xvershoot'"));
 
-    // A file from before there was that option: it has the value of the method's preset.
+    // A file written before this option existed: the option has the value of the method's preset.
     Bytes older = whole;
     const std::size_t begin = name - 8, end = name + 9 + 8 + 4;  // two texts, each after its length
     ASSERT_EQ(std::memcmp(older.data() + end - 4, "0.25", 4), 0);
@@ -336,7 +336,7 @@ TEST(BindingFile, OptionsAreKeptByName) {
     add_to_u64(older, section + 8, -1);  // options in the list
     EXPECT_EQ(read(sealed(older)).options().overshoot, preset(Method::geodesic_voxel).overshoot);
 
-    // Which of two values counts would be a guess.
+    // An option that is listed twice is ambiguous.
     Bytes twice = whole;
     std::memcpy(twice.data() + place_of(twice, "lambda-min"), "lambda-max", 10);
     EXPECT_TRUE(says(refusal(sealed(twice)), "the option 'lambda-max' is stated twice"));

@@ -1,4 +1,4 @@
-// Bone heat against solutions on paper, against dense elimination, and over meshes on which others give up.
+// Bone heat against analytic solutions, against dense elimination, and on defective meshes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -89,7 +89,7 @@ TEST(BoneHeat, AgreesWithDenseEliminationOnABentTube) {
     const Binding b = bound(c.mesh(), c.skeleton, options);
     const std::size_t n = c.positions.size(), joints = c.skeleton.joints.size();
     ASSERT_LT(n, 700u);
-    // Normals are the module's; everything else is worked out again.
+    // Normals come from the library; everything else is computed independently.
     const MeshSurface surface = build_surface(c.mesh(), analyse_mesh(c.mesh()));
     ASSERT_EQ(surface.nodes(), n);
     std::vector<std::vector<double>> a(n, std::vector<double>(n + joints, 0.0));
@@ -199,7 +199,7 @@ TEST(BoneHeat, ScaleAndOrderOfVerticesDoNotMatter) {
         const SkinWeights other = *bound(s.mesh(), s.skeleton, options).weights();
         for (std::size_t v = 0; v < c.positions.size(); ++v) EXPECT_LT(largest_difference(w, v, other, v), 1e-3);
     }
-    // Backwards.
+    // Vertices in reverse order.
     Character r = c;
     std::reverse(r.positions.begin(), r.positions.end());
     const auto last = static_cast<std::uint32_t>(c.positions.size() - 1);
@@ -280,7 +280,7 @@ TEST(BoneHeat, ASkinUsesItsOwnJointsOnly) {
         for (const Influence& i : w[v]) EXPECT_EQ(i.joint == 2, skin[v] == 1);
 }
 
-TEST(BoneHeat, OneBoneIdleJointsAndUnusedVerticesAreFine) {
+TEST(BoneHeat, BindsOneBoneIdleJointsAndUnusedVertices) {
     Character c = test::bar(16);
     c.positions.push_back({0.9f, 3, 0});
     c.skeleton.joints[c.joint("bar_a")].deform = false;

@@ -1,4 +1,4 @@
-// Bounded biharmonic weights: exact on a bar, against elimination, and the guarantees of the method.
+// Bounded biharmonic weights: exact on a bar, equal to elimination, and with the guarantees of the method.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ Domain domain_of(const test::Character& c, int resolution, DomainKind kind = Dom
     return std::move(*build_domain(*grid, make_bones(c.skeleton), kind));
 }
 
-// Minimises without bounds by elimination of the normal equations: the oracle where the bounds do not act.
+// Minimises without bounds, by elimination of the normal equations: the reference where no bound is active.
 std::vector<double> dense(const BiharmonicSolver& solver, const Conduction& c, const std::vector<bool>& held,
                           const std::vector<Row>& values) {
     const std::size_t n = c.size();
@@ -125,7 +125,8 @@ TEST(Biharmonic, LinearFieldsHaveNoEnergyAcrossLeafSizes) {
         for (std::uint32_t e = conduction.first[i]; e < conduction.first[i + 1]; ++e)
             sizes = sizes || domain.leaves[conduction.to[e]].level > domain.leaves[i].level;
         for (std::size_t k = 0; k < 3; ++k) {
-            // A small leaf alone sees the large one aside; all members of a side together do not.
+            // The large leaf is off-centre for each small one, but centred for all small leaves of its side
+            // together.
             if (!sizes) {
                 ASSERT_NEAR(bent[i][k], 0, 1e-9) << i;
             }
@@ -134,7 +135,7 @@ TEST(Biharmonic, LinearFieldsHaveNoEnergyAcrossLeafSizes) {
     }
     EXPECT_GT(inner, 100u);
     EXPECT_GT(meeting, 10u);
-    // The sum over all leaves is 0: what leaves one enters another.
+    // Flow is conserved, so the sum over all leaves is 0.
     for (std::size_t k = 0; k < 3; ++k) {
         double sum = 0;
         for (const Row& row : bent) sum += row[k];
@@ -174,7 +175,7 @@ TEST(Biharmonic, IsOptimalWithinItsBounds) {
     for (std::uint32_t i = 0; i < n; ++i) {
         const float x = domain.centre(i)[0];
         held[i] = (x > 8 && x < 10) || (x > 14 && x < 16) || (x > 22 && x < 24);
-        w[i][0] = x > 8 && x < 10 ? 1 : 0;  // beyond the second the unbounded answer goes below 0
+        w[i][0] = x > 8 && x < 10 ? 1 : 0;  // beyond the second the unbounded solution is negative
     }
     const BiharmonicSolver solver(domain, conduction, held);
     EXPECT_TRUE(solver.solve(w, 1e-10, 60000).converged);
@@ -207,7 +208,7 @@ TEST(BoundedBiharmonic, WeightsArePartitionedAndSymmetric) {
     ASSERT_EQ(table.width, 2u);
     const SkinWeights w = *binding.weights();
     for (std::size_t v = 0; v < c.positions.size(); ++v) {
-        // Both fields are minimised alone; that they sum to 1 is the energy's doing.
+        // The fields are minimised separately; they sum to 1 because the energy is 0 for constants.
         EXPECT_NEAR(table.strength[2 * v] + table.strength[2 * v + 1], 1, 0.01);
         for (std::size_t k = 0; k < 2; ++k) {
             EXPECT_GE(table.strength[2 * v + k], 0);
@@ -243,7 +244,8 @@ TEST(BoundedBiharmonic, ThreadsDoNotChangeABit) {
 
 TEST(BoundedBiharmonic, LoosePartsAndDefectsBindOrGiveAnError) {
     const test::Character robot = test::robot();
-    // Those that change the volume or the mesh's parts; voxel-heat, which shares the way there, binds all of them.
+    // Only defects that change the volume or the parts of the mesh. The test of voxel-heat, which uses the same
+    // volume, covers all defects.
     for (const char* name : {"soup", "floating", "zero_area", "unused", "single_triangle", "nan"}) {
         const test::Defect& defect = *test::find_defect(name);
         const test::Character c = defect.apply(robot);

@@ -16,7 +16,8 @@ namespace sinew::test {
 namespace {
 
 struct Edges {
-    std::size_t open = 0, crowded = 0, turned = 0;  ///< of one triangle; of more than two; run twice the same way
+    std::size_t open = 0, crowded = 0,
+                turned = 0;  ///< edges of one triangle; of more than two; used twice in one direction
 };
 
 Edges edges_of(const std::vector<Triangle>& triangles) {
@@ -35,7 +36,7 @@ Edges edges_of(const std::vector<Triangle>& triangles) {
     return edges;
 }
 
-/// Vertices around which the triangles are not one fan.
+/// Counts vertices whose triangles do not form one fan.
 std::size_t pinched_vertices(const std::vector<Vec3>& positions, const std::vector<Triangle>& triangles) {
     std::vector<std::map<std::uint32_t, std::uint32_t>> next(positions.size());
     for (const Triangle& t : triangles)
@@ -156,7 +157,7 @@ TEST(Characters, FingersAreSeparate) {
                     EXPECT_EQ(finger_of[c.body_part[a]], finger_of[c.body_part[b]]);
                 }
             }
-        // Air between neighbours, not a crease.
+        // There is a gap between neighbours, not a crease.
         for (std::uint32_t a = 0; a < c.positions.size(); ++a)
             for (std::uint32_t b = a + 1; keep(a) && b < c.positions.size(); ++b)
                 if (keep(b) && finger_of[c.body_part[a]] != finger_of[c.body_part[b]]) {
@@ -166,7 +167,7 @@ TEST(Characters, FingersAreSeparate) {
     }
 }
 
-TEST(Characters, BipedInOtherPosesAndSizesIsSoundToo) {
+TEST(Characters, BipedIsClosedInOtherPosesAndSizes) {
     for (const BipedOptions options : {BipedOptions{.cell = 0.024, .arms_down = 0}, BipedOptions{.cell = 0.016}}) {
         const Character c = biped(options);
         expect_closed(c);
@@ -218,7 +219,7 @@ TEST(Characters, CapedHasOpenSheetsAndFloatingParts) {
         EXPECT_LT(winding(body, c.positions[v]), 0.5) << v << " is in the body";
 }
 
-TEST(Characters, TheSameEveryTime) {
+TEST(Characters, AreReproducible) {
     EXPECT_TRUE(same(biped({.cell = 0.03}), build_biped({.cell = 0.03})));
     EXPECT_TRUE(same(build_quadruped(), make_character("quadruped")));
     EXPECT_TRUE(same(robot(), make_character("robot")));
@@ -257,7 +258,7 @@ TEST(Shapes, AreClosedAndHaveTheirVolume) {
     EXPECT_NEAR(winding(shells, {0.05f, 0.05f, 0.05f}), 1, 1e-6);
 }
 
-TEST(Defects, HaveTheirDefects) {
+TEST(Defects, DamageTheMeshAsDescribed) {
     for (const Character& good : {quadruped(0.02), robot(), caped()}) {
         SCOPED_TRACE(good.name);
         std::map<std::string, Character> bad;
@@ -293,7 +294,7 @@ TEST(Defects, HaveTheirDefects) {
         EXPECT_LT(flipped(bad["flipped_part"]), 0.7);
 
         EXPECT_NEAR(double(bad["duplicated"].triangles.size()) / double(t), 1.2, 0.03);
-        // A fin on a border makes an edge of two, which is none too many.
+        // A fin on a border edge makes an edge of two triangles, which is manifold.
         EXPECT_NEAR(double(edges_of(bad["fins"].triangles).crowded), double(t + 39) / 40, open ? 8 : 0.99);
         EXPECT_EQ(bad["crossing"].positions.size(), 2 * v);
         EXPECT_EQ(bad["crossing"].triangles.size(), 2 * t);
@@ -312,7 +313,7 @@ TEST(Defects, HaveTheirDefects) {
     }
 }
 
-TEST(GlbOut, HoldsTogether) {
+TEST(GlbOut, WritesAConsistentFile) {
     const Character c = bar(16);
     const auto json_of = [](const std::vector<std::byte>& glb) {
         std::uint32_t header[5];

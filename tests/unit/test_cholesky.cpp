@@ -1,4 +1,4 @@
-// The sparse factorisation against matrices whose inverse is known, and against dense elimination.
+// The sparse factorisation against matrices with a known inverse, and against dense elimination.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -16,7 +16,7 @@ namespace {
 using test::eliminate;
 
 TEST(Cholesky, SolvesThePathOfSprings) {
-    // Held at both ends: node i of n between 0 at one end and 1 at the other is (i + 1) / (n + 1).
+    // A chain of springs, fixed at 0 and 1 at its ends: node i of n is at (i + 1) / (n + 1).
     constexpr std::uint32_t n = 100;
     std::vector<MatrixEntry> entries;
     for (std::uint32_t i = 0; i < n; ++i) entries.push_back({i, i, 2});
@@ -67,8 +67,8 @@ TEST(Cholesky, AgreesWithEliminationInEveryColumnOfABatch) {
     }
 }
 
-// Graphs whose fronts differ: chains of one column, a star, one dense matrix, a surface, many components, a tree.
-// Held weakly. Edges with their weights.
+// Graphs with different fronts: chains of one column, a star, a dense matrix, a surface, many components, a tree.
+// Every node is weakly fixed.
 struct Graph {
     const char* name;
     std::uint32_t size;
@@ -148,8 +148,8 @@ TEST(Cholesky, ThreadsChangeNoBit) {
     }
 }
 
-// Of several bad rows it is the same one on any number of threads, wherever the matrix fails.
-TEST(Cholesky, NamesABadRowAnywhere) {
+// With several bad rows the error names the same row on any number of threads.
+TEST(Cholesky, ErrorsNameTheSameRowOnAnyNumberOfThreads) {
     for (const Graph& g : graphs())
         for (const std::uint32_t bad : {0u, g.size / 2, g.size - 1}) {
             std::vector<MatrixEntry> entries = matrix_of(g);
@@ -173,8 +173,8 @@ TEST(Cholesky, NamesABadRowAnywhere) {
         }
 }
 
-TEST(Cholesky, NamesAnUnconstrainedRow) {
-    // Two pairs; nothing holds the second.
+TEST(Cholesky, ErrorsNameAnUnconstrainedRow) {
+    // Two pairs of nodes; the second pair is not fixed.
     const std::vector<MatrixEntry> entries = {{0, 0, 2}, {0, 1, -1}, {1, 1, 1}, {2, 2, 1}, {2, 3, -1}, {3, 3, 1}};
     const auto cholesky = Cholesky::factor(4, entries);
     ASSERT_FALSE(cholesky.ok());
@@ -199,7 +199,7 @@ TEST(Cholesky, ChecksTheFactorsAgainstTheMemoryLimit) {
     EXPECT_EQ(Cholesky::factor(300, entries, &context).error().code, ErrorCode::cancelled);
 }
 
-TEST(Cholesky, AnEmptyMatrixIsFine) {
+TEST(Cholesky, AcceptsAnEmptyMatrix) {
     const auto cholesky = Cholesky::factor(0, {});
     ASSERT_TRUE(cholesky.ok());
     EXPECT_TRUE(cholesky->solve({}).empty());

@@ -18,7 +18,7 @@ namespace {
 
 using namespace testing;
 
-/// What every outline mesh must be, whatever the picture; returns its Euler characteristic.
+/// Checks the invariants of an outline mesh; returns its Euler characteristic.
 long check_outline(const OutlineMesh& mesh, const RgbaImage& picture) {
     std::map<std::pair<std::uint32_t, std::uint32_t>, int> edges;  // directed
     double area = 0;
@@ -26,12 +26,12 @@ long check_outline(const OutlineMesh& mesh, const RgbaImage& picture) {
         const Vec3 &a = mesh.positions[t[0]], &b = mesh.positions[t[1]], &c = mesh.positions[t[2]];
         const double doubled =
             (double{b.x} - a.x) * (double{c.y} - a.y) - (double{b.y} - a.y) * (double{c.x} - a.x);
-        EXPECT_GT(doubled, 0);  // counter-clockwise, and no two that lie over each other:
+        EXPECT_GT(doubled, 0);  // counter-clockwise, and no overlaps:
         area += doubled / 2;
         for (std::size_t k = 0; k < 3; ++k) EXPECT_EQ(++edges[std::pair(t[k], t[(k + 1) % 3])], 1);
     }
     EXPECT_NEAR(area, mesh.report.area, 1e-6 * area);
-    // The border is the loops, all of them and in order.
+    // The border consists of exactly the loops, in order.
     std::set<std::pair<std::uint32_t, std::uint32_t>> border;
     std::size_t all = 0;
     for (const auto& [edge, n] : edges)
@@ -101,7 +101,7 @@ TEST(Outline, KeepsAreaHolesAndIslandsAndHasNoSlivers) {
             EXPECT_EQ(check_outline(mesh, c.picture), static_cast<long>(c.islands) - static_cast<long>(c.holes));
             EXPECT_EQ(mesh.report.islands, c.islands);
             EXPECT_EQ(mesh.report.holes, c.holes);
-            // The outline may lie within the tolerance of the contour, everywhere on one side.
+            // The outline may deviate from the contour by the tolerance, along its whole length.
             double length = 0;
             std::size_t first = 0;
             for (const std::uint32_t n : mesh.loops) {
@@ -200,7 +200,7 @@ TEST(Outline, AnyPictureGivesAMesh) {
 }
 
 TEST(Outline, SharpCornersStayAndAreTheOnlySmallAngles) {
-    // A thorn of 8 degrees.
+    // A spike of 8 degrees.
     const Shape thorn = [](double x, double y) { return std::max(std::abs(y - 50) - 0.07 * (190 - x), 10 - x); };
     const RgbaImage picture = draw(200, 100, thorn);
     OutlineOptions options;
@@ -229,8 +229,9 @@ TEST(Outline, RefusesEmptyPicturesAndBadOptions) {
     EXPECT_TRUE(outline_mesh(draw(1, 1, disc(0.5, 0.5, 9)), {0.5f, 0.75f, 0, 0}).ok());
 }
 
-TEST(Simplify, PutsPointsBackWhereLoopsWouldCross) {
-    // A disc that becomes an octagon within this tolerance, and a square hole whose corners would stick out of it.
+TEST(Simplify, RestoresPointsWhereLoopsWouldCross) {
+    // Within this tolerance the disc becomes an octagon, and the corners of the square hole would lie outside of
+    // it.
     const Shape square = [](double x, double y) {
         const double c = std::cos(std::numbers::pi / 8), s = std::sin(std::numbers::pi / 8);
         const double u = c * (x - 50) + s * (y - 50), v = -s * (x - 50) + c * (y - 50);
@@ -246,7 +247,7 @@ TEST(Simplify, PutsPointsBackWhereLoopsWouldCross) {
     EXPECT_TRUE(triangulate(coarse, {}, {}, nullptr).sound);
 }
 
-TEST(Triangulate, SplitsUntilNoAngleIsSmall) {
+TEST(Triangulate, AddsPointsUntilNoAngleIsSmall) {
     // A long bar whose ends have many points, and a point inside next to an edge.
     GridLoop bar;
     for (int k = 0; k < 20; ++k) bar.push_back({100 * k, 0});
@@ -291,7 +292,7 @@ TEST(Png, RoundTripsAndRefusesInvalidFiles) {
 
     for (std::size_t n = 0; n < bytes->size(); n += 7) {
         const auto cut = decode_png(std::span(*bytes).first(n), "p.png");
-        // A file that lacks no more than its end mark may do.
+        // A file that lacks only its end mark may be accepted.
         if (n + 24 < bytes->size()) {
             ASSERT_FALSE(cut.ok()) << n;
             EXPECT_EQ(cut.error().code, ErrorCode::input);
@@ -429,7 +430,7 @@ TEST(CutOut, PicturesShowWeightsAndThePose) {
     ASSERT_TRUE(picture.ok());
     ASSERT_EQ(picture->width, 200);
     ASSERT_EQ(picture->height, 320);
-    // Unbent, the picture is the layers over each other, but for the outlines.
+    // At rest, the picture equals the layers drawn over each other, except at the outlines.
     std::size_t apart = 0;
     for (int y = 0; y < 320; ++y)
         for (int x = 0; x < 200; ++x) {
@@ -445,7 +446,7 @@ TEST(CutOut, PicturesShowWeightsAndThePose) {
         }
     EXPECT_LT(apart, 200u * 320 / 40);
 
-    // The hand turned by a quarter points to the right; nothing is left below.
+    // Rotated by 90 degrees, the hand points to the right, and its old place is empty.
     std::vector<JointPose> bent(4);
     bent[3].rotation = {0, 0, std::numbers::sqrt2 / 2, std::numbers::sqrt2 / 2};
     const auto turned = skinning_matrices(figure.skeleton, bent);

@@ -50,7 +50,7 @@ double volume(const std::vector<Vec3>& p, const std::vector<Triangle>& triangles
 Surface surface_of(const test::Character& c) {
     Surface s;
     s.positions = c.positions;
-    for (std::size_t v = 0; v < c.positions.size(); ++v) {  // any unit vectors will do
+    for (std::size_t v = 0; v < c.positions.size(); ++v) {  // any unit vectors
         const double a = 0.1 * static_cast<double>(v);
         s.normals.push_back({static_cast<float>(std::cos(a)), static_cast<float>(std::sin(a)), 0});
         s.tangents.push_back({0, 0, 1, v % 2 ? 1.0f : -1.0f});
@@ -68,7 +68,7 @@ SkinWeights bound(const test::Character& c) {
     return std::move(*weights);
 }
 
-/// Every joint turned a little, each another way.
+/// Rotates every joint a little, each about another axis.
 std::vector<Transform> wild_pose(const Skeleton& skeleton) {
     std::vector<JointPose> pose;
     for (std::size_t j = 0; j < skeleton.joints.size(); ++j) {
@@ -162,7 +162,7 @@ TEST(Deform, DualQuaternionsKeepTheVolumeOfATwistedBarWhereLinearBlendingCollaps
 }
 
 TEST(Deform, DualQuaternionsDoNotDependOnTheSignOfAQuaternion) {
-    // The same rotation by way of 350° and of -10° is one matrix; a weight of 1/2 must end between, not opposite.
+    // Rotations by 350° and by -10° are the same matrix; a weight of 1/2 must end between the poses, not opposite.
     const SkinWeights weights = rows({{{0, 0.5f}, {1, 0.5f}}});
     const std::vector<Vec3> p{{1, 0, 0}};
     const std::vector<Transform> transforms{to_transform(turned(2, 350)), to_transform(turned(2, 30))};
@@ -184,7 +184,7 @@ TEST(Deform, DualQuaternionsBlendTranslationsLinearly) {
 // Milcho (2011) guarantees this: no crack opens between parts.
 TEST(Deform, VerticesAtTheSamePlaceMoveTogether) {
     const test::Character whole = test::caped();
-    test::Character c = whole;  // soup: every triangle has vertices of its own
+    test::Character c = whole;  // soup: every triangle has its own vertices
     c.positions.clear();
     for (Triangle& t : c.triangles)
         for (std::uint32_t& corner : t) {
@@ -207,8 +207,7 @@ TEST(Deform, VerticesAtTheSamePlaceMoveTogether) {
     }
 }
 
-// What Milcho (2011) promises for figures cut into parts: the parts do not come apart at their seams, shaded alike
-// or not.
+// Milcho (2011) on figures cut into parts: the parts stay joined at their seams, with equal or different normals.
 TEST(Deform, PartsWithOwnNormalsStayTogether) {
     const test::Character whole = test::caped();
     test::Character c = whole;  // three parts of a third of the triangles each; they share no vertex
@@ -262,7 +261,7 @@ TEST(Deform, ThreadsGiveTheSameBits) {
 }
 
 TEST(Deform, NormalsFollowTheInverseTranspose) {
-    // Squashed along x to a half: a plane at 45° gets steeper, and so does its tangent the other way.
+    // Scaled along x by 1/2: a plane at 45° becomes steeper.
     const SkinWeights weights = rows({{{0, 1}}});
     JointPose squash;
     squash.scale = {0.5, 1, 1};
@@ -278,7 +277,7 @@ TEST(Deform, NormalsFollowTheInverseTranspose) {
     EXPECT_NEAR(out.tangents[0][1], -2 / std::sqrt(5), 1e-6);
     EXPECT_EQ(out.tangents[0][3], -1);
 
-    // A mirror turns normals with the surface.
+    // A mirror reflects normals together with the surface.
     JointPose mirror;
     mirror.scale = {-1, 1, 1};
     const std::vector<Transform> mirrored{to_transform(mirror)};
@@ -286,7 +285,7 @@ TEST(Deform, NormalsFollowTheInverseTranspose) {
     EXPECT_NEAR(image.normals[0].x, -s, 1e-6);
     EXPECT_NEAR(image.normals[0].y, s, 1e-6);
 
-    // Where there is no direction, nothing is made up.
+    // A normal of zero length stays zero.
     const std::vector<Vec3> no_normal{{0, 0, 0}};
     EXPECT_EQ(must_deform({p, no_normal, {}}, weights, transforms, Skinning::linear_blend).normals, no_normal);
 }
@@ -328,7 +327,7 @@ TEST(Deform, BadInputIsAnError) {
     bad[1](0, 3) = 1e300;
     EXPECT_NE(refusal({p, {}, {}}, bad).find("range of float"), std::string::npos);
 
-    // Scale, shear and mirrors are for linear blending; joints without weights do not matter.
+    // Dual quaternions refuse scale, shear and mirrors, except at joints without weights.
     std::vector<Transform> scaled(3);
     scaled[1](1, 1) = 1.01;
     EXPECT_NE(refusal({p, {}, {}}, scaled, Skinning::dual_quaternion).find("joint 1"), std::string::npos);
@@ -354,7 +353,7 @@ TEST(Deform, CancellationIsAnError) {
 Skeleton chain() {
     Skeleton s;
     s.joints.resize(3);
-    // Parents after children, to try the order. 2 (root) at the origin, 1 at (1,0,0), 0 at (2,0,0).
+    // Parents come after children, to test any order. 2 (root) at the origin, 1 at (1,0,0), 0 at (2,0,0).
     s.joints[0] = {"hand", 1, {2, 0, 0}, {}};
     s.joints[1] = {"arm", 2, {1, 0, 0}, {}};
     s.joints[2] = {"root", -1, {0, 0, 0}, {}};
@@ -381,7 +380,7 @@ TEST(Pose, DescendantsFollow) {
     const auto out = skinning_matrices(chain(), pose);
     ASSERT_TRUE(out.ok());
     EXPECT_EQ((*out)[2], Transform{});
-    EXPECT_EQ((*out)[0], (*out)[1]) << "an unposed joint has the very matrix of its parent";
+    EXPECT_EQ((*out)[0], (*out)[1]) << "an unposed joint has exactly the matrix of its parent";
     expect_near(moved((*out)[0], 3, 0, 0), {1, 2, 0});
     pose[0] = turned(2, 90);
     const auto both_turned = skinning_matrices(chain(), pose);

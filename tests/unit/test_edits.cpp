@@ -47,7 +47,7 @@ SkinWeights edited(const MeshView& mesh, const SkinWeights& w, const WeightEdit&
     return out.ok() ? *out : w;
 }
 
-TEST(Locks, JointsAndVerticesStay) {
+TEST(Locks, LockedJointsAndVerticesKeepTheirWeights) {
     const SkinWeights kept = weights_of({{{0, 0.3f}, {1, 0.7f}}, {{0, 1}}, {{2, 1}}, {}});
     const SkinWeights fresh =
         weights_of({{{0, 0.8f}, {2, 0.1f}, {3, 0.1f}}, {{0, 0.5f}, {1, 0.5f}}, {{0, 1}}, {{0, 0.6f}, {1, 0.4f}}});
@@ -57,9 +57,10 @@ TEST(Locks, JointsAndVerticesStay) {
     auto w = apply_locks(fresh, locks, 4);
     ASSERT_TRUE(w.ok());
     EXPECT_FLOAT_EQ(weight_of(*w, 0, 0), 0.3f);
-    EXPECT_FLOAT_EQ(weight_of(*w, 0, 2), 0.35f);  // the rest, in fresh proportions
+    EXPECT_FLOAT_EQ(weight_of(*w, 0, 2), 0.35f);  // the rest, in the proportions of the new row
     EXPECT_EQ((*w)[1].size(), 1u);                // the locked joint has all
-    EXPECT_EQ(weight_of(*w, 2, 2), 1);           // fresh has only the locked joint, which had nothing: the kept row
+    EXPECT_EQ(weight_of(*w, 2, 2),
+              1);  // the new row has only the locked joint, whose kept weight is 0: the kept row stays
     EXPECT_FLOAT_EQ(weight_of(*w, 3, 0), 0.6f);  // nothing to keep
     locks.joints.clear();
     locks.vertices = {false, true, false, true};
@@ -67,7 +68,7 @@ TEST(Locks, JointsAndVerticesStay) {
     EXPECT_FLOAT_EQ(weight_of(*w, 0, 0), 0.8f);
     EXPECT_EQ(weight_of(*w, 1, 0), 1);
     EXPECT_FLOAT_EQ(weight_of(*w, 3, 0), 0.6f);
-    // The limit holds beside locked joints.
+    // The limit of influences includes locked joints.
     locks.vertices.clear();
     locks.joints = {true};
     w = apply_locks(fresh, locks, 2);
@@ -86,7 +87,7 @@ TEST(Edits, SetAddScaleReplaceBesideALockedJoint) {
     EXPECT_FLOAT_EQ(weight_of(out, 0, 1), 0.6f);
     EXPECT_FLOAT_EQ(weight_of(out, 0, 0), 0.2f);
     EXPECT_FLOAT_EQ(weight_of(out, 0, 2), 0.2f);
-    out = edited(strip.view(), w, edit(EditKind::set, {1}, 1), locks);  // no more than is free
+    out = edited(strip.view(), w, edit(EditKind::set, {1}, 1), locks);  // limited by the locked weight
     EXPECT_FLOAT_EQ(weight_of(out, 0, 1), 0.8f);
     out = edited(strip.view(), w, edit(EditKind::add, {3}, 0.25f));
     EXPECT_FLOAT_EQ(weight_of(out, 0, 3), 0.25f);
@@ -108,7 +109,7 @@ TEST(Edits, SetAddScaleReplaceBesideALockedJoint) {
     EXPECT_EQ(report.kept, std::vector<std::size_t>{3});
 }
 
-TEST(Edits, PartialSelectionsAndCoincidentVertices) {
+TEST(Edits, PartialSelectionsBlendAndCoincidentVerticesAgree) {
     Strip strip(1);
     strip.positions.push_back(strip.positions[0]);  // a twin of vertex 0
     strip.triangles.push_back({4, 2, 1});
@@ -120,7 +121,7 @@ TEST(Edits, PartialSelectionsAndCoincidentVertices) {
     EXPECT_FLOAT_EQ(weight_of(out, 4, 1), 0.25f);
     EXPECT_EQ(weight_of(out, 1, 1), 0);
     EXPECT_EQ(weight_of(out, 3, 1), 1);
-    // By region: only where joint 1 has at least half by then.
+    // By region: only where joint 1 has at least half after the first edit.
     WeightEdit by_region = edit(EditKind::set, {2}, 1);
     by_region.region = {1};
     by_region.region_above = 0.5f;
@@ -130,7 +131,7 @@ TEST(Edits, PartialSelectionsAndCoincidentVertices) {
     EXPECT_EQ(weight_of(*twice, 0, 2), 0);
 }
 
-// A step in the middle of a strip: smoothing makes a ramp of the given length, however fine the strip is.
+// Smoothing a step gives a ramp of the given length, for any density of the strip.
 TEST(Edits, SmoothIsALengthWhateverTheDensity) {
     std::vector<double> at_02;
     for (const std::uint32_t n : {40u, 160u}) {
@@ -145,14 +146,14 @@ TEST(Edits, SmoothIsALengthWhateverTheDensity) {
             }
             if (v % 2 == 0 && std::abs(x - 0.2f) < 1e-6f) at_02.push_back(weight_of(out, v, 0));
         }
-        // Beyond the step too, though less.
+        // Weights also change beyond the step, though less.
         EXPECT_GT(weight_of(out, strip.positions.size() / 2 - 4, 1), 0.2f);
     }
     ASSERT_EQ(at_02.size(), 2u);
     // On a line: the share of the kernel (1 - t²)² beyond half its radius.
     const auto integral = [](double t) { return t - 2 * t * t * t / 3 + t * t * t * t * t / 5; };
     const double exact = (integral(1) - integral(0.5)) / (2 * integral(1));
-    // Less half a step, as the vertex at 0 belongs to the other side.
+    // Minus half an edge, since the vertex at 0 belongs to the other side.
     EXPECT_NEAR(at_02[0], exact, 0.04);
     EXPECT_NEAR(at_02[1], exact, 0.012);
 }
@@ -173,7 +174,7 @@ TEST(Edits, MirrorSwapsPartnersAcrossThePlane) {
     }
 }
 
-TEST(Edits, MistakesAreErrorsThatNameTheEdit) {
+TEST(Edits, ErrorsNameTheEdit) {
     const Strip strip(1);
     const SkinWeights w = weights_of({{{0, 1}}, {{0, 1}}, {{0, 1}}, {{0, 1}}});
     const auto refuse = [&](WeightEdit e) {
@@ -247,12 +248,13 @@ TEST(FalloffAt, AppliesToTheVerticesOfASelection) {
         const FalloffMap m = falloff_at({&whole, 1}, s, turned(degrees), base);
         EXPECT_TRUE(m.of_joint.empty());
         EXPECT_NEAR(m.of_vertex[0], value, 1e-5) << degrees;
-        EXPECT_NEAR(m.of_vertex[1], (value + 0.4f) / 2, 1e-5) << degrees;  // half of it over the previous value
+        EXPECT_NEAR(m.of_vertex[1], (value + 0.4f) / 2, 1e-5)
+            << degrees;  // half of the edit over the previous value
         EXPECT_EQ(m.of_vertex[2], 0.9f);
         EXPECT_NEAR(m.of_vertex[3], value, 1e-5);
         EXPECT_EQ(m.share_of_vertex, (std::vector<float>{1, 1, 1, 1}));
     }
-    // In order, each over those before; over nothing a share stays a share.
+    // Edits blend in order, each over the previous ones; the first one stays a share.
     const AngleFalloff both[] = {{1, {{0, 1}}, {0.5f, 0.5f}}, {0, {{0, 0}}, {0.5f, 0}}};
     const FalloffMap m = falloff_at(both, s, {});
     EXPECT_FLOAT_EQ(m.share_of_vertex[0], 0.75f);

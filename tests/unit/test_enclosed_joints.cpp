@@ -1,4 +1,4 @@
-// Joints that have a part of their own, and joints without a hierarchy: what surface-heat makes of them.
+// Rules of surface-heat for joints enclosed in a part of their own, and for joints without a hierarchy.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -50,11 +50,11 @@ TEST(EnclosedJoints, AnEyeDoesNotMoveTheFace) {
     EXPECT_TRUE(face.apart(1, false, {0, 0.5, 0.86}));
     EXPECT_FALSE(face.apart(1, true, {0, 0.4, 0.9}));   // its own part
     EXPECT_TRUE(face.apart(1, false, {0, 0.2, 0.98}));  // also where it runs through the eyeball
-    EXPECT_FALSE(face.apart(0, true, {0, 0.4, 0.9}));   // the head holds the neck, but is no smaller than itself
+    EXPECT_FALSE(face.apart(0, true, {0, 0.4, 0.9}));  // the head encloses the neck, but is not smaller than itself
 }
 
 TEST(EnclosedJoints, AFootFollowsItsShoe) {
-    const Face shoe({1, 1, 0.3f});  // no ball
+    const Face shoe({1, 1, 0.3f});  // not a ball
     EXPECT_TRUE(shoe.apart(1, false, {0, 0.5, 0.86}));
     EXPECT_FALSE(shoe.apart(1, false, {0, 0.2, 0.92}));
 }
@@ -65,17 +65,18 @@ TEST(EnclosedJoints, ALimbThatLeadsOnIsNotEnclosed) {
     beyond.name = "beyond", beyond.parent = 1, beyond.position = {0, 0.8f, 0};
     face.c.skeleton.joints.push_back(beyond);
     EXPECT_FALSE(face.apart(1, false, {0, 0.5, 0.86}));
-    face.c.skeleton.joints[2].deform = false;  // an idle one says nothing
+    face.c.skeleton.joints[2].deform = false;  // idle joints do not count
     EXPECT_TRUE(face.apart(1, false, {0, 0.5, 0.86}));
 }
 
 TEST(EnclosedJoints, ABoneThatLeadsThroughFleshMovesIt) {
-    // From a ball the tail may point anywhere; from a part of another shape it must not lead through the head.
+    // The tail of a joint in a ball may point anywhere. In a part of another shape it must not lead through the
+    // head.
     Face ball, slab({1, 1, 0.3f});
     for (Face* face : {&ball, &slab}) face->c.skeleton.joints[1].tail = Vec3{0, 0.2f, -0.5f};
     EXPECT_TRUE(ball.apart(1, false, {0, 0.5, 0.86}));
     EXPECT_FALSE(slab.apart(1, false, {0, 0.5, 0.86}));
-    EXPECT_TRUE(slab.apart(1, false, {0, 0.5, 0.86}, false));  // through the open it may
+    EXPECT_TRUE(slab.apart(1, false, {0, 0.5, 0.86}, false));  // through open space it may
 }
 
 TEST(EnclosedJoints, APartWithoutAnotherJointKeepsItsWeights) {
@@ -101,7 +102,7 @@ TEST(EnclosedJoints, TheFaceStaysWhenTheEyeTurns) {
             pulled = std::max<double>(pulled, test::weight_of(heat, v, 1));
         }
     }
-    EXPECT_GT(pulled, 0.5);  // that the test says something
+    EXPECT_GT(pulled, 0.5);  // otherwise the test shows nothing
 }
 
 /// A finger of four joints, bent by 15 degrees at each; every joint looks along its bone with the axis `along`.
@@ -144,7 +145,7 @@ TEST(LooseJoints, LookAlongTheirBones) {
     }
 }
 
-TEST(LooseJoints, ThroughTheVolumeOnly) {
+TEST(LooseJoints, LeadOnlyThroughTheVolume) {
     const Skeleton s = finger(0);
     std::vector<Bone> bones = make_bones(s);
     link_loose_joints(s, bones, [](const Point3& a, const Point3&) { return norm(a) > 0.5; });
@@ -153,14 +154,14 @@ TEST(LooseJoints, ThroughTheVolumeOnly) {
     EXPECT_EQ(bones[2].tail, s.joints[1].position);
 }
 
-TEST(LooseJoints, AHierarchyIsLeftAlone) {
+TEST(LooseJoints, DoNotChangeAHierarchy) {
     const auto all = [](const Point3&, const Point3&) { return true; };
     const Skeleton s = finger(0, true);
     std::vector<Bone> bones = make_bones(s);
     const std::vector<Bone> before = bones;
     link_loose_joints(s, bones, all);
     for (std::size_t b = 0; b < bones.size(); ++b) EXPECT_EQ(bones[b].tail, before[b].tail);
-    // Axes that mostly find nothing: those of the scene, if the joints' own axes are unknown.
+    // Joints without known axes use the axes of the scene, which mostly lead to no other joint.
     Skeleton scattered = finger(0);
     for (Joint& j : scattered.joints) j.axes = Joint{}.axes;
     scattered.joints[1].position = {5, 1, 2};
@@ -170,18 +171,18 @@ TEST(LooseJoints, AHierarchyIsLeftAlone) {
     for (const Bone& bone : bones) EXPECT_EQ(bone.tail, bone.head);
 }
 
-TEST(LooseJoints, StatedBonesStay) {
+TEST(LooseJoints, KeepStatedTails) {
     Skeleton s = finger(0);
     s.joints[2].tail = s.joints[2].position;
     std::vector<Bone> bones = make_bones(s);
     link_loose_joints(s, bones, [](const Point3&, const Point3&) { return true; });
     EXPECT_EQ(bones[2].tail, bones[2].head);
     EXPECT_FALSE(bones[2].open_tail);
-    EXPECT_EQ(bones[3].tail, s.joints[1].position);  // past the one that states that it is a point
+    EXPECT_EQ(bones[3].tail, s.joints[1].position);  // skips the joint that states a bone of zero length
 }
 
 TEST(LooseJoints, MoveTheSkinBeforeTheNextJoint) {
-    // A tube around the finger: what lies along a bone is its joint's, up to the next.
+    // A tube around the finger: each joint moves the vertices along its bone, up to the next joint.
     Character c;
     c.skeleton = finger(0);
     std::vector<test::P3> path;
@@ -209,7 +210,7 @@ TEST(LooseJoints, MoveTheSkinBeforeTheNextJoint) {
             const Point3 way = middle_of(j - 1) - middle_of(j);
             const double t = dot(p - middle_of(j), way) / dot(way, way);
             if (t < 0.6 || t > 0.85 || norm(p - (middle_of(j) + t * way)) > 0.2) continue;
-            // Halfway between points would be the border without bones.
+            // Without bones the border would be halfway between the joints.
             EXPECT_GT(test::weight_of(w, v, static_cast<std::uint32_t>(j)), 0.5) << v << " " << t;
             ++looked_at;
         }

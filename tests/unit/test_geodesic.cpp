@@ -133,7 +133,7 @@ TEST(Geodesic, KNearestEqualsTheFieldsOfSingleJointsToTheLastBit) {
     }
 }
 
-// Every link, nothing left out, in the integers of the sweep. Per joint.
+// Reference: distances of one joint over all links, in the integers of the sweep.
 std::vector<std::uint32_t> integer_dijkstra(const Domain& domain, const std::vector<BoneSeeds::Seed>& seeds,
                                             float penalty) {
     const auto units = [](double voxels) { return static_cast<std::uint64_t>(std::round(voxels * 16384)); };
@@ -164,7 +164,7 @@ std::vector<std::uint32_t> integer_dijkstra(const Domain& domain, const std::vec
     return {distance.begin(), distance.end()};
 }
 
-// Two balls that merge, and joints in three places: leaves of many sizes touch.
+// Two overlapping balls with three joints: leaves of many sizes touch.
 test::Character balls() {
     test::Character c;
     c.name = "balls";
@@ -178,7 +178,7 @@ test::Character balls() {
     return c;
 }
 
-// The sweep leaves out most steps; it must not leave out one that matters, whatever the penalty makes of ties.
+// The sweep skips most steps. It must skip none that matters, for any penalty and any ties.
 TEST(Geodesic, StepsThatAreLeftOutChangeNoBit) {
     for (const test::Character& c : {test::u_tube(), test::quadruped(), balls()})
         for (const auto& [kind, local] :
@@ -208,7 +208,7 @@ TEST(Geodesic, StepsThatAreLeftOutChangeNoBit) {
         }
 }
 
-// Large enough for the leaves to be dealt out.
+// Large enough to distribute the leaves over threads.
 TEST(Geodesic, ThreadsChangeNoBit) {
     const Rig r = rig(balls(), 128);
     ASSERT_GT(r.domain.leaves.size(), 32768u);
@@ -230,7 +230,7 @@ TEST(Geodesic, ThreadsChangeNoBit) {
     }
 }
 
-// Every kernel against rows that are plain maps.
+// Compares every kernel with plain maps.
 template <int K>
 void rows_equal_maps(std::size_t width) {
     std::size_t kernels = 0;
@@ -244,7 +244,7 @@ void rows_equal_maps(std::size_t width) {
         for (int round = 0; round < 400; ++round) {
             std::vector<Offer> offers, taken;
             for (int i = 0; i < 23; ++i) {
-                // Joints and distances of few kinds, so that ties are many.
+                // Few different joints and distances, so that ties are frequent.
                 const auto leaf = static_cast<std::uint32_t>(random() % leaves);
                 const auto joint = static_cast<std::uint16_t>(random() % 24), way = joint;
                 const auto d = static_cast<std::uint32_t>(1000 + random() % (2000 / (1 + round / 8)));
@@ -309,7 +309,7 @@ TEST(Geodesic, PropertiesOfADistance) {
     for (std::uint32_t i = 0; i < r.domain.leaves.size(); ++i) {
         const auto p = r.domain.centre(i);
         const double d = field->distance(i) / double(LeafDistances::units_per_voxel);
-        // Never shorter than the straight line to the nearest seed, and Lipschitz along links.
+        // A distance is at least the straight line to the nearest seed, and Lipschitz continuous along links.
         double straight = INFINITY;
         for (const auto& seed : r.seeds.of_joint[0]) {
             const auto q = r.domain.centre(seed.leaf);
@@ -368,7 +368,7 @@ TEST(Geodesic, PenaltyMakesStepsIntoTheBoundaryLonger) {
 }
 
 TEST(Geodesic, AJointFarOutsideStartsFarAway) {
-    // Its seed is tens of thousands of buckets up; the rest are empty and skipped.
+    // Its seed is tens of thousands of buckets away; the buckets between are empty and skipped.
     test::Character c = test::bar();
     c.skeleton.joints.push_back({"far", -1, {900, 0, 0}, Vec3{901, 0, 0}});
     const Rig r = rig(c, 64);

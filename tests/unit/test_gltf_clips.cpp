@@ -23,7 +23,7 @@ JointPose turned(double degrees, std::array<double, 3> axis = {0, 0, 1}) {
     return pose;
 }
 
-/// The pose between two, as PoseClip says it.
+/// Interpolates two poses as PoseClip defines it.
 JointPose between(const JointPose& a, const JointPose& b, double u) {
     JointPose out;
     double cosine = 0;
@@ -79,7 +79,7 @@ Saved save(const io::Scene& scene, const io::PoseClip& clip) {
     return {*bytes, Json::parse(text_of(*bytes)), report.notes, must_read(*bytes)};
 }
 
-/// Saves, reads back, and holds the poses at the keys and between them against those of the clip.
+/// Saves, reads back, and compares the poses at and between the keys with those of the clip.
 Saved expect_plays(const io::Scene& scene, const io::PoseClip& clip, double tolerance = 2e-6) {
     Saved saved = save(scene, clip);
     const auto clips = io::clips(saved.scene);
@@ -130,14 +130,14 @@ TEST(GltfClips, AKeyedJointPlaysItsPoses) {
     EXPECT_TRUE(saved.notes.empty());
 }
 
-TEST(GltfClips, StepsHold) {
+TEST(GltfClips, StepInterpolationHoldsItsValue) {
     io::PoseClip clip = bend();
     clip.step = true;
     const Saved saved = expect_plays(must_read(quad()), clip);
     EXPECT_EQ(saved.animation()["samplers"][0]["interpolation"], "STEP");
 }
 
-TEST(GltfClips, TheFilesAnimationsStay) {
+TEST(GltfClips, AnimationsOfTheFileAreKept) {
     Maker m = quad();
     const auto times = m.scalar<float>({0, 1});
     const auto turns = m.vec4<float>({0, 0, 0, 1, 0, 0, 0.6f, 0.8f});
@@ -181,9 +181,9 @@ TEST(GltfClips, ANodeMatrixIsDecomposed) {
         EXPECT_NEAR(before->nodes[2].m[i], after->nodes[2].m[i], 1e-12) << "the rest pose is as it was";
 }
 
-TEST(GltfClips, UnderAScaledAndTurnedNodeAndWithTranslations) {
+TEST(GltfClips, PlaysUnderAScaledAndRotatedNode) {
     Maker m = quad();
-    // An armature in centimetres that lies on its back, as exporters write it, with a node between hip and knee.
+    // An armature in centimetres, rotated by 90 degrees as exporters write it, with a node between hip and knee.
     const double h = std::sqrt(0.5);
     m.json["nodes"] = Json::array(
         {{{"name", "quad"}, {"mesh", 0}, {"skin", 0}},
@@ -204,7 +204,7 @@ TEST(GltfClips, UnderAScaledAndTurnedNodeAndWithTranslations) {
     EXPECT_EQ(std::find(channels.begin(), channels.end(), "hip scale"), channels.end());
 }
 
-TEST(GltfClips, MirroredJointsPlay) {
+TEST(GltfClips, PlaysMirroredJoints) {
     Maker m = quad();
     m.json["nodes"][2]["scale"] = {1, -1, 1};
     m.json["skins"][0]["inverseBindMatrices"] = m.accessor<float>(
@@ -213,7 +213,7 @@ TEST(GltfClips, MirroredJointsPlay) {
     expect_plays(must_read(m), bend());
 }
 
-TEST(GltfClips, FilesThatGetASkinOrASkeletonPlayToo) {
+TEST(GltfClips, PlaysInFilesThatGetASkinOrASkeleton) {
     Maker m = quad(false);
     m.json.erase("skins");
     m.json["nodes"][0].erase("skin");
@@ -228,7 +228,7 @@ TEST(GltfClips, FilesThatGetASkinOrASkeletonPlayToo) {
         for (int k = 0; k < 4; ++k)
             clip.keys.push_back({0.5 * k, random_pose(scene->skeleton, 60, static_cast<std::uint64_t>(k))});
         const Saved saved = expect_plays(*scene, clip, 1e-5);
-        // And once more, from the file with its skin.
+        // Again from the file that now has a skin.
         expect_plays(saved.scene, clip, 1e-5);
     }
 }
@@ -254,7 +254,7 @@ TEST(GltfClips, AClipThatMovesNothingIsLeftOut) {
     EXPECT_NE(saved.notes[0].find("\"still\" moves no joint"), std::string::npos) << saved.notes[0];
 }
 
-TEST(GltfClips, SavedAgainTheAnimationStaysAndNothingGrows) {
+TEST(GltfClips, SavingAgainKeepsTheAnimationAndTheSize) {
     const Saved once = save(must_read(quad()), bend());
     const auto again = io::save_glb_bytes(once.scene, spread_weights(once.scene));
     ASSERT_TRUE(again.ok());
@@ -263,7 +263,7 @@ TEST(GltfClips, SavedAgainTheAnimationStaysAndNothingGrows) {
     EXPECT_EQ(json["animations"], once.json["animations"]);
 }
 
-TEST(GltfClips, BadClipsAreNamed) {
+TEST(GltfClips, ErrorsNameTheClip) {
     const io::Scene scene = must_read(quad());
     const auto refusal = [&](const io::PoseClip& clip) {
         const auto bytes = io::save_glb_bytes(scene, spread_weights(scene), {.clips = {clip}});
@@ -276,7 +276,7 @@ TEST(GltfClips, BadClipsAreNamed) {
     EXPECT_NE(refusal(clip).find("key 0 is at no time"), std::string::npos);
     clip = bend();
     clip.keys[2].time = clip.keys[1].time + 1e-12;
-    EXPECT_NE(refusal(clip).find("key 2 is not later"), std::string::npos) << "one time as floats";
+    EXPECT_NE(refusal(clip).find("key 2 is not later"), std::string::npos) << "equal times after rounding to float";
     clip = bend();
     clip.keys[1].joints.pop_back();
     EXPECT_NE(refusal(clip).find("key 1 has 1 joints"), std::string::npos);

@@ -1,4 +1,4 @@
-// Materials, textures and places in them, for viewers.
+// Materials, textures and texture coordinates, for viewers.
 #include <gtest/gtest.h>
 
 #include "gltf_maker.h"
@@ -20,7 +20,7 @@ Maker dressed() {
     Json& primitive = m.json["meshes"][0]["primitives"][0];
     primitive["material"] = 1;
     primitive["attributes"]["TEXCOORD_1"] = m.accessor(std::vector<float>{0, 0, 1, 0, 1, 1, 0, 0.25f}, "VEC2", 2);
-    // "\x89PNG" and nothing more: a viewer finds out whether it is a picture.
+    // Only the first bytes of a PNG: the library does not decode pictures.
     m.json["images"] = Json::array({{{"uri", "data:image/png;base64,iVBORw=="}}, {{"uri", "elsewhere.png"}}});
     m.json["samplers"] = Json::array({{{"wrapS", 33071}}});
     m.json["textures"] = Json::array({{{"source", 0}, {"sampler", 0}}});
@@ -62,7 +62,7 @@ TEST(GltfLook, ReadsColoursTexturesAndPlacesInThem) {
     EXPECT_EQ(l.images[1].mime, "") << "no file may be read";
 }
 
-TEST(GltfLook, AModelWithoutMaterialsIsPlain) {
+TEST(GltfLook, AModelWithoutMaterialsHasNone) {
     const io::Look l = look(must_read(quad()));
     EXPECT_EQ(l.material_of_primitive, std::vector<int>{-1});
     EXPECT_TRUE(l.uvs.empty() && l.materials.empty() && l.images.empty());

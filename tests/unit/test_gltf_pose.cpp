@@ -44,7 +44,7 @@ TEST(GltfPose, RestIsTheIdentityWhereNodesAndBindPoseAgree) {
 
 TEST(GltfPose, RotationsTakeTheShorterArcAndMayBeIntegers) {
     Maker m = quad();
-    // 0° to 90° about z, written as -q; halfway is 45°. The knee is at (0, 0.5, 0).
+    // From 0° to 90° about z, with the second key written as -q. Halfway is 45°. The knee is at (0, 0.5, 0).
     const float h = static_cast<float>(std::sqrt(0.5));
     const auto times = m.scalar<float>({1, 2});
     animate(m, knee, "rotation", times, m.vec4<float>({0, 0, 0, 1, 0, 0, -h, -h}));
@@ -72,7 +72,7 @@ TEST(GltfPose, RotationsTakeTheShorterArcAndMayBeIntegers) {
     EXPECT_NEAR(pose(must_read(small), 0, 0.5).skinning[knee_joint](1, 0), h, 1e-4);
 }
 
-TEST(GltfPose, StepLinearAndCubic) {
+TEST(GltfPose, InterpolatesStepLinearAndCubic) {
     const std::vector<float> keys{0, 0.5f, 0, 2, 0.5f, 0};  // of the knee's translation
     for (const auto& [mode, x] : {std::pair("STEP", 0.0), std::pair("LINEAR", 0.5)}) {
         Maker m = quad();

@@ -1,4 +1,4 @@
-// Reading glTF: accessors, primitives, skins in their spaces, and what hostile files get.
+// Reading glTF: accessors, primitives, skins and their spaces, and hostile files.
 #include <gtest/gtest.h>
 #include <meshoptimizer.h>
 
@@ -41,7 +41,7 @@ TEST(GltfReader, ReadsASkinnedQuad) {
 
 // ---- accessors
 
-TEST(GltfReader, IndexTypes) {
+TEST(GltfReader, ReadsEveryIndexType) {
     const std::vector<Triangle> expected{{0, 1, 2}, {0, 2, 3}};
     const auto with = [&](auto type) {
         Maker m = quad();
@@ -69,7 +69,7 @@ void expect_positions(bool normalized, const std::vector<T>& raw, const std::vec
     EXPECT_EQ(flat(must_read(m).positions), expected);
 }
 
-TEST(GltfReader, QuantisedPositions) {
+TEST(GltfReader, ReadsQuantisedPositions) {
     expect_positions<std::int8_t>(true, {-128, -127, 0, 127, 0, 0, 0, 127, 0, 0, 0, 127},
                                   {-1, -1, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1});
     expect_positions<std::uint8_t>(true, {0, 255, 51, 0, 0, 0, 255, 0, 0, 0, 0, 0},
@@ -82,12 +82,12 @@ TEST(GltfReader, QuantisedPositions) {
 
 TEST(GltfReader, QuantisationScaleIsInTheBindMatrices) {
     Maker m = quad();
-    // The mesh is stored at twice its size, and its bind matrices say so: the scene is in the stored space.
+    // The mesh is stored at twice its size, with matching bind matrices. The scene keeps the stored space.
     m.json["skins"][0]["inverseBindMatrices"] = m.accessor(bind_matrices({0, 0.5f}, 0.5f), "MAT4", 16);
     EXPECT_EQ(must_read(m).skeleton.joints[1].position, (Vec3{0, 1, 0}));
 }
 
-TEST(GltfReader, InterleavedAttributes) {
+TEST(GltfReader, ReadsInterleavedAttributes) {
     Maker m = quad();
     Bytes rows(4 * 36);
     for (std::size_t v = 0; v < 4; ++v) {
@@ -97,7 +97,7 @@ TEST(GltfReader, InterleavedAttributes) {
         std::memcpy(&rows[v * 36 + 12], joints, 4);
         std::memcpy(&rows[v * 36 + 16], weights, 16);
     }
-    rows.resize(rows.size() - 4);  // the last row ends with its last element
+    rows.resize(rows.size() - 4);  // no padding after the last row
     const auto view = m.view(rows, 36);
     const auto add = [&](std::size_t offset, int type, const char* shape) {
         m.json["accessors"].push_back(
@@ -114,7 +114,7 @@ TEST(GltfReader, InterleavedAttributes) {
     EXPECT_NE(refusal(m).find("has 5 elements, but bufferView"), std::string::npos);
 }
 
-TEST(GltfReader, SparseAccessors) {
+TEST(GltfReader, ReadsSparseAccessors) {
     for (const bool with_view : {true, false}) {
         Maker m = quad();
         const auto indices = m.view(bytes_of<std::uint8_t>({1, 3}));
@@ -136,7 +136,7 @@ TEST(GltfReader, SparseAccessors) {
     }
 }
 
-TEST(GltfReader, CountsBeyondTheBuffer) {
+TEST(GltfReader, RefusesCountsBeyondTheBuffer) {
     Maker m = quad();
     m.json["accessors"][0] = {{"componentType", 5126}, {"count", std::uint64_t{1} << 40}, {"type", "VEC3"}};
     EXPECT_NE(refusal(m).find("without a bufferView"), std::string::npos);
@@ -152,7 +152,7 @@ TEST(GltfReader, CountsBeyondTheBuffer) {
 
 TEST(GltfReader, ExcessivelySharedDataIsRefused) {
     Maker m = quad();
-    // 20,000 vertices once, asked for with 1,000 different weights: 20 million.
+    // One set of 20,000 vertices, used with 1,000 sets of weights: 20 million vertices.
     const std::size_t n = 20000;
     primitive(m) = {{"attributes", {{"POSITION", m.vec3(std::vector<float>(3 * n))}}}};
     const auto joints = m.vec4(std::vector<std::uint8_t>(4 * n));
@@ -169,7 +169,7 @@ TEST(GltfReader, ExcessivelySharedDataIsRefused) {
 }
 
 TEST(GltfReader, SkinsOfManyJointsInManyPlacesAreRefused) {
-    // 2,000 nodes that show one mesh, each elsewhere, times 3,000 joints: 6 million matrices.
+    // 2,000 nodes with one mesh at different positions, and 3,000 joints: 6 million matrices.
     const auto with = [](std::size_t places) {
         Maker m = quad(false);
         m.json.erase("skins");
@@ -191,8 +191,9 @@ TEST(GltfReader, SkinsOfManyJointsInManyPlacesAreRefused) {
     EXPECT_EQ(fits->positions.size(), 4 * 21u);
 }
 
-TEST(GltfReader, JointsFarBelowTheirParent) {
-    // A chain of plain nodes with a joint at each: none has a joint above it but the first node's, 30,000 up.
+TEST(GltfReader, ParentsAreFoundOverLongChainsOfNodes) {
+    // A chain of 30,000 nodes that are not joints, each with a joint as a child. Their nearest joint above is the
+    // first node of the chain.
     constexpr std::size_t n = 30000;
     Maker m = quad();
     m.json["nodes"] = Json::array({{{"mesh", 0}, {"skin", 0}}});
@@ -220,23 +221,23 @@ TEST(GltfReader, StripsTurnEverySecondTriangle) {
     Maker m = quad();
     primitive(m)["mode"] = 5;
     primitive(m)["indices"] = m.scalar<std::uint8_t>({0, 1, 3, 2, 2, 0});
-    // The last two are there to sew strips together and have no area.
+    // The last two triangles only connect strips and have no area.
     EXPECT_EQ(must_read(m).triangles, (std::vector<Triangle>{{0, 1, 3}, {1, 2, 3}}));
 }
 
-TEST(GltfReader, Fans) {
+TEST(GltfReader, ReadsFans) {
     Maker m = quad();
     primitive(m)["mode"] = 6;
     primitive(m).erase("indices");
     EXPECT_EQ(must_read(m).triangles, (std::vector<Triangle>{{1, 2, 0}, {2, 3, 0}}));
 }
 
-TEST(GltfReader, WithoutIndices) {
+TEST(GltfReader, ReadsTrianglesWithoutIndices) {
     Maker m = quad();
     primitive(m).erase("indices");
     const io::Scene scene = must_read(m);
     EXPECT_EQ(scene.triangles, (std::vector<Triangle>{{0, 1, 2}}));
-    EXPECT_EQ(scene.warnings.size(), 1u);  // the fourth corner makes no triangle
+    EXPECT_EQ(scene.warnings.size(), 1u);  // the fourth corner belongs to no triangle
 }
 
 TEST(GltfReader, PointsAndLinesAreCounted) {
@@ -274,7 +275,7 @@ TEST(GltfReader, MissingBindMatricesAreTheIdentity) {
     EXPECT_EQ(must_read(m).skeleton.joints[1].position, (Vec3{0, 0, 0}));
 }
 
-TEST(GltfReader, ExtrasSayWhereBonesEnd) {
+TEST(GltfReader, ExtrasStateTails) {
     Maker m = quad();
     m.json["nodes"][1]["extras"] = {{"sinew_tail", {0.25, 0.5, 0}}, {"other", 1}};
     m.json["nodes"][2]["extras"] = {{"sinew_tail", nullptr}};
@@ -282,7 +283,7 @@ TEST(GltfReader, ExtrasSayWhereBonesEnd) {
     io::Scene scene = must_read(m);
     EXPECT_EQ(scene.skeleton.joints[0].tail, (Vec3{0.25f, 0.5f, 0}));
     EXPECT_FALSE(scene.skeleton.joints[1].tail);
-    // In the space of the node where it is bound: turned by 90 degrees about z (x to y) and twice as large.
+    // In bind space: rotated by 90 degrees about z (x to y) and twice as large.
     m.json["skins"][0]["inverseBindMatrices"] =
         m.accessor(std::vector<float>{0, -0.5f, 0, 0, 0.5f, 0, 0, 0, 0, 0, 0.5f, 0, -0.5f, 0.5f,  0, 1,  //
                                       1, 0,     0, 0, 0,    1, 0, 0, 0, 0, 1,    0, 0,     -0.5f, 0, 1},
@@ -296,7 +297,7 @@ TEST(GltfReader, ExtrasSayWhereBonesEnd) {
     EXPECT_NEAR(hip.tail->x, 1 - 2 * 0.5, 1e-6);
     EXPECT_NEAR(hip.tail->y, 1 + 2 * 0.25, 1e-6);
     EXPECT_EQ(scene.skeleton.joints[1].tail, scene.skeleton.joints[1].position) << "a bone without length";
-    // Without a skin the same.
+    // The same without a skin.
     Maker nodes = quad(false);
     nodes.json.erase("skins");
     nodes.json["nodes"][0].erase("skin");
@@ -304,13 +305,12 @@ TEST(GltfReader, ExtrasSayWhereBonesEnd) {
     const io::Scene plain = must_read(nodes);
     ASSERT_EQ(plain.skeleton.joints.size(), 2u);
     EXPECT_EQ(plain.skeleton.joints[0].tail, plain.skeleton.joints[1].position)
-        << "a child's place but for rounding is the child's place";
+        << "a tail at the child except for rounding is the child's position";
 }
 
-TEST(GltfReader, SkinsComeIntoTheSpaceOfTheFirst) {
+TEST(GltfReader, SkinsAreMappedToTheSpaceOfTheFirst) {
     Maker m = quad();
-    // The same quad, bound at twice the size and moved: its bind matrices are those of the first after undoing
-    // that.
+    // The same quad, bound at twice the size and moved. Undoing this gives the bind matrices of the first.
     std::vector<float> moved = quad_positions();
     for (std::size_t i = 0; i < 4; ++i) {
         for (std::size_t k = 0; k < 3; ++k) moved[3 * i + k] *= 2;
@@ -329,7 +329,7 @@ TEST(GltfReader, SkinsComeIntoTheSpaceOfTheFirst) {
         EXPECT_NEAR(scene.positions[v + 4].y, scene.positions[v].y, 1e-6f);
     }
     EXPECT_EQ(scene.skeleton.joints.size(), 2u);
-    EXPECT_TRUE(scene.skin_of_vertex.empty());  // the same joints in another order limit nothing
+    EXPECT_TRUE(scene.skin_of_vertex.empty());  // skins with the same joints in another order add no limit
     // Its joint 0 is the knee.
     EXPECT_EQ((*scene.weights)[4][0].joint, 1u);
 }
@@ -340,7 +340,7 @@ TEST(GltfReader, SkinsOfOtherJointsLimitTheirVertices) {
     m.json["nodes"].push_back({{"name", "foot"}, {"translation", {0, 0.25, 0}}});
     m.json["nodes"][2]["children"] = {4};
     m.json["meshes"].push_back(m.json["meshes"][0]);
-    // Bound far away, without a joint in common: the foot hangs below the knee, which says where it belongs.
+    // Bound far away, without a common joint: the foot is a child of the knee, which gives its position.
     m.json["skins"].push_back(
         {{"joints", {4}}, {"inverseBindMatrices", m.accessor(bind_matrices({100}), "MAT4", 16)}});
     for (auto& p : m.json["meshes"][1]["primitives"]) {
@@ -356,7 +356,7 @@ TEST(GltfReader, SkinsOfOtherJointsLimitTheirVertices) {
     EXPECT_EQ(scene.skeleton.skins, (std::vector<std::vector<std::uint32_t>>{{0, 1}, {2}}));
     EXPECT_EQ(scene.skin_of_vertex, (std::vector<std::uint32_t>{0, 0, 0, 0, 1, 1, 1, 1}));
     EXPECT_FALSE((*scene.weights)[0].empty());
-    EXPECT_TRUE((*scene.weights)[4].empty());  // not weighted yet, to be bound all the same
+    EXPECT_TRUE((*scene.weights)[4].empty());  // not weighted yet
 }
 
 TEST(GltfReader, ASharedMeshIsBoundOnce) {
@@ -382,7 +382,7 @@ TEST(GltfReader, SingularBindMatricesFallBackToTheNodes) {
     EXPECT_EQ(scene.warnings.size(), 1u);
 }
 
-TEST(GltfReader, TwoSetsOfWeights) {
+TEST(GltfReader, ReadsTwoSetsOfWeights) {
     Maker m = quad();
     auto& attributes = primitive(m)["attributes"];
     attributes["JOINTS_1"] = m.vec4<std::uint16_t>({1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 99});
@@ -418,7 +418,7 @@ Maker unskinned() {
     return m;
 }
 
-TEST(GltfReader, ASkeletonWithoutSkin) {
+TEST(GltfReader, FindsASkeletonWithoutSkin) {
     Maker m = unskinned();
     m.json["nodes"][0]["translation"] = {0, 0, 3};
     m.json["nodes"][1]["translation"] = {0, 1, 0};
@@ -429,7 +429,7 @@ TEST(GltfReader, ASkeletonWithoutSkin) {
     EXPECT_FALSE(scene.weights);
 }
 
-TEST(GltfReader, ContainersAreNoJoints) {
+TEST(GltfReader, ContainersAreNotJoints) {
     Maker m = unskinned();
     m.json["nodes"].push_back({{"name", "Armature"}, {"children", {0, 1}}});
     m.json["nodes"].push_back({{"name", "World"}, {"children", {3, 5}}});
@@ -448,13 +448,13 @@ TEST(GltfReader, ContainersAreNoJoints) {
     EXPECT_EQ(scene.positions.size(), 8u);
 }
 
-TEST(GltfReader, NoSkeletonAtAll) {
+TEST(GltfReader, AMissingSkeletonIsAnError) {
     Maker m = unskinned();
     m.json["nodes"] = Json::array({{{"mesh", 0}}, {{"name", "lamp"}}});
     EXPECT_NE(refusal(m).find("--skeleton"), std::string::npos);
 }
 
-TEST(GltfReader, AScaledAwayJoint) {
+TEST(GltfReader, AJointScaledToZeroIsAnError) {
     Maker m = unskinned();
     m.json["nodes"][2]["scale"] = {0, 1, 1};
     EXPECT_NE(refusal(m).find("joint 'knee' (node 2) is scaled to nothing"), std::string::npos);
@@ -473,7 +473,7 @@ TEST(GltfReader, ASkeletonFileForASkinnedFileIsAnError) {
 
 // ---- files and buffers
 
-TEST(GltfReader, ExternalBuffers) {
+TEST(GltfReader, ReadsExternalBuffersInItsFolderOnly) {
     const TemporaryFolder folder;
     const Maker m = quad();
     std::filesystem::create_directory(folder / "da ta");
@@ -489,7 +489,7 @@ TEST(GltfReader, ExternalBuffers) {
         ASSERT_FALSE(refused.ok()) << uri;
         EXPECT_NE(refused.error().message.find("buffer 0"), std::string::npos) << refused.error().message;
     }
-    // Bytes in memory have no folder.
+    // A file in memory has no folder.
     EXPECT_FALSE(io::load_bytes(as_bytes(m.gltf("b.bin")), "t.gltf").ok());
     write_text(folder / "da ta/b.bin", as_string(std::span(m.bin).first(20)));
     const auto cut = io::load(folder / "t.gltf");
@@ -497,7 +497,7 @@ TEST(GltfReader, ExternalBuffers) {
     EXPECT_NE(cut.error().message.find("cut off"), std::string::npos);
 }
 
-TEST(GltfReader, Base64) {
+TEST(GltfReader, ReadsBase64) {
     for (std::size_t n = 0; n < 9; ++n) {
         Bytes bytes(n);
         for (std::size_t i = 0; i < n; ++i) bytes[i] = static_cast<std::byte>(i * 83 + 251);
@@ -511,7 +511,7 @@ TEST(GltfReader, Base64) {
     EXPECT_FALSE(io::decode_base64("AA A"));
 }
 
-TEST(GltfReader, WrongContainers) {
+TEST(GltfReader, RefusesInvalidContainers) {
     const auto message = [](const Bytes& bytes, const char* name) {
         const auto scene = io::load_bytes(bytes, name);
         EXPECT_FALSE(scene.ok());
@@ -532,7 +532,7 @@ TEST(GltfReader, WrongContainers) {
     EXPECT_NE(message(as_bytes(deep), "a.gltf").find("nested"), std::string::npos);
 }
 
-TEST(GltfReader, TruncatedAtEveryByte) {
+TEST(GltfReader, EveryTruncationIsAnError) {
     const Bytes glb = quad().glb();
     for (std::size_t n = 0; n < glb.size(); ++n) {
         const auto scene = io::load_bytes(std::span(glb).first(n), "t.glb");
@@ -544,8 +544,8 @@ TEST(GltfReader, TruncatedAtEveryByte) {
         ASSERT_FALSE(io::load_bytes(std::span(text).first(n), "t.gltf").ok()) << n;
 }
 
-TEST(GltfReader, EveryByteInverted) {
-    // Not only cut off but wrong: any outcome but a crash, and what loads must be sound.
+TEST(GltfReader, RandomBytesAreRefusedOrHarmless) {
+    // Replaces each byte by random values. Reading must not crash, and a scene that loads must be valid.
     const Bytes glb = quad().glb();
     std::mt19937 dealer(1);
     for (std::size_t n = 0; n < glb.size(); ++n)
@@ -562,7 +562,7 @@ TEST(GltfReader, EveryByteInverted) {
         }
 }
 
-TEST(GltfReader, RulesAreNamed) {
+TEST(GltfReader, ErrorsNameTheRule) {
     const auto with = [](const std::function<void(Maker&)>& change) {
         Maker m = quad();
         change(m);
@@ -608,7 +608,7 @@ TEST(GltfReader, RulesAreNamed) {
     expect(with([](Maker& m) { m.json["meshes"] = {1, 2}; }), "meshes[0] must be an object");
 }
 
-TEST(GltfReader, HarmlessRequiredExtensions) {
+TEST(GltfReader, AcceptsHarmlessRequiredExtensions) {
     Maker m = quad();
     m.json["extensionsRequired"] = {"KHR_materials_unlit", "EXT_texture_webp", "VRMC_vrm", "KHR_texture_transform"};
     must_read(m);
@@ -616,7 +616,7 @@ TEST(GltfReader, HarmlessRequiredExtensions) {
 
 // ---- meshopt
 
-TEST(GltfReader, Meshopt) {
+TEST(GltfReader, ReadsMeshopt) {
     for (const char* extension : {"EXT_meshopt_compression", "KHR_meshopt_compression"}) {
         Maker m = quad();
         const auto compress = [&](std::size_t view, const Bytes& stream, std::size_t count, std::size_t stride,
@@ -662,7 +662,7 @@ TEST(GltfReader, Meshopt) {
     }
 }
 
-TEST(GltfReader, MeshoptFiltersAndSequences) {
+TEST(GltfReader, ReadsMeshoptFiltersAndSequences) {
     // Exponential: 24-bit mantissa, 8-bit exponent.
     std::vector<std::uint32_t> packed{0x00000003, 0xff000005, 0x01000001, 0x00ffffff};
     Bytes stream(1000);

@@ -1,4 +1,4 @@
-// Writing glTF: only weights change; sums are exact; nothing is left behind.
+// Writing glTF: only weights change, sums are exact, and no unused object remains.
 #include <draco/compression/encode.h>
 #include <gtest/gtest.h>
 #include <meshoptimizer.h>
@@ -112,7 +112,7 @@ TEST(GltfWeights, SharesAddUpExactly) {
     }
 }
 
-TEST(GltfWeights, TiesGoToTheEarlier) {
+TEST(GltfWeights, TiesGoToTheEarlierJoint) {
     std::vector<std::uint32_t> shares(4);
     io::quantise_shares(std::vector<float>(4, 0.25f), 255, shares);
     EXPECT_EQ(shares, (std::vector<std::uint32_t>{64, 64, 64, 63}));
@@ -160,7 +160,7 @@ TEST(GltfWriter, RoundTripOfEveryFormat) {
     }
 }
 
-TEST(GltfWriter, JointsAreAsWideAsNeeded) {
+TEST(GltfWriter, JointsHaveTheSmallestTypeThatFits) {
     for (const auto& [count, type] : std::vector<std::pair<std::size_t, int>>{{256, 5121}, {257, 5123}}) {
         const io::Scene scene = must_read(many_joints(count));
         std::vector<Influence> influences(4, {static_cast<std::uint32_t>(count - 1), 1.0f});
@@ -175,7 +175,7 @@ TEST(GltfWriter, JointsAreAsWideAsNeeded) {
 }
 
 TEST(GltfWriter, TheTextIsKeptByteForByte) {
-    // Odd spacing, odd numbers, unknown keys, keys out of order: all stays but the numbers that must change.
+    // Odd spacing, odd numbers, unknown keys, keys out of order: only the numbers that must change do change.
     Maker m = quad();
     m.json["extensions"] = {{"ACME_x", {{"bufferView", 0}, {"n", 1}}}};
     std::string text = [&] {
@@ -192,11 +192,11 @@ TEST(GltfWriter, TheTextIsKeptByteForByte) {
     replace("\"asset\": {", "\"zzz\"   :[ ] ,\"asset\": {\r\n");
     const io::Scene scene = must_read(pack_glb(text, m.bin));
     const Bytes saved = must_save(scene, *scene.weights);
-    // Same joints, same weights, same formats: nothing has to change at all but a normalisation of the spelling.
+    // With the same joints, weights and formats nothing else changes.
     std::string expected = text;
     expected.resize((expected.size() + 3) / 4 * 4, ' ');
     std::string got = text_of(saved);
-    // The one difference: targets, which the test document leaves out.
+    // The only difference: buffer view targets, which the test document leaves out.
     for (std::size_t at; (at = got.find(",\n      \"target\": 34962")) != got.npos;) got.erase(at, 23);
     while (got.ends_with(' ')) got.pop_back();
     while (expected.ends_with(' ')) expected.pop_back();
@@ -206,7 +206,7 @@ TEST(GltfWriter, TheTextIsKeptByteForByte) {
     EXPECT_EQ(bin_of(saved), bin);
 }
 
-TEST(GltfWriter, OtherBytesAndChunksStay) {
+TEST(GltfWriter, OtherBytesAndChunksAreKept) {
     Maker m = quad();
     const Bytes image = as_bytes("not really a picture");
     m.json["images"] = Json::array({{{"bufferView", m.view(image)}, {"mimeType", "image/png"}}});
@@ -230,7 +230,7 @@ TEST(GltfWriter, SavingAgainDoesNotGrow) {
             const io::Scene again = must_read(once);
             EXPECT_EQ(must_save(again, spread_weights(again, joints), format), once);
         }
-    // Eight joints and back to four: the second set is taken off again.
+    // From eight influences back to four: the second set is removed.
     const io::Scene scene = must_read(many_joints(12));
     const Bytes four = must_save(scene, random_weights(scene, 4));
     const io::Scene first = must_read(four);
@@ -242,7 +242,7 @@ TEST(GltfWriter, SavingAgainDoesNotGrow) {
     EXPECT_EQ(back.size(), four.size());
 }
 
-/// Accessors and views that nothing refers to.
+/// Counts accessors and views that are not referenced.
 std::size_t unused_objects(const Json& json) {
     std::set<std::size_t> accessors, views;
     for (const Json& mesh : json["meshes"])
@@ -259,13 +259,13 @@ std::size_t unused_objects(const Json& json) {
 }
 
 TEST(GltfWriter, LeavesNoObjectUnused) {
-    // Sets in the middle of the lists cannot go without renumbering: they stay, with zeros.
+    // Sets in the middle of the lists cannot be removed without renumbering. They stay, filled with zeros.
     Maker m = many_joints(12);
     auto& attributes = primitive(m)["attributes"];
     attributes["JOINTS_1"] = m.vec4(std::vector<std::uint8_t>(16));
     attributes["WEIGHTS_1"] = m.vec4(std::vector<float>(16));
     primitive(m)["indices"] = m.scalar<std::uint16_t>({0, 1, 2, 0, 2, 3});
-    m.json["accessors"][1] = m.json["accessors"][5];  // not unused before either
+    m.json["accessors"][1] = m.json["accessors"][5];  // the old accessor is still used
     attributes["_EXTRA"] = 1;
     attributes["_MATRICES"] = 4;
     ASSERT_EQ(unused_objects(m.json), 1u);  // the view of the old indices
@@ -279,8 +279,8 @@ TEST(GltfWriter, LeavesNoObjectUnused) {
     EXPECT_EQ(unused_objects(json_of(must_save(scene, random_weights(scene, 12)))), 1u);
 }
 
-TEST(GltfWriter, SharedAndInterleavedViews) {
-    // Weights in one view with positions, and one JOINTS accessor for two meshes with other positions.
+TEST(GltfWriter, SharedAccessorsAreSplitUnlessVerticesAreShared) {
+    // One view for weights and positions, and one JOINTS accessor for two meshes with different positions.
     Maker m = quad();
     m.json["meshes"].push_back(m.json["meshes"][0]);
     std::vector<float> moved = quad_positions();
@@ -299,7 +299,7 @@ TEST(GltfWriter, SharedAndInterleavedViews) {
               json["meshes"][1]["primitives"][0]["attributes"]["JOINTS_0"]);
     EXPECT_EQ(unused_objects(json), 0u);
 
-    // Primitives that share their vertices go on sharing their weights.
+    // Primitives that share their vertices still share their weights.
     m = quad();
     m.json["meshes"][0]["primitives"].push_back(primitive(m));
     scene = must_read(m);
@@ -309,12 +309,12 @@ TEST(GltfWriter, SharedAndInterleavedViews) {
     EXPECT_EQ(json["accessors"].size(), m.json["accessors"].size());
 }
 
-TEST(GltfWriter, SharedWeightsStay) {
+TEST(GltfWriter, SharedWeightsAreKept) {
     Maker m = quad();
     const std::size_t joints = primitive(m)["attributes"]["JOINTS_0"],
                       shares = primitive(m)["attributes"]["WEIGHTS_0"];
     primitive(m)["attributes"]["COLOR_0"] = shares;
-    // Lines keep the weights that they have.
+    // Primitives of lines keep their weights.
     m.json["meshes"][0]["primitives"].push_back(primitive(m));
     m.json["meshes"][0]["primitives"][1]["mode"] = 1;
     const io::Scene scene = must_read(m);
@@ -325,7 +325,7 @@ TEST(GltfWriter, SharedWeightsStay) {
     expect_same_weights(must_read(saved), spread_weights(scene, 2), 1e-7f);
 }
 
-TEST(GltfWriter, SkinsOfTheirOwn) {
+TEST(GltfWriter, JointNumbersAreThoseOfEachSkin) {
     Maker m = quad();
     m.json["nodes"].push_back({{"mesh", 1}, {"skin", 1}});
     m.json["meshes"].push_back(m.json["meshes"][0]);
@@ -365,7 +365,7 @@ TEST(GltfWriter, RefusesInputsThatDoNotMatch) {
 
 // ---- skins that are made
 
-/// Where skinning puts the vertices of a scene when no joint moves: must be where they are.
+/// Expects that skinning without motion leaves the vertices of a scene where they are.
 void expect_rest_pose(const Bytes& glb, const std::vector<std::array<float, 3>>& expected) {
     // Reading maps every skin by its bind matrices; world positions follow from the first skin's first joint.
     const io::Scene scene = must_read(glb);
@@ -437,14 +437,14 @@ TEST(GltfWriter, AddsASkeletonFromElsewhere) {
     const SkinWeights weights = spread_weights(*scene, 3);
     const Bytes saved = must_save(*scene, weights);
     const Json json = json_of(saved);
-    EXPECT_EQ(json["nodes"].size(), 6u);  // three joints and what holds the two roots together
+    EXPECT_EQ(json["nodes"].size(), 6u);  // three joints and a common parent of the two roots
     EXPECT_EQ(json["nodes"][3]["name"], "b\"");
     EXPECT_EQ(json["scenes"][0]["nodes"], Json({1}));
     EXPECT_EQ(json["scenes"][1]["nodes"], Json({0, 5}));
     const io::Scene again = must_read(saved);
     EXPECT_EQ(again.skeleton.joints.size(), 3u);
     EXPECT_EQ(again.skeleton.joints[1].parent, 0);
-    // The scene is now in the space of the mesh, which stands at (1, 0, 0).
+    // The scene is now in the space of the mesh, which is at (1, 0, 0).
     EXPECT_NEAR(again.skeleton.joints[1].position.x, 0.1f - 1, 1e-6f);
     expect_same_weights(again, weights, 1e-7f);
     expect_rest_pose(saved, as_rows(scene->positions));
@@ -459,7 +459,7 @@ TEST(GltfWriter, AddsASkeletonFromElsewhere) {
     }
 }
 
-TEST(GltfWriter, TailsOfAnAddedSkeletonComeBack) {
+TEST(GltfWriter, TailsOfAnAddedSkeletonRoundTrip) {
     Maker m = quad(false);
     m.json.erase("skins");
     m.json["nodes"] = Json::array({{{"mesh", 0}}});
@@ -481,7 +481,7 @@ TEST(GltfWriter, TailsOfAnAddedSkeletonComeBack) {
     EXPECT_NEAR(json_again[1].tail->y, 1, 1e-6f);
     EXPECT_FALSE(json_again[2].tail);
     EXPECT_EQ(json_again[3].tail, json_again[3].position);
-    // An edge alone is a tail; two from one vertex are links to its children, as without any statement.
+    // A single edge is a tail. Two edges from one vertex are links to its children, as without stated tails.
     const auto [tgf, tgf_again] = round("s.tgf");
     EXPECT_EQ(tgf_again[0].tail, tgf_again[1].position);
     EXPECT_FALSE(tgf_again[1].tail);
@@ -517,7 +517,7 @@ TEST(GltfWriter, MakesAFileFromArrays) {
 
 // ---- containers
 
-TEST(GltfWriter, BetweenContainers) {
+TEST(GltfWriter, ConvertsBetweenContainers) {
     const TemporaryFolder folder;
     const Maker m = quad();
     write_text(folder / "in.gltf", m.gltf());
@@ -534,7 +534,7 @@ TEST(GltfWriter, BetweenContainers) {
         EXPECT_EQ(again->positions, scene->positions);
     }
     EXPECT_FALSE(json_of(read_bytes(folder / "out.glb"))["buffers"][0].contains("uri"));
-    // Embedded data stays one buffer, and does not grow either.
+    // Embedded data stays one buffer and does not grow.
     const auto again = io::load(folder / "out.gltf");
     ASSERT_TRUE(io::save(*again, weights, folder / "twice.gltf").ok());
     EXPECT_EQ(read_bytes(folder / "twice.gltf"), read_bytes(folder / "out.gltf"));
@@ -543,7 +543,7 @@ TEST(GltfWriter, BetweenContainers) {
     EXPECT_EQ(wrong.error().code, ErrorCode::usage);
 }
 
-TEST(GltfWriter, ExternalFilesComeAlong) {
+TEST(GltfWriter, ExternalFilesAreCopied) {
     const TemporaryFolder folder, other;
     Maker m = quad();
     m.json["images"] = Json::array(
@@ -555,12 +555,12 @@ TEST(GltfWriter, ExternalFilesComeAlong) {
     const auto scene = io::load(folder / "in.gltf");
     ASSERT_TRUE(scene.ok());
     const SkinWeights weights = spread_weights(*scene, 2);
-    // In the same folder there is nothing to copy, and the buffer file is not touched.
+    // In the same folder no file is copied, and the buffer file is not changed.
     const auto beside = io::save(*scene, weights, folder / "out.gltf");
     ASSERT_TRUE(beside.ok());
     EXPECT_TRUE(beside->notes.empty());
     EXPECT_EQ(read_bytes(folder / "b.bin"), m.bin);
-    // A file of that name but with other content is somebody's: nothing is written.
+    // A file of this name with other content is not overwritten: nothing is written.
     write_text(other / "b.bin", "mine");
     EXPECT_FALSE(io::save(*scene, weights, other / "out.gltf").ok());
     EXPECT_FALSE(std::filesystem::exists(other / "out.gltf"));
@@ -573,14 +573,14 @@ TEST(GltfWriter, ExternalFilesComeAlong) {
     const auto again = io::load(other / "out.gltf");
     ASSERT_TRUE(again.ok());
     expect_same_weights(*again, weights, 1e-7f);
-    // As a GLB the buffer is inside.
+    // A GLB contains the buffer.
     ASSERT_TRUE(io::save(*scene, weights, folder / "out.glb").ok());
     std::filesystem::remove(folder / "b.bin");
     EXPECT_TRUE(io::load(folder / "out.glb").ok());
 }
 
 TEST(GltfWriter, AGlbWithoutBinChunkGetsOne) {
-    // Positions that no bytes back, and no buffers at all.
+    // Positions without a buffer view, and no buffers.
     Json json{{"asset", {{"version", "2.0"}}},
               {"scenes", Json::array({{{"nodes", {0, 1}}}})},
               {"nodes", Json::array({{{"mesh", 0}, {"skin", 0}}, {{"name", "a"}}})},
@@ -595,7 +595,7 @@ TEST(GltfWriter, AGlbWithoutBinChunkGetsOne) {
 
 // ---- compression
 
-TEST(GltfWriter, MeshoptWeightsBecomePlain) {
+TEST(GltfWriter, MeshoptWeightsAreWrittenUncompressed) {
     for (const bool everything : {false, true}) {
         Maker m = quad();
         const auto compress = [&](std::size_t view, std::size_t stride) {
@@ -632,7 +632,7 @@ TEST(GltfWriter, MeshoptWeightsBecomePlain) {
     }
 }
 
-/// A quad compressed with Draco, joints and weights and an odd attribute of three bytes among it.
+/// A quad compressed with Draco, including joints, weights and a custom attribute of three bytes.
 Maker draco_quad(float size = 1) {
     std::vector<float> positions = quad_positions();
     for (float& x : positions) x *= size;
@@ -708,7 +708,7 @@ TEST(GltfWriter, DracoPrimitivesAreWrittenUncompressed) {
     EXPECT_EQ(io::save(scene, *scene.weights, folder / "a.glb")->notes.size(), 1u);
 }
 
-TEST(GltfWriter, DracoWithoutAnAccessorForIndices) {
+TEST(GltfWriter, WritesDracoWithoutAnAccessorForIndices) {
     Maker m = draco_quad();
     primitive(m).erase("indices");
     const io::Scene scene = must_read(m);
@@ -716,8 +716,8 @@ TEST(GltfWriter, DracoWithoutAnAccessorForIndices) {
     EXPECT_EQ(must_read(must_save(scene, *scene.weights)).triangles, scene.triangles);
 }
 
-TEST(GltfWriter, DracoPrimitivesThatShareAnAccessor) {
-    // While they are compressed, an accessor only says what kind of data there is.
+TEST(GltfWriter, WritesDracoPrimitivesThatShareAnAccessor) {
+    // For compressed primitives an accessor only states the type of the data.
     Maker m = draco_quad();
     Maker twice = draco_quad(2);
     const std::size_t view = primitive(twice)["extensions"]["KHR_draco_mesh_compression"]["bufferView"];
@@ -732,13 +732,13 @@ TEST(GltfWriter, DracoPrimitivesThatShareAnAccessor) {
     EXPECT_EQ(again.positions, scene.positions);
     EXPECT_EQ(again.triangles, scene.triangles);
     const Json json = json_of(saved);
-    EXPECT_EQ(unused_objects(json), 2u);  // two views that nothing used before either
+    EXPECT_EQ(unused_objects(json), 2u);  // two views that were unused before
     const std::size_t second = json["meshes"][0]["primitives"][1]["attributes"]["POSITION"];
     EXPECT_NE(second, 0u);
     EXPECT_EQ(json["accessors"][second]["max"], Json({2, 2, 0}));
 }
 
-TEST(GltfWriter, DamagedDraco) {
+TEST(GltfWriter, RefusesDamagedDraco) {
     const Maker m = draco_quad();
     const std::size_t view =
         primitive(const_cast<Maker&>(m))["extensions"]["KHR_draco_mesh_compression"]["bufferView"];

@@ -1,4 +1,4 @@
-// The finite volumes and the solver of heat at rest, against exact solutions and against elimination.
+// Finite volumes and the solver of steady heat, against exact solutions and against elimination.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -21,7 +21,7 @@ using FixedValues = HeatSolver::FixedValues;
 using Columns = std::vector<std::vector<FixedValues>>;
 using Row = HeatSolver::Row;
 
-// The same equations, one by one.
+// The same equations as a dense system.
 std::vector<double> dense(const Conduction& c, const std::vector<float>& loss,
                           const std::vector<FixedValues>& held) {
     const std::size_t n = c.size();
@@ -79,7 +79,8 @@ TEST(Conduction, EdgesAndCornersConductOnlyWithoutAFace) {
     grid.transform.resolution = 32;
     grid.boundary = BitGrid(32);
     grid.interior = BitGrid(32);
-    // A staircase that meets at an edge and then at a corner; and two leaves at an edge with a way around.
+    // A staircase whose leaves meet at an edge and then at a corner; and two leaves at an edge with a path around
+    // it.
     for (const auto& [x, y, z] :
          {std::array{1, 1, 1}, {2, 2, 1}, {3, 3, 2}, {20, 20, 20}, {21, 20, 20}, {21, 21, 20}})
         grid.boundary.set(x, y, z);
@@ -98,7 +99,7 @@ TEST(Conduction, EdgesAndCornersConductOnlyWithoutAFace) {
     EXPECT_EQ(between({20, 20, 20}, {21, 21, 20}), 0);
 }
 
-TEST(Conduction, IsAreaOverDistanceAcrossLevels) {
+TEST(Conduction, IsAreaOverDistanceBetweenLeafSizes) {
     const Domain domain = domain_of(test::l_corner(), 64);
     const Conduction c = make_conduction(domain, {});
     double least = INFINITY, most = 0;
@@ -116,7 +117,7 @@ TEST(Conduction, IsAreaOverDistanceAcrossLevels) {
     EXPECT_GT(most, 1);
 }
 
-TEST(Heat, ARodWithoutLossIsLinear) {
+TEST(Heat, HeatAlongALosslessRodIsLinear) {
     const Conduction c = chain(200);
     const HeatSolver solver(c, std::vector<float>(200, 0.0f));
     std::vector<Row> u;
@@ -125,7 +126,7 @@ TEST(Heat, ARodWithoutLossIsLinear) {
     for (std::size_t i = 0; i < 200; ++i) ASSERT_NEAR(u[i][0], 1 - static_cast<double>(i) / 199, 2e-4);
 }
 
-TEST(Heat, ARodThatLosesHeatIsACosh) {
+TEST(Heat, HeatAlongALossyRodFollowsCosh) {
     // 2 u - u' - u'' + k u = 0 on a chain that ends without loss: cosh with 2 cosh(a) = 2 + k.
     constexpr int n = 60;
     const double k = 0.01, a = std::acosh(1 + k / 2);
@@ -154,7 +155,7 @@ TEST(Heat, EqualsEliminationOnAVolume) {
         const std::vector<double> exact = dense(c, loss, columns[k]);
         for (std::size_t i = 0; i < c.size(); ++i) {
             ASSERT_NEAR(u[i][k], exact[i], 2e-5) << i;
-            ASSERT_NEAR(swept[i][k], exact[i], 2e-5) << i;  // the naive way ends at the same answer
+            ASSERT_NEAR(swept[i][k], exact[i], 2e-5) << i;  // plain averaging converges to the same solution
         }
     }
     for (std::size_t i = 0; i < c.size(); ++i) ASSERT_EQ(u[i][2], 0);
@@ -186,7 +187,7 @@ TEST(Heat, StaysInItsComponentAndCrossesBridges) {
     EXPECT_NEAR(u[9][0], 1, 1e-5);
     for (std::size_t i = 10; i < 20; ++i) EXPECT_EQ(u[i][0], 0);
 
-    // The same question of a domain, with and without a bridge.
+    // The same over a domain, with and without a bridge.
     test::Character figure = test::u_tube();
     const test::Shape box = test::box({3, 0, 0}, {0.1, 0.1, 0.1}, 2);
     test::append(figure, box.positions, box.triangles, 0);
@@ -207,9 +208,9 @@ TEST(Heat, StaysInItsComponentAndCrossesBridges) {
     }
 }
 
-// Heat that flows along a bar whose ends are held at a linear function of place. What goes in comes out. With
-// voxels of one size the answer is that function; on the octree, coarse inside, it is near, and a tenth more may
-// flow.
+// Heat along a bar whose ends are held at a linear function of position. Inflow equals outflow. With voxels of one
+// size the solution is this function. On the octree, coarse inside, it is close, and the flow at most a tenth
+// larger.
 TEST(Heat, FlowIsConservedAndLinearFieldsAreNearlyKept) {
     const test::Character bar = test::bar();
     std::vector<double> error, wrong_flow;
@@ -256,7 +257,7 @@ TEST(Heat, FlowIsConservedAndLinearFieldsAreNearlyKept) {
     }
 }
 
-TEST(Heat, AnotherLossIsThatOfANewSolver) {
+TEST(Heat, ChangedLossEqualsANewSolver) {
     const Domain domain = domain_of(test::quadruped(), 64);
     const Conduction c = make_conduction(domain, {});
     std::vector<float> before(c.size(), 0.5f), after(c.size());

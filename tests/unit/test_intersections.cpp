@@ -1,4 +1,4 @@
-// Intersecting triangles against two oracles that share nothing with the library, and cases whose answer is known.
+// Intersecting triangles against two independent references, and cases with known results.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -18,9 +18,9 @@ namespace {
 
 using namespace test;
 
-// ---- Oracle 1, of small whole numbers, exact: two convex sets have no inner point in common if and only if a
-// plane separates them that does not hold both. For triangles one of these directions is across such a plane: the
-// normals, products of an edge of each, and, within a plane, what is across an edge.
+// ---- Reference 1, exact in small integers: two convex sets have no common inner point if and only if a plane that
+// does not contain both separates them. For triangles one of these directions is normal to such a plane: the
+// normals, cross products of an edge of each, and, in one plane, the in-plane normals of the edges.
 
 using Whole = std::array<long long, 3>;
 Whole minus(const Whole& a, const Whole& b) { return {a[0] - b[0], a[1] - b[1], a[2] - b[2]}; }
@@ -36,7 +36,7 @@ bool inner_points_in_common(const WholeTriangle& a, const WholeTriangle& b) {
     };
     const auto of_a = edges(a), of_b = edges(b);
     const Whole na = cross(of_a[0], of_a[1]), nb = cross(of_b[0], of_b[1]);
-    if (na == Whole{} || nb == Whole{}) return false;  // no inner points
+    if (na == Whole{} || nb == Whole{}) return false;  // no inner points: degenerate
     std::vector<Whole> ways{na, nb};
     for (const Whole& e : of_a) {
         ways.push_back(cross(na, e));
@@ -56,7 +56,7 @@ bool inner_points_in_common(const WholeTriangle& a, const WholeTriangle& b) {
     return true;
 }
 
-// ---- Oracle 2, for triangles in no special place: an edge of one goes through the other.
+// ---- Reference 2, for triangles in general position: an edge of one passes through the other.
 
 bool goes_through(P3 from, P3 to, const std::array<P3, 3>& t) {
     const P3 d = to - from, e = t[1] - t[0], f = t[2] - t[0], s = from - t[0];
@@ -128,7 +128,7 @@ Shape moved(Shape shape, Map&& map) {
     return shape;
 }
 
-/// In many places, at many sizes and turned in many ways, it is always the same.
+/// Expects the same count after random translations, scalings and rotations.
 void expect_everywhere(const Shape& shape, std::size_t triangles, const char* what) {
     std::mt19937 random(7);
     const auto any = [&] { return static_cast<double>(random() % 20001) / 10000 - 1; };
@@ -142,9 +142,9 @@ void expect_everywhere(const Shape& shape, std::size_t triangles, const char* wh
     }
 }
 
-TEST(Intersections, AreThoseOfAnExactTestOnALattice) {
-    // Points of a small lattice: corners on edges, edges that cross, triangles in one plane and on each other come
-    // by the thousand.
+TEST(Intersections, EqualAnExactTestOnALattice) {
+    // Points of a small lattice, so that degenerate contacts are frequent: corners on edges, crossing edges,
+    // coplanar and overlapping triangles.
     std::mt19937 random(20140710);
     std::size_t marked = 0, flat = 0;
     for (int round = 0; round < (sanitized ? 300 : 4000); ++round) {
@@ -175,7 +175,7 @@ TEST(Intersections, AreThoseOfAnExactTestOnALattice) {
     EXPECT_GT(flat, sanitized ? 20u : 300u);
 }
 
-TEST(Intersections, AreThoseOfEdgesThroughTrianglesOnRoundBodies) {
+TEST(Intersections, EqualEdgeTriangleTestsOnRoundBodies) {
     const Shape bodies = sphere({0, 0, 0}, 1, 3) +
                          moved(torus(0.9, 0.25, 40, 20),
                                [](P3 p) {
@@ -197,9 +197,9 @@ TEST(Intersections, CountsIntersections) {
     expect_everywhere(floor + of({{-5, -1, 0.1f}, {5, -1, 0.2f}, {0, 4, 0.1f}}), 2, "edges through each other");
     expect_everywhere(floor + of({{-0.1f, 0, 0}, {0.1f, 0, 0}, {0, 0, 0.1f}}), 2, "one lies on the other");
     expect_everywhere(floor + of({{-1, 0, 0}, {5, 0, 0}, {5, 0, 1}}), 2, "one lies partly on the other");
-    // A box on a box: the sides that lie on each other count, four triangles.
+    // A box on a box: the four triangles of the two coincident sides count.
     expect_everywhere(box({0, 0, 0}, {1, 1, 1}) + box({0.1, 1.5, 0.2}, {0.5, 0.5, 0.5}), 4, "a box on a box");
-    // Two boxes that pass through each other at a corner: three sides of each, and of those what the other cuts.
+    // Two boxes that overlap at a corner: those triangles of three sides of each that the other box cuts.
     EXPECT_GT(count(box({0, 0, 0}, {1, 1, 1}, 4) + box({1.1, 0.9, 0.8}, {0.7, 0.7, 0.7}, 4)), 20u);
 }
 
@@ -223,9 +223,9 @@ TEST(Intersections, IgnoresTouchingTriangles) {
         EXPECT_EQ(count(shape), 0u);
 }
 
-TEST(Intersections, OfCharacters) {
-    // A smooth body has none, a robot's limbs are stuck into each other, and a figure moved beside itself crosses
-    // itself all around.
+TEST(Intersections, FindsThoseOfCharacters) {
+    // A smooth body has none, a robot's limbs overlap, and two copies of a figure, slightly offset, intersect
+    // everywhere.
     const Character person = biped(), machine = robot();
     const auto share = [&](const Character& c) {
         const Intersections found = must(find_intersections(c.mesh()));
@@ -236,14 +236,14 @@ TEST(Intersections, OfCharacters) {
     EXPECT_GT(share(machine), 0.02);
     EXPECT_LT(share(machine), 0.5);
     EXPECT_GT(share(find_defect("crossing")->apply(person)), 0.03);
-    // A body of coarse cells meets itself where fingers are near each other.
+    // With coarse cells, adjacent fingers of a body intersect.
     const Character coarse = biped({.cell = 0.05});
     const Intersections found = must(find_intersections(coarse.mesh()));
     EXPECT_GT(found.triangles, 0u);
     EXPECT_EQ(found.of_triangle, by_edges(coarse.mesh()));
 }
 
-TEST(Intersections, EdgesAreThoseThatTheTopologyCounts) {
+TEST(Intersections, EdgesEqualThoseCountedByTheTopology) {
     const Character person = biped({.cell = 0.05});
     std::size_t any = 0;
     for (const Defect& defect : defects()) {
@@ -262,7 +262,7 @@ TEST(Intersections, EdgesAreThoseThatTheTopologyCounts) {
             }
     }
     EXPECT_GT(any, 100u);
-    // A sheet's rim, and where three sheets meet.
+    // The rim of a sheet, and an edge where three sheets meet.
     const Shape leaves = sheet({1, 0, 0}, {1, 0, 0}, {0, 1, 0}, 1, 1) +
                          sheet({0, 0, 1}, {0, 0, 1}, {0, 1, 0}, 1, 1) +
                          sheet({-1, 0, 0}, {1, 0, 0}, {0, 1, 0}, 1, 1);
@@ -273,7 +273,7 @@ TEST(Intersections, EdgesAreThoseThatTheTopologyCounts) {
     for (const std::uint32_t v : edges.nonmanifold[0]) EXPECT_EQ(leaves.positions[v].x, 0);
 }
 
-/// Triangles that lie in each other's boxes and meet nowhere: sheets across the diagonal, one above the other.
+/// Triangles with overlapping boxes that do not intersect: a stack of diagonal sheets.
 Shape slanted_stack(std::size_t n) {
     Shape shape;
     for (std::uint32_t k = 0; k < n; ++k) {
@@ -285,14 +285,14 @@ Shape slanted_stack(std::size_t n) {
 }
 
 TEST(Intersections, TerminateOnAnyMesh) {
-    // Meshes that would take all pairs. Each ends in seconds; what is not known is said.
+    // Meshes that would need all pairs. Each ends within seconds and reports an undecided count.
     const std::size_t n = sanitized ? 2000 : 150000;
     const Shape one = of({{0, 0, 0}, {1, 0, 0}, {0, 1, 0.5f}});
     Shape same = one;
     same.triangles.resize(n, one.triangles[0]);
     Intersections found = found_in(same);
     EXPECT_EQ(found.triangles, 0u);
-    Shape fan;  // around one corner
+    Shape fan;  // triangles around one corner
     fan.positions.push_back({0, 0, 0});
     for (std::uint32_t k = 0; k < n; ++k) {
         const double turn = 6.283185307 * k / double(n), height = (k * 37 % 101) / 101.0;
@@ -303,7 +303,7 @@ TEST(Intersections, TerminateOnAnyMesh) {
     found = found_in(slanted_stack(n));
     EXPECT_EQ(found.triangles, 0u);
     EXPECT_LE(found.undecided, n);
-    // Most triangles intersect, and that is soon found.
+    // Most triangles intersect, which is found early.
     std::mt19937 random(3);
     std::vector<Vec3> anywhere;
     for (std::size_t k = 0; k < 3 * n; ++k)
@@ -314,13 +314,13 @@ TEST(Intersections, TerminateOnAnyMesh) {
 }
 
 TEST(Intersections, ALargeTriangleAmongManySmallOnesIsDecided) {
-    // Its box holds all of them, more than its share of the work.
+    // Its box contains all others: more candidates than the budget of one triangle.
     Shape small;
     const int side = sanitized ? 12 : 60;
     for (int x = 0; x < side; ++x)
         for (int y = 0; y < side; ++y)
             for (int z = 0; z < side; ++z) {
-                if (std::abs(x + y + z - 1.5 * side) < 2.5) continue;  // where the large one is
+                if (std::abs(x + y + z - 1.5 * side) < 2.5) continue;  // near the large triangle
                 const P3 at{x + 0.3, y + 0.3, z + 0.3};
                 append(small, of({to_vec3(at), to_vec3(at + P3{0.3, 0.1, 0}), to_vec3(at + P3{0, 0.2, 0.3})}));
             }

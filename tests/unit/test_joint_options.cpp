@@ -35,7 +35,7 @@ TEST(JointOptions, ApplyByNameAndPattern) {
                                           "o", s);
     ASSERT_TRUE(ok) << ok.error().message;
     EXPECT_EQ(s.joints[1].hardness, 0.5f);
-    EXPECT_EQ(s.joints[2].hardness, 1.0f);  // the name comes before the pattern
+    EXPECT_EQ(s.joints[2].hardness, 1.0f);  // a name outweighs a pattern
     EXPECT_EQ(s.joints[2].hard_range, (std::array{0.25f, 1.0f}));
     EXPECT_EQ(s.joints[2].tail, (Vec3{9, 8, 7}));
     EXPECT_FALSE(s.joints[1].tail);
@@ -47,7 +47,7 @@ TEST(JointOptions, ApplyByNameAndPattern) {
     EXPECT_TRUE(check_skeleton(s));
     EXPECT_EQ(s.joints[0].reason, DeformReason::included);
     EXPECT_FALSE(s.joints[3].deform);
-    // "deform" outweighs what weights say, and --exclude outweighs it.
+    // "deform" outweighs the weights of the file, and --exclude outweighs "deform".
     ASSERT_TRUE(select_deforming(s, {0, 1, 1, 1}, {}));
     EXPECT_TRUE(s.joints[0].deform);
     EXPECT_EQ(s.joints[3].reason, DeformReason::excluded);
@@ -121,7 +121,7 @@ TEST(SkeletonJson, ReadsShapesAndHardness) {
     ASSERT_TRUE(s) << s.error().message;
     EXPECT_EQ(s->joints[0].shape->radius, 0.25f);
     EXPECT_EQ(s->joints[0].hardness, 0.75f);
-    EXPECT_EQ(s->joints[0].ring_normal, (Vec3{0, 0, -1}));  // without axes of its own: those of the scene
+    EXPECT_EQ(s->joints[0].ring_normal, (Vec3{0, 0, -1}));  // a joint without own axes uses those of the scene
     EXPECT_EQ(s->joints[1].shape->kind, JointShape::Kind::sphere);
     EXPECT_FALSE(parse_skeleton(R"({"bones": [{"head": [0, 0, 0], "shape": {"cone": 1}}]})", "s"));
 }

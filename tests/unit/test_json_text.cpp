@@ -1,4 +1,4 @@
-// JsonText: text that is not edited keeps every byte.
+// JsonText keeps every byte of text that is not edited.
 #include <gtest/gtest.h>
 
 #include "io/json_text.h"
@@ -9,10 +9,10 @@ namespace {
 const char* const odd =
     "\xef\xbb\xbf \n{ \"a\" : [ 1.50 , -2E+3,\ttrue ] ,\r\n\"b\\u0041\":{ },\"s\":\"}\\\"]{,:\" , \"e\":[]}\n ";
 
-TEST(JsonText, UntouchedTextIsTheSame) {
+TEST(JsonText, UneditedTextIsUnchanged) {
     JsonText text{odd};
     EXPECT_EQ(text.str(), odd);
-    // Looking into it does not change it either.
+    // Reading it does not change it.
     EXPECT_EQ(text.root().size(), 4u);
     EXPECT_EQ(text.root().find("a")->size(), 3u);
     EXPECT_EQ(text.root().find("a")->at(1)->str(), "-2E+3");
@@ -75,7 +75,7 @@ TEST(JsonText, TheLastOfRepeatedKeysCounts) {
     EXPECT_EQ(text.str(), "{}");
 }
 
-TEST(JsonText, EveryKindOfValueAtTheTop) {
+TEST(JsonText, AcceptsEveryKindOfTopLevelValue) {
     for (const char* source : {"1", " \"x\" ", "[]", "{}", "null", "[[[{\"a\":[{}]}]]]"}) {
         JsonText text{source};
         EXPECT_EQ(text.str(), source);

@@ -37,7 +37,7 @@ Bone leaf_after(const VoxelGrid& g, const Skeleton& s) {
     return bones.back();
 }
 
-TEST(LeafTails, ReachAVoxelShortOfTheEnd) {
+TEST(LeafTails, EndOneVoxelInsideTheVolume) {
     VoxelGrid g = grid();
     bar(g, 4, 24);
     const Bone b = leaf_after(g, two({at(8), mid, mid}, {at(14), mid, mid}));
@@ -45,11 +45,11 @@ TEST(LeafTails, ReachAVoxelShortOfTheEnd) {
     EXPECT_LE(b.tail.x, at(23));
     EXPECT_FLOAT_EQ(b.tail.y, mid);
     EXPECT_FLOAT_EQ(b.tail.z, mid);
-    // The other way round.
+    // In the opposite direction.
     EXPECT_NEAR(leaf_after(g, two({at(14), mid, mid}, {at(8), mid, mid})).tail.x, at(5), 0.26);
 }
 
-TEST(LeafTails, GapOfOneVoxelIsCrossedNotOfThree) {
+TEST(LeafTails, CrossGapsOfOneVoxelButNotOfThree) {
     VoxelGrid one = grid();
     bar(one, 4, 16);
     bar(one, 17, 24);
@@ -60,7 +60,7 @@ TEST(LeafTails, GapOfOneVoxelIsCrossedNotOfThree) {
     EXPECT_NEAR(leaf_after(three, two({at(8), mid, mid}, {at(12), mid, mid})).tail.x, at(15), 0.26);
 }
 
-TEST(LeafTails, StaysAPoint) {
+TEST(LeafTails, APointWithoutDirectionOrVolumeStaysAPoint) {
     VoxelGrid g = grid();
     bar(g, 4, 24);
     // Outside the volume, outside the box, far away.
@@ -93,7 +93,7 @@ TEST(LeafTails, DirectionFromTheNearestAncestorElsewhere) {
     EXPECT_NEAR(bones[2].tail.x, at(23), 0.26);
 }
 
-TEST(LeafTails, OnlyPointsChangeAndTheBoxEndsTheMarch) {
+TEST(LeafTails, ExtendOnlyPointsAndEndAtTheBox) {
     VoxelGrid g = grid();
     bar(g, 4, 32);  // up to the border of the box
     Skeleton s = two({at(8), mid, mid}, {at(14), mid, mid});
@@ -102,7 +102,6 @@ TEST(LeafTails, OnlyPointsChangeAndTheBoxEndsTheMarch) {
     EXPECT_EQ(leaf_after(g, s).tail, *s.joints[1].tail);
 }
 
-// Of local resolution, outside of its fine blocks: a voxel is one of the larger ones.
 TEST(LeafTails, ABoneThatIsStatedToHaveNoLengthStaysAPoint) {
     VoxelGrid g = grid();
     bar(g, 4, 24);
@@ -112,7 +111,8 @@ TEST(LeafTails, ABoneThatIsStatedToHaveNoLengthStaysAPoint) {
     EXPECT_EQ(leaf_after(g, s).tail, s.joints[1].position);
 }
 
-TEST(LeafTails, ReachALargerVoxelShortOfTheEnd) {
+// With local resolution, voxels outside of the fine blocks are larger.
+TEST(LeafTails, EndOneCoarseVoxelInsideTheVolume) {
     VoxelGrid g = grid();
     auto blocks = std::make_shared<BitGrid>(4);
     for (const int x : {0, 1}) blocks->set(x, 2, 2);  // voxels 0 to 15 along the bar are fine
@@ -122,11 +122,11 @@ TEST(LeafTails, ReachALargerVoxelShortOfTheEnd) {
     g.boundary.words()[g.boundary.index(15, 16, 16)] &= ~(std::uint64_t{1} << 15);
     g.interior.set(15, 16, 16);
     for (int x = 8; x < 12; ++x) (x == 11 ? g.coarse_boundary : g.coarse_interior).set(x, 8, 8);
-    // Two voxels from the end, and so before the last leaf; within half of one of them.
+    // Two voxels from the end, so before the last leaf; tolerance half a voxel.
     const float tail = leaf_after(g, two({at(4), mid, mid}, {at(8), mid, mid})).tail.x;
     EXPECT_LE(tail, at(22));
     EXPECT_GT(tail, at(21) - 0.01f);
-    // The other end is fine.
+    // The other end has fine voxels.
     EXPECT_NEAR(leaf_after(g, two({at(22), mid, mid}, {at(12), mid, mid})).tail.x, at(5), 0.26);
 }
 

@@ -1,4 +1,4 @@
-// Parts that lie on others, and what carries them.
+// Parts that lie on other parts follow the joint below.
 #include "bind/surface_heat/lying_parts.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ using test::Shape;
 
 constexpr std::uint32_t kBends = DistanceTable::none;
 
-/// A body of 4 x 2 x 2, of which joint 0 has what lies at x < 0 and joint 1 the rest, and plates.
+/// A body of 4 x 2 x 2 with plates on it. Joint 0 moves the body at x < 0, joint 1 the rest.
 struct Plates {
     Shape all = test::box({0, 0, 0}, {2, 1, 1}, 20);
     std::vector<std::size_t> first;  // vertex of each plate
@@ -28,7 +28,7 @@ struct Plates {
         return *this;
     }
 
-    /// The strongest joint of each plate afterwards; 99 where its vertices differ.
+    /// The strongest joint of each plate after the rule; 99 if its vertices differ.
     std::vector<std::uint32_t> settle(int threads = 1) {
         Context context;
         context.threads = threads;
@@ -73,8 +73,8 @@ struct Plates {
 TEST(LyingParts, APlateFollowsThePartBelow) {
     Plates p;
     p.add({-1, 1.025, 0}, 2);          // on joint 0's side
-    p.add({1, 1.025, 0}, 2);           // on joint 1's
-    p.add({-1, 1.3, 0}, 2);            // above it in the open
+    p.add({1, 1.025, 0}, 2);           // on joint 1's side
+    p.add({-1, 1.3, 0}, 2);            // in the air above it
     p.add({-1, -1.025, 0}, 2, false);  // with a bone of its own
     p.add({1, -1.025, 0}, kBends);     // one that would bend
     EXPECT_EQ(p.settle(), (std::vector<std::uint32_t>{0, 1, 2, 2, 1}));
@@ -83,8 +83,8 @@ TEST(LyingParts, APlateFollowsThePartBelow) {
 
 TEST(LyingParts, ItsOwnJointStaysUnlessAnotherHasClearlyMore) {
     Plates p;
-    p.add({-0.12, 1.025, 0.5}, 1);   // a little more than half of what is beneath is joint 0's
-    p.add({-0.25, 1.025, -0.5}, 1);  // four fifths
+    p.add({-0.12, 1.025, 0.5}, 1);   // joint 0 has slightly more than half below the plate
+    p.add({-0.25, 1.025, -0.5}, 1);  // joint 0 has four fifths below it
     EXPECT_EQ(p.settle(), (std::vector<std::uint32_t>{1, 0}));
 }
 
@@ -92,13 +92,13 @@ TEST(LyingParts, PartsOnALyingPartFollowIt) {
     Plates p;
     p.add({-1, 1.025, 0}, 2);
     p.add({-1, 1.09, 0}, 2);
-    // The lower one is the larger one, however they are listed.
+    // The lower part is the larger one, in either order of the list.
     for (std::size_t v = p.first[1]; v < p.all.positions.size(); ++v)
         p.all.positions[v].x = -1 + (p.all.positions[v].x + 1) * 0.9f;
     EXPECT_EQ(p.settle(), (std::vector<std::uint32_t>{0, 0}));
 }
 
-TEST(LyingParts, BonesWithinAPart) {
+TEST(LyingParts, LengthsOfBonesWithinAPartAreMeasured) {
     const Shape ball = test::sphere({0, 0, 0}, 1, 4);
     const MeshView mesh{ball.positions, ball.triangles, {}};
     SurfacePart part{ball.triangles, {}};
@@ -129,7 +129,7 @@ TEST(LyingParts, APartIsBuiltAroundABone) {
     EXPECT_EQ(bone_of_part({}), kBends);
 }
 
-// A short link of a machine: half of it is nearer to the long bone that begins in it.
+// A short link of a machine: half of it is nearer to the long bone that starts in it.
 TEST(LyingParts, ALinkOfAMachineStaysWhole) {
     test::Character c;
     for (const float x : {-1.0f, 0.0f}) {

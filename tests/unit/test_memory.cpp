@@ -1,4 +1,4 @@
-// The estimate of memory against the actual use of a bind, in a process of its own.
+// Compares the estimate of memory with the actual use of a bind, measured in a separate process.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -9,7 +9,7 @@
 #include "sinew/bind.h"
 #include "support.h"
 
-// g++ says so by macros, clang when asked; sanitizers take memory of their own.
+// Sanitizers need memory of their own. g++ defines macros for them, clang has __has_feature.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SINEW_SANITIZED 1
 #elif defined(__has_feature)
@@ -49,7 +49,7 @@ double peak_of(const Character& c, const BindOptions& options) {
     if (child == 0) {
         alarm(100);
         double grown = -1;
-        std::ofstream("/proc/self/clear_refs") << "5";  // the peak begins anew
+        std::ofstream("/proc/self/clear_refs") << "5";  // resets the peak
         const double before = status_bytes("VmRSS");
         if (before > 0 && status_bytes("VmHWM") < before + (4 << 20)) {
             Context context;
@@ -71,7 +71,7 @@ double peak_of(const Character& c, const BindOptions& options) {
 double peak_of(const Character&, const BindOptions&) { return -1; }
 #endif
 
-// Every triangle becomes four.
+// Splits every triangle into four.
 void refine(Character& c) {
     std::vector<Triangle> fine;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> known;
@@ -111,14 +111,14 @@ void expect_bounds(const Character& c, const Case& with, const PixelMask* mask =
     one.threads = 1;
     const auto need = static_cast<double>(estimate_memory(c.mesh(), c.skeleton, options, &one));
     const double real = peak_of(c, options);
-    if (real == -1) GTEST_SKIP() << "the peak of a process cannot be told here";
+    if (real == -1) GTEST_SKIP() << "this system does not report the peak of a process";
     const std::string what = c.name + ", " + std::string(to_string(with.method)) + ", resolution " +
                              std::to_string(with.resolution) + (with.keep ? ", volume kept" : "") +
                              (with.all ? ", all influences" : "") + (with.local ? ", local" : "") + ": estimated " +
                              std::to_string(need / 1e6) + " MB, took " + std::to_string(real / 1e6) + " MB";
     ASSERT_GT(real, 0) << what;
     EXPECT_LE(real, need) << what;
-    // Twice over, and what little there is beside the formula in small binds.
+    // At most twice the actual use, plus a constant for small binds.
     if (!with.local) {
         EXPECT_LE(need, 2 * real + 3e7) << what;
     }
@@ -131,7 +131,7 @@ Character character(const char* name, int refined) {
     return c;
 }
 
-TEST(Memory, OfGeodesicVoxelIsWithinTheEstimate) {
+TEST(Memory, GeodesicVoxelStaysWithinTheEstimate) {
     const Character biped = character("biped", 0), caped = character("caped", 1);
     for (const int r : {64, 256, 512}) expect_bounds(biped, {Method::geodesic_voxel, r});
     expect_bounds(biped, {Method::geodesic_voxel, 128, true});
@@ -142,8 +142,8 @@ TEST(Memory, OfGeodesicVoxelIsWithinTheEstimate) {
                       {.method = Method::geodesic_voxel, .resolution = r, .domain = DomainKind::sparse_boundary});
 }
 
-// As if all were fine, so it is far above what it takes: only that it is enough.
-TEST(Memory, OfLocalResolutionIsWithinTheEstimate) {
+// The estimate assumes that all blocks are fine, so it is far above the use. Checks the lower bound only.
+TEST(Memory, LocalResolutionStaysWithinTheEstimate) {
     expect_bounds(character("biped", 0), {.method = Method::geodesic_voxel, .resolution = 128, .local = true});
     expect_bounds(character("biped", 0), {.method = Method::geodesic_voxel, .resolution = 256, .local = true});
 }
@@ -167,25 +167,25 @@ TEST(Memory, LargeGridsCommitPagesOnFirstWrite) {
     EXPECT_TRUE(half.get(0, 1, 1) && half.get(511, 511, 511));
     EXPECT_EQ(half.count(), 2u);
     EXPECT_EQ(copy.count(), 2u);
-    EXPECT_LT(resident(), before + (std::size_t{32} << 20)) << "after all was read";
+    EXPECT_LT(resident(), before + (std::size_t{32} << 20)) << "after reading every voxel";
 }
 #endif
 
-TEST(Memory, OfSurfaceHeatIsWithinTheEstimate) {
+TEST(Memory, SurfaceHeatStaysWithinTheEstimate) {
     const Character biped = character("biped", 0), caped = character("caped", 1);
     for (const int r : {64, 256}) expect_bounds(biped, {Method::surface_heat, r});
     expect_bounds(biped, {Method::surface_heat, 128, true});
     expect_bounds(caped, {Method::surface_heat, 128});
 }
 
-TEST(Memory, OfHeatAndEnergyIsWithinTheEstimate) {
+TEST(Memory, HeatAndEnergyStayWithinTheEstimate) {
     const Character biped = character("biped", 0);
     expect_bounds(biped, {Method::voxel_heat, 64});
     expect_bounds(biped, {Method::voxel_heat, 128});
     expect_bounds(biped, {Method::bounded_biharmonic, 32});
 }
 
-TEST(Memory, WithoutAVolumeIsWithinTheEstimate) {
+TEST(Memory, MethodsWithoutAVolumeStayWithinTheEstimate) {
     const Character caped = character("caped", 1);
     for (const Method method : {Method::bone_heat, Method::mesh_geodesic, Method::closest_distance,
                                 Method::closest_hierarchy, Method::connectivity})
@@ -201,7 +201,7 @@ TEST(Memory, WithoutAVolumeIsWithinTheEstimate) {
     expect_bounds(flat, {Method::pixel_geodesic, 512}, &mask);
 }
 
-// Every method refuses before it works, and says what would fit where a resolution would.
+// Every method checks the limit first, and suggests a resolution that fits if there is one.
 TEST(Memory, EveryMethodKeepsToTheLimit) {
     const Character c = character("biped", 0);
     for (const MethodInfo& info : methods()) {

@@ -1,4 +1,4 @@
-// Distances along the mesh, against tubes whose distances are known and against all pairs computed naively.
+// Distances along the mesh, on tubes with known distances and against all pairs computed naively.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -64,7 +64,7 @@ TEST(EdgeGraph, ShortestPathsAgreeWithAllPairsByHand) {
                                    static_cast<std::uint32_t>(random() % 14)});
         const Graph g(s);
         const std::size_t n = g.graph.position.size();
-        // Floyd and Warshall, over the triangles as they come.
+        // The Floyd-Warshall algorithm over the edges of all triangles.
         std::vector<double> d(n * n, INFINITY);
         for (std::size_t i = 0; i < n; ++i) d[i * n + i] = 0;
         for (const Triangle& t : s.triangles)
@@ -108,7 +108,7 @@ TEST(PartBridges, JoinTheNearestPartsLikeAChain) {
         const int from = static_cast<int>(g.graph.component[b.from]),
                   to = static_cast<int>(g.graph.component[b.to]);
         EXPECT_EQ(std::abs(from - to), 1);
-        // The 9 positions of a face that look at each other, at the gap or up to twice as far.
+        // The 9 positions of each of the two facing sides, joined at up to twice the gap.
         const float gap = 3.0f * static_cast<float>(2 * std::max(from, to) - 1) - 1;
         EXPECT_GE(b.length, gap - 1e-4f);
         EXPECT_LE(b.length, 2 * gap + 1e-4f);
@@ -162,7 +162,7 @@ TEST(Ring, OnATubeStartsExactlyAtTheCut) {
     EXPECT_EQ(started, 32u);  // both ends of 16 edges
 }
 
-TEST(Ring, OfTwoLegsTakesTheOneAroundTheJoint) {
+TEST(Ring, TakesTheLegAroundTheJoint) {
     const test::Character c = test::u_tube();
     const Graph g(c.mesh());
     const RingFinder rings(g.graph);
@@ -171,14 +171,14 @@ TEST(Ring, OfTwoLegsTakesTheOneAroundTheJoint) {
         EXPECT_EQ(ring.kind, RingFinder::Kind::around);
         EXPECT_GE(ring.sources.size(), 48u);
         for (const EdgeSource& s : ring.sources) EXPECT_GT(side * g.graph.position[s.node].x, 0.04);
-        // A joint outside its leg, towards the gap, but nearer to it.
+        // A joint in the gap, nearer to its own leg.
         const RingFinder::Ring beside = rings.find({side * 0.02, 0.5, 0}, {0, -1, 0});
         EXPECT_EQ(beside.kind, RingFinder::Kind::beside);
         for (const EdgeSource& s : beside.sources) EXPECT_GT(side * g.graph.position[s.node].x, 0.04);
     }
 }
 
-TEST(Ring, ClothesOverALimbAreInIt) {
+TEST(Ring, IncludesClothesOverALimb) {
     Shape s = test::cylinder({-1, 0, 0}, {1, 0, 0}, 0.1, 16, 21);
     test::append(s, test::cylinder({-0.5, 0, 0}, {0.5, 0, 0}, 0.13, 16, 11));  // a sleeve
     test::append(s, test::cylinder({-1, 0.5, 0}, {1, 0.5, 0}, 0.1, 16, 21));   // another limb
@@ -192,7 +192,7 @@ TEST(Ring, ClothesOverALimbAreInIt) {
 
 TEST(Ring, ALoopAroundTheJointComesBeforeANearerOneBesideIt) {
     Shape s = test::cylinder({-1, 0, 0}, {1, 0, 0}, 0.5, 16, 21);
-    test::append(s, test::cylinder({-1, 0.2, 0}, {1, 0.2, 0}, 0.01, 16, 21));  // a cord within
+    test::append(s, test::cylinder({-1, 0.2, 0}, {1, 0.2, 0}, 0.01, 16, 21));  // a cord inside the limb
     const Graph g(s);
     const RingFinder::Ring ring = RingFinder(g.graph).find({0.03, 0, 0}, {1, 0, 0});
     EXPECT_EQ(ring.kind, RingFinder::Kind::around);
@@ -207,7 +207,7 @@ TEST(Ring, AHoleOrARepeatedTriangleDoesNotOpenTheLoop) {
     const Graph twice(s);
     EXPECT_EQ(RingFinder(twice.graph).find({0.03, 0, 0}, {1, 0, 0}).kind, RingFinder::Kind::around);
     s.triangles.clear();
-    for (const Triangle& t : all)  // a tenth of the way around is missing
+    for (const Triangle& t : all)  // removes a tenth of the circumference
         if (!(s.positions[t[0]].y > 0.07f && s.positions[t[1]].y > 0.07f && s.positions[t[2]].y > 0.07f))
             s.triangles.push_back(t);
     ASSERT_LT(s.triangles.size(), all.size());
@@ -262,7 +262,7 @@ TEST(MeshGeodesic, WeightsAreTheSplineOfTheSource) {
     options.finish.prune = 0;
     const Binding b = bound(c, options);
     const SkinWeights w = *b.weights();
-    // Two joints, so no joint is beyond the limit and the reach is the threshold: half of the tube.
+    // With two joints none is beyond the limit, so the reach is the threshold: half of the tube.
     const auto h = [](double d) { return d < 1 ? 1 - 3 * d * d + 2 * d * d * d : 0; };
     for (std::size_t v = 0; v < c.positions.size(); ++v) {
         const Vec3& p = c.positions[v];
@@ -332,7 +332,7 @@ TEST(MeshGeodesic, TheReachEndsAtTheLimitOfInfluences) {
             for (std::uint32_t j = 0; j < heights.size(); ++j)
                 ASSERT_NEAR(test::weight_of(w, v, j), expected[j], 1e-4) << limit << " " << c.positions[v].y;
         }
-        // From a binding with another limit: the same bits, also of as many joints as it is asked for at most.
+        // A binding with another limit gives the same bits.
         if (limit == all_influences) continue;
         const Result<SkinWeights> again = of_four.weights(options.falloff, options.finish);
         ASSERT_TRUE(again);
@@ -340,7 +340,7 @@ TEST(MeshGeodesic, TheReachEndsAtTheLimitOfInfluences) {
         const Binding read = test::must(Binding::from_bytes(of_four.to_bytes()));
         EXPECT_EQ(*read.weights(options.falloff, options.finish), w) << limit;
     }
-    // In a rigid region all but the drivers are infinitely far: the reach is the threshold.
+    // In a rigid region all joints but the drivers are infinitely far, so the reach is the threshold.
     options.finish.max_influences = 2;
     options.falloff.threshold = 0.5f;
     Adjustments rigid;
@@ -398,7 +398,7 @@ test::Character bent_tube() {
     return c;
 }
 
-// Distances over the edges from where a plane cuts them, by Dijkstra, written anew. The tube has one loop there.
+// Reference: shortest distances along edges from the points where a plane cuts them. The cut is one loop.
 std::vector<double> from_the_cut(const test::Character& c, const Vec3& at, const Vec3& normal) {
     const auto distance = [](const Vec3& a, const Vec3& b) {
         return std::sqrt(std::pow(double{a.x} - b.x, 2) + std::pow(double{a.y} - b.y, 2) +
@@ -418,7 +418,7 @@ std::vector<double> from_the_cut(const test::Character& c, const Vec3& at, const
         d[a] = std::min(d[a], t * l);
         d[b] = std::min(d[b], (1 - t) * l);
     }
-    for (bool changed = true; changed;) {  // Bellman and Ford
+    for (bool changed = true; changed;) {  // Bellman-Ford
         changed = false;
         for (const auto& [a, b] : edges) {
             const double l = distance(c.positions[a], c.positions[b]);
@@ -434,7 +434,7 @@ TEST(MeshGeodesic, RingsAcrossTheJointsOwnAxis) {
     BindOptions options = preset(Method::mesh_geodesic);
     const Binding across = bound(c, options);
     options.rings = RingPlacement::axes;
-    // The scene's axes, and axes of which another lies along the tube, backwards and not quite.
+    // The scene's axes, and axes of which another one is nearly parallel to the tube, in the opposite direction.
     const float s = std::sin(-0.25f), k = std::cos(0.25f);
     for (const std::array<Vec3, 3>& axes : {std::array{Vec3{1, 0, 0}, Vec3{0, 1, 0}, Vec3{0, 0, 1}},
                                             std::array{Vec3{0, 1, 0}, Vec3{-1, 0, 0}, Vec3{0, 0, 1}},
@@ -453,8 +453,8 @@ TEST(MeshGeodesic, RingsAcrossTheJointsOwnAxis) {
             }
             most = std::max(most, std::abs(double{distance_of(b, v, 1)} - distance_of(across, v, 1)));
         }
-        EXPECT_GT(most, 0.01);  // the plane half way between the bones is another
-        // The same plane, stated of the joint: whatever is chosen for the others.
+        EXPECT_GT(most, 0.01);  // differs from the plane halfway between the bones
+        // The same plane, stated for the joint, under any option for the others.
         c.skeleton.joints[1].ring_normal = normal;
         for (const RingPlacement rings : {RingPlacement::joint, RingPlacement::bone, RingPlacement::axes}) {
             options.rings = rings;
@@ -465,7 +465,7 @@ TEST(MeshGeodesic, RingsAcrossTheJointsOwnAxis) {
         c.skeleton.joints[1].ring_normal.reset();
         options.rings = RingPlacement::axes;
     }
-    // A leaf without a bone goes on as its parent's bone; a lone point takes the axis that looks up.
+    // A leaf without a bone continues its parent's bone. A single point uses its axis that points up.
     c.skeleton.joints[1].axes = {Vec3{1, 0, 0}, Vec3{0, 1, 0}, Vec3{0, 0, 1}};
     c.skeleton.joints[1].tail.reset();
     EXPECT_NEAR(distance_of(bound(c, options), 16 * 30, 1), from_the_cut(c, {0.13f, 0, 0}, {1, 0, 0})[16 * 30],
@@ -474,7 +474,7 @@ TEST(MeshGeodesic, RingsAcrossTheJointsOwnAxis) {
     EXPECT_TRUE(bind(c.mesh(), c.skeleton, options));
 }
 
-TEST(MeshGeodesic, AllPairsGiveTheSame) {
+TEST(MeshGeodesic, AllPairsGiveTheSameWeights) {
     test::Character c = test::u_tube(40);
     const Shape button = test::sphere({0.4, 0.5, 0}, 0.05, 1);  // reached over bridges
     append(c, button.positions, button.triangles, 2);
@@ -511,7 +511,7 @@ TEST(MeshGeodesic, LoosePartsAreBridgedAndCounted) {
     }
 }
 
-TEST(MeshGeodesic, EveryVertexOfADefectiveMeshGetsWeights) {
+TEST(MeshGeodesic, WeightsEveryVertexOfADefectiveMesh) {
     const test::Character good = test::quadruped(0.03);
     for (const test::Defect& defect : test::defects()) {
         const test::Character c = defect.apply(good);
@@ -541,7 +541,9 @@ TEST(MeshGeodesic, ThreadsDoNotChangeABit) {
 TEST(MeshGeodesic, RandomMeshesAndSkeletonsAreBoundOrRefused) {
     std::mt19937 random(11);
     const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };
-    const auto coordinate = [&] { return static_cast<float>(below(5)) - 2; };  // few places: many duplicates
+    const auto coordinate = [&] {
+        return static_cast<float>(below(5)) - 2;
+    };  // few different values: many duplicates
     for (int round = 0; round < 300; ++round) {
         std::vector<Vec3> positions(4 + below(30));
         for (Vec3& p : positions) p = {coordinate(), coordinate(), coordinate() * (round % 3 == 0 ? 0.0f : 1e-3f)};
@@ -569,7 +571,7 @@ TEST(MeshGeodesic, RandomMeshesAndSkeletonsAreBoundOrRefused) {
 }
 
 TEST(MeshGeodesic, SkinsLimitTheJointsOfAVertex) {
-    // Two loose bars; the second is skinned to one joint that stands at the first.
+    // Two separate bars; the second is skinned to one joint that is in the first.
     test::Character c = tube_of_two(21, -0.5f, 0.5f);
     const std::size_t body = c.positions.size();
     const Shape other = test::cylinder({-1, 1, 0}, {1, 1, 0}, 0.1, 16, 5);

@@ -1,4 +1,4 @@
-// Bindings after joints moved, against bindings made afresh.
+// Bindings with moved joints, compared with fresh binds.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -39,7 +39,7 @@ bool has_stage(const Binding& binding, const std::string& stage) {
 
 Vec3 plus(const Vec3& a, const Vec3& b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
 
-// One joint after the other, each from the binding before, near and far, and out of the body.
+// Moves one joint after another, each time from the previous binding: near, far, and out of the body.
 void move_and_compare(const test::Character& c, const BindOptions& options, int moves) {
     Result<Binding> binding = bind(c.mesh(), c.skeleton, options);
     ASSERT_TRUE(binding);
@@ -76,7 +76,7 @@ TEST(Move, GivesTheBitsOfAFreshBind) {
     move_and_compare(test::caped(), at(Method::geodesic_voxel, 64), 3);
 }
 
-TEST(Move, OfOtherMethodsToo) {
+TEST(Move, WorksForOtherMethods) {
     move_and_compare(test::quadruped(), at(Method::surface_heat, 64), 2);
     move_and_compare(test::quadruped(), at(Method::voxel_heat, 32), 1);
     move_and_compare(test::quadruped(), at(Method::geodesic_voxel, 32, false), 2);
@@ -90,7 +90,7 @@ TEST(Move, OfOtherMethodsToo) {
     move_and_compare(test::quadruped(), few, 4);
 }
 
-TEST(Move, WithSkinsAndHardness) {
+TEST(Move, KeepsSkinsAndHardness) {
     test::Character c = test::biped();
     const auto joints = static_cast<std::uint32_t>(c.skeleton.joints.size());
     c.skeleton.skins.resize(2);
@@ -118,7 +118,7 @@ TEST(Move, WithSkinsAndHardness) {
     }
 }
 
-// `now`: the properties of the given skeleton that the bound one, `before`, had with other values.
+// `now`: a skeleton whose joints have other properties than the bound one, `before`.
 void change_and_compare(const test::Character& before, const Skeleton& now, const BindOptions& options,
                         const std::string& where) {
     const Binding binding = test::bound(before, options);
@@ -126,14 +126,14 @@ void change_and_compare(const test::Character& before, const Skeleton& now, cons
     const Binding afresh = test::bound(before.mesh(), now, options);
     expect_same(moved, afresh, where);
     EXPECT_EQ(test::must(moved.weights()), test::must(afresh.weights())) << where;
-    // On from there, and from its bytes.
+    // Moves on from there, and from the bytes of the binding.
     const Vec3 place = plus(now.joints[1].position, {0.01f, -0.01f, 0});
     const Binding again = test::must(moved.move_joint(before.mesh(), 1, place));
     const Binding expected = test::bound(before.mesh(), again.skeleton(), options);
     const Binding read = test::must(Binding::from_bytes(moved.to_bytes()));
     for (const Binding& b : {again, test::must(read.move_joint(before.mesh(), 1, place))}) {
-        expect_same(b, expected, where + ", once more");
-        EXPECT_EQ(test::must(b.weights()), test::must(expected.weights())) << where << ", once more";
+        expect_same(b, expected, where + ", second move");
+        EXPECT_EQ(test::must(b.weights()), test::must(expected.weights())) << where << ", second move";
     }
 }
 
@@ -149,7 +149,7 @@ TEST(Move, AppliesHardness) {
         change_and_compare(hard, harder, options, "hard to harder");
         change_and_compare(hard, soft.skeleton, options, "hard to soft");
         change_and_compare(soft, harder, options, "soft to hard");
-        // Values of joints that the caller gave stay, with their warning; also if they are hardness.
+        // Values given by the caller outweigh those of joints, with a warning.
         options.falloff.map.of_joint.assign(soft.skeleton.joints.size(), NAN);
         options.falloff.map.of_joint[0] = 0.875f;
         options.falloff.map.of_joint[1] = 0.25f;
@@ -206,16 +206,16 @@ TEST(Move, MovesTailsThatEndAtTheJoint) {
     EXPECT_NEAR(once.joints[1].tail->y, place.y + 0.1f, 1e-6f);
     EXPECT_EQ(once.joints[last].tail, joints[last].tail);
     const Skeleton twice = test::must(bound.move_joint(c.mesh(), last, place)).skeleton();
-    EXPECT_EQ(twice.joints[last].tail, place) << "a bone without length stays one";
+    EXPECT_EQ(twice.joints[last].tail, place) << "a bone of zero length keeps it";
     EXPECT_EQ(twice.joints[0].tail, joints[0].tail);
-    // What moves by the length of its bone does not shrink to a point.
+    // A bone must not shrink to a point if its joint moves by the length of the bone.
     const Skeleton back =
         test::must(bound.move_joint(c.mesh(), 1, plus(joints[1].position, {0, -0.1f, 0}))).skeleton();
     EXPECT_FALSE(back.joints[1].tail == back.joints[1].position);
 }
 
-// A joint that went to another part leaves no distance behind.
-TEST(Move, ToAnotherPart) {
+// After a joint moved to another part, no old distance remains.
+TEST(Move, AJointMayMoveToAnotherPart) {
     test::Character c = test::bar();
     const test::Character one = c;
     const auto n = static_cast<std::uint32_t>(one.positions.size());
@@ -237,7 +237,7 @@ TEST(Move, ToAnotherPart) {
     expect_same(moved, test::bound(c.mesh(), moved.skeleton(), options), "to another part");
 }
 
-TEST(Move, FromBytes) {
+TEST(Move, WorksOnABindingReadFromBytes) {
     const test::Character c = test::quadruped();
     const BindOptions options = at(Method::geodesic_voxel, 64);
     const Result<Binding> binding = bind(c.mesh(), c.skeleton, options);

@@ -29,7 +29,7 @@ std::array<double, 3> area_vector(const ObjMesh& mesh, const Triangle& t) {
 
 constexpr const char* four = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\n";
 
-TEST(Obj, ReadsEveryWayToWriteACorner) {
+TEST(Obj, ReadsEveryFormOfACorner) {
     const ObjMesh mesh =
         parse(std::string("# a comment\r\nmtllib x.mtl\no thing\n") + four +
               "vt 0 0\nvn 0 0 1\ng group\nusemtl m\ns off\nf 1/1 2/1 3/1\n  f\t1//1 3//1 4//1 # end\n"
@@ -47,7 +47,7 @@ TEST(Obj, VerticesKeepTheirOrderAndTheirExtraNumbersAreIgnored) {
     EXPECT_EQ(mesh.positions[4], (Vec3{7, 7, 7}));
 }
 
-TEST(Obj, LinesContinueAndEndInEveryWay) {
+TEST(Obj, ReadsContinuedLinesAndEveryLineEnd) {
     const std::vector<Triangle> two{{0, 1, 2}, {0, 2, 3}};
     EXPECT_EQ(parse(std::string(four) + "f 1 2 \\\n 3 \\\r\n 4").triangles, two);
     EXPECT_EQ(parse("v 0 0 0\rv 1 0 0\rv 1 1 0\rv 0 1 0\rf 1 2 3 4\r").triangles, two);
@@ -63,7 +63,7 @@ TEST(Obj, LinesPointsAndThinFacesAreCounted) {
     EXPECT_EQ(parse(std::string(four) + "l 1 2 3\np 1\nf 1 2\nf 1\nf 1 2 3\n").skipped, 4u);
 }
 
-/// A polygon's triangles have its area vector, and all of them its direction: nothing is folded.
+/// Expects that the triangles of a polygon add up to its area vector and all face its direction: none is folded.
 void expect_unfolded(const ObjMesh& mesh, std::size_t corners) {
     ASSERT_EQ(mesh.triangles.size(), corners - 2);
     std::array<double, 3> sum{}, polygon{};
@@ -128,7 +128,7 @@ TEST(Obj, PolygonsWithoutAPlaneStillBecomeTriangles) {
     EXPECT_EQ(flat.triangles.size(), 2u);
     EXPECT_EQ(flat.fanned, 1u);
     EXPECT_EQ(parse(std::string(four) + "f 1 2 2 1 3\n").triangles.size(), 3u);
-    // An attack: ear clipping a huge spiral would take for ever.
+    // Hostile input: ear clipping of a huge spiral would take too long.
     std::string text, face = "f";
     for (int i = 0; i < 20000; ++i) {
         text += "v " + std::to_string(i % 7) + " " + std::to_string(i % 11) + " 0\n";
@@ -163,7 +163,7 @@ TEST(Obj, EveryTruncationIsSurvived) {
     for (std::size_t n = 0; n < text.size(); ++n) (void)parse_obj(text.substr(0, n), "m");
 }
 
-TEST(Obj, BecomesAScene) {
+TEST(Obj, LoadsAsAScene) {
     Skeleton skeleton;
     skeleton.joints.emplace_back().name = "root";
     const Result<Scene> scene = read_obj(std::string(four) + "f 1 2 3 4\nl 1 2\n", "m", skeleton);

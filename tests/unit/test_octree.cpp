@@ -60,7 +60,7 @@ TEST(Octree, SparseIsMuchSmaller) {
               build(s, 128, DomainKind::uniform).domain.leaves.size());
 }
 
-// Leaves of a cell that only boundary voxels divide.
+// Counts the leaves of a cell that is divided only at boundary voxels.
 std::size_t count_leaves(const VoxelGrid& grid, int x, int y, int z, int size) {
     bool solid = false, boundary = false;
     for (int k = z; k < z + size; ++k)
@@ -96,7 +96,7 @@ TEST(Octree, SparseBoundaryEqualsADomainWithoutBones) {
         EXPECT_EQ(words(boundary.domain), words(without.domain));
         EXPECT_EQ(boundary.domain.link, without.domain.link);
         EXPECT_EQ(boundary.domain.component, without.domain.component);
-        // Bones elsewhere divide nothing either.
+        // Bones in other places divide no leaf.
         const Domain again = *redivide_domain(boundary.grid, {}, DomainKind::sparse_boundary, boundary.domain);
         EXPECT_EQ(words(again), words(boundary.domain));
         EXPECT_EQ(again.graph->link_count, boundary.domain.graph->link_count);
@@ -123,7 +123,7 @@ TEST(Octree, LinksAreExactlyTheTouchingPairs) {
     }
 }
 
-// That a link's number says how its two leaves touch, and which two they are if that is rare.
+// Expects that the number of a link encodes how its two leaves touch; for rare contacts it identifies the leaves.
 void expect_touch(const Domain& domain, std::uint32_t touch, std::uint32_t from, std::uint32_t to) {
     const Domain::Leaf &u = domain.leaves[from], &n = domain.leaves[to];
     if (touch >= touches::kTabled) {
@@ -146,7 +146,7 @@ void expect_graph_is_the_links(const Domain& domain) {
     const Domain::Graph& graph = *domain.graph;
     ASSERT_EQ(graph.nodes.size(), domain.leaves.size() + 1);
     EXPECT_EQ(graph.link_count, domain.link.size());
-    // Components by following the links; numbered by their first leaf.
+    // Components by following links, numbered by their first leaf.
     std::vector<std::uint32_t> component(domain.leaves.size(), Domain::none), stack;
     std::uint32_t count = 0, directions = 0;
     for (std::uint32_t i = 0; i < domain.leaves.size(); ++i) {
@@ -168,8 +168,8 @@ void expect_graph_is_the_links(const Domain& domain) {
         std::uint32_t last = 0;
         for (const Domain::Graph::Link& link : graph.others(node)) {
             const std::uint32_t to = link.to();
-            // In the order in which they are found, from the smaller end's group or the earlier end: a binding
-            // whose joint moves relies on it.
+            // Links are in the order in which they are found, from the smaller end's group or the earlier end.
+            // Bindings with moved joints rely on this order.
             const auto size_and_place = [&](std::uint32_t leaf) {
                 return std::pair(domain.leaves[leaf].level, leaf);
             };
@@ -208,7 +208,7 @@ void expect_graph_is_the_links(const Domain& domain) {
     EXPECT_EQ(domain.component_count, count);
 }
 
-// Blocks of 8³ voxels, some of them.
+// A random set of blocks of 8³ voxels.
 BitGrid some_blocks(int resolution, std::mt19937& random) {
     const int n = resolution / 8;
     BitGrid blocks(n);
@@ -219,8 +219,8 @@ BitGrid some_blocks(int resolution, std::mt19937& random) {
     return blocks;
 }
 
-// Local resolution: what the grid has is kept in fine blocks; elsewhere cells of 2³ with a boundary voxel are
-// whole.
+// Local resolution: fine blocks keep the voxels of the grid; elsewhere a cell of 2³ with a boundary voxel is one
+// leaf.
 TEST(Octree, BoundaryCellsOutsideOfFineBlocksAreOneLeaf) {
     const test::Shape s = test::torus(1, 0.45, 32, 24);
     const MeshView mesh{s.positions, s.triangles, {}};
@@ -257,7 +257,7 @@ TEST(Octree, BoundaryCellsOutsideOfFineBlocksAreOneLeaf) {
     EXPECT_TRUE(domain->graph->large_boundary);
 }
 
-// Of boundary leaves of one size all around, whichever that is, shares give back the point that is read.
+// Where all leaves around are boundary leaves of one size, the shares of a point interpolate to that point.
 TEST(Octree, PositionsAreReadAtTheSizeOfTheirLeaf) {
     VoxelGrid grid;
     grid.transform = {32, {0, 0, 0}, 1, 32, 0};
@@ -288,7 +288,7 @@ TEST(Octree, PositionsAreReadAtTheSizeOfTheirLeaf) {
         ASSERT_NEAR(sum, 1, 1e-9);
         const int level = domain->leaves[domain->leaf_at(int(p.x), int(p.y), int(p.z))].level;
         ASSERT_EQ(level, p.x < 16 ? 0 : 1);
-        // Where the sizes meet a neighbour stands for others of its cell.
+        // Where two sizes meet, one neighbour represents others of its cell.
         const double off = std::abs(p.x - 16) < 2 ? 1.0 : 1e-4;
         ASSERT_NEAR(mean[0], p.x, off);
         ASSERT_NEAR(mean[1], p.y, off);
@@ -300,7 +300,7 @@ TEST(Octree, PositionsAreReadAtTheSizeOfTheirLeaf) {
 }
 
 // The index and the leaf agree for every voxel, for leaves of all sizes, built here and read from bytes.
-TEST(Octree, TheIndexKnowsWhichVoxelsAreBoundary) {
+TEST(Octree, TheIndexMarksBoundaryVoxels) {
     const test::Shape s = test::sphere({0, 0, 0}, 1, 4);
     const MeshView mesh{s.positions, s.triangles, {}};
     VoxelizeOptions options;
@@ -349,7 +349,7 @@ TEST(Octree, TheGraphHasTheSameLinks) {
         expect_graph_is_the_links(build(test::torus(1, 0.45, 32, 24), 32, kind, {bone}).domain);
         expect_graph_is_the_links(build(test::sphere({0, 0, 0}, 1, 3), 64, kind, {bone}).domain);
     }
-    // Dust: every way in which groups may lie to each other.
+    // Random voxels: groups in every relative position.
     std::mt19937 random(5);
     for (const double share : {0.02, 0.2, 0.6}) {
         VoxelGrid grid;
@@ -367,7 +367,7 @@ TEST(Octree, TheGraphHasTheSameLinks) {
         expect_graph_is_the_links(*build_domain(grid, {}, DomainKind::sparse));
         const VoxelGrid local = test::local_grid(grid, some_blocks(32, random));
         expect_graph_is_the_links(*build_domain(local, {}, DomainKind::sparse));
-        // The same of cells of twice the size, so that there are many leaves of level 1 in every place.
+        // The same with cells of twice the size, for many leaves of level 1 in every position.
         VoxelGrid coarse = grid;
         coarse.boundary = coarse.interior = BitGrid(32);
         for (int z = 0; z < 32; ++z)
@@ -387,7 +387,7 @@ TEST(Octree, TheGraphHasTheSameLinks) {
         expect_graph_is_the_links(*build_domain(*pixel_grid(mask), {}, DomainKind::sparse, nullptr, neighbours));
 }
 
-TEST(Octree, LinksNeedNotBeListed) {
+TEST(Octree, CompactLinksAreNotListed) {
     const Built b = build(test::sphere({0, 0, 0}, 1, 3), 64, DomainKind::sparse);
     const Result<Domain> compact =
         build_domain(b.grid, {}, DomainKind::sparse, nullptr, Neighbours::all, Links::compact);
@@ -398,7 +398,7 @@ TEST(Octree, LinksNeedNotBeListed) {
     EXPECT_EQ(compact->graph->link_count, b.domain.link.size());
 }
 
-TEST(Octree, CellsAreDividedAtBones) {
+TEST(Octree, DividesCellsAtBones) {
     const Bone bone{0, {-0.3f, 0.02f, 0.01f}, {0.3f, 0.05f, 0.02f}, true, true};
     const Built b = build(test::box({0, 0, 0}, {1, 1, 1}), 64, DomainKind::sparse, {bone});
     int count = 0;
@@ -416,7 +416,7 @@ TEST(Octree, SeparatePartsAreSeparateComponents) {
     EXPECT_EQ(build(s, 64, DomainKind::sparse).domain.component_count, 3u);
 }
 
-TEST(Trace, VisitsEveryVoxelOnTheWayAndNoOther) {
+TEST(Trace, VisitsExactlyTheVoxelsOfASegment) {
     GridTransform g;
     g.resolution = 32;
     const Vec3 ends[][2] = {{{1.5f, 1.5f, 1.5f}, {30.2f, 20.7f, 3.3f}},  {{10, 10, 10}, {10, 10, 10}},
@@ -437,7 +437,7 @@ TEST(Trace, VisitsEveryVoxelOnTheWayAndNoOther) {
             const double t = i / 100000.0;
             const double p[3] = {e[0].x + t * (double(e[1].x) - e[0].x), e[0].y + t * (double(e[1].y) - e[0].y),
                                  e[0].z + t * (double(e[1].z) - e[0].z)};
-            // A sample on a border may be counted for either side.
+            // A sample on a border may belong to either side.
             bool inside = true, border = false;
             for (const double c : p) {
                 inside = inside && c > 0 && c < 32;
@@ -466,7 +466,7 @@ TEST(Seeds, BoneInsideSeedsWhatItCrossesAndBoneOutsideSnaps) {
     EXPECT_EQ(seeds.snapped, std::vector<std::uint32_t>{1});
 }
 
-TEST(Seeds, SnappingFindsTheNearestLeafOfAll) {
+TEST(Seeds, SnappingFindsTheNearestLeaf) {
     std::vector<Bone> bones;
     for (std::uint32_t k = 0; k < 50; ++k) {
         const float a = 0.7f * float(k), x = 2 * std::cos(a), y = 2 * std::sin(a), z = 0.05f * float(k) - 1.2f;

@@ -1,4 +1,4 @@
-// Methods that measure through open space, against their published formulas, computed by hand.
+// Methods that measure straight distances, against their published formulas.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -71,7 +71,7 @@ TEST(Connectivity, HardRangeOfABoneHasPrecedence) {
     BindOptions options = preset(Method::connectivity);
     SkinWeights w = row.weights(options);
     EXPECT_EQ(weight_of(w, v, 1), 1);
-    EXPECT_EQ(weight_of(w, past, 2), 1);  // nothing is connected at the tail of a leaf
+    EXPECT_EQ(weight_of(w, past, 2), 1);  // no joint is connected at the tail of a leaf
     row.skeleton.joints[1].hard_range.reset();
     options.hard_range = {0, 1};
     w = row.weights(options);
@@ -88,7 +88,7 @@ TEST(Connectivity, AGivenTableHasPrecedence) {
     const BindOptions options = preset(Method::connectivity);
     const SkinWeights usual = row.weights(options);
     EXPECT_GT(weight_of(usual, near_head, 0), 0);
-    // b shares with the last joint only, whose bone is at its tail.
+    // b shares only with the last joint, whose bone is at b's tail.
     row.skeleton.joints[1].connected = {{row.skeleton.joints[2].name}};
     SkinWeights w = row.weights(options);
     EXPECT_EQ(weight_of(w, near_head, 1), 1);
@@ -101,8 +101,8 @@ TEST(Connectivity, AGivenTableHasPrecedence) {
 }
 
 TEST(Connectivity, FromTheStatedStartToTheStatedEnd) {
-    // a ends at 0.5, where nothing begins: the hierarchy says that b is connected at that end, and a at the head of
-    // b.
+    // a ends at 0.5, where no bone starts. By the hierarchy b is connected at this end, and a is connected at the
+    // head of b.
     Row row;
     row.skeleton.joints[0].tail = Vec3{0.5f, 0, 0};
     const std::uint32_t near_tail = row.add({0.45f, 0.2f, 0}), in_between = row.add({0.8f, 0.2f, 0}),
@@ -118,12 +118,12 @@ TEST(Connectivity, FromTheStatedStartToTheStatedEnd) {
     expect_shared(in_between, 0.8, "nearer to b, before its head");
     EXPECT_EQ(weight_of(w, middle, 0), 1);
     EXPECT_EQ(weight_of(w, b_tail, 0), 0);
-    // A table that is given wins.
+    // A given table has precedence.
     row.skeleton.joints[0].connected.emplace();
     w = row.weights(options);
     EXPECT_EQ(weight_of(w, near_tail, 0), 1);
     expect_shared(in_between, 0.8, "b has no table");
-    // Where the end meets the next joint nothing is new.
+    // If the end is at the next joint, nothing changes.
     row.skeleton.joints[0].connected.reset();
     row.skeleton.joints[0].tail.reset();
     const SkinWeights links = row.weights(options);
@@ -132,8 +132,7 @@ TEST(Connectivity, FromTheStatedStartToTheStatedEnd) {
 }
 
 TEST(Connectivity, AJointWithTwoBonesCountsOnce) {
-    // a has bones to b and to d; near a's head end of b, the nearer of a's connected bones is the one that ends at
-    // b.
+    // a has bones to b and to d. Near the head of b, the nearer bone of a is the one that ends at b.
     Row row;
     Joint d;
     d.name = "d";
@@ -148,8 +147,7 @@ TEST(Connectivity, AJointWithTwoBonesCountsOnce) {
     EXPECT_EQ(w[v].size(), 2u);
 }
 
-// A trunk that ends where two arms begin: all three are connected there, each arm with the trunk and with the
-// other.
+// A trunk that ends where two arms start: all three are connected there, also the arms with each other.
 TEST(Connectivity, BonesWithACommonHeadAreConnected) {
     Row row;
     const Vec3 tails[] = {{0, 1, 0}, {-1, 2, 0}, {1, 2, 0}};
@@ -159,7 +157,7 @@ TEST(Connectivity, BonesWithACommonHeadAreConnected) {
         joint.position = j == 0 ? Vec3{0, 0, 0} : Vec3{0, 1, 0};
         joint.tail = tails[j];
     }
-    // Near the head of the left arm, and near its tail, where nothing is connected.
+    // Near the head of the left arm, and near its tail, where no bone is connected.
     const std::uint32_t near = row.add({-0.1f, 1.1f, 0.05f}), far = row.add({-0.9f, 1.9f, 0.05f});
     const SkinWeights w = row.weights(preset(Method::connectivity));
     const double to_trunk = 1 / std::hypot(0.1, 0.6, 0.05), to_left = 1 / std::hypot(0.4, 0.4, 0.05),
@@ -168,17 +166,17 @@ TEST(Connectivity, BonesWithACommonHeadAreConnected) {
     EXPECT_NEAR(weight_of(w, near, 1), to_left / sum, 1e-5);
     EXPECT_NEAR(weight_of(w, near, 2), to_right / sum, 1e-5);
     EXPECT_EQ(weight_of(w, far, 1), 1);
-    // A bone that ends where another ends is connected there as well.
+    // A bone is also connected where another bone ends at its end.
     row.skeleton.joints[2].tail = Vec3{-1, 2, 0};
     row.skeleton.joints[2].position = {1, 2, 0};
     const SkinWeights met = row.weights(preset(Method::connectivity));
     EXPECT_GT(weight_of(met, far, 2), 0);
-    // Bones that share no vertices with others do not share.
+    // Bones without a common end do not share weights.
     row.skeleton.joints[1].connected.emplace();
     EXPECT_EQ(weight_of(row.weights(preset(Method::connectivity)), far, 1), 1);
 }
 
-// A list for every pair would not fit into memory.
+// A list of all pairs would not fit into memory.
 TEST(Connectivity, ManyCoincidentBonesAreBound) {
     Row row;
     const std::uint32_t many = 20000;
@@ -223,7 +221,7 @@ TEST(ClosestHierarchy, TakesJointsThatAreNearInTheSkeleton) {
     EXPECT_GT(weight_of(hierarchy, v, 1), 0);
 }
 
-// What every method promises, on a real figure and on one with loose parts.
+// Guarantees of every method, on a character and on one with loose parts.
 TEST(OpenSpace, EveryVertexGetsWeightsOnAnyNumberOfThreads) {
     for (const char* name : {"robot", "quadruped"}) {
         const test::Character c = test::make_character(name);

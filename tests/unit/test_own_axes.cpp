@@ -1,4 +1,4 @@
-// Bones along the axes of their joints: what surface-heat makes of them.
+// Rules of surface-heat for bones along the axes of their joints.
 #include <gtest/gtest.h>
 
 #include "bind/method.h"
@@ -15,11 +15,11 @@ using test::Character;
 
 const auto anywhere = [](const Point3&, const Point3&) { return true; };
 
-/// A joint that looks along `way` with its y axis.
-Joint looking(const char* name, int parent, Vec3 at, Vec3 way) {
+/// A joint whose y axis points along `direction`.
+Joint looking(const char* name, int parent, Vec3 at, Vec3 direction) {
     Joint joint;
     joint.name = name, joint.parent = parent, joint.position = at;
-    const Point3 y = unit(to_point(way)),
+    const Point3 y = unit(to_point(direction)),
                  x = unit(cross(y, std::abs(y[0]) < 0.9 ? Point3{1, 0, 0} : Point3{0, 1, 0})), z = cross(x, y);
     const auto vec = [](const Point3& p) {
         return Vec3{static_cast<float>(p[0]), static_cast<float>(p[1]), static_cast<float>(p[2])};
@@ -28,7 +28,7 @@ Joint looking(const char* name, int parent, Vec3 at, Vec3 way) {
     return joint;
 }
 
-/// A neck that rises in four bones and leads forward into a head with two ears; and a foot that is a root.
+/// A neck of four bones that rises and then bends forward to a head with two ears; and a foot that is a root.
 struct Animal {
     Skeleton s;
     enum : std::uint32_t { neck, neck2, neck3, head, ear_l, ear_r, shin, foot, toe };
@@ -47,7 +47,9 @@ struct Animal {
     }
 };
 
-void expect_way(const Point3& way, const Point3& expected) { EXPECT_LT(norm(way - expected), 1e-6); }
+void expect_direction(const Point3& direction, const Point3& expected) {
+    EXPECT_LT(norm(direction - expected), 1e-6);
+}
 
 TEST(OwnAxes, OneBoneForEachJoint) {
     const Animal a;
@@ -57,15 +59,15 @@ TEST(OwnAxes, OneBoneForEachJoint) {
     const std::vector<Point3> ways = look_along_axes(a.s, bones, anywhere);
     ASSERT_EQ(ways.size(), a.s.joints.size());
     for (std::uint32_t j = 0; j < a.s.joints.size(); ++j) ASSERT_EQ(a.of(j, bones).size(), 1u) << j;
-    // The link along the axis is the bone; the one to the shin says where the leg begins.
+    // The link along the axis is the bone; the link to the shin is where the leg starts.
     EXPECT_EQ(a.of(Animal::neck, bones)[0].tail, a.s.joints[Animal::neck2].position);
     EXPECT_EQ(ways[Animal::neck], Point3{});
-    // No ear is where the head leads.
+    // The head does not point to an ear.
     EXPECT_EQ(a.of(Animal::head, bones)[0].tail, a.s.joints[Animal::head].position);
     EXPECT_FALSE(a.of(Animal::head, bones)[0].open_tail);
     EXPECT_TRUE(a.of(Animal::head, bones)[0].open_head);
-    expect_way(ways[Animal::head], {0, 0, 1});
-    expect_way(ways[Animal::ear_l], {1, 0, 0});
+    expect_direction(ways[Animal::head], {0, 0, 1});
+    expect_direction(ways[Animal::ear_l], {1, 0, 0});
 }
 
 TEST(OwnAxes, AShinEndsAtTheFootOfAnotherChain) {
@@ -76,7 +78,7 @@ TEST(OwnAxes, AShinEndsAtTheFootOfAnotherChain) {
     EXPECT_TRUE(a.of(Animal::shin, bones)[0].open_tail);
     EXPECT_EQ(ways[Animal::shin], Point3{});
     EXPECT_TRUE(a.of(Animal::foot, bones)[0].open_head);
-    // Not across the open.
+    // Not through open space.
     bones = make_bones(a.s);
     ways = look_along_axes(a.s, bones, [](const Point3&, const Point3&) { return false; });
     EXPECT_EQ(a.of(Animal::shin, bones)[0].tail, a.s.joints[Animal::shin].position);
@@ -85,10 +87,10 @@ TEST(OwnAxes, AShinEndsAtTheFootOfAnotherChain) {
 }
 
 TEST(OwnAxes, JointsWithOtherDirectionsAreUnchanged) {
-    Animal turned;  // every other joint looks across its bone: no common axis
+    Animal turned;  // every second joint points across its bone: no common axis
     for (const std::uint32_t j : {Animal::neck2, Animal::foot})
         std::swap(turned.s.joints[j].axes[0], turned.s.joints[j].axes[1]);
-    Animal scene;  // joints of which nothing is known
+    Animal scene;  // joints without known axes
     for (Joint& j : scene.s.joints) j.axes = Joint{}.axes;
     for (const Animal* a : {&turned, &scene}) {
         std::vector<Bone> bones = make_bones(a->s);
@@ -111,9 +113,9 @@ TEST(OwnAxes, AxesOfTheSceneAreIgnored) {
     EXPECT_TRUE(look_along_axes(s, bones, anywhere).empty());
 }
 
-TEST(OwnAxes, StatedTailsStay) {
+TEST(OwnAxes, KeepStatedTails) {
     Animal a;
-    for (int k = 0; k < 8; ++k)  // so that most links say what the axis is
+    for (int k = 0; k < 8; ++k)  // so that most links agree on the axis
         a.s.joints.push_back(looking("vertebra",
                                      k ? static_cast<int>(a.s.joints.size()) - 1 : static_cast<int>(Animal::toe),
                                      {0, -3, 3 + static_cast<float>(k)}, {0, 0, 1}));
@@ -129,7 +131,7 @@ TEST(OwnAxes, StatedTailsStay) {
         EXPECT_EQ(a.of(j, bones)[0].tail, a.s.joints[j].tail) << j;
         EXPECT_EQ(ways[j], Point3{}) << j;
     }
-    // Links that are stated stay, too.
+    // Stated links are kept as well.
     Animal links;
     links.s.joints[Animal::head].stated_links = true;
     std::vector<Bone> stated = make_bones(links.s);
@@ -140,8 +142,8 @@ TEST(OwnAxes, StatedTailsStay) {
 }
 
 TEST(OwnAxes, AJawFollowsItsHead) {
-    // A neck along y and a snout along z, which hangs below the head's joint: nearer to the neck than to a head
-    // that would lead on upwards.
+    // A neck along y and a snout along z below the head's joint. The snout is nearer to the neck than to a head
+    // bone that continued upwards.
     Character c;
     c.skeleton.joints = {looking("hips", -1, {0, 0, 0}, {0, 1, 0}), looking("chest", 0, {0, 1, 0}, {0, 1, 0.01f}),
                          looking("neck", 1, {0, 2, 0.01f}, {0, 1, 0}),
@@ -164,7 +166,7 @@ TEST(OwnAxes, AJawFollowsItsHead) {
     };
     EXPECT_GT(head_at_the_chin(), 0.95);
     for (Joint& j : c.skeleton.joints) j.axes = Joint{}.axes;
-    EXPECT_LT(head_at_the_chin(), 0.9);  // that the test says something
+    EXPECT_LT(head_at_the_chin(), 0.9);  // otherwise the test shows nothing
 }
 
 }  // namespace

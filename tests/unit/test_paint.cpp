@@ -1,4 +1,4 @@
-// Colours of surfaces, and where things stand in a picture: no OpenGL here.
+// Colours of surfaces and the layout of pictures, without OpenGL.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -112,7 +112,7 @@ TEST(Colours, InvalidSkeletonsTerminate) {
     EXPECT_EQ(joint_colours(loop).size(), 3u);
 }
 
-TEST(Paints, OneJoint) {
+TEST(Paints, JointIsPaintedByItsWeight) {
     const Paint paint = paint_joint(rows({{{0, 1.0f}}, {{0, 0.25f}, {1, 0.75f}}, {}}), chain({"hip", "knee"}), 1);
     EXPECT_EQ(paint.values, (std::vector<float>{0, 0.75f, 0}));
     EXPECT_EQ(paint.isolines, (std::vector<double>{0.25, 0.5, 0.75}));
@@ -138,8 +138,8 @@ double area(const Paint::Piece& p) {
 }
 
 TEST(Paints, BordersOfTheStrongestAreExact) {
-    // Weights 1, 0, 0 against 0, 1, 1: equal along the line from one half of a side to one half of the other, which
-    // cuts off a quarter of the area.
+    // Weights 1, 0, 0 against 0, 1, 1: equal along the line between the midpoints of two sides, which cuts off a
+    // quarter of the area.
     const Skeleton skeleton = chain({"hip", "knee"});
     const std::vector<Rgb> colours = joint_colours(skeleton);
     const std::vector<Triangle> triangle{{0, 1, 2}};
@@ -190,7 +190,7 @@ TEST(Paints, ValuesHaveRoundTicks) {
     EXPECT_EQ(short_number(2e-6, 1e-6), "2e-06");
 }
 
-TEST(Paints, Influences) {
+TEST(Paints, InfluencesAreCounted) {
     const Paint paint = paint_influences(rows({{{0, 1.0f}}, {{0, 0.5f}, {1, 0.5f}}, {}}));
     ASSERT_EQ(paint.legend.entries.size(), 3u);
     EXPECT_EQ(paint.legend.entries[0].name, "none (1 vertex)");
@@ -253,7 +253,7 @@ TEST(Layout, EverythingIsWithinThePictureAndNothingOverlaps) {
                     EXPECT_LE(t.x + half_em(t.text, t.size), width + 1.0) << where << ": " << t.text;
                     EXPECT_LE(t.y, height) << where << ": " << t.text;
                 }
-                // Texts of one line do not run into each other.
+                // Texts on one line do not overlap.
                 for (std::size_t a = 0; a < layout.texts.size(); ++a)
                     for (std::size_t b = a + 1; b < layout.texts.size(); ++b) {
                         const TextItem &s = layout.texts[a], &t = layout.texts[b];
@@ -335,7 +335,7 @@ TEST(Figures, ABlockShowsItsSides) {
     std::size_t inside = 0;
     for (const VoxelFace& f : faces.faces) inside += f.kind == VoxelKind::interior;
     EXPECT_EQ(inside, 28u * 28);
-    // A bone is shown whole.
+    // Bones are drawn completely.
     const Bone bone{0, {65.5f, 65.5f, 65.5f}, {75.5f, 65.5f, 65.5f}, true, true};
     panel.bones = {&bone, 1};
     EXPECT_EQ(voxel_faces(panel, all, nullptr).shown[std::size_t(VoxelKind::bone)], 11u);
@@ -418,7 +418,7 @@ TEST(Figures, NormalsAreSmoothOnASphereAndSharpOnABox) {
         const double p[3] = {(c.x - 100) / 100, (c.y - 100) / 100, c.z / 100};
         for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(c.normal[k] / 127.0, p[k], 0.03);
     }
-    // Every third triangle wound the other way: its normals turn, and its neighbours' stay.
+    // Every third triangle reversed: its normals are reversed, those of its neighbours are not.
     Shape mixed = ball;
     for (std::size_t t = 0; t < mixed.triangles.size(); t += 3)
         std::swap(mixed.triangles[t][0], mixed.triangles[t][1]);
@@ -429,7 +429,7 @@ TEST(Figures, NormalsAreSmoothOnASphereAndSharpOnABox) {
         const double p[3] = {(c.x - 100) / 100, (c.y - 100) / 100, c.z / 100}, sign = i / 3 % 3 == 0 ? -1 : 1;
         for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(sign * c.normal[k] / 127.0, p[k], 0.03);
     }
-    // One side wound the other way changes nothing about the rest.
+    // One reversed side does not change the others.
     Shape cube = box({0, 0, 0}, {1, 1, 1}, 2);
     std::swap(cube.triangles[0][0], cube.triangles[0][1]);
     panel.positions = cube.positions;

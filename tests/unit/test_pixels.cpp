@@ -25,7 +25,7 @@ PixelMask random_mask(int width, int height, double share, unsigned seed) {
     return mask_of(width, height, [&](int, int) { return static_cast<double>(random()) < share * 4294967295.0; });
 }
 
-/// Every pixel asked by a plain heap, with no part of the program's own code.
+/// Reference: Dijkstra's algorithm with a heap, independent of the library.
 std::vector<std::uint32_t> brute_distances(const PixelMask& mask, const std::vector<std::size_t>& seeds,
                                            bool diagonals) {
     std::vector<std::uint32_t> distance(mask.inside.size(), LeafDistances::unreached);
@@ -68,7 +68,7 @@ TEST(Pixels, OneLayerTakesSquareMemory) {
     EXPECT_EQ(made->boundary.count(), 0u);
 }
 
-TEST(Pixels, DistancesAreThoseOfBreadthFirstAndOfDijkstra) {
+TEST(Pixels, DistancesEqualBreadthFirstAndDijkstra) {
     for (const unsigned seed : {1u, 2u, 3u}) {
         const PixelMask mask = random_mask(90, 70, seed == 1 ? 0.95 : 0.65, seed);
         const auto grid = pixel_grid(mask);
@@ -154,7 +154,7 @@ TEST(PixelGeodesic, WeightsAreTheExponentialOfTheDistance) {
     }
 }
 
-TEST(PixelGeodesic, AJointMayBeSmootherThanTheOthers) {
+TEST(PixelGeodesic, SmoothnessMayDifferByJoint) {
     const Strip strip;
     const Skeleton skeleton = two_bones({0.5f, 2.5f, 0}, {10.5f, 2.5f, 0}, {50.5f, 2.5f, 0}, {63.5f, 2.5f, 0});
     BindOptions options = preset(Method::pixel_geodesic);
@@ -230,7 +230,7 @@ TEST(PixelGeodesic, NothingBleedsFromLegToLegOrFromTheBodyToTheHand) {
             EXPECT_GT(figure.weight(*weights, v, 4), 0.95) << p.x << ' ' << p.y;
         }
     }
-    EXPECT_GT(most_bled, 0.1);  // straight distance bleeds, or this figure would show nothing
+    EXPECT_GT(most_bled, 0.1);  // straight distance must bleed here, otherwise the test shows nothing
 }
 
 TEST(PixelGeodesic, SmoothnessSpreadsWeight) {
@@ -281,7 +281,7 @@ TEST(PixelGeodesic, AFlatMeshIsRasterisedInItsPlane) {
     const MeshView mesh{figure.outline.positions, figure.outline.triangles, {}};
     const auto upright = bind(mesh, figure.skeleton, options);
     ASSERT_TRUE(upright.ok()) << upright.error().message;
-    // A pixel of the picture is 1.7 wide here; what the border touches makes it larger.
+    // A pixel of the picture is 1.7 wide here. Pixels touched by the border enlarge the figure.
     EXPECT_NEAR(static_cast<double>(upright->report().interior_voxels) / std::pow(509.5 / 303.5, 2), 22300, 1000);
     const auto wanted = figure.bound(options.falloff.smoothness);
     ASSERT_TRUE(wanted.ok());
@@ -290,7 +290,7 @@ TEST(PixelGeodesic, AFlatMeshIsRasterisedInItsPlane) {
     for (std::size_t v = 0; v < a->vertex_count(); ++v)
         for (std::uint32_t j = 0; j < 5; ++j) EXPECT_NEAR(figure.weight(*a, v, j), figure.weight(*b, v, j), 0.12);
 
-    // The same figure lying across x, scaled.
+    // The same figure, scaled, in the plane across x.
     std::vector<Vec3> lying;
     for (const Vec3& p : mesh.positions) lying.push_back({7, p.x / 64, p.y / 64});
     Skeleton skeleton = figure.skeleton;

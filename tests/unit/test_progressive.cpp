@@ -1,4 +1,4 @@
-// A coarse result while waiting, then what bind gives.
+// Progressive binding: a coarse result first, then the result of bind.
 #include <gtest/gtest.h>
 
 #include "characters/characters.h"
@@ -39,7 +39,7 @@ std::vector<std::byte> bits(const Binding& binding) {
     return out;
 }
 
-TEST(Progressive, ACoarseResultComesFirstAndTheLastEqualsBind) {
+TEST(Progressive, TheCoarseResultComesFirstAndTheLastEqualsBind) {
     const Character c = test::quadruped(0.05);
     for (const MethodInfo& m : methods()) {
         if (m.method == Method::pixel_geodesic || m.method == Method::bounded_biharmonic) continue;
@@ -79,7 +79,7 @@ TEST(Progressive, NoCoarseResultAtTheLowestResolution) {
                               }));
         EXPECT_EQ(calls, 1) << resolution;
     }
-    // Without a listener it is bind.
+    // Without a listener the result is that of bind.
     EXPECT_TRUE(bits(must(bind_progressive(c.mesh(), c.skeleton, at(Method::surface_heat, 128), nullptr))) ==
                 bits(bound(c, at(Method::surface_heat, 128))));
 }
@@ -118,7 +118,7 @@ TEST(Progressive, StoppingEarlyReturnsTheCoarseResult) {
     EXPECT_EQ(calls, 1);
     EXPECT_EQ(made.options().voxels.resolution, 64);
     EXPECT_TRUE(bits(made) == bits(bound(c, at(Method::geodesic_voxel, 64))));
-    // After the last there is nothing to stop.
+    // After the last result there is nothing to stop.
     EXPECT_TRUE(bind_progressive(c.mesh(), c.skeleton, at(Method::geodesic_voxel, 64),
                                  [](const Binding&, bool) { return false; }));
 }
@@ -141,7 +141,7 @@ TEST(Progressive, CanBeCancelledBeforeBetweenAndWithinItsSteps) {
         return calls;
     };
     EXPECT_EQ(run(), 1) << "by the listener itself";
-    // Cancelled at the nth beginning of a stage: of the first result, then of the second.
+    // Cancelled at the start of the nth stage, within the first result and then within the second.
     std::vector<std::string> stages;
     context.cancel = false;
     context.progress = [&](const char* stage, double fraction) {
@@ -159,7 +159,7 @@ TEST(Progressive, CanBeCancelledBeforeBetweenAndWithinItsSteps) {
 }
 
 TEST(Progressive, AFailedCoarseResultIsSkipped) {
-    // What no resolution can have is the last one's error, and bad input is named as by bind.
+    // If every resolution fails, the error is that of the last one. Bad input gives the same error as bind.
     Character c = test::robot();
     BindOptions options = at(Method::geodesic_voxel, 128);
     Context context;

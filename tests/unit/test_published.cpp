@@ -1,6 +1,6 @@
-// geodesic-voxel as Dionne and de Lasa (2014) publish it, against algorithm 3 and eq. 7 to 9 written down once
-// more: Dijkstra's algorithm with a heap, in double, one joint after the other. Only voxels and leaves are the
-// library's, which other tests check.
+// geodesic-voxel as published by Dionne and de Lasa (2014), against an independent implementation of algorithm 3
+// and eq. 7 to 9: Dijkstra's algorithm with a heap, in double, one joint after another. Only voxels and leaves come
+// from the library; other tests check them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,10 +21,10 @@ using test::must;
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-// The sweep counts in 1/16384 voxel, so a step is wrong by half of that at most. Steps of a whole voxel are exact,
-// and all others are longer than the diagonal of a pixel. So much of a distance is wrong:
+// The sweep counts in 1/16384 voxel, so the error of a step is at most half of that. Steps of a whole voxel are
+// exact, and all others are longer than the diagonal of a pixel. This bounds the relative error of a distance:
 const double kRounding = 0.5 / 16384 / std::sqrt(2.0);
-constexpr double kOfFloat = 1.2e-7;  // tables hold float
+constexpr double kOfFloat = 1.2e-7;  // relative error of float
 
 BindOptions published(int resolution = 64) {
     BindOptions options = preset(Method::geodesic_voxel);
@@ -57,7 +57,7 @@ bool meets(const P& a, const P& b, const P& low, const P& high) {
     return from <= to;
 }
 
-/// The paper, for skeletons all of whose joints deform.
+/// The published method, for skeletons in which all joints deform.
 class Paper {
 public:
     Paper(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options)
@@ -78,7 +78,7 @@ public:
         for (std::uint32_t j = 0; j < skeleton.joints.size(); ++j) measure(j);
     }
 
-    /// Eq. 7: scene units; +inf where a bone has no path.
+    /// Eq. 7, in scene units; +inf without a path to the bone.
     double distance(std::uint32_t joint, const Vec3& vertex) const {
         const P p = to_voxels(vertex);
         const std::uint32_t leaf =
@@ -191,7 +191,7 @@ std::vector<Near> nearest(const Paper& paper, std::size_t joints, const Vec3& ve
     return row;
 }
 
-/// The row of a binding's table.
+/// One row of the table of a binding.
 std::vector<Near> row_of(const DistanceTable& table, std::size_t vertex) {
     std::vector<Near> row;
     for (std::size_t k = 0; k < table.width; ++k)
@@ -225,12 +225,12 @@ void expect_the_paper(const Character& c, const BindOptions& options) {
     double worst_distance = 0, worst_weight = 0;  // relative to the tolerance
     std::size_t checked = 0, tied = 0;
     for (std::size_t v = 0; v < c.positions.size(); ++v) {
-        if (binding.coverage()[v] != Coverage::weighted) continue;  // the paper has no answer
+        if (binding.coverage()[v] != Coverage::weighted) continue;  // not defined by the paper
         const std::vector<Near> row = row_of(table, v);
         const std::vector<Near> real = nearest(paper, c.skeleton.joints.size(), c.positions[v]);
         ASSERT_EQ(row.size(), std::min(real.size(), table.width)) << "vertex " << v;
         for (std::size_t k = 0; k < row.size(); ++k) {
-            // Of joints as near as each other either may come first.
+            // Joints at equal distance may come in either order.
             for (const double d : {real[k].distance, paper.distance(row[k].joint, c.positions[v])}) {
                 const double allowed = d * (kRounding + kOfFloat);
                 worst_distance = std::max(worst_distance, std::abs(row[k].distance - d) / allowed);
@@ -238,19 +238,19 @@ void expect_the_paper(const Character& c, const BindOptions& options) {
         }
         const std::size_t kept = std::min<std::size_t>(real.size(), 4);
         if (real.size() > 4 && real[4].distance <= real[3].distance * (1 + 3 * kRounding)) {
-            // Which of them is the fourth is not certain. There are many: a leaf joint without a tail is a point at
-            // the end of the bone before it, and what lies beyond is as far from the one as from the other.
+            // The fourth joint is ambiguous. This is frequent: a leaf joint without a tail is a point at the end of
+            // its parent's bone, so places beyond are equally far from both.
             ++tied;
             continue;
         }
         const std::vector<double> w = weights_of(real, paper.unit(), alpha);
         ASSERT_LE(weights[v].size(), kept);
         for (std::size_t k = 0; k < kept; ++k) {
-            // λ times the error of two distances, at first order, and what float can hold.
+            // To first order λ times the error of two distances, plus the rounding of float.
             const double allowed = 1.01 * 2 * lambda * (kRounding + kOfFloat) * w[k] * (1 - w[k]) + kOfFloat;
             const double found = test::weight_of(weights, v, real[k].joint);
             worst_weight = std::max(worst_weight, std::abs(found - w[k]) / allowed);
-            // From the distances that there are, to the last digit that a float has.
+            // From the library's own distances the weights agree to float precision.
             const std::vector<double> own = weights_of(row, table.unit, alpha);
             EXPECT_NEAR(test::weight_of(weights, v, row[k].joint), own[k], 2e-7) << "vertex " << v;
         }
@@ -315,12 +315,12 @@ TEST(AsPublished, BonesEndAtTheirTails) {
     EXPECT_EQ(binding.report().warnings[0].find(std::to_string(points) + " leaf joints state no tail"), 0u);
     options.as_published = false;
     const Binding usual = bound(c, options);
-    EXPECT_NE(ends(usual.bones()), ends(given)) << "the bones of leaf joints run on";
+    EXPECT_NE(ends(usual.bones()), ends(given)) << "without the option, bones of leaf joints are lengthened";
     EXPECT_TRUE(usual.report().warnings.empty());
 }
 
 TEST(AsPublished, BridgesLeadOnlyToPartsWithoutBones) {
-    // A block that floats between the two tips of a U is a shortcut for whoever may cross it.
+    // A block that floats between the two tips of a U is a shortcut if bridges may lead to it.
     const Character tube = test::u_tube();
     Character blocked = tube;
     float top = -INFINITY;
@@ -345,7 +345,8 @@ TEST(AsPublished, BridgesLeadOnlyToPartsWithoutBones) {
         return out;
     };
     EXPECT_EQ(rows(tube, true), rows(blocked, true));
-    EXPECT_NE(rows(tube, false), rows(blocked, false)) << "there is no shortcut to be seen";
+    EXPECT_NE(rows(tube, false), rows(blocked, false))
+        << "the block is no shortcut without bridges to parts with bones";
 }
 
 TEST(AsPublished, ABoneOutsideTheVolumeBindsNothing) {
@@ -371,7 +372,7 @@ TEST(AsPublished, AnotherMeshReadsItsOwnLeaves) {
     options.keep_volume = true;
     const Binding binding = bound(c, options);
     const Paper paper(c.mesh(), c.skeleton, options);
-    // The mesh without a triangle, a small one in the thick of the body and one outside.
+    // Other meshes: one triangle removed, a small one inside the body, and one outside.
     Character other = c;
     other.triangles.pop_back();
     std::vector<Vec3> inside;
@@ -461,7 +462,7 @@ TEST(AsPublished, SetsTheOptionsOfThePaper) {
     EXPECT_EQ(o.domain, DomainKind::sparse);
     EXPECT_TRUE(o.voxels.winding_numbers);
     EXPECT_FALSE(o.local_resolution);
-    // A later option only changes one thing.
+    // A later option changes only itself.
     ASSERT_TRUE(set_option(o, "resolution", "64").ok());
     EXPECT_TRUE(o.as_published);
     EXPECT_TRUE(check(o).ok());

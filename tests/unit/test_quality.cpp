@@ -18,7 +18,7 @@ using test::must;
 using test::Rows;
 using test::weights_of;
 
-/// Joint 1 takes over from joint 0 between x = -half and half, linearly.
+/// The weight moves linearly from joint 0 to joint 1 between x = -half and half.
 Rows ramp(const std::vector<Vec3>& positions, double half) {
     Rows rows;
     for (const Vec3& p : positions) {
@@ -65,7 +65,7 @@ JointPose turned_about_x(double degrees) {
     return pose;
 }
 
-TEST(Compare, NothingDiffersFromItself) {
+TEST(Compare, WeightsDoNotDifferFromThemselves) {
     const Character c = test::bar();
     const Comparison out = compared(c, ramp(c.positions, 0.4), ramp(c.positions, 0.4));
     EXPECT_EQ(out.l1.mean, 0);
@@ -93,7 +93,7 @@ TEST(Compare, DisjointJointsHaveTheLargestDistance) {
     EXPECT_EQ(out.recall, 0);
     EXPECT_EQ(out.strongest_agreement, 0);
     ASSERT_EQ(out.joints.size(), 2u);
-    EXPECT_EQ(out.joints[0].joint, 0u);  // as bad as the other: the lower index
+    EXPECT_EQ(out.joints[0].joint, 0u);  // a tie: the lower index
     EXPECT_EQ(out.joints[0].mass_a, n);
     EXPECT_EQ(out.joints[0].mass_b, 0);
     EXPECT_EQ(out.joints[0].l1_share, 0.5);
@@ -103,7 +103,7 @@ TEST(Compare, DisjointJointsHaveTheLargestDistance) {
     EXPECT_EQ(out.worst_vertices[3], 3u);
 }
 
-TEST(Compare, NumbersOfAHandful) {
+TEST(Compare, MeasuresEqualValuesComputedByHand) {
     Character c = test::strip(1);
     const std::size_t n = c.positions.size();
     ASSERT_GE(n, 4u);
@@ -148,7 +148,7 @@ TEST(Compare, DistanceInAPoseIsExact) {
     lift.joints[1].translation = {0, 0.25, 0};
     options.poses = {lift};
     const Comparison out = compared(c, a, b, options);
-    ASSERT_EQ(out.poses.size(), 1u);  // the given pose stands in for random ones
+    ASSERT_EQ(out.poses.size(), 1u);  // the given pose replaces random ones
     EXPECT_EQ(out.poses[0].kind, PoseKind::given);
     EXPECT_NEAR(out.poses[0].mean, 25 / out.diagonal, 1e-5);
     EXPECT_NEAR(out.poses[0].max, 25 / out.diagonal, 1e-5);
@@ -257,7 +257,7 @@ TEST(Compare, StandardPosesUseTheUpDirection) {
     }
 }
 
-TEST(Compare, ErrorsNameThePlace) {
+TEST(Compare, ErrorsNameTheElement) {
     const Character c = test::bar();
     const Rows good = rigid(c);
     Rows few = good, wrong = good;
@@ -286,7 +286,7 @@ TEST(Compare, ErrorsNameThePlace) {
     EXPECT_EQ(out.error().code, ErrorCode::cancelled);
 }
 
-TEST(Smoothness, OfALinearRampIsExact) {
+TEST(Smoothness, IsExactOnALinearRamp) {
     // ½ ∫ |∇w|² of a ramp over a rectangle: ½ · (1 / 2)² · 2 × 0.2, for either joint.
     for (const float scale : {1.0f, 100.0f, 0.01f}) {
         const Character c = scaled(test::strip(), scale);
@@ -297,7 +297,7 @@ TEST(Smoothness, OfALinearRampIsExact) {
     }
 }
 
-TEST(Smoothness, OfConstantWeightsIsZeroAndOfSteeperOnesMore) {
+TEST(Smoothness, IsZeroForConstantWeightsAndGrowsWithTheSlope) {
     const Character c = test::strip();
     const Rows constant(c.positions.size(), {{0, 0.25f}, {1, 0.75f}});
     EXPECT_EQ(must(smoothness(c.mesh(), c.skeleton, weights_of(constant))).total, 0);
@@ -333,7 +333,7 @@ TEST(SymmetryTest, ASymmetricCharacterHasNoError) {
         if (at != std::string::npos) name[at + 1] = name[at + 1] == 'L' ? 'R' : 'L';
         EXPECT_EQ(c.skeleton.joints[s->joint[j]].name, name);
     }
-    // Weights that are symmetric by construction: those of a vertex's partner, mirrored.
+    // Weights that are symmetric by construction: mirrored from the partner of each vertex.
     Rows rows = rigid(c);
     for (std::size_t v = 0; v < rows.size(); ++v) {
         const Vec3& p = c.positions[v];
@@ -342,7 +342,7 @@ TEST(SymmetryTest, ASymmetricCharacterHasNoError) {
     }
     const SymmetryError none = must(symmetry_error(*s, weights_of(rows)));
     EXPECT_NEAR(none.p95, 0, 1e-6);
-    // One side's arm goes to the leg: every vertex there, and its partner, is off by 1.
+    // One arm is weighted to the leg: each of its vertices and their partners differ by 1.
     for (std::size_t v = 0; v < rows.size(); ++v)
         if (c.positions[v].x > 0.02f) rows[v] = {{c.joint("upper_leg_L"), 0.5f}, {c.joint("head"), 0.5f}};
     const SymmetryError some = must(symmetry_error(*s, weights_of(rows)));
@@ -368,7 +368,7 @@ TEST(SymmetryTest, ThePlaneMayLieAnywhere) {
 TEST(SymmetryTest, OneSidedSkeletonsHaveNoPlane) {
     for (const Character& c : {test::bar(), test::l_corner()})
         EXPECT_FALSE(must(find_symmetry(c.mesh(), c.skeleton))) << c.name;
-    // A person whose left arm is raised: the legs still pair, but that is too little.
+    // A person whose left arm is raised: only the legs pair, which is not enough.
     Character c = test::biped({.cell = 0.04});
     for (Joint& j : c.skeleton.joints)
         if (j.name.find("_L") != std::string::npos && j.position.y > 0.95f) j.position.y += 0.3f;
@@ -395,13 +395,13 @@ double bleed_share(const Character& c, const Rows& rows, int resolution = 64) {
     return must(bleed(c.mesh(), c.skeleton, list, {resolution}))[0].share;
 }
 
-TEST(BleedTest, OfACleanBarIsZero) {
+TEST(BleedTest, IsZeroOnACleanBar) {
     const Character c = test::bar();
     EXPECT_EQ(bleed_share(c, rigid(c)), 0);
     EXPECT_EQ(bleed_share(c, ramp(c.positions, 0.4)), 0);
 }
 
-TEST(BleedTest, AFarVertexCounts) {
+TEST(BleedTest, CountsAFarVertex) {
     const Character c = test::bar();
     Rows rows = rigid(c);
     const auto far =
@@ -416,12 +416,12 @@ TEST(BleedTest, AFarVertexCounts) {
     EXPECT_EQ(out[0].share, 0);
     EXPECT_EQ(out[1].vertices, 1u);
     EXPECT_EQ(out[1].far_weight, (std::vector<double>{0.25, 0}));
-    // The scene's scale changes nothing.
+    // The scale of the scene does not matter.
     EXPECT_EQ(bleed_share(scaled(c, 50), rows), bleed_share(c, rows));
 }
 
 TEST(BleedTest, DistanceGoesThroughTheVolume) {
-    // Two legs side by side: the other leg is near in a straight line, and far away for who must go around.
+    // Two legs side by side: the other leg is near in a straight line, but far through the volume.
     const Character c = test::u_tube();
     Rows rows = rigid(c);
     std::size_t moved = 0;
@@ -431,7 +431,7 @@ TEST(BleedTest, DistanceGoesThroughTheVolume) {
             ++moved;
         }
     ASSERT_GT(moved, 0u);
-    // All of it but what is at the top, where the end of the right leg's bone is beside it, if that were straight.
+    // All vertices bleed except at the top, near the end of the right leg's bone.
     EXPECT_NEAR(bleed_share(c, rows, 128), static_cast<double>(moved) / static_cast<double>(rows.size()), 1e-9);
 }
 

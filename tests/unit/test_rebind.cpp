@@ -1,4 +1,4 @@
-// Another mesh in the volume of an earlier binding.
+// Binding another mesh in the volume of an earlier binding.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -46,14 +46,14 @@ std::size_t count(const Binding& b, Coverage how) { return b.report().coverage[s
 
 bool says(const std::string& text, const std::string& what) { return text.find(what) != std::string::npos; }
 
-/// The same mesh with one more vertex, at the place of the last: another mesh, but every row must be as it was.
+/// The mesh with its last vertex repeated: another mesh, but all rows must stay the same.
 Character with_one_more(const Character& c) {
     Character more = c;
     more.positions.push_back(c.positions.back());
     return more;
 }
 
-/// Without the triangles that `lost` names, and without the vertices that only those used.
+/// The mesh without the triangles selected by `lost` and the vertices that only these used.
 Character damaged(const Character& c, const std::function<bool(std::size_t)>& lost) {
     Character out = c;
     out.positions.clear();
@@ -117,7 +117,7 @@ TEST(Rebind, TheSameVerticesGetTheSameBits) {
     }
 }
 
-TEST(Rebind, StrengthsComeBackToTheBitAsWell) {
+TEST(Rebind, StrengthsHaveTheSameBits) {
     Character c = test::bar();
     const test::Shape drone = test::sphere({0.7, 0.4, 0}, 0.05, 2);  // bridged
     test::append(c, drone.positions, drone.triangles, 0);
@@ -146,7 +146,7 @@ TEST(Rebind, StrengthsComeBackToTheBitAsWell) {
     }
 }
 
-// Heat over the surface of the other mesh, hidden places by the kept volume.
+// Heat spreads over the surface of the other mesh; the kept volume binds hidden parts.
 TEST(Rebind, SurfaceHeatTakesAnotherMesh) {
     const Character c = test::l_corner();
     BindOptions options;  // the defaults
@@ -157,7 +157,7 @@ TEST(Rebind, SurfaceHeatTakesAnotherMesh) {
     EXPECT_EQ(fresh.influences().strength, without.influences().strength);
     EXPECT_FALSE(without.keeps_volume());
     ASSERT_TRUE(fresh.keeps_volume());
-    // Half of the triangles are gone: the rest is bound like the whole, since the bones are straight below.
+    // Without half of the triangles the rest keeps its weights, since the bones are directly below.
     const Character half = damaged(c, [](std::size_t t) { return t % 2 == 1; });
     const Binding b = again(fresh, half.mesh(), half.skeleton);
     EXPECT_EQ(b.report().reused, Reuse::volume);
@@ -207,7 +207,7 @@ TEST(Rebind, TheBoundMeshReusesItsTableWithoutAVolume) {
     EXPECT_EQ(b.report().reused, Reuse::table);
     EXPECT_EQ(b.distances().distance, fresh.distances().distance);
     EXPECT_EQ(b.report().vertices(), c.positions.size());
-    // One bit of another coordinate is another mesh.
+    // A mesh that differs in one bit of a coordinate is another mesh.
     Character other = c;
     other.positions[7].y = std::nextafter(other.positions[7].y, 10.0f);
     EXPECT_FALSE(fresh.is_of(other.mesh(), other.skeleton));
@@ -227,7 +227,7 @@ TEST(Rebind, ADamagedMeshGetsTheWeightsOfTheWhole) {
     const Binding b = again(whole, part.mesh(), part.skeleton);
     EXPECT_EQ(b.report().covered(), 1);
     EXPECT_GT(b.report().defects.boundary_edges, 0u);
-    // The rest has the weights that it had in the whole.
+    // The remaining vertices have the weights of the whole mesh.
     const auto weights = b.weights(), before = whole.weights();
     ASSERT_TRUE(weights && before);
     std::size_t same = 0;
@@ -239,7 +239,7 @@ TEST(Rebind, ADamagedMeshGetsTheWeightsOfTheWhole) {
 }
 
 TEST(Rebind, ALevelOfDetailIsCloseToAFreshBind) {
-    // The same surface with other vertices: each triangle's corners are drawn a tenth towards its middle.
+    // The same surface with other vertices: each corner moves by a tenth towards the middle of its triangle.
     const Character c = test::biped({.cell = 0.03});
     Character lod = c;
     lod.positions.clear();
@@ -267,7 +267,7 @@ TEST(Rebind, VerticesOutsideTakeTheNearestVoxelAndAreCounted) {
     Character with_ring = c;
     const test::Shape ring = test::sphere({0.8, 0.4, 0}, 0.02, 1);
     test::append(with_ring, ring.positions, ring.triangles, c.joint("bar_b"));
-    with_ring.positions.push_back({5, 5, 5});  // of no triangle: does not count
+    with_ring.positions.push_back({5, 5, 5});  // unused, so it does not count
     const Binding b = again(whole, with_ring.mesh(), with_ring.skeleton);
     EXPECT_EQ(count(b, Coverage::outside), ring.positions.size());
     EXPECT_EQ(count(b, Coverage::unused), 1u);
@@ -281,12 +281,12 @@ TEST(Rebind, VerticesOutsideTakeTheNearestVoxelAndAreCounted) {
     for (std::size_t v = c.positions.size(); v + 1 < with_ring.positions.size(); ++v) {
         EXPECT_EQ(b.coverage()[v], Coverage::outside);
         EXPECT_EQ((*w)[v][0].joint, c.joint("bar_b"));
-        EXPECT_GT((*w)[v][0].weight, 0.99f);  // as the skin below it
+        EXPECT_GT((*w)[v][0].weight, 0.99f);  // like the surface below it
     }
 }
 
 TEST(Rebind, ACoatAroundTheBodyFollowsIt) {
-    // All of it is outside, by little.
+    // All vertices are outside, by a small distance.
     const Character c = test::biped({.cell = 0.03});
     const Binding body = bound(c.mesh(), c.skeleton, keeping(128));
     Character coat = c;
@@ -347,7 +347,7 @@ TEST(Rebind, AnotherSkeletonIsRefusedByNameOfTheJoint) {
     EXPECT_TRUE(says(refusal(b, broken.mesh(), broken.skeleton), "vertex 0"));
 }
 
-TEST(Rebind, OwnSkinsAndSeamsBetweenThem) {
+TEST(Rebind, KeepsSkinsAndTheirSeams) {
     Character c = test::bar();
     Joint third = c.skeleton.joints[1];
     third.name = "bar_c";
@@ -355,7 +355,7 @@ TEST(Rebind, OwnSkinsAndSeamsBetweenThem) {
     third.position.x += 0.4f;
     c.skeleton.joints.push_back(third);
     c.skeleton.skins = {{0, 1}, {1, 2}, {0, 1, 2}};
-    // The mesh uses the first skin only; the others are measured for meshes to come.
+    // The mesh uses only the first skin; the others are kept for other meshes.
     const std::vector<std::uint32_t> first(c.positions.size(), 0);
     const Binding b = bound({c.positions, c.triangles, first}, c.skeleton, keeping(64));
     std::vector<std::uint32_t> skin(c.positions.size());
@@ -365,7 +365,7 @@ TEST(Rebind, OwnSkinsAndSeamsBetweenThem) {
     const Binding reused = again(b, {c.positions, c.triangles, skin}, c.skeleton);
     EXPECT_EQ(reused.distances().joint, fresh.distances().joint);
     EXPECT_EQ(reused.distances().distance, fresh.distances().distance);
-    // The file of the other mesh may have other skins, of the joints of one of ours.
+    // The other mesh may have other skins, if their joints are those of one of the binding's skins.
     Skeleton other = c.skeleton;
     other.skins = {{2, 0}};
     const Binding filtered = again(b, {c.positions, c.triangles, first}, other);
@@ -373,7 +373,7 @@ TEST(Rebind, OwnSkinsAndSeamsBetweenThem) {
     ASSERT_TRUE(w);
     for (std::size_t v = 0; v < skin.size(); ++v)
         for (const Influence& i : (*w)[v]) EXPECT_NE(i.joint, 1u);
-    // But not joints that were never measured together.
+    // But joints of one skin must have been in one skin of the binding.
     c.skeleton.skins = {{0, 1}, {1, 2}};
     const Binding narrow = bound({c.positions, c.triangles, first}, c.skeleton, keeping(64));
     EXPECT_TRUE(says(refusal(narrow, {c.positions, c.triangles, first}, other), "'bar_a', 'bar_c'"));
@@ -390,7 +390,7 @@ TEST(Rebind, HardnessComesFromTheBinding) {
     EXPECT_EQ(second.skeleton().joints[0].hardness, 0.875f);
     const SkinWeights a = test::must(first.weights()), b = test::must(second.weights());
     for (std::size_t v = 0; v < a.vertex_count(); ++v) ASSERT_TRUE(std::ranges::equal(a[v], b[v])) << v;
-    // And where joints move then.
+    // The same after joints moved.
     const Vec3 place{0.02f, 0.01f, 0};
     Binding moved = test::must(second.move_joint(more.mesh(), 1, place));
     const Binding afresh = bound(more.mesh(), moved.skeleton(), keeping(32));

@@ -1,4 +1,4 @@
-// Rows mended after bones moved, against rows measured afresh.
+// Rows renewed after bones moved, compared with rows of a new sweep.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -25,7 +25,7 @@ struct Measured {
     LeafDistances field;
 };
 
-/// Bones in a grid; leaves, links and rows are those of `before`, mended, or are made afresh.
+/// Measures bones in a grid. With `before`, its leaves, links and rows are renewed.
 Measured measure(const VoxelGrid& grid, const Skeleton& skeleton, int nearest, const Measured* before = nullptr,
                  Context* context = nullptr) {
     Measured m;
@@ -76,7 +76,7 @@ void expect_same(const LeafDistances& a, const LeafDistances& b, const std::stri
         }
 }
 
-/// All links of a leaf: where to, and of those that are listed how the two touch.
+/// All links of a leaf: the other leaf, and for listed links how the two touch.
 std::map<std::uint32_t, std::uint32_t> links_of(const Domain& domain, std::uint32_t leaf) {
     const Domain::Graph& graph = *domain.graph;
     const Domain::Graph::Node& node = graph.nodes[leaf];
@@ -86,7 +86,7 @@ std::map<std::uint32_t, std::uint32_t> links_of(const Domain& domain, std::uint3
             EXPECT_TRUE(links.emplace(graph.neighbour(node, e), ~(node.boundary >> e & 1)).second);
         }
     for (const Domain::Graph::Link& link : graph.others(node)) {
-        // Those with numbers of their own: the two leaves, in the order of the link.
+        // Links with an individual number: the two leaves, in the order of the link.
         std::uint32_t touch = std::min(link.touch(), touches::kTabled);
         if (touch == touches::kTabled) {
             std::array<std::uint32_t, 2> pair = graph.rare.at((link.touch() - touch) / 2);
@@ -102,7 +102,7 @@ std::map<std::uint32_t, std::uint32_t> links_of(const Domain& domain, std::uint3
     return links;
 }
 
-/// A domain that took over what it could has the links and components of one made afresh.
+/// Expects that a renewed domain has the links and components of a new one.
 void expect_same_domain(const Domain& a, const Domain& fresh) {
     ASSERT_EQ(a.leaves.size(), fresh.leaves.size());
     EXPECT_EQ(a.component, fresh.component);
@@ -118,8 +118,8 @@ void expect_same_domain(const Domain& a, const Domain& fresh) {
     }
 }
 
-/// Moves joints of a character one after the other, each time by something between a hair and a tenth of it. One
-/// move in three under the sanitizers.
+/// Moves joints of a character one after another, by up to a tenth of its size. Under the sanitizers it does only a
+/// third of the moves.
 void move_and_compare(const test::Character& c, int resolution, int nearest, int moves) {
     Result<VoxelGrid> grid = voxelize(c.mesh(), analyse_mesh(c.mesh()), {resolution, true, true});
     ASSERT_TRUE(grid);
@@ -152,9 +152,9 @@ TEST(Renew, MovedJointsGiveTheRowsOfAFreshSweep) {
     move_and_compare(test::biped(), 128, 8, 2);
 }
 
-TEST(Renew, PartsThatBridgesJoin) { move_and_compare(test::caped(), 64, 8, 8); }
+TEST(Renew, RenewsPartsJoinedByBridges) { move_and_compare(test::caped(), 64, 8, 8); }
 
-TEST(Renew, ManyJointsAtOnce) {
+TEST(Renew, MovesManyJointsAtOnce) {
     const test::Character c = test::quadruped();
     Result<VoxelGrid> grid = voxelize(c.mesh(), analyse_mesh(c.mesh()), {64, true, true});
     ASSERT_TRUE(grid);
@@ -170,7 +170,7 @@ TEST(Renew, ThreadsChangeNoBit) {
     Result<VoxelGrid> grid = voxelize(c.mesh(), analyse_mesh(c.mesh()), {256, true, true});
     ASSERT_TRUE(grid);
     const Measured before = measure(*grid, c.skeleton, 8);
-    ASSERT_GE(before.domain.leaves.size(), 32768u) << "or one thread does it all";
+    ASSERT_GE(before.domain.leaves.size(), 32768u) << "fewer leaves are not distributed over threads";
     Skeleton other = c.skeleton;
     other.joints[2].position.y += 0.01f;
     Context context;
@@ -180,7 +180,7 @@ TEST(Renew, ThreadsChangeNoBit) {
     expect_same(measure(*grid, other, 8, nullptr, &context).field, three.field, "three threads, one afresh");
 }
 
-TEST(Renew, LeavesOfTwoDomainsMatchWhereNoBoneDivides) {
+TEST(Renew, LeavesMatchExceptWhereBonesDivideThem) {
     const test::Character c = test::quadruped();
     Result<VoxelGrid> grid = voxelize(c.mesh(), analyse_mesh(c.mesh()), {64, true, true});
     ASSERT_TRUE(grid);

@@ -63,7 +63,7 @@ ResolutionChoice choice(const Figure& f, BindOptions options = {}, Context* cont
     return chosen ? *chosen : ResolutionChoice{};
 }
 
-// Where limbs need it.
+// The resolution of the finest blocks.
 int finest(const ResolutionChoice& c) { return c.fine.empty() ? c.resolution : 2 * c.resolution; }
 
 // A voxel at resolution r is 1 / (r - 2.5) of these figures; a gap takes two.
@@ -119,7 +119,7 @@ TEST(Resolution, KeepsToTheMemoryLimitAndToTheMethod) {
     EXPECT_EQ(choice(f, preset(Method::bounded_biharmonic)).resolution, 128);
 }
 
-TEST(Resolution, AnyInputGetsAnAnswer) {
+TEST(Resolution, AcceptsAnyInput) {
     Figure empty;
     empty.add_joint(-1, "root", {}, {});
     EXPECT_FALSE(choose_resolution(empty.mesh(), empty.skeleton, {}));
@@ -154,7 +154,7 @@ TEST(Resolution, BindTakesAuto) {
     EXPECT_EQ(check(flat).error().code, ErrorCode::usage);
 }
 
-// Joint's distance at a vertex; infinite where it is not among those kept.
+// Distance of a joint at a vertex; infinite if it is not in the table.
 float distance_of(const Binding& binding, std::size_t vertex, std::uint32_t joint) {
     const DistanceTable& table = binding.distances();
     for (std::size_t k = 0; k < table.width; ++k)
@@ -185,7 +185,7 @@ TEST(LocalResolution, SeparatesFingersLikeTwiceTheResolution) {
     EXPECT_LT(local.report().leaves, 0.75 * static_cast<double>(fine.report().leaves));
     EXPECT_NE(local.report().resolution_reason.find("128 for about"), std::string::npos)
         << local.report().resolution_reason;
-    // From the tip of a finger to the bone of the other the way is back to the palm.
+    // From the tip of a finger, the path to the bone of the other finger leads over the palm.
     std::size_t tips = 0;
     for (std::size_t v = 0; v < f.positions.size(); ++v) {
         if (f.positions[v].x < 0.99f) continue;
@@ -224,7 +224,7 @@ TEST(LocalResolution, IsUnchangedWithoutFineParts) {
     EXPECT_NE(local->report().resolution_reason.find("64 everywhere"), std::string::npos);
 }
 
-// A mesh without fine parts may need them after a joint moved: the request is remembered.
+// A mesh without fine parts may need them after a joint moved, so the binding keeps the request.
 TEST(LocalResolution, OfABindingThatNeedsItLater) {
     const Figure f = fork(0.02f);
     Skeleton away = f.skeleton;  // the bone of one finger, so that the gap is unknown
@@ -241,7 +241,7 @@ TEST(LocalResolution, OfABindingThatNeedsItLater) {
     EXPECT_EQ(after->distances().distance, afresh->distances().distance);
 }
 
-// A moved joint takes what is fine with it; bytes and other meshes read the volume as any other.
+// Fine blocks follow a moved joint. Kept bytes and other meshes work as with any volume.
 TEST(LocalResolution, OfAKeptBinding) {
     Figure f = fork(0.02f);
     const Result<Binding> binding = bind(f.mesh(), f.skeleton, local_options(64));

@@ -1,4 +1,4 @@
-// Which parts follow one joint, and what surface-heat does with them and with what no bone sees.
+// Rigid parts: the joint they follow, and the weights of hidden parts under surface-heat.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -48,17 +48,17 @@ TEST(RigidParts, APartBendsWhereAPivotIsInside) {
     EXPECT_EQ(owner(ball, siblings, {{0, 0.6}, {1, 0.4}}), DistanceTable::none);
 }
 
-TEST(RigidParts, SharesDecide) {
+TEST(RigidParts, APartFollowsAJointWithNearlyAllOfIt) {
     const test::Shape ball = test::sphere({0, 0, 0}, 1, 3);
     const Skeleton inside = chain({{-3, 0, 0}, {0, 0, 0}, {3, 0, 0}});
-    EXPECT_EQ(owner(ball, inside, {{0, 0.3}, {1, 0.7}}), 1u);  // nearly all, whatever is inside
+    EXPECT_EQ(owner(ball, inside, {{0, 0.3}, {1, 0.7}}), 1u);  // nearly all, independent of the joints inside
     EXPECT_EQ(owner(ball, inside, {{0, 0.31}, {1, 0.69}}), DistanceTable::none);
     EXPECT_EQ(owner(ball, inside, {{0, 0.19}, {1, 0.01}, {2, 0.69}}), 2u);  // too little of 1 to count
     EXPECT_EQ(owner(ball, inside, {{0, 0.4}, {1, 0.2}, {2, 0.4}}), DistanceTable::none);
     EXPECT_EQ(owner(ball, inside, {}), DistanceTable::none);
 }
 
-TEST(RigidParts, ASleeveIsOpenAndMayBeInsideOut) {
+TEST(RigidParts, ASleeveMayBeOpenAndInsideOut) {
     const test::Shape whole = test::sphere({0, 0, 0}, 1, 3);
     test::Shape sleeve = whole;
     std::erase_if(sleeve.triangles, [&](const Triangle& t) {
@@ -160,7 +160,7 @@ TEST(SurfaceHeat, ASheetDoesNotSeeABoneAcrossOpenSpace) {
         EXPECT_EQ(w[v][0].joint, 0u) << c.positions[v].y;
         pulled += heat[v][0].joint == 1;
     }
-    EXPECT_GT(pulled, 0u);  // that the test says something: by the nearest bone it would follow the lower one
+    EXPECT_GT(pulled, 0u);  // otherwise the test shows nothing: the nearest bone is the lower one
 }
 
 TEST(SurfaceHeat, EveryDefectiveMeshHasAllItsWeights) {

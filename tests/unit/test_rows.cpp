@@ -29,7 +29,7 @@ TEST(Rows, KeysOfDistancesSortAsPairsDo) {
     }
 }
 
-TEST(Rows, FewKeysAreSortedAsManyAre) {
+TEST(Rows, ShortAndLongRowsSortAlike) {
     std::mt19937_64 random(6);
     for (std::size_t n = 0; n < 40; ++n) {
         std::vector<std::uint64_t> keys(n);

@@ -1,4 +1,4 @@
-// Options of bind by word, and the C interface as far as C++ sees more of it than C does.
+// Options of bind by name, and those parts of the C interface that are easier to test from C++.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -32,7 +32,7 @@ TEST(Settings, EveryOptionRoundTrips) {
     EXPECT_EQ(bind_settings()[0].name, "method");
 }
 
-TEST(Settings, EveryChoiceCanBeTaken) {
+TEST(Settings, EveryChoiceIsAccepted) {
     for (const BindSetting& s : bind_settings()) {
         if (s.kind != BindSetting::Kind::choice && s.kind != BindSetting::Kind::flag) continue;
         std::set<std::string> seen;
@@ -72,7 +72,7 @@ TEST(Settings, WordsReachTheirFields) {
     EXPECT_FALSE(o.voxels.winding_numbers);
 }
 
-TEST(Settings, ABadValueIsNamedAndChangesNothing) {
+TEST(Settings, ErrorsNameTheValueAndChangeNothing) {
     for (const auto& [name, value, words] : std::vector<std::array<std::string, 3>>{
              {"falloff", "soft", "falloff soft: a number is needed"},
              {"falloff", "0.1x", "falloff 0.1x: a number"},
@@ -238,7 +238,7 @@ TEST(Capi, AnOptionThatTheMethodDoesNotReadIsRefused) {
     Settings_ settings;
     ASSERT_EQ(snw_settings_new(settings.out()), SNW_OK);
     ASSERT_EQ(snw_settings_set(settings, "method", "bone-heat"), SNW_OK);
-    ASSERT_EQ(snw_settings_set(settings, "cooling", "100"), SNW_OK) << "a method may still follow";
+    ASSERT_EQ(snw_settings_set(settings, "cooling", "100"), SNW_OK) << "the method may be set later";
     Binding_ binding;
     EXPECT_EQ(snw_bind(model, settings, nullptr, binding.out()), SNW_USAGE);
     EXPECT_NE(std::string(snw_error()).find("bone-heat does not read cooling"), std::string::npos);

@@ -1,4 +1,4 @@
-// Influences that fill a space: balls, capsules and boxes; skeletons of several roots and of no hierarchy.
+// Joints with shapes (balls, capsules, boxes), and skeletons with several roots or without a hierarchy.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -210,7 +210,7 @@ TEST(Shapes, SeedEveryLeafWithinAndDivideAtTheSurface) {
                 coarse += d < 0;
             }
         }
-        EXPECT_GT(coarse, 10u);  // and the inside is not divided
+        EXPECT_GT(coarse, 10u);  // the inside is not divided
         EXPECT_LT(domain->leaves.size(), 64u * 64 * 64 / 2);
     }
 }
@@ -226,9 +226,9 @@ TEST(Shapes, ABoxOverHalfABarOwnsItUpToItsEnd) {
         const bool exact = method != Method::geodesic_voxel;
         const float voxel = 2.0f / 128;
         for (std::size_t v = 0; v < bar.positions.size(); ++v) {
-            const float x = bar.positions[v].x - 0.05f;                                // from the end of the box
+            const float x = bar.positions[v].x - 0.05f;  // distance from the end of the box
             if (std::hypot(bar.positions[v].y, bar.positions[v].z) < 0.09f) continue;  // the caps' middles
-            // The hierarchy knows only what is two hops away, and these two have none.
+            // The hierarchy reaches joints at most two links away; these two have no link.
             const float d = method == Method::closest_hierarchy && x > 0.3f ? x : distance_of(b, v, 0);
             if (exact) {
                 EXPECT_NEAR(d, std::max(0.0f, x), 1e-5) << to_string(method) << " " << x;
@@ -254,7 +254,7 @@ TEST(Shapes, ThreeBoxesWithoutHierarchyBindARobot) {
     float top = 0;
     for (const Vec3& p : robot.positions) top = std::max(top, p.y);
     const float third = top / 3;
-    // Where each of the robot's parts ends: a method that keeps rigid parts whole cannot split one between boxes.
+    // The boxes end between parts of the robot, since methods that keep rigid parts whole cannot split a part.
     std::map<std::uint32_t, std::array<float, 2>> ends;
     for (std::size_t v = 0; v < robot.positions.size(); ++v) {
         const float y = robot.positions[v].y;
@@ -284,7 +284,7 @@ TEST(Shapes, ThreeBoxesWithoutHierarchyBindARobot) {
 }
 
 TEST(Shapes, SeveralSkeletonsKeepToTheirOwn) {
-    // Two bars 0.3 apart, with a hierarchy each; and the same as one mesh, joined at an end.
+    // Two bars 0.3 apart, each with its own hierarchy; and the same as one mesh, joined at one end.
     test::Character c = test::bar();
     const std::size_t body = c.positions.size();
     const test::Character second = test::bar();
@@ -374,7 +374,7 @@ TEST(Hardness, OfAJointIsItsAlpha) {
     EXPECT_EQ(*along.weights(), *bound(bar.mesh(), bar.skeleton, options).weights());
     options.falloff.map = {};
     EXPECT_FALSE(*along.weights() == *bound(bar.mesh(), bar.skeleton, options).weights());
-    // A map of the caller's comes first, and the report says so.
+    // A map of the caller has precedence, with a warning.
     for (const bool alpha : {true, false}) {
         options = options_of(alpha ? Method::geodesic_voxel : Method::mesh_geodesic);
         (alpha ? options.falloff.map.of_joint : options.falloff.map.hardness_of_joint) = {NAN, 0.2f};

@@ -21,7 +21,7 @@ Skeleton chain(std::initializer_list<std::tuple<const char*, int, Vec3>> joints)
     return s;
 }
 
-// A small biped on a control rig, as game characters ship.
+// A small biped with a control rig, as in game characters.
 Skeleton biped() {
     return chain({{"root", -1, {0, 0, 0}},
                   {"hips", 0, {0, 1, 0}},
@@ -53,7 +53,7 @@ DeformReason reason(const Skeleton& s, const std::string& name) {
 
 using Names = std::vector<std::string>;
 
-TEST(CheckSkeleton, NamesTheOffender) {
+TEST(CheckSkeleton, ErrorsNameTheJoint) {
     EXPECT_TRUE(check_skeleton(biped()).ok());
     EXPECT_FALSE(check_skeleton({}).ok());
 
@@ -108,7 +108,7 @@ TEST(NameWords, SplitsAtPunctuationDigitsAndCamelCase) {
     EXPECT_EQ(name_words("尻尾.001"), (Names{"尻尾", "001"}));
 }
 
-TEST(SelectDeforming, ByName) {
+TEST(SelectDeforming, NamesDecide) {
     Skeleton s = biped();
     DeformOptions options;
     options.from = DeformFrom::names;
@@ -129,7 +129,7 @@ TEST(SelectDeforming, NamesThatOnlyLookIdle) {
                         {"upperarm_twist_01", 0, {3, 2, 0}},
                         {"forearm_roll", 0, {3, 3, 0}},
                         {"tail_mid", 0, {0, 1, -1}},
-                        {"tail_end", 6, {0, 1, -2}},  // no marker: not named after its parent
+                        {"tail_end", 6, {0, 1, -2}},  // not a marker: not named after its parent
                         {"wing_tip", 0, {4, 1, 0}},
                         {"IKBackLeg.L", -1, {1, 0, 0}},  // moves a joint that deforms
                         {"FFB.L", 9, {1, 0, 0.2f}},
@@ -142,7 +142,7 @@ TEST(SelectDeforming, NamesThatOnlyLookIdle) {
     EXPECT_EQ(idle_names(s), Names{});
 }
 
-TEST(SelectDeforming, EndMarkers) {
+TEST(SelectDeforming, EndMarkersAreIdle) {
     Skeleton s = chain({{"mixamorig:Head", -1, {0, 0, 0}},
                         {"mixamorig:HeadTop_End", 0, {0, 1, 0}},
                         {"mixamorig:LeftToeBase", 0, {0, 0, 1}},
@@ -161,10 +161,10 @@ TEST(SelectDeforming, EndMarkers) {
                                     "mixamorig:LeftHandThumb4_end", "Bip01 L Finger0Nub", "index-finger-tip"}));
 }
 
-TEST(SelectDeforming, Roots) {
+TEST(SelectDeforming, RootsThatCarryTheSkeletonAreIdle) {
     DeformOptions options;
     options.from = DeformFrom::names;
-    // A chain of carriers.
+    // A chain of roots that only carry the skeleton.
     Skeleton s = chain({{"_rootJoint", -1, {0, 0, 0}},
                         {"b_Root_00", 0, {0, 0, 0}},
                         {"b_Hip_01", 1, {0, 1, 0}},
@@ -172,7 +172,7 @@ TEST(SelectDeforming, Roots) {
     ASSERT_TRUE(select_deforming(s, {}, options).ok());
     EXPECT_EQ(idle_names(s), (Names{"_rootJoint", "b_Root_00"}));
 
-    // A pelvis that is called root: among its joints, with legs and a spine.
+    // A pelvis named "root", with legs and a spine.
     s = chain({{"Root_M", -1, {0, 1, 0}},
                {"Hip_L", 0, {0.1f, 0.9f, 0.1f}},
                {"Hip_R", 0, {-0.1f, 0.9f, -0.1f}},
@@ -180,7 +180,7 @@ TEST(SelectDeforming, Roots) {
     ASSERT_TRUE(select_deforming(s, {}, options).ok());
     EXPECT_EQ(idle_names(s), Names{});
 
-    // "Bone" at the floor that carries pole targets; without them it is a bone like any other.
+    // "Bone" on the floor carries pole targets. Without them it deforms.
     s = chain({{"Bone", -1, {0, 0, 0}},
                {"Body", 0, {0, 1, 0}},
                {"Foot.L", 0, {1, 0, 0}},
@@ -191,7 +191,7 @@ TEST(SelectDeforming, Roots) {
     ASSERT_TRUE(select_deforming(s, {}, options).ok());
     EXPECT_EQ(idle_names(s), Names{});
 
-    // Names that leave nothing are wrong.
+    // If all names look idle, all joints deform.
     for (Skeleton lone :
          {chain({{"root", -1, {0, 0, 0}}}), chain({{"root", -1, {0, 0, 0}}, {"weapon", 0, {0, 1, 0}}})}) {
         ASSERT_TRUE(select_deforming(lone, {}, options).ok());
@@ -199,7 +199,7 @@ TEST(SelectDeforming, Roots) {
     }
 }
 
-TEST(SelectDeforming, DefLayer) {
+TEST(SelectDeforming, ADefLayerMakesOtherJointsIdle) {
     DeformOptions options;
     options.from = DeformFrom::names;
     Skeleton s = chain({{"ORG-arm", -1, {0, 1, 0}}, {"DEF-arm", -1, {0, 1, 0}}, {"MCH-arm", -1, {0, 1, 0}}});
@@ -210,19 +210,19 @@ TEST(SelectDeforming, DefLayer) {
     EXPECT_EQ(idle_names(s), Names{});
 }
 
-TEST(SelectDeforming, BySkin) {
+TEST(SelectDeforming, SkinsDecide) {
     Skeleton s = biped();
     std::vector<double> use(12, 0.0);
-    use[0] = 1e-9;  // dirt
+    use[0] = 1e-9;  // negligible
     use[1] = 500;
-    use[7] = 20;  // whatever its name
+    use[7] = 20;  // although its name is that of a control
     DeformOptions options;
     ASSERT_TRUE(select_deforming(s, use, options).ok());  // automatic
     EXPECT_EQ(idle_names(s).size(), 10u);
     EXPECT_EQ(reason(s, "root"), DeformReason::unused_by_skin);
     EXPECT_EQ(reason(s, "kneeIK.l"), DeformReason::deforms);
 
-    // A placeholder skin of one joint is no evidence, unless asked for.
+    // A placeholder skin with one joint is ignored, except with the option `skin`.
     use[7] = 0;
     ASSERT_TRUE(select_deforming(s, use, options).ok());
     EXPECT_EQ(reason(s, "kneeIK.l"), DeformReason::control_name);
@@ -239,7 +239,7 @@ TEST(SelectDeforming, BySkin) {
     EXPECT_EQ(idle_names(s), Names{});
 }
 
-TEST(SelectDeforming, GlobsWin) {
+TEST(SelectDeforming, PatternsOutweighOtherRules) {
     Skeleton s = biped();
     DeformOptions options;
     options.from = DeformFrom::names;
@@ -266,7 +266,7 @@ TEST(SelectDeforming, GlobsWin) {
     EXPECT_EQ(idle_names(all).size(), 11u);
 }
 
-TEST(SelectDeforming, FileAndSkins) {
+TEST(SelectDeforming, ExclusionByFileAndSkinsOutweighsOptions) {
     Skeleton s = biped();
     s.joints[8].deform = false;
     s.joints[8].reason = DeformReason::excluded;
@@ -298,7 +298,7 @@ TEST(MakeBones, SegmentsToDeformingDescendants) {
     EXPECT_TRUE(bones[2].open_head);
     EXPECT_EQ(bones[4].tail, s.joints[4].position);  // head to its end marker
     EXPECT_FALSE(bones[4].open_tail);
-    EXPECT_EQ(bones[7].tail, bones[7].head);  // a slot is no end
+    EXPECT_EQ(bones[7].tail, bones[7].head);  // a slot does not end a bone
     EXPECT_FALSE(bones[7].open_tail);
 }
 
@@ -312,7 +312,7 @@ TEST(MakeBones, IdleJointsInBetweenAreSkipped) {
     EXPECT_TRUE(bones[2].open_head);
 }
 
-TEST(MakeBones, TailsOfLeaves) {
+TEST(MakeBones, LeavesEndAtMarkersOrStatedTails) {
     Skeleton s = chain({{"a", -1, {0, 0, 0}}, {"b", 0, {1, 0, 0}}, {"c", 1, {2, 0, 0}}});
     s.joints[2].deform = false;
     auto bones = make_bones(s);  // the only idle child
@@ -329,7 +329,7 @@ TEST(MakeBones, TailsOfLeaves) {
 }
 
 TEST(MakeBones, AStatedTailIsTheOnlyBone) {
-    // Hips with a spine and two legs; the tail leads up.
+    // Hips with a spine and two legs; the tail points up.
     Skeleton s = chain({{"hips", -1, {0, 0, 0}},
                         {"spine", 0, {0, 1, 0}},
                         {"leg_L", 0, {0.2f, -0.1f, 0}},
@@ -342,14 +342,14 @@ TEST(MakeBones, AStatedTailIsTheOnlyBone) {
     EXPECT_EQ(bones[0].tail, (Vec3{0, 1, 0}));
     EXPECT_TRUE(bones[0].open_tail);  // the spine goes on
     EXPECT_FALSE(bones[0].open_head);
-    EXPECT_EQ(bones[1].tail, s.joints[4].position);  // the spine states none
+    EXPECT_EQ(bones[1].tail, s.joints[4].position);  // the spine has no stated tail
     EXPECT_TRUE(bones[2].open_head);
-    // Only the legs follow, near its head: nothing is beyond the tail.
+    // Only the legs follow, near its head: no bone continues at the tail.
     s.joints[1].deform = s.joints[4].deform = false;
     bones = make_bones(s);
     ASSERT_EQ(bones.size(), 3u);
     EXPECT_FALSE(bones[0].open_tail);
-    // An idle joint in between is passed.
+    // An idle joint in between is skipped.
     s.joints[4].deform = true;
     EXPECT_TRUE(make_bones(s)[0].open_tail);
     // Tails of idle joints are not stated bones.
@@ -383,14 +383,14 @@ TEST(MakeBones, StatedLinksLeadToEveryChild) {
     EXPECT_EQ(bones[2].tail, s.joints[4].position);
     EXPECT_EQ(bones[3].tail, s.joints[5].position);
     EXPECT_TRUE(bones[3].open_head);
-    // A tail says more.
+    // A tail has precedence.
     s.joints[0].tail = Vec3{0, 0, 1};
     bones = make_bones(s);
     ASSERT_EQ(bones.size(), 3u);
     EXPECT_EQ(bones[0].tail, (Vec3{0, 0, 1}));
 }
 
-TEST(MakeBones, ZeroLengths) {
+TEST(MakeBones, BonesOfZeroLengthAreDropped) {
     // A twist joint at its parent's position: that segment is dropped.
     Skeleton s = chain({{"arm", -1, {0, 0, 0}}, {"arm_twist", 0, {0, 0, 0}}, {"forearm", 0, {1, 0, 0}}});
     auto bones = make_bones(s);
@@ -398,7 +398,7 @@ TEST(MakeBones, ZeroLengths) {
     EXPECT_EQ(bones[0].tail, (Vec3{1, 0, 0}));
     EXPECT_EQ(bones[1].joint, 1u);
     EXPECT_FALSE(bones[1].open_tail);
-    // All children at the joint: a point, but not a leaf's.
+    // All children at the position of the joint: a point, but the joint is not a leaf.
     s = chain({{"a", -1, {0, 0, 0}}, {"b", 0, {0, 0, 0}}});
     bones = make_bones(s);
     ASSERT_EQ(bones.size(), 2u);

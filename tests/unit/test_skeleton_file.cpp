@@ -129,7 +129,7 @@ TEST(Tgf, EdgesAreTheBones) {
     EXPECT_EQ(bones[3].joint, 4u);
     EXPECT_EQ(bones[3].tail, bones[3].head);
     EXPECT_TRUE(s.joints[4].states_bones());
-    // An end that moves skin must be stated.
+    // An end that should deform needs a statement.
     ASSERT_TRUE(select_deforming(s, {}, {DeformFrom::all, {}, {"joint_3"}}));
     bones = make_bones(s);
     ASSERT_EQ(bones.size(), 5u);
@@ -158,7 +158,7 @@ TEST(SkeletonFile, AMissingFileIsAnIoError) {
     EXPECT_EQ(read.error().code, ErrorCode::io);
 }
 
-/// Every prefix of a good file reads or fails; none crashes (the sanitizers look on).
+/// Every prefix of a valid file is read or refused, without a crash or a sanitizer report.
 TEST(SkeletonFile, EveryTruncationIsSurvived) {
     const std::string json = R"({"bones":[{"name":"a\u00e4","parent":-1,"head":[0,1,2],"tail":[1,1,2.5e-1]},
         {"name":"b","parent":"a\u00e4","head":[0,1,2]}],"points":[{"position":[1,2,3],"parent":1}]})";

@@ -1,4 +1,4 @@
-// Poses made for a skeleton: the character must do what the name of the pose says.
+// Standard poses of a skeleton: the character must move as the name of the pose states.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -124,7 +124,7 @@ TEST_F(Biped, HeadTurnsAboutTheVertical) {
     EXPECT_NE(pose->joints[a.neck[0]].rotation[3], 1);
 }
 
-// Poses of both sides mirror each other; a twist and a stride do not.
+// Most poses are symmetric; a twist and a stride are not.
 TEST_F(Biped, SymmetricPosesAreSymmetric) {
     const Anatomy a = read_anatomy(skeleton, {0, 1, 0});
     for (const char* name : {"arms up", "arms forward", "squat", "fist", "bend"}) {
@@ -176,7 +176,7 @@ TEST(StandardPoses, ControlJointsStayAtRest) {
 }
 
 // A cape hangs from the chest, in the middle, and is longer than neck and head.
-TEST(StandardPoses, ACapeIsNotANeck) {
+TEST(StandardPoses, ACapeIsNotTakenForANeck) {
     const test::Character c = test::make_character("caped");
     const Anatomy a = read_anatomy(c.skeleton, {0, 1, 0});
     EXPECT_GT(a.forward[2], 0.99);
@@ -195,8 +195,8 @@ TEST(StandardPoses, AnAnimalWalksOnFourLegsAndHasATail) {
     EXPECT_FALSE(find(poses, "arms up"));
 }
 
-/// A person whose joints look along their bones (y), and whose feet are roots, as IK rigs have them; with the
-/// target of a knee before one of them.
+/// A person whose joints point along their bones (y). The feet are roots, as in IK rigs, with a knee target in
+/// front of one of them.
 Skeleton with_feet_apart() {
     Skeleton s;
     const auto add = [&](const char* name, int parent, Vec3 at, Vec3 way) {
@@ -243,7 +243,7 @@ TEST(StandardPoses, FeetInOtherChainsMoveWithTheirLegs) {
             const Double3 a = move_point(shin, {place.x, place.y, place.z}),
                           b = move_point(foot, {place.x, place.y, place.z});
             for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(a[k], b[k], 1e-6) << pose.name << side;
-            // As one body, but in a squat soles stay flat.
+            // The foot moves with the leg, except that in a squat the soles stay flat.
             const Transform expected = pose.name == "squat" ? Transform{} : shin;
             for (std::size_t r = 0; r < 3; ++r)
                 for (std::size_t c = 0; c < 3; ++c)
@@ -292,7 +292,7 @@ TEST(StandardPoses, AChainCurls) {
     }
 }
 
-TEST(StandardPoses, HostileSkeletonsTerminate) {
+TEST(StandardPoses, DegenerateSkeletonsTerminate) {
     EXPECT_TRUE(standard_poses({}).empty());
     Skeleton one;
     one.joints.resize(1);

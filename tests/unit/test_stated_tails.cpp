@@ -1,4 +1,4 @@
-// A stated tail is where the bone ends, whatever joints follow: for every method, and exactly.
+// A stated tail is exactly where the bone ends, for every method and independent of child joints.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ Joint joint(const char* name, int parent, Vec3 at, std::optional<Vec3> tail = {}
     return out;
 }
 
-/// A pole along y from 0 to 2, or for pixels the same as a strip; `low` stands at its foot, `high` near its top.
+/// A pole along y from 0 to 2, or a strip for pixel-geodesic. Joint `low` is at its foot, `high` near its top.
 Character pole(Method method, std::optional<Vec3> tail) {
     Character c;
     const test::Shape shape = method == Method::pixel_geodesic
@@ -48,8 +48,8 @@ SkinWeights weights(const Character& c, const BindOptions& options) {
 }
 
 TEST(StatedTails, MoveTheBorderForEveryMethod) {
-    // To `high` the bone of `low` would reach up to 1.7. Stated, it ends at 0.3, and the middle of what is between
-    // is 1.
+    // Without a stated tail the bone of `low` reaches `high` at 1.7. With it the bone ends at 0.3, and the border
+    // is halfway between, at 1.
     for (const MethodInfo& info : methods()) {
         const BindOptions options = at(info.method);
         const SkinWeights links = weights(pole(info.method, {}), options);
@@ -85,12 +85,12 @@ TEST(StatedTails, AtTheNextJointChangeNoBit) {
     }
 }
 
-// A joint that nothing hangs from has the bone that its tail states, and always had. So without overshoot, which
-// alone minds what follows, a branching skeleton must give what its joints give as roots.
-TEST(StatedTails, OfABranchAreTheBonesOfJointsApart) {
+// A leaf always has the bone that its tail states. Only overshoot depends on child joints. So without overshoot, a
+// branching skeleton must give the same weights as its joints without a hierarchy.
+TEST(StatedTails, BranchesEqualJointsWithoutHierarchy) {
     for (const MethodInfo& info : methods()) {
         const Method method = info.method;
-        // These ask who hangs from whom.
+        // These methods use the hierarchy.
         if (method == Method::connectivity || method == Method::closest_hierarchy || method == Method::surface_heat)
             continue;
         Character c;
@@ -114,9 +114,9 @@ TEST(StatedTails, OfABranchAreTheBonesOfJointsApart) {
     }
 }
 
-TEST(StatedTails, OfHipsDoNotAffectTheLegs) {
-    // Surface heat joins the links to both legs to one bone in the middle. What is stated it leaves alone: the hips
-    // end above, and what lies at the level of the legs is nearer to them.
+TEST(StatedTails, AStatedTailOfTheHipsDoesNotAffectTheLegs) {
+    // Surface heat joins the links to both legs into one bone in the middle. It keeps a stated tail: the hips end
+    // above, and vertices at the level of the legs are nearer to the legs.
     Character c = test::biped({.cell = 0.04});
     const std::uint32_t hips = c.joint("hips");
     BindOptions options = at(Method::surface_heat);
@@ -135,7 +135,7 @@ TEST(StatedTails, OfHipsDoNotAffectTheLegs) {
 }
 
 TEST(StatedTails, PointsAreNotLengthened) {
-    // The last joint of the bar is a point: far from it the bone before it is nearer.
+    // The last joint of the bar is a point; far from it the parent's bone is nearer.
     for (const Method method : {Method::geodesic_voxel, Method::closest_distance, Method::bone_heat}) {
         Character c = pole(method, {});
         c.skeleton.joints[1].position = {0, 0.5f, 0};
@@ -153,8 +153,8 @@ TEST(StatedTails, PointsAreNotLengthened) {
     }
 }
 
-// The plane of a ring lies across the bone that is stated, and a bone that ends elsewhere leads nowhere.
-TEST(StatedTails, TurnTheRingsOfMeshGeodesic) {
+// The plane of a ring is normal to the stated bone. A bone that does not end at a joint is ignored there.
+TEST(StatedTails, RotateTheRingsOfMeshGeodesic) {
     Character c;
     const test::Shape shape = test::cylinder({-2, 0, 0}, {2, 0, 0}, 0.1, 16, 81);
     c.positions = shape.positions;
@@ -162,7 +162,7 @@ TEST(StatedTails, TurnTheRingsOfMeshGeodesic) {
     c.skeleton.joints = {joint("a", -1, {-1, 0, 0}), joint("b", 0, {0, 0, 0}),
                          joint("c", 1, {1, 0, 0}, Vec3{2, 0, 0})};
     const BindOptions options = preset(Method::mesh_geodesic);
-    // How far along the tube the ring of b is tilted: where its distance is least at the top and at the bottom.
+    // The tilt of the ring of b: the offset along the tube of its smallest distances at the top and at the bottom.
     const auto tilt = [&] {
         const Binding binding = bound(c, options);
         const DistanceTable& t = binding.distances();
@@ -176,16 +176,17 @@ TEST(StatedTails, TurnTheRingsOfMeshGeodesic) {
         return place[1] - place[0];
     };
     EXPECT_NEAR(tilt(), 0, 0.06);
-    c.skeleton.joints[1].tail = Vec3{0.3f, 0.6f, 0};  // half way between x and this: 31.7 degrees
+    c.skeleton.joints[1].tail = Vec3{0.3f, 0.6f, 0};  // halfway between x and this direction: 31.7 degrees
     EXPECT_NEAR(tilt(), -0.2 * std::tan(0.5 * std::atan2(2.0, 1.0)), 0.06);
-    c.skeleton.joints[0].tail = Vec3{-1, 1, 0};  // the bone before does not lead to b: as b's own, 63.4 degrees
+    c.skeleton.joints[0].tail =
+        Vec3{-1, 1, 0};  // the parent's bone does not end at b: only b's own bone counts, 63.4 degrees
     EXPECT_NEAR(tilt(), -0.2 * 2, 0.06);
-    c.skeleton.joints[0].tail = Vec3{0, 0, 0};  // it leads to b again
+    c.skeleton.joints[0].tail = Vec3{0, 0, 0};  // the parent's bone ends at b again
     EXPECT_NEAR(tilt(), -0.2 * std::tan(0.5 * std::atan2(2.0, 1.0)), 0.06);
 }
 
-// What `sinew cutout` writes says where its bones end, so that `sinew bind` has the same.
-TEST(StatedTails, OfAFigureAreInItsFile) {
+// Files of `sinew cutout` state the tails of their bones, so that `sinew bind` uses the same bones.
+TEST(StatedTails, FiguresSaveThem) {
     CutoutFigure figure;
     figure.width = 40, figure.height = 80;
     figure.skeleton.joints = {joint("trunk", -1, {20, 10, 0}, Vec3{20, 40, 0}),

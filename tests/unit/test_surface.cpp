@@ -1,4 +1,4 @@
-// The tree over triangles against looking at every one; the Laplacian against shapes whose answer is known.
+// The tree over triangles against brute force; the Laplacian against shapes with known results.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -36,7 +36,7 @@ Shape soup(int count, unsigned seed) {
     return s;
 }
 
-// The nearest point of a triangle by looking at a fine grid of its points.
+// The distance to a triangle, from a fine grid of its points.
 double sampled_distance(const Point3& a, const Point3& b, const Point3& c, const Point3& p) {
     constexpr int n = 100;
     double best = INFINITY;
@@ -68,7 +68,7 @@ TEST(TriangleTree, NearestPointEqualsBruteForce) {
         EXPECT_NEAR(found.distance, best, 1e-12);
         EXPECT_NEAR(found.share[0] + found.share[1] + found.share[2], 1, 1e-12);
         for (const double w : found.share) EXPECT_GE(w, 0);
-        // Nothing nearer than that.
+        // No triangle within a smaller distance.
         EXPECT_EQ(tree.nearest(p, best * 0.999).triangle, SurfacePoint::none);
     }
 }
@@ -92,7 +92,7 @@ TEST(TriangleTree, NearestPointInATriangleIsNotBeatenBySamples) {
 }
 
 TEST(TriangleTree, AClosedSurfaceBlocksEverySegment) {
-    // Also not through its edges and corners: from the middle to points on both sides of the lattice lines.
+    // Also through edges and corners: segments from the middle to points on both sides of the lattice lines.
     const Shape s = test::box({0, 0, 0}, {1, 1, 1}, 4);
     const TriangleTree tree(s.positions, s.triangles);
     for (int i = -8; i <= 8; ++i)
@@ -135,7 +135,7 @@ std::vector<double> laplacian(const MeshSurface& s, const std::vector<double>& f
     return out;
 }
 
-TEST(Surface, SphereHasItsAreaItsNormalsAndItsEigenfunctions) {
+TEST(Surface, SphereHasTheRightAreaNormalsAndEigenfunctions) {
     const Shape shape = test::sphere({0, 0, 0}, 1, 4);
     const MeshSurface s = surface_of(shape);
     EXPECT_EQ(s.components, 1u);

@@ -29,7 +29,7 @@ TEST(Team, ThreadsRunOnceAndWaitForEachOther) {
     EXPECT_EQ(wrong.load(), 0);
 }
 
-// A thread may throw while another still leaves the barrier before: no thread waits for one that has ended.
+// One thread may throw while another still leaves the previous barrier. No thread may wait for one that has ended.
 TEST(Team, ExceptionsArePropagatedWithoutDeadlock) {
     for (int time = 0; time < 300; ++time) {
         Team team(4);

@@ -71,7 +71,7 @@ std::size_t turned_count(const MeshTopology& t) {
     return std::size_t(std::count(t.turned.begin(), t.turned.end(), true));
 }
 
-TEST(CheckMesh, NamesTheOffender) {
+TEST(CheckMesh, ErrorsNameTheElement) {
     Shape s = box();
     EXPECT_TRUE(check_mesh(s.view()).ok());
 
@@ -93,7 +93,7 @@ TEST(CheckMesh, NamesTheOffender) {
 
     Shape point;
     point.positions.assign(3, Vec3{1, 2, 3});
-    point.positions.push_back({9, 9, 9});  // unused: it gives the mesh no size
+    point.positions.push_back({9, 9, 9});  // unused, so the mesh still has no extent
     point.triangles = {{0, 1, 2}};
     EXPECT_FALSE(check_mesh(point.view()).ok());
 
@@ -101,7 +101,7 @@ TEST(CheckMesh, NamesTheOffender) {
     EXPECT_FALSE(check_mesh({s.positions, s.triangles, skin}).ok());
 }
 
-TEST(Topology, ClosedBox) {
+TEST(Topology, AClosedBoxHasNoDefects) {
     const MeshTopology t = box().analyse();
     EXPECT_EQ(t.defects.parts, 1u);
     EXPECT_EQ(t.defects.open_parts, 0u);
@@ -140,7 +140,7 @@ TEST(Topology, MinusZeroIsZero) {
     EXPECT_EQ(t.defects.boundary_edges, 4u);
 }
 
-TEST(Topology, HolesAreLoops) {
+TEST(Topology, CountsBoundaryLoops) {
     Shape s = box();
     s.triangles.erase(s.triangles.begin() + 10, s.triangles.end());  // no lid
     s.triangles.erase(s.triangles.begin());                          // and a triangle of a side
@@ -156,7 +156,7 @@ TEST(Topology, HolesAreLoops) {
     EXPECT_EQ(two.analyse().defects.holes, 2u);
 }
 
-TEST(Topology, PartsAndUnusedVertices) {
+TEST(Topology, CountsPartsAndUnusedVertices) {
     Shape s = box();
     s.add(box(), {5, 0, 0});
     s.add(box(), {0, 9, 0}, 0.1f);
@@ -170,7 +170,7 @@ TEST(Topology, PartsAndUnusedVertices) {
     EXPECT_EQ(t.part_of_triangle[35], 2u);
 }
 
-TEST(Topology, NonManifoldDuplicateAndDegenerate) {
+TEST(Topology, CountsNonManifoldDuplicateAndDegenerate) {
     Shape s = box();
     s.positions.push_back({3, 3, 3});
     s.triangles.push_back({7, 3, 8});  // a fin on edge 3-7
@@ -186,7 +186,7 @@ TEST(Topology, NonManifoldDuplicateAndDegenerate) {
     EXPECT_EQ(t.defects.nonmanifold_edges, 0u);
     EXPECT_EQ(t.defects.boundary_edges, 0u);
     EXPECT_FALSE(t.turned[12]);
-    EXPECT_TRUE(t.turned[13]);  // faces like the one it repeats
+    EXPECT_TRUE(t.turned[13]);  // oriented like the triangle that it repeats
     EXPECT_EQ(t.defects.flipped_triangles, 1u);
 
     Shape twice = box();
@@ -198,7 +198,7 @@ TEST(Topology, NonManifoldDuplicateAndDegenerate) {
     Shape z = box();
     z.triangles.push_back({0, 0, 1});
     z.triangles.push_back({2, 2, 2});
-    z.positions.push_back({1.0f / 3, -1, -1});  // on the edge 0-1, as far as float goes
+    z.positions.push_back({1.0f / 3, -1, -1});  // on the edge 0-1, up to rounding
     z.triangles.push_back({0, 8, 1});
     EXPECT_EQ(z.analyse().defects.degenerate_triangles, 3u);
 }
@@ -242,17 +242,17 @@ TEST(Topology, WallOfACavityStays) {
     EXPECT_EQ(turned_count(s.analyse()), 0u);
     // Mirrored as a whole: both walls turn.
     EXPECT_EQ(s.flipped().analyse().defects.flipped_triangles, 24u);
-    // A flipped part that pokes out of another for the most part is no cavity.
+    // A flipped part that is mostly outside of another is not a cavity.
     Shape poking = box();
     poking.add(box().flipped(), {1.5f, 0, 0}, 0.7f);
     EXPECT_EQ(poking.analyse().defects.flipped_triangles, 12u);
 }
 
-TEST(Topology, OpenPatches) {
+TEST(Topology, OnlyCurvedOpenPartsHaveAnOutside) {
     const auto dome = [](float x, float y) { return std::sqrt(std::max(0.0f, 2.1f - x * x - y * y)); };
     EXPECT_EQ(sheet(16, dome).analyse().defects.flipped_triangles, 0u);
     EXPECT_EQ(sheet(16, dome).flipped().analyse().defects.flipped_parts, 1u);
-    // Flat and wavy sheets have no inside: neither side is wrong.
+    // Flat and wavy sheets have no inside, so neither side is flipped.
     const auto flat = [](float, float) { return 0.0f; };
     const auto wave = [](float x, float) { return 0.1f * std::sin(9 * x); };
     for (const Shape& s :
@@ -262,7 +262,7 @@ TEST(Topology, OpenPatches) {
     }
 }
 
-TEST(Topology, MoebiusStripAndRubbishSurvive) {
+TEST(Topology, AcceptsAMoebiusStripAndRandomTriangles) {
     Shape m;
     const int n = 12;
     for (int i = 0; i < n; ++i) {
@@ -300,7 +300,7 @@ TEST(Topology, MoebiusStripAndRubbishSurvive) {
     }
 }
 
-TEST(Topology, ManyTrianglesOnOneEdge) {
+TEST(Topology, HandlesManyTrianglesOnOneEdge) {
     Shape s;
     s.positions = {{0, 0, 0}, {0, 0, 1}};
     for (int i = 0; i < 1000; ++i) {
@@ -315,7 +315,7 @@ TEST(Topology, ManyTrianglesOnOneEdge) {
     EXPECT_EQ(t.defects.boundary_edges, 2000u);
 }
 
-// A sheet large enough to be dealt out to many piles and chunks, with every defect at random, in no order.
+// A sheet large enough for many buckets and chunks, with random defects of every kind, in random order.
 Shape large_mess() {
     Shape s = sheet(150, [](float x, float y) { return 0.2f * std::sin(9 * x) * std::cos(7 * y); });
     std::uint32_t seed = 3;
@@ -332,13 +332,13 @@ Shape large_mess() {
         if (fate == 21) out.push_back({t[1], t[0], t[2]});
         if (fate == 22) out.push_back({t[0], t[1], random(std::uint32_t(s.positions.size()))});
         if (fate == 23) out.push_back({t[0], t[0], t[2]});
-        if (fate < 30) {  // a vertex of its own at the same place
+        if (fate < 30) {  // a separate vertex at the same position
             std::uint32_t& v = out.back()[random(3)];
             s.positions.push_back(s.positions[v]);
             v = std::uint32_t(s.positions.size() - 1);
         }
     }
-    // A strip that is turned once, from all over the vertices: no way round is right.
+    // A Möbius strip over random vertices: no orientation is consistent.
     const auto along = [](std::uint32_t i) { return i % 8001 * 7919u % 22801; };
     for (std::uint32_t i = 0; i < 8001; ++i) out.push_back({along(i), along(i + 1), along(i + 2)});
     for (std::size_t i = out.size(); --i > 0;) std::swap(out[i], out[random(std::uint32_t(i + 1))]);
@@ -346,8 +346,8 @@ Shape large_mess() {
     return s;
 }
 
-// Counted plainly: edges in a map, sets by spreading the least number.
-TEST(Topology, ALargeMeshIsCountedAsASmallOne) {
+// Reference: edges in a map, components by spreading the smallest number.
+TEST(Topology, LargeMeshesEqualAPlainCount) {
     const Shape s = large_mess();
     const MeshTopology t = s.analyse();
     std::map<std::array<float, 3>, std::uint32_t> places;

@@ -1,5 +1,4 @@
-// Weights from mesh to mesh: fields that survive exactly, the filling against a dense solve, and what matches
-// nowhere.
+// Transfer of weights: fields that are reproduced exactly, the filling against a dense solve, and unmatched parts.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +20,7 @@ using test::weight_of;
 
 MeshView view(const Shape& s) { return {s.positions, s.triangles, {}}; }
 
-// Two joints that share every vertex by a function of its place.
+// Weights of two joints by a function of position.
 template <typename Share>
 SkinWeights weigh(const Shape& s, Share&& share) {
     std::vector<std::uint32_t> counts;
@@ -62,7 +61,7 @@ TEST(Transfer, LinearWeightsAreInterpolatedExactly) {
     const Shape coarse = test::box({0, 0, 0}, {1, 1, 1}, 2), fine = test::box({0, 0, 0}, {1, 1, 1}, 7);
     const auto share = [](const Vec3& p) { return 0.5 + 0.2 * p.x + 0.1 * p.y - 0.1 * p.z; };
     TransferOptions options;
-    options.angle = 90;  // beside the edges of a coarse box normals lean over
+    options.angle = 90;  // near the edges of a coarse box normals are inclined
     const Transfer t = moved(coarse, weigh(coarse, share), fine, options);
     EXPECT_EQ(count(t, TransferHow::matched), fine.positions.size());
     for (std::size_t v = 0; v < fine.positions.size(); ++v)
@@ -70,7 +69,7 @@ TEST(Transfer, LinearWeightsAreInterpolatedExactly) {
 }
 
 TEST(Transfer, DistanceAndAngleDecideWhatMatches) {
-    // A sheet that rises from the plane of another: at 45° no normal agrees within 30°, but within 50°.
+    // A sheet at 45° to another: normals agree within 50°, but not within 30°.
     const Shape ground = test::sheet({0, 0, 0}, {2, 0, 0}, {0, 0, -2}, 8, 8);
     const SkinWeights w = weigh(ground, [](const Vec3& p) { return p.x > 0; });
     const Shape slope = test::sheet({0, 0.05f, 0}, {0.05, 0.05, 0}, {0, 0, -0.1}, 4, 4);
@@ -86,7 +85,7 @@ TEST(Transfer, DistanceAndAngleDecideWhatMatches) {
     EXPECT_EQ(count(out, TransferHow::nearest), far.positions.size());
     EXPECT_EQ(out.covered(), 0);
     ASSERT_EQ(out.warnings.size(), 1u);
-    // Wound the other way it matches all the same: a sheet has no inside.
+    // A reversed sheet also matches, since a sheet has no inside.
     Shape back = near;
     for (Triangle& t : back.triangles) std::swap(t[0], t[1]);
     EXPECT_EQ(count(moved(ground, w, back), TransferHow::matched), back.positions.size());
@@ -124,7 +123,7 @@ TEST(Transfer, FillsAsTheDenseSolutionOfTheBiharmonicEnergy) {
         EXPECT_NEAR(weight_of(t.weights, s.vertex_of[i], 1), std::clamp(exact[i][0], 0.0, 1.0), 1e-3) << i;
 }
 
-TEST(Transfer, ConstantWeightsAreFilledInAsTheyAre) {
+TEST(Transfer, FillingKeepsConstantWeights) {
     const Shape ground = test::sheet({0, 0, 0}, {2, 0, 0}, {0, 0, -0.5}, 16, 4);
     const SkinWeights w = weigh(ground, [](const Vec3&) { return 0.25; });
     Shape arch = test::sheet({0, 0, 0}, {2, 0, 0}, {0, 0, -0.3}, 40, 3);
@@ -158,7 +157,7 @@ TEST(Transfer, SeamsThreadsAndScaleDoNotMatter) {
     const Shape body = test::sphere({0, 0, 0}, 1, 3);
     const auto share = [](const Vec3& p) { return 0.5 + 0.4 * std::sin(5 * p.x) * p.y; };
     const SkinWeights w = weigh(body, share);
-    // A bell around the body: its rim is far off, and its triangles have corners of their own.
+    // A bell around the body, with a distant rim and separate vertices for each triangle.
     Shape bell = test::sphere({0, 0, 0}, 1.02, 3), split;
     for (Vec3& p : bell.positions)
         if (p.y < -0.2f) p = {p.x * (1 - 3 * (p.y + 0.2f)), p.y, p.z * (1 - 3 * (p.y + 0.2f))};

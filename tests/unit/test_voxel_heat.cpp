@@ -1,4 +1,4 @@
-// voxel-heat as a method: what its source asks of it, and what every method promises.
+// voxel-heat: statements of its source, and guarantees of every method.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,8 +23,7 @@ BindOptions heat(int resolution) {
 }
 
 TEST(VoxelHeat, HeatGoesAroundTheGapBetweenLegs) {
-    // "The distance from the right foot to the left foot": beside the other leg, across a gap, there is nothing of
-    // it.
+    // "The distance from the right foot to the left foot": no heat crosses the gap between the legs.
     const test::Character c = test::u_tube();
     const Binding binding = bound(c, heat(128));
     const SkinWeights w = *binding.weights();
@@ -110,7 +109,7 @@ TEST(VoxelHeat, SweepsOfAveragingEndAtTheSameWeights) {
         for (const Influence& i : a[v])
             worst = std::max(worst, std::abs(double{i.weight} - weight_of(b, v, i.joint)));
     EXPECT_LT(worst, 0.01);
-    // Few sweeps do not reach every vertex, and that is counted.
+    // Few sweeps do not reach every vertex; the report counts the others.
     o.iterations = 1;
     const Binding few = bound(c, o);
     EXPECT_GT(few.report().coverage[static_cast<std::size_t>(Coverage::euclidean)], 0u);
@@ -159,7 +158,7 @@ TEST(VoxelHeat, APartWithoutBonesFollowsTheNearestJoint) {
 }
 
 TEST(VoxelHeat, ALongSheetFarFromItsBoneKeepsWeights) {
-    // A sheet cools to nothing within a few voxels of its bones; what arrives at its far end is what left them.
+    // A sheet cools to almost 0 within a few voxels of its bones. Its far end must still get weights.
     test::Character c = test::strip(64);
     c.skeleton.joints[1].position = {c.skeleton.joints[0].position.x + 0.05f, c.skeleton.joints[0].position.y,
                                      c.skeleton.joints[0].position.z};

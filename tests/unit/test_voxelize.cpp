@@ -26,7 +26,7 @@ VoxelGrid voxels(const MeshView& mesh, const VoxelizeOptions& options) {
 
 VoxelGrid voxels(const Shape& s, int resolution) { return voxels(view(s), {resolution, true, true}); }
 
-// A boundary voxel is inside by half, on average.
+// On average half of a boundary voxel is inside.
 double volume(const VoxelGrid& g) {
     const double cell = std::pow(g.transform.voxel, 3);
     return cell * (static_cast<double>(g.interior.count()) + 0.5 * static_cast<double>(g.boundary.count()));
@@ -55,8 +55,8 @@ TEST(Voxelize, VolumesConverge) {
 }
 
 TEST(Voxelize, BoundaryIsExactlyTheTouchedVoxels) {
-    // One triangle against an oracle of samples: each lies in a boundary voxel, and each boundary voxel holds a
-    // sample or is grazed by one, because positions are snapped to 1/512 voxel.
+    // Samples of a triangle: each is in a boundary voxel, and each boundary voxel contains a sample, or a sample is
+    // at its border, because positions are snapped to 1/512 voxel.
     Shape s;
     s.positions = {{0, 0, 0}, {1, 0.3f, 0.1f}, {0.2f, 0.9f, 0.7f}};
     s.triangles = {{0, 1, 2}};
@@ -89,7 +89,7 @@ TEST(Voxelize, BoundaryIsExactlyTheTouchedVoxels) {
     EXPECT_GT(g.boundary.count(), 300u);
 }
 
-// Whether a triangle comes into a closed box, by cutting it at the box's sides.
+// Whether a triangle intersects a closed box, by clipping it at the sides of the box.
 bool comes_into(std::vector<std::array<double, 3>> polygon, const std::array<double, 3>& low,
                 const std::array<double, 3>& high) {
     for (std::size_t a = 0; a < 3; ++a)
@@ -110,8 +110,8 @@ bool comes_into(std::vector<std::array<double, 3>> polygon, const std::array<dou
 }
 
 TEST(Voxelize, SmallTrianglesMarkTheVoxelsTheyTouch) {
-    // A voxel of 1, corners at its 512th parts, many just on borders of voxels. Two corners of the box, then
-    // triangles of up to three voxels.
+    // Voxels of size 1, corners at multiples of 1/512, many on borders of voxels. Two corners of the box come
+    // first, then triangles of up to three voxels.
     std::mt19937 random(20261123);
     const auto draw = [&](int least, int most) { return std::uniform_int_distribution<int>(least, most)(random); };
     Shape s;
@@ -132,7 +132,7 @@ TEST(Voxelize, SmallTrianglesMarkTheVoxelsTheyTouch) {
             for (int& x : c) {
                 x += draw(-reach, reach);
                 if (draw(0, 3) == 0)
-                    x = 512 * (x / 512) + 256;  // a border: the middle of the box is one of a voxel
+                    x = 512 * (x / 512) + 256;  // a border of voxels, since the middle of the box is one
             }
             v = corner(c);
         }
@@ -140,8 +140,8 @@ TEST(Voxelize, SmallTrianglesMarkTheVoxelsTheyTouch) {
     }
     const VoxelGrid g = voxels(s, r);
     ASSERT_EQ(g.transform.voxel, 1);
-    // What a triangle touches, by cutting it at the voxel; and what is marked: where its three shadows touch those
-    // of the voxel, and its plane does, its range over the voxel's shadow being rounded outwards.
+    // Touched voxels by clipping. Marked voxels by the rule of the library: the plane of the triangle touches the
+    // voxel, with its range over the voxel's projection rounded outwards, and so do the three projections.
     BitGrid touched(r), marked(r);
     for (const Triangle& t : s.triangles) {
         std::vector<std::array<double, 3>> p;
@@ -201,7 +201,7 @@ TEST(Voxelize, SmallTrianglesMarkTheVoxelsTheyTouch) {
 }
 
 TEST(Voxelize, SurfaceHasNoGaps) {
-    // No way from outside to inside through faces of voxels without crossing the boundary.
+    // Every path from outside to inside through faces of voxels crosses the boundary.
     const VoxelGrid g = voxels(test::sphere({0.1, 0.2, 0.3}, 1, 3), 64);
     const int r = 64;
     for (int z = 1; z < r; ++z)
@@ -243,7 +243,7 @@ TEST(Voxelize, VoteEqualsWindingNumbersOnClosedMeshes) {
 }
 
 TEST(Voxelize, AmbiguousVoxelsAreSettledByWindingNumbers) {
-    // Figure 4 of the paper: from the middle of the cube one view pair in three agrees.
+    // Figure 4 of Dionne and de Lasa: from the middle of the cube one of three view pairs agrees.
     const Shape s = test::intersecting_shells();
     const VoxelGrid with = voxels(view(s), {64, true, true}), without = voxels(view(s), {64, false, true});
     EXPECT_GT(with.ambiguous, 0u);
@@ -288,7 +288,7 @@ TEST(Voxelize, CrossingPartsAndNestedPartsAreSolid) {
     EXPECT_TRUE(nested.interior.get(v[0], v[1], v[2]) || nested.boundary.get(v[0], v[1], v[2]));
 }
 
-TEST(Voxelize, FlippedFacesAreSurvivedAndRepairCanBeTurnedOff) {
+TEST(Voxelize, FlippedFacesAreRepairedUnlessTurnedOff) {
     Shape s = test::sphere({0, 0, 0}, 1, 3);
     const std::size_t whole = voxels(s, 64).interior.count();
     for (Triangle& t : s.triangles) std::swap(t[1], t[2]);
@@ -296,7 +296,7 @@ TEST(Voxelize, FlippedFacesAreSurvivedAndRepairCanBeTurnedOff) {
     EXPECT_EQ(voxels(view(s), {64, true, false}).interior.count(), 0u);
 }
 
-TEST(Voxelize, OpenBoxIsFilledByTheOtherTwoViews) {
+TEST(Voxelize, OpenBoxIsFilledByTwoOfThreeViews) {
     const Shape closed = test::box({0, 0, 0}, {1, 1, 1}, 4), open = test::open_box({0, 0, 0}, {1, 1, 1}, 4, 8u);
     EXPECT_NEAR(double(voxels(open, 64).interior.count()), double(voxels(closed, 64).interior.count()),
                 0.05 * double(voxels(closed, 64).interior.count()));
@@ -318,7 +318,7 @@ TEST(Voxelize, CoplanarDuplicatesChangeNothing) {
     EXPECT_TRUE(once.interior == twice.interior);
 }
 
-TEST(Voxelize, AHeapOfOverlappingTrianglesIsReadInBands) {
+TEST(Voxelize, ManyOverlappingTrianglesAreReadInBands) {
     // 80 copies of a cube at resolution 256 make more crossings than are held at once.
     test::Shape s = test::box({0, 0, 0}, {1, 0.9, 0.8});
     const VoxelGrid once = voxels(s, 256);
@@ -360,8 +360,8 @@ TEST(Voxelize, AMeshWithoutExtentIsAnError) {
     EXPECT_EQ(g.error().code, ErrorCode::input);
 }
 
-// Local resolution: in the fine blocks voxels are what they are without it, elsewhere what half the resolution
-// makes of them; a torn mesh is as solid.
+// Local resolution: fine blocks have the voxels of the full resolution, other places those of half the resolution.
+// This also holds for a mesh with holes.
 TEST(Voxelize, LocalResolutionIsTwoResolutions) {
     test::Shape torn = test::sphere({0, 0, 0}, 1, 4);
     std::size_t kept = 0;
@@ -394,7 +394,7 @@ TEST(Voxelize, LocalResolutionIsTwoResolutions) {
                     boundary[1] += local->boundary.get(x, y, z);
                     interior[1] += local->interior.get(x, y, z);
                 } else {
-                    // A cell is touched where one of its voxels is: both know triangles to 1/512 of their voxels.
+                    // A cell is touched if one of its voxels is; both snap triangles to 1/512 of their voxels.
                     if (fine->boundary.get(x, y, z)) {
                         ASSERT_TRUE(local->coarse_boundary.get(x / 2, y / 2, z / 2));
                     }
@@ -415,7 +415,7 @@ TEST(Voxelize, LocalResolutionIsTwoResolutions) {
     EXPECT_EQ(8 * local->coarse_interior.count(), interior[0]);
 }
 
-TEST(Voxelize, ThereIsNoGridOfSixteenForLocalResolution) {
+TEST(Voxelize, LocalResolutionIsAtLeast64) {
     const test::Shape s = test::sphere({0, 0, 0}, 1, 3);
     const MeshView mesh{s.positions, s.triangles, {}};
     const FinePlace pole[] = {{{0, 0, 1}, 0.4}};
@@ -425,7 +425,7 @@ TEST(Voxelize, ThereIsNoGridOfSixteenForLocalResolution) {
     EXPECT_TRUE(voxelize(mesh, analyse_mesh(mesh), {64, true, true}, nullptr, pole));
 }
 
-// A closed mesh has the same solid under both resolutions, whichever triangles the fine blocks cut.
+// A closed mesh has the same inside at both resolutions, also where fine blocks cut triangles.
 TEST(Voxelize, LargeTrianglesReachIntoFineBlocks) {
     Shape s;  // a tetrahedron
     s.positions = {{0, 0, 0}, {1, 1, 0}, {0, 1, 1}, {1, 0, 1}};

@@ -110,13 +110,13 @@ TEST(Falloff, IsRelativeToTheUnit) {
     }
 }
 
-TEST(Falloff, DifficultRows) {
+TEST(Falloff, HandlesEmptyTiedAndTinyDistances) {
     const float denormal = 1e-42f, huge = 3e38f;
     const DistanceTable t = table({
-        {},                                      // nothing reaches it
+        {},                                      // no joint reaches it
         {{4, inf}, {5, inf}},                    // the same
         {{7, 0.5f}, {8, 0.5f}, {9, 0.5f}},       // all equal
-        {{2, 0}, {1, 0.0005f}, {0, 0.5f}},       // within the tolerance both are at it
+        {{2, 0}, {1, 0.0005f}, {0, 0.5f}},       // both are at the vertex within the tolerance
         {{1, denormal}, {2, denormal}, {3, 1}},  // too small to divide by
         {{1, huge}, {2, huge}},
         {{3, 0.25f}, {1, inf}},
@@ -148,7 +148,7 @@ TEST(Falloff, DifficultRows) {
     EXPECT_EQ((*w)[6][0].weight, 1.0f);
 }
 
-TEST(Falloff, PowerOfStrengths) {
+TEST(Falloff, PowerActsOnStrengths) {
     InfluenceTable heat;
     heat.vertices = 2;
     heat.width = 3;
@@ -162,18 +162,18 @@ TEST(Falloff, PowerOfStrengths) {
     EXPECT_EQ(s->joint, heat.joint);
     EXPECT_FLOAT_EQ(s->strength[1], 1 / 16.0f);
     EXPECT_EQ(s->strength[3], 1);
-    // α is to heat what it is to distance: at its default the power is as given, at 1 four times as hard.
+    // α acts on heat as on distance: at its default the power is unchanged, at 1 it is four times as large.
     FalloffOptions hard = o;
     hard.power = 0.5f;
     hard.alpha = 1;
     EXPECT_FLOAT_EQ(apply_falloff(heat, hard)->strength[1], 1 / 16.0f);
     hard = o;
     hard.map.of_joint.assign(5, NAN);
-    hard.map.of_joint[4] = 1;  // which has nearly all of the first row
+    hard.map.of_joint[4] = 1;  // joint 4 has nearly all of the first row
     EXPECT_LT(apply_falloff(heat, hard)->strength[1], 1 / 200.0f);
     hard.map.of_joint[4] = 1.5f;
     EXPECT_FALSE(apply_falloff(heat, hard).ok());
-    // Powers are not for distances, and other laws not for strengths.
+    // Powers need strengths, and the other laws need distances.
     EXPECT_FALSE(apply_falloff(table({{{0, 1}}}), o).ok());
     EXPECT_FALSE(apply_falloff(heat, {}).ok());
     o.power = 0;
@@ -204,7 +204,7 @@ TEST(Falloff, SmoothnessOfAJointIsItsReach) {
     o.map.of_joint = {0.1f, 0.4f};
     const auto s = apply_falloff(table({{{0, 0.2f}, {1, 0.3f}}}), o);
     ASSERT_TRUE(s.ok());
-    // e^(-2) and e^(-0.75): the farther joint reaches farther.
+    // e^(-2) and e^(-0.75): the farther joint has the larger smoothness.
     EXPECT_EQ(s->joint[0], 1u);
     EXPECT_NEAR(s->strength[1], std::exp(-2 + 0.75), 1e-6);
 }
@@ -212,7 +212,7 @@ TEST(Falloff, SmoothnessOfAJointIsItsReach) {
 TEST(Falloff, HardnessOfAJointMovesNoBorder) {
     FalloffOptions o;
     o.map.of_joint = {0.9f, 0.1f};
-    // Equal distances stay equal, and close to joint 0 its hardness rules.
+    // Equal distances give equal weights. Close to joint 0 its hardness decides.
     const auto s = apply_falloff(table({{{0, 0.2f}, {1, 0.2f}}, {{0, 0.02f}, {1, 0.2f}}}), o);
     ASSERT_TRUE(s.ok());
     EXPECT_EQ(s->strength[0], s->strength[1]);
@@ -224,7 +224,7 @@ TEST(Falloff, HardnessOfAJointMovesNoBorder) {
 
 double lambda(double alpha) { return (1 - alpha) * 5 + alpha * 30; }
 
-// The laws of Tokheim 2003 and of VIDE 2012, written anew, for distances 0.1 and 0.2 and a reach of 0.4.
+// Reference: the laws of Tokheim (2003) and VIDE (2012), for distances 0.1 and 0.2 and a reach of 0.4.
 double published(FalloffLaw law, double d) {
     const double t = d / 0.4;
     if (law == FalloffLaw::linear) return 1 - t;
@@ -251,7 +251,7 @@ TEST(Falloff, HardnessIsAPowerOfEveryPublishedStrength) {
             }
             EXPECT_LT(s->strength[1], last);
             last = s->strength[1];
-            // A joint at the reach gets nothing, however soft: 0 to the power of a tiny number.
+            // A joint at the reach gets weight 0 for any softness: 0 to the power of a tiny number.
             if (law != FalloffLaw::exponential) {
                 EXPECT_EQ(s->strength[2], 0) << alpha;
             }
@@ -261,10 +261,10 @@ TEST(Falloff, HardnessIsAPowerOfEveryPublishedStrength) {
         if (law != FalloffLaw::exponential) {
             EXPECT_EQ(apply_falloff(t, o)->strength[2], 0);
         }
-        o.lambda_min = 15;  // as for the other laws: harder at every α
+        o.lambda_min = 15;  // every power grows, as under the other laws
         EXPECT_NEAR(apply_falloff(t, o)->strength[1], ratio * ratio, 1e-6);
     }
-    // Of the exponential it is another smoothness.
+    // Under the exponential law this equals another smoothness.
     FalloffOptions hard, short_way;
     hard.law = short_way.law = FalloffLaw::exponential;
     hard.alpha = 1;
@@ -313,7 +313,7 @@ TEST(Falloff, HardnessOfJointsIsTheMeanOfTheRow) {
         const double alpha = (0.9 + 0.1 * ratio) / (1 + ratio);
         EXPECT_NEAR(s->strength[1], std::pow(ratio, lambda(alpha) / 7.5), 1e-6) << int(law);
         EXPECT_EQ(s->strength[3], s->strength[2]);  // the border stays where it is
-        // Beside lengths by joint, which keep their meaning.
+        // Together with smoothness by joint, which keeps its meaning.
         o.map.of_joint = {NAN, law == FalloffLaw::exponential ? 0.06f : 0.3f};
         FalloffOptions lengths = o;
         lengths.map.hardness_of_joint.clear();
@@ -322,7 +322,7 @@ TEST(Falloff, HardnessOfJointsIsTheMeanOfTheRow) {
         const double mean = (0.9 + 0.1 * other) / (1 + other);
         EXPECT_NEAR(apply_falloff(t, o)->strength[1], std::pow(other, lambda(mean) / 7.5), 1e-6);
     }
-    // Where α shapes the law, both say the same, and of_joint comes first.
+    // Under a law shaped by α both mean the same, and of_joint has precedence.
     FalloffOptions a, b;
     a.map.hardness_of_joint = {0.9f, 0.3f};
     b.map.of_joint = {0.9f, 0.3f};
@@ -347,7 +347,7 @@ TEST(Falloff, ValuesOfVerticesAreWeightedByTheirShare) {
         EXPECT_EQ(at(law, 0.2f, {}, 0.6f, 1), at(law, 0.6f, {}, NAN, 0));
         EXPECT_EQ(at(law, 0.2f, {}, 0.6f, 0), at(law, 0.2f, {}, NAN, 0));
         EXPECT_NEAR(at(law, 0.2f, {}, 0.6f, 0.25f), at(law, 0.3f, {}, NAN, 0), 1e-6);
-        // Over what joints say.
+        // Vertices outweigh joints.
         EXPECT_NEAR(at(law, 0.5f, {0.2f, 0.2f}, 0.6f, 0.25f), at(law, 0.3f, {}, NAN, 0), 1e-6);
     }
 }
@@ -358,7 +358,7 @@ TEST(FalloffMap, ValuesAreBlendedInOrder) {
     EXPECT_TRUE(m.share_of_vertex.empty());
     EXPECT_EQ(m.of_vertex[1], 0.8f);
     EXPECT_TRUE(std::isnan(m.of_vertex[0]));
-    m.put(0, 3, 0.4f, 0.5f);  // over nothing: half of it
+    m.put(0, 3, 0.4f, 0.5f);  // the first value: a share of 1/2
     EXPECT_EQ(m.of_vertex[0], 0.4f);
     EXPECT_EQ(m.share_of_vertex, (std::vector<float>{0.5f, 1, 1}));
     m.put(1, 3, 0.4f, 0.25f);  // a quarter over 0.8
@@ -381,7 +381,7 @@ TEST(FalloffMap, UnderAnotherLawHardnessStays) {
     const FalloffMap from_alpha = map_under(m, FalloffLaw::inverse_power, FalloffLaw::linear);
     EXPECT_TRUE(from_alpha.of_joint.empty() && from_alpha.of_vertex.empty());
     ASSERT_EQ(from_alpha.hardness_of_joint.size(), 3u);
-    EXPECT_EQ(from_alpha.hardness_of_joint[0], 0.5f);  // it came first
+    EXPECT_EQ(from_alpha.hardness_of_joint[0], 0.5f);  // of_joint has precedence
     EXPECT_EQ(from_alpha.hardness_of_joint[1], 0.3f);
     EXPECT_TRUE(std::isnan(from_alpha.hardness_of_joint[2]));
     const FalloffMap from_length = map_under(m, FalloffLaw::linear, FalloffLaw::exponential);
@@ -480,7 +480,7 @@ TEST(Finish, FadeIsContinuousWhereTheFifthCrossesTheFourthAndCutIsNot) {
     };
     EXPECT_LT(jump(LimitRule::fade), 1e-4);
     EXPECT_GT(jump(LimitRule::cut), 0.1);
-    // And everywhere else on the way: no step larger than a few times the step of the input.
+    // Everywhere else, output steps are at most a few times the input step.
     SkinWeights last = row(0.0f, LimitRule::fade);
     for (float fifth = 0.001f; fifth < 1; fifth += 0.001f) {
         const SkinWeights now = row(fifth, LimitRule::fade);
@@ -494,7 +494,7 @@ TEST(Finish, LimitAppliesOnlyToLongerRows) {
     const auto exact = finish(strengths({{1, 0.5f, 0.25f, 0.25f}}), {4, LimitRule::fade, 0});
     EXPECT_FLOAT_EQ((*exact)[0][0].weight, 0.5f);
     const auto fade = finish(strengths({{1, 0.5f, 0.25f, 0.25f, 0.25f}}), {4, LimitRule::fade, 0});
-    ASSERT_EQ((*fade)[0].size(), 2u);  // what equals the fifth fades out
+    ASSERT_EQ((*fade)[0].size(), 2u);  // strengths equal to the fifth fade out
     EXPECT_FLOAT_EQ((*fade)[0][0].weight, 0.75f);
     const auto equal = finish(strengths({{1, 1, 1, 1, 1, 1}}), {4, LimitRule::fade, 0});
     ASSERT_EQ((*equal)[0].size(), 4u);
@@ -544,14 +544,14 @@ TEST(Raise, IsThePowerUpToRounding) {
             ASSERT_NEAR(static_cast<double>(raised[i] / exact), 1,
                         4e-16 * (4 + exponent[i] - static_cast<double>(std::log2(exact))))
                 << x[i] << " to the " << exponent[i];
-        // Alone, and so outside of vectors: the same bits.
+        // One value at a time, without vector instructions: the same bits.
         double alone = x[i];
         raise({&alone, 1}, {&exponent[i], 1});
         ASSERT_EQ(alone, raised[i]);
     }
 }
 
-TEST(Raise, OneStaysOneAndTheSmallestBecomesZero) {
+TEST(Raise, KeepsOneAndRoundsTheSmallestToZero) {
     double x[] = {1, 1, 1, 0.5, 0.25, 1e-300, 1e-300};
     const double exponent[] = {0, 30, 1e6, 1, 2, 1, 1e6};
     raise(x, exponent);
@@ -572,7 +572,7 @@ TEST(Weigh, IsFalloffAndFinishToTheLastBit) {
     table.width = 9;
     table.unit = 1.7f;
     for (std::size_t v = 0; v < table.vertices; ++v) {
-        // As methods leave them: sorted, some of them short, near the tolerance, tied or nearly so.
+        // Rows as methods write them: sorted, of any length, with distances near the tolerance and ties.
         std::vector<std::pair<float, std::uint32_t>> row;
         const std::size_t n = random() % 4 == 0 ? random() % 10 : 9;
         const double scale = random() % 5 == 0 ? 3e-3 : 0.5;
@@ -610,7 +610,7 @@ TEST(Weigh, IsFalloffAndFinishToTheLastBit) {
                         falloff.map.share_of_vertex.push_back(v % 3 ? static_cast<float>(unit()) : 1.0f);
                 for (const LimitRule rule : {LimitRule::fade, LimitRule::cut}) {
                     const FinishOptions options{limit, rule, limit == 2 ? 0.0f : 1e-3f};
-                    FalloffOptions alone = falloff;  // which knows of no limit
+                    FalloffOptions alone = falloff;  // without the limit
                     alone.neighbours = limit;
                     const auto influences = apply_falloff(table, alone);
                     ASSERT_TRUE(influences);

@@ -8,7 +8,7 @@
 namespace sinew {
 namespace {
 
-// Largest error of the dipoles at accuracy 2: at the centre of a sphere, where all their errors agree.
+// The largest error of dipoles at accuracy 2 is at the centre of a sphere, where all errors have one sign.
 constexpr double far_field = 0.08;
 
 struct Shape {
@@ -37,7 +37,7 @@ Shape sphere(int n, int rings, Vec3 centre = {}, float radius = 1) {
     return s;
 }
 
-// The definition, term by term: solid angles of all triangles by L'Huilier's theorem, an independent formula.
+// Reference: the sum of the solid angles of all triangles, by L'Huilier's theorem.
 double brute_force(const Shape& s, Vec3 q) {
     double total = 0;
     for (const Triangle& t : s.triangles) {
@@ -103,13 +103,13 @@ TEST(Winding, AgreesWithTheDefinitionOnClosedAndOpenMeshes) {
     }
 }
 
-TEST(Winding, HemisphereSeesHalf) {
+TEST(Winding, IsHalfAtTheCentreOfAHemisphere) {
     const Shape s = sphere(64, 32);
     const std::vector<Vec3> centre{{0, 0, 0}};
     EXPECT_NEAR(winding_numbers(s.view(), {}, centre)[0], 0.5, far_field);
 }
 
-TEST(Winding, TurnedTrianglesCountTheOtherWayRound) {
+TEST(Winding, ReversedTrianglesCountNegative) {
     const Shape s = sphere(16, 16);
     const std::vector<Vec3> centre{{0, 0, 0}, {0.3f, 0.2f, -0.1f}};
     const std::vector<bool> turned(s.triangles.size(), true);
@@ -138,7 +138,7 @@ TEST(Winding, SameBitsOnAnyNumberOfThreads) {
     EXPECT_EQ(winding_numbers(s.view(), {}, points, &one), winding_numbers(s.view(), {}, points, &four));
 }
 
-TEST(Winding, AnyScale) {
+TEST(Winding, WorksAtAnyScale) {
     for (const float size : {1e-30f, 1e-3f, 1e30f}) {
         const Shape s = sphere(16, 16, {}, size);
         const std::vector<Vec3> points{{0.1f * size, 0, 0}, {2 * size, 0, 0}};
@@ -148,11 +148,11 @@ TEST(Winding, AnyScale) {
     }
 }
 
-TEST(Winding, DegenerateInput) {
+TEST(Winding, AcceptsDegenerateInput) {
     Shape s;
     EXPECT_EQ(winding_numbers(s.view(), {}, std::vector<Vec3>{{0, 0, 0}}), std::vector<float>{0});
     EXPECT_TRUE(winding_numbers(sphere(4, 4).view(), {}, {}).empty());
-    // Points on corners, a mesh of equal triangles and of collapsed ones.
+    // Points on corners, repeated triangles, and triangles of zero area.
     s.positions = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}};
     for (int i = 0; i < 100; ++i) {
         s.triangles.push_back({0, 1, 2});
