@@ -15,7 +15,7 @@ help:
 	@echo "make demo     set up, build, generate a character, bind it; prints where the results are"
 	@echo "make web      set up and build the studio, the page over sinew as WebAssembly;  make web-test tests it in Chromium"
 	@echo "make test     set up, build and run everything that CI runs (about 30 minutes on 2 cores)"
-	@echo "make bench    build and run the benchmarks: ratios to the yardstick, and JSON under build/bench/bench"
+	@echo "make bench    build and run the benchmarks: ratios to the baseline, and JSON under build/bench/bench"
 	@echo "make evaluate compare methods with the weights that artists shipped (needs SINEW_CORPUS)"
 	@echo "make fuzz     fuzz the file readers and the binder for FUZZ_SECONDS (60) each"
 	@echo "make format   format the C++ files;  make check only looks"

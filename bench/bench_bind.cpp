@@ -1,10 +1,10 @@
-// The whole bind against the same bind with naive distances, alternating in one process, on the Armadillo after
-// one subdivision (173k vertices, 346k triangles, 20 bones) at resolution 256. Results are checked before any time
-// is reported. File reading is not part of the times. Then how the time of a bind grows: with the resolution,
-// vertices, joints and threads (BM_grow), to be drawn by scripts/research/bench-plot.
+// Compares sinew's bind with the same bind over naive distances (BM_bind). Both alternate in one process, on the
+// Armadillo after one subdivision (173k vertices, 346k triangles, 20 bones) at resolution 256. Results are checked
+// before any time is reported. Times do not include reading files. BM_grow measures how the time of a bind grows
+// with resolution, vertices, joints and threads; scripts/research/bench-plot draws it.
 //
-// SINEW_CORPUS names the folder with meshes/armadillo.obj; without it a generated shape
-// of about the same size is bound, and the output says so.
+// SINEW_CORPUS names the folder with meshes/armadillo.obj. Without it a generated shape of about the same size is
+// bound, and a line of the output reports that.
 #include <benchmark/benchmark.h>
 #include <malloc.h>
 #include <sys/resource.h>
@@ -20,8 +20,8 @@
 #include <numbers>
 #include <unordered_map>
 
+#include "model.h"
 #include "naive.h"
-#include "sinew/io.h"
 
 namespace {
 
@@ -35,7 +35,7 @@ struct Input {
     MeshView mesh() const { return {positions, triangles, {}}; }
 };
 
-// Every triangle becomes four.
+// Splits every triangle into four.
 void subdivide(Input& in) {
     std::unordered_map<std::uint64_t, std::uint32_t> middle;
     const auto between = [&](std::uint32_t a, std::uint32_t b) {
@@ -56,7 +56,7 @@ void subdivide(Input& in) {
     in.triangles = std::move(fine);
 }
 
-// Every bone in `parts`, so that the volume stays the same.
+// Splits every bone into `parts` bones. The volume stays the same.
 void split_bones(Input& in, int parts) {
     Skeleton fine;
     for (const Joint& joint : in.skeleton.joints) {
@@ -140,17 +140,15 @@ std::filesystem::path corpus() {
     return named && *named ? named : "no-corpus";
 }
 
-// The Armadillo as its file has it.
+// The Armadillo as read from its file, or the generated shape.
 const Input& base() {
     static const Input in = [] {
         const std::filesystem::path folder = corpus() / "meshes";
-        io::LoadOptions options;
-        options.skeleton = folder / "armadillo.skeleton.json";
         if (!std::filesystem::exists(folder / "armadillo.obj")) {
             std::printf("No %s: binding a generated shape instead.\n", (folder / "armadillo.obj").string().c_str());
             return generated();
         }
-        Result<io::Scene> scene = io::load(folder / "armadillo.obj", options);
+        Result<io::Scene> scene = bench::load_model(folder / "armadillo.obj");
         if (!scene) {
             std::fprintf(stderr, "bench_bind: %s\n", scene.error().message.c_str());
             std::exit(3);
@@ -160,7 +158,7 @@ const Input& base() {
     return in;
 }
 
-// Subdivided once. The generated shape is as large without.
+// The input of most benchmarks: the Armadillo subdivided once. The generated shape is large enough as it is.
 const Input& input() {
     static const Input in = [] {
         Input out = base();
@@ -184,8 +182,9 @@ bool fail(const char* what, double value, double limit) {
     return false;
 }
 
-// The sweep's K nearest joints of every leaf against all joints' naive distances. Integer steps are off by at most
-// half of 1/16384 voxel each, float sums by less: a hundredth of a voxel is ample for paths of hundreds of steps.
+// Checks the sweep's K nearest joints of every leaf against the naive distances of all joints. Each integer step is
+// off by at most half of 1/16384 voxel, and float sums by less. A tolerance of a hundredth of a voxel is enough for
+// paths of hundreds of steps.
 bool same_nearest() {
     const Input& in = input();
     const BindOptions options = bind_options();
@@ -229,8 +228,8 @@ bool same_nearest() {
     return most < 0.01 || fail("voxels between sweep and naive", most, 0.01);
 }
 
-// And the weights that come of them. The naive bind reads its distances at the vertices by eq. 7, sinew
-// interpolates, so they are close and not equal.
+// Checks the weights of both binds. The naive bind reads distances at the vertices by eq. 7, and sinew interpolates
+// them, so the weights are close and not equal.
 bool same_weights() {
     const Input& in = input();
     BindOptions options = bind_options();
@@ -249,7 +248,7 @@ bool same_weights() {
     return mean < 0.05 || fail("mean L1", mean, 0.05);
 }
 
-// The default binds every vertex, to the same bits on one thread and two.
+// Checks that the default method binds every vertex, with the same bits on one thread and on two.
 bool same_default() {
     const Input& in = base();
     Context one, two;
@@ -259,31 +258,31 @@ bool same_default() {
     const Result<SkinWeights> w = a->weights(&one);
     std::size_t empty = 0;
     for (std::size_t v = 0; v < w->vertex_count(); ++v) empty += (*w)[v].empty();
-    if (empty > 0) return fail("vertices without weights by the default method", double(empty), 0);
-    return *w == *b->weights(&two) || fail("weights that differ between threads", 1, 0);
+    if (empty > 0) return fail("vertices that the default method leaves without weights", double(empty), 0);
+    return *w == *b->weights(&two) || fail("weights depend on the number of threads", 1, 0);
 }
 
-// A joint's place, a little to the side: `step` times a five-hundredth of the height.
-Vec3 beside(const Skeleton& skeleton, std::uint32_t joint, int step) {
+// A joint's position moved sideways by `step` times 1/500 of the height.
+Vec3 moved_position(const Skeleton& skeleton, std::uint32_t joint, int step) {
     float low = INFINITY, high = -INFINITY;
     for (const Joint& j : skeleton.joints) low = std::min(low, j.position.y), high = std::max(high, j.position.y);
-    Vec3 place = skeleton.joints[joint].position;
-    place.x += 0.002f * static_cast<float>(step) * (high - low);
-    return place;
+    Vec3 position = skeleton.joints[joint].position;
+    position.x += 0.002f * static_cast<float>(step) * (high - low);
+    return position;
 }
 
-// A binding whose joints moved has the rows of one made afresh, to the bit.
+// Checks that moving joints of a binding gives the same rows, to the bit, as a fresh bind.
 bool same_moved() {
     const Input& in = base();
     BindOptions options = bind_options();
     options.keep_volume = true;
     Result<Binding> binding = bind(in.mesh(), in.skeleton, options);
     for (std::uint32_t j = 0; j < in.skeleton.joints.size(); j += 4) {
-        binding = binding->move_joint(in.mesh(), j, beside(binding->skeleton(), j, 5));
-        const Result<Binding> afresh = bind(in.mesh(), binding->skeleton(), options);
-        if (binding->distances().joint != afresh->distances().joint ||
-            binding->distances().distance != afresh->distances().distance)
-            return fail("rows after a joint moved that differ from those of a bind, joint", j, 0);
+        binding = binding->move_joint(in.mesh(), j, moved_position(binding->skeleton(), j, 5));
+        const Result<Binding> fresh = bind(in.mesh(), binding->skeleton(), options);
+        if (binding->distances().joint != fresh->distances().joint ||
+            binding->distances().distance != fresh->distances().distance)
+            return fail("rows of a moved joint differ from a fresh bind, joint", j, 0);
     }
     return true;
 }
@@ -301,8 +300,8 @@ double seconds_of(Work&& work) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// One iteration is one sinew bind and one naive bind, in this order and then in the other. The time shown is
-// sinew's; the counters are medians over the iterations: naive seconds, the ratio, and each stage in milliseconds.
+// One iteration runs one sinew bind and one naive bind; the order changes with every iteration. The time shown is
+// sinew's. The counters are medians over the iterations: the milliseconds of both, their ratio, and each stage.
 void BM_bind(benchmark::State& state) {
     const Input& in = input();
     const BindOptions options = bind_options();
@@ -355,7 +354,7 @@ void BM_bind(benchmark::State& state) {
 BENCHMARK(BM_bind)->ArgName("threads")->Arg(1)->Arg(2)->Iterations(7)->UseManualTime()->Unit(
     benchmark::kMillisecond);
 
-// One bind and its weights. Peak memory is that of the process so far, so later rows cannot show less.
+// One bind and its weights. Peak memory is the peak of the process so far, so it never falls from row to row.
 void BM_grow(benchmark::State& state) {
     Input in = base();
     for (int i = 0; i < state.range(1); ++i) subdivide(in);
@@ -391,7 +390,7 @@ BENCHMARK(BM_grow)
     ->UseRealTime()
     ->Unit(benchmark::kMillisecond);
 
-// Of /proc/self/status, in kB; 0 where there is none.
+// A field of /proc/self/status in kB; 0 if it is missing.
 double kilobytes(const char* field) {
     std::ifstream status("/proc/self/status");
     for (std::string line; std::getline(status, line);)
@@ -399,9 +398,9 @@ double kilobytes(const char* field) {
     return 0;
 }
 
-// Figures 7, 9 and 10 of Dionne and de Lasa (2014): stages of a bind over sparse and uniform domains, with and
-// without winding numbers, and the most memory that it took beside what there was. `torn`: every twentieth triangle
-// is left out, so that there is something for winding numbers to settle.
+// Figures 7, 9 and 10 of Dionne and de Lasa (2014): the stages of a bind over sparse and uniform domains, with and
+// without winding numbers, and the peak of the additional memory. `torn`: every twentieth triangle is left out, so
+// that voxels are ambiguous and winding numbers have work to do.
 void BM_domain(benchmark::State& state) {
     Input in = base();
     if (state.range(3)) {
@@ -419,7 +418,7 @@ void BM_domain(benchmark::State& state) {
     std::vector<StageTime> stages;
     for ([[maybe_unused]] auto _ : state) {
         malloc_trim(0);
-        std::ofstream("/proc/self/clear_refs") << "5";  // the peak begins anew
+        std::ofstream("/proc/self/clear_refs") << "5";  // resets the peak
         const double before = kilobytes("VmRSS:");
         const Result<Binding> binding = bind(in.mesh(), in.skeleton, options, &context);
         if (!binding) return state.SkipWithError(binding.error().message.c_str());
@@ -446,10 +445,10 @@ const Result<io::Scene>& fingers() {
     return scene;
 }
 
-// Local resolution between the two that it lies between: 256, 256 with fingers and face at 512, 512. `nearest`: the
-// share of vertices whose nearest joint is that of 512, which must be more than at 256.
+// Compares local resolution with uniform ones: 256, then 256 with fingers and face at 512, then 512. `nearest`: the
+// share of vertices whose nearest joint is the same as at 512. Local resolution must have a larger share than 256.
 void BM_local(benchmark::State& state) {
-    if (!fingers()) return state.SkipWithError("no corpus: its mh_female_default is bound here");
+    if (!fingers()) return state.SkipWithError("no corpus: this benchmark binds its mh_female_default");
     const io::Scene& in = *fingers();
     const MeshView mesh{in.positions, in.triangles, {}};
     Context context;
@@ -484,7 +483,7 @@ void BM_local(benchmark::State& state) {
         state.counters["nearest"] = agrees(*binding);
     }
     if (state.range(0) == 1 && !(state.counters["nearest"] > coarse))
-        return state.SkipWithError("CHECK FAILED: local resolution is no nearer to 512 than 256 is");
+        return state.SkipWithError("CHECK FAILED: local resolution is not closer to 512 than 256 is");
     for (const StageTime& t : stages) state.counters[t.stage + "_ms"] = 1000 * t.seconds;
 }
 BENCHMARK(BM_local)
@@ -494,7 +493,7 @@ BENCHMARK(BM_local)
     ->UseRealTime()
     ->Unit(benchmark::kMillisecond);
 
-// The default method, surface-heat: the same volume, and heat over the surface.
+// The default method, surface-heat.
 void BM_default(benchmark::State& state) {
     Input in = base();
     for (int i = 0; i < state.range(0); ++i) subdivide(in);
@@ -521,7 +520,7 @@ BENCHMARK(BM_default)
     ->UseRealTime()
     ->Unit(benchmark::kMillisecond);
 
-// What a change of falloff, limit or hardness costs on a kept Binding, of distances (heat = 0) or of heat.
+// The cost of another falloff on a kept Binding, of distances (heat = 0) or of heat (heat = 1).
 void BM_weights_again(benchmark::State& state) {
     const Input& in = input();
     Context context;
@@ -540,8 +539,8 @@ BENCHMARK(BM_weights_again)
     ->UseRealTime()
     ->Unit(benchmark::kMillisecond);
 
-// Every joint in turn to another place, in a binding that keeps its volume. After each a bind afresh: `ratio` is
-// the median over the joints, `worst` that of the costliest.
+// Moves every joint in turn, in a binding that keeps its volume, and compares each move with a fresh bind. `ratio`
+// is the median over the joints; `least` and `worst` are the smallest and the largest ratio.
 void BM_move(benchmark::State& state) {
     const Input& in = input();
     BindOptions options = bind_options();
@@ -549,20 +548,20 @@ void BM_move(benchmark::State& state) {
     Context context;
     context.threads = static_cast<int>(state.range(0));
     const Result<Binding> binding = bind(in.mesh(), in.skeleton, options, &context);
-    std::vector<double> moved, afresh, ratio;
+    std::vector<double> moved, fresh, ratio;
     std::uint32_t joint = 0;
     for ([[maybe_unused]] auto _ : state) {
-        const Vec3 place = beside(in.skeleton, joint, 1 + static_cast<int>(joint % 4));
+        const Vec3 position = moved_position(in.skeleton, joint, 1 + static_cast<int>(joint % 4));
         moved.push_back(seconds_of(
-            [&] { benchmark::DoNotOptimize(binding->move_joint(in.mesh(), joint, place, &context).ok()); }));
-        afresh.push_back(
+            [&] { benchmark::DoNotOptimize(binding->move_joint(in.mesh(), joint, position, &context).ok()); }));
+        fresh.push_back(
             seconds_of([&] { benchmark::DoNotOptimize(bind(in.mesh(), in.skeleton, options, &context).ok()); }));
-        ratio.push_back(moved.back() / afresh.back());
+        ratio.push_back(moved.back() / fresh.back());
         state.SetIterationTime(moved.back());
         joint = (joint + 1) % static_cast<std::uint32_t>(in.skeleton.joints.size());
     }
     state.counters["move_ms"] = 1000 * median(moved);
-    state.counters["bind_ms"] = 1000 * median(afresh);
+    state.counters["bind_ms"] = 1000 * median(fresh);
     state.counters["ratio"] = median(ratio);
     state.counters["least"] = *std::min_element(ratio.begin(), ratio.end());
     state.counters["worst"] = *std::max_element(ratio.begin(), ratio.end());

@@ -1,11 +1,13 @@
-// Heat by the solver and by OpenGL, per character: whether the weights agree, and the seconds of each.
+// Compares heat by the solver with heat by OpenGL, for each character: do the weights agree, and how long does each
+// take?
 //
 //   bench_heat [--resolution 256] [--threads 0] [--iterations 0] [--runs 3] FILE…
 //
-// FILE is what `sinew bind` reads; an OBJ needs NAME.skeleton.json beside it. Seconds are those of the whole stage
-// "heat", the median of the runs; those of OpenGL include making the context, compiling shaders and both transfers.
-// --iterations: sweeps of plain averaging instead of solving, on both sides. Exit 1 if a weight differs by more
-// than 1e-3.
+// FILE is any file that `sinew bind` reads; an OBJ needs NAME.skeleton.json beside it. The times are of the whole
+// stage "heat", the median of the runs. The time of OpenGL includes making the context, compiling shaders and both
+// transfers.
+// --iterations: sweeps of plain averaging instead of solving, on both sides. Exits with 1 if a weight differs by
+// more than 1e-3.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -14,8 +16,8 @@
 #include <string_view>
 
 #include "field/heat_hardware.h"
+#include "model.h"
 #include "sinew/bind.h"
-#include "sinew/io.h"
 
 namespace {
 
@@ -33,19 +35,20 @@ double seconds_of_heat(const Binding& binding) {
 }
 
 struct Difference {
-    double worst = 0, mean = 0;  // of one weight; of a vertex's sum
+    double worst = 0;  // largest difference of one weight
+    double mean = 0;   // mean over vertices of the summed differences
 };
 
-Difference between(const SkinWeights& a, const SkinWeights& b, std::size_t joints) {
+Difference difference_of(const SkinWeights& a, const SkinWeights& b, std::size_t joints) {
     Difference d;
     std::vector<double> row(joints);
     for (std::size_t v = 0; v < a.vertex_count(); ++v) {
         std::fill(row.begin(), row.end(), 0.0);
         for (const Influence& i : a[v]) row[i.joint] += i.weight;
         for (const Influence& i : b[v]) row[i.joint] -= i.weight;
-        for (const double difference : row) {
-            d.worst = std::max(d.worst, std::abs(difference));
-            d.mean += std::abs(difference);
+        for (const double change : row) {
+            d.worst = std::max(d.worst, std::abs(change));
+            d.mean += std::abs(change);
         }
     }
     d.mean /= static_cast<double>(std::max<std::size_t>(a.vertex_count(), 1));
@@ -89,10 +92,7 @@ int main(int argc, char** argv) {
     std::printf("%-28s %7s %9s %10s %10s %8s %8s %9s\n", "character", "joints", "leaves", "worst", "mean L1",
                 "cpu s", "hw s", "cpu / hw");
     for (const auto& file : files) {
-        io::LoadOptions load;
-        if (file.extension() == ".obj")
-            load.skeleton = std::filesystem::path(file).replace_extension(".skeleton.json");
-        const Result<io::Scene> scene = io::load(file, load);
+        const Result<io::Scene> scene = bench::load_model(file);
         if (!scene) return fail(scene.error().message);
         SkinWeights weights[2];
         double seconds[2];
@@ -114,7 +114,7 @@ int main(int argc, char** argv) {
             std::sort(all.begin(), all.end());
             seconds[k] = all[all.size() / 2];
         }
-        const Difference d = between(weights[0], weights[1], scene->skeleton.joints.size());
+        const Difference d = difference_of(weights[0], weights[1], scene->skeleton.joints.size());
         agree = agree && d.worst <= 1e-3;
         std::printf("%-28s %7zu %9zu %10.1e %10.1e %8.3f %8.3f %9.2f\n", file.stem().c_str(),
                     scene->skeleton.joints.size(), leaves, d.worst, d.mean, seconds[0], seconds[1],

@@ -1,10 +1,11 @@
-// Slices of the z-buffer against columns, per character: whether they agree, and the seconds of each.
+// Compares voxels from slices of the z-buffer with voxels from columns, for each character: do they agree, and how
+// long does each take?
 //
 //   bench_voxelizers [--resolution 256] [--threads 0] FILE…
 //
-// FILE is what `sinew bind` reads; an OBJ needs NAME.skeleton.json beside it. Seconds are those of the vote alone,
-// the median of three; those of slices include making the context and compiling shaders. Exit 1 if a voxel differs
-// and no rule of tests/gl/referee.h explains it.
+// FILE is any file that `sinew bind` reads; an OBJ needs NAME.skeleton.json beside it. The times are of the vote
+// alone, the median of three. The time of slices includes making the context and compiling shaders. Exits with 1 if
+// a voxel differs and no rule of tests/gl/referee.h explains it.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -13,7 +14,7 @@
 #include <string_view>
 
 #include "gl/referee.h"
-#include "sinew/io.h"
+#include "model.h"
 
 namespace {
 
@@ -62,10 +63,7 @@ int main(int argc, char** argv) {
                 "on edge", "tied", "unexplained", "cpu s", "hw s", "draws", "reads");
     SliceReport report;
     for (const auto& file : files) {
-        io::LoadOptions load;
-        if (file.extension() == ".obj")
-            load.skeleton = std::filesystem::path(file).replace_extension(".skeleton.json");
-        const Result<io::Scene> scene = io::load(file, load);
+        const Result<io::Scene> scene = bench::load_model(file);
         if (!scene) return fail(scene.error().message);
         const MeshView mesh = scene->mesh();
         const MeshTopology topology = analyse_mesh(mesh);

@@ -70,7 +70,7 @@ std::vector<std::vector<float>> naive_distances(const Domain& domain, const Bone
 Result<SkinWeights> naive_bind(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options,
                                std::vector<StageTime>* seconds, Context* context) {
     auto last = std::chrono::steady_clock::now();
-    const auto done = [&](const char* stage) {
+    const auto record = [&](const char* stage) {
         const auto now = std::chrono::steady_clock::now();
         if (seconds) seconds->push_back({stage, std::chrono::duration<double>(now - last).count()});
         last = now;
@@ -78,15 +78,15 @@ Result<SkinWeights> naive_bind(const MeshView& mesh, const Skeleton& skeleton, c
     if (Status ok = check_mesh(mesh); !ok) return ok.error();
     if (Status ok = check_skeleton(skeleton); !ok) return ok.error();
     const MeshTopology topology = analyse_mesh(mesh);
-    done("topology");
+    record("topology");
     Result<VoxelGrid> grid = voxelize(mesh, topology, options.voxels, context);
     if (!grid) return grid.error();
-    done("voxelize");
+    record("voxelize");
     std::vector<Bone> bones = make_bones(skeleton);
     extend_leaf_bones(bones, skeleton, *grid);
     Result<Domain> domain = build_domain(*grid, bones, options.domain, context);
     if (!domain) return domain.error();
-    done("octree");
+    record("octree");
 
     const std::size_t joints = skeleton.joints.size();
     const BoneSeeds seeds = seed_bones(*domain, bones, joints);
@@ -124,11 +124,11 @@ Result<SkinWeights> naive_bind(const MeshView& mesh, const Skeleton& skeleton, c
             table.joint[v * table.width + k] = row[k].second;
         }
     });
-    done("distances");
+    record("distances");
     Result<InfluenceTable> influences = apply_falloff(table, options.falloff, context);
     if (!influences) return influences.error();
     Result<SkinWeights> weights = finish(*influences, options.finish, context);
-    done("weights");
+    record("weights");
     return weights;
 }
 

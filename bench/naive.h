@@ -1,4 +1,5 @@
-// The yardstick: the published method's distances as its text suggests to write them. Not part of the library.
+// The baseline of the benchmarks: the published method, written plainly as its text suggests. Not part of the
+// library.
 #pragma once
 
 #include <vector>
@@ -15,8 +16,8 @@ std::vector<std::vector<float>> naive_distances(const Domain& domain, const Bone
                                                 const std::vector<Bridge>& bridges, float penalty,
                                                 Context* context = nullptr);
 
-/// The whole bind with these distances: the same stages before and after, eq. 7 without overshoot for every
-/// vertex and joint, the same falloff and finish. `width`: joints kept per vertex.
+/// The whole bind with these distances. The stages before and after are sinew's own. Distances at the vertices
+/// follow eq. 7 without overshoot. Keeps the eight nearest joints of each vertex.
 Result<SkinWeights> naive_bind(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options,
                                std::vector<StageTime>* seconds = nullptr, Context* context = nullptr);
 
