@@ -272,12 +272,12 @@ void add_bind(CLI::App& app, int& exit) {
         "  sinew bind hero.vrm -o out.vrm --report r.json                 with a report\n"
         "  sinew bind scan.obj --skeleton scan.tgf -o scan.glb            mesh and skeleton in separate files\n"
         "  sinew bind hero.glb -o out.glb --falloff 0.3                   harder joints\n"
-        "  sinew bind hero.glb -o out.glb --resolution auto               resolution by thickness of limbs\n"
+        "  sinew bind hero.glb -o out.glb --resolution auto               resolution from the thickness of limbs\n"
         "  sinew bind hero.glb -o out.glb --local-resolution              twice the resolution for fingers\n"
         "  sinew bind hero.glb -o out.glb --edits e.json                  with edits (docs/edits.md)\n"
-        "  sinew bind hero.glb -o out.glb --exclude 'ik_*' --exclude root joints that must not deform\n"
-        "  sinew bind hero.glb -o out.glb --save-binding hero.binding     keep distances and volume\n"
-        "  sinew bind lod1.glb -o lod1.out.glb --reuse hero.binding       for another mesh, or another falloff\n");
+        "  sinew bind hero.glb -o out.glb --exclude 'ik_*' --exclude root   joints that must not deform\n"
+        "  sinew bind hero.glb -o out.glb --save-binding hero.binding     save distances and volume\n"
+        "  sinew bind lod1.glb -o lod1.out.glb --reuse hero.binding       use them for another mesh or falloff\n");
     c->add_option("input", args->input, "GLB, glTF, VRM, FBX, DAE (docs/formats.md); OBJ with --skeleton")
         ->required();
     c->add_option("-o,--output", args->output, "GLB, glTF or VRM to write")->required();
@@ -286,12 +286,12 @@ void add_bind(CLI::App& app, int& exit) {
     c->add_option("--weights-json", args->weights_json, "Also write the weights as JSON (docs/formats.md)")
         ->group("Input and output");
     c->add_option("--save-binding", args->save_binding,
-                  "Also keep distances and volume here, for --reuse (docs/binding.md)")
+                  "Also save distances and volume to this file, for --reuse (docs/binding.md)")
         ->group("Input and output");
     // Before the options that it sets, like --method.
     c->add_option_function<std::string>(
          "--reuse", [args](const std::string& path) { take_reused(*args, path); },
-         "Weights from a kept binding, of this mesh or one of similar shape on the same skeleton")
+         "Use a kept binding of this mesh, or of a mesh of similar shape on the same skeleton")
         ->group("Input and output");
     c->add_flag("--intersections", args->intersections,
                 "Also count the triangles that intersect others (docs/report.md)")

@@ -113,7 +113,7 @@ void RunOptions::apply(Context& context) const {
 }
 
 void add_run_options(CLI::App& command, RunOptions& options) {
-    command.add_option("--report", options.report, "Write a JSON report here (docs/report.md)")
+    command.add_option("--report", options.report, "Write a JSON report to this file (docs/report.md)")
         ->group("Input and output");
     command
         .add_option("--require-coverage", options.require_coverage,

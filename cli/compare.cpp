@@ -297,7 +297,7 @@ int run_compare(Arguments args) {
             png = std::move(*drawn);
             if (!args.no_pictures)
                 run.pictures.push_back(
-                    {"A, B and their L1 difference; below, a pose in which they are far apart", png});
+                    {"A, B and their L1 difference; below, the pose in which they differ most", png});
         }
         run.total_seconds = seconds_since(start_of_all);
         report = make_compare_report(run);
@@ -346,11 +346,12 @@ void add_compare(CLI::App& app, int& exit) {
     CompareOptions& o = args->options;
     c->add_option("A", args->reference, "The reference: GLB, glTF or VRM with weights")->required();
     c->add_option("B", args->other, "The same mesh with other weights, or weights JSON")->required();
-    c->add_option("--report", args->report, "Write a JSON report here (docs/compare-report.md)")->group("Output");
-    c->add_option("--html", args->html, "Write a page with tables, plots and a picture here, in one file")
+    c->add_option("--report", args->report, "Write a JSON report to this file (docs/compare-report.md)")
+        ->group("Output");
+    c->add_option("--html", args->html, "Write a page with tables, plots and a picture to this file")
         ->group("Output");
     c->add_option("--render", args->picture,
-                  "Write a picture here: A, B and their difference, and the worst pose (needs OpenGL)")
+                  "Write a picture to this file: A, B, their difference, and the worst pose (needs OpenGL)")
         ->group("Output");
     c->add_option("--size", args->size, "WIDTHxHEIGHT of the picture in pixels, 64 to 8192")
         ->capture_default_str()
@@ -399,7 +400,7 @@ void add_compare(CLI::App& app, int& exit) {
                   "Voxels along the longest side for bleed: 32 … 1024")
         ->capture_default_str()
         ->group("Measures");
-    c->add_flag("--no-bleed", args->no_bleed, "Skip bleed, which takes a sweep per joint")->group("Measures");
+    c->add_flag("--no-bleed", args->no_bleed, "Skip bleed, which is slow")->group("Measures");
     c->add_option("--threads", args->threads, "Worker threads; 0 = one per core. The result does not depend on it")
         ->check(CLI::Range(0, 1024))
         ->capture_default_str()

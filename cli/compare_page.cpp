@@ -152,7 +152,7 @@ private:
             fmt::format("at most {} and {}", a.max_influences, b.max_influences));
         row("Joints with weight", number(a.joints), number(b.joints));
         row("Torn vertices", number(a.torn), number(b.torn),
-            "weights differ from those of a vertex at the same place");
+            "vertices whose weights differ from another vertex at the same position");
         row("Dirichlet energy", fmt::format("{:.3f}", a.smoothness.total),
             fmt::format("{:.3f}", b.smoothness.total), "smaller is smoother; rigid parts have none");
         if (run_.options.bleed)

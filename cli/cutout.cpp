@@ -251,8 +251,9 @@ void add_cutout(CLI::App& app, int& exit) {
         "  sinew cutout figure.json -o hero.glb                            several layers with their own bones\n"
         "  sinew cutout hero.png --bones bones.json -o hero.json           for Spine: weighted mesh attachments\n"
         "  sinew cutout hero.png --bones b.json -o o.glb --smoothness 40   softer joints, in pixels\n"
-        "  sinew cutout hero.png --bones b.json -o o.glb --picture w.png   with a picture of the weights\n"
-        "  sinew cutout hero.png --bones b.json -o o.glb --pose sit.json --posed sit.png   or of a pose\n");
+        "  sinew cutout hero.png --bones b.json -o o.glb --picture w.png   also a picture of the weights\n"
+        "  sinew cutout hero.png --bones b.json -o o.glb --pose sit.json --posed sit.png   also a picture of a "
+        "pose\n");
     CutoutOptions& o = args->options;
     c->add_option("input", args->input, "A PNG with --bones, or a JSON file of bones and layers (docs/cutout.md)")
         ->required();
@@ -287,7 +288,7 @@ void add_cutout(CLI::App& app, int& exit) {
         ->capture_default_str()
         ->group("Mesh");
     c->add_option("--smoothness", o.smoothness,
-                  "Distance in pixels over which a bone's influence falls to 1/e; 0 = 3 % of the longest side")
+                  "Distance in pixels at which a bone's influence falls to 1/e; 0 = 3 % of the longest side")
         ->capture_default_str()
         ->group("Weights");
     add_choice<Neighbours>(*c, "--neighbours", o.neighbours, {{"8", Neighbours::all}, {"4", Neighbours::faces}},
@@ -298,7 +299,7 @@ void add_cutout(CLI::App& app, int& exit) {
         ->group("Weights");
     add_choice<LimitRule>(*c, "--limit-rule", o.finish.limit_rule,
                           {{"fade", LimitRule::fade}, {"cut", LimitRule::cut}},
-                          "fade (default): no creases where influences swap; or cut")
+                          "fade (default): smooth where the strongest bones change; cut: drop the weakest")
         ->group("Weights");
     add_run_options(*c, *args);
     c->callback([args, &exit] { exit = run_cutout(*args); });

@@ -15,7 +15,9 @@ void add_edit_options(CLI::App& command, EditOptions& options, bool keep) {
                     "Joints that keep their weights in the file: a name with * and ?; repeatable")
         ->allow_extra_args(false)
         ->group("Edits");
-    command.add_flag("--only-missing", options.only_missing, "Vertices with weights in the file keep them")
+    command
+        .add_flag("--only-missing", options.only_missing,
+                  "Keep the weights of vertices that have weights in the file")
         ->group("Edits");
 }
 

@@ -14,7 +14,7 @@ Result<Binding> read_binding(const std::string& path);
 /// determines which joints deform; the scene's skeleton is marked accordingly. `path` is for messages.
 Result<Binding> rebind(const Binding& binding, io::Scene& scene, const std::string& path, Context* context);
 
-/// Checks that no option is given that needs a new bind: those of the groups "Method" and "Joints".
+/// Refuses options that need a new bind: the groups "Method" and "Joints".
 Status check_reuse(const CLI::App& command);
 
 }  // namespace sinew::cli

@@ -97,9 +97,10 @@ void add_pose(CLI::App& app, int& exit) {
         "pose",
         "Writes a bound character in another pose, without its skeleton. GLB and glTF keep materials, textures,\n"
         "texture coordinates and colours; normals and tangents follow the pose.\n\n"
-        "  sinew pose hero.glb --pose wave.json -o wave.obj             joints turned by name (docs/formats.md)\n"
+        "  sinew pose hero.glb --pose wave.json -o wave.obj             rotations of joints by name "
+        "(docs/formats.md)\n"
         "  sinew pose hero.glb --clip Walk --time 0.4 -o step.glb       the file's own animation\n"
-        "  sinew pose hero.glb --pose twist.json --skinning dqs -o t.glb   dual quaternions: preserves volume\n"
+        "  sinew pose hero.glb --pose twist.json --skinning dqs -o t.glb   dual quaternions preserve volume\n"
         "  sinew pose hero.glb --binding hero.binding --pose wave.json -o wave.glb   weights of a kept binding\n");
     c->add_option("input", args->input,
                   "GLB, glTF or VRM with weights; OBJ with --skeleton and --weights or --binding")

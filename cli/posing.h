@@ -32,7 +32,7 @@ Result<std::uint32_t> find_joint(const Skeleton& skeleton, const std::string& wa
 /// joints, with the morph targets and position of the nodes at rest. With neither: the bind pose.
 Result<io::ScenePose> read_pose(const io::Scene& scene, const PoseOptions& options, const std::string& input);
 
-/// Replaces the joint number at the beginning of an error, as in those of deform, by the joint's name.
+/// Replaces the joint number at the start of an error, as in errors of deform, by the joint's name.
 Error with_joint_name(Error error, const Skeleton& skeleton);
 
 /// The file's own weights, or those of --weights.

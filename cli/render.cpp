@@ -16,7 +16,7 @@ namespace {
 
 enum class View { joints, joint, strongest, influences, distance, voxels, defects, surface };
 
-/// How voxels are shown on which the views do not agree.
+/// How voxels are shown if their views disagree.
 enum class Ambiguous {
     marked,   ///< all of them, in their own colours
     settled,  ///< as interior if winding numbers put them inside
@@ -563,7 +563,7 @@ void add_render(CLI::App& app, int& exit) {
          {"defects", View::defects},
          {"surface", View::surface}},
         "joints: each its colour, blended by weight (default); joint: the weight of --joint; strongest: "
-        "the strongest joint's colour; influences: how many; distance: from --joint inside the volume; "
+        "the strongest joint's colour; influences: their number; distance: from --joint through the volume; "
         "voxels: of the bind pose; defects: intersecting triangles, boundary and non-manifold edges; surface: "
         "shape only")
         ->each([args](const std::string&) { args->view_given = true; });
@@ -595,8 +595,9 @@ void add_render(CLI::App& app, int& exit) {
     c->add_flag("--no-legend", args->no_legend, "Leave the legend out");
     c->add_option("--weights", args->weights, "Weights JSON, instead of the file's own");
     c->add_option("--skeleton", args->skeleton, "Skeleton JSON or TGF, for a mesh that has no skeleton");
-    c->add_option("--joint-options", args->joint_options,
-                  "JSON: shape and more of joints by name (docs/formats.md); --skeleton-overlay draws shapes");
+    c->add_option(
+        "--joint-options", args->joint_options,
+        "JSON: shapes and other options of joints by name (docs/formats.md); --skeleton-overlay draws shapes");
     c->add_option("--threads", args->threads, "Worker threads (default: all cores)")->check(CLI::Range(0, 4096));
     c->add_flag("--quiet", args->quiet, "Print errors only");
     c->callback([args, &exit] { exit = run_render(*args); });

@@ -1,4 +1,4 @@
-// sinew transfer: copies the weights of one mesh to another mesh at the same place.
+// sinew transfer: copies the weights of one mesh to another mesh at the same position.
 
 #include <fmt/core.h>
 
@@ -180,7 +180,7 @@ void add_transfer(CLI::App& app, int& exit) {
     auto args = std::make_shared<Arguments>();
     CLI::App* c = app.add_subcommand(
         "transfer",
-        "Copies weights to a mesh from another mesh at the same place: clothing, an LOD, another topology.\n\n"
+        "Copies weights to a mesh from another mesh at the same position: clothing, an LOD, another topology.\n\n"
         "  sinew transfer body.glb jacket.glb -o jacket.skinned.glb\n"
         "  sinew transfer hero.glb hero_lod2.obj -o hero_lod2.glb         the target takes the source's skeleton\n"
         "  sinew transfer body.glb coat.glb -o out.glb --distance 0.1     a coat that is farther away\n");
@@ -191,7 +191,7 @@ void add_transfer(CLI::App& app, int& exit) {
         ->required();
     c->add_option("-o,--output", args->output, "GLB, glTF or VRM to write: the target with weights")->required();
     c->add_option("--distance", args->options.distance,
-                  "Largest distance of a match, in diagonals of the source's box")
+                  "Largest distance of a match, as a share of the diagonal of the source")
         ->capture_default_str();
     c->add_option("--angle", args->options.angle, "Largest angle between the normals of a match, degrees")
         ->capture_default_str();
@@ -199,7 +199,7 @@ void add_transfer(CLI::App& app, int& exit) {
         ->capture_default_str();
     add_choice<LimitRule>(*c, "--limit-rule", args->options.finish.limit_rule,
                           {{"fade", LimitRule::fade}, {"cut", LimitRule::cut}},
-                          "fade (default): no creases where influences swap; or cut");
+                          "fade (default): smooth where the strongest joints change; cut: drop the weakest");
     add_choice<io::WeightFormat>(
         *c, "--weight-format", args->save.weight_format,
         {{"f32", io::WeightFormat::f32}, {"u16", io::WeightFormat::u16}, {"u8", io::WeightFormat::u8}},
@@ -208,7 +208,7 @@ void add_transfer(CLI::App& app, int& exit) {
                   "Exit 1 if a smaller share of the vertices is in parts with a match")
         ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str();
-    c->add_option("--report", args->report, "Write a JSON report here (docs/transfer.md)");
+    c->add_option("--report", args->report, "Write a JSON report to this file (docs/transfer.md)");
     c->add_flag("--json", args->json, "Print the report instead of a summary");
     c->add_flag("--quiet", args->quiet, "Print errors only");
     c->add_option("--threads", args->threads, "Worker threads; 0 = one per core. The result does not depend on it")

@@ -211,14 +211,14 @@ const std::string& method_names() {
 const std::vector<Row>& rows() {
     static const std::vector<Row> table{
         {{"method", Kind::choice, "Method", method_names(),
-          "How to bind (docs/methods). A method comes with its own falloff"},
+          "Binding method (docs/methods). Each method has its own default falloff"},
          set_method,
          [](const BindSetting&, const BindOptions& o) { return std::string(to_string(o.method)); }},
         {{"as-published",
           Kind::flag,
           "Method",
           "on off",
-          "As Dionne and de Lasa (2014) publish it, with their options; options beside it change these",
+          "The method exactly as published by Dionne and de Lasa (2014); other options change single settings",
           kGeodesicVoxel,
           {},
           kAsPublished},
@@ -230,17 +230,18 @@ const std::vector<Row>& rows() {
             "pixel-geodesic: pixels, up to 4096"),
         on_or_off<[](O& o) -> bool& { return o.local_resolution; }>(
             "local-resolution", Kind::flag, {kVolumeDistance},
-            "Twice the resolution for fingers and limbs beside each other"),
+            "Twice the resolution at fingers and at limbs close to each other"),
         number<[](O& o) -> float& { return o.penalty; }>("penalty", "Method", {kVolumeDistance},
                                                          "Cost factor of a step into a boundary voxel; 1 = none"),
         number<[](O& o) -> float& { return o.overshoot; }>(
             "overshoot", "Method", {kAnyDistance},
-            "Share of the length beyond a bone's end that is added to its distance; 0 = none", {0, 100}),
+            "Share of the length past a bone's end that is added to its distance; 0 = none", {0, 100}),
         choice<[](O& o) -> DomainKind& { return o.domain; }>(
             "domain", "Method", "sparse uniform sparse-boundary", {kVolume},
             "sparse: fine at the surface and at bones; uniform; sparse-boundary: fine at the surface only, for "
             "geodesic-voxel"),
-        {{"neighbours", Kind::choice, "Method", "8 4", "4 (breadth-first) or 8 ways from a pixel", kPixels},
+        {{"neighbours", Kind::choice, "Method", "8 4", "Neighbours of a pixel: 8, or 4 (breadth-first search)",
+          kPixels},
          [](const BindSetting& s, BindOptions& o, std::string_view value) -> Status {
              if (value != "8" && value != "4") return wrong(s.name, value, "choose 8 or 4");
              o.neighbours = value == "8" ? Neighbours::all : Neighbours::faces;
@@ -250,31 +251,33 @@ const std::vector<Row>& rows() {
              return o.neighbours == Neighbours::faces ? "4" : "8";
          }},
         on_or_off<[](O& o) -> bool& { return o.voxels.winding_numbers; }>(
-            "winding-numbers", Kind::choice, {kVolume}, "on or off: settle ambiguous voxels"),
+            "winding-numbers", Kind::choice, {kVolume},
+            "Decide by winding numbers whether ambiguous voxels are inside"),
         choice<[](O& o) -> Voxelizer& { return o.voxels.voxelizer; }>(
             "voxelizer", "Method", "cpu hardware", {kVolume},
-            "cpu, or hardware: the same voxels by z-buffer slices through OpenGL"),
-        {{"hard-range", Kind::range, "Method", "", "FROM TO along a bone, 0..1, where vertices follow it alone",
-          kConnectivity},
+            "hardware: the same voxels, from z-buffer slices drawn by OpenGL"),
+        {{"hard-range", Kind::range, "Method", "",
+          "FROM TO, 0..1 along a bone: vertices between follow only this bone", kConnectivity},
          set_hard_range,
          [](const BindSetting&, const BindOptions& o) {
              return shortest_text(o.hard_range[0]) + " " + shortest_text(o.hard_range[1]);
          }},
         choice<[](O& o) -> RingPlacement& { return o.rings; }>(
             "rings", "Method", "joint bone axes", {kMeshGeodesic},
-            "Rings at the joint, along its bones, or at the joint across one of its own axes"),
+            "joint: ring at the joint; bone: at the middle of its bones; axes: at the joint, across one of its "
+            "axes"),
         on_or_off<[](O& o) -> bool& { return o.all_pairs; }>(
             "all-pairs", Kind::flag, {kMeshGeodesic},
-            "The same distances by the matrix of all pairs (small meshes)"),
+            "Compute the same distances by a matrix of all pairs (for small meshes)"),
         number<[](O& o) -> float& { return o.cooling; }>(
-            "cooling", "Method", {kVoxelHeat}, "Heat lost through the skin, per longest side; more falls faster",
-            {1, 1e5}),
-        whole<[](O& o) -> int& { return o.iterations; }>("iterations", "Method", "", {kVoxelHeat},
-                                                         "Sweeps of plain averaging instead of solving; 0 solves",
-                                                         {0, 1e6}),
+            "cooling", "Method", {kVoxelHeat},
+            "Heat loss at the surface, per longest side; larger = steeper falloff", {1, 1e5}),
+        whole<[](O& o) -> int& { return o.iterations; }>(
+            "iterations", "Method", "", {kVoxelHeat},
+            "Number of averaging sweeps instead of the solver; 0 = solver", {0, 1e6}),
         choice<[](O& o) -> HeatBy& { return o.heat; }>(
             "heat", "Method", "cpu hardware", {kVoxelHeat},
-            "cpu, or hardware: heat by OpenGL; the same weights within 0.001"),
+            "hardware: heat by OpenGL, with the same weights within 0.001"),
         number<[](O& o) -> float& { return o.heat_transfer; }>(
             "heat-transfer", "Method", {kSurfaceHeat},
             "c in the heat c / d² of a bone at distance d; larger = harder joints", {0, 1e6, true}),
@@ -286,18 +289,20 @@ const std::vector<Row>& rows() {
         number<[](O& o) -> float& { return o.falloff.lambda_max; }>("lambda-max", "Weights", {{}, kWithLambda},
                                                                     "Exponent at α = 1"),
         choice<[](O& o) -> FalloffLaw& { return o.falloff.law; }>(
-            "falloff-law", "Weights", kLaws, {}, "How distance becomes weight; power is for methods of heat"),
+            "falloff-law", "Weights", kLaws, {}, "Function from distance to weight; power is for heat methods"),
         number<[](O& o) -> float& { return o.falloff.smoothness; }>(
             "smoothness", "Weights", {{}, kExponential},
-            "Share of the longest side on which influence falls to 1/e"),
+            "Distance at which influence falls to 1/e, as a share of the longest side"),
         number<[](O& o) -> float& { return o.falloff.threshold; }>(
-            "threshold", "Weights", {{}, kWithReach}, "Share of the longest side beyond which nothing reaches"),
-        number<[](O& o) -> float& { return o.falloff.power; }>("power", "Weights", {{}, kPower},
-                                                               "Exponent of heat or weights; above 1 is harder"),
+            "threshold", "Weights", {{}, kWithReach},
+            "Largest distance of influence, as a share of the longest side"),
+        number<[](O& o) -> float& { return o.falloff.power; }>(
+            "power", "Weights", {{}, kPower}, "Exponent of heat or weights; above 1 = harder joints"),
         whole<[](O& o) -> int& { return o.finish.max_influences; }>("max-influences", "Weights", "all", {},
                                                                     "Joints per vertex: 1..8 or all"),
         choice<[](O& o) -> LimitRule& { return o.finish.limit_rule; }>(
-            "limit-rule", "Weights", "fade cut", {}, "fade: no creases where influences swap; or cut"),
+            "limit-rule", "Weights", "fade cut", {},
+            "fade: smooth where the strongest joints change; cut: drop the weakest"),
     };
     return table;
 }
