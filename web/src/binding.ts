@@ -1,4 +1,4 @@
-// The right panel: options, binding and its numbers, the slider that tunes. Other modules fill the parts below.
+// The right panel: options, the bind and its numbers, the falloff sliders. Other modules fill the parts below.
 import {button, byId, check, choice, el, entry, refill, slider} from './dom';
 import type {Option} from './core';
 import {falloffSliders, helpOf, optionOf, setOption, suits, valueOf} from './options';
@@ -35,12 +35,12 @@ function draw() {
     el('details', {}, el('summary', {}, 'More options'), ...more.map(fieldOf)),
     el('div', {class: 'row'},
        button(bound && !stale ? 'Bind again' : 'Bind', 'Compute weights (B)', () => void bind(), {class: 'primary grow', id: 'bind'})),
-    ...(stale ? [el('p', {class: 'note'}, 'Options changed since: bind again to see what they do.')] : []),
+    ...(stale ? [el('p', {class: 'note'}, 'Options changed: bind again to apply them.')] : []),
     el('div', {id: 'result'}),
     el('h2', {}, 'Tune'),
     ...tuned.map((t) => slider(t.name, helpOf(t.option), t, Number(valueOf(t.option)),
                                (v) => setOption(t.option, String(v), t.option), () => history.settle())),
-    ...(bound ? [] : [el('p', {class: 'dim'}, 'Moves the weights at once when the character is bound.')]),
+    ...(bound ? [] : [el('p', {class: 'dim'}, 'Changes weights at once after a bind.')]),
   );
   drawResult();
 }
@@ -54,8 +54,8 @@ function drawFlat() {
   refill(byId('bind-panel'),
     el('h2', {}, 'Flat figure'),
     el('p', {class: 'dim'}, `${picture!.width} × ${picture!.height} pixels${layers ? `, ${count(layers.length, 'picture')} in layers` : ''}. ` +
-       'Weights are by distance through them.'),
-    slider('Smoothness', 'Pixels on which a bone’s influence falls; 0: 3 % of the longest side', {min: 0, max: Math.ceil(longest / 8), step: 1},
+       'Weights follow from distances through them.'),
+    slider('Smoothness', 'Distance in pixels at which a bone’s influence falls to 1/e; 0: 3 % of the longest side', {min: 0, max: Math.ceil(longest / 8), step: 1},
            chosen, (v) => (chosen = v), () => history.change({smoothness: chosen})),
   );
 }
@@ -81,10 +81,10 @@ function drawResult() {
   const said = [...(why ? [`Resolution: ${why}`] : []), ...report.warnings.filter((t: string) => !info!.warnings.includes(t)), ...editReport];
   refill(box,
     ...(coarse ? [el('p', {class: 'note'}, `First result, at resolution ${resolution}. ` +
-      (session.refining ? 'A finer one is being computed.' : 'The bind was stopped before the finer one: bind again to get it.'))] : []),
+      (session.refining ? 'The final result is being computed.' : 'The bind was stopped before the final result: bind again to get it.'))] : []),
     el('dl', {class: 'numbers'}, ...lines.flatMap(([k, v]) => [el('dt', {}, k), el('dd', {}, v)])),
     ...(canCompare() && difference && !session.compared ? [el('div', {class: 'row'},
-      button('More numbers', 'Against the file’s own weights, as sinew compare says them', () => void measureDifference(), {id: 'compare'}))] : []),
+      button('More numbers', 'The numbers of sinew compare, against the file’s own weights', () => void measureDifference(), {id: 'compare'}))] : []),
     ...said.map((t: string) => el('p', {class: 'dim'}, t)));
 }
 

@@ -14,7 +14,7 @@ const OPS: [BrushOp, string][] = [
   ['rigid', 'rigid'],
 ];
 const needsJoint = (op: BrushOp) => op === 'add' || op === 'set' || op === 'rigid' || op === 'replace';
-const quotedPattern = (name: string) => name.replace(/[*?]/g, '?');  // in an edit list these stand for any letters
+const quotedPattern = (name: string) => name.replace(/[*?]/g, '?');  // wildcards in an edit list
 /** Whether the brush lacks a joint. */
 const lacks = () => (needsJoint(session.brush.op) && session.joint < 0) || (session.brush.op === 'replace' && !session.brush.to);
 
@@ -68,8 +68,8 @@ function sliders(): HTMLElement[] {
   return [
     ...(op === 'add' ? [value('Adds', 'To the weight of the selected joint', {min: -1, max: 1, step: 0.05}, 'add')] : []),
     ...(op === 'set' ? [value('Weight', 'Of the selected joint', {min: 0, max: 1, step: 0.05}, 'set')] : []),
-    ...(op === 'hardness' ? [value(`${name} here`, 'In place of that of all; joints with one of their own count less', {min, max, step}, 'hardness')] : []),
-    ...(op === 'replace' ? [choice('Gives to', 'The joint that gets what the selected one has there', [['', 'choose a joint'],
+    ...(op === 'hardness' ? [value(`${name} here`, 'Replaces the general value here; joints with their own value count less', {min, max, step}, 'hardness')] : []),
+    ...(op === 'replace' ? [choice('Gives to', 'The joint that takes the weight of the selected one', [['', 'choose a joint'],
       ...info!.joints.flatMap((j, i): [string, string][] => (j.deforms && i !== joint ? [[j.name, j.name]] : []))], brush.to, (to) => {
       brush.to = to;
       draw();
@@ -81,12 +81,12 @@ function sliders(): HTMLElement[] {
 
 function hint(): string {
   const {tool, joint, info, brush} = session;
-  if (tool !== 'paint') return 'Take the tool Paint (P) to use the brush.';
+  if (tool !== 'paint') return 'Choose the tool Paint (P) to use the brush.';
   if (!needsJoint(brush.op)) return 'Drag over the character.';
   if (joint < 0) return 'Select a joint to paint.';
   const {name} = info!.joints[joint];
-  if (brush.op === 'replace') return brush.to ? `What you drag over gives what it has of ${name} to ${brush.to}.` : `Choose who gets the weight of ${name}.`;
-  return brush.op === 'rigid' ? `What you drag over follows ${name} alone.`
+  if (brush.op === 'replace') return brush.to ? `Drag over the character to move weight from ${name} to ${brush.to}.` : `Choose the joint that takes the weight of ${name}.`;
+  return brush.op === 'rigid' ? `Drag over the character: painted vertices follow only ${name}.`
                               : `Drag over the character to change the weight of ${name}.`;
 }
 
@@ -96,7 +96,7 @@ function draw() {
   const box = byId('paint-panel');
   if (session.flat) return box.replaceChildren();
   if (!bound) {
-    refill(box, el('h2', {}, 'Paint'), el('p', {class: 'dim'}, 'Bind first: the brush changes what was bound.'));
+    refill(box, el('h2', {}, 'Paint'), el('p', {class: 'dim'}, 'Bind first: the brush changes the new weights.'));
     return;
   }
   const parts = surfaces();
@@ -104,22 +104,22 @@ function draw() {
   refill(box,
     el('h2', {}, 'Paint'),
     el('p', {class: 'dim'}, hint()),
-    choice('Brush', 'What a stroke does', OPS, brush.op, (v) => {
+    choice('Brush', 'The effect of a stroke', OPS, brush.op, (v) => {
       brush.op = v as BrushOp;
       draw();
     }),
     ...sliders(),
-    ...(parts.length ? [choice('Only on', 'What the brush keeps to', [['', 'everything'], ...parts], brush.on, (v) => {
+    ...(parts.length ? [choice('Only on', 'The parts that the brush may change', [['', 'everything'], ...parts], brush.on, (v) => {
       brush.on = v;
       draw();
     })] : []),
     ...(brush.on ? [el('div', {class: 'row'}, button('All of it', 'The whole surface, without a stroke', () =>
       edits([...history.doc.edits, editOf([kept()])]), {id: 'paint-all', disabled: lacks()}))] : []),
     el('div', {class: 'row'}, ...(['left', 'right'] as const).map((side) =>
-      button(`Mirror from ${side}`, `The other side gets what the ${side} has`, () =>
+      button(`Mirror from ${side}`, `Copies the ${side} side to the other side`, () =>
         edits([...history.doc.edits, {op: 'mirror', from: side}])))),
     el('ul', {id: 'edit-list'}, ...history.doc.edits.map((e, i) =>
-      el('li', {}, el('span', {}, nameOf(e)), button('Remove', 'Takes this change away', () =>
+      el('li', {}, el('span', {}, nameOf(e)), button('Remove', 'Removes this change', () =>
         edits(history.doc.edits.filter((_, k) => k !== i)))))),
   );
 }

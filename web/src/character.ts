@@ -82,7 +82,7 @@ function drawJoint(box = document.getElementById('joint')) {
     });
   }));
   if (session.opened?.ownRows && !session.flat)
-    parts.push(check('Keeps the weights of the file', 'Locked: what the file gives this joint stays (--lock)',
+    parts.push(check('Keeps the weights of the file', 'Locked: this joint keeps its weights in the file (--lock)',
                      doc.locked.includes(name), (yes) => {
       history.change({locked: yes ? [...history.doc.locked, name] : history.doc.locked.filter((n) => n !== name)});
       draw();
@@ -105,14 +105,14 @@ function showSelected() {
 /** α of one joint. */
 function hardness(name: string): HTMLElement[] {
   const own = history.doc.falloff[name];
-  const move = slider('Hardness here', 'α of this joint in place of that of all', {min: 0, max: 1, step: 0.01},
+  const move = slider('Hardness here', 'α of this joint instead of the general one', {min: 0, max: 1, step: 0.01},
                       own ?? Number(valueOf('falloff')),
                       (v) => history.change({falloff: {...history.doc.falloff, [name]: v}}, `falloff ${name}`), () => {
                         history.settle();
                         drawJoint();
                       });
   if (own === undefined) return [move];
-  return [move, button('As all others', 'Takes the hardness of this joint away', () => {
+  return [move, button('As all others', 'Removes the hardness of this joint', () => {
     const {[name]: _, ...rest} = history.doc.falloff;
     history.change({falloff: rest});
     drawJoint();

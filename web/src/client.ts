@@ -51,15 +51,16 @@ export class Client {
     return this.call<ReturnType<Core['bind']>>('bind', settings, shown);
   }
 
-  /** Asks the bind to stop. Its first result stays if there is one, otherwise the previous binding. False: the worker cannot receive it, or was asked before. */
-  askToStop(): boolean {
+  /** Requests the bind to stop. Its first result stays if there is one, otherwise the previous binding. False: the worker cannot receive
+   * the request, or already has one. */
+  requestStop(): boolean {
     return !!this.flag && Atomics.exchange(this.flag, 0, 1) === 0;
   }
 
   /** Stops the running task and opens the character again. The binding is lost. */
   async cancel(): Promise<void> {
     this.worker.terminate();
-    this.onEarly = () => {};  // a result may be on its way
+    this.onEarly = () => {};  // a result may still arrive
     const waiting = [...this.waiting.values()];
     this.waiting.clear();
     this.start();

@@ -39,7 +39,7 @@ export const COVERAGE: readonly {name: string; meaning: string; colour: [number,
   {name: 'bridged', meaning: 'over a gap, from the nearest part with a bone', colour: oklch(0.78, 0.15, 1.4)},
   {name: 'outside', meaning: 'outside the volume', colour: oklch(0.7, 0.15, 4.2)},
   {name: 'euclidean', meaning: 'by straight distance: nothing reaches it', colour: oklch(0.65, 0.2, 0.5)},
-  {name: 'unused', meaning: 'of no triangle', colour: oklch(0.6, 0.15, 5.4)},
+  {name: 'unused', meaning: 'in no triangle', colour: oklch(0.6, 0.15, 5.4)},
   {name: 'none', meaning: 'no weights', colour: oklch(0.6, 0.24, 0.4)},
 ];
 

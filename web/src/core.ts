@@ -1,11 +1,11 @@
-// sinew.h in TypeScript: handles as numbers, text and arrays copied in and out. Knows neither page nor worker.
+// sinew.h in TypeScript: handles as numbers, text and arrays copied in and out. Independent of page and worker.
 
 /** The emscripten module of web/core. */
 export interface CoreModule {
   HEAPU8: Uint8Array;
   /** The decoder used by web/core/draco, once it is loaded. */
   draco?: object;
-  /** Only of a module with threads. */
+  /** Only in a module with threads. */
   wasmMemory?: {buffer: ArrayBufferLike};
   FS: {
     mkdirTree(path: string): void;
@@ -25,7 +25,7 @@ export interface CoreModule {
   [name: `_snw_${string}`]: (...args: number[]) => number;
 }
 
-/** Options by the words of the command line, in the order in which they are set. */
+/** Options by their names on the command line, in the order in which they are set. */
 export type Settings = [name: string, value: string][];
 
 export interface Joint {
@@ -88,7 +88,7 @@ export interface Option {
   read_by_methods?: string[];
   read_by_laws?: string[];
   methods?: Record<string, {summary: string; presets: Record<string, string>}>;
-  /** Of a flag: other options that it sets when turned on. */
+  /** For a flag: other options that it sets when turned on. */
   sets?: Record<string, string>;
 }
 
@@ -96,7 +96,7 @@ export function isReadBy(option: Option, method: string, law: string): boolean {
   return (option.read_by_methods?.includes(method) ?? true) && (option.read_by_laws?.includes(law) ?? true);
 }
 
-/** Settings that the method and the law chosen by them do not read stay in the page, for when another is chosen. */
+/** Settings that the chosen method and law do not read are kept in the page for other methods and laws. */
 export function settingsThatAreRead(options: Option[], settings: Settings): Settings {
   const chosen = (name: string) => settings.find(([n]) => n === name)?.[1];
   const row = options.find((o) => o.name === 'method');
@@ -152,7 +152,7 @@ export interface Shown {
   beside: boolean;
 }
 
-/** Defects of the mesh with their positions (snw_defects): 1 for each triangle that intersects another, 2 where that is not known;
+/** Defects of the mesh with their positions (snw_defects): 1 for each triangle that intersects another, 2 if undecided;
  * rows of two vertices and 1 for a boundary edge, 3 for a non-manifold one. */
 export interface Defects {
   triangles: Uint8Array;
@@ -167,11 +167,11 @@ export interface NamedPose {
 export interface OpenFile {
   name: string;
   bytes: Uint8Array;
-  /** Files that lie beside it, by path from its folder. */
+  /** Files beside it, by path from its folder. */
   beside?: {path: string; bytes: Uint8Array}[];
   skeleton?: {name: string; bytes: Uint8Array};
-  /** The file is a flat figure: a PNG, unpacked, with bones JSON as its skeleton; or bones JSON with layers, and then the size is the
-   * canvas's. */
+  /** The file is a flat figure: a PNG, unpacked, with bones JSON as its skeleton; or bones JSON with layers, with the size of the
+   * canvas. */
   picture?: Picture & {smoothness: number; layers?: (Picture & {path: string; bytes: Uint8Array})[]};
 }
 
@@ -217,14 +217,14 @@ export class Core {
   private vertices = 0;
   private triangles = 0;
   private jointCount = 0;
-  private made: Uint8Array | null = null;  // the flat figure that is open
+  private made: Uint8Array | null = null;  // the GLB of the open flat figure
 
   /** `stopped`: whether the current binding should stop. Called whenever it reports progress. */
   constructor(private readonly m: CoreModule, private readonly stopped: () => boolean = () => false) {
     this.out = m._malloc(16);
   }
 
-  /** Memory as it is now: where there are threads, another one may have made it larger. */
+  /** The current memory: another thread may have enlarged it. */
   private get heap(): Uint8Array {
     const {buffer} = this.m.wasmMemory ?? this.m.HEAPU8;
     if (this.seen.buffer !== buffer) this.seen = new Uint8Array(buffer);
@@ -236,7 +236,7 @@ export class Core {
     return this.m.UTF8ToString(this.m._snw_version());
   }
 
-  /** Bytes of the core's memory; 2 or more threads where the module has them. */
+  /** The core's memory in bytes, and its threads: 1 in a module without threads. */
   size(): {bytes: number; threads: number} {
     return {bytes: this.heap.length, threads: this.m.wasmMemory ? Math.min(navigator.hardwareConcurrency, 8) : 1};
   }
@@ -367,7 +367,7 @@ export class Core {
           early({...this.take(this.result(), s), ...this.showEarly(settings, shown)});
         };
         this.resultCall ||= this.m.addFunction((binding, final) => {
-          // An error must not pass through the core, which goes on with the final result.
+          // An error must not pass through the core, which continues with the final result.
           try {
             this.onResult(binding, final === 1);
           } catch (error) {
@@ -451,7 +451,7 @@ export class Core {
     }
   }
 
-  /** The surface in a pose; null where there are no weights to follow. `own`: by the weights of the file. */
+  /** The surface in a pose; null without weights. `own`: by the weights of the file. */
   deform(matrices: Float64Array, dual: boolean, normals: boolean, own = false) {
     const weights = own ? this.own : this.weights || this.own;
     if (!weights) return null;
@@ -499,7 +499,7 @@ export class Core {
     }
   }
 
-  /** The leaves of the volume, five numbers each (snw_volume); null where there are more than `most`. */
+  /** The leaves of the volume, five numbers each (snw_volume); null if there are more than `most`. */
   volume(settings: Settings, most: number): Float32Array | null {
     return this.withSettings(settings, (s) => {
       const status = this.m._snw_volume(this.model, s, most, 0, this.out);
@@ -509,7 +509,7 @@ export class Core {
     });
   }
 
-  /** The file with its new weights: the same bytes as `sinew bind` writes, unless there is an animation to add. */
+  /** The file with its new weights: the same bytes as `sinew bind` writes, unless an animation is added. */
   saveGlb(settings: Settings, animation: Animation | null = null): {bytes: Uint8Array; notes: string[]} {
     if (this.made && !animation) return {bytes: this.made.slice(), notes: []};
     this.need(this.weights || this.own, 'bind first');
@@ -577,7 +577,7 @@ export class Core {
     }
   }
 
-  /** How far the weights are from the file's own, per vertex, 0 to 2; null without such. */
+  /** The L1 distance of the weights to the file's own, per vertex, 0 to 2; null if the file has none. */
   private difference(): Float32Array | null {
     if (!this.own) return null;
     const at = this.m._malloc(this.vertices * 4);

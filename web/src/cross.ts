@@ -1,4 +1,4 @@
-// The keyboard's pointer over the view: arrows move a cross, Enter does there what a click does, or paints one dab.
+// A pointer for the keyboard: arrows move a cross over the view, Enter acts like a click there, or paints once.
 import {beginStroke, endStroke} from './brush';
 import {byId} from './dom';
 import {pick} from './pointer';
@@ -8,7 +8,7 @@ const views = byId('view');
 const cross = byId('cross');
 const STEP = 6, HELD = 14;  // pixels; a held key moves faster
 const TURN = Math.PI / 18;
-let at: {x: number; y: number} | null = null;  // from the corner of the view
+let at: {x: number; y: number} | null = null;  // relative to the corner of the view
 
 views.tabIndex = 0;
 

@@ -22,7 +22,7 @@ export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
   return found as T;
 }
 
-/** The visible name of an element: it is the same after a panel is redrawn; position and number may change. */
+/** The visible name of an element. It stays the same when a panel is redrawn; position and number may change. */
 function nameOf(node: Element): string {
   const label = (node as HTMLInputElement).labels?.[0];
   const text = node instanceof HTMLButtonElement && !node.title ? node.textContent : '';
@@ -75,7 +75,7 @@ export function entry(name: string, help: string, value: string, change: (value:
   return el('div', {class: 'field'}, el('label', {htmlFor: id, title: help}, name), input);
 }
 
-/** A number to type, or to step with arrows: each change is reported at once, the end of input by `settle`. */
+/** A number field. Each change is reported at once, the end of input by `settle`. */
 export function figure(name: string, help: string, value: number, step: number, change: (value: number) => void, settle: () => void): HTMLElement {
   const id = `field-${++fields}`;
   const text = String(value);

@@ -1,4 +1,4 @@
-// Whether a file is compressed with Draco: its decoder is fetched for the first one.
+// Detects files compressed with Draco, whose decoder is loaded for the first of them.
 import type {OpenFile} from './core';
 
 const WORD = 'KHR_draco_mesh_compression';

@@ -23,7 +23,7 @@ const change = (next: readonly Bone[], merge = '') => history.change(withBones(h
 
 let dragged = -1;
 
-/** The point under the pointer in the middle of the solid there; beside the character, at the depth of `from`. */
+/** The point under the pointer in the middle of the volume; beside the character, at the depth of `from`. */
 function placeAt(x: number, y: number, from: Point | null): Point | null {
   const {crossings, place} = view.crossingsAt(x, y);
   const middle = firstMiddle(crossings);
@@ -54,7 +54,7 @@ export function endDrag(): boolean {
   return was;
 }
 
-/** A click on the surface: one more joint, below the one that is selected. */
+/** A click on the surface adds a joint, a child of the selected one. */
 export function addAt(x: number, y: number): void {
   const head = placeAt(x, y, null);
   if (!head) return;
@@ -65,8 +65,8 @@ export function addAt(x: number, y: number): void {
   selectJoint(next.findIndex((b) => !before.some((o) => o.name === b.name)));
 }
 
-/** Another joint without a click: as far beyond the selected one as that is from its parent; a root in the middle of all. Its place is
- * typed then, or found in the middle of the volume. */
+/** Adds a joint without a click: beyond the selected one, by the length of the selected one's link; a root in the middle of the mesh.
+ * Then its position is typed, or moved to the middle of the volume. */
 function addBelow() {
   const before = bones();
   const {joint, info} = session;
@@ -80,14 +80,14 @@ function addBelow() {
   selectJoint(next.findIndex((b) => !before.some((o) => o.name === b.name)));
 }
 
-/** Moves the selected joint along the line of sight into the middle of the solid there. */
+/** Moves the selected joint along the line of sight to the middle of the volume. */
 function centre() {
   const now = bones(), {joint} = session;
   const {x, y} = view.pixelOf(now[joint].head);
   const {left, top} = view.renderer.domElement.getBoundingClientRect();
   const {crossings, place} = view.crossingsAt(left + x, top + y);
   const middle = firstMiddle(crossings);
-  if (middle === null) showError(new Error(`${now[joint].name} does not stand before or behind the character: type its place, or drag it there`));
+  if (middle === null) showError(new Error(`${now[joint].name} is not in front of or behind the character: type its position, or drag it there`));
   else change(moved(now, joint, place(middle)));
 }
 
@@ -106,12 +106,12 @@ export function removeSelected(): void {
 function mirror(from: 'left' | 'right') {
   const [low, high] = session.info!.box;
   const wide = Math.max(...low.map((x, k) => high[k] - x));
-  // Most characters stand astride x = 0; where the mesh stands elsewhere, its own middle.
+  // Most characters are centred at x = 0; otherwise the middle of the mesh.
   const middle = (low[0] + high[0]) / 2;
   change(mirrored(bones(), from, Math.abs(middle) < 0.05 * wide ? 0 : middle, 0.01 * wide));
 }
 
-/** A ten-thousandth of the character is near enough to read. */
+/** Rounds to a ten-thousandth of the character's size, for display. */
 function shortly(x: number): number {
   const [low, high] = session.info!.box;
   const digits = 4 - Math.ceil(Math.log10(Math.max(...low.map((l, k) => high[k] - l))));
@@ -130,13 +130,13 @@ function fields(now: readonly Bone[], joint: number): HTMLElement[] {
     choice('Hangs on', 'Its parent', [['-1', 'nothing: a root'], ...parents], String(parent), (to) => {
       const next = hung(now, joint, Number(to));
       if (next) return change(next);
-      showError(new Error(`${name} cannot hang on ${now[Number(to)].name}, which hangs on it`));
+      showError(new Error(`${now[Number(to)].name} cannot be the parent of ${name}: it is one of its descendants`));
       draw();
     }),
     entry('Place', 'x y z, in the units of the file', head.map(shortly).join(' '), (text) => {
       const place = text.split(/[\s,]+/).map(Number);
       if (place.length === 3 && place.every(Number.isFinite)) return change(moved(now, joint, place as unknown as Point));
-      showError(new Error(`a place is three numbers, x y z, and not "${text}"`));
+      showError(new Error(`a position is three numbers, x y z, not "${text}"`));
       draw();
     }),
   ];
@@ -159,13 +159,13 @@ function draw() {
     ...(on ? fields(now, joint) : []),
     ...(session.flat ? [] : [check('In the middle of the volume', 'Off: dragging keeps the depth', centred, (yes) => (centred = yes))]),
     el('div', {class: 'row'},
-       button(on ? 'Joint below' : 'Root', 'One more joint without a click; then type its place', addBelow, {id: 'add-below'}),
+       button(on ? 'Joint below' : 'Root', 'Adds a joint without a click; then type its position', addBelow, {id: 'add-below'}),
        ...(session.flat ? [] : [button('To the middle', 'Moves it along the line of sight to the middle of the volume', centre, {disabled: !on})])),
     el('div', {class: 'row'},
-       button('Delete', 'Takes the joint away; its children stay (Del)', removeSelected, {disabled: !on}),
+       button('Delete', 'Removes the joint; its children stay (Del)', removeSelected, {disabled: !on}),
        button('New root', 'The next click begins another chain (Esc)', () => selectJoint(-1), {disabled: !on})),
     el('div', {class: 'row'}, ...(['left', 'right'] as const).map((side) =>
-      button(`Mirror from ${side}`, `The other side gets the joints of the ${side} (${side === 'left' ? '+' : '−'}x)`,
+      button(`Mirror from ${side}`, `Copies the joints of the ${side} to the other side (${side === 'left' ? '+' : '−'}x)`,
              () => mirror(side), {disabled: !now.length}))),
     el('div', {class: 'row'},
        button('Save skeleton', session.flat ? 'As bones JSON, for sinew cutout --bones' : 'As skeleton JSON, for sinew bind --skeleton', save, {id: 'export-skeleton', disabled: !now.length}),

@@ -3,7 +3,7 @@ declare module '*/core.mjs' {
     Promise<import('./core').CoreModule>;
   export default create;
 }
-// Google's own, which three.js brings (Apache-2.0).
+// Google's decoder, part of three.js (Apache-2.0).
 declare module '*/draco_wasm_wrapper.js' {
   const create: (options: {wasmBinary: ArrayBuffer}) => Promise<object>;
   export default create;

@@ -8,10 +8,10 @@ import {animationOf, commandLine, cutoutLine, editsOf, outputName, settingsOf} f
 
 const stem = () => session.file!.name.replace(/\.[^.]*$/, '');
 
-/** A click that calls the core; errors are shown. */
+/** A click handler that calls the core and shows errors. */
 const careful = (task: () => Promise<void>) => () => void task().catch(showError);
 
-/** Notes on the animation that was exported last. */
+/** Notes on the last exported animation. */
 let said: string[] = [];
 
 const exportGlb = careful(async () => {
@@ -47,12 +47,12 @@ function draw() {
   refill(byId('export-panel'),
     el('h2', {}, 'Export'),
     el('div', {class: 'row'},
-       button('GLB', refining ? 'When it is refined' : keys.length ? 'The file with its new weights and the animation of the time line'
+       button('GLB', refining ? 'After refinement' : keys.length ? 'The file with its new weights and the animation of the time line'
                                                                    : 'The file with its new weights, nothing else changed',
               exportGlb, {id: 'export', disabled: unready}),
        button('Weights', 'Weights as JSON', exportWeights, {disabled: unready}),
-       ...(session.flat ? [] : [button('Edits', 'What was changed by hand, for sinew bind --edits', exportEdits, {id: 'export-edits'})]),
-       ...(history.doc.bones?.length ? [button('Skeleton', session.flat ? 'What was drawn, for sinew cutout --bones' : 'What was drawn, for sinew bind --skeleton', saveSkeleton)] : []),
+       ...(session.flat ? [] : [button('Edits', 'Changes by hand, for sinew bind --edits', exportEdits, {id: 'export-edits'})]),
+       ...(history.doc.bones?.length ? [button('Skeleton', session.flat ? 'The drawn bones, for sinew cutout --bones' : 'The drawn skeleton, for sinew bind --skeleton', saveSkeleton)] : []),
        button('Picture', 'The view as PNG', exportPicture)),
     ...(keys.length ? [el('p', {class: 'dim'}, `The GLB gets the time line as animation “${name}”; the command below does not write it.`)] : []),
     ...said.map((t) => el('p', {class: 'dim'}, t)),

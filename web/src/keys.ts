@@ -13,19 +13,19 @@ const KEYS: [string, string, () => void][] = [
   ['v', 'Tool: look and select', () => setTool('look')],
   ['r', 'Tool: pose the selected joint', () => setTool('turn')],
   ['p', 'Tool: paint', () => session.bound && setTool('paint')],
-  ['d', 'Tool: draw a skeleton, where the file has none of its own', () => setTool('draw')],
-  ['Delete', 'Take the selected joint away, while drawing', removeSelected],
+  ['d', 'Tool: draw a skeleton, if the file has none', () => setTool('draw')],
+  ['Delete', 'Remove the selected joint, while drawing', removeSelected],
   ['s', 'Skeleton on or off', toggleSkeleton],
   ['c', 'The file’s own weights side by side', toggleBeside],
   ['w', 'Wires on or off', toggleWire],
   ['f', 'See the whole character', () => view.frame()],
   ['k', 'Keep the pose as a key on the time line', keepPose],
   ['t', 'Time line on or off', toggleTimeline],
-  [' ', 'Play the animation that is chosen, else the time line', () => (session.clip >= 0 ? togglePlay() : toggleTrack())],
+  [' ', 'Play the chosen animation, otherwise the time line', () => (session.clip >= 0 ? togglePlay() : toggleTrack())],
   ['Escape', 'Select nothing', () => selectJoint(-1)],
 ];
 
-/** Keys with Ctrl; whether it is one of ours. */
+/** Handles keys with Ctrl; returns whether the key is known. */
 function withControl(key: string, shift: boolean): boolean {
   if (key === 'z' || key === 'y') {
     if (key === 'y' || shift) redo();
@@ -63,10 +63,10 @@ window.addEventListener('keydown', (event) => {
 
 byId('keys').querySelector('dl')!.append(...[
   ...KEYS.map(([key, what]) => [key === ' ' ? 'Space' : key.length === 1 ? key.toUpperCase() : key, what]),
-  [`1 … ${MODES.length}`, 'What the surface shows'],
+  [`1 … ${MODES.length}`, 'Choose what the surface shows'],
   ['Arrows', 'In the view (Tab leads there): move a cross'],
-  ['Enter', 'There what a click does: select, place a joint; or one dab of the brush'],
-  ['Shift arrows', 'In the view: turn it'],
+  ['Enter', 'At the cross: select, place a joint, or paint once'],
+  ['Shift arrows', 'In the view: rotate it'],
   ['+ −', 'In the view: nearer, farther'],
   ['Ctrl Z', 'Undo'],
   ['Ctrl Shift Z', 'Redo'],

@@ -1,7 +1,7 @@
 // Flat figures of several pictures: the files named by bones JSON with "layers" (docs/cutout.md). No DOM.
 import {CoreError, type OpenFile, type Picture} from './core';
 
-/** The entries of "layers" that name a picture; null: the text is no such file. The core reports errors. */
+/** The entries of "layers" that name a picture; null: the text is not such a file. The core reports errors. */
 export function layersOf(text: string): {image: string; offset: [number, number]}[] | null {
   let read: {layers?: unknown};
   try {
@@ -17,8 +17,8 @@ export function layersOf(text: string): {image: string; offset: [number, number]
   });
 }
 
-/** The figure, with each picture once under the path that the file says. Files are found by that path, else by their name alone: a
- * browser that is given single files does not say their folders. */
+/** The figure, with each picture once, under the path in the file. Files are found by this path, otherwise by name, because a browser
+ * does not report the folders of single files. */
 export async function figureOf<File extends {name: string}>(name: string, bytes: Uint8Array, files: readonly File[], pathOf: (f: File) => string,
     unpacked: (f: File) => Promise<Picture & {bytes: Uint8Array}>): Promise<OpenFile> {
   const entries = layersOf(new TextDecoder().decode(bytes)) ?? [];

@@ -11,7 +11,7 @@ import './exporting';
 import './pointer';
 import './cross';
 import './keys';
-import {openAsked} from './opening';
+import {openFromAddress} from './opening';
 import type {Core} from './core';
 import {showError} from './messages';
 import {client, history, isWorking, session, view} from './session';
@@ -23,7 +23,7 @@ import {poseAt} from './track';
     session.options = await client.options();
     session.groups = new Map(session.options.map((o) => [o.name, o.group]));
     document.documentElement.dataset.ready = 'yes';
-    await openAsked();
+    await openFromAddress();
   } catch (error) {
     showError(error);
   }

@@ -11,7 +11,7 @@ export const MARKS: readonly {meaning: string; colour: [number, number, number]}
   {meaning: 'rigid', colour: oklch(0.7, 0.18, 0.6)},
 ];
 
-/** Fills `out`, V: into MARKS. A selection without entries, or none, is about all vertices. */
+/** Fills `out`, V: into MARKS. An empty or missing selection contains all vertices. */
 export function marksOf(edits: readonly Edit[], positions: Float32Array, primitives: readonly Primitive[], out: Uint8Array): void {
   out.fill(0);
   for (const e of edits) {

@@ -22,7 +22,7 @@ async function openFiles(files: Iterable<File>, pathOf: (f: File) => string = ch
   const bytes = async (f: File) => new Uint8Array(await f.arrayBuffer());
   let model = all.find((f) => MODELS.test(f.name));
   try {
-    // Without a model a JSON with layers is one.
+    // Without a model, a JSON with layers is opened.
     for (const file of model ? [] : all.filter((f) => /\.json$/i.test(f.name)))
       if (layersOf(await file.text()))
         return await open(await figureOf(file.name, await bytes(file), all, pathOf, async (f) => ({...(await unpacked(f)), bytes: await bytes(f)})));
@@ -62,7 +62,7 @@ async function unpacked(file: File): Promise<Picture> {
   });
   const {width, height} = picture;
   if (Math.max(width, height) > MOST_PIXELS)
-    throw new Error(`${file.name}: ${width} × ${height} pixels, and at most ${MOST_PIXELS} along a side are possible: make it smaller`);
+    throw new Error(`${file.name}: ${width} × ${height} pixels, at most ${MOST_PIXELS} along a side: make it smaller`);
   const canvas = new OffscreenCanvas(width, height).getContext('2d')!;
   canvas.drawImage(picture, 0, 0);
   const {data} = canvas.getImageData(0, 0, width, height);
@@ -79,21 +79,21 @@ async function fetched(path: string, what: string): Promise<Uint8Array> {
   return new Uint8Array(await answer.arrayBuffer());
 }
 
-/** `sinew studio FILE` serves the file beside the page, and names it in the address. */
-export async function openAsked(): Promise<void> {
+/** `sinew studio FILE` serves the file beside the page and puts its name into the address. */
+export async function openFromAddress(): Promise<void> {
   const query = new URLSearchParams(location.search);
-  const asked = query.get('open');
-  if (!asked) return;
+  const name = query.get('open');
+  if (!name) return;
   const bytes = (path: string) => fetched(`./open/${path.split('/').map(encodeURIComponent).join('/')}`, path);
   const beside = await Promise.all(query.getAll('with').map(async (path) => ({path, bytes: await bytes(path)})));
   const skeleton = query.get('skeleton');
-  if (/\.(png|json)$/i.test(asked)) {
-    // Flat figures are unpacked as those that are dropped.
-    const all = [{path: asked, bytes: await bytes(asked)}, ...beside, ...(skeleton ? [{path: skeleton, bytes: await bytes(skeleton)}] : [])];
+  if (/\.(png|json)$/i.test(name)) {
+    // Flat figures are unpacked like dropped files.
+    const all = [{path: name, bytes: await bytes(name)}, ...beside, ...(skeleton ? [{path: skeleton, bytes: await bytes(skeleton)}] : [])];
     const paths = new Map(all.map(({path, bytes}) => [new File([bytes as BlobPart], path.slice(path.lastIndexOf('/') + 1)), path]));
     return openFiles(paths.keys(), (f) => paths.get(f)!);
   }
-  await open(character(asked, await bytes(asked), beside, skeleton ? {name: skeleton, bytes: await bytes(skeleton)} : undefined));
+  await open(character(name, await bytes(name), beside, skeleton ? {name: skeleton, bytes: await bytes(skeleton)} : undefined));
 }
 
 for (const [name, shown] of SAMPLES)

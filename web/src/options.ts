@@ -27,9 +27,9 @@ export function setOption(name: string, value: string, merge = ''): void {
   if (JSON.stringify(history.doc.settings) !== JSON.stringify(settings)) history.change({settings}, merge);
 }
 
-/** Whether the method and the falloff law that are chosen read the option. */
+/** Whether the chosen method and falloff law read the option. */
 export function suits(option: Option): boolean {
-  if (option.name === 'voxelizer' || option.name === 'heat') return false;  // need OpenGL of the command line
+  if (option.name === 'voxelizer' || option.name === 'heat') return false;  // these need OpenGL, which only the command line has
   return isReadBy(option, valueOf('method'), valueOf('falloff-law'));
 }
 

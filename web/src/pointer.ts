@@ -1,4 +1,4 @@
-// The pointer over the views: selects joints, asks vertices, paints, draws. The keyboard has one of its own (cross.ts).
+// The pointer over the views: selects joints and vertices, paints, draws. cross.ts is the pointer for the keyboard.
 import {beginStroke, continueStroke, endStroke} from './brush';
 import {byId} from './dom';
 import {addAt, beginDrag, drag, endDrag} from './drawing';
@@ -7,18 +7,17 @@ import {probe, selectJoint, session, undo, view} from './session';
 const views = byId('view');
 const FINGER = 24;  // maximum distance in pixels between a finger and a joint
 const PINCH = 250;  // milliseconds within which a second finger makes a stroke a pinch
-const CLICK = {mouse: 5, touch: 12};  // pixels: smaller movements are clicks
+const CLICK = {mouse: 5, touch: 12};  // pixels: smaller movements count as clicks
 let down: {x: number; y: number} | null = null;
 
 const isClick = (event: PointerEvent) =>
   down !== null && Math.hypot(event.clientX - down.x, event.clientY - down.y) < (event.pointerType === 'touch' ? CLICK.touch : CLICK.mouse);
 
-/** The finger whose stroke or drag it is; others turn and zoom the view. */
+/** The finger of the current stroke or drag; others rotate and zoom the view. */
 let finger = -1, since = 0;
 
-// Before the views' own controls hear of it: a second finger ends the stroke, and both turn and zoom the view. One that
-// has just
-// begun was no stroke, but the first finger of two.
+// Runs before the controls of the views. A second finger ends the stroke, and both rotate and zoom the view. A stroke that
+// has just started is dropped: it was the first of two fingers.
 views.addEventListener('pointerdown', (event) => {
   if (event.isPrimary || finger < 0) return;
   if (endStroke()) {
@@ -30,7 +29,7 @@ views.addEventListener('pointerdown', (event) => {
   view.setOrbit(true);
 }, {capture: true});
 views.addEventListener('pointerdown', (event) => {
-  // Two fingers are no click.
+  // Two fingers are not a click.
   down = event.isPrimary ? {x: event.clientX, y: event.clientY} : null;
   if (!event.isPrimary) return;
   if (event.button !== 0) return;
@@ -59,7 +58,7 @@ function end(event: PointerEvent) {
   }
   if (click && !view.turning && !view.overGizmo) pick(event.clientX, event.clientY, event.pointerType === 'touch' ? FINGER : undefined);
 }
-/** What a click does: the joint that is there, else another one (while drawing), else the vertex. */
+/** A click selects the joint under the pointer, otherwise adds one (while drawing), otherwise selects the vertex. */
 export function pick(x: number, y: number, within?: number): void {
   if (!session.info) return;
   const joint = view.jointAt(x, y, within);

@@ -1,4 +1,4 @@
-// Poses: those made for the skeleton, the file's animations, and how joints are blended.
+// Poses: standard poses of the skeleton, animations of the file, and the blending of joints.
 import {degreesOf, partOf, turnOf, type Degrees} from './angles';
 import {button, byId, choice, el, figure, refill, slider} from './dom';
 import {ask, history, on, session, setClip, shownPose, view} from './session';
@@ -6,13 +6,13 @@ import {keepPose} from './timeline';
 import type {Quaternion} from './view';
 
 let playing = false;
-let chosen = {name: '', share: 1, pose: history.doc.pose};  // what was taken from the list, and how much of it
+let chosen = {name: '', share: 1, pose: history.doc.pose};  // the pose taken from the list, and its share
 
-/** What was typed: a turn has several names in degrees, and keeps the one that it was given. */
+/** The typed angles: a rotation has several sets of Euler angles, and the page keeps the typed one. */
 let typed: {turn: readonly number[] | undefined; degrees: Degrees} = {turn: undefined, degrees: [0, 0, 0]};
 let typing = false;
 
-/** The turn of the selected joint, in degrees; of a flat figure about the line of sight alone. */
+/** The rotation of the selected joint in degrees; in a flat figure only about the line of sight. */
 function turns(): HTMLElement[] {
   const {joint, info, flat, clip} = session;
   if (joint < 0 || clip >= 0 || !info) return [];
@@ -34,7 +34,7 @@ function turns(): HTMLElement[] {
   ];
 }
 
-/** A share of a pose of ten numbers a joint, as what is turned. */
+/** A share of a pose of ten numbers a joint, as rotations by joint. */
 function turnsOf(pose: readonly number[], joints: number, share: number): Record<number, Quaternion> {
   const turned: Record<number, Quaternion> = {};
   for (let j = 0; j < joints; ++j) {
@@ -50,7 +50,7 @@ function take(name: string, share: number, merge = '') {
   if (!found) return;
   chosen = {name, share, pose: turnsOf(found.pose, session.info!.joints.length, share)};
   setClip(-1);
-  typing = !!merge;  // the slider that is dragged stays
+  typing = !!merge;  // keeps the slider that is being dragged
   history.change({pose: chosen.pose}, merge);
   typing = false;
 }
@@ -60,10 +60,10 @@ function draw() {
   if (!info || !opened) return;
   const named = opened.poses.map((p): [string, string] => [p.name, p.name]);
   const parts: HTMLElement[] = [el('h2', {}, 'Pose')];
-  if (session.flat) parts.push(el('p', {class: 'dim'}, 'Take the tool Pose (R), and turn the selected joint by its handle, or type how far.'));
+  if (session.flat) parts.push(el('p', {class: 'dim'}, 'Choose the tool Pose (R). Turn the selected joint by its handle, or type the angle.'));
   else {
     const name = chosen.pose === history.doc.pose && !session.onTrack ? chosen.name : '';
-    parts.push(choice('Pose', 'Poses made for this skeleton', [['', 'by hand'], ...named], name, (n) => take(n, 1)));
+    parts.push(choice('Pose', 'Standard poses of this skeleton', [['', 'by hand'], ...named], name, (n) => take(n, 1)));
     if (name) parts.push(slider('How far', 'From the bind pose to this one, and beyond', {min: 0, max: 1.25, step: 0.05}, chosen.share,
                                 (share) => take(name, share, `pose ${name}`), () => {
       history.settle();
@@ -87,7 +87,7 @@ function draw() {
       session.dual = v === 'dqs';
       ask('pose');
     }),
-    el('div', {class: 'row'}, button('Bind pose', 'All joints as they were bound', () => {
+    el('div', {class: 'row'}, button('Bind pose', 'All joints in the bind pose', () => {
       setClip(-1);
       if (session.onTrack || Object.keys(history.doc.pose).length) history.change({pose: {}});
     }), button('Keep as key', 'On the time line (K)', keepPose, {disabled: clip >= 0 || session.bare})));
@@ -122,7 +122,7 @@ on(['bound', 'options'], draw);
 on(['selection', 'time'], () => {
   if (!view.turning && !typing) draw();
 });
-// What was taken from the list may be turned on by hand, or undone.
+// A pose from the list may be changed by hand or undone.
 history.listen((doc, before) => {
   if (doc.pose !== before.pose && !view.turning && !typing) draw();
 });

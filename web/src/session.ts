@@ -1,5 +1,5 @@
-// What is open and what is done with it: a change of the document becomes work of the core, one thing at a time. Panels
-// read `session`, call what stands below it, and hear by topic that something is otherwise; they never call each other.
+// The open character and its state. A change of the document becomes work for the core, one task at a time. Panels read
+// `session`, call the functions below, and listen to topics of changes; they never call each other.
 import {Client} from './client';
 import type {Compared, Defects, Early, Joint, ModelInfo, OpenFile, Option, Rows} from './core';
 import {byId} from './dom';
@@ -11,7 +11,7 @@ import {poseAt, type Pose} from './track';
 import {valueIn} from './values';
 import {resolutionOf, resolutionsToTry} from './volume';
 
-/** What the surface shows. */
+/** The quantity shown on the surface. */
 export type Mode = 'look' | 'joints' | 'weight' | 'coverage' | 'difference' | 'distance' | 'marks' | 'voxels' | 'defects';
 export type BrushOp = 'add' | 'set' | 'smooth' | 'replace' | 'hardness' | 'rigid';
 export type Tool = 'look' | 'turn' | 'paint' | 'draw';
@@ -20,25 +20,25 @@ export const client = new Client();
 export const history = new History();
 export const view = new View(byId('view'));
 
-/** Read by everyone, written here. */
+/** Read by all modules, written only here. */
 export const session = {
   options: [] as Option[],
   groups: new Map<string, string>(),
-  file: null as OpenFile | null,  // with the skeleton that was drawn
+  file: null as OpenFile | null,  // with the drawn skeleton
   opened: null as Awaited<ReturnType<Client['open']>> | null,
   info: null as ModelInfo | null,
-  rows: null as Rows | null,  // what is shown: those that were made, else the file's
+  rows: null as Rows | null,  // the shown weights: the new ones, otherwise the file's
   bare: false,  // the mesh has no skeleton yet
-  flat: false,  // a picture that is cut out
+  flat: false,  // a flat figure, cut out of pictures
   /** seconds: duration of the bind; first: until its first result, if it had one. coarse: this is the first result. */
   bound: null as {report: Record<string, any>; coverage: Uint8Array; seconds: number; first: number | null; coarse: boolean} | null,
   refining: false,  // a first result is shown, and the final one is being computed
-  stale: false,  // what was bound is not what the options say
+  stale: false,  // options or joints changed since the bind
   difference: null as Float32Array | null,
-  compared: null as Compared | null,  // the numbers of `sinew compare`, where they were asked for
+  compared: null as Compared | null,  // the numbers of `sinew compare`, on request
   distance: null as {joint: number; values: Float32Array} | null,
   voxels: null as {key: string; resolution: number; coarser: boolean; leaves: Float32Array} | null,
-  defects: null as Defects | null,  // where they were asked for
+  defects: null as Defects | null,  // on request
   editReport: [] as string[],
   mode: 'look' as Mode,
   tool: 'look' as Tool,
@@ -49,7 +49,7 @@ export const session = {
   clipTime: 0,
   time: 0,  // seconds, on the time line
   onTrack: false,  // the pose of the time line is shown, and not the pose by hand
-  /** values: by op. to: the name of the joint that gets what another gives. on: "", "material NAME" or "mesh NAME", to which the brush keeps. */
+  /** values: by op. to: the name of the joint that takes the weight of another. on: "", "material NAME" or "mesh NAME", a limit of the brush. */
   brush: {op: 'add' as BrushOp, values: {add: 0.3, set: 0.3, hardness: 0.5}, radius: 0.05, to: '', on: ''},
   probed: null as number | null,
 };
@@ -57,8 +57,9 @@ export const session = {
 // ---- topics and listeners
 
 /** character: another one is open. bound: a binding was made or lost. weights: rows are new. options: settings of the
- * document, or which joints deform. joints: the list of joints and what is said of them. moved: where they are, while one is drawn. selection, mode, tool, clip,
- * time, probe: the field of that name; time also when the shown pose becomes or is no longer that of the time line. timeline: it is shown, or hidden. */
+ * document, or which joints deform. joints: the list of joints and their properties. moved: positions of joints, while one is drawn.
+ * selection, mode, tool, clip, time, probe: the field of that name; time also when the view switches to or from the pose of the time
+ * line. timeline: it is shown or hidden. */
 export type Topic = 'character' | 'bound' | 'weights' | 'options' | 'joints' | 'moved' | 'selection' | 'mode' | 'tool' | 'clip' | 'time' | 'timeline' | 'probe';
 const listeners: [ReadonlySet<Topic>, () => void][] = [];
 
@@ -72,11 +73,11 @@ export function tell(...topics: Topic[]): void {
 
 // ---- work: one task at a time; requests made meanwhile are served once, after it
 
-let given: OpenFile | null = null;  // as it was opened
-let resetting = false;  // the document is another character's
+let given: OpenFile | null = null;  // the file as it was opened
+let resetting = false;  // the document is being reset for another character
 let behind = false;  // the core does not have the drawn skeleton yet
 let stopping = false;
-let boundOf: Doc | null = null;  // what was bound
+let boundOf: Doc | null = null;  // the document of the last bind
 let working = false, binding = false, wanted: 'none' | 'pose' | 'weigh' = 'none';
 export const isWorking = () => working;
 
@@ -112,7 +113,7 @@ async function weigh(doc: Doc) {
   session.editReport = made.report;
 }
 
-/** The pose that is shown unless an animation of the file plays: by hand, or of the time line. */
+/** The shown pose unless an animation of the file plays: by hand, or from the time line. */
 export const shownPose = (): Pose => (session.onTrack ? poseAt(history.doc.track, session.time) : history.doc.pose);
 
 function shownMatrices(joints: number): Promise<Float64Array> {
@@ -132,7 +133,7 @@ async function pose() {
 /** Whether two bindings can be shown side by side. */
 export const canCompare = () => !!session.bound && !!session.opened?.ownRows;
 
-/** Asks for the numbers of `sinew compare`. */
+/** Computes the numbers of `sinew compare`. */
 export function measureDifference(): Promise<void> {
   return alone(async () => {
     busy('Comparing…');
@@ -163,7 +164,7 @@ async function alone(task: () => Promise<void>) {
   if (wanted !== 'none') await work();
 }
 
-/** Gives the core the skeleton that was drawn. */
+/** Passes the drawn skeleton to the core. */
 async function catchUp() {
   if (!behind || !given) return;
   const {doc} = history;
@@ -171,7 +172,7 @@ async function catchUp() {
   busy(file.picture ? 'Cutting out…' : 'Reading the skeleton…');
   const opened = await client.open(file);
   if (history.doc.bones !== doc.bones || history.doc.smoothness !== doc.smoothness) {
-    // The drawing has changed meanwhile; the core does not need it until drawing ends.
+    // The skeleton has changed again; the core needs it only when drawing ends.
     if (session.tool !== 'draw' || !history.doc.bones) await catchUp();
     return;
   }
@@ -196,7 +197,7 @@ function showJoints(info: ModelInfo) {
 const withJoints = (info: ModelInfo, joints: Joint[]): ModelInfo =>
   ({...info, joints, bones: [], counts: {...info.counts, joints: joints.length, deforming_joints: joints.length}});
 
-/** Whether a skeleton may be drawn: a file with a skin keeps its own, and so does one with layers. */
+/** Whether a skeleton may be drawn: not for files with a skin or with layers, which keep their own. */
 export const canDraw = () => !!given && !given.picture?.layers && (session.bare || !!given.skeleton || !!given.picture || history.doc.bones !== null);
 
 export async function bind(): Promise<void> {
@@ -251,15 +252,15 @@ export async function bind(): Promise<void> {
 
 function setRefining(on: boolean) {
   session.refining = on;
-  byId('busy').classList.toggle('refining', on);  // below, where it does not cover the tool bar
+  byId('busy').classList.toggle('refining', on);  // below the tool bar
 }
 
-/** Stops the bind: its first result stays if there is one, otherwise the previous binding. If the core does not react, the worker is terminated and its state is lost. A second click does that too. */
+/** Stops the bind: its first result stays if there is one, otherwise the previous binding. If the core does not react, the worker is terminated and its state is lost; so does a second click. */
 async function stop() {
-  const asked = client.askToStop();
+  const requested = client.requestStop();
   stopping = true;
-  busy('Stopping…', null, asked);
-  if (asked) return;
+  busy('Stopping…', null, requested);
+  if (requested) return;
   try {
     session.bound = boundOf = null;
     session.rows = session.opened?.ownRows ?? null;
@@ -300,14 +301,14 @@ export async function open(chosen: OpenFile): Promise<void> {
     await view.show(opened);
     view.setFlat(flat);
     tell('character', 'tool');
-    view.frame(bare || flat ? 'front' : 'corner');  // seen straight from the front, a click hits the middle of the body
+    view.frame(bare || flat ? 'front' : 'corner');  // from the front, a click hits the middle of the body
     await pose();
   });
 }
 
-// ---- what is shown
+// ---- the shown state
 
-const MOST_LEAVES = 200000;  // more would make the page stutter
+const MOST_LEAVES = 200000;  // more would make the page slow
 
 /** The volume under the current settings; at a lower resolution if it has too many leaves to draw. */
 async function measureVoxels() {
@@ -420,7 +421,7 @@ history.listen((doc, before) => {
     tell('options');
   } else if (needed === 'joints') {
     const {bones} = doc;
-    const lost = !behind;  // what was measured
+    const lost = !behind;  // measured numbers are obsolete
     behind = true;
     session.bound = session.rows = session.difference = session.compared = session.distance = null;
     boundOf = null;
@@ -436,7 +437,7 @@ history.listen((doc, before) => {
       }
       showJoints(info);
     }
-    // Undo in another tool, or the file's own skeleton again, which only the core knows.
+    // Undo in another tool, or back to the file's own skeleton, which only the core has.
     if (session.tool !== 'draw' || !bones) void alone(catchUp).then(() => ask('pose'));
     tell('bound');
   } else if (needed !== 'none') {
@@ -447,7 +448,7 @@ history.listen((doc, before) => {
 const sameTree = (a: readonly Bone[], b: readonly Bone[] | null) =>
   a.length === b?.length && a.every((bone, i) => bone.name === b[i].name && bone.parent === b[i].parent);
 
-/** Undo, or redo: panels show what is set again. */
+/** Undo or redo; panels show the restored settings. */
 export function undo(): void {
   history.undo();
   tell('options');

@@ -1,10 +1,10 @@
-// A skeleton that is drawn: joints placed, moved, named, taken away and mirrored, and what is saved of them. No DOM, no
-// three.js; nothing is changed in place.
+// A drawn skeleton: adds, moves, renames, removes, mirrors and saves joints. No DOM, no three.js; values are never changed
+// in place.
 import type {Joint} from './core';
 
 export type Point = readonly [number, number, number];
 
-/** A joint as docs/formats.md writes it (skeleton JSON). A parent stands anywhere in the list; -1: none. */
+/** A joint as docs/formats.md writes it (skeleton JSON). A parent may come anywhere in the list; -1: none. */
 export interface Bone {
   name: string;
   parent: number;
@@ -13,19 +13,19 @@ export interface Bone {
   tail?: Point;
   /** Has no length and is listed under "points". */
   point?: boolean;
-  /** Keys of the file that the page does not know. */
+  /** Keys of the file unknown to the page. */
   rest?: Readonly<Record<string, unknown>>;
 }
 
-/** Where a ray meets a surface: how far, and whether it enters there by the side that faces outwards. */
+/** A crossing of a ray and a surface: its distance, and whether the ray enters through the outer side. */
 export interface Crossing {
   at: number;
   enters: boolean;
 }
 
-/** The middle of the first solid piece of the ray: from where it goes in to where it is out of all it went into
- * (clothes over a body are one piece). An open surface has no far side: the middle to the next crossing, else the crossing
- * itself. Null: it meets nothing. */
+/** The middle of the first piece of the ray inside the character: from its entry to where it has left every part that it entered
+ * (clothes over a body are one piece). On an open surface: the middle to the next crossing, otherwise the crossing itself. Null:
+ * no crossing. */
 export function firstMiddle(crossings: readonly Crossing[]): number | null {
   if (!crossings.length) return null;
   const sorted = [...crossings].sort((a, b) => a.at - b.at);
@@ -47,7 +47,7 @@ const SIDES: readonly [RegExp, RegExp, (word: string) => string][] = [
   [/(?<=[_. -])r$|^r(?=[_. -])/i, /(?<=[_. -])l$|^l(?=[_. -])/i, (w) => (w === 'r' ? 'l' : 'L')],
 ];
 
-/** "arm_L" to "arm_R", "LeftHand" to "RightHand"; null: the name says no side. */
+/** "arm_L" to "arm_R", "LeftHand" to "RightHand"; null: the name has no side. */
 export function otherSide(name: string): string | null {
   for (const [here, , swap] of SIDES) if (here.test(name)) return name.replace(here, swap);
   return null;
@@ -68,7 +68,7 @@ function inOrder(bones: readonly Bone[]): Bone[] {
   return order.map((i) => ({...bones[i], parent: place.get(bones[i].parent) ?? -1}));
 }
 
-/** One more, as the last of the bones. */
+/** Adds a joint as the last of the bones. */
 export function added(bones: readonly Bone[], parent: number, head: Point): Bone[] {
   const name = freeName(bones.length ? `joint_${bones.length}` : 'root', bones);
   return inOrder([...bones, {name, parent, head}]);
@@ -76,7 +76,7 @@ export function added(bones: readonly Bone[], parent: number, head: Point): Bone
 
 const same = (a: Point, b: Point) => a.every((x, k) => x === b[k]);
 
-/** Its tail goes along, and so do tails of other bones that end at it. */
+/** Moves a joint with its tail, and with tails of other bones that end at it. */
 export function moved(bones: readonly Bone[], bone: number, head: Point): Bone[] {
   return bones.map((b, i) => {
     if (i !== bone) return b.tail && same(b.tail, bones[bone].head) ? {...b, tail: head} : b;
@@ -85,14 +85,14 @@ export function moved(bones: readonly Bone[], bone: number, head: Point): Bone[]
   });
 }
 
-/** Its children go to its parent. */
+/** Removes a joint; its children become children of its parent. */
 export function removed(bones: readonly Bone[], bone: number): Bone[] {
   const up = bones[bone].parent;
   const place = (j: number) => (j > bone ? j - 1 : j);
   return bones.filter((_, i) => i !== bone).map((b) => ({...b, parent: place(b.parent === bone ? up : b.parent)}));
 }
 
-/** Null: it would become its own ancestor. */
+/** Sets the parent; null if the joint would become its own ancestor. */
 export function hung(bones: readonly Bone[], bone: number, parent: number): Bone[] | null {
   for (let j = parent; j >= 0; j = bones[j].parent) if (j === bone) return null;
   return bones.map((b, i) => (i === bone ? {...b, parent} : b));
@@ -101,13 +101,12 @@ export function hung(bones: readonly Bone[], bone: number, parent: number): Bone
 export const renamed = (bones: readonly Bone[], bone: number, name: string): Bone[] =>
   bones.map((b, i) => (i === bone ? {...b, name: freeName(name, bones.filter((_, k) => k !== bone))} : b));
 
-/** The other side gets what this one has: joints off the plane x = `middle`, on the side of +x (left) or -x, are put on the
- * other one, those that are there by their name are moved. What lies within `near` of the plane is put onto it. A name
- * without a side gets _L or _R. */
+/** Mirrors the joints of one side, +x (left) or -x, across the plane x = `middle`. Joints that exist there by name are moved. Joints
+ * within `near` of the plane are moved onto it. A name without a side gets _L or _R. */
 export function mirrored(bones: readonly Bone[], from: 'left' | 'right', middle: number, near: number): Bone[] {
   const sign = from === 'left' ? 1 : -1;
   const flip = (p: Point): Point => [2 * middle - p[0], p[1], p[2]];
-  // Heads, and tails that are where a head is.
+  // Heads, and tails at the position of a head.
   const onto = (p: Point): Point => (Math.abs(p[0] - middle) <= near ? [middle, p[1], p[2]] : p);
   const out = bones.map((b) => ({
     ...b, head: onto(b.head),
@@ -129,7 +128,7 @@ export function mirrored(bones: readonly Bone[], from: 'left' | 'right', middle:
   return inOrder(out);
 }
 
-/** What a file said of its joints, to draw on from there. `text`: the file, whose other keys are kept. */
+/** The joints of a skeleton file, to continue drawing. `text`: the file, whose other keys are kept. */
 export function bonesOf(joints: readonly Joint[], text: string): Bone[] {
   let entries: Record<string, unknown>[] = [];
   let bones = joints.length;
@@ -138,9 +137,8 @@ export function bonesOf(joints: readonly Joint[], text: string): Bone[] {
     bones = read.bones?.length ?? 0;
     entries = [...(read.bones ?? []), ...(read.points ?? [])];
   } catch {
-    // TGF: an edge is a bone, and a vertex that none leaves is an end, which moves nothing. A tail is one edge; of a
-    // vertex
-    // with several, skeleton JSON has them as links to the joints that follow.
+    // TGF: an edge is a bone, and a vertex without outgoing edges is an end without a bone. A single edge is a tail;
+    // several edges from one vertex are links to child joints in skeleton JSON.
     const below = (i: number) => joints.filter((joint) => joint.parent === i);
     if (text) return joints.map(({name, parent, position, tail, deforms}, i) => ({
       name, parent, head: position, ...(tail ? {tail} : below(i).length === 1 ? {tail: below(i)[0].position} : {}),
@@ -156,13 +154,13 @@ export function bonesOf(joints: readonly Joint[], text: string): Bone[] {
   });
 }
 
-/** A flat figure: its bones are said in pixels of a picture of this height, y down, of which 100 are a unit. */
+/** A flat figure: its bones are in pixels of a picture of this height, y down, 100 pixels a unit. */
 export interface Flat {
   height: number;
 }
 const PIXELS = 100;
 
-/** Skeleton JSON; of a flat figure, bones JSON (docs/cutout.md). */
+/** Skeleton JSON; for a flat figure, bones JSON (docs/cutout.md). */
 export function skeletonText(bones: readonly Bone[], flat: Flat | null = null): string {
   const number = (x: number) => Number(x.toPrecision(7));
   const place = (p: Point) => (flat ? [p[0] * PIXELS, flat.height - p[1] * PIXELS] : [...p]).map(number);

@@ -4,8 +4,8 @@ import type {Animation, OpenFile, Settings} from './core';
 import {skeletonText, type Bone} from './skeleton';
 import {NO_TRACK, keysToWrite, type Pose, type Track} from './track';
 
-/** A change by hand, as docs/edits.md writes it; but there hardness and rigid have lists of their own, "falloff" and
- * "rigid", and come before all others. */
+/** An edit as in docs/edits.md. There hardness and rigid edits are separate lists, "falloff" and "rigid", which apply
+ * before all others. */
 export type Edit =
   | {op: 'hardness'; value: number; select?: Selection}
   | {op: 'rigid'; joint: string; select?: Selection}
@@ -23,11 +23,11 @@ export type Selection = Where[];
 
 /** The state that undo restores. Fields are replaced, never changed in place. */
 export interface Doc {
-  /** The skeleton that was drawn; null: that of the file. */
+  /** The drawn skeleton; null: the file's own. */
   bones: readonly Bone[] | null;
   /** Flat figures: distance in pixels over which a bone's influence falls off; 0 = automatic. */
   smoothness: number;
-  /** Options of bind that differ from their default, by the command line's words. */
+  /** Options of bind that differ from their default, by their names on the command line. */
   settings: Readonly<Record<string, string>>;
   /** Joints that do not deform, and joints that do in any case. */
   exclude: readonly string[];
@@ -39,7 +39,7 @@ export interface Doc {
   edits: readonly Edit[];
   /** The pose by hand, or from the list. */
   pose: Pose;
-  /** Poses that were kept as keys. */
+  /** Poses kept as keys. */
   track: Track;
 }
 
@@ -70,7 +70,7 @@ export class History {
     this.listeners.push(listener);
   }
 
-  /** Changes follow each other under one `merge` word (a slider that is dragged) as a single step. */
+  /** Successive changes with the same `merge` word (dragging a slider) are one step. */
   change(part: Partial<Doc>, merge = ''): void {
     const before = this.now;
     if (!merge || merge !== this.merging) this.past.push(before);
@@ -81,7 +81,7 @@ export class History {
     this.tell(before);
   }
 
-  /** The next change is a step of its own, whatever its word: the slider was let go. */
+  /** The next change is a new step, also with the same word: the slider was released. */
   settle(): void {
     this.merging = '';
   }
@@ -124,7 +124,7 @@ export class History {
 /** The options in the order in which the core takes them: a method's preset first. */
 export function settingsOf(doc: Doc): Settings {
   const out: Settings = [];
-  // What sets other options comes before them.
+  // Options that set others come first.
   const first = ['method', 'as-published'];
   for (const name of first) if (doc.settings[name]) out.push([name, doc.settings[name]]);
   for (const [name, value] of Object.entries(doc.settings)) if (!first.includes(name)) out.push([name, value]);
@@ -186,7 +186,7 @@ export function withBones(doc: Doc, bones: readonly Bone[], from = '', to: strin
   return {bones, pose: {}, ...keys, exclude: list(doc.exclude), include: list(doc.include), locked: list(doc.locked), falloff, edits};
 }
 
-/** The file with the skeleton that was drawn beside it. */
+/** The file, together with the drawn skeleton. */
 export function withSkeleton(file: OpenFile, doc: Pick<Doc, 'bones' | 'smoothness'>): OpenFile {
   const {bones, smoothness} = doc;
   const {skeleton: given, picture, ...rest} = file;
@@ -197,7 +197,7 @@ export function withSkeleton(file: OpenFile, doc: Pick<Doc, 'bones' | 'smoothnes
   return {...bare, skeleton: {name, bytes: new TextEncoder().encode(skeletonText(bones, picture))}};
 }
 
-/** The command that cuts a flat figure out. `bones`: of a single picture; a figure of layers has its own, null. */
+/** The command `sinew cutout` for a flat figure. `bones`: for a single picture; null for a figure of layers, which has its own. */
 export function cutoutLine(input: string, bones: string | null | undefined, smoothness: number): string {
   return [
     'sinew cutout', quoted(input), ...(bones === null ? [] : ['--bones', quoted(bones ?? 'BONES.json')]), '-o', quoted(input.replace(/\.[^.]*$/, '.glb')),
@@ -226,7 +226,7 @@ export function quoted(word: string): string {
   return /^[\w./:=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** "hero.glb" to "hero.skinned.glb"; what is written is GLB, or VRM for a VRM. */
+/** "hero.glb" to "hero.skinned.glb"; the output is GLB, or VRM for a VRM. */
 export function outputName(input: string): string {
   const dot = input.lastIndexOf('.');
   const stem = dot > 0 ? input.slice(0, dot) : input;

@@ -5,19 +5,19 @@ import {byId, el, slider} from './dom';
 import {MARKS, marksOf} from './marks';
 import {canCompare, history, on, session, view, type Mode} from './session';
 
-/** needs: what to do where it cannot be shown yet. */
+/** needs: the step that is missing before it can be shown. */
 export const MODES: {mode: Mode; name: string; help: string; needs?: string; can: () => boolean}[] = [
   {mode: 'look', name: 'Material', help: 'As the file looks (1)', can: () => true},
   {mode: 'joints', name: 'Joints', help: 'Each joint has a colour, blended by weight (2)', needs: 'bind first', can: () => !!session.rows},
   {mode: 'weight', name: 'Weight', help: 'The weight of the selected joint (3)', needs: 'bind, and select a joint',
    can: () => !!session.rows && session.joint >= 0},
-  {mode: 'distance', name: 'Distance', help: 'How far the selected joint is through the volume (4)', needs: 'select a joint that moves skin',
+  {mode: 'distance', name: 'Distance', help: 'The distance to the selected joint through the volume (4)', needs: 'select a joint that moves skin',
    can: () => session.tool !== 'draw' && !session.flat && session.joint >= 0 && !!session.info?.joints[session.joint].deforms},
-  {mode: 'coverage', name: 'How bound', help: 'How each vertex came to its weights (5)', needs: 'bind first', can: () => !!session.bound},
-  {mode: 'difference', name: 'Against file', help: 'How far the weights are from the file’s own (6)', needs: 'bind a file that comes with weights',
+  {mode: 'coverage', name: 'How bound', help: 'How each vertex got its weights (5)', needs: 'bind first', can: () => !!session.bound},
+  {mode: 'difference', name: 'Against file', help: 'The difference to the file’s own weights (6)', needs: 'bind a file that comes with weights',
    can: () => !!session.difference},
-  {mode: 'marks', name: 'By hand', help: 'Where changes by hand take hold (7)', needs: 'paint something first', can: () => history.doc.edits.length > 0},
-  {mode: 'voxels', name: 'Voxels', help: 'The volume that distances go through (8)', needs: 'there must be a skeleton',
+  {mode: 'marks', name: 'By hand', help: 'The vertices changed by hand (7)', needs: 'paint something first', can: () => history.doc.edits.length > 0},
+  {mode: 'voxels', name: 'Voxels', help: 'The volume in which distances are measured (8)', needs: 'open or draw a skeleton',
    can: () => session.tool !== 'draw' && !session.bare && !session.flat},
   {mode: 'defects', name: 'Defects', help: 'Intersecting triangles, boundary and non-manifold edges (9)', can: () => !session.flat},
 ];
@@ -69,7 +69,7 @@ function recolour() {
   view.setDefects(mode === 'defects' ? session.defects : null, DEFECTS);
 }
 
-/** A line for each kind that occurs. */
+/** One line for each kind that occurs. */
 function counted(kinds: readonly {meaning: string; colour: readonly number[]}[], of: Uint8Array): HTMLElement[] {
   const counts = kinds.map(() => 0);
   for (const k of of) ++counts[k];

@@ -75,7 +75,7 @@ function stop() {
 // ---- elements are created once, so that a dragged or focused key survives a redraw
 
 const play = button('Play', 'Play or stop (Space)', toggleTrack, {id: 'track-play'});
-const keep = button('Add key', 'The pose that is seen, at this time (K)', keepPose, {id: 'track-add'});
+const keep = button('Add key', 'The shown pose, at this time (K)', keepPose, {id: 'track-add'});
 const remove = button('Delete key', 'The key at this time', () => removeKey(keyAt(track(), session.time)), {id: 'track-delete'});
 const now = el('output', {id: 'track-time'});
 const fields = el('span', {class: 'fields'});
@@ -120,7 +120,7 @@ function letGo() {
 }
 marks.addEventListener('pointerup', letGo);
 marks.addEventListener('pointercancel', letGo);
-// Enter or Space on a key. A click of the pointer has set the time already.
+// Enter or Space on a key. A click of the pointer has already set the time.
 marks.addEventListener('click', (event) => {
   const key = markOf(event.target);
   if (key >= 0 && event.detail === 0) setTime(track().keys[key].time);

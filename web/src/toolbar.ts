@@ -1,4 +1,4 @@
-// The bar over the view: tools, what the surface shows, and what is drawn beside it.
+// The bar over the view: tools, the quantity on the surface, and what else is drawn.
 import {button, byId, el, refill} from './dom';
 import {canCompare, canDraw, history, on, session, setBeside, setMode, setTool, view, type Tool} from './session';
 import {MODES} from './surface';
@@ -62,7 +62,7 @@ on(['tool'], () => queueMicrotask(() => {
   const right = byId('right');
   if (!panel || right.scrollHeight <= right.clientHeight) return;
   const [box, at] = [right.getBoundingClientRect(), byId(panel).getBoundingClientRect()];
-  // All of it, or from its beginning.
+  // The whole panel, or from its top.
   const below = Math.min(at.bottom - box.bottom, at.top - box.top);
   if (below > 0) right.scrollTop += below;
   else if (at.top < box.top) right.scrollTop -= box.top - at.top;

@@ -10,9 +10,9 @@ export interface Key {
   pose: Pose;
 }
 export interface Track {
-  /** Of the animation in the exported file. */
+  /** The name of the animation in the exported file. */
   name: string;
-  /** Each pose holds until the next key; otherwise joints turn evenly between keys. */
+  /** Each pose holds until the next key; otherwise joints rotate evenly between keys. */
   step: boolean;
   /** Seconds; no key is later. */
   length: number;
@@ -22,9 +22,9 @@ export interface Track {
 
 export const NO_TRACK: Track = {name: 'Studio', step: false, length: 2, keys: []};
 
-const STEP = 0.01;  // seconds; keys lie on multiples of it
+const STEP = 0.01;  // seconds; times of keys are multiples of it
 const SHORTEST = 0.1, LONGEST = 600;
-/** On the grid of times, within the length. */
+/** Rounds a time to a step, within the length. */
 export const onGrid = (time: number, length = Infinity): number =>
   Math.round(Math.min(Math.max(time, 0), length) / STEP) / Math.round(1 / STEP);
 

@@ -1,4 +1,4 @@
-// The character in three.js: surface, colours, skeleton, camera, what is under the pointer. Knows nothing of panels.
+// The character in three.js: surface, colours, skeleton, camera, picking. Independent of panels.
 import * as THREE from 'three';
 import {OrbitControls} from 'three/examples/jsm/controls/OrbitControls.js';
 import {TransformControls} from 'three/examples/jsm/controls/TransformControls.js';
@@ -14,7 +14,7 @@ interface Posed {
   normals: Float32Array | null;
 }
 
-/** A second view of the same scene from the same camera, in which another surface stands in place of the first. */
+/** A second view of the same scene from the same camera, with another surface instead of the first. */
 interface Beside {
   renderer: THREE.WebGLRenderer;
   orbit: OrbitControls;
@@ -22,14 +22,14 @@ interface Beside {
   mesh: THREE.Mesh;
 }
 
-/** Offset in depth steps, to draw behind other surfaces at the same place. */
+/** Offset in depth steps, to draw behind other surfaces at the same position. */
 const behind = (steps: number) => ({polygonOffset: true, polygonOffsetFactor: steps, polygonOffsetUnits: steps});
 
 const FROM = {corner: [0.35, 0.15, 1], front: [0, 0, 1], side: [1, 0, 0]} as const;
 
 export interface Hit {
   vertex: number;
-  /** Where the pointer meets the surface, in bind space. */
+  /** The point of the surface under the pointer, in bind space. */
   bind: [number, number, number];
 }
 
@@ -69,7 +69,7 @@ export class View {
   /** Pixels covered at the upper edge: frame() keeps the character below them. */
   covered = 0;
 
-  /** A joint is turned: its rotation along its own axes. `done`: the handle was let go. */
+  /** A joint is rotated: its rotation along its own axes. `done`: the handle was released. */
   onTurn: (joint: number, rotation: Quaternion, done: boolean) => void = () => {};
 
   constructor(private readonly place: HTMLElement) {
@@ -110,7 +110,7 @@ export class View {
     this.wanted = true;
   }
 
-  /** A handle of the selected joint, that is turned in this view. */
+  /** The handle that rotates the selected joint in this view. */
   private makeGizmo(element: HTMLElement, orbit: OrbitControls): TransformControls {
     const gizmo = new TransformControls(this.camera, element);
     gizmo.setMode('rotate');
@@ -173,7 +173,7 @@ export class View {
     return this.palette;
   }
 
-  /** The same surface once more, at the left, with positions and colours of its own. */
+  /** The same surface again, in the left view, with its own positions and colours. */
   setBeside(on: boolean): void {
     if (on === !!this.beside || !this.mesh) return;
     if (on) {
@@ -182,7 +182,7 @@ export class View {
       this.place.prepend(renderer.domElement);
       const orbit = new OrbitControls(this.camera, renderer.domElement);
       orbit.target = this.orbit.target;
-      this.orbit.update();  // the new one has turned the camera to a target of its own
+      this.orbit.update();  // the new controls have turned the camera to their own target
       orbit.addEventListener('change', () => this.draw());
       const geometry = new THREE.BufferGeometry();
       geometry.setIndex(this.geometry.getIndex());
@@ -227,14 +227,14 @@ export class View {
     mesh.visible = this.mesh.visible;
     mesh.material = this.mesh.material;
     this.mesh.visible = own.visible = this.brush.visible = false;
-    if (this.defects) this.defects.visible = false;  // it lies on the other surface
+    if (this.defects) this.defects.visible = false;  // it belongs to the other surface
     renderer.render(this.scene, this.camera);
     if (this.defects) this.defects.visible = true;
     mesh.visible = false;
     [this.mesh.visible, own.visible, this.brush.visible] = shown;
   }
 
-  /** The file's materials, or the colours that were written into `colours`. */
+  /** Shows the file's materials, or the colours in `colours`. */
   setSurface(look: boolean): void {
     if (!this.mesh) return;
     this.mesh.material = look ? this.looks : this.plain;
@@ -242,8 +242,8 @@ export class View {
     if (this.beside) this.beside.mesh.geometry.getAttribute('color').needsUpdate = true;
     this.draw();
   }
-  /** Leaves of the volume in place of the surface, N × 5 (Core.volume): those in front of the cut, a share of the depth, are
-   * left away, so that the inside is seen. Null: the surface again. */
+  /** Shows leaves of the volume instead of the surface, N × 5 (Core.volume). Leaves in front of the cut, a share of the depth, are
+   * hidden to show the inside. Null: shows the surface again. */
   setVoxels(leaves: Float32Array | null, cut: number, colours: {within: readonly number[]; boundary: readonly number[]}): void {
     if (this.mesh) this.mesh.visible = !leaves;
     if (leaves !== this.shownLeaves) {
@@ -280,7 +280,7 @@ export class View {
     this.draw();
   }
 
-  /** Triangles of the surface in a colour, and edges as lines; where they are hidden they shine through. Null: none of it. */
+  /** Triangles of the surface in a colour, and edges as lines; hidden parts are drawn faintly. Null: shows no defects. */
   setDefects(defects: Defects | null, colours: Record<'intersecting' | 'boundary' | 'nonmanifold', readonly number[]>): void {
     if (!defects !== !this.defects) this.draw();
     if (!defects) {
@@ -376,14 +376,14 @@ export class View {
     this.placeGizmo();
     this.draw();
   }
-  /** A flat figure is looked at from the front, and bends about the line of sight only: a drag moves it aside. */
+  /** A flat figure is seen from the front and bends only about the line of sight; dragging moves it sideways. */
   setFlat(on: boolean): void {
     this.gizmo.showX = this.gizmo.showY = !on;
     this.orbit.enableRotate = this.grid.visible = !on;
     this.orbit.mouseButtons.LEFT = on ? THREE.MOUSE.PAN : THREE.MOUSE.ROTATE;
     this.orbit.touches.ONE = on ? THREE.TOUCH.PAN : THREE.TOUCH.ROTATE;
   }
-  /** Whether the pointer turns and zooms the views. */
+  /** Whether the pointer rotates and zooms the views. */
   setOrbit(on: boolean): void {
     this.orbit.enabled = on;
     if (this.beside) this.beside.orbit.enabled = on;
@@ -395,7 +395,7 @@ export class View {
     return this.gizmos.some((g) => g.axis !== null && g.object !== undefined);
   }
 
-  /** The camera looks at the whole character: a little from the side, or straight. */
+  /** Points the camera at the whole character: slightly from the side, or from the front. */
   frame(from: 'corner' | 'front' | 'side' = 'corner'): void {
     if (!this.info) return;
     const box = new THREE.Box3(new THREE.Vector3(...this.info.box[0]), new THREE.Vector3(...this.info.box[1]));
@@ -417,11 +417,11 @@ export class View {
     this.draw();
   }
 
-  /** Whether a place of the page is in the second view. */
+  /** Whether a position on the page is in the second view. */
   isBeside(x: number): boolean {
     return !!this.beside && x < this.renderer.domElement.getBoundingClientRect().left;
   }
-  /** The view under a place of the page, and the surface that it shows. Both have one camera. */
+  /** The view at a position on the page, and its surface. Both views have one camera. */
   private under(x: number): {rect: DOMRect; mesh: THREE.Mesh | null} {
     const [renderer, mesh] = this.beside && this.isBeside(x) ? [this.beside.renderer, this.beside.mesh] : [this.renderer, this.mesh];
     return {rect: renderer.domElement.getBoundingClientRect(), mesh};
@@ -453,12 +453,12 @@ export class View {
     return ray;
   }
 
-  /** All that the pointer's ray goes through, and the place at a distance along it. */
+  /** All crossings of the pointer's ray, and the point at a distance along it. */
   crossingsAt(x: number, y: number): {crossings: Crossing[]; place: (at: number) => Point} {
     const ray = this.rayAt(x, y);
     const crossings: Crossing[] = [];
     if (this.mesh) {
-      // Both sides of every triangle, whatever its material shows.
+      // Both sides of every triangle, also if its material shows only one.
       const worn = this.mesh.material;
       this.mesh.material = this.plain;
       for (const {distance, face} of ray.intersectObject(this.mesh, false))
@@ -468,7 +468,7 @@ export class View {
     return {crossings, place: (at) => ray.ray.at(at, new THREE.Vector3()).toArray()};
   }
 
-  /** Under the pointer, as deep as `point` is. */
+  /** The point under the pointer at the depth of `point`. */
   besideAt(x: number, y: number, point: Point): Point {
     const plane = new THREE.Plane().setFromNormalAndCoplanarPoint(
       this.camera.getWorldDirection(new THREE.Vector3()), new THREE.Vector3(...point));
@@ -491,7 +491,7 @@ export class View {
     return {vertex: corners[shares.indexOf(Math.max(...shares))], bind: bind as Hit['bind']};
   }
 
-  /** Where the brush would paint; null hides it. */
+  /** Shows where the brush would paint; null hides it. */
   setBrush(x: number, y: number, radius: number | null): void {
     this.brush.visible = false;
     if (radius !== null && this.mesh) {
@@ -506,7 +506,7 @@ export class View {
     this.draw();
   }
 
-  /** The camera goes round what it looks at, in radians, or nearer: a factor of its distance. For keys. */
+  /** Rotates the camera about its target, in radians, and scales its distance by a factor. For keys. */
   turnCamera(aside: number, up: number, nearer = 1): void {
     const {target} = this.orbit;
     const at = new THREE.Spherical().setFromVector3(this.camera.position.clone().sub(target));
@@ -520,12 +520,12 @@ export class View {
     this.draw();
   }
 
-  /** Where the handle stands, in pixels of the view. */
+  /** The position of the handle in pixels of the view. */
   handleAt(): {x: number; y: number} {
     return this.pixelOf(this.handle.position.toArray());
   }
 
-  /** Where a point of the bind pose is, in pixels of the view. */
+  /** The position of a point of the bind pose in pixels of the view. */
   pixelOf(point: Point): {x: number; y: number} {
     const p = new THREE.Vector3(...point).project(this.camera);
     const {clientWidth: w, clientHeight: h} = this.renderer.domElement;
@@ -537,7 +537,7 @@ export class View {
     return new Promise((resolve) => this.renderer.domElement.toBlob(resolve, 'image/png'));
   }
 
-  /** Milliseconds between the frames that were drawn last. */
+  /** Milliseconds between the last frames. */
   frameTimes(): number[] {
     return this.frames.slice(1).map((t, i) => t - this.frames[i]);
   }
@@ -615,7 +615,7 @@ export class View {
   private makeSkeleton() {
     const joints = this.info!.joints;
     const count = joints.length;
-    // A joint that states its tail has one bone, and it ends there.
+    // A joint with a stated tail has one bone, which ends there.
     const links = joints.flatMap((joint, j) => (joint.parent >= 0 && !joints[joint.parent].tail ? [[joint.parent, j]] : []));
     const tails = joints.flatMap((joint, j) => (joint.tail ? [j] : []));
     const line = new THREE.BufferGeometry();
@@ -664,7 +664,7 @@ export class View {
     line.needsUpdate = true;
   }
 
-  /** Joints that move nothing are grey; the selected one is white. */
+  /** Idle joints are grey; the selected one is white. */
   private colourSkeleton() {
     if (!this.dots || !this.bones || !this.info) return;
     const of = (j: number): [number, number, number] =>
@@ -722,7 +722,7 @@ export class View {
     for (const gizmo of this.gizmos) if (gizmo.enabled && !gizmo.object) gizmo.attach(this.handle);
   }
 
-  /** S_joint = S_parent B L B^-1, so L = B^-1 S_parent^-1 (S_joint B), and the handle stands at S_joint B. */
+  /** S_joint = S_parent B L B^-1, so L = B^-1 S_parent^-1 (S_joint B), and the handle is at S_joint B. */
   private turned(done: boolean) {
     if (this.selected < 0 || !this.info) return;
     const j = this.selected;

@@ -1,18 +1,17 @@
-// At which resolution the volume is shown. No DOM.
+// The resolution at which the volume is shown. No DOM.
 
-/** What the list of resolutions offers, in the words of --resolution. */
+/** The list of resolutions, as values of --resolution. */
 export const RESOLUTIONS = ['auto', '32', '64', '128', '256', '512'] as const;
 
-/** The resolutions to ask for until the volume can be drawn: the one that is set, then each half of the last. Where the core
- * is to choose, it is asked first; the most that it chooses is 512. */
+/** The resolutions to try until the volume can be drawn: the one that is set, then each half of the last. With `auto` the core
+ * chooses first, at most 512. */
 export function resolutionsToTry(set: string): string[] {
   const out = [set];
   for (let r = set === 'auto' ? 256 : Number(set) / 2; r >= 32; r /= 2) out.push(String(r));
   return out;
 }
 
-/** The resolution that leaves (Core.volume) are of: a power of two, of which their longest side takes all but a few. The smallest leaf
- * is a voxel. */
+/** The resolution of leaves (Core.volume): a power of two, slightly larger than their extent in voxels. The smallest leaf is a voxel. */
 export function resolutionOf(leaves: Float32Array): number {
   let voxel = Infinity;
   const low = [Infinity, Infinity, Infinity], high = low.map((x) => -x);

@@ -1,4 +1,4 @@
-// What is found and done, in plain words. No DOM.
+// Texts on the mesh, the joints and the results. No DOM.
 import type {Compared, ModelInfo} from './core';
 
 const number = (n: number) => n.toLocaleString('en');
@@ -6,28 +6,28 @@ export const count = (n: number, one: string, many = `${one}s`) => `${number(n)}
 
 const REASONS: Record<string, string> = {
   deforms: 'moves skin',
-  included: 'moves skin, because you said so',
-  excluded: 'idle, because you said so',
-  unused_by_skin: 'idle: nothing in the file is weighted to it',
-  control_name: 'idle: its name is that of a control',
-  end_name: 'idle: its name is that of an end marker',
-  slot_name: 'idle: its name is that of an attachment',
+  included: 'moves skin: included by hand',
+  excluded: 'idle: excluded by hand',
+  unused_by_skin: 'idle: without weight in the file',
+  control_name: 'idle: named like a control',
+  end_name: 'idle: named like an end marker',
+  slot_name: 'idle: named like an attachment',
   root_structure: 'idle: a root that only carries the skeleton',
-  no_skin: 'idle: no skin of the file lists it',
+  no_skin: 'idle: in no skin of the file',
 };
 export const reasonOf = (reason: string) => REASONS[reason] ?? reason;
 
-/** What is difficult about the mesh, a sentence each; nothing of it stops a binding. */
+/** Defects of the mesh, a sentence each. None of them prevents a bind. */
 export function defectsOf(info: ModelInfo): string[] {
   const d = info.defects;
   const out: string[] = [];
   const say = (n: number, text: string) => n > 0 && out.push(text);
   say(d.holes, `${count(d.holes, 'hole')} in ${count(d.open_parts, 'open part')}`);
-  say(d.flipped_triangles, `${count(d.flipped_triangles, 'triangle')} face inwards: turned while binding`);
+  say(d.flipped_triangles, `${count(d.flipped_triangles, 'triangle')} face inwards: reversed during the bind`);
   say(d.nonmanifold_edges, `${count(d.nonmanifold_edges, 'edge')} of three or more triangles`);
-  say(d.duplicate_triangles, `${count(d.duplicate_triangles, 'triangle')} given twice`);
+  say(d.duplicate_triangles, `${count(d.duplicate_triangles, 'triangle')} repeated`);
   say(d.degenerate_triangles, `${count(d.degenerate_triangles, 'triangle')} without area`);
-  say(d.unused_vertices, `${count(d.unused_vertices, 'vertex', 'vertices')} of no triangle`);
+  say(d.unused_vertices, `${count(d.unused_vertices, 'vertex', 'vertices')} in no triangle`);
   return out;
 }
 
@@ -37,12 +37,12 @@ export function factsOf(info: ModelInfo): string[] {
   return [
     `${count(c.vertices, 'vertex', 'vertices')}, ${count(c.triangles, 'triangle')} in ${count(c.parts, 'part')}`,
     `${count(c.joints, 'joint')}${idle ? `, ${number(idle)} of them idle` : ''}`,
-    info.weights ? 'has weights of its own' : 'comes without weights',
+    info.weights ? 'has its own weights' : 'comes without weights',
     ...(info.clips.length ? [count(info.clips.length, 'animation')] : []),
   ];
 }
 
-/** Mean of how far weights are from the file's, and the share of vertices whose strongest joint is the same. */
+/** The mean L1 distance to the file's weights, and the share of vertices with the same strongest joint. */
 export function agreement(difference: Float32Array, a: {width: number; joints: Uint16Array},
                           b: {width: number; joints: Uint16Array}): {mean: number; strongest: number} {
   let [sum, same] = [0, 0];
@@ -54,7 +54,7 @@ export function agreement(difference: Float32Array, a: {width: number; joints: U
   return {mean: sum / n, strongest: same / n};
 }
 
-/** The lines of `sinew compare`, name and value: the file against what was made. */
+/** The lines of `sinew compare`, name and value: the file against the new weights. */
 export function comparedLines(c: Compared): [string, string][] {
   const three = (x: number) => x.toFixed(3);
   const both = (of: (side: Compared['a']) => string): string => `${of(c.a)} / ${of(c.b)}`;

@@ -1,7 +1,7 @@
-// The core, away from the page's thread. One message in, one answer out; progress and first results in between.
+// Runs the core outside of the page's thread. Each message gets one answer; progress and first results come in between.
 import dracoWasm from 'three/examples/jsm/libs/draco/gltf/draco_decoder.wasm?url';
 import {MeshoptDecoder as meshopt} from 'three/examples/jsm/libs/meshopt_decoder.module.js';
-// Where the modules were built is said by vite.config.ts.
+// vite.config.ts sets where the modules were built.
 import createCore from 'sinew-one/core.mjs';
 import wasm from 'sinew-one/core.wasm?url';
 import threads from 'sinew-threads/core.mjs?url';
@@ -21,13 +21,13 @@ export type Answer =
   | {id: number; progress: {stage: string; fraction: number}}
   | {id: number; early: Early};
 
-// Shared with the page where it is cross-origin isolated: 1 asks what runs to stop.
+// Shared with the page if it is cross-origin isolated: 1 requests the running task to stop.
 let flag: Int32Array | null = null;
 const stopped = () => flag !== null && Atomics.load(flag, 0) === 1;
 const module = start();
 const core = module.then((m) => new Core(m, stopped));
 
-/** With threads where the page may share memory and there are cores for them. Both modules give the same bits. */
+/** Uses threads if the page may share memory and the machine has several cores. Both modules give the same bits. */
 async function start(): Promise<CoreModule> {
   await meshopt.ready;
   if (threads && self.crossOriginIsolated && navigator.hardwareConcurrency > 1) {
@@ -40,13 +40,13 @@ async function start(): Promise<CoreModule> {
         meshopt,
       });
     } catch (error) {
-      console.warn('sinew: no threads here', error);  // the other module does the same, more slowly
+      console.warn('sinew: no threads here', error);  // the other module gives the same results, more slowly
     }
   }
   return createCore({locateFile: () => wasm, meshopt});
 }
 
-/** The decoder that a file needs is fetched once. */
+/** Each decoder is loaded once, for the first file that needs it. */
 async function prepare(file: OpenFile) {
   const m = await module;
   if (m.draco || !needsDraco(file)) return;
@@ -56,7 +56,7 @@ async function prepare(file: OpenFile) {
   m.draco = await create({wasmBinary: await answer.arrayBuffer()});
 }
 
-/** The buffers of an answer, which are handed over and not copied. */
+/** The buffers of an answer, which are transferred and not copied. */
 function buffersOf(value: unknown, out: Transferable[] = []): Transferable[] {
   if (ArrayBuffer.isView(value)) out.push(value.buffer as ArrayBuffer);
   else if (value && typeof value === 'object') for (const part of Object.values(value)) buffersOf(part, out);

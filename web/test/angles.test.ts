@@ -3,14 +3,14 @@ import {describe, expect, it} from 'vitest';
 import {degreesOf, partOf, turnOf, type Degrees} from '../src/angles';
 
 describe('degrees', () => {
-  it('are a turn about one axis', () => {
+  it('are a rotation about one axis', () => {
     const half = Math.SQRT1_2;
     expect(turnOf([0, 0, 0])).toEqual([0, 0, 0, 1]);
     for (const [degrees, wanted] of [[[90, 0, 0], [half, 0, 0, half]], [[0, 90, 0], [0, half, 0, half]], [[0, 0, -90], [0, 0, -half, half]]] as const)
       turnOf([...degrees]).forEach((x, k) => expect(x).toBeCloseTo(wanted[k], 12));
   });
 
-  it('are those of three.js, and come back', () => {
+  it('equal those of three.js, and round-trip', () => {
     for (const degrees of [[10, 20, 30], [-170, 80, 5], [120, -89, -120], [0.5, 0, 179]] as Degrees[]) {
       const [x, y, z] = degrees.map((d) => (d * Math.PI) / 180);
       const wanted = new Quaternion().setFromEuler(new Euler(x, y, z, 'XYZ'));
@@ -20,7 +20,7 @@ describe('degrees', () => {
     }
   });
 
-  it('say the same turn where y is ±90, though in other numbers', () => {
+  it('give the same rotation at y = ±90, with other numbers', () => {
     for (const y of [90, -90]) {
       const turn = turnOf([30, y, 40]);
       const again = turnOf(degreesOf(turn));
@@ -28,7 +28,7 @@ describe('degrees', () => {
     }
   });
 
-  it('are shared out, by the shorter way', () => {
+  it('interpolate along the shorter arc', () => {
     for (const turn of [turnOf([80, 0, 0]), turnOf([80, 0, 0]).map((q) => -q) as [number, number, number, number]]) {
       const quarter = degreesOf(partOf(turn, 0.25));
       [20, 0, 0].forEach((d, k) => expect(quarter[k]).toBeCloseTo(d, 3));

@@ -4,14 +4,14 @@ import {COVERAGE, GREY, blendColours, jointColours, oklch, scaleColour, valueCol
 const rows = {width: 2, joints: new Uint16Array([0, 1, 1, 0]), shares: new Float32Array([0.75, 0.25, 1, 0])};
 
 describe('colours', () => {
-  it('makes grey of no chroma', () => {
+  it('is grey without chroma', () => {
     const [r, g, b] = oklch(0.5, 0, 1);
     expect(g).toBeCloseTo(r, 5);
     expect(b).toBeCloseTo(r, 5);
     expect(oklch(1, 0, 0)[0]).toBeCloseTo(1, 5);
   });
 
-  it('tells neighbouring joints apart', () => {
+  it('differ between neighbouring joints', () => {
     const palette = jointColours(60);
     for (let j = 1; j < 60; ++j) {
       const d = [0, 1, 2].map((k) => palette[j * 3 + k] - palette[j * 3 - 3 + k]);
@@ -36,7 +36,7 @@ describe('colours', () => {
     expect(light([...out.slice(0, 3)])).toBeGreaterThan(light(scaleColour(0.5)));
   });
 
-  it('shows what is not finite as grey', () => {
+  it('shows values that are not finite as grey', () => {
     const out = new Float32Array(6);
     valueColours(new Float32Array([Infinity, 2]), 2, out);
     expect([...out.slice(0, 3)]).toEqual([...new Float32Array(GREY)]);

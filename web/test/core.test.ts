@@ -1,5 +1,5 @@
-// The core as WebAssembly, in node: the same bytes as the command line's. Needs `make web` and a built program; says
-// what is missing otherwise (SINEW and SINEW_CHARACTERS name the programs).
+// The core as WebAssembly, in node: the same bytes as from the command line. Needs `make web` and a built program
+// (SINEW and SINEW_CHARACTERS name the programs); otherwise it reports the missing part.
 import {execFileSync} from 'node:child_process';
 import {existsSync, mkdtempSync, readFileSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -22,7 +22,7 @@ let core: Core;
 const load = (name: string): OpenFile => ({name, bytes: new Uint8Array(readFileSync(join(at, name)))});
 const quiet = () => {};
 
-/** Nothing of what the Khronos validator says is an error or a warning; where it is not installed nothing is asked. */
+/** Expects no error and no warning of the Khronos validator; does nothing if it is not installed. */
 async function validated(bytes: Uint8Array) {
   const path = join(__dirname, '../../tests/node_modules/gltf-validator/index.js');
   if (!existsSync(path)) return;
@@ -75,7 +75,7 @@ describe.skipIf(missing.length > 0)(`core${missing.length ? ` (skipped: there is
       expect(same(bindHere(input, settings), bindByCommand(input, settings))).toBe(true);
     }, 60000);
 
-  it('writes what sinew bind --edits writes', () => {
+  it('writes the file of sinew bind --edits', () => {
     const settings: Settings = [['resolution', '64']];
     core.open(load('biped.glb'));
     const {joints} = core.describe(settings);
@@ -101,7 +101,7 @@ describe.skipIf(missing.length > 0)(`core${missing.length ? ` (skipped: there is
     expect(first(hard)).toBeGreaterThan(first(soft));
   }, 60000);
 
-  it('tells progress, and what the character is', () => {
+  it('reports progress, and describes the character', () => {
     const {info, positions, triangles, poses} = core.open(load('biped.glb'));
     expect(positions.length).toBe(info.counts.vertices * 3);
     expect(triangles.length).toBe(info.counts.triangles * 3);
@@ -128,7 +128,7 @@ describe.skipIf(missing.length > 0)(`core${missing.length ? ` (skipped: there is
     expect(() => core.volume([['resolution', '63']], 100)).toThrow(/resolution/);
   });
 
-  it('says where the mesh is defective, as the command line counts it', () => {
+  it('finds the defects that the command line counts', () => {
     for (const name of ['robot', 'caped']) {
       const {info} = core.open(load(`${name}.glb`));
       const {triangles, edges} = core.defects();
@@ -144,7 +144,7 @@ describe.skipIf(missing.length > 0)(`core${missing.length ? ` (skipped: there is
     }
   }, 60000);
 
-  it('stops where it is asked to, and keeps what it had', async () => {
+  it('stops on request, and keeps the previous binding', async () => {
     const {default: create} = await import(/* @vite-ignore */ join(built, 'core.mjs'));
     let wanted = false;
     const own = new Core((await create({wasmBinary: readFileSync(join(built, 'core.wasm'))})) as CoreModule, () => wanted);
@@ -158,7 +158,7 @@ describe.skipIf(missing.length > 0)(`core${missing.length ? ` (skipped: there is
     own.bind([['resolution', '64']], quiet);
   });
 
-  it('gives a first result while waiting, and then what bind gives', async () => {
+  it('gives a first result, and then that of bind', async () => {
     const settings: Settings = [['method', 'geodesic-voxel'], ['resolution', '128']];
     const coarse: Settings = [['method', 'geodesic-voxel'], ['resolution', '64']];
     const {info} = core.open(load('robot.glb'));
@@ -176,11 +176,11 @@ describe.skipIf(missing.length > 0)(`core${missing.length ? ` (skipped: there is
     core.bind(settings, quiet);
     expect(core.weigh(settings, '').rows).toEqual(last);
     expect(last).not.toEqual(early[0].rows);
-    // An error in what is done with it does not stop the bind.
+    // An error in the listener does not stop the bind.
     core.bind(settings, quiet, {...shown, edits: '{'}, (e) => early.push(e));
     expect(core.weigh(settings, '').rows).toEqual(last);
     expect(early.length).toBe(1);
-    // Stopped while it is refined, the first result is what is bound.
+    // If the refinement is stopped, the first result is the binding.
     const {default: create} = await import(/* @vite-ignore */ join(built, 'core.mjs'));
     let wanted = false;
     const own = new Core((await create({wasmBinary: readFileSync(join(built, 'core.wasm'))})) as CoreModule, () => wanted);
@@ -228,7 +228,7 @@ describe.skipIf(missing.length > 0)(`core${missing.length ? ` (skipped: there is
     }
   });
 
-  it('says what sinew compare says', () => {
+  it('gives the numbers of sinew compare', () => {
     const out = join(at, 'own.glb'), other = join(at, 'other.glb');
     writeFileSync(out, bindByCommand('robot.glb', [['resolution', '64']]));
     core.open(load('own.glb'));
@@ -250,7 +250,7 @@ describe.skipIf(missing.length > 0)(`core${missing.length ? ` (skipped: there is
     expect(core.compare().l1.max).toBeLessThan(1e-6);
   }, 60000);
 
-  it('chooses the resolution as sinew bind does, and says which', () => {
+  it('chooses and reports the resolution like sinew bind', () => {
     const settings: Settings = [['resolution', 'auto']];
     expect(same(bindHere('biped.glb', settings), bindByCommand('biped.glb', settings))).toBe(true);
     const {report} = core.bind(settings, quiet);
@@ -260,7 +260,7 @@ describe.skipIf(missing.length > 0)(`core${missing.length ? ` (skipped: there is
     expect(core.command(settings)).toBe('--resolution auto');
   }, 60000);
 
-  it('keeps what is open when another file is damaged, and says what is wrong', () => {
+  it('keeps the open character if another file is damaged, and reports the error', () => {
     const {info} = core.open(load('robot.glb'));
     const cut = load('biped.glb').bytes.slice(0, 5000);
     expect(() => core.open({name: 'cut.glb', bytes: cut})).toThrow(/^cut\.glb: /);
@@ -270,7 +270,7 @@ describe.skipIf(missing.length > 0)(`core${missing.length ? ` (skipped: there is
     expect(() => core.bind([['resolution', '100']], quiet)).toThrow(/power of two|32/);
   });
 
-  it('writes what sinew bind writes for what Draco compressed', async () => {
+  it('writes the file of sinew bind for a character compressed with Draco', async () => {
     const {default: create} = await import(/* @vite-ignore */ join(built, 'core.mjs'));
     const made = (await create({wasmBinary: readFileSync(join(built, 'core.wasm'))})) as CoreModule;
     const own = new Core(made);
@@ -285,7 +285,7 @@ describe.skipIf(missing.length > 0)(`core${missing.length ? ` (skipped: there is
     own.weigh(settings, '');
     expect(same(own.saveGlb(settings).bytes, bindByCommand('draco.glb', settings))).toBe(true);
 
-    // Damage, and an accessor that is not what it says: an error each, and the decoder goes on.
+    // Damaged data, and an accessor with another count: an error each, after which the decoder still works.
     const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(12, true);
     const json = JSON.parse(new TextDecoder().decode(bytes.slice(20, 20 + length)));
     const {bufferView} = json.meshes[0].primitives[0].extensions.KHR_draco_mesh_compression;

@@ -1,4 +1,4 @@
-// Draco's decoder and encoder, which three.js brings, in node; and a character whose surface they compressed.
+// The Draco decoder and encoder of three.js, in node; and a character compressed with them.
 import {readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {fileURLToPath} from 'node:url';
@@ -6,7 +6,7 @@ import {fileURLToPath} from 'node:url';
 const folder = fileURLToPath(new URL('../node_modules/three/examples/jsm/libs/draco/gltf/', import.meta.url));
 const load = (file, name, options) => new Promise((resolve) => {
   const create = new Function('require', '__dirname', `${readFileSync(folder + file, 'utf8')};return ${name}`)(createRequire(import.meta.url), folder);
-  // The encoder has a "then" that answers itself: a promise would ask it for ever.
+  // The encoder has a "then" that resolves to itself: a promise would never settle.
   const onModuleLoaded = (module) => {
     delete module.then;
     resolve(module);
@@ -48,7 +48,7 @@ export async function compressed(glb) {
       encoder.SetAttributeQuantization(draco.NORMAL, 10);
       const written = encoder.EncodeMeshToDracoBuffer(mesh, out);
       const bytes = Buffer.from(Array.from({length: written}, (_, i) => out.GetValue(i) & 255));
-      // The encoder orders anew, and may join points.
+      // The encoder reorders points and may merge them.
       const again = new reader.Mesh();
       if (!new reader.Decoder().DecodeArrayToMesh(new Int8Array(bytes), bytes.length, again).ok()) throw new Error('Draco cannot read what it wrote');
       for (const accessor of Object.values(primitive.attributes)) {

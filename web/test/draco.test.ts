@@ -11,14 +11,14 @@ const glb = (json: string, rest = '') => {
 const said = '{"extensionsUsed":["KHR_draco_mesh_compression"]}';
 
 describe('files that need Draco', () => {
-  it('say so in their JSON', () => {
+  it('name the extension in their JSON', () => {
     expect(needsDraco({name: 'a.gltf', bytes: bytes(said)})).toBe(true);
     expect(needsDraco({name: 'a.vrm', bytes: glb(said)})).toBe(true);
     expect(needsDraco({name: 'a.glb', bytes: glb('{}', said)})).toBe(false);
     expect(needsDraco({name: 'a.gltf', bytes: bytes('{}')})).toBe(false);
     expect(needsDraco({name: 'a.obj', bytes: bytes(`# ${said}`)})).toBe(false);
   });
-  it('may be cut off', () => {
+  it('may be truncated', () => {
     for (let n = 0; n < 24; ++n) expect(needsDraco({name: 'a.glb', bytes: glb(said).subarray(0, n)})).toBe(false);
   });
 });

@@ -12,7 +12,7 @@ const marks = (...edits: Edit[]) => {
   return [...out];
 };
 
-it('marks what selections select', () => {
+it('marks the vertices of selections', () => {
   expect(marks()).toEqual([0, 0, 0, 0]);
   expect(marks({op: 'smooth', length: 1})).toEqual([1, 1, 1, 1]);
   expect(marks({op: 'mirror', from: 'left'})).toEqual([0, 0, 0, 0]);
@@ -20,12 +20,12 @@ it('marks what selections select', () => {
   expect(marks({op: 'set', joint: 'a', value: 1, select: [{sphere: {center: [0, 1.5, 0], radius: 0.6}}]})).toEqual([0, 1, 1, 0]);
 });
 
-it('wants all keys of an entry, and one entry of a selection', () => {
+it('needs all keys of an entry, and one entry of a selection', () => {
   const sphere = {center: [0, 1.5, 0] as [number, number, number], radius: 0.6};
   expect(marks({op: 'rigid', joint: 'a', select: [{sphere, mesh: 'hat'}]})).toEqual([0, 0, 3, 0]);
   expect(marks({op: 'rigid', joint: 'a', select: [{sphere, mesh: 'hat'}, {mesh: 'body'}]})).toEqual([3, 3, 3, 0]);
 });
 
-it('shows the stronger of two', () => {
+it('shows the stronger of two edits', () => {
   expect(marks({op: 'rigid', joint: 'a', select: [{mesh: 'hat'}]}, {op: 'smooth', length: 1})).toEqual([1, 1, 3, 3]);
 });

@@ -10,7 +10,7 @@ const chain: Bone[] = [
 
 describe('depth', () => {
   const ray = (...words: [number, boolean][]) => firstMiddle(words.map(([at, enters]) => ({at, enters})));
-  it('is the middle of what the ray goes through first', () => {
+  it('is the middle of the first part on the ray', () => {
     expect(ray()).toBe(null);
     expect(ray([2, true], [4, false])).toBe(3);
     expect(ray([4, false], [2, true], [8, true], [9, false])).toBe(3);
@@ -21,7 +21,7 @@ describe('depth', () => {
   it('takes a mesh that is inside out', () => {
     expect(ray([2, false], [4, true])).toBe(3);
   });
-  it('says what can be said of an open surface', () => {
+  it('has a fallback for open surfaces', () => {
     expect(ray([2, true])).toBe(2);
     expect(ray([2, true], [3, true])).toBe(2.5);
   });
@@ -37,7 +37,7 @@ describe('names', () => {
     }
     for (const name of ['spine', 'pelvis', 'tail_1', 'roll']) expect(otherSide(name)).toBe(null);
   });
-  it('are given once', () => {
+  it('are unique', () => {
     expect(freeName('a', [{name: 'b'}])).toBe('a');
     expect(freeName('a', [{name: 'a'}, {name: 'a_2'}])).toBe('a_3');
     expect(freeName('a_2', [{name: 'a'}, {name: 'a_2'}])).toBe('a_3');
@@ -57,12 +57,12 @@ describe('a drawn skeleton', () => {
     const next = added([chain[0], point], 1, [0, 3, 0]);
     expect(next.map((b) => [b.name, b.parent])).toEqual([['hips', -1], ['joint_2', 2], ['chin', 0]]);
   });
-  it('takes a tail along', () => {
+  it('moves a tail with its joint', () => {
     const next = moved(chain, 2, [0.2, 0.1, 0]);
     expect(next[2].tail![0]).toBeCloseTo(0.2);
     expect(chain[2].tail![0]).toBe(0.1);
   });
-  it('takes along the tails of others that end at it', () => {
+  it('moves tails of other bones that end at the joint', () => {
     const bones: Bone[] = [
       {name: 'a', parent: -1, head: [0, 0, 0], tail: [0, 1, 0]},
       {name: 'b', parent: 0, head: [0, 1, 0], tail: [0, 2, 0]},
@@ -72,24 +72,24 @@ describe('a drawn skeleton', () => {
     expect(next.map((b) => b.tail)).toEqual([[0.5, 1, 0], [0.5, 2, 0], [0, 2, 1]]);
     expect(moved(bones, 0, [0, 0.25, 0])[0].tail).toEqual([0, 1.25, 0]);
     expect(moved(bones, 2, [0.1, 0.2, 0.3])[2].tail).toEqual([0.1, 0.2, 0.3]);
-    // And onto the plane with the joint they end at.
+    // They also move onto the plane with this joint.
     const near: Bone[] = [
       {name: 'a', parent: -1, head: [0, 0, 0], tail: [0.004, 1, 0]}, {name: 'b', parent: 0, head: [0.004, 1, 0], tail: [0.003, 2, 0]},
     ];
     expect(mirrored(near, 'left', 0, 0.01).map((b) => b.tail)).toEqual([[0, 1, 0], [0.003, 2, 0]]);
   });
-  it('closes the gap of a joint that is taken away', () => {
+  it('connects the children of a removed joint to its parent', () => {
     const next = removed(chain, 1);
     expect(next.map((b) => [b.name, b.parent])).toEqual([['hips', -1], ['foot_L', 0]]);
     expect(removed(chain, 0).map((b) => b.parent)).toEqual([-1, 0]);
   });
-  it('hangs nothing on itself', () => {
+  it('makes no joint its own ancestor', () => {
     expect(hung(chain, 0, 2)).toBe(null);
     expect(hung(chain, 1, 1)).toBe(null);
     expect(hung(chain, 2, 0)![2].parent).toBe(0);
     expect(hung(chain, 2, -1)![2].parent).toBe(-1);
   });
-  it('is mirrored, and again without growing', () => {
+  it('is mirrored; mirroring again adds no joint', () => {
     const once = mirrored(chain, 'left', 0, 0.01);
     expect(once.map((b) => [b.name, b.parent, b.head[0]])).toEqual(
       [['hips', -1, 0], ['leg_L', 0, 0.1], ['foot_L', 1, 0.1], ['leg_R', 0, -0.1], ['foot_R', 3, -0.1]]);
@@ -98,7 +98,7 @@ describe('a drawn skeleton', () => {
     expect(wider.length).toBe(5);
     expect(wider[3].head[0]).toBeCloseTo(-0.3);
   });
-  it('gets sides in its names, and the middle onto the plane', () => {
+  it('gets sides in its names, and joints near the plane move onto it', () => {
     const bones: Bone[] = [{name: 'root', parent: -1, head: [1.004, 0, 0]}, {name: 'arm', parent: 0, head: [0.5, 1, 0]}];
     const both = mirrored(bones, 'right', 1, 0.01);
     expect(both.map((b) => [b.name, b.parent, b.head[0]])).toEqual([['root', -1, 1], ['arm_R', 0, 0.5], ['arm_L', 0, 1.5]]);
@@ -115,7 +115,7 @@ describe('a drawn skeleton', () => {
     });
     expect(JSON.parse(skeletonText([{name: 'a', parent: -1, head: [0.1 + 0.2, 0, 0]}])).bones[0].head[0]).toBe(0.3);
   });
-  it('keeps what the file said beside', () => {
+  it('keeps other keys of the file', () => {
     const text = '{"bones":[{"name":"a","head":[0,0,0],"hardness":0.4}],"points":[{"name":"p","position":[0,1,0]}]}';
     const joints = jointsOf([{name: 'a', parent: -1, head: [0, 0, 0]}, {name: 'p', parent: -1, head: [0, 1, 0]}]);
     const bones = bonesOf(joints, text);

@@ -13,7 +13,7 @@ const groups = new Map([
 ]);
 
 describe('History', () => {
-  it('takes back and does again', () => {
+  it('undoes and redoes', () => {
     const h = new History();
     h.change({settings: {falloff: '0.2'}});
     h.change({locked: ['Jaw']});
@@ -48,7 +48,7 @@ describe('History', () => {
     expect(h.doc.falloff).toEqual({a: 0.5});
   });
 
-  it('forgets what was undone once something else is changed', () => {
+  it('drops undone steps after another change', () => {
     const h = new History();
     h.change({locked: ['a']});
     h.undo();
@@ -58,7 +58,7 @@ describe('History', () => {
     expect(h.doc.locked).toEqual(['b']);
   });
 
-  it('tells listeners what was and what is', () => {
+  it('passes listeners the old and the new document', () => {
     const h = new History();
     const seen: [number, number][] = [];
     h.listen((doc, before) => seen.push([before.locked.length, doc.locked.length]));
@@ -70,7 +70,7 @@ describe('History', () => {
     expect(h.canUndo || h.canRedo).toBe(false);
   });
 
-  it('keeps a bounded past', () => {
+  it('keeps a limited number of steps', () => {
     const h = new History();
     for (let i = 0; i < 500; ++i) h.change({locked: [String(i)]});
     let steps = 0;
@@ -79,8 +79,8 @@ describe('History', () => {
   });
 });
 
-describe('what the core is told', () => {
-  it('puts the method before what changes its preset', () => {
+describe('input of the core', () => {
+  it('puts the method before options of its preset', () => {
     expect(settingsOf({...EMPTY, settings: {resolution: '64', 'as-published': 'on', method: 'geodesic-voxel'}})).toEqual([
       ['method', 'geodesic-voxel'], ['as-published', 'on'], ['resolution', '64'],
     ]);
@@ -93,7 +93,7 @@ describe('what the core is told', () => {
     ]);
   });
 
-  it('writes edits as docs/edits.md says, and nothing for nothing', () => {
+  it('writes edits as in docs/edits.md, and nothing without edits', () => {
     expect(editsOf(EMPTY)).toBe('');
     expect(editsOf({...EMPTY, pose: {0: [0, 0, 0, 1]}})).toBe('');
     const text = editsOf({
@@ -129,7 +129,7 @@ describe('what the core is told', () => {
     });
   });
 
-  it('goes along with a joint that gets another name, or is taken away', () => {
+  it('follows a joint that is renamed or removed', () => {
     const bones = [{name: 'b', parent: -1, head: [0, 0, 0] as const}];
     const doc = {...EMPTY, exclude: ['a', 'c'], falloff: {a: 0.3}, pose: {0: [1, 0, 0, 0] as const},
                  edits: [{op: 'set' as const, joint: 'a', value: 1}, {op: 'mirror' as const, from: 'left' as const}]};
@@ -143,7 +143,7 @@ describe('what the core is told', () => {
     expect(withBones(gives, bones, 'a', null).edits).toEqual([]);
   });
 
-  it('puts the skeleton that was drawn beside the file', () => {
+  it('adds the drawn skeleton to the file', () => {
     const file = {name: 'scan.obj', bytes: new Uint8Array(), skeleton: {name: 'old.json', bytes: new Uint8Array()}};
     const drawn = (bones: (typeof EMPTY)['bones']) => withSkeleton(file, {bones, smoothness: 0});
     expect(drawn(null)).toEqual(file);
@@ -153,7 +153,7 @@ describe('what the core is told', () => {
     expect(JSON.parse(new TextDecoder().decode(skeleton!.bytes)).bones[0]).toEqual({name: 'a', parent: null, head: [1, 2, 3]});
   });
 
-  it('says bones of a flat figure in pixels', () => {
+  it('gives bones of a flat figure in pixels', () => {
     const file = {name: 'hero.png', bytes: new Uint8Array(), picture: {rgba: new Uint8Array(), width: 100, height: 200, smoothness: 0}};
     const bones = [{name: 'a', parent: -1, head: [0.25, 1.5, 0] as const}, {name: 'b', parent: 0, head: [0.5, 1, 0] as const, rest: {smoothness: 4}}];
     const {skeleton, picture} = withSkeleton(file, {bones, smoothness: 7});
@@ -167,7 +167,7 @@ describe('what the core is told', () => {
     expect(cutoutLine('a.png', 'a.bones.json', 9)).toBe('sinew cutout a.png --bones a.bones.json -o a.glb --smoothness 9');
   });
 
-  it('knows which change needs what', () => {
+  it('maps each change to the work that it needs', () => {
     const change = (part: Partial<typeof EMPTY>) => workOf({...EMPTY, ...part}, EMPTY, groups);
     expect(workOf(EMPTY, EMPTY, groups)).toBe('none');
     expect(change({settings: {resolution: '128'}})).toBe('bind');
@@ -190,7 +190,7 @@ describe('what the core is told', () => {
 });
 
 describe('the command line', () => {
-  it('quotes what a shell would take apart', () => {
+  it('quotes words for a shell', () => {
     expect(quoted('hero.glb')).toBe('hero.glb');
     expect(quoted("it's mine.glb")).toBe("'it'\\''s mine.glb'");
     expect(quoted('a;b')).toBe("'a;b'");
@@ -204,7 +204,7 @@ describe('the command line', () => {
     expect(outputName('hero')).toBe('hero.skinned.glb');
   });
 
-  it('is whole', () => {
+  it('is complete', () => {
     expect(commandLine('scan.obj', 'scan.json', '--resolution 128', true)).toBe(
       'sinew bind scan.obj -o scan.skinned.glb --skeleton scan.json --resolution 128 --edits scan.edits.json',
     );

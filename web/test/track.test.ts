@@ -8,7 +8,7 @@ const half: Track = {...NO_TRACK, keys: [{time: 0.5, pose: {3: turnOf([0, 0, 0])
 const near = (a: readonly number[], b: readonly number[]) => a.forEach((x, i) => expect(x).toBeCloseTo(b[i], 12));
 
 describe('between', () => {
-  it('goes evenly along the shorter arc', () => {
+  it('rotates evenly along the shorter arc', () => {
     near(between(turnOf([0, 0, 0]), quarter, 0.5), turnOf([45, 0, 0]));
     near(between(turnOf([0, 0, 0]), quarter.map((x) => -x) as typeof quarter, 1 / 3), turnOf([30, 0, 0]));
     near(between(turnOf([350, 0, 0]), turnOf([10, 0, 0]), 0.5), turnOf([0, 0, 0]).map((x) => -x));
@@ -17,22 +17,22 @@ describe('between', () => {
 });
 
 describe('a track', () => {
-  it('holds before the first key and behind the last, and turns in between', () => {
+  it('holds before the first key and after the last, and interpolates between', () => {
     expect(poseAt(NO_TRACK, 1)).toEqual({});
     expect(poseAt(half, 0)).toBe(half.keys[0].pose);
     expect(poseAt(half, 0.5)).toBe(half.keys[0].pose);
     expect(poseAt(half, 9)).toBe(half.keys[1].pose);
     near(poseAt(half, 1)[3], turnOf([45, 0, 0]));
-    near(poseAt(half, 1.25)[4], turnOf([0, 30, 0]));  // the first key does not name it
+    near(poseAt(half, 1.25)[4], turnOf([0, 30, 0]));  // this joint is not in the first key
   });
 
-  it('steps where it shall', () => {
+  it('holds poses in step mode', () => {
     const steps = {...half, step: true};
     expect(poseAt(steps, 1.49)).toBe(half.keys[0].pose);
     expect(poseAt(steps, 1.5)).toBe(half.keys[1].pose);
   });
 
-  it('takes keys in order of time, one for each time', () => {
+  it('keeps keys in order of time, one per time', () => {
     const more = withKey(half, 1.0004, {5: quarter});
     expect(more.keys.map((k) => k.time)).toEqual([0.5, 1, 1.5]);
     expect(keyAt(more, 1)).toBe(1);
@@ -52,7 +52,7 @@ describe('a track', () => {
     expect(withMovedKey(half, 1, 0).keys[1].time).toBe(0.51);
   });
 
-  it('is as long as its last key at least', () => {
+  it('ends not before its last key', () => {
     expect(withLength(half, 1).length).toBe(1.5);
     expect(withLength(half, 7.128).length).toBe(7.13);
     expect(withLength(NO_TRACK, 0).length).toBe(0.1);
@@ -60,7 +60,7 @@ describe('a track', () => {
     expect(onGrid(0.1 + 0.2)).toBe(0.3);
   });
 
-  it('plays to its end, or on from the beginning', () => {
+  it('plays to its end, or loops', () => {
     expect(played(1, 0.5, 2, false)).toEqual({time: 1.5, ended: false});
     expect(played(1.9, 0.5, 2, false)).toEqual({time: 2, ended: true});
     const {time, ended} = played(1.9, 0.5, 2, true);
@@ -68,7 +68,7 @@ describe('a track', () => {
     expect(ended).toBe(false);
   });
 
-  it('is written from 0 to its length', () => {
+  it('is saved from 0 to its length', () => {
     expect(keysToWrite(NO_TRACK)).toEqual([]);
     const keys = keysToWrite(half);
     expect(keys.map((k) => k.time)).toEqual([0, 0.5, 1.5, 2]);
@@ -83,7 +83,7 @@ describe('a track', () => {
     expect(animationOf(EMPTY, 6)).toBe(null);
   });
 
-  it('is undone, needs no weights, and goes with the joints that it speaks of', () => {
+  it('can be undone, needs no weights, and loses keys of removed joints', () => {
     const h = new History();
     h.change({track: half});
     expect(workOf(h.doc, EMPTY, new Map())).toBe('pose');

@@ -9,7 +9,7 @@ const options = [
 ] as unknown as Option[];
 
 describe('the value of an option', () => {
-  it('is the default where nothing is set', () => expect(valueIn(options, {}, 'falloff')).toBe('0.5'));
+  it('is the default if nothing is set', () => expect(valueIn(options, {}, 'falloff')).toBe('0.5'));
   it("is the method's preset before the default", () => expect(valueIn(options, {method: 'voxel'}, 'falloff')).toBe('0.7'));
   it("is a flag's preset before the method's", () =>
     expect(valueIn(options, {method: 'voxel', sharp: 'on'}, 'falloff')).toBe('1'));

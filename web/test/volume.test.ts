@@ -2,14 +2,14 @@ import {describe, expect, it} from 'vitest';
 import {resolutionOf, resolutionsToTry} from '../src/volume';
 
 describe('resolutions of the volume', () => {
-  it('halves what is set until 32', () => {
+  it('halves the set value down to 32', () => {
     expect(resolutionsToTry('256')).toEqual(['256', '128', '64', '32']);
     expect(resolutionsToTry('32')).toEqual(['32']);
   });
-  it('lets the core choose first, and asks then for less than it may choose', () => {
+  it('lets the core choose first, then tries smaller values', () => {
     expect(resolutionsToTry('auto')).toEqual(['auto', '256', '128', '64', '32']);
   });
-  it('reads the resolution off the leaves, whatever the units', () => {
+  it('finds the resolution from the leaves, in any units', () => {
     for (const unit of [1, 0.004, 250]) {
       // 61.5 voxels along the longest side, as the grid of 64 has; the smallest leaf is one voxel, the others are larger.
       const leaves = new Float32Array([[0.5, 0.5, 0.5, 1, 1], [60, 0, 0, 4, 0], [2, 30, 2, 2, 0]].flatMap((leaf) =>

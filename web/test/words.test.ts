@@ -12,14 +12,14 @@ describe('words', () => {
     expect(count(1, 'part')).toBe('1 part');
     expect(count(43210, 'vertex', 'vertices')).toBe('43,210 vertices');
   });
-  it('says nothing of a clean mesh, and a sentence of each defect', () => {
+  it('has no sentence for a clean mesh, and one for each defect', () => {
     expect(defectsOf(info({}))).toEqual([]);
     expect(defectsOf(info({}, {holes: 2, open_parts: 1, unused_vertices: 1}))).toEqual([
       '2 holes in 1 open part',
-      '1 vertex of no triangle',
+      '1 vertex in no triangle',
     ]);
   });
-  it('says how many joints are idle', () => {
+  it('counts idle joints', () => {
     const counts = {vertices: 8, triangles: 12, parts: 1, joints: 5, deforming_joints: 4};
     expect(factsOf(info(counts))).toEqual(['8 vertices, 12 triangles in 1 part', '5 joints, 1 of them idle',
                                            'comes without weights']);
@@ -34,7 +34,7 @@ describe('words', () => {
     expect(agreement(new Float32Array([0, 1]), a, b)).toEqual({mean: 0.5, strongest: 0.5});
   });
 
-  it('says what compare found, file first', () => {
+  it('lists the numbers of compare, file first', () => {
     const side = {joints: 4, mean_influences: 1.5, torn: 1200, dirichlet: 2, bleed: {share: 0.0012}};
     const none = {poses: 0, mean: 0, mean_max: 0, max: 0};
     const lines = Object.fromEntries(comparedLines({
