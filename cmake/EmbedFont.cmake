@@ -1,5 +1,5 @@
-# cmake -D FONT=… -D OUT=… -P EmbedFont.cmake: a font file as a C++ array, so that the program needs no file at run time.
-# Eight bytes to a word compile in a fraction of the time that single bytes take.
+# cmake -D FONT=… -D OUT=… -P EmbedFont.cmake: writes a font file as a C++ array, so that the program needs no file at run time.
+# Words of eight bytes compile much faster than single bytes.
 file(READ "${FONT}" hex HEX)
 string(LENGTH "${hex}" digits)
 math(EXPR odd "${digits} % 16")

@@ -1,7 +1,7 @@
-# Dependencies that a build can do without.
+# Optional dependencies.
 
-# sinew_optional(OPTION PACKAGE WHAT DEBIAN): looks for PACKAGE unless OPTION is OFF, sets OPTION_FOUND, says what a build
-# without it lacks and which Debian package has it. With OPTION ON, a package that is missing is an error.
+# sinew_optional(OPTION PACKAGE WHAT DEBIAN): looks for PACKAGE unless OPTION is OFF, and sets OPTION_FOUND. Prints the
+# features that a build without it lacks, and the Debian package. With OPTION ON, a missing package is an error.
 macro(sinew_optional option package what debian)
     set(${option}_FOUND FALSE)
     if(NOT "${${option}}" STREQUAL "OFF")

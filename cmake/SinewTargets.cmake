@@ -1,14 +1,14 @@
-# What every target of sinew is compiled with. Flags are scoped to targets, never global.
+# Compile options of all targets. Flags are scoped to targets, never global.
 
 # sinew_target(NAME): warnings (errors when sinew is the top-level project), reproducible floating point,
 # and the sanitizers of SINEW_SANITIZE.
 function(sinew_target name)
     target_compile_features(${name} PUBLIC cxx_std_20)
-    # Same bits on every machine and thread count: no fused multiply-add that the source does not ask for.
+    # Same bits on every machine and thread count: no fused multiply-add except where the source has one.
     target_compile_options(${name} PRIVATE -ffp-contract=off -Wall -Wextra -Wpedantic -Wshadow -Wconversion
         -Wno-sign-conversion)
-    # g++ 12 sees overlaps and overflows in "text" + std::string that are not there (GCC bugs 105329 and 105651), and with
-    # precompiled headers it no longer knows that they are the system's.
+    # g++ 12 has false warnings for "text" + std::string (GCC bugs 105329 and 105651), and precompiled headers lose the
+    # information that they come from system headers.
     if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
         target_compile_options(${name} PRIVATE -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread)
     endif()
@@ -19,14 +19,14 @@ function(sinew_target name)
         target_compile_options(${name} PRIVATE -fsanitize=${SINEW_SANITIZE} -fno-omit-frame-pointer
             -fno-sanitize-recover=all)
         if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-            # With sanitizers g++ loses sight of what is assigned where (its manual says so).
+            # With sanitizers this warning has false positives (documented in the manual of g++).
             target_compile_options(${name} PRIVATE -Wno-maybe-uninitialized)
         endif()
         target_link_options(${name} PUBLIC -fsanitize=${SINEW_SANITIZE})
     endif()
 endfunction()
 
-# sinew_quick_target(NAME): for programs that leave the work to the library. Optimising them takes long and brings nothing.
+# sinew_quick_target(NAME): for programs that leave the work to the library. Optimising them takes long without benefit.
 function(sinew_quick_target name)
     sinew_target(${name})
     target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1> $<$<CONFIG:RelWithDebInfo>:-O0>)

@@ -1,7 +1,6 @@
-# What is otherwise in a build for WebAssembly (Debian's emscripten 3.1.6): one thread, or several with
-# SINEW_WEB_THREADS, which need a page that is cross-origin isolated; no OpenGL, pictures, assimp
-# or PNG, and headers of the host's packages under a folder of their own, because /usr/include
-# as a whole would hide the target's.
+# Settings of a build for WebAssembly (Debian's emscripten 3.1.6). One thread, or several with SINEW_WEB_THREADS, which
+# need a cross-origin isolated page. No OpenGL, pictures, assimp or PNG. Headers of the host's packages are linked into a
+# separate folder, because /usr/include as a whole would hide the target's headers.
 set(SINEW_HOST_HEADERS ${CMAKE_BINARY_DIR}/host-headers)
 file(MAKE_DIRECTORY ${SINEW_HOST_HEADERS})
 foreach(folder nlohmann eigen3/Eigen)
@@ -21,7 +20,7 @@ endforeach()
 
 option(SINEW_WEB_THREADS "WebAssembly with threads" OFF)
 if(SINEW_WEB_THREADS)
-    # web/core/threads stands in for oneTBB.
+    # web/core/threads replaces oneTBB.
     include_directories(SYSTEM ${PROJECT_SOURCE_DIR}/web/core/threads)
     add_compile_options(-pthread)
     add_link_options(-pthread)
@@ -32,7 +31,7 @@ add_compile_options(-fwasm-exceptions -msimd128 "SHELL:-include ${PROJECT_SOURCE
     -Wno-shorten-64-to-32 -Wno-implicit-int-conversion -Wno-unused-private-field)
 add_link_options(-fwasm-exceptions)
 
-# sinew_web_sources(LIST): takes the sources away that such a build has no use for.
+# sinew_web_sources(LIST): removes sources that a web build does not need.
 macro(sinew_web_sources list)
     list(FILTER ${list} EXCLUDE REGEX "src/render/|src/cutout/(paint|picture_png)\\.cpp$|src/io/cutout_spine\\.cpp$")
 endmacro()
