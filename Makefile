@@ -1,4 +1,4 @@
-# The short commands. CMake presets (CMakePresets.json) stand behind them; each target does its own set-up.
+# Short commands. They use CMake presets (CMakePresets.json); each target installs what it needs.
 # Everything goes to build/ and demo/. SINEW_SETUP=skip leaves the system's packages alone.
 
 SHELL := /bin/bash
@@ -6,13 +6,13 @@ JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
 # Where ccache is installed, it speeds up rebuilds, unless the caller chose another launcher.
 export CMAKE_CXX_COMPILER_LAUNCHER ?= $(shell command -v ccache)
-# The folder of real characters, where there is one. Without it, tests that need it say "skipped".
+# The folder of real characters, if there is one. Without it, tests that need it are skipped.
 export SINEW_CORPUS ?= $(realpath ../shared/corpus)
 
 .PHONY: help setup setup-web setup-test demo web web-test test bench evaluate fuzz format check clean
 
 help:
-	@echo "make demo     set up, build, generate a character, bind it; prints where the results are"
+	@echo "make demo     set up, build, generate and bind a character; prints where the results are"
 	@echo "make web      set up and build the studio, the page over sinew as WebAssembly;  make web-test tests it in Chromium"
 	@echo "make test     set up, build and run everything that CI runs (about 30 minutes on 2 cores)"
 	@echo "make bench    build and run the benchmarks: ratios to the baseline, and JSON under build/bench/bench"
@@ -34,10 +34,10 @@ ifneq ($(SINEW_SETUP),skip)
 	@scripts/setup web
 endif
 
-# Without emscripten and Chromium the stage web says what it skips.
+# Without emscripten and Chromium the stage web reports what it skips.
 setup-test:
 ifneq ($(SINEW_SETUP),skip)
-	@scripts/setup web || { scripts/setup && echo "make: what needs emscripten or Chromium will be SKIPPED"; }
+	@scripts/setup web || { scripts/setup && echo "make: tests that need emscripten or Chromium will be SKIPPED"; }
 endif
 
 web: setup-web
