@@ -40,7 +40,7 @@ class Tutorial(cli.Case):
         bound = support.sinew("bind", self.at / "character.glb", "-o", self.at / "count.glb").stdout
         compared = support.sinew("compare", self.at / "character.skinned.glb", self.at / "hard.glb").stdout
         outside_fences = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
-        for quoted in re.findall(r"^    (\S.*)$", outside_fences, re.MULTILINE):
+        for quoted in re.findall(r"^    ( *\S.*)$", outside_fences, re.MULTILINE):
             quoted = re.sub(r" in \d.*|output .*", "", quoted)  # seconds and file names differ
             self.assertIn(quoted, bound + compared)
 
