@@ -276,8 +276,10 @@ TEST(BoneHeat, ASkinUsesItsOwnJointsOnly) {
     for (std::size_t v = 0; v < skin.size(); ++v) skin[v] = c.positions[v].x > 0.5f;
     const MeshView mesh{c.positions, c.triangles, skin};
     const SkinWeights w = *bound(mesh, skeleton, preset(Method::bone_heat)).weights();
-    for (std::size_t v = 0; v < skin.size(); ++v)
+    for (std::size_t v = 0; v < skin.size(); ++v) {
+        ASSERT_FALSE(w[v].empty());
         for (const Influence& i : w[v]) EXPECT_EQ(i.joint == 2, skin[v] == 1);
+    }
 }
 
 TEST(BoneHeat, BindsOneBoneIdleJointsAndUnusedVertices) {

@@ -158,7 +158,7 @@ TEST(Progressive, CanBeCancelledBeforeBetweenAndWithinItsSteps) {
     }
 }
 
-TEST(Progressive, AFailedCoarseResultIsSkipped) {
+TEST(Progressive, ErrorsAreThoseOfBind) {
     // If every resolution fails, the error is that of the last one. Bad input gives the same error as bind.
     Character c = test::robot();
     BindOptions options = at(Method::geodesic_voxel, 128);

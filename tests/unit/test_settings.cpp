@@ -319,7 +319,9 @@ TEST(Capi, StandardPosesAndClips) {
     open(model);
     Bytes poses;
     ASSERT_EQ(snw_standard_poses(model, poses.out()), SNW_OK) << snw_error();
-    for (const json& pose : json::parse(text(poses))) EXPECT_EQ(pose["pose"].size(), 20u);
+    const json list = json::parse(text(poses));
+    EXPECT_FALSE(list.empty());
+    for (const json& pose : list) EXPECT_EQ(pose["pose"].size(), 20u);
     double matrices[24];
     EXPECT_EQ(snw_clip_matrices(model, 0, 0, matrices), SNW_USAGE);
     const double flat[20] = {0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1};
