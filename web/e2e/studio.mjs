@@ -613,7 +613,7 @@ const tests = {
     await until(() => window.studio.state().refining);
     const early = await state();
     holds(early.bound && early.coarse && early.working, 'the first result is not bound');
-    holds(/resolution 64. A finer one is being/.test(await page.locator('#result').textContent()), 'nothing says that it is the first');
+    holds(/resolution 64. The final result is being/.test(await page.locator('#result').textContent()), 'nothing says that it is the first');
     holds(await page.locator('#export').isDisabled(), 'the first result can be exported');
     is(await page.getByRole('button', {name: 'Weights', exact: true}).isDisabled(), true, 'its weights too');
     holds(/^Refining/.test(await page.locator('#busy-text').textContent()), 'nothing says that it is refined');
