@@ -30,6 +30,15 @@ inline Binding bound(const Character& c, const BindOptions& options, int threads
     return bound(c.mesh(), c.skeleton, options, threads);
 }
 
+/// geodesic-voxel with a kept volume.
+inline BindOptions keeping(int resolution, int max_influences = 4) {
+    BindOptions options = preset(Method::geodesic_voxel);
+    options.voxels.resolution = resolution;
+    options.finish.max_influences = max_influences;
+    options.keep_volume = true;
+    return options;
+}
+
 inline float weight_of(std::span<const Influence> row, std::uint32_t joint) {
     for (const Influence& i : row)
         if (i.joint == joint) return i.weight;

@@ -18,15 +18,8 @@ namespace {
 
 using test::bound;
 using test::Character;
+using test::keeping;
 using Bytes = std::vector<std::byte>;
-
-BindOptions keeping(int resolution, int max_influences = 4) {
-    BindOptions options = preset(Method::geodesic_voxel);
-    options.voxels.resolution = resolution;
-    options.finish.max_influences = max_influences;
-    options.keep_volume = true;
-    return options;
-}
 
 Binding read(const Bytes& bytes) {
     Result<Binding> b = Binding::from_bytes(bytes);

@@ -200,15 +200,21 @@ TEST(Edits, ErrorsNameTheEdit) {
     EXPECT_TRUE(refuse(e));
 }
 
-TEST(FalloffAt, FollowsTheAngleAgainstTheParent) {
+// Joints "0", "1" … along x, each the parent of the next.
+Skeleton chain(int joints) {
     Skeleton s;
-    for (int j = 0; j < 3; ++j) {
+    for (int j = 0; j < joints; ++j) {
         Joint joint;
         joint.name = std::to_string(j);
         joint.parent = j - 1;
         joint.position = {static_cast<float>(j), 0, 0};
         s.joints.push_back(joint);
     }
+    return s;
+}
+
+TEST(FalloffAt, FollowsTheAngleAgainstTheParent) {
+    const Skeleton s = chain(3);
     const AngleFalloff angles[] = {{1, {{0, 0.1f}, {90, 0.5f}}}, {2, {{10, 0.2f}, {20, 0.8f}}}};
     const auto rest = falloff_at(angles, s, {}).of_joint;
     EXPECT_TRUE(std::isnan(rest[0]));
@@ -227,13 +233,7 @@ TEST(FalloffAt, FollowsTheAngleAgainstTheParent) {
 }
 
 TEST(FalloffAt, AppliesToTheVerticesOfASelection) {
-    Skeleton s;
-    for (int j = 0; j < 2; ++j) {
-        Joint joint;
-        joint.name = std::to_string(j);
-        joint.parent = j - 1;
-        s.joints.push_back(joint);
-    }
+    const Skeleton s = chain(2);
     const auto turned = [&](double degrees) {
         std::vector<JointPose> pose(2);
         const double half = degrees * std::numbers::pi / 360;

@@ -51,15 +51,17 @@ std::vector<std::uint32_t> all_joints(const Rig& r) {
     return joints;
 }
 
-// The published algorithm, plainly: one Dijkstra per joint with a heap, in double.
-std::vector<double> plain_dijkstra(const Domain& domain, const std::vector<BoneSeeds::Seed>& seeds,
-                                   double penalty) {
-    std::vector<double> distance(domain.leaves.size(), INFINITY);
-    using Entry = std::pair<double, std::uint32_t>;
+// Dijkstra's algorithm for one joint with a heap, over all links, as published. `length` converts voxels to the
+// type of the sums.
+template <typename Number, typename Length>
+std::vector<Number> plain_dijkstra(const Domain& domain, const std::vector<BoneSeeds::Seed>& seeds, double penalty,
+                                   Number unreached, Length&& length) {
+    std::vector<Number> distance(domain.leaves.size(), unreached);
+    using Entry = std::pair<Number, std::uint32_t>;
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
     for (const auto& seed : seeds) {
-        distance[seed.leaf] = seed.distance;
-        queue.emplace(seed.distance, seed.leaf);
+        distance[seed.leaf] = length(seed.distance);
+        queue.emplace(distance[seed.leaf], seed.leaf);
     }
     while (!queue.empty()) {
         const auto [d, i] = queue.top();
@@ -69,8 +71,9 @@ std::vector<double> plain_dijkstra(const Domain& domain, const std::vector<BoneS
         for (std::uint32_t k = domain.first_link[i]; k < domain.first_link[i + 1]; ++k) {
             const std::uint32_t j = domain.link[k];
             const auto q = domain.centre(j);
-            const double step = std::hypot(double(p[0]) - q[0], double(p[1]) - q[1], double(p[2]) - q[2]);
-            const double next = d + step * (domain.leaves[j].boundary ? penalty : 1);
+            const double dx = p[0] - q[0], dy = p[1] - q[1], dz = p[2] - q[2];
+            const Number next =
+                d + length(std::sqrt(dx * dx + dy * dy + dz * dz) * (domain.leaves[j].boundary ? penalty : 1));
             if (next < distance[j]) {
                 distance[j] = next;
                 queue.emplace(next, j);
@@ -80,12 +83,25 @@ std::vector<double> plain_dijkstra(const Domain& domain, const std::vector<BoneS
     return distance;
 }
 
+std::vector<double> exact_distances(const Domain& domain, const std::vector<BoneSeeds::Seed>& seeds,
+                                    double penalty) {
+    return plain_dijkstra<double>(domain, seeds, penalty, INFINITY, [](double voxels) { return voxels; });
+}
+
+// The same in the integers of the sweep.
+std::vector<std::uint32_t> integer_distances(const Domain& domain, const std::vector<BoneSeeds::Seed>& seeds,
+                                             float penalty) {
+    const auto units = [](double voxels) { return static_cast<std::uint64_t>(std::round(voxels * 16384)); };
+    const auto distance = plain_dijkstra<std::uint64_t>(domain, seeds, penalty, LeafDistances::unreached, units);
+    return {distance.begin(), distance.end()};
+}
+
 TEST(Geodesic, SweepEqualsOneDijkstraPerJoint) {
     for (const test::Character& c : {test::u_tube(), test::quadruped()}) {
         const Rig r = rig(c, 64);
         const auto joints = all_joints(r);
         std::vector<std::vector<double>> plain(r.joints);
-        for (const std::uint32_t j : joints) plain[j] = plain_dijkstra(r.domain, r.seeds.of_joint[j], 4);
+        for (const std::uint32_t j : joints) plain[j] = exact_distances(r.domain, r.seeds.of_joint[j], 4);
         const GeodesicSolver solver(r.domain, {4});
         for (const int k : {1, 3, 4, 8, 16}) {
             Result<LeafDistances> swept = solver.nearest(r.seeds, joints, {}, k);
@@ -133,37 +149,6 @@ TEST(Geodesic, KNearestEqualsTheFieldsOfSingleJointsToTheLastBit) {
     }
 }
 
-// Reference: distances of one joint over all links, in the integers of the sweep.
-std::vector<std::uint32_t> integer_dijkstra(const Domain& domain, const std::vector<BoneSeeds::Seed>& seeds,
-                                            float penalty) {
-    const auto units = [](double voxels) { return static_cast<std::uint64_t>(std::round(voxels * 16384)); };
-    std::vector<std::uint64_t> distance(domain.leaves.size(), LeafDistances::unreached);
-    using Entry = std::pair<std::uint64_t, std::uint32_t>;
-    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
-    for (const auto& seed : seeds) {
-        distance[seed.leaf] = units(seed.distance);
-        queue.emplace(distance[seed.leaf], seed.leaf);
-    }
-    while (!queue.empty()) {
-        const auto [d, i] = queue.top();
-        queue.pop();
-        if (d > distance[i]) continue;
-        const auto p = domain.centre(i);
-        for (std::uint32_t k = domain.first_link[i]; k < domain.first_link[i + 1]; ++k) {
-            const std::uint32_t j = domain.link[k];
-            const auto q = domain.centre(j);
-            const double dx = p[0] - q[0], dy = p[1] - q[1], dz = p[2] - q[2];
-            const std::uint64_t next =
-                d + units(std::sqrt(dx * dx + dy * dy + dz * dz) * (domain.leaves[j].boundary ? penalty : 1));
-            if (next < distance[j]) {
-                distance[j] = next;
-                queue.emplace(next, j);
-            }
-        }
-    }
-    return {distance.begin(), distance.end()};
-}
-
 // Two overlapping balls with three joints: leaves of many sizes touch.
 test::Character balls() {
     test::Character c;
@@ -189,7 +174,7 @@ TEST(Geodesic, StepsThatAreLeftOutChangeNoBit) {
             for (const float penalty : {1.0f, 1.3f, 2.0f, 4.0f, 100.0f}) {
                 std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> exact(r.domain.leaves.size());
                 for (const std::uint32_t j : joints) {
-                    const auto d = integer_dijkstra(r.domain, r.seeds.of_joint[j], penalty);
+                    const auto d = integer_distances(r.domain, r.seeds.of_joint[j], penalty);
                     for (std::size_t i = 0; i < exact.size(); ++i) exact[i].emplace_back(d[i], j);
                 }
                 for (auto& row : exact) std::sort(row.begin(), row.end());

@@ -15,14 +15,7 @@ namespace sinew {
 namespace {
 
 using test::Character;
-
-BindOptions keeping(int resolution, int max_influences = 4) {
-    BindOptions options = preset(Method::geodesic_voxel);
-    options.voxels.resolution = resolution;
-    options.finish.max_influences = max_influences;
-    options.keep_volume = true;
-    return options;
-}
+using test::keeping;
 
 Binding bound(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options,
               Context* context = nullptr) {

@@ -564,6 +564,23 @@ TEST(Raise, KeepsOneAndRoundsTheSmallestToZero) {
     EXPECT_EQ(static_cast<float>(x[6]), 0);
 }
 
+// A map for 20 joints. Bits of `kinds`: 1 values of joints, 2 values of vertices, 4 hardness of joints, 8 shares of
+// vertices. Values are from `least` to 1 - `least`.
+template <typename Unit>
+FalloffMap random_map(int kinds, std::size_t vertices, double least, Unit&& unit) {
+    const auto value = [&] { return static_cast<float>(least + (1 - 2 * least) * unit()); };
+    FalloffMap map;
+    for (int j = 0; j < 20; ++j) {
+        if (kinds & 1) map.of_joint.push_back(j % 3 ? value() : NAN);
+        if (kinds & 4) map.hardness_of_joint.push_back(j % 2 ? static_cast<float>(unit()) : NAN);
+    }
+    for (std::size_t v = 0; v < vertices; ++v) {
+        if (kinds & 2) map.of_vertex.push_back(v % 2 ? value() : NAN);
+        if (kinds & 8) map.share_of_vertex.push_back(v % 3 ? static_cast<float>(unit()) : 1.0f);
+    }
+    return map;
+}
+
 TEST(Weigh, IsFalloffAndFinishToTheLastBit) {
     std::mt19937 random(11);
     const auto unit = [&] { return std::generate_canonical<double, 53>(random); };
@@ -596,18 +613,7 @@ TEST(Weigh, IsFalloffAndFinishToTheLastBit) {
                 FalloffOptions falloff;
                 falloff.law = law;
                 falloff.alpha = 0.3f;
-                if (map & 1)
-                    for (int j = 0; j < 20; ++j)
-                        falloff.map.of_joint.push_back(j % 3 ? static_cast<float>(0.05 + 0.9 * unit()) : NAN);
-                if (map & 2)
-                    for (std::size_t v = 0; v < table.vertices; ++v)
-                        falloff.map.of_vertex.push_back(v % 2 ? static_cast<float>(0.05 + 0.9 * unit()) : NAN);
-                if (map & 4)
-                    for (int j = 0; j < 20; ++j)
-                        falloff.map.hardness_of_joint.push_back(j % 2 ? static_cast<float>(unit()) : NAN);
-                if (map & 8)
-                    for (std::size_t v = 0; v < table.vertices; ++v)
-                        falloff.map.share_of_vertex.push_back(v % 3 ? static_cast<float>(unit()) : 1.0f);
+                falloff.map = random_map(map, table.vertices, 0.05, unit);
                 for (const LimitRule rule : {LimitRule::fade, LimitRule::cut}) {
                     const FinishOptions options{limit, rule, limit == 2 ? 0.0f : 1e-3f};
                     FalloffOptions alone = falloff;  // without the limit
@@ -652,18 +658,7 @@ TEST(Weigh, IsThePowerAndFinishOfHeatToTheBit) {
                 FalloffOptions falloff;
                 falloff.law = FalloffLaw::power;
                 falloff.alpha = alpha;
-                if (map & 1)
-                    for (int j = 0; j < 20; ++j)
-                        falloff.map.of_joint.push_back(j % 3 ? static_cast<float>(unit()) : NAN);
-                if (map & 2)
-                    for (std::size_t v = 0; v < table.vertices; ++v)
-                        falloff.map.of_vertex.push_back(v % 2 ? static_cast<float>(unit()) : NAN);
-                if (map & 4)
-                    for (int j = 0; j < 20; ++j)
-                        falloff.map.hardness_of_joint.push_back(j % 2 ? static_cast<float>(unit()) : NAN);
-                if (map & 8)
-                    for (std::size_t v = 0; v < table.vertices; ++v)
-                        falloff.map.share_of_vertex.push_back(v % 3 ? static_cast<float>(unit()) : 1.0f);
+                falloff.map = random_map(map, table.vertices, 0, unit);
                 for (const LimitRule rule : {LimitRule::fade, LimitRule::cut}) {
                     const FinishOptions options{limit, rule, limit == 2 ? 0.0f : 1e-3f};
                     const auto two = finish(*apply_falloff(table, falloff), options),
