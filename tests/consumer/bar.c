@@ -1,4 +1,4 @@
-/* A program in C that knows sinew.h alone: a bar of two bones, from bytes to bytes. */
+/* A C program that uses only sinew.h: binds a bar of two bones, from bytes to bytes. */
 #include <math.h>
 #include <sinew.h>
 #include <stdio.h>
@@ -45,19 +45,19 @@ static void stop(const char* stage, double fraction, void* user) {
     snw_cancel((snw_context*)user);
 }
 
-/* What snw_bind_progressive told: how often, and the last copy of what was not final. */
-struct told {
+/* The results of snw_bind_progressive: their number, and a copy of the first coarse one. */
+struct results {
     int coarse, final, go_on;
     snw_binding* kept;
     snw_context* cancels;
 };
-static int tell(const snw_binding* binding, int final, void* user) {
-    struct told* told = (struct told*)user;
+static int on_result(const snw_binding* binding, int final, void* user) {
+    struct results* results = (struct results*)user;
     CHECK(binding && snw_binding_coverage(binding)[0] == 0);
-    ++*(final ? &told->final : &told->coarse);
-    if (!final && !told->kept) CHECK(snw_binding_copy(binding, &told->kept) == SNW_OK);
-    if (told->cancels) snw_cancel(told->cancels);
-    return told->go_on;
+    ++*(final ? &results->final : &results->coarse);
+    if (!final && !results->kept) CHECK(snw_binding_copy(binding, &results->kept) == SNW_OK);
+    if (results->cancels) snw_cancel(results->cancels);
+    return results->go_on;
 }
 
 int main(void) {
@@ -107,21 +107,21 @@ int main(void) {
         if (y > 1.3f) CHECK(row_joints[2 * v] == 1 && shares[2 * v] > 0.9f);
     }
 
-    /* Results while waiting: the one of 64 first, which is what was bound above. */
-    struct told told = {0, 0, 1, NULL, NULL};
+    /* A first result at 64, which is the resolution of the bind above. */
+    struct results results = {0, 0, 1, NULL, NULL};
     snw_binding* fine = NULL;
     snw_weights* early = NULL;
     float apart[84];
-    CHECK(snw_bind_progressive(model, settings, tell, &told, context, &fine) == SNW_OK);
-    CHECK(told.coarse == 0 && told.final == 1);
+    CHECK(snw_bind_progressive(model, settings, on_result, &results, context, &fine) == SNW_OK);
+    CHECK(results.coarse == 0 && results.final == 1);
     snw_binding_free(fine);
     CHECK(snw_settings_set(settings, "resolution", "128") == SNW_OK);
-    CHECK(snw_bind_progressive(model, settings, tell, &told, context, &fine) == SNW_OK);
-    CHECK(told.coarse == 1 && told.final == 2 && told.kept);
-    CHECK(snw_binding_report(told.kept, model, settings, &text) == SNW_OK);
+    CHECK(snw_bind_progressive(model, settings, on_result, &results, context, &fine) == SNW_OK);
+    CHECK(results.coarse == 1 && results.final == 2 && results.kept);
+    CHECK(snw_binding_report(results.kept, model, settings, &text) == SNW_OK);
     CHECK(strstr((const char*)snw_bytes_data(text), "\"resolution\":64,"));
     snw_bytes_free(text);
-    CHECK(snw_weights_of(told.kept, model, settings, NULL, 0, context, NULL, &early) == SNW_OK);
+    CHECK(snw_weights_of(results.kept, model, settings, NULL, 0, context, NULL, &early) == SNW_OK);
     CHECK(snw_weights_difference(early, weights, apart) == SNW_OK);
     for (size_t v = 0; v < vertices; ++v) CHECK(apart[v] == 0);
     snw_weights_free(early);
@@ -136,29 +136,28 @@ int main(void) {
     snw_weights_free(late);
     snw_binding_free(whole);
     snw_binding_free(fine);
-    told.go_on = 0; /* enough seen: the coarse one is what the call gives */
-    CHECK(snw_bind_progressive(model, settings, tell, &told, context, &fine) == SNW_OK);
-    CHECK(told.coarse == 2 && told.final == 2);
+    results.go_on = 0; /* stop: the call returns the coarse result */
+    CHECK(snw_bind_progressive(model, settings, on_result, &results, context, &fine) == SNW_OK);
+    CHECK(results.coarse == 2 && results.final == 2);
     CHECK(snw_weights_of(fine, model, settings, NULL, 0, context, NULL, &early) == SNW_OK);
     CHECK(snw_weights_difference(early, weights, apart) == SNW_OK);
     for (size_t v = 0; v < vertices; ++v) CHECK(apart[v] == 0);
     snw_weights_free(early);
     snw_binding_free(fine);
-    told.go_on = 1;
-    told.cancels = context;
-    CHECK(snw_bind_progressive(model, settings, tell, &told, context, &fine) == SNW_CANCELLED && !fine);
-    CHECK(told.coarse == 3 && told.final == 2);
+    results.go_on = 1;
+    results.cancels = context;
+    CHECK(snw_bind_progressive(model, settings, on_result, &results, context, &fine) == SNW_CANCELLED && !fine);
+    CHECK(results.coarse == 3 && results.final == 2);
     snw_uncancel(context);
-    snw_binding_free(told.kept);
+    snw_binding_free(results.kept);
     CHECK(snw_bind_progressive(model, settings, NULL, NULL, context, &fine) == SNW_USAGE && !fine);
     CHECK(snw_settings_set(settings, "cooling", "100") == SNW_OK);
-    CHECK(snw_bind_progressive(model, settings, tell, &told, context, &fine) == SNW_USAGE && !fine);
+    CHECK(snw_bind_progressive(model, settings, on_result, &results, context, &fine) == SNW_USAGE && !fine);
     CHECK(strstr(snw_error(), "cooling"));
     CHECK(snw_settings_set(settings, "cooling", "250") == SNW_OK);
     CHECK(snw_settings_set(settings, "resolution", "64") == SNW_OK);
 
-    /* Leaves of the volume, from which the bar's own, 0.32, can be told: voxels of 2 / 61.5 stand out on each side.
-     */
+    /* Leaves of the volume: they extend the bar's width of 0.32 by voxels of 2 / 61.5 on each side. */
     snw_bytes* volume = NULL;
     CHECK(snw_volume(model, settings, 10, NULL, &volume) == SNW_TOO_LARGE && !volume &&
           strstr(snw_error(), "leaves"));
@@ -181,7 +180,7 @@ int main(void) {
     CHECK(filled > 0.32 && filled < 0.48 && within > 0.2 && within < 0.32);
     snw_bytes_free(volume);
 
-    /* The upper bone a quarter turn about z: its end goes from (0, 2, 0) to (-1, 1, 0). */
+    /* The upper bone, rotated by 90 degrees about z: its end goes from (0, 2, 0) to (-1, 1, 0). */
     double pose[20] = {0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1};
     pose[12] = pose[13] = sqrt(0.5);
     double matrices[24];
@@ -190,7 +189,7 @@ int main(void) {
     CHECK(snw_deform(model, weights, matrices, SNW_LINEAR_BLEND, NULL, posed, NULL) == SNW_OK);
     CHECK(fabsf(posed[3 * 83] + 1) < 0.02f && fabsf(posed[3 * 83 + 1] - 1.2f) < 0.02f);
 
-    /* A picture of 16 x 32 opaque pixels with two bones; its "file" is whatever is to be embedded. */
+    /* A picture of 16 x 32 opaque pixels with two bones; its "file" may be any bytes. */
     static uint8_t pixels[4 * 16 * 32];
     memset(pixels, 255, sizeof pixels);
     const char* bones =
@@ -223,7 +222,7 @@ int main(void) {
     CHECK(snw_weights_difference(weights, saved, difference) == SNW_OK);
     for (size_t v = 0; v < vertices; ++v) CHECK(difference[v] < 1e-6f);
 
-    /* An animation: the upper bone goes up to that quarter turn within two seconds. */
+    /* An animation: the upper bone rotates by 90 degrees within two seconds. */
     double poses[40], half[20];
     const double times[2] = {0, 2};
     memcpy(poses, pose, sizeof pose);

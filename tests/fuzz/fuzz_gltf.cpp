@@ -73,7 +73,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             continue;
         }
         const auto again = io::load_bytes(*bytes, "saved");
-        require(again.ok(), "what was saved does not load: " + (again ? "" : again.error().message));
+        require(again.ok(), "the saved file does not load: " + (again ? "" : again.error().message));
         require(again->positions.size() == vertices, "saving changed the number of vertices");
         require(again->triangles == scene->triangles, "saving changed triangles");
         require(again->weights.has_value(), "saved weights are not read back");
@@ -86,7 +86,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto bytes = io::save_glb_bytes(*scene, *weights, {.clips = {{"fuzz", false, {{0, rest}, {1, turned}}}}});
     if (!bytes) return require_refusal(bytes.error()), 0;
     const auto again = io::load_bytes(*bytes, "animated");
-    require(again.ok(), "what was saved with a clip does not load: " + (again ? "" : again.error().message));
+    require(again.ok(), "the file saved with a clip does not load: " + (again ? "" : again.error().message));
     if (clips) {
         const auto more = io::clips(*again);
         require(more.ok(), "clips cannot be read any more: " + (more ? "" : more.error().message));

@@ -42,7 +42,7 @@ Bytes sealed(Bytes bytes) {
     return bytes;
 }
 
-bool says(const std::string& text, const std::string& what) { return text.find(what) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 /// The bar moved a little: another mesh in the volume of the bound one.
 Character nudged() {
@@ -166,10 +166,10 @@ TEST(BindingFile, JointsRoundTrip) {
         std::memcpy(&*at + on, &value, sizeof value);
         return refusal(sealed(other));
     };
-    EXPECT_TRUE(says(with(&j.axes, sizeof j.axes, 0, std::nanf("")), "axes that are not finite"));
-    EXPECT_TRUE(says(with(&j.axes, sizeof j.axes, 37, std::uint8_t{3}), "no known shape"));
-    EXPECT_TRUE(says(with(&*j.tail, sizeof *j.tail, 0, INFINITY), "a tail that is not finite"));
-    EXPECT_TRUE(says(with(&*j.ring_normal, sizeof *j.ring_normal, 0, 1.0f), "normal is not a unit vector"));
+    EXPECT_TRUE(contains(with(&j.axes, sizeof j.axes, 0, std::nanf("")), "axes that are not finite"));
+    EXPECT_TRUE(contains(with(&j.axes, sizeof j.axes, 37, std::uint8_t{3}), "no known shape"));
+    EXPECT_TRUE(contains(with(&*j.tail, sizeof *j.tail, 0, INFINITY), "a tail that is not finite"));
+    EXPECT_TRUE(contains(with(&*j.ring_normal, sizeof *j.ring_normal, 0, 1.0f), "normal is not a unit vector"));
 }
 
 TEST(BindingFile, ThreadsChangeNoByte) {
@@ -185,20 +185,20 @@ TEST(BindingFile, ThreadsChangeNoByte) {
 
 TEST(BindingFile, InvalidFilesAreRefusedWithAReason) {
     const Bytes whole = bound(test::bar(), keeping(32)).to_bytes();
-    EXPECT_TRUE(says(refusal({}), "not a binding"));
-    EXPECT_TRUE(says(refusal(Bytes(100)), "not a binding"));
+    EXPECT_TRUE(contains(refusal({}), "not a binding"));
+    EXPECT_TRUE(contains(refusal(Bytes(100)), "not a binding"));
     Bytes other = whole;
     other[8] = std::byte{9};
-    EXPECT_TRUE(says(refusal(other), "version 9"));
+    EXPECT_TRUE(contains(refusal(other), "version 9"));
     other = whole;
     other.push_back(std::byte{0});
-    EXPECT_TRUE(says(refusal(other), "checksum"));
-    EXPECT_TRUE(says(refusal(sealed([&] {
-                         Bytes longer = whole;
-                         longer.insert(longer.end() - 8, 5, std::byte{0});
-                         return longer;
-                     }())),
-                     "behind the last section"));
+    EXPECT_TRUE(contains(refusal(other), "checksum"));
+    EXPECT_TRUE(contains(refusal(sealed([&] {
+                             Bytes longer = whole;
+                             longer.insert(longer.end() - 8, 5, std::byte{0});
+                             return longer;
+                         }())),
+                         "behind the last section"));
 }
 
 TEST(BindingFile, TruncatedFilesAreRefused) {
@@ -219,7 +219,7 @@ TEST(BindingFile, ChangedBytesAreDetectedOrHarmless) {
     for (std::size_t at = 12; at + 8 < whole.size(); at += at < 1500 ? 1 : 1 + random() % 97) {
         Bytes other = whole;
         other[at] ^= static_cast<std::byte>(1 + random() % 255);
-        EXPECT_TRUE(says(refusal(other), "checksum"));
+        EXPECT_TRUE(contains(refusal(other), "checksum"));
         const auto b = Binding::from_bytes(sealed(other));
         ++tried;
         if (!b) {
@@ -249,39 +249,39 @@ TEST(BindingFile, InvalidDistancesAreRefused) {
         std::memcpy(other.data() + at, &value, sizeof value);
         return refusal(sealed(other));
     };
-    EXPECT_TRUE(says(with(column, std::nanf("")), "vertex 0 has a value that is negative or not finite"));
-    EXPECT_TRUE(says(with(column, -1.0f), "vertex 0 has a value that is negative or not finite"));
-    EXPECT_TRUE(says(with(column, 1e9f), "vertex 0 has a row that is not sorted"));
+    EXPECT_TRUE(contains(with(column, std::nanf("")), "vertex 0 has a value that is negative or not finite"));
+    EXPECT_TRUE(contains(with(column, -1.0f), "vertex 0 has a value that is negative or not finite"));
+    EXPECT_TRUE(contains(with(column, 1e9f), "vertex 0 has a row that is not sorted"));
     const std::size_t joints = column - 8 - 2 * b.distances().joint.size();
-    EXPECT_TRUE(says(with(joints, std::uint16_t{777}), "vertex 0 has joint 777 of 2"));
-    EXPECT_TRUE(says(with(joints, std::uint16_t{0xffff}), "vertex 0 has a value without a joint"));
+    EXPECT_TRUE(contains(with(joints, std::uint16_t{777}), "vertex 0 has joint 777 of 2"));
+    EXPECT_TRUE(contains(with(joints, std::uint16_t{0xffff}), "vertex 0 has a value without a joint"));
     const auto second = static_cast<std::uint16_t>(b.distances().joint[1]);
-    EXPECT_TRUE(says(with(joints, second), "vertex 0 has a joint twice"));
-    EXPECT_TRUE(says(with(joints - 8, ~std::uint64_t{0}), "does not fit"));
+    EXPECT_TRUE(contains(with(joints, second), "vertex 0 has a joint twice"));
+    EXPECT_TRUE(contains(with(joints - 8, ~std::uint64_t{0}), "does not fit"));
     // The field is the last section: joints, then distances, for two joints at every leaf.
     const std::size_t slots = 2 * b.report().leaves, end = whole.size() - 8;
     EXPECT_TRUE(
-        says(with(end - 4 * slots - 8 - 2, std::uint16_t{0xffff}), "a leaf has a distance without a joint"));
+        contains(with(end - 4 * slots - 8 - 2, std::uint16_t{0xffff}), "a leaf has a distance without a joint"));
     const std::size_t joint_of_leaf = end - 6 * slots - 8, distance_of_leaf = end - 4 * slots;
     std::uint16_t first_joint = 0;
     std::memcpy(&first_joint, whole.data() + joint_of_leaf, sizeof first_joint);
-    EXPECT_TRUE(says(with(joint_of_leaf + 2, first_joint), "a leaf has a joint twice"));
+    EXPECT_TRUE(contains(with(joint_of_leaf + 2, first_joint), "a leaf has a joint twice"));
     Bytes gap = whole;
     const std::uint16_t no_joint = 0xffff;
     const std::uint32_t no_distance = LeafDistances::unreached;
     std::memcpy(gap.data() + joint_of_leaf, &no_joint, sizeof no_joint);
     std::memcpy(gap.data() + distance_of_leaf, &no_distance, sizeof no_distance);
-    EXPECT_TRUE(says(refusal(sealed(gap)), "a leaf has a joint behind the end of its row"));
+    EXPECT_TRUE(contains(refusal(sealed(gap)), "a leaf has a joint behind the end of its row"));
     const std::size_t name = find("bar_b", 5);
     EXPECT_EQ(with(name, std::uint16_t{0x4141}), "accepted");
-    EXPECT_TRUE(says(with(name + 5, 77), "binding: "));  // its parent
+    EXPECT_TRUE(contains(with(name + 5, 77), "binding: "));  // its parent
     const std::size_t volume = find("volu", 4) + 12;
-    EXPECT_TRUE(says(with(volume, std::uint8_t{2}), "a flag is neither"));
-    EXPECT_TRUE(says(with(volume + 1, 48), "the volume: resolution"));
-    EXPECT_TRUE(says(with(volume + 1, 64), "accepted") || says(with(volume + 1, 64), "leaves"));
-    EXPECT_TRUE(says(with(volume + 29, 0.0), "no place in the scene"));
-    EXPECT_TRUE(says(with(volume + 53, ~std::uint64_t{0} >> 8), "octree"));
-    EXPECT_TRUE(says(with(volume + 53, ~std::uint64_t{0}), "a leaf is neither"));
+    EXPECT_TRUE(contains(with(volume, std::uint8_t{2}), "a flag is neither"));
+    EXPECT_TRUE(contains(with(volume + 1, 48), "the volume: resolution"));
+    EXPECT_TRUE(contains(with(volume + 1, 64), "accepted") || contains(with(volume + 1, 64), "leaves"));
+    EXPECT_TRUE(contains(with(volume + 29, 0.0), "no place in the scene"));
+    EXPECT_TRUE(contains(with(volume + 53, ~std::uint64_t{0} >> 8), "octree"));
+    EXPECT_TRUE(contains(with(volume + 53, ~std::uint64_t{0}), "a leaf is neither"));
 }
 
 /// The offset of a text in the bytes.
@@ -316,7 +316,7 @@ TEST(BindingFile, OptionsAreKeptByName) {
     const std::size_t name = place_of(other, "overshoot");
     ASSERT_NE(name, std::string::npos);
     other[name] = std::byte{'x'};
-    EXPECT_TRUE(says(refusal(sealed(other)), "there is no option 'xvershoot'"));
+    EXPECT_TRUE(contains(refusal(sealed(other)), "there is no option 'xvershoot'"));
 
     // A file written before this option existed: the option has the value of the method's preset.
     Bytes older = whole;
@@ -332,7 +332,7 @@ TEST(BindingFile, OptionsAreKeptByName) {
     // An option that is listed twice is ambiguous.
     Bytes twice = whole;
     std::memcpy(twice.data() + place_of(twice, "lambda-min"), "lambda-max", 10);
-    EXPECT_TRUE(says(refusal(sealed(twice)), "the option 'lambda-max' is stated twice"));
+    EXPECT_TRUE(contains(refusal(sealed(twice)), "the option 'lambda-max' is stated twice"));
 }
 
 }  // namespace

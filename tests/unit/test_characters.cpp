@@ -182,7 +182,7 @@ TEST(Characters, ControlJointsComeAfterTheOthersAndChangeNothingElse) {
     for (std::size_t i = 0; i < plain.skeleton.joints.size(); ++i)
         EXPECT_EQ(plain.skeleton.joints[i].name, controls.skeleton.joints[i].name);
     for (const char* name : {"ik_foot_L", "hand_slot_R", "head_end", "pole_knee_R"}) controls.joint(name);
-    EXPECT_THROW(controls.joint("nobody"), std::out_of_range);
+    EXPECT_THROW(controls.joint("unknown"), std::out_of_range);
 }
 
 TEST(Characters, QuadrupedIsOneClosedManifoldBodyWithItsJointsInside) {
@@ -224,7 +224,7 @@ TEST(Characters, AreReproducible) {
     EXPECT_TRUE(same(build_quadruped(), make_character("quadruped")));
     EXPECT_TRUE(same(robot(), make_character("robot")));
     EXPECT_EQ(make_character("caped").name, "caped");
-    EXPECT_EQ(make_character("nobody").name, "");
+    EXPECT_EQ(make_character("unknown").name, "");
 }
 
 TEST(Shapes, AreClosedAndHaveTheirVolume) {

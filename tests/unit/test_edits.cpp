@@ -100,7 +100,7 @@ TEST(Edits, SetAddScaleReplaceBesideALockedJoint) {
     out = edited(strip.view(), w, replace, locks);
     EXPECT_FLOAT_EQ(weight_of(out, 0, 5), 0.5f);
     EXPECT_FLOAT_EQ(weight_of(out, 0, 2), 0.2f);
-    // Locked vertices and joints do not change, and the report says so.
+    // Locked vertices and joints do not change, and the report counts them.
     locks.vertices = {true, false, false, false};
     EditReport report;
     out = edited(strip.view(), w, edit(EditKind::set, {2}, 1), locks, &report);

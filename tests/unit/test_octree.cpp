@@ -135,10 +135,10 @@ void expect_touch(const Domain& domain, std::uint32_t touch, std::uint32_t from,
         return;
     }
     const auto [a, b] = touches::example(touch);
-    const auto says = [](const Domain::Leaf& p, const Domain::Leaf& q) {
+    const auto relation = [](const Domain::Leaf& p, const Domain::Leaf& q) {
         return std::tuple(p.level, q.level, q.x - p.x, q.y - p.y, q.z - p.z, p.boundary, q.boundary);
     };
-    ASSERT_EQ(says(a, b), says(u, n));
+    ASSERT_EQ(relation(a, b), relation(u, n));
     ASSERT_EQ(touches::number(n, u), touches::reversed(touch));
 }
 

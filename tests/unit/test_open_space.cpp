@@ -96,7 +96,7 @@ TEST(Connectivity, AGivenTableHasPrecedence) {
     row.skeleton.joints[1].connected->clear();
     w = row.weights(options);
     EXPECT_EQ(weight_of(w, near_tail, 1), 1);
-    row.skeleton.joints[1].connected = {{"nobody"}};
+    row.skeleton.joints[1].connected = {{"unknown"}};
     EXPECT_FALSE(check_skeleton(row.skeleton));
 }
 

@@ -18,10 +18,10 @@ BindOptions at(Method method, int resolution) {
     return options;
 }
 
-struct Told {
+struct Reported {
     int resolution;
     bool final;
-    friend bool operator==(const Told&, const Told&) = default;
+    friend bool operator==(const Reported&, const Reported&) = default;
 };
 
 /// The contents of a binding except the times of its stages.
@@ -46,17 +46,17 @@ TEST(Progressive, TheCoarseResultComesFirstAndTheLastEqualsBind) {
         const bool voxels = m.method == Method::geodesic_voxel || m.method == Method::voxel_heat ||
                             m.method == Method::surface_heat;
         const BindOptions options = at(m.method, 128);
-        std::vector<Told> told;
+        std::vector<Reported> reported;
         std::vector<std::byte> first, last;
         const Binding made =
             must(bind_progressive(c.mesh(), c.skeleton, options, [&](const Binding& b, bool final) {
-                told.push_back({b.options().voxels.resolution, final});
+                reported.push_back({b.options().voxels.resolution, final});
                 (final ? last : first) = bits(b);
                 return true;
             }));
-        const std::vector<Told> wanted =
-            voxels ? std::vector<Told>{{64, false}, {128, true}} : std::vector<Told>{{128, true}};
-        EXPECT_EQ(told, wanted) << m.name;
+        const std::vector<Reported> wanted =
+            voxels ? std::vector<Reported>{{64, false}, {128, true}} : std::vector<Reported>{{128, true}};
+        EXPECT_EQ(reported, wanted) << m.name;
         const std::vector<std::byte> whole = bits(bound(c, options));
         EXPECT_TRUE(bits(made) == whole && last == whole) << m.name;
         if (voxels) {
@@ -92,16 +92,16 @@ TEST(Progressive, AChosenResolutionCountsAsChosen) {
         const ResolutionChoice choice = must(choose_resolution(c.mesh(), c.skeleton, options));
         const bool finer = (choice.fine.empty() ? 1 : 2) * choice.resolution > 64;
         ASSERT_TRUE(finer);
-        std::vector<bool> told;
+        std::vector<bool> reported;
         const Binding made =
             must(bind_progressive(c.mesh(), c.skeleton, options, [&](const Binding& b, bool final) {
-                told.push_back(final);
+                reported.push_back(final);
                 if (final) return true;
                 EXPECT_EQ(b.options().voxels.resolution, 64);
                 EXPECT_FALSE(b.options().local_resolution);
                 return true;
             }));
-        EXPECT_EQ(told, (std::vector<bool>{false, true}));
+        EXPECT_EQ(reported, (std::vector<bool>{false, true}));
         EXPECT_TRUE(bits(made) == bits(bound(c, options)));
         EXPECT_EQ(made.report().resolution_reason, choice.reason);
     }

@@ -37,7 +37,7 @@ std::string refusal(const Binding& from, const MeshView& mesh, const Skeleton& s
 
 std::size_t count(const Binding& b, Coverage how) { return b.report().coverage[static_cast<std::size_t>(how)]; }
 
-bool says(const std::string& text, const std::string& what) { return text.find(what) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 /// The mesh with its last vertex repeated: another mesh, but all rows must stay the same.
 Character with_one_more(const Character& c) {
@@ -204,12 +204,12 @@ TEST(Rebind, TheBoundMeshReusesItsTableWithoutAVolume) {
     Character other = c;
     other.positions[7].y = std::nextafter(other.positions[7].y, 10.0f);
     EXPECT_FALSE(fresh.is_of(other.mesh(), other.skeleton));
-    EXPECT_TRUE(says(refusal(fresh, other.mesh(), other.skeleton), "keeps no volume (geodesic-voxel)"));
+    EXPECT_TRUE(contains(refusal(fresh, other.mesh(), other.skeleton), "keeps no volume (geodesic-voxel)"));
     options.keep_volume = true;
     options.method = Method::connectivity;
     const Binding open = bound(c.mesh(), c.skeleton, options);
     EXPECT_FALSE(open.keeps_volume());
-    EXPECT_TRUE(says(refusal(open, other.mesh(), other.skeleton), "keeps no volume (connectivity)"));
+    EXPECT_TRUE(contains(refusal(open, other.mesh(), other.skeleton), "keeps no volume (connectivity)"));
 }
 
 TEST(Rebind, ADamagedMeshGetsTheWeightsOfTheWhole) {
@@ -266,7 +266,7 @@ TEST(Rebind, VerticesOutsideTakeTheNearestVoxelAndAreCounted) {
     EXPECT_EQ(count(b, Coverage::unused), 1u);
     EXPECT_EQ(b.report().covered(), 1);
     ASSERT_EQ(b.report().warnings.size(), 1u);
-    EXPECT_TRUE(says(b.report().warnings[0], "outside the volume")) << b.report().warnings[0];
+    EXPECT_TRUE(contains(b.report().warnings[0], "outside the volume")) << b.report().warnings[0];
     // The bar ends at 0.1 from its axis; the sphere's top is 0.42 from it.
     EXPECT_NEAR(b.report().farthest_outside, 0.32, 0.05);
     const auto w = b.weights();
@@ -313,7 +313,7 @@ TEST(Rebind, AMeshInAnotherSpaceIsRefused) {
     for (const auto& [scale, by] : spaces) {
         const Character other = moved(c, scale, by);
         const std::string why = refusal(b, other.mesh(), other.skeleton);
-        EXPECT_TRUE(says(why, "another space") && says(why, " % of the vertices lie outside"))
+        EXPECT_TRUE(contains(why, "another space") && contains(why, " % of the vertices lie outside"))
             << scale << ": " << why;
     }
     const Character near = moved(c, 1.02f, {0.01f, 0, 0});
@@ -328,16 +328,16 @@ TEST(Rebind, AnotherSkeletonIsRefusedByNameOfTheJoint) {
         edit(other);
         return refusal(b, more.mesh(), other);
     };
-    EXPECT_TRUE(says(with([](Skeleton& s) { s.joints[1].name = "wing"; }), "'wing' is 'bar_b' in the binding"));
-    EXPECT_TRUE(says(with([](Skeleton& s) { s.joints[1].parent = -1; }), "'bar_b' hangs from 'bar_a'"));
-    EXPECT_TRUE(says(with([](Skeleton& s) { s.joints[1].position.y += 0.5f; }), "'bar_b' lies 0.5"));
-    EXPECT_TRUE(says(with([](Skeleton& s) { s.joints.push_back({"c", 1, {1, 0, 0}, {}}); }), "has 3 joints"));
+    EXPECT_TRUE(contains(with([](Skeleton& s) { s.joints[1].name = "wing"; }), "'wing' is 'bar_b' in the binding"));
+    EXPECT_TRUE(contains(with([](Skeleton& s) { s.joints[1].parent = -1; }), "'bar_b' hangs from 'bar_a'"));
+    EXPECT_TRUE(contains(with([](Skeleton& s) { s.joints[1].position.y += 0.5f; }), "'bar_b' lies 0.5"));
+    EXPECT_TRUE(contains(with([](Skeleton& s) { s.joints.push_back({"c", 1, {1, 0, 0}, {}}); }), "has 3 joints"));
     EXPECT_EQ(with([](Skeleton& s) { s.joints[1].position.y += 1e-4f; }), "accepted");
     // The binding determines which joints deform.
     EXPECT_EQ(with([](Skeleton& s) { s.joints[1].deform = false; }), "accepted");
     Character broken = more;
     broken.positions[0].x = NAN;
-    EXPECT_TRUE(says(refusal(b, broken.mesh(), broken.skeleton), "vertex 0"));
+    EXPECT_TRUE(contains(refusal(b, broken.mesh(), broken.skeleton), "vertex 0"));
 }
 
 TEST(Rebind, KeepsSkinsAndTheirSeams) {
@@ -369,7 +369,7 @@ TEST(Rebind, KeepsSkinsAndTheirSeams) {
     // But joints of one skin must have been in one skin of the binding.
     c.skeleton.skins = {{0, 1}, {1, 2}};
     const Binding narrow = bound({c.positions, c.triangles, first}, c.skeleton, keeping(64));
-    EXPECT_TRUE(says(refusal(narrow, {c.positions, c.triangles, first}, other), "'bar_a', 'bar_c'"));
+    EXPECT_TRUE(contains(refusal(narrow, {c.positions, c.triangles, first}, other), "'bar_a', 'bar_c'"));
 }
 
 TEST(Rebind, HardnessComesFromTheBinding) {

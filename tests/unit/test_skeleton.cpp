@@ -215,7 +215,7 @@ TEST(SelectDeforming, SkinsDecide) {
     std::vector<double> use(12, 0.0);
     use[0] = 1e-9;  // negligible
     use[1] = 500;
-    use[7] = 20;  // although its name is that of a control
+    use[7] = 20;  // although it is named like a control
     DeformOptions options;
     ASSERT_TRUE(select_deforming(s, use, options).ok());  // automatic
     EXPECT_EQ(idle_names(s).size(), 10u);

@@ -267,7 +267,7 @@ const tests = {
     await picture('empty');
   },
   ...Object.fromEntries(['biped', 'caped', 'quadruped', 'robot'].map((name) => [
-    `${name}: what is exported is what the command line writes`,
+    `${name}: the export equals the file of the command line`,
     async () => {
       await open(name);
       await bind();
