@@ -78,14 +78,14 @@ function drawResult() {
     lines.push(['Mean difference to the file', mean.toFixed(3)], ['Same strongest joint', `${(100 * strongest).toFixed(1)} %`]);
   }
   if (session.compared) lines.push(...comparedLines(session.compared));
-  const said = [...(why ? [`Resolution: ${why}`] : []), ...report.warnings.filter((t: string) => !info!.warnings.includes(t)), ...editReport];
+  const remarks = [...(why ? [`Resolution: ${why}`] : []), ...report.warnings.filter((t: string) => !info!.warnings.includes(t)), ...editReport];
   refill(box,
     ...(coarse ? [el('p', {class: 'note'}, `First result, at resolution ${resolution}. ` +
       (session.refining ? 'The final result is being computed.' : 'The bind was stopped before the final result: bind again to get it.'))] : []),
     el('dl', {class: 'numbers'}, ...lines.flatMap(([k, v]) => [el('dt', {}, k), el('dd', {}, v)])),
     ...(canCompare() && difference && !session.compared ? [el('div', {class: 'row'},
       button('More numbers', 'The numbers of sinew compare, against the file’s own weights', () => void measureDifference(), {id: 'compare'}))] : []),
-    ...said.map((t: string) => el('p', {class: 'dim'}, t)));
+    ...remarks.map((t: string) => el('p', {class: 'dim'}, t)));
 }
 
 on(['character', 'bound', 'options'], draw);

@@ -417,10 +417,10 @@ export class Core {
       } finally {
         this.m._free(text);
       }
-      const [made, said] = new Uint32Array(this.heap.buffer, this.out, 2);
+      const [made, reportBytes] = new Uint32Array(this.heap.buffer, this.out, 2);
       this.m._snw_weights_free(this.weights);
       this.weights = made;
-      const report = this.textOf(said);
+      const report = this.textOf(reportBytes);
       return {rows: this.rows(made), report: report ? report.split('\n') : [], difference: this.difference()};
     });
   }

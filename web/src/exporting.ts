@@ -12,12 +12,12 @@ const stem = () => session.file!.name.replace(/\.[^.]*$/, '');
 const careful = (task: () => Promise<void>) => () => void task().catch(showError);
 
 /** Notes on the last exported animation. */
-let said: string[] = [];
+let animationNotes: string[] = [];
 
 const exportGlb = careful(async () => {
   if (session.refining) return;  // the weights are not final
   const {bytes, notes} = await client.saveGlb(settingsOf(history.doc), animationOf(history.doc, session.info!.joints.length));
-  said = notes.filter((n) => n.startsWith('animation'));
+  animationNotes = notes.filter((n) => n.startsWith('animation'));
   draw();
   download(session.flat ? `${stem()}.glb` : outputName(session.file!.name), bytes, 'model/gltf-binary');
 });
@@ -31,11 +31,11 @@ const exportPicture = careful(async () => {
 });
 
 function copy(event: Event) {
-  const said = event.currentTarget as HTMLButtonElement;
+  const button = event.currentTarget as HTMLButtonElement;
   careful(async () => {
     await navigator.clipboard.writeText(byId<HTMLTextAreaElement>('command').value);
-    said.textContent = 'Copied';
-    setTimeout(() => (said.textContent = 'Copy'), 1500);
+    button.textContent = 'Copied';
+    setTimeout(() => (button.textContent = 'Copy'), 1500);
   })();
 }
 
@@ -55,7 +55,7 @@ function draw() {
        ...(history.doc.bones?.length ? [button('Skeleton', session.flat ? 'The drawn bones, for sinew cutout --bones' : 'The drawn skeleton, for sinew bind --skeleton', saveSkeleton)] : []),
        button('Picture', 'The view as PNG', exportPicture)),
     ...(keys.length ? [el('p', {class: 'dim'}, `The GLB gets the time line as animation “${name}”; the command below does not write it.`)] : []),
-    ...said.map((t) => el('p', {class: 'dim'}, t)),
+    ...animationNotes.map((t) => el('p', {class: 'dim'}, t)),
     el('label', {htmlFor: 'command', class: 'dim'}, 'The same in a shell'),
     el('textarea', {id: 'command', rows: 4, readOnly: true, spellcheck: false}),
     el('div', {class: 'row'}, button('Copy', 'Copy the command', copy)),
@@ -90,7 +90,7 @@ async function drawCommand() {
   }
 }
 
-on(['character'], () => (said = []));
+on(['character'], () => (animationNotes = []));
 on(['character', 'bound', 'options'], draw);
 history.listen((doc, before) => {
   if (doc.track.name !== before.track.name || !doc.track.keys.length !== !before.track.keys.length) draw();

@@ -1,6 +1,6 @@
 // The options of bind in the open document: reads and changes their values.
 import {isReadBy, type Option} from './core';
-import {history, session, tell} from './session';
+import {history, session, notify} from './session';
 import {presetIn, valueIn} from './values';
 
 export const optionOf = (name: string) => session.options.find((o) => o.name === name);
@@ -19,7 +19,7 @@ export function setOption(name: string, value: string, merge = ''): void {
     for (const key of Object.keys(settings)) if (!COMMON.includes(key)) delete settings[key];
     if (value !== optionOf('method')?.value) settings.method = value;
     history.change({settings});
-    tell('options');
+    notify('options');
     return;
   }
   if (value !== presetOf(name)) settings[name] = value;

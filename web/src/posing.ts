@@ -1,7 +1,7 @@
 // Poses: standard poses of the skeleton, animations of the file, and the blending of joints.
 import {degreesOf, partOf, turnOf, type Degrees} from './angles';
 import {button, byId, choice, el, figure, refill, slider} from './dom';
-import {ask, history, on, session, setClip, shownPose, view} from './session';
+import {request, history, on, session, setClip, shownPose, view} from './session';
 import {keepPose} from './timeline';
 import type {Quaternion} from './view';
 
@@ -77,7 +77,7 @@ function draw() {
       const {start, end} = info.clips[clip];
       parts.push(slider('Time', 'Seconds', {min: start, max: end, step: (end - start) / 500 || 0.01}, session.clipTime, (t) => {
         session.clipTime = t;
-        ask('pose');
+        request('pose');
       }, () => {}), el('div', {class: 'row'}, button(playing ? 'Stop' : 'Play', 'Play (Space)', togglePlay)));
     }
   }
@@ -85,7 +85,7 @@ function draw() {
     ...turns(),
     choice('Skinning', 'How joints are blended', [['lbs', 'linear blend'], ['dqs', 'dual quaternion']], session.dual ? 'dqs' : 'lbs', (v) => {
       session.dual = v === 'dqs';
-      ask('pose');
+      request('pose');
     }),
     el('div', {class: 'row'}, button('Bind pose', 'All joints in the bind pose', () => {
       setClip(-1);
@@ -108,7 +108,7 @@ export function togglePlay(): void {
     last = now;
     const scrub = document.querySelector<HTMLInputElement>('#pose-panel input[type=range]');
     if (scrub) scrub.value = String(session.clipTime);
-    ask('pose');
+    request('pose');
     requestAnimationFrame(step);
   };
   requestAnimationFrame(step);

@@ -67,34 +67,34 @@ export function on(topics: Topic[], listener: () => void): void {
   listeners.push([new Set(topics), listener]);
 }
 /** Calls each listener once, in the order of registration. */
-export function tell(...topics: Topic[]): void {
-  for (const [wanted, listener] of listeners) if (topics.some((t) => wanted.has(t))) listener();
+export function notify(...topics: Topic[]): void {
+  for (const [listened, listener] of listeners) if (topics.some((t) => listened.has(t))) listener();
 }
 
 // ---- work: one task at a time; requests made meanwhile are served once, after it
 
-let given: OpenFile | null = null;  // the file as it was opened
+let openedFile: OpenFile | null = null;
 let resetting = false;  // the document is being reset for another character
 let behind = false;  // the core does not have the drawn skeleton yet
 let stopping = false;
 let boundOf: Doc | null = null;  // the document of the last bind
-let working = false, binding = false, wanted: 'none' | 'pose' | 'weigh' = 'none';
+let working = false, binding = false, pending: 'none' | 'pose' | 'weigh' = 'none';
 export const isWorking = () => working;
 
-export function ask(what: 'pose' | 'weigh'): void {
-  if (what === 'weigh' || wanted === 'none') wanted = what;
+export function request(what: 'pose' | 'weigh'): void {
+  if (what === 'weigh' || pending === 'none') pending = what;
   if (!working) void work();
 }
 
 async function work() {
   working = true;
   try {
-    while (wanted !== 'none') {
-      const now = wanted;
-      wanted = 'none';
+    while (pending !== 'none') {
+      const now = pending;
+      pending = 'none';
       if (now === 'weigh' && session.bound && !session.stale) {
         await weigh(history.doc);
-        tell('weights');
+        notify('weights');
       }
       await pose();
     }
@@ -138,15 +138,15 @@ export function measureDifference(): Promise<void> {
   return alone(async () => {
     busy('Comparing…');
     session.compared = await client.compare();
-    tell('weights');
+    notify('weights');
   });
 }
 
 /** Shows or hides the file's own weights beside the new ones. */
 export function setBeside(on: boolean): void {
   session.beside = on;
-  tell('mode');
-  ask('pose');
+  notify('mode');
+  request('pose');
 }
 
 /** Runs a task when no other is running; the tasks before it take milliseconds. Errors are shown. */
@@ -161,14 +161,14 @@ async function alone(task: () => Promise<void>) {
     busy('');
     working = false;
   }
-  if (wanted !== 'none') await work();
+  if (pending !== 'none') await work();
 }
 
 /** Passes the drawn skeleton to the core. */
 async function catchUp() {
-  if (!behind || !given) return;
+  if (!behind || !openedFile) return;
   const {doc} = history;
-  const file = withSkeleton(given, doc);
+  const file = withSkeleton(openedFile, doc);
   busy(file.picture ? 'Cutting out…' : 'Reading the skeleton…');
   const opened = await client.open(file);
   if (history.doc.bones !== doc.bones || history.doc.smoothness !== doc.smoothness) {
@@ -191,14 +191,14 @@ function showJoints(info: ModelInfo) {
   if (session.joint >= info.joints.length) session.joint = -1;
   view.replaceJoints(info);
   view.select(session.joint);
-  tell('options', 'clip', 'selection');
+  notify('options', 'clip', 'selection');
 }
 
 const withJoints = (info: ModelInfo, joints: Joint[]): ModelInfo =>
   ({...info, joints, bones: [], counts: {...info.counts, joints: joints.length, deforming_joints: joints.length}});
 
 /** Whether a skeleton may be drawn: not for files with a skin or with layers, which keep their own. */
-export const canDraw = () => !!given && !given.picture?.layers && (session.bare || !!given.skeleton || !!given.picture || history.doc.bones !== null);
+export const canDraw = () => !!openedFile && !openedFile.picture?.layers && (session.bare || !!openedFile.skeleton || !!openedFile.picture || history.doc.bones !== null);
 
 export async function bind(): Promise<void> {
   if (!session.opened || binding) return;
@@ -236,18 +236,18 @@ export async function bind(): Promise<void> {
         session.compared = null;
         session.editReport = early.editReport;
         if (session.tool !== 'draw') view.setPose(matrices, early.posed, early.posedBeside);
-        tell('bound', 'weights');
+        notify('bound', 'weights');
       });
       if (behind) return;
       has(made, false);
       await weigh(session.stale ? doc : history.doc);
-      ask('pose');
+      request('pose');
     } finally {
       binding = false;
     }
   });
   setRefining(false);
-  tell('bound', 'weights');
+  notify('bound', 'weights');
 }
 
 function setRefining(on: boolean) {
@@ -270,7 +270,7 @@ async function stop() {
     showError(error);
   } finally {
     busy('');
-    tell('bound');
+    notify('bound');
   }
 }
 byId('cancel').addEventListener('click', () => void stop());
@@ -284,7 +284,7 @@ export async function open(chosen: OpenFile): Promise<void> {
     if (opened.bare) Object.assign(opened, {info: withJoints(opened.info, []), poses: [], ownRows: null});
     const flat = !!chosen.picture;
     const {info, bare} = opened;
-    given = chosen;
+    openedFile = chosen;
     behind = false;
     const [low, high] = info.box;
     Object.assign(session, {
@@ -300,7 +300,7 @@ export async function open(chosen: OpenFile): Promise<void> {
     resetting = false;
     await view.show(opened);
     view.setFlat(flat);
-    tell('character', 'tool');
+    notify('character', 'tool');
     view.frame(bare || flat ? 'front' : 'corner');  // from the front, a click hits the middle of the body
     await pose();
   });
@@ -343,7 +343,7 @@ export async function setMode(next: Mode): Promise<void> {
       busy('Measuring distances…');
       session.distance = {joint, values: await client.distances(settingsOf(history.doc), joint)};
     });
-  tell('mode');
+  notify('mode');
 }
 
 export function selectJoint(next: number): void {
@@ -352,7 +352,7 @@ export function selectJoint(next: number): void {
   placeHandle();
   if (session.mode === 'distance') void setMode('distance');
   if (next >= 0 && session.mode === 'joints' && session.tool === 'paint') session.mode = 'weight';
-  tell('selection');
+  notify('selection');
 }
 
 export function setTool(next: Tool): void {
@@ -366,11 +366,11 @@ export function setTool(next: Tool): void {
     setClip(-1);
     view.bindPose();
   } else if (behind) {
-    void alone(catchUp).then(() => ask('pose'));
+    void alone(catchUp).then(() => request('pose'));
   } else {
-    ask('pose');
+    request('pose');
   }
-  tell('tool');
+  notify('tool');
 }
 
 export function setClip(next: number): void {
@@ -379,8 +379,8 @@ export function setClip(next: number): void {
   session.clipTime = next >= 0 && session.info ? session.info.clips[next].start : 0;
   if (next >= 0) session.onTrack = false;
   placeHandle();
-  tell('clip');
-  ask('pose');
+  notify('clip');
+  request('pose');
 }
 
 /** Shows the time line at a time; null: the pose by hand. */
@@ -390,8 +390,8 @@ export function setTime(time: number | null): void {
     session.time = time;
     if (session.clip >= 0) setClip(-1);
   }
-  tell('time');
-  ask('pose');
+  notify('time');
+  request('pose');
 }
 
 function placeHandle() {
@@ -400,7 +400,7 @@ function placeHandle() {
 
 export function probe(vertex: number | null): void {
   session.probed = vertex;
-  tell('probe');
+  notify('probe');
 }
 
 // ---- the document
@@ -410,15 +410,15 @@ history.listen((doc, before) => {
   // A pose by hand is shown at once, also after undo.
   if (doc.pose !== before.pose && session.onTrack) {
     session.onTrack = false;
-    tell('time');
+    notify('time');
   }
   const needed = workOf(doc, before, session.groups);
   if (needed === 'bind') {
     const was = session.stale;
     session.stale = !!boundOf && workOf(doc, boundOf, session.groups) === 'bind';
-    if (was && !session.stale) ask('weigh');  // changes of weights were not applied meanwhile
+    if (was && !session.stale) request('weigh');  // changes of weights were not applied meanwhile
     void describe();
-    tell('options');
+    notify('options');
   } else if (needed === 'joints') {
     const {bones} = doc;
     const lost = !behind;  // measured numbers are obsolete
@@ -433,15 +433,15 @@ history.listen((doc, before) => {
         // A joint is being dragged: panels are updated at once.
         session.info = info;
         view.replaceJoints(info);
-        return tell('moved');
+        return notify('moved');
       }
       showJoints(info);
     }
     // Undo in another tool, or back to the file's own skeleton, which only the core has.
-    if (session.tool !== 'draw' || !bones) void alone(catchUp).then(() => ask('pose'));
-    tell('bound');
+    if (session.tool !== 'draw' || !bones) void alone(catchUp).then(() => request('pose'));
+    notify('bound');
   } else if (needed !== 'none') {
-    ask(needed);
+    request(needed);
   }
 });
 
@@ -451,11 +451,11 @@ const sameTree = (a: readonly Bone[], b: readonly Bone[] | null) =>
 /** Undo or redo; panels show the restored settings. */
 export function undo(): void {
   history.undo();
-  tell('options');
+  notify('options');
 }
 export function redo(): void {
   history.redo();
-  tell('options');
+  notify('options');
 }
 
 async function describe() {
@@ -463,7 +463,7 @@ async function describe() {
   try {
     session.info = await client.describe(settingsOf(history.doc));
     view.setJoints(session.info);
-    tell('joints');
+    notify('joints');
   } catch (error) {
     showError(error);
   }
@@ -473,6 +473,6 @@ view.onTurn = (joint, rotation, done) => {
   history.change({pose: {...shownPose(), [joint]: rotation}}, `turn ${joint}`);
   if (done) {
     history.settle();
-    tell('selection');
+    notify('selection');
   }
 };

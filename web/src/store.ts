@@ -78,7 +78,7 @@ export class History {
     this.merging = merge;
     this.future = [];
     this.now = {...before, ...part};
-    this.tell(before);
+    this.notify(before);
   }
 
   /** The next change is a new step, also with the same word: the slider was released. */
@@ -93,7 +93,7 @@ export class History {
     this.future.push(before);
     this.now = last;
     this.merging = '';
-    this.tell(before);
+    this.notify(before);
   }
 
   redo(): void {
@@ -103,7 +103,7 @@ export class History {
     this.past.push(before);
     this.now = next;
     this.merging = '';
-    this.tell(before);
+    this.notify(before);
   }
 
   /** Resets the document for another character. */
@@ -113,10 +113,10 @@ export class History {
     this.future = [];
     this.merging = '';
     this.now = doc;
-    this.tell(before);
+    this.notify(before);
   }
 
-  private tell(before: Doc) {
+  private notify(before: Doc) {
     for (const listener of this.listeners) listener(this.now, before);
   }
 }

@@ -1,6 +1,6 @@
 // The time line below the view. Poses are kept as keys, moved and played. They are exported as an animation.
 import {button, byId, check, choice, el, entry} from './dom';
-import {ask, history, on, session, setTime, shownPose, tell} from './session';
+import {request, history, on, session, setTime, shownPose, notify} from './session';
 import {keyAt, onGrid, played, withKey, withLength, withMovedKey, withoutKey, type Track} from './track';
 
 let open = false;
@@ -22,7 +22,7 @@ function show(next: boolean) {
   if (open === next) return;
   open = next;
   if (!open) playing = false;
-  tell('timeline');
+  notify('timeline');
 }
 
 /** Keeps the pose that is shown as a key at the current time. */
@@ -54,7 +54,7 @@ export function toggleTrack(): void {
     const next = played(session.time, (now - last) / 1000, track().length, loop);
     last = now;
     session.time = next.time;
-    ask('pose');
+    request('pose');
     if (next.ended) {
       stop();
     } else {
@@ -69,7 +69,7 @@ function stop() {
   if (!playing) return;
   playing = false;
   session.time = onGrid(session.time, track().length);
-  tell('time');
+  notify('time');
 }
 
 // ---- elements are created once, so that a dragged or focused key survives a redraw
