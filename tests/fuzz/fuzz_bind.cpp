@@ -85,7 +85,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     options.overshoot = static_cast<float>(bytes.byte() % 3) / 2;
     options.falloff.law = bytes.byte() % 2 ? FalloffLaw::inverse_quadratic : FalloffLaw::inverse_power;
     options.falloff.alpha = careless ? bytes.coordinate(true) : static_cast<float>(bytes.byte()) / 255;
-    options.finish.max_influences = careless ? static_cast<int>(bytes.byte()) - 1 : static_cast<int>(bytes.below(9));
+    options.finish.max_influences =
+        careless ? static_cast<int>(bytes.byte()) - 1 : static_cast<int>(bytes.below(9));
     options.finish.limit_rule = bytes.byte() % 2 ? LimitRule::cut : LimitRule::fade;
     const MethodInfo& method = methods()[bytes.byte() % methods().size()];
     options.method = method.method;
