@@ -1,3 +1,5 @@
+// Kernel: distances of many points from one bone, in vectors where the processor has them. The plain reference is
+// BoneShapes::straight of one point.
 #include "bind/bone_shapes.h"
 
 #include <algorithm>

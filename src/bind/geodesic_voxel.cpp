@@ -96,8 +96,8 @@ private:
     std::vector<Bridge> bridges_;
 };
 
-// Fills rows with the distances of all joints of a set without keeping fields: one sweep per joint, which costs
-// less than one sweep for all, and frees each field after its sweep.
+// Fills rows with the distances of all joints of a set without keeping fields: one sweep per joint, which takes
+// less time than one sweep for all, and whose field is freed after it.
 Status fill_all_joints(const Task& task, const Domain& domain, const JointSet& set,
                        const DistanceSpreader& spreader, DistanceSampler& sampler, DistanceRows& rows) {
     const std::size_t count = set.vertices.size();
@@ -127,8 +127,8 @@ Status fill_all_joints(const Task& task, const Domain& domain, const JointSet& s
     return Done{};
 }
 
-// Measures set by set and fills the rows. measure(set, spreader) gives the nearest joints of every leaf;
-// changed_places(set, field) the places where rows may differ from those that are there.
+// Measures set by set and fills the rows. measure(set, spreader) returns the nearest joints of every leaf;
+// changed_places(set, field) returns the places where existing rows may change.
 template <typename Measure, typename Changed>
 Result<std::vector<KeptField>> measure_sets(const Task& task, const Domain& domain, const BoneSeeds& seeds,
                                             DistanceRows& rows, Measure&& measure, Changed&& changed_places) {
@@ -199,12 +199,12 @@ private:
         const KeptField* const found = before_.volume.find(set.joints);
         return found && found->joints == set.joints ? found : nullptr;
     }
-    /// Null where there is none.
+    /// Null if there is none.
     const LeafDistances* repairable_field(const JointSet& set) const {
         const KeptField* const found = find(set);
         const auto* const field = found ? std::get_if<LeafDistances>(&found->field) : nullptr;
         // Labels refer to lists of links, which stay valid only if the previous graph is reused.
-        return field && field->ways && before_.volume.domain.graph ? field : nullptr;
+        return field && field->has_directions && before_.volume.domain.graph ? field : nullptr;
     }
     std::vector<std::uint32_t> moved_of(const JointSet& set) const {
         std::vector<std::uint32_t> out;

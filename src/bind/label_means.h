@@ -1,4 +1,5 @@
-// Kernel: weighted sums of the label rows of the leaves around a vertex, in vectors where the processor has them.
+// Kernel: weighted means of the label rows of the leaves around a vertex, in vectors where the processor has them,
+// beside a plain reference.
 #pragma once
 
 #include <array>
@@ -18,14 +19,12 @@ public:
     static constexpr std::size_t kLabels = 8;
 
     MatchingRows(const LeafStencil& stencil, const LeafDistances& field)
-        : row_count_(static_cast<std::size_t>(stencil.count)) {
-        for (std::size_t k = 0; k < row_count_; ++k) {
-            rows_[k] = field.row(stencil.leaf[k]).data();
-            shares_[k] = stencil.share[k];
-        }
-        static const Add add_rows = fastest();
-        added_ = add_rows(*this);
+        : MatchingRows(stencil, field, best_add()) {}
+    /// The same label by label, and with the same bits: the reference.
+    static MatchingRows plain(const LeafStencil& stencil, const LeafDistances& field) {
+        return {stencil, field, add_plain};
     }
+
     std::size_t added() const { return added_; }  ///< number of rows in the sums, the first ones
     bool all_added() const { return added_ == row_count_; }
     double share() const { return share_; }                 ///< sum of the shares
@@ -33,10 +32,37 @@ public:
     double mean(std::size_t k) const { return means_[k]; }  ///< sum / share
 
 private:
+    using Add = std::size_t (*)(MatchingRows&);
+    MatchingRows(const LeafStencil& stencil, const LeafDistances& field, Add add)
+        : row_count_(static_cast<std::size_t>(stencil.count)) {
+        for (std::size_t k = 0; k < row_count_; ++k) {
+            rows_[k] = field.row(stencil.leaf[k]).data();
+            shares_[k] = stencil.share[k];
+        }
+        added_ = add(*this);
+    }
+
+    static std::size_t add_plain(MatchingRows& to) {
+        to.share_ = 0;
+        to.sums_.fill(0);
+        std::size_t k = 0;
+        for (; k < to.row_count_; ++k) {
+            bool same = true;
+            for (std::size_t label = 0; label < kLabels; ++label)
+                same = same && joint_of(to.rows_[k][label]) == joint_of(to.rows_[0][label]);
+            if (!same) break;
+            to.share_ += to.shares_[k];
+            for (std::size_t label = 0; label < kLabels; ++label)
+                to.sums_[label] += to.shares_[k] * distance_of(to.rows_[k][label]);
+        }
+        for (std::size_t label = 0; label < kLabels; ++label) to.means_[label] = to.sums_[label] / to.share_;
+        return k;
+    }
+
     using Labels = Label __attribute__((vector_size(32)));
     using Numbers = double __attribute__((vector_size(32)));
 
-    [[gnu::always_inline]] static std::size_t add(MatchingRows& to) {
+    [[gnu::always_inline]] static std::size_t add_vectors(MatchingRows& to) {
         // An integer below 2^52, put into the low bits of the double 2^52, is that double plus the integer.
         constexpr double two52 = 4503599627370496.0;
         constexpr auto bits = std::bit_cast<std::uint64_t>(two52);
@@ -65,14 +91,17 @@ private:
         std::memcpy(to.means_.data() + 4, &high, sizeof high);
         return k;
     }
-    using Add = std::size_t (*)(MatchingRows&);
-    static std::size_t plain(MatchingRows& to) { return add(to); }
+    static Add best_add() {
+        static const Add best = choose();
+        return best;
+    }
 #if defined(SINEW_VECTORS)
-    SINEW_FOR_AVX2 static std::size_t avx2(MatchingRows& to) { return add(to); }
-    static Add fastest() { return best_of(plain, avx2, avx2); }  // a row is two vectors of AVX2
+    SINEW_FOR_AVX2 static std::size_t add_avx2(MatchingRows& to) { return add_vectors(to); }
+    static Add choose() { return best_of<Add>(add_narrow, add_avx2, add_avx2); }  // a row is two vectors of AVX2
 #else
-    static Add fastest() { return plain; }
+    static Add choose() { return add_narrow; }
 #endif
+    static std::size_t add_narrow(MatchingRows& to) { return add_vectors(to); }
 
     std::array<const Label*, 8> rows_;
     std::array<double, 8> shares_;

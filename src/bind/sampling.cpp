@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "bind/label_means.h"
+#include "core/prefetch.h"
 #include "domain/trace.h"
 
 namespace sinew {
@@ -82,8 +83,8 @@ struct DistanceSampler::Measured {
     std::uint32_t joint, reading;
 };
 
-// Vertices that are worked on together: memory for the last is prefetched while the first are read, and straight
-// distances from one joint to all of them are computed in vectors.
+// Vertices that are processed together, so that memory can be prefetched, and straight distances from one joint to
+// all of them are computed in vectors.
 struct DistanceSampler::VertexBatch {
     static constexpr std::size_t kVertices = 32, kEntries = kVertices * JointMeans::kCapacity;
     std::array<Reading, kVertices> readings;
@@ -157,13 +158,13 @@ void DistanceSampler::read(std::span<const std::uint32_t> vertices, const LeafDi
                            VertexBatch& batch) const {
     std::array<Vec3, VertexBatch::kVertices> points;
     for (std::size_t k = 0; k < vertices.size(); ++k) points[k] = task_.mesh.positions[vertices[k]];
-    ask_for_leaves(domain_, std::span(points).first(vertices.size()));
+    prefetch_leaves_around(domain_, std::span(points).first(vertices.size()));
     for (std::size_t k = 0; k < vertices.size(); ++k) {
         Reading& reading = batch.readings[k];
         reading = read_at(task_, domain_, vertices[k]);
-        if (reading.leaves.count > 0) __builtin_prefetch(&domain_.component[reading.leaves.leaf[0]]);
-        for (int c = 0; c < reading.leaves.count && field; ++c)
-            __builtin_prefetch(field->row(reading.leaves.leaf[static_cast<std::size_t>(c)]).data());
+        if (reading.leaves.count > 0) prefetch(&domain_.component[reading.leaves.leaf[0]]);
+        for (std::size_t c = 0; c < static_cast<std::size_t>(reading.leaves.count) && field; ++c)
+            prefetch(field->row(reading.leaves.leaf[c]).data());
     }
 }
 
@@ -235,7 +236,7 @@ bool same_joints(std::span<const Label> a, std::span<const Label> b) {
 
 }  // namespace
 
-// Writes the weighted mean of every joint at the leaves of a stencil; returns the end of what was written.
+// Writes the weighted mean of every joint at the leaves of a stencil; returns the end of the output.
 DistanceSampler::Measured* DistanceSampler::measure(const LeafStencil& stencil, std::uint32_t reading,
                                                     const LeafDistances& field, JointMeans& means, Measured* out) {
     if (stencil.count == 0) return out;

@@ -1,4 +1,4 @@
-// From leaves to vertices: reads at the vertices what was measured at the leaves of a volume.
+// From leaves to vertices: interpolates the fields of a volume at the vertices.
 #pragma once
 
 #include <limits>
@@ -13,7 +13,7 @@ namespace sinew {
 /// The leaves from which a vertex reads.
 struct Reading {
     LeafStencil leaves;  ///< empty: the volume does not reach the vertex
-    Point3 at;           ///< the vertex; where it lies outside, the centre of the nearest voxel
+    Point3 at;           ///< the vertex; if it is outside, the centre of the nearest leaf
     bool outside;        ///< outside the kept volume of another mesh (OtherMesh)
     double from_centre;  ///< as published: from the centre of its leaf to the vertex (eq. 7), scene units; else 0
 };

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/prefetch.h"
 #include "sinew/domain.h"
 
 namespace sinew {
@@ -45,7 +46,7 @@ struct Lattice {
     void prefetch_ahead(std::size_t t) const {
         constexpr std::size_t ahead = 16;
         if (t + ahead < triangles.size())
-            for (const std::uint32_t v : triangles[t + ahead]) __builtin_prefetch(&points[v]);
+            for (const std::uint32_t v : triangles[t + ahead]) prefetch(&points[v]);
     }
 };
 

@@ -19,7 +19,7 @@ using namespace link_search;
 // place · 8 + turned · 4 + (first is boundary) · 2 + (second is boundary). The place is the position of the lower
 // leaf relative to the other; of two leaves of one level, that with the smaller place counts as the lower one. If
 // turned, the first of the two is the higher leaf.
-std::uint32_t touches::number(const Domain::Leaf& u, const Domain::Leaf& n) {
+std::uint32_t contacts::number(const Domain::Leaf& u, const Domain::Leaf& n) {
     bool turned = u.level > n.level;
     const Domain::Leaf &low = turned ? n : u, &high = turned ? u : n;
     const auto across = static_cast<int>(side(high.level - low.level));
@@ -33,9 +33,9 @@ std::uint32_t touches::number(const Domain::Leaf& u, const Domain::Leaf& n) {
            n.boundary;
 }
 
-std::pair<Domain::Leaf, Domain::Leaf> touches::example(std::uint32_t touch) {
+std::pair<Domain::Leaf, Domain::Leaf> contacts::example(std::uint32_t contact) {
     std::size_t low = 0, high = 0;
-    const std::uint32_t place = touch / 8;
+    const std::uint32_t place = contact / 8;
     for (std::size_t a = 0; a < kLevels; ++a)
         for (std::size_t b = a; b < kLevels; ++b)
             if (kFirst[a][b] <= place) low = a, high = b;
@@ -47,9 +47,9 @@ std::pair<Domain::Leaf, Domain::Leaf> touches::example(std::uint32_t touch) {
     Domain::Leaf lower{at(rest % across), at(rest / across % across), at(rest / across / across),
                        static_cast<std::uint8_t>(low), false};
     Domain::Leaf higher{middle, middle, middle, static_cast<std::uint8_t>(high), false};
-    if (touch & 4) std::swap(lower, higher);
-    lower.boundary = touch >> 1 & 1;
-    higher.boundary = touch & 1;
+    if (contact & 4) std::swap(lower, higher);
+    lower.boundary = contact >> 1 & 1;
+    higher.boundary = contact & 1;
     return {lower, higher};
 }
 
@@ -98,7 +98,7 @@ namespace {
 // The links found in a stretch of leaves, which is processed by one thread.
 struct Stretch {
     struct Pair {
-        std::uint32_t from, to, touch;
+        std::uint32_t from, to, contact;
     };
     struct Joining : Pair {
         std::uint32_t at_from, at_to;  // in `other`
@@ -114,10 +114,10 @@ struct Stretch {
         found.reserve(2 * (end - begin));
         const auto add = [&](std::uint32_t from, std::uint32_t to, const Domain::Leaf& u, const Domain::Leaf& v) {
             Pair pair{from, to, 0};
-            if (v.level < touches::kLevels) {
-                pair.touch = touches::number(u, v);
+            if (v.level < contacts::kLevels) {
+                pair.contact = contacts::number(u, v);
             } else {
-                pair.touch = touches::kTabled + 2 * static_cast<std::uint32_t>(rare.size());
+                pair.contact = contacts::kTabled + 2 * static_cast<std::uint32_t>(rare.size());
                 rare.push_back({from, to});
             }
             if (from < end && to >= begin && to < end) {
@@ -132,7 +132,7 @@ struct Stretch {
             const Domain::Graph::Node& node = graph.nodes[i];
             if (!node.is_grouped())
                 each_of_large(domain, static_cast<std::uint32_t>(i), add);
-            else if (graph.around[node.group()].leaf[kMiddle] == i)
+            else if (graph.cells[node.group()].leaf[kMiddle] == i)
                 each_of_group(domain, graph, node.group(), larger[node.group()], add);
         }
     }
@@ -167,14 +167,14 @@ void Domain::Graph::link_others(const Domain& domain, std::span<const std::uint3
     }
     nodes[n].other = count;
     other.resize(count);
-    const auto end_at = [&](std::uint32_t to, std::uint32_t at, std::uint32_t touch) {
+    const auto end_at = [&](std::uint32_t to, std::uint32_t at, std::uint32_t contact) {
         const std::uint32_t back = at - nodes[to].other + 1;
-        return Link{to, touch, back <= kMostBack ? back : 0};
+        return Link{to, contact, back <= kMostBack ? back : 0};
     };
     const auto put = [&](const Stretch& stretch, const Pair& l, std::uint32_t at_from, std::uint32_t at_to) {
-        const std::uint32_t touch = l.touch + (l.touch < touches::kTabled ? 0 : 2 * stretch.first_rare);
-        other[at_from] = end_at(l.to, at_to, touch);
-        other[at_to] = end_at(l.from, at_from, touches::reversed(touch));
+        const std::uint32_t contact = l.contact + (l.contact < contacts::kTabled ? 0 : 2 * stretch.first_rare);
+        other[at_from] = end_at(l.to, at_to, contact);
+        other[at_to] = end_at(l.from, at_from, contacts::reversed(contact));
     };
     parallel_for(context, stretches.size(), 1, [&](std::size_t k) {
         const auto place = [&](Joining& l) {
@@ -222,10 +222,10 @@ void Domain::Graph::find_components(Domain& domain, Context* context) const {
     // If diagonals are linked, all leaves of a group touch: groups are joined, represented by their first leaves.
     // If only faces are linked, leaves are joined one by one.
     const bool by_groups = (directions & ~face_directions()) != 0;
-    const auto join_group = [&](std::uint32_t first, const Cells& cells) {
-        const std::uint32_t present = cells.present[kSlots[kMiddle]];
-        for (std::size_t cell = 0; cell < cells.leaf.size(); ++cell) {
-            const std::uint32_t there = cells.leaf[cell];
+    const auto join_group = [&](std::uint32_t first, const Cells& group) {
+        const std::uint32_t present = group.present[kSlots[kMiddle]];
+        for (std::size_t cell = 0; cell < group.leaf.size(); ++cell) {
+            const std::uint32_t there = group.leaf[cell];
             if (there == Domain::none || !(present & kBorderingOn[cell])) continue;
             if (there & kLarger) {
                 sets.join(first, there & ~kLarger);
@@ -234,7 +234,7 @@ void Domain::Graph::find_components(Domain& domain, Context* context) const {
                 // exists.
                 const std::uint32_t at_corner = first + kCount[present & (kBorderingOn[cell] - 1)];
                 if (kSlots[cell] == kCorner ? nodes[at_corner].all >> cell & 1
-                                            : cells.present[kSlots[cell]] & kBorderingOn[26 - cell])
+                                            : group.present[kSlots[cell]] & kBorderingOn[26 - cell])
                     sets.join(first, there);
             }
         }
@@ -243,9 +243,9 @@ void Domain::Graph::find_components(Domain& domain, Context* context) const {
         const auto i = static_cast<std::uint32_t>(k);
         const Node& node = nodes[i];
         if (by_groups && node.is_grouped()) {
-            const Cells& cells = around[node.group()];
-            const std::uint32_t first = cells.leaf[kMiddle];
-            if (i == first) join_group(first, cells);
+            const Cells& group = cells[node.group()];
+            const std::uint32_t first = group.leaf[kMiddle];
+            if (i == first) join_group(first, group);
             sets.join(i, first);
             return;
         }

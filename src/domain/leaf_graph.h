@@ -27,7 +27,7 @@ constexpr std::array<int, 3> step_of(int direction) {
 /// Numbers for the contact of two leaves: their sizes, their relative position, and which are boundary. They
 /// determine the cost of a step. Leaves of the kLevels smallest sizes have one of kTabled numbers; nearly all
 /// contacts are of this kind.
-namespace touches {
+namespace contacts {
 inline constexpr int kLevels = 4;
 /// Number of positions of a leaf of the lower level in and around one of the higher level, along an axis, by the
 /// difference of levels.
@@ -49,13 +49,13 @@ inline constexpr std::uint32_t kTabled = 8 * kFirst[kLevels][0];
 /// From u to n, both of levels below kLevels.
 std::uint32_t number(const Domain::Leaf& u, const Domain::Leaf& n);
 /// The contact from n to u; also for numbers of Graph::rare.
-constexpr std::uint32_t reversed(std::uint32_t touch) {
-    if (touch >= kTabled) return kTabled + ((touch - kTabled) ^ 1u);
-    return ((touch & ~3u) ^ 4u) | (touch & 1u) << 1 | (touch >> 1 & 1u);
+constexpr std::uint32_t reversed(std::uint32_t contact) {
+    if (contact >= kTabled) return kTabled + ((contact - kTabled) ^ 1u);
+    return ((contact & ~3u) ^ 4u) | (contact & 1u) << 1 | (contact >> 1 & 1u);
 }
 /// Two leaves with this contact. For unused numbers below kTabled, the leaves do not touch.
-std::pair<Domain::Leaf, Domain::Leaf> example(std::uint32_t touch);
-}  // namespace touches
+std::pair<Domain::Leaf, Domain::Leaf> example(std::uint32_t contact);
+}  // namespace contacts
 
 /// The links of a domain. Leaves of the two finest levels form groups: leaves of one size in one cell of twice that
 /// size, consecutive in the list of leaves. A group stores the 26 groups of its level around it, so a leaf only
@@ -94,12 +94,12 @@ struct Domain::Graph {
     class Link {
     public:
         Link() = default;
-        Link(std::uint32_t to, std::uint32_t touch, std::uint32_t back)
-            : bits_(to | std::uint64_t{touch} << kLeafBits | std::uint64_t{back} << 56) {}
+        Link(std::uint32_t to, std::uint32_t contact, std::uint32_t back)
+            : bits_(to | std::uint64_t{contact} << kLeafBits | std::uint64_t{back} << 56) {}
         /// The leaf at the other end.
         std::uint32_t to() const { return static_cast<std::uint32_t>(bits_) & (kMostLeaves - 1); }
-        /// The number of the contact (touches, `rare`).
-        std::uint32_t touch() const { return static_cast<std::uint32_t>(bits_ >> kLeafBits) & ((1u << 30) - 1); }
+        /// The number of the contact (contacts, `rare`).
+        std::uint32_t contact() const { return static_cast<std::uint32_t>(bits_ >> kLeafBits) & ((1u << 30) - 1); }
         /// The same link in the list of the other end: 1 + its place there, or 0 if that exceeds kMostBack.
         std::uint32_t back() const { return static_cast<std::uint32_t>(bits_ >> 56); }
 
@@ -107,8 +107,8 @@ struct Domain::Graph {
         std::uint64_t bits_;
     };
     static constexpr std::uint32_t kMostBack = 255 - kDirections;
-    LargeVector<Node> nodes;    ///< N + 1
-    LargeVector<Cells> around;  ///< per group; the middle is itself
+    LargeVector<Node> nodes;   ///< N + 1
+    LargeVector<Cells> cells;  ///< per group; the middle is itself
     LargeVector<Link> other;
     /// Pairs of leaves whose contact has no tabled number. Their number is kTabled + 2 × their place here, plus one
     /// for the opposite direction. A leaf touches at most 7 larger ones, which limits the numbers.
@@ -119,20 +119,20 @@ struct Domain::Graph {
         return std::span(other).subspan(node.other, (&node)[1].other - node.other);
     }
 
-    /// The surroundings of a leaf in a group.
-    struct Around {
+    /// Finds the neighbours of a leaf in a group.
+    struct NeighbourFinder {
         const Cells& cells;
         const NeighbourPlace* places;
         /// The neighbour in direction e, which must be one of Node::all.
-        std::uint32_t neighbour(int e) const {
+        std::uint32_t find(int e) const {
             const NeighbourPlace place = places[e];
             return cells.leaf[place.cell] + kCount[cells.present[place.slot] & place.below];
         }
     };
-    Around around_of(const Node& node) const {
-        return {around[node.group()], kNeighbourPlaces[node.octant()].data()};
+    NeighbourFinder neighbours_of(const Node& node) const {
+        return {cells[node.group()], kNeighbourPlaces[node.octant()].data()};
     }
-    std::uint32_t neighbour(const Node& node, int e) const { return around_of(node).neighbour(e); }
+    std::uint32_t neighbour(const Node& node, int e) const { return neighbours_of(node).find(e); }
 
     /// Whether there are boundary leaves above level 0.
     bool large_boundary = false;
@@ -153,6 +153,7 @@ struct Domain::Graph {
 
 private:
     static const std::array<std::array<NeighbourPlace, kDirections>, 8> kNeighbourPlaces;
+    class Relinker;
     /// Returns the cells of larger leaves among the 27 around each group, as bits; 0 for groups that were copied
     /// from `previous`.
     std::vector<std::uint32_t> link_groups(const Domain& domain, std::uint32_t allowed,

@@ -1,4 +1,4 @@
-// The groups of a domain's graph: which leaves of the two finest levels make a group, what is around each group,
+// The groups of a domain's graph: which leaves of the two finest levels form a group, the groups around each group,
 // and in which directions its leaves have neighbours of their size.
 #include <algorithm>
 #include <atomic>
@@ -60,9 +60,9 @@ public:
         graph_.large_boundary = large_boundary.load();
     }
 
-    /// Finds what is around each group. Returns which of the 27 positions hold larger leaves, as bits.
+    /// Finds the neighbours of each group. Returns which of the 27 positions hold larger leaves, as bits.
     std::vector<std::uint32_t> link(const Graph::PreviousGraph* previous) {
-        graph_.around.resize(groups_.size());
+        graph_.cells.resize(groups_.size());
         larger_.assign(groups_.size(), 0);
         std::atomic<std::size_t> link_count{0};
         std::atomic<std::uint32_t> directions{0};
@@ -173,11 +173,11 @@ private:
         return out;
     }
 
-    /// Sets what is around group g, and the directions of its leaves.
+    /// Sets the neighbours of group g, and the directions of its leaves.
     void link_group(std::size_t g) {
         const Surroundings around = surroundings_of(domain_.leaves[groups_[g].first]);
-        graph_.around[g].present.fill(0);
-        graph_.around[g].leaf.fill(Domain::none);
+        graph_.cells[g].present.fill(0);
+        graph_.cells[g].leaf.fill(Domain::none);
         std::uint64_t present = 0, boundary = 0;  // of the 4³ cells (group_bits.h)
         std::size_t position = 0;
         for (int z = around.at[2] - 1; z <= around.at[2] + 1; ++z)
@@ -199,11 +199,11 @@ private:
         }
     }
 
-    /// Writes what is at one of the 27 positions around group g, in cell (x, y, z) of its size. Returns the group
+    /// Sets one of the 27 positions around group g, in cell (x, y, z) of its size. Returns the group
     /// of the same level there, or null.
     const Group* add_neighbour(std::size_t g, std::size_t position, std::uint32_t block, int level, int x, int y,
                                int z) {
-        Graph::Cells& cells = graph_.around[g];
+        Graph::Cells& cells = graph_.cells[g];
         const auto add_larger = [&](std::uint32_t leaf) {
             cells.leaf[position] = leaf | Graph::kLarger;
             larger_[g] |= 1u << position;

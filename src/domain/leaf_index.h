@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/large_pages.h"
+#include "core/prefetch.h"
 #include "sinew/domain.h"
 
 namespace sinew {
@@ -41,7 +42,7 @@ struct Domain::Index {
         explicit BlockTable(std::size_t count) : inverted_(count) {}
         std::size_t size() const { return inverted_.size(); }
         std::uint32_t operator[](std::size_t block) const { return ~inverted_[block]; }
-        void ask_for(std::size_t block) const { __builtin_prefetch(&inverted_[block]); }
+        void prefetch_entry(std::size_t block) const { prefetch(&inverted_[block]); }
         void put(std::size_t block, std::uint32_t entry) { inverted_[block] = ~entry; }
 
     private:

@@ -44,7 +44,7 @@ inline constexpr auto kBorderingOn = [] {
 template <typename Visit>
 void each_of_group(const Domain& domain, const Graph& graph, std::size_t group, std::uint32_t larger,
                    Visit&& visit) {
-    const Graph::Cells& cells = graph.around[group];
+    const Graph::Cells& cells = graph.cells[group];
     std::array<std::uint32_t, 26> found;  // several cells may belong to one leaf
     std::array<std::uint32_t, 26> places;
     std::size_t count = 0;

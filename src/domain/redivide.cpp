@@ -124,8 +124,8 @@ Domain::Graph::PreviousGraph::PreviousGraph(const Domain& before, const Domain& 
 
 void Domain::Graph::PreviousGraph::take_group(Graph& to, std::size_t g, std::uint32_t first_leaf) const {
     const Node* from = &graph.nodes[was[first_leaf]];
-    const Cells& cells = graph.around[from->group()];
-    Cells& out = to.around[g];
+    const Cells& cells = graph.cells[from->group()];
+    Cells& out = to.cells[g];
     out.present = cells.present;
     for (std::size_t cell = 0; cell < cells.leaf.size(); ++cell) {
         const std::uint32_t leaf = cells.leaf[cell];
@@ -156,118 +156,169 @@ namespace {
 
 // A link with an end whose list changed: `from`, and perhaps `to`.
 struct Relinked {
-    std::uint32_t from, to, touch;  // touch: from `from` to `to`
-    std::uint32_t at_to;            // its position in the list of `to`, or kAnew: after the existing ones
+    std::uint32_t from, to, contact;  // contact: from `from` to `to`
+    std::uint32_t at_to;              // its position in the list of `to`, or kAppended: after the existing ones
 };
-constexpr std::uint32_t kAnew = ~std::uint32_t{0};
+constexpr std::uint32_t kAppended = ~std::uint32_t{0};
 
 }  // namespace
 
-void Domain::Graph::relink_others(const Domain& after, std::span<const std::uint32_t> larger,
-                                  const PreviousGraph& before, Context* context) {
-    const std::size_t n = after.leaves.size();
-    const Graph& old = before.graph;
-    // Pairs without their own number have changed numbers.
-    std::vector<std::uint32_t> rare_now(old.rare.size(), none);
-    for (std::size_t k = 0; k < old.rare.size(); ++k) {
-        const std::uint32_t from = before.now[old.rare[k][0]], to = before.now[old.rare[k][1]];
-        if (from == none || to == none) continue;
-        rare_now[k] = static_cast<std::uint32_t>(rare.size());
-        rare.push_back({from, to});
+// Lists of links from those of the previous graph. A list is unchanged if neither its leaf nor any leaf that it
+// links to is new or was removed.
+class Domain::Graph::Relinker {
+public:
+    Relinker(Graph& graph, const Domain& after, const PreviousGraph& before)
+        : graph_(graph), after_(after), before_(before), old_(before.graph), state_(after.leaves.size(), 0) {
+        renumber_rare();
     }
-    const auto touch_now = [&](std::uint32_t touch) {
-        if (touch < touches::kTabled) return touch;
-        const std::uint32_t k = touch - touches::kTabled;
-        return touches::kTabled + 2 * rare_now[k / 2] + (k & 1);
-    };
+
+    void run(std::span<const std::uint32_t> larger, Context* context) {
+        find_new_links(larger);
+        mark_shortened_lists();
+        add_old_links();
+        std::vector<std::uint32_t> count = place_lists();
+        copy_unchanged_lists(context);
+        const auto back_of = [](std::uint32_t place) { return place < kMostBack ? place + 1 : 0; };
+        for (const Relinked& l : links_) {
+            const std::uint32_t at_from = count[l.from]++, at_to = l.at_to == kAppended ? count[l.to]++ : l.at_to;
+            graph_.other[graph_.nodes[l.from].other + at_from] = {l.to, l.contact, back_of(at_to)};
+            graph_.other[graph_.nodes[l.to].other + at_to] = {l.from, contacts::reversed(l.contact),
+                                                              back_of(at_from)};
+        }
+    }
+
+private:
+    enum : std::uint8_t { kChanged = 1, kSearched = 2 };  // bits of state_
+
+    bool is_new(std::uint32_t leaf) const { return before_.was[leaf] == none; }
+    bool has_new_list(std::uint32_t leaf) const { return is_new(leaf) || (state_[leaf] & kChanged); }
+    void mark_changed(std::uint32_t leaf) { state_[leaf] |= kChanged; }
+
+    // Rare contacts are numbered by their pairs of leaves.
+    void renumber_rare() {
+        rare_now_.assign(old_.rare.size(), none);
+        for (std::size_t k = 0; k < old_.rare.size(); ++k) {
+            const std::uint32_t from = before_.now[old_.rare[k][0]], to = before_.now[old_.rare[k][1]];
+            if (from == none || to == none) continue;
+            rare_now_[k] = static_cast<std::uint32_t>(graph_.rare.size());
+            graph_.rare.push_back({from, to});
+        }
+    }
+    std::uint32_t contact_now(std::uint32_t contact) const {
+        if (contact < contacts::kTabled) return contact;
+        const std::uint32_t k = contact - contacts::kTabled;
+        return contacts::kTabled + 2 * rare_now_[k / 2] + (k & 1);
+    }
 
     // Links with a new leaf, found by one of the two.
-    std::vector<Relinked> links;
-    constexpr std::uint8_t kRelisted = 1, kSearched = 2;
-    std::vector<std::uint8_t> relisted(n, 0);
-    const auto found = [&](std::uint32_t from, std::uint32_t to, const Leaf& u, const Leaf& v) {
-        if (before.was[from] != none && before.was[to] != none) return;
-        std::uint32_t touch = touches::kTabled + 2 * static_cast<std::uint32_t>(rare.size());
-        if (v.level < touches::kLevels)
-            touch = touches::number(u, v);
-        else
-            rare.push_back({from, to});
-        links.push_back({from, to, touch, kAnew});
-        relisted[from] |= kRelisted, relisted[to] |= kRelisted;
-    };
-    const Index& ix = *after.index;
-    for (std::size_t block = 0; block < before.near.size(); ++block) {
-        if (!before.near[block] || ix.top[block] == none) continue;
-        if (!(ix.top[block] & Index::kDivided)) {
-            const std::uint32_t large = ix.top[block];
-            if (!(relisted[large] & kSearched)) link_search::each_of_large(after, large, found);
-            relisted[large] |= kSearched;
-            continue;
-        }
-        const std::uint32_t first = ix.blocks[ix.top[block] & ~Index::kDivided].first;
-        const auto in_block = [&](std::uint32_t i) {
-            const Leaf &a = after.leaves[first], &b = after.leaves[i];
-            return b.level < kGrouped && ((a.x ^ b.x) | (a.y ^ b.y) | (a.z ^ b.z)) >> 2 == 0;
+    void find_new_links(std::span<const std::uint32_t> larger) {
+        const auto found = [&](std::uint32_t from, std::uint32_t to, const Leaf& u, const Leaf& v) {
+            if (!is_new(from) && !is_new(to)) return;
+            std::uint32_t contact = contacts::kTabled + 2 * static_cast<std::uint32_t>(graph_.rare.size());
+            if (v.level < contacts::kLevels)
+                contact = contacts::number(u, v);
+            else
+                graph_.rare.push_back({from, to});
+            links_.push_back({from, to, contact, kAppended});
+            mark_changed(from), mark_changed(to);
         };
-        for (std::uint32_t i = first; i < n && in_block(i); ++i)
-            if (around[nodes[i].group()].leaf[link_search::kMiddle] == i)
-                link_search::each_of_group(after, *this, nodes[i].group(), larger[nodes[i].group()], found);
-    }
-    // Lists that lost a link.
-    for (std::size_t i = 0; i < before.domain.leaves.size(); ++i)
-        if (before.now[i] == none)
-            for (const Link& l : old.others(old.nodes[i]))
-                if (const std::uint32_t to = before.now[l.to()]; to != none) relisted[to] |= kRelisted;
-    // Their other links come before the new ones.
-    const std::size_t fresh = links.size();
-    for (std::uint32_t i = 0; i < n; ++i) {
-        if (!(relisted[i] & kRelisted) || before.was[i] == none) continue;
-        const std::uint32_t was = before.was[i];
-        for (const Link& l : old.others(old.nodes[was])) {
-            const std::uint32_t to = before.now[l.to()];
-            if (to == none) continue;
-            const bool both = relisted[to] & kRelisted;
-            if (both && to < i) continue;  // it has already been added
-            std::uint32_t at_to = kAnew;
-            if (!both) {
-                const std::span<const Link> there = old.others(old.nodes[l.to()]);
-                at_to = l.back() > 0 ? l.back() - 1 : kMostBack;
-                while (there[at_to].to() != was) ++at_to;
+        const Index& index = *after_.index;
+        for (std::size_t block = 0; block < before_.near.size(); ++block) {
+            if (!before_.near[block] || index.top[block] == none) continue;
+            if (!(index.top[block] & Index::kDivided)) {
+                const std::uint32_t large = index.top[block];
+                if (!(state_[large] & kSearched)) link_search::each_of_large(after_, large, found);
+                state_[large] |= kSearched;
+                continue;
             }
-            links.push_back({i, to, touch_now(l.touch()), at_to});
+            const std::uint32_t first = index.blocks[index.top[block] & ~Index::kDivided].first;
+            const auto in_block = [&](std::uint32_t i) {
+                const Leaf &a = after_.leaves[first], &b = after_.leaves[i];
+                return b.level < kGrouped && ((a.x ^ b.x) | (a.y ^ b.y) | (a.z ^ b.z)) >> 2 == 0;
+            };
+            for (std::uint32_t i = first; i < state_.size() && in_block(i); ++i) {
+                const std::uint32_t group = graph_.nodes[i].group();
+                if (graph_.cells[group].leaf[link_search::kMiddle] == i)
+                    link_search::each_of_group(after_, graph_, group, larger[group], found);
+            }
         }
     }
-    std::rotate(links.begin(), links.begin() + static_cast<std::ptrdiff_t>(fresh), links.end());
 
-    std::vector<std::uint32_t> count(n, 0);  // of changed lists
-    for (const Relinked& l : links) {
-        ++count[l.from];
-        if (l.at_to == kAnew) ++count[l.to];
+    void mark_shortened_lists() {
+        for (std::size_t i = 0; i < before_.domain.leaves.size(); ++i)
+            if (before_.now[i] == none)
+                for (const Link& l : old_.others(old_.nodes[i]))
+                    if (const std::uint32_t to = before_.now[l.to()]; to != none) mark_changed(to);
     }
-    std::uint32_t next = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-        nodes[i].other = next;
-        if (before.was[i] == none || (relisted[i] & kRelisted)) {
-            next += std::exchange(count[i], 0);
-        } else {
-            const Node& node = old.nodes[before.was[i]];
-            next += (&node)[1].other - node.other;
+
+    // The other links of changed lists. They come before the new ones.
+    void add_old_links() {
+        const std::size_t new_links = links_.size();
+        for (std::uint32_t i = 0; i < state_.size(); ++i) {
+            if (!(state_[i] & kChanged) || is_new(i)) continue;
+            const std::uint32_t was = before_.was[i];
+            for (const Link& l : old_.others(old_.nodes[was])) {
+                const std::uint32_t to = before_.now[l.to()];
+                if (to == none) continue;
+                const bool both = state_[to] & kChanged;
+                if (both && to < i) continue;  // it has already been added
+                std::uint32_t at_to = kAppended;
+                if (!both) {
+                    const std::span<const Link> there = old_.others(old_.nodes[l.to()]);
+                    at_to = l.back() > 0 ? l.back() - 1 : kMostBack;
+                    while (there[at_to].to() != was) ++at_to;
+                }
+                links_.push_back({i, to, contact_now(l.contact()), at_to});
+            }
         }
+        std::rotate(links_.begin(), links_.begin() + static_cast<std::ptrdiff_t>(new_links), links_.end());
     }
-    nodes[n].other = next;
-    other.resize(next);
-    parallel_for(context, n, 8192, [&](std::size_t i) {
-        if (before.was[i] == none || (relisted[i] & kRelisted)) return;
-        std::uint32_t at = nodes[i].other;
-        for (const Link& l : old.others(old.nodes[before.was[i]]))
-            other[at++] = {before.now[l.to()], touch_now(l.touch()), l.back()};
-    });
-    const auto back_of = [](std::uint32_t place) { return place < kMostBack ? place + 1 : 0; };
-    for (const Relinked& l : links) {
-        const std::uint32_t at_from = count[l.from]++, at_to = l.at_to == kAnew ? count[l.to]++ : l.at_to;
-        other[nodes[l.from].other + at_from] = {l.to, l.touch, back_of(at_to)};
-        other[nodes[l.to].other + at_to] = {l.from, touches::reversed(l.touch), back_of(at_from)};
+
+    // Sets where each list begins. Returns a counter for each list, 0.
+    std::vector<std::uint32_t> place_lists() {
+        const std::size_t n = state_.size();
+        std::vector<std::uint32_t> count(n, 0);  // of changed lists
+        for (const Relinked& l : links_) {
+            ++count[l.from];
+            if (l.at_to == kAppended) ++count[l.to];
+        }
+        std::uint32_t next = 0;
+        for (std::uint32_t i = 0; i < n; ++i) {
+            graph_.nodes[i].other = next;
+            if (has_new_list(i)) {
+                next += std::exchange(count[i], 0);
+            } else {
+                const Node& node = old_.nodes[before_.was[i]];
+                next += (&node)[1].other - node.other;
+            }
+        }
+        graph_.nodes[n].other = next;
+        graph_.other.resize(next);
+        return count;
     }
+
+    void copy_unchanged_lists(Context* context) {
+        parallel_for(context, state_.size(), 8192, [&](std::size_t k) {
+            const auto i = static_cast<std::uint32_t>(k);
+            if (has_new_list(i)) return;
+            std::uint32_t at = graph_.nodes[i].other;
+            for (const Link& l : old_.others(old_.nodes[before_.was[i]]))
+                graph_.other[at++] = {before_.now[l.to()], contact_now(l.contact()), l.back()};
+        });
+    }
+
+    Graph& graph_;
+    const Domain& after_;
+    const PreviousGraph& before_;
+    const Graph& old_;
+    std::vector<std::uint8_t> state_;      // per leaf
+    std::vector<std::uint32_t> rare_now_;  // per pair of old_.rare: its new number, or none
+    std::vector<Relinked> links_;
+};
+
+void Domain::Graph::relink_others(const Domain& after, std::span<const std::uint32_t> larger,
+                                  const PreviousGraph& before, Context* context) {
+    Relinker(*this, after, before).run(larger, context);
 }
 
 }  // namespace sinew

@@ -1,4 +1,5 @@
-// All separating axes for eight voxels at once, without a branch, for the vector units of several processors.
+// Kernel: all separating axes for eight voxels at once, without a branch, in vectors. The plain reference is
+// touches_voxel.
 #include "domain/triangle_voxel.h"
 
 #include "core/processor.h"

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/parallel.h"
+#include "core/prefetch.h"
 
 namespace sinew {
 
@@ -54,7 +55,7 @@ public:
     /// Makes a member a set of its own again; all members of a set must be reset together.
     void reset(std::uint32_t i) { at(i).store(i << 1, std::memory_order_relaxed); }
     /// Prefetches a member for a later join.
-    void soon(std::uint32_t i) const { __builtin_prefetch(&link_[i]); }
+    void prefetch_member(std::uint32_t i) const { prefetch(&link_[i]); }
     /// The root of i, shifted, with i's turn relative to it in the lowest bit.
     std::uint32_t root(std::uint32_t i) {
         std::uint32_t to = i << 1;

@@ -26,6 +26,7 @@
 
 #include "core/parallel.h"
 #include "field/sweep.h"
+#include "field/sweep_prefetch.h"
 
 namespace sinew {
 namespace {
@@ -71,8 +72,11 @@ public:
     }
     void clear() { size_ = 0; }
     std::size_t size() const { return size_; }
-    const Offer* begin() const { return at_.get(); }
-    const Offer& operator[](std::size_t k) const { return at_[k]; }
+    /// At most `count` offers from `first` on.
+    std::span<const Offer> part(std::size_t first, std::size_t count) const {
+        first = std::min(first, size_);
+        return {at_.get() + first, std::min(count, size_ - first)};
+    }
 
 private:
     [[gnu::noinline]] void grow() {  // keeps the fast path small
@@ -177,9 +181,9 @@ public:
             std::vector<Offer>& box = sender.outbox_[(round + 1) & 1][number_];
             for (std::size_t begin = 0; begin < box.size(); begin += kGathered) {
                 const std::size_t end = std::min(box.size(), begin + kGathered);
-                for (std::size_t k = end; k < std::min(box.size(), end + kGathered); ++k)
-                    __builtin_prefetch(&rows_[box[k].leaf], 1);
-                take(std::span(box).subspan(begin, end - begin));
+                const std::span offers(box);
+                prefetch_rows<K>(rows_, offers.subspan(end, std::min(kGathered, box.size() - end)));
+                take(offers.subspan(begin, end - begin));
             }
             box.clear();
         }
@@ -244,28 +248,16 @@ private:
     // The front of one joint. This loop is limited by memory latency: the memory of the next leaves is
     // prefetched, and offers are collected, and their rows prefetched, before any of them is taken.
     void pass_on(OfferList& bucket, std::uint32_t window, unsigned round) {
-        std::array<Offer, kChunk> live;
+        std::array<Offer, kChunk> current;
         for (std::size_t begin = 0; begin < bucket.size(); begin += kChunk) {
-            const std::size_t end = std::min(bucket.size(), begin + kChunk);
-            for (std::size_t q = end; q < std::min(bucket.size(), end + kChunk); ++q) {
-                __builtin_prefetch(&rows_[bucket[q].leaf]);
-                __builtin_prefetch(&graph_.links.nodes[bucket[q].leaf]);
-            }
+            const std::span<const Offer> chunk = bucket.part(begin, kChunk);
+            prefetch_leaves<K>(rows_, graph_.links, bucket.part(begin + kChunk, kChunk));
             // Many labels have been replaced by a smaller one that arrived later.
-            const std::size_t count =
-                kernel_.keep_current(rows_.data(), bucket.begin() + begin, end - begin, live.data());
-            for (std::size_t k = 0; k < count; ++k) {
-                const Domain::Graph::Node& node = graph_.links.nodes[live[k].leaf];
-                if (node.is_grouped()) {
-                    const Domain::Graph::Cells& around = graph_.links.around[node.group()];
-                    __builtin_prefetch(&around);
-                    __builtin_prefetch(&around.leaf[16]);
-                }
-                const std::uint32_t last = std::min((&node)[1].other, node.other + 64);
-                for (std::uint32_t o = node.other; o < last; o += 8) __builtin_prefetch(&graph_.links.other[o]);
-            }
-            for (std::size_t k = 0; k < count; ++k) {
-                gather(live[k], round);
+            const std::span<const Offer> labels(
+                current.data(), kernel_.keep_current(rows_.data(), chunk.data(), chunk.size(), current.data()));
+            prefetch_links(graph_.links, labels);
+            for (const Offer& label : labels) {
+                gather(label, round);
                 if (gathered_ >= kGathered) take_gathered(window);
             }
         }
@@ -311,35 +303,37 @@ private:
     }
 
     using Others = std::span<const Domain::Graph::Link>;
-    using Touch = GeodesicSolver::Touch;
-    const Touch& touch(const Domain::Graph::Link& link) const { return graph_.touches[link.touch()]; }
+    using ContactStep = GeodesicSolver::ContactStep;
+    const ContactStep& step_along(const Domain::Graph::Link& link) const {
+        return graph_.contact_steps[link.contact()];
+    }
 
     Offer* from_grouped(const Domain::Graph::Node& node, Label base, std::uint32_t came_by, Others others,
                         Offer* out) const {
         const bool here = node.is_boundary();
         const GeodesicSolver::Steps& steps = graph_.steps[node.level()];
         std::uint32_t on = steps.onwards(here, static_cast<int>(came_by), node.all, node.boundary);
-        const std::uint64_t from = came_by >= kFromOther ? touch(others[came_by - kFromOther]).about : 0;
+        const std::uint64_t from = came_by >= kFromOther ? step_along(others[came_by - kFromOther]).pruning : 0;
         if (came_by >= kFromOther) {
-            const std::uint32_t beside = about_link::beside(from);
-            on &= ~(here ? beside : beside & ~node.boundary);
+            const std::uint32_t touching = contact_pruning::neighbours(from);
+            on &= ~(here ? touching : touching & ~node.boundary);
         }
         const Label* add = steps.add[0];
-        const Domain::Graph::Around around = graph_.links.around_of(node);
+        const Domain::Graph::NeighbourFinder neighbours = graph_.links.neighbours_of(node);
         for (; on; on &= on - 1) {
             const int e = std::countr_zero(on);
-            put(out, around.neighbour(e), base + add[(node.boundary >> e & 1 ? kDirections : 0) + e]);
+            put(out, neighbours.find(e), base + add[(node.boundary >> e & 1 ? kDirections : 0) + e]);
         }
         // Other links: those to leaves that the predecessor does not touch, and from interior leaves those to
         // boundary leaves.
-        const std::uint64_t always = here ? 0 : about_link::kBoundary;
+        const std::uint64_t always = here ? 0 : contact_pruning::kBoundary;
         if (came_by < kFromOther) {
             const std::uint32_t back = came_by < kNoDirection ? 1u << (kDirections - 1 - came_by) : 0;
             put_others(out, base, others, always,
-                       [&](std::uint64_t about) { return (about_link::beside(about) & back) == 0; });
+                       [&](std::uint64_t pruning) { return (contact_pruning::neighbours(pruning) & back) == 0; });
         } else if (node.level() > 0) {
-            const std::uint64_t touched = from & about_link::kCorners;
-            put_others(out, base, others, always, [&](std::uint64_t about) { return (about & touched) == 0; });
+            const std::uint64_t touched = from & contact_pruning::kCorners;
+            put_others(out, base, others, always, [&](std::uint64_t pruning) { return (pruning & touched) == 0; });
         } else if (!here && graph_.links.large_boundary) {
             put_others(out, base, others, always, [](std::uint64_t) { return false; });
         }
@@ -350,16 +344,16 @@ private:
         if (came_by < kFromOther) {
             put_others(out, base, others, 0, [](std::uint64_t) { return true; });
         } else {
-            const std::uint64_t against = about_link::against(touch(others[came_by - kFromOther]).about);
-            put_others(out, base, others, about_link::kBoundary,
-                       [&](std::uint64_t about) { return !about_link::touches(against, about); });
+            const std::uint64_t limits = packed_box::limits_of(step_along(others[came_by - kFromOther]).pruning);
+            put_others(out, base, others, contact_pruning::kBoundary,
+                       [&](std::uint64_t pruning) { return !packed_box::touch(limits, pruning); });
         }
         return out;
     }
 
     void put(Offer*& out, std::uint32_t to, Label label) const {
         *out++ = {label, to};
-        __builtin_prefetch(&rows_[to], 1);
+        prefetch_to_write(&rows_[to]);
     }
     // Keeps the links that match by step type or have any of these bits. Branchless: the condition is
     // unpredictable.
@@ -367,10 +361,10 @@ private:
     [[gnu::always_inline]] void put_others(Offer*& out, Label base, Others others, std::uint64_t always,
                                            Is&& is) const {
         for (const Domain::Graph::Link& link : others) {
-            const Touch step = touch(link);
+            const ContactStep step = step_along(link);
             Offer* end = out;
             put(end, link.to(), base + (Label{step.cost} << kLabelDistance | (kNoDirection + link.back())));
-            out += is(step.about) | ((step.about & always) != 0);
+            out += is(step.pruning) | ((step.pruning & always) != 0);
         }
     }
 
@@ -509,7 +503,9 @@ Status check(const GeodesicOptions& options) {
 }
 
 GeodesicSolver::GeodesicSolver(const Domain& domain, const GeodesicOptions& options, Context* context)
-    : domain_(domain), penalty_(options.penalty), touches_(make_touches(domain, options.penalty, context)) {
+    : domain_(domain),
+      penalty_(options.penalty),
+      contact_steps_(make_contact_steps(domain, options.penalty, context)) {
     std::uint32_t diagonal = 0;  // directions along more than one axis
     for (int d = 0; d < kDirections; ++d) {
         const auto [x, y, z] = step_of(d);
@@ -522,7 +518,7 @@ GeodesicSolver::GeodesicSolver(const Domain& domain, const GeodesicOptions& opti
 }
 
 SweepGraph GeodesicSolver::graph(std::span<const Bridge> bridges) const {
-    SweepGraph graph{*domain_.graph, steps_->data(), touches_, make_arcs(domain_, bridges, penalty_), {}};
+    SweepGraph graph{*domain_.graph, steps_->data(), contact_steps_, make_arcs(domain_, bridges, penalty_), {}};
     if (!graph.arcs.empty()) {
         graph.has_arcs.resize(domain_.leaves.size());
         for (const SweepGraph::Arc& arc : graph.arcs) graph.has_arcs[arc.from] = true;

@@ -65,7 +65,7 @@ struct LeafDistances {
     std::size_t leaves = 0;               ///< rows
     std::size_t width = 0;                ///< K
     std::size_t stride = 0;               ///< labels from one row to the next, at least K
-    bool ways = false;                    ///< labels say how they came; not after they were bytes
+    bool has_directions = false;          ///< labels store their last step; not after they were read from bytes
     std::shared_ptr<const Label> labels;  ///< leaves × stride
 
     /// K labels, sorted by distance, then by joint; padded with kNoLabel. Whole cache lines for K = 8.
@@ -91,10 +91,11 @@ public:
     /// Computes the cost of steps. O(types of contact between leaves). Keeps a reference to the domain.
     GeodesicSolver(const Domain& domain, const GeodesicOptions& options, Context* context = nullptr);
 
-    struct Steps;  ///< between leaves of one size, nearly all of them: what they cost, and which can be left out
-    struct Touch {
-        std::uint32_t cost;   ///< of the step from the one leaf to the other
-        std::uint64_t about;  ///< which others it may leave out (steps.h)
+    struct Steps;  ///< steps between leaves of one size, nearly all of them (steps.h)
+    /// The step between two leaves that are linked by a listed link.
+    struct ContactStep {
+        std::uint32_t cost;
+        std::uint64_t pruning;  ///< which steps can be left out after it, or before it (steps.h)
     };
 
     /// One sweep for all joints at once that keeps the `nearest` (1..kMaxNearest) joints of every leaf. Exact:
@@ -118,7 +119,7 @@ private:
 
     const Domain& domain_;
     float penalty_;
-    std::vector<Touch> touches_;                       // by Domain::Graph::Link::touch
+    std::vector<ContactStep> contact_steps_;           // by Domain::Graph::Link::contact
     std::shared_ptr<const std::vector<Steps>> steps_;  // by level
 };
 

@@ -1,5 +1,6 @@
-// Insertion into sorted rows. x is the label; s is the slot of its joint, or the last slot if the row does not
-// have the joint. If x < row[s], the new row is min(row[k], max(row[k-1], x)) up to s and unchanged after it.
+// Kernel: insertion into sorted rows, in vectors and plain. x is the label; s is the slot of its joint, or the last
+// slot if the row does not have the joint. If x < row[s], the new row is min(row[k], max(row[k-1], x)) up to s and
+// unchanged after it.
 #include "field/label_rows.h"
 
 #include <algorithm>

@@ -24,8 +24,7 @@ LeafStencil leaf_stencil(const Domain& domain, const Vec3& position);
 /// Only the leaf that contains the point. O(levels).
 LeafStencil own_leaf(const Domain& domain, const Vec3& position);
 
-/// Prefetches the memory that the stencils of the next points will read: vertices have no spatial order, and
-/// the lookup is limited by memory latency.
-void ask_for_leaves(const Domain& domain, std::span<const Vec3> points);
+/// Prefetches the memory that the stencils of the next points will read.
+void prefetch_leaves_around(const Domain& domain, std::span<const Vec3> points);
 
 }  // namespace sinew

@@ -11,7 +11,6 @@
 // are unchanged and it was passed on to n earlier, by the argument of steps.h, which only concerns smallest
 // distances. Then n either has it, or had K better labels and asks again if it has fewer now. If w's label is
 // new, it is passed on now.
-// better ones, and asks if it has no longer. If w's label is new, it is passed on now.
 
 #include <algorithm>
 #include <array>
@@ -45,7 +44,7 @@ public:
         has_lost_.resize(rows.size(), 0);
     }
 
-    /// The earlier rows without labels that may be wrong.
+    /// Fills rows with the earlier labels, except those that may be wrong.
     void keep_valid_labels() {
         find_unsettled();
         copy_rows();
@@ -56,13 +55,13 @@ public:
             drop(leaf, [&](Label label) {
                 return (label & kLabelDirectionMask) == kNoDirection && !is_seed(leaf, label);
             });
-        follow();
+        delete_derived();
     }
 
     /// The offers of all neighbours to leaves without rows.
     std::vector<Offer> offer_to_new_leaves() const {
-        return asked([&](std::size_t leaf) { return unsettled_[leaf] != 0; },
-                     [](std::size_t) { return [](Label) { return true; }; });
+        return gather_offers([&](std::size_t leaf) { return unsettled_[leaf] != 0; },
+                             [](std::size_t) { return [](Label) { return true; }; });
     }
     /// The offers to rows that have become worse, which had rejected them earlier.
     std::vector<Offer> offer_to_worse_rows() const {
@@ -71,12 +70,12 @@ public:
             // Rows that lost nothing are not worse. Those without earlier rows have received all offers.
             if (has_lost_[leaf] && !unsettled_[leaf] && loss_of_row(rows_[leaf].label, old).any()) was[leaf] = old;
         });
-        return asked([&](std::size_t leaf) { return was[leaf] != nullptr; },
-                     [&](std::size_t leaf) {
-                         return [worse = loss_of_row(rows_[leaf].label, was[leaf])](Label offer) {
-                             return worse.may_want(offer);
-                         };
-                     });
+        return gather_offers([&](std::size_t leaf) { return was[leaf] != nullptr; },
+                             [&](std::size_t leaf) {
+                                 return [loss = loss_of_row(rows_[leaf].label, was[leaf])](Label offer) {
+                                     return loss.may_accept(offer);
+                                 };
+                             });
     }
 
 private:
@@ -88,8 +87,8 @@ private:
                          [&](std::size_t i) { visit(run.now + i, before_.labels.get() + (run.before + i) * K); });
     }
 
-    // New leaves and their neighbours, whose links have changed. A removed leaf touched what some leaf in its
-    // place touches now.
+    // New leaves and their neighbours, whose links have changed. A leaf that touched a removed leaf touches a new
+    // leaf in its place.
     void find_unsettled() {
         std::size_t next = 0;
         const auto all_new = [&](std::size_t end) {
@@ -120,7 +119,7 @@ private:
         clear(rows_.size());
         for (const LeafMatch::Run& run : match_.runs) {
             constexpr std::size_t grain = 8192;
-            std::vector<std::vector<std::uint32_t>> wayless((run.count + grain - 1) / grain);
+            std::vector<std::vector<std::uint32_t>> undirected((run.count + grain - 1) / grain);
             parallel_chunks(context_, run.count, grain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
                 for (std::size_t i = begin; i < end; ++i) {
                     const Label* const old = before_.labels.get() + (run.before + i) * K;
@@ -134,10 +133,10 @@ private:
                     }
                     std::fill(row + count, row + K, kNoLabel);
                     if (count < K && old[count] != kNoLabel) has_lost_[run.now + i] = true;
-                    if (!known) wayless[chunk].push_back(static_cast<std::uint32_t>(run.now + i));
+                    if (!known) undirected[chunk].push_back(static_cast<std::uint32_t>(run.now + i));
                 }
             });
-            for (const auto& list : wayless) undirected_.insert(undirected_.end(), list.begin(), list.end());
+            for (const auto& list : undirected) undirected_.insert(undirected_.end(), list.begin(), list.end());
         }
     }
 
@@ -156,7 +155,7 @@ private:
         std::size_t kept = 0, k = 0;
         for (; k < K && row[k] != kNoLabel; ++k) {
             if (wrong(row[k]))
-                gone_.push_back({row[k], leaf});
+                deleted_.push_back({row[k], leaf});
             else
                 row[kept++] = row[k];
         }
@@ -165,21 +164,21 @@ private:
     }
 
     // Deletes labels derived from deleted labels, forward.
-    void follow() {
+    void delete_derived() {
         std::array<std::uint32_t, K> joints;
-        for (std::size_t next = 0; next < gone_.size();) {
-            const std::uint32_t leaf = gone_[next].leaf;
+        for (std::size_t next = 0; next < deleted_.size();) {
+            const std::uint32_t leaf = deleted_[next].leaf;
             std::size_t count = 0;
-            for (; next < gone_.size() && gone_[next].leaf == leaf && count < K; ++next)
-                joints[count++] = joint_of(gone_[next].label);
-            const auto drop_at = [&](std::uint32_t to, std::uint32_t way) {
-                if (way == kNoDirection) return;  // already deleted
+            for (; next < deleted_.size() && deleted_[next].leaf == leaf && count < K; ++next)
+                joints[count++] = joint_of(deleted_[next].label);
+            const auto drop_at = [&](std::uint32_t to, std::uint32_t direction) {
+                if (direction == kNoDirection) return;  // already deleted
                 const Label* const row = rows_[to].label;
                 bool any = false;
-                for (std::size_t k = 0; k < K; ++k) any = any || (row[k] & kLabelDirectionMask) == way;
+                for (std::size_t k = 0; k < K; ++k) any = any || (row[k] & kLabelDirectionMask) == direction;
                 if (any)
                     drop(to, [&](Label label) {
-                        return (label & kLabelDirectionMask) == way &&
+                        return (label & kLabelDirectionMask) == direction &&
                                std::find(joints.begin(), joints.begin() + count, joint_of(label)) !=
                                    joints.begin() + count;
                     });
@@ -192,7 +191,7 @@ private:
             for (const Domain::Graph::Link& link : graph_.links.others(node))
                 drop_at(link.to(), kNoDirection + link.back());
         }
-        gone_ = {};
+        deleted_ = {};
     }
 
     template <typename Visit>
@@ -209,7 +208,7 @@ private:
         std::uint64_t joints = 0;  // joints whose label is worse now, as bits of their number modulo 64
         Label from = kNoLabel;     // the rank of the K-th label, if it is worse
         bool any() const { return joints != 0 || from != kNoLabel; }
-        bool may_want(Label offer) const {
+        bool may_accept(Label offer) const {
             return (joints >> (joint_of(offer) & 63) & 1) != 0 || rank_of(offer) >= from;
         }
     };
@@ -231,16 +230,18 @@ private:
         return worse;
     }
 
-    // The offers of all neighbours to some leaves, if they would accept any. wanted(leaf): whether an offer to
-    // it may matter.
+    // The offers of all neighbours to the leaves `which`, if the row accepts them. may_matter(leaf) returns a
+    // predicate of offers to the leaf.
     template <typename Which, typename Wanted>
-    std::vector<Offer> asked(Which&& which, Wanted&& wanted) const {
+    std::vector<Offer> gather_offers(Which&& which, Wanted&& may_matter) const {
         constexpr std::size_t grain = 4096;
         std::vector<std::vector<Offer>> found((rows_.size() + grain - 1) / grain);
         parallel_chunks(context_, rows_.size(), grain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
             std::vector<Offer> offers;
             for (std::size_t leaf = begin; leaf < end; ++leaf)
-                if (which(leaf)) ask_around(static_cast<std::uint32_t>(leaf), wanted(leaf), offers, found[chunk]);
+                if (which(leaf))
+                    gather_from_neighbours(static_cast<std::uint32_t>(leaf), may_matter(leaf), offers,
+                                           found[chunk]);
         });
         std::vector<Offer> all;
         for (const auto& list : found) all.insert(all.end(), list.begin(), list.end());
@@ -248,17 +249,17 @@ private:
     }
 
     template <typename Wanted>
-    void ask_around(std::uint32_t leaf, Wanted&& wanted, std::vector<Offer>& offers,
-                    std::vector<Offer>& out) const {
+    void gather_from_neighbours(std::uint32_t leaf, Wanted&& may_matter, std::vector<Offer>& offers,
+                                std::vector<Offer>& out) const {
         offers.clear();
-        const auto offer = [&](std::uint32_t from, std::uint32_t cost, std::uint32_t way) {
+        const auto offer = [&](std::uint32_t from, std::uint32_t cost, std::uint32_t direction) {
             const Label worst = rows_[leaf].label[width_ - 1];
             for (const Label label : rows_[from].label) {
                 if (label == kNoLabel) break;
                 const Label over =
-                    (label & ~kLabelDirectionMask) + make_label(cost, 0, static_cast<std::uint8_t>(way));
+                    (label & ~kLabelDirectionMask) + make_label(cost, 0, static_cast<std::uint8_t>(direction));
                 if (over > worst || over >= make_label(LeafDistances::unreached, 0, 0)) break;
-                if (wanted(over)) offers.push_back({over, 0});
+                if (may_matter(over)) offers.push_back({over, 0});
             }
         };
         const Domain::Graph& links = graph_.links;
@@ -272,7 +273,7 @@ private:
         std::uint32_t back = 0;
         for (const Domain::Graph::Link& link : links.others(node)) {
             const bool noted = ++back <= Domain::Graph::kMostBack;
-            offer(link.to(), graph_.touches[touches::reversed(link.touch())].cost,
+            offer(link.to(), graph_.contact_steps[contacts::reversed(link.contact())].cost,
                   kNoDirection + (noted ? back : 0));
         }
         for (const SweepGraph::Arc& arc : graph_.arcs_of(leaf))
@@ -297,7 +298,7 @@ private:
     std::vector<std::uint8_t> unsettled_;    // per leaf
     std::vector<std::uint8_t> has_lost_;     // likewise: has lost earlier labels
     std::vector<std::uint32_t> undirected_;  // leaves with labels that do not store a direction
-    std::vector<Offer> gone_;
+    std::vector<Offer> deleted_;
 };
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace {
 // Directions from u to its neighbours of equal size that touch a leaf n of another size, excluding those whose
 // shortest path to n leads over u. Unless the step to u is costly, only the neighbour in line with u and n has
 // such a path. Rounding may decide if n is far away.
-std::uint32_t beside(const Domain::Leaf& u, const Domain::Leaf& n, double length, bool costly) {
+std::uint32_t touching_neighbours(const Domain::Leaf& u, const Domain::Leaf& n, double length, bool costly) {
     static const auto masks = [] {
         std::array<std::array<std::uint32_t, 8>, 3> out{};
         for (int d = 0; d < kDirections; ++d)
@@ -38,66 +38,60 @@ std::uint32_t beside(const Domain::Leaf& u, const Domain::Leaf& n, double length
     return touching;
 }
 
-// Length from centre to centre, in half voxels.
-std::int64_t square(const Domain::Leaf& a, const Domain::Leaf& b) {
+// From centre to centre, in half voxels.
+std::int64_t squared_distance(const Domain::Leaf& a, const Domain::Leaf& b) {
     const int grow = (1 << a.level) - (1 << b.level);
     const std::int64_t x = 2 * (a.x - b.x) + grow, y = 2 * (a.y - b.y) + grow, z = 2 * (a.z - b.z) + grow;
     return x * x + y * y + z * z;
 }
 
-// The contact of n and u: from low to high, in voxels from u's lower corner.
-struct Contact {
-    std::array<int, 3> low, high;
-};
-Contact contact(const Domain::Leaf& u, const Domain::Leaf& n) {
+ContactBox contact_box(const Domain::Leaf& u, const Domain::Leaf& n) {
     const int size = 1 << u.level, other = 1 << n.level, at[3] = {n.x - u.x, n.y - u.y, n.z - u.z};
-    Contact c;
+    ContactBox box;
     for (std::size_t axis = 0; axis < 3; ++axis) {
-        c.low[axis] = std::clamp(at[axis], 0, size);
-        c.high[axis] = std::clamp(at[axis] + other, 0, size);
+        box.low[axis] = std::clamp(at[axis], 0, size);
+        box.high[axis] = std::clamp(at[axis] + other, 0, size);
     }
-    return c;
+    return box;
 }
 
-// The same for a leaf of level 1, as about_link stores it.
-std::uint64_t corners(const Contact& c) {
+// The voxel corners of a leaf of level 1 in a box, as bits of contact_pruning::kCorners.
+std::uint64_t corners_in(const ContactBox& box) {
     std::uint64_t out = 0;
-    for (int z = c.low[2]; z <= c.high[2]; ++z)
-        for (int y = c.low[1]; y <= c.high[1]; ++y)
-            for (int x = c.low[0]; x <= c.high[0]; ++x)
+    for (int z = box.low[2]; z <= box.high[2]; ++z)
+        for (int y = box.low[1]; y <= box.high[1]; ++y)
+            for (int x = box.low[0]; x <= box.high[0]; ++x)
                 out |= std::uint64_t{1} << (kDirections + x + 3 * y + 9 * z);
     return out;
 }
 
-GeodesicSolver::Touch touch(const Domain::Leaf& u, const Domain::Leaf& n, float penalty) {
-    const double length = std::sqrt(static_cast<double>(square(u, n))) / 2;
-    GeodesicSolver::Touch out{to_units(length * (n.boundary ? penalty : 1)),
-                              n.boundary ? about_link::kBoundary : 0};
+GeodesicSolver::ContactStep contact_step(const Domain::Leaf& u, const Domain::Leaf& n, float penalty) {
+    const double length = std::sqrt(static_cast<double>(squared_distance(u, n))) / 2;
+    GeodesicSolver::ContactStep out{to_units(length * (n.boundary ? penalty : 1)),
+                                    n.boundary ? contact_pruning::kBoundary : 0};
     if (u.level < Domain::Graph::kGrouped) {
-        out.about |= beside(u, n, length, u.boundary && penalty >= 2);
-        if (u.level > 0) out.about |= corners(contact(u, n));
-    } else if (u.level <= about_link::kLargest) {
-        const Contact c = contact(u, n);
-        out.about |= about_link::box(c.low, c.high);
+        out.pruning |= touching_neighbours(u, n, length, u.boundary && penalty >= 2);
+        if (u.level > 0) out.pruning |= corners_in(contact_box(u, n));
     } else {
-        out.about |= about_link::box({255, 255, 255}, {0, 0, 0});  // touches nothing
+        out.pruning |=
+            u.level <= contact_pruning::kLargest ? packed_box::pack(contact_box(u, n)) : packed_box::kNowhere;
     }
     return out;
 }
 
 }  // namespace
 
-std::vector<GeodesicSolver::Touch> make_touches(const Domain& domain, float penalty, Context* context) {
+std::vector<GeodesicSolver::ContactStep> make_contact_steps(const Domain& domain, float penalty, Context* context) {
     const auto& rare = domain.graph->rare;
-    std::vector<GeodesicSolver::Touch> out(touches::kTabled + 2 * rare.size());
-    for (std::uint32_t k = 0; k < touches::kTabled; ++k) {
-        const auto [u, n] = touches::example(k);
-        out[k] = touch(u, n, penalty);
+    std::vector<GeodesicSolver::ContactStep> out(contacts::kTabled + 2 * rare.size());
+    for (std::uint32_t k = 0; k < contacts::kTabled; ++k) {
+        const auto [u, n] = contacts::example(k);
+        out[k] = contact_step(u, n, penalty);
     }
     parallel_for(context, rare.size(), 1024, [&](std::size_t k) {
         const Domain::Leaf &u = domain.leaves[rare[k][0]], &n = domain.leaves[rare[k][1]];
-        out[touches::kTabled + 2 * k] = touch(u, n, penalty);
-        out[touches::kTabled + 2 * k + 1] = touch(n, u, penalty);
+        out[contacts::kTabled + 2 * k] = contact_step(u, n, penalty);
+        out[contacts::kTabled + 2 * k + 1] = contact_step(n, u, penalty);
     });
     return out;
 }

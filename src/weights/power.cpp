@@ -1,3 +1,5 @@
+// Kernel: powers, in vectors where the processor has them, and plain.
+//
 // log2 by the series of the inverse hyperbolic tangent, exp2 by Taylor's. Both are accurate to the last bits of
 // a double in the small range that remains after the binary exponent is split off. Written without branches, so
 // that compilers can vectorise it.

@@ -124,22 +124,22 @@ TEST(Octree, LinksAreExactlyTheTouchingPairs) {
 }
 
 // Expects that the number of a link encodes how its two leaves touch; for rare contacts it identifies the leaves.
-void expect_touch(const Domain& domain, std::uint32_t touch, std::uint32_t from, std::uint32_t to) {
+void expect_contact(const Domain& domain, std::uint32_t contact, std::uint32_t from, std::uint32_t to) {
     const Domain::Leaf &u = domain.leaves[from], &n = domain.leaves[to];
-    if (touch >= touches::kTabled) {
-        const std::uint32_t rare = touch - touches::kTabled;
+    if (contact >= contacts::kTabled) {
+        const std::uint32_t rare = contact - contacts::kTabled;
         std::array<std::uint32_t, 2> pair = domain.graph->rare[rare / 2];
         if (rare % 2 == 1) std::swap(pair[0], pair[1]);
         ASSERT_EQ(pair, (std::array{from, to}));
-        ASSERT_GE(std::max(u.level, n.level), touches::kLevels);
+        ASSERT_GE(std::max(u.level, n.level), contacts::kLevels);
         return;
     }
-    const auto [a, b] = touches::example(touch);
+    const auto [a, b] = contacts::example(contact);
     const auto relation = [](const Domain::Leaf& p, const Domain::Leaf& q) {
         return std::tuple(p.level, q.level, q.x - p.x, q.y - p.y, q.z - p.z, p.boundary, q.boundary);
     };
     ASSERT_EQ(relation(a, b), relation(u, n));
-    ASSERT_EQ(touches::number(n, u), touches::reversed(touch));
+    ASSERT_EQ(contacts::number(n, u), contacts::reversed(contact));
 }
 
 void expect_graph_is_the_links(const Domain& domain) {
@@ -175,15 +175,15 @@ void expect_graph_is_the_links(const Domain& domain) {
             };
             const std::uint32_t finds = size_and_place(i) < size_and_place(to) ? i : to;
             const Domain::Graph::Node& of = graph.nodes[finds];
-            const std::uint32_t from = of.is_grouped() ? graph.around[of.group()].leaf[13] : finds;
+            const std::uint32_t from = of.is_grouped() ? graph.cells[of.group()].leaf[13] : finds;
             ASSERT_GE(from, last) << "leaf " << i;
             last = from;
             found.push_back(to);
-            expect_touch(domain, link.touch(), i, to);
+            expect_contact(domain, link.contact(), i, to);
             if (link.back() == 0) continue;
             const Domain::Graph::Link& back = graph.other[graph.nodes[to].other + link.back() - 1];
             ASSERT_EQ(back.to(), i);
-            ASSERT_EQ(touches::reversed(back.touch()), link.touch());
+            ASSERT_EQ(contacts::reversed(back.contact()), link.contact());
         }
         directions |= node.all;
         for (std::uint32_t left = node.all; left; left &= left - 1) {

@@ -87,13 +87,13 @@ std::map<std::uint32_t, std::uint32_t> links_of(const Domain& domain, std::uint3
         }
     for (const Domain::Graph::Link& link : graph.others(node)) {
         // Links with an individual number: the two leaves, in the order of the link.
-        std::uint32_t touch = std::min(link.touch(), touches::kTabled);
-        if (touch == touches::kTabled) {
-            std::array<std::uint32_t, 2> pair = graph.rare.at((link.touch() - touch) / 2);
-            if ((link.touch() - touch) & 1) std::swap(pair[0], pair[1]);
+        std::uint32_t contact = std::min(link.contact(), contacts::kTabled);
+        if (contact == contacts::kTabled) {
+            std::array<std::uint32_t, 2> pair = graph.rare.at((link.contact() - contact) / 2);
+            if ((link.contact() - contact) & 1) std::swap(pair[0], pair[1]);
             EXPECT_EQ(pair, (std::array<std::uint32_t, 2>{leaf, link.to()}));
         }
-        EXPECT_TRUE(links.emplace(link.to(), touch).second);
+        EXPECT_TRUE(links.emplace(link.to(), contact).second);
         const auto there = graph.others(graph.nodes[link.to()]);
         const auto back = std::find_if(there.begin(), there.end(), [&](const auto& l) { return l.to() == leaf; });
         const auto place = static_cast<std::uint32_t>(back - there.begin());
@@ -109,7 +109,7 @@ void expect_same_domain(const Domain& a, const Domain& fresh) {
     EXPECT_EQ(a.component_count, fresh.component_count);
     EXPECT_EQ(a.graph->link_count, fresh.graph->link_count);
     EXPECT_EQ(a.graph->directions, fresh.graph->directions);
-    EXPECT_EQ(a.graph->around.size(), fresh.graph->around.size());
+    EXPECT_EQ(a.graph->cells.size(), fresh.graph->cells.size());
     EXPECT_EQ(a.graph->rare.size(), fresh.graph->rare.size());
     for (std::uint32_t i = 0; i < a.leaves.size(); ++i) {
         ASSERT_EQ(a.graph->nodes[i].place, fresh.graph->nodes[i].place);
