@@ -1,10 +1,9 @@
 // Triangles that pass through others.
 //
-// Triangles are sorted along a Morton curve and gathered in groups of four; boxes of groups are joined in
-// pairs, level by level. Every group queries this tree for intersecting groups, and a triangle stops at the
-// first one that it intersects: so many intersecting triangles cost no more than a few. Two triangles are
-// compared by their intervals on the line in which their planes meet (Möller 1997: A Fast Triangle-Triangle
-// Intersection Test. Journal of Graphics Tools 2(2)).
+// Triangles are sorted along a Morton curve and gathered in groups of four, and the boxes of four groups in a box
+// of the next level. The triangles of a group query this tree together. A triangle leaves the query at the first
+// triangle that it intersects, so a mesh with many intersections takes no more time than a mesh with few. Two
+// triangles are compared by their intervals on the line in which their planes meet (Möller 1997).
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -38,7 +37,7 @@ struct Box {
     }
 };
 
-// Four boxes that are compared at once. An empty box meets nothing.
+// Four boxes that are compared at once. No box meets an empty box.
 struct Boxes {
     float low[3][kGroup], high[3][kGroup];
 
@@ -138,17 +137,17 @@ struct Heights {
     bool across(double slack) const { return low < -slack && high > slack; }
 };
 
-// The interval of the triangle on the line along `way` through `origin`, in which the two planes meet.
-std::array<double, 2> cut(const Face& face, const Heights& heights, const Point3& origin, const Point3& way) {
+// The interval of the triangle on the line along `direction` through `origin`, in which the two planes meet.
+std::array<double, 2> cut(const Face& face, const Heights& heights, const Point3& origin, const Point3& direction) {
     const Point3& h = heights.of;
     // The corner that is alone on its side.
     const bool up[3] = {h[0] > 0, h[1] > 0, h[2] > 0};
     const std::size_t alone = up[1] == up[2] ? 0 : up[0] == up[2] ? 1 : 2;
-    const double from = dot(way, face.corner[alone] - origin);
+    const double from = dot(direction, face.corner[alone] - origin);
     double at[2];
     for (std::size_t k = 0; k < 2; ++k) {
         const std::size_t other = (alone + 1 + k) % 3;
-        const double to = dot(way, face.corner[other] - origin);
+        const double to = dot(direction, face.corner[other] - origin);
         at[k] = from + (to - from) * (h[alone] / (h[alone] - h[other]));
     }
     return {std::min(at[0], at[1]), std::max(at[0], at[1])};
@@ -181,8 +180,8 @@ bool intersect(const Face& a, const Face& b, double slack) {
         return !separated(a, b, normal, slack) && !separated(b, a, normal, slack);
     }
     if (!of_a.across(slack) || !of_b.across(slack)) return false;
-    const Point3 way = unit(cross(a.normal, b.normal));
-    const auto in_a = cut(a, of_a, a.corner[0], way), in_b = cut(b, of_b, a.corner[0], way);
+    const Point3 direction = unit(cross(a.normal, b.normal));
+    const auto in_a = cut(a, of_a, a.corner[0], direction), in_b = cut(b, of_b, a.corner[0], direction);
     return std::min(in_a[1], in_b[1]) - std::max(in_a[0], in_b[0]) > slack;
 }
 
@@ -236,24 +235,24 @@ public:
     std::size_t size() const { return order_.size(); }
     std::uint32_t triangle(std::size_t i) const { return order_[i]; }
 
-    // Finds the triangles that the triangles first..first+count-1 (of a group) intersect; hit(i, j) for the
-    // first one of each. If there are more than `most` steps, `left` gets the triangles without a result.
+    // Calls hit(i, j) for the first triangle j found that triangle i intersects, for i in first..first+count-1 (of
+    // one group). After `most` steps the triangles without a result are added to `unfinished`.
     template <typename Hit>
-    void ask(std::size_t first, std::size_t count, std::size_t most, Hit&& hit,
-             std::vector<std::uint32_t>& left) const {
+    void query(std::size_t first, std::size_t count, std::size_t most, Hit&& hit,
+               std::vector<std::uint32_t>& unfinished) const {
         struct Query {
             std::size_t i;
             Box box;
             Face face;
         };
-        std::vector<Query> asking;
-        asking.reserve(count);
+        std::vector<Query> queries;
+        queries.reserve(count);
         Box whole;
         for (std::size_t i = first; i < first + count; ++i) {
             const Face face(corners_[i]);
             if (face.thin(slack_)) continue;
-            asking.push_back({i, levels_[0][i / kGroup].box(i % kGroup).grown(static_cast<float>(slack_)), face});
-            whole.add(asking.back().box);
+            queries.push_back({i, levels_[0][i / kGroup].box(i % kGroup).grown(static_cast<float>(slack_)), face});
+            whole.add(queries.back().box);
         }
         struct Node {
             std::size_t level, at;
@@ -261,9 +260,9 @@ public:
         std::array<Node, kGroup * 20> stack;  // deep enough for 2^32 triangles
         std::size_t waiting = 0, steps = 0;
         stack[waiting++] = {levels_.size() - 1, 0};
-        while (waiting > 0 && !asking.empty()) {
+        while (waiting > 0 && !queries.empty()) {
             if (steps > most) {
-                for (const Query& a : asking) left.push_back(static_cast<std::uint32_t>(a.i));
+                for (const Query& a : queries) unfinished.push_back(static_cast<std::uint32_t>(a.i));
                 return;
             }
             const Node node = stack[--waiting];
@@ -275,8 +274,8 @@ public:
                                         kGroup * node.at + static_cast<std::size_t>(std::countr_zero(met))};
                 continue;
             }
-            for (std::size_t a = 0; a < asking.size();) {
-                const Query& own = asking[a];
+            for (std::size_t a = 0; a < queries.size();) {
+                const Query& own = queries[a];
                 bool found = false;
                 ++steps;
                 for (unsigned met = boxes.meet(own.box); met && !found; met &= met - 1) {
@@ -291,7 +290,7 @@ public:
                     if (found) hit(own.i, j);
                 }
                 if (found)
-                    asking.erase(asking.begin() + static_cast<std::ptrdiff_t>(a));
+                    queries.erase(queries.begin() + static_cast<std::ptrdiff_t>(a));
                 else
                     ++a;
             }
@@ -328,28 +327,28 @@ Result<Intersections> find_intersections(const MeshView& mesh, Context* context)
     // result is the same on any number of threads.
     constexpr std::size_t grain = 256;
     const std::size_t share = std::max(kLeastSteps, kSteps / tree.groups());
-    std::vector<std::vector<std::uint32_t>> left((tree.groups() + grain - 1) / grain);
+    std::vector<std::vector<std::uint32_t>> unfinished((tree.groups() + grain - 1) / grain);
     parallel_chunks(context, tree.groups(), grain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
         if (cancelled(context)) return;
         for (std::size_t g = begin; g < end; ++g)
-            tree.ask(g * kGroup, std::min(kGroup, tree.size() - g * kGroup), share, hit, left[chunk]);
+            tree.query(g * kGroup, std::min(kGroup, tree.size() - g * kGroup), share, hit, unfinished[chunk]);
     });
     // Then the triangles that needed more steps and have not been met, such as the ground below a whole scene.
     std::vector<std::uint32_t> again;
-    for (const auto& some : left)
+    for (const auto& some : unfinished)
         for (const std::uint32_t i : some)
             if (!marked[i]) again.push_back(i);
     if (!again.empty()) {
         report_progress(context, "intersections", 0.5);
         const std::size_t larger = kSteps / again.size();
-        std::vector<std::vector<std::uint32_t>> never(again.size());
+        std::vector<std::vector<std::uint32_t>> undecided(again.size());
         if (larger > share)
             parallel_for(context, again.size(), 1, [&](std::size_t k) {
-                if (!cancelled(context)) tree.ask(again[k], 1, larger, hit, never[k]);
+                if (!cancelled(context)) tree.query(again[k], 1, larger, hit, undecided[k]);
             });
         else
-            for (std::size_t k = 0; k < again.size(); ++k) never[k] = {again[k]};
-        for (const auto& some : never)
+            for (std::size_t k = 0; k < again.size(); ++k) undecided[k] = {again[k]};
+        for (const auto& some : undecided)
             for (const std::uint32_t i : some)
                 if (!marked[i]) {
                     out.of_triangle[tree.triangle(i)] = Intersects::undecided;

@@ -4,11 +4,10 @@
 // faces in black. A white pixel is an interior voxel for this view. As in the paper, the slices of a view are the
 // bits of one picture. Three properties make this cheap and exact:
 //
-// - Slices are drawn from the farthest to the nearest, into one picture and one z-buffer. A slice sees what the one
-//   behind it saw, but for what lies between the two planes, so only triangles that reach into that slab are
-//   drawn. Drawing sets or clears (GL_OR, GL_AND) the bits of the current slice and of all later ones.
-//   Pixels have 4 x 32 bits, so a read-back brings 128 slices: 12 at resolution 256, where the paper needed 48 of
-//   1,536.
+// - Slices are drawn from the farthest to the nearest, into one picture and one z-buffer. A slice differs
+//   from the one behind it only by triangles between the two planes, so only triangles that reach into that slab
+//   are drawn. Drawing sets or clears (GL_OR, GL_AND) the bits of the current slice and of all later ones. Pixels
+//   have 4 x 32 bits, so a read-back brings 128 slices: 12 at resolution 256, where the paper needed 48 of 1,536.
 // - Rasterisers snap corners to 1/256 pixel as a rule, the lattice is 1/512 voxel. So a voxel takes 2 x 2 pixels,
 //   and the centre of one of them is the centre of the voxel's column. No rounding is involved.
 // - Interpolated depth is poor where a triangle is seen nearly edge-on, so the fragment shader computes it from

@@ -182,7 +182,7 @@ std::uint64_t voxels_in(const BitGrid& blocks, int k, int y, int z, int halvings
     return voxels;
 }
 
-// What lies in blocks, or outside of them, is no longer set.
+// Clears the voxels in blocks, or those outside of them.
 void clear(BitGrid& grid, const BitGrid& blocks, bool inside, Context* context) {
     const int halvings =
         std::countr_zero(static_cast<unsigned>(BitGrid::kBlock * blocks.resolution() / grid.resolution()));
@@ -214,7 +214,8 @@ void mark_boundaries(BitGrid& boundary, const Lattice& lattice, Context* context
 }
 
 // Counts the votes of the three axes, 64 voxels at a time, outside of the boundary: two or three votes make a voxel
-// interior, one makes it ambiguous. The grid of the first axis becomes the interior, that of the second ambiguous.
+// interior, one makes it ambiguous. The grid of the first axis becomes the interior, the grid of the second axis
+// the ambiguous voxels.
 void count_votes(PairVotes& inside, const BitGrid& boundary, Context* context) {
     const auto a = inside[0].words(), b = inside[1].words(), c = inside[2].words();
     const auto edge = boundary.words();

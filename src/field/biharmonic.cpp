@@ -27,7 +27,7 @@ int side_of(const Domain::Leaf& large, const Domain::Leaf& small) {
 }  // namespace
 
 BiharmonicSolver::BiharmonicSolver(const Domain& domain, const Conduction& conduction,
-                                   const std::vector<bool>& held)
+                                   const std::vector<bool>& fixed)
     : conduction_(conduction) {
     const auto n = static_cast<std::uint32_t>(conduction.size());
     first_.push_back(0);
@@ -93,7 +93,7 @@ BiharmonicSolver::BiharmonicSolver(const Domain& domain, const Conduction& condu
     // With the row's own sum as metric every bound is 1, for all combinations of sizes.
     step_.assign(n, 0);
     for (std::uint32_t i = 0; i < n; ++i)
-        if (!held[i] && rows[i] > 0) step_[i] = 1 / rows[i];
+        if (!fixed[i] && rows[i] > 0) step_[i] = 1 / rows[i];
 }
 
 void BiharmonicSolver::laplacian(const std::vector<Row>& w, std::vector<Row>& out) const {

@@ -11,7 +11,7 @@ namespace sinew {
 /// Minimises ½ Σᵢ (L w)ᵢ² / Vᵢ for 0 ≤ w ≤ 1 with fixed w at some leaves; V is the volume of leaves. One field
 /// per joint; fields are independent.
 ///
-/// L is the finite-volume Laplacian without flow through the skin. Between leaves of one size it is that of
+/// L is the finite-volume Laplacian without flow through the skin. Between leaves of one size it is the one of
 /// Conduction. A leaf next to smaller ones has one flow through each of its sides, from the mean of the small
 /// leaves at that side (Losasso et al. 2006), shared by area. This is symmetric, and zero for linear fields,
 /// which must have no bending energy. Two-point flows are not zero for linear fields, and the square of L would
@@ -25,13 +25,13 @@ public:
     static constexpr std::size_t kColumns = 8;
     using Row = std::array<double, kColumns>;
 
-    /// `held`: per leaf, whether its value is fixed; the same for every field. O(links). Keeps references to
+    /// `fixed`: per leaf, whether its value is fixed; the same for every field. O(links). Keeps references to
     /// both.
-    BiharmonicSolver(const Domain& domain, const Conduction& conduction, const std::vector<bool>& held);
+    BiharmonicSolver(const Domain& domain, const Conduction& conduction, const std::vector<bool>& fixed);
 
     struct Outcome {
         int iterations = 0;
-        double residual = 0;  ///< of the worst column: what a step without momentum would still change
+        double residual = 0;  ///< of the worst column: the change by a step without momentum
         bool converged = true;
     };
 

@@ -8,17 +8,17 @@
 namespace sinew {
 namespace {
 
-constexpr int kCoarsestSweeps = 4;  // there and back
+constexpr int kCoarsestSweeps = 4;  // pairs of a forward and a backward sweep
 
-// A search for the fields of up to `Wide` columns. Columns share the passes over the matrix and nothing else, so
-// how many there are changes no bit of any.
+// Conjugate gradients for up to `Wide` columns at once. Columns share the passes over the matrix and nothing else,
+// so the bits of a column do not depend on the others.
 template <std::size_t Wide>
-class Search {
+class ConjugateGradients {
 public:
     using Row = std::array<float, Wide>;
     using Columns = std::span<const std::vector<HeatSolver::FixedValues>>;
 
-    Search(const HeatLevels& levels, Columns columns) : levels_(levels), columns_(columns) {
+    ConjugateGradients(const HeatLevels& levels, Columns columns) : levels_(levels), columns_(columns) {
         for (std::size_t level = 0; level < levels.count(); ++level) {
             b_.emplace_back(levels[level].size());
             x_.emplace_back(levels[level].size());
@@ -30,14 +30,14 @@ public:
         std::vector<Row>&r = b_[0], &z = x_[0];
         std::vector<Row> p(n), q(n);
 
-        hold(p);  // the measure of residuals: what the held leaves alone leave
+        set_fixed(p);  // residuals are relative to that of a field with only the fixed values
         multiply(p, r);
-        let_go(r);
+        clear_fixed(r);
         const Sums whole = dot(r, r);
 
-        hold(u);
+        set_fixed(u);
         multiply(u, r);
-        let_go(r);
+        clear_fixed(r);
         for (Row& row : r)
             for (float& value : row) value = -value;
         Sums rest = dot(r, r), rz{};
@@ -55,7 +55,7 @@ public:
                 break;
             }
             cycle(0);
-            let_go(z);
+            clear_fixed(z);
             const Sums next = dot(r, z);
             Row keep{};
             for (std::size_t c = 0; c < Wide; ++c)
@@ -64,9 +64,9 @@ public:
             for (std::size_t i = 0; i < n; ++i)
                 for (std::size_t c = 0; c < Wide; ++c) p[i][c] = z[i][c] + keep[c] * p[i][c];
             multiply(p, q);
-            let_go(q);
+            clear_fixed(q);
             const Sums along = dot(p, q);
-            Row step{};  // 0: a column that is done stands still
+            Row step{};  // 0 for a column that has converged
             for (std::size_t c = 0; c < Wide; ++c)
                 step[c] = open(c) && along[c] > 0 ? static_cast<float>(rz[c] / along[c]) : 0;
             for (std::size_t i = 0; i < n; ++i)
@@ -90,11 +90,11 @@ private:
             for (std::size_t c = 0; c < Wide; ++c) total[c] += static_cast<double>(a[i][c]) * b[i][c];
         return total;
     }
-    void let_go(std::vector<Row>& x) const {
+    void clear_fixed(std::vector<Row>& x) const {
         for (std::size_t c = 0; c < columns_.size(); ++c)
             for (const HeatSolver::FixedValues& h : columns_[c]) x[h.leaf][c] = 0;
     }
-    void hold(std::vector<Row>& x) const {
+    void set_fixed(std::vector<Row>& x) const {
         for (std::size_t c = 0; c < columns_.size(); ++c)
             for (const HeatSolver::FixedValues& h : columns_[c]) x[h.leaf][c] = h.value;
     }
@@ -170,11 +170,11 @@ HeatSolver::Outcome HeatSolver::solve(std::span<const std::vector<FixedValues>> 
     const std::size_t n = levels_[0].size();
     u.resize(n);
     for (Row& row : u) std::fill(row.begin() + static_cast<std::ptrdiff_t>(columns.size()), row.end(), 0.0f);
-    if (columns.size() != 1) return Search<kColumns>(levels_, columns).run(u, tolerance, context);
-    // One field alone takes a third of the time.
+    if (columns.size() != 1) return ConjugateGradients<kColumns>(levels_, columns).run(u, tolerance, context);
+    // A single field takes a third of the time.
     std::vector<std::array<float, 1>> alone(n);
     for (std::size_t i = 0; i < n; ++i) alone[i][0] = u[i][0];
-    const Outcome outcome = Search<1>(levels_, columns).run(alone, tolerance, context);
+    const Outcome outcome = ConjugateGradients<1>(levels_, columns).run(alone, tolerance, context);
     for (std::size_t i = 0; i < n; ++i) u[i][0] = alone[i][0];
     return outcome;
 }
@@ -182,12 +182,12 @@ HeatSolver::Outcome HeatSolver::solve(std::span<const std::vector<FixedValues>> 
 void HeatSolver::diffuse(std::span<const std::vector<FixedValues>> columns, std::vector<Row>& u, int sweeps,
                          Context* context) const {
     const HeatLevels::Graph g = levels_.graph(0);
-    const auto hold = [&](std::vector<Row>& x) {
+    const auto set_fixed = [&](std::vector<Row>& x) {
         for (std::size_t c = 0; c < columns.size(); ++c)
             for (const FixedValues& h : columns[c]) x[h.leaf][c] = h.value;
     };
     u.assign(levels_[0].size(), Row{});
-    hold(u);
+    set_fixed(u);
     std::vector<Row> next(u.size());
     for (int sweep = 0; sweep < sweeps && !cancelled(context); ++sweep) {
         for (std::size_t i = 0; i < u.size(); ++i) {
@@ -198,7 +198,7 @@ void HeatSolver::diffuse(std::span<const std::vector<FixedValues>> columns, std:
             }
             for (std::size_t c = 0; c < kColumns; ++c) next[i][c] = levels_[0].inverse[i] * sum[c];
         }
-        hold(next);
+        set_fixed(next);
         u.swap(next);
     }
 }

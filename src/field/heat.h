@@ -34,18 +34,18 @@ public:
 
     struct Outcome {
         int iterations = 0;
-        double residual = 0;  ///< of the worst column, relative to that of all zero but the held leaves
+        double residual = 0;  ///< of the worst column, relative to that of a field with only the fixed values
         bool converged = true;
     };
 
-    /// Replaces `u` (N rows; its old values are where the search starts) by the fields of up to kColumns columns;
-    /// the others become 0. Sequential, const and reentrant; what is in one column changes no bit of another. Time
-    /// about 60 operations per leaf, column and iteration; 5.5 rows of memory a leaf. One column alone takes less
-    /// of both. Stops early if cancelled.
+    /// Replaces `u` (N rows; its old values are the start of the iteration) by the fields of up to kColumns
+    /// columns; the others become 0. Sequential, const and reentrant; the bits of a column do not depend on the
+    /// others. Time about 60 operations per leaf, column and iteration; 5.5 rows of memory a leaf. One column alone
+    /// takes less of both. Stops early if cancelled.
     Outcome solve(std::span<const std::vector<FixedValues>> columns, std::vector<Row>& u, double tolerance = 1e-6,
                   Context* context = nullptr) const;
 
-    /// The naive way, for comparison: starts from 0 and replaces every leaf by the weighted average of its
+    /// Plain diffusion, for comparison: starts from 0 and replaces every leaf by the weighted average of its
     /// neighbours (the loss being a neighbour at 0), `sweeps` times.
     void diffuse(std::span<const std::vector<FixedValues>> columns, std::vector<Row>& u, int sweeps,
                  Context* context = nullptr) const;

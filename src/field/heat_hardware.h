@@ -1,4 +1,4 @@
-// Heat at rest by OpenGL: the equations of HeatSolver, solved on graphics hardware.
+// Steady-state heat by OpenGL: the equations of HeatSolver, solved on graphics hardware.
 #pragma once
 
 #include <memory>
@@ -37,7 +37,7 @@ public:
     /// Whether the driver computes on the processor, where HeatSolver is faster.
     virtual bool software() const = 0;
 
-    /// Uploads the equations and drops those before.
+    /// Uploads the equations, which replace earlier ones.
     virtual Status load(const HeatLevels& levels) = 0;
 
     /// As HeatSolver::solve, from a start at 0. It is an error of code internal if heat does not converge within
@@ -51,7 +51,7 @@ public:
                            std::vector<HeatSolver::Row>& u, int sweeps, Context* context = nullptr) = 0;
 };
 
-/// An error of code too_large names what does not fit.
+/// An error of code too_large names the exceeded limit.
 Status check_heat_size(const HeatSize& size, const HeatLimits& limits);
 
 }  // namespace sinew

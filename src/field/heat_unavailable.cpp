@@ -1,4 +1,4 @@
-// What a build without OpenGL answers to heat on hardware (SINEW_GL).
+// Heat on hardware in a build without OpenGL (SINEW_GL).
 #include "field/heat_hardware.h"
 
 namespace sinew {

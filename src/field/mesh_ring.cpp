@@ -54,27 +54,60 @@ double cut_ray(double ax, double ay, double bx, double by) {
     return ax + (bx - ax) * (ay / (ay - by));
 }
 
-}  // namespace
+// The cut of a plane through a point with the edges of the mesh, split into loops.
+class PlaneCut {
+public:
+    PlaneCut(const EdgeGraph& graph, const Point3& at, const Point3& normal) : graph_(graph) {
+        cut_edges(at, normal);
+        const std::vector<Segment> segments = find_segments();
+        connect(segments);
+        measure(segments);
+        for (std::uint32_t l = 0; l < loops_.size(); ++l)
+            if (loops_[l].any && (best_ == EdgeGraph::none || rank(l) < rank(best_))) best_ = l;
+    }
 
-RingFinder::Ring RingFinder::find(const Point3& at, const Point3& normal) const {
-    const Point3 n = unit(normal);
-    // Any two directions that span the plane.
-    const std::size_t least = static_cast<std::size_t>(
-        std::min_element(n.begin(), n.end(), [](double x, double y) { return std::abs(x) < std::abs(y); }) -
-        n.begin());
-    Point3 axis{};
-    axis[least] = 1;
-    const Point3 u = unit(cross(n, axis)), v = cross(n, u);
+    /// From the point to the nearest position.
+    double nearest() const { return nearest_; }
+    /// The best loop, or null.
+    const Loop* best() const { return best_ == EdgeGraph::none ? nullptr : &loops_[best_]; }
 
-    std::vector<Crossing> cut;
-    double nearest_squared = std::numeric_limits<double>::infinity();
-    {
+    /// Both ends of every edge that is cut by the best loop, or by the best loop of another part if it is about as
+    /// near. Points farther than `reach` start later by the difference.
+    std::vector<EdgeSource> sources(double reach) const {
+        const std::vector<bool> chosen = choose_loops();
+        std::vector<EdgeSource> out;
+        for (std::uint32_t i = 0; i < crossings_.size(); ++i) {
+            const Crossing& crossing = crossings_[i];
+            if (!chosen[loop_of_[i]]) continue;
+            const auto& [a, b, length] = graph_.edges[crossing.edge];
+            const double late = std::max(0.0, std::hypot(crossing.u, crossing.v) - reach);
+            out.push_back({a, static_cast<float>(late + crossing.t * length)});
+            out.push_back({b, static_cast<float>(late + (1 - crossing.t) * length)});
+        }
+        return out;
+    }
+
+private:
+    using Segment = std::pair<std::uint32_t, std::uint32_t>;  // two crossings
+
+    void cut_edges(const Point3& at, const Point3& normal) {
+        const Point3 n = unit(normal);
+        // Any two directions that span the plane.
+        const std::size_t least = static_cast<std::size_t>(
+            std::min_element(n.begin(), n.end(), [](double x, double y) { return std::abs(x) < std::abs(y); }) -
+            n.begin());
+        Point3 axis{};
+        axis[least] = 1;
+        const Point3 u = unit(cross(n, axis)), v = cross(n, u);
+
         std::vector<double> height(graph_.position.size());
+        double nearest_squared = std::numeric_limits<double>::infinity();
         for (std::size_t i = 0; i < height.size(); ++i) {
             const Point3 d = to_point(graph_.position[i]) - at;
             height[i] = dot(d, n);
             nearest_squared = std::min(nearest_squared, dot(d, d));
         }
+        nearest_ = std::sqrt(nearest_squared);
         for (std::uint32_t e = 0; e < graph_.edges.size(); ++e) {
             const double a = height[graph_.edges[e].a], b = height[graph_.edges[e].b];
             if ((a < 0) == (b < 0)) continue;
@@ -82,111 +115,128 @@ RingFinder::Ring RingFinder::find(const Point3& at, const Point3& normal) const 
                          q = to_point(graph_.position[graph_.edges[e].b]) - at;
             const double t = a / (a - b);
             const Point3 c{p[0] + t * (q[0] - p[0]), p[1] + t * (q[1] - p[1]), p[2] + t * (q[2] - p[2])};
-            cut.push_back({e, t, dot(c, u), dot(c, v)});
+            crossings_.push_back({e, t, dot(c, u), dot(c, v)});
         }
     }
 
-    // Segments: two crossings of one triangle. Duplicate triangles count once; otherwise rays would count them
-    // twice.
-    struct Side {
-        std::uint32_t triangle, crossing;
-        auto operator<=>(const Side&) const = default;
-    };
-    std::vector<Side> sides;
-    for (std::uint32_t i = 0; i < cut.size(); ++i)
-        for (std::uint32_t k = graph_.first_side[cut[i].edge]; k < graph_.first_side[cut[i].edge + 1]; ++k)
-            sides.push_back({graph_.side[k], i});
-    std::sort(sides.begin(), sides.end());
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> segments;
-    for (std::size_t k = 1; k < sides.size(); ++k)
-        if (sides[k].triangle == sides[k - 1].triangle)
-            segments.emplace_back(sides[k - 1].crossing, sides[k].crossing);
-    std::sort(segments.begin(), segments.end());
-    segments.erase(std::unique(segments.begin(), segments.end()), segments.end());
-
-    std::vector<std::uint32_t> group(cut.size());
-    std::iota(group.begin(), group.end(), 0u);
-    const auto root = [&](std::uint32_t i) {
-        while (group[i] != i) i = group[i] = group[group[i]];
-        return i;
-    };
-    for (const auto& [a, b] : segments) {
-        const std::uint32_t x = root(a), y = root(b);
-        group[std::max(x, y)] = std::min(x, y);
+    // Two crossings of one triangle. Duplicate triangles count once; otherwise rays would count them twice.
+    std::vector<Segment> find_segments() const {
+        struct Side {
+            std::uint32_t triangle, crossing;
+            auto operator<=>(const Side&) const = default;
+        };
+        std::vector<Side> sides;
+        for (std::uint32_t i = 0; i < crossings_.size(); ++i) {
+            const std::uint32_t edge = crossings_[i].edge;
+            for (std::uint32_t k = graph_.first_side[edge]; k < graph_.first_side[edge + 1]; ++k)
+                sides.push_back({graph_.side[k], i});
+        }
+        std::sort(sides.begin(), sides.end());
+        std::vector<Segment> segments;
+        for (std::size_t k = 1; k < sides.size(); ++k)
+            if (sides[k].triangle == sides[k - 1].triangle)
+                segments.emplace_back(sides[k - 1].crossing, sides[k].crossing);
+        std::sort(segments.begin(), segments.end());
+        segments.erase(std::unique(segments.begin(), segments.end()), segments.end());
+        return segments;
     }
 
-    std::vector<Loop> loops(cut.size());
-    for (std::uint32_t i = 0; i < cut.size(); ++i) {
-        Loop& loop = loops[root(i)];
-        if (!loop.any) loop.hit.fill(std::numeric_limits<double>::infinity());
-        loop.any = true;
-        loop.part = graph_.component[graph_.edges[cut[i].edge].a];
-        loop.nearest = std::min(loop.nearest, std::hypot(cut[i].u, cut[i].v));
+    // Loops are numbered by their first crossing.
+    void connect(const std::vector<Segment>& segments) {
+        loop_of_.resize(crossings_.size());
+        std::iota(loop_of_.begin(), loop_of_.end(), 0u);
+        const auto root = [&](std::uint32_t i) {
+            while (loop_of_[i] != i) i = loop_of_[i] = loop_of_[loop_of_[i]];
+            return i;
+        };
+        for (const auto& [a, b] : segments) {
+            const std::uint32_t x = root(a), y = root(b);
+            loop_of_[std::max(x, y)] = std::min(x, y);
+        }
+        for (std::uint32_t i = 0; i < loop_of_.size(); ++i) loop_of_[i] = root(i);
     }
-    std::array<std::array<double, 2>, kRays> ray;
-    for (int k = 0; k < kRays; ++k) {
-        const double angle = 2 * std::numbers::pi * (k + 0.37) / kRays;  // parallel to no axis
-        ray[static_cast<std::size_t>(k)] = {std::cos(angle), std::sin(angle)};
-    }
-    for (const auto& [i, j] : segments) {
-        Loop& loop = loops[root(i)];
-        const Crossing &a = cut[i], &b = cut[j];
-        const double l = std::hypot(b.u - a.u, b.v - a.v);
-        loop.length += l;
-        loop.moment += l * (std::hypot(a.u, a.v) + std::hypot(b.u, b.v)) / 2;
-        loop.nearest = std::min(loop.nearest, segment_distance({a.u, a.v, 0}, {b.u, b.v, 0}, {0, 0, 0}).distance);
-        for (std::size_t k = 0; k < kRays; ++k) {
-            const auto [c, s] = ray[k];
-            const double hit = cut_ray(c * a.u + s * a.v, c * a.v - s * a.u, c * b.u + s * b.v, c * b.v - s * b.u);
-            if (!(hit > 0)) continue;
-            loop.odd[k] = !loop.odd[k];
-            loop.hit[k] = std::min(loop.hit[k], hit);
+
+    void measure(const std::vector<Segment>& segments) {
+        loops_.resize(crossings_.size());
+        for (std::uint32_t i = 0; i < crossings_.size(); ++i) {
+            Loop& loop = loops_[loop_of_[i]];
+            if (!loop.any) loop.hit.fill(std::numeric_limits<double>::infinity());
+            loop.any = true;
+            loop.part = graph_.component[graph_.edges[crossings_[i].edge].a];
+            loop.nearest = std::min(loop.nearest, std::hypot(crossings_[i].u, crossings_[i].v));
+        }
+        std::array<std::array<double, 2>, kRays> ray;
+        for (int k = 0; k < kRays; ++k) {
+            const double angle = 2 * std::numbers::pi * (k + 0.37) / kRays;  // parallel to no axis
+            ray[static_cast<std::size_t>(k)] = {std::cos(angle), std::sin(angle)};
+        }
+        for (const auto& [i, j] : segments) {
+            Loop& loop = loops_[loop_of_[i]];
+            const Crossing &a = crossings_[i], &b = crossings_[j];
+            const double length = std::hypot(b.u - a.u, b.v - a.v);
+            loop.length += length;
+            loop.moment += length * (std::hypot(a.u, a.v) + std::hypot(b.u, b.v)) / 2;
+            loop.nearest =
+                std::min(loop.nearest, segment_distance({a.u, a.v, 0}, {b.u, b.v, 0}, {0, 0, 0}).distance);
+            for (std::size_t k = 0; k < kRays; ++k) {
+                const auto [c, s] = ray[k];
+                const double hit =
+                    cut_ray(c * a.u + s * a.v, c * a.v - s * a.u, c * b.u + s * b.v, c * b.v - s * b.u);
+                if (!(hit > 0)) continue;
+                loop.odd[k] = !loop.odd[k];
+                loop.hit[k] = std::min(loop.hit[k], hit);
+            }
         }
     }
 
     // Loops around the point by mean distance, then the others by their nearest point.
-    const auto rank = [&](std::uint32_t l) {
-        const bool around = loops[l].around();
-        return std::tuple{!around, around ? loops[l].mean() : loops[l].nearest, l};
-    };
-    std::uint32_t best = EdgeGraph::none;
-    for (std::uint32_t l = 0; l < loops.size(); ++l)
-        if (loops[l].any && (best == EdgeGraph::none || rank(l) < rank(best))) best = l;
+    std::tuple<bool, double, std::uint32_t> rank(std::uint32_t l) const {
+        const bool around = loops_[l].around();
+        return {!around, around ? loops_[l].mean() : loops_[l].nearest, l};
+    }
 
+    // The best loop, and the best loop of every other part if it is about as near.
+    std::vector<bool> choose_loops() const {
+        const Loop& best = loops_[best_];
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> others;  // part, loop
+        for (std::uint32_t l = 0; l < loops_.size(); ++l)
+            if (loops_[l].any && loops_[l].part != best.part && loops_[l].mean() <= kOtherParts * best.mean())
+                others.emplace_back(loops_[l].part, l);
+        std::sort(others.begin(), others.end(), [&](const auto& x, const auto& y) {
+            return std::pair{x.first, rank(x.second)} < std::pair{y.first, rank(y.second)};
+        });
+        std::vector<bool> chosen(loops_.size(), false);
+        chosen[best_] = true;
+        for (std::size_t k = 0; k < others.size(); ++k)
+            if (k == 0 || others[k].first != others[k - 1].first) chosen[others[k].second] = true;
+        return chosen;
+    }
+
+    const EdgeGraph& graph_;
+    std::vector<Crossing> crossings_;
+    std::vector<std::uint32_t> loop_of_;  // per crossing
+    std::vector<Loop> loops_;             // `any` is false for unused numbers
+    std::uint32_t best_ = EdgeGraph::none;
+    double nearest_ = 0;
+};
+
+}  // namespace
+
+RingFinder::Ring RingFinder::find(const Point3& at, const Point3& normal) const {
+    const PlaneCut cut(graph_, at, normal);
+    const Loop* const best = cut.best();
+    const bool around = best && best->around();
     Ring ring;
-    const double nearest = std::sqrt(nearest_squared);
-    const bool around = best != EdgeGraph::none && loops[best].around();
-    if (best == EdgeGraph::none || (!around && loops[best].nearest > kBeside * nearest)) {
+    if (!best || (!around && best->nearest > kBeside * cut.nearest())) {
         for (std::uint32_t i = 0; i < graph_.position.size(); ++i) {
             const double d = norm(to_point(graph_.position[i]) - at);
-            if (d <= kSlack * nearest) ring.sources.push_back({i, static_cast<float>(d)});
+            if (d <= kSlack * cut.nearest()) ring.sources.push_back({i, static_cast<float>(d)});
         }
         return ring;
     }
     ring.kind = around ? Kind::around : Kind::beside;
-    // The best loop of every other part, if it is about as near.
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> others;  // part, loop
-    for (std::uint32_t l = 0; l < loops.size(); ++l)
-        if (loops[l].any && loops[l].part != loops[best].part &&
-            loops[l].mean() <= kOtherParts * loops[best].mean())
-            others.emplace_back(loops[l].part, l);
-    std::sort(others.begin(), others.end(), [&](const auto& x, const auto& y) {
-        return std::pair{x.first, rank(x.second)} < std::pair{y.first, rank(y.second)};
-    });
-    std::vector<bool> wanted(loops.size(), false);
-    wanted[best] = true;
-    for (std::size_t k = 0; k < others.size(); ++k)
-        if (k == 0 || others[k].first != others[k - 1].first) wanted[others[k].second] = true;
-    // A plane may cut far along a body (sideways through a collar bone, from one shoulder to the other). Points
-    // of the loop that are farther away than half of the smallest width start later by the difference.
-    const double reach = around ? kSlack * loops[best].width() / 2 : std::numeric_limits<double>::infinity();
-    for (std::uint32_t i = 0; i < cut.size(); ++i) {
-        if (!wanted[root(i)]) continue;
-        const auto& [a, b, l] = graph_.edges[cut[i].edge];
-        const double late = std::max(0.0, std::hypot(cut[i].u, cut[i].v) - reach);
-        ring.sources.push_back({a, static_cast<float>(late + cut[i].t * l)});
-        ring.sources.push_back({b, static_cast<float>(late + (1 - cut[i].t) * l)});
-    }
+    // A plane may cut far along a body (sideways through a collar bone, from one shoulder to the other).
+    ring.sources = cut.sources(around ? kSlack * best->width() / 2 : std::numeric_limits<double>::infinity());
     return ring;
 }
 

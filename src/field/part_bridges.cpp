@@ -129,93 +129,134 @@ struct Gap {
     auto operator<=>(const Gap&) const = default;
 };
 
-}  // namespace
+// Components that no source reaches, and how they are joined to the others.
+class PartJoiner {
+public:
+    /// `unreached`: the positions of all components without a source.
+    PartJoiner(const EdgeGraph& graph, const std::vector<bool>& seeded, std::vector<std::uint32_t> unreached,
+               Context* context)
+        : graph_(graph),
+          seeded_(seeded),
+          context_(context),
+          tree_(graph.position),
+          unreached_(std::move(unreached)),
+          found_(unreached_.size()),
+          gaps_(graph.component_count) {}
 
-std::vector<EdgeBridge> join_parts(const EdgeGraph& graph, const std::vector<bool>& seeded, float reach,
-                                   Context* context) {
-    const std::size_t n = graph.position.size();
-    std::vector<std::uint32_t> outside;  // unreachable positions
-    for (std::uint32_t i = 0; i < n; ++i)
-        if (!seeded[graph.component[i]]) outside.push_back(i);
-    if (outside.empty() || outside.size() == n) return {};
-
-    // Groups of components; all components with sources are one group from the start.
-    std::vector<std::uint32_t> parent(graph.component_count);
-    const auto first = static_cast<std::uint32_t>(std::find(seeded.begin(), seeded.end(), true) - seeded.begin());
-    for (std::uint32_t c = 0; c < graph.component_count; ++c) parent[c] = seeded[c] ? first : c;
-    const auto root = [&](std::uint32_t c) {
-        while (parent[c] != c) c = parent[c] = parent[parent[c]];
-        return c;
-    };
-
-    GroupTree tree(graph.position);
-    std::vector<std::uint32_t> group(n);
-    std::vector<GroupTree::NearestPosition> found(outside.size());
-    std::vector<std::vector<Gap>> joins(graph.component_count);  // per component: the gaps at which it is joined
-    for (bool more = true; more;) {
-        if (cancelled(context)) return {};
-        for (std::uint32_t i = 0; i < n; ++i) group[i] = root(graph.component[i]);
-        tree.set_groups(group);
-        const std::uint32_t joined = root(first);
-        parallel_for(context, outside.size(), 1024, [&](std::size_t k) {
-            found[k] = {};
-            const std::uint32_t own = group[outside[k]];
-            if (own != joined) tree.nearest(outside[k], own, false, found[k]);
-        });
-        std::vector<Gap> shortest(graph.component_count);
-        for (std::size_t k = 0; k < outside.size(); ++k) {
-            const std::uint32_t a = outside[k], b = found[k].node;
-            if (b == EdgeGraph::none) continue;
-            Gap& least = shortest[group[a]];
-            least = std::min(least, Gap{found[k].squared, std::min(a, b), std::max(a, b)});
-        }
-        more = false;
-        for (const Gap& gap : shortest) {
-            if (gap.low == EdgeGraph::none) continue;
-            const std::uint32_t a = root(graph.component[gap.low]), b = root(graph.component[gap.high]);
-            if (a == b) continue;
-            parent[std::max(a, b)] = std::min(a, b);
-            for (const std::uint32_t node : {gap.low, gap.high}) joins[graph.component[node]].push_back(gap);
-            more = true;
+    /// The minimum spanning forest, in rounds: every group finds its shortest gap to another one.
+    void join() {
+        // Groups of components; all components with sources are one group from the start.
+        std::vector<std::uint32_t> parent(graph_.component_count);
+        const auto first =
+            static_cast<std::uint32_t>(std::find(seeded_.begin(), seeded_.end(), true) - seeded_.begin());
+        for (std::uint32_t c = 0; c < graph_.component_count; ++c) parent[c] = seeded_[c] ? first : c;
+        const auto root = [&](std::uint32_t c) {
+            while (parent[c] != c) c = parent[c] = parent[parent[c]];
+            return c;
+        };
+        std::vector<std::uint32_t> group(graph_.position.size());
+        for (bool more = true; more && !cancelled(context_);) {
+            for (std::uint32_t i = 0; i < group.size(); ++i) group[i] = root(graph_.component[i]);
+            more = false;
+            for (const Gap& gap : shortest_gaps(group, root(first))) {
+                if (gap.low == EdgeGraph::none) continue;
+                const std::uint32_t a = root(graph_.component[gap.low]), b = root(graph_.component[gap.high]);
+                if (a == b) continue;
+                parent[std::max(a, b)] = std::min(a, b);
+                for (const std::uint32_t node : {gap.low, gap.high}) gaps_[graph_.component[node]].push_back(gap);
+                more = true;
+            }
         }
     }
 
-    // From reached components outwards: the component to which each leads, and the maximum length of a bridge.
+    /// Bridges from every position of a joined component to its nearest position of the component to which it is
+    /// joined, in both directions.
+    std::vector<EdgeBridge> bridges(float reach) {
+        const std::vector<Approach> approaches = approach_from_sources(reach);
+        tree_.set_groups(graph_.component);
+        parallel_for(context_, unreached_.size(), 1024, [&](std::size_t k) {
+            const auto& [to, limit] = approaches[graph_.component[unreached_[k]]];
+            found_[k] = {limit, EdgeGraph::none};
+            if (to != EdgeGraph::none) tree_.nearest(unreached_[k], to, true, found_[k]);
+        });
+        std::vector<EdgeBridge> bridges;
+        for (std::size_t k = 0; k < unreached_.size(); ++k) {
+            if (found_[k].node == EdgeGraph::none) continue;
+            const auto length = static_cast<float>(std::sqrt(found_[k].squared));
+            bridges.push_back({unreached_[k], found_[k].node, length});
+            bridges.push_back({found_[k].node, unreached_[k], length});
+        }
+        std::sort(bridges.begin(), bridges.end(), [](const EdgeBridge& x, const EdgeBridge& y) {
+            return std::tie(x.from, x.to) < std::tie(y.from, y.to);
+        });
+        return bridges;
+    }
+
+private:
+    // The component to which another is joined, and the maximum length of a bridge.
     struct Approach {
         std::uint32_t to = EdgeGraph::none;
         double limit = 0;  // squared
     };
-    std::vector<Approach> lead(graph.component_count);
-    std::vector<std::uint32_t> queue;
-    for (std::uint32_t c = 0; c < graph.component_count; ++c)
-        if (seeded[c]) queue.push_back(c);
-    std::vector<bool> seen(seeded);
-    for (std::size_t k = 0; k < queue.size(); ++k)
-        for (const Gap& gap : joins[queue[k]]) {
-            const std::uint32_t a = graph.component[gap.low], b = graph.component[gap.high];
-            const std::uint32_t other = a == queue[k] ? b : a;
-            if (seen[other]) continue;
-            seen[other] = true;
-            lead[other] = {queue[k], std::max(4 * gap.squared, static_cast<double>(reach) * reach)};
-            queue.push_back(other);
+
+    // By group; none for the group that has sources.
+    std::vector<Gap> shortest_gaps(const std::vector<std::uint32_t>& group, std::uint32_t joined) {
+        tree_.set_groups(group);
+        parallel_for(context_, unreached_.size(), 1024, [&](std::size_t k) {
+            found_[k] = {};
+            const std::uint32_t own = group[unreached_[k]];
+            if (own != joined) tree_.nearest(unreached_[k], own, false, found_[k]);
+        });
+        std::vector<Gap> shortest(graph_.component_count);
+        for (std::size_t k = 0; k < unreached_.size(); ++k) {
+            const std::uint32_t a = unreached_[k], b = found_[k].node;
+            if (b == EdgeGraph::none) continue;
+            Gap& least = shortest[group[a]];
+            least = std::min(least, Gap{found_[k].squared, std::min(a, b), std::max(a, b)});
         }
-    tree.set_groups(graph.component);
-    parallel_for(context, outside.size(), 1024, [&](std::size_t k) {
-        const auto& [to, limit] = lead[graph.component[outside[k]]];
-        found[k] = {limit, EdgeGraph::none};
-        if (to != EdgeGraph::none) tree.nearest(outside[k], to, true, found[k]);
-    });
-    std::vector<EdgeBridge> bridges;
-    for (std::size_t k = 0; k < outside.size(); ++k) {
-        if (found[k].node == EdgeGraph::none) continue;
-        const auto length = static_cast<float>(std::sqrt(found[k].squared));
-        bridges.push_back({outside[k], found[k].node, length});
-        bridges.push_back({found[k].node, outside[k], length});
+        return shortest;
     }
-    std::sort(bridges.begin(), bridges.end(), [](const EdgeBridge& x, const EdgeBridge& y) {
-        return std::tie(x.from, x.to) < std::tie(y.from, y.to);
-    });
-    return bridges;
+
+    // From components with sources outwards, over the gaps of the forest.
+    std::vector<Approach> approach_from_sources(float reach) const {
+        std::vector<Approach> out(graph_.component_count);
+        std::vector<std::uint32_t> queue;
+        for (std::uint32_t c = 0; c < graph_.component_count; ++c)
+            if (seeded_[c]) queue.push_back(c);
+        std::vector<bool> seen(seeded_);
+        for (std::size_t k = 0; k < queue.size(); ++k)
+            for (const Gap& gap : gaps_[queue[k]]) {
+                const std::uint32_t a = graph_.component[gap.low], b = graph_.component[gap.high];
+                const std::uint32_t other = a == queue[k] ? b : a;
+                if (seen[other]) continue;
+                seen[other] = true;
+                out[other] = {queue[k], std::max(4 * gap.squared, static_cast<double>(reach) * reach)};
+                queue.push_back(other);
+            }
+        return out;
+    }
+
+    const EdgeGraph& graph_;
+    const std::vector<bool>& seeded_;  // per component
+    Context* const context_;
+    GroupTree tree_;
+    std::vector<std::uint32_t> unreached_;  // positions
+    std::vector<GroupTree::NearestPosition> found_;
+    std::vector<std::vector<Gap>> gaps_;  // per component: the gaps at which it is joined
+};
+
+}  // namespace
+
+std::vector<EdgeBridge> join_parts(const EdgeGraph& graph, const std::vector<bool>& seeded, float reach,
+                                   Context* context) {
+    std::vector<std::uint32_t> unreached;
+    for (std::uint32_t i = 0; i < graph.position.size(); ++i)
+        if (!seeded[graph.component[i]]) unreached.push_back(i);
+    if (unreached.empty() || unreached.size() == graph.position.size()) return {};
+    PartJoiner parts(graph, seeded, std::move(unreached), context);
+    parts.join();
+    if (cancelled(context)) return {};
+    return parts.bridges(reach);
 }
 
 }  // namespace sinew
