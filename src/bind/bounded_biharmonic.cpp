@@ -1,5 +1,5 @@
-// Bounded biharmonic weights (Jacobson et al. 2011) on the leaves of the volume, which Dionne and de Lasa
-// (2014, section 9) propose instead of a mesh of tetrahedra. docs/methods/bounded-biharmonic.md
+// Bounded biharmonic weights (Jacobson et al. 2011) on the leaves of the volume instead of a mesh of tetrahedra, as
+// Dionne and de Lasa (2014, section 9) propose. docs/methods/bounded-biharmonic.md
 #include <cmath>
 #include <memory>
 
@@ -11,7 +11,7 @@
 namespace sinew {
 namespace {
 
-constexpr double kTolerance = 1e-6;     // mean error of weights some 1e-4, see the method's page
+constexpr double kTolerance = 1e-6;     // mean error of weights about 1e-4, see the method's page
 constexpr int kMostPerResolution = 64;  // iterations; a figure takes 20 to 30 per voxel along its longest side
 constexpr int kCoarsestResolution = 32;
 
@@ -25,33 +25,33 @@ struct Level {
     const Domain* domain = &own_domain;
     const Conduction* conduction = &own_conduction;
     const BoneSeeds* seeds = &own_seeds;
-    std::vector<std::uint8_t> owners;  // per leaf: how many joints hold it
+    std::vector<std::uint8_t> owners;  // per leaf: number of joints whose bones cross it
     std::unique_ptr<const BiharmonicSolver> solver;
 
     Level() = default;
     Level(const Level&) = delete;
 
     void prepare(const std::vector<std::uint32_t>& joints) {
-        std::vector<bool> held(domain->leaves.size(), false);
+        std::vector<bool> fixed(domain->leaves.size(), false);
         owners.assign(domain->leaves.size(), 0);
         for (const std::uint32_t j : joints)
             for (const BoneSeeds::Seed& seed : seeds->of_joint[j]) {
-                held[seed.leaf] = true;
+                fixed[seed.leaf] = true;
                 if (owners[seed.leaf] < 255) ++owners[seed.leaf];
             }
-        solver = std::make_unique<const BiharmonicSolver>(*domain, *conduction, held);
+        solver = std::make_unique<const BiharmonicSolver>(*domain, *conduction, fixed);
     }
-    // A leaf is its owners' in equal parts, and nobody else's.
-    float held_by(std::uint32_t leaf) const { return 1.0f / static_cast<float>(owners[leaf]); }
+    // A leaf that bones cross belongs to their joints in equal parts, and to no other joint.
+    float fixed_value(std::uint32_t leaf) const { return 1.0f / static_cast<float>(owners[leaf]); }
 
-    void hold(std::span<const std::uint32_t> joints, std::vector<Wide>& w) const {
+    void set_fixed(std::span<const std::uint32_t> joints, std::vector<Wide>& w) const {
         for (std::size_t i = 0; i < w.size(); ++i)
             if (owners[i] > 0) w[i] = Wide{};
         for (std::size_t c = 0; c < joints.size(); ++c)
-            for (const BoneSeeds::Seed& seed : seeds->of_joint[joints[c]]) w[seed.leaf][c] = held_by(seed.leaf);
+            for (const BoneSeeds::Seed& seed : seeds->of_joint[joints[c]]) w[seed.leaf][c] = fixed_value(seed.leaf);
     }
 
-    // Where the search starts on the coarsest level: heat at rest between the held leaves.
+    // The start on the coarsest level: the harmonic function with the same fixed values.
     std::vector<Wide> harmonic(std::span<const std::uint32_t> joints, Context* context) const {
         std::vector<float> loss(owners.size());
         for (std::size_t i = 0; i < loss.size(); ++i) loss[i] = owners[i] > 0 ? 1e4f : 0.0f;
@@ -60,7 +60,7 @@ struct Level {
             std::vector<bool> own(owners.size(), false);
             for (const BoneSeeds::Seed& seed : seeds->of_joint[joints[c]]) {
                 own[seed.leaf] = true;
-                columns[c].push_back({seed.leaf, held_by(seed.leaf)});
+                columns[c].push_back({seed.leaf, fixed_value(seed.leaf)});
             }
             for (std::uint32_t i = 0; i < owners.size(); ++i)
                 if (owners[i] > 0 && !own[i]) columns[c].push_back({i, 0.0f});
@@ -75,8 +75,8 @@ struct Level {
     }
 };
 
-// What a field of a coarser level says at the leaves of a finer one: between the eight voxels around, by trilinear
-// shares.
+// A field of a coarser level at the leaves of a finer one, by trilinear interpolation between the eight voxels
+// around.
 std::vector<Wide> refine(const Level& coarse, const std::vector<Wide>& field, const Level& fine) {
     const GridTransform& g = fine.domain->transform;
     std::vector<Wide> w(fine.domain->leaves.size());
@@ -106,7 +106,7 @@ std::vector<Wide> refine(const Level& coarse, const std::vector<Wide>& field, co
     return w;
 }
 
-// The volume at a coarser resolution. It is only where searches start, so that what is lost there does no harm.
+// The volume at a coarser resolution. It only gives a start, so it may lose detail.
 Status build_coarse(const Task& task, int resolution, const std::vector<std::uint32_t>& joints, Level& level) {
     VoxelizeOptions options = task.options.voxels;
     options.resolution = resolution;
@@ -147,7 +147,7 @@ Result<SolveFields> prepare(const FieldProblem& problem) {
         for (std::size_t k = 0; k < levels->size(); ++k) {
             const Level& level = (*levels)[k];
             if (k > 0) w = refine((*levels)[k - 1], w, level);
-            level.hold(joints, w);
+            level.set_fixed(joints, w);
             outcome = level.solver->solve(w, kTolerance, kMostPerResolution * resolutions[k], task.context);
         }
         fields.resize(w.size());

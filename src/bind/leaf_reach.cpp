@@ -46,7 +46,7 @@ void extend_leaf_bones(const Task& task, std::span<const Point3> directions) {
             const Point3 p = to_point(task.mesh.positions[set.vertices[i]]);
             double least = INFINITY;
             for (const std::uint32_t j : set.joints) {
-                // The bone that leads to a leaf ends where the leaf is: what lies beyond is the leaf's.
+                // The parent's bone ends at the leaf joint, so points beyond it are nearest to the leaf joint, too.
                 const double d = shapes.straight(j, p).nearest;
                 const bool wins = is_leaf[j] && !is_leaf[nearest[i]] && d <= least * (1 + 1e-9);
                 if (d < least || wins) least = d, nearest[i] = j;

@@ -31,12 +31,12 @@ double shape_area(const Skeleton& skeleton) {
     return area;
 }
 
-// How much is fine is not known yet: at most all of it.
+// It is not known yet how many voxels are fine: at most all.
 double finest(const BindOptions& options) {
     return (options.local_resolution ? 2.0 : 1.0) * options.voxels.resolution;
 }
 
-// Large grids take room only where the mesh lies, along z and by whole pages.
+// Large grids use memory only near the mesh, along z and in whole pages.
 double cells_of_grids(const MeshView& mesh, const BindOptions& options) {
     const double r = finest(options);
     const double layer = r * r / 8;  // bytes
@@ -47,8 +47,8 @@ double cells_of_grids(const MeshView& mesh, const BindOptions& options) {
     return r * r * std::min(r, thick + 2 + 2 * page);
 }
 
-// Figures have 2.4 leaves per voxel face of their surface: what it touches, and undivided siblings. Around shapes
-// there are as many cells as around the mesh, but none outside.
+// Figures have 2.4 leaves per voxel face of their surface: boundary leaves and their siblings. The surface of a
+// shape has as many, except outside the mesh.
 double most_leaves(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options) {
     const Box3 box = box_of(mesh);
     const double voxel = box.longest() / (finest(options) - 2.5);
@@ -72,21 +72,21 @@ double most_pixels_of(const MeshView& mesh, const BindOptions& options) {
     return (longest / pixel + 2) * ((side[0] + side[1] + side[2] - longest - thinnest) / pixel + 2);
 }
 
-// Stages come one after the other, and what a stage needs is free when the next begins: the worst one counts.
+// Stages follow each other, and each frees its memory: the largest one counts.
 
 double of_topology(const MemorySizes& s) { return s.vertices * 30 + s.triangles * 72; }
-// What is known of the mesh from there on.
+// The plan of rows, which later stages need.
 double of_plan(const MemorySizes& s) { return s.vertices * 20 + s.triangles * 6; }
-// Rows that come out, and with all influences where each vertex reads.
+// The resulting rows; with all influences also the leaves from which each vertex reads.
 double of_rows(const MemorySizes& s) { return s.vertices * (5 + 8 * s.kept + (s.all ? 160 : 0)); }
 // Five grids, crossings, snapped vertices, the tree of winding numbers.
 double of_voxels(const MemorySizes& s) {
     return s.cells * 5.5 / 8 + s.leaves * 10 + s.vertices * 12 + s.triangles * 180;
 }
-// Grids and what is halved of them, leaves and their links.
+// Grids and their coarser copies, leaves and their links.
 double of_octree(const MemorySizes& s) { return s.cells * 4.8 / 8 + s.leaves * 180; }
-// Leaves, links, and the sweep: for the nearest joints, where each thread has lists for its windows, or one after
-// the other in each thread.
+// Leaves, links, and the sweep: one for the nearest joints, with lists for the windows of each thread; or one per
+// thread at a time.
 double of_sweep(const MemorySizes& s) {
     return s.leaves * (250 + (s.all ? 16 * s.threads : s.labels)) + 1e6 * s.threads;
 }
@@ -115,15 +115,15 @@ double of_geodesic(const MemorySizes& s) {
 double geodesic_voxel_memory(const MemorySizes& s, const MeshView&, const BindOptions& options) {
     return of_geodesic(s) + of_slicing(options, s.triangles);
 }
-// Conductances and their coarser levels; per thread eight fields and what solves for them. On hardware one batch at
-// a time, whose buffers may lie in this memory too, and the driver with its compiler.
+// Conductances and their coarser levels; per thread eight fields and their solver. On hardware one batch at a time,
+// whose buffers may be in main memory, and the driver with its compiler.
 double voxel_heat_memory(const MemorySizes& s, const MeshView&, const BindOptions& options) {
     const bool hardware = options.heat == HeatBy::hardware;
     const double solver = s.leaves * (480 + (hardware ? 450 : 230 * s.threads)) + (hardware ? 1e8 : 0);
     return worst(s, {of_voxels(s), of_octree(s), of_rows(s) + s.vertices * 104 + solver + of_fields(s, true)}) +
            of_slicing(options, s.triangles);
 }
-// The same, links of its own, fields in double, and a third more for coarser resolutions.
+// The same, with a list of links, fields in double, and a third more for coarser resolutions.
 double bounded_biharmonic_memory(const MemorySizes& s, const MeshView&, const BindOptions& options) {
     return worst(s, {of_voxels(s), of_octree(s),
                      of_rows(s) + s.vertices * 104 + s.leaves * (900 + 560 * s.threads) + of_fields(s, true)}) +
@@ -132,9 +132,9 @@ double bounded_biharmonic_memory(const MemorySizes& s, const MeshView&, const Bi
 double bone_heat_memory(const MemorySizes& s, const MeshView& mesh, const BindOptions&) {
     return worst(s, {of_rows(s) + surface_solver_memory(mesh, s.threads)});
 }
-// Rows of distances beside those of heat; leaves stay.
+// Rows of distances and of heat; leaves are kept.
 double surface_heat_memory(const MemorySizes& s, const MeshView& mesh, const BindOptions& options) {
-    MemorySizes nearest = s;  // of the volume, whatever is wanted
+    MemorySizes nearest = s;  // of the volume, for any limit of influences
     nearest.all = false;
     nearest.kept = static_cast<double>(kept_joints({}));
     nearest.labels = 64;
@@ -143,7 +143,7 @@ double surface_heat_memory(const MemorySizes& s, const MeshView& mesh, const Bin
                               s.leaves * 40 + of_fields(nearest, false)})) +
            of_slicing(options, s.triangles);
 }
-// The graph, its tree of boxes, and a run of each thread; or the matrix.
+// The graph, its tree of boxes, and distances from a joint per thread; or the matrix.
 double mesh_geodesic_memory(const MemorySizes& s, const MeshView&, const BindOptions& options) {
     const double nodes = std::min(s.vertices, static_cast<double>(all_pairs_limit));
     return worst(s, {of_rows(s) + s.triangles * 110 + s.vertices * (40 + 40 * s.threads) +
@@ -168,7 +168,7 @@ std::size_t estimate_memory(const MeshView& mesh, const Skeleton& skeleton, cons
     s.labels = s.kept <= 8 ? 64 : 128;
     s.threads = thread_count(context);
     s.keep_volume = options.keep_volume;
-    constexpr double small = 4e6;  // whatever the size
+    constexpr double small = 4e6;  // for any size
     if (!find_method(options.method)) return static_cast<std::size_t>(small);
     const MethodTableRow& method = row_of(options.method);
     if (method.has_volume()) {
@@ -186,17 +186,17 @@ Status check_memory(const MeshView& mesh, const Skeleton& skeleton, const BindOp
     const std::size_t limit = context->memory_limit;
     const std::size_t need = estimate_memory(mesh, skeleton, options, context);
     if (need <= limit) return Done{};
-    const std::string much =
+    const std::string amount =
         std::to_string(need >> 20) + " MB, more than the limit of " + std::to_string(limit >> 20) + " MB";
     BindOptions smaller = options;
     const auto smaller_need = [&] { return estimate_memory(mesh, skeleton, smaller, context); };
     while (smaller.voxels.resolution > 32 && smaller_need() > limit) smaller.voxels.resolution /= 2;
     if (options.voxels.resolution > 32 && smaller_need() == need)
         return Error{ErrorCode::too_large,
-                     "method " + std::string(to_string(options.method)) + " may need " + much};
+                     "method " + std::string(to_string(options.method)) + " may need " + amount};
     return Error{
         ErrorCode::too_large,
-        "resolution " + std::to_string(options.voxels.resolution) + " may need " + much + "; " +
+        "resolution " + std::to_string(options.voxels.resolution) + " may need " + amount + "; " +
             (smaller_need() <= limit ? "resolution " + std::to_string(smaller.voxels.resolution) + " would fit"
                                      : std::string("no resolution would fit"))};
 }

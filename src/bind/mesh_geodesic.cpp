@@ -21,15 +21,15 @@ bool add_unit(Point3& sum, const Point3& d) {
     return true;
 }
 
-// The plane of a joint lies across the way in which the skeleton passes it: half way between the direction in which
-// it comes and that in which it goes on, the mean of its bones. A joint above whose bone is stated to end elsewhere
-// does not lead here: then the joint's own bones say it alone. With RingPlacement::axes the plane lies across that
-// of the joint's own axes which is nearest to the direction of its bones, as the source says: "the plane defined by
-// j's coordinate system". A joint may have a plane of its own.
+// The plane of a joint is perpendicular to the mean of two directions: from the joint above to the joint, and the
+// mean direction of the joint's own bones. If the bone of the joint above is stated to end elsewhere, only the
+// second one counts. With RingPlacement::axes the plane is perpendicular to that axis of the joint which is nearest
+// to the direction of its bones, as in the source: "the plane defined by j's coordinate system". A joint may state
+// its own plane.
 Point3 plane_normal(const Task& task, std::uint32_t joint) {
     const std::vector<Joint>& joints = task.skeleton.joints;
     if (joints[joint].ring_normal) return to_point(*joints[joint].ring_normal);
-    Point3 in{}, on{}, both{};
+    Point3 incoming{}, outgoing{}, mean{};
     const Point3 here = to_point(joints[joint].position);
     for (int up = joints[joint].parent; up >= 0; up = joints[static_cast<std::size_t>(up)].parent) {
         const Joint& above = joints[static_cast<std::size_t>(up)];
@@ -37,30 +37,30 @@ Point3 plane_normal(const Task& task, std::uint32_t joint) {
         if (from == here) continue;
         if (above.deform && above.tail && !(*above.tail == above.position)) {
             const Point3 end = to_point(*above.tail);
-            if (norm(here - end) < norm(here - from)) add_unit(in, end - from);
+            if (norm(here - end) < norm(here - from)) add_unit(incoming, end - from);
             break;
         }
-        if (add_unit(in, here - from)) break;
+        if (add_unit(incoming, here - from)) break;
     }
     for (const Bone& bone : task.bones)
-        if (bone.joint == joint) add_unit(on, to_point(bone.tail) - to_point(bone.head));
-    add_unit(both, in);
-    add_unit(both, on);
-    const auto first_of = [](std::initializer_list<Point3> ways) {
-        for (const Point3& d : ways)
+        if (bone.joint == joint) add_unit(outgoing, to_point(bone.tail) - to_point(bone.head));
+    add_unit(mean, incoming);
+    add_unit(mean, outgoing);
+    const auto first_of = [](std::initializer_list<Point3> directions) {
+        for (const Point3& d : directions)
             if (std::hypot(d[0], d[1], d[2]) > 0.1) return d;
         return Point3{0, 1, 0};
     };
-    // What turns back has no direction between; then the way in, the bones' own, or up.
-    if (task.options.rings != RingPlacement::axes) return first_of({both, on, in});
-    const Point3 along = first_of({on, in});
+    // Opposite directions have no mean.
+    if (task.options.rings != RingPlacement::axes) return first_of({mean, outgoing, incoming});
+    const Point3 along = first_of({outgoing, incoming});
     Point3 nearest{};
     for (const Vec3& axis : joints[joint].axes)
         if (const Point3 a = to_point(axis); std::abs(dot(a, along)) > std::abs(dot(nearest, along))) nearest = a;
     return norm(nearest) > 0 ? nearest : along;
 }
 
-// Where the distances of every joint start.
+// The positions where the distances of every joint start.
 std::vector<std::vector<EdgeSource>> find_sources(const Task& task, const EdgeGraph& graph) {
     std::vector<std::vector<EdgeSource>> sources(task.skeleton.joints.size());
     std::vector<bool> wanted(sources.size(), false);
@@ -76,8 +76,8 @@ std::vector<std::vector<EdgeSource>> find_sources(const Task& task, const EdgeGr
         };
         for (const Bone& bone : task.bones)
             if (bone.joint == j && bone.shaped()) {
-                const std::vector<EdgeSource> held = rings.within(BoneSpace(bone));
-                sources[j].insert(sources[j].end(), held.begin(), held.end());
+                const std::vector<EdgeSource> inside = rings.within(BoneSpace(bone));
+                sources[j].insert(sources[j].end(), inside.begin(), inside.end());
             }
         if (task.options.rings == RingPlacement::bone && !task.skeleton.joints[j].ring_normal)
             for (const Bone& bone : task.bones) {
@@ -90,7 +90,7 @@ std::vector<std::vector<EdgeSource>> find_sources(const Task& task, const EdgeGr
     return sources;
 }
 
-// Rows of the nearest joints, into which the distances of one joint after the other are put.
+// Inserts the distance of one joint into a row of the nearest joints.
 void insert(DistanceTable& table, std::size_t vertex, float distance, std::uint32_t joint) {
     float* const d = table.distance.data() + vertex * table.width;
     std::uint32_t* const j = table.joint.data() + vertex * table.width;
@@ -118,8 +118,8 @@ Status measure(const Task& task, const EdgeGraph& graph, const std::vector<std::
             std::copy(row.begin(), row.end(), matrix.begin() + static_cast<std::ptrdiff_t>(i * n));
         });
     }
-    // One joint per thread at a time, so that no joints x vertices table is needed. What is kept of a row does not
-    // depend on the order in which joints come.
+    // One joint per thread at a time, so that no table of joints x vertices is needed. Rows do not depend on the
+    // order of joints.
     const auto team = static_cast<std::size_t>(thread_count(task.context));
     std::vector<std::vector<float>> fields(team);
     for (std::size_t begin = 0; begin < set.joints.size(); begin += team) {
@@ -170,7 +170,7 @@ Status fill(const Task& task, const EdgeGraph& graph, DistanceRows& rows) {
                 rows.coverage[v] = seeded[graph.component[node]] ? Coverage::weighted : Coverage::bridged;
                 return;
             }
-            // Of no triangle, or nothing to measure.
+            // The vertex has no triangle, or the set needs no distances.
             std::vector<DistanceRows::Entry> row;
             const Coverage how = straight_row(task, shapes, set, v, row);
             rows.store(v, row, how == Coverage::euclidean && !set.idle ? Coverage::weighted : how);
@@ -187,13 +187,12 @@ Result<MethodRows> bind_mesh_geodesic(const Task& task) {
     const EdgeGraph graph = task.clock.run("edges", [&] { return EdgeGraph(task.mesh, task.topology); });
     if (task.options.all_pairs && graph.position.size() > all_pairs_limit)
         return Error{ErrorCode::too_large, "all pairs of " + std::to_string(graph.position.size()) +
-                                               " positions are too many: the matrix is for meshes of at most " +
+                                               " positions are too many: all pairs are possible for at most " +
                                                std::to_string(all_pairs_limit) +
-                                               "; without it the same distances come from one run per joint"};
+                                               " positions; leave out all pairs, which gives the same distances"};
     task.report.components = graph.component_count;
     if (task.options.rings == RingPlacement::bone) extend_leaf_bones(task);
-    // The reach of a row ends at the first joint that the limit of influences leaves out: one more than may be
-    // asked of what is kept.
+    // The reach of a row ends at the first joint beyond the limit of influences, so the row has one joint more.
     DistanceRows rows(task.row_shape(1));
     Status measured = task.clock.run("distances", [&] { return fill(task, graph, rows); });
     if (!measured) return measured.error();

@@ -1,4 +1,4 @@
-// What every method is given and what it returns. A method is one function of this header, in a file of its own.
+// The input and output of every method. A method is one function of this header, in a file of its own.
 #pragma once
 
 #include <algorithm>
@@ -26,13 +26,13 @@ inline std::size_t kept_joints(const FinishOptions& finish) {
 
 struct KeptVolume;
 
-/// bind: nothing was measured before.
+/// bind: there are no earlier measurements.
 struct FreshBind {
-    std::span<const FinePlace> fine = {};  ///< local resolution: where voxels have half the size
+    std::span<const FinePlace> fine = {};  ///< local resolution: places with voxels of half the size
 };
 
-/// Binding::rebind: the mesh is another one, and its rows are read from a volume that was measured before. The
-/// bones are those of that volume.
+/// Binding::rebind: the rows of another mesh are read from a volume that was measured before, with the bones of
+/// that volume.
 struct OtherMesh {
     const KeptVolume& volume;
     /// Per vertex: the nearest leaf, for a vertex outside the volume that has a triangle and a row of its own. Else
@@ -40,17 +40,17 @@ struct OtherMesh {
     std::span<const std::uint32_t> nearest_leaf;
 };
 
-/// Binding::move_joints: the mesh was measured before, with joints at other places. The rows are those of a fresh
-/// bind; what was measured before saves time.
+/// Binding::move_joints: the mesh was measured before, with joints at other positions. The rows are the same as
+/// those of a fresh bind; the earlier measurements save time.
 struct MovedJoints {
     const KeptVolume& volume;
     const std::vector<Bone>& bones;  ///< of that volume
-    /// Rows read from that volume; width 0 where the binding has influences instead.
+    /// Rows read from that volume; width 0 if the binding has strengths instead.
     const DistanceTable& table;
     const std::vector<Coverage>& coverage;
 };
 
-/// What a bind starts from.
+/// The starting point of a bind.
 using BindStart = std::variant<FreshBind, OtherMesh, MovedJoints>;
 
 /// Dimensions of a table of rows.
@@ -60,7 +60,7 @@ struct RowShape {
     Context* context;
 };
 
-/// What every method is given. The input was checked.
+/// The input of a method. It has been checked.
 struct Task {
     const MeshView& mesh;
     const Skeleton& skeleton;
@@ -72,7 +72,7 @@ struct Task {
     Context* context;
     StageClock& clock;
     BindReport& report;        ///< coverage is counted by the caller
-    std::vector<Bone>& bones;  ///< as make_bones left them; a method that knows the volume lengthens leaves
+    std::vector<Bone>& bones;  ///< of make_bones; methods that know the volume extend the bones of leaf joints
     BindStart start = FreshBind{};
 
     /// Slots per row: all joints that a set can use, or kept_joints plus `more`.
@@ -90,17 +90,17 @@ struct Task {
     }
 };
 
-/// What is known of a mesh before its rows are filled.
+/// A mesh that has been analysed, and the plan of its rows.
 struct PlannedMesh {
     MeshTopology topology;
     RowPlan plan;
-    std::vector<std::uint8_t> used;  ///< as Task has it
+    std::vector<std::uint8_t> used;  ///< see Task
 };
 /// The report and the context are those of the clock. All arguments but `start` must outlive the task.
 inline Task make_task(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options,
                       const PlannedMesh& planned, std::vector<Bone>& bones, StageClock& clock,
                       const BindStart& start = FreshBind{}) {
-    Box3 box;  // that of the triangles
+    Box3 box;  // of the triangles
     for (std::size_t v = 0; v < planned.used.size(); ++v)
         if (planned.used[v]) box.add(to_point(mesh.positions[v]));
     return {mesh,
@@ -121,7 +121,7 @@ Status check_memory(const MeshView& mesh, const Skeleton& skeleton, const BindOp
                     const Context* context);
 PlannedMesh plan_mesh(const MeshView& mesh, const Skeleton& skeleton, StageClock& clock, BindReport& report);
 
-/// What a method returns: a table of distances or of strengths (heat, weights), and the coverage of every vertex.
+/// The output of a method: a table of distances or of strengths (heat, weights), and the coverage of every vertex.
 /// The caller fills rows of vertices that share the row of another vertex.
 struct MethodRows {
     std::variant<DistanceTable, InfluenceTable> table;
@@ -149,7 +149,7 @@ struct DistanceRows {
     static std::uint64_t key(float distance, std::uint32_t joint) {
         return std::uint64_t{std::bit_cast<std::uint32_t>(distance)} << 32 | joint;
     }
-    /// Sorts the row and keeps what fits. An empty one is Coverage::none.
+    /// Sorts the row and keeps the first entries, as many as fit. An empty row is Coverage::none.
     void store(std::uint32_t vertex, std::span<std::uint64_t> keys, Coverage how) {
         sort_keys(keys);
         const std::size_t n = std::min(keys.size(), table.width);
@@ -190,7 +190,8 @@ struct InfluenceRows {
         assign_large(table.strength, slots, 0.0f, shape.context);
     }
 
-    /// Sorts the row, strongest first, and keeps what fits. One without any strength is Coverage::none.
+    /// Sorts the row, strongest first, and keeps as many entries as fit. A row without a positive strength is
+    /// Coverage::none.
     void store(std::uint32_t vertex, std::span<Entry> row, Coverage how) {
         std::sort(row.begin(), row.end(), [](const Entry& a, const Entry& b) {
             return a.first != b.first ? a.first > b.first : a.second < b.second;
@@ -206,10 +207,10 @@ struct InfluenceRows {
     operator MethodRows() && { return {std::move(table), std::move(coverage), nullptr}; }
 };
 
-/// Lengthens the bones of leaf joints for methods without a volume: as far as the vertices that are nearest to the
-/// bone, at most twice the parent bone's length. `directions`: per joint, where not zero; else that of the parent
-/// bone. A root has no parent bone and is lengthened only in a given direction, without a limit. Stated bones stay.
-/// O(vertices x bones).
+/// Extends the bones of leaf joints, for methods without a volume. A bone ends where the vertices end that are
+/// nearest to it, after at most twice the length of the parent bone. `directions`: a unit vector per joint; for
+/// zero vectors the direction of the parent bone is used. A root has no parent bone; its bone is only extended in a
+/// given direction, and without a limit. Stated bones are not changed. O(vertices x bones).
 void extend_leaf_bones(const Task& task, std::span<const Point3> directions = {});
 
 /// Runs the method of the task's options (method_table.cpp).

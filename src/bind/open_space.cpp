@@ -1,5 +1,5 @@
-// Methods that measure straight through space: closest distance, closest in hierarchy (Dionne and de Lasa 2014,
-// figure 2, compare with both), and the closest bone with those that the skeleton connects to it (Milcho 2011).
+// Methods that measure straight distances: closest distance and closest in hierarchy (the methods that Dionne and
+// de Lasa 2014 compare with, figure 2), and the closest bone with its neighbours in the skeleton (Milcho 2011).
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -14,10 +14,10 @@ namespace {
 
 using Entry = DistanceRows::Entry;
 
-// Hops over the skeleton that an influence may be away from the closest joint.
+// Largest number of hops over the skeleton from the closest joint to an influence.
 constexpr int kHops = 2;
 
-// Calls fill(vertex, joints, row) for every row, and stores what it leaves in `row`.
+// Calls fill(vertex, set, row) for every row, and stores the row.
 template <typename Fill>
 Result<MethodRows> each_row(const Task& task, Fill&& fill) {
     DistanceRows rows(task.row_shape());
@@ -41,13 +41,13 @@ Result<MethodRows> each_row(const Task& task, Fill&& fill) {
     return MethodRows(std::move(rows));
 }
 
-float closeness(const BoneShapes& shapes, std::uint32_t joint, const Point3& p, float overshoot) {
+float straight_distance(const BoneShapes& shapes, std::uint32_t joint, const Point3& p, float overshoot) {
     const auto [nearest, beyond] = shapes.straight(joint, p);
     return static_cast<float>(nearest + overshoot * beyond);
 }
 
-// Of every joint, those that few hops over the skeleton lead to, itself included, ascending. A hop leads to the
-// nearest ancestor that deforms, or from there.
+// For every joint the joints within kHops hops over the skeleton, itself included, ascending. A hop connects a
+// joint with its nearest ancestor that deforms.
 std::vector<std::vector<std::uint32_t>> neighbourhoods(const Skeleton& skeleton) {
     const std::size_t n = skeleton.joints.size();
     std::vector<std::vector<std::uint32_t>> near(n);
@@ -75,8 +75,8 @@ std::vector<std::vector<std::uint32_t>> neighbourhoods(const Skeleton& skeleton)
     return out;
 }
 
-// What is connected at the two ends of a bone: the bones that begin or end there, among them siblings that begin
-// where it begins; or what the joint says (Joint::connected), each bone at the end that it is nearer to.
+// The bones that are connected to the two ends of each bone. If the joint names them (Joint::connected), each is
+// connected at the nearer end; else these are the bones that begin or end at the same point, siblings included.
 class Connections {
 public:
     Connections(const Skeleton& skeleton, const std::vector<Bone>& bones) : of_bone_(bones.size()) {
@@ -84,7 +84,7 @@ public:
         for (std::uint32_t b = 0; b < bones.size(); ++b)
             for (const Vec3& p : {bones[b].head, bones[b].tail}) ends.push_back({{p.x, p.y, p.z}, b});
         std::sort(ends.begin(), ends.end());
-        ends.erase(std::unique(ends.begin(), ends.end()), ends.end());  // a point ends where it begins
+        ends.erase(std::unique(ends.begin(), ends.end()), ends.end());  // both ends of a point
         for (const auto& end : ends) by_place_.push_back(end.second);
         const auto at = [&](const Vec3& p) {
             const std::array<float, 3> place{p.x, p.y, p.z};
@@ -102,7 +102,7 @@ public:
         }
     }
 
-    /// Bones of the same joint too, itself included.
+    /// Includes bones of the same joint, and the bone itself.
     std::span<const std::uint32_t> at_head(std::uint32_t bone) const {
         const OfBone& b = of_bone_[bone];
         return b.given ? b.given->at_head : list(b.head);
@@ -120,7 +120,7 @@ private:
         std::vector<std::uint32_t> at_head, at_tail;
     };
     struct OfBone {
-        Range head, tail;  // of by_place_: bones at one place share their list
+        Range head, tail;  // of by_place_: bones at one point share their list
         std::unique_ptr<Given> given;
     };
 
@@ -158,10 +158,9 @@ struct Connected {
     std::vector<std::uint32_t> at_head, at_tail;  // bones
 };
 
-// Where a joint states bones, the joints below it may begin elsewhere than those end. Then the hierarchy connects:
-// the bones of such a joint, at their heads, with the nearest bone of the joint above, and that one, at its nearer
-// end, with them.
-std::vector<Connected> connect_apart(const Skeleton& skeleton, const std::vector<Bone>& bones) {
+// The bones of a joint may not begin where the stated bones of the joint above end. Then the hierarchy connects
+// them: the heads of the joint's bones with the nearer end of the nearest bone of the joint above.
+std::vector<Connected> connect_by_hierarchy(const Skeleton& skeleton, const std::vector<Bone>& bones) {
     const std::vector<Joint>& joints = skeleton.joints;
     std::vector<std::vector<std::uint32_t>> bones_of(joints.size());
     for (std::uint32_t b = 0; b < bones.size(); ++b) bones_of[bones[b].joint].push_back(b);
@@ -179,7 +178,7 @@ std::vector<Connected> connect_apart(const Skeleton& skeleton, const std::vector
             for (const bool tail : {true, false})
                 if (const double d = norm(to_point(tail ? bones[b].tail : bones[b].head) - here); d < nearest)
                     nearest = d, above = b, by_tail = tail;
-        if (nearest == INFINITY || (nearest == 0 && by_tail)) continue;  // nothing, or they meet
+        if (nearest == INFINITY || (nearest == 0 && by_tail)) continue;  // no bone, or connected already
         const auto own_list = [&](std::uint32_t bone) { return joints[bones[bone].joint].connected.has_value(); };
         for (const std::uint32_t b : bones_of[j]) {
             if (!own_list(b)) out[b].at_head.push_back(above);
@@ -198,7 +197,7 @@ Result<MethodRows> bind_closest_distance(const Task& task) {
         return each_row(task, [&](std::uint32_t v, const JointSet& set, std::vector<Entry>& row) {
             const Point3 p = to_point(task.mesh.positions[v]);
             for (const std::uint32_t j : set.joints)
-                row.emplace_back(closeness(shapes, j, p, task.options.overshoot), j);
+                row.emplace_back(straight_distance(shapes, j, p, task.options.overshoot), j);
             std::sort(row.begin(), row.end());
         });
     });
@@ -214,11 +213,11 @@ Result<MethodRows> bind_closest_hierarchy(const Task& task) {
             const Point3 p = to_point(task.mesh.positions[v]);
             Entry closest{INFINITY, set.joints[0]};
             for (const std::uint32_t j : set.joints)
-                closest = std::min(closest, Entry{closeness(shapes, j, p, task.options.overshoot), j});
+                closest = std::min(closest, Entry{straight_distance(shapes, j, p, task.options.overshoot), j});
             row.push_back(closest);
             for (const std::uint32_t j : near[closest.second])
                 if (j != closest.second && std::binary_search(set.joints.begin(), set.joints.end(), j))
-                    row.emplace_back(closeness(shapes, j, p, task.options.overshoot), j);
+                    row.emplace_back(straight_distance(shapes, j, p, task.options.overshoot), j);
             std::sort(row.begin(), row.end());
         });
     });
@@ -229,7 +228,7 @@ Result<MethodRows> bind_connectivity(const Task& task) {
         extend_leaf_bones(task);
         const std::vector<Bone>& bones = task.bones;
         const Connections connected(task.skeleton, bones);
-        const std::vector<Connected> apart = connect_apart(task.skeleton, bones);
+        const std::vector<Connected> by_hierarchy = connect_by_hierarchy(task.skeleton, bones);
         std::vector<BoneSpace> shapes;
         std::vector<std::vector<std::uint32_t>> of_joint(task.skeleton.joints.size());
         for (std::uint32_t b = 0; b < bones.size(); ++b) {
@@ -243,8 +242,8 @@ Result<MethodRows> bind_connectivity(const Task& task) {
         return each_row(task, [&](std::uint32_t v, const JointSet& set, std::vector<Entry>& row) {
             if (set.joints.empty()) return;
             const Point3 p = to_point(task.mesh.positions[v]);
-            // The parent bone: the closest. Where two are equally close (behind the joint that they share), the one
-            // that the vertex overshoots less.
+            // The parent bone is the closest one. Of two equally close bones (behind a shared joint) it is the one
+            // beyond whose ends the vertex lies less far.
             std::uint32_t parent = DistanceTable::none;
             SegmentPosition place{INFINITY, 0, 0};
             double least_over = 0;
@@ -283,8 +282,8 @@ Result<MethodRows> bind_connectivity(const Task& task) {
             };
             const bool by_head = ratio < 0.5;
             add(by_head ? connected.at_head(parent) : connected.at_tail(parent));
-            add(by_head ? apart[parent].at_head : apart[parent].at_tail);
-            // A joint with several bones here counts once, by the nearest of them.
+            add(by_head ? by_hierarchy[parent].at_head : by_hierarchy[parent].at_tail);
+            // A joint with several bones counts once, with the nearest of them.
             std::sort(row.begin() + 1, row.end(), [](const Entry& x, const Entry& y) {
                 return std::pair{x.second, x.first} < std::pair{y.second, y.first};
             });

@@ -26,16 +26,16 @@ struct Plane {
         const Vec3 q = turned(p);
         return {q.x, q.y, 0};
     }
-    /// What is flat, back in the scene at the place across of another point.
-    Vec3 scene(const Vec3& p, const Vec3& beside) const {
-        std::array<float, 3> c{beside.x, beside.y, beside.z};
+    /// A flat point in the scene, with the coordinate across the plane of another point.
+    Vec3 scene(const Vec3& p, const Vec3& other) const {
+        std::array<float, 3> c{other.x, other.y, other.z};
         c[u] = p.x;
         c[v] = p.y;
         return {c[0], c[1], c[2]};
     }
 };
 
-constexpr double kMostThick = 0.01;
+constexpr double kMostThickness = 0.01;
 constexpr char kAxes[] = "xyz";
 
 Result<Plane> find_plane(const MeshView& mesh) {
@@ -48,13 +48,13 @@ Result<Plane> find_plane(const MeshView& mesh) {
         }
     for (std::size_t k = 0; k < 3; ++k) side[k] = high[k] - low[k];
     Plane plane;
-    // Of axes that are equally thin the last: figures stand in x and y.
+    // Of equally thin sides the last one: figures usually stand in x and y.
     for (int k = 0; k < 3; ++k)
         if (side[k] <= side[plane.across]) plane.across = k;
     plane.u = (plane.across + 1) % 3;
     plane.v = (plane.across + 2) % 3;
     plane.thickness = side[plane.across] / *std::max_element(side.begin(), side.end());
-    if (!(plane.thickness <= kMostThick))
+    if (!(plane.thickness <= kMostThickness))
         return Error{
             ErrorCode::input,
             "method pixel-geodesic is for flat meshes: along " + std::string(1, kAxes[plane.across]) +

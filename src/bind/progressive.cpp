@@ -1,4 +1,4 @@
-// Results while waiting: a coarse binding first, then the one that is wanted.
+// A coarse binding first, then the requested one.
 #include "bind/method_table.h"
 
 namespace sinew {
@@ -7,7 +7,7 @@ namespace {
 
 constexpr int kFirstResolution = 64;
 
-/// Whether the binding that is wanted has finer voxels than the first result.
+/// Whether the requested binding has finer voxels than the first result.
 Result<bool> is_finer(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options,
                       Context* context) {
     if (!row_of(options.method).has_volume()) return false;
@@ -31,7 +31,7 @@ Result<Binding> bind_progressive(const MeshView& mesh, const Skeleton& skeleton,
         coarse.local_resolution = false;
         Result<Binding> first = bind(mesh, skeleton, coarse, context);
         if (first && !on_result(*first, false)) return first;
-        // Any other failure is left to the binding that is wanted: it may succeed, or fails by the same rule.
+        // After any other error the requested binding may still succeed; if not, it fails with the same error.
         if (!first && first.error().code == ErrorCode::cancelled) return first;
     }
     Result<Binding> last = bind(mesh, skeleton, options, context);

@@ -13,28 +13,28 @@
 namespace sinew {
 namespace {
 
-constexpr std::size_t kSamples = 15000;   // triangles, at most
-constexpr double kVoxelsAcross = 2;       // of a limb, and of a gap, at least
+constexpr std::size_t kSamples = 15000;   // largest number of triangles
+constexpr double kVoxelsAcross = 2;       // least number across a limb or a gap
 constexpr double kReach = 1.0 / 32;       // of the longest side: gaps wider than this are never too narrow
 constexpr std::size_t kLeastSamples = 5;  // of a limb or of a pair of limbs
-constexpr double kQuantile = 0.1;         // of limbs and of pairs: what only one in ten falls short of is no rule
+constexpr double kQuantile = 0.1;         // of limbs and of pairs: exceptionally small ones do not count
 constexpr int kCoarsest = 64, kFinest = 512, kUnmeasured = 256;
-constexpr int kCoarsestLocal = 128;  // below it all may be fine: that costs little
-constexpr double kMostLocal = 0.5;   // of the surface: where more is fine, all may be
+constexpr int kCoarsestLocal = 128;  // smaller grids are cheap enough without local resolution
+constexpr double kMostLocal = 0.5;   // largest share of the surface with fine voxels
 
 struct Sample {
     Point3 at, normal;
     std::uint32_t joint;
-    double from_bone;  // -1: not beside its bone
-    double radius;     // about that of the triangle
+    double from_bone;  // -1: near an end of the bone or beyond it
+    double radius;     // of the triangle, roughly
 };
 
-// Of so many triangles one is a sample.
+// One in this number of triangles is a sample.
 std::size_t stride_of(const MeshView& mesh) {
     return std::max<std::size_t>(1, (mesh.triangles.size() + kSamples - 1) / kSamples);
 }
 
-// Middles of triangles that have an area, evenly over the list, with the joint of the nearest bone.
+// Centres of triangles with a positive area, evenly spaced in the list, with the joint of the nearest bone.
 std::vector<Sample> take_samples(const MeshView& mesh, std::span<const Bone> bones, Context* context) {
     std::vector<SegmentRuler> rulers;
     for (const Bone& bone : bones) rulers.emplace_back(to_point(bone.head), to_point(bone.tail));
@@ -66,7 +66,7 @@ std::vector<Sample> take_samples(const MeshView& mesh, std::span<const Bone> bon
             s.from_bone = beside ? where.distance : -1;
         }
     });
-    // The way round of the triangles says where outside is, unless the mesh as a whole is turned.
+    // The orientation of the triangles says where outside is, unless the whole mesh is turned.
     double volume = 0;
     const Point3 origin = mesh.triangles.empty() ? Point3{} : to_point(mesh.positions[mesh.triangles[0][0]]);
     for (const Triangle& t : mesh.triangles) {
@@ -94,8 +94,8 @@ struct Limb {
     double size;
     std::uint32_t a, b;  // joints; equal for a limb's thickness
 };
-// The one that one in ten is smaller than.
-const Limb* telling(std::vector<Limb>& limbs) {
+// The limb at the quantile kQuantile of sizes.
+const Limb* small_limb(std::vector<Limb>& limbs) {
     std::stable_sort(limbs.begin(), limbs.end(), [](const Limb& a, const Limb& b) { return a.size < b.size; });
     if (limbs.empty()) return nullptr;
     return &limbs[static_cast<std::size_t>(kQuantile * static_cast<double>(limbs.size()))];
@@ -111,12 +111,12 @@ std::vector<Limb> thickness(std::span<const Sample> samples, std::size_t joints)
     return out;
 }
 
-// What a sample faces over a gap in the open.
+// The opposite limb of a sample, across a gap outside the mesh.
 struct Facing {
     double gap = INFINITY;
     std::uint32_t other = 0;  // joint
 };
-// Per sample. Joints that follow each other touch by nature.
+// Per sample. A joint and its parent always touch, and do not count.
 std::vector<Facing> find_facing(std::span<const Sample> samples, const Skeleton& skeleton, double reach,
                                 Context* context) {
     // Samples by cells half as wide as the reach, and the cells around one, nearest first.
@@ -153,7 +153,7 @@ std::vector<Facing> find_facing(std::span<const Sample> samples, const Skeleton&
         return out;
     }();
 
-    const auto follow = [&](std::uint32_t a, std::uint32_t b) {
+    const auto are_linked = [&](std::uint32_t a, std::uint32_t b) {
         return a == b || skeleton.joints[a].parent == static_cast<int>(b) ||
                skeleton.joints[b].parent == static_cast<int>(a);
     };
@@ -161,14 +161,14 @@ std::vector<Facing> find_facing(std::span<const Sample> samples, const Skeleton&
     parallel_for(context, samples.size(), 256, [&](std::size_t i) {
         const Sample& s = samples[i];
         Facing& best = facing[i];
-        const auto look = [&](const Sample& o) {
-            const Point3 way = o.at - s.at;
-            const double gap = dot(way, s.normal);
+        const auto compare = [&](const Sample& o) {
+            const Point3 to_other = o.at - s.at;
+            const double gap = dot(to_other, s.normal);
             if (!(gap > 0 && gap < best.gap)) return;
-            const double length2 = dot(way, way);
-            if (length2 > reach * reach || follow(s.joint, o.joint)) return;
-            // In front of both, and beside neither: within a cone, or where triangles are larger within them.
-            if (dot(way, o.normal) >= 0 || dot(s.normal, o.normal) > -0.5) return;
+            const double length2 = dot(to_other, to_other);
+            if (length2 > reach * reach || are_linked(s.joint, o.joint)) return;
+            // Each is in front of the other: within a cone, or within the triangle if that is larger.
+            if (dot(to_other, o.normal) >= 0 || dot(s.normal, o.normal) > -0.5) return;
             const double beside = std::max(2 * gap, s.radius + o.radius);
             if (length2 - gap * gap <= beside * beside) best = {gap, o.joint};
         };
@@ -186,17 +186,17 @@ std::vector<Facing> find_facing(std::span<const Sample> samples, const Skeleton&
             if (!inside) continue;
             const std::size_t cell = number(at);
             if (first[cell] == first[cell + 1]) continue;
-            // What lies in the cell is so far in front; rounding may place a sample beside its cell.
+            // The height of the cell above the sample; rounding may place a sample outside its cell.
             const double gap = dot(middle - s.at, s.normal), most = half + 1e-9 * side;
             if (gap + most <= 0 || gap - most >= best.gap) continue;
-            for (std::size_t k = first[cell]; k < first[cell + 1]; ++k) look(sorted[k]);
+            for (std::size_t k = first[cell]; k < first[cell + 1]; ++k) compare(sorted[k]);
         }
     });
     return facing;
 }
 
-// Pairs of limbs that face each other, by the median of the gaps: joints with the same parent touch near it, which
-// the median does not see.
+// Pairs of limbs that face each other, with the median of their gaps: limbs of the same parent touch near it, which
+// does not change the median.
 std::vector<Limb> gaps(std::span<const Sample> samples, std::span<const Facing> facing, std::size_t joints) {
     std::vector<std::size_t> samples_of(joints, 0);
     for (const Sample& s : samples) ++samples_of[s.joint];
@@ -257,23 +257,10 @@ FineLimbs find_fine(std::span<const Sample> samples, std::span<const Facing> fac
     return fine;
 }
 
-}  // namespace
-
-Result<ResolutionChoice> choose_resolution(const MeshView& mesh, const Skeleton& skeleton,
-                                           const BindOptions& options, Context* context) {
-    if (Status ok = check_mesh(mesh); !ok) return ok.error();
-    if (Status ok = check_skeleton(skeleton); !ok) return ok.error();
-    if (!find_method(options.method)) return Error{ErrorCode::usage, "there is no such method"};
-    const MethodTableRow& method = row_of(options.method);
-    ResolutionChoice choice;
-    const bool automatic = options.voxels.resolution == 0;
-    choice.resolution = options.voxels.resolution;
-    bool local = options.local_resolution && !automatic;
-    if (!automatic && !local) return choice;
-
-    const double unit = box_of(mesh).longest();
+// Bones of deforming joints. The bone of a leaf joint gets the length of its parent's bone, only to assign
+// triangles to joints.
+std::vector<Bone> bones_to_measure(const Skeleton& skeleton) {
     std::vector<Bone> bones = make_bones(skeleton);
-    // A leaf's point becomes as long as the bone before it, only to say whose a triangle is.
     for (Bone& bone : bones) {
         const int parent = skeleton.joints[bone.joint].parent;
         if (!(bone.head == bone.tail) || parent < 0 || skeleton.joints[bone.joint].states_bones()) continue;
@@ -281,69 +268,131 @@ Result<ResolutionChoice> choose_resolution(const MeshView& mesh, const Skeleton&
         bone.tail = {2 * to.x - from.x, 2 * to.y - from.y, 2 * to.z - from.z};
     }
     std::erase_if(bones, [&](const Bone& bone) { return !skeleton.joints[bone.joint].deform; });
-    const std::vector<Sample> samples = bones.empty() ? std::vector<Sample>() : take_samples(mesh, bones, context);
-    const std::vector<Facing> facing = find_facing(samples, skeleton, kReach * unit, context);
-    std::vector<Limb> thin = thickness(samples, skeleton.joints.size());
-    std::vector<Limb> near = gaps(samples, facing, skeleton.joints.size());
-    const auto fine_at = [&](int resolution) {
-        return find_fine(samples, facing, thin, near, voxel_of(unit, resolution), stride_of(mesh));
-    };
-    const auto name = [&](std::uint32_t j) { return "'" + skeleton.joints[j].name + "'"; };
-    std::string& why = choice.reason;
+    return bones;
+}
 
-    if (automatic) {
-        const Limb *limb = telling(thin), *gap = telling(near);
-        double finest = unit;  // voxel that is asked for
+class Chooser {
+public:
+    Chooser(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options, Context* context)
+        : mesh_(mesh),
+          skeleton_(skeleton),
+          options_(options),
+          context_(context),
+          method_(row_of(options.method)),
+          unit_(box_of(mesh).longest()) {
+        const std::vector<Bone> bones = bones_to_measure(skeleton);
+        if (!bones.empty()) samples_ = take_samples(mesh, bones, context);
+        facing_ = find_facing(samples_, skeleton, kReach * unit_, context);
+        thin_ = thickness(samples_, skeleton.joints.size());
+        near_ = gaps(samples_, facing_, skeleton.joints.size());
+        choice_.resolution = options.voxels.resolution;
+    }
+
+    ResolutionChoice run() {
+        bool local = options_.local_resolution;
+        if (options_.voxels.resolution == 0) {
+            choose_from_sizes();
+            local = choose_local();
+            respect_memory_limit(local);
+        }
+        if (local) find_fine_places();
+        return std::move(choice_);
+    }
+
+private:
+    std::string name(std::uint32_t j) const { return "'" + skeleton_.joints[j].name + "'"; }
+    FineLimbs fine_at(int resolution) const {
+        return find_fine(samples_, facing_, thin_, near_, voxel_of(unit_, resolution), stride_of(mesh_));
+    }
+
+    void choose_from_sizes() {
+        const Limb *limb = small_limb(thin_), *gap = small_limb(near_);
+        double finest = unit_;  // size of the voxels that are needed
         if (limb) finest = std::min(finest, limb->size / kVoxelsAcross);
         if (gap) finest = std::min(finest, gap->size / kVoxelsAcross);
-        choice.resolution = limb || gap ? kCoarsest : kUnmeasured;
-        while (choice.resolution < kFinest && voxel_of(unit, choice.resolution) > finest) choice.resolution *= 2;
-        why = "at " + std::to_string(choice.resolution) + " a voxel is " +
-              short_number(voxel_of(unit, choice.resolution));
+        int& resolution = choice_.resolution;
+        resolution = limb || gap ? kCoarsest : kUnmeasured;
+        while (resolution < kFinest && voxel_of(unit_, resolution) > finest) resolution *= 2;
+        std::string& why = choice_.reason;
+        why = "at " + std::to_string(resolution) + " a voxel is " + short_number(voxel_of(unit_, resolution));
         if (limb) why += "; the limb of " + name(limb->a) + " is " + short_number(limb->size) + " thick";
         if (gap) why += "; " + name(gap->a) + " and " + name(gap->b) + " are " + short_number(gap->size) + " apart";
         if (!limb && !gap) why += "; no limb was found to measure";
-        if (voxel_of(unit, choice.resolution) > finest)
+        if (voxel_of(unit_, resolution) > finest)
             why += "; " + std::to_string(kFinest) + " is the finest that is chosen";
-        if (const int most = method.finest_automatic; choice.resolution > most) {
-            choice.resolution = most;
-            why += "; " + std::string(method.info.name) + " takes " + std::to_string(most) + " at most";
+        if (const int most = method_.finest_automatic; resolution > most) {
+            resolution = most;
+            why += "; " + std::string(method_.info.name) + " takes " + std::to_string(most) + " at most";
         }
-        // Half of it will do where few limbs need more, and those get it.
-        if (method.local_resolution && options.domain == DomainKind::sparse && choice.resolution > kCoarsestLocal) {
-            const FineLimbs fine = fine_at(choice.resolution / 2);
-            local = !fine.places.empty() && fine.share <= kMostLocal;
-            if (local) choice.resolution /= 2;
-        }
-        BindOptions fits = options;
-        fits.voxels.resolution = choice.resolution;
+    }
+
+    // Half the resolution is enough if few limbs need more: these get fine voxels.
+    bool choose_local() {
+        if (!method_.local_resolution || options_.domain != DomainKind::sparse ||
+            choice_.resolution <= kCoarsestLocal)
+            return false;
+        const FineLimbs fine = fine_at(choice_.resolution / 2);
+        const bool local = !fine.places.empty() && fine.share <= kMostLocal;
+        if (local) choice_.resolution /= 2;
+        return local;
+    }
+
+    void respect_memory_limit(bool local) {
+        BindOptions fits = options_;
+        fits.voxels.resolution = choice_.resolution;
         fits.local_resolution = local;
-        while (context && context->memory_limit && fits.voxels.resolution > 32 &&
-               estimate_memory(mesh, skeleton, fits, context) > context->memory_limit)
+        while (context_ && context_->memory_limit && fits.voxels.resolution > 32 &&
+               estimate_memory(mesh_, skeleton_, fits, context_) > context_->memory_limit)
             fits.voxels.resolution /= 2;
-        if (fits.voxels.resolution < choice.resolution) {
-            choice.resolution = fits.voxels.resolution;
-            why += "; the memory limit allows " + std::to_string(choice.resolution);
-        }
+        if (fits.voxels.resolution == choice_.resolution) return;
+        choice_.resolution = fits.voxels.resolution;
+        choice_.reason += "; the memory limit allows " + std::to_string(choice_.resolution);
     }
-    if (local) {
-        FineLimbs fine = fine_at(choice.resolution);
-        choice.fine = std::move(fine.places);
+
+    void find_fine_places() {
+        FineLimbs fine = fine_at(choice_.resolution);
+        choice_.fine = std::move(fine.places);
         const auto percent = static_cast<int>(std::max(1.0, std::round(100 * fine.share)));
+        std::string& why = choice_.reason;
         if (!why.empty()) why += "; ";
-        if (choice.fine.empty()) {
-            why += std::to_string(choice.resolution) + " everywhere: no limb is thinner than two voxels, nor " +
+        if (choice_.fine.empty()) {
+            why += std::to_string(choice_.resolution) + " everywhere: no limb is thinner than two voxels, nor " +
                    "nearer to another";
-        } else {
-            const Limb& least = fine.limbs.front();
-            why += std::to_string(2 * choice.resolution) + " for about " + std::to_string(percent) +
-                   " % of the surface (" + name(least.a) +
-                   (least.b != least.a ? " beside " + name(least.b) : std::string());
-            if (fine.limbs.size() > 1) why += " and " + std::to_string(fine.limbs.size() - 1) + " more";
-            why += "), else " + std::to_string(choice.resolution);
+            return;
         }
+        const Limb& least = fine.limbs.front();
+        why += std::to_string(2 * choice_.resolution) + " for about " + std::to_string(percent) +
+               " % of the surface (" + name(least.a) +
+               (least.b != least.a ? " beside " + name(least.b) : std::string());
+        if (fine.limbs.size() > 1) why += " and " + std::to_string(fine.limbs.size() - 1) + " more";
+        why += "), else " + std::to_string(choice_.resolution);
     }
-    return choice;
+
+    const MeshView& mesh_;
+    const Skeleton& skeleton_;
+    const BindOptions& options_;
+    Context* const context_;
+    const MethodTableRow& method_;
+    const double unit_;  // longest side of the mesh
+    std::vector<Sample> samples_;
+    std::vector<Facing> facing_;
+    std::vector<Limb> thin_, near_;
+    ResolutionChoice choice_;
+};
+
+}  // namespace
+
+Result<ResolutionChoice> choose_resolution(const MeshView& mesh, const Skeleton& skeleton,
+                                           const BindOptions& options, Context* context) {
+    if (Status ok = check_mesh(mesh); !ok) return ok.error();
+    if (Status ok = check_skeleton(skeleton); !ok) return ok.error();
+    if (!find_method(options.method)) return Error{ErrorCode::usage, "there is no such method"};
+    if (options.voxels.resolution != 0 && !options.local_resolution) {
+        ResolutionChoice stated;
+        stated.resolution = options.voxels.resolution;
+        return stated;
+    }
+    return Chooser(mesh, skeleton, options, context).run();
 }
 
 }  // namespace sinew

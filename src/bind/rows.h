@@ -1,4 +1,4 @@
-// Which vertices get a row of their own, and which joints may stand in it. The same for every method.
+// Which vertices get a row of their own, and which joints it may have. The same for every method.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ struct RowPlan {
     std::vector<std::uint32_t> source;  ///< per vertex: the vertex whose row it shares (itself if it has its own)
 };
 
-/// Vertices at one position get one row, so that seams cannot tear. Where skins differ there, the row uses the
-/// joints that they share; where they share none, each vertex keeps to its own skin. `weld`: MeshTopology::weld.
+/// Vertices at one position get one row, so that seams cannot open. If they have different skins, the row uses the
+/// joints that these share; if they share none, there is a row for each skin. `weld`: MeshTopology::weld.
 RowPlan plan_rows(const MeshView& mesh, const Skeleton& skeleton, const std::vector<std::uint32_t>& weld);
 
 }  // namespace sinew

@@ -10,17 +10,17 @@
 namespace sinew {
 namespace {
 
-// All are shares of the longest side of the mesh.
-constexpr double kInward = 1e-5;   // how far below the surface a vertex looks from
-constexpr double kSlack = 1e-6;    // what it meets so near to itself or to the bone does not stand in the way
-constexpr double kNearest = 1e-4;  // a bone that is nearer heats as if it were this far away
+// Shares of the longest side of the mesh.
+constexpr double kInward = 1e-5;   // segments to bones start this far below the surface
+constexpr double kSlack = 1e-6;    // triangles so near to an end of the segment do not block it
+constexpr double kNearest = 1e-4;  // least distance of a bone
 // Bones whose distances differ by less are equally near.
 constexpr double kTie = 1e-4;
 // A bone that lies in front of the surface counts as this many times as far away.
 constexpr double kLeastFacing = 1e-3;
 // Keeps the system solvable where bones are very far away; weights of edges are from 1e-4 to 1e3.
 constexpr double kLeastTransfer = 1e-8;
-// Heat below this share is none.
+// Smaller strengths count as 0.
 constexpr float kLeast = 1e-9f;
 
 Error stopped() { return {ErrorCode::cancelled, "cancelled while heat spreads"}; }
@@ -40,16 +40,16 @@ bool HeatPolicy::is_clear(const Point3&, const Point3&) const { return true; }
 std::optional<HeatSources> HeatPolicy::hidden_sources(const JointSet&, std::uint32_t, std::uint32_t, bool) const {
     return std::nullopt;
 }
-void HeatPolicy::settle(const JointSet&, RowsAtWork) const {}
+void HeatPolicy::adjust_rows(const JointSet&, SetRows) const {}
 Coverage HeatPolicy::coverage(std::uint32_t, bool blind) const {
     return blind ? Coverage::bridged : Coverage::weighted;
 }
 
-/// A bone, and the place of its joint in the set.
+/// A bone, and the index of its joint in the set.
 struct SurfaceDiffusion::Segment {
     Point3 a, b;
     std::uint32_t slot;
-    bool open_head, open_tail;  // something else lies beyond
+    bool open_head, open_tail;
     BoneSpace space;
 
     Point3 point_of(const SegmentPosition& at) const {
@@ -64,7 +64,7 @@ Status SurfaceDiffusion::fill(const JointSet& set) {
         if (surface_.node_of[v] != MeshSurface::none)
             on_surface.push_back(v);
         else
-            nearest_joint(v, set);
+            fill_unused(v, set);
     if (on_surface.empty()) return Done{};
     if (set.joints.size() == 1) {
         InfluenceRows::Entry all{1.0f, set.joints[0]};
@@ -88,8 +88,8 @@ Status SurfaceDiffusion::fill_all() {
     });
 }
 
-/// A vertex of no triangle, which nobody sees.
-void SurfaceDiffusion::nearest_joint(std::uint32_t vertex, const JointSet& set) {
+/// A vertex of no triangle is invisible: the nearest joint gets all its weight.
+void SurfaceDiffusion::fill_unused(std::uint32_t vertex, const JointSet& set) {
     InfluenceRows::Entry nearest{1.0f, set.joints[0]};
     double best = INFINITY;
     for (const std::uint32_t j : set.joints)
@@ -98,7 +98,7 @@ void SurfaceDiffusion::nearest_joint(std::uint32_t vertex, const JointSet& set) 
     rows_.store(vertex, {&nearest, 1}, Coverage::unused);
 }
 
-/// The nodes of all parts in which the set has a vertex: heat flows through what other skins own, too.
+/// The nodes of all parts in which the set has a vertex: heat also diffuses through vertices of other skins.
 void SurfaceDiffusion::choose_nodes(const std::vector<std::uint32_t>& on_surface) {
     std::vector<bool> touched(surface_.components, false);
     for (const std::uint32_t v : on_surface) touched[surface_.component[surface_.node_of[v]]] = true;
@@ -111,7 +111,7 @@ void SurfaceDiffusion::choose_nodes(const std::vector<std::uint32_t>& on_surface
         }
 }
 
-/// The nearest bones of each node that sees them; in parts that see (almost) none, of every node.
+/// The nearest bones of each node if they are visible; in blind parts the nearest bones in any case.
 void SurfaceDiffusion::find_sources(const JointSet& set) {
     std::vector<Segment> segments;
     for (std::uint32_t slot = 0; slot < set.joints.size(); ++slot) {
@@ -123,7 +123,7 @@ void SurfaceDiffusion::find_sources(const JointSet& set) {
                                     BoneSpace(bone)});
                 any = true;
             }
-        // Idle joints own no bone; where a skin has nothing else they still serve, as points.
+        // Idle joints have no bones; in a skin with no other joints they are used as points.
         const Vec3& spot = task_.skeleton.joints[joint].position;
         if (!any)
             segments.push_back(
@@ -148,7 +148,6 @@ void SurfaceDiffusion::find_sources(const JointSet& set) {
     });
 }
 
-/// Parts of which too small a share of the area sees its bones.
 void SurfaceDiffusion::find_blind_parts() {
     std::vector<double> seen(surface_.components, 0), all(surface_.components, 0);  // area
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
@@ -156,7 +155,7 @@ void SurfaceDiffusion::find_blind_parts() {
         if (sources_[i].count) seen[surface_.component[nodes_[i]]] += surface_.mass[nodes_[i]];
     }
     blind_.assign(surface_.components, false);
-    for (std::uint32_t c = 0; c < surface_.components; ++c) blind_[c] = seen[c] < seeing_ * all[c];
+    for (std::uint32_t c = 0; c < surface_.components; ++c) blind_[c] = seen[c] < least_visible_ * all[c];
     std::vector<bool> counted(surface_.components, false);
     for (const std::uint32_t node : nodes_) {
         const std::uint32_t part = surface_.component[node];
@@ -180,7 +179,7 @@ void SurfaceDiffusion::find_hidden_sources(const JointSet& set) {
     }
 }
 
-/// The bones that are nearest to a node, if it sees them.
+/// The bones that are nearest to a node; with `must_see` only visible ones.
 HeatSources SurfaceDiffusion::nearest(std::uint32_t node, const std::vector<Segment>& segments,
                                       const std::vector<std::uint32_t>& joints, bool must_see,
                                       std::vector<double>& distance) const {
@@ -189,7 +188,7 @@ HeatSources SurfaceDiffusion::nearest(std::uint32_t node, const std::vector<Segm
     for (const Segment& segment : segments) distance.push_back(distance_to(p, node, segment));
     HeatSources found;
     found.distance = *std::min_element(distance.begin(), distance.end());
-    // Of what lies in parts of their own the next is asked for.
+    // Excluded joints are skipped.
     while (found.distance < INFINITY) {
         const auto at = std::find(distance.begin(), distance.end(), found.distance) - distance.begin();
         const std::uint32_t slot = segments[static_cast<std::size_t>(at)].slot;
@@ -200,12 +199,12 @@ HeatSources SurfaceDiffusion::nearest(std::uint32_t node, const std::vector<Segm
     }
     if (found.distance == INFINITY) return {};
     for (std::size_t s = 0; s < segments.size(); ++s)
-        if (distance[s] <= found.distance * (1 + kTie) && (!must_see || sees(p, node, segments[s])))
+        if (distance[s] <= found.distance * (1 + kTie) && (!must_see || is_visible(p, node, segments[s])))
             found.add(segments[s].slot);
     return found;
 }
 
-/// Straight, longer beyond open ends, and longer the less the bone lies below the surface.
+/// The straight distance, larger beyond open ends of bones, and larger if the bone is not below the surface.
 double SurfaceDiffusion::distance_to(const Point3& p, std::uint32_t node, const Segment& segment) const {
     const SegmentPosition at = segment_distance(segment.a, segment.b, p);
     double beyond = 0;
@@ -221,7 +220,7 @@ double SurfaceDiffusion::distance_to(const Point3& p, std::uint32_t node, const 
     return segment.space.distance(p) / facing + task_.options.overshoot * beyond;
 }
 
-bool SurfaceDiffusion::sees(const Point3& p, std::uint32_t node, const Segment& segment) const {
+bool SurfaceDiffusion::is_visible(const Point3& p, std::uint32_t node, const Segment& segment) const {
     if (segment.space.signed_distance(p) < 0) return true;  // within its shape
     const double unit = task_.unit;
     const Point3 from = p - (kInward * unit) * surface_.normal[node];
@@ -229,21 +228,11 @@ bool SurfaceDiffusion::sees(const Point3& p, std::uint32_t node, const Segment& 
     return !tree_.blocked(from, to, surface_.vertex_of[node], kSlack * unit) && policy_.is_clear(from, to);
 }
 
-/// (L + M H) w = M H p for every joint, eight at a time.
-Status SurfaceDiffusion::solve(const JointSet& set, const std::vector<std::uint32_t>& on_surface) {
-    constexpr std::size_t batch = Cholesky::kBatch;
+/// L + M H. `heat`: M H of each source, per node.
+Result<Cholesky> SurfaceDiffusion::factor(const std::vector<double>& heat) const {
     std::vector<MatrixEntry> entries;
-    std::vector<double> heat(nodes_.size(), 0);  // M H, of each source alike
-    std::vector<bool> heated(set.joints.size(), false);
-    for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
-        const HeatSources& s = sources_[i];
-        if (s.count == 0) continue;
-        const double d = std::max(s.distance, kNearest * task_.unit);
-        const double given = s.share * task_.options.heat_transfer;
-        heat[i] = std::max(given * surface_.mass[nodes_[i]] / (d * d), kLeastTransfer);
-        entries.push_back({i, i, heat[i] * s.count});
-        for (std::uint32_t k = 0; k < s.count; ++k) heated[s.slot[k]] = true;
-    }
+    for (std::uint32_t i = 0; i < nodes_.size(); ++i)
+        if (sources_[i].count > 0) entries.push_back({i, i, heat[i] * sources_[i].count});
     for (const MeshSurface::Edge& e : surface_.edges) {
         const std::uint32_t a = local_[e.a], b = local_[e.b];
         if (a == MeshSurface::none) continue;
@@ -251,29 +240,62 @@ Status SurfaceDiffusion::solve(const JointSet& set, const std::vector<std::uint3
         entries.push_back({a, a, e.weight});
         entries.push_back({b, b, e.weight});
     }
-    Result<Cholesky> factors = Cholesky::factor(nodes_.size(), entries, task_.context);
-    if (!factors) return factors.error();
-    entries = {};
+    return Cholesky::factor(nodes_.size(), entries, task_.context);
+}
 
-    std::vector<std::uint32_t> hot;  // slots
-    for (std::uint32_t slot = 0; slot < heated.size(); ++slot)
-        if (heated[slot]) hot.push_back(slot);
-    // The strongest joints of every vertex, sorted; what a later batch brings is merged in. The order is total,
-    // so the outcome does not depend on how joints are dealt to batches and rounds.
+namespace {
+
+/// Inserts a strength into a sorted row if it is among the `width` largest. Joints come in ascending order, so an
+/// equal entry stays ahead of a later one.
+void insert(InfluenceRows::Entry* row, std::uint32_t& kept, std::size_t width, const InfluenceRows::Entry& entry) {
+    std::uint32_t at = kept;
+    if (at == width) {
+        if (!(entry.first > row[width - 1].first)) return;
+        --at;
+    } else {
+        ++kept;
+    }
+    for (; at > 0 && row[at - 1].first < entry.first; --at) row[at] = row[at - 1];
+    row[at] = entry;
+}
+
+}  // namespace
+
+/// (L + M H) w = M H p for every joint, a batch of joints in each thread at a time.
+Status SurfaceDiffusion::solve(const JointSet& set, const std::vector<std::uint32_t>& on_surface) {
+    constexpr std::size_t batch = Cholesky::kBatch;
+    std::vector<double> heat(nodes_.size(), 0);
+    std::vector<bool> heats(set.joints.size(), false);
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        const HeatSources& s = sources_[i];
+        if (s.count == 0) continue;
+        const double d = std::max(s.distance, kNearest * task_.unit);
+        const double transfer = s.share * task_.options.heat_transfer;
+        heat[i] = std::max(transfer * surface_.mass[nodes_[i]] / (d * d), kLeastTransfer);
+        for (std::uint32_t k = 0; k < s.count; ++k) heats[s.slot[k]] = true;
+    }
+    std::vector<std::uint32_t> slots;  // of joints that heat a node
+    for (std::uint32_t slot = 0; slot < heats.size(); ++slot)
+        if (heats[slot]) slots.push_back(slot);
+    Result<Cholesky> factors = factor(heat);
+    if (!factors) return factors.error();
+
+    // The strongest joints of every vertex, sorted; later batches are merged into them. The order is total, so the
+    // result does not depend on the division into batches.
     const std::size_t width = rows_.table.width;
     std::vector<InfluenceRows::Entry> strongest(on_surface.size() * width);
     std::vector<std::uint32_t> kept(on_surface.size(), 0);
     const std::size_t together = static_cast<std::size_t>(thread_count(task_.context));
     std::vector<std::vector<double>> field(together);
-    for (std::size_t first = 0; first < hot.size(); first += together * batch) {
-        const std::size_t left = hot.size() - first, batches = std::min(together, (left + batch - 1) / batch);
+    for (std::size_t first = 0; first < slots.size(); first += together * batch) {
+        const std::size_t left = slots.size() - first, batches = std::min(together, (left + batch - 1) / batch);
         parallel_for(task_.context, batches, 1, [&](std::size_t b) {
             field[b].assign(nodes_.size() * batch, 0);
-            const std::size_t begin = first + b * batch, end = std::min(begin + batch, hot.size());
+            const std::size_t begin = first + b * batch, end = std::min(begin + batch, slots.size());
             for (std::size_t i = 0; i < nodes_.size(); ++i) {
                 const HeatSources& s = sources_[i];
                 for (std::uint32_t k = 0; k < s.count; ++k) {
-                    const auto at = std::lower_bound(hot.begin(), hot.end(), s.slot[k]) - hot.begin();
+                    const auto at = std::lower_bound(slots.begin(), slots.end(), s.slot[k]) - slots.begin();
                     const auto column = static_cast<std::size_t>(at);
                     if (column >= begin && column < end) field[b][i * batch + column - begin] = heat[i];
                 }
@@ -282,35 +304,31 @@ Status SurfaceDiffusion::solve(const JointSet& set, const std::vector<std::uint3
         });
         parallel_for(task_.context, on_surface.size(), 1024, [&](std::size_t i) {
             const std::uint32_t node = local_[surface_.node_of[on_surface[i]]];
-            InfluenceRows::Entry* const row = strongest.data() + i * width;
             for (std::size_t c = 0; c < std::min(left, batches * batch); ++c) {
                 const auto w = static_cast<float>(field[c / batch][node * batch + c % batch]);
-                if (!(w > kLeast)) continue;
-                // Joints come in rising order, so an equal one that is there stays ahead.
-                std::uint32_t at = kept[i];
-                if (at == width) {
-                    if (!(w > row[width - 1].first)) continue;
-                    --at;
-                } else {
-                    ++kept[i];
-                }
-                for (; at > 0 && row[at - 1].first < w; --at) row[at] = row[at - 1];
-                row[at] = {w, set.joints[hot[first + c]]};
+                if (w > kLeast)
+                    insert(strongest.data() + i * width, kept[i], width, {w, set.joints[slots[first + c]]});
             }
         });
         if (cancelled(task_.context)) return stopped();
-        report_progress(task_.context, "heat", static_cast<double>(first) / static_cast<double>(hot.size()));
+        report_progress(task_.context, "heat", static_cast<double>(first) / static_cast<double>(slots.size()));
     }
     field = {};
-    policy_.settle(set, {on_surface, width, strongest, kept});
+    const SetRows rows{on_surface, width, strongest, kept};
+    policy_.adjust_rows(set, rows);
     if (cancelled(task_.context)) return stopped();
-    for (std::size_t i = 0; i < on_surface.size(); ++i) {
-        const bool blind = blind_[surface_.component[surface_.node_of[on_surface[i]]]];
-        blind_vertices_ += blind;
-        const Coverage how = set.idle ? Coverage::euclidean : policy_.coverage(on_surface[i], blind);
-        rows_.store(on_surface[i], {strongest.data() + i * width, kept[i]}, how);
-    }
+    store(set, rows);
     return Done{};
+}
+
+void SurfaceDiffusion::store(const JointSet& set, SetRows rows) {
+    for (std::size_t i = 0; i < rows.vertices.size(); ++i) {
+        const std::uint32_t v = rows.vertices[i];
+        const bool blind = blind_[surface_.component[surface_.node_of[v]]];
+        blind_vertices_ += blind;
+        const Coverage how = set.idle ? Coverage::euclidean : policy_.coverage(v, blind);
+        rows_.store(v, {rows.entries.data() + i * rows.width, rows.kept[i]}, how);
+    }
 }
 
 WeldedSurface::WeldedSurface(const Task& task)

@@ -10,7 +10,7 @@
 namespace sinew {
 namespace {
 
-// Leaf joints without a tail: points at the end of the parent bone, and nowhere nearer than that bone.
+// Leaf joints without a tail are points at the end of the parent bone, so no vertex is nearer to them than to it.
 void warn_of_points(const Task& task) {
     const auto points = std::count_if(task.bones.begin(), task.bones.end(), [&](const Bone& bone) {
         return bone.head == bone.tail && !bone.open_tail && !bone.shaped() &&
@@ -18,9 +18,9 @@ void warn_of_points(const Task& task) {
     });
     if (points > 0)
         task.report.warnings.push_back(std::to_string(points) +
-                                       " leaf joints state no tail; as published they are points, which share all "
-                                       "that is beyond them with the "
-                                       "bones of their parents (--joint-options can state tails)");
+                                       " leaf joints state no tail. As published, their bones are points, and "
+                                       "vertices beyond them are shared with the parent's bone: state tails in "
+                                       "--joint-options");
 }
 
 }  // namespace
@@ -85,8 +85,10 @@ Error unknown_joints(const Skeleton& skeleton, const JointSet& set) {
     for (std::size_t k = 0; k < std::min<std::size_t>(set.joints.size(), 3); ++k)
         names += (k ? ", '" : "'") + skeleton.joints[set.joints[k]].name + "'";
     if (set.joints.size() > 3) names += " and " + std::to_string(set.joints.size() - 3) + " more";
-    return {ErrorCode::input, "a skin of the mesh lists joints (" + names +
-                                  ") that no skin of the binding lists together: bind the mesh anew"};
+    return {
+        ErrorCode::input,
+        "a skin of the mesh lists joints (" + names +
+            ") that no single skin of the kept binding has: bind this mesh anew instead of reusing the binding"};
 }
 
 std::shared_ptr<const KeptVolume> keep_volume(Domain domain, std::vector<KeptField> fields) {

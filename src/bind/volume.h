@@ -1,4 +1,4 @@
-// The volume of a mesh, which every voxel method builds first.
+// The volume of a mesh: the first step of every voxel method.
 #pragma once
 
 #include "bind/kept_volume.h"
@@ -11,13 +11,13 @@ struct SeededVolume {
     Domain domain;
     BoneSeeds seeds;
 };
-/// Voxelizes, or takes the voxels of MovedJoints; lengthens the bones of leaf joints (Task::bones; not as
-/// published); builds the octree and seeds it. Timed as "voxelize" and "octree"; counts go to the report. `kind`:
+/// Voxelizes, or uses the voxels of MovedJoints; extends the bones of leaf joints (Task::bones; not as published);
+/// builds the octree and seeds it. Timed as "voxelize" and "octree"; counts go to the report. `kind`:
 /// BindOptions::domain, unless the method needs another.
 Result<SeededVolume> build_volume(const Task& task, DomainKind kind, Links links = Links::listed);
 
-/// Seeds of the bones. Snapped joints and the number of voxels that bones cross go to the report. As published a
-/// joint that would have to be snapped has no seed.
+/// Seeds of the bones. The report gets the snapped joints and the number of voxels that bones cross. As published,
+/// a joint that would have to be snapped has no seed.
 BoneSeeds seed_volume(const Domain& domain, const std::vector<Bone>& bones, std::size_t joints, bool as_published,
                       BindReport& report);
 
@@ -28,7 +28,7 @@ std::vector<bool> moved_joints(const Skeleton& skeleton, const std::vector<Bone>
 /// The error of a set of joints for which a kept volume has no field.
 Error unknown_joints(const Skeleton& skeleton, const JointSet& set);
 
-/// The domain and the fields as a volume to keep. Drops the lists of links, and the graph where no field needs it.
+/// The domain and the fields as a volume to keep. Frees the lists of links, and the graph if no field needs it.
 std::shared_ptr<const KeptVolume> keep_volume(Domain domain, std::vector<KeptField> fields);
 
 }  // namespace sinew

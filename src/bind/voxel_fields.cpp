@@ -17,7 +17,7 @@ bool stronger(const Entry& a, const Entry& b) {
     return a.first != b.first ? a.first > b.first : a.second < b.second;
 }
 
-// The strongest entries of every vertex of a set. What is kept does not depend on the order in which joints come.
+// The strongest entries of every vertex of a set. The result does not depend on the order of joints.
 class Strongest {
 public:
     Strongest(std::size_t vertices, std::size_t width)
@@ -43,9 +43,9 @@ private:
     std::vector<Entry> entry_;
 };
 
-// What no field reaches. Strengths fall with distance as by the default falloff.
-Coverage straight(const Task& task, const BoneShapes& shapes, const JointSet& set, std::uint32_t vertex,
-                  InfluenceRows& rows) {
+// A vertex that no field reaches: strengths from straight distances, by the default falloff.
+Coverage fill_straight(const Task& task, const BoneShapes& shapes, const JointSet& set, std::uint32_t vertex,
+                       InfluenceRows& rows) {
     std::vector<Entry> row;
     const Coverage how = straight_row(task, shapes, set, vertex, row);
     const FalloffOptions law;
@@ -59,10 +59,10 @@ Coverage straight(const Task& task, const BoneShapes& shapes, const JointSet& se
     return how;
 }
 
-// Rows of a set without fields to compare.
+// Rows of a set that needs no field.
 void straight_rows(const Task& task, const BoneShapes& shapes, const JointSet& set, InfluenceRows& rows) {
     parallel_for(task.context, set.vertices.size(), 1024, [&](std::size_t i) {
-        const Coverage how = straight(task, shapes, set, set.vertices[i], rows);
+        const Coverage how = fill_straight(task, shapes, set, set.vertices[i], rows);
         if (how == Coverage::euclidean && set.joints.size() == 1 && !set.idle)
             rows.coverage[set.vertices[i]] = Coverage::weighted;
     });
@@ -92,7 +92,7 @@ public:
                 if (!set.vertices.empty()) seeded_by_any_[domain_.component[seed.leaf]] = true;
             }
         }
-        if (set.joints.size() == 1 || set.idle || joints.empty()) {  // nothing to compare
+        if (set.joints.size() == 1 || set.idle || joints.empty()) {  // needs no field
             straight_rows(task_, shapes_, set, rows_);
             return Done{};
         }
@@ -121,7 +121,7 @@ public:
             const std::uint32_t v = set.vertices[i];
             std::vector<Entry> row = strongest.row(i);
             if (row.empty()) {
-                straight(task_, shapes_, set, v, rows_);
+                fill_straight(task_, shapes_, set, v, rows_);
                 return;
             }
             const bool bridged = !seeded[domain_.component[stencils[i].leaf[0]]];
@@ -130,21 +130,21 @@ public:
         return Done{};
     }
 
-    std::vector<KeptField> kept;  ///< of the sets that have fields, where BindOptions::keep_volume asks for them
+    std::vector<KeptField> kept;  ///< of the sets that have fields, with BindOptions::keep_volume
 
-    void finish_report(const char* what) const {
+    void finish_report(const char* field_name) const {
         BindReport& report = task_.report;
         report.bridged_components =
             static_cast<std::size_t>(std::count(seeded_by_any_.begin(), seeded_by_any_.end(), false));
         if (unfinished_ > 0)
-            report.warnings.push_back("the " + std::string(what) + " of " + std::to_string(unfinished_) +
+            report.warnings.push_back("the " + std::string(field_name) + " of " + std::to_string(unfinished_) +
                                       " joints did not converge (residual " + std::to_string(residual_) +
-                                      "): weights are close to, but not at, the answer");
+                                      "): weights are only close to the solution");
     }
 
 private:
-    // Batches run in parallel where they may, as many at once as there are threads; then their fields are read and
-    // dropped.
+    // As many batches as there are threads are solved in parallel, if the solver allows it; then their fields are
+    // read at the vertices and freed.
     Status solve_all(const SolveFields& solve, std::span<const std::uint32_t> joints,
                      const std::vector<LeafStencil>& stencils, Strongest& strongest, KeptField* keep) {
         constexpr std::size_t wide = HeatSolver::kColumns;
@@ -159,7 +159,7 @@ private:
         };
         for (std::size_t first = 0; first < batches; first += team) {
             const std::size_t here = std::min(team, batches - first);
-            // One alone runs on this thread.
+            // A single batch runs on this thread.
             parallel_for(task_.context, here, 1,
                          [&](std::size_t k) { outcome[k] = solve(of_batch(first + k), fields[k]); });
             if (cancelled(task_.context)) return Error{ErrorCode::cancelled, "cancelled while solving for fields"};
@@ -211,7 +211,7 @@ private:
     double residual_ = 0;
 };
 
-// Rows of another mesh in a volume that was solved for before.
+// Rows of another mesh, from the fields of a kept volume.
 Status read_kept(const Task& task, const KeptVolume& volume, InfluenceRows& rows) {
     const BoneShapes shapes(task.skeleton, task.bones);
     for (const JointSet& set : task.plan.sets) {
@@ -222,7 +222,7 @@ Status read_kept(const Task& task, const KeptVolume& volume, InfluenceRows& rows
         }
         if (!kept) return unknown_joints(task.skeleton, set);
         const auto& field = std::get<LeafStrengths>(kept->field);
-        std::vector<std::size_t> slots;  // of the joints of this set, which may be fewer than those of the field
+        std::vector<std::size_t> slots;  // of the joints of this set in the field, which may have more joints
         for (std::size_t k = 0; k < kept->joints.size(); ++k)
             if (std::binary_search(set.joints.begin(), set.joints.end(), kept->joints[k])) slots.push_back(k);
         parallel_for(task.context, set.vertices.size(), 1024, [&](std::size_t i) {
@@ -237,7 +237,7 @@ Status read_kept(const Task& task, const KeptVolume& volume, InfluenceRows& rows
                 if (sum > 0) row.emplace_back(static_cast<float>(sum), kept->joints[k]);
             }
             if (row.empty()) {
-                straight(task, shapes, set, v, rows);
+                fill_straight(task, shapes, set, v, rows);
                 return;
             }
             const bool seeded = kept->seeded[volume.domain.component[s.leaf[0]]];
@@ -253,8 +253,8 @@ Status read_kept(const Task& task, const KeptVolume& volume, InfluenceRows& rows
 
 }  // namespace
 
-Result<MethodRows> bind_fields(const Task& task, const char* stage, const char* what, const PrepareFields& prepare,
-                               FieldThreads threads) {
+Result<MethodRows> bind_fields(const Task& task, const char* stage, const char* field_name,
+                               const PrepareFields& prepare, FieldThreads threads) {
     InfluenceRows rows(task.row_shape());
     if (const auto* other = std::get_if<OtherMesh>(&task.start)) {
         const Status read = task.clock.run(stage, [&] { return read_kept(task, other->volume, rows); });
@@ -272,7 +272,7 @@ Result<MethodRows> bind_fields(const Task& task, const char* stage, const char* 
             if (Status ok = fields.bind_set(set, prepare); !ok) return ok;
             if (cancelled(task.context)) return Error{ErrorCode::cancelled, "cancelled while solving for fields"};
         }
-        fields.finish_report(what);
+        fields.finish_report(field_name);
         kept = std::move(fields.kept);
         return Done{};
     });

@@ -1,5 +1,5 @@
-// What methods share whose fields over the leaves of the volume are strengths: a field per joint, solved for, read
-// at the vertices and dropped.
+// The steps shared by methods that solve for a field of strengths per joint over the leaves of the volume: solve,
+// read the field at the vertices, and free it.
 #pragma once
 
 #include <functional>
@@ -9,38 +9,40 @@
 
 namespace sinew {
 
-/// One joint set in the volume. Lives as long as the fields of the set are solved for.
+/// One joint set in the volume. Valid while its fields are being solved for.
 struct FieldProblem {
     const Task& task;
     const Domain& domain;
     const Conduction& conduction;  ///< with the bridges of this set
     const BoneSeeds& seeds;
-    const std::vector<std::uint32_t>& joints;  ///< those of the set that have seeds; near ones beside each other
+    const std::vector<std::uint32_t>&
+        joints;  ///< joints of the set that have seeds; neighbours are near each other in the list
 };
 
-/// How a search ended.
+/// The result of an iterative solver.
 struct FieldOutcome {
     bool converged = true;
     double residual = 0;
 };
 
-/// Fields of up to HeatSolver::kColumns joints, a column each: fills N rows. Called as FieldThreads says.
+/// Solves for the fields of up to HeatSolver::kColumns joints, one per column: fills N rows. FieldThreads says
+/// which threads call it.
 using SolveFields = std::function<Result<FieldOutcome>(std::span<const std::uint32_t> joints,
                                                        std::vector<HeatSolver::Row>& fields)>;
-/// What the fields of one set share is prepared once.
+/// Called once per set, to prepare the data that its fields share.
 using PrepareFields = std::function<Result<SolveFields>(const FieldProblem&)>;
 
-/// Who calls SolveFields.
+/// The threads that call SolveFields.
 enum class FieldThreads {
     all,     ///< several threads at once
     caller,  ///< the thread that called bind_fields, one batch after the other
 };
 
-/// Builds the volume and keeps at every vertex the strongest of the fields there, as many as Task::width. Leaves
-/// that fields do not reach give straight distances, to the power of the default falloff, and are counted. `stage`
-/// names the work in the report, `what` the fields in a warning that some did not converge. Memory beyond the
-/// solver's own: 32 bytes a leaf and thread, 100 + 8 width bytes a vertex.
-Result<MethodRows> bind_fields(const Task& task, const char* stage, const char* what, const PrepareFields& prepare,
-                               FieldThreads threads = FieldThreads::all);
+/// Builds the volume, and keeps the strongest fields of every vertex, as many as Task::width. Vertices that no
+/// field reaches get strengths from straight distances by the default falloff, and are counted. `stage` is the name
+/// of the work in the report, `field_name` the name of the fields in warnings. Memory in addition to the solver's:
+/// 32 bytes a leaf and thread, 100 + 8 width bytes a vertex.
+Result<MethodRows> bind_fields(const Task& task, const char* stage, const char* field_name,
+                               const PrepareFields& prepare, FieldThreads threads = FieldThreads::all);
 
 }  // namespace sinew

@@ -1,5 +1,5 @@
-// Volumetric heat (Rosen 2009): bones are heating filaments, and what heat arrives at a vertex is the
-// strength of the bone there. docs/methods/voxel-heat.md says why the skin is cooled, and what was measured.
+// Volumetric heat (Rosen 2009): bones are heating filaments, and the heat at a vertex is the strength of the bone
+// there. docs/methods/voxel-heat.md explains why the skin is cooled.
 #include <memory>
 
 #include "bind/voxel_fields.h"
@@ -8,17 +8,18 @@
 namespace sinew {
 namespace {
 
-// Where even all bones together leave less heat than this, nothing is cooled any more: from there on heat is passed
-// on as it came. Ratios of heats, which are all that counts, stay within what floats can tell.
+// Leaves that get less heat than this from all bones together are not cooled. Only ratios of heats count, and so
+// they stay within the precision of floats.
 constexpr float kCold = 1e-3f;
-// Of residuals. Where heat is small, weights are its ratios: at 1e-6 some of real characters were 0.0014 off.
+// Tolerances of residuals. Where heat is small, weights are ratios of small numbers: with 1e-6, some weights of
+// real characters were wrong by 0.0014.
 constexpr double kTolerance = 1e-7;
-constexpr double kRoughly = 1e-4;  // of all bones together
+constexpr double kRoughTolerance = 1e-4;  // of the heat of all bones together
 
 std::vector<HeatSolver::FixedValues> filament(const BoneSeeds& seeds, std::uint32_t joint) {
-    std::vector<HeatSolver::FixedValues> held;
-    for (const BoneSeeds::Seed& seed : seeds.of_joint[joint]) held.push_back({seed.leaf, 1.0f});
-    return held;
+    std::vector<HeatSolver::FixedValues> fixed;
+    for (const BoneSeeds::Seed& seed : seeds.of_joint[joint]) fixed.push_back({seed.leaf, 1.0f});
+    return fixed;
 }
 
 Result<SolveFields> prepare(const FieldProblem& problem, HeatHardware* hardware) {
@@ -41,7 +42,7 @@ Result<SolveFields> prepare(const FieldProblem& problem, HeatHardware* hardware)
         }
     const auto solver = std::make_shared<HeatSolver>(problem.conduction, loss);
     std::vector<HeatSolver::Row> together;
-    solver->solve({&every, 1}, together, kRoughly, task.context);
+    solver->solve({&every, 1}, together, kRoughTolerance, task.context);
     if (cancelled(task.context)) return Error{ErrorCode::cancelled, "cancelled while heating"};
     for (std::size_t i = 0; i < n; ++i)
         if (together[i][0] < kCold) loss[i] = 0;

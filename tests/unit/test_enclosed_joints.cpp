@@ -35,28 +35,29 @@ struct Face {
         for (Vec3& p : ball.positions) p = {p.x * stretch.x, 0.2f + p.y * stretch.y, 0.9f + p.z * stretch.z};
         test::append(c, ball.positions, ball.triangles, 1);
     }
-    bool apart(std::uint32_t joint, bool from_eye, const Point3& p, bool solid = true) const {
+    bool is_separate(std::uint32_t joint, bool from_eye, const Point3& p, bool solid = true) const {
         const MeshSurface surface = build_surface(c.mesh(), analyse_mesh(c.mesh()));
         const std::vector<SurfacePart> parts = split_parts(c.mesh(), surface);
         EXPECT_EQ(parts.size(), 2u);
         const EnclosedJoints joints(c.mesh(), c.skeleton, make_bones(c.skeleton), parts,
                                     [&](const Point3&) { return solid; });
-        return joints.apart(joint, surface.component[surface.node_of[from_eye ? first_of_eye : 0]], p);
+        return joints.is_separate(joint, surface.component[surface.node_of[from_eye ? first_of_eye : 0]], p);
     }
 };
 
 TEST(EnclosedJoints, AnEyeDoesNotMoveTheFace) {
     const Face face;
-    EXPECT_TRUE(face.apart(1, false, {0, 0.5, 0.86}));
-    EXPECT_FALSE(face.apart(1, true, {0, 0.4, 0.9}));   // its own part
-    EXPECT_TRUE(face.apart(1, false, {0, 0.2, 0.98}));  // also where it runs through the eyeball
-    EXPECT_FALSE(face.apart(0, true, {0, 0.4, 0.9}));  // the head encloses the neck, but is not smaller than itself
+    EXPECT_TRUE(face.is_separate(1, false, {0, 0.5, 0.86}));
+    EXPECT_FALSE(face.is_separate(1, true, {0, 0.4, 0.9}));   // its own part
+    EXPECT_TRUE(face.is_separate(1, false, {0, 0.2, 0.98}));  // also where it runs through the eyeball
+    EXPECT_FALSE(
+        face.is_separate(0, true, {0, 0.4, 0.9}));  // the head encloses the neck, but is not smaller than itself
 }
 
 TEST(EnclosedJoints, AFootFollowsItsShoe) {
     const Face shoe({1, 1, 0.3f});  // not a ball
-    EXPECT_TRUE(shoe.apart(1, false, {0, 0.5, 0.86}));
-    EXPECT_FALSE(shoe.apart(1, false, {0, 0.2, 0.92}));
+    EXPECT_TRUE(shoe.is_separate(1, false, {0, 0.5, 0.86}));
+    EXPECT_FALSE(shoe.is_separate(1, false, {0, 0.2, 0.92}));
 }
 
 TEST(EnclosedJoints, ALimbThatLeadsOnIsNotEnclosed) {
@@ -64,9 +65,9 @@ TEST(EnclosedJoints, ALimbThatLeadsOnIsNotEnclosed) {
     Joint beyond;
     beyond.name = "beyond", beyond.parent = 1, beyond.position = {0, 0.8f, 0};
     face.c.skeleton.joints.push_back(beyond);
-    EXPECT_FALSE(face.apart(1, false, {0, 0.5, 0.86}));
+    EXPECT_FALSE(face.is_separate(1, false, {0, 0.5, 0.86}));
     face.c.skeleton.joints[2].deform = false;  // idle joints do not count
-    EXPECT_TRUE(face.apart(1, false, {0, 0.5, 0.86}));
+    EXPECT_TRUE(face.is_separate(1, false, {0, 0.5, 0.86}));
 }
 
 TEST(EnclosedJoints, ABoneThatLeadsThroughFleshMovesIt) {
@@ -74,15 +75,15 @@ TEST(EnclosedJoints, ABoneThatLeadsThroughFleshMovesIt) {
     // head.
     Face ball, slab({1, 1, 0.3f});
     for (Face* face : {&ball, &slab}) face->c.skeleton.joints[1].tail = Vec3{0, 0.2f, -0.5f};
-    EXPECT_TRUE(ball.apart(1, false, {0, 0.5, 0.86}));
-    EXPECT_FALSE(slab.apart(1, false, {0, 0.5, 0.86}));
-    EXPECT_TRUE(slab.apart(1, false, {0, 0.5, 0.86}, false));  // through open space it may
+    EXPECT_TRUE(ball.is_separate(1, false, {0, 0.5, 0.86}));
+    EXPECT_FALSE(slab.is_separate(1, false, {0, 0.5, 0.86}));
+    EXPECT_TRUE(slab.is_separate(1, false, {0, 0.5, 0.86}, false));  // through open space it may
 }
 
 TEST(EnclosedJoints, APartWithoutAnotherJointKeepsItsWeights) {
     Face face({1, 1, 0.3f});
     face.c.skeleton.joints[0].position = {0, -1.5f, 0};
-    EXPECT_FALSE(face.apart(1, false, {0, 0.5, 0.86}));
+    EXPECT_FALSE(face.is_separate(1, false, {0, 0.5, 0.86}));
 }
 
 TEST(EnclosedJoints, TheFaceStaysWhenTheEyeTurns) {

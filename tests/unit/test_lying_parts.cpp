@@ -55,10 +55,10 @@ struct Plates {
             kept.push_back(of_body ? 1 : 2);
         }
         for (std::size_t k = 0; k < first.size(); ++k) {
-            facts.whose[part(first[k])] = whose[k];
+            facts.joint[part(first[k])] = whose[k];
             facts.boneless[part(first[k])] = boneless[k];
         }
-        carry_parts(mesh, surface, tree, 4, {}, &context, facts, {vertices, 2, entries, kept});
+        follow_surface_beneath(mesh, surface, tree, 4, {}, &context, facts, {vertices, 2, entries, kept});
         std::vector<std::uint32_t> joints;
         for (std::size_t k = 0; k < first.size(); ++k) {
             joints.push_back(entries[2 * first[k]].second);

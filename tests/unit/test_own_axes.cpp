@@ -56,34 +56,34 @@ TEST(OwnAxes, OneBoneForEachJoint) {
     std::vector<Bone> bones = make_bones(a.s);
     ASSERT_EQ(a.of(Animal::head, bones).size(), 2u);
     ASSERT_EQ(a.of(Animal::neck, bones).size(), 2u);
-    const std::vector<Point3> ways = look_along_axes(a.s, bones, anywhere);
-    ASSERT_EQ(ways.size(), a.s.joints.size());
+    const std::vector<Point3> directions = align_with_axes(a.s, bones, anywhere);
+    ASSERT_EQ(directions.size(), a.s.joints.size());
     for (std::uint32_t j = 0; j < a.s.joints.size(); ++j) ASSERT_EQ(a.of(j, bones).size(), 1u) << j;
     // The link along the axis is the bone; the link to the shin is where the leg starts.
     EXPECT_EQ(a.of(Animal::neck, bones)[0].tail, a.s.joints[Animal::neck2].position);
-    EXPECT_EQ(ways[Animal::neck], Point3{});
+    EXPECT_EQ(directions[Animal::neck], Point3{});
     // The head does not point to an ear.
     EXPECT_EQ(a.of(Animal::head, bones)[0].tail, a.s.joints[Animal::head].position);
     EXPECT_FALSE(a.of(Animal::head, bones)[0].open_tail);
     EXPECT_TRUE(a.of(Animal::head, bones)[0].open_head);
-    expect_direction(ways[Animal::head], {0, 0, 1});
-    expect_direction(ways[Animal::ear_l], {1, 0, 0});
+    expect_direction(directions[Animal::head], {0, 0, 1});
+    expect_direction(directions[Animal::ear_l], {1, 0, 0});
 }
 
 TEST(OwnAxes, AShinEndsAtTheFootOfAnotherChain) {
     const Animal a;
     std::vector<Bone> bones = make_bones(a.s);
-    std::vector<Point3> ways = look_along_axes(a.s, bones, anywhere);
+    std::vector<Point3> directions = align_with_axes(a.s, bones, anywhere);
     EXPECT_EQ(a.of(Animal::shin, bones)[0].tail, a.s.joints[Animal::foot].position);
     EXPECT_TRUE(a.of(Animal::shin, bones)[0].open_tail);
-    EXPECT_EQ(ways[Animal::shin], Point3{});
+    EXPECT_EQ(directions[Animal::shin], Point3{});
     EXPECT_TRUE(a.of(Animal::foot, bones)[0].open_head);
     // Not through open space.
     bones = make_bones(a.s);
-    ways = look_along_axes(a.s, bones, [](const Point3&, const Point3&) { return false; });
+    directions = align_with_axes(a.s, bones, [](const Point3&, const Point3&) { return false; });
     EXPECT_EQ(a.of(Animal::shin, bones)[0].tail, a.s.joints[Animal::shin].position);
     EXPECT_FALSE(a.of(Animal::foot, bones)[0].open_head);
-    EXPECT_GT(norm(ways[Animal::shin]), 0.99);
+    EXPECT_GT(norm(directions[Animal::shin]), 0.99);
 }
 
 TEST(OwnAxes, JointsWithOtherDirectionsAreUnchanged) {
@@ -95,7 +95,7 @@ TEST(OwnAxes, JointsWithOtherDirectionsAreUnchanged) {
     for (const Animal* a : {&turned, &scene}) {
         std::vector<Bone> bones = make_bones(a->s);
         const std::vector<Bone> before = bones;
-        EXPECT_TRUE(look_along_axes(a->s, bones, anywhere).empty());
+        EXPECT_TRUE(align_with_axes(a->s, bones, anywhere).empty());
         ASSERT_EQ(bones.size(), before.size());
         for (std::size_t b = 0; b < bones.size(); ++b) EXPECT_EQ(bones[b].tail, before[b].tail);
     }
@@ -110,7 +110,7 @@ TEST(OwnAxes, AxesOfTheSceneAreIgnored) {
         joint.position = {0, static_cast<float>(j), 0};
     }
     std::vector<Bone> bones = make_bones(s);
-    EXPECT_TRUE(look_along_axes(s, bones, anywhere).empty());
+    EXPECT_TRUE(align_with_axes(s, bones, anywhere).empty());
 }
 
 TEST(OwnAxes, KeepStatedTails) {
@@ -124,19 +124,19 @@ TEST(OwnAxes, KeepStatedTails) {
     a.s.joints[Animal::shin].tail = a.s.joints[Animal::shin].position;
     std::vector<Bone> bones = make_bones(a.s);
     EXPECT_TRUE(a.of(Animal::head, bones)[0].open_tail);
-    const std::vector<Point3> ways = look_along_axes(a.s, bones, anywhere);
-    ASSERT_EQ(ways.size(), a.s.joints.size());
+    const std::vector<Point3> directions = align_with_axes(a.s, bones, anywhere);
+    ASSERT_EQ(directions.size(), a.s.joints.size());
     for (const std::uint32_t j : {Animal::ear_l, Animal::head, Animal::shin}) {
         ASSERT_EQ(a.of(j, bones).size(), 1u);
         EXPECT_EQ(a.of(j, bones)[0].tail, a.s.joints[j].tail) << j;
-        EXPECT_EQ(ways[j], Point3{}) << j;
+        EXPECT_EQ(directions[j], Point3{}) << j;
     }
     // Stated links are kept as well.
     Animal links;
     links.s.joints[Animal::head].stated_links = true;
     std::vector<Bone> stated = make_bones(links.s);
     const std::size_t before = links.of(Animal::head, stated).size();
-    look_along_axes(links.s, stated, anywhere);
+    align_with_axes(links.s, stated, anywhere);
     EXPECT_EQ(links.of(Animal::head, stated).size(), before);
     EXPECT_GT(before, 1u);
 }

@@ -10,74 +10,98 @@ namespace sinew {
 namespace {
 
 constexpr std::uint32_t kNone = MeshSurface::none;
-constexpr int kSteps = 32;
+constexpr int kSamplesOfBone = 32;
+
+Point3 position_of(const Skeleton& skeleton, std::size_t joint) {
+    return to_point(skeleton.joints[joint].position);
+}
+
 }  // namespace
 
 EnclosedJoints::EnclosedJoints(const MeshView& mesh, const Skeleton& skeleton, const std::vector<Bone>& bones,
                                const std::vector<SurfacePart>& parts,
                                const std::function<bool(const Point3&)>& solid, Context* context,
                                const EnclosedRules& rules)
-    : mesh_(mesh), parts_(parts), rules_(rules), of_(skeleton.joints.size()) {
-    const std::size_t count = skeleton.joints.size();
-    const auto place = [&](std::size_t joint) { return to_point(skeleton.joints[joint].position); };
+    : mesh_(mesh), parts_(parts), rules_(rules), enclosure_(skeleton.joints.size()) {
+    find_enclosing_parts(skeleton, context);
+    leave_out_long_bones(skeleton, bones, solid);
+    leave_out_limbs(skeleton);
+    find_separate_parts(skeleton, context);
+}
+
+// The smallest part around each joint, unless it is among the largest parts.
+void EnclosedJoints::find_enclosing_parts(const Skeleton& skeleton, Context* context) {
     double largest = 0;
-    for (const SurfacePart& part : parts) largest = std::max(largest, part.box.longest());
-    // The smallest part around each joint, of those that are not among the largest themselves.
-    parallel_for(context, count, 1, [&](std::size_t j) {
-        std::uint32_t& within = of_[j].within;
+    for (const SurfacePart& part : parts_) largest = std::max(largest, part.box.longest());
+    parallel_for(context, enclosure_.size(), 1, [&](std::size_t j) {
+        std::uint32_t& enclosing = enclosure_[j].part;
         double least = std::nextafter(largest / rules_.larger, INFINITY);
         if (!skeleton.joints[j].deform || cancelled(context)) return;
-        for (std::uint32_t part = 0; part < parts.size(); ++part)
-            if (parts[part].box.longest() < least && holds(part, place(j), rules_.closed))
-                within = part, least = parts[part].box.longest();
-    });
-    for (const Bone& bone : bones) {
-        Own& own = of_[bone.joint];
-        if (own.within == kNone) continue;
-        own.ball = is_ball(own.within, place(bone.joint));
-        if (own.ball) continue;
-        // How much of the bone is inside the character, but not inside the part? In the open a bone moves nothing.
-        const Point3 head = to_point(bone.head), way = to_point(bone.tail) - head;
-        const double most = rules_.beyond * parts[own.within].box.longest(), step = norm(way) / kSteps;
-        double beyond = 0;
-        for (int k = 0; k < kSteps; ++k) {
-            const Point3 p = head + ((k + 0.5) / kSteps) * way;
-            if (solid(p) && !holds(own.within, p, rules_.inside)) beyond += step;
-        }
-        if (beyond > most) own.within = kNone;
-    }
-    const auto above = [&](std::size_t joint) { return skeleton.joints[joint].parent; };
-    // Of a joint whose limb leads out of its part nothing is said.
-    for (std::size_t j = 0; j < count; ++j) {
-        if (!skeleton.joints[j].deform) continue;
-        for (int up = above(j); up >= 0; up = above(static_cast<std::size_t>(up))) {
-            std::uint32_t& within = of_[static_cast<std::size_t>(up)].within;
-            if (within != kNone && within != of_[j].within && !holds(within, place(j), rules_.closed))
-                within = kNone;
-        }
-    }
-    // Which parts the joint is nothing to. Without another joint inside they might have none: the leg of a machine
-    // is made of many pieces. Hair is open, and has the head in its box.
-    parallel_for(context, count, 1, [&](std::size_t j) {
-        Own& own = of_[j];
-        int up = above(j);
-        while (up >= 0 && !skeleton.joints[static_cast<std::size_t>(up)].deform)
-            up = above(static_cast<std::size_t>(up));
-        if (own.within == kNone || up < 0 || cancelled(context)) return;
-        const Point3 joint_above = place(static_cast<std::size_t>(up));
-        own.others.assign(parts.size(), false);
-        for (std::uint32_t part = 0; part < parts.size(); ++part)
-            own.others[part] =
-                parts[part].box.longest() >= rules_.larger * parts[own.within].box.longest() &&
-                (own.ball ? parts[part].box.holds(joint_above) : holds(part, joint_above, rules_.inside));
+        for (std::uint32_t part = 0; part < parts_.size(); ++part)
+            if (parts_[part].box.longest() < least && encloses(part, position_of(skeleton, j), rules_.closed))
+                enclosing = part, least = parts_[part].box.longest();
     });
 }
 
-bool EnclosedJoints::apart(std::uint32_t joint, std::uint32_t part, const Point3& point) const {
-    const Own& own = of_[joint];
-    if (own.others.empty() || !own.others[part]) return false;
-    // A foot in its shoe goes with it, and no face with an eye, though it may run through the eyeball.
-    return own.ball || !holds(own.within, point, rules_.inside);
+// A joint is not enclosed if too much of its bone is inside the character but outside the part. Where the bone is
+// outside the character it moves nothing.
+void EnclosedJoints::leave_out_long_bones(const Skeleton& skeleton, const std::vector<Bone>& bones,
+                                          const std::function<bool(const Point3&)>& solid) {
+    for (const Bone& bone : bones) {
+        Enclosure& own = enclosure_[bone.joint];
+        if (own.part == kNone) continue;
+        own.is_ball = is_ball(own.part, position_of(skeleton, bone.joint));
+        if (own.is_ball) continue;
+        const Point3 head = to_point(bone.head), to_tail = to_point(bone.tail) - head;
+        const double most = rules_.beyond * parts_[own.part].box.longest(), step = norm(to_tail) / kSamplesOfBone;
+        double outside = 0;
+        for (int k = 0; k < kSamplesOfBone; ++k) {
+            const Point3 p = head + ((k + 0.5) / kSamplesOfBone) * to_tail;
+            if (solid(p) && !encloses(own.part, p, rules_.inside)) outside += step;
+        }
+        if (outside > most) own.part = kNone;
+    }
+}
+
+// A joint is not enclosed if a joint below it lies outside the part.
+void EnclosedJoints::leave_out_limbs(const Skeleton& skeleton) {
+    for (std::size_t j = 0; j < enclosure_.size(); ++j) {
+        if (!skeleton.joints[j].deform) continue;
+        for (int up = skeleton.joints[j].parent; up >= 0;
+             up = skeleton.joints[static_cast<std::size_t>(up)].parent) {
+            std::uint32_t& part = enclosure_[static_cast<std::size_t>(up)].part;
+            if (part != kNone && part != enclosure_[j].part &&
+                !encloses(part, position_of(skeleton, j), rules_.closed))
+                part = kNone;
+        }
+    }
+}
+
+// Much larger parts that enclose the joint above. Without another joint inside, a part might get no joint at all:
+// the leg of a machine is made of many pieces. For the part of a ball the box decides, since hair is open, and has
+// the head in its box.
+void EnclosedJoints::find_separate_parts(const Skeleton& skeleton, Context* context) {
+    parallel_for(context, enclosure_.size(), 1, [&](std::size_t j) {
+        Enclosure& own = enclosure_[j];
+        int up = skeleton.joints[j].parent;
+        while (up >= 0 && !skeleton.joints[static_cast<std::size_t>(up)].deform)
+            up = skeleton.joints[static_cast<std::size_t>(up)].parent;
+        if (own.part == kNone || up < 0 || cancelled(context)) return;
+        const Point3 above = position_of(skeleton, static_cast<std::size_t>(up));
+        own.separate.assign(parts_.size(), false);
+        for (std::uint32_t part = 0; part < parts_.size(); ++part)
+            own.separate[part] =
+                parts_[part].box.longest() >= rules_.larger * parts_[own.part].box.longest() &&
+                (own.is_ball ? parts_[part].box.holds(above) : encloses(part, above, rules_.inside));
+    });
+}
+
+bool EnclosedJoints::is_separate(std::uint32_t joint, std::uint32_t part, const Point3& point) const {
+    const Enclosure& own = enclosure_[joint];
+    if (own.separate.empty() || !own.separate[part]) return false;
+    // A foot inside its shoe moves with the shoe. A face never moves with an eye, even if it passes through the
+    // eyeball.
+    return own.is_ball || !encloses(own.part, point, rules_.inside);
 }
 
 bool EnclosedJoints::is_ball(std::uint32_t part, const Point3& centre) const {
@@ -91,8 +115,9 @@ bool EnclosedJoints::is_ball(std::uint32_t part, const Point3& centre) const {
     return squares / count - mean * mean < rules_.round * rules_.round * mean * mean;
 }
 
-bool EnclosedJoints::holds(std::uint32_t part, const Point3& point, double least) const {
-    return parts_[part].box.holds(point) && std::abs(winding_number(mesh_, parts_[part].triangles, point)) >= least;
+bool EnclosedJoints::encloses(std::uint32_t part, const Point3& point, double least_winding) const {
+    return parts_[part].box.holds(point) &&
+           std::abs(winding_number(mesh_, parts_[part].triangles, point)) >= least_winding;
 }
 
 }  // namespace sinew

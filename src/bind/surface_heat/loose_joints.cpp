@@ -1,4 +1,4 @@
-// Bones for joints without a hierarchy: some exporters hang every joint from one node.
+// Bones for joints without a hierarchy: some exporters make every joint a child of one node.
 #include <algorithm>
 #include <cmath>
 
@@ -8,26 +8,26 @@
 namespace sinew {
 namespace {
 
-// Every pair of joints is looked at; a crowd of more is no character.
-constexpr std::size_t kMost = 4096;
+// All pairs of joints are compared. Characters do not have more joints.
+constexpr std::size_t kMostJoints = 4096;
 
-struct Next {
+struct NextJoint {
     std::uint32_t joint;
-    double fit = 0;  // 1 on the axis, a half at 6 degrees, 0 at 20
+    double fit = 0;  // 1 on the axis, 0.5 at 6 degrees, 0 at 20 degrees
 };
 
 /// The joint nearest along an axis (0..2, and 3..5 for their opposites) of a joint, or itself.
-Next next_along(const Skeleton& skeleton, std::span<const std::uint32_t> among, std::uint32_t joint,
-                std::size_t axis, double least) {
+NextJoint next_along(const Skeleton& skeleton, std::span<const std::uint32_t> among, std::uint32_t joint,
+                     std::size_t axis, double least_cosine) {
     const Joint& from = skeleton.joints[joint];
     const Point3 along = (axis < 3 ? 1.0 : -1.0) * to_point(from.axes[axis % 3]);
-    Next next{joint};
+    NextJoint next{joint};
     double nearest = INFINITY;
     for (const std::uint32_t other : among) {
-        const Point3 way = to_point(skeleton.joints[other].position) - to_point(from.position);
-        const double length = norm(way);
-        if (length == 0 || length >= nearest || dot(way, along) < least * length) continue;
-        next = {other, std::pow((dot(way, along) / length - least) / (1 - least), 8)};
+        const Point3 to_other = to_point(skeleton.joints[other].position) - to_point(from.position);
+        const double length = norm(to_other);
+        if (length == 0 || length >= nearest || dot(to_other, along) < least_cosine * length) continue;
+        next = {other, std::pow((dot(to_other, along) / length - least_cosine) / (1 - least_cosine), 8)};
         nearest = length;
     }
     return next;
@@ -36,7 +36,7 @@ Next next_along(const Skeleton& skeleton, std::span<const std::uint32_t> among, 
 }  // namespace
 
 void link_loose_joints(const Skeleton& skeleton, std::vector<Bone>& bones,
-                       const std::function<bool(const Point3&, const Point3&)>& joined, double least) {
+                       const std::function<bool(const Point3&, const Point3&)>& joined, double least_cosine) {
     const auto is_loose = [&](const Bone& bone) {
         return bone.head == bone.tail && !bone.shaped() && !skeleton.joints[bone.joint].states_bones();
     };
@@ -45,16 +45,16 @@ void link_loose_joints(const Skeleton& skeleton, std::vector<Bone>& bones,
         if (bone.open_head || bone.open_tail) return;  // there is a hierarchy
         if (is_loose(bone)) loose.push_back(bone.joint);
     }
-    if (loose.size() < 3 || loose.size() > kMost) return;
-    // Seen from its end a finger lies along an axis, too, but as far off as its joints are bent.
-    std::vector<Next> best;
+    if (loose.size() < 3 || loose.size() > kMostJoints) return;
+    // The opposite axis finds the joints of a finger, too, from its end, but deviates by the bends of its joints.
+    std::vector<NextJoint> best;
     double most = 0;
     for (std::size_t axis = 0; axis < 6; ++axis) {
-        std::vector<Next> next;
+        std::vector<NextJoint> next;
         double fit = 0;
         std::size_t linked = 0;
         for (const std::uint32_t j : loose) {
-            next.push_back(next_along(skeleton, loose, j, axis, least));
+            next.push_back(next_along(skeleton, loose, j, axis, least_cosine));
             fit += next.back().fit;
             linked += next.back().joint != j;
         }
@@ -64,11 +64,11 @@ void link_loose_joints(const Skeleton& skeleton, std::vector<Bone>& bones,
     std::vector<bool> reached(skeleton.joints.size(), false);
     std::vector<std::uint32_t> next_of(skeleton.joints.size());
     for (std::size_t k = 0; k < loose.size(); ++k) {
-        const auto place = [&](std::uint32_t j) { return to_point(skeleton.joints[j].position); };
+        const auto position = [&](std::uint32_t j) { return to_point(skeleton.joints[j].position); };
         const auto [joint, next] = std::pair(loose[k], best[k].joint);
-        const bool through = next != joint && joined(place(joint), place(next));
-        next_of[joint] = through ? next : joint;
-        if (through) reached[next] = true;
+        const bool linked = next != joint && joined(position(joint), position(next));
+        next_of[joint] = linked ? next : joint;
+        if (linked) reached[next] = true;
     }
     for (Bone& bone : bones) {
         if (!is_loose(bone)) continue;

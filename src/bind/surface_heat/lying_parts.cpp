@@ -15,8 +15,8 @@ using Shares = std::map<std::uint32_t, double>;  // by joint
 
 }  // namespace
 
-void carry_parts(const MeshView& mesh, const MeshSurface& surface, const TriangleTree& tree, double unit,
-                 const PartRules& rules, Context* context, PartFacts& parts, RowsAtWork rows) {
+void follow_surface_beneath(const MeshView& mesh, const MeshSurface& surface, const TriangleTree& tree, double unit,
+                            const PartRules& rules, Context* context, PartFacts& parts, SetRows rows) {
     const auto part_of = [&](std::uint32_t vertex) { return surface.component[surface.node_of[vertex]]; };
     std::vector<std::uint32_t> row_at(surface.nodes(), kNone);  // per node
     std::vector<std::vector<std::uint32_t>> rows_of(surface.components);
@@ -24,14 +24,14 @@ void carry_parts(const MeshView& mesh, const MeshSurface& surface, const Triangl
         row_at[surface.node_of[rows.vertices[i]]] = i;
         if (parts.boneless[part_of(rows.vertices[i])]) rows_of[part_of(rows.vertices[i])].push_back(i);
     }
-    // Larger parts first: what lies on them comes after.
+    // By falling area.
     std::vector<std::uint32_t> order(surface.components), rank(surface.components);
     std::iota(order.begin(), order.end(), 0u);
     std::stable_sort(order.begin(), order.end(),
                      [&](std::uint32_t a, std::uint32_t b) { return parts.area[a] > parts.area[b]; });
     for (std::uint32_t k = 0; k < order.size(); ++k) rank[order[k]] = k;
 
-    // The place beneath each row of parts that lie on others.
+    // The point beneath each vertex of parts that lie on others.
     std::vector<SurfacePoint> beneath(rows.vertices.size());
     std::vector<std::uint8_t> lying(surface.components, 0);
     parallel_for(context, surface.components, 1, [&](std::size_t part) {
@@ -43,14 +43,14 @@ void carry_parts(const MeshView& mesh, const MeshSurface& surface, const Triangl
                    });
         };
         std::size_t near = 0;
-        const auto look = [&](std::uint32_t i, double reach) {
+        const auto find_beneath = [&](std::uint32_t i, double reach) {
             beneath[i] = tree.nearest(to_point(mesh.positions[rows.vertices[i]]), reach, larger);
             return beneath[i].triangle != SurfacePoint::none;
         };
-        for (const std::uint32_t i : rows_of[part]) near += look(i, rules.beneath * unit);
+        for (const std::uint32_t i : rows_of[part]) near += find_beneath(i, rules.beneath * unit);
         if (static_cast<double>(near) < rules.lying * static_cast<double>(rows_of[part].size())) return;
         for (const std::uint32_t i : rows_of[part])
-            if (beneath[i].triangle == SurfacePoint::none) look(i, 2 * unit);
+            if (beneath[i].triangle == SurfacePoint::none) find_beneath(i, 2 * unit);
         lying[part] = 1;
     });
 
@@ -72,10 +72,10 @@ void carry_parts(const MeshView& mesh, const MeshSurface& surface, const Triangl
         const auto& own = rows_of[part];
         Shares all;
         for (const std::uint32_t i : own) add_beneath(i, all);
-        if (all.empty()) continue;  // nothing beneath has weights
+        if (all.empty()) continue;  // the surface beneath has no weights
         const auto most = std::max_element(all.begin(), all.end(),
                                            [](const auto& a, const auto& b) { return a.second < b.second; });
-        std::uint32_t& joint = parts.whose[part];
+        std::uint32_t& joint = parts.joint[part];
         const double count = static_cast<double>(own.size());
         const double needed =
             joint == DistanceTable::none ? rules.half * count : all[joint] + rules.clearly * count;

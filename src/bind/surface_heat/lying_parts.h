@@ -8,19 +8,20 @@
 
 namespace sinew {
 
-/// What is known of each part.
+/// Properties of each part.
 struct PartFacts {
     std::vector<double> area;          ///< of the vertices that have rows
-    std::vector<std::uint32_t> whose;  ///< the joint that it follows as one body, or DistanceTable::none
-    std::vector<bool> boneless;        ///< no bone runs through it, and it may lie on another
+    std::vector<std::uint32_t> joint;  ///< the joint that it follows as a rigid body, or DistanceTable::none
+    std::vector<bool> boneless;        ///< no bone runs through it, so it may follow another part
 };
 
-/// A part through which no bone runs is carried by what it lies on: larger parts that are near to half of its
-/// vertices or more. One that follows a joint goes over to the joint that has most of the surface beneath, if that
-/// is clearly more than its own, and one that bends if it has half of it. What lies on such a part comes after it,
-/// by area. `tree`: of the mesh's triangles, `unit`: the longest side. O(vertices of such
-/// parts x log triangles), and more where many triangles of the part itself lie between.
-void carry_parts(const MeshView& mesh, const MeshSurface& surface, const TriangleTree& tree, double unit,
-                 const PartRules& rules, Context* context, PartFacts& parts, RowsAtWork rows);
+/// Lets parts without bones follow the surface beneath them: larger parts that are near to at least half of their
+/// vertices (PartRules). The candidate is the joint that has most of the surface beneath. A part that follows
+/// another joint changes to it if it has clearly more of that surface; a part that bends, if it has half of it.
+/// Parts are processed by falling area, so a part on such a part comes after it. `tree`: of the mesh's triangles,
+/// `unit`: the longest side. O(vertices of such parts x log triangles), and more where many triangles of the part
+/// itself lie between.
+void follow_surface_beneath(const MeshView& mesh, const MeshSurface& surface, const TriangleTree& tree, double unit,
+                            const PartRules& rules, Context* context, PartFacts& parts, SetRows rows);
 
 }  // namespace sinew

@@ -10,20 +10,19 @@
 namespace sinew {
 namespace {
 
-// Joints with less do not say where a part bends.
-constexpr double kSome = 0.02;
-// A point in the plane of a sleeve's opening has a half.
+// Joints with a smaller share of the weight do not bend a part.
+constexpr double kLeastShare = 0.02;
+// Least winding number of a point inside. A point in the plane of a sleeve's opening has 0.5.
 constexpr double kInside = 0.3;
-// Places along a bone that are looked at.
-constexpr int kSteps = 16;
+constexpr int kSamplesOfBone = 16;
 
-bool is_above(const Skeleton& skeleton, std::uint32_t above, std::uint32_t joint) {
+bool is_ancestor(const Skeleton& skeleton, std::uint32_t ancestor, std::uint32_t joint) {
     for (int at = static_cast<int>(joint); at >= 0; at = skeleton.joints[static_cast<std::size_t>(at)].parent)
-        if (at == static_cast<int>(above)) return true;
+        if (at == static_cast<int>(ancestor)) return true;
     return false;
 }
 
-bool holds(const MeshView& mesh, const Skeleton& skeleton, std::span<const Triangle> part, std::uint32_t joint) {
+bool encloses(const MeshView& mesh, const Skeleton& skeleton, std::span<const Triangle> part, std::uint32_t joint) {
     return std::abs(winding_number(mesh, part, to_point(skeleton.joints[joint].position))) > kInside;
 }
 
@@ -37,12 +36,12 @@ std::uint32_t rigid_joint(const MeshView& mesh, const Skeleton& skeleton, std::s
     if (most->share >= rules.nearly_all) return most->joint;
     if (most->share < rules.half) return DistanceTable::none;
     for (const JointShare& other : shares) {
-        if (&other == &*most || other.share < kSome) continue;
-        // Of two on one chain the lower one is where they turn against each other.
-        const bool below = is_above(skeleton, most->joint, other.joint);
-        const bool above = is_above(skeleton, other.joint, most->joint);
-        if (!above && holds(mesh, skeleton, part, other.joint)) return DistanceTable::none;
-        if (!below && holds(mesh, skeleton, part, most->joint)) return DistanceTable::none;
+        if (&other == &*most || other.share < kLeastShare) continue;
+        // Two joints of one chain turn against each other about the lower one.
+        const bool below = is_ancestor(skeleton, most->joint, other.joint);
+        const bool above = is_ancestor(skeleton, other.joint, most->joint);
+        if (!above && encloses(mesh, skeleton, part, other.joint)) return DistanceTable::none;
+        if (!below && encloses(mesh, skeleton, part, most->joint)) return DistanceTable::none;
     }
     return most->joint;
 }
@@ -51,11 +50,11 @@ std::vector<JointShare> bones_within(const MeshView& mesh, const SurfacePart& pa
     const WindingTree winding({mesh.positions, part.triangles, {}}, {});
     std::vector<JointShare> within;
     for (const Bone& bone : bones) {
-        const Point3 head = to_point(bone.head), way = to_point(bone.tail) - head;
-        const int steps = bone.head == bone.tail ? 1 : kSteps;
+        const Point3 head = to_point(bone.head), to_tail = to_point(bone.tail) - head;
+        const int steps = bone.head == bone.tail ? 1 : kSamplesOfBone;
         int inside = 0;
         for (int k = 0; k < steps; ++k) {
-            const Point3 p = head + ((k + 0.5) / steps) * way;
+            const Point3 p = head + ((k + 0.5) / steps) * to_tail;
             if (!part.box.holds(p)) continue;
             const Vec3 at{static_cast<float>(p[0]), static_cast<float>(p[1]), static_cast<float>(p[2])};
             inside += std::abs(winding(at)) > kInside;

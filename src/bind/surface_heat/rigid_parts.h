@@ -17,21 +17,22 @@ struct JointShare {
     double share;
 };
 
-/// The joint that a part follows as one body, or DistanceTable::none where it bends. It follows the joint that has
-/// most of it if that is nearly all of it; or half of it, and none of the pivots between that joint and the others
-/// lies within the part. A sleeve has its elbow inside, a shoulder plate has the shoulder below it. Whether a pivot
-/// is inside says the part's winding number around it, whatever its sign: sleeves are open.
-/// `part`: its triangles. `shares`: of weight, ascending by joint. O(triangles x joints of weight).
+/// The joint that a part follows as a rigid body, or DistanceTable::none if the part bends. The part follows the
+/// joint with the largest share of its weight if that share is nearly all; or if it is half, and no joint about
+/// which that joint and the others turn lies within the part. A sleeve has its elbow inside; a shoulder plate has
+/// the shoulder below it. A joint is inside if the part's winding number around it is large; its sign does not
+/// count, since sleeves are open. `part`: its triangles. `shares`: of weight, ascending by joint. O(triangles x
+/// joints of weight).
 std::uint32_t rigid_joint(const MeshView& mesh, const Skeleton& skeleton, std::span<const Triangle> part,
                           std::span<const JointShare> shares, const PartRules& rules = {});
 
-/// How much of each joint's bone lies within a part, by its winding number; of several bones the one that does
-/// most. Joints without any are left out. `bones`: joint by joint, as make_bones has them. A joint that is a point
-/// is within or not. Ascending. O(triangles log triangles), and for each bone that meets the part's box O(log
-/// triangles).
+/// For each joint the share of its bone that lies within a part, by the part's winding number; of several bones the
+/// largest share. Joints with a share of 0 are left out. A bone that is a point has the share 0 or 1. `bones`:
+/// sorted by joint, like those of make_bones. Ascending. O(triangles log triangles), and for each bone that meets
+/// the part's box O(log triangles).
 std::vector<JointShare> bones_within(const MeshView& mesh, const SurfacePart& part, std::span<const Bone> bones);
 
-/// The joint whose bone a part is built around: nearly all of it lies within, and little of any other. Else
+/// The only joint whose bone lies within a part almost completely, if little of any other bone does; else
 /// DistanceTable::none. `within`: of bones_within.
 std::uint32_t bone_of_part(std::span<const JointShare> within, const PartRules& rules = {});
 

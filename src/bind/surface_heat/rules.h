@@ -1,49 +1,53 @@
-// The numbers of surface-heat that were chosen by measurement. They are not options. They stand in one place so
-// that scripts/research/cross-validate can vary them (docs/notes/surface-heat.md).
+// The thresholds of surface-heat, chosen by measurement (docs/notes/surface-heat.md). They are not options. They
+// are in one place so that scripts/research/cross-validate can vary them.
 #pragma once
 
 namespace sinew {
 
-/// What decides which joint a part follows.
+/// Which joint a part follows.
 struct PartRules {
-    // Of the weight on a part: what is nearly all of it, and what is half of it.
+    // A part follows one joint if that joint has this share of its weight, or this smaller share and no other joint
+    // bends the part (rigid_joint).
     double nearly_all = 0.7, half = 0.5;
-    // Of a joint's bone, inside a part: the part is that bone's, unless so much of another's lies in it, too.
+    // A part belongs to a bone if at least this share of the bone is inside, and at most this share of any other
+    // bone.
     double whole_bone = 0.75, other_bone = 0.25;
-    // A place lies on another part if that is nearer than this share of the longest side; a part, if half of it
-    // does.
+    // A point lies on another part if that is nearer than this share of the longest side. A part lies on others if
+    // this share of its vertices does.
     double beneath = 0.012, lying = 0.5;
-    // A rigid part goes over to the joint beneath it if that has so much more of the surface there than its own.
+    // A rigid part changes to the joint beneath it if that joint has this much more of the surface there, as a
+    // share of the part, than the part's own joint.
     double clearly = 0.2;
 };
 
-/// Which joints lie in a part of their own.
+/// Which joints are enclosed by a part of their own.
 struct EnclosedRules {
-    // Winding numbers: of a joint, around which its part must be closed but for a hole that nobody sees (the back
-    // of an eyeball), and of what is inside with it.
+    // Least winding numbers: of the joint (a part may have a hidden hole, like the back of an eyeball), and of
+    // other points inside the part.
     double closed = 0.7, inside = 0.5;
-    // A part so many times as long as the one that encloses a joint is another thing. A glove is not, around a
-    // hand.
+    // A part is much larger than the enclosing one if it is this many times as long. A glove around a hand is not.
     double larger = 2;
-    // A bone of which more lies in other flesh, by length of its part, moves that flesh.
+    // A bone moves more than its part if this length of it, as a share of the part's length, is outside the part
+    // and inside the character.
     double beyond = 0.5;
-    // But not from the centre of a ball, wherever its tail may point: radii that spread by less than this share.
+    // A part is a ball around its joint if its radii have a standard deviation below this share of their mean. The
+    // bone of a ball may end anywhere.
     double round = 0.2;
 };
 
 struct SurfaceHeatRules {
     PartRules parts;
     EnclosedRules enclosed;
-    // Joints without a hierarchy: the next one lies within 20 degrees of the axis.
+    // Joints without a hierarchy: the least cosine between a joint's axis and its bone (20 degrees).
     double loose_along = 0.94;
-    // What does not see its nearest bone is heated by this share of what it would get if it did: enough where
-    // nothing near is seen, little beside what is.
+    // A vertex that does not see its nearest bone gets this share of the heat that it would get otherwise: enough
+    // where no vertex nearby sees a bone, and little beside vertices that do.
     double hidden = 0.3;
-    // A way through open space that hides a bone, as a share of the longest side: a cape does not see the legs
-    // under it, and a collar sees the neck.
+    // A bone is hidden by open space of at least this share of the longest side: a cape does not see the legs under
+    // it, but a collar sees the neck.
     double gap = 0.012;
-    // A part of which a smaller share of the area sees its bones would take all its heat from a rim or a hole: a
-    // jacket from the neck, a boot from the knee.
+    // If a smaller share of a part's area sees its bones, all its heat would come from a rim or a hole: of a jacket
+    // from the neck, of a boot from the knee. Then all of the part is treated as if it saw none.
     double seeing = 0.1;
 };
 

@@ -1,6 +1,6 @@
-// surface-heat: heat over the surface as bone-heat has it, where vertices that see no bone ask the volume for
-// theirs, bones lie along the joints' own axes, and rigid parts follow one joint. A method of this project; no
-// paper describes it (docs/methods/surface-heat.md).
+// surface-heat: bone-heat with four additions. Vertices that see no bone are heated by the joints that are nearest
+// through the volume; bones lie along the axes of their joints; enclosed joints move only their part; rigid parts
+// follow one joint. A method of this project; no paper describes it (docs/methods/surface-heat.md).
 #include "bind/surface_heat/surface_heat.h"
 
 #include <algorithm>
@@ -21,13 +21,13 @@
 namespace sinew {
 namespace {
 
-// Joints whose distances through the volume differ by less, as a share, are equally near: distances are known to
-// that accuracy.
+// Joints are equally near if their distances through the volume differ by a smaller share: the accuracy of these
+// distances.
 constexpr double kVolumeTie = 1e-3;
 // SurfaceHeatRules::gap is at least this many voxels.
 constexpr double kGapVoxels = 1;
-// A part with a larger share of the surface is the character itself.
-constexpr double kWhole = 0.5;
+// A part with a larger share of the surface is the body itself, which bends.
+constexpr double kLargestRigidShare = 0.5;
 
 /// The volume of the character: what lies inside, and distances through it.
 struct VolumeView {
@@ -35,7 +35,7 @@ struct VolumeView {
     const DistanceRows& distances;
     double least_gap;  ///< share of the longest side
 
-    /// Whether the straight way from a to b leads through the volume, but for a small gap. O(steps x levels).
+    /// Whether the segment from a to b lies in the volume, except for a small gap. O(steps x levels).
     bool joins(const Point3& a, const Point3& b) const {
         const Point3 from = to_voxels(domain.transform, a), to = to_voxels(domain.transform, b);
         const double length = norm(to - from);
@@ -51,7 +51,7 @@ struct VolumeView {
         return true;
     }
 
-    /// Whether a place is in the volume. O(levels).
+    /// Whether a point is in the volume. O(levels).
     bool solid(const Point3& p) const { return solid_voxel(to_voxels(domain.transform, p)); }
 
 private:
@@ -79,7 +79,7 @@ public:
               task.context, rules.enclosed) {}
 
     bool excludes(std::uint32_t joint, std::uint32_t part, const Point3& point) const override {
-        return enclosed_.apart(joint, part, point);
+        return enclosed_.is_separate(joint, part, point);
     }
 
     bool is_clear(const Point3& from, const Point3& to) const override { return volume_.joins(from, to); }
@@ -93,7 +93,7 @@ public:
         HeatSources found;
         found.share = blind ? 1 : rules_.hidden;
         for (std::size_t k = first; k < first + table.width && table.joint[k] != DistanceTable::none; ++k) {
-            if (enclosed_.apart(table.joint[k], part, place)) continue;
+            if (enclosed_.is_separate(table.joint[k], part, place)) continue;
             if (found.count == 0) found.distance = static_cast<double>(table.distance[k]);
             if (static_cast<double>(table.distance[k]) > found.distance * (1 + kVolumeTie)) break;
             const auto at = std::lower_bound(set.joints.begin(), set.joints.end(), table.joint[k]);
@@ -103,8 +103,8 @@ public:
         return found;
     }
 
-    /// Gives parts that follow one joint to it alone, and parts without bones to what they lie on.
-    void settle(const JointSet& set, RowsAtWork rows) const override {
+    /// Binds rigid parts to a single joint, and parts without bones to the surface beneath them.
+    void adjust_rows(const JointSet& set, SetRows rows) const override {
         const auto part_of = [&](std::uint32_t vertex) { return surface_.component[surface_.node_of[vertex]]; };
         PartFacts facts{std::vector<double>(surface_.components, 0),
                         std::vector<std::uint32_t>(surface_.components, DistanceTable::none),
@@ -131,11 +131,11 @@ public:
         std::vector<std::uint8_t> boneless(surface_.components, 0);
         parallel_for(task_.context, surface_.components, 1, [&](std::size_t part) {
             const double area = facts.area[part];
-            if (area == 0 || area > kWhole * whole || cancelled(task_.context)) return;
+            if (area == 0 || area > kLargestRigidShare * whole || cancelled(task_.context)) return;
             const SurfacePart& shape = parts_[part];
             const std::vector<JointShare> within = bones_within(task_.mesh, shape, bones);
             boneless[part] = within.empty();
-            std::uint32_t& joint = facts.whose[part];
+            std::uint32_t& joint = facts.joint[part];
             joint = bone_of_part(within, rules);
             if (joint != DistanceTable::none) return;
             std::vector<JointShare> shares;
@@ -144,11 +144,11 @@ public:
         });
         facts.boneless.assign(boneless.begin(), boneless.end());
         for (std::size_t i = 0; i < rows.vertices.size(); ++i)
-            if (const std::uint32_t joint = facts.whose[part_of(rows.vertices[i])]; joint != DistanceTable::none) {
+            if (const std::uint32_t joint = facts.joint[part_of(rows.vertices[i])]; joint != DistanceTable::none) {
                 rows.entries[i * rows.width] = {1.0f, joint};
                 rows.kept[i] = 1;
             }
-        carry_parts(task_.mesh, surface_, tree_, task_.unit, rules, task_.context, facts, rows);
+        follow_surface_beneath(task_.mesh, surface_, tree_, task_.unit, rules, task_.context, facts, rows);
     }
 
     Coverage coverage(std::uint32_t vertex, bool blind) const override {
@@ -172,31 +172,31 @@ private:
 Result<MethodRows> bind_surface_heat(const Task& task) { return bind_surface_heat(task, {}); }
 
 Result<MethodRows> bind_surface_heat(const Task& task, const SurfaceHeatRules& rules) {
-    // The volume is measured as geodesic-voxel does it, with its tails of leaf joints and its overshoot.
+    // Distances through the volume are those of geodesic-voxel, with its overshoot and its bones of leaf joints.
     BindOptions options = task.options;
     options.overshoot = preset(Method::geodesic_voxel).overshoot;
-    options.finish = {};  // what is hidden asks for the nearest joints, however many are wanted
-    const Task within = task.with(task.mesh, task.skeleton, options, task.bones);
-    Result<GeodesicRows> measured = measure_geodesic(within);
+    options.finish = {};  // hidden vertices need their nearest joints, whatever the limit of influences
+    const Task volume_task = task.with(task.mesh, task.skeleton, options, task.bones);
+    Result<GeodesicRows> measured = measure_geodesic(volume_task);
     if (!measured) return measured.error();
     std::optional<Domain>& built = measured->domain;
     const VolumeView volume{built ? *built : std::get<OtherMesh>(task.start).volume.domain, measured->rows,
                             rules.gap};
-    if (built && !task.options.keep_volume) built->graph = nullptr;  // frees memory: no distance spreads any more
+    if (built && !task.options.keep_volume) built->graph = nullptr;  // frees memory: all distances are computed
 
-    // Straight distances have bones of their own.
+    // Heat uses other bones than the volume.
     std::vector<Bone> bones = make_bones(task.skeleton);
     const auto joined = [&](const Point3& a, const Point3& b) { return volume.joins(a, b); };
     link_loose_joints(task.skeleton, bones, joined, rules.loose_along);
-    const std::vector<Point3> ways = look_along_axes(task.skeleton, bones, joined);
+    const std::vector<Point3> directions = align_with_axes(task.skeleton, bones, joined);
     join_mirrored_links(task.skeleton, bones);
-    const Task straight = task.with(task.mesh, task.skeleton, task.options, bones);
-    extend_leaf_bones(straight, ways);
+    const Task heat_task = task.with(task.mesh, task.skeleton, task.options, bones);
+    extend_leaf_bones(heat_task, directions);
 
-    const WeldedSurface mesh(straight);
-    const SurfaceHeatPolicy policy(straight, mesh, volume, rules);
-    InfluenceRows rows(straight.row_shape());
-    SurfaceDiffusion heat(straight, mesh.surface, mesh.tree, policy, rules.seeing, rows);
+    const WeldedSurface mesh(heat_task);
+    const SurfaceHeatPolicy policy(heat_task, mesh, volume, rules);
+    InfluenceRows rows(heat_task.row_shape());
+    SurfaceDiffusion heat(heat_task, mesh.surface, mesh.tree, policy, rules.seeing, rows);
     if (Status filled = heat.fill_all(); !filled) return filled.error();
     MethodRows out = std::move(rows);
     if (built && task.options.keep_volume) out.volume = keep_volume(std::move(*built), std::move(measured->fields));
