@@ -230,91 +230,117 @@ std::vector<std::uint32_t> joints_called(const Skeleton& skeleton, std::string_v
     return exact.empty() ? like : exact;
 }
 
-std::vector<Bone> make_bones(const Skeleton& skeleton) {
-    const auto& joints = skeleton.joints;
-    const std::size_t n = joints.size();
-    std::vector<std::vector<std::uint32_t>> children(n);
-    for (std::size_t j = 0; j < n; ++j)
-        if (joints[j].parent >= 0) children[joints[j].parent].push_back(std::uint32_t(j));
-    const std::vector<DeformReason> by_name = idle_by_name(skeleton);
+namespace {
 
-    // A leaf bone ends at an idle child that is named as an end, or at its only child if that is a leaf and no
-    // control or slot (an IK target or a weapon may be anywhere). Markers at the joint itself are followed
-    // downwards.
-    const auto marked_end = [&](std::uint32_t j) -> std::optional<Vec3> {
-        for (std::uint32_t at = j;;) {
-            const auto& below = children[at];
-            const auto end = std::find_if(below.begin(), below.end(),
-                                          [&](std::uint32_t c) { return by_name[c] == DeformReason::end_name; });
-            if (end != below.end())
-                at = *end;
-            else if (below.size() == 1 && children[below[0]].empty() && by_name[below[0]] == DeformReason::deforms)
-                at = below[0];
+// Makes the bones of one joint after the other.
+class BoneMaker {
+public:
+    explicit BoneMaker(const Skeleton& skeleton)
+        : joints_(skeleton.joints),
+          children_(joints_.size()),
+          by_name_(idle_by_name(skeleton)),
+          carries_(joints_.size()) {
+        for (std::size_t j = 0; j < joints_.size(); ++j)
+            if (joints_[j].parent >= 0) children_[joints_[j].parent].push_back(std::uint32_t(j));
+        for (std::size_t j = 0; j < joints_.size(); ++j)
+            if (joints_[j].deform)
+                for (int at = int(j); at >= 0 && !carries_[at]; at = joints_[at].parent) carries_[at] = true;
+    }
+
+    std::vector<Bone> run() {
+        for (std::uint32_t j = 0; j < joints_.size(); ++j) {
+            if (!joints_[j].deform) continue;
+            const std::optional<JointShape>& shape = joints_[j].shape;
+            if (shape && shape->kind != JointShape::Kind::capsule)
+                add_shape(j, *shape);
             else
-                return std::nullopt;
-            if (!(joints[at].position == joints[j].position)) return joints[at].position;
+                add_segments(j);
         }
-    };
+        return std::move(bones_);
+    }
 
-    std::vector<bool> carries(n, false);  // the joint or a joint below it deforms
-    for (std::size_t j = 0; j < n; ++j)
-        if (joints[j].deform)
-            for (int at = int(j); at >= 0 && !carries[at]; at = joints[at].parent) carries[at] = true;
-
-    std::vector<Bone> bones;
-    std::vector<std::uint32_t> stack;
-    for (std::uint32_t j = 0; j < n; ++j) {
-        if (!joints[j].deform) continue;
-        const std::optional<JointShape>& shape = joints[j].shape;
-        if (shape && shape->kind != JointShape::Kind::capsule) {
-            Bone bone{j, joints[j].position, joints[j].position, false, false};
-            if (shape->kind == JointShape::Kind::sphere) {
-                bone.radius = shape->radius;
-            } else {
-                bone.tail = joints[j].tail.value_or(bone.tail);
-                bone.box = Bone::Box{shape->half, shape->axes.value_or(joints[j].axes)};
-            }
-            bones.push_back(bone);
-            continue;
+private:
+    void add_shape(std::uint32_t j, const JointShape& shape) {
+        Bone bone{j, joints_[j].position, joints_[j].position, false, false};
+        if (shape.kind == JointShape::Kind::sphere) {
+            bone.radius = shape.radius;
+        } else {
+            bone.tail = joints_[j].tail.value_or(bone.tail);
+            bone.box = Bone::Box{shape.half, shape.axes.value_or(joints_[j].axes)};
         }
+        bones_.push_back(bone);
+    }
+
+    // To the stated tail, along the stated links, to the deforming joints below, or to a marked end.
+    void add_segments(std::uint32_t j) {
+        const Joint& joint = joints_[j];
         bool open_head = false;
-        for (int up = joints[j].parent; up >= 0 && !open_head; up = joints[up].parent)
-            open_head = joints[up].deform;
+        for (int up = joint.parent; up >= 0 && !open_head; up = joints_[up].parent) open_head = joints_[up].deform;
+        const auto add = [&](const Vec3& tail, bool open_tail) {
+            bones_.push_back({j, joint.position, tail, open_head, open_tail});
+        };
+        const std::vector<std::uint32_t> next = deforming_below(j);
+        const std::size_t first = bones_.size();
+        if (joint.tail) {
+            add(*joint.tail, std::any_of(next.begin(), next.end(), [&](std::uint32_t c) {
+                return nearer(joints_[c].position, *joint.tail, joint.position);
+            }));
+        } else if (joint.stated_links && !children_[j].empty()) {
+            for (const std::uint32_t c : children_[j])
+                if (!(joints_[c].position == joint.position)) add(joints_[c].position, carries_[c]);
+        } else if (next.empty()) {
+            add(marked_end(j).value_or(joint.position), false);
+        } else {
+            for (const std::uint32_t c : next)
+                if (!(joints_[c].position == joint.position)) add(joints_[c].position, true);
+        }
+        if (bones_.size() == first) add(joint.position, true);  // all its children are at its own position
+        if (joint.shape)
+            for (std::size_t k = first; k < bones_.size(); ++k) bones_[k].radius = joint.shape->radius;
+    }
 
-        std::vector<std::uint32_t> next;  // nearest deforming joints below
-        stack.assign(children[j].rbegin(), children[j].rend());
+    // The nearest deforming joints below, in order.
+    std::vector<std::uint32_t> deforming_below(std::uint32_t j) const {
+        std::vector<std::uint32_t> found, stack(children_[j].rbegin(), children_[j].rend());
         while (!stack.empty()) {
             const std::uint32_t c = stack.back();
             stack.pop_back();
-            if (joints[c].deform)
-                next.push_back(c);
+            if (joints_[c].deform)
+                found.push_back(c);
             else
-                stack.insert(stack.end(), children[c].rbegin(), children[c].rend());
+                stack.insert(stack.end(), children_[c].rbegin(), children_[c].rend());
         }
-        const std::size_t first = bones.size();
-        if (const std::optional<Vec3>& tail = joints[j].tail) {
-            const bool follows = std::any_of(next.begin(), next.end(), [&](std::uint32_t c) {
-                return nearer(joints[c].position, *tail, joints[j].position);
-            });
-            bones.push_back({j, joints[j].position, *tail, open_head, follows});
-        } else if (joints[j].stated_links && !children[j].empty()) {
-            for (const std::uint32_t c : children[j])
-                if (!(joints[c].position == joints[j].position))
-                    bones.push_back({j, joints[j].position, joints[c].position, open_head, bool{carries[c]}});
-        } else if (next.empty()) {
-            const Vec3 end = marked_end(j).value_or(joints[j].position);
-            bones.push_back({j, joints[j].position, end, open_head, false});
-        } else {
-            for (const std::uint32_t c : next)
-                if (!(joints[c].position == joints[j].position))
-                    bones.push_back({j, joints[j].position, joints[c].position, open_head, true});
-        }
-        if (bones.size() == first)  // all its children are at its own position
-            bones.push_back({j, joints[j].position, joints[j].position, open_head, true});
-        if (shape)
-            for (std::size_t k = first; k < bones.size(); ++k) bones[k].radius = shape->radius;
+        return found;
     }
-    return bones;
-}
+
+    // A leaf bone ends at an idle child whose name marks an end, or at its only child if that is a leaf and no
+    // control or slot (an IK target or a weapon may be anywhere). Markers at the joint itself are followed
+    // downwards.
+    std::optional<Vec3> marked_end(std::uint32_t j) const {
+        for (std::uint32_t at = j;;) {
+            const auto& below = children_[at];
+            const auto end = std::find_if(below.begin(), below.end(),
+                                          [&](std::uint32_t c) { return by_name_[c] == DeformReason::end_name; });
+            if (end != below.end())
+                at = *end;
+            else if (below.size() == 1 && children_[below[0]].empty() &&
+                     by_name_[below[0]] == DeformReason::deforms)
+                at = below[0];
+            else
+                return std::nullopt;
+            if (!(joints_[at].position == joints_[j].position)) return joints_[at].position;
+        }
+    }
+
+    const std::vector<Joint>& joints_;
+    std::vector<std::vector<std::uint32_t>> children_;
+    const std::vector<DeformReason> by_name_;
+    std::vector<bool> carries_;  // the joint or a joint below it deforms
+    std::vector<Bone> bones_;
+};
+
+}  // namespace
+
+std::vector<Bone> make_bones(const Skeleton& skeleton) { return BoneMaker(skeleton).run(); }
 
 }  // namespace sinew

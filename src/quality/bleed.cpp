@@ -23,8 +23,8 @@ std::uint32_t leaf_of(const Domain& domain, const Vec3& position) {
     for (int corner = 0; corner < 8; ++corner) {
         int q[3];
         for (int k = 0; k < 3; ++k) q[k] = static_cast<int>(std::floor(v[k] + (corner >> k & 1 ? slack : -slack)));
-        const std::uint32_t beside = domain.leaf_at(q[0], q[1], q[2]);
-        if (beside != Domain::none) return beside;
+        const std::uint32_t near = domain.leaf_at(q[0], q[1], q[2]);
+        if (near != Domain::none) return near;
     }
     return Domain::none;
 }
@@ -52,17 +52,85 @@ struct Columns {
     bool uses(std::size_t joint) const { return first[joint + 1] > first[joint]; }
 };
 
+/// In units of the field. If a bone is a point (in a skeleton without parents), half the distance to the next joint
+/// counts as its space, so its length is the distance to that joint.
+std::vector<double> bone_lengths(const Skeleton& skeleton, std::span<const Bone> bones,
+                                 std::span<const std::uint32_t> joints, double voxel) {
+    std::vector<double> length(skeleton.joints.size(), 0);
+    for (const Bone& b : bones) {
+        const double l =
+            std::hypot(double{b.tail.x} - b.head.x, double{b.tail.y} - b.head.y, double{b.tail.z} - b.head.z);
+        length[b.joint] = std::max(length[b.joint], l / voxel * LeafDistances::units_per_voxel);
+    }
+    for (const std::uint32_t j : joints) {
+        if (length[j] > 0) continue;
+        double nearest = INFINITY;
+        for (const std::uint32_t k : joints) {
+            const Vec3 &p = skeleton.joints[j].position, &q = skeleton.joints[k].position;
+            const double d = std::hypot(double{p.x} - q.x, double{p.y} - q.y, double{p.z} - q.z);
+            if (d > 0) nearest = std::min(nearest, d);
+        }
+        if (nearest < INFINITY) length[j] = nearest / voxel * LeafDistances::units_per_voxel;
+    }
+    return length;
+}
+
+/// Per vertex its leaf, and the largest distance of a joint that is not far.
+struct VertexReach {
+    std::vector<std::uint32_t> leaf;  // none: not measured
+    std::vector<double> reach;        // units of the field
+};
+VertexReach reach_of(const MeshView& mesh, const Domain& domain, const LeafDistances& nearest,
+                     const std::vector<double>& length, Context* context) {
+    const std::size_t n = mesh.positions.size();
+    const double unit = LeafDistances::units_per_voxel;
+    std::vector<bool> in_triangle(n, false);
+    for (const Triangle& t : mesh.triangles)
+        for (const std::uint32_t v : t) in_triangle[v] = true;
+    VertexReach out{std::vector<std::uint32_t>(n, Domain::none), std::vector<double>(n, 0)};
+    parallel_for(context, n, 4096, [&](std::size_t v) {
+        if (!in_triangle[v]) return;
+        const std::uint32_t at = leaf_of(domain, mesh.positions[v]);
+        if (at == Domain::none || nearest.joint(at) == DistanceTable::none) return;
+        const Vec3& p = mesh.positions[v];
+        const auto c = domain.centre(at);
+        const GridTransform& t = domain.transform;
+        const double from_centre =
+            unit * std::hypot((p.x - t.origin[0]) / t.voxel - c[0], (p.y - t.origin[1]) / t.voxel - c[1],
+                              (p.z - t.origin[2]) / t.voxel - c[2]);
+        out.leaf[v] = at;
+        out.reach[v] = nearest.distance(at) +
+                       std::max({nearest.distance(at) + from_centre, length[nearest.joint(at)] / 2, 2 * unit});
+    });
+    return out;
+}
+
+/// Entries of one binding's columns whose joint is far from the vertex, by joint.
+using FarEntries = std::vector<std::vector<std::uint32_t>>;
+
+Bleed sum_up(const Columns& columns, const FarEntries& far, std::size_t vertices, std::vector<double> far_weight) {
+    Bleed out;
+    double all = 0, away = 0;
+    for (const float weight : columns.weight) all += weight;
+    for (const double f : far_weight) away += f;
+    out.share = all > 0 ? away / all : 0;
+    out.far_weight = std::move(far_weight);
+    std::vector<float> at_vertex(vertices, 0);
+    for (const auto& entries : far)
+        for (const std::uint32_t i : entries) at_vertex[columns.vertex[i]] += columns.weight[i];
+    out.vertices = static_cast<std::size_t>(
+        std::count_if(at_vertex.begin(), at_vertex.end(), [](float f) { return f > 0.01f; }));
+    return out;
+}
+
 }  // namespace
 
 Result<std::vector<Bleed>> bleed_of(const MeshView& mesh, const MeshTopology& topology, const Skeleton& skeleton,
                                     std::span<const SkinWeights* const> weights, const BleedOptions& options,
                                     Context* context) {
-    const std::size_t joints = skeleton.joints.size(), n = mesh.positions.size();
+    const std::size_t joints = skeleton.joints.size();
     std::vector<Columns> columns;
     for (const SkinWeights* w : weights) columns.emplace_back(*w, joints);
-    std::vector<Bleed> out(weights.size());
-    for (Bleed& b : out) b.far_weight.assign(joints, 0);
-
     Skeleton used = skeleton;
     std::vector<std::uint32_t> list;
     for (std::size_t j = 0; j < joints; ++j) {
@@ -70,6 +138,8 @@ Result<std::vector<Bleed>> bleed_of(const MeshView& mesh, const MeshTopology& to
             std::any_of(columns.begin(), columns.end(), [&](const Columns& c) { return c.uses(j); });
         if (used.joints[j].deform) list.push_back(static_cast<std::uint32_t>(j));
     }
+    std::vector<Bleed> out(weights.size());
+    for (Bleed& b : out) b.far_weight.assign(joints, 0);
     if (list.empty()) return out;
 
     Result<VoxelGrid> grid = voxelize(mesh, topology, {options.resolution, true, true}, context);
@@ -81,7 +151,6 @@ Result<std::vector<Bleed>> bleed_of(const MeshView& mesh, const MeshTopology& to
     if (!domain) return domain.error();
     *grid = {};
     const BoneSeeds seeds = seed_bones(*domain, bones, joints);
-
     // One volume: loose components are joined to the rest, by the same bridges for every joint.
     std::vector<bool> start(domain->component_count, false);
     if (!start.empty()) start[0] = true;
@@ -89,50 +158,11 @@ Result<std::vector<Bleed>> bleed_of(const MeshView& mesh, const MeshTopology& to
     const GeodesicSolver solver(*domain, {1}, context);
     Result<LeafDistances> nearest = solver.nearest(seeds, list, bridges, 1, context);
     if (!nearest) return nearest.error();
-
-    std::vector<double> length(joints, 0);  // length of the longest bone, in units of the field
-    const double unit = LeafDistances::units_per_voxel;
-    for (const Bone& b : bones) {
-        const double l =
-            std::hypot(double{b.tail.x} - b.head.x, double{b.tail.y} - b.head.y, double{b.tail.z} - b.head.z);
-        length[b.joint] = std::max(length[b.joint], l / domain->transform.voxel * unit);
-    }
-    // If bones are points (a skeleton without parents), the space between joints belongs to both up to the
-    // middle.
-    for (const std::uint32_t j : list) {
-        if (length[j] > 0) continue;
-        double nearest_other = INFINITY;
-        for (const std::uint32_t k : list) {
-            const Vec3 &p = skeleton.joints[j].position, &q = skeleton.joints[k].position;
-            const double d = std::hypot(double{p.x} - q.x, double{p.y} - q.y, double{p.z} - q.z);
-            if (d > 0) nearest_other = std::min(nearest_other, d);
-        }
-        if (nearest_other < INFINITY) length[j] = nearest_other / domain->transform.voxel * unit;
-    }
-    // Per vertex: its leaf, and the maximum distance of a joint from there (in units of the field).
-    std::vector<bool> in_triangle(n, false);
-    for (const Triangle& t : mesh.triangles)
-        for (const std::uint32_t v : t) in_triangle[v] = true;
-    std::vector<std::uint32_t> leaf(n, Domain::none);
-    std::vector<double> reach(n, 0);
-    parallel_for(context, n, 4096, [&](std::size_t v) {
-        if (!in_triangle[v]) return;
-        const std::uint32_t at = leaf_of(*domain, mesh.positions[v]);
-        if (at == Domain::none || nearest->joint(at) == DistanceTable::none) return;
-        const Vec3& p = mesh.positions[v];
-        const auto c = domain->centre(at);
-        const GridTransform& t = domain->transform;
-        const double from_centre =
-            unit * std::hypot((p.x - t.origin[0]) / t.voxel - c[0], (p.y - t.origin[1]) / t.voxel - c[1],
-                              (p.z - t.origin[2]) / t.voxel - c[2]);
-        leaf[v] = at;
-        reach[v] = nearest->distance(at) +
-                   std::max({nearest->distance(at) + from_centre, length[nearest->joint(at)] / 2, 2 * unit});
-    });
+    const VertexReach vertices =
+        reach_of(mesh, *domain, *nearest, bone_lengths(skeleton, bones, list, domain->transform.voxel), context);
 
     // Joint by joint; far vertices are marked per joint and summed over joints in their order.
-    std::vector<std::vector<std::vector<std::uint32_t>>> far(weights.size(),
-                                                             std::vector<std::vector<std::uint32_t>>(list.size()));
+    std::vector<FarEntries> far(weights.size(), FarEntries(list.size()));
     std::vector<std::optional<Error>> failed(list.size());
     parallel_for(context, list.size(), 1, [&](std::size_t k) {
         if (cancelled(context)) return;
@@ -145,8 +175,8 @@ Result<std::vector<Bleed>> bleed_of(const MeshView& mesh, const MeshTopology& to
         for (std::size_t w = 0; w < weights.size(); ++w) {
             const Columns& c = columns[w];
             for (std::size_t i = c.first[joint[0]]; i < c.first[joint[0] + 1]; ++i) {
-                const std::uint32_t v = c.vertex[i];
-                if (leaf[v] == Domain::none || !(field->distance(leaf[v]) > reach[v])) continue;
+                const std::uint32_t v = c.vertex[i], leaf = vertices.leaf[v];
+                if (leaf == Domain::none || !(field->distance(leaf) > vertices.reach[v])) continue;
                 out[w].far_weight[joint[0]] += c.weight[i];
                 far[w][k].push_back(static_cast<std::uint32_t>(i));
             }
@@ -155,17 +185,8 @@ Result<std::vector<Bleed>> bleed_of(const MeshView& mesh, const MeshTopology& to
     for (const auto& error : failed)
         if (error) return *error;
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled"};
-    for (std::size_t w = 0; w < weights.size(); ++w) {
-        double all = 0, away = 0;
-        for (const float weight : columns[w].weight) all += weight;
-        for (const double f : out[w].far_weight) away += f;
-        out[w].share = all > 0 ? away / all : 0;
-        std::vector<float> at_vertex(n, 0);
-        for (const auto& list_of_joint : far[w])
-            for (const std::uint32_t i : list_of_joint) at_vertex[columns[w].vertex[i]] += columns[w].weight[i];
-        out[w].vertices = static_cast<std::size_t>(
-            std::count_if(at_vertex.begin(), at_vertex.end(), [](float f) { return f > 0.01f; }));
-    }
+    for (std::size_t w = 0; w < weights.size(); ++w)
+        out[w] = sum_up(columns[w], far[w], mesh.positions.size(), std::move(out[w].far_weight));
     return out;
 }
 

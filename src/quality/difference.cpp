@@ -72,49 +72,42 @@ std::size_t count_torn(const MeshTopology& topology, const SkinWeights& weights)
     return torn;
 }
 
-Status measure_difference(const SkinWeights& a, const SkinWeights& b, std::size_t joint_count,
-                          const CompareOptions& options, Context* context, Comparison& out) {
-    const std::size_t n = a.vertex_count(), grain = sum_grain(n, joint_count);
-    out.vertex_l1.assign(n, 0);
-    std::vector<Sums> parts((n + grain - 1) / grain);
-    parallel_chunks(context, n, grain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
-        if (cancelled(context)) return;
-        Sums& sums = parts[chunk];
-        sums.joints.resize(joint_count);
-        RowPair rows;
-        for (std::size_t v = begin; v < end; ++v) {
-            double l1 = 0;
-            std::size_t count_a = 0, count_b = 0;
-            for (const RowPair::Entry& e : rows.merge(a[v], b[v])) {
-                JointComparison& joint = sums.joints[e.joint];
-                const double difference = std::abs(double{e.a} - e.b);
-                const bool in_a = e.a > options.threshold, in_b = e.b > options.threshold;
-                l1 += difference;
-                joint.mass_a += e.a;
-                joint.mass_b += e.b;
-                joint.l1 += difference;
-                joint.influences_a += in_a;
-                joint.influences_b += in_b;
-                joint.influences_both += in_a && in_b;
-                count_a += in_a;
-                count_b += in_b;
-            }
-            out.vertex_l1[v] = static_cast<float>(l1);
-            const std::uint32_t top_a = strongest(a[v]), top_b = strongest(b[v]);
-            if (top_a != Symmetry::none) ++sums.joints[top_a].strongest_a;
-            if (top_b != Symmetry::none) ++sums.joints[top_b].strongest_b;
-            if (top_a == top_b) {
-                ++sums.agree;
-                if (top_a != Symmetry::none) ++sums.joints[top_a].strongest_both;
-            }
-            sums.unweighted_a += a[v].empty();
-            sums.unweighted_b += b[v].empty();
-            sums.most_a = std::max(sums.most_a, count_a);
-            sums.most_b = std::max(sums.most_b, count_b);
-        }
-    });
-    if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled"};
+namespace {
 
+// Adds the rows of one vertex. Returns their L1 distance.
+double add_rows(std::span<const Influence> a, std::span<const Influence> b, double threshold, RowPair& rows,
+                Sums& sums) {
+    double l1 = 0;
+    std::size_t count_a = 0, count_b = 0;
+    for (const RowPair::Entry& e : rows.merge(a, b)) {
+        JointComparison& joint = sums.joints[e.joint];
+        const double difference = std::abs(double{e.a} - e.b);
+        const bool in_a = e.a > threshold, in_b = e.b > threshold;
+        l1 += difference;
+        joint.mass_a += e.a;
+        joint.mass_b += e.b;
+        joint.l1 += difference;
+        joint.influences_a += in_a;
+        joint.influences_b += in_b;
+        joint.influences_both += in_a && in_b;
+        count_a += in_a;
+        count_b += in_b;
+    }
+    const std::uint32_t top_a = strongest(a), top_b = strongest(b);
+    if (top_a != Symmetry::none) ++sums.joints[top_a].strongest_a;
+    if (top_b != Symmetry::none) ++sums.joints[top_b].strongest_b;
+    if (top_a == top_b) {
+        ++sums.agree;
+        if (top_a != Symmetry::none) ++sums.joints[top_a].strongest_both;
+    }
+    sums.unweighted_a += a.empty();
+    sums.unweighted_b += b.empty();
+    sums.most_a = std::max(sums.most_a, count_a);
+    sums.most_b = std::max(sums.most_b, count_b);
+    return l1;
+}
+
+Sums add_parts(const std::vector<Sums>& parts, std::size_t joint_count) {
     Sums all;
     all.joints.resize(joint_count);
     for (const Sums& part : parts) {
@@ -125,9 +118,13 @@ Status measure_difference(const SkinWeights& a, const SkinWeights& b, std::size_
         all.most_a = std::max(all.most_a, part.most_a);
         all.most_b = std::max(all.most_b, part.most_b);
     }
+    return all;
+}
+
+void compare_joints(Sums& all, std::size_t vertices, Comparison& out) {
     double total = 0;
     std::size_t in_a = 0, in_b = 0, in_both = 0;
-    for (std::size_t j = 0; j < joint_count; ++j) {
+    for (std::size_t j = 0; j < all.joints.size(); ++j) {
         JointComparison& joint = all.joints[j];
         joint.joint = static_cast<std::uint32_t>(j);
         total += joint.l1;
@@ -142,32 +139,55 @@ Status measure_difference(const SkinWeights& a, const SkinWeights& b, std::size_
     std::sort(out.joints.begin(), out.joints.end(), [](const JointComparison& x, const JointComparison& y) {
         return x.l1 != y.l1 ? x.l1 > y.l1 : x.joint < y.joint;
     });
+    out.l1.mean = vertices ? total / static_cast<double>(vertices) : 0;
     out.precision = ratio(in_both, in_b);
     out.recall = ratio(in_both, in_a);
-    out.strongest_agreement = ratio(all.agree, n);
+    out.strongest_agreement = ratio(all.agree, vertices);
     out.a.unweighted = all.unweighted_a;
     out.b.unweighted = all.unweighted_b;
     out.a.max_influences = all.most_a;
     out.b.max_influences = all.most_b;
-    out.a.mean_influences = ratio(in_a, n);
-    out.b.mean_influences = ratio(in_b, n);
+    out.a.mean_influences = ratio(in_a, vertices);
+    out.b.mean_influences = ratio(in_b, vertices);
+}
 
-    out.l1.mean = n ? total / static_cast<double>(n) : 0;
+std::vector<std::uint32_t> find_worst(const std::vector<float>& vertex_l1, std::size_t most) {
+    std::vector<std::uint32_t> worst;
+    for (std::size_t v = 0; v < vertex_l1.size(); ++v)
+        if (vertex_l1[v] > 0) worst.push_back(static_cast<std::uint32_t>(v));
+    const std::size_t keep = std::min(worst.size(), most);
+    std::partial_sort(worst.begin(), worst.begin() + static_cast<std::ptrdiff_t>(keep), worst.end(),
+                      [&](std::uint32_t x, std::uint32_t y) {
+                          return vertex_l1[x] != vertex_l1[y] ? vertex_l1[x] > vertex_l1[y] : x < y;
+                      });
+    worst.resize(keep);
+    worst.shrink_to_fit();
+    return worst;
+}
+
+}  // namespace
+
+Status measure_difference(const SkinWeights& a, const SkinWeights& b, std::size_t joint_count,
+                          const CompareOptions& options, Context* context, Comparison& out) {
+    const std::size_t n = a.vertex_count(), grain = sum_grain(n, joint_count);
+    out.vertex_l1.assign(n, 0);
+    std::vector<Sums> parts((n + grain - 1) / grain);
+    parallel_chunks(context, n, grain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+        if (cancelled(context)) return;
+        Sums& sums = parts[chunk];
+        sums.joints.resize(joint_count);
+        RowPair rows;
+        for (std::size_t v = begin; v < end; ++v)
+            out.vertex_l1[v] = static_cast<float>(add_rows(a[v], b[v], options.threshold, rows, sums));
+    });
+    if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled"};
+    Sums all = add_parts(parts, joint_count);
+    compare_joints(all, n, out);
     std::vector<float> values = out.vertex_l1;
     out.l1.median = percentile(values, 0.5);
     out.l1.p95 = percentile(values, 0.95);
     out.l1.max = percentile(values, 1);
-
-    std::vector<std::uint32_t>& worst = out.worst_vertices;
-    for (std::size_t v = 0; v < n; ++v)
-        if (out.vertex_l1[v] > 0) worst.push_back(static_cast<std::uint32_t>(v));
-    const std::size_t keep = std::min(worst.size(), static_cast<std::size_t>(options.worst_vertices));
-    std::partial_sort(worst.begin(), worst.begin() + static_cast<std::ptrdiff_t>(keep), worst.end(),
-                      [&](std::uint32_t x, std::uint32_t y) {
-                          return out.vertex_l1[x] != out.vertex_l1[y] ? out.vertex_l1[x] > out.vertex_l1[y] : x < y;
-                      });
-    worst.resize(keep);
-    worst.shrink_to_fit();
+    out.worst_vertices = find_worst(out.vertex_l1, static_cast<std::size_t>(options.worst_vertices));
     return Done{};
 }
 

@@ -30,10 +30,9 @@ struct Polyline {
     }
 };
 
-}  // namespace
-
-LimbProfile limb_profile(const MeshView& mesh, const Skeleton& skeleton, const SkinWeights& a, const SkinWeights& b,
-                         std::span<const JointComparison> joints, int bins, Context* context) {
+/// The chain of joints without branches on which two bindings differ most, from its first joint on; empty if no
+/// joint has weight. Joints without weight on themselves or below do not count as branches.
+std::vector<std::uint32_t> most_different_chain(const Skeleton& skeleton, std::span<const JointComparison> joints) {
     const std::size_t n = skeleton.joints.size();
     std::vector<double> l1(n, 0);
     std::vector<bool> live(n, false);  // the joint or a descendant has weight
@@ -47,7 +46,6 @@ LimbProfile limb_profile(const MeshView& mesh, const Skeleton& skeleton, const S
     for (std::size_t j = 0; j < n; ++j)
         if (const int parent = skeleton.joints[j].parent; live[j] && parent >= 0)
             children[static_cast<std::size_t>(parent)].push_back(static_cast<std::uint32_t>(j));
-
     std::vector<std::uint32_t> worst;
     double most = 0;
     for (std::size_t j = 0; j < n; ++j) {
@@ -66,66 +64,52 @@ LimbProfile limb_profile(const MeshView& mesh, const Skeleton& skeleton, const S
             worst = std::move(chain);
         }
     }
-    LimbProfile out;
-    if (worst.empty()) return out;
+    return worst;
+}
 
-    Polyline line;
-    if (const int parent = skeleton.joints[worst[0]].parent; parent >= 0)
-        out.joints.push_back(static_cast<std::uint32_t>(parent));
-    for (const std::uint32_t j : worst) out.joints.push_back(j);
-    for (const std::uint32_t j : out.joints) line.add(to_point(skeleton.joints[j].position));
-    out.joint_at = line.at;
-    // To the stated tail, or to the middle of the next joints.
-    Point3 end{0, 0, 0};
+/// The stated tail of a joint, or the middle of its children, if there is one.
+std::optional<Point3> end_of(const Skeleton& skeleton, std::uint32_t joint) {
+    if (const std::optional<Vec3>& tail = skeleton.joints[joint].tail) return to_point(*tail);
+    Point3 middle{0, 0, 0};
     double count = 0;
-    for (std::size_t j = 0; j < n; ++j)
-        if (skeleton.joints[j].parent == static_cast<int>(worst.back())) {
-            const Point3 p = to_point(skeleton.joints[j].position);
-            for (std::size_t k = 0; k < 3; ++k) end[k] += p[k];
+    for (const Joint& child : skeleton.joints)
+        if (child.parent == static_cast<int>(joint)) {
+            const Point3 p = to_point(child.position);
+            for (std::size_t k = 0; k < 3; ++k) middle[k] += p[k];
             ++count;
         }
-    if (const std::optional<Vec3>& tail = skeleton.joints[worst.back()].tail) {
-        line.add(to_point(*tail));
-    } else if (count > 0) {
-        for (double& c : end) c /= count;
-        line.add(end);
-    }
-    std::vector<bool> in_chain(n, false);
-    for (const std::uint32_t j : worst) in_chain[j] = true;
-    auto concerned = [&](std::size_t v) {
-        return (!a[v].empty() && in_chain[a[v][0].joint]) || (!b[v].empty() && in_chain[b[v][0].joint]);
-    };
-    // Vertices beyond the last joint are measured on the extended line.
-    if (count == 0 && !skeleton.joints[worst.back()].tail && line.points.size() > 1) {
-        const Point3 &from = line.points[line.points.size() - 2], &to = line.points.back();
-        const double step = line.at.back() - line.at[line.at.size() - 2];
-        double beyond = 0;
-        if (step > 0) {
-            for (std::size_t v = 0; v < mesh.positions.size(); ++v)
-                if (concerned(v))
-                    beyond = std::max(beyond, segment_distance(from, to, to_point(mesh.positions[v])).along - step);
-            const Point3 d{(to[0] - from[0]) / step, (to[1] - from[1]) / step, (to[2] - from[2]) / step};
-            if (beyond > 0) line.add({to[0] + beyond * d[0], to[1] + beyond * d[1], to[2] + beyond * d[2]});
-        }
-    }
-    out.length = line.at.back();
-    if (!(out.length > 0)) return {};
+    if (count == 0) return std::nullopt;
+    for (double& c : middle) c /= count;
+    return middle;
+}
 
-    const auto width = static_cast<std::size_t>(bins);
-    std::vector<int> slot(n, -1);
+/// Extends the last segment of a line as far as the vertices lie beyond it.
+template <typename Concerned>
+void extend_to_vertices(Polyline& line, const MeshView& mesh, Concerned&& concerned) {
+    if (line.points.size() < 2) return;
+    const Point3 from = line.points[line.points.size() - 2], to = line.points.back();
+    const double step = line.at.back() - line.at[line.at.size() - 2];
+    if (!(step > 0)) return;
+    double beyond = 0;
+    for (std::size_t v = 0; v < mesh.positions.size(); ++v)
+        if (concerned(v))
+            beyond = std::max(beyond, segment_distance(from, to, to_point(mesh.positions[v])).along - step);
+    const Point3 d{(to[0] - from[0]) / step, (to[1] - from[1]) / step, (to[2] - from[2]) / step};
+    if (beyond > 0) line.add({to[0] + beyond * d[0], to[1] + beyond * d[1], to[2] + beyond * d[2]});
+}
+
+constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
+
+/// Mean weights of the profile's joints in each bin. `bin_of`: per vertex, or kNowhere.
+void fill_bins(const SkinWeights& a, const SkinWeights& b, std::size_t joint_count,
+               const std::vector<std::uint32_t>& bin_of, std::size_t bins, LimbProfile& out) {
+    std::vector<int> slot(joint_count, -1);
     for (std::size_t i = 0; i < out.joints.size(); ++i) slot[out.joints[i]] = static_cast<int>(i);
-    constexpr std::uint32_t nowhere = ~std::uint32_t{0};
-    std::vector<std::uint32_t> bin_of(mesh.positions.size(), nowhere);
-    parallel_for(context, mesh.positions.size(), 4096, [&](std::size_t v) {
-        if (!concerned(v)) return;
-        const double s = line.project(to_point(mesh.positions[v])) / out.length * bins;
-        bin_of[v] = static_cast<std::uint32_t>(std::clamp(s, 0.0, bins - 1.0));
-    });
-    out.vertices.assign(width, 0);
-    out.a.assign(out.joints.size(), std::vector<double>(width, 0));
+    out.vertices.assign(bins, 0);
+    out.a.assign(out.joints.size(), std::vector<double>(bins, 0));
     out.b = out.a;
     for (std::size_t v = 0; v < bin_of.size(); ++v) {
-        if (bin_of[v] == nowhere) continue;
+        if (bin_of[v] == kNowhere) continue;
         ++out.vertices[bin_of[v]];
         for (const Influence& i : a[v])
             if (slot[i.joint] >= 0) out.a[static_cast<std::size_t>(slot[i.joint])][bin_of[v]] += i.weight;
@@ -133,11 +117,47 @@ LimbProfile limb_profile(const MeshView& mesh, const Skeleton& skeleton, const S
             if (slot[i.joint] >= 0) out.b[static_cast<std::size_t>(slot[i.joint])][bin_of[v]] += i.weight;
     }
     for (std::size_t j = 0; j < out.joints.size(); ++j)
-        for (std::size_t k = 0; k < width; ++k)
+        for (std::size_t k = 0; k < bins; ++k)
             if (out.vertices[k]) {
                 out.a[j][k] /= static_cast<double>(out.vertices[k]);
                 out.b[j][k] /= static_cast<double>(out.vertices[k]);
             }
+}
+
+}  // namespace
+
+LimbProfile limb_profile(const MeshView& mesh, const Skeleton& skeleton, const SkinWeights& a, const SkinWeights& b,
+                         std::span<const JointComparison> joints, int bins, Context* context) {
+    LimbProfile out;
+    const std::vector<std::uint32_t> chain = most_different_chain(skeleton, joints);
+    if (chain.empty()) return out;
+    if (const int parent = skeleton.joints[chain[0]].parent; parent >= 0)
+        out.joints.push_back(static_cast<std::uint32_t>(parent));
+    out.joints.insert(out.joints.end(), chain.begin(), chain.end());
+
+    const std::size_t n = skeleton.joints.size();
+    std::vector<bool> in_chain(n, false);
+    for (const std::uint32_t j : chain) in_chain[j] = true;
+    const auto concerned = [&](std::size_t v) {
+        return (!a[v].empty() && in_chain[a[v][0].joint]) || (!b[v].empty() && in_chain[b[v][0].joint]);
+    };
+    Polyline line;
+    for (const std::uint32_t j : out.joints) line.add(to_point(skeleton.joints[j].position));
+    out.joint_at = line.at;
+    if (const std::optional<Point3> end = end_of(skeleton, chain.back()))
+        line.add(*end);
+    else
+        extend_to_vertices(line, mesh, concerned);
+    out.length = line.at.back();
+    if (!(out.length > 0)) return {};
+
+    std::vector<std::uint32_t> bin_of(mesh.positions.size(), kNowhere);
+    parallel_for(context, mesh.positions.size(), 4096, [&](std::size_t v) {
+        if (!concerned(v)) return;
+        const double s = line.project(to_point(mesh.positions[v])) / out.length * bins;
+        bin_of[v] = static_cast<std::uint32_t>(std::clamp(s, 0.0, bins - 1.0));
+    });
+    fill_bins(a, b, n, bin_of, static_cast<std::size_t>(bins), out);
     return out;
 }
 

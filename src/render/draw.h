@@ -36,6 +36,7 @@ public:
 
 private:
     struct Objects;
+    class FigurePainter;
     explicit Painter(std::unique_ptr<Objects> objects);
     std::unique_ptr<Objects> objects_;
 };

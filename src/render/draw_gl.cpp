@@ -270,170 +270,234 @@ void draw_batch(const Batch& batch, bool faces) {
     faces ? glDrawArraysInstanced(GL_TRIANGLES, 0, 6, batch.count) : glDrawArrays(GL_TRIANGLES, 0, batch.count);
 }
 
+/// The triangles of one tile.
+struct TileBatches {
+    Batch skin, faces, lines, bones;
+};
+
 }  // namespace
 
-Status Painter::draw(const Figure& figure, const Box& box, Rgb background, Image& image) {
-    Objects& gl = *objects_;
-    const int across = (box.width + kTile - 1) / kTile, down = (box.height + kTile - 1) / kTile;
-    const int width = (box.width + across - 1) / across, height = (box.height + down - 1) / down;
-    const int margin = static_cast<int>(std::ceil(figure.occlusion)) + 4;
-    if (gl.target.width != width || gl.target.height != height || gl.target.margin != margin) {
-        gl.target = {};
-        Result<Target> target = make_target(width, height, margin);
+/// Draws one figure, tile by tile.
+class Painter::FigurePainter {
+public:
+    FigurePainter(Objects& gl, const Figure& figure, const Box& box, Rgb background, Image& image)
+        : gl_(gl),
+          figure_(figure),
+          box_(box),
+          image_(image),
+          across_((box.width + kTile - 1) / kTile),
+          down_((box.height + kTile - 1) / kTile),
+          width_((box.width + across_ - 1) / across_),
+          height_((box.height + down_ - 1) / down_),
+          margin_(static_cast<int>(std::ceil(figure.occlusion)) + 4),
+          clear_(to_linear(background)),
+          pixels_(4 * static_cast<std::size_t>(kSuper * width_) * static_cast<std::size_t>(kSuper * height_)) {}
+
+    Status run() {
+        if (Status ok = prepare_target(); !ok) return ok;
+        ramp_ = ramp_texture(figure_.paint ? figure_.paint->legend.ramp : Ramp::heat);
+        set_uniforms();
+        for (int ty = 0; ty < down_; ++ty)
+            for (int tx = 0; tx < across_; ++tx) {
+                // Rows of the image run down, pixels of the panel up.
+                const int left = tx * width_, low = box_.height - (ty + 1) * height_;
+                if (Status ok = draw_tile(left, low); !ok) return ok;
+                copy_tile(left, low);
+            }
+        return Done{};
+    }
+
+private:
+    int outer_width() const { return width_ + 2 * margin_; }
+    int outer_height() const { return height_ + 2 * margin_; }
+
+    Status prepare_target() {
+        if (gl_.target.width == width_ && gl_.target.height == height_ && gl_.target.margin == margin_)
+            return Done{};
+        gl_.target = {};
+        Result<Target> target = make_target(width_, height_, margin_);
         if (!target) return target.error();
-        gl.target = std::move(*target);
+        gl_.target = std::move(*target);
+        return Done{};
     }
-    const Target& target = gl.target;
-    const int outer_width = width + 2 * margin, outer_height = height + 2 * margin;
-    const bool by_value = figure.paint && !figure.paint->values.empty();
-    const bool by_colour = figure.paint && (!figure.paint->colours.empty() || !figure.paint->pieces.empty());
-    const bool voxels = !figure.faces.empty();
-    const Texture ramp = ramp_texture(figure.paint ? figure.paint->legend.ramp : Ramp::heat);
-    if (by_value) set_paint(gl.surface, *figure.paint);
-    for (const GLuint program : {GLuint(gl.voxel), GLuint(gl.voxel_depth)}) set_voxels(program, figure);
-    for (const GLuint program : {GLuint(gl.surface), GLuint(gl.voxel)}) {
-        glProgramUniform1i(program, at(program, "occlusion"), 0);
-        glProgramUniform1i(program, at(program, "ramp"), 1);
-        glProgramUniform1f(program, at(program, "supersampling"), kSuper);
-        glProgramUniform1f(program, at(program, "opacity"), 1);
-        glProgramUniform3f(program, at(program, "occlusion_at"), static_cast<float>(margin),
-                           1.0f / static_cast<float>(outer_width), 1.0f / static_cast<float>(outer_height));
+
+    void set_uniforms() {
+        if (figure_.paint && !figure_.paint->values.empty()) set_paint(gl_.surface, *figure_.paint);
+        for (const GLuint program : {GLuint(gl_.voxel), GLuint(gl_.voxel_depth)}) set_voxels(program, figure_);
+        for (const GLuint program : {GLuint(gl_.surface), GLuint(gl_.voxel)}) {
+            glProgramUniform1i(program, at(program, "occlusion"), 0);
+            glProgramUniform1i(program, at(program, "ramp"), 1);
+            glProgramUniform1f(program, at(program, "supersampling"), kSuper);
+            glProgramUniform1f(program, at(program, "opacity"), 1);
+            glProgramUniform3f(program, at(program, "occlusion_at"), static_cast<float>(margin_),
+                               1.0f / static_cast<float>(outer_width()), 1.0f / static_cast<float>(outer_height()));
+        }
+        for (const GLuint program : {GLuint(gl_.occlusion), GLuint(gl_.blur)}) {
+            glProgramUniform1i(program, at(program, "depth"), 0);
+            glProgramUniform1f(program, at(program, "deep"), static_cast<float>(figure_.near_z - figure_.far_z));
+            glProgramUniform1f(program, at(program, "radius"), static_cast<float>(figure_.occlusion));
+        }
+        glProgramUniform1i(gl_.blur, at(gl_.blur, "occlusion"), 1);
     }
-    for (const GLuint program : {GLuint(gl.occlusion), GLuint(gl.blur)}) {
-        glProgramUniform1i(program, at(program, "depth"), 0);
-        glProgramUniform1f(program, at(program, "deep"), static_cast<float>(figure.near_z - figure.far_z));
-        glProgramUniform1f(program, at(program, "radius"), static_cast<float>(figure.occlusion));
+
+    Status draw_tile(int left, int low) {
+        const Window inner{static_cast<double>(left), static_cast<double>(low), static_cast<double>(width_),
+                           static_cast<double>(height_)};
+        const Window outer{inner.x - margin_, inner.y - margin_, inner.width + 2 * margin_,
+                           inner.height + 2 * margin_};
+        const bool whole = across_ * down_ == 1;
+        const TileBatches batches{upload(whole ? figure_.skin : within(figure_.skin, outer)),
+                                  upload(whole ? figure_.faces : within(figure_, outer)),
+                                  upload(whole ? figure_.lines : within(figure_.lines, outer)),
+                                  upload(whole ? figure_.bones : within(figure_.bones, outer))};
+        draw_depth(batches, outer);
+        draw_occlusion(left, low);
+        draw_surface(batches, inner);
+        if (batches.lines.count) draw_lines(batches.lines);
+        if (batches.bones.count) draw_bones(batches.bones);
+        return read_pixels();
     }
-    glProgramUniform1i(gl.blur, at(gl.blur, "occlusion"), 1);
-    const Linear clear = to_linear(background);
-    std::vector<std::uint8_t> pixels(4 * static_cast<std::size_t>(kSuper * width) *
-                                     static_cast<std::size_t>(kSuper * height));
 
-    for (int ty = 0; ty < down; ++ty)
-        for (int tx = 0; tx < across; ++tx) {
-            // Rows of the image run down, pixels of the panel up.
-            const int left = tx * width, low = box.height - (ty + 1) * height;
-            const Window inner{static_cast<double>(left), static_cast<double>(low), static_cast<double>(width),
-                               static_cast<double>(height)};
-            const Window outer{inner.x - margin, inner.y - margin, inner.width + 2 * margin,
-                               inner.height + 2 * margin};
-            const bool whole = across * down == 1;
-            const Batch skin = upload(whole ? figure.skin : within(figure.skin, outer));
-            const Batch faces = upload(whole ? figure.faces : within(figure, outer));
-            const Batch lines = upload(whole ? figure.lines : within(figure.lines, outer));
-            const Batch bones = upload(whole ? figure.bones : within(figure.bones, outer));
+    // One sample per pixel.
+    void draw_depth(const TileBatches& batches, const Window& outer) {
+        glDisable(GL_BLEND);
+        glEnable(GL_DEPTH_TEST);
+        glDepthFunc(GL_LESS);
+        glDepthMask(GL_TRUE);
+        glBindFramebuffer(GL_FRAMEBUFFER, gl_.target.depth_frame);
+        glViewport(0, 0, outer_width(), outer_height());
+        glClearDepth(1);
+        glClear(GL_DEPTH_BUFFER_BIT);
+        set_window(gl_.surface_depth, figure_, outer);
+        set_window(gl_.voxel_depth, figure_, outer);
+        glUseProgram(gl_.surface_depth);
+        draw_batch(batches.skin, false);
+        glUseProgram(gl_.voxel_depth);
+        draw_batch(batches.faces, true);
+    }
 
-            // Depth, one sample per pixel.
-            glDisable(GL_BLEND);
-            glEnable(GL_DEPTH_TEST);
-            glDepthFunc(GL_LESS);
-            glDepthMask(GL_TRUE);
-            glBindFramebuffer(GL_FRAMEBUFFER, target.depth_frame);
-            glViewport(0, 0, outer_width, outer_height);
-            glClearDepth(1);
-            glClear(GL_DEPTH_BUFFER_BIT);
-            set_window(gl.surface_depth, figure, outer);
-            set_window(gl.voxel_depth, figure, outer);
-            glUseProgram(gl.surface_depth);
-            draw_batch(skin, false);
-            glUseProgram(gl.voxel_depth);
-            draw_batch(faces, true);
+    // Ambient occlusion from depth.
+    void draw_occlusion(int left, int low) {
+        glDisable(GL_DEPTH_TEST);
+        glDisable(GL_FRAMEBUFFER_SRGB);
+        glBindVertexArray(gl_.nothing);
+        glBindTextureUnit(0, gl_.target.depth);
+        glBindFramebuffer(GL_FRAMEBUFFER, gl_.target.occlusion_frame);
+        glUseProgram(gl_.occlusion);
+        glProgramUniform2i(gl_.occlusion, at(gl_.occlusion, "origin"), left + 65536, low + 65536);
+        glDrawArrays(GL_TRIANGLES, 0, 3);
+        glBindTextureUnit(1, gl_.target.occlusion);
+        glBindFramebuffer(GL_FRAMEBUFFER, gl_.target.blur_frame);
+        glUseProgram(gl_.blur);
+        glDrawArrays(GL_TRIANGLES, 0, 3);
+    }
 
-            // Ambient occlusion from depth.
-            glDisable(GL_DEPTH_TEST);
-            glDisable(GL_FRAMEBUFFER_SRGB);
-            glBindVertexArray(gl.nothing);
-            glBindTextureUnit(0, target.depth);
-            glBindFramebuffer(GL_FRAMEBUFFER, target.occlusion_frame);
-            glUseProgram(gl.occlusion);
-            glProgramUniform2i(gl.occlusion, at(gl.occlusion, "origin"), left + 65536, low + 65536);
-            glDrawArrays(GL_TRIANGLES, 0, 3);
-            glBindTextureUnit(1, target.occlusion);
-            glBindFramebuffer(GL_FRAMEBUFFER, target.blur_frame);
-            glUseProgram(gl.blur);
-            glDrawArrays(GL_TRIANGLES, 0, 3);
+    void draw_surface(const TileBatches& batches, const Window& inner) {
+        const Paint* const paint = figure_.paint;
+        const bool by_value = paint && !paint->values.empty();
+        const bool by_colour = paint && (!paint->colours.empty() || !paint->pieces.empty());
+        glEnable(GL_DEPTH_TEST);
+        glEnable(GL_FRAMEBUFFER_SRGB);
+        glBindFramebuffer(GL_FRAMEBUFFER, gl_.target.frame);
+        glViewport(0, 0, kSuper * width_, kSuper * height_);
+        glClearColor(static_cast<float>(clear_[0]), static_cast<float>(clear_[1]), static_cast<float>(clear_[2]),
+                     1);
+        glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
+        glBindTextureUnit(0, gl_.target.blurred);
+        glBindTextureUnit(1, ramp_);
+        set_window(gl_.surface, figure_, inner);
+        set_window(gl_.voxel, figure_, inner);
+        glProgramUniform1i(gl_.voxel, at(gl_.voxel, "mode"), 3);
+        glProgramUniform1i(gl_.surface, at(gl_.surface, "mode"), by_value ? 2 : by_colour ? 1 : 0);
+        glUseProgram(gl_.surface);
+        draw_batch(batches.skin, false);
+        if (!figure_.faces.empty()) {
+            glUseProgram(gl_.voxel);
+            draw_batch(batches.faces, true);
+        }
+    }
 
-            // The figure.
-            glEnable(GL_DEPTH_TEST);
-            glEnable(GL_FRAMEBUFFER_SRGB);
-            glBindFramebuffer(GL_FRAMEBUFFER, target.frame);
-            glViewport(0, 0, kSuper * width, kSuper * height);
-            glClearColor(static_cast<float>(clear[0]), static_cast<float>(clear[1]), static_cast<float>(clear[2]),
-                         1);
-            glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
-            glBindTextureUnit(0, target.blurred);
-            glBindTextureUnit(1, ramp);
-            set_window(gl.surface, figure, inner);
-            set_window(gl.voxel, figure, inner);
-            glProgramUniform1i(gl.voxel, at(gl.voxel, "mode"), 3);
-            glProgramUniform1i(gl.surface, at(gl.surface, "mode"), by_value ? 2 : by_colour ? 1 : 0);
-            glUseProgram(gl.surface);
-            draw_batch(skin, false);
-            if (voxels) {
-                glUseProgram(gl.voxel);
-                draw_batch(faces, true);
-            }
+    // Lines on the surface; then, faintly, hidden lines.
+    void draw_lines(const Batch& lines) {
+        glUseProgram(gl_.surface);
+        glProgramUniform1i(gl_.surface, at(gl_.surface, "mode"), 5);
+        draw_batch(lines, false);
+        begin_blending(0.25f);
+        glDepthMask(GL_FALSE);
+        glDepthFunc(GL_GREATER);
+        draw_batch(lines, false);
+        glDepthMask(GL_TRUE);
+        glDepthFunc(GL_LESS);
+        end_blending();
+    }
 
-            // Lines on it; then, faintly, those that it hides.
-            if (lines.count) {
-                glUseProgram(gl.surface);
-                glProgramUniform1i(gl.surface, at(gl.surface, "mode"), 5);
-                draw_batch(lines, false);
-                glEnable(GL_BLEND);
-                glBlendFuncSeparate(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA, GL_ONE, GL_ZERO);
-                glProgramUniform1f(gl.surface, at(gl.surface, "opacity"), 0.25f);
-                glDepthMask(GL_FALSE);
-                glDepthFunc(GL_GREATER);
-                draw_batch(lines, false);
-                glDepthMask(GL_TRUE);
-                glDepthFunc(GL_LESS);
-                glProgramUniform1f(gl.surface, at(gl.surface, "opacity"), 1);
-                glDisable(GL_BLEND);
-            }
+    // Bones show through the surface. Their depth is drawn first, so that only the nearest of several is blended.
+    void draw_bones(const Batch& bones) {
+        glUseProgram(gl_.surface);
+        glProgramUniform1i(gl_.surface, at(gl_.surface, "mode"), 4);
+        glClear(GL_DEPTH_BUFFER_BIT);
+        glColorMask(GL_FALSE, GL_FALSE, GL_FALSE, GL_FALSE);
+        draw_batch(bones, false);
+        glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
+        begin_blending(0.82f);
+        glDepthFunc(GL_EQUAL);
+        draw_batch(bones, false);
+        end_blending();
+    }
 
-            // The bones, visible through it: first their depth, so that only the nearest of several is blended.
-            if (bones.count) {
-                glUseProgram(gl.surface);
-                glProgramUniform1i(gl.surface, at(gl.surface, "mode"), 4);
-                glClear(GL_DEPTH_BUFFER_BIT);
-                glColorMask(GL_FALSE, GL_FALSE, GL_FALSE, GL_FALSE);
-                draw_batch(bones, false);
-                glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
-                glEnable(GL_BLEND);
-                glBlendFuncSeparate(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA, GL_ONE, GL_ZERO);
-                glProgramUniform1f(gl.surface, at(gl.surface, "opacity"), 0.82f);
-                glDepthFunc(GL_EQUAL);
-                draw_batch(bones, false);
-                glProgramUniform1f(gl.surface, at(gl.surface, "opacity"), 1);
-                glDisable(GL_BLEND);
-            }
+    void begin_blending(float opacity) {
+        glEnable(GL_BLEND);
+        glBlendFuncSeparate(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA, GL_ONE, GL_ZERO);
+        glProgramUniform1f(gl_.surface, at(gl_.surface, "opacity"), opacity);
+    }
+    void end_blending() {
+        glProgramUniform1f(gl_.surface, at(gl_.surface, "opacity"), 1);
+        glDisable(GL_BLEND);
+    }
 
-            glBlitNamedFramebuffer(target.frame, target.resolve_frame, 0, 0, kSuper * width, kSuper * height, 0, 0,
-                                   kSuper * width, kSuper * height, GL_COLOR_BUFFER_BIT, GL_NEAREST);
-            glBindFramebuffer(GL_FRAMEBUFFER, target.resolve_frame);
-            glPixelStorei(GL_PACK_ALIGNMENT, 1);
-            glReadPixels(0, 0, kSuper * width, kSuper * height, GL_RGBA, GL_UNSIGNED_BYTE, pixels.data());
-            if (Status ok = check_gl("drawing a picture"); !ok) return ok.error();
+    Status read_pixels() {
+        const int w = kSuper * width_, h = kSuper * height_;
+        glBlitNamedFramebuffer(gl_.target.frame, gl_.target.resolve_frame, 0, 0, w, h, 0, 0, w, h,
+                               GL_COLOR_BUFFER_BIT, GL_NEAREST);
+        glBindFramebuffer(GL_FRAMEBUFFER, gl_.target.resolve_frame);
+        glPixelStorei(GL_PACK_ALIGNMENT, 1);
+        glReadPixels(0, 0, w, h, GL_RGBA, GL_UNSIGNED_BYTE, pixels_.data());
+        return check_gl("drawing a picture");
+    }
 
-            // Means of 2 × 2 pixels, in linear light.
-            const std::size_t row = 4 * static_cast<std::size_t>(kSuper * width);
-            for (int y = std::max(0, -low); y < height; ++y) {
-                const int image_y = box.y + box.height - 1 - (low + y);
-                for (int x = 0; x < width && left + x < box.width; ++x) {
-                    const std::uint8_t* p =
-                        pixels.data() + 2 * static_cast<std::size_t>(y) * row + 8 * static_cast<std::size_t>(x);
-                    const std::size_t to =
-                        3 * (static_cast<std::size_t>(image_y) * static_cast<std::size_t>(image.width) +
-                             static_cast<std::size_t>(box.x + left + x));
-                    for (std::size_t k = 0; k < 3; ++k) {
-                        const unsigned sum = gl.table.light[p[k]] + gl.table.light[p[k + 4]] +
-                                             gl.table.light[p[k + row]] + gl.table.light[p[k + row + 4]];
-                        image.rgb[to + k] = gl.table.code[(sum + 2) / 4];
-                    }
+    // Means of 2 × 2 pixels, in linear light.
+    void copy_tile(int left, int low) {
+        const std::size_t row = 4 * static_cast<std::size_t>(kSuper * width_);
+        for (int y = std::max(0, -low); y < height_; ++y) {
+            const int image_y = box_.y + box_.height - 1 - (low + y);
+            for (int x = 0; x < width_ && left + x < box_.width; ++x) {
+                const std::uint8_t* p =
+                    pixels_.data() + 2 * static_cast<std::size_t>(y) * row + 8 * static_cast<std::size_t>(x);
+                const std::size_t to =
+                    3 * (static_cast<std::size_t>(image_y) * static_cast<std::size_t>(image_.width) +
+                         static_cast<std::size_t>(box_.x + left + x));
+                for (std::size_t k = 0; k < 3; ++k) {
+                    const unsigned sum = gl_.table.light[p[k]] + gl_.table.light[p[k + 4]] +
+                                         gl_.table.light[p[k + row]] + gl_.table.light[p[k + row + 4]];
+                    image_.rgb[to + k] = gl_.table.code[(sum + 2) / 4];
                 }
             }
         }
-    return Done{};
+    }
+
+    Objects& gl_;
+    const Figure& figure_;
+    const Box& box_;
+    Image& image_;
+    const int across_, down_;            // tiles
+    const int width_, height_, margin_;  // of a tile, in pixels
+    const Linear clear_;
+    Texture ramp_;
+    std::vector<std::uint8_t> pixels_;  // of a tile
+};
+
+Status Painter::draw(const Figure& figure, const Box& box, Rgb background, Image& image) {
+    return FigurePainter(*objects_, figure, box, background, image).run();
 }
 
 }  // namespace sinew

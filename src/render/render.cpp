@@ -199,23 +199,14 @@ void draw_bar(Image& image, const BarItem& bar, const Colours& colours, double s
     }
 }
 
-}  // namespace
+/// The voxel faces of a panel that look towards the viewer, and the six directions of faces.
+struct PanelVoxels {
+    VoxelFaces faces;
+    std::array<std::array<double, 3>, 6> directions{};
+};
 
-Result<Image> render(const Picture& picture, Context* context) {
-    if (std::min(picture.width, picture.height) < kSmallest || std::max(picture.width, picture.height) > kLargest)
-        return usage("a size of " + std::to_string(picture.width) + " x " + std::to_string(picture.height) +
-                     " is not within " + std::to_string(kSmallest) + " to " + std::to_string(kLargest) + " pixels");
-    if (picture.panels.empty()) return usage("there is no panel to draw");
-    if (picture.columns < 0) return usage("columns must not be negative");
-    for (std::size_t i = 0; i < picture.panels.size(); ++i)
-        if (Status ok = check_panel(picture.panels[i], i); !ok) return ok.error();
-
-    Result<Painter> painter = Painter::create();
-    if (!painter) return painter.error();
-
-    // Voxels first: the legend counts them.
-    std::vector<VoxelFaces> voxels(picture.panels.size());
-    std::vector<std::array<std::array<double, 3>, 6>> directions(picture.panels.size());
+Result<std::vector<PanelVoxels>> find_voxel_faces(const Picture& picture, Context* context) {
+    std::vector<PanelVoxels> out(picture.panels.size());
     for (std::size_t i = 0; i < picture.panels.size(); ++i) {
         const Panel& panel = picture.panels[i];
         if (!panel.voxels) continue;
@@ -224,78 +215,110 @@ Result<Image> render(const Picture& picture, Context* context) {
         for (std::size_t d = 0; d < 6; ++d) {
             std::array<double, 3> n;
             for (std::size_t r = 0; r < 3; ++r) n[r] = (d % 2 ? 1 : -1) * unscaled.normal(d / 2)[r];
-            directions[i][d] = n;
+            out[i].directions[d] = n;
             seen[d] = n[2] > 1e-6;
         }
-        voxels[i] = voxel_faces(*panel.voxels, seen, context);
+        out[i].faces = voxel_faces(*panel.voxels, seen, context);
         if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while drawing"};
     }
+    return out;
+}
 
+/// The legends of all panels, each once. Panels of voxels of one resolution share one.
+std::vector<std::pair<Legend, bool>> make_legends(const Picture& picture, const std::vector<PanelVoxels>& voxels) {
     std::vector<std::pair<Legend, bool>> legends;
-    if (picture.legend)
-        for (std::size_t i = 0; i < picture.panels.size(); ++i) {
-            const Panel& panel = picture.panels[i];
-            if (panel.voxels) {
-                const auto resolution_of = [](const Panel& p) { return p.voxels->grid->transform.resolution; };
-                std::vector<const VoxelFaces*> alike;
-                for (std::size_t k = 0; k < picture.panels.size(); ++k)
-                    if (picture.panels[k].voxels && resolution_of(picture.panels[k]) == resolution_of(panel))
-                        alike.push_back(&voxels[k]);
-                merge_legend(legends, voxel_legend(alike, resolution_of(panel)), false);
-            } else if (panel.paint) {
-                merge_legend(legends, panel.paint->legend, panel.paint->zero_is_plain);
+    if (!picture.legend) return legends;
+    const auto resolution_of = [](const Panel& p) { return p.voxels->grid->transform.resolution; };
+    for (const Panel& panel : picture.panels) {
+        if (panel.voxels) {
+            std::vector<const VoxelFaces*> alike;
+            for (std::size_t k = 0; k < picture.panels.size(); ++k)
+                if (picture.panels[k].voxels && resolution_of(picture.panels[k]) == resolution_of(panel))
+                    alike.push_back(&voxels[k].faces);
+            merge_legend(legends, voxel_legend(alike, resolution_of(panel)), false);
+        } else if (panel.paint) {
+            merge_legend(legends, panel.paint->legend, panel.paint->zero_is_plain);
+        }
+    }
+    return legends;
+}
+
+/// What a panel shows, in pixels. Moves the faces out of `voxels`. `shown` and `own`: the extent of the picture's
+/// frame, and of the panel's own contents.
+Figure make_figure(const Panel& panel, const Box& box, const Extent& shown, const Extent& own, double scale,
+                   PanelVoxels& voxels, Context* context) {
+    const Placement placement = place(panel, shown, box, scale);
+    const double smallest = std::max(1.1, std::min(box.width, box.height) / 260.0);
+    Figure figure;
+    figure.paint = panel.voxels ? nullptr : panel.paint;
+    if (panel.voxels) {
+        figure.faces = std::move(voxels.faces.faces);
+        figure.directions = voxels.directions;
+        const GridTransform& t = panel.voxels->grid->transform;
+        for (std::size_t r = 0; r < 3; ++r) {
+            figure.voxel_to_pixel[4 * r + 3] = placement.m[4 * r + 3];
+            for (std::size_t k = 0; k < 3; ++k) {
+                figure.voxel_to_pixel[4 * r + k] = placement.m[4 * r + k] * t.voxel;
+                figure.voxel_to_pixel[4 * r + 3] += placement.m[4 * r + k] * t.origin[k];
             }
         }
+    } else {
+        figure.skin = surface_corners(panel, placement, context);
+        figure.lines = line_corners(panel, placement, 1.5 * smallest);
+    }
+    figure.bones = bone_corners(panel, placement, smallest);
+    const double middle = (shown.low[2] + shown.high[2]) / 2, pad = 12 * smallest;
+    figure.near_z = scale * (own.high[2] - middle) + pad;
+    figure.far_z = scale * (own.low[2] - middle) - pad;
+    figure.occlusion = std::clamp(0.05 * std::min(box.width, box.height), 3.0, 90.0);
+    return figure;
+}
+
+Status check_picture(const Picture& picture) {
+    if (std::min(picture.width, picture.height) < kSmallest || std::max(picture.width, picture.height) > kLargest)
+        return usage("a size of " + std::to_string(picture.width) + " x " + std::to_string(picture.height) +
+                     " is not within " + std::to_string(kSmallest) + " to " + std::to_string(kLargest) + " pixels");
+    if (picture.panels.empty()) return usage("there is no panel to draw");
+    if (picture.columns < 0) return usage("columns must not be negative");
+    for (std::size_t i = 0; i < picture.panels.size(); ++i)
+        if (Status ok = check_panel(picture.panels[i], i); !ok) return ok.error();
+    return Done{};
+}
+
+}  // namespace
+
+Result<Image> render(const Picture& picture, Context* context) {
+    if (Status ok = check_picture(picture); !ok) return ok.error();
+    Result<Painter> painter = Painter::create();
+    if (!painter) return painter.error();
+    Result<std::vector<PanelVoxels>> voxels = find_voxel_faces(picture, context);  // the legend counts them
+    if (!voxels) return voxels.error();
+    const std::vector<std::pair<Legend, bool>> legends = make_legends(picture, *voxels);
     std::vector<LegendOf> legend_of;
     for (const auto& [legend, zero_is_plain] : legends) legend_of.push_back({&legend, zero_is_plain});
-
     const Frames frames = make_frames(picture);
     const Layout layout = lay_out(picture, legend_of, frames.width, frames.height, text_width);
     const Colours& colours = picture.background == Background::dark ? kDark : kLight;
+
     Image image;
     image.width = picture.width;
     image.height = picture.height;
     image.rgb.resize(3 * static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.height));
     fill(image, {0, 0, image.width, image.height}, colours.background);
-
-    double common = INFINITY;
+    double common_scale = INFINITY;
     for (std::size_t i = 0; i < picture.panels.size(); ++i)
-        if (!picture.panels[i].focus) common = std::min(common, fit(frames.shown[i], layout.panels[i]));
+        if (!picture.panels[i].focus) common_scale = std::min(common_scale, fit(frames.shown[i], layout.panels[i]));
     for (std::size_t i = 0; i < picture.panels.size(); ++i) {
         if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while drawing"};
         report_progress(context, "drawing", static_cast<double>(i) / static_cast<double>(picture.panels.size()));
         const Panel& panel = picture.panels[i];
         const Box& box = layout.panels[i];
         const bool own_scale = panel.focus || !picture.same_scale;
-        const double scale = own_scale ? fit(frames.shown[i], box) : common;
-        const Placement placement = place(panel, frames.shown[i], box, scale);
-        Figure figure;
-        figure.paint = panel.voxels ? nullptr : panel.paint;
-        const double smallest = std::max(1.1, std::min(box.width, box.height) / 260.0);
-        if (panel.voxels) {
-            figure.faces = std::move(voxels[i].faces);
-            figure.directions = directions[i];
-            const GridTransform& t = panel.voxels->grid->transform;
-            for (std::size_t r = 0; r < 3; ++r) {
-                figure.voxel_to_pixel[4 * r + 3] = placement.m[4 * r + 3];
-                for (std::size_t k = 0; k < 3; ++k) {
-                    figure.voxel_to_pixel[4 * r + k] = placement.m[4 * r + k] * t.voxel;
-                    figure.voxel_to_pixel[4 * r + 3] += placement.m[4 * r + k] * t.origin[k];
-                }
-            }
-        } else {
-            figure.skin = surface_corners(panel, placement, context);
-            figure.lines = line_corners(panel, placement, 1.5 * smallest);
-        }
-        figure.bones = bone_corners(panel, placement, smallest);
-        const double middle = (frames.shown[i].low[2] + frames.shown[i].high[2]) / 2, pad = 12 * smallest;
-        figure.near_z = scale * (frames.own[i].high[2] - middle) + pad;
-        figure.far_z = scale * (frames.own[i].low[2] - middle) - pad;
-        figure.occlusion = std::clamp(0.05 * std::min(box.width, box.height), 3.0, 90.0);
+        const double scale = own_scale ? fit(frames.shown[i], box) : common_scale;
+        const Figure figure = make_figure(panel, box, frames.shown[i], frames.own[i], scale, (*voxels)[i], context);
         if (Status ok = painter->draw(figure, box, colours.background, image); !ok) return ok.error();
     }
     report_progress(context, "drawing", 1);
-
     for (const BarItem& bar : layout.bars) draw_bar(image, bar, colours, layout.text_size);
     for (const SwatchItem& swatch : layout.swatches) fill(image, swatch.box, swatch.colour);
     for (const TextItem& text : layout.texts)
