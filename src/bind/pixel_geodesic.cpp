@@ -109,7 +109,7 @@ Result<MethodRows> bind_pixel_geodesic(const Task& task) {
     report.leaves = domain->leaves.size();
     report.links = domain->graph->link_count;
     report.components = domain->component_count;
-    if (domain->leaves.empty()) return Error{ErrorCode::input, "the mask has no pixel inside"};
+    if (domain->leaves.empty()) return Error{ErrorCode::input, "the mask has no inside pixel"};
 
     const Task flat = task.with(mesh, skeleton, task.options, bones);
     DistanceRows rows(flat.row_shape());

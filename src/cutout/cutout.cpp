@@ -98,7 +98,7 @@ Result<std::vector<CutoutPart>> cut_out(const CutoutFigure& figure, const Cutout
             static_cast<std::size_t>(layer.picture.width) * static_cast<std::size_t>(layer.picture.height))
             part.warnings.push_back("layer '" + layer.name +
                                     "': every pixel is opaque, so the whole rectangle is the "
-                                    "figure (is the background transparent?)");
+                                    "figure; make the background transparent");
         if (r.dropped_islands)
             part.warnings.push_back("layer '" + layer.name + "': " + std::to_string(r.dropped_islands) +
                                     " islands of " + std::to_string(r.dropped_pixels) +

@@ -158,7 +158,7 @@ Result<OutlineMesh> outline_mesh(const RgbaImage& picture, const OutlineOptions&
                                                " points and may need " + std::to_string(need >> 20) +
                                                " MB, more than the limit of " +
                                                std::to_string(context->memory_limit >> 20) +
-                                               " MB (a higher least area leaves specks out)"};
+                                               " MB (raise the least area to leave out specks)"};
 
     const double spacing =
         grid_units * (options.spacing > 0 ? static_cast<double>(options.spacing)

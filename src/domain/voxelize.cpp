@@ -110,7 +110,7 @@ Result<VoxelGrid> pixel_grid(const MeshView& flat, int resolution, Context* cont
         for (const std::uint32_t v : t) at_triangle[v] = 1;
     grid.transform = fit(mesh, at_triangle, resolution, 1, context).grid;
     if (!(grid.transform.unit > 0))
-        return Error{ErrorCode::input, "all triangles lie in one point: the mesh has no extent"};
+        return Error{ErrorCode::input, "all triangles are at one point: the mesh has no extent"};
     grid.boundary = grid.interior = BitGrid(resolution, 1);
     // Edges of shadows have 22 bits here and the only component of the normal 43: still exact in 64.
     const Lattice lattice = make_lattice(grid.transform, mesh, nullptr, context);
@@ -368,7 +368,7 @@ Result<VoxelGrid> voxelize(const MeshView& mesh, const MeshTopology& topology, c
         return Error{ErrorCode::usage, "local resolution takes 64 or more in its fine blocks"};
     const auto [transform, used] = fit(mesh, topology.at_triangle, r, r, context);
     if (!(transform.unit > 0)) {
-        return Error{ErrorCode::input, "all triangles lie in one point: the mesh has no extent"};
+        return Error{ErrorCode::input, "all triangles are at one point: the mesh has no extent"};
     }
     auto voted = fine.empty() ? vote_everywhere(transform, used, mesh, topology, options, context)
                               : vote_at_two_sizes(transform, used, fine, mesh, topology, options, context);

@@ -95,10 +95,12 @@ Result<std::vector<std::byte>> run_apart(const std::function<Result<std::vector<
     if (used < 1 + sizeof end || std::memcmp(got.data() + used - sizeof end, end, sizeof end) != 0) {
         const int signal = waited == pid && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
         if (signal == SIGXCPU || signal == SIGKILL)
-            return Error{ErrorCode::input,
-                         name + ": reading it takes more than " + std::to_string(cpu_seconds) +
-                             " seconds or more memory than there is: it is damaged, or too large"};
-        return Error{ErrorCode::input, name + ": the file is damaged: its reader crashed"};
+            return Error{ErrorCode::input, name + ": reading it takes more than " + std::to_string(cpu_seconds) +
+                                               " seconds, or all memory: it is damaged or too large "
+                                               "(convert it to glTF with another program)"};
+        return Error{ErrorCode::input, name +
+                                           ": the file is damaged: its reader crashed "
+                                           "(convert it to glTF with another program)"};
     }
     const auto code = static_cast<std::uint8_t>(got[0]);
     got.resize(used - sizeof end);

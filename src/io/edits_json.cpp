@@ -22,7 +22,7 @@ public:
         if (Status ok = known_keys(document, "the edit list", {"sinew", "falloff", "rigid", "lock", "edits"}); !ok)
             return ok.error();
         if (const auto kind = document.find("sinew"); kind != document.end() && *kind != "edits")
-            return input_error(name_, "\"sinew\" is not \"edits\": this file is something else");
+            return input_error(name_, "\"sinew\" must be \"edits\": this file is not an edit list");
         const auto each = [&](const char* key, auto&& entry) -> Status {
             const auto list = document.find(key);
             if (list == document.end()) return Done{};

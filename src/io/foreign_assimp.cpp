@@ -261,7 +261,7 @@ private:
         }
         if (!start.starts_with("\x89PNG") && !start.starts_with("\xff\xd8\xff")) {
             out_.warnings.push_back("the texture " + uri.substr(0, 200) +
-                                    " is no PNG or JPEG, as glTF wants: left out");
+                                    " is neither PNG nor JPEG, the formats of glTF: left out");
             return ForeignMaterial::none;
         }
         std::string name = std::filesystem::path(uri).stem().string();
@@ -348,7 +348,7 @@ Result<ForeignScene> read_foreign(std::span<const std::byte> bytes, const std::s
         if (extension == ".fbx") {
             out->metres = 0.01 * number(*scene, "UnitScaleFactor").value_or(1);
             if (!(out->metres > 0) || !std::isfinite(out->metres)) {
-                out->warnings.push_back("its UnitScaleFactor is no length: taken as centimetres");
+                out->warnings.push_back("UnitScaleFactor is not a positive number: centimetres are assumed");
                 out->metres = 0.01;
             }
             // A rotated root means that this version of assimp has handled the axes.

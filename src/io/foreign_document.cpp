@@ -96,7 +96,7 @@ private:
             to_bind_.push_back(in_.turn * in_metres(world_[n]));
             if (skinned(n) && !inverse(world_[n])) {
                 warn("node '" + in_.nodes[n].name.substr(0, 120) +
-                     "' has no volume: its mesh is bound as if it stood at the origin");
+                     "' has a singular transform: its mesh is bound without it");
                 world_[n] = Matrix{};
                 to_bind_[n] = in_.turn * in_metres(world_[n]);
             }
@@ -132,7 +132,7 @@ private:
                     Matrix bind = inverse_bind(n, bone.offset);
                     if (!finite(bind) || !inverse(bind)) {
                         warn("bone '" + bone.name.substr(0, 120) +
-                             "' has no usable bind matrix: taken as the identity");
+                             "' has a singular bind matrix: the identity is used");
                         bind = Matrix{};
                     }
                     if (bone.node == ForeignBone::missing) bone.node = add_missing(bone.name, bind);
@@ -163,7 +163,7 @@ private:
     std::size_t add_missing(const std::string& bone, const Matrix& bind) {
         const auto [found, added] = missing_.emplace(bone, in_.nodes.size());
         if (added) {
-            warn("bone '" + bone.substr(0, 120) + "' is no node of the file: a node is added where it is bound");
+            warn("bone '" + bone.substr(0, 120) + "' has no node in the file: one is added at its bind pose");
             ForeignNode node;
             node.name = bone;
             in_.nodes.push_back(std::move(node));
@@ -406,7 +406,8 @@ private:
             bool shaped = true;
             for (const std::size_t m : node.meshes)
                 shaped = shaped && in_.meshes[m].targets.size() == shapes.size();
-            if (!shaped) warn("node '" + node.name.substr(0, 120) + "': its materials differ in shapes: left out");
+            if (!shaped)
+                warn("node '" + node.name.substr(0, 120) + "': its parts have different morph targets: left out");
             for (const ForeignTarget& t : shapes) {
                 weights.push_back(std::isfinite(t.weight) ? t.weight : 0);
                 names.push_back(t.name);
@@ -484,7 +485,8 @@ private:
         put("scale", trs.s, standard.s);
         const Matrix again = compose(trs.t, trs.q, trs.s);
         if (!agree(again, local))
-            warn("node '" + name.substr(0, 120) + "': its transform shears, which glTF nodes cannot: left out");
+            warn("node '" + name.substr(0, 120) +
+                 "': its transform has shear, which glTF nodes do not support: left out");
         return out;
     }
 

@@ -43,10 +43,10 @@ Status check_clip(const Skeleton& skeleton, const PoseClip& clip) {
     for (std::size_t k = 0; k < clip.keys.size(); ++k) {
         const auto& [time, joints] = clip.keys[k];
         if (!(time >= 0) || !std::isfinite(static_cast<float>(time)))
-            return wrong(k, " is at no time: seconds from 0 on");
+            return wrong(k, " must have a time of 0 seconds or more");
         // As floats, as the file stores them.
         if (k > 0 && !(static_cast<float>(time) > static_cast<float>(clip.keys[k - 1].time)))
-            return wrong(k, " is not later than the one before");
+            return wrong(k, " must be later than the key before it");
         if (joints.size() != skeleton.joints.size())
             return wrong(k, " has " + std::to_string(joints.size()) + " joints, but the skeleton has " +
                                 std::to_string(skeleton.joints.size()));
@@ -196,10 +196,10 @@ Result<std::vector<NodeTrack>> node_tracks(const Scene& scene, const PoseClip& c
         const std::string shown = "animation " + json_string(clip.name) + ": joint " + json_string(joints[j].name);
         Transform frame, inverse_frame;
         if (moves && !bind_frame(joints[j], frame, inverse_frame))
-            return Error{ErrorCode::input, shown + " has axes that span no space, so it cannot be posed"};
+            return Error{ErrorCode::input, shown + " has a singular transform, so it cannot be posed"};
         const std::optional<Matrix> from_world = inverse(above);
         if (!from_world) {
-            if (moves) return Error{ErrorCode::input, shown + " hangs on a node that is scaled to nothing"};
+            if (moves) return Error{ErrorCode::input, shown + " has a parent node with a scale of 0"};
             continue;
         }
         NodeTrack t{j, "translation", 3, {}}, r{j, "rotation", 4, {}}, s{j, "scale", 3, {}};
@@ -216,7 +216,7 @@ Result<std::vector<NodeTrack>> node_tracks(const Scene& scene, const PoseClip& c
         }
         for (const auto* values : {&t.values, &r.values, &s.values})
             if (!std::all_of(values->begin(), values->end(), [](float v) { return std::isfinite(v); }))
-                return Error{ErrorCode::input, shown + " is posed farther away than numbers go"};
+                return Error{ErrorCode::input, shown + " is moved beyond the range of float"};
         const std::size_t before = out.size();
         const double shrunk = std::cbrt(std::abs(determinant(*from_world)));  // of the world's lengths
         if (largest_difference(t.values, at_rest.t) > slack * shrunk) out.push_back(std::move(t));
@@ -229,11 +229,11 @@ Result<std::vector<NodeTrack>> node_tracks(const Scene& scene, const PoseClip& c
     }
     const auto joints_of = [](std::size_t n) { return std::to_string(n) + (n == 1 ? " joint" : " joints"); };
     if (held)
-        notes.push_back("animation " + json_string(clip.name) + " also holds " + joints_of(held) +
-                        " at the bind pose, which is not where the file has them at rest");
+        notes.push_back("animation " + json_string(clip.name) + " also sets " + joints_of(held) +
+                        " to the bind pose, which differs from the rest pose of their nodes");
     if (inexact)
         notes.push_back("animation " + json_string(clip.name) + ": " + joints_of(inexact) +
-                        " stand below a stretched one; their poses are the nearest that the format can say");
+                        " below a joint with uneven scale have approximate poses: glTF nodes cannot shear");
     return out;
 }
 

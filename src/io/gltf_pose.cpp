@@ -99,7 +99,10 @@ private:
         if (!values) return values.error();
         // Samplers may share accessors, so a small file can request any amount.
         const std::size_t cost = times->count + values->count * values->width;
-        if (cost > budget_) return document_.error(place + ": the file uses its keys over and over");
+        if (cost > budget_)
+            return document_.error(
+                place +
+                ": the animations of the file share keys and have too many of them in total (remove animations)");
         budget_ -= cost;
         if (times->width != 1 || times->component != Component::f32)
             return document_.error(place + ": input must be SCALAR of floats");

@@ -412,7 +412,7 @@ Result<SavedFile> write_json(const Request& request, Plan& plan) {
         file.bytes.assign(raw, raw + text.size());
         for (std::size_t c = 0; c < request.document.chunks.size(); ++c)
             if (c != request.document.bin_chunk)
-                plan.report.notes.push_back("a GLB chunk has no place in a .gltf: left out");
+                plan.report.notes.push_back("a chunk of the GLB cannot be stored in a .gltf: left out");
     }
     plan.report.bytes = file.bytes.size();
     file.report = std::move(plan.report);

@@ -210,7 +210,7 @@ private:
             if (!std::isfinite(joint.position.x) || !std::isfinite(joint.position.y) ||
                 !std::isfinite(joint.position.z))
                 return document_.error("joint " + in_quotes(joint.name) + " (node " + std::to_string(nodes[j]) +
-                                       ") is at no finite place");
+                                       ") has a position that is not finite");
             set_axes(joint, m);
             if (const Status s = read_tail(nodes[j], m, joint); !s) return s;
             scene_.skeleton.joints.push_back(std::move(joint));
@@ -242,7 +242,7 @@ private:
         joint.tail = point ? joint.position
                            : Vec3{static_cast<float>(q[0]), static_cast<float>(q[1]), static_cast<float>(q[2])};
         if (!std::isfinite(joint.tail->x) || !std::isfinite(joint.tail->y) || !std::isfinite(joint.tail->z))
-            return document_.error(place + " is at no finite place");
+            return document_.error(place + " has a position that is not finite");
         return Done{};
     }
 
@@ -299,7 +299,7 @@ private:
             const auto node = whole(&entry);
             if (!node || *node >= parent_.size())
                 return document_.error(place + ": joint " + std::to_string(skin.nodes.size()) +
-                                       " is no node of the file");
+                                       " is not a node of the file");
             skin.nodes.push_back(*node);
         }
         skin.inverse_bind.resize(skin.nodes.size());
@@ -468,7 +468,7 @@ private:
         for (const std::size_t n : joints) {
             if (!inverse(world_[n]))
                 return document_.error("joint " + in_quotes(node_name(n)) + " (node " + std::to_string(n) +
-                                       ") is scaled to nothing, so nothing can be bound to it");
+                                       ") has a scale of 0, so no vertex can be bound to it");
             rig_.joint_to_world.push_back(world_[n]);
         }
         rig_.joint_nodes = joints;
@@ -714,8 +714,8 @@ private:
         if (elements > budget_ || scene_.positions.size() + elements > 0xfffffffeu ||
             scene_.triangles.size() + elements > 0xfffffffeu)
             return document_.error(place +
-                                   ": the file uses its data over and over and comes to too many vertices, "
-                                   "triangles and inverse bind matrices (join meshes, or leave copies out)");
+                                   ": the meshes of the file share data and have too many vertices, "
+                                   "triangles and inverse bind matrices in total (join meshes, or remove copies)");
         budget_ -= elements;
         return Done{};
     }
@@ -794,7 +794,7 @@ private:
         if (const Status s = spend(count, place); !s) return s;
         if (mode == 4 && corners % 3 != 0)
             scene_.warnings.push_back(place + ": the last " + std::to_string(corners % 3) +
-                                      " corners make no triangle: left out");
+                                      " corners after the last whole triangle are left out");
         const auto corner = [&](std::size_t i) {
             return block.first_vertex + (indices ? (*indices)[i] : static_cast<std::uint32_t>(i));
         };

@@ -165,7 +165,7 @@ TEST(GltfReader, ExcessivelySharedDataIsRefused) {
     }
     const auto scene = io::load_bytes(m.glb(), "t.glb");
     ASSERT_FALSE(scene.ok());
-    EXPECT_NE(scene.error().message.find("over and over"), std::string::npos);
+    EXPECT_NE(scene.error().message.find("share data"), std::string::npos);
 }
 
 TEST(GltfReader, SkinsOfManyJointsInManyPlacesAreRefused) {
@@ -457,7 +457,7 @@ TEST(GltfReader, AMissingSkeletonIsAnError) {
 TEST(GltfReader, AJointScaledToZeroIsAnError) {
     Maker m = unskinned();
     m.json["nodes"][2]["scale"] = {0, 1, 1};
-    EXPECT_NE(refusal(m).find("joint 'knee' (node 2) is scaled to nothing"), std::string::npos);
+    EXPECT_NE(refusal(m).find("joint 'knee' (node 2) has a scale of 0"), std::string::npos);
 }
 
 TEST(GltfReader, ASkeletonFileForASkinnedFileIsAnError) {
@@ -595,7 +595,7 @@ TEST(GltfReader, ErrorsNameTheRule) {
     expect(with([](Maker& m) {
                m.json["nodes"][2]["extras"]["sinew_tail"] = {1, 1e300, 1};
            }),
-           "at no finite place");
+           "position that is not finite");
     expect(with([](Maker& m) { m.json["skins"][0]["joints"] = Json::array(); }), "skin 0 has no joints");
     expect(with([](Maker& m) { m.json["skins"][0]["joints"] = {1, 2, 0}; }), "3 joints, but 2 inverse bind");
     expect(with([](Maker& m) { m.json["nodes"][0]["skin"] = 5; }), "refers to skins[5]");
