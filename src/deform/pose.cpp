@@ -74,7 +74,7 @@ Result<std::vector<Transform>> skinning_matrices(const Skeleton& skeleton, std::
             if (!(local[i] == Transform{})) {
                 Transform frame, inverse;
                 if (!bind_frame(joint, frame, inverse))
-                    return joint_error(skeleton, i, "has a singular transform, so it cannot be posed");
+                    return joint_error(skeleton, i, "has axes that are linearly dependent, so it cannot be posed");
                 out[i] = out[i] * (frame * local[i] * inverse);
             }
             if (!finite(out[i])) return joint_error(skeleton, i, "is moved beyond the range of float by the pose");

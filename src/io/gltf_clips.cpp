@@ -196,7 +196,7 @@ Result<std::vector<NodeTrack>> node_tracks(const Scene& scene, const PoseClip& c
         const std::string shown = "animation " + json_string(clip.name) + ": joint " + json_string(joints[j].name);
         Transform frame, inverse_frame;
         if (moves && !bind_frame(joints[j], frame, inverse_frame))
-            return Error{ErrorCode::input, shown + " has a singular transform, so it cannot be posed"};
+            return Error{ErrorCode::input, shown + " has axes that are linearly dependent, so it cannot be posed"};
         const std::optional<Matrix> from_world = inverse(above);
         if (!from_world) {
             if (moves) return Error{ErrorCode::input, shown + " has a parent node with a scale of 0"};
@@ -232,8 +232,9 @@ Result<std::vector<NodeTrack>> node_tracks(const Scene& scene, const PoseClip& c
         notes.push_back("animation " + json_string(clip.name) + " also sets " + joints_of(held) +
                         " to the bind pose, which differs from the rest pose of their nodes");
     if (inexact)
-        notes.push_back("animation " + json_string(clip.name) + ": " + joints_of(inexact) +
-                        " below a joint with uneven scale have approximate poses: glTF nodes cannot shear");
+        notes.push_back(
+            "animation " + json_string(clip.name) + ": " + joints_of(inexact) +
+            " below a joint with uneven scale get the nearest pose without shear, which glTF nodes do not support");
     return out;
 }
 
