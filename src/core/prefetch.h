@@ -4,8 +4,8 @@
 namespace sinew {
 
 #if defined(__GNUC__)
-// The empty asm statement keeps GCC from removing calls of functions that do nothing but prefetch: it takes them for
-// functions without side effects.
+// The empty asm statement keeps GCC from removing calls of functions that do nothing but prefetch: it takes them
+// for functions without side effects.
 [[gnu::always_inline]] inline void prefetch(const void* address) {
     __builtin_prefetch(address);
     asm volatile("");

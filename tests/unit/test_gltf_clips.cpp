@@ -276,7 +276,8 @@ TEST(GltfClips, ErrorsNameTheClip) {
     EXPECT_NE(refusal(clip).find("key 0 must have a time"), std::string::npos);
     clip = bend();
     clip.keys[2].time = clip.keys[1].time + 1e-12;
-    EXPECT_NE(refusal(clip).find("key 2 must be later"), std::string::npos) << "equal times after rounding to float";
+    EXPECT_NE(refusal(clip).find("key 2 must be later"), std::string::npos)
+        << "equal times after rounding to float";
     clip = bend();
     clip.keys[1].joints.pop_back();
     EXPECT_NE(refusal(clip).find("key 1 has 1 joints"), std::string::npos);
