@@ -250,8 +250,10 @@ Status check(const TransferOptions& options) {
     return check(options.finish);
 }
 
-Result<Transfer> transfer(const MeshView& source, const SkinWeights& weights, const MeshView& target,
-                          const TransferOptions& options, Context* context) {
+namespace {
+
+Status check_input(const MeshView& source, const SkinWeights& weights, const MeshView& target,
+                   const TransferOptions& options) {
     if (Status ok = check(options); !ok) return ok.error();
     if (Status ok = check_mesh(source); !ok)
         return Error{ok.error().code, "the source of a transfer: " + ok.error().message};
@@ -266,120 +268,178 @@ Result<Transfer> transfer(const MeshView& source, const SkinWeights& weights, co
             if (weights[v].empty())
                 return Error{ErrorCode::input, "the source of a transfer: vertex " + std::to_string(v) +
                                                    " has no weights: bind it first"};
+    return Done{};
+}
 
-    report_progress(context, "match", 0);
-    const Source from(source, weights);
-    const MeshSurface to = build_surface(target, analyse_mesh(target));
-    const double reach = options.distance * box_of(source).diagonal();
-    const std::size_t n = to.nodes();
-    const auto place = [&](std::uint32_t vertex) { return to_point(target.positions[vertex]); };
+class Transferring {
+public:
+    Transferring(const MeshView& source, const SkinWeights& weights, const MeshView& target,
+                 const TransferOptions& options, Context* context)
+        : target_(target),
+          options_(options),
+          context_(context),
+          from_(source, weights),
+          to_(build_surface(target, analyse_mesh(target))),
+          reach_(options.distance * box_of(source).diagonal()),
+          nearest_(to_.nodes()),
+          cosine_(to_.nodes(), kNoAngle),
+          rows_(to_.nodes()),
+          how_(to_.nodes(), TransferHow::inpainted),
+          is_matched_(to_.components, false),
+          is_open_(to_.nodes(), false) {}
 
-    // The angle of every node to the nearest point of the source, as its cosine; 2 where there is none.
-    std::vector<SurfacePoint> nearest(n);
-    std::vector<double> cosine(n, 2);
-    parallel_chunks(context, n, 256, [&](std::size_t, std::size_t begin, std::size_t end) {
-        if (cancelled(context)) return;
-        for (std::size_t i = begin; i < end; ++i) {
-            nearest[i] = from.nearest(place(to.vertex_of[i]), reach);
-            if (nearest[i].triangle == SurfacePoint::none) continue;
-            const Point3 normal = from.normal(nearest[i]);
-            const double length = norm(normal) * norm(to.normal[i]);
-            if (length > 0) cosine[i] = std::clamp(dot(normal, to.normal[i]) / length, -1.0, 1.0);
-        }
-    });
-    if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while surfaces are matched"};
-    const double least = std::cos(options.angle * std::numbers::pi / 180) - 1e-9;
-    // An open part is wound one way or the other without anything saying which is out: the way in which more of it
-    // agrees with the source.
-    std::vector<double> agree(to.components, 0), oppose(to.components, 0);
-    for (std::size_t i = 0; i < n; ++i) {
-        if (cosine[i] > 1) continue;
-        if (cosine[i] >= least) agree[to.component[i]] += to.mass[i];
-        if (-cosine[i] >= least) oppose[to.component[i]] += to.mass[i];
-    }
-    std::vector<Row> rows(n);
-    std::vector<TransferHow> how_of(n, TransferHow::inpainted);
-    std::vector<bool> any(to.components, false);
-    for (std::size_t i = 0; i < n; ++i) {
-        const std::uint32_t part = to.component[i];
-        const double turned = oppose[part] > agree[part] ? -cosine[i] : cosine[i];
-        if (cosine[i] > 1 || turned < least) continue;
-        how_of[i] = TransferHow::matched;
-        any[part] = true;
-    }
-    std::vector<bool> open(n, false);
-    for (std::size_t i = 0; i < n; ++i) {
-        if (how_of[i] == TransferHow::matched) continue;
-        if (any[to.component[i]])
-            open[i] = true;
-        else
-            how_of[i] = TransferHow::nearest;
-    }
-    parallel_for(context, n, 256, [&](std::size_t i) {
-        if (open[i]) return;
-        if (nearest[i].triangle == SurfacePoint::none) nearest[i] = from.nearest(place(to.vertex_of[i]), INFINITY);
-        rows[i] = from.weights(nearest[i]);
-    });
-    report_progress(context, "match", 1);
-    Inpainting inpainting(to, open, rows);
-    if (Status ok = inpainting.run(context); !ok) return ok.error();
-    for (std::uint32_t i = 0; i < n; ++i) {  // numbers that no longer mean anything: vertices at the ends of floats
-        if (!rows[i].empty()) continue;
-        rows[i] = from.weights(from.nearest(place(to.vertex_of[i]), INFINITY));
-        how_of[i] = TransferHow::nearest;
+    Result<Transfer> run() {
+        find_nearest();
+        if (cancelled(context_)) return Error{ErrorCode::cancelled, "cancelled while surfaces are matched"};
+        match();
+        copy_weights();
+        report_progress(context_, "match", 1);
+        Inpainting inpainting(to_, is_open_, rows_);
+        if (Status ok = inpainting.run(context_); !ok) return ok.error();
+        repair_rows();
+        Transfer out;
+        Result<SkinWeights> finished = finish(make_table(out), options_.finish, context_);
+        if (!finished) return finished.error();
+        out.weights = std::move(*finished);
+        warn(inpainting.harmonic(), out);
+        return out;
     }
 
-    Transfer out;
-    const std::size_t vertices = target.positions.size();
-    out.how.assign(vertices, TransferHow::unused);
-    std::vector<Row> loose(vertices - static_cast<std::size_t>(std::count_if(
-                                          to.node_of.begin(), to.node_of.end(),
-                                          [](std::uint32_t node) { return node != MeshSurface::none; })));
-    std::vector<const Row*> row_of(vertices);
-    std::size_t widest = 1, next_loose = 0;
-    for (std::size_t v = 0; v < vertices; ++v) {
-        const std::uint32_t node = to.node_of[v];
-        if (node == MeshSurface::none) {
-            Row& row = loose[next_loose++];
-            row = from.weights(from.nearest(place(static_cast<std::uint32_t>(v)), INFINITY));
-            row_of[v] = &row;
-        } else {
-            row_of[v] = &rows[node];
-            out.how[v] = how_of[node];
-        }
-        widest = std::max(widest, row_of[v]->size());
-        ++out.counts[static_cast<std::size_t>(out.how[v])];
-    }
-    InfluenceTable table;
-    table.vertices = vertices;
-    table.width = options.finish.max_influences == all_influences ? widest : std::min<std::size_t>(widest, 16);
-    table.joint.assign(vertices * table.width, DistanceTable::none);
-    table.strength.assign(vertices * table.width, 0.0f);
-    parallel_for(context, vertices, 1024, [&](std::size_t v) {
-        Row row = *row_of[v];
-        std::sort(row.begin(), row.end(), [](const Share& a, const Share& b) {
-            return a.weight != b.weight ? a.weight > b.weight : a.joint < b.joint;
+private:
+    static constexpr double kNoAngle = 2;  // no cosine
+    Point3 position(std::uint32_t vertex) const { return to_point(target_.positions[vertex]); }
+
+    // The nearest point of the source within reach, and the cosine of the angle between the normals.
+    void find_nearest() {
+        parallel_chunks(context_, to_.nodes(), 256, [&](std::size_t, std::size_t begin, std::size_t end) {
+            if (cancelled(context_)) return;
+            for (std::size_t i = begin; i < end; ++i) {
+                nearest_[i] = from_.nearest(position(to_.vertex_of[i]), reach_);
+                if (nearest_[i].triangle == SurfacePoint::none) continue;
+                const Point3 normal = from_.normal(nearest_[i]);
+                const double length = norm(normal) * norm(to_.normal[i]);
+                if (length > 0) cosine_[i] = std::clamp(dot(normal, to_.normal[i]) / length, -1.0, 1.0);
+            }
         });
-        for (std::size_t k = 0; k < std::min(row.size(), table.width); ++k) {
-            table.joint[v * table.width + k] = row[k].joint;
-            table.strength[v * table.width + k] = static_cast<float>(row[k].weight);
-        }
-    });
-    Result<SkinWeights> finished = finish(table, options.finish, context);
-    if (!finished) return finished.error();
-    out.weights = std::move(*finished);
+    }
 
-    std::size_t unmatched = 0;
-    for (const bool matched : any) unmatched += !matched;
-    if (unmatched > 0)
-        out.warnings.push_back(
-            std::to_string(unmatched) + " parts (" + std::to_string(out.counts[2]) +
-            " vertices) agree nowhere with the source; they take the weights of its nearest points");
-    if (inpainting.harmonic())
-        out.warnings.push_back(
-            "the target's triangles are too bad for smooth filling: weights are filled in as "
-            "heat spreads, with creases where the matched surface ends");
-    return out;
+    // An open part has no outer side: it is turned if more of its area agrees with the source then.
+    void match() {
+        const double least = std::cos(options_.angle * std::numbers::pi / 180) - 1e-9;
+        std::vector<double> agree(to_.components, 0), oppose(to_.components, 0);
+        for (std::size_t i = 0; i < to_.nodes(); ++i) {
+            if (cosine_[i] == kNoAngle) continue;
+            if (cosine_[i] >= least) agree[to_.component[i]] += to_.mass[i];
+            if (-cosine_[i] >= least) oppose[to_.component[i]] += to_.mass[i];
+        }
+        for (std::size_t i = 0; i < to_.nodes(); ++i) {
+            const std::uint32_t part = to_.component[i];
+            const double turned = oppose[part] > agree[part] ? -cosine_[i] : cosine_[i];
+            if (cosine_[i] == kNoAngle || turned < least) continue;
+            how_[i] = TransferHow::matched;
+            is_matched_[part] = true;
+        }
+        for (std::size_t i = 0; i < to_.nodes(); ++i) {
+            if (how_[i] == TransferHow::matched) continue;
+            if (is_matched_[to_.component[i]])
+                is_open_[i] = true;
+            else
+                how_[i] = TransferHow::nearest;
+        }
+    }
+
+    void copy_weights() {
+        parallel_for(context_, to_.nodes(), 256, [&](std::size_t i) {
+            if (is_open_[i]) return;
+            if (nearest_[i].triangle == SurfacePoint::none)
+                nearest_[i] = from_.nearest(position(to_.vertex_of[i]), INFINITY);
+            rows_[i] = from_.weights(nearest_[i]);
+        });
+    }
+
+    // Vertices near the largest floats can overflow; they get the weights of the nearest point.
+    void repair_rows() {
+        for (std::uint32_t i = 0; i < to_.nodes(); ++i) {
+            if (!rows_[i].empty()) continue;
+            rows_[i] = from_.weights(from_.nearest(position(to_.vertex_of[i]), INFINITY));
+            how_[i] = TransferHow::nearest;
+        }
+    }
+
+    // The rows of all vertices. Fills how and counts.
+    InfluenceTable make_table(Transfer& out) const {
+        const std::size_t vertices = target_.positions.size();
+        out.how.assign(vertices, TransferHow::unused);
+        std::vector<Row> unused(vertices - static_cast<std::size_t>(std::count_if(
+                                               to_.node_of.begin(), to_.node_of.end(),
+                                               [](std::uint32_t node) { return node != MeshSurface::none; })));
+        std::vector<const Row*> row_of(vertices);
+        std::size_t widest = 1, next_unused = 0;
+        for (std::size_t v = 0; v < vertices; ++v) {
+            const std::uint32_t node = to_.node_of[v];
+            if (node == MeshSurface::none) {
+                Row& row = unused[next_unused++];
+                row = from_.weights(from_.nearest(position(static_cast<std::uint32_t>(v)), INFINITY));
+                row_of[v] = &row;
+            } else {
+                row_of[v] = &rows_[node];
+                out.how[v] = how_[node];
+            }
+            widest = std::max(widest, row_of[v]->size());
+            ++out.counts[static_cast<std::size_t>(out.how[v])];
+        }
+        InfluenceTable table;
+        table.vertices = vertices;
+        table.width = options_.finish.max_influences == all_influences ? widest : std::min<std::size_t>(widest, 16);
+        table.joint.assign(vertices * table.width, DistanceTable::none);
+        table.strength.assign(vertices * table.width, 0.0f);
+        parallel_for(context_, vertices, 1024, [&](std::size_t v) {
+            Row row = *row_of[v];
+            std::sort(row.begin(), row.end(), [](const Share& a, const Share& b) {
+                return a.weight != b.weight ? a.weight > b.weight : a.joint < b.joint;
+            });
+            for (std::size_t k = 0; k < std::min(row.size(), table.width); ++k) {
+                table.joint[v * table.width + k] = row[k].joint;
+                table.strength[v * table.width + k] = static_cast<float>(row[k].weight);
+            }
+        });
+        return table;
+    }
+
+    void warn(bool harmonic, Transfer& out) const {
+        const auto unmatched = std::count(is_matched_.begin(), is_matched_.end(), false);
+        if (unmatched > 0)
+            out.warnings.push_back(
+                std::to_string(unmatched) + " parts (" + std::to_string(out.counts[2]) +
+                " vertices) agree nowhere with the source; they take the weights of its nearest points");
+        if (harmonic)
+            out.warnings.push_back(
+                "the target's triangles are too bad for smooth filling: weights are filled in as "
+                "heat spreads, with creases where the matched surface ends");
+    }
+
+    const MeshView& target_;
+    const TransferOptions& options_;
+    Context* const context_;
+    const Source from_;
+    const MeshSurface to_;
+    const double reach_;
+    // Per node of the target.
+    std::vector<SurfacePoint> nearest_;
+    std::vector<double> cosine_;
+    std::vector<Row> rows_;
+    std::vector<TransferHow> how_;
+    std::vector<bool> is_matched_;  // per part: a node of it is matched
+    std::vector<bool> is_open_;     // to be filled in
+};
+
+}  // namespace
+
+Result<Transfer> transfer(const MeshView& source, const SkinWeights& weights, const MeshView& target,
+                          const TransferOptions& options, Context* context) {
+    if (Status ok = check_input(source, weights, target, options); !ok) return ok.error();
+    report_progress(context, "match", 0);
+    return Transferring(source, weights, target, options, context).run();
 }
 
 }  // namespace sinew
