@@ -56,6 +56,7 @@ struct Row {
     Status (*set)(const BindSetting&, BindOptions&, std::string_view);
     std::string (*get)(const BindSetting&, const BindOptions&);
     Range range = {};
+    bool refuse_unread = false;  ///< check refuses another value than the default where the method does not read it
 };
 
 /// Which methods and which falloff laws read an option; empty: all.
@@ -64,26 +65,9 @@ struct Readers {
     std::span<const FalloffLaw> laws = {};
 };
 
-constexpr Method kVolume[] = {Method::surface_heat, Method::geodesic_voxel, Method::voxel_heat,
-                              Method::bounded_biharmonic};
-constexpr Method kVoxelsOrPixels[] = {Method::surface_heat, Method::geodesic_voxel, Method::voxel_heat,
-                                      Method::bounded_biharmonic, Method::pixel_geodesic};
-constexpr Method kVolumeDistance[] = {Method::surface_heat, Method::geodesic_voxel};
-constexpr Method kAnyDistance[] = {Method::surface_heat,      Method::geodesic_voxel, Method::closest_distance,
-                                   Method::closest_hierarchy, Method::pixel_geodesic, Method::mesh_geodesic,
-                                   Method::voxel_heat,        Method::bone_heat,      Method::bounded_biharmonic};
-constexpr Method kSurfaceHeat[] = {Method::surface_heat, Method::bone_heat};
-constexpr Method kGeodesicVoxel[] = {Method::geodesic_voxel};
-constexpr Method kPixels[] = {Method::pixel_geodesic};
-constexpr Method kConnectivity[] = {Method::connectivity};
-constexpr Method kMeshGeodesic[] = {Method::mesh_geodesic};
-constexpr Method kVoxelHeat[] = {Method::voxel_heat};
-
-constexpr FalloffLaw kWithLambda[] = {FalloffLaw::inverse_power, FalloffLaw::exponential, FalloffLaw::cubic_hermite,
-                                      FalloffLaw::linear, FalloffLaw::power};
-constexpr FalloffLaw kExponential[] = {FalloffLaw::exponential};
-constexpr FalloffLaw kWithReach[] = {FalloffLaw::cubic_hermite, FalloffLaw::linear};
-constexpr FalloffLaw kPower[] = {FalloffLaw::power};
+/// For Readers: these methods, or these laws.
+template <auto first, auto... rest>
+constexpr decltype(first) only[] = {first, rest...};
 
 // Field: a function from the options to a reference to what is set.
 template <auto Field>
@@ -208,40 +192,72 @@ const std::string& method_names() {
     return names;
 }
 
+/// In the order of the table of methods.
+template <typename Predicate>
+std::vector<Method> methods_where(Predicate&& predicate) {
+    std::vector<Method> out;
+    for (const MethodInfo& m : methods())
+        if (predicate(*find_method(m.method))) out.push_back(m.method);
+    return out;
+}
+
+/// For an option that no preset changes: another value is a mistake where the method does not read it.
+Row refuse_unread(Row row) {
+    row.refuse_unread = true;
+    return row;
+}
+
 const std::vector<Row>& rows() {
+    using MethodRow = MethodTableRow;
+    static const auto in_volume = methods_where([](const MethodRow& m) { return m.has_volume(); });
+    static const auto in_voxels_or_pixels = [] {
+        std::vector<Method> out = in_volume;
+        const auto flat = methods_where([](const MethodRow& m) { return m.is_flat(); });
+        out.insert(out.end(), flat.begin(), flat.end());
+        return out;
+    }();
+    static const auto with_local = methods_where([](const MethodRow& m) { return m.local_resolution; });
+    static const auto with_distances =
+        methods_where([](const MethodRow& m) { return m.has_volume() && m.volume_field == FieldKind::distance; });
+    static constexpr auto& with_lambda = only<FalloffLaw::inverse_power, FalloffLaw::exponential,
+                                              FalloffLaw::cubic_hermite, FalloffLaw::linear, FalloffLaw::power>;
+    static const auto with_overshoot = methods_where([](const MethodRow& m) { return m.overshoot; });
     static const std::vector<Row> table{
         {{"method", Kind::choice, "Method", method_names(),
           "Binding method (docs/methods). Each method has its own default falloff"},
          set_method,
          [](const BindSetting&, const BindOptions& o) { return std::string(to_string(o.method)); }},
-        {{"as-published",
-          Kind::flag,
-          "Method",
-          "on off",
-          "The method exactly as published by Dionne and de Lasa (2014); other options change single settings",
-          kGeodesicVoxel,
-          {},
-          kAsPublished},
-         set_as_published,
-         [](const BindSetting&, const BindOptions& o) -> std::string { return o.as_published ? "on" : "off"; }},
+        refuse_unread(
+            {{"as-published",
+              Kind::flag,
+              "Method",
+              "on off",
+              "The method exactly as published by Dionne and de Lasa (2014); other options change single settings",
+              only<Method::geodesic_voxel>,
+              {},
+              kAsPublished},
+             set_as_published,
+             [](const BindSetting&, const BindOptions& o) -> std::string {
+                 return o.as_published ? "on" : "off";
+             }}),
         whole<[](O& o) -> int& { return o.voxels.resolution; }>(
-            "resolution", "Method", "auto", {kVoxelsOrPixels},
+            "resolution", "Method", "auto", {in_voxels_or_pixels},
             "Voxels along the longest side: 32, 64, … 1024, or auto: by the thinnest limb and the narrowest gap; "
             "pixel-geodesic: pixels, up to 4096"),
         on_or_off<[](O& o) -> bool& { return o.local_resolution; }>(
-            "local-resolution", Kind::flag, {kVolumeDistance},
+            "local-resolution", Kind::flag, {with_local},
             "Twice the resolution at fingers and at limbs close to each other"),
-        number<[](O& o) -> float& { return o.penalty; }>("penalty", "Method", {kVolumeDistance},
+        number<[](O& o) -> float& { return o.penalty; }>("penalty", "Method", {with_distances},
                                                          "Cost factor of a step into a boundary voxel; 1 = none"),
         number<[](O& o) -> float& { return o.overshoot; }>(
-            "overshoot", "Method", {kAnyDistance},
+            "overshoot", "Method", {with_overshoot},
             "Share of the length past a bone's end that is added to its distance; 0 = none", {0, 100}),
         choice<[](O& o) -> DomainKind& { return o.domain; }>(
-            "domain", "Method", "sparse uniform sparse-boundary", {kVolume},
+            "domain", "Method", "sparse uniform sparse-boundary", {in_volume},
             "sparse: fine at the surface and at bones; uniform; sparse-boundary: fine at the surface only, for "
             "geodesic-voxel"),
         {{"neighbours", Kind::choice, "Method", "8 4", "Neighbours of a pixel: 8, or 4 (breadth-first search)",
-          kPixels},
+          only<Method::pixel_geodesic>},
          [](const BindSetting& s, BindOptions& o, std::string_view value) -> Status {
              if (value != "8" && value != "4") return wrong(s.name, value, "choose 8 or 4");
              o.neighbours = value == "8" ? Neighbours::all : Neighbours::faces;
@@ -251,53 +267,54 @@ const std::vector<Row>& rows() {
              return o.neighbours == Neighbours::faces ? "4" : "8";
          }},
         on_or_off<[](O& o) -> bool& { return o.voxels.winding_numbers; }>(
-            "winding-numbers", Kind::choice, {kVolume},
+            "winding-numbers", Kind::choice, {in_volume},
             "Decide by winding numbers whether ambiguous voxels are inside"),
         choice<[](O& o) -> Voxelizer& { return o.voxels.voxelizer; }>(
-            "voxelizer", "Method", "cpu hardware", {kVolume},
+            "voxelizer", "Method", "cpu hardware", {in_volume},
             "hardware: the same voxels, from z-buffer slices drawn by OpenGL"),
         {{"hard-range", Kind::range, "Method", "",
-          "FROM TO, 0..1 along a bone: vertices between follow only this bone", kConnectivity},
+          "FROM TO, 0..1 along a bone: vertices between follow only this bone", only<Method::connectivity>},
          set_hard_range,
          [](const BindSetting&, const BindOptions& o) {
              return shortest_text(o.hard_range[0]) + " " + shortest_text(o.hard_range[1]);
          }},
-        choice<[](O& o) -> RingPlacement& { return o.rings; }>(
-            "rings", "Method", "joint bone axes", {kMeshGeodesic},
+        refuse_unread(choice<[](O& o) -> RingPlacement& { return o.rings; }>(
+            "rings", "Method", "joint bone axes", {only<Method::mesh_geodesic>},
             "joint: ring at the joint; bone: at the middle of its bones; axes: at the joint, across one of its "
-            "axes"),
-        on_or_off<[](O& o) -> bool& { return o.all_pairs; }>(
-            "all-pairs", Kind::flag, {kMeshGeodesic},
-            "Compute the same distances by a matrix of all pairs (for small meshes)"),
+            "axes")),
+        refuse_unread(on_or_off<[](O& o) -> bool& { return o.all_pairs; }>(
+            "all-pairs", Kind::flag, {only<Method::mesh_geodesic>},
+            "Compute the same distances by a matrix of all pairs (for small meshes)")),
         number<[](O& o) -> float& { return o.cooling; }>(
-            "cooling", "Method", {kVoxelHeat},
+            "cooling", "Method", {only<Method::voxel_heat>},
             "Heat loss at the surface, per longest side; larger = steeper falloff", {1, 1e5}),
-        whole<[](O& o) -> int& { return o.iterations; }>(
-            "iterations", "Method", "", {kVoxelHeat},
-            "Number of averaging sweeps instead of the solver; 0 = solver", {0, 1e6}),
-        choice<[](O& o) -> HeatBy& { return o.heat; }>(
-            "heat", "Method", "cpu hardware", {kVoxelHeat},
-            "hardware: heat by OpenGL, with the same weights within 0.001"),
+        refuse_unread(whole<[](O& o) -> int& { return o.iterations; }>(
+            "iterations", "Method", "", {only<Method::voxel_heat>},
+            "Number of averaging sweeps instead of the solver; 0 = solver", {0, 1e6})),
+        refuse_unread(choice<[](O& o) -> HeatBy& { return o.heat; }>(
+            "heat", "Method", "cpu hardware", {only<Method::voxel_heat>},
+            "hardware: heat by OpenGL, with the same weights within 0.001")),
         number<[](O& o) -> float& { return o.heat_transfer; }>(
-            "heat-transfer", "Method", {kSurfaceHeat},
+            "heat-transfer", "Method", {only<Method::surface_heat, Method::bone_heat>},
             "c in the heat c / d² of a bone at distance d; larger = harder joints", {0, 1e6, true}),
 
         number<[](O& o) -> float& { return o.falloff.alpha; }>("falloff", "Weights", {},
                                                                "Hardness α of the joints, 0 (soft) to 1 (hard)"),
-        number<[](O& o) -> float& { return o.falloff.lambda_min; }>("lambda-min", "Weights", {{}, kWithLambda},
+        number<[](O& o) -> float& { return o.falloff.lambda_min; }>("lambda-min", "Weights", {{}, with_lambda},
                                                                     "Exponent at α = 0"),
-        number<[](O& o) -> float& { return o.falloff.lambda_max; }>("lambda-max", "Weights", {{}, kWithLambda},
+        number<[](O& o) -> float& { return o.falloff.lambda_max; }>("lambda-max", "Weights", {{}, with_lambda},
                                                                     "Exponent at α = 1"),
         choice<[](O& o) -> FalloffLaw& { return o.falloff.law; }>(
             "falloff-law", "Weights", kLaws, {}, "Function from distance to weight; power is for heat methods"),
         number<[](O& o) -> float& { return o.falloff.smoothness; }>(
-            "smoothness", "Weights", {{}, kExponential},
+            "smoothness", "Weights", {{}, only<FalloffLaw::exponential>},
             "Distance at which influence falls to 1/e, as a share of the longest side"),
         number<[](O& o) -> float& { return o.falloff.threshold; }>(
-            "threshold", "Weights", {{}, kWithReach},
+            "threshold", "Weights", {{}, only<FalloffLaw::cubic_hermite, FalloffLaw::linear>},
             "Largest distance of influence, as a share of the longest side"),
         number<[](O& o) -> float& { return o.falloff.power; }>(
-            "power", "Weights", {{}, kPower}, "Exponent of heat or weights; above 1 = harder joints"),
+            "power", "Weights", {{}, only<FalloffLaw::power>},
+            "Exponent of heat or weights; above 1 = harder joints"),
         whole<[](O& o) -> int& { return o.finish.max_influences; }>("max-influences", "Weights", "all", {},
                                                                     "Joints per vertex: 1..8 or all"),
         choice<[](O& o) -> LimitRule& { return o.finish.limit_rule; }>(
@@ -425,10 +442,9 @@ Status check(const BindOptions& options) {
                          "local resolution doubles the resolution in places, and 1024 is the "
                          "finest: 512 is the most that it takes"};
     }
-    // Fields that no preset sets otherwise, so that a value of one's own is a mistake.
-    for (const std::string_view name : {"rings", "all-pairs", "iterations", "as-published", "heat"})
-        if (option_text(options, name) != option_text(BindOptions{}, name))
-            if (Status ok = check_read(options, name); !ok) return ok;
+    for (const Row& row : rows())
+        if (row.refuse_unread && row.get(row.info, options) != row.get(row.info, BindOptions{}))
+            if (Status ok = check_read(options, row.info.name); !ok) return ok;
     const bool power = options.falloff.law == FalloffLaw::power;
     if (power && method->info.field == FieldKind::distance)
         return Error{ErrorCode::usage, "falloff law power is for heat and weights, and method " + method_name +
