@@ -26,8 +26,8 @@ struct MethodTableRow {
     MethodSpace space;
     /// Kind of the fields that Binding keeps of the volume (BindOptions::keep_volume).
     FieldKind volume_field;
+    bool overshoot = false;         ///< BindOptions::overshoot
     bool local_resolution = false;  ///< BindOptions::local_resolution
-    bool overshoot = true;          ///< reads BindOptions::overshoot
     bool coarse_bones = false;      ///< DomainKind::sparse_boundary
     int finest_automatic = 512;     ///< the finest that choose_resolution takes
 
