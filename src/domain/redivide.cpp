@@ -124,15 +124,16 @@ Domain::Graph::PreviousGraph::PreviousGraph(const Domain& before, const Domain& 
 
 void Domain::Graph::PreviousGraph::take_group(Graph& to, std::size_t g, std::uint32_t first_leaf) const {
     const Node* from = &graph.nodes[was[first_leaf]];
-    const Cells& cells = graph.cells[from->group()];
+    const Cells& old_group = graph.cells[from->group()];
     Cells& out = to.cells[g];
-    out.present = cells.present;
-    for (std::size_t cell = 0; cell < cells.leaf.size(); ++cell) {
-        const std::uint32_t leaf = cells.leaf[cell];
+    out.present = old_group.present;
+    for (std::size_t cell = 0; cell < old_group.leaf.size(); ++cell) {
+        const std::uint32_t leaf = old_group.leaf[cell];
         out.leaf[cell] = leaf == none ? none : now[leaf & ~kLarger] | (leaf & kLarger);
     }
     Node* node = &to.nodes[first_leaf];
-    for (std::uint32_t left = cells.present[link_search::kSlots[link_search::kMiddle]]; left; left &= left - 1) {
+    for (std::uint32_t left = old_group.present[link_search::kSlots[link_search::kMiddle]]; left;
+         left &= left - 1) {
         node->all = from->all;
         node->boundary = from->boundary;
         ++node, ++from;
@@ -222,16 +223,16 @@ private:
             links_.push_back({from, to, contact, kAppended});
             mark_changed(from), mark_changed(to);
         };
-        const Index& index = *after_.index;
+        const Index& ix = *after_.index;
         for (std::size_t block = 0; block < before_.near.size(); ++block) {
-            if (!before_.near[block] || index.top[block] == none) continue;
-            if (!(index.top[block] & Index::kDivided)) {
-                const std::uint32_t large = index.top[block];
+            if (!before_.near[block] || ix.top[block] == none) continue;
+            if (!(ix.top[block] & Index::kDivided)) {
+                const std::uint32_t large = ix.top[block];
                 if (!(state_[large] & kSearched)) link_search::each_of_large(after_, large, found);
                 state_[large] |= kSearched;
                 continue;
             }
-            const std::uint32_t first = index.blocks[index.top[block] & ~Index::kDivided].first;
+            const std::uint32_t first = ix.blocks[ix.top[block] & ~Index::kDivided].first;
             const auto in_block = [&](std::uint32_t i) {
                 const Leaf &a = after_.leaves[first], &b = after_.leaves[i];
                 return b.level < kGrouped && ((a.x ^ b.x) | (a.y ^ b.y) | (a.z ^ b.z)) >> 2 == 0;
