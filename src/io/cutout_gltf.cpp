@@ -28,98 +28,133 @@ void add_weights(Builder& builder, const SkinWeights& weights, const std::vector
     }
 }
 
+/// Writes a figure: a node for every joint, and a textured mesh with a skin for every layer.
+class FigureWriter {
+public:
+    FigureWriter(const CutoutFigure& figure, std::span<const CutoutPart> parts, const CutoutGltfOptions& options)
+        : figure_(figure), parts_(parts), options_(options), scale_(1 / options.pixels_per_unit) {}
+
+    Result<std::vector<std::byte>> run(bool glb) {
+        Json& root = builder_.root();
+        root["extensionsUsed"] = {"KHR_materials_unlit"};
+        root["scene"] = 0;
+        add_joints();
+        root["samplers"] =
+            Json::array({{{"magFilter", 9729}, {"minFilter", 9987}, {"wrapS", 33071}, {"wrapT", 33071}}});
+        for (std::size_t l = 0; l < parts_.size(); ++l) add_layer(l);
+        root["scenes"] = Json::array({{{"nodes", std::move(top_nodes_)}}});
+        auto file = builder_.file("the figure", !glb);
+        if (!file) return file.error();
+        if (glb) return glb_bytes(file->text, file->data);
+        const auto bytes = std::as_bytes(std::span(file->text));
+        return std::vector<std::byte>(bytes.begin(), bytes.end());
+    }
+
+private:
+    std::array<float, 2> position(std::size_t joint) const {
+        const Vec3& p = figure_.skeleton.joints[joint].position;
+        return {static_cast<float>(p.x * scale_), static_cast<float>(p.y * scale_)};
+    }
+
+    // Nodes without rotation. Translations are differences of positions as floats.
+    void add_joints() {
+        const std::vector<Joint>& joints = figure_.skeleton.joints;
+        std::vector<Json> children(joints.size(), Json::array());
+        for (std::size_t j = 0; j < joints.size(); ++j) {
+            if (joints[j].parent < 0)
+                top_nodes_.push_back(j);
+            else
+                children[static_cast<std::size_t>(joints[j].parent)].push_back(j);
+        }
+        for (std::size_t j = 0; j < joints.size(); ++j) {
+            const auto p = position(j);
+            std::array<double, 2> from{0, 0};
+            if (joints[j].parent >= 0) {
+                const auto q = position(static_cast<std::size_t>(joints[j].parent));
+                from = {q[0], q[1]};
+            }
+            Json node{{"name", joints[j].name}, {"translation", {p[0] - from[0], p[1] - from[1], 0}}};
+            if (!children[j].empty()) node["children"] = std::move(children[j]);
+            if (const auto& tail = joints[j].tail)  // `sinew bind` then has the same bones
+                node["extras"][tail_key] = {static_cast<float>(tail->x * scale_) - p[0],
+                                            static_cast<float>(tail->y * scale_) - p[1], 0};
+            builder_.push("nodes", std::move(node));
+        }
+    }
+
+    void add_layer(std::size_t number) {
+        const CutoutLayer& layer = figure_.layers[number];
+        Json attributes = make_attributes(number);
+        Json skin = make_skin(layer);
+        Json material = make_material(layer);
+        std::vector<std::uint32_t> indices;
+        for (const Triangle& t : parts_[number].mesh.triangles) indices.insert(indices.end(), t.begin(), t.end());
+        Json primitive{{"attributes", std::move(attributes)},
+                       {"indices", builder_.accessor(indices, 5125, "SCALAR", 1, indices_target)},
+                       {"material", builder_.push("materials", std::move(material))}};
+        const std::size_t mesh =
+            builder_.push("meshes", {{"name", layer.name}, {"primitives", Json::array({std::move(primitive)})}});
+        top_nodes_.push_back(builder_.push(
+            "nodes", {{"name", layer.name}, {"mesh", mesh}, {"skin", builder_.push("skins", std::move(skin))}}));
+    }
+
+    // Later layers are nearer to the viewer.
+    Json make_attributes(std::size_t number) {
+        const CutoutPart& part = parts_[number];
+        const double z = static_cast<double>(number) * (0.001 * scale_ * std::max(figure_.width, figure_.height));
+        std::vector<float> positions, uvs;
+        for (const Vec3& p : part.mesh.positions)
+            positions.insert(positions.end(), {static_cast<float>(p.x * scale_), static_cast<float>(p.y * scale_),
+                                               static_cast<float>(z)});
+        for (const auto& uv : part.mesh.uvs) uvs.insert(uvs.end(), uv.begin(), uv.end());
+        Json attributes{{"POSITION", builder_.bounded(positions, "VEC3", 3, vertices_target)},
+                        {"TEXCOORD_0", builder_.accessor(uvs, 5126, "VEC2", 2, vertices_target)}};
+        add_weights(builder_, part.weights, figure_.layers[number].joints, attributes);
+        return attributes;
+    }
+
+    Json make_skin(const CutoutLayer& layer) {
+        std::vector<float> bind;
+        for (const std::uint32_t j : layer.joints) {
+            const auto p = position(j);
+            bind.insert(bind.end(), {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, -p[0], -p[1], 0, 1});
+        }
+        return {{"name", layer.name},
+                {"joints", layer.joints},
+                {"inverseBindMatrices", builder_.accessor(bind, 5126, "MAT4", 16, std::nullopt)}};
+    }
+
+    Json make_material(const CutoutLayer& layer) {
+        const std::size_t image = builder_.push(
+            "images", {{"name", layer.name},
+                       {"mimeType", "image/png"},
+                       {"bufferView", builder_.view(layer.png.data(), layer.png.size(), std::nullopt)}});
+        const std::size_t texture = builder_.push("textures", {{"sampler", 0}, {"source", image}});
+        Json material{{"name", layer.name},
+                      {"doubleSided", true},
+                      {"alphaMode", options_.alpha_mode == AlphaMode::mask ? "MASK" : "BLEND"},
+                      {"pbrMetallicRoughness",
+                       {{"baseColorTexture", {{"index", texture}}}, {"metallicFactor", 0}, {"roughnessFactor", 1}}},
+                      {"extensions", {{"KHR_materials_unlit", Json::object()}}}};
+        if (options_.alpha_mode == AlphaMode::mask) material["alphaCutoff"] = options_.alpha_cutoff;
+        return material;
+    }
+
+    const CutoutFigure& figure_;
+    const std::span<const CutoutPart> parts_;
+    const CutoutGltfOptions& options_;
+    const double scale_;  // units per pixel
+    Builder builder_;
+    Json top_nodes_ = Json::array();
+};
+
 }  // namespace
 
 Result<std::vector<std::byte>> cutout_gltf(const CutoutFigure& figure, std::span<const CutoutPart> parts,
                                            const CutoutGltfOptions& options, bool glb) {
     if (!(options.pixels_per_unit > 0 && std::isfinite(options.pixels_per_unit)))
         return Error{ErrorCode::usage, "pixels per unit must be above 0"};
-    const double scale = 1 / options.pixels_per_unit;
-    const std::vector<Joint>& joints = figure.skeleton.joints;
-    Builder builder;
-    Json& root = builder.root();
-    root["extensionsUsed"] = {"KHR_materials_unlit"};
-    root["scene"] = 0;
-
-    // A node for every joint, without rotation. Translations are differences of positions as floats.
-    const auto place = [&](std::size_t j) {
-        return std::array<float, 2>{static_cast<float>(joints[j].position.x * scale),
-                                    static_cast<float>(joints[j].position.y * scale)};
-    };
-    Json tops = Json::array();
-    std::vector<Json> children(joints.size(), Json::array());
-    for (std::size_t j = 0; j < joints.size(); ++j) {
-        if (joints[j].parent < 0)
-            tops.push_back(j);
-        else
-            children[static_cast<std::size_t>(joints[j].parent)].push_back(j);
-    }
-    for (std::size_t j = 0; j < joints.size(); ++j) {
-        const auto p = place(j);
-        std::array<double, 2> from{0, 0};
-        if (joints[j].parent >= 0) {
-            const auto q = place(static_cast<std::size_t>(joints[j].parent));
-            from = {q[0], q[1]};
-        }
-        Json node{{"name", joints[j].name}, {"translation", {p[0] - from[0], p[1] - from[1], 0}}};
-        if (!children[j].empty()) node["children"] = std::move(children[j]);
-        if (const auto& tail = joints[j].tail)  // `sinew bind` then has the same bones
-            node["extras"][tail_key] = {static_cast<float>(tail->x * scale) - p[0],
-                                        static_cast<float>(tail->y * scale) - p[1], 0};
-        builder.push("nodes", std::move(node));
-    }
-
-    root["samplers"] =
-        Json::array({{{"magFilter", 9729}, {"minFilter", 9987}, {"wrapS", 33071}, {"wrapT", 33071}}});
-    const double step = 0.001 * scale * std::max(figure.width, figure.height);
-    for (std::size_t l = 0; l < parts.size(); ++l) {
-        const CutoutLayer& layer = figure.layers[l];
-        const CutoutPart& part = parts[l];
-        std::vector<float> positions, uvs;
-        for (const Vec3& p : part.mesh.positions)
-            positions.insert(positions.end(), {static_cast<float>(p.x * scale), static_cast<float>(p.y * scale),
-                                               static_cast<float>(static_cast<double>(l) * step)});
-        for (const auto& uv : part.mesh.uvs) uvs.insert(uvs.end(), uv.begin(), uv.end());
-        std::vector<std::uint32_t> indices;
-        for (const Triangle& t : part.mesh.triangles) indices.insert(indices.end(), t.begin(), t.end());
-        Json attributes{{"POSITION", builder.bounded(positions, "VEC3", 3, vertices_target)},
-                        {"TEXCOORD_0", builder.accessor(uvs, 5126, "VEC2", 2, vertices_target)}};
-        add_weights(builder, part.weights, layer.joints, attributes);
-
-        std::vector<float> bind;
-        for (const std::uint32_t j : layer.joints) {
-            const auto p = place(j);
-            bind.insert(bind.end(), {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, -p[0], -p[1], 0, 1});
-        }
-        Json skin{{"name", layer.name},
-                  {"joints", layer.joints},
-                  {"inverseBindMatrices", builder.accessor(bind, 5126, "MAT4", 16, std::nullopt)}};
-        const std::size_t image = builder.push(
-            "images", {{"name", layer.name},
-                       {"mimeType", "image/png"},
-                       {"bufferView", builder.view(layer.png.data(), layer.png.size(), std::nullopt)}});
-        const std::size_t texture = builder.push("textures", {{"sampler", 0}, {"source", image}});
-        Json material{{"name", layer.name},
-                      {"doubleSided", true},
-                      {"alphaMode", options.alpha_mode == AlphaMode::mask ? "MASK" : "BLEND"},
-                      {"pbrMetallicRoughness",
-                       {{"baseColorTexture", {{"index", texture}}}, {"metallicFactor", 0}, {"roughnessFactor", 1}}},
-                      {"extensions", {{"KHR_materials_unlit", Json::object()}}}};
-        if (options.alpha_mode == AlphaMode::mask) material["alphaCutoff"] = options.alpha_cutoff;
-        Json primitive{{"attributes", std::move(attributes)},
-                       {"indices", builder.accessor(indices, 5125, "SCALAR", 1, indices_target)},
-                       {"material", builder.push("materials", std::move(material))}};
-        const std::size_t mesh =
-            builder.push("meshes", {{"name", layer.name}, {"primitives", Json::array({std::move(primitive)})}});
-        tops.push_back(builder.push(
-            "nodes", {{"name", layer.name}, {"mesh", mesh}, {"skin", builder.push("skins", std::move(skin))}}));
-    }
-    root["scenes"] = Json::array({{{"nodes", std::move(tops)}}});
-    auto file = builder.file("the figure", !glb);
-    if (!file) return file.error();
-    if (glb) return glb_bytes(file->text, file->data);
-    const auto bytes = std::as_bytes(std::span(file->text));
-    return std::vector<std::byte>(bytes.begin(), bytes.end());
+    return FigureWriter(figure, parts, options).run(glb);
 }
 
 }  // namespace sinew::io

@@ -35,6 +35,100 @@ double degrees(double radians) {
     return rounded(turned, 1e6);
 }
 
+std::vector<Frame> frames_of(const std::vector<Joint>& joints) {
+    std::vector<Frame> frames(joints.size());
+    for (std::size_t j = 0; j < joints.size(); ++j) {
+        Frame& f = frames[j];
+        f.x = joints[j].position.x;
+        f.y = joints[j].position.y;
+        if (!joints[j].tail) continue;
+        const double dx = joints[j].tail->x - f.x, dy = joints[j].tail->y - f.y;
+        f.length = std::hypot(dx, dy);
+        f.angle = f.length > 0 ? std::atan2(dy, dx) : 0;
+    }
+    return frames;
+}
+
+/// The list of bones: the root, then the joints, parents before children.
+struct BoneOrder {
+    std::vector<std::size_t> joints;
+    std::vector<std::size_t> number;  // of each joint, in the list; 0 is the root
+};
+Result<BoneOrder> order_bones(const std::vector<Joint>& joints) {
+    BoneOrder out{{}, std::vector<std::size_t>(joints.size(), 0)};
+    while (out.joints.size() < joints.size()) {
+        const std::size_t before = out.joints.size();
+        for (std::size_t j = 0; j < joints.size(); ++j) {
+            const int p = joints[j].parent;
+            if (out.number[j] || (p >= 0 && !out.number[static_cast<std::size_t>(p)])) continue;
+            out.joints.push_back(j);
+            out.number[j] = out.joints.size();
+        }
+        if (out.joints.size() == before) return Error{ErrorCode::input, "bones must not be their own ancestors"};
+    }
+    return out;
+}
+
+Json bones_json(const std::vector<Joint>& joints, const std::vector<Frame>& frames, const BoneOrder& order,
+                const std::string& root) {
+    Json bones = Json::array({{{"name", root}}});
+    for (const std::size_t j : order.joints) {
+        const int p = joints[j].parent;
+        const Frame parent = p < 0 ? Frame{} : frames[static_cast<std::size_t>(p)];
+        const auto at = parent.local(frames[j].x, frames[j].y);
+        Json bone{{"name", joints[j].name}, {"parent", p < 0 ? root : joints[static_cast<std::size_t>(p)].name}};
+        if (frames[j].length > 0) bone["length"] = length_of(frames[j].length);
+        bone["rotation"] = degrees(frames[j].angle - parent.angle);
+        bone["x"] = length_of(at[0]);
+        bone["y"] = length_of(at[1]);
+        bones.push_back(std::move(bone));
+    }
+    return bones;
+}
+
+/// The mesh of a layer, with weights in the spaces of bones. `folder`: of the file.
+Json attachment_json(const CutoutLayer& layer, const CutoutPart& part, const std::vector<Frame>& frames,
+                     const BoneOrder& order, const std::filesystem::path& folder) {
+    Json uvs = Json::array(), triangles = Json::array(), vertices = Json::array(), edges = Json::array();
+    for (const auto& uv : part.mesh.uvs)
+        for (const float c : uv) uvs.push_back(rounded(c, 1e7));
+    for (const Triangle& t : part.mesh.triangles)
+        for (const std::uint32_t v : t) triangles.push_back(v);
+    for (std::size_t v = 0; v < part.mesh.positions.size(); ++v) {
+        vertices.push_back(part.weights[v].size());
+        for (const Influence& i : part.weights[v]) {
+            const auto at = frames[i.joint].local(part.mesh.positions[v].x, part.mesh.positions[v].y);
+            vertices.push_back(order.number[i.joint]);
+            vertices.push_back(length_of(at[0]));
+            vertices.push_back(length_of(at[1]));
+            vertices.push_back(rounded(i.weight, 1e6));
+        }
+    }
+    // Pairs of vertices, each counted by its two coordinates.
+    std::size_t first = 0;
+    for (const std::uint32_t n : part.mesh.loops) {
+        for (std::size_t k = 0; k < n; ++k) {
+            edges.push_back(2 * (first + k));
+            edges.push_back(2 * (first + (k + 1) % n));
+        }
+        first += n;
+    }
+    std::error_code failed;
+    std::filesystem::path path = std::filesystem::relative(layer.path, folder, failed);
+    if (failed || path.empty()) path = std::filesystem::absolute(layer.path, failed);
+    path.replace_extension();
+    Json mesh{{"type", "mesh"}};
+    if (path.generic_string() != layer.name) mesh["path"] = path.generic_string();
+    mesh["uvs"] = std::move(uvs);
+    mesh["triangles"] = std::move(triangles);
+    mesh["vertices"] = std::move(vertices);
+    mesh["hull"] = part.mesh.loops.empty() ? 0 : part.mesh.loops.front();
+    mesh["edges"] = std::move(edges);
+    mesh["width"] = layer.picture.width;
+    mesh["height"] = layer.picture.height;
+    return mesh;
+}
+
 }  // namespace
 
 Result<std::string> cutout_spine(const CutoutFigure& figure, std::span<const CutoutPart> parts,
@@ -47,87 +141,15 @@ Result<std::string> cutout_spine(const CutoutFigure& figure, std::span<const Cut
                          "two bones are called '" + joint.name + "': in Spine each needs a name of its own"};
     std::string root = "root";
     while (names.contains(root)) root += "_";
-
-    std::vector<Frame> frames(joints.size());
-    for (std::size_t j = 0; j < joints.size(); ++j) {
-        Frame& f = frames[j];
-        f.x = joints[j].position.x;
-        f.y = joints[j].position.y;
-        if (!joints[j].tail) continue;
-        const double dx = joints[j].tail->x - f.x, dy = joints[j].tail->y - f.y;
-        f.length = std::hypot(dx, dy);
-        f.angle = f.length > 0 ? std::atan2(dy, dx) : 0;
-    }
-    // Parents before children.
-    std::vector<std::size_t> order;
-    std::vector<std::size_t> number(joints.size(), 0);  // in the list of bones; 0 is the root
-    while (order.size() < joints.size()) {
-        const std::size_t before = order.size();
-        for (std::size_t j = 0; j < joints.size(); ++j) {
-            const int p = joints[j].parent;
-            if (number[j] || (p >= 0 && !number[static_cast<std::size_t>(p)])) continue;
-            order.push_back(j);
-            number[j] = order.size();
-        }
-        if (order.size() == before) return Error{ErrorCode::input, "bones must not be their own ancestors"};
-    }
-
-    Json bones = Json::array({{{"name", root}}});
-    for (const std::size_t j : order) {
-        const int p = joints[j].parent;
-        const Frame parent = p < 0 ? Frame{} : frames[static_cast<std::size_t>(p)];
-        const auto at = parent.local(frames[j].x, frames[j].y);
-        Json bone{{"name", joints[j].name}, {"parent", p < 0 ? root : joints[static_cast<std::size_t>(p)].name}};
-        if (frames[j].length > 0) bone["length"] = length_of(frames[j].length);
-        bone["rotation"] = degrees(frames[j].angle - parent.angle);
-        bone["x"] = length_of(at[0]);
-        bone["y"] = length_of(at[1]);
-        bones.push_back(std::move(bone));
-    }
+    const Result<BoneOrder> order = order_bones(joints);
+    if (!order) return order.error();
+    const std::vector<Frame> frames = frames_of(joints);
 
     Json slots = Json::array(), attachments = Json::object();
     for (std::size_t l = 0; l < parts.size(); ++l) {
         const CutoutLayer& layer = figure.layers[l];
-        const CutoutPart& part = parts[l];
         slots.push_back({{"name", layer.name}, {"bone", root}, {"attachment", layer.name}});
-        Json uvs = Json::array(), triangles = Json::array(), vertices = Json::array(), edges = Json::array();
-        for (const auto& uv : part.mesh.uvs)
-            for (const float c : uv) uvs.push_back(rounded(c, 1e7));
-        for (const Triangle& t : part.mesh.triangles)
-            for (const std::uint32_t v : t) triangles.push_back(v);
-        for (std::size_t v = 0; v < part.mesh.positions.size(); ++v) {
-            vertices.push_back(part.weights[v].size());
-            for (const Influence& i : part.weights[v]) {
-                const auto at = frames[i.joint].local(part.mesh.positions[v].x, part.mesh.positions[v].y);
-                vertices.push_back(number[i.joint]);
-                vertices.push_back(length_of(at[0]));
-                vertices.push_back(length_of(at[1]));
-                vertices.push_back(rounded(i.weight, 1e6));
-            }
-        }
-        // Pairs of vertices, each counted by its two coordinates.
-        std::size_t first = 0;
-        for (const std::uint32_t n : part.mesh.loops) {
-            for (std::size_t k = 0; k < n; ++k) {
-                edges.push_back(2 * (first + k));
-                edges.push_back(2 * (first + (k + 1) % n));
-            }
-            first += n;
-        }
-        std::error_code failed;
-        std::filesystem::path path = std::filesystem::relative(layer.path, folder, failed);
-        if (failed || path.empty()) path = std::filesystem::absolute(layer.path, failed);
-        path.replace_extension();
-        Json mesh{{"type", "mesh"}};
-        if (path.generic_string() != layer.name) mesh["path"] = path.generic_string();
-        mesh["uvs"] = std::move(uvs);
-        mesh["triangles"] = std::move(triangles);
-        mesh["vertices"] = std::move(vertices);
-        mesh["hull"] = part.mesh.loops.empty() ? 0 : part.mesh.loops.front();
-        mesh["edges"] = std::move(edges);
-        mesh["width"] = layer.picture.width;
-        mesh["height"] = layer.picture.height;
-        attachments[layer.name][layer.name] = std::move(mesh);
+        attachments[layer.name][layer.name] = attachment_json(layer, parts[l], frames, *order, folder);
     }
     const Json out{
         {"skeleton",
@@ -139,7 +161,7 @@ Result<std::string> cutout_spine(const CutoutFigure& figure, std::span<const Cut
           {"height", figure.height},
           {"images", "./"},
           {"audio", ""}}},
-        {"bones", std::move(bones)},
+        {"bones", bones_json(joints, frames, *order, root)},
         {"slots", std::move(slots)},
         {"skins", Json::array({{{"name", "default"}, {"attachments", std::move(attachments)}}})},
         {"animations", {{"animation", Json::object()}}},
