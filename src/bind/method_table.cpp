@@ -15,6 +15,7 @@ constexpr float kVolumeOvershoot = 0.7f;
 
 void as_default(BindOptions&) {}
 
+// Longer than 80 lines: a table, one row per method.
 constexpr MethodTableRow kMethods[] = {
     {.info = {Method::surface_heat, kStrength, "surface-heat",
               "mesh surface and sparse voxels, heat from the nearest bones, hidden vertices by the volume, rigid "

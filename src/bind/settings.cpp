@@ -207,6 +207,7 @@ Row refuse_unread(Row row) {
     return row;
 }
 
+// Longer than 80 lines: a table, one row per option.
 const std::vector<Row>& rows() {
     using MethodRow = MethodTableRow;
     static const auto in_volume = methods_where([](const MethodRow& m) { return m.has_volume(); });
