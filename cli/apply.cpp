@@ -9,7 +9,7 @@
 namespace sinew::cli {
 namespace {
 
-struct Arguments {
+struct ApplyArguments {
     std::string input, output, skeleton, weights;
     EditOptions edits;
     io::SaveOptions save;
@@ -23,7 +23,7 @@ Status check_only_edits(const Adjustments& a, const std::string& file) {
                                        "distances (\"set\" with the value 1 makes a region rigid)"};
 }
 
-int run_apply(const Arguments& args) {
+int run_apply(const ApplyArguments& args) {
     if (args.weights.empty() && args.edits.file.empty())
         return fail({ErrorCode::usage, "give --weights FILE, --edits FILE or both"});
     const NamedFile output{"--output", args.output};
@@ -68,7 +68,7 @@ int run_apply(const Arguments& args) {
 }  // namespace
 
 void add_apply(CLI::App& app, int& exit) {
-    auto args = std::make_shared<Arguments>();
+    auto args = std::make_shared<ApplyArguments>();
     CLI::App* c = app.add_subcommand(
         "apply",
         "Writes weights from a JSON file into a character, or edits the weights of the character.\n\n"

@@ -15,7 +15,7 @@
 namespace sinew::cli {
 namespace {
 
-struct Arguments : RunOptions {
+struct BindArguments : RunOptions {
     std::string input, output, skeleton, joint_options, weights_json, reuse, save_binding;
     std::optional<Result<Binding>> reused;  // the binding from --reuse
     double reuse_seconds = 0;
@@ -27,11 +27,7 @@ struct Arguments : RunOptions {
     io::SaveOptions save;
 };
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-void print_summary(const nlohmann::ordered_json& r) {
+void print_bind_summary(const nlohmann::ordered_json& r) {
     const auto& counts = r["counts"];
     const auto& coverage = r["coverage"];
     fmt::print("{} {} vertices to {} of {} joints in {:.2f} s\n",
@@ -61,7 +57,7 @@ void print_summary(const nlohmann::ordered_json& r) {
 }
 
 /// The binding of --reuse; later options change the falloff and limit of its bind.
-void take_reused(Arguments& args, const std::string& path) {
+void take_reused(BindArguments& args, const std::string& path) {
     const auto start = std::chrono::steady_clock::now();
     args.reuse = path;
     args.reused = read_binding(path);
@@ -69,7 +65,7 @@ void take_reused(Arguments& args, const std::string& path) {
     if (*args.reused) args.options = (*args.reused)->options();
 }
 
-int run_bind(Arguments args) {
+int run_bind(BindArguments args) {
     if (args.reused && !*args.reused) return fail(args.reused->error());
     for (const std::string& name : args.given)
         if (Status ok = check_read(args.options, name); !ok) return fail(ok.error());
@@ -192,7 +188,7 @@ int run_bind(Arguments args) {
     if (args.json) {
         fmt::print("{}", text_of(report));
     } else if (!args.quiet) {
-        print_summary(report);
+        print_bind_summary(report);
     }
     if (!covered) {
         const auto& coverage = report["coverage"];
@@ -223,7 +219,7 @@ std::string help_of(const BindSetting& setting) {
 }
 
 /// The options of bind_settings(). "method" comes first, since it sets the other options to its preset.
-void add_settings(CLI::App& command, const std::shared_ptr<Arguments>& args) {
+void add_settings(CLI::App& command, const std::shared_ptr<BindArguments>& args) {
     for (const BindSetting& setting : bind_settings()) {
         const std::string name(setting.name);
         const auto set = [args, name](const std::string& value) {
@@ -264,7 +260,7 @@ void add_settings(CLI::App& command, const std::shared_ptr<Arguments>& args) {
 }  // namespace
 
 void add_bind(CLI::App& app, int& exit) {
-    auto args = std::make_shared<Arguments>();
+    auto args = std::make_shared<BindArguments>();
     CLI::App* c = app.add_subcommand(
         "bind",
         "Computes skin weights for a character and writes it back. Nothing else in the file changes.\n\n"

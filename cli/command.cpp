@@ -79,6 +79,10 @@ Status check_kept(std::span<const NamedFile> outputs, std::span<const NamedFile>
     return Done{};
 }
 
+double seconds_since(std::chrono::steady_clock::time_point start) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 std::string extension_of(const std::string& path) {
     std::string out = fs::path(path).extension().string();
     std::transform(out.begin(), out.end(), out.begin(),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <functional>
 #include <span>
 #include <string>
@@ -19,6 +20,8 @@ int exit_code(ErrorCode code);
 
 /// Prints "sinew: error: …" to standard error and returns the exit code of the error.
 int fail(const Error& error);
+
+double seconds_since(std::chrono::steady_clock::time_point start);
 
 /// ".png", in lower case.
 std::string extension_of(const std::string& path);

@@ -12,7 +12,7 @@
 namespace sinew::cli {
 namespace {
 
-struct Arguments {
+struct CompareArguments {
     std::string reference, other, report, html, picture, size = "1500x1600", skinning = "lbs";
     std::vector<std::string> poses;
     CompareOptions options;
@@ -32,10 +32,6 @@ Status read_size(const std::string& text, int& width, int& height) {
     if (std::min(width, height) < 64 || std::max(width, height) > 8192)
         return Error{ErrorCode::usage, "--size " + text + ": each side must be within 64 to 8192 pixels"};
     return Done{};
-}
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 /// The other side: weights on the vertices of the reference, with joints numbered as in `match`.
@@ -62,7 +58,8 @@ double largest_side(std::span<const Vec3> positions) {
     return std::max({double{high.x} - low.x, double{high.y} - low.y, double{high.z} - low.z});
 }
 
-Result<ComparedBinding> load_other(const io::Scene& scene, const Arguments& args, std::vector<std::string>& notes) {
+Result<ComparedBinding> load_other(const io::Scene& scene, const CompareArguments& args,
+                                   std::vector<std::string>& notes) {
     ComparedBinding out;
     if (std::filesystem::path(args.other).extension() == ".json") {
         Result<SkinWeights> weights = io::load_weights_json(scene.skeleton, scene.positions.size(), args.other);
@@ -130,7 +127,7 @@ Result<ComparedBinding> load_other(const io::Scene& scene, const Arguments& args
     return out;
 }
 
-void check_limits(const Arguments& args, const Comparison& result, std::vector<Limit>& limits) {
+void check_limits(const CompareArguments& args, const Comparison& result, std::vector<Limit>& limits) {
     if (args.max_l1) limits.push_back({"--max-l1", *args.max_l1, result.l1.mean, result.l1.mean <= *args.max_l1});
     if (args.max_distance) {
         double most = 0;
@@ -149,7 +146,7 @@ void print_pair(const char* what, const std::string& a, const std::string& b, co
     fmt::print("  {:<28}{:>12}{:>12}{}{}\n", what, a, b, more.empty() ? "" : "  ", more);
 }
 
-void print_summary(const CompareRun& run) {
+void print_compare_summary(const CompareRun& run) {
     const Comparison& c = *run.result;
     const Skeleton& skeleton = run.match->skeleton;
     fmt::print("A {}\nB {}\n", run.reference, run.other);
@@ -208,7 +205,7 @@ void print_summary(const CompareRun& run) {
                    place_of(*run.scene, worst.distance->worst_vertex).first);
 }
 
-int run_compare(Arguments args) {
+int run_compare(CompareArguments args) {
     args.options.bleed = !args.no_bleed;
     args.options.standard_poses = !args.no_standard_poses;
     args.options.skinning = args.skinning == "dqs" ? Skinning::dual_quaternion : Skinning::linear_blend;
@@ -317,7 +314,7 @@ int run_compare(Arguments args) {
         if (args.json) {
             fmt::print("{}", json);
         } else if (!args.quiet) {
-            print_summary(run);
+            print_compare_summary(run);
         }
     }
     bool passed = true;
@@ -333,7 +330,7 @@ int run_compare(Arguments args) {
 }  // namespace
 
 void add_compare(CLI::App& app, int& exit) {
-    auto args = std::make_shared<Arguments>();
+    auto args = std::make_shared<CompareArguments>();
     CLI::App* c = app.add_subcommand(
         "compare",
         "Compares the weights of B with those of A, the reference (docs/quality.md).\n\n"

@@ -15,14 +15,16 @@
 namespace sinew::cli {
 namespace {
 
-struct Arguments : RunOptions {
+using json = nlohmann::ordered_json;
+
+struct CutoutArguments : RunOptions {
     std::string input, bones, output, picture, posed, pose;
     CutoutOptions options;
     io::CutoutGltfOptions gltf;
     std::string max_influences = "4";
 };
 
-Status check_arguments(const Arguments& args) {
+Status check_arguments(const CutoutArguments& args) {
     if (Status ok = check(args.options); !ok) return ok;
     const std::string kind = extension_of(args.output);
     if (kind != ".glb" && kind != ".gltf" && kind != ".json")
@@ -50,9 +52,8 @@ nlohmann::ordered_json coverage_of(const BindReport& report) {
 }
 
 /// docs/cutout.md.
-nlohmann::ordered_json make_report(const Arguments& args, const CutoutFigure& figure,
+nlohmann::ordered_json make_report(const CutoutArguments& args, const CutoutFigure& figure,
                                    const std::vector<CutoutPart>& parts) {
-    using json = nlohmann::ordered_json;
     json layers = json::array(), warnings = json::array();
     BindReport all;
     std::size_t vertices = 0, triangles = 0;
@@ -122,7 +123,7 @@ nlohmann::ordered_json make_report(const Arguments& args, const CutoutFigure& fi
             {"warnings", warnings}};
 }
 
-void print_summary(const nlohmann::ordered_json& r) {
+void print_cutout_summary(const nlohmann::ordered_json& r) {
     const auto count = [](const nlohmann::ordered_json& value, const char* key) {
         return value[key].get<std::size_t>();
     };
@@ -145,14 +146,11 @@ Status add_picture(io::OutputBatch& batch, const std::string& path, const RgbaIm
     return batch.add(path, *png);
 }
 
-int run_cutout(Arguments args) {
+int run_cutout(CutoutArguments args) {
     const Result<int> influences = influence_limit(args.max_influences);
     if (!influences) return fail(influences.error());
     args.options.finish.max_influences = *influences;
     if (Status ok = check_arguments(args); !ok) return fail(ok.error());
-    const auto seconds_since = [](std::chrono::steady_clock::time_point start) {
-        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    };
     const auto start_of_all = std::chrono::steady_clock::now();
     Context context;
     args.apply(context);
@@ -230,7 +228,7 @@ int run_cutout(Arguments args) {
     if (args.json) {
         fmt::print("{}", text_of(report));
     } else if (!args.quiet) {
-        print_summary(report);
+        print_cutout_summary(report);
     }
     if (covered < args.require_coverage) {
         fmt::print(stderr, "sinew: coverage {:.6f} is below --require-coverage {:.6f}\n", covered,
@@ -243,7 +241,7 @@ int run_cutout(Arguments args) {
 }  // namespace
 
 void add_cutout(CLI::App& app, int& exit) {
-    auto args = std::make_shared<Arguments>();
+    auto args = std::make_shared<CutoutArguments>();
     CLI::App* c = app.add_subcommand(
         "cutout",
         "Makes a mesh from a picture with transparency and binds it to bones in its plane.\n\n"

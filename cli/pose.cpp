@@ -9,7 +9,7 @@
 namespace sinew::cli {
 namespace {
 
-struct Arguments {
+struct PoseArguments {
     std::string input, output, skeleton, weights, binding;
     EditOptions edits;
     PoseOptions pose;
@@ -17,7 +17,7 @@ struct Arguments {
 };
 
 /// Weights from the kept binding in this pose, instead of the file's own.
-Status weights_of_binding(io::Scene& scene, const Arguments& args, std::span<const Transform> skinning) {
+Status weights_of_binding(io::Scene& scene, const PoseArguments& args, std::span<const Transform> skinning) {
     Context context;
     context.threads = args.threads;
     Result<Binding> kept = read_binding(args.binding);
@@ -34,7 +34,7 @@ Status weights_of_binding(io::Scene& scene, const Arguments& args, std::span<con
     return Done{};
 }
 
-int run_pose(const Arguments& args) {
+int run_pose(const PoseArguments& args) {
     if (args.pose.pose.empty() == args.pose.clip.empty())
         return fail({ErrorCode::usage, "give a pose: --pose FILE, or --clip NAME with --time"});
     if (!args.weights.empty() && !args.binding.empty())
@@ -92,7 +92,7 @@ int run_pose(const Arguments& args) {
 }  // namespace
 
 void add_pose(CLI::App& app, int& exit) {
-    auto args = std::make_shared<Arguments>();
+    auto args = std::make_shared<PoseArguments>();
     CLI::App* c = app.add_subcommand(
         "pose",
         "Writes a bound character in another pose, without its skeleton. GLB and glTF keep materials, textures,\n"

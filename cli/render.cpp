@@ -23,7 +23,7 @@ enum class Ambiguous {
     outside,  ///< not at all: the vote alone leaves them outside
 };
 
-struct Arguments {
+struct RenderArguments {
     std::string input, output, skeleton, joint_options, weights, title;
     View view = View::joints;
     std::vector<std::string> joints, from, winding_numbers;
@@ -106,7 +106,7 @@ struct NamedView {
     Viewpoint from;
 };
 
-Result<std::vector<NamedView>> read_views(const Arguments& args) {
+Result<std::vector<NamedView>> read_views(const RenderArguments& args) {
     std::vector<NamedView> views;
     for (const std::string& name : args.from) {
         const std::optional<Viewpoint> from = viewpoint(name);
@@ -158,7 +158,7 @@ double between(const Vec3& a, const Vec3& b) {
 
 class Renderer {
 public:
-    Renderer(Arguments args, Context& context) : args_(std::move(args)), context_(context) {}
+    Renderer(RenderArguments args, Context& context) : args_(std::move(args)), context_(context) {}
 
     Result<Image> run(Progress& progress) {
         if (Status ok = read_size(args_.size, picture_); !ok) return ok.error();
@@ -468,7 +468,7 @@ private:
         picture_.background = args_.dark ? Background::dark : Background::light;
     }
 
-    const Arguments args_;
+    const RenderArguments args_;
     Context& context_;
     io::Scene scene_;
     std::vector<std::uint32_t> joints_;
@@ -484,7 +484,7 @@ private:
 };
 
 /// Options that the view does not use are errors.
-Status check_combination(const Arguments& args) {
+Status check_combination(const RenderArguments& args) {
     const bool of_joint = args.view == View::joint || args.view == View::distance;
     if (of_joint && args.joints.empty()) return usage("--view joint and --view distance need --joint NAME");
     if (!of_joint && !args.joints.empty())
@@ -500,7 +500,7 @@ Status check_combination(const Arguments& args) {
     return Done{};
 }
 
-int run_render(Arguments args) {
+int run_render(RenderArguments args) {
     if (args.view == View::joints && !args.view_given && !args.joints.empty()) args.view = View::joint;
     if (Status ok = check_combination(args); !ok) return fail(ok.error());
     const NamedFile outputs[] = {{"--output", args.output}};
@@ -537,7 +537,7 @@ int run_render(Arguments args) {
 }  // namespace
 
 void add_render(CLI::App& app, int& exit) {
-    auto args = std::make_shared<Arguments>();
+    auto args = std::make_shared<RenderArguments>();
     CLI::App* c = app.add_subcommand(
         "render",
         "Draws a character as a PNG, without a display: weights, distances, voxels, poses.\n\n"

@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Arguments {
+struct StudioArguments {
     std::string input, skeleton, page;
     int port = 0;
     bool no_open = false;
@@ -53,7 +53,7 @@ std::string encoded(const std::string& name) {
 }
 
 /// The files that the input refers to. The input is read here once, so that errors appear in the shell.
-Result<std::vector<fs::path>> files_beside(const Arguments& args) {
+Result<std::vector<fs::path>> files_beside(const StudioArguments& args) {
     const fs::path input(args.input);
     const std::string kind = extension_of(args.input);
     if (kind == ".png" && args.skeleton.empty()) {
@@ -81,7 +81,7 @@ Result<std::vector<fs::path>> files_beside(const Arguments& args) {
 }
 
 /// The character and its files, under open/.
-Status add_input(Site& site, const Arguments& args, std::string& query) {
+Status add_input(Site& site, const StudioArguments& args, std::string& query) {
     const auto add = [&](const fs::path& path, const std::string& name) -> Status {
         Result<std::vector<std::byte>> bytes = io::read_file(path);
         if (!bytes) return bytes.error();
@@ -174,7 +174,7 @@ void open_browser(const std::string& url) {
     if (child > 0) ::waitpid(child, &status, 0);
 }
 
-int run_studio(const Arguments& args) {
+int run_studio(const StudioArguments& args) {
     Site site;
     const Result<std::string> page = find_page(args.page);
     if (!page) return fail(page.error());
@@ -227,7 +227,7 @@ int run_studio(const Arguments& args) {
 }  // namespace
 
 void add_studio(CLI::App& app, int& exit) {
-    auto args = std::make_shared<Arguments>();
+    auto args = std::make_shared<StudioArguments>();
     CLI::App* c = app.add_subcommand(
         "studio",
         "Opens the studio in a browser: bind, tune, pose and paint a character while looking at it.\n"

@@ -13,7 +13,7 @@
 namespace sinew::cli {
 namespace {
 
-struct Arguments {
+struct TransferArguments {
     std::string source, target, output, report;
     TransferOptions options;
     io::SaveOptions save;
@@ -23,11 +23,6 @@ struct Arguments {
     std::int64_t memory_limit_mb = 0;
     bool json = false, quiet = false;
 };
-
-using Clock = std::chrono::steady_clock;
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 /// The transferred weights on the joints of the target, matched by name.
 Result<SkinWeights> on_joints_of(const io::Scene& target, const io::Scene& source, const SkinWeights& weights,
@@ -47,7 +42,7 @@ Result<SkinWeights> on_joints_of(const io::Scene& target, const io::Scene& sourc
                              missing.size() > 1 ? fmt::format(", nor {} others", missing.size() - 1) : "")};
 }
 
-int run_transfer(Arguments args) {
+int run_transfer(TransferArguments args) {
     if (args.max_influences == "all") {
         args.options.finish.max_influences = all_influences;
     } else {
@@ -63,7 +58,7 @@ int run_transfer(Arguments args) {
     const NamedFile inputs[] = {{"the target", args.target}, {"the source", args.source}};
     if (Status ok = check_outputs(outputs, inputs); !ok) return fail(ok.error());
 
-    const Clock::time_point start_of_all = Clock::now();
+    const auto start_of_all = std::chrono::steady_clock::now();
     Context context;
     context.threads = args.threads;
     context.memory_limit = static_cast<std::size_t>(args.memory_limit_mb) << 20;
@@ -90,7 +85,7 @@ int run_transfer(Arguments args) {
             }
         const double load_seconds = seconds_since(start_of_all);
 
-        Clock::time_point start = Clock::now();
+        auto start = std::chrono::steady_clock::now();
         progress.stage("transfer");
         Result<Transfer> moved = transfer(source->mesh(), *source->weights, target->mesh(), args.options, &context);
         if (!moved) return fail(moved.error());
@@ -99,7 +94,7 @@ int run_transfer(Arguments args) {
         if (Status ok = io::check_weights(*target, *weights, args.source); !ok) return fail(ok.error());
         const double transfer_seconds = seconds_since(start);
 
-        start = Clock::now();
+        start = std::chrono::steady_clock::now();
         progress.stage("save");
         io::OutputBatch batch;
         Result<io::SaveReport> saved = io::save(*target, *weights, args.output, args.save, batch);
@@ -177,7 +172,7 @@ int run_transfer(Arguments args) {
 }  // namespace
 
 void add_transfer(CLI::App& app, int& exit) {
-    auto args = std::make_shared<Arguments>();
+    auto args = std::make_shared<TransferArguments>();
     CLI::App* c = app.add_subcommand(
         "transfer",
         "Copies weights to a mesh from another mesh at the same position: clothing, an LOD, another topology.\n\n"
