@@ -1,4 +1,4 @@
-// sinew render: a picture of a character's weights, distances, voxels or poses.
+// sinew render: a picture of a character's weights, distances, heat, voxels or poses.
 
 #include "sinew/render.h"
 
@@ -9,12 +9,15 @@
 #include <limits>
 
 #include "posing.h"
+#include "sinew/bind.h"
 #include "sinew/domain.h"
 
 namespace sinew::cli {
 namespace {
 
-enum class View { joints, joint, strongest, influences, distance, voxels, defects, surface };
+enum class View { joints, joint, strongest, influences, distance, heat, voxels, defects, surface };
+
+constexpr float kColdest = 1e-4f;  // the end of the scale of heat
 
 /// How voxels are shown if their views disagree.
 enum class Ambiguous {
@@ -41,6 +44,8 @@ Error usage(std::string message) { return {ErrorCode::usage, std::move(message)}
 bool needs_weights(View view) {
     return view == View::joints || view == View::joint || view == View::strongest || view == View::influences;
 }
+
+bool of_joint(View view) { return view == View::joint || view == View::distance || view == View::heat; }
 
 /// "1600x1200"
 Status read_size(const std::string& text, Picture& picture) {
@@ -191,10 +196,11 @@ private:
             if (Status ok = io::load_joint_options(args_.joint_options, scene_.skeleton); !ok) return ok;
         if (Status ok = take_weights(scene_, args_.weights); !ok) return ok;
         if (!scene_.weights && (needs_weights(args_.view) || posed()))
-            return Error{ErrorCode::input,
-                         args_.input + ": the file has no weights to show (sinew bind " + args_.input +
-                             " -o OUT.glb computes them; then use sinew render OUT.glb; --weights takes "
-                             "them from a file; --view surface, voxels, defects and distance need no weights)"};
+            return Error{
+                ErrorCode::input,
+                args_.input + ": the file has no weights to show (sinew bind " + args_.input +
+                    " -o OUT.glb computes them; then use sinew render OUT.glb; --weights takes "
+                    "them from a file; --view surface, voxels, defects, distance and heat need no weights)"};
         return Done{};
     }
 
@@ -214,7 +220,7 @@ private:
         const std::vector<double> use =
             scene_.weights ? joint_use(*scene_.weights, skeleton.joints.size()) : std::vector<double>{};
         if (Status ok = select_deforming(skeleton, use, {}); !ok) return ok;
-        if (args_.view == View::distance)
+        if (args_.view == View::distance || args_.view == View::heat)
             for (const std::uint32_t j : joints_) skeleton.joints[j].deform = true;
         if (!args_.overlay && args_.view != View::voxels) return Done{};
         // Leaf bones have the same length as in bind.
@@ -368,10 +374,39 @@ private:
         return Done{};
     }
 
+    /// The heat of the chosen joints at every vertex, as voxel-heat computes it, as a power of ten: heat falls
+    /// exponentially along the way. Not a number where none was measured.
+    Result<std::vector<std::vector<float>>> heat_of_joints() {
+        BindOptions options = preset(Method::voxel_heat);
+        options.voxels.resolution = args_.resolution;
+        options.finish.max_influences = all_influences;
+        const Result<Binding> binding = bind(scene_.mesh(), scene_.skeleton, options, &context_);
+        if (!binding) return binding.error();
+        const InfluenceTable& table = binding->influences();
+        std::vector<std::vector<float>> out;
+        for (const std::uint32_t joint : joints_) {
+            std::vector<float>& heat = out.emplace_back(table.vertices, std::numeric_limits<float>::quiet_NaN());
+            for (std::size_t v = 0; v < table.vertices; ++v) {
+                const Coverage how = binding->coverage()[v];
+                if (how != Coverage::weighted && how != Coverage::bridged) continue;
+                heat[v] = std::log10(kColdest);
+                for (std::size_t k = v * table.width; k < (v + 1) * table.width; ++k)
+                    if (table.joint[k] == joint) heat[v] = std::log10(std::max(kColdest, table.strength[k]));
+            }
+        }
+        return out;
+    }
+
     Status make_paints() {
         const Skeleton& skeleton = scene_.skeleton;
         const std::size_t paints = std::max<std::size_t>(1, joints_.size());
         double far = 0;
+        std::vector<std::vector<float>> heat;
+        if (args_.view == View::heat) {
+            Result<std::vector<std::vector<float>>> measured = heat_of_joints();
+            if (!measured) return measured.error();
+            heat = std::move(*measured);
+        }
         for (std::size_t i = 0; i < paints; ++i) {
             switch (args_.view) {
                 case View::joints:
@@ -398,6 +433,10 @@ private:
                     paints_.back().values = std::move(*distance);
                     break;
                 }
+                case View::heat:
+                    paints_.push_back({});
+                    paints_.back().values = std::move(heat[i]);
+                    break;
                 case View::defects: {
                     Result<Intersections> intersections = find_intersections(scene_.mesh(), &context_);
                     if (!intersections) return intersections.error();
@@ -419,6 +458,9 @@ private:
             if (args_.view == View::distance)
                 paint = paint_values(std::move(paint.values), "distance from " + whose, Ramp::depth, 0,
                                      far > 0 ? far : 1, 20);
+            if (args_.view == View::heat)
+                paint = paint_values(std::move(paint.values), "heat of " + whose + ", power of ten", Ramp::heat,
+                                     std::log10(kColdest), 0, 4);
             if (args_.view == View::joint) paint.legend.title = "weight of " + whose;
         }
         return Done{};
@@ -426,7 +468,7 @@ private:
 
     void compose(const std::vector<NamedView>& views) {
         const Skeleton& skeleton = scene_.skeleton;
-        if (args_.overlay && (args_.view == View::joint || args_.view == View::distance)) {
+        if (args_.overlay && of_joint(args_.view)) {
             bone_colours_.assign(skeleton.joints.size(), Rgb{240, 240, 242});
             for (const std::uint32_t j : joints_) bone_colours_[j] = {233, 72, 60};
         } else if (args_.view == View::surface || args_.view == View::influences || args_.view == View::defects) {
@@ -485,10 +527,10 @@ private:
 
 /// Options that the view does not use are errors.
 Status check_combination(const RenderArguments& args) {
-    const bool of_joint = args.view == View::joint || args.view == View::distance;
-    if (of_joint && args.joints.empty()) return usage("--view joint and --view distance need --joint NAME");
-    if (!of_joint && !args.joints.empty())
-        return usage("--joint needs --view joint or --view distance (--zoom NAME frames a joint in any view)");
+    if (of_joint(args.view) && args.joints.empty())
+        return usage("--view joint, distance and heat need --joint NAME");
+    if (!of_joint(args.view) && !args.joints.empty())
+        return usage("--joint needs --view joint, distance or heat (--zoom NAME frames a joint in any view)");
     const bool posed = args.sheet || !args.pose.pose.empty() || !args.pose.clip.empty();
     if (posed && args.view == View::voxels)
         return usage("voxels are shown in the bind pose: remove --pose, --clip and --sheet");
@@ -559,12 +601,14 @@ void add_render(CLI::App& app, int& exit) {
          {"strongest", View::strongest},
          {"influences", View::influences},
          {"distance", View::distance},
+         {"heat", View::heat},
          {"voxels", View::voxels},
          {"defects", View::defects},
          {"surface", View::surface}},
         "joints: each its colour, blended by weight (default); joint: the weight of --joint; strongest: "
         "the strongest joint's colour; influences: their number; distance: from --joint through the volume; "
-        "voxels: of the bind pose; defects: intersecting triangles, boundary and non-manifold edges; surface: "
+        "heat: of --joint, as voxel-heat spreads it; voxels: of the bind pose; defects: intersecting triangles, "
+        "boundary and non-manifold edges; surface: "
         "shape only")
         ->each([args](const std::string&) { args->view_given = true; });
     c->add_option("--joint", args->joints, "A joint, by name or by number from 0; repeat for more panels");
@@ -579,7 +623,7 @@ void add_render(CLI::App& app, int& exit) {
     add_choice<bool>(*c, "--skeleton-overlay", args->overlay, {{"on", true}, {"off", false}},
                      "Bones over the skin: on or off (default)");
     c->add_option("--resolution", args->resolution,
-                  "Voxels along the longest side, for --view voxels and distance: 32 to 1024, a power of two "
+                  "Voxels along the longest side, for --view voxels, distance and heat: 32 to 1024, a power of two "
                   "(default 256)");
     c->add_option("--cut", args->cut,
                   "For --view voxels: AXIS=SHARE keeps the part below that fraction, as in z=0.5");

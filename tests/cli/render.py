@@ -58,6 +58,7 @@ class Render(RenderCase):
             seen[view] = self.draw(bound, "--view", view)
         seen["joint"] = self.draw(bound, "--joint", "hand_L")
         seen["distance"] = self.draw(plain, "--view", "distance", "--joint", "hand_L", "--resolution", "64")
+        seen["heat"] = self.draw(plain, "--view", "heat", "--joint", "hand_L", "--resolution", "64")
         seen["voxels"] = self.draw(plain, "--view", "voxels", "--cut", "z=0.5", "--resolution", "64")
         seen["defects"] = self.draw(plain, "--view", "defects")
         seen["overlay"] = self.draw(bound, "--view", "surface", "--skeleton-overlay", "on")
@@ -104,6 +105,22 @@ class Render(RenderCase):
         self.assertGreater(red(self.draw(plain, "--view", "defects", "--no-legend", "--from", "front")), 0.0005)
         self.assertEqual(red(self.draw(clean, "--view", "defects", "--no-legend", "--from", "front")), 0)
 
+    def test_heat(self):
+        """The hand of an arm that heats is bright, the rest of the body is dark."""
+        plain, _ = self.character("biped")
+        look = ("--view", "heat", "--resolution", "64", "--no-legend", "--from", "front")
+
+        def bright(picture):  # pixels of pale yellow to orange
+            r, b = picture[..., 0].astype(int), picture[..., 2].astype(int)
+            return (r > b + 60) & (r > 150)
+
+        left, right = (bright(self.draw(plain, *look, "--joint", joint)) for joint in ("lower_arm_L", "lower_arm_R"))
+        middle = left.shape[1] // 2
+        self.assertGreater(left[:, middle:].sum(), 30)  # the character's left is on the right
+        self.assertEqual(left[:, :middle].sum(), 0)
+        self.assertGreater(right[:, :middle].sum(), 30)
+        self.assertEqual(right[:, middle:].sum(), 0)
+
     def test_vote_and_winding_numbers(self):
         """Each word is a panel; the vote alone leaves holes in the visible interior."""
         plain, _ = self.character("caped")
@@ -149,7 +166,8 @@ class RenderRefusals(RenderCase):
             (["--size", "9000x100"], ["64 to 8192"]),
             (["--size", "100x100x"], ["--size"]),
             (["--from", "below"], ["front, back, left"]),
-            (["--view", "heat"], ["joints, joint"]),
+            (["--view", "sound"], ["joints, joint"]),
+            (["--view", "heat"], ["--joint NAME"]),
             (["--view", "joint"], ["--joint NAME"]),
             (["--view", "surface", "--joint", "a"], ["--joint needs"]),
             (["--view", "voxels", "--cut", "w=0.5"], ["--cut w=0.5"]),
