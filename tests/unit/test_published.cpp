@@ -1,6 +1,9 @@
 // geodesic-voxel as published by Dionne and de Lasa (2014), against an independent implementation of algorithm 3
 // and eq. 7 to 9: Dijkstra's algorithm with a heap, in double, one joint after another. Only voxels and leaves come
 // from the library; other tests check them.
+//
+// The sweep counts in 1/16384 voxel. Against real lengths its distances agree to that rounding; against lengths
+// that are rounded in the same way, to the last digit.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -60,8 +63,9 @@ bool meets(const P& a, const P& b, const P& low, const P& high) {
 /// The published method, for skeletons in which all joints deform.
 class Paper {
 public:
-    Paper(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options)
-        : penalty_(options.penalty), skeleton_(skeleton) {
+    /// `units_per_voxel`: the length of every step is rounded to a multiple of 1 / units_per_voxel; 0: not rounded.
+    Paper(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options, double units_per_voxel = 0)
+        : penalty_(options.penalty), units_per_voxel_(units_per_voxel), skeleton_(skeleton) {
         const VoxelGrid grid = must(voxelize(mesh, analyse_mesh(mesh), options.voxels));
         g_ = grid.transform;
         domain_ = must(build_domain(grid, make_bones(skeleton), options.domain));
@@ -159,7 +163,7 @@ private:
             if (at > d[i]) continue;
             for (const std::uint32_t k : neighbours_[i]) {
                 const double b = domain_.leaves[k].boundary ? penalty_ : 1;
-                const double way = at + b * length(centre(i), centre(k));
+                const double way = at + step(b * length(centre(i), centre(k)));
                 if (way >= d[k]) continue;
                 d[k] = way;
                 queue.push({way, k});
@@ -167,7 +171,11 @@ private:
         }
     }
 
-    double penalty_;
+    double step(double length) const {
+        return units_per_voxel_ == 0 ? length : std::round(length * units_per_voxel_) / units_per_voxel_;
+    }
+
+    double penalty_, units_per_voxel_;
     const Skeleton& skeleton_;
     GridTransform g_;
     Domain domain_;
@@ -278,6 +286,35 @@ TEST(AsPublished, DistancesAndWeightsAreThoseOfAlgorithm3AndEquations7To9) {
     expect_the_paper(test::quadruped(), other);
     other.domain = DomainKind::uniform;
     expect_the_paper(test::u_tube(), other);
+}
+
+// The only freedom of the library is the unit of its steps. With steps in that unit, every distance is that of
+// algorithm 3 and eq. 7, rounded to float.
+TEST(AsPublished, DistancesEqualAlgorithm3ToTheLastDigit) {
+    for (const Character& c : {test::biped(), test::quadruped(), test::caped()})
+        for (const float penalty : {4.0f, 1.7f}) {
+            SCOPED_TRACE(c.name + ", penalty " + std::to_string(penalty));
+            BindOptions options = published(64);
+            options.penalty = penalty;
+            options.finish.max_influences = all_influences;
+            const Paper paper(c.mesh(), c.skeleton, options, 16384);
+            const Binding binding = bound(c, options);
+            std::size_t checked = 0, wrong = 0;
+            for (std::size_t v = 0; v < c.positions.size(); ++v) {
+                if (binding.coverage()[v] != Coverage::weighted) continue;
+                const std::vector<Near> row = row_of(binding.distances(), v);
+                ASSERT_EQ(row.size(), nearest(paper, c.skeleton.joints.size(), c.positions[v]).size());
+                for (const Near& found : row) {
+                    const auto expected = static_cast<float>(paper.distance(found.joint, c.positions[v]));
+                    const auto own = static_cast<float>(found.distance);
+                    // Eq. 7 may be summed in another order, which can round to the next float.
+                    wrong += own != expected && std::nextafter(own, expected) != expected;
+                    ++checked;
+                }
+            }
+            EXPECT_EQ(wrong, 0u);
+            EXPECT_GT(checked, c.positions.size() * 4);
+        }
 }
 
 TEST(AsPublished, AllJointsInOneSweep) {
