@@ -774,6 +774,28 @@ class Skeletons(Case):
         source = self.bar(skin=False, edit=mesh_only)
         self.check(source, make.skeleton_json(self.at / "s.json"), ["upper"])
 
+    def test_parts_in_files_of_their_own_fit(self):
+        """Milcho (2011): a model may be loaded in parts. With stated tails, each part has the weights of the whole."""
+        positions, triangles = make.bar()
+        skeleton = self.at / "s.json"
+        skeleton.write_text(json.dumps({"bones": [
+            {"name": "lower", "head": [0, 0.1, 0], "tail": [0, 0.9, 0]},
+            {"name": "upper", "parent": "lower", "head": [0, 0.9, 0], "tail": [0, 1.9, 0]},
+        ]}))
+        for method in ("connectivity", "closest-distance"):
+            rows = {}
+            for name, low, high in (("whole", 0, 2), ("legs", 0, 1), ("trunk", 1, 2)):
+                faces = [t for t in triangles if all(low - 1e-6 < positions[i][1] < high + 1e-6 for i in t)]
+                used = sorted({i for t in faces for i in t})
+                lines = ["v {} {} {}".format(*positions[i]) for i in used]
+                lines += ["f {} {} {}".format(*(1 + used.index(i) for i in t)) for t in faces]
+                source = self.at / f"{name}.obj"
+                source.write_text("\n".join(lines))
+                self.bind(source, "--skeleton", skeleton, "--method", method)
+                for i, row in zip(used, self.weights(), strict=True):
+                    self.assertEqual(rows.setdefault(i, row), row, f"{method}, {name}, vertex {i}")
+            self.assertGreater(sum(len(row) > 1 for row in rows.values()), make.SIDES)
+
     def test_a_file_with_a_skin_takes_no_other_skeleton(self):
         self.refuse(2, ["skin"], self.bar(), "--skeleton", make.skeleton_json(self.at / "s.json"))
 
