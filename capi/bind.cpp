@@ -321,6 +321,7 @@ snw_status snw_binding_report(const snw_binding* binding, const snw_model* model
         run.scene = &model->scene;
         run.binding = &binding->binding;
         if (model->intersections) run.intersections = &*model->intersections;
+        run.nonmanifold_vertices = model->nonmanifold_vertices;
         *out = new_text(compact_text(make_report(run)));
         return SNW_OK;
     });

@@ -20,6 +20,8 @@ snw_status snw_defects(const snw_model* model, snw_context* context, uint8_t* tr
                 Result<Intersections> found = find_intersections(mesh, context_of(context));
                 if (!found) return fail(found.error());
                 model->intersections = std::move(*found);
+                model->nonmanifold_vertices =
+                    find_nonmanifold_vertices(mesh, analyse_mesh(mesh, context_of(context)).weld).size();
             }
             for (std::size_t t = 0; t < mesh.triangles.size(); ++t)
                 triangles[t] = static_cast<uint8_t>(model->intersections->of_triangle[t]);

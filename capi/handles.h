@@ -33,6 +33,7 @@ struct snw_model {
     sinew::io::Look look;
     std::string name;
     mutable std::optional<sinew::Intersections> intersections;  // result of snw_defects
+    mutable std::size_t nonmanifold_vertices = 0;               // the same
 };
 
 struct snw_binding {

@@ -130,6 +130,8 @@ int run_bind(BindArguments args) {
             Result<Intersections> found = find_intersections(scene.mesh(), &context);
             if (!found) return fail(found.error());
             intersections = std::move(*found);
+            run.nonmanifold_vertices =
+                find_nonmanifold_vertices(scene.mesh(), analyse_mesh(scene.mesh(), &context).weld).size();
             run.intersections = &*intersections;
             run.intersections_seconds = seconds_since(start);
         }
@@ -290,7 +292,7 @@ void add_bind(CLI::App& app, int& exit) {
          "Use a kept binding of this mesh, or of a mesh of similar shape on the same skeleton")
         ->group("Input and output");
     c->add_flag("--intersections", args->intersections,
-                "Also count the triangles that intersect others (docs/report.md)")
+                "Also count the triangles that intersect others, and non-manifold vertices (docs/report.md)")
         ->group("Input and output");
     add_choice<io::WeightFormat>(
         *c, "--weight-format", args->save.weight_format,

@@ -83,6 +83,12 @@ struct DefectEdges {
 /// `weld`: MeshTopology::weld. O(T log T), memory 36 bytes a triangle.
 DefectEdges find_defect_edges(const MeshView& mesh, std::span<const std::uint32_t> weld);
 
+/// The vertices at which the surface is no disc and no half disc, because the triangles around them are not
+/// connected by edges at that vertex (Dionne and de Lasa 2014, table 1): the first ones at their positions,
+/// ascending. Vertices of non-manifold edges count only if this holds for them, too. `weld`: MeshTopology::weld.
+/// O(T log T), memory 80 bytes a triangle.
+std::vector<std::uint32_t> find_nonmanifold_vertices(const MeshView& mesh, std::span<const std::uint32_t> weld);
+
 /// How the inside is found. Both ask the same question of the same snapped triangles.
 enum class Voxelizer {
     cpu,       ///< where each voxel column crosses the mesh
@@ -258,7 +264,7 @@ void extend_leaf_bones(std::vector<Bone>& bones, const Skeleton& skeleton, const
 enum class DomainKind {
     sparse,   ///< octree leaves: fine at boundary and bones, coarse inside (algorithm 2)
     uniform,  ///< every non-exterior voxel (figure 9's comparison)
-    /// Octree leaves: fine at the boundary only (section 5.2). They do not depend on the bones. A bone that
+    /// Octree leaves: fine at the boundary only (section 2.2). They do not depend on the bones. A bone that
     /// crosses a coarse leaf starts from that leaf as a whole.
     sparse_boundary,
 };

@@ -8,10 +8,12 @@
 #include <atomic>
 #include <bit>
 #include <cmath>
+#include <tuple>
 
 #include "core/parallel.h"
 #include "core/vectors.h"
 #include "domain/morton.h"
+#include "domain/union_find.h"
 #include "sinew/domain.h"
 
 namespace sinew {
@@ -365,8 +367,11 @@ Result<Intersections> find_intersections(const MeshView& mesh, Context* context)
     return out;
 }
 
-DefectEdges find_defect_edges(const MeshView& mesh, std::span<const std::uint32_t> weld) {
-    // As analyse_mesh counts them: collapsed triangles and duplicates have no edges.
+namespace {
+
+/// The triangles over welded vertices, corners sorted. Collapsed triangles and duplicates have no edges, as
+/// analyse_mesh counts them.
+std::vector<Triangle> welded_faces(const MeshView& mesh, std::span<const std::uint32_t> weld) {
     std::vector<Triangle> faces;
     faces.reserve(mesh.triangles.size());
     for (const Triangle& t : mesh.triangles) {
@@ -376,6 +381,13 @@ DefectEdges find_defect_edges(const MeshView& mesh, std::span<const std::uint32_
     }
     std::sort(faces.begin(), faces.end());
     faces.erase(std::unique(faces.begin(), faces.end()), faces.end());
+    return faces;
+}
+
+}  // namespace
+
+DefectEdges find_defect_edges(const MeshView& mesh, std::span<const std::uint32_t> weld) {
+    const std::vector<Triangle> faces = welded_faces(mesh, weld);
     std::vector<DefectEdges::Edge> edges;
     edges.reserve(3 * faces.size());
     for (const Triangle& w : faces) edges.insert(edges.end(), {{w[0], w[1]}, {w[0], w[2]}, {w[1], w[2]}});
@@ -387,6 +399,36 @@ DefectEdges find_defect_edges(const MeshView& mesh, std::span<const std::uint32_
         if (end - edge > 2) out.nonmanifold.push_back(*edge);
         edge = end;
     }
+    return out;
+}
+
+std::vector<std::uint32_t> find_nonmanifold_vertices(const MeshView& mesh, std::span<const std::uint32_t> weld) {
+    const std::vector<Triangle> faces = welded_faces(mesh, weld);
+    // A corner is 3 * face + place. Triangles that share an edge have their corners at both of its ends connected.
+    struct Side {
+        std::uint32_t low, high;  // vertices
+        std::uint32_t low_corner, high_corner;
+    };
+    std::vector<Side> sides;
+    sides.reserve(3 * faces.size());
+    for (std::uint32_t f = 0; f < faces.size(); ++f)
+        for (const auto& [a, b] : {std::pair{0u, 1u}, {0u, 2u}, {1u, 2u}})
+            sides.push_back({faces[f][a], faces[f][b], 3 * f + a, 3 * f + b});
+    std::sort(sides.begin(), sides.end(), [](const Side& x, const Side& y) {
+        return std::tie(x.low, x.high, x.low_corner) < std::tie(y.low, y.high, y.low_corner);
+    });
+    DisjointSets fans(3 * faces.size(), nullptr);
+    for (std::size_t i = 1; i < sides.size(); ++i) {
+        const Side &x = sides[i - 1], &y = sides[i];
+        if (x.low != y.low || x.high != y.high) continue;
+        fans.join(x.low_corner, y.low_corner);
+        fans.join(x.high_corner, y.high_corner);
+    }
+    std::vector<std::uint32_t> count(weld.size(), 0);  // of fans
+    for (std::uint32_t c = 0; c < 3 * faces.size(); ++c) count[faces[c / 3][c % 3]] += fans.root(c) == c;
+    std::vector<std::uint32_t> out;
+    for (std::uint32_t v = 0; v < count.size(); ++v)
+        if (count[v] > 1) out.push_back(v);
     return out;
 }
 

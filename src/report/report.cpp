@@ -83,18 +83,16 @@ std::vector<std::string> edit_lines(const Adjustments& adjustments, const EditRe
 
 double as_given(float value) { return std::strtod(shortest_text(value).c_str(), nullptr); }
 
-nlohmann::ordered_json defects_json(const MeshDefects& d, const Intersections* intersections) {
-    nlohmann::ordered_json out = {{"open_parts", d.open_parts},
-                                  {"flipped_parts", d.flipped_parts},
-                                  {"flipped_triangles", d.flipped_triangles},
-                                  {"boundary_edges", d.boundary_edges},
-                                  {"holes", d.holes},
-                                  {"nonmanifold_edges", d.nonmanifold_edges},
-                                  {"duplicate_triangles", d.duplicate_triangles},
-                                  {"degenerate_triangles", d.degenerate_triangles},
-                                  {"unused_vertices", d.unused_vertices}};
-    if (intersections) out["intersecting_triangles"] = intersections->triangles;
-    return out;
+nlohmann::ordered_json defects_json(const MeshDefects& d) {
+    return {{"open_parts", d.open_parts},
+            {"flipped_parts", d.flipped_parts},
+            {"flipped_triangles", d.flipped_triangles},
+            {"boundary_edges", d.boundary_edges},
+            {"holes", d.holes},
+            {"nonmanifold_edges", d.nonmanifold_edges},
+            {"duplicate_triangles", d.duplicate_triangles},
+            {"degenerate_triangles", d.degenerate_triangles},
+            {"unused_vertices", d.unused_vertices}};
 }
 
 // An option's text as JSON: numbers and switches as such.
@@ -149,6 +147,11 @@ nlohmann::ordered_json make_report(const BindRun& run) {
     }
     json snapped = json::array();
     for (const std::uint32_t j : report.snapped_joints) snapped.push_back(scene.skeleton.joints[j].name);
+    json defects = defects_json(d);
+    if (run.intersections) {
+        defects["nonmanifold_vertices"] = run.nonmanifold_vertices;
+        defects["intersecting_triangles"] = run.intersections->triangles;
+    }
     json coverage = {{"share", report.covered()}};
     for (std::size_t k = 0; k < report.coverage.size(); ++k)
         coverage[std::string(to_string(static_cast<Coverage>(k)))] = report.coverage[k];
@@ -185,7 +188,7 @@ nlohmann::ordered_json make_report(const BindRun& run) {
           {"deforming_joints", deforming},
           {"bones", run.binding->bones().size()}}},
         {"joints", joints},
-        {"defects", defects_json(d, run.intersections)},
+        {"defects", defects},
         {"voxels",
          {{"boundary", report.boundary_voxels},
           {"interior", report.interior_voxels},

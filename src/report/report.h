@@ -19,6 +19,7 @@ struct BindRun {
     const Binding* binding = nullptr;
     std::vector<std::string> notes, edits;
     const Intersections* intersections = nullptr;  ///< null: not computed
+    std::size_t nonmanifold_vertices = 0;          ///< with intersections
     double binding_seconds = 0;                    ///< time to read the binding of --reuse
     double intersections_seconds = 0;
     double load_seconds = 0, weights_seconds = 0, save_seconds = 0, total_seconds = 0;
@@ -26,8 +27,8 @@ struct BindRun {
 
 nlohmann::ordered_json make_report(const BindRun& run);
 
-/// The "defects" of the report. Without intersections their count is left out.
-nlohmann::ordered_json defects_json(const MeshDefects& defects, const Intersections* intersections = nullptr);
+/// The "defects" of the report, without those that are counted on request.
+nlohmann::ordered_json defects_json(const MeshDefects& defects);
 
 /// A report as text: indented for people, and on one line for programs.
 std::string text_of(const nlohmann::ordered_json& report);

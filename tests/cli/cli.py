@@ -473,14 +473,20 @@ class Report(Case):
         skeleton = self.at / "cross.json"
         skeleton.write_text(json.dumps({"bones": [{"name": "a", "head": [0, 0.1, 0], "tail": [0, 1.9, 0]}]}))
         options = ("--skeleton", skeleton)
-        self.assertNotIn("intersecting_triangles", self.report(source, *options)["defects"])
+        plain = self.report(source, *options)["defects"]
+        self.assertNotIn("intersecting_triangles", plain)
+        self.assertNotIn("nonmanifold_vertices", plain)
         report = self.report(source, *options, "--intersections")
         self.assertGreater(report["defects"]["intersecting_triangles"], 8)
         self.assertLess(report["defects"]["intersecting_triangles"], len(triangles))
         self.assertIn("intersections", report["seconds"])
         done = self.bind(source, *options, "--intersections")
         self.assertRegex(done.stdout, rf"mesh .*{report['defects']['intersecting_triangles']} intersecting triangles")
+        self.assertEqual(report["defects"]["nonmanifold_vertices"], 0)
         self.assertEqual(self.report(self.bar(), "--intersections")["defects"]["intersecting_triangles"], 0)
+        # Two triangles that meet at one corner.
+        source.write_text("v 0 0 0\nv 1 0 0\nv 1 1 0\nv -1 0 0\nv -1 1 0\nf 1 2 3\nf 1 4 5\n")
+        self.assertEqual(self.report(source, *options, "--intersections")["defects"]["nonmanifold_vertices"], 1)
         self.refuse(2, ["--intersections", "--report"], self.bar(), "--intersections", "--quiet")
 
     def test_coverage_gate(self):

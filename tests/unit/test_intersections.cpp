@@ -273,6 +273,30 @@ TEST(Intersections, EdgesEqualThoseCountedByTheTopology) {
     for (const std::uint32_t v : edges.nonmanifold[0]) EXPECT_EQ(leaves.positions[v].x, 0);
 }
 
+TEST(Intersections, NonManifoldVerticesAreThoseOfSeveralFans) {
+    const auto found = [](const Shape& s) {
+        const MeshView mesh{s.positions, s.triangles, {}};
+        return find_nonmanifold_vertices(mesh, analyse_mesh(mesh).weld);
+    };
+    // Closed and open surfaces have none, nor do the ends of an edge of three triangles.
+    EXPECT_TRUE(found(box({0, 0, 0}, {1, 1, 1}, 3)).empty());
+    EXPECT_TRUE(found(sheet({0, 0, 0}, {1, 0, 0}, {0, 1, 0}, 3, 3)).empty());
+    EXPECT_TRUE(found(sheet({1, 0, 0}, {1, 0, 0}, {0, 1, 0}, 1, 1) + sheet({0, 0, 1}, {0, 0, 1}, {0, 1, 0}, 1, 1) +
+                      sheet({-1, 0, 0}, {1, 0, 0}, {0, 1, 0}, 1, 1))
+                    .empty());
+    // Boxes that touch at a corner, and at an edge. At the edge four sides meet, and each box is one fan.
+    const Shape first = box({0, 0, 0}, {1, 1, 1});
+    const std::vector<std::uint32_t> corner = found(first + box({2, 2, 2}, {1, 1, 1}));
+    ASSERT_EQ(corner.size(), 1u);
+    EXPECT_EQ(first.positions[corner[0]], (Vec3{1, 1, 1}));
+    EXPECT_TRUE(found(first + box({2, 2, 0}, {1, 1, 1})).empty());
+    // Duplicates and degenerate triangles are no fans.
+    Shape twice = first;
+    twice.triangles.insert(twice.triangles.end(), first.triangles.begin(), first.triangles.end());
+    twice.triangles.push_back({0, 0, 1});
+    EXPECT_TRUE(found(twice).empty());
+}
+
 /// Triangles with overlapping boxes that do not intersect: a stack of diagonal sheets.
 Shape slanted_stack(std::size_t n) {
     Shape shape;
