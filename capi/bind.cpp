@@ -4,9 +4,9 @@
 
 #include "handles.h"
 #include "report/report.h"
+#include "sinew/bind.h"
 #include "sinew/deform.h"
 #include "sinew/domain.h"
-#include "sinew/quality.h"
 
 namespace sinew::capi {
 

@@ -1,6 +1,7 @@
 // A picture with transparency and bones as a character.
 #include "handles.h"
 #include "sinew/cutout.h"
+#include "sinew/cutout_files.h"
 
 using namespace sinew;
 using namespace sinew::capi;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sinew.h"
-#include "sinew/bind.h"
+#include "sinew/binding.h"
 #include "sinew/io.h"
 
 struct snw_bytes {

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "handles.h"
+#include "sinew/bind.h"
 #include "sinew/domain.h"
 
 using namespace sinew;

@@ -11,6 +11,7 @@
 #include "edits.h"
 #include "kept_binding.h"
 #include "report/report.h"
+#include "sinew/bind.h"
 
 namespace sinew::cli {
 namespace {

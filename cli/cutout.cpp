@@ -1,6 +1,7 @@
 // sinew cutout: from a picture with transparency and bones to a textured mesh with weights.
 
 #include "sinew/cutout.h"
+#include "sinew/cutout_files.h"
 
 #include <fmt/core.h>
 

@@ -1,7 +1,5 @@
 #include "edits.h"
 
-#include "sinew/quality.h"
-
 namespace sinew::cli {
 
 void add_edit_options(CLI::App& command, EditOptions& options, bool keep) {

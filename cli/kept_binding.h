@@ -2,7 +2,7 @@
 #pragma once
 
 #include "command.h"
-#include "sinew/bind.h"
+#include "sinew/binding.h"
 #include "sinew/io.h"
 
 namespace sinew::cli {

@@ -5,6 +5,7 @@
 #include "edits.h"
 #include "kept_binding.h"
 #include "posing.h"
+#include "sinew/bind.h"
 
 namespace sinew::cli {
 namespace {

@@ -17,6 +17,7 @@
 
 #include "command.h"
 #include "sinew/cutout.h"
+#include "sinew/cutout_files.h"
 #include "sinew/io.h"
 #include "studio_site.h"
 

@@ -9,6 +9,7 @@
 #include "command.h"
 #include "report/report.h"
 #include "sinew/quality.h"
+#include "sinew/transfer.h"
 
 namespace sinew::cli {
 namespace {

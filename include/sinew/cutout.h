@@ -1,16 +1,13 @@
-// sinew/cutout.h: flat figures. A picture with transparency becomes a textured mesh that bones bend: its outline,
-// the triangles inside, weights by distance through its pixels, and what other programs and eyes want to see of it.
+// sinew/cutout.h: flat figures. A picture with transparency becomes a textured mesh with weights: outline,
+// triangles, weights by distance through its pixels, and pictures of the result. Files: sinew/cutout_files.h.
 //
 // After "Bones and Automatic Vertex Weights" (David, VIDE, 2012). docs/cutout.md.
 #pragma once
 
 #include <array>
-#include <filesystem>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "sinew/core.h"
@@ -63,7 +60,7 @@ struct OutlineMesh {
     std::vector<std::array<float, 2>> uvs;  ///< V, from the upper left corner, 0..1
     std::vector<Triangle> triangles;        ///< T, counter-clockwise
     std::vector<std::uint32_t> loops;  ///< vertices of each loop: the largest island's first; holes run clockwise
-    PixelMask mask;                    ///< what the mesh was made from, one scene unit a pixel
+    PixelMask mask;                    ///< the pixels of the figure, one scene unit a pixel
     OutlineReport report;
 };
 
@@ -74,7 +71,7 @@ struct OutlineMesh {
 Result<OutlineMesh> outline_mesh(const RgbaImage& picture, const OutlineOptions& options = {},
                                  Context* context = nullptr);
 
-/// One picture of a figure. Layers bend each by itself, on one skeleton.
+/// One picture of a figure. Each layer becomes a mesh of its own, on the common skeleton.
 struct CutoutLayer {
     std::string name;
     std::string path;  ///< of the picture, as the figure's file or the caller names it
@@ -84,7 +81,8 @@ struct CutoutLayer {
     std::vector<std::uint32_t> joints;   ///< those that act on it, ascending
 };
 
-/// What is to be cut out. All places are pixels of the canvas, x to the right, y *up* from its lower edge.
+/// A figure: layers on one skeleton. Positions are in pixels of the canvas, x to the right, y *up* from its lower
+/// edge.
 struct CutoutFigure {
     int width = 0, height = 0;  ///< of the canvas: the layers' farthest right and lower ends
     Skeleton skeleton;
@@ -119,47 +117,10 @@ Result<std::vector<CutoutPart>> cut_out(const CutoutFigure& figure, const Cutout
 Result<RgbaImage> weights_picture(const CutoutFigure& figure, std::span<const CutoutPart> parts,
                                   Context* context = nullptr);
 
-/// The figure bent: linear blend skinning by `transforms` (one per joint, in canvas pixels: skinning_matrices of
-/// the figure's skeleton), textured triangles, layer over layer. Large enough for what the pose reaches, at most
-/// four canvases and 16384 pixels each way. Memory: that of the picture.
+/// The figure in a pose: linear blend skinning by `transforms` (one per joint, in canvas pixels: skinning_matrices
+/// of the figure's skeleton), textured triangles, layer over layer. Large enough for the posed figure, at most four
+/// canvases and 16384 pixels each way. Memory: that of the picture.
 Result<RgbaImage> posed_picture(const CutoutFigure& figure, std::span<const CutoutPart> parts,
                                 std::span<const Transform> transforms, Context* context = nullptr);
 
-namespace io {
-
-/// Reads bones JSON (docs/cutout.md). With `picture` it is the one layer of the figure, and the file must not have
-/// "layers"; without, the file must have them, and their pictures are read from beside it.
-Result<CutoutFigure> load_cutout(const std::filesystem::path& bones,
-                                 const std::optional<std::filesystem::path>& picture, Context* context = nullptr);
-
-/// The same from text, for a picture that is there already: `layer` has its name, path, picture and PNG file.
-/// `bones` must not have "layers"; `name` is used in messages.
-Result<CutoutFigure> parse_cutout(std::string_view bones, const std::string& name, CutoutLayer layer);
-
-/// The same for bones with "layers": `pictures` have path (what "image" says), picture and PNG file, in any order.
-/// One that is named and not there is an error of code io; those that no layer names are left aside.
-Result<CutoutFigure> parse_layers(std::string_view bones, const std::string& name,
-                                  std::span<const CutoutLayer> pictures);
-
-enum class AlphaMode { mask, blend };
-
-struct CutoutGltfOptions {
-    double pixels_per_unit = 100;  ///< of the canvas, per scene unit
-    AlphaMode alpha_mode = AlphaMode::mask;
-    float alpha_cutoff = 0.5f;  ///< for mask
-};
-
-/// The figure as glTF: a node for every joint, and for every layer a node, a mesh and a skin of its joints, with
-/// its picture embedded and unlit. Layers lie a thousandth of the canvas's longest side apart, towards +z. The
-/// canvas's lower left corner is the origin. `glb`: as GLB, else as JSON with everything embedded.
-Result<std::vector<std::byte>> cutout_gltf(const CutoutFigure& figure, std::span<const CutoutPart> parts,
-                                           const CutoutGltfOptions& options, bool glb);
-
-/// The figure as skeleton JSON of Spine 4.1: bones along their segments under a root at the canvas's lower left
-/// corner, a slot for every layer in draw order, weighted mesh attachments. `folder`: where it will be written, to
-/// which paths of pictures are relative.
-Result<std::string> cutout_spine(const CutoutFigure& figure, std::span<const CutoutPart> parts,
-                                 const std::filesystem::path& folder);
-
-}  // namespace io
 }  // namespace sinew

@@ -73,8 +73,8 @@ struct Surface {
     SurfaceView view() const { return {positions, normals, tangents}; }
 };
 
-/// The falloff in a pose: `base` with the values of `angles` put in, in order. Without a selection a value goes to
-/// FalloffMap::of_joint; with one to the vertices of the selection, each blended by its share with its other value.
+/// The falloff in a pose: `base` with the values of `angles` added in order. Without a selection a value is set in
+/// FalloffMap::of_joint; with a selection it is blended into the values of the selected vertices, by their share.
 /// The angle of a joint is that of the rotation that leads from its parent's transform to its
 /// own, 0 at the bind pose. `transforms`: one per joint (see skinning_matrices), or none for the bind pose.
 /// O(joints + angles · V).

@@ -1,4 +1,4 @@
-// sinew/io.h: files. Reads characters and skeletons, writes weights back; contains no algorithm of binding.
+// sinew/io.h: files of characters: reads meshes, skeletons, weights, poses and edits, and writes weights back.
 #pragma once
 
 #include <filesystem>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sinew/core.h"
+#include "sinew/edits.h"
 #include "sinew/skeleton.h"
 #include "sinew/weights.h"
 
@@ -24,10 +25,10 @@ struct Primitive {
     std::uint32_t first_triangle = 0, triangle_count = 0;
 };
 
-/// The source document, kept whole for surgical writing. Opaque.
+/// The source document, kept for save, which changes only parts of it. Opaque.
 class Document;
 
-/// A character: everything in the file that is to be bound, as one mesh and one skeleton in bind space.
+/// A character: all meshes of the file as one mesh, and one skeleton, in bind space.
 struct Scene {
     std::vector<Vec3> positions;                ///< V, bind space of the first skin
     std::vector<Triangle> triangles;            ///< T
@@ -46,7 +47,7 @@ struct Scene {
 struct LoadOptions {
     /// Skeleton JSON or TGF for a mesh that has none. Given for a file that has a skin, it is an error.
     std::filesystem::path skeleton;
-    /// The same, read already (parse_skeleton).
+    /// The same, already parsed (parse_skeleton).
     std::optional<Skeleton> own_skeleton = {};
     /// For a mesh that has no skin and for which `skeleton` is not given: the skeleton to bind to, in the space of
     /// the file's world. A file with a skin keeps its own. Joints are written without turn or scale: where the
@@ -79,9 +80,9 @@ Result<Skeleton> load_skeleton(const std::filesystem::path& path);
 /// messages here and below.
 Result<Skeleton> parse_skeleton(std::string_view text, const std::string& name);
 
-/// Reads joint options (docs/formats.md) into the joints that they name: what a skeleton JSON says of a joint. A
+/// Reads joint options (docs/formats.md) into the joints that they name: the keys of a joint in skeleton JSON. A
 /// name or pattern that no joint has, an unknown key, and two patterns that set the same of one joint are errors;
-/// the skeleton is then as it was. Call before select_deforming: "deform" outweighs names and weights, as --include
+/// the skeleton is then unchanged. Call before select_deforming: "deform" outweighs names and weights, as --include
 /// and --exclude do.
 Status load_joint_options(const std::filesystem::path& path, Skeleton& skeleton);
 Status parse_joint_options(std::string_view text, const std::string& name, Skeleton& skeleton);
@@ -111,7 +112,7 @@ struct SaveOptions {
     /// Animations to add behind those of the file. The file then plays the poses that skinning_matrices
     /// (sinew/deform.h) gives for the keys. Channels are written where a key differs from the node's rest pose: for
     /// joints that the keys move, and for joints whose rest pose differs from their bind pose. An animated node
-    /// gets translation, rotation and scale in place of a matrix, as the format requires. If no translation,
+    /// gets translation, rotation and scale instead of a matrix, as the format requires. If no translation,
     /// rotation and scale is exact (a turned joint below a stretched one), the nearest is written, with a note.
     std::vector<PoseClip> clips = {};
 };
@@ -123,7 +124,7 @@ struct SaveReport {
 };
 
 /// Files that appear together or not at all. Each is written to a temporary file beside its destination; commit
-/// renames them. What is not committed is removed, with folders made for it.
+/// renames them. The destructor removes files that were not committed, and folders made for them.
 class OutputBatch {
 public:
     OutputBatch() = default;
@@ -160,18 +161,18 @@ Status check_output(const std::filesystem::path& path);
 /// with `name`, the file that the weights came from, and names vertex and joint.
 Status check_weights(const Scene& scene, const SkinWeights& weights, const std::string& name);
 
-/// Writes the scene's document with new weights as .glb, .vrm or .gltf. Surgical: JSON text and bytes that do
-/// not concern JOINTS_n/WEIGHTS_n (or a new skin, or SaveOptions::clips) are copied as they came; nothing is ever
+/// Writes the scene's document with new weights as .glb, .vrm or .gltf. Minimal: JSON text and bytes that do
+/// not concern JOINTS_n/WEIGHTS_n (or a new skin, or SaveOptions::clips) are copied unchanged; nothing is
 /// renumbered. Draco primitives are written uncompressed, which is noted. u8 and u16 weights sum to exactly 255 and
 /// 65535 per vertex over all sets; the four largest are in set 0. Every vertex must have weights (as after bind),
 /// on joints of its own skin (check_weights).
 ///
-/// In another folder than the input's, files that the document refers to (buffers, images) are copied beside the
-/// output; one that is there already with other content is an error. All files appear, or none does.
+/// If the folder is not that of the input, files that the document refers to (buffers, images) are copied beside
+/// the output; an existing file with other content is an error. All files appear, or none does.
 Result<SaveReport> save(const Scene& scene, const SkinWeights& weights, const std::filesystem::path& path,
                         const SaveOptions& options = {});
 
-/// The same as a part of a batch: nothing is there before its commit.
+/// The same as a part of a batch: the file appears when the batch is committed.
 Result<SaveReport> save(const Scene& scene, const SkinWeights& weights, const std::filesystem::path& path,
                         const SaveOptions& options, OutputBatch& batch);
 
@@ -234,8 +235,8 @@ Result<ScenePose> pose_at(const Scene& scene, std::optional<std::size_t> clip, d
 Result<std::vector<JointPose>> load_pose(const Skeleton& skeleton, const std::filesystem::path& path);
 
 /// Reads an edit list (docs/edits.md) for a scene: falloffs, rigid regions, locks and edits, with names, boxes,
-/// materials and painted colours made vertices and joints. Locks::weights is the caller's to set. Errors name the
-/// entry and say what is known: a name that matches nothing, a vertex past the end, an unknown key.
+/// materials and painted colours resolved to vertices and joints. The caller sets Locks::weights. Errors name the
+/// entry and list the known names: a name without a match, a vertex past the end, an unknown key.
 Result<Adjustments> load_edits(const Scene& scene, const std::filesystem::path& path);
 Result<Adjustments> parse_edits(const Scene& scene, std::string_view text, const std::string& name);
 

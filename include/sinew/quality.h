@@ -1,5 +1,5 @@
-// sinew/quality.h: how good weights are, by themselves and against others. docs/quality.md has a formula for every
-// number and says what it does not tell.
+// sinew/quality.h: measures of weights: of one binding, and of two compared. docs/quality.md has the formula and
+// the limits of every number.
 #pragma once
 
 #include <array>
@@ -18,8 +18,8 @@
 
 namespace sinew {
 
-// What can be said of one binding. All functions: weights with a row for every vertex of the mesh and joints of the
-// skeleton, else an error that names the vertex; the same bits on any number of threads.
+// Measures of one binding. For all functions: weights must have a row for every vertex of the mesh, with joints of
+// the skeleton, else the error names the vertex. Results have the same bits on any number of threads.
 
 /// How much weights change over the surface. energy[j] = ½ ∫ |∇w_j|² over the triangles, with w_j linear on each
 /// (the cotangent form): a number without a unit that does not change with the scene's scale. A triangle lower than
@@ -33,7 +33,7 @@ struct Smoothness {
 Result<Smoothness> smoothness(const MeshView& mesh, const Skeleton& skeleton, const SkinWeights& weights,
                               Context* context = nullptr);
 
-/// A mirror plane of a skeleton, and who is opposite of whom.
+/// A mirror plane of a skeleton, and pairs of joints and of vertices across it.
 struct Symmetry {
     static constexpr std::uint32_t none = 0xffffffffu;
     std::array<double, 3> point{0, 0, 0};
@@ -43,7 +43,7 @@ struct Symmetry {
     double joint_share = 0;                 ///< of the joints that deform: those that have a partner
     double vertex_share = 0;                ///< of the vertices, the same
 };
-/// Finds the plane from the places of joints and who is whose parent; names only tell joints at one place apart.
+/// Finds the plane from the positions and parents of joints; names only distinguish joints at one position.
 /// Planes that are tried: those between two joints of one parent, and those across x, y and z through the middle of
 /// the joints. A skeleton is symmetric if 80 % of its deforming joints, and at least one pair, have a partner
 /// within 2 % of the diagonal of the box of its joints; else there is no value. Vertices pair within 0.2 % of the
@@ -51,19 +51,6 @@ struct Symmetry {
 /// either where thousands of joints have one parent, which would take too long.
 Result<std::optional<Symmetry>> find_symmetry(const MeshView& mesh, const Skeleton& skeleton,
                                               Context* context = nullptr);
-
-/// Completes edits that mirror: plane and partners by find_symmetry, the normal towards Mirror::side. An error
-/// where the character has no mirror plane, or where the side cannot be told: no joints named so, or a plane that
-/// the axis lies in.
-Status find_mirrors(std::span<WeightEdit> edits, const MeshView& mesh, const Skeleton& skeleton,
-                    Context* context = nullptr);
-
-/// Makes an edit list that was read (io::parse_edits) ready for adjusted_weights: locks keep `own`, the weights
-/// that the file came with, which must outlive the adjustments; find_mirrors; and falloffs that follow the pose get
-/// their value at `transforms` (none: the bind pose). Locks where there are no weights to keep are an error.
-Status complete_edits(Adjustments& adjustments, const MeshView& mesh, const Skeleton& skeleton,
-                      const SkinWeights* own, Context* context = nullptr,
-                      std::span<const Transform> transforms = {});
 
 /// Over vertices with a partner: the L1 distance (0..2) between the vertex's weights, each joint swapped for its
 /// partner, and the partner's.
@@ -86,14 +73,14 @@ struct Bleed {
     double share = 0;                ///< of all weight
     std::size_t vertices = 0;        ///< with more than 0.01 of such weight
 };
-/// One result for each of `weights`, all held against the same distances: the joints that any of them uses.
-/// Vertices of no triangle are left out. Time: one sweep over the volume for each joint that is used; memory 20
-/// bytes per leaf and thread, 12 per influence.
+/// One result for each of `weights`, all measured with the same distances, those of the joints that any of them
+/// uses. Vertices of no triangle are left out. Time: one sweep over the volume for each joint that is used; memory
+/// 20 bytes per leaf and thread, 12 per influence.
 Result<std::vector<Bleed>> bleed(const MeshView& mesh, const Skeleton& skeleton,
                                  std::span<const SkinWeights* const> weights, const BleedOptions& options = {},
                                  Context* context = nullptr);
 
-/// What a pose does to the shape of the mesh.
+/// Changes of the mesh's shape in a pose.
 struct PoseShape {
     /// Signed volume against that at rest, minus 1; nothing where the mesh encloses no volume. Faces that
     /// `topology` turned count turned; open parts are closed towards the middle of the mesh.
@@ -111,8 +98,8 @@ std::size_t count_torn(const MeshTopology& topology, const SkinWeights& weights)
 
 // Two bindings.
 
-/// Which joint of another skeleton is which of the reference's. Where both list the same names in the same order,
-/// by index; else by name, of several with one name the n-th to the n-th.
+/// Pairs of equal joints of two skeletons. If both list the same names in the same order, by index; else by name,
+/// the n-th of several with one name to the n-th.
 struct JointMatch {
     bool same_list = false;
     /// The reference's joints, then those of the other that it lacks, under the joint that their parent is here.
@@ -123,7 +110,7 @@ struct JointMatch {
 };
 JointMatch match_joints(const Skeleton& reference, const Skeleton& other);
 
-/// The same weights on other numbers of joints. A joint without a number is an error.
+/// The same weights with joint j renumbered to joint_of[j]. A joint past the end of joint_of is an error.
 Result<SkinWeights> renumber(const SkinWeights& weights, std::span<const std::uint32_t> joint_of);
 
 struct CompareOptions {
@@ -132,7 +119,7 @@ struct CompareOptions {
     int random_poses = 10;          ///< 0..1000
     double random_degrees = 25;     ///< ±, 0..180
     std::uint64_t random_seed = 7;  ///< of the first; the next ones count up
-    std::vector<NamedPose> poses;   ///< given ones, in place of random ones
+    std::vector<NamedPose> poses;   ///< given ones, instead of random ones
     Vec3 up{0, 1, 0};               ///< the way up in bind space, for standard poses; not zero
     Skinning skinning = Skinning::linear_blend;
     int worst_vertices = 20;
@@ -147,7 +134,7 @@ struct Distribution {
     double mean = 0, median = 0, p95 = 0, max = 0;
 };
 
-/// What is said of each side by itself.
+/// Measures of one of the two sides.
 struct WeightsQuality {
     std::size_t unweighted = 0;      ///< vertices
     std::size_t max_influences = 0;  ///< above the threshold, on one vertex
@@ -221,7 +208,7 @@ struct Comparison {
 ///
 /// Time: the sum of the above, and two deformations and measurements for each pose. Memory: about 60 bytes per
 /// vertex, 12 per influence and per side of a triangle, and what bleed takes; poses are held one at a time. It is
-/// not checked against Context::memory_limit. Requires check_mesh and check_skeleton, and says so.
+/// not checked against Context::memory_limit. Errors if check_mesh or check_skeleton fails.
 Result<Comparison> compare(const MeshView& mesh, const Skeleton& skeleton, const SkinWeights& reference,
                            const SkinWeights& other, const CompareOptions& options = {},
                            Context* context = nullptr);

@@ -129,7 +129,7 @@ struct Focus {
     double radius = 0;  ///< scene units, > 0
 };
 
-/// Voxels to draw in place of a surface: boundary, interior, bone, and ambiguous ones where the grid keeps them
+/// Voxels to draw instead of a surface: boundary, interior, bone, and ambiguous ones if the grid keeps them
 /// (VoxelizeOptions::keep_ambiguous), each in a colour; those that winding numbers put inside have another one than
 /// those left outside. The cut is given as two fractions of the box of the occupied
 /// voxels; only voxels between them are shown.

@@ -1,4 +1,4 @@
-// sinew/weights.h: from distances to skin weights, and changes to them by hand.
+// sinew/weights.h: from distances to skin weights.
 #pragma once
 
 #include <array>
@@ -85,8 +85,8 @@ enum class FalloffLaw {
 
 std::string_view to_string(FalloffLaw law);
 
-/// Where influence is harder or softer than elsewhere: the parameter that shapes the law (see shape_of), by joint
-/// and by vertex. NaN = no value. A vertex's own value takes precedence over those of joints.
+/// Values of the parameter that shapes the law (see shape_of), by joint and by vertex: harder or softer influence
+/// in parts of the mesh. NaN = no value. A vertex's own value takes precedence over those of joints.
 ///
 /// smoothness and threshold are lengths: a joint's value is the reach of that joint. alpha is the hardness of the
 /// borders between joints: a vertex takes the mean of its joints' values, weighted by the strengths that the law
@@ -174,85 +174,5 @@ Result<SkinWeights> weigh(const DistanceTable& distances, const FalloffOptions& 
 /// The same for strengths that are kept.
 Result<SkinWeights> weigh(const InfluenceTable& strengths, const FalloffOptions& falloff,
                           const FinishOptions& finish, Context* context = nullptr);
-
-/// Locked weights.
-struct Locks {
-    const SkinWeights* weights = nullptr;  ///< the weights to keep; null = nothing is locked
-    std::vector<bool> vertices;            ///< V or empty: whose rows stay whole, if they have any weights
-    std::vector<bool> joints;              ///< per joint or empty: whose weights stay at every vertex with weights
-};
-
-/// Puts the locked weights into `fresh`. Beside locked joints the others share what is left in their fresh
-/// proportions, the strongest of them up to `max_influences` in all; where they have none, the kept row stays
-/// whole. A vertex whose kept row is empty has nothing to keep. Numbers of vertices that differ are an error.
-/// O(influences), parallel.
-Result<SkinWeights> apply_locks(const SkinWeights& fresh, const Locks& locks, int max_influences,
-                                Context* context = nullptr);
-
-/// One side of a character as the pattern for the other.
-struct Mirror {
-    /// Which side is copied: "left" or "right" (where joints of such names lie), or "+x", "-x" … "-z". find_mirrors
-    /// (sinew/quality.h) makes the rest of it.
-    std::string side;
-    std::array<double, 3> point{0, 0, 0};
-    std::array<double, 3> normal{1, 0, 0};  ///< unit vector, towards the side that is copied
-    std::vector<std::uint32_t>
-        partner;  ///< per joint: who stands for it over there; itself, or DistanceTable::none
-};
-
-enum class EditKind {
-    set,      ///< the joint gets the weight `value`; the others share the rest as they did
-    add,      ///< the same, with `value` added to what the joint has
-    scale,    ///< the weights of the joints are multiplied by `value`; the others share the rest as they did
-    smooth,   ///< the mean of the rows within `value` (scene units) over the surface, by area and nearness
-    replace,  ///< what the joints have goes to `with`
-    mirror,   ///< the row of the mirrored place on the surface, joints swapped for their partners
-};
-
-/// An edit of existing weights. The row of every vertex is interpolated between its present value and the result of
-/// the edit, by its share of the selection. If no other joint can take the remaining weight, the row is unchanged.
-struct WeightEdit {
-    EditKind kind = EditKind::set;
-    std::vector<float> selection;       ///< V, each 0 (not) to 1 (fully); empty = all fully
-    std::vector<std::uint32_t> region;  ///< joints that must have `region_above` of the weight for a vertex to be
-    float region_above = 0;             ///< selected, when this edit's turn comes; none = no such condition
-    std::vector<std::uint32_t>
-        joints;              ///< set, add: one; scale, replace: some; smooth: some, or none = all; mirror: none
-    float value = 0;         ///< set: 0..1; add: -1..1; scale: ≥ 0; smooth: a length > 0
-    std::uint32_t with = 0;  ///< replace: who takes over
-    Mirror mirror;
-};
-
-/// The effect of each edit.
-struct EditReport {
-    std::vector<std::size_t> changed;  ///< per edit: vertices with another row than before
-    std::vector<std::size_t> kept;     ///< per edit: selected vertices whose weight no other joint could take
-};
-
-/// Applies edits in order. Rows of vertices at one place are edited together: each takes part as far as the most
-/// selected of them. Locked vertices and weights on locked joints (Locks::vertices, Locks::joints; Locks::weights
-/// is not used) stay as they are. Rows keep their `max_influences` strongest. Errors name the edit by its number,
-/// from 1. Time O(influences) for each edit; smooth and mirror look for neighbours: O(V · vertices within the
-/// length) and O((V + T) log T).
-Result<SkinWeights> apply_edits(const MeshView& mesh, const SkinWeights& weights, std::span<const WeightEdit> edits,
-                                const Locks& locks, std::size_t joint_count, int max_influences,
-                                EditReport* report = nullptr, Context* context = nullptr);
-
-/// Vertices that only some joints drive, whatever their distances are: all others count as infinitely far
-/// (Dionne and de Lasa 2014, section 9). With one joint they are rigid.
-struct RigidRegion {
-    std::vector<bool> vertices;         ///< V
-    std::vector<std::uint32_t> joints;  ///< one at least
-};
-
-/// All changes by the user to the result of a method. io::load_edits reads it; adjusted_weights (sinew/bind.h)
-/// applies it.
-struct Adjustments {
-    FalloffMap falloff;
-    std::vector<AngleFalloff> angles;
-    std::vector<RigidRegion> rigid;  ///< of two that hold a vertex, the later
-    Locks locks;
-    std::vector<WeightEdit> edits;
-};
 
 }  // namespace sinew

@@ -1,7 +1,8 @@
-// What a user wants otherwise, on distances that are there (Dionne and de Lasa 2014, section 9).
+// The user's changes to the weights of a binding (Dionne and de Lasa 2014, section 9).
 #include <algorithm>
 #include <cmath>
 
+#include "bind/binding_state.h"
 #include "bind/bone_shapes.h"
 #include "core/parallel.h"
 #include "sinew/bind.h"
@@ -20,7 +21,7 @@ Status check(const RigidRegion& region, std::size_t number, std::size_t vertices
     return Done{};
 }
 
-/// Per vertex: which region holds it. Vertices at one place go together, or the seam would tear.
+/// Per vertex: its region. Vertices at one position are in one region, so that seams do not open.
 constexpr std::uint32_t no_region = 0xffffffffu;
 std::vector<std::uint32_t> region_of(const std::vector<std::uint32_t>& weld, std::span<const RigidRegion> regions) {
     std::vector<std::uint32_t> out(weld.size(), no_region);
@@ -31,7 +32,8 @@ std::vector<std::uint32_t> region_of(const std::vector<std::uint32_t>& weld, std
     return out;
 }
 
-/// Leaves the drivers in the rows of a region. `value` of a driver that stands in no slot: `missing`.
+/// Removes all joints but the region's from the rows of a region. A row without any of them gets the joint and
+/// value of `missing`.
 template <typename Missing>
 void restrict_rows(const std::vector<std::uint32_t>& region, std::span<const RigidRegion> regions,
                    std::size_t width, std::vector<std::uint32_t>& joint, std::vector<float>& value, float empty,
@@ -53,7 +55,7 @@ void restrict_rows(const std::vector<std::uint32_t>& region, std::span<const Rig
     });
 }
 
-// Puts the values of `joints` joints of `over` in place of those of `map` where it has any.
+// Replaces values of `map` by those of `over`, for each of `joints` joints for which `over` has a value.
 void put_over(std::vector<float>& map, const std::vector<float>& over, std::size_t joints) {
     if (over.empty()) return;
     map.resize(joints, NAN);
@@ -61,7 +63,7 @@ void put_over(std::vector<float>& map, const std::vector<float>& over, std::size
         if (!std::isnan(over[j])) map[j] = over[j];
 }
 
-// The same of everything that the map says.
+// The same for a whole map.
 void put_over(FalloffMap& map, const FalloffMap& over, FalloffLaw law, std::size_t joints,
               const std::vector<std::uint32_t>& weld) {
     // Where α shapes the law, a value of the map below would come before the hardness from above.
@@ -71,7 +73,8 @@ void put_over(FalloffMap& map, const FalloffMap& over, FalloffLaw law, std::size
     put_over(map.of_joint, over.of_joint, joints);
     put_over(map.hardness_of_joint, over.hardness_of_joint, joints);
     if (over.of_vertex.empty()) return;
-    // Vertices at one place take the value that counts most there, of several the first: or the seam would tear.
+    // Vertices at one position take the value with the largest share there (the first of several), so that seams
+    // do not open.
     const std::size_t n = weld.size();
     const auto share = [&](std::size_t v) {
         return std::isnan(over.of_vertex[v]) ? 0 : over.share_of_vertex.empty() ? 1 : over.share_of_vertex[v];
@@ -122,15 +125,20 @@ Result<SkinWeights> adjusted_weights(const Binding& binding, const MeshView& mes
                     best = {j, d};
             return best;
         };
-        Binding restricted = binding;
-        if (DistanceTable& t = restricted.distances_; t.width > 0)
-            restrict_rows(region, adjustments.rigid, t.width, t.joint, t.distance, INFINITY, context, nearest);
-        if (InfluenceTable& t = restricted.influences_; t.width > 0)
-            restrict_rows(region, adjustments.rigid, t.width, t.joint, t.strength, 0, context,
-                          [&](std::size_t v, const std::vector<std::uint32_t>& drivers) {
-                              return std::pair{nearest(v, drivers).first, 1.0f};
-                          });
-        return restricted.weights(law, finish_options, context);
+        if (Status ok = check(finish_options); !ok) return ok.error();
+        if (Status ok = check_limit(binding.state(), finish_options); !ok) return ok.error();
+        if (binding.influences().width == 0) {
+            DistanceTable t = binding.distances();
+            if (t.width > 0)
+                restrict_rows(region, adjustments.rigid, t.width, t.joint, t.distance, INFINITY, context, nearest);
+            return sinew::weigh(t, law, finish_options, context);
+        }
+        InfluenceTable t = binding.influences();
+        restrict_rows(region, adjustments.rigid, t.width, t.joint, t.strength, 0, context,
+                      [&](std::size_t v, const std::vector<std::uint32_t>& drivers) {
+                          return std::pair{nearest(v, drivers).first, 1.0f};
+                      });
+        return sinew::weigh(t, law, finish_options, context);
     };
     Result<SkinWeights> weights = weigh();
     if (!weights) return weights.error();

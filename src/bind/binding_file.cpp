@@ -1,12 +1,12 @@
 // A Binding as bytes (docs/binding.md): magic, version, sections, checksum; little-endian throughout. Each part is
-// described once, by transfer(), for the archive that writes and the one that reads.
+// described once, by a transfer function, for the archive that writes and the one that reads.
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <set>
 #include <utility>
 
-#include "bind/kept_volume.h"
+#include "bind/binding_state.h"
 #include "bind/method_table.h"
 #include "core/geometry.h"
 #include "core/hash.h"
@@ -123,16 +123,16 @@ public:
         n = static_cast<std::size_t>(wide);
     }
     void text(std::string& s) {
-        s.assign(room_for(1), '\0');
+        s.assign(element_count(1), '\0');
         raw(s.data(), s.size());
     }
     template <Plain T>
     void values(std::vector<T>& v) {
-        v.assign(room_for(sizeof(T)), T{});
+        v.assign(element_count(sizeof(T)), T{});
         raw(v.data(), v.size() * sizeof(T));
     }
     void flags(std::vector<bool>& v) {
-        v.assign(room_for(1), false);
+        v.assign(element_count(1), false);
         for (std::size_t i = 0; i < v.size(); ++i) {
             bool b = false;
             flag(b);
@@ -147,7 +147,7 @@ public:
     }
     template <typename T>
     void list(std::vector<T>& v, auto&& element) {
-        const std::size_t n = room_for(1);
+        const std::size_t n = element_count(1);
         v.clear();
         for (std::size_t i = 0; i < n && !failed_; ++i) element(v.emplace_back());
     }
@@ -166,8 +166,8 @@ private:
         std::memcpy(to, bytes_.data() + at_, n);
         at_ += n;
     }
-    /// A count of elements of at least so many bytes, all of which must still be there. 0 on failure.
-    std::size_t room_for(std::size_t size) {
+    /// Reads a number of elements, and checks that the section still has `size` bytes for each. 0 on failure.
+    std::size_t element_count(std::size_t size) {
         std::uint64_t n = 0;
         value(n);
         if (n > (end_ - at_) / size) fail("a list of " + std::to_string(n) + " does not fit into what is left");
@@ -481,110 +481,111 @@ Status check_volume(KeptVolume& volume, std::size_t joints, FieldKind kind) {
     return Done{};
 }
 
-}  // namespace
+void transfer_bone(auto& a, Bone& b) {
+    a.value(b.joint);
+    transfer_place(a, b.head);
+    transfer_place(a, b.tail);
+    a.flag(b.open_head);
+    a.flag(b.open_tail);
+    a.value(b.radius);
+    transfer_optional(a, b.box, [&](Bone::Box& box) {
+        transfer_place(a, box.half);
+        transfer_axes(a, box.axes);
+    });
+}
 
-template <typename Archive>
-Status Binding::transfer(Archive& a) {
-    a.section("skel", [&] { transfer_skeleton(a, skeleton_); });
+// All sections. `volume` is written or filled if `has_volume`, which is written or read.
+void transfer_state(auto& a, BindingState& s, bool& has_volume, KeptVolume& volume) {
+    a.section("skel", [&] { transfer_skeleton(a, s.skeleton); });
     a.section("opts", [&] {
-        transfer_options(a, options_);
-        a.flag(map_is_hardness_);
+        transfer_options(a, s.options);
+        a.flag(s.map_is_hardness);
     });
-    a.section("bone", [&] {
-        a.list(bones_, [&](Bone& b) {
-            a.value(b.joint);
-            transfer_place(a, b.head);
-            transfer_place(a, b.tail);
-            a.flag(b.open_head);
-            a.flag(b.open_tail);
-            a.value(b.radius);
-            transfer_optional(a, b.box, [&](Bone::Box& box) {
-                transfer_place(a, box.half);
-                transfer_axes(a, box.axes);
-            });
-        });
-    });
+    a.section("bone", [&] { a.list(s.bones, [&](Bone& b) { transfer_bone(a, b); }); });
     a.section("mesh", [&] {
-        a.value(mesh_hash_);
-        a.values(coverage_);
+        a.value(s.mesh_hash);
+        a.values(s.coverage);
     });
-    a.section("rprt", [&] { transfer_report(a, report_); });
+    a.section("rprt", [&] { transfer_report(a, s.report); });
     a.section("dist", [&] {
-        a.count(distances_.width);
-        a.value(distances_.unit);
-        a.joints(distances_.joint);
-        a.values(distances_.distance);
+        a.count(s.distances.width);
+        a.value(s.distances.unit);
+        a.joints(s.distances.joint);
+        a.values(s.distances.distance);
     });
     a.section("infl", [&] {
-        a.count(influences_.width);
-        a.joints(influences_.joint);
-        a.values(influences_.strength);
+        a.count(s.influences.width);
+        a.joints(s.influences.joint);
+        a.values(s.influences.strength);
     });
-    // The volume never changes: the reader fills one of its own.
-    KeptVolume read;
-    bool kept = volume_ != nullptr;
     a.section("volu", [&] {
-        a.flag(kept);
-        if (!kept) return;
-        KeptVolume& volume = Archive::reads ? read : const_cast<KeptVolume&>(*volume_);
+        a.flag(has_volume);
+        if (!has_volume) return;
         transfer_domain(a, volume.domain);
         a.list(volume.fields, [&](KeptField& field) { transfer_field(a, field); });
     });
-    if constexpr (Archive::reads) {
-        if (a.failed()) return *a.failed();
-        if (!a.at_end()) return broken("there are bytes behind the last section");
-        if (Status ok = check_skeleton(skeleton_); !ok) return broken(ok.error().message);
-        if (Status ok = check(options_); !ok) return broken(ok.error().message);
-        const std::size_t joints = skeleton_.joints.size(), vertices = coverage_.size();
-        const MethodTableRow& method = row_of(options_.method);
-        const FieldKind kind = method.info.field;
-        for (const Joint& j : skeleton_.joints) {
-            if (to_string(j.reason) == "unknown") return broken("joint '" + j.name + "' has no known reason");
-            if (!std::all_of(j.axes.begin(), j.axes.end(), is_place))
-                return broken("joint '" + j.name + "' has axes that are not finite");
-            if (j.shape && j.shape->kind > JointShape::Kind::box)
-                return broken("joint '" + j.name + "' has no known shape");
-        }
-        for (const Bone& b : bones_)
-            if (b.joint >= joints || !has_place(b)) return broken("a bone has no joint or no place");
-        for (const std::uint32_t j : report_.snapped_joints)
-            if (j >= joints) return broken("a snapped joint is not of the skeleton");
-        if (to_string(report_.reused).empty() || !std::isfinite(report_.farthest_outside))
-            return broken("the report is not one");
-        report_.coverage = {};
-        for (const Coverage how : coverage_) {
-            if (to_string(how).empty()) return broken("a vertex was bound in no known way");
-            ++report_.coverage[static_cast<std::size_t>(how)];
-        }
-        const bool by_distance = kind == FieldKind::distance;
-        if (by_distance ? influences_.width > 0 || !influences_.joint.empty() || !influences_.strength.empty()
-                        : distances_.width > 0 || !distances_.joint.empty() || !distances_.distance.empty())
-            return broken("there is a table that the method does not fill");
-        distances_.vertices = by_distance ? vertices : 0;
-        influences_.vertices = by_distance ? 0 : vertices;
-        if (!(distances_.unit > 0 && distances_.unit < INFINITY))
-            return broken("the unit of distances is not above 0");
-        if (Status ok = by_distance ? check_rows(distances_.joint, distances_.distance, vertices, distances_.width,
-                                                 joints, kind)
-                                    : check_rows(influences_.joint, influences_.strength, vertices,
-                                                 influences_.width, joints, kind);
-            !ok)
-            return ok;
-        if (kept) {
-            if (Status ok = check_volume(read, joints, method.volume_field); !ok) return ok;
-            volume_ = std::make_shared<const KeptVolume>(std::move(read));
-        }
+}
+
+Status check_joints(const Skeleton& skeleton) {
+    for (const Joint& j : skeleton.joints) {
+        if (to_string(j.reason) == "unknown") return broken("joint '" + j.name + "' has no known reason");
+        if (!std::all_of(j.axes.begin(), j.axes.end(), is_place))
+            return broken("joint '" + j.name + "' has axes that are not finite");
+        if (j.shape && j.shape->kind > JointShape::Kind::box)
+            return broken("joint '" + j.name + "' has no known shape");
     }
     return Done{};
 }
+
+// Also sets the numbers of vertices, which are not in the file.
+Status check_tables(BindingState& s, FieldKind kind) {
+    const std::size_t joints = s.skeleton.joints.size(), vertices = s.coverage.size();
+    DistanceTable& d = s.distances;
+    InfluenceTable& i = s.influences;
+    const bool by_distance = kind == FieldKind::distance;
+    if (by_distance ? i.width > 0 || !i.joint.empty() || !i.strength.empty()
+                    : d.width > 0 || !d.joint.empty() || !d.distance.empty())
+        return broken("there is a table that the method does not fill");
+    d.vertices = by_distance ? vertices : 0;
+    i.vertices = by_distance ? 0 : vertices;
+    if (!(d.unit > 0 && d.unit < INFINITY)) return broken("the unit of distances is not above 0");
+    return by_distance ? check_rows(d.joint, d.distance, vertices, d.width, joints, kind)
+                       : check_rows(i.joint, i.strength, vertices, i.width, joints, kind);
+}
+
+// Everything but the volume. Also counts the coverage, which is not in the file.
+Status check_state(BindingState& s) {
+    if (Status ok = check_skeleton(s.skeleton); !ok) return broken(ok.error().message);
+    if (Status ok = check(s.options); !ok) return broken(ok.error().message);
+    if (Status ok = check_joints(s.skeleton); !ok) return ok;
+    const std::size_t joints = s.skeleton.joints.size();
+    for (const Bone& b : s.bones)
+        if (b.joint >= joints || !has_place(b)) return broken("a bone has no joint or no place");
+    BindReport& report = s.report;
+    for (const std::uint32_t j : report.snapped_joints)
+        if (j >= joints) return broken("a snapped joint is not of the skeleton");
+    if (to_string(report.reused).empty() || !std::isfinite(report.farthest_outside))
+        return broken("the report is not one");
+    report.coverage = {};
+    for (const Coverage how : s.coverage) {
+        if (to_string(how).empty()) return broken("a vertex was bound in no known way");
+        ++report.coverage[static_cast<std::size_t>(how)];
+    }
+    return check_tables(s, row_of(s.options.method).info.field);
+}
+
+}  // namespace
 
 std::vector<std::byte> Binding::to_bytes() const {
     Writer writer;
     for (int k = 0; k < 8; ++k) writer.bytes.push_back(static_cast<std::byte>(kMagic[k]));
     std::uint32_t version = kVersion;
     writer.value(version);
-    // A writer changes nothing; the description is shared with the reader, which does.
-    (void)const_cast<Binding*>(this)->transfer(writer);
+    // A writer changes nothing; transfer_state is shared with the reader, which does.
+    auto& state = const_cast<BindingState&>(*state_);
+    bool has_volume = state.volume != nullptr;
+    KeptVolume none;
+    transfer_state(writer, state, has_volume, has_volume ? const_cast<KeptVolume&>(*state.volume) : none);
     std::uint64_t checksum = hash_bytes(writer.bytes);
     writer.value(checksum);
     return std::move(writer.bytes);
@@ -604,9 +605,19 @@ Result<Binding> Binding::from_bytes(std::span<const std::byte> bytes) {
     if (hash_bytes(bytes.first(bytes.size() - tail)) != checksum)
         return broken("the checksum does not fit: the file is damaged or incomplete");
     Reader reader(bytes.subspan(head, bytes.size() - head - tail));
-    Binding binding;
-    if (Status ok = binding.transfer(reader); !ok) return ok.error();
-    return binding;
+    const auto state = std::make_shared<BindingState>();
+    bool has_volume = false;
+    KeptVolume volume;
+    transfer_state(reader, *state, has_volume, volume);
+    if (reader.failed()) return *reader.failed();
+    if (!reader.at_end()) return broken("there are bytes behind the last section");
+    if (Status ok = check_state(*state); !ok) return ok.error();
+    if (has_volume) {
+        const FieldKind kind = row_of(state->options.method).volume_field;
+        if (Status ok = check_volume(volume, state->skeleton.joints.size(), kind); !ok) return ok.error();
+        state->volume = std::make_shared<const KeptVolume>(std::move(volume));
+    }
+    return Binding(state);
 }
 
 }  // namespace sinew

@@ -96,37 +96,6 @@ private:
     std::vector<Bridge> bridges_;
 };
 
-// Fills rows with the distances of all joints of a set without keeping fields: one sweep per joint, which takes
-// less time than one sweep for all, and whose field is freed after it.
-Status fill_all_joints(const Task& task, const Domain& domain, const JointSet& set,
-                       const DistanceSpreader& spreader, DistanceSampler& sampler, DistanceRows& rows) {
-    const std::size_t count = set.vertices.size();
-    std::vector<Reading> readings(count);
-    parallel_for(task.context, count, 4096,
-                 [&](std::size_t i) { readings[i] = read_at(task, domain, set.vertices[i]); });
-    DistanceTable& table = rows.table;
-    Status swept = spreader.each_joint(set, [&](std::size_t k, const LeafDistances& one) {
-        for (std::size_t i = 0; i < count; ++i)
-            table.distance[set.vertices[i] * table.width + k] =
-                sampler.distance_in(one, readings[i], set.joints[k]);
-    });
-    if (!swept) return swept;
-    parallel_for(task.context, count, 1024, [&](std::size_t i) {
-        const std::uint32_t v = set.vertices[i];
-        std::vector<DistanceRows::Entry> row;
-        for (std::size_t k = 0; k < set.joints.size(); ++k) {
-            float& d = table.distance[v * table.width + k];
-            if (d < INFINITY) row.emplace_back(d, set.joints[k]);
-            d = INFINITY;
-        }
-        if (row.empty())
-            sampler.fill_straight_row(set, v);
-        else
-            rows.store(v, row, sampler.coverage(readings[i], spreader.seeded));
-    });
-    return Done{};
-}
-
 // Measures set by set and fills the rows. measure(set, spreader) returns the nearest joints of every leaf;
 // changed_places(set, field) returns the places where existing rows may change.
 template <typename Measure, typename Changed>
@@ -143,8 +112,9 @@ Result<std::vector<KeptField>> measure_sets(const Task& task, const Domain& doma
         if (needs_no_field(set)) {
             sampler.fill_straight(set);
         } else if (all && !keep) {
-            if (Status done = fill_all_joints(task, domain, set, spreader, sampler, rows); !done)
-                return done.error();
+            // One sweep per joint takes less time than one sweep for all, and its field is freed after it.
+            const auto each_joint = [&](const auto& use) { return spreader.each_joint(set, use); };
+            if (Status done = sampler.fill_all_joints(set, spreader.seeded, each_joint); !done) return done.error();
         } else {
             KeptField kept{set.joints, spreader.seeded, {}};
             const auto take = [&](auto&& field) -> Status {
@@ -221,19 +191,8 @@ private:
     Context* const context_;
 };
 
-// A fresh bind: builds the volume and measures in it.
-Result<GeodesicRows> bind_mesh(const Task& task) {
-    Result<SeededVolume> volume = build_volume(task, task.options.domain, Links::compact);
-    if (!volume) return volume.error();
-    DistanceRows rows(task.row_shape());
-    Result<std::vector<KeptField>> fields =
-        task.clock.run("distances", [&] { return spread_distances(task, volume->domain, volume->seeds, rows); });
-    if (!fields) return fields.error();
-    return GeodesicRows{std::move(rows), std::move(volume->domain), std::move(*fields)};
-}
-
 // Another mesh: reads its rows from the kept fields.
-Result<GeodesicRows> rebind_mesh(const Task& task, const OtherMesh& start) {
+Result<GeodesicRows> read_other_mesh(const Task& task, const OtherMesh& start) {
     DistanceRows rows(task.row_shape());
     const KeptVolume& volume = start.volume;
     const Status filled = task.clock.run("distances", [&]() -> Status {
@@ -256,21 +215,15 @@ Result<GeodesicRows> rebind_mesh(const Task& task, const OtherMesh& start) {
 }
 
 // The same mesh with moved joints: repairs the kept fields, and the rows where fields changed.
-Result<GeodesicRows> move_joints(const Task& task, const MovedJoints& start) {
-    Result<SeededVolume> volume = build_volume(task, task.options.domain, Links::compact);
-    if (!volume) return volume.error();
-    DistanceRows rows(task.row_shape());
-    Result<std::vector<KeptField>> fields = task.clock.run("distances", [&] {
-        const PreviousBinding previous(start, task, volume->domain, rows);
-        return measure_sets(
-            task, volume->domain, volume->seeds, rows,
-            [&](const JointSet& set, const DistanceSpreader& spreader) {
-                return previous.measure(set, spreader, rows.table.width);
-            },
-            [&](const JointSet& set, const KeptField& now) { return previous.changed_places(set, now); });
-    });
-    if (!fields) return fields.error();
-    return GeodesicRows{std::move(rows), std::move(volume->domain), std::move(*fields)};
+Result<std::vector<KeptField>> repair_distances(const Task& task, const MovedJoints& start,
+                                                const SeededVolume& volume, DistanceRows& rows) {
+    const PreviousBinding previous(start, task, volume.domain, rows);
+    return measure_sets(
+        task, volume.domain, volume.seeds, rows,
+        [&](const JointSet& set, const DistanceSpreader& spreader) {
+            return previous.measure(set, spreader, rows.table.width);
+        },
+        [&](const JointSet& set, const KeptField& now) { return previous.changed_places(set, now); });
 }
 
 }  // namespace
@@ -286,9 +239,17 @@ Result<std::vector<KeptField>> spread_distances(const Task& task, const Domain& 
 }
 
 Result<GeodesicRows> measure_geodesic(const Task& task) {
-    if (const auto* other = std::get_if<OtherMesh>(&task.start)) return rebind_mesh(task, *other);
-    if (const auto* moved = std::get_if<MovedJoints>(&task.start)) return move_joints(task, *moved);
-    return bind_mesh(task);
+    if (const auto* other = std::get_if<OtherMesh>(&task.start)) return read_other_mesh(task, *other);
+    Result<SeededVolume> volume = build_volume(task, task.options.domain, Links::compact);
+    if (!volume) return volume.error();
+    DistanceRows rows(task.row_shape());
+    const auto* const moved = std::get_if<MovedJoints>(&task.start);
+    Result<std::vector<KeptField>> fields = task.clock.run("distances", [&] {
+        return moved ? repair_distances(task, *moved, *volume, rows)
+                     : spread_distances(task, volume->domain, volume->seeds, rows);
+    });
+    if (!fields) return fields.error();
+    return GeodesicRows{std::move(rows), std::move(volume->domain), std::move(*fields)};
 }
 
 Result<MethodRows> bind_geodesic_voxel(const Task& task) {

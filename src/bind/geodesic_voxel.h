@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "bind/kept_volume.h"
-#include "bind/method.h"
+#include "bind/row_tables.h"
 
 namespace sinew {
 

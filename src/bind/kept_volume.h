@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "field/geodesic.h"
-#include "sinew/bind.h"
+#include "sinew/domain.h"
 
 namespace sinew {
 

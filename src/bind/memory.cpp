@@ -7,6 +7,7 @@
 #include "bind/method_table.h"
 #include "core/large_pages.h"
 #include "core/vectors.h"
+#include "sinew/bind.h"
 
 namespace sinew {
 namespace {

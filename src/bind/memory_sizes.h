@@ -1,13 +1,14 @@
-// How much memory a bind may need: the sizes that count, and one formula per method. They are upper bounds by what
-// is alive together at the worst moment, with constants that were measured (docs/memory.md);
-// tests/unit/test_memory.cpp holds them against the real peak.
+// How much memory a bind may need: the sizes that count, and one formula per method. They are upper bounds of what
+// is allocated at the same time, with constants that were measured (docs/memory.md). tests/unit/test_memory.cpp
+// compares them with the real peak.
 #pragma once
 
-#include "sinew/bind.h"
+#include "sinew/options.h"
+#include "sinew/skeleton.h"
 
 namespace sinew {
 
-/// What a bind's memory depends on.
+/// The sizes on which the memory of a bind depends.
 struct MemorySizes {
     double vertices, triangles;
     double joints;  ///< of the skeleton
@@ -29,5 +30,12 @@ double bone_heat_memory(const MemorySizes& s, const MeshView& mesh, const BindOp
 double mesh_geodesic_memory(const MemorySizes& s, const MeshView& mesh, const BindOptions& options);
 double pixel_geodesic_memory(const MemorySizes& s, const MeshView& mesh, const BindOptions& options);
 double open_space_memory(const MemorySizes& s, const MeshView& mesh, const BindOptions& options);
+
+/// Bytes that the sources and the solver of bone-heat and surface-heat may need at most.
+double surface_solver_memory(const MeshView& mesh, double threads);
+
+/// Compares estimate_memory with the context's limit. The error (too_large) names a resolution that would fit.
+Status check_memory(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options,
+                    const Context* context);
 
 }  // namespace sinew

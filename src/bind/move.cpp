@@ -1,10 +1,13 @@
-// Joints at other places, without measuring again what does not depend on them.
+// Binding::move_joints: joints at other positions. What does not depend on them is not computed again.
 #include <algorithm>
 #include <cmath>
 
+#include "bind/binding_state.h"
+#include "bind/memory_sizes.h"
 #include "bind/method_table.h"
 #include "bind/volume.h"
 #include "domain/trace.h"
+#include "sinew/bind.h"
 
 namespace sinew {
 
@@ -110,60 +113,63 @@ Status check_same_joints(const Skeleton& bound, const Skeleton& given) {
 }  // namespace
 
 Result<Binding> Binding::move_joints(const MeshView& mesh, const Skeleton& skeleton, Context* context) const {
+    const BindingState& bound = *state_;
     if (Status ok = check_mesh(mesh); !ok) return ok.error();
     if (Status ok = check_skeleton(skeleton); !ok) return ok.error();
-    if (Status ok = check_same_joints(skeleton_, skeleton); !ok) return ok.error();
+    if (Status ok = check_same_joints(bound.skeleton, skeleton); !ok) return ok.error();
     if (!is_of(mesh, skeleton))
         return Error{ErrorCode::usage,
                      "this is not the mesh that was bound, or its skins are others: joints "
                      "move in that mesh only"};
-    if (row_of(options_.method).is_flat())
+    if (row_of(bound.options.method).is_flat())
         return Error{ErrorCode::usage, "a figure's mask is not kept: bind it anew"};
-    if (!volume_ || report_.reused == Reuse::volume || options_.local_resolution || options_.as_published) {
-        // Nothing is kept that could be used again; or where voxels are fine depends on the joints; or bridges lead
-        // one way, which the mending of distances does not know.
-        BindOptions given = options_;
-        if (map_is_hardness_) given.falloff.map.hardness_of_joint.clear();
+    if (!bound.volume || bound.report.reused == Reuse::volume || bound.options.local_resolution ||
+        bound.options.as_published) {
+        // There is nothing to reuse; or the places of fine voxels depend on the joints; or bridges have one
+        // direction (as published), which the repair of distances does not support.
+        BindOptions given = bound.options;
+        if (bound.map_is_hardness) given.falloff.map.hardness_of_joint.clear();
         return bind(mesh, skeleton, given, context);
     }
-    if (Status ok = check_memory(mesh, skeleton, options_, context); !ok) return ok.error();
+    if (Status ok = check_memory(mesh, skeleton, bound.options, context); !ok) return ok.error();
 
-    Binding binding;
-    binding.options_ = options_;
-    binding.map_is_hardness_ = map_is_hardness_;
-    binding.skeleton_ = skeleton;
-    binding.mesh_hash_ = mesh_hash_;
-    BindReport& report = binding.report_;
-    report = report_;
+    const auto binding = std::make_shared<BindingState>();
+    binding->options = bound.options;
+    binding->map_is_hardness = bound.map_is_hardness;
+    binding->skeleton = skeleton;
+    binding->mesh_hash = bound.mesh_hash;
+    BindReport& report = binding->report;
+    report = bound.report;
     report.reused = Reuse::none;
     report.coverage = {};
     report.seconds.clear();
     report.warnings.clear();
-    binding.take_hardness();
+    binding->take_hardness();
     StageClock clock(report, context);
-    binding.planned_ = planned_;
-    if (!binding.planned_) {
+    binding->planned = bound.planned;
+    if (!binding->planned) {
         PlannedMesh planned = plan_mesh(mesh, skeleton, clock, report);
-        binding.planned_ = std::make_shared<const PlannedMesh>(std::move(planned));
+        binding->planned = std::make_shared<const PlannedMesh>(std::move(planned));
     }
-    const PlannedMesh& planned = *binding.planned_;
-    binding.bones_ = make_bones(skeleton);
-    const Task task = make_task(mesh, binding.skeleton_, options_, planned, binding.bones_, clock,
-                                MovedJoints{*volume_, bones_, distances_, coverage_});
+    const PlannedMesh& planned = *binding->planned;
+    binding->bones = make_bones(skeleton);
+    const Task task = make_task(mesh, binding->skeleton, bound.options, planned, binding->bones, clock,
+                                MovedJoints{*bound.volume, bound.bones, bound.distances, bound.coverage});
     Result<MethodRows> rows = run_method(task);
     if (!rows) return rows.error();
-    binding.volume_ = std::move(rows->volume);
-    binding.take_rows(planned.plan, std::move(*rows));
-    warn_of_snapped(skeleton, options_, report);
-    return binding;
+    binding->volume = std::move(rows->volume);
+    binding->take_rows(planned.plan, std::move(*rows));
+    warn_of_snapped(skeleton, bound.options, report);
+    return Binding(binding);
 }
 
 Result<Binding> Binding::move_joint(const MeshView& mesh, std::uint32_t joint, const Vec3& place,
                                     Context* context) const {
-    if (joint >= skeleton_.joints.size())
+    const BindingState& bound = *state_;
+    if (joint >= bound.skeleton.joints.size())
         return Error{ErrorCode::usage, "there is no joint " + std::to_string(joint) + ": the binding has " +
-                                           std::to_string(skeleton_.joints.size())};
-    Skeleton moved = skeleton_;
+                                           std::to_string(bound.skeleton.joints.size())};
+    Skeleton moved = bound.skeleton;
     Joint& j = moved.joints[joint];
     const Vec3 old = j.position;
     if (j.tail && !(*j.tail == old)) {

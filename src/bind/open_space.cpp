@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "bind/bone_shapes.h"
-#include "bind/method.h"
+#include "bind/row_tables.h"
 #include "core/vectors.h"
 
 namespace sinew {

@@ -1,5 +1,6 @@
 // A coarse binding first, then the requested one.
 #include "bind/method_table.h"
+#include "sinew/bind.h"
 
 namespace sinew {
 

@@ -2,9 +2,7 @@
 // de Lasa 2014, section 9).
 #include <cmath>
 
-#include "bind/kept_volume.h"
-#include "bind/method.h"
-#include "core/hash.h"
+#include "bind/binding_state.h"
 #include "domain/nearest_leaf.h"
 #include "domain/trace.h"
 #include "field/leaf_sample.h"
@@ -12,7 +10,7 @@
 namespace sinew {
 namespace {
 
-/// That the skeleton of the mesh is the one that was bound.
+/// Checks that the skeleton of the mesh is the one that was bound.
 Status check_joints(const Skeleton& bound, const Skeleton& given, double unit) {
     const auto differs = [&](std::size_t j, const std::string& how) {
         return Error{ErrorCode::input, "joint " + std::to_string(j) + " '" + given.joints[j].name + "' " + how +
@@ -64,8 +62,8 @@ Outside find_outside(const MeshView& mesh, const PlannedMesh& planned, const Dom
     return outside;
 }
 
-/// That the mesh is in the space of the volume. One that lies around it closely (a coat) is, though all of it may
-/// be outside; one that is far away or of another size is not.
+/// Checks that the mesh is in the space of the volume: not far away, and not of another size. A mesh closely around
+/// the volume (a coat) passes, although all of it may be outside.
 Status check_space(BindReport& report, const MeshView& mesh, const PlannedMesh& planned, const Outside& outside,
                    const Domain& domain) {
     std::size_t vertices = 0, out = 0, far = 0;
@@ -99,65 +97,54 @@ Status check_space(BindReport& report, const MeshView& mesh, const PlannedMesh& 
 
 }  // namespace
 
-std::uint64_t hash_mesh(const MeshView& mesh, const Skeleton& skeleton) {
-    std::uint64_t hash = hash_bytes(std::as_bytes(mesh.positions));
-    hash = hash_bytes(std::as_bytes(mesh.triangles), hash);
-    if (mesh.skin_of_vertex.empty() || skeleton.skins.empty()) return hash;
-    hash = hash_bytes(std::as_bytes(mesh.skin_of_vertex), hash);
-    for (const std::vector<std::uint32_t>& skin : skeleton.skins)
-        hash = hash_bytes(std::as_bytes(std::span(skin)), hash);
-    return hash;
-}
-
-bool Binding::is_of(const MeshView& mesh, const Skeleton& skeleton) const {
-    return mesh.positions.size() == coverage_.size() && hash_mesh(mesh, skeleton) == mesh_hash_;
-}
-
 Result<Binding> Binding::rebind(const MeshView& mesh, const Skeleton& skeleton, Context* context) const {
+    const BindingState& bound = *state_;
     if (Status ok = check_mesh(mesh); !ok) return ok.error();
     Skeleton own = skeleton;
-    if (Status ok = check_joints(skeleton_, own, volume_ ? volume_->domain.transform.unit : distances_.unit); !ok)
+    if (Status ok = check_joints(bound.skeleton, own,
+                                 bound.volume ? bound.volume->domain.transform.unit : bound.distances.unit);
+        !ok)
         return ok.error();
     for (std::size_t j = 0; j < own.joints.size(); ++j) {
-        own.joints[j].deform = skeleton_.joints[j].deform;
-        own.joints[j].reason = skeleton_.joints[j].reason;
-        own.joints[j].position = skeleton_.joints[j].position;  // where the field has it
-        own.joints[j].hardness = skeleton_.joints[j].hardness;  // which is in the options
+        own.joints[j].deform = bound.skeleton.joints[j].deform;
+        own.joints[j].reason = bound.skeleton.joints[j].reason;
+        own.joints[j].position = bound.skeleton.joints[j].position;  // the field starts there
+        own.joints[j].hardness = bound.skeleton.joints[j].hardness;  // it is in the options
     }
     if (Status ok = check_skeleton(own); !ok) return ok.error();
     if (is_of(mesh, skeleton)) {
-        Binding same = *this;
-        same.report_.reused = Reuse::table;
-        same.report_.seconds.clear();
-        return same;
+        const auto same = std::make_shared<BindingState>(bound);
+        same->report.reused = Reuse::table;
+        same->report.seconds.clear();
+        return Binding(same);
     }
-    if (!volume_)
+    if (!bound.volume)
         return Error{ErrorCode::usage, "this is not the mesh that was bound, and the binding keeps no volume (" +
-                                           std::string(to_string(options_.method)) +
+                                           std::string(to_string(bound.options.method)) +
                                            "): bind it anew, or keep the volume if the method has one"};
 
-    Binding binding;
-    binding.options_ = options_;
-    binding.map_is_hardness_ = map_is_hardness_;
-    binding.skeleton_ = std::move(own);
-    binding.bones_ = bones_;
-    binding.volume_ = volume_;
-    binding.mesh_hash_ = hash_mesh(mesh, skeleton);
-    BindReport& report = binding.report_;
-    report = report_;
+    const auto binding = std::make_shared<BindingState>();
+    binding->options = bound.options;
+    binding->map_is_hardness = bound.map_is_hardness;
+    binding->skeleton = std::move(own);
+    binding->bones = bound.bones;
+    binding->volume = bound.volume;
+    binding->mesh_hash = hash_mesh(mesh, skeleton);
+    BindReport& report = binding->report;
+    report = bound.report;
     report.reused = Reuse::volume;
     report.coverage = {};
     report.seconds.clear();
     report.warnings.clear();
-    if (!options_.falloff.map.of_vertex.empty()) {
-        binding.options_.falloff.map.of_vertex.clear();
-        binding.options_.falloff.map.share_of_vertex.clear();
+    if (!bound.options.falloff.map.of_vertex.empty()) {
+        binding->options.falloff.map.of_vertex.clear();
+        binding->options.falloff.map.share_of_vertex.clear();
         report.warnings.push_back("the falloff by vertex belongs to the mesh that was bound and is left out");
     }
 
     StageClock clock(report, context);
-    const PlannedMesh planned = plan_mesh(mesh, binding.skeleton_, clock, report);
-    const Domain& domain = volume_->domain;
+    const PlannedMesh planned = plan_mesh(mesh, binding->skeleton, clock, report);
+    const Domain& domain = bound.volume->domain;
     const Outside outside = clock.run("outside", [&] { return find_outside(mesh, planned, domain, context); });
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while looking for the nearest voxels"};
     if (Status ok = check_space(report, mesh, planned, outside, domain); !ok) return ok.error();
@@ -165,18 +152,18 @@ Result<Binding> Binding::rebind(const MeshView& mesh, const Skeleton& skeleton, 
     for (const float d : outside.distance)
         report.farthest_outside = std::max(report.farthest_outside, d * static_cast<float>(domain.transform.voxel));
 
-    Task task = make_task(mesh, binding.skeleton_, options_, planned, binding.bones_, clock,
-                          OtherMesh{*volume_, outside.leaf});
-    // Of the table, so that the same vertex gets the same bits.
-    task.unit = distances_.width > 0 ? distances_.unit : static_cast<float>(domain.transform.unit);
+    Task task = make_task(mesh, binding->skeleton, bound.options, planned, binding->bones, clock,
+                          OtherMesh{*bound.volume, outside.leaf});
+    // That of the table, so that a vertex at the same position gets the same bits.
+    task.unit = bound.distances.width > 0 ? bound.distances.unit : static_cast<float>(domain.transform.unit);
     Result<MethodRows> rows = run_method(task);
     if (!rows) return rows.error();
-    binding.take_rows(planned.plan, std::move(*rows));
+    binding->take_rows(planned.plan, std::move(*rows));
     if (const std::size_t n = report.coverage[static_cast<std::size_t>(Coverage::outside)])
         report.warnings.push_back(std::to_string(n) + " vertices lie outside the volume of the binding, up to " +
                                   std::to_string(report.farthest_outside) +
                                   " scene units from the nearest voxel, and are bound to it");
-    return binding;
+    return Binding(binding);
 }
 
 }  // namespace sinew

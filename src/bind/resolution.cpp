@@ -9,6 +9,7 @@
 #include "bind/method_table.h"
 #include "core/numbers.h"
 #include "core/vectors.h"
+#include "sinew/bind.h"
 
 namespace sinew {
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <numeric>
 
@@ -56,6 +57,42 @@ Coverage straight_row(const Task& task, const BoneShapes& shapes, const JointSet
     }
     row.push_back(nearest);
     return Coverage::unused;
+}
+
+inline double DistanceSampler::to_scene_units(double field) const {
+    return field * domain_.transform.voxel / LeafDistances::units_per_voxel;
+}
+
+// From the field's value, in its integer units, to scene units: at least the straight distance to the joint's
+// nearest bone, plus how far the vertex lies beyond that bone's open end.
+inline float DistanceSampler::distance(double field, const BoneShapes::Distance& straight) const {
+    return static_cast<float>(std::max(to_scene_units(field), straight.nearest) +
+                              task_.options.overshoot * straight.beyond);
+}
+
+// Dionne and de Lasa (2014), eq. 7: adds the distance from the centre of the vertex's leaf, and nothing else.
+inline float DistanceSampler::distance_as_published(double field, const Reading& reading) const {
+    return static_cast<float>(to_scene_units(field) + reading.from_centre);
+}
+
+// From distance_at(leaf), in units of the field, to the distance at the vertex; +inf where no leaf has one.
+template <typename DistanceAt>
+float DistanceSampler::mean_distance(const Reading& reading, std::uint32_t joint, DistanceAt&& distance_at) const {
+    double share = 0, sum = 0;
+    for (int k = 0; k < reading.leaves.count; ++k) {
+        const std::uint32_t d = distance_at(reading.leaves.leaf[k]);
+        if (d == LeafDistances::unreached) continue;
+        share += reading.leaves.share[k];
+        sum += reading.leaves.share[k] * d;
+    }
+    if (share == 0) return std::numeric_limits<float>::infinity();
+    return task_.options.as_published ? distance_as_published(sum / share, reading)
+                                      : distance(sum / share, bones_.straight(joint, reading.at));
+}
+
+inline Coverage DistanceSampler::coverage(const Reading& reading, const std::vector<bool>& seeded) const {
+    if (reading.outside) return Coverage::outside;
+    return seeded[domain_.component[reading.leaves.leaf[0]]] ? Coverage::weighted : Coverage::bridged;
 }
 
 // Sums by joint. slot_of is never cleared: a slot counts only if joint[slot] confirms it.
@@ -145,6 +182,35 @@ void DistanceSampler::fill_from_leaves(const JointSet& set, const KeptField& kep
                 }
             }
         });
+}
+
+Status DistanceSampler::fill_all_joints(const JointSet& set, const std::vector<bool>& seeded,
+                                        const std::function<Status(const UseField&)>& each_joint) {
+    const std::size_t count = set.vertices.size();
+    std::vector<Reading> readings(count);
+    parallel_for(task_.context, count, 4096,
+                 [&](std::size_t i) { readings[i] = read_at(task_, domain_, set.vertices[i]); });
+    DistanceTable& table = rows_.table;
+    Status swept = each_joint([&](std::size_t k, const LeafDistances& field) {
+        for (std::size_t i = 0; i < count; ++i)
+            table.distance[set.vertices[i] * table.width + k] =
+                mean_distance(readings[i], set.joints[k], [&](std::uint32_t leaf) { return field.distance(leaf); });
+    });
+    if (!swept) return swept;
+    parallel_for(task_.context, count, 1024, [&](std::size_t i) {
+        const std::uint32_t v = set.vertices[i];
+        std::vector<DistanceRows::Entry> row;
+        for (std::size_t k = 0; k < set.joints.size(); ++k) {
+            float& d = table.distance[v * table.width + k];
+            if (d < INFINITY) row.emplace_back(d, set.joints[k]);
+            d = INFINITY;
+        }
+        if (row.empty())
+            fill_straight_row(set, v);
+        else
+            rows_.store(v, row, coverage(readings[i], seeded));
+    });
+    return Done{};
 }
 
 bool DistanceSampler::may_differ(std::uint32_t vertex, const ChangedPlaces& changed) const {

@@ -1,11 +1,11 @@
 // From leaves to vertices: interpolates the fields of a volume at the vertices.
 #pragma once
 
-#include <limits>
+#include <functional>
 
 #include "bind/bone_shapes.h"
 #include "bind/kept_volume.h"
-#include "bind/method.h"
+#include "bind/row_tables.h"
 #include "field/leaf_sample.h"
 
 namespace sinew {
@@ -40,18 +40,12 @@ public:
     /// places keep the rows that they have.
     void fill_from_leaves(const JointSet& set, const KeptField& kept, const ChangedPlaces& changed = {});
 
-    /// The row of one vertex as by sinew::straight_row.
-    Coverage fill_straight_row(const JointSet& set, std::uint32_t vertex);
-
-    /// Distance of one joint from a field of that joint alone; +inf where it does not reach.
-    float distance_in(const LeafDistances& field, const Reading& reading, std::uint32_t joint) const {
-        return mean_distance(reading, joint, [&](std::uint32_t leaf) { return field.distance(leaf); });
-    }
-
-    Coverage coverage(const Reading& reading, const std::vector<bool>& seeded) const {
-        if (reading.outside) return Coverage::outside;
-        return seeded[domain_.component[reading.leaves.leaf[0]]] ? Coverage::weighted : Coverage::bridged;
-    }
+    /// Receives k and the field of the k-th joint of a set; may be called by several threads at a time.
+    using UseField = std::function<void(std::size_t k, const LeafDistances& field)>;
+    /// Rows of a set with the distances of all its joints, from one field per joint. `each_joint` computes these
+    /// fields and passes each to its argument. `seeded`: per component: a bone of the set lies in it.
+    Status fill_all_joints(const JointSet& set, const std::vector<bool>& seeded,
+                           const std::function<Status(const UseField&)>& each_joint);
 
 private:
     struct JointMeans;
@@ -69,33 +63,13 @@ private:
     void store(const JointSet& set, std::uint32_t vertex, const Reading& reading, const KeptField& kept,
                std::span<std::uint64_t> keys);
 
-    /// From distance_at(leaf), in units of the field, to the distance at the vertex.
+    Coverage fill_straight_row(const JointSet& set, std::uint32_t vertex);
+    Coverage coverage(const Reading& reading, const std::vector<bool>& seeded) const;
     template <typename DistanceAt>
-    float mean_distance(const Reading& reading, std::uint32_t joint, DistanceAt&& distance_at) const {
-        double share = 0, sum = 0;
-        for (int k = 0; k < reading.leaves.count; ++k) {
-            const std::uint32_t d = distance_at(reading.leaves.leaf[k]);
-            if (d == LeafDistances::unreached) continue;
-            share += reading.leaves.share[k];
-            sum += reading.leaves.share[k] * d;
-        }
-        if (share == 0) return std::numeric_limits<float>::infinity();
-        return task_.options.as_published ? distance_as_published(sum / share, reading)
-                                          : distance(sum / share, bones_.straight(joint, reading.at));
-    }
-    /// From the field's value, in its integer units, to scene units: at least the straight distance to the joint's
-    /// nearest bone, plus how far the vertex lies beyond that bone's open end.
-    float distance(double field, const BoneShapes::Distance& straight) const {
-        return static_cast<float>(std::max(to_scene_units(field), straight.nearest) +
-                                  task_.options.overshoot * straight.beyond);
-    }
-    /// Dionne and de Lasa (2014), eq. 7: adds the distance from the centre of the vertex's leaf, and nothing else.
-    float distance_as_published(double field, const Reading& reading) const {
-        return static_cast<float>(to_scene_units(field) + reading.from_centre);
-    }
-    double to_scene_units(double field) const {
-        return field * domain_.transform.voxel / LeafDistances::units_per_voxel;
-    }
+    float mean_distance(const Reading& reading, std::uint32_t joint, DistanceAt&& distance_at) const;
+    float distance(double field, const BoneShapes::Distance& straight) const;
+    float distance_as_published(double field, const Reading& reading) const;
+    double to_scene_units(double field) const;
 
     const Task& task_;
     const Domain& domain_;

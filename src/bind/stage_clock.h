@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "core/parallel.h"
-#include "sinew/bind.h"
+#include "sinew/binding.h"
 
 namespace sinew {
 

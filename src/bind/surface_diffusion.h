@@ -5,7 +5,7 @@
 #include <array>
 #include <optional>
 
-#include "bind/method.h"
+#include "bind/row_tables.h"
 #include "solve/cholesky.h"
 #include "surface/surface.h"
 #include "surface/triangle_tree.h"

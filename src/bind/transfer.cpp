@@ -7,7 +7,7 @@
 
 #include "core/parallel.h"
 #include "core/vectors.h"
-#include "sinew/bind.h"
+#include "sinew/transfer.h"
 #include "solve/cholesky.h"
 #include "surface/surface.h"
 #include "surface/triangle_tree.h"

@@ -99,7 +99,7 @@ bool collide(const GridPoint& a, const GridPoint& b, const GridPoint& c, const G
 }
 
 /// Which points of a loop are kept.
-struct Kept {
+struct SimplifiedLoop {
     const GridLoop& loop;
     std::vector<bool> keep;
 
@@ -209,7 +209,7 @@ std::vector<GridLoop> contour(const RgbaImage& picture, const PixelMask& mask, f
         const int u = static_cast<int>(e / 2 % static_cast<std::uint32_t>(w + 1)) - 1,
                   v = static_cast<int>(e / 2 / static_cast<std::uint32_t>(w + 1)) - 1;
         const double a = alpha.at(u, v), b = alpha.at(u + !up, v + up);
-        // Kept away from the centres, so that no two crossings coincide.
+        // SimplifiedLoop away from the centres, so that no two crossings coincide.
         const double t = std::clamp((alpha.threshold() - a) / (b - a), 0.02, 0.98);
         const double x = u + 0.5 + (up ? 0 : t), y = v + 0.5 + (up ? t : 0);
         return GridPoint{
@@ -240,8 +240,8 @@ std::vector<GridLoop> contour(const RgbaImage& picture, const PixelMask& mask, f
 namespace {
 
 /// The points of a loop that are kept within the tolerance.
-Kept simplify_loop(const GridLoop& loop, double tolerance) {
-    Kept kept{loop, std::vector<bool>(loop.size(), false)};
+SimplifiedLoop simplify_loop(const GridLoop& loop, double tolerance) {
+    SimplifiedLoop kept{loop, std::vector<bool>(loop.size(), false)};
     // The first two points are the lowest and the one farthest from it.
     std::size_t low = 0, far = 0;
     for (std::size_t k = 0; k < loop.size(); ++k)
@@ -274,7 +274,7 @@ struct Segment {
     std::uint32_t loop, from, to;
 };
 
-std::vector<Segment> segments_of(const std::vector<Kept>& loops) {
+std::vector<Segment> segments_of(const std::vector<SimplifiedLoop>& loops) {
     std::vector<Segment> segments;
     for (std::size_t l = 0; l < loops.size(); ++l) {
         const std::vector<bool>& keep = loops[l].keep;
@@ -287,7 +287,7 @@ std::vector<Segment> segments_of(const std::vector<Kept>& loops) {
 }
 
 /// Which segments cross or touch another one, found by cells of a grid.
-std::vector<bool> find_colliding(const std::vector<Kept>& loops, const std::vector<Segment>& segments) {
+std::vector<bool> find_colliding(const std::vector<SimplifiedLoop>& loops, const std::vector<Segment>& segments) {
     constexpr std::int32_t cell = 16 * grid_units;
     const auto ends = [&](const Segment& s) {
         const GridLoop& loop = loops[s.loop].loop;
@@ -314,14 +314,14 @@ std::vector<bool> find_colliding(const std::vector<Kept>& loops, const std::vect
 }
 
 /// Gives segments that cross or touch their farthest point back, until none do: the contour itself does not cross.
-void separate(std::vector<Kept>& loops) {
+void separate(std::vector<SimplifiedLoop>& loops) {
     for (bool again = true; again;) {
         again = false;
         const std::vector<Segment> segments = segments_of(loops);
         const std::vector<bool> colliding = find_colliding(loops, segments);
         for (std::size_t s = 0; s < segments.size(); ++s) {
             if (!colliding[s]) continue;
-            Kept& kept = loops[segments[s].loop];
+            SimplifiedLoop& kept = loops[segments[s].loop];
             if (const auto found = kept.farthest(segments[s].from, segments[s].to);
                 found.first != segments[s].from) {
                 kept.keep[found.first] = true;
@@ -334,11 +334,11 @@ void separate(std::vector<Kept>& loops) {
 }  // namespace
 
 std::vector<GridLoop> simplify(const std::vector<GridLoop>& loops, double tolerance) {
-    std::vector<Kept> all;
+    std::vector<SimplifiedLoop> all;
     for (const GridLoop& loop : loops) all.push_back(simplify_loop(loop, tolerance));
     separate(all);
     std::vector<GridLoop> out;
-    for (const Kept& kept : all) {
+    for (const SimplifiedLoop& kept : all) {
         GridLoop loop;
         for (std::size_t k = 0; k < kept.keep.size(); ++k)
             if (kept.keep[k]) loop.push_back(kept.loop[k]);

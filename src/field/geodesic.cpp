@@ -67,7 +67,7 @@ constexpr std::size_t kRegions = 4;
 class OfferList {
 public:
     void add(const Offer& o) {
-        if (size_ == pool_) grow();
+        if (size_ == capacity_) grow();
         at_[size_++] = o;
     }
     void clear() { size_ = 0; }
@@ -80,14 +80,14 @@ public:
 
 private:
     [[gnu::noinline]] void grow() {  // keeps the fast path small
-        const std::size_t room = std::max<std::size_t>(64, 2 * pool_);
-        std::unique_ptr<Offer[]> larger(new Offer[room]);
+        const std::size_t capacity = std::max<std::size_t>(64, 2 * capacity_);
+        std::unique_ptr<Offer[]> larger(new Offer[capacity]);
         std::copy_n(at_.get(), size_, larger.get());
         at_ = std::move(larger);
-        pool_ = room;
+        capacity_ = capacity;
     }
     std::unique_ptr<Offer[]> at_;
-    std::size_t size_ = 0, pool_ = 0;
+    std::size_t size_ = 0, capacity_ = 0;
 };
 
 // Storage for offers in blocks that are reused.
@@ -116,8 +116,8 @@ private:
 // Offers that wait until their window is opened.
 class WaitingOffers {
 public:
-    void add(const Offer& o, OfferBlocks& room) {
-        if (next_ == end_) grow(room);
+    void add(const Offer& o, OfferBlocks& storage) {
+        if (next_ == end_) grow(storage);
         *next_++ = o;
     }
     bool empty() const { return blocks_.empty(); }
@@ -131,15 +131,15 @@ public:
             for (const Offer* o = block; o < end; ++o) visit(*o);
         }
     }
-    void clear(OfferBlocks& room) {
-        for (Offer* block : blocks_) room.give_back(block);
+    void clear(OfferBlocks& storage) {
+        for (Offer* block : blocks_) storage.give_back(block);
         blocks_.clear();
         next_ = end_ = nullptr;
     }
 
 private:
-    [[gnu::noinline]] void grow(OfferBlocks& room) {
-        next_ = blocks_.emplace_back(room.take());
+    [[gnu::noinline]] void grow(OfferBlocks& storage) {
+        next_ = blocks_.emplace_back(storage.take());
         end_ = next_ + OfferBlocks::kBlock;
     }
     std::vector<Offer*> blocks_;

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "io/gltf_builder.h"
-#include "sinew/cutout.h"
+#include "sinew/cutout_files.h"
 
 namespace sinew::io {
 

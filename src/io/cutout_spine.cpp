@@ -5,7 +5,7 @@
 #include <set>
 
 #include "io/formats.h"
-#include "sinew/cutout.h"
+#include "sinew/cutout_files.h"
 
 namespace sinew::io {
 

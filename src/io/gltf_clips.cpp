@@ -73,7 +73,7 @@ Matrix local_of(const JointPose& pose) {
 
 /// The transform of a node at rest.
 Trs trs_of(const Json& node, const Matrix& local) {
-    if (member(node, "matrix")) return decompose(local);  // as it is written then
+    if (member(node, "matrix")) return decompose(local);  // which is how such a node is written
     Trs out;
     const auto read = [&](const char* key, auto& values) {
         if (const Json* list = member(node, key))

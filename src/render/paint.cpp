@@ -60,9 +60,9 @@ void clip(std::vector<Corner>& polygon, const std::array<double, 3>& side) {
     polygon = std::move(kept);
 }
 
-constexpr std::uint32_t kNobody = 0xffffffffu;
+constexpr std::uint32_t kNoJoint = 0xffffffffu;
 
-std::uint32_t strongest(std::span<const Influence> row) { return row.empty() ? kNobody : row.front().joint; }
+std::uint32_t strongest(std::span<const Influence> row) { return row.empty() ? kNoJoint : row.front().joint; }
 
 }  // namespace
 

@@ -4,7 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sinew/bind.h"
+#include "sinew/binding.h"
+#include "sinew/edits.h"
 #include "sinew/io.h"
 
 namespace sinew {

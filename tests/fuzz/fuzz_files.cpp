@@ -10,6 +10,7 @@
 #include "require.h"
 #include "sinew/bind.h"
 #include "sinew/cutout.h"
+#include "sinew/cutout_files.h"
 #include "sinew/io.h"
 
 namespace {

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 
+#include "bind/planned_mesh.h"
 #include "bind/surface_heat/surface_heat.h"
 #include "quality/difference.h"
 #include "sinew/io.h"

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <utility>
 
 #include "characters/characters.h"
 #include "characters/shapes.h"
@@ -288,6 +290,27 @@ TEST(Bind, WeightsAreReevaluatedFromKeptDistances) {
     Result<SkinWeights> too_many = kept.weights(options.falloff, options.finish);
     ASSERT_FALSE(too_many);
     EXPECT_EQ(too_many.error().code, ErrorCode::usage);
+}
+
+TEST(Bind, CopiesOfABindingAreIndependentOfIt) {
+    const Character c = test::bar();
+    auto first = std::make_unique<Binding>(bound(c, at(64)));
+    const SkinWeights expected = weights(*first);
+    const Binding copy = *first;
+    const Binding moved = std::move(*first);
+    EXPECT_EQ(weights(*first), expected);  // a move leaves its source as it was
+    first.reset();
+    EXPECT_EQ(weights(copy), expected);
+    EXPECT_EQ(weights(moved), expected);
+    // Another use of the state gives another binding.
+    const Binding same = test::must(copy.rebind(c.mesh(), c.skeleton));
+    EXPECT_EQ(same.report().reused, Reuse::table);
+    EXPECT_EQ(copy.report().reused, Reuse::none);
+
+    const Binding empty;
+    EXPECT_EQ(empty.coverage().size(), 0u);
+    EXPECT_EQ(empty.report().covered(), 0);
+    EXPECT_FALSE(empty.keeps_volume());
 }
 
 TEST(Bind, SparseAndUniformDomainsAgreeClosely) {

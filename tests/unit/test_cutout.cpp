@@ -11,6 +11,7 @@
 #include "cutout/triangulate.h"
 #include "sinew/bind.h"
 #include "sinew/cutout.h"
+#include "sinew/cutout_files.h"
 #include "sinew/deform.h"
 
 namespace sinew {

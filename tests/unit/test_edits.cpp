@@ -6,6 +6,7 @@
 
 #include "sinew/bind.h"
 #include "sinew/deform.h"
+#include "sinew/edits.h"
 #include "sinew/quality.h"
 #include "unit/support.h"
 

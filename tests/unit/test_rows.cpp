@@ -5,7 +5,7 @@
 #include <cmath>
 #include <random>
 
-#include "bind/method.h"
+#include "bind/row_tables.h"
 
 namespace sinew {
 namespace {

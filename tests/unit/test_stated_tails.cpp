@@ -8,6 +8,7 @@
 #include "characters/shapes.h"
 #include "sinew/bind.h"
 #include "sinew/cutout.h"
+#include "sinew/cutout_files.h"
 #include "sinew/io.h"
 #include "unit/support.h"
 

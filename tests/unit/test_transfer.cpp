@@ -7,7 +7,7 @@
 
 #include "characters/shapes.h"
 #include "core/vectors.h"
-#include "sinew/bind.h"
+#include "sinew/transfer.h"
 #include "surface/surface.h"
 #include "unit/support.h"
 

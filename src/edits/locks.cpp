@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "core/parallel.h"
-#include "sinew/weights.h"
+#include "sinew/edits.h"
 #include "weights/rows.h"
 
 namespace sinew {

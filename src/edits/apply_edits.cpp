@@ -4,6 +4,7 @@
 #include <queue>
 
 #include "sinew/domain.h"
+#include "sinew/edits.h"
 #include "surface/surface.h"
 #include "surface/triangle_tree.h"
 #include "weights/rows.h"
