@@ -66,26 +66,102 @@ void take_reused(BindArguments& args, const std::string& path) {
     if (*args.reused) args.options = (*args.reused)->options();
 }
 
-int run_bind(BindArguments args) {
-    if (args.reused && !*args.reused) return fail(args.reused->error());
+std::vector<NamedFile> outputs_of(const BindArguments& args) {
+    return {{"--output", args.output},
+            {"--weights-json", args.weights_json},
+            {"--save-binding", args.save_binding},
+            {"--report", args.report}};
+}
+
+Status check_bind_arguments(const BindArguments& args) {
+    if (args.reused && !*args.reused) return args.reused->error();
     for (const std::string& name : args.given)
-        if (Status ok = check_read(args.options, name); !ok) return fail(ok.error());
-    if (Status ok = check(args.options); !ok) return fail(ok.error());
-    const NamedFile outputs[] = {{"--output", args.output},
-                                 {"--weights-json", args.weights_json},
-                                 {"--save-binding", args.save_binding},
-                                 {"--report", args.report}};
+        if (Status ok = check_read(args.options, name); !ok) return ok;
+    if (Status ok = check(args.options); !ok) return ok;
     const NamedFile inputs[] = {{"the input", args.input},
                                 {"--skeleton", args.skeleton},
                                 {"--joint-options", args.joint_options},
                                 {"--edits", args.edits.file},
                                 {"--reuse", args.reuse}};
-    if (Status ok = check_outputs(outputs, inputs); !ok) return fail(ok.error());
+    if (Status ok = check_outputs(outputs_of(args), inputs); !ok) return ok;
     if (args.intersections && args.quiet && !args.json && args.report.empty())
-        return fail({ErrorCode::usage,
+        return Error{ErrorCode::usage,
                      "--intersections counts for the report and the summary: give --report or --json, or leave out "
-                     "--quiet"});
+                     "--quiet"};
+    return Done{};
+}
 
+/// Selects the joints that deform, without --reuse, whose binding says it.
+Status select_joints(const BindArguments& args, io::Scene& scene) {
+    if (!args.joint_options.empty())
+        if (Status ok = io::load_joint_options(args.joint_options, scene.skeleton); !ok) return ok;
+    const std::vector<double> use =
+        scene.weights ? joint_use(*scene.weights, scene.skeleton.joints.size()) : std::vector<double>{};
+    return select_deforming(scene.skeleton, use, args.deform);
+}
+
+/// The falloff of the binding; with --reuse that of the command line, whose map is that of the binding.
+FalloffOptions falloff_for(BindArguments& args, const Binding& binding) {
+    // A map by vertex belongs to the mesh that was bound.
+    if (binding.report().reused == Reuse::volume) {
+        args.options.falloff.map.of_vertex.clear();
+        args.options.falloff.map.share_of_vertex.clear();
+    }
+    const FalloffOptions& bound = binding.options().falloff;
+    FalloffOptions falloff = args.reused ? args.options.falloff : bound;
+    falloff.map = map_under(falloff.map, bound.law, falloff.law);
+    return falloff;
+}
+
+int fail_coverage(const nlohmann::ordered_json& report, double required) {
+    const auto& coverage = report["coverage"];
+    fmt::print(stderr,
+               "sinew: {} vertices were not reached by the method: coverage {:.6f} is below "
+               "--require-coverage {:.6f}\n",
+               coverage["euclidean"].get<std::size_t>() + coverage["none"].get<std::size_t>(),
+               coverage["share"].get<double>(), required);
+    return gate_failed;
+}
+
+/// Adds all outputs but the report. The model is the first of the batch, so it is renamed last.
+Result<io::SaveReport> add_bind_outputs(const BindArguments& args, const io::Scene& scene,
+                                        const SkinWeights& weights, const Binding& binding,
+                                        io::OutputBatch& batch) {
+    Result<io::SaveReport> saved = io::save(scene, weights, args.output, args.save, batch);
+    if (!saved) return saved;
+    if (!args.weights_json.empty())
+        if (Status ok = io::save_weights_json(scene.skeleton, weights, args.weights_json, batch); !ok)
+            return ok.error();
+    if (!args.save_binding.empty())
+        if (Status ok = batch.add(args.save_binding, binding.to_bytes()); !ok) return ok.error();
+    return saved;
+}
+
+/// --intersections: fills `out`, to which `run` refers, and counts non-manifold vertices.
+Status count_intersections(const io::Scene& scene, BindRun& run, Intersections& out, Context* context) {
+    const auto start = std::chrono::steady_clock::now();
+    Result<Intersections> found = find_intersections(scene.mesh(), context);
+    if (!found) return found.error();
+    out = std::move(*found);
+    run.nonmanifold_vertices =
+        find_nonmanifold_vertices(scene.mesh(), analyse_mesh(scene.mesh(), context).weld).size();
+    run.intersections = &out;
+    run.intersections_seconds = seconds_since(start);
+    return Done{};
+}
+
+void describe_run(const BindArguments& args, BindRun& run) {
+    run.input = args.input;
+    run.output = args.output;
+    run.options = args.options;
+    run.deform_from = args.deform.from;
+    run.weight_format = args.save.weight_format;
+    run.threads = args.threads;
+    run.binding_seconds = args.reuse_seconds;
+}
+
+int run_bind(BindArguments args) {
+    if (Status ok = check_bind_arguments(args); !ok) return fail(ok.error());
     const auto start_of_all = std::chrono::steady_clock::now();
     Context context;
     args.apply(context);
@@ -102,7 +178,7 @@ int run_bind(BindArguments args) {
         run.load_seconds = seconds_since(start);
         for (const auto& file : io::external_files(scene)) {
             const NamedFile kept{"a file that the input refers to", file.string()};
-            if (Status ok = check_kept(outputs, {&kept, 1}); !ok) return fail(ok.error());
+            if (Status ok = check_kept(outputs_of(args), {&kept, 1}); !ok) return fail(ok.error());
         }
 
         // The selection of deforming joints must be known before edits name joints.
@@ -111,12 +187,7 @@ int run_bind(BindArguments args) {
             binding = rebind(**args.reused, scene, args.reuse, &context);
             if (!binding) return fail(binding.error());
         } else {
-            if (!args.joint_options.empty())
-                if (Status ok = io::load_joint_options(args.joint_options, scene.skeleton); !ok)
-                    return fail(ok.error());
-            const std::vector<double> use =
-                scene.weights ? joint_use(*scene.weights, scene.skeleton.joints.size()) : std::vector<double>{};
-            if (Status ok = select_deforming(scene.skeleton, use, args.deform); !ok) return fail(ok.error());
+            if (Status ok = select_joints(args, scene); !ok) return fail(ok.error());
         }
         Result<Adjustments> adjustments = read_edits(scene, args.edits, &context);
         if (!adjustments) return fail(adjustments.error());
@@ -125,24 +196,10 @@ int run_bind(BindArguments args) {
             binding = bind(scene.mesh(), scene.skeleton, args.options, &context);
         }
         if (!binding) return fail(binding.error());
-        std::optional<Intersections> intersections;
-        if (args.intersections) {
-            start = std::chrono::steady_clock::now();
-            Result<Intersections> found = find_intersections(scene.mesh(), &context);
-            if (!found) return fail(found.error());
-            intersections = std::move(*found);
-            run.nonmanifold_vertices =
-                find_nonmanifold_vertices(scene.mesh(), analyse_mesh(scene.mesh(), &context).weld).size();
-            run.intersections = &*intersections;
-            run.intersections_seconds = seconds_since(start);
-        }
-        // A map by vertex belongs to the mesh that was bound.
-        if (binding->report().reused == Reuse::volume) {
-            args.options.falloff.map.of_vertex.clear();
-            args.options.falloff.map.share_of_vertex.clear();
-        }
-        FalloffOptions falloff = args.reused ? args.options.falloff : binding->options().falloff;
-        falloff.map = map_under(falloff.map, binding->options().falloff.law, falloff.law);
+        Intersections intersections;
+        if (args.intersections)
+            if (Status ok = count_intersections(scene, run, intersections, &context); !ok) return fail(ok.error());
+        const FalloffOptions falloff = falloff_for(args, *binding);
         start = std::chrono::steady_clock::now();
         progress.stage("weights");
         EditReport edited;
@@ -155,30 +212,16 @@ int run_bind(BindArguments args) {
 
         start = std::chrono::steady_clock::now();
         progress.stage("save");
-        // All files or none. The model is the first of the batch, so it is renamed last.
         io::OutputBatch batch;
-        Result<io::SaveReport> saved = io::save(scene, *weights, args.output, args.save, batch);
+        Result<io::SaveReport> saved = add_bind_outputs(args, scene, *weights, *binding, batch);
         if (!saved) return fail(saved.error());
-        if (!args.weights_json.empty()) {
-            if (Status ok = io::save_weights_json(scene.skeleton, *weights, args.weights_json, batch); !ok)
-                return fail(ok.error());
-        }
-        if (!args.save_binding.empty()) {
-            if (Status ok = batch.add(args.save_binding, binding->to_bytes()); !ok) return fail(ok.error());
-        }
         run.save_seconds = seconds_since(start);
 
-        run.input = args.input;
-        run.output = args.output;
-        run.options = args.options;
-        run.deform_from = args.deform.from;
-        run.weight_format = args.save.weight_format;
-        run.threads = args.threads;
+        describe_run(args, run);
         run.notes = saved->notes;
         run.edits = edit_lines(*adjustments, edited);
         run.scene = &scene;
         run.binding = &*binding;
-        run.binding_seconds = args.reuse_seconds;
         run.total_seconds = seconds_since(start_of_all) + args.reuse_seconds;
         report = make_report(run);
         if (!args.report.empty()) {
@@ -193,15 +236,7 @@ int run_bind(BindArguments args) {
     } else if (!args.quiet) {
         print_bind_summary(report);
     }
-    if (!covered) {
-        const auto& coverage = report["coverage"];
-        fmt::print(stderr,
-                   "sinew: {} vertices were not reached by the method: coverage {:.6f} is below "
-                   "--require-coverage {:.6f}\n",
-                   coverage["euclidean"].get<std::size_t>() + coverage["none"].get<std::size_t>(),
-                   coverage["share"].get<double>(), args.require_coverage);
-        return gate_failed;
-    }
+    if (!covered) return fail_coverage(report, args.require_coverage);
     return done;
 }
 

@@ -205,19 +205,94 @@ void print_compare_summary(const CompareRun& run) {
                    place_of(*run.scene, worst.distance->worst_vertex).first);
 }
 
+/// Joints without weights on both sides are idle, and poses skip them.
+Status select_joints_in_use(Skeleton& skeleton, const SkinWeights& a, const SkinWeights& b) {
+    std::vector<double> use = joint_use(a, skeleton.joints.size());
+    const std::vector<double> more = joint_use(b, skeleton.joints.size());
+    for (std::size_t j = 0; j < use.size(); ++j) use[j] += more[j];
+    return select_deforming(skeleton, use, {DeformFrom::skin, {}, {}});
+}
+
+Status load_compared_poses(CompareArguments& args, const Skeleton& skeleton) {
+    for (const std::string& file : args.poses) {
+        Result<std::vector<JointPose>> pose = io::load_pose(skeleton, file);
+        if (!pose) return pose.error();
+        args.options.poses.push_back({std::filesystem::path(file).stem().string(), std::move(*pose)});
+    }
+    return Done{};
+}
+
+void describe(const CompareArguments& args, CompareRun& run) {
+    run.reference = args.reference;
+    run.other = args.other;
+    run.options = args.options;
+    run.pose_files = args.poses;
+    run.threads = args.threads;
+}
+
+/// All files or none.
+Status write_comparison(const CompareArguments& args, const CompareRun& run, const std::string& json,
+                        const std::vector<std::byte>& png) {
+    io::OutputBatch batch;
+    const auto add = [&](const std::string& path, const std::string& text) -> Status {
+        return batch.add(path, std::as_bytes(std::span(text)));
+    };
+    if (!args.report.empty())
+        if (Status ok = add(args.report, json); !ok) return ok;
+    if (!args.html.empty())
+        if (Status ok = add(args.html, make_compare_page(run)); !ok) return ok;
+    if (!args.picture.empty())
+        if (Status ok = batch.add(args.picture, png); !ok) return ok;
+    return batch.commit();
+}
+
+/// Prints the limits that are exceeded; false if there are any.
+bool report_limits(const std::vector<Limit>& limits) {
+    bool passed = true;
+    for (const Limit& limit : limits) {
+        if (limit.passed) continue;
+        passed = false;
+        fmt::print(stderr, "sinew: the comparison fails {} {:g}: the value is {:g}\n", limit.option, limit.limit,
+                   limit.value);
+    }
+    return passed;
+}
+
+/// Checks that no output replaces a file that an input refers to.
+Status keep_inputs(const io::Scene& scene, const ComparedBinding& other, std::span<const NamedFile> outputs) {
+    std::vector<std::filesystem::path> kept = io::external_files(scene);
+    kept.insert(kept.end(), other.files.begin(), other.files.end());
+    for (const std::filesystem::path& file : kept) {
+        const NamedFile named{"a file that an input refers to", file.string()};
+        if (Status ok = check_kept(outputs, {&named, 1}); !ok) return ok;
+    }
+    return Done{};
+}
+
+/// The row of the matrix for the world's height.
+Vec3 up_in_bind_space(const Transform& world) {
+    return {static_cast<float>(world(1, 0)), static_cast<float>(world(1, 1)), static_cast<float>(world(1, 2))};
+}
+
+/// Also reads --size.
+Status check_compare_arguments(const CompareArguments& args, std::span<const NamedFile> outputs, int& width,
+                               int& height) {
+    if (Status ok = check(args.options); !ok) return ok;
+    if (Status ok = read_size(args.size, width, height); !ok) return ok;
+    if (!args.picture.empty() && !args.picture.ends_with(".png"))
+        return Error{ErrorCode::usage, args.picture + ": the picture is a PNG: its name must end in .png"};
+    std::vector<NamedFile> inputs = {{"the reference", args.reference}, {"the other input", args.other}};
+    for (const std::string& pose : args.poses) inputs.push_back({"--poses", pose});
+    return check_files(outputs, inputs);
+}
+
 int run_compare(CompareArguments args) {
     args.options.bleed = !args.no_bleed;
     args.options.standard_poses = !args.no_standard_poses;
     args.options.skinning = args.skinning == "dqs" ? Skinning::dual_quaternion : Skinning::linear_blend;
-    if (Status ok = check(args.options); !ok) return fail(ok.error());
     int width = 0, height = 0;
-    if (Status ok = read_size(args.size, width, height); !ok) return fail(ok.error());
-    if (!args.picture.empty() && !args.picture.ends_with(".png"))
-        return fail({ErrorCode::usage, args.picture + ": the picture is a PNG: its name must end in .png"});
     const NamedFile outputs[] = {{"--report", args.report}, {"--html", args.html}, {"--render", args.picture}};
-    std::vector<NamedFile> inputs = {{"the reference", args.reference}, {"the other input", args.other}};
-    for (const std::string& pose : args.poses) inputs.push_back({"--poses", pose});
-    if (Status ok = check_files(outputs, inputs); !ok) return fail(ok.error());
+    if (Status ok = check_compare_arguments(args, outputs, width, height); !ok) return fail(ok.error());
 
     const auto start_of_all = std::chrono::steady_clock::now();
     Context context;
@@ -243,30 +318,16 @@ int run_compare(CompareArguments args) {
         for (const std::string& warning : scene->warnings) run.notes.push_back(args.reference + ": " + warning);
         Result<ComparedBinding> other = load_other(*scene, args, run.notes);
         if (!other) return fail(other.error());
-        std::vector<std::filesystem::path> kept = io::external_files(*scene);
-        kept.insert(kept.end(), other->files.begin(), other->files.end());
-        for (const std::filesystem::path& file : kept) {
-            const NamedFile named{"a file that an input refers to", file.string()};
-            if (Status ok = check_kept(outputs, {&named, 1}); !ok) return fail(ok.error());
-        }
+        if (Status ok = keep_inputs(*scene, *other, outputs); !ok) return fail(ok.error());
         Skeleton& skeleton = other->match.skeleton;
-        // Joints without weights on both sides are idle, and poses skip them.
-        std::vector<double> use = joint_use(*scene->weights, skeleton.joints.size());
-        const std::vector<double> more = joint_use(other->weights, skeleton.joints.size());
-        for (std::size_t j = 0; j < use.size(); ++j) use[j] += more[j];
-        if (Status ok = select_deforming(skeleton, use, {DeformFrom::skin, {}, {}}); !ok) return fail(ok.error());
+        if (Status ok = select_joints_in_use(skeleton, *scene->weights, other->weights); !ok)
+            return fail(ok.error());
+        if (Status ok = load_compared_poses(args, skeleton); !ok) return fail(ok.error());
         Result<io::ScenePose> rest = io::pose_at(*scene, std::nullopt, 0);
         if (!rest) return fail(rest.error());
-        // The row of the matrix for the world's height is the up direction in bind space.
         const Transform& world = rest->to_world;
-        const Vec3 up{static_cast<float>(world(1, 0)), static_cast<float>(world(1, 1)),
-                      static_cast<float>(world(1, 2))};
+        const Vec3 up = up_in_bind_space(world);
         if (up != Vec3{}) args.options.up = up;  // nodes may have a scale of zero
-        for (const std::string& file : args.poses) {
-            Result<std::vector<JointPose>> pose = io::load_pose(skeleton, file);
-            if (!pose) return fail(pose.error());
-            args.options.poses.push_back({std::filesystem::path(file).stem().string(), std::move(*pose)});
-        }
         run.load_seconds = seconds_since(start_of_all);
 
         const auto start = std::chrono::steady_clock::now();
@@ -276,15 +337,11 @@ int run_compare(CompareArguments args) {
         run.compare_seconds = seconds_since(start);
 
         check_limits(args, *result, run.limits);
-        run.reference = args.reference;
-        run.other = args.other;
+        describe(args, run);
         run.scene = &*scene;
         run.match = &other->match;
         run.a = &*scene->weights;
         run.b = &other->weights;
-        run.options = args.options;
-        run.pose_files = args.poses;
-        run.threads = args.threads;
         run.result = &*result;
         std::vector<std::byte> png;
         if (draw) {
@@ -298,33 +355,16 @@ int run_compare(CompareArguments args) {
         }
         run.total_seconds = seconds_since(start_of_all);
         report = make_compare_report(run);
-        io::OutputBatch batch;
-        auto add = [&](const std::string& path, const std::string& text) -> Status {
-            if (path.empty()) return Done{};
-            return batch.add(path, std::as_bytes(std::span(text)));
-        };
         const std::string json =
             report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-        if (Status ok = add(args.report, json); !ok) return fail(ok.error());
-        if (!args.html.empty())
-            if (Status ok = add(args.html, make_compare_page(run)); !ok) return fail(ok.error());
-        if (!args.picture.empty())
-            if (Status ok = batch.add(args.picture, png); !ok) return fail(ok.error());
-        if (Status ok = batch.commit(); !ok) return fail(ok.error());
+        if (Status ok = write_comparison(args, run, json, png); !ok) return fail(ok.error());
         if (args.json) {
             fmt::print("{}", json);
         } else if (!args.quiet) {
             print_compare_summary(run);
         }
     }
-    bool passed = true;
-    for (const Limit& limit : run.limits) {
-        if (limit.passed) continue;
-        passed = false;
-        fmt::print(stderr, "sinew: the comparison fails {} {:g}: the value is {:g}\n", limit.option, limit.limit,
-                   limit.value);
-    }
-    return passed ? done : gate_failed;
+    return report_limits(run.limits) ? done : gate_failed;
 }
 
 }  // namespace

@@ -43,6 +43,92 @@ json influences(const CompareRun& run, std::span<const Influence> row) {
     return out;
 }
 
+json names(const Skeleton& skeleton, const std::vector<std::uint32_t>& joints) {
+    json out = json::array();
+    for (const std::uint32_t j : joints) out.push_back(skeleton.joints[j].name);
+    return out;
+}
+
+json joint_rows(const CompareRun& run) {
+    const Comparison& c = *run.result;
+    const Skeleton& skeleton = run.match->skeleton;
+    json joints = json::array();
+    for (const JointComparison& j : c.joints) {
+        auto far_share = [&](const WeightsQuality& q, double mass) {
+            return run.options.bleed && mass > 0 ? json(q.bleed.far_weight[j.joint] / mass) : json(nullptr);
+        };
+        joints.push_back({{"name", skeleton.joints[j.joint].name},
+                          {"joint", j.joint},
+                          {"mass_a", j.mass_a},
+                          {"mass_b", j.mass_b},
+                          {"l1", j.l1},
+                          {"l1_share", j.l1_share},
+                          {"strongest_a", j.strongest_a},
+                          {"strongest_b", j.strongest_b},
+                          {"strongest_both", j.strongest_both},
+                          {"precision", ratio(j.influences_both, j.influences_b)},
+                          {"recall", ratio(j.influences_both, j.influences_a)},
+                          {"dirichlet_a", c.a.smoothness.energy[j.joint]},
+                          {"dirichlet_b", c.b.smoothness.energy[j.joint]},
+                          {"bleed_a", far_share(c.a, j.mass_a)},
+                          {"bleed_b", far_share(c.b, j.mass_b)}});
+    }
+    return joints;
+}
+
+json worst_vertices(const CompareRun& run) {
+    const Comparison& c = *run.result;
+    json worst = json::array();
+    for (const std::uint32_t v : c.worst_vertices) {
+        const std::pair<std::string, std::uint32_t> place = place_of(*run.scene, v);
+        const Vec3& p = run.scene->positions[v];
+        worst.push_back({{"vertex", v},
+                         {"primitive", place.first},
+                         {"vertex_in_primitive", place.second},
+                         {"position", {as_given(p.x), as_given(p.y), as_given(p.z)}},
+                         {"l1", as_given(c.vertex_l1[v])},
+                         {"a", influences(run, (*run.a)[v])},
+                         {"b", influences(run, (*run.b)[v])}});
+    }
+    return worst;
+}
+
+json pose_rows(const Comparison& c) {
+    json poses = json::array();
+    for (const PoseComparison& p : c.poses)
+        poses.push_back({{"name", p.name},
+                         {"kind", to_string(p.kind)},
+                         {"mean", p.mean},
+                         {"max", p.max},
+                         {"worst_vertex", p.worst_vertex},
+                         {"a", shape(p.a)},
+                         {"b", shape(p.b)}});
+    return poses;
+}
+
+json deformation_summaries(const Comparison& c) {
+    json deformation = json::object();
+    for (const PoseKind kind : {PoseKind::standard, PoseKind::random, PoseKind::given}) {
+        const PoseSummary s = summarise(c.poses, kind);
+        deformation[std::string(to_string(kind))] =
+            json{{"poses", s.poses}, {"mean", s.mean}, {"mean_max", s.mean_max}, {"max", s.max}};
+    }
+    return deformation;
+}
+
+json limb_profile(const CompareRun& run) {
+    const Comparison& c = *run.result;
+    json limb = nullptr;
+    if (!c.limb.joints.empty())
+        limb = {{"joints", names(run.match->skeleton, c.limb.joints)},
+                {"joint_at", c.limb.joint_at},
+                {"length", c.limb.length},
+                {"vertices", c.limb.vertices},
+                {"a", c.limb.a},
+                {"b", c.limb.b}};
+    return limb;
+}
+
 }  // namespace
 
 std::vector<std::size_t> l1_histogram(const Comparison& result, std::size_t bins) {
@@ -75,68 +161,6 @@ WorstPoses worst_poses(const Comparison& result) {
 json make_compare_report(const CompareRun& run) {
     const Comparison& c = *run.result;
     const Skeleton& skeleton = run.match->skeleton;
-    auto names = [&](const std::vector<std::uint32_t>& joints) {
-        json out = json::array();
-        for (const std::uint32_t j : joints) out.push_back(skeleton.joints[j].name);
-        return out;
-    };
-
-    json joints = json::array();
-    for (const JointComparison& j : c.joints) {
-        auto far_share = [&](const WeightsQuality& q, double mass) {
-            return run.options.bleed && mass > 0 ? json(q.bleed.far_weight[j.joint] / mass) : json(nullptr);
-        };
-        joints.push_back({{"name", skeleton.joints[j.joint].name},
-                          {"joint", j.joint},
-                          {"mass_a", j.mass_a},
-                          {"mass_b", j.mass_b},
-                          {"l1", j.l1},
-                          {"l1_share", j.l1_share},
-                          {"strongest_a", j.strongest_a},
-                          {"strongest_b", j.strongest_b},
-                          {"strongest_both", j.strongest_both},
-                          {"precision", ratio(j.influences_both, j.influences_b)},
-                          {"recall", ratio(j.influences_both, j.influences_a)},
-                          {"dirichlet_a", c.a.smoothness.energy[j.joint]},
-                          {"dirichlet_b", c.b.smoothness.energy[j.joint]},
-                          {"bleed_a", far_share(c.a, j.mass_a)},
-                          {"bleed_b", far_share(c.b, j.mass_b)}});
-    }
-    json worst = json::array();
-    for (const std::uint32_t v : c.worst_vertices) {
-        const std::pair<std::string, std::uint32_t> place = place_of(*run.scene, v);
-        const Vec3& p = run.scene->positions[v];
-        worst.push_back({{"vertex", v},
-                         {"primitive", place.first},
-                         {"vertex_in_primitive", place.second},
-                         {"position", {as_given(p.x), as_given(p.y), as_given(p.z)}},
-                         {"l1", as_given(c.vertex_l1[v])},
-                         {"a", influences(run, (*run.a)[v])},
-                         {"b", influences(run, (*run.b)[v])}});
-    }
-    json poses = json::array();
-    for (const PoseComparison& p : c.poses)
-        poses.push_back({{"name", p.name},
-                         {"kind", to_string(p.kind)},
-                         {"mean", p.mean},
-                         {"max", p.max},
-                         {"worst_vertex", p.worst_vertex},
-                         {"a", shape(p.a)},
-                         {"b", shape(p.b)}});
-    json deformation = json::object();
-    for (const PoseKind kind : {PoseKind::standard, PoseKind::random, PoseKind::given}) {
-        const PoseSummary s = summarise(c.poses, kind);
-        deformation[std::string(to_string(kind))] =
-            json{{"poses", s.poses}, {"mean", s.mean}, {"mean_max", s.mean_max}, {"max", s.max}};
-    }
-    json limb = nullptr;
-    if (!c.limb.joints.empty())
-        limb = {{"joints", names(c.limb.joints)},
-                {"joint_at", c.limb.joint_at},
-                {"length", c.limb.length},
-                {"vertices", c.limb.vertices},
-                {"a", c.limb.a},
-                {"b", c.limb.b}};
     json limits = json::array();
     for (const Limit& g : run.limits)
         limits.push_back({{"option", g.option}, {"limit", g.limit}, {"value", g.value}, {"passed", g.passed}});
@@ -160,8 +184,8 @@ json make_compare_report(const CompareRun& run) {
          {{"vertices", run.scene->positions.size()},
           {"triangles", run.scene->triangles.size()},
           {"joints", skeleton.joints.size()}}},
-        {"only_in_reference", names(run.match->only_reference)},
-        {"only_in_other", names(run.match->only_other)},
+        {"only_in_reference", names(skeleton, run.match->only_reference)},
+        {"only_in_other", names(skeleton, run.match->only_other)},
         {"l1", {{"mean", c.l1.mean}, {"median", c.l1.median}, {"p95", c.l1.p95}, {"max", c.l1.max}}},
         {"histogram", l1_histogram(c, 40)},
         {"precision", c.precision},
@@ -174,11 +198,11 @@ json make_compare_report(const CompareRun& run) {
                                        {"joint_share", c.symmetry->joint_share},
                                        {"vertex_share", c.symmetry->vertex_share}}
                                 : json(nullptr)},
-        {"deformation", deformation},
-        {"poses", poses},
-        {"joints", joints},
-        {"worst_vertices", worst},
-        {"limb", limb},
+        {"deformation", deformation_summaries(c)},
+        {"poses", pose_rows(c)},
+        {"joints", joint_rows(run)},
+        {"worst_vertices", worst_vertices(run)},
+        {"limb", limb_profile(run)},
         {"gates", limits},
         {"seconds", {{"load", run.load_seconds}, {"compare", run.compare_seconds}, {"total", run.total_seconds}}},
         {"peak_memory_bytes", peak_memory_bytes()},

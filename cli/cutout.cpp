@@ -147,6 +147,32 @@ Status add_picture(io::OutputBatch& batch, const std::string& path, const RgbaIm
     return batch.add(path, *png);
 }
 
+/// The output: for Spine if its name ends in .json, else glTF.
+Status add_figure(io::OutputBatch& batch, const CutoutArguments& args, const CutoutFigure& figure,
+                  const std::vector<CutoutPart>& parts) {
+    const std::string kind = extension_of(args.output);
+    if (kind == ".json") {
+        const std::filesystem::path path(args.output);
+        const Result<std::string> text = io::cutout_spine(
+            figure, parts, path.has_parent_path() ? path.parent_path() : std::filesystem::path("."));
+        if (!text) return text.error();
+        return batch.add(path, std::as_bytes(std::span(*text)));
+    }
+    io::CutoutGltfOptions options = args.gltf;
+    options.alpha_cutoff = args.options.outline.alpha;
+    const auto bytes = io::cutout_gltf(figure, parts, options, kind == ".glb");
+    if (!bytes) return bytes.error();
+    return batch.add(args.output, *bytes);
+}
+
+/// The transforms of --pose; empty without.
+Result<std::vector<Transform>> pose_transforms(const CutoutArguments& args, const Skeleton& skeleton) {
+    if (args.pose.empty()) return std::vector<Transform>{};
+    const Result<std::vector<JointPose>> pose = io::load_pose(skeleton, args.pose);
+    if (!pose) return pose.error();
+    return skinning_matrices(skeleton, *pose);
+}
+
 int run_cutout(CutoutArguments args) {
     const Result<int> influences = influence_limit(args.max_influences);
     if (!influences) return fail(influences.error());
@@ -173,14 +199,8 @@ int run_cutout(CutoutArguments args) {
             const NamedFile kept{"a picture of the figure", layer.path};
             if (Status ok = check_kept(outputs, {&kept, 1}); !ok) return fail(ok.error());
         }
-        std::vector<Transform> transforms;
-        if (!args.pose.empty()) {
-            const Result<std::vector<JointPose>> pose = io::load_pose(figure->skeleton, args.pose);
-            if (!pose) return fail(pose.error());
-            Result<std::vector<Transform>> made = skinning_matrices(figure->skeleton, *pose);
-            if (!made) return fail(made.error());
-            transforms = std::move(*made);
-        }
+        const Result<std::vector<Transform>> transforms = pose_transforms(args, figure->skeleton);
+        if (!transforms) return fail(transforms.error());
         const double load_seconds = seconds_since(start_of_all);
 
         auto start = std::chrono::steady_clock::now();
@@ -191,26 +211,14 @@ int run_cutout(CutoutArguments args) {
         start = std::chrono::steady_clock::now();
         progress.stage("save");
         io::OutputBatch batch;
-        args.gltf.alpha_cutoff = args.options.outline.alpha;
-        const std::string kind = extension_of(args.output);
-        if (kind == ".json") {
-            const std::filesystem::path path(args.output);
-            const Result<std::string> text = io::cutout_spine(
-                *figure, *parts, path.has_parent_path() ? path.parent_path() : std::filesystem::path("."));
-            if (!text) return fail(text.error());
-            if (Status ok = batch.add(path, std::as_bytes(std::span(*text))); !ok) return fail(ok.error());
-        } else {
-            const auto bytes = io::cutout_gltf(*figure, *parts, args.gltf, kind == ".glb");
-            if (!bytes) return fail(bytes.error());
-            if (Status ok = batch.add(args.output, *bytes); !ok) return fail(ok.error());
-        }
+        if (Status ok = add_figure(batch, args, *figure, *parts); !ok) return fail(ok.error());
         if (!args.picture.empty()) {
             const Result<RgbaImage> picture = weights_picture(*figure, *parts, &context);
             if (!picture) return fail(picture.error());
             if (Status ok = add_picture(batch, args.picture, *picture); !ok) return fail(ok.error());
         }
         if (!args.posed.empty()) {
-            const Result<RgbaImage> picture = posed_picture(*figure, *parts, transforms, &context);
+            const Result<RgbaImage> picture = posed_picture(*figure, *parts, *transforms, &context);
             if (!picture) return fail(picture.error());
             if (Status ok = add_picture(batch, args.posed, *picture); !ok) return fail(ok.error());
         }

@@ -43,17 +43,59 @@ Result<SkinWeights> on_joints_of(const io::Scene& target, const io::Scene& sourc
                              missing.size() > 1 ? fmt::format(", nor {} others", missing.size() - 1) : "")};
 }
 
+nlohmann::ordered_json transfer_report(const TransferArguments& args, const io::Scene& source,
+                                       const io::Scene& target, const Transfer& moved,
+                                       const std::vector<std::string>& notes) {
+    nlohmann::ordered_json coverage = {{"share", moved.covered()}};
+    for (std::size_t k = 0; k < moved.counts.size(); ++k)
+        coverage[std::string(to_string(static_cast<TransferHow>(k)))] = moved.counts[k];
+    std::vector<std::string> warnings = source.warnings;
+    for (const auto* more : {&target.warnings, &moved.warnings})
+        warnings.insert(warnings.end(), more->begin(), more->end());
+    const FinishOptions& finish = args.options.finish;
+    return {
+        {"sinew", SINEW_VERSION},
+        {"source", args.source},
+        {"target", args.target},
+        {"output", args.output},
+        {"options",
+         {{"distance", std::strtod(fmt::format("{}", args.options.distance).c_str(), nullptr)},
+          {"angle", std::strtod(fmt::format("{}", args.options.angle).c_str(), nullptr)},
+          {"max_influences", finish.max_influences == all_influences
+                                 ? nlohmann::ordered_json("all")
+                                 : nlohmann::ordered_json(finish.max_influences)},
+          {"limit_rule", name_of(finish.limit_rule)},
+          {"weight_format", name_of(args.save.weight_format)},
+          {"threads", args.threads}}},
+        {"counts",
+         {{"source_vertices", source.positions.size()},
+          {"vertices", target.positions.size()},
+          {"triangles", target.triangles.size()},
+          {"joints", target.skeleton.joints.size()}}},
+        {"coverage", coverage},
+        {"seconds", nullptr},  // the caller sets it, at this place
+        {"peak_memory_bytes", peak_memory_bytes()},
+        {"notes", notes},
+        {"warnings", warnings},
+    };
+}
+
+void print_transfer_summary(const nlohmann::ordered_json& report) {
+    fmt::print("transferred weights to {} vertices in {:.2f} s\n", report["counts"]["vertices"].get<std::size_t>(),
+               report["seconds"]["total"].get<double>());
+    fmt::print("  coverage  {:.2f} %", 100 * report["coverage"]["share"].get<double>());
+    for (const char* how : {"matched", "inpainted", "nearest", "unused"})
+        if (const auto n = report["coverage"][how].get<std::size_t>()) fmt::print(", {} {}", n, how);
+    fmt::print("\n");
+    for (const auto& note : report["notes"]) fmt::print("  note      {}\n", note.get<std::string>());
+    for (const auto& warning : report["warnings"]) fmt::print("  warning   {}\n", warning.get<std::string>());
+    fmt::print("  output    {}\n", report["output"].get<std::string>());
+}
+
 int run_transfer(TransferArguments args) {
-    if (args.max_influences == "all") {
-        args.options.finish.max_influences = all_influences;
-    } else {
-        char* end = nullptr;
-        const long n = std::strtol(args.max_influences.c_str(), &end, 10);
-        if (*end || n < 1 || n > 8)
-            return fail(
-                {ErrorCode::usage, "--max-influences takes 1..8 or 'all', not '" + args.max_influences + "'"});
-        args.options.finish.max_influences = static_cast<int>(n);
-    }
+    const Result<int> influences = influence_limit(args.max_influences);
+    if (!influences) return fail(influences.error());
+    args.options.finish.max_influences = *influences;
     if (Status ok = check(args.options); !ok) return fail(ok.error());
     const NamedFile outputs[] = {{"--output", args.output}, {"--report", args.report}};
     const NamedFile inputs[] = {{"the target", args.target}, {"the source", args.source}};
@@ -104,42 +146,11 @@ int run_transfer(TransferArguments args) {
 
         covered = moved->covered();
         nearest = moved->counts[static_cast<std::size_t>(TransferHow::nearest)];
-        nlohmann::ordered_json coverage = {{"share", covered}};
-        for (std::size_t k = 0; k < moved->counts.size(); ++k)
-            coverage[std::string(to_string(static_cast<TransferHow>(k)))] = moved->counts[k];
-        std::vector<std::string> warnings = source->warnings;
-        for (const auto* more : {&target->warnings, &moved->warnings})
-            warnings.insert(warnings.end(), more->begin(), more->end());
-        const FinishOptions& finish = args.options.finish;
-        report = {
-            {"sinew", SINEW_VERSION},
-            {"source", args.source},
-            {"target", args.target},
-            {"output", args.output},
-            {"options",
-             {{"distance", std::strtod(fmt::format("{}", args.options.distance).c_str(), nullptr)},
-              {"angle", std::strtod(fmt::format("{}", args.options.angle).c_str(), nullptr)},
-              {"max_influences", finish.max_influences == all_influences
-                                     ? nlohmann::ordered_json("all")
-                                     : nlohmann::ordered_json(finish.max_influences)},
-              {"limit_rule", name_of(finish.limit_rule)},
-              {"weight_format", name_of(args.save.weight_format)},
-              {"threads", args.threads}}},
-            {"counts",
-             {{"source_vertices", source->positions.size()},
-              {"vertices", target->positions.size()},
-              {"triangles", target->triangles.size()},
-              {"joints", target->skeleton.joints.size()}}},
-            {"coverage", coverage},
-            {"seconds",
-             {{"load", load_seconds},
-              {"transfer", transfer_seconds},
-              {"save", save_seconds},
-              {"total", seconds_since(start_of_all)}}},
-            {"peak_memory_bytes", peak_memory_bytes()},
-            {"notes", saved->notes},
-            {"warnings", warnings},
-        };
+        report = transfer_report(args, *source, *target, *moved, saved->notes);
+        report["seconds"] = {{"load", load_seconds},
+                             {"transfer", transfer_seconds},
+                             {"save", save_seconds},
+                             {"total", seconds_since(start_of_all)}};
         if (!args.report.empty()) {
             const std::string text =
                 report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
@@ -150,15 +161,7 @@ int run_transfer(TransferArguments args) {
     if (args.json) {
         fmt::print("{}\n", report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
     } else if (!args.quiet) {
-        fmt::print("transferred weights to {} vertices in {:.2f} s\n",
-                   report["counts"]["vertices"].get<std::size_t>(), report["seconds"]["total"].get<double>());
-        fmt::print("  coverage  {:.2f} %", 100 * covered);
-        for (const char* how : {"matched", "inpainted", "nearest", "unused"})
-            if (const auto n = report["coverage"][how].get<std::size_t>()) fmt::print(", {} {}", n, how);
-        fmt::print("\n");
-        for (const auto& note : report["notes"]) fmt::print("  note      {}\n", note.get<std::string>());
-        for (const auto& warning : report["warnings"]) fmt::print("  warning   {}\n", warning.get<std::string>());
-        fmt::print("  output    {}\n", args.output);
+        print_transfer_summary(report);
     }
     if (covered < args.require_coverage) {
         fmt::print(stderr,
