@@ -1,4 +1,4 @@
-// The table of methods: one row says everything that the rest of the library knows of a method.
+// The table of methods: one row has everything that other files need about a method.
 #pragma once
 
 #include "bind/memory_sizes.h"
@@ -6,7 +6,7 @@
 
 namespace sinew {
 
-/// Where a method measures, and so what is built before it runs.
+/// The domain of a method. It is built before the method runs.
 enum class MethodSpace : std::uint8_t {
     open,     ///< nothing is built: straight distances
     surface,  ///< the mesh itself
@@ -19,7 +19,7 @@ enum class MethodSpace : std::uint8_t {
 struct MethodTableRow {
     MethodInfo info;
     Result<MethodRows> (*run)(const Task&);
-    /// Sets what differs from BindOptions{} and from the default falloff law of the field's kind.
+    /// Sets the options that differ from BindOptions{} and from the default falloff law of the field's kind.
     void (*preset)(BindOptions&);
     /// Peak memory in bytes, without the mesh (docs/memory.md).
     double (*memory)(const MemorySizes&, const MeshView&, const BindOptions&);

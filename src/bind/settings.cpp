@@ -43,11 +43,10 @@ std::string word_at(std::string_view words, int place) {
     return std::string(words.substr(0, words.find(' ')));
 }
 
-/// Numbers that an option may be, whole ones as limits; none where the types of BindOptions (FalloffOptions,
-/// VoxelizeOptions …) have a check of their own.
+/// Range of an option; none if the member's type (FalloffOptions, VoxelizeOptions …) has a check of its own.
 struct Range {
     double least = -INFINITY, most = INFINITY;
-    bool above_least = false;  ///< the least itself is not allowed
+    bool above_least = false;  ///< the lower limit itself is not allowed
 };
 
 /// A row of the table.
@@ -69,7 +68,7 @@ struct Readers {
 template <auto first, auto... rest>
 constexpr decltype(first) only[] = {first, rest...};
 
-// Field: a function from the options to a reference to what is set.
+// Field: a function from the options to a reference to the member that is set.
 template <auto Field>
 constexpr Row number(std::string_view name, std::string_view group, Readers readers, std::string_view help,
                      Range range = {}) {
@@ -93,7 +92,7 @@ constexpr Row whole(std::string_view name, std::string_view group, std::string_v
             [](const BindSetting& s, BindOptions& o, std::string_view value) -> Status {
                 const bool word = !s.choices.empty() && value == s.choices;
                 const auto read = word ? 0 : number_of<int>(value);
-                // 0 has a word of its own where it has a meaning of its own.
+                // If 0 has a special meaning, it has a word.
                 if (!read || (!word && !s.choices.empty() && *read < 1))
                     return wrong(s.name, value,
                                  "a whole number" +
@@ -109,7 +108,7 @@ constexpr Row whole(std::string_view name, std::string_view group, std::string_v
             range};
 }
 
-/// `choices` in the order of the enumeration's values, which begin at 0 and leave none out.
+/// `choices` in the order of the enumeration's values, which are 0, 1, 2 …
 template <auto Field>
 constexpr Row choice(std::string_view name, std::string_view group, std::string_view choices, Readers readers,
                      std::string_view help) {
@@ -149,7 +148,7 @@ Status set_method(const BindSetting& s, BindOptions& options, std::string_view v
     return wrong(s.name, value, "choose " + listed(s.choices));
 }
 
-/// What Dionne and de Lasa (2014) say of "unless noted, examples use", and of eq. 8.
+/// The values of Dionne and de Lasa (2014), "unless noted, examples use", and of eq. 8.
 constexpr std::string_view kAsPublished =
     "resolution 256, local-resolution off, winding-numbers on, domain sparse, penalty 4, overshoot 0, "
     "falloff-law inverse-power, falloff 0.1, lambda-min 5, lambda-max 30, max-influences 4, limit-rule cut";
@@ -201,7 +200,7 @@ std::vector<Method> methods_where(Predicate&& predicate) {
     return out;
 }
 
-/// For an option that no preset changes: another value is a mistake where the method does not read it.
+/// For an option that no preset changes: another value is an error if the method does not read it.
 Row refuse_unread(Row row) {
     row.refuse_unread = true;
     return row;
@@ -352,7 +351,7 @@ Status check_range(const Row& row, const BindOptions& options) {
                                                           : " is not within " + least + ".." + most)};
 }
 
-/// "a, b or c" of what reads an option.
+/// The methods or laws that read an option: "a, b or c".
 template <typename T>
 std::string named(std::span<const T> all) {
     std::string words;
@@ -410,7 +409,7 @@ Status check(const BindOptions& options) {
     if (voxels.resolution == 0) {
         if (method->is_flat())
             return Error{ErrorCode::usage, method_name + " has no automatic resolution: give one, or a picture"};
-        voxels.resolution = 256;  // what is chosen is in range
+        voxels.resolution = 256;  // a chosen resolution is in range
     }
     if (method->is_flat() && voxels.resolution <= most_pixels)
         while (voxels.resolution > 1024) voxels.resolution /= 2;  // one layer may be finer

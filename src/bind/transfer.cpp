@@ -15,9 +15,9 @@
 namespace sinew {
 namespace {
 
-// Weights below this are none while rows are made; finish prunes what is left.
+// Weights below this are dropped while rows are made; finish prunes larger ones.
 constexpr double kLeast = 1e-6;
-// Share of Dirichlet's energy: enough that nothing is loose, too little to be seen.
+// Share of Dirichlet's energy: large enough to make the system definite, too small to be visible.
 constexpr double kDirichlet = 1e-6;
 // A node with more neighbours has no term of its own in the biharmonic energy, which costs their number squared.
 constexpr std::size_t kMostNeighbours = 200;
@@ -43,7 +43,7 @@ double weight_of(const Row& row, std::uint32_t joint) {
     return at != row.end() && at->joint == joint ? at->weight : 0;
 }
 
-/// The source: where its surface is, which way it faces, and what it weighs.
+/// The source: its surface, normals and weights.
 class Source {
 public:
     Source(const MeshView& mesh, const SkinWeights& weights)
@@ -82,7 +82,7 @@ private:
     TriangleTree tree_;
 };
 
-/// Rows of the nodes that have none, from those that have: the smoothest extension.
+/// Rows of the nodes without a match: the smoothest extension of the matched rows.
 class Inpainting {
 public:
     /// `open`: per node whether its row is to be found.
@@ -102,8 +102,8 @@ public:
         gather(true);
         Result<Cholesky> factors = Cholesky::factor(nodes_.size(), entries_, context);
         if (!factors && factors.error().code == ErrorCode::internal) {
-            // Triangles so bad that the square of their Laplacian cannot be told from singular: its own energy is
-            // always definite.
+            // For nearly degenerate triangles the squared Laplacian is numerically singular. Dirichlet's energy
+            // alone is always definite.
             harmonic_ = true;
             gather(false);
             factors = Cholesky::factor(nodes_.size(), entries_, context);
@@ -111,7 +111,7 @@ public:
         if (!factors) return factors.error();
         entries_ = {};
 
-        std::vector<std::uint32_t> joints;  // that anything held nearby has
+        std::vector<std::uint32_t> joints;  // that fixed nodes nearby have
         for (const Coupling& c : held_)
             for (const Share& s : rows_[c.held]) joints.push_back(s.joint);
         std::sort(joints.begin(), joints.end());
@@ -139,7 +139,7 @@ public:
             if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while weights are filled in"};
             report_progress(context, "inpaint", static_cast<double>(first) / static_cast<double>(joints.size()));
         }
-        for (const std::uint32_t node : nodes_) {  // they sum to 1 but for what was below 0 or above 1
+        for (const std::uint32_t node : nodes_) {  // they sum to 1, except for values that were clamped to 0..1
             double sum = 0;
             for (const Share& s : rows_[node]) sum += s.weight;
             for (Share& s : rows_[node]) s.weight /= sum;
@@ -148,7 +148,7 @@ public:
     }
 
 private:
-    /// An entry of the energy's matrix between a node that is open (by its local number) and one that is held.
+    /// An entry of the energy's matrix between a node to be found (by its local number) and a fixed one.
     struct Coupling {
         std::uint32_t open, held;
         double value;
