@@ -112,8 +112,8 @@ public:
         entries_ = {};
 
         std::vector<std::uint32_t> joints;  // that fixed nodes nearby have
-        for (const Coupling& c : held_)
-            for (const Share& s : rows_[c.held]) joints.push_back(s.joint);
+        for (const Coupling& c : fixed_)
+            for (const Share& s : rows_[c.fixed]) joints.push_back(s.joint);
         std::sort(joints.begin(), joints.end());
         joints.erase(std::unique(joints.begin(), joints.end()), joints.end());
 
@@ -126,9 +126,9 @@ public:
             parallel_for(context, batches, 1, [&](std::size_t b) {
                 field[b].assign(nodes_.size() * batch, 0);
                 const std::size_t begin = first + b * batch, end = std::min(begin + batch, joints.size());
-                for (const Coupling& c : held_)
+                for (const Coupling& c : fixed_)
                     for (std::size_t j = begin; j < end; ++j)
-                        field[b][c.open * batch + j - begin] -= c.value * weight_of(rows_[c.held], joints[j]);
+                        field[b][c.open * batch + j - begin] -= c.value * weight_of(rows_[c.fixed], joints[j]);
                 factors->solve_batch(field[b]);
             });
             parallel_for(context, nodes_.size(), 1024, [&](std::size_t i) {
@@ -150,7 +150,7 @@ public:
 private:
     /// An entry of the energy's matrix between a node to be found (by its local number) and a fixed one.
     struct Coupling {
-        std::uint32_t open, held;
+        std::uint32_t open, fixed;
         double value;
     };
 
@@ -158,9 +158,9 @@ private:
         if (open_[i] && open_[j])
             entries_.push_back({local_[i], local_[j], value});
         else if (open_[i])
-            held_.push_back({local_[i], j, value});
+            fixed_.push_back({local_[i], j, value});
         else if (open_[j])
-            held_.push_back({local_[j], i, value});
+            fixed_.push_back({local_[j], i, value});
     }
     /// An edge of Dirichlet's energy.
     void stretch(std::uint32_t i, std::uint32_t j, double weight) {
@@ -172,7 +172,7 @@ private:
     /// The energy ½ Σ (L w)² / m, with a trace of Dirichlet's; or Dirichlet's alone.
     void gather(bool biharmonic) {
         entries_.clear();
-        held_.clear();
+        fixed_.clear();
         const std::size_t n = surface_.nodes();
         const double mean = std::accumulate(surface_.mass.begin(), surface_.mass.end(), 0.0) / double(n);
         const double dirichlet = biharmonic ? kDirichlet / mean : 1;
@@ -215,7 +215,7 @@ private:
     std::vector<Row>& rows_;
     std::vector<std::uint32_t> local_, nodes_;
     std::vector<MatrixEntry> entries_;
-    std::vector<Coupling> held_;
+    std::vector<Coupling> fixed_;
     bool harmonic_ = false;
 };
 
