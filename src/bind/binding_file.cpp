@@ -201,7 +201,7 @@ void transfer_options(Archive& a, BindOptions& o) {
             if (Status ok = set_option(o, word.name, word.value); !ok) a.fail(ok.error().message);
         }
     }
-    // What has no word.
+    // Values without a name on the command line.
     a.flag(o.voxels.repair_facing);
     FalloffOptions& f = o.falloff;
     a.value(f.tolerance);
@@ -394,7 +394,7 @@ bool has_place(const Bone& b) {
     return true;
 }
 
-// What readers may rely on.
+// Checks of everything that readers rely on.
 
 Status check_rows(const std::vector<std::uint32_t>& joint, const std::vector<float>& value, std::size_t vertices,
                   std::size_t width, std::size_t joints, FieldKind kind) {

@@ -154,7 +154,7 @@ Result<Binding> Binding::rebind(const MeshView& mesh, const Skeleton& skeleton, 
 
     Task task = make_task(mesh, binding->skeleton, bound.options, planned, binding->bones, clock,
                           OtherMesh{*bound.volume, outside.leaf});
-    // That of the table, so that a vertex at the same position gets the same bits.
+    // The unit of the table, so that a vertex at the same position gets the same bits.
     task.unit = bound.distances.width > 0 ? bound.distances.unit : static_cast<float>(domain.transform.unit);
     Result<MethodRows> rows = run_method(task);
     if (!rows) return rows.error();

@@ -48,7 +48,7 @@ Coverage straight_row(const Task& task, const BoneShapes& shapes, const JointSet
         }
         return Coverage::euclidean;
     }
-    // The vertex is invisible: the nearest joint takes it whole.
+    // A vertex of no triangle is invisible: the nearest joint gets all its weight.
     DistanceRows::Entry nearest{INFINITY, set.joints.front()};
     for (const std::uint32_t j : set.joints) {
         const Point3& q = shapes.place(j);

@@ -209,7 +209,7 @@ std::vector<GridLoop> contour(const RgbaImage& picture, const PixelMask& mask, f
         const int u = static_cast<int>(e / 2 % static_cast<std::uint32_t>(w + 1)) - 1,
                   v = static_cast<int>(e / 2 / static_cast<std::uint32_t>(w + 1)) - 1;
         const double a = alpha.at(u, v), b = alpha.at(u + !up, v + up);
-        // SimplifiedLoop away from the centres, so that no two crossings coincide.
+        // Kept away from the centres, so that no two crossings coincide.
         const double t = std::clamp((alpha.threshold() - a) / (b - a), 0.02, 0.98);
         const double x = u + 0.5 + (up ? 0 : t), y = v + 0.5 + (up ? t : 0);
         return GridPoint{

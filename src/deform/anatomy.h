@@ -34,7 +34,7 @@ struct Hand {
 };
 
 struct Anatomy {
-    Double3 up{}, lateral{}, forward{};                ///< right-handed: lateral × up = forward... of unit length
+    Double3 up{}, lateral{}, forward{};                ///< unit vectors, right-handed: lateral × up = forward
     std::vector<std::vector<std::uint32_t>> children;  ///< children that deform or have deforming descendants
     std::vector<double> reach;                         ///< per joint: the longest path to a tip below it
     std::vector<Double3> position;

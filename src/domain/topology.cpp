@@ -593,7 +593,7 @@ private:
     }
 
     // Decides which way every patch faces, and turns all of a mesh with negative total volume, which was mirrored
-    // as a whole. Returns the side that patches face which now face inwards.
+    // as a whole. Returns the wrong side: patches that face it now may have to be turned.
     Patch::Facing face_patches() {
         double total = 0;
         for (Patch& p : patches_) {

@@ -19,9 +19,8 @@ inline std::uint32_t to_units(double voxels) {
     return static_cast<std::uint32_t>(std::min(std::round(voxels * kUnit), 4294967294.0));
 }
 
-/// What a label stores about its last step (kLabelDirectionMask): the direction between leaves of one size in
-/// groups; or nothing; or, from kFromOther on, the index of the other link by which it came: kNoDirection +
-/// Link::back.
+/// The last step in a label (kLabelDirectionMask): the direction between leaves of one size in groups; or nothing;
+/// or, from kFromOther on, the index of the other link by which it came: kNoDirection + Link::back.
 inline constexpr std::uint8_t kNoDirection = kDirections, kFromOther = kNoDirection + 1;
 
 // The cost of steps between leaves of one size, and steps that can be left out, for each level that has groups.

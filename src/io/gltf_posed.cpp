@@ -36,7 +36,7 @@ public:
         bool triangles_only = false;  ///< strips that Draco turned into lists
     };
 
-    /// All attributes but joints and weights. What cannot be read is an error but for POSITION's sake.
+    /// All attributes but joints and weights. An attribute that cannot be read is an error.
     Result<Read> read(const Json& primitive, const std::string& place) {
         Read out;
         std::map<std::string, Elements> draco;

@@ -1,5 +1,5 @@
-// What the reader of a scene keeps for saving: the vertices and the skin of each primitive of the document. And for
-// gltf_pose.cpp: the rest transforms of nodes, and of joints at the bind pose.
+// Data that the reader of a scene keeps. For saving: the vertices and the skin of each primitive of the document.
+// For gltf_pose.cpp: the transforms of nodes at rest, and of joints at the bind pose.
 #pragma once
 
 #include <array>

@@ -1,8 +1,7 @@
 // Saves a document with new weights: its JSON text and its bytes stay, only skin weights are replaced.
 //
-//   - Nothing is renumbered. Accessors and bufferViews that only the old weights used are used again. What is
-//   needed
-//     beyond is appended, so no unused object is left behind.
+//   - Nothing is renumbered. Accessors and bufferViews that only the old weights used are used again. Further ones
+//     are appended, so no unused object is left behind.
 //   - Bytes of free views are used again too, and are cut off at the end of the buffer: binding a file that sinew
 //     wrote does not make it grow.
 //   - A primitive with more sets than it needs keeps them, with zeros, unless the objects that become free are the

@@ -243,8 +243,8 @@ std::vector<std::pair<Legend, bool>> make_legends(const Picture& picture, const 
     return legends;
 }
 
-/// What a panel shows, in pixels. Moves the faces out of `voxels`. `shown` and `own`: the extent of the picture's
-/// frame, and of the panel's own contents.
+/// The contents of a panel, in pixels. Moves the faces out of `voxels`. `shown` and `own`: the extent of the
+/// picture's frame, and of the panel's own contents.
 Figure make_figure(const Panel& panel, const Box& box, const Extent& shown, const Extent& own, double scale,
                    PanelVoxels& voxels, Context* context) {
     const Placement placement = place(panel, shown, box, scale);

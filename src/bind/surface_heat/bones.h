@@ -28,8 +28,7 @@ void link_loose_joints(const Skeleton& skeleton, std::vector<Bone>& bones,
 /// along its bone. If nine in ten bones that lead to a single joint lie along the same one of the six axis
 /// directions, this axis gives the bone of every joint:
 /// - of several links, the link along the axis is kept;
-/// - without such a link, and for leaf joints, the bone becomes a point, and the axis is returned as the direction
-/// in
+/// - without such a link, and for leaf joints, the bone becomes a point, and the axis is returned: the direction in
 ///   which extend_leaf_bones extends it;
 /// - the bone of a leaf joint whose axis points at the root of another chain (the foot of an IK rig) ends there, if
 ///   `joined` allows a bone.
