@@ -256,6 +256,13 @@ std::string help_of(const BindSetting& setting) {
     return readers.empty() ? std::string(setting.help) : readers + ": " + std::string(setting.help);
 }
 
+/// The default that the help states: that of the default method or, if this does not read the option, of the first
+/// method that does.
+std::string default_of(const BindSetting& setting) {
+    const BindOptions options;
+    return option_text(setting.read_by(options.method) ? options : preset(setting.methods.front()), setting.name);
+}
+
 /// The options of bind_settings(). "method" comes first, since it sets the other options to its preset.
 void add_settings(CLI::App& command, const std::shared_ptr<BindArguments>& args) {
     for (const BindSetting& setting : bind_settings()) {
@@ -291,7 +298,7 @@ void add_settings(CLI::App& command, const std::shared_ptr<BindArguments>& args)
                 option->type_name(choices_of(setting));
                 break;
         }
-        if (setting.kind != BindSetting::Kind::flag) option->default_str(option_text(args->options, name));
+        if (setting.kind != BindSetting::Kind::flag) option->default_str(default_of(setting));
     }
 }
 
@@ -349,8 +356,9 @@ void add_bind(CLI::App& app, int& exit) {
     c->add_option("--exclude", args->deform.exclude, "Joints that do not deform: a name with * and ?; repeatable")
         ->allow_extra_args(false)
         ->group("Joints");
-    c->add_option("--joint-options", args->joint_options,
-                  "JSON: tail, shape, range, deform, hardness, plane of joints by name (docs/formats.md)")
+    c->add_option(
+         "--joint-options", args->joint_options,
+         "JSON: tail, shape, range, deform, hardness, plane, connections of joints by name (docs/formats.md)")
         ->group("Joints");
     c->add_option("--include", args->deform.include,
                   "Joints that deform, with precedence over all other rules; repeatable")

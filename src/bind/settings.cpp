@@ -224,7 +224,7 @@ const std::vector<Row>& rows() {
     static const auto with_overshoot = methods_where([](const MethodRow& m) { return m.overshoot; });
     static const std::vector<Row> table{
         {{"method", Kind::choice, "Method", method_names(),
-          "Binding method (docs/methods). Each method has its own default falloff"},
+          "Binding method (docs/methods). Each method has defaults of its own for other options"},
          set_method,
          [](const BindSetting&, const BindOptions& o) { return std::string(to_string(o.method)); }},
         refuse_unread(
