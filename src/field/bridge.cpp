@@ -1,7 +1,8 @@
 // Parts of a character that no bone reaches (an eyeball, a button, a hair card) are joined to the nearest part.
 //
 // A breadth-first wave runs from all leaves at once over a coarse grid. Where the waves of two components meet, the
-// leaves that they came from are close to the nearest pair; the shortest such meetings make the forest (Kruskal).
+// leaves that they came from are close to the nearest pair; the shortest such meetings make the forest (Kruskal
+// 1956).
 
 #include <algorithm>
 #include <cmath>
