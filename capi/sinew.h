@@ -244,9 +244,9 @@ typedef struct snw_animation {
     const double* times; /* keys, in seconds, at least 0, rising */
     const double* poses; /* keys x J x 10, each as for snw_pose_matrices */
 } snw_animation;
-/* snw_save_glb with animations behind those of the file: channels for joints that the keys move, and for those that
- * the file has at rest elsewhere than at the bind pose; snw_clip_matrices of the new file gives the poses back.
- * What cannot be said exactly stands in notes. */
+/* snw_save_glb with animations behind those of the file: channels for joints that the keys move, and for joints
+ * whose rest pose in the file differs from the bind pose; snw_clip_matrices of the new file gives the poses back.
+ * Notes report poses that the format cannot represent exactly. */
 snw_status snw_save_glb_animated(const snw_model* model, const snw_weights* weights, const snw_settings* settings,
                                  const snw_animation* animations, size_t count, snw_bytes** notes, snw_bytes** out);
 /* Weights JSON (docs/formats.md). */
