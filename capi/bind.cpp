@@ -357,9 +357,9 @@ snw_status snw_weights_of(const snw_binding* binding, const snw_model* model, co
             adjusted_weights(binding->binding, scene.mesh(), scene.skeleton, falloff, settings->bind.finish,
                              *adjustments, &done, context_of(context));
         if (!made) return fail(made.error());
-        std::unique_ptr<snw_bytes> said(report ? new_text(lines(edit_lines(*adjustments, done))) : nullptr);
+        std::unique_ptr<snw_bytes> text(report ? new_text(lines(edit_lines(*adjustments, done))) : nullptr);
         *out = new snw_weights{std::move(*made)};
-        if (report) *report = said.release();
+        if (report) *report = text.release();
         return SNW_OK;
     });
 }
@@ -455,9 +455,9 @@ snw_status snw_save_glb_animated(const snw_model* model, const snw_weights* weig
         io::SaveReport report;
         Result<std::vector<std::byte>> made = io::save_glb_bytes(model->scene, weights->weights, options, &report);
         if (!made) return fail(made.error());
-        std::unique_ptr<snw_bytes> said(notes ? new_text(lines(report.notes)) : nullptr);
+        std::unique_ptr<snw_bytes> text(notes ? new_text(lines(report.notes)) : nullptr);
         *out = new_text({reinterpret_cast<const char*>(made->data()), made->size()});
-        if (notes) *notes = said.release();
+        if (notes) *notes = text.release();
         return SNW_OK;
     });
 }

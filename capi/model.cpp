@@ -259,9 +259,9 @@ snw_status snw_model_json(snw_model* model, const snw_settings* settings, snw_by
     if (!model) return missing("model");
     return guarded([&] {
         if (Status ok = select(*model, settings); !ok) return fail(ok.error());
-        const Result<json> said = describe(*model);
-        if (!said) return fail(said.error());
-        *out = new_text(compact_text(*said));
+        const Result<json> description = describe(*model);
+        if (!description) return fail(description.error());
+        *out = new_text(compact_text(*description));
         return SNW_OK;
     });
 }

@@ -327,10 +327,10 @@ private:
     double turn() const {
         const Transform& t = figures_[0].to_world;
         const Vec3 up{static_cast<float>(t(1, 0)), static_cast<float>(t(1, 1)), static_cast<float>(t(1, 2))};
-        const std::optional<Vec3> way = facing(scene_.skeleton, up);
-        if (!way) return 0;
-        const double x = t(0, 0) * way->x + t(0, 1) * way->y + t(0, 2) * way->z;
-        const double z = t(2, 0) * way->x + t(2, 1) * way->y + t(2, 2) * way->z;
+        const std::optional<Vec3> front = facing(scene_.skeleton, up);
+        if (!front) return 0;
+        const double x = t(0, 0) * front->x + t(0, 1) * front->y + t(0, 2) * front->z;
+        const double z = t(2, 0) * front->x + t(2, 1) * front->y + t(2, 2) * front->z;
         return 90 * std::round(std::atan2(x, z) / (3.14159265358979323846 / 2));
     }
 

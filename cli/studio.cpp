@@ -33,8 +33,8 @@ struct StudioArguments {
 };
 
 /// The folder of the page: from the option, else next to the installed or built program.
-Result<std::string> find_page(const std::string& said) {
-    if (!said.empty()) return said;
+Result<std::string> find_page(const std::string& option) {
+    if (!option.empty()) return option;
     std::error_code failed;
     const fs::path program = fs::read_symlink("/proc/self/exe", failed).parent_path();
     for (const char* place : {"../share/sinew/studio", "../studio"})

@@ -30,9 +30,9 @@ std::optional<Vec3> facing(const Skeleton& skeleton, const Vec3& up) {
         const Point3 b = to_point(skeleton.joints[static_cast<std::size_t>(pair[1] - 1)].position);
         const Point3 l{a[0] - b[0], a[1] - b[1], a[2] - b[2]};
         // To the left, and up: forward is their cross product.
-        const Point3 way{l[1] * u[2] - l[2] * u[1], l[2] * u[0] - l[0] * u[2], l[0] * u[1] - l[1] * u[0]};
-        for (std::size_t k = 0; k < 3; ++k) sum[k] += way[k];
-        all += std::sqrt(way[0] * way[0] + way[1] * way[1] + way[2] * way[2]);
+        const Point3 forward{l[1] * u[2] - l[2] * u[1], l[2] * u[0] - l[0] * u[2], l[0] * u[1] - l[1] * u[0]};
+        for (std::size_t k = 0; k < 3; ++k) sum[k] += forward[k];
+        all += std::sqrt(forward[0] * forward[0] + forward[1] * forward[1] + forward[2] * forward[2]);
         ++count;
     }
     const double length = std::sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]);

@@ -14,9 +14,9 @@ constexpr std::size_t kLeast = 3;
 
 }  // namespace
 
-bool leads_along(const Point3& way, const Point3& axis) {
-    const double length = norm(way);
-    return length > 0 && dot(way, axis) / length > kAlong;
+bool leads_along(const Point3& direction, const Point3& axis) {
+    const double length = norm(direction);
+    return length > 0 && dot(direction, axis) / length > kAlong;
 }
 
 std::optional<std::size_t> common_axis(const Skeleton& skeleton, const std::vector<Bone>& bones) {

@@ -16,7 +16,7 @@ inline Point3 axis_of(const Joint& joint, std::size_t axis) {
 
 /// Whether a direction is parallel to an axis, within 3.6 degrees (exporters round). False for a direction of
 /// length zero.
-bool leads_along(const Point3& way, const Point3& axis);
+bool leads_along(const Point3& direction, const Point3& axis);
 
 /// The axis that points along the bones of a skeleton. At least three joints must have exactly one link, and in
 /// nine of ten of these the same axis must point along it. Empty otherwise, and empty if all joints have equal

@@ -300,12 +300,12 @@ private:
     }
 
     // The chain from below the deepest common ancestor of a and b to b.
-    Chain way_between(std::uint32_t a, std::uint32_t b) const {
+    Chain chain_between(std::uint32_t a, std::uint32_t b) const {
         const std::uint32_t shared = shared_ancestor(a, b);
-        Chain way;
-        for (std::uint32_t j = b; j != shared; j = parent(j)) way.push_back(j);
-        std::reverse(way.begin(), way.end());
-        return way;
+        Chain chain;
+        for (std::uint32_t j = b; j != shared; j = parent(j)) chain.push_back(j);
+        std::reverse(chain.begin(), chain.end());
+        return chain;
     }
 
     void read_trunk() {
@@ -325,7 +325,7 @@ private:
                 if (Chain chain = longest_chain(root); chain.size() > a_.spine.size()) a_.spine = std::move(chain);
             return;
         }
-        if (chest != none) a_.spine = way_between(hips != none ? hips : root_of(chest), chest);
+        if (chest != none) a_.spine = chain_between(hips != none ? hips : root_of(chest), chest);
         const std::uint32_t top = chest != none ? chest : hips;
         // Not the spine, and no joint that carries a limb.
         std::vector<bool> taken(n_, false);
@@ -350,8 +350,9 @@ private:
                     j = next;
                 }
                 // A head is higher than a cape or a mane of the same length that hangs down.
-                const Double3 way = a_.position[chain.back()] - a_.position[from];
-                const double score = from_hips ? step(from, c) + a_.reach[c] : dot(a_.up, way) + 0.5 * norm(way);
+                const Double3 extent = a_.position[chain.back()] - a_.position[from];
+                const double score =
+                    from_hips ? step(from, c) + a_.reach[c] : dot(a_.up, extent) + 0.5 * norm(extent);
                 if (best.empty() || score > best_score) {
                     best_score = score;
                     best = std::move(chain);

@@ -193,8 +193,8 @@ void fist(Poser& p, const Anatomy& a) {
         }
         for (std::size_t i = 0; i < hand.fingers.size(); ++i) {
             const Chain& f = hand.fingers[i];
-            const Double3 way = unit(a.position[f.back()] - a.position[f[0]]);
-            const Double3 axis = cross(norm(way) > 0 ? way : mean, hand.palm);
+            const Double3 direction = unit(a.position[f.back()] - a.position[f[0]]);
+            const Double3 axis = cross(norm(direction) > 0 ? direction : mean, hand.palm);
             const bool is_thumb = i == thumb && hand.fingers.size() >= 3;
             // Five joints: the first is inside the palm, and the last is the tip.
             const std::size_t first = f.size() >= 5 ? 1 : 0;

@@ -166,7 +166,7 @@ private:
     /// others share the rest in proportion. Empty if no joint can take the rest.
     std::optional<Row> with_weights(std::size_t v, const Row& wanted) const {
         Row row;
-        double free = 1, others = 0, asked = 0;
+        double free = 1, others = 0, requested = 0;
         const auto in_wanted = [&](std::uint32_t j) {
             return std::any_of(wanted.begin(), wanted.end(), [&](const Share& s) { return s.joint == j; });
         };
@@ -180,12 +180,12 @@ private:
         }
         free = std::max(free, 0.0);
         for (const Share& s : wanted)
-            if (!locked(s.joint)) asked += s.weight;
-        const double given = std::min(asked, free);
+            if (!locked(s.joint)) requested += s.weight;
+        const double given = std::min(requested, free);
         const double rest = free - given;
         if (rest > 1e-7 && !(others > 0)) return std::nullopt;
         for (const Share& s : wanted)
-            if (!locked(s.joint) && asked > 0) row.push_back({s.joint, s.weight / asked * given});
+            if (!locked(s.joint) && requested > 0) row.push_back({s.joint, s.weight / requested * given});
         for (const Influence& i : weights_[v])
             if (!locked(i.joint) && !in_wanted(i.joint)) row.push_back({i.joint, i.weight / others * rest});
         return row;
@@ -194,17 +194,17 @@ private:
     /// Unlocked joints as in `wanted`, in proportion; locked joints keep their weights.
     std::optional<Row> with_row(std::size_t v, const Row& wanted) const {
         Row row;
-        double free = 1, asked = 0;
+        double free = 1, requested = 0;
         for (const Influence& i : weights_[v])
             if (locked(i.joint)) {
                 free -= i.weight;
                 row.push_back({i.joint, i.weight});
             }
         for (const Share& s : wanted)
-            if (!locked(s.joint)) asked += s.weight;
-        if (!(asked > 0)) return std::nullopt;
+            if (!locked(s.joint)) requested += s.weight;
+        if (!(requested > 0)) return std::nullopt;
         for (const Share& s : wanted)
-            if (!locked(s.joint)) row.push_back({s.joint, s.weight / asked * std::max(free, 0.0)});
+            if (!locked(s.joint)) row.push_back({s.joint, s.weight / requested * std::max(free, 0.0)});
         return row;
     }
 
