@@ -1,11 +1,16 @@
-# cmake --install: headers, the static library, and a package for find_package(sinew).
+# cmake --install: headers, libraries, and packages for find_package(sinew) and for pkg-config.
 include(CMakePackageConfigHelpers)
 
 set(SINEW_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/sinew)
 install(DIRECTORY include/sinew DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(TARGETS sinew EXPORT sinewTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS sinew EXPORT sinewTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT sinewTargets NAMESPACE sinew:: DESTINATION ${SINEW_PACKAGE_DIR})
+install(EXPORT sinewCTargets NAMESPACE sinew:: DESTINATION ${SINEW_PACKAGE_DIR})
+if(NOT BUILD_SHARED_LIBS)
+    set(BUILD_SHARED_LIBS OFF)
+endif()
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/sinewConfig.cmake.in
     ${CMAKE_CURRENT_BINARY_DIR}/sinewConfig.cmake INSTALL_DESTINATION ${SINEW_PACKAGE_DIR})
 # Before 1.0, minor versions may be incompatible.
@@ -16,3 +21,25 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sinewConfig.cmake ${CMAKE_CURRENT_BINA
 if(SINEW_GL_FOUND)
     install(FILES ${CMAKE_CURRENT_LIST_DIR}/Findepoxy.cmake DESTINATION ${SINEW_PACKAGE_DIR})
 endif()
+
+# pkg-config finds the prefix from the place of its own file, so an installed tree can be moved.
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig
+    OUTPUT_VARIABLE SINEW_UP)
+set(SINEW_PC_LIBS "-lsinew -pthread")
+if(NOT BUILD_SHARED_LIBS)
+    string(APPEND SINEW_PC_LIBS " -lmeshoptimizer -ldraco")
+    if(SINEW_THREADS STREQUAL "tbb")
+        string(APPEND SINEW_PC_LIBS " -ltbb")
+    endif()
+    foreach(library PNG GL ASSIMP)
+        if(SINEW_${library}_FOUND)
+            string(TOLOWER ${library} file)
+            string(REGEX REPLACE "^gl$" "epoxy" file ${file})
+            string(APPEND SINEW_PC_LIBS " -l${file}")
+        endif()
+    endforeach()
+endif()
+foreach(package sinew sinew_c)
+    configure_file(${CMAKE_CURRENT_LIST_DIR}/${package}.pc.in ${CMAKE_CURRENT_BINARY_DIR}/${package}.pc @ONLY)
+    install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${package}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()

@@ -10,6 +10,43 @@ step(${CMAKE_COMMAND} -G Ninja -S ${SOURCE} -B ${WORK}/build -D CMAKE_PREFIX_PAT
 step(${CMAKE_COMMAND} --build ${WORK}/build)
 step(${WORK}/build/consumer)
 step(${WORK}/build/bar)
+
+# The shared library: from a project in C, by pkg-config without CMake, after the installed tree was moved.
+step(${CMAKE_COMMAND} -G Ninja -S ${SOURCE}/c -B ${WORK}/c -D CMAKE_PREFIX_PATH=${WORK}/prefix
+    -D CMAKE_BUILD_TYPE=${BUILD_TYPE} -D CMAKE_C_FLAGS=${FLAGS})
+step(${CMAKE_COMMAND} --build ${WORK}/c)
+step(${WORK}/c/bar)
+file(RENAME ${WORK}/prefix ${WORK}/moved)
+file(GLOB_RECURSE pkgconfig ${WORK}/moved/sinew_c.pc)
+cmake_path(GET pkgconfig PARENT_PATH pkgconfig)
+cmake_path(GET pkgconfig PARENT_PATH libraries)
+set(ENV{PKG_CONFIG_PATH} ${pkgconfig})
+set(ENV{LD_LIBRARY_PATH} ${libraries})
+step(sh -c "cc -std=c99 -Wall -Werror ${FLAGS} '${SOURCE}/bar.c' -o '${WORK}/bar' $(pkg-config --cflags --libs sinew_c) -lm")
+step(${WORK}/bar)
+step(sh -c "'${CXX}' -std=c++20 ${FLAGS} '${SOURCE}/main.cpp' -o '${WORK}/main' $(pkg-config --cflags --libs sinew)")
+step(${WORK}/main)
+unset(ENV{LD_LIBRARY_PATH})
+file(RENAME ${WORK}/moved ${WORK}/prefix)
+
+# It exports the functions of sinew.h, all of them, and nothing else.
+file(STRINGS ${SOURCE}/../../capi/sinew.h lines REGEX "snw_[a-z_]+\\(")
+set(declared "")
+foreach(line ${lines})
+    if(line MATCHES "^[a-z].*[ *](snw_[a-z_]+)\\(")
+        list(APPEND declared ${CMAKE_MATCH_1})
+    endif()
+endforeach()
+file(GLOB_RECURSE library ${WORK}/prefix/libsinew_c.so)
+execute_process(COMMAND nm -D --defined-only --format=posix ${library} OUTPUT_VARIABLE symbols
+    COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "[^\n]+" symbols "${symbols}")
+list(TRANSFORM symbols REPLACE " .*" "")
+list(SORT declared)
+list(SORT symbols)
+if(NOT declared STREQUAL symbols)
+    message(FATAL_ERROR "libsinew_c.so exports:\n${symbols}\nsinew.h declares:\n${declared}")
+endif()
 # The program of the README, copied unchanged, gives the result of the command.
 file(READ ${README} readme)
 foreach(language cmake cpp)

@@ -1,6 +1,7 @@
-// oneTBB's names for WebAssembly with threads, as far as core/parallel.h needs them, over threads that are kept. A
-// page starts a thread only between calls of the module, so what a call needs must be there before: the module
-// comes with as many as CMakeLists.txt says, and this pool takes its own of them at its first use.
+// oneTBB's names as far as core/parallel.h needs them, over threads that are kept: for WebAssembly with threads,
+// and for builds without oneTBB (SINEW_THREADS=own). A page starts a thread only between calls of the module, so
+// what a call needs must be there before: the module comes with as many as CMakeLists.txt says, and this pool takes
+// its own of them at its first use.
 #pragma once
 
 #include <algorithm>
@@ -10,15 +11,27 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <vector>
 
+#if defined(__unix__) && !defined(__EMSCRIPTEN__)
+#include <pthread.h>
+#endif
+
 namespace tbb {
 
 namespace info {
-/// As many as CMakeLists.txt gives the module, with the one that calls.
-inline int default_concurrency() { return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 8); }
+/// In a page as many as CMakeLists.txt gives the module, with the one that calls.
+inline int default_concurrency() {
+    const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+#if defined(__EMSCRIPTEN__)
+    return std::min(cores, 8);
+#else
+    return cores;
+#endif
+}
 }  // namespace info
 
 /// More threads than cores: not here.
@@ -30,8 +43,19 @@ struct global_control {
 class pool {
 public:
     static pool& shared() {
-        static pool* const one = new pool;  // never ended: its threads wait for it
-        return *one;
+        const std::lock_guard lock(making_);
+        if (!one_) {
+            one_ = new pool;  // never ended: its threads wait for it
+#if defined(__unix__) && !defined(__EMSCRIPTEN__)
+            // A child of fork has none of the threads, so it makes a pool of its own.
+            static const int once = pthread_atfork(nullptr, nullptr, [] {
+                new (&making_) std::mutex;
+                one_ = nullptr;
+            });
+            (void)once;
+#endif
+        }
+        return *one_;
     }
     /// Whether the caller has it now, and gives it back by release(). Not within what runs in it.
     bool take() { return !taken_.exchange(true, std::memory_order_acquire); }
@@ -73,6 +97,8 @@ private:
         }
     }
 
+    static inline std::mutex making_;
+    static inline pool* one_ = nullptr;
     std::atomic<bool> taken_{false};
     std::mutex mutex_;
     std::condition_variable start_, end_;

@@ -1,0 +1,13 @@
+# SINEW_THREADS: what core/parallel.h runs on. Without oneTBB its target has no library.
+if(SINEW_THREADS STREQUAL "tbb")
+    find_package(TBB REQUIRED)
+elseif(SINEW_THREADS STREQUAL "own" OR SINEW_THREADS STREQUAL "serial")
+    add_library(TBB::tbb INTERFACE IMPORTED GLOBAL)
+    if(SINEW_THREADS STREQUAL "own")
+        include_directories(SYSTEM ${PROJECT_SOURCE_DIR}/web/core/threads)
+    else()
+        add_compile_definitions(SINEW_SERIAL)
+    endif()
+else()
+    message(FATAL_ERROR "SINEW_THREADS is ${SINEW_THREADS}: choose tbb, own or serial")
+endif()
