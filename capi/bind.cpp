@@ -21,6 +21,8 @@ constexpr std::pair<std::string_view, DeformFrom> kDeformFrom[] = {{"auto", Defo
 constexpr std::pair<std::string_view, io::WeightFormat> kFormats[] = {
     {"f32", io::WeightFormat::f32}, {"u16", io::WeightFormat::u16}, {"u8", io::WeightFormat::u8}};
 
+constexpr std::pair<std::string_view, bool> kSwitch[] = {{"on", true}, {"off", false}};
+
 template <typename Table, typename T>
 Status choose(const Table& table, std::string_view name, std::string_view value, T& out) {
     std::string words;
@@ -43,6 +45,7 @@ std::vector<std::string> words_of(const Table& table) {
 
 Status set(snw_settings& s, std::string_view name, std::string_view value) {
     if (name == "deform-from") return choose(kDeformFrom, name, value, s.deform.from);
+    if (name == "keep-volume") return choose(kSwitch, name, value, s.keep_volume);
     if (name == "weight-format") return choose(kFormats, name, value, s.save.weight_format);
     if (name == "exclude" || name == "include") {
         auto& list = name == "exclude" ? s.deform.exclude : s.deform.include;
@@ -56,15 +59,10 @@ Status set(snw_settings& s, std::string_view name, std::string_view value) {
     return set_option(s.bind, name, value);
 }
 
-std::string lines(const std::vector<std::string>& list) {
-    std::string out;
-    for (const std::string& line : list) out += (out.empty() ? "" : "\n") + line;
-    return out;
-}
-
 Result<std::string> get(const snw_settings& s, std::string_view name) {
     if (name == "deform-from") return std::string(name_of(s.deform.from));
     if (name == "weight-format") return std::string(name_of(s.save.weight_format));
+    if (name == "keep-volume") return std::string(s.keep_volume ? "on" : "off");
     if (name == "exclude") return lines(s.deform.exclude);
     if (name == "include") return lines(s.deform.include);
     std::string text = option_text(s.bind, name);
@@ -122,6 +120,12 @@ Status check_all_read(const BindOptions& options) {
         if (option_text(options, setting.name) != option_text(usual, setting.name))
             if (Status ok = check_read(options, setting.name); !ok) return ok;
     return Done{};
+}
+
+BindOptions options_of(const snw_settings& settings) {
+    BindOptions options = settings.bind;
+    options.keep_volume = settings.keep_volume;
+    return options;
 }
 
 /// Before a bind: checks the options and selects the joints that deform.
@@ -260,11 +264,12 @@ snw_status snw_bind(snw_model* model, const snw_settings* settings, snw_context*
     if (!model || !settings) return missing(!model ? "model" : "settings");
     return guarded([&] {
         if (Status ok = prepare(*model, *settings); !ok) return fail(ok.error());
+        const Progressing progress(context);
         Result<Binding> made =
-            sinew::bind(model->scene.mesh(), model->scene.skeleton, settings->bind, context_of(context));
+            sinew::bind(model->scene.mesh(), model->scene.skeleton, options_of(*settings), context_of(context));
         if (!made) return fail(made.error());
         *out = new snw_binding{std::move(*made)};
-        return SNW_OK;
+        return progress.done();
     });
 }
 
@@ -283,13 +288,14 @@ snw_status snw_bind_progressive(snw_model* model, const snw_settings* settings, 
             stopped = on_result(&handle, 0, user) == 0;
             return !stopped;
         };
-        Result<Binding> made = sinew::bind_progressive(model->scene.mesh(), model->scene.skeleton, settings->bind,
-                                                       tell, context_of(context));
+        const Progressing progress(context, true);
+        Result<Binding> made = sinew::bind_progressive(model->scene.mesh(), model->scene.skeleton,
+                                                       options_of(*settings), tell, context_of(context));
         if (!made) return fail(made.error());
         std::unique_ptr<snw_binding> handle(new snw_binding{std::move(*made)});
         if (!stopped) on_result(handle.get(), 1, user);
         *out = handle.release();
-        return SNW_OK;
+        return progress.done();
     });
 }
 
@@ -453,7 +459,16 @@ snw_status snw_save_glb_animated(const snw_model* model, const snw_weights* weig
             options.clips.push_back(clip_of(a, model->scene.skeleton.joints.size()));
         }
         io::SaveReport report;
-        Result<std::vector<std::byte>> made = io::save_glb_bytes(model->scene, weights->weights, options, &report);
+        // A model from arrays has no file to change: a new one is made.
+        Result<io::Scene> fresh = Error{};
+        if (!model->scene.document) {
+            Skeleton skeleton = model->scene.skeleton;
+            fresh =
+                io::make_scene(model->scene.positions, model->scene.triangles, std::move(skeleton), model->name);
+            if (!fresh) return fail(fresh.error());
+        }
+        Result<std::vector<std::byte>> made =
+            io::save_glb_bytes(fresh ? *fresh : model->scene, weights->weights, options, &report);
         if (!made) return fail(made.error());
         std::unique_ptr<snw_bytes> text(notes ? new_text(lines(report.notes)) : nullptr);
         *out = new_text({reinterpret_cast<const char*>(made->data()), made->size()});

@@ -42,6 +42,7 @@ snw_status snw_compare_json(const snw_model* model, const snw_weights* reference
         CompareOptions options;
         options.up = up_of(*model);
         // Joints are as in the file: the selection of deforming joints does not matter for finished weights.
+        const Progressing progress(context);
         const Result<Comparison> made = compare(model->scene.mesh(), model->as_read, reference->weights,
                                                 other->weights, options, context_of(context));
         if (!made) return fail(made.error());
@@ -55,7 +56,7 @@ snw_status snw_compare_json(const snw_model* model, const snw_weights* reference
               {{"standard", summary(c, PoseKind::standard)}, {"random", summary(c, PoseKind::random)}}},
              {"a", side(c.a)},
              {"b", side(c.b)}}));
-        return SNW_OK;
+        return progress.done();
     });
 }
 

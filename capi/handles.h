@@ -1,7 +1,10 @@
 // The objects behind the handles of sinew.h, and the one place where exceptions are caught.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <exception>
+#include <memory>
 #include <new>
 #include <optional>
 #include <string>
@@ -16,13 +19,22 @@ struct snw_bytes {
 };
 
 struct snw_context {
+    snw_context();
+
     sinew::Context context;
+    snw_progress progress = nullptr;
+    void* user = nullptr;
+    std::atomic<double> fraction = 0;     // of the whole call
+    std::array<double, 2> pass = {0, 1};  // the part of the call that runs now, see Progressing
+    std::array<double, 2> next_pass = {0, 1};
+    double reached = 0;  // where its last stage began, on the scale of all stages
 };
 
 struct snw_settings {
     sinew::BindOptions bind;
     sinew::DeformOptions deform;
     sinew::io::SaveOptions save;
+    bool keep_volume = false;  // not in `bind`, whose preset a method would set
 };
 
 struct snw_model {
@@ -32,6 +44,7 @@ struct snw_model {
     sinew::io::ShadingFrames frames;
     sinew::io::Look look;
     std::string name;
+    std::optional<sinew::Vec3> up;                              // of a model from arrays, where it was given
     mutable std::optional<sinew::Intersections> intersections;  // result of snw_defects
     mutable std::size_t nonmanifold_vertices = 0;               // the same
 };
@@ -55,6 +68,23 @@ inline snw_status missing(const char* what) {
 inline Context* context_of(snw_context* context) { return context ? &context->context : nullptr; }
 
 inline snw_bytes* new_text(std::string text) { return new snw_bytes{std::move(text)}; }
+
+/// The lines as one text.
+std::string lines(const std::vector<std::string>& list);
+
+/// Progress over all stages of a call: sets snw_context::fraction to 0, and at the end, if it succeeds, to 1.
+/// passes: the call may run the stages twice, first at a low resolution.
+class Progressing {
+public:
+    explicit Progressing(snw_context* context, bool passes = false);
+    snw_status done() const {
+        if (context_) context_->fraction = 1;
+        return SNW_OK;
+    }
+
+private:
+    snw_context* context_;
+};
 
 /// Runs the body of a call: it returns a snw_status and may throw.
 template <typename Body>

@@ -1,4 +1,4 @@
-// Models, bytes, contexts and errors.
+// Models, bytes and errors.
 #include <nlohmann/json.hpp>
 
 #include "handles.h"
@@ -141,6 +141,12 @@ Status select(snw_model& model, const snw_settings* settings) {
     return Done{};
 }
 
+std::string lines(const std::vector<std::string>& list) {
+    std::string out;
+    for (const std::string& line : list) out += (out.empty() ? "" : "\n") + line;
+    return out;
+}
+
 Status fits(const snw_model& model, const SkinWeights& weights) {
     if (weights.vertex_count() == model.scene.positions.size()) return Done{};
     return Error{ErrorCode::usage, "weights for " + std::to_string(weights.vertex_count()) +
@@ -164,34 +170,6 @@ const uint8_t* snw_bytes_data(const snw_bytes* bytes) {
 }
 size_t snw_bytes_size(const snw_bytes* bytes) { return bytes ? bytes->text.size() : 0; }
 void snw_bytes_free(snw_bytes* bytes) { delete bytes; }
-
-snw_status snw_context_new(snw_context** out) {
-    if (!out) return missing("out");
-    *out = nullptr;
-    return guarded([&] {
-        *out = new snw_context;
-        return SNW_OK;
-    });
-}
-void snw_context_threads(snw_context* context, int threads) {
-    if (context) context->context.threads = threads;
-}
-void snw_context_memory_limit(snw_context* context, size_t bytes) {
-    if (context) context->context.memory_limit = bytes;
-}
-void snw_context_progress(snw_context* context, snw_progress progress, void* user) {
-    if (!context) return;
-    context->context.progress = nullptr;
-    if (progress)
-        context->context.progress = [progress, user](const char* stage, double f) { progress(stage, f, user); };
-}
-void snw_cancel(snw_context* context) {
-    if (context) context->context.cancel = true;
-}
-void snw_uncancel(snw_context* context) {
-    if (context) context->context.cancel = false;
-}
-void snw_context_free(snw_context* context) { delete context; }
 
 snw_status snw_model_open(const void* bytes, size_t size, const char* name, const char* folder,
                           const void* skeleton, size_t skeleton_size, const char* skeleton_name, snw_model** out) {

@@ -1,5 +1,6 @@
 // The character in other poses.
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "handles.h"
@@ -15,6 +16,14 @@ constexpr std::size_t kMatrix = 12;  // numbers per joint matrix
 
 void copy_out(const std::vector<Transform>& transforms, double* out) {
     for (const Transform& t : transforms) out = std::copy(t.m.begin(), t.m.end(), out);
+}
+
+void write_pose(const std::vector<JointPose>& pose, double* out) {
+    for (const JointPose& j : pose) {
+        out = std::copy(j.rotation.begin(), j.rotation.end(), out);
+        out = std::copy(j.translation.begin(), j.translation.end(), out);
+        out = std::copy(j.scale.begin(), j.scale.end(), out);
+    }
 }
 
 std::vector<Transform> copy_in(const double* matrices, std::size_t joints) {
@@ -38,6 +47,7 @@ std::vector<JointPose> sinew::capi::read_pose(const double* numbers, std::size_t
 }
 
 Vec3 sinew::capi::up_of(const snw_model& model) {
+    if (model.up) return *model.up;
     const Result<io::ScenePose> rest = io::pose_at(model.scene, std::nullopt, 0);
     if (!rest) return {0, 1, 0};
     // The row of the matrix for the world's height is the up direction in bind space.
@@ -60,6 +70,27 @@ snw_status snw_pose_matrices(const snw_model* model, const double* pose, double*
     });
 }
 
+snw_status snw_random_pose(const snw_model* model, double degrees, uint64_t seed, double* pose) {
+    if (!model || !pose) return missing(!model ? "model" : "pose");
+    if (!std::isfinite(degrees) || degrees < 0 || degrees > 180)
+        return fail({ErrorCode::usage, "degrees must be from 0 to 180"});
+    return guarded([&] {
+        write_pose(random_pose(model->scene.skeleton, degrees, seed), pose);
+        return SNW_OK;
+    });
+}
+
+snw_status snw_pose_json(const snw_model* model, const void* text, size_t size, double* pose) {
+    if (!model || !text || !pose) return missing(!model ? "model" : !text ? "text" : "pose");
+    return guarded([&] {
+        const Result<std::vector<JointPose>> read =
+            io::parse_pose(model->scene.skeleton, {static_cast<const char*>(text), size}, "pose");
+        if (!read) return fail(read.error());
+        write_pose(*read, pose);
+        return SNW_OK;
+    });
+}
+
 snw_status snw_clip_matrices(const snw_model* model, size_t clip, double time, double* matrices) {
     if (!model || !matrices) return missing(!model ? "model" : "matrices");
     return guarded([&] {
@@ -77,12 +108,8 @@ snw_status snw_standard_poses(const snw_model* model, snw_bytes** out) {
     return guarded([&] {
         auto list = nlohmann::ordered_json::array();
         for (const NamedPose& pose : standard_poses(model->scene.skeleton, up_of(*model))) {
-            std::vector<double> numbers;
-            for (const JointPose& j : pose.joints) {
-                numbers.insert(numbers.end(), j.rotation.begin(), j.rotation.end());
-                numbers.insert(numbers.end(), j.translation.begin(), j.translation.end());
-                numbers.insert(numbers.end(), j.scale.begin(), j.scale.end());
-            }
+            std::vector<double> numbers(pose.joints.size() * kPoseNumbers);
+            write_pose(pose.joints, numbers.data());
             list.push_back({{"name", pose.name}, {"pose", std::move(numbers)}});
         }
         *out = new_text(compact_text(list));

@@ -1,10 +1,11 @@
 /* sinew.h: the C interface of sinew, for every language that can call C.
  *
  *   snw_model_open    a character from bytes          snw_bind          distances: the costly stage
- *   snw_model_json    its description                 snw_weights_of    weights: again for another falloff or edit
- *   snw_pose_matrices, snw_clip_matrices, snw_deform  the character in another pose
- *   snw_save_glb      the file with its new weights   snw_save_json     weights alone
- *   snw_save_glb_animated                             the same with new animations
+ *   snw_model_from_arrays  the same from arrays       snw_weights_of    weights: again for another falloff or edit
+ *   snw_model_json    its description                 snw_weights_csr, snw_weights_dense, snw_weights_rows  as
+ * arrays snw_pose_matrices, snw_clip_matrices, snw_deform  the character in another pose snw_save_glb      the file
+ * with its new weights   snw_save_json     weights alone snw_save_glb_animated                             the same
+ * with new animations
  *
  * Every call that can fail returns a snw_status and writes its result through the last pointer, which is set to
  * null on failure; snw_error() then has one sentence with the broken rule, the place, and what to do. Calls
@@ -28,7 +29,7 @@ extern "C" {
 #endif
 
 /* Changes when programs that were compiled with an earlier header must be compiled again. */
-#define SNW_ABI 1
+#define SNW_ABI 2
 
 typedef enum snw_status {
     SNW_OK = 0,
@@ -59,6 +60,10 @@ typedef struct snw_context snw_context;
 /* The name of a stage, and 0..1 within it. Called in the thread of the call. */
 typedef void (*snw_progress)(const char* stage, double fraction, void* user);
 snw_status snw_context_new(snw_context** out);
+/* How much of the call that uses the context is done, 0..1, over all stages; it never falls within a call. Stages
+ * have fixed shares, measured for characters of usual size, so it is an estimate of time. 0 before the first call.
+ * From any thread, also while the call runs. */
+double snw_context_fraction(const snw_context* context);
 void snw_context_threads(snw_context* context, int threads);       /* 0 = one per core */
 void snw_context_memory_limit(snw_context* context, size_t bytes); /* 0 = none */
 void snw_context_progress(snw_context* context, snw_progress progress, void* user);
@@ -72,7 +77,8 @@ typedef struct snw_settings snw_settings;
 snw_status snw_settings_new(snw_settings** out);
 /* "method" sets all other options of bind to its preset, so it comes first; "as-published" sets some of them, so it
  * comes second. Beside them: "deform-from" (auto, skin, names, all), "exclude" and "include" (each call adds a name
- * with * and ?; "" empties the list), "weight-format". */
+ * with * and ?; "" empties the list), "weight-format", and "keep-volume" (on, off): the binding keeps its volume,
+ * for snw_binding_rebind and for a faster snw_binding_move. */
 snw_status snw_settings_set(snw_settings* settings, const char* name, const char* value);
 /* The value of an option. Lists: one name a line. */
 snw_status snw_settings_get(const snw_settings* settings, const char* name, snw_bytes** out);
@@ -97,6 +103,50 @@ typedef struct snw_model snw_model;
  * skeleton JSON or TGF, for a mesh without skeleton; null otherwise. The bytes are copied. */
 snw_status snw_model_open(const void* bytes, size_t size, const char* name, const char* folder,
                           const void* skeleton, size_t skeleton_size, const char* skeleton_name, snw_model** out);
+
+/* One mesh. Polygons are cut into triangles: a convex one as a fan from its first corner. */
+typedef struct snw_mesh {
+    const char* name; /* for messages and for snw_save_glb; may be null */
+    size_t vertex_count;
+    const float* positions; /* vertex_count × 3, in the mesh's own space */
+    size_t face_count;
+    const uint32_t* face_sizes; /* corners of each face, at least 3; null: every face is a triangle */
+    const uint32_t*
+        corners; /* the vertices of each face, counter-clockwise seen from outside; from 0 in each mesh */
+    const double* transform; /* 12 numbers, from the mesh's space to the model's: the three upper rows of a matrix,
+                                row by row. null: the identity */
+} snw_mesh;
+
+/* A character as arrays. They are copied. Any of the pointers may be null where that is said. */
+typedef struct snw_arrays {
+    const char* name; /* of the model, for messages; null: "arrays" */
+    const snw_mesh* meshes;
+    size_t mesh_count;        /* V, the vertices of the model, are those of all meshes one after the other */
+    size_t joint_count;       /* J; 0: a mesh alone, for snw_transfer */
+    const char* const* names; /* J; null: "joint 0", "joint 1", … */
+    const int32_t* parents;   /* J; -1: a root. In any order */
+    /* J × 12: matrix of each joint at rest, from the joint's space to the model's, as snw_mesh.transform. Its axes
+     * are the joint's axes: poses turn about them, and surface-heat finds hinges by them. null: the axes of the
+     * space, and then heads must not be null. */
+    const double* rest;
+    const float* heads; /* J × 3: where each joint is; null: the origins of rest */
+    /* J × 3: where the joint's bone ends; a first number that is NaN: not stated. A joint with a tail has this one
+     * bone; one without has a bone to each of its children. null: none is stated. */
+    const float* tails;
+    const uint8_t* deform; /* J: 0: never deforms, 1: deforms, 2: by the settings ("deform-from"). null: all 2 */
+    /* The character's weights as compressed rows: vertex v has the entries offsets[v] to offsets[v + 1] - 1. Rows
+     * are normalised; they may be empty. null: no weights. */
+    const uint64_t* weight_offsets; /* V + 1 */
+    const uint32_t* weight_joints;
+    const float* weight_shares;
+    const float* up; /* 3: the way up, for standard poses; null: y */
+} snw_arrays;
+/* The model of these arrays. Errors name the mesh, face, vertex or joint. snw_save_glb writes it as a new file with
+ * one mesh, without the axes of joints. It has no normals, texture coordinates, materials and clips. O(V + T). */
+snw_status snw_model_from_arrays(const snw_arrays* arrays, snw_model** out);
+/* Moves the joints of a model from arrays. heads: J × 3; tails: as in snw_arrays, or null: each stated tail keeps
+ * its place from its head. Before snw_binding_move. */
+snw_status snw_model_move_joints(snw_model* model, const float* heads, const float* tails);
 void snw_model_free(snw_model* model);
 /* Joint options (docs/formats.md): tails, shapes, hardness, planes. Before snw_model_json and snw_bind; they
  * replace those of an earlier call; "" of size 0 removes them. */
@@ -171,6 +221,19 @@ const uint8_t* snw_binding_coverage(const snw_binding* binding);
 /* The report of docs/report.md. */
 snw_status snw_binding_report(const snw_binding* binding, const snw_model* model, const snw_settings* settings,
                               snw_bytes** out);
+/* The binding as a file (docs/binding.md), and back. With "keep-volume" it serves other meshes, too. */
+snw_status snw_binding_save(const snw_binding* binding, snw_bytes** out);
+snw_status snw_binding_open(const void* bytes, size_t size, snw_binding** out);
+/* The settings of the bind; those of snw_binding_open, too, as far as the file has them: method, falloff, limits.
+ */
+snw_status snw_binding_settings(const snw_binding* binding, snw_settings** out);
+/* Binds another mesh of similar shape, or the same one again, from the binding's volume. The model's joints must be
+ * those of the binding; which of them deform is set as in the binding. Another mesh needs "keep-volume". */
+snw_status snw_binding_rebind(const snw_binding* binding, snw_model* model, snw_context* context,
+                              snw_binding** out);
+/* The bind of the same mesh with moved joints (snw_model_move_joints), to the bit. Which joints deform is set as in
+ * the binding. */
+snw_status snw_binding_move(const snw_binding* binding, snw_model* model, snw_context* context, snw_binding** out);
 void snw_binding_free(snw_binding* binding);
 
 typedef struct snw_weights snw_weights;
@@ -182,6 +245,38 @@ snw_status snw_weights_of(const snw_binding* binding, const snw_model* model, co
                           snw_weights** out);
 /* The weights of the file; SNW_USAGE if it has none. */
 snw_status snw_model_weights(const snw_model* model, snw_weights** out);
+/* Weights from compressed rows, as in snw_arrays: sorted, repeated joints added, zeros dropped, normalised; a row
+ * that sums to 1 keeps its bits. offsets: vertices + 1. joint_count: joints must be below it. */
+snw_status snw_weights_from_rows(size_t vertices, size_t joint_count, const uint64_t* offsets,
+                                 const uint32_t* joints, const float* shares, snw_weights** out);
+/* Weights JSON (docs/formats.md), with the joints of the model by name. */
+snw_status snw_weights_open_json(const snw_model* model, const void* text, size_t size, snw_weights** out);
+/* Number of vertices, and of entries of all rows. */
+void snw_weights_size(const snw_weights* weights, size_t* vertices, size_t* entries);
+/* Fills compressed rows: offsets (V + 1), joints and shares (as many as entries); strongest first in each row. */
+snw_status snw_weights_csr(const snw_weights* weights, uint64_t* offsets, uint32_t* joints, float* shares);
+/* Fills V × joint_count, row by row. A joint past the end with weight is SNW_USAGE. */
+snw_status snw_weights_dense(const snw_weights* weights, size_t joint_count, float* shares);
+/* The limit, limit-rule and pruning of the settings, for finished weights. */
+snw_status snw_weights_limit(const snw_weights* weights, const snw_settings* settings, snw_context* context,
+                             snw_weights** out);
+/* `fresh`, but with what is locked from `kept`: whole vertices (V flags, or null), and weights on joints
+ * (joint_count flags, or null). At a vertex with locked joints the other joints share the rest in their fresh
+ * proportions. A vertex whose kept row is empty has nothing to keep. max_influences: 1..8, or 0: all. */
+snw_status snw_weights_keep(const snw_weights* fresh, const snw_weights* kept, const uint8_t* vertices,
+                            const uint8_t* joints, size_t joint_count, int max_influences, snw_context* context,
+                            snw_weights** out);
+/* Finished weights with an edit list (docs/edits.md), as `sinew apply` does: without "falloff" and "rigid", which
+ * need a binding. report: one line for each edit, or null. */
+snw_status snw_weights_edit(const snw_model* model, const snw_weights* weights, const char* edits,
+                            size_t edits_size, snw_context* context, snw_bytes** report, snw_weights** out);
+/* Weights of `source` for the mesh of `target`, which lies on it or around it in the same space, on the joints of
+ * `source` (docs/transfer.md). distance: of a match, as a share of the diagonal of the source's box, and angle
+ * between normals in degrees; 0.05 and 30 are usual. Of the settings the limit of influences is read; null: 4. how:
+ * fills the target's V with 0 matched, 1 inpainted, 2 nearest, 3 unused; or null. warnings: one a line, or null. */
+snw_status snw_transfer(const snw_model* source, const snw_weights* weights, const snw_model* target,
+                        double distance, double angle, const snw_settings* settings, snw_context* context,
+                        uint8_t* how, snw_bytes** warnings, snw_weights** out);
 size_t snw_weights_width(const snw_weights* weights); /* largest number of joints of a vertex */
 /* Fills V × width, strongest first. Unused slots are joint 0 with weight 0. Further joints are left out. */
 snw_status snw_weights_rows(const snw_weights* weights, size_t width, uint16_t* joints, float* shares);
@@ -220,6 +315,11 @@ snw_status snw_defects(const snw_model* model, snw_context* context, uint8_t* tr
 
 /* pose: J × 10: rotation x y z w, translation, scale, along the joint's own axes (docs/formats.md). */
 snw_status snw_pose_matrices(const snw_model* model, const double* pose, double* matrices);
+/* Fills J × 10: every joint turned about an axis of its own by an angle within ±degrees; the same for the same
+ * seed. */
+snw_status snw_random_pose(const snw_model* model, double degrees, uint64_t seed, double* pose);
+/* Pose JSON (docs/formats.md), J × 10. */
+snw_status snw_pose_json(const snw_model* model, const void* text, size_t size, double* pose);
 /* At a time, in seconds, of a clip of the file. */
 snw_status snw_clip_matrices(const snw_model* model, size_t clip, double time, double* matrices);
 /* Poses made for this skeleton (sinew/deform.h): [{"name", "pose": [J × 10 numbers]}]. */

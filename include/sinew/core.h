@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace sinew {
 
@@ -94,5 +95,12 @@ struct MeshView {
 /// Checks the requirements of all stages: at least one triangle, indices < V, finite coordinates within ±1e18, a
 /// bounding box of non-zero size. The error names the first offending vertex or triangle. O(V + T).
 Status check_mesh(const MeshView& mesh);
+
+/// Cuts polygons into triangles with their winding. Convex ones become the fan from their first corner, others are
+/// clipped ear by ear. Those that cross themselves, have no area or more than 4096 corners end as a fan; they are
+/// added to `fanned`. Polygon f has the corners first[f] to first[f + 1] - 1, at least three; corners must be
+/// vertices. O(corners), and quadratic in the corners of a polygon that is not convex.
+std::vector<Triangle> triangulate(std::span<const Vec3> positions, std::span<const std::uint32_t> first,
+                                  std::span<const std::uint32_t> corners, std::size_t* fanned = nullptr);
 
 }  // namespace sinew

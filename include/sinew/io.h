@@ -233,6 +233,7 @@ Result<ScenePose> pose_at(const Scene& scene, std::optional<std::size_t> clip, d
 /// Reads a pose by joint name from pose JSON (docs/formats.md): one entry per joint of the skeleton. A name that no
 /// joint has is an error that suggests the nearest.
 Result<std::vector<JointPose>> load_pose(const Skeleton& skeleton, const std::filesystem::path& path);
+Result<std::vector<JointPose>> parse_pose(const Skeleton& skeleton, std::string_view text, const std::string& name);
 
 /// Reads an edit list (docs/edits.md) for a scene: falloffs, rigid regions, locks and edits, with names, boxes,
 /// materials and painted colours resolved to vertices and joints. The caller sets Locks::weights. Errors name the

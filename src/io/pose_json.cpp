@@ -67,10 +67,14 @@ Result<JointPose> read_joint(const json& entry, const std::string& place) {
 }  // namespace
 
 Result<std::vector<JointPose>> load_pose(const Skeleton& skeleton, const std::filesystem::path& path) {
-    const std::string name = path.string();
     const auto bytes = read_file(path);
     if (!bytes) return bytes.error();
-    const Result<json> document = parse_json(as_text(*bytes), name);
+    return parse_pose(skeleton, as_text(*bytes), path.string());
+}
+
+Result<std::vector<JointPose>> parse_pose(const Skeleton& skeleton, std::string_view text,
+                                          const std::string& name) {
+    const Result<json> document = parse_json(text, name);
     if (!document) return document.error();
     const auto joints = document->is_object() ? document->find("joints") : document->end();
     if (!document->is_object() || joints == document->end() || !joints->is_object())

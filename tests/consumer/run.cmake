@@ -16,6 +16,7 @@ step(${CMAKE_COMMAND} -G Ninja -S ${SOURCE}/c -B ${WORK}/c -D CMAKE_PREFIX_PATH=
     -D CMAKE_BUILD_TYPE=${BUILD_TYPE} -D CMAKE_C_FLAGS=${FLAGS})
 step(${CMAKE_COMMAND} --build ${WORK}/c)
 step(${WORK}/c/bar)
+step(${WORK}/c/arrays)
 file(RENAME ${WORK}/prefix ${WORK}/moved)
 file(GLOB_RECURSE pkgconfig ${WORK}/moved/sinew_c.pc)
 cmake_path(GET pkgconfig PARENT_PATH pkgconfig)

@@ -1,0 +1,95 @@
+// Kept bindings: as files, for other meshes, and with moved joints.
+#include "handles.h"
+#include "sinew/bind.h"
+
+using namespace sinew;
+using namespace sinew::capi;
+
+namespace {
+
+/// The model's joints deform as in the binding, which rebind and move_joints compare or take over.
+Status take_deforming(const Binding& binding, snw_model& model) {
+    const std::vector<Joint>& bound = binding.skeleton().joints;
+    std::vector<Joint>& joints = model.scene.skeleton.joints;
+    if (bound.size() != joints.size())
+        return Error{ErrorCode::usage, model.name + ": it has " + std::to_string(joints.size()) +
+                                           " joints, but the binding has " + std::to_string(bound.size())};
+    for (std::size_t j = 0; j < joints.size(); ++j) {
+        joints[j].deform = bound[j].deform;
+        joints[j].reason = bound[j].reason;
+    }
+    return Done{};
+}
+
+template <typename Make>
+snw_status again(const snw_binding* binding, snw_model* model, snw_context* context, snw_binding** out,
+                 Make&& make) {
+    if (!out) return missing("out");
+    *out = nullptr;
+    if (!binding || !model) return missing(!binding ? "binding" : "model");
+    return guarded([&] {
+        if (Status ok = take_deforming(binding->binding, *model); !ok) return fail(ok.error());
+        const Progressing progress(context);
+        Result<Binding> made = make(binding->binding, model->scene.mesh(), model->scene.skeleton);
+        if (!made) return fail(made.error());
+        *out = new snw_binding{std::move(*made)};
+        return progress.done();
+    });
+}
+
+}  // namespace
+
+extern "C" {
+
+snw_status snw_binding_save(const snw_binding* binding, snw_bytes** out) {
+    if (!out) return missing("out");
+    *out = nullptr;
+    if (!binding) return missing("binding");
+    return guarded([&] {
+        const std::vector<std::byte> bytes = binding->binding.to_bytes();
+        *out = new_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+        return SNW_OK;
+    });
+}
+
+snw_status snw_binding_open(const void* bytes, size_t size, snw_binding** out) {
+    if (!out) return missing("out");
+    *out = nullptr;
+    if (!bytes && size) return missing("bytes");
+    return guarded([&] {
+        Result<Binding> read = Binding::from_bytes({static_cast<const std::byte*>(bytes), size});
+        if (!read) return fail(read.error());
+        *out = new snw_binding{std::move(*read)};
+        return SNW_OK;
+    });
+}
+
+snw_status snw_binding_settings(const snw_binding* binding, snw_settings** out) {
+    if (!out) return missing("out");
+    *out = nullptr;
+    if (!binding) return missing("binding");
+    return guarded([&] {
+        auto settings = std::make_unique<snw_settings>();
+        settings->bind = binding->binding.options();
+        settings->keep_volume = binding->binding.keeps_volume();
+        *out = settings.release();
+        return SNW_OK;
+    });
+}
+
+snw_status snw_binding_rebind(const snw_binding* binding, snw_model* model, snw_context* context,
+                              snw_binding** out) {
+    return again(binding, model, context, out,
+                 [&](const Binding& b, const MeshView& mesh, const Skeleton& skeleton) {
+                     return b.rebind(mesh, skeleton, context_of(context));
+                 });
+}
+
+snw_status snw_binding_move(const snw_binding* binding, snw_model* model, snw_context* context, snw_binding** out) {
+    return again(binding, model, context, out,
+                 [&](const Binding& b, const MeshView& mesh, const Skeleton& skeleton) {
+                     return b.move_joints(mesh, skeleton, context_of(context));
+                 });
+}
+
+}  // extern "C"

@@ -1,0 +1,92 @@
+/* A C program that binds arrays: a tube of quads around two bones, with one vertex kept as it was. */
+#include <math.h>
+#include <sinew.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define CHECK(condition)                                                              \
+    do {                                                                              \
+        if (!(condition)) {                                                           \
+            fprintf(stderr, "line %d: %s (%s)\n", __LINE__, #condition, snw_error()); \
+            exit(1);                                                                  \
+        }                                                                             \
+    } while (0)
+
+enum { RINGS = 21, SIDES = 8, V = RINGS * SIDES, F = (RINGS - 1) * SIDES };
+
+static float positions[3 * V];
+static uint32_t sizes[F], corners[4 * F];
+
+static void make_tube(void) {
+    for (int ring = 0; ring < RINGS; ++ring)
+        for (int side = 0; side < SIDES; ++side) {
+            float* p = positions + 3 * (ring * SIDES + side);
+            const double turn = 8 * atan(1.0) * side / SIDES;
+            p[0] = (float)(0.2 * cos(turn));
+            p[1] = (float)(2.0 * ring / (RINGS - 1));
+            p[2] = (float)(-0.2 * sin(turn));
+        }
+    for (int ring = 0; ring + 1 < RINGS; ++ring)
+        for (int side = 0; side < SIDES; ++side) {
+            const int face = ring * SIDES + side, next = (side + 1) % SIDES;
+            const int square[4] = {face, ring * SIDES + next, (ring + 1) * SIDES + next, face + SIDES};
+            sizes[face] = 4;
+            for (int i = 0; i < 4; ++i) corners[4 * face + i] = (uint32_t)square[i];
+        }
+}
+
+int main(void) {
+    make_tube();
+    const snw_mesh mesh = {"tube", V, positions, F, sizes, corners, NULL};
+    const char* const names[2] = {"lower", "upper"};
+    const int32_t parents[2] = {-1, 0};
+    const float heads[6] = {0, 0.1f, 0, 0, 1, 0}, tails[6] = {0, 1, 0, 0, 1.9f, 0};
+    snw_arrays arrays = {"tube", &mesh, 1, 2, names, parents, NULL, heads, tails, NULL, NULL, NULL, NULL, NULL};
+    snw_model* model = NULL;
+    snw_settings* settings = NULL;
+    snw_context* context = NULL;
+    snw_binding* binding = NULL;
+    snw_weights *weights = NULL, *kept = NULL, *mixed = NULL;
+    CHECK(snw_model_from_arrays(&arrays, &model) == SNW_OK);
+    CHECK(snw_settings_new(&settings) == SNW_OK && snw_context_new(&context) == SNW_OK);
+    CHECK(snw_bind(model, settings, context, &binding) == SNW_OK);
+    CHECK(snw_context_fraction(context) == 1);
+    CHECK(snw_weights_of(binding, model, settings, NULL, 0, context, NULL, &weights) == SNW_OK);
+
+    size_t vertices = 0, entries = 0;
+    snw_weights_size(weights, &vertices, &entries);
+    CHECK(vertices == V && entries >= V && entries <= 2 * V);
+    static float dense[2 * V];
+    CHECK(snw_weights_dense(weights, 2, dense) == SNW_OK);
+    for (int v = 0; v < V; ++v) {
+        CHECK(fabs(dense[2 * v] + dense[2 * v + 1] - 1) < 1e-6);
+        if (positions[3 * v + 1] < 0.5f) CHECK(dense[2 * v] > 0.9f);
+        if (positions[3 * v + 1] > 1.5f) CHECK(dense[2 * v + 1] > 0.9f);
+    }
+
+    /* Vertex 0 keeps weights that it had. */
+    static uint64_t offsets[V + 1];
+    static uint8_t locked[V] = {1};
+    const uint32_t joint = 1;
+    const float share = 1;
+    for (int v = 1; v <= V; ++v) offsets[v] = 1;
+    CHECK(snw_weights_from_rows(V, 2, offsets, &joint, &share, &kept) == SNW_OK);
+    CHECK(snw_weights_keep(weights, kept, locked, NULL, 0, 4, NULL, &mixed) == SNW_OK);
+    static float upper[V];
+    CHECK(snw_weights_joint(mixed, 1, upper) == SNW_OK);
+    CHECK(upper[0] == 1 && upper[1] == dense[3]);
+
+    corners[5] = V;
+    snw_model* broken = NULL;
+    CHECK(snw_model_from_arrays(&arrays, &broken) == SNW_INPUT && !broken);
+
+    snw_weights_free(mixed);
+    snw_weights_free(kept);
+    snw_weights_free(weights);
+    snw_binding_free(binding);
+    snw_context_free(context);
+    snw_settings_free(settings);
+    snw_model_free(model);
+    puts("arrays: a tube bound from C");
+    return 0;
+}
