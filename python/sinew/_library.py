@@ -1,0 +1,284 @@
+"""The C library, libsinew_c: finds it, declares its functions, and turns its errors into exceptions."""
+import ctypes
+import os
+import pathlib
+import sys
+import threading
+from ctypes import POINTER, c_char_p, c_double, c_int, c_size_t, c_uint8, c_uint64, c_void_p
+
+import numpy as np
+
+ABI = 2  # SNW_ABI of sinew.h
+
+
+class Error(Exception):
+    """A call of sinew failed. The message names the broken rule, the place, and what to do."""
+
+
+class UsageError(Error, ValueError):
+    """The caller asked for something that does not exist or does not combine."""
+
+
+class InputError(Error, ValueError):
+    """A file or an array breaks a rule."""
+
+
+class TooLargeError(Error, MemoryError):
+    """The work would need more memory than there is, or than ``memory_limit`` allows."""
+
+
+class FileError(Error, OSError):
+    """The operating system refused to read or write a file."""
+
+
+class Cancelled(Error):
+    """The call was stopped."""
+
+
+class InternalError(Error, RuntimeError):
+    """A bug in sinew."""
+
+
+_BY_STATUS = {1: UsageError, 2: InputError, 3: TooLargeError, 4: FileError, 5: Cancelled, 6: InternalError}
+
+
+class Mesh(ctypes.Structure):
+    """snw_mesh."""
+    _fields_ = [("name", c_char_p), ("vertex_count", c_size_t), ("positions", c_void_p), ("face_count", c_size_t),
+                ("face_sizes", c_void_p), ("corners", c_void_p), ("transform", c_void_p)]
+
+
+class Arrays(ctypes.Structure):
+    """snw_arrays."""
+    _fields_ = [("name", c_char_p), ("meshes", POINTER(Mesh)), ("mesh_count", c_size_t), ("joint_count", c_size_t),
+                ("names", POINTER(c_char_p)), ("parents", c_void_p), ("rest", c_void_p), ("heads", c_void_p),
+                ("tails", c_void_p), ("deform", c_void_p), ("weight_offsets", c_void_p), ("weight_joints", c_void_p),
+                ("weight_shares", c_void_p), ("up", c_void_p)]
+
+
+class Animation(ctypes.Structure):
+    """snw_animation."""
+    _fields_ = [("name", c_char_p), ("step", c_int), ("keys", c_size_t), ("times", c_void_p), ("poses", c_void_p)]
+
+
+H, SIZE, TEXT, OUT = c_void_p, c_size_t, c_char_p, POINTER(c_void_p)
+# Every function: its result ("status" raises an exception) and its parameters.
+_FUNCTIONS = {
+    "snw_version": (TEXT,),
+    "snw_abi": (c_int,),
+    "snw_error": (TEXT,),
+    "snw_bytes_data": (c_void_p, H),
+    "snw_bytes_size": (SIZE, H),
+    "snw_bytes_free": (None, H),
+    "snw_context_new": ("status", OUT),
+    "snw_context_threads": (None, H, c_int),
+    "snw_context_memory_limit": (None, H, SIZE),
+    "snw_context_fraction": (c_double, H),
+    "snw_cancel": (None, H),
+    "snw_context_free": (None, H),
+    "snw_settings_new": ("status", OUT),
+    "snw_settings_set": ("status", H, TEXT, TEXT),
+    "snw_settings_get": ("status", H, TEXT, OUT),
+    "snw_settings_command": ("status", H, OUT),
+    "snw_settings_free": (None, H),
+    "snw_settings_json": ("status", OUT),
+    "snw_model_open": ("status", c_void_p, SIZE, TEXT, TEXT, c_void_p, SIZE, TEXT, OUT),
+    "snw_model_from_arrays": ("status", POINTER(Arrays), OUT),
+    "snw_model_move_joints": ("status", H, c_void_p, c_void_p),
+    "snw_model_joint_options": ("status", H, c_void_p, SIZE),
+    "snw_model_free": (None, H),
+    "snw_model_size": (None, H, POINTER(SIZE), POINTER(SIZE), POINTER(SIZE)),
+    "snw_model_positions": (c_void_p, H),
+    "snw_model_triangles": (c_void_p, H),
+    "snw_model_normals": (c_void_p, H),
+    "snw_model_uvs": (c_void_p, H),
+    "snw_model_json": ("status", H, H, OUT),
+    "snw_model_weights": ("status", H, OUT),
+    "snw_bind": ("status", H, H, H, OUT),
+    "snw_binding_coverage": (c_void_p, H),
+    "snw_binding_report": ("status", H, H, H, OUT),
+    "snw_binding_save": ("status", H, OUT),
+    "snw_binding_open": ("status", c_void_p, SIZE, OUT),
+    "snw_binding_settings": ("status", H, OUT),
+    "snw_binding_rebind": ("status", H, H, H, OUT),
+    "snw_binding_move": ("status", H, H, H, OUT),
+    "snw_binding_free": (None, H),
+    "snw_weights_of": ("status", H, H, H, c_void_p, SIZE, H, OUT, OUT),
+    "snw_weights_from_rows": ("status", SIZE, SIZE, c_void_p, c_void_p, c_void_p, OUT),
+    "snw_weights_open_json": ("status", H, c_void_p, SIZE, OUT),
+    "snw_weights_size": (None, H, POINTER(SIZE), POINTER(SIZE)),
+    "snw_weights_csr": ("status", H, c_void_p, c_void_p, c_void_p),
+    "snw_weights_dense": ("status", H, SIZE, c_void_p),
+    "snw_weights_rows": ("status", H, SIZE, c_void_p, c_void_p),
+    "snw_weights_joint": ("status", H, SIZE, c_void_p),
+    "snw_weights_limit": ("status", H, H, H, OUT),
+    "snw_weights_keep": ("status", H, H, c_void_p, c_void_p, SIZE, c_int, H, OUT),
+    "snw_weights_edit": ("status", H, H, c_void_p, SIZE, H, OUT, OUT),
+    "snw_weights_difference": ("status", H, H, c_void_p),
+    "snw_weights_free": (None, H),
+    "snw_transfer": ("status", H, H, H, c_double, c_double, H, H, c_void_p, OUT, OUT),
+    "snw_compare_json": ("status", H, H, H, H, OUT),
+    "snw_pose_matrices": ("status", H, c_void_p, c_void_p),
+    "snw_pose_json": ("status", H, c_void_p, SIZE, c_void_p),
+    "snw_random_pose": ("status", H, c_double, c_uint64, c_void_p),
+    "snw_clip_matrices": ("status", H, SIZE, c_double, c_void_p),
+    "snw_standard_poses": ("status", H, OUT),
+    "snw_deform": ("status", H, H, c_void_p, c_int, H, c_void_p, c_void_p),
+    "snw_save_glb": ("status", H, H, H, OUT, OUT),
+    "snw_save_glb_animated": ("status", H, H, H, POINTER(Animation), SIZE, OUT, OUT),
+    "snw_save_json": ("status", H, H, OUT),
+}
+
+
+def _find():
+    """The library in this package; SINEW_LIBRARY names another one, and without either the system's is taken."""
+    named = os.environ.get("SINEW_LIBRARY")
+    if named:
+        return named
+    file = {"win32": "sinew_c.dll", "darwin": "libsinew_c.dylib"}.get(sys.platform, "libsinew_c.so")
+    inside = pathlib.Path(__file__).with_name(file)
+    return str(inside) if inside.exists() else f"{file}.{ABI}" if sys.platform.startswith("linux") else file
+
+
+class _Library:
+    """The functions as attributes, without their prefix snw_. Those that return a status raise an Error."""
+
+    def __init__(self):
+        path = _find()
+        try:
+            library = ctypes.CDLL(path)  # releases the lock of the interpreter while a call runs
+        except OSError as problem:
+            raise ImportError(f"sinew's library {path} cannot be loaded: {problem} (install the wheel, or let "
+                              "SINEW_LIBRARY name libsinew_c.so)") from None
+        for name, (result, *parameters) in _FUNCTIONS.items():
+            try:
+                function = getattr(library, name)
+            except AttributeError:
+                raise ImportError(f"{path} has no {name}: it is older than this Python package") from None
+            function.argtypes = parameters
+            function.restype = c_int if result == "status" else result
+            setattr(self, name[4:], self._checked(function) if result == "status" else function)
+        if self.abi() != ABI:
+            raise ImportError(f"{path} has version {self.abi()} of the C interface, but this package needs {ABI}")
+
+    def _checked(self, function):
+        def call(*arguments):
+            status = function(*arguments)
+            if status:
+                raise _BY_STATUS.get(status, Error)(self.error().decode("utf-8", "replace"))
+        return call
+
+
+lib = _Library()
+
+
+class Handle:
+    """An object of the C library: freed with the Python object that has it."""
+
+    def __init__(self, free):
+        self.value = c_void_p()
+        self._free = free
+
+    def __del__(self):
+        if self.value:
+            self._free(self.value)
+            self.value = c_void_p()
+
+    @property
+    def out(self):
+        return ctypes.byref(self.value)
+
+
+def taken(handle):
+    """The bytes of a snw_bytes."""
+    size = lib.bytes_size(handle.value)
+    return ctypes.string_at(lib.bytes_data(handle.value), size) if size else b""
+
+
+def text_of(function, *arguments):
+    """Calls a function whose last parameter receives bytes."""
+    bytes_ = Handle(lib.bytes_free)
+    function(*arguments, bytes_.out)
+    return taken(bytes_)
+
+
+def pointer(array):
+    """The address of an array's numbers, or None."""
+    return None if array is None else array.ctypes.data_as(c_void_p)
+
+
+def buffer(content):
+    """Address and size of bytes, which the caller must keep."""
+    if content is None:
+        return None, 0
+    return ctypes.cast(c_char_p(content), c_void_p), len(content)
+
+
+def array(values, dtype, shape, name, optional=False):
+    """A contiguous array of this type and shape; None in a shape is any number. No copy if `values` is one already.
+
+    Numbers that the type cannot hold are refused: text, complex numbers, and for indices fractions and negative ones.
+    """
+    if values is None:
+        if optional:
+            return None
+        raise UsageError(f"{name} must not be None")
+    given = np.asarray(values)
+    wanted = "(" + ", ".join("N" if n is None else str(n) for n in shape) + ("," if len(shape) == 1 else "") + ")"
+    if given.ndim != len(shape) or any(n is not None and n != m for n, m in zip(shape, given.shape)):
+        raise InputError(f"{name} has the shape {given.shape}, but {wanted} is needed")
+    target = np.dtype(dtype)
+    if given.dtype == object or given.dtype.kind not in "biuf":
+        raise InputError(f"{name} has the type {given.dtype}, which is not a type of numbers")
+    if target.kind in "iu" and given.dtype.kind == "f":
+        raise InputError(f"{name} has the type {given.dtype}, but whole numbers are needed (convert it with .astype)")
+    if target.kind in "iu" and given.dtype.kind in "iu" and given.size and not np.can_cast(given.dtype, target):
+        low, high = int(given.min()), int(given.max())
+        if low < np.iinfo(target).min or high > np.iinfo(target).max:
+            raise InputError(f"{name} has numbers from {low} to {high}, but {target} is needed")
+    return np.ascontiguousarray(given, dtype=target)
+
+
+def view(address, ctype, shape, owner):
+    """An array over memory of the library, without a copy, read-only; it keeps `owner` alive."""
+    count = int(np.prod(shape))
+    if not address or count == 0:
+        return np.empty(shape, dtype=ctype)
+    memory = (ctype * count).from_address(address)
+    memory._sinew_owner = owner
+    out = np.frombuffer(memory, dtype=ctype).reshape(shape)
+    out.flags.writeable = False
+    return out
+
+
+def run(call, context, on_progress):
+    """Runs a long call. In the main thread Ctrl-C stops it, and on_progress(fraction) is called in the thread of the
+    caller, about twenty times a second; if that raises an exception, the call stops, too."""
+    if on_progress is None and threading.current_thread() is not threading.main_thread():
+        call()
+        return
+    ended, problem = threading.Event(), []
+
+    def work():
+        try:
+            call()
+        except BaseException as error:  # given to the caller below
+            problem.append(error)
+        ended.set()
+
+    worker = threading.Thread(target=work, name="sinew", daemon=True)
+    worker.start()
+    try:
+        while not ended.wait(0.05):
+            if on_progress is not None:
+                on_progress(lib.context_fraction(context.value))
+        if on_progress is not None and not problem:
+            on_progress(1.0)
+    except BaseException:
+        lib.cancel(context.value)
+        ended.wait()
+        raise
+    finally:
+        worker.join()
+    if problem:
+        raise problem[0]

@@ -1,0 +1,738 @@
+"""Models, bindings and weights."""
+import ctypes
+import json
+import os
+import pathlib
+import threading
+from typing import NamedTuple, Optional
+
+import numpy as np
+
+from ._library import (Animation, Arrays, Cancelled, Error, FileError, Handle, InputError, Mesh, UsageError, array,
+                       buffer, lib, pointer, run, taken, text_of, view)
+
+COVERAGE = ("weighted", "bridged", "outside", "euclidean", "unused", "none")
+TRANSFER_HOW = ("matched", "inpainted", "nearest", "unused")
+_IDENTITY_POSE = (0, 0, 0, 1, 0, 0, 0, 1, 1, 1)
+
+
+class Joint(NamedTuple):
+    """A joint of a model, at its bind pose."""
+    name: str
+    parent: int                    # index, -1 for a root
+    head: tuple                    # x, y, z
+    tail: Optional[tuple]          # where its bone ends, if that is stated
+    axes: tuple                    # three unit vectors
+    deforms: bool
+    reason: str                    # why it does or does not deform (docs/methods/idle-joints.md)
+
+
+# ---- settings
+
+def _word(value):
+    if value is True or value is False:
+        return "on" if value else "off"
+    if isinstance(value, (list, tuple)):
+        return " ".join(_word(v) for v in value)
+    if isinstance(value, (float, np.floating)):
+        return repr(float(value))
+    return str(value)
+
+
+def _list(names):
+    return [names] if isinstance(names, str) else list(names)
+
+
+class _Settings(Handle):
+    """The options of `sinew bind`: method=, falloff=, heat_transfer= …, with _ for -."""
+
+    def __init__(self, options, binding=None):
+        super().__init__(lib.settings_free)
+        if binding is None:
+            lib.settings_new(self.out)
+        else:
+            lib.binding_settings(binding.value, self.out)
+        # A method sets all options to its preset, and as-published some of them, so they come first.
+        first = {"method": 0, "as_published": 1}
+        for name in sorted(options, key=lambda n: first.get(n, 2)):
+            value = options[name]
+            if value is None:
+                continue
+            if name in ("exclude", "include"):
+                for one in _list(value):
+                    self.set(name, one)
+            else:
+                self.set(name.replace("_", "-"), _word(value))
+
+    def set(self, name, value):
+        lib.settings_set(self.value, name.encode(), value.encode())
+
+
+def settings():
+    """All options of ``bind`` and ``weights``: a list of dicts with name, kind, group, choices, help and value.
+
+    Options of the group "Weights" can also be given to ``Binding.weights``. In calls, write ``_`` for ``-``.
+    """
+    return json.loads(text_of(lib.settings_json))
+
+
+class _Context(Handle):
+    def __init__(self, threads=0, memory_limit=0):
+        super().__init__(lib.context_free)
+        lib.context_new(self.out)
+        lib.context_threads(self.value, int(threads))
+        lib.context_memory_limit(self.value, int(memory_limit))
+
+
+def _read(path):
+    try:
+        return pathlib.Path(path).read_bytes()
+    except OSError as error:
+        raise FileError(f"{os.fspath(path)}: {error.strerror}") from error
+
+
+def _write(path, content):
+    """Whole or not at all."""
+    path = pathlib.Path(path)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(content)
+        os.replace(part, path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise FileError(f"{path}: {error.strerror}") from error
+
+
+def _edit_bytes(edits):
+    """An edit list as JSON: text, bytes, or what json.dumps takes."""
+    if isinstance(edits, str):
+        return edits.encode()
+    if isinstance(edits, bytes):
+        return edits
+    return json.dumps({"edits": edits} if isinstance(edits, list) else edits).encode()
+
+
+# ---- weights
+
+class Weights:
+    """Skin weights: for each vertex the joints that move it, and how much. It does not change.
+
+    ``indptr`` (V + 1,) int64, ``indices`` (N,) int32 and ``data`` (N,) float32 are compressed sparse rows, as scipy
+    has them: ``scipy.sparse.csr_array((w.data, w.indices, w.indptr), w.shape)``. Each row is sorted by falling weight
+    and sums to 1; only vertices that nothing reached have empty rows.
+    """
+
+    def __init__(self, handle, names):
+        self._handle = handle
+        self.joint_names = tuple(names)
+        self._rows = None
+        self.how = None       # of transfer: (V,) uint8, numbers of TRANSFER_HOW
+        self.messages = ()    # of edits, one for each; of transfer, warnings
+
+    @classmethod
+    def from_csr(cls, indptr, indices, data, joints):
+        """Weights from compressed rows. joints: their names, or their number. Rows are sorted and normalised."""
+        names = tuple(f"joint {j}" for j in range(joints)) if isinstance(joints, (int, np.integer)) else tuple(joints)
+        offsets = array(indptr, np.uint64, (None,), "indptr")
+        if len(offsets) == 0 or int(offsets[-1]) != len(np.atleast_1d(data)):
+            raise InputError(f"indptr must begin with 0 and end with {len(np.atleast_1d(data))}, the length of data")
+        columns = array(indices, np.uint32, (len(np.atleast_1d(data)),), "indices")
+        shares = array(data, np.float32, (None,), "data")
+        handle = Handle(lib.weights_free)
+        if np.any(np.diff(offsets.astype(np.int64)) < 0):
+            raise InputError("indptr must not fall")
+        lib.weights_from_rows(len(offsets) - 1, len(names), pointer(offsets), pointer(columns), pointer(shares),
+                              handle.out)
+        return cls(handle, names)
+
+    @classmethod
+    def from_dense(cls, dense, joints=None):
+        """Weights from an array (V, J). joints: their names."""
+        dense = array(dense, np.float32, (None, None), "dense")
+        rows, columns = np.nonzero(dense)
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(dense)))])
+        return cls.from_csr(indptr, columns.astype(np.uint32), dense[rows, columns],
+                            dense.shape[1] if joints is None else joints)
+
+    def _csr(self):
+        if self._rows is None:
+            vertices, entries = ctypes.c_size_t(), ctypes.c_size_t()
+            lib.weights_size(self._handle.value, vertices, entries)
+            rows = (np.empty(vertices.value + 1, np.int64), np.empty(max(1, entries.value), np.int32),
+                    np.empty(max(1, entries.value), np.float32))
+            lib.weights_csr(self._handle.value, *map(pointer, rows))
+            rows = (rows[0], rows[1][:entries.value], rows[2][:entries.value])
+            for part in rows:
+                part.flags.writeable = False
+            self._rows = rows
+        return self._rows
+
+    @property
+    def indptr(self):
+        """(V + 1,) int64: row v has the entries indptr[v] to indptr[v + 1] - 1."""
+        return self._csr()[0]
+
+    @property
+    def indices(self):
+        """(N,) int32: joints."""
+        return self._csr()[1]
+
+    @property
+    def data(self):
+        """(N,) float32: weights."""
+        return self._csr()[2]
+
+    @property
+    def shape(self):
+        """(V, J)."""
+        return len(self), len(self.joint_names)
+
+    def __len__(self):
+        vertices = ctypes.c_size_t()
+        lib.weights_size(self._handle.value, vertices, None)
+        return vertices.value
+
+    def __repr__(self):
+        return f"<sinew.Weights of {len(self)} vertices on {len(self.joint_names)} joints>"
+
+    def __eq__(self, other):
+        if not isinstance(other, Weights):
+            return NotImplemented
+        return self.joint_names == other.joint_names and all(map(np.array_equal, self._csr(), other._csr()))
+
+    __hash__ = None
+
+    def dense(self):
+        """All weights as an array (V, J) float32."""
+        out = np.empty(self.shape, np.float32)
+        lib.weights_dense(self._handle.value, self.shape[1], pointer(out))
+        return out
+
+    def top(self, count=4):
+        """The strongest joints: (V, count) uint16 joints and float32 weights, as a game engine wants them.
+
+        Unused places are joint 0 with weight 0. Further joints are left out: ``limit(count)`` shares their weight out.
+        """
+        if count < 1:
+            raise UsageError(f"top({count}): count must be at least 1")
+        joints, shares = np.empty((len(self), count), np.uint16), np.empty((len(self), count), np.float32)
+        lib.weights_rows(self._handle.value, count, pointer(joints), pointer(shares))
+        return joints, shares
+
+    def joint(self, joint):
+        """The weights of one joint, by its name or index, at each vertex: (V,) float32."""
+        if isinstance(joint, str):
+            if joint not in self.joint_names:
+                raise UsageError(f"there is no joint '{joint}'")
+            joint = self.joint_names.index(joint)
+        if not 0 <= joint < len(self.joint_names):
+            raise UsageError(f"joint {joint}: there are {len(self.joint_names)}")
+        out = np.empty(len(self), np.float32)
+        lib.weights_joint(self._handle.value, joint, pointer(out))
+        return out
+
+    def unweighted(self):
+        """The vertices without weights: int64 indices."""
+        return np.flatnonzero(np.diff(self.indptr) == 0)
+
+    def limit(self, max_influences=4, prune=None, limit_rule=None):
+        """At most so many joints for each vertex; the rest is shared out."""
+        options = _Settings({"max_influences": max_influences, "prune": prune, "limit_rule": limit_rule})
+        out = Handle(lib.weights_free)
+        lib.weights_limit(self._handle.value, options.value, None, out.out)
+        return Weights(out, self.joint_names)
+
+    def keep(self, kept, vertices=None, joints=None, max_influences=0):
+        """These weights, but with what is locked from `kept`.
+
+        vertices: (V,) bool, whole rows that stay; joints: names, indices or (J,) bool, weights that stay at every
+        vertex, so that the other joints share the rest. max_influences: 1..8, or 0 for any number.
+        """
+        rows = None if vertices is None else array(np.asarray(vertices, bool), np.uint8, (len(self),), "vertices")
+        flags = None
+        if joints is not None:
+            flags = np.zeros(len(self.joint_names), np.uint8)
+            if isinstance(joints, np.ndarray) and joints.dtype == bool:
+                flags[:] = array(joints, np.uint8, (len(flags),), "joints")
+            else:
+                for one in _list(joints):
+                    if isinstance(one, str) and one not in self.joint_names:
+                        raise UsageError(f"there is no joint '{one}'")
+                    flags[self.joint_names.index(one) if isinstance(one, str) else one] = 1
+        out = Handle(lib.weights_free)
+        lib.weights_keep(self._handle.value, kept._handle.value, pointer(rows), pointer(flags),
+                         0 if flags is None else len(flags), max_influences, None, out.out)
+        return Weights(out, self.joint_names)
+
+    def difference(self, other):
+        """The sum over joints of the absolute difference, 0 to 2, at each vertex: (V,) float32."""
+        out = np.empty(len(self), np.float32)
+        lib.weights_difference(self._handle.value, other._handle.value, pointer(out))
+        return out
+
+
+# ---- bindings
+
+class Binding:
+    """The distances that a bind measured. ``weights`` computes weights from them in milliseconds."""
+
+    def __init__(self, handle, model, options, kept=False):
+        self._handle = handle
+        self.model = model
+        self._options = dict(options)  # of the bind; without those that are in the binding, if it was kept in a file
+        self._kept = kept
+
+    def __repr__(self):
+        return f"<sinew.Binding of {self.model!r}>"
+
+    def weights(self, edits=None, threads=0, **options):
+        """Weights under another falloff, limit or edit list.
+
+        options: those of the group "Weights" (``sinew.settings()``), for example falloff=0.3 or max_influences=8; the
+        others are those of the bind. edits: an edit list (docs/edits.md) as JSON text, dict or list of edits.
+        """
+        context, words = _Context(threads), _Settings(options, self._handle)
+        content, said, out = None, Handle(lib.bytes_free), Handle(lib.weights_free)
+        if edits is not None:
+            content = _edit_bytes(edits)
+        with self.model._lock:
+            lib.weights_of(self._handle.value, self.model._handle.value, words.value, *buffer(content), context.value,
+                           said.out, out.out)
+        weights = Weights(out, self.model.joint_names)
+        weights.messages = tuple(taken(said).decode().splitlines())
+        return weights
+
+    @property
+    def coverage(self):
+        """How each vertex came to its weights: (V,) uint8, numbers of ``sinew.COVERAGE``."""
+        return view(lib.binding_coverage(self._handle.value), ctypes.c_uint8, (self.model.vertex_count,), self)
+
+    def report(self):
+        """The report of docs/report.md, as a dict."""
+        words = _Settings(self._options, self._handle if self._kept else None)
+        with self.model._lock:
+            return json.loads(text_of(lib.binding_report, self._handle.value, self.model._handle.value, words.value))
+
+    def save(self, path=None):
+        """Writes the binding to a file (docs/binding.md), or returns its bytes if there is no path."""
+        content = text_of(lib.binding_save, self._handle.value)
+        if path is None:
+            return content
+        _write(path, content)
+
+    def rebind(self, model, on_progress=None, threads=0):
+        """The binding of another mesh of similar shape on the same joints. Needs ``bind(keep_volume=True)``."""
+        return self._again(lib.binding_rebind, model, on_progress, threads)
+
+    def move_joints(self, heads, tails=None, on_progress=None, threads=0):
+        """Binds the mesh of a model from arrays with joints at other places; the model's joints move with it.
+
+        heads: (J, 3); tails: (J, 3), NaN where a bone has none; without, each stated tail moves with its head.
+        """
+        count = len(self.model.joint_names)
+        heads = array(heads, np.float32, (count, 3), "heads")
+        tails = array(tails, np.float32, (count, 3), "tails", optional=True)
+        with self.model._lock:
+            lib.model_move_joints(self.model._handle.value, pointer(heads), pointer(tails))
+        return self._again(lib.binding_move, self.model, on_progress, threads)
+
+    def _again(self, function, model, on_progress, threads):
+        context, out = _Context(threads), Handle(lib.binding_free)
+        with model._lock:
+            run(lambda: function(self._handle.value, model._handle.value, context.value, out.out), context,
+                on_progress)
+        return Binding(out, model, self._options, self._kept)
+
+
+# ---- models
+
+class Model:
+    """A character: its meshes as one, and its joints, at the bind pose. Made by ``sinew.load`` and ``sinew.model``.
+
+    Its calls may come from several threads; they wait for each other.
+    """
+
+    def __init__(self, handle, keeps=None):
+        self._handle = handle
+        self._lock = threading.RLock()
+        vertices, triangles, joints = ctypes.c_size_t(), ctypes.c_size_t(), ctypes.c_size_t()
+        lib.model_size(handle.value, vertices, triangles, joints)
+        self.vertex_count, self.triangle_count = vertices.value, triangles.value
+        self._names = None if joints.value else ()
+        self._joint_count = joints.value
+
+    def __repr__(self):
+        return (f"<sinew.Model of {self.vertex_count} vertices, {self.triangle_count} triangles, "
+                f"{self._joint_count} joints>")
+
+    @property
+    def vertices(self):
+        """(V, 3) float32, read-only, without a copy: positions at the bind pose, in the units of the file."""
+        return view(lib.model_positions(self._handle.value), ctypes.c_float, (self.vertex_count, 3), self)
+
+    @property
+    def triangles(self):
+        """(T, 3) uint32, read-only, without a copy."""
+        return view(lib.model_triangles(self._handle.value), ctypes.c_uint32, (self.triangle_count, 3), self)
+
+    @property
+    def normals(self):
+        """(V, 3) float32, read-only, or None if the file has none."""
+        address = lib.model_normals(self._handle.value)
+        return view(address, ctypes.c_float, (self.vertex_count, 3), self) if address else None
+
+    def info(self, **options):
+        """The model as a dict: counts, defects, box, joints, bones, primitives, materials, images, clips, warnings.
+
+        options: deform_from, include and exclude select the joints that deform.
+        """
+        words = _Settings(options)
+        with self._lock:
+            return json.loads(text_of(lib.model_json, self._handle.value, words.value))
+
+    @property
+    def joints(self):
+        """The joints: a list of ``Joint``."""
+        if not self._joint_count:
+            return []
+        return [Joint(j["name"], j["parent"], tuple(j["position"]), tuple(j["tail"]) if "tail" in j else None,
+                      tuple(map(tuple, j["axes"])), j["deforms"], j["reason"]) for j in self.info()["joints"]]
+
+    @property
+    def joint_names(self):
+        """The names of the joints: a tuple."""
+        if self._names is None:
+            self._names = tuple(j.name for j in self.joints)
+        return self._names
+
+    @property
+    def weights(self):
+        """The weights of the file, or None."""
+        out = Handle(lib.weights_free)
+        with self._lock:
+            try:
+                lib.model_weights(self._handle.value, out.out)
+            except UsageError:
+                return None
+        return Weights(out, self.joint_names)
+
+    def joint_options(self, options):
+        """Sets joint options (docs/formats.md): JSON text or a dict; None removes them."""
+        content = b"" if options is None else options.encode() if isinstance(options, str) else \
+            json.dumps(options).encode()
+        with self._lock:
+            lib.model_joint_options(self._handle.value, *buffer(content))
+
+    def bind(self, method=None, on_progress=None, threads=0, memory_limit=0, keep_volume=False, **options):
+        """Measures the distances from which weights are computed: the costly call.
+
+        method: a name of docs/methods; surface-heat without. on_progress: called with 0..1. threads: 0 is one for each
+        core; the result does not depend on it. memory_limit: in bytes, 0 is none. keep_volume: for
+        ``Binding.rebind``. options: those of ``sinew bind`` with _ for -, for example resolution=128, exclude=["ik_*"].
+        Ctrl-C, or an exception in on_progress, stops it.
+        """
+        context = _Context(threads, memory_limit)
+        options = {"method": method, **options}
+        words = _Settings({**options, "keep_volume": keep_volume or None})
+        out = Handle(lib.binding_free)
+        with self._lock:
+            run(lambda: lib.bind(self._handle.value, words.value, context.value, out.out), context, on_progress)
+        return Binding(out, self, options)
+
+    def load_binding(self, source, on_progress=None):
+        """The binding of a file or of bytes (``Binding.save``) for this model, of this mesh or one of similar shape."""
+        content = source if isinstance(source, bytes) else _read(source)
+        kept = Handle(lib.binding_free)
+        lib.binding_open(*buffer(content), kept.out)
+        return Binding(kept, self, {}, kept=True)._again(lib.binding_rebind, self, on_progress, 0)
+
+    def load_weights(self, source):
+        """Weights of a weights JSON file (docs/formats.md), or of its bytes."""
+        content = source if isinstance(source, bytes) else _read(source)
+        out = Handle(lib.weights_free)
+        with self._lock:
+            lib.weights_open_json(self._handle.value, *buffer(content), out.out)
+        return Weights(out, self.joint_names)
+
+    def edit(self, weights, edits):
+        """Weights with an edit list (docs/edits.md) as JSON text, dict or list of edits, like ``sinew apply``."""
+        content, said, out = _edit_bytes(edits), Handle(lib.bytes_free), Handle(lib.weights_free)
+        with self._lock:
+            lib.weights_edit(self._handle.value, weights._handle.value, *buffer(content), None, said.out, out.out)
+        made = Weights(out, self.joint_names)
+        made.messages = tuple(taken(said).decode().splitlines())
+        return made
+
+    def save(self, path, weights, weight_format="f32", animations=()):
+        """Writes the file with these weights as GLB; all else is unchanged. Returns notes on what else changed.
+
+        path: ends in .glb or .vrm; None returns the bytes. weight_format: f32, u16 or u8. animations: (name, times,
+        poses) with times (K,) in seconds and poses (K, J, 10), see ``pose_matrices``.
+        """
+        if path is not None and pathlib.Path(path).suffix.lower() not in (".glb", ".vrm"):
+            raise UsageError(f"{path}: a model is saved as .glb (or .vrm if the file was one)")
+        words, said, out = _Settings({"weight_format": weight_format}), Handle(lib.bytes_free), Handle(lib.bytes_free)
+        kept, clips = [], (Animation * len(animations))()
+        for clip, (name, times, poses) in zip(clips, animations):
+            times = array(times, np.float64, (None,), "times")
+            poses = array(poses, np.float64, (len(times), self._joint_count, 10), "poses")
+            kept += [times, poses]
+            clip.name, clip.step, clip.keys = name.encode(), 0, len(times)
+            clip.times, clip.poses = pointer(times), pointer(poses)
+        with self._lock:
+            lib.save_glb_animated(self._handle.value, weights._handle.value, words.value, clips, len(clips), said.out,
+                                  out.out)
+        if path is None:
+            return taken(out)
+        _write(path, taken(out))
+        return taken(said).decode().splitlines()
+
+    def save_weights(self, path, weights):
+        """Writes weights JSON (docs/formats.md); None returns the bytes."""
+        with self._lock:
+            content = text_of(lib.save_json, self._handle.value, weights._handle.value)
+        if path is None:
+            return content
+        _write(path, content)
+
+    # ---- poses
+
+    def pose_matrices(self, pose):
+        """The skinning matrices (J, 3, 4) of a pose, from the bind pose to the pose.
+
+        pose: pose JSON (docs/formats.md) as text or as a dict, with or without "joints" around it; or an array
+        (J, 10): rotation x y z w, translation, scale, along the joint's own axes.
+        """
+        count = self._joint_count
+        if isinstance(pose, (str, bytes, dict)):
+            if isinstance(pose, dict):
+                pose = json.dumps(pose if "joints" in pose else {"joints": pose})
+            content = pose.encode() if isinstance(pose, str) else pose
+            numbers = np.empty((count, 10), np.float64)
+            lib.pose_json(self._handle.value, *buffer(content), pointer(numbers))
+        else:
+            numbers = array(pose, np.float64, (count, 10), "pose")
+        out = np.empty((count, 3, 4), np.float64)
+        with self._lock:
+            lib.pose_matrices(self._handle.value, pointer(numbers), pointer(out))
+        return out
+
+    def clip_matrices(self, clip, time):
+        """The skinning matrices (J, 3, 4) of an animation of the file, by its number in info()["clips"]."""
+        out = np.empty((self._joint_count, 3, 4), np.float64)
+        with self._lock:
+            lib.clip_matrices(self._handle.value, clip, time, pointer(out))
+        return out
+
+    def standard_poses(self):
+        """Poses that test a binding, made for this skeleton: a dict of name and array (J, 10)."""
+        with self._lock:
+            made = json.loads(text_of(lib.standard_poses, self._handle.value))
+        return {p["name"]: np.reshape(np.array(p["pose"], np.float64), (self._joint_count, 10)) for p in made}
+
+    def random_pose(self, degrees=25, seed=7):
+        """Every joint turned by up to so many degrees: (J, 10), the same for the same seed."""
+        out = np.empty((self._joint_count, 10), np.float64)
+        lib.random_pose(self._handle.value, degrees, seed, pointer(out))
+        return out
+
+    def deform(self, weights, matrices, skinning="linear"):
+        """The vertices (V, 3) float32 moved by skinning matrices (J, 3, 4) or (J, 4, 4); skinning: linear or dual."""
+        matrices = np.asarray(matrices)
+        if matrices.ndim == 3 and matrices.shape[1:] == (4, 4):
+            matrices = matrices[:, :3]
+        matrices = array(matrices, np.float64, (self._joint_count, 3, 4), "matrices")
+        if skinning not in ("linear", "dual"):
+            raise UsageError(f"skinning {skinning}: choose linear or dual")
+        out = np.empty((self.vertex_count, 3), np.float32)
+        with self._lock:
+            lib.deform(self._handle.value, weights._handle.value, pointer(matrices), skinning == "dual", None,
+                       pointer(out), None)
+        return out
+
+
+# ---- functions
+
+def load(path, skeleton=None, joint_options=None):
+    """Opens a character: GLB, glTF, VRM, FBX and others (docs/formats.md), or a mesh with a skeleton.
+
+    skeleton: skeleton JSON or TGF, for a mesh that has none; joint_options: a file of joint options.
+    """
+    content, bones = _read(path), None if skeleton is None else _read(skeleton)
+    handle = Handle(lib.model_free)
+    lib.model_open(*buffer(content), os.fsencode(path), os.fsencode(pathlib.Path(path).absolute().parent),
+                   *buffer(bones), None if skeleton is None else os.fsencode(skeleton), handle.out)
+    made = Model(handle)
+    if joint_options is not None:
+        made.joint_options(_read(joint_options).decode())
+    return made
+
+
+def _faces(faces, name):
+    """Corners and sizes: from an array (F, n), or from a list of polygons of any size."""
+    if isinstance(faces, np.ndarray) or (len(faces) and np.ndim(faces[0]) and len({len(f) for f in faces}) == 1):
+        corners = array(faces, np.uint32, (None, None), name)
+        if corners.shape[1] < 3:
+            raise InputError(f"{name} has the shape {corners.shape}: a face needs at least three corners")
+        return corners, len(corners), None if corners.shape[1] == 3 else np.full(len(corners), corners.shape[1],
+                                                                                  np.uint32)
+    sizes = np.array([len(f) for f in faces], np.uint32)
+    flat = np.concatenate([np.asarray(f) for f in faces]) if len(faces) else np.empty(0, np.uint32)
+    return array(flat, np.uint32, (None,), name), len(sizes), sizes
+
+
+def _matrices(values, count, name):
+    """(count, 3, 4) from (count, 3, 4) or (count, 4, 4)."""
+    values = np.asarray(values)
+    if values.ndim == 3 and values.shape[1:] == (4, 4):
+        values = values[:, :3]
+    return array(values, np.float64, (count, 3, 4), name)
+
+
+def model(vertices, faces, heads=None, tails=None, parents=None, names=None, rest=None, deform=None, weights=None,
+          transform=None, up=None, name="arrays"):
+    """A model from arrays. Contiguous arrays of the right type are read without a copy in Python.
+
+    vertices (V, 3) float32 and faces (F, 3) or a list of polygons; or lists of several meshes' vertices and faces,
+    whose vertices then follow each other, with transform: a list of (4, 4). heads (J, 3): where the joints are;
+    tails (J, 3): where their bones end, NaN for none; parents (J,): -1 for a root; without, all are roots. names (J).
+    rest (J, 4, 4): matrices of the joints at rest, whose columns are their axes; then heads may be left out. deform
+    (J,): 0 never, 1 yes, 2 as the names of the joints and the weights say (the default). weights: ``Weights``, an
+    array (V, J), or (indptr, indices, data). up (3,): the way up, for standard poses; y without. Without joints it is
+    a mesh, for ``sinew.transfer``.
+    """
+    several = isinstance(vertices, (list, tuple)) and len(vertices) and np.ndim(vertices[0]) == 2
+    many_vertices, many_faces = (list(vertices), list(faces)) if several else ([vertices], [faces])
+    if len(many_vertices) != len(many_faces):
+        raise InputError(f"{len(many_vertices)} meshes have vertices, but {len(many_faces)} have faces")
+    transforms = [transform] if not several and transform is not None else list(transform) if transform is not None \
+        else [None] * len(many_vertices)
+    kept, meshes = [], (Mesh * len(many_vertices))()
+    for i, mesh in enumerate(meshes):
+        points = array(many_vertices[i], np.float32, (None, 3), "vertices")
+        corners, count, sizes = _faces(many_faces[i], "faces")
+        matrix = None if transforms[i] is None else _matrices([transforms[i]], 1, "transform")
+        kept += [points, corners, sizes, matrix]
+        mesh.vertex_count, mesh.positions, mesh.face_count = len(points), pointer(points), count
+        mesh.face_sizes, mesh.corners, mesh.transform = pointer(sizes), pointer(corners), pointer(matrix)
+    arrays = Arrays(name=name.encode(), meshes=meshes, mesh_count=len(meshes))
+    total = sum(m.vertex_count for m in meshes)
+    _joint_arrays(arrays, kept, heads, tails, parents, names, rest, deform)
+    if weights is not None:
+        if not isinstance(weights, Weights):
+            weights = Weights.from_csr(*weights, joints=arrays.joint_count) if isinstance(weights, tuple) else \
+                Weights.from_dense(weights)
+        if weights.shape != (total, arrays.joint_count):
+            raise InputError(f"weights have the shape {weights.shape}, but ({total}, {arrays.joint_count}) is needed")
+        parts = (array(weights.indptr, np.uint64, (None,), "indptr"), array(weights.indices, np.uint32, (None,), ""),
+                 weights.data)
+        kept.append(parts)
+        arrays.weight_offsets, arrays.weight_joints, arrays.weight_shares = map(pointer, parts)
+    if up is not None:
+        up = array(up, np.float32, (3,), "up")
+        arrays.up = pointer(up)
+    handle = Handle(lib.model_free)
+    lib.model_from_arrays(arrays, handle.out)
+    made = Model(handle)
+    if names is not None:
+        made._names = tuple(map(str, names))
+    return made
+
+
+def _joint_arrays(arrays, kept, heads, tails, parents, names, rest, deform):
+    if heads is None and rest is None:
+        return
+    count = len(rest if heads is None else heads)
+    given = {
+        "rest": None if rest is None else _matrices(rest, count, "rest"),
+        "heads": array(heads, np.float32, (count, 3), "heads", optional=True),
+        "tails": array(tails, np.float32, (count, 3), "tails", optional=True),
+        "parents": array(np.full(count, -1) if parents is None else parents, np.int32, (count,), "parents"),
+        "deform": None if deform is None else array(np.asarray(deform), np.uint8, (count,), "deform"),
+    }
+    if names is not None:
+        if len(names) != count:
+            raise InputError(f"{len(names)} names, but {count} joints")
+        given["names"] = (ctypes.c_char_p * count)(*(str(n).encode() for n in names))
+        arrays.names = given["names"]
+    arrays.joint_count = count
+    kept.append(given)
+    for field in ("rest", "heads", "tails", "parents", "deform"):
+        setattr(arrays, field, pointer(given[field]))
+
+
+def bind(vertices, faces, heads=None, tails=None, parents=None, names=None, rest=None, deform=None, weights=None,
+         transform=None, select=None, method=None, on_progress=None, threads=0, memory_limit=0, **options):
+    """Skin weights for arrays, in one call: see ``sinew.model`` for the arrays and ``Model.bind`` for the options.
+
+    select: (V,) bool: only these vertices get new weights, the others keep those of `weights`.
+    """
+    made = model(vertices, faces, heads, tails, parents, names, rest, deform, weights, transform)
+    fresh = made.bind(method, on_progress, threads, memory_limit, **options).weights(threads=threads)
+    if select is None:
+        return fresh
+    if weights is None:
+        raise UsageError("select keeps the weights of the other vertices, so weights must be given")
+    return fresh.keep(made.weights, vertices=~array(select, bool, (made.vertex_count,), "select"))
+
+
+def transfer(source, target, weights=None, distance=0.05, angle=30, max_influences=4, limit_rule="fade",
+             on_progress=None, threads=0, memory_limit=0):
+    """Weights of one model for the mesh of another in the same space, on the joints of the source (docs/transfer.md).
+
+    weights: of the source; without, those of its file. distance: of a match, as a share of the source's diagonal;
+    angle: between normals, degrees. ``how`` of the result says how each vertex came to its weights.
+    """
+    weights = source.weights if weights is None else weights
+    if weights is None:
+        raise UsageError("the source has no weights to transfer: bind it, or give weights")
+    words = _Settings({"max_influences": max_influences, "limit_rule": limit_rule})
+    context, said, out = _Context(threads, memory_limit), Handle(lib.bytes_free), Handle(lib.weights_free)
+    how = np.empty(target.vertex_count, np.uint8)
+    with source._lock, target._lock:
+        run(lambda: lib.transfer(source._handle.value, weights._handle.value, target._handle.value, distance, angle,
+                                 words.value, context.value, pointer(how), said.out, out.out), context, on_progress)
+    made = Weights(out, weights.joint_names)
+    made.how, made.messages = how, tuple(taken(said).decode().splitlines())
+    return made
+
+
+def compare(model, reference, other, gates=None, on_progress=None, threads=0):
+    """Two weights of one model in numbers: the dict of docs/compare-report.md.
+
+    gates: limits such as {"l1.mean": 0.1}; if a number is above its limit, an Error says which.
+    """
+    context = _Context(threads)
+    out = Handle(lib.bytes_free)
+    with model._lock:
+        run(lambda: lib.compare_json(model._handle.value, reference._handle.value, other._handle.value, context.value,
+                                     out.out), context, on_progress)
+    numbers = json.loads(taken(out))
+    broken = []
+    for path, limit in (gates or {}).items():
+        value = numbers
+        for key in path.split("."):
+            if not isinstance(value, dict) or key not in value:
+                raise UsageError(f"gate {path}: compare has no such number")
+            value = value[key]
+        if not isinstance(value, (int, float)):
+            raise UsageError(f"gate {path}: compare has no such number")
+        if not value <= limit:
+            broken.append(f"{path} is {value:.6g}, above {limit:.6g}")
+    if broken:
+        raise GateError("; ".join(broken))
+    return numbers
+
+
+class GateError(Error):
+    """A number of ``compare`` is above its gate."""
+
+
+def pose(model, weights, pose, skinning="linear"):
+    """The vertices of a model in a pose, (V, 3) float32. pose: see ``Model.pose_matrices``."""
+    return model.deform(weights, model.pose_matrices(pose), skinning)
+
+
+def version():
+    """The version of the library, "0.1.0"."""
+    return lib.version().decode()

@@ -1,0 +1,74 @@
+"""Builds the wheel: the Python files of python/sinew, and the C library inside, for every Python from 3.9.
+
+SINEW_LIBRARY names a libsinew_c.so that is built already; without it CMake compiles one with its own threads and
+without optional libraries, so that nothing but the C and C++ runtimes is needed where it is installed.
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+from setuptools import setup
+from setuptools.command.build_py import build_py
+from setuptools.dist import Distribution
+from wheel.bdist_wheel import bdist_wheel
+
+ROOT = pathlib.Path(__file__).resolve().parent
+VERSION = re.search(r"project\(sinew VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"))[1]
+# Libraries of every Linux; all others that the library needs travel with it.
+OF_THE_SYSTEM = re.compile(r"(libc|libm|libdl|librt|libpthread|libstdc\+\+|libgcc_s)\.so|ld-linux|linux-vdso")
+
+
+def compiled(work):
+    """Compiles libsinew_c.so in the folder `work`."""
+    configure = ["cmake", "-S", ROOT, "-B", work, "-DCMAKE_BUILD_TYPE=Release", "-DSINEW_THREADS=own", "-DSINEW_GL=OFF",
+                 "-DSINEW_ASSIMP=OFF", "-DSINEW_PNG=OFF", "-DSINEW_BUILD_CLI=OFF", "-DSINEW_BUILD_TESTS=OFF"]
+    if shutil.which("ninja"):
+        configure += ["-G", "Ninja"]
+    subprocess.run(configure, check=True)
+    subprocess.run(["cmake", "--build", work, "--target", "sinew_c", "--parallel", os.environ.get("JOBS", "2")],
+                   check=True)
+    return work / "capi/libsinew_c.so"
+
+
+def companions(library):
+    """The shared libraries that it needs and that a system may not have."""
+    said = subprocess.run(["ldd", library], check=True, capture_output=True, text=True).stdout
+    for name, path in re.findall(r"(\S+) => (/\S+)", said):
+        if not OF_THE_SYSTEM.match(name):
+            yield name, path
+
+
+class BuildWithLibrary(build_py):
+    def run(self):
+        super().run()
+        if self.editable_mode:
+            return
+        given = os.environ.get("SINEW_LIBRARY")
+        library = pathlib.Path(given) if given else compiled(ROOT / "build/python")
+        package = pathlib.Path(self.build_lib) / "sinew"
+        package.mkdir(parents=True, exist_ok=True)
+        shutil.copy(library.resolve(), package / "libsinew_c.so")
+        if not given or os.environ.get("SINEW_COMPANIONS"):
+            for name, path in companions(library):
+                shutil.copy(path, package / name)
+
+
+class AnyPython(bdist_wheel):
+    """One wheel for every Python of a platform: the library is found at run time, by ctypes."""
+
+    def finalize_options(self):
+        super().finalize_options()
+        self.root_is_pure = False
+
+    def get_tag(self):
+        return "py3", "none", super().get_tag()[2]
+
+
+class WithLibrary(Distribution):
+    def has_ext_modules(self):
+        return True  # the wheel belongs to a platform
+
+
+setup(version=VERSION, distclass=WithLibrary, cmdclass={"build_py": BuildWithLibrary, "bdist_wheel": AnyPython})

@@ -1,0 +1,197 @@
+"""Threads, progress, cancellation, memory, and what the package says about itself."""
+import ast
+import gc
+import inspect
+import multiprocessing
+import os
+import pathlib
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from conftest import make_bar, resident
+
+import sinew
+
+
+def test_a_thousand_binds_in_flat_memory():
+    bar = make_bar(5)
+
+    def some(count):
+        for _ in range(count):
+            model = sinew.model(**bar)
+            binding = model.bind("closest-distance")
+            weights = binding.weights()
+            weights.dense(), weights.top(2), model.info(), binding.coverage, model.vertices, weights.data
+        gc.collect()
+
+    some(200)  # caches fill
+    before = resident()
+    some(1000)
+    assert resident() - before < 8 << 20
+
+
+def test_threads_bind_at_the_same_time():
+    """Each with its own model, and all with one."""
+    bar = make_bar(41)
+    shared = sinew.model(**bar)
+    wanted = shared.bind(resolution=64).weights()
+    results = {}
+
+    def own(number):
+        results[number] = sinew.bind(**bar, resolution=64, threads=1 + number % 3)
+
+    def common(number):
+        results[number] = shared.bind(resolution=64).weights()
+
+    workers = [threading.Thread(target=own if n % 2 else common, args=(n,)) for n in range(8)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert len(results) == 8 and all(w == wanted for w in results.values())
+
+
+def test_other_python_threads_run_during_a_bind(biped):
+    model, count, stop = sinew.load(biped), [0], threading.Event()
+
+    def tick():
+        while not stop.wait(0.001):
+            count[0] += 1
+
+    ticker = threading.Thread(target=tick)
+    ticker.start()
+    during = []
+
+    def bind():
+        begin = count[0]
+        model.bind("geodesic-voxel", resolution=128)
+        during.append(count[0] - begin)
+
+    binder = threading.Thread(target=bind)
+    binder.start()
+    binder.join()
+    stop.set()
+    ticker.join()
+    assert during[0] > 3  # none, if the call kept the interpreter's lock
+
+
+def test_progress_rises_to_one(biped):
+    seen = []
+    sinew.load(biped).bind("geodesic-voxel", resolution=256, on_progress=seen.append)
+    assert seen == sorted(seen) and seen[-1] == 1 and all(0 <= f <= 1 for f in seen)
+
+
+def test_an_exception_in_progress_stops_the_bind(biped):
+    class Enough(Exception):
+        pass
+
+    def stop(fraction):
+        raise Enough
+
+    model = sinew.load(biped)
+    with pytest.raises(Enough):
+        model.bind("geodesic-voxel", resolution=256, on_progress=stop)
+    assert model.bind("closest-distance").weights().shape[0] == model.vertex_count
+
+
+def test_ctrl_c_cancels(biped):
+    model = sinew.load(biped)
+    begun = threading.Event()
+
+    def interrupt():
+        begun.wait()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt, daemon=True).start()
+
+    def tell(fraction):
+        begun.set()
+        time.sleep(0.02)  # the signal arrives while the bind runs
+
+    with pytest.raises(KeyboardInterrupt):
+        model.bind("bounded-biharmonic", on_progress=tell)
+    assert model.bind("closest-distance").weights().shape[0] == model.vertex_count
+
+
+def _bind_in_child(bar, queue):
+    queue.put(sinew.bind(**bar, resolution=64).dense())
+
+
+def test_a_forked_process_can_bind():
+    bar = make_bar(21)
+    wanted = sinew.bind(**bar, resolution=64).dense()
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    child = context.Process(target=_bind_in_child, args=(bar, queue), daemon=True)
+    child.start()
+    try:
+        got = queue.get(timeout=120)
+    finally:
+        child.join(10)
+        child.kill()
+    assert (got == wanted).all()
+
+
+def test_memory_limit(biped):
+    with pytest.raises(sinew.TooLargeError, match="more than the limit of 1 MB"):
+        sinew.load(biped).bind("geodesic-voxel", resolution=256, memory_limit=1 << 20)
+    with pytest.raises(MemoryError):
+        sinew.load(biped).bind("geodesic-voxel", resolution=256, memory_limit=1 << 20)
+
+
+def _defined(tree):
+    """Functions, classes and their methods: {name: names of parameters}."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            yield node.name, [a.arg for a in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]]
+        elif isinstance(node, ast.ClassDef):
+            yield node.name, None
+            for inner in node.body:
+                if isinstance(inner, ast.FunctionDef):
+                    yield f"{node.name}.{inner.name}", [a.arg for a in [*inner.args.args, *inner.args.kwonlyargs]]
+
+
+def _parameters(function):
+    return [p.name for p in inspect.signature(function).parameters.values()
+            if p.kind is not inspect.Parameter.VAR_KEYWORD]
+
+
+def test_the_stub_says_what_the_package_has():
+    folder = pathlib.Path(sinew.__file__).parent
+    assert (folder / "py.typed").exists()
+    stub = dict(_defined(ast.parse((folder / "__init__.pyi").read_text())))
+    for name in sinew.__all__:
+        thing = getattr(sinew, name)
+        if inspect.isclass(thing):
+            assert name in stub, name
+            members = [m for m in vars(thing) if not m.startswith("_")] if not issubclass(thing, tuple) else []
+            for member in members:
+                assert f"{name}.{member}" in stub or isinstance(vars(thing)[member], (type(None), tuple)), member
+        elif callable(thing):
+            assert stub[name] == _parameters(thing), name
+    for path, parameters in stub.items():
+        owner, _, member = path.partition(".")
+        if member and parameters is not None:
+            found = inspect.getattr_static(getattr(sinew, owner), member)
+            found = getattr(found, "__func__", getattr(found, "fget", found))
+            assert parameters == _parameters(found), path
+
+
+def test_everything_has_a_docstring():
+    for name in sinew.__all__:
+        thing = getattr(sinew, name)
+        if callable(thing):
+            assert inspect.getdoc(thing), name
+        if inspect.isclass(thing) and not issubclass(thing, (tuple, Exception)):
+            for member, value in vars(thing).items():
+                if not member.startswith("_") and (callable(value) or isinstance(value, property)):
+                    assert inspect.getdoc(value), f"{name}.{member}"
+
+
+def test_numbers_keep_their_bits():
+    bar = make_bar()
+    assert (sinew.model(**bar).vertices == bar["vertices"]).all()
+    assert sinew.bind(**bar, falloff=np.float64(0.1)) == sinew.bind(**bar, falloff=0.1)

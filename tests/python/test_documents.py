@@ -1,0 +1,36 @@
+"""The examples of docs/python.md run as they are printed there."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+from conftest import CHARACTERS, ROOT, run
+
+PAGE = (ROOT / "docs/python.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"^## ([^\n]+)\n(?:(?!^## ).)*?^```python\n(.*?)^```", PAGE, re.M | re.S)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("examples")
+    run(CHARACTERS, "caped", folder / "hero.glb")
+    shutil.copy(folder / "hero.glb", folder / "jacket.glb")
+    return folder
+
+
+@pytest.mark.parametrize("title, code", EXAMPLES, ids=[title for title, _ in EXAMPLES])
+def test_example(title, code, folder):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "MPLBACKEND": "Agg"}
+    done = subprocess.run([sys.executable, "-W", "error::SyntaxWarning", "-c", code], cwd=folder, env=environment,
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.strip(), "an example shows something"
+    for written in re.findall(r'(?:save|savefig)\("([^"]+)"', code):
+        assert (folder / written).stat().st_size > 1000, written
+
+
+def test_there_are_five_examples():
+    assert len(EXAMPLES) == 5

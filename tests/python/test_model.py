@@ -1,0 +1,166 @@
+"""Models, bindings and weights against the command line, to the bit."""
+import json
+
+import numpy as np
+import pytest
+from conftest import SINEW, rows_of, rows_of_json, run
+
+import sinew
+
+
+def test_a_bind_saves_the_bytes_of_the_command(biped, work):
+    for number, (options, words) in enumerate([
+            ({"method": "closest-distance"}, "--method closest-distance"),
+            ({"resolution": 64, "falloff": 0.3}, "--resolution 64 --falloff 0.3"),
+            ({"method": "geodesic-voxel", "resolution": 64, "max_influences": 2, "exclude": ["*hand*", "head"]},
+             "--method geodesic-voxel --resolution 64 --max-influences 2 --exclude *hand* --exclude head"),
+    ]):
+        model = sinew.load(biped)
+        weights = model.bind(**options).weights()
+        notes = model.save(work / "own.glb", weights)
+        run(SINEW, "bind", biped, "-o", work / f"command{number}.glb", *words.split(), "--quiet")
+        assert (work / "own.glb").read_bytes() == (work / f"command{number}.glb").read_bytes(), words
+        assert notes == []
+        assert model.save(None, weights) == (work / "own.glb").read_bytes()
+
+
+def test_falloff_and_edits_come_after_the_bind(biped, work):
+    model = sinew.load(biped)
+    binding = model.bind("geodesic-voxel", resolution=64)
+    edits = [{"op": "set", "joint": model.joint_names[3], "value": 0.5}]
+    weights = binding.weights(falloff=0.6, edits=edits)
+    (work / "edits.json").write_text(json.dumps({"edits": edits}))
+    run(SINEW, "bind", biped, "-o", work / "edited.glb", "--method", "geodesic-voxel", "--resolution", "64", "--falloff",
+        "0.6", "--edits", work / "edits.json", "--weights-json", work / "edited.json", "--quiet")
+    assert rows_of(weights) == rows_of_json(work / "edited.json")
+    assert weights.messages and "set" in weights.messages[0]
+    # The same weights by the edit of finished weights, and weights JSON there and back.
+    assert model.edit(binding.weights(falloff=0.6), edits) == weights
+    model.save_weights(work / "own.json", weights)
+    assert (work / "own.json").read_bytes() == (work / "edited.json").read_bytes()
+    assert model.load_weights(work / "own.json") == weights
+
+
+def test_the_file_as_arrays(biped):
+    model = sinew.load(biped)
+    info = model.info()
+    assert model.vertices.shape == (info["counts"]["vertices"], 3) == (model.vertex_count, 3)
+    assert model.triangles.shape == (info["counts"]["triangles"], 3)
+    assert model.vertices.dtype == np.float32 and model.triangles.dtype == np.uint32
+    assert np.allclose(model.vertices.min(axis=0), info["box"][0]) and np.allclose(model.vertices.max(axis=0),
+                                                                                  info["box"][1])
+    with pytest.raises(ValueError):
+        model.vertices[0] = 0  # memory of the library
+    names = [j.name for j in model.joints]
+    assert tuple(names) == model.joint_names and len(set(names)) == len(names)
+    assert all(not j.deforms and j.reason for j in model.joints if j.name.startswith("ik_"))
+    assert model.weights.shape == (model.vertex_count, len(names))
+    vertices = model.vertices
+    del model
+    assert np.isfinite(vertices).all()  # the array keeps the model
+
+
+def test_weights_as_arrays(biped):
+    weights = sinew.load(biped).weights
+    dense = weights.dense()
+    assert dense.shape == weights.shape and dense.dtype == np.float32
+    assert np.allclose(dense.sum(axis=1), 1, atol=1e-6)
+    assert np.count_nonzero(dense) == weights.indptr[-1] == len(weights.indices) == len(weights.data)
+    rows = np.repeat(np.arange(len(weights)), np.diff(weights.indptr))
+    assert (dense[rows, weights.indices] == weights.data).all()
+    joints, shares = weights.top(4)
+    assert joints.shape == shares.shape == (len(weights), 4)
+    assert (np.diff(shares, axis=1) <= 0).all() and (shares[:, 0] == dense.max(axis=1)).all()
+    strongest = weights.joint_names[joints[0, 0]]
+    assert (weights.joint(strongest) == dense[:, joints[0, 0]]).all()
+    assert sinew.Weights.from_dense(dense, weights.joint_names) == weights
+    assert sinew.Weights.from_csr(weights.indptr, weights.indices, weights.data, weights.joint_names) == weights
+    assert len(weights.unweighted()) == 0
+    two = weights.limit(2)
+    assert np.diff(two.indptr).max() == 2 and np.allclose(two.dense().sum(axis=1), 1, atol=1e-6)
+    mixed = two.keep(weights, vertices=np.arange(len(weights)) < 100)
+    assert (mixed.dense()[:100] == dense[:100]).all() and (mixed.dense()[100:] == two.dense()[100:]).all()
+    locked = two.keep(weights, joints=strongest)
+    assert np.allclose(locked.joint(strongest), weights.joint(strongest), atol=1e-6)
+    assert (two.difference(weights) <= 2).all() and two.difference(two).max() == 0
+
+
+def test_transfer_and_compare_give_the_numbers_of_the_command(biped, dog, work):
+    model = sinew.load(biped)
+    other = model.bind("closest-distance").weights()
+    model.save(work / "other.glb", other)
+    run(SINEW, "transfer", biped, work / "other.glb", "-o", work / "moved.glb", "--quiet")
+    moved = sinew.transfer(model, sinew.load(work / "other.glb"))
+    assert moved == sinew.load(work / "moved.glb").weights
+    assert set(np.unique(moved.how)) <= set(range(len(sinew.TRANSFER_HOW)))
+    numbers = sinew.compare(model, model.weights, other)
+    run(SINEW, "compare", biped, work / "other.glb", "--report", work / "compare.json")
+    wanted = json.loads((work / "compare.json").read_text())
+    assert numbers["l1"] == {k: wanted["l1"][k] for k in numbers["l1"]}
+    assert numbers["precision"] == wanted["precision"]
+    assert sinew.compare(model, other, other, gates={"l1.mean": 0, "deformation.standard.max": 0})["l1"]["max"] == 0
+    with pytest.raises(sinew.GateError, match="l1.mean is .* above 0.01"):
+        sinew.compare(model, model.weights, other, gates={"l1.mean": 0.01})
+    with pytest.raises(sinew.UsageError, match="no such number"):
+        sinew.compare(model, other, other, gates={"l2": 1})
+
+
+def test_a_pose_is_that_of_the_command(biped, work):
+    model = sinew.load(biped)
+    name = model.joint_names[2]
+    pose = {name: {"rotate": [30, 0, 10]}}
+    (work / "pose.json").write_text(json.dumps({"joints": pose}))
+    run(SINEW, "pose", biped, "--pose", work / "pose.json", "-o", work / "posed.obj")
+    wanted = np.array([line.split()[1:] for line in (work / "posed.obj").read_text().splitlines()
+                       if line.startswith("v ")], np.float32)
+    assert (sinew.pose(model, model.weights, pose) == wanted).all()
+    matrices = model.pose_matrices(pose)
+    square = np.concatenate([matrices, np.tile([[[0, 0, 0, 1]]], (len(matrices), 1, 1))], axis=1)
+    assert (model.deform(model.weights, square) == wanted).all()
+    assert model.deform(model.weights, matrices, "dual").shape == wanted.shape
+    assert "arms up" in model.standard_poses()
+    assert (model.random_pose(10, 3) == model.random_pose(10, 3)).all()
+    rest = np.tile([0, 0, 0, 1, 0, 0, 0, 1, 1, 1], (len(matrices), 1))
+    assert (sinew.pose(model, model.weights, rest) == model.vertices).all()
+    model.save(work / "moving.glb", model.weights, animations=[("nod", [0, 1], [rest, model.random_pose(20)])])
+    again = sinew.load(work / "moving.glb")
+    assert [c["name"] for c in again.info()["clips"]] == ["nod"]
+    assert np.allclose(again.clip_matrices(0, 1), model.pose_matrices(model.random_pose(20)), atol=1e-5)
+
+
+def test_kept_bindings(biped, work):
+    model = sinew.load(biped)
+    binding = model.bind("geodesic-voxel", resolution=64, keep_volume=True)
+    binding.save(work / "kept.binding")
+    assert binding.save() == (work / "kept.binding").read_bytes()
+    again = sinew.load(biped).load_binding(work / "kept.binding")
+    assert again.weights() == binding.weights()
+    run(SINEW, "bind", biped, "-o", work / "reused.glb", "--reuse", work / "kept.binding", "--quiet")
+    assert binding.weights() == sinew.load(work / "reused.glb").weights
+    assert binding.rebind(sinew.load(biped)).weights() == binding.weights()
+    assert binding.coverage.shape == (model.vertex_count,) and binding.coverage.max() < len(sinew.COVERAGE)
+    report = binding.report()
+    assert report["method"] == "geodesic-voxel"
+    assert report["coverage"]["share"] == 1
+
+
+def test_options_are_those_of_the_command():
+    names = {o["name"] for o in sinew.settings()}
+    assert {"method", "falloff", "resolution", "max-influences"} <= names
+    assert sinew.version() == run(SINEW, "--version").split()[-1] == sinew.__version__
+
+
+def test_files_that_cannot_be_read_or_written(work, biped):
+    with pytest.raises(sinew.FileError, match="nothing.glb"):
+        sinew.load(work / "nothing.glb")
+    with pytest.raises(OSError):
+        sinew.load(work / "nothing.glb")
+    (work / "junk.glb").write_bytes(b"glTF" + b"\0" * 40)
+    with pytest.raises(sinew.InputError, match="junk.glb"):
+        sinew.load(work / "junk.glb")
+    model = sinew.load(biped)
+    with pytest.raises(sinew.UsageError, match=".glb"):
+        model.save(work / "out.fbx", model.weights)
+    with pytest.raises(sinew.FileError, match="no/such"):
+        model.save(work / "no/such/folder.glb", model.weights)
+    assert not list(work.glob("*.part")) and not list(work.glob(".*.part"))
