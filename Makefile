@@ -9,11 +9,14 @@ export CMAKE_CXX_COMPILER_LAUNCHER ?= $(shell command -v ccache)
 # The folder of real characters, if there is one. Without it, tests that need it are skipped.
 export SINEW_CORPUS ?= $(realpath ../shared/corpus)
 
-.PHONY: help setup setup-web setup-test demo web web-test test bench evaluate fuzz format check clean
+.PHONY: help setup setup-web setup-test demo web web-test test bench evaluate fuzz format check clean wheel blender \
+    blender-test
 
 help:
 	@echo "make demo     set up, build, generate and bind a character; prints where the results are"
 	@echo "make web      set up and build the studio, the page over sinew as WebAssembly;  make web-test tests it in Chromium"
+	@echo "make wheel    build the Python wheel: build/wheel;  make blender the add-on for Blender: build/blender/sinew.zip"
+	@echo "make blender-test  test the add-on in Blender, without a window and in one (about two minutes)"
 	@echo "make test     set up, build and run everything that CI runs (about 30 minutes on 2 cores)"
 	@echo "make bench    build and run the benchmarks: ratios to the baseline, and JSON under build/bench/bench"
 	@echo "make evaluate compare methods with the weights that artists shipped (needs SINEW_CORPUS)"
@@ -52,6 +55,20 @@ web-test: web
 
 test: setup-test
 	@scripts/test
+
+wheel: setup
+	scripts/wheel
+
+blender: setup
+	scripts/blender
+
+blender-test:
+ifneq ($(SINEW_SETUP),skip)
+	@scripts/setup blender
+endif
+	cmake --preset release
+	cmake --build --preset release -j $(JOBS) --target sinew_c
+	scripts/blender-test
 
 bench: setup
 	cmake --preset bench

@@ -1,0 +1,363 @@
+"""The commands: bind, correct, transfer."""
+import threading
+import time
+
+import bpy
+import numpy as np
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
+
+import sinew
+
+from .figure import Figure, armature_of, attach, chosen
+
+METHODS = [
+    ("surface-heat", "Surface Heat", "Bone heat, with hidden vertices measured through the volume. The best for most "
+                                     "characters"),
+    ("geodesic-voxel", "Geodesic Voxel", "Distance through voxels: many times faster on large meshes"),
+    ("bone-heat", "Bone Heat", "Heat of the nearest visible bones, as Blender's own automatic weights"),
+    ("bounded-biharmonic", "Bounded Biharmonic", "The smoothest weights, on voxels. Slow"),
+    ("closest-distance", "Closest Distance", "Straight distance to every bone"),
+]
+ENDS = [
+    ("auto", "Automatic", "At the tail, where a child begins there or there is no child; else at the children"),
+    ("tails", "Tails", "As the armature is drawn. For armatures that were made in Blender"),
+    ("children", "Children", "Bones lead to their children, whatever their tails"),
+]
+PREVIEW_LEVELS = 64   # steps of weights while the slider moves
+last_report = {}      # name of the scene: lines of the panel
+
+
+def tell(operator, context, lines, level="INFO"):
+    """The lines in the panel, the first of them in the status bar."""
+    last_report[context.scene.name] = lines
+    operator.report({level}, lines[0])
+
+
+def active_in_edit_mode(context):
+    return context.active_object is not None and context.active_object.mode == "EDIT"
+
+
+class Bound:
+    """The last bind, for the slider: distances are kept, weights computed again. Objects by name, since undo makes new
+    ones."""
+    armature = ""
+    meshes, counts = [], []
+    binding = only = None
+
+
+class SINEW_OT_bind(bpy.types.Operator):
+    """Compute vertex groups of the selected meshes for the bones of the active armature"""
+    bl_idname = "object.sinew_bind"
+    bl_label = "With Automatic Weights (sinew)"
+    bl_options = {"REGISTER", "UNDO"}
+
+    method: EnumProperty(name="Method", items=METHODS, default="surface-heat")
+    hardness: FloatProperty(name="Hardness", description="0: soft joints, 1: hard joints", default=0.1, min=0, max=1)
+    resolution: IntProperty(name="Resolution", description="Voxels along the longest side, for methods that measure in "
+                                                           "voxels", default=256, min=16, max=1024)
+    influences: IntProperty(name="Influences", description="Most bones for one vertex", default=4, min=1, max=8)
+    ends: EnumProperty(name="Bones End", description="Where bones end", items=ENDS, default="auto")
+    only_unweighted: BoolProperty(name="Fill Only Unweighted", description="Vertices that have weights keep them")
+    only_selected_bones: BoolProperty(name="Selected Bones", description="Only bones that are selected get weight")
+
+    @classmethod
+    def poll(cls, context):
+        armature, meshes = chosen(context)
+        return bool(armature and meshes) and not active_in_edit_mode(context)
+
+    def invoke(self, context, event):
+        settings = context.scene.sinew
+        for name in ("method", "hardness", "resolution", "influences", "ends", "only_unweighted", "only_selected_bones"):
+            setattr(self, name, getattr(settings, name))
+        try:
+            self._prepare(context)
+        except sinew.Error as error:
+            tell(self, context, [str(error)], "ERROR")
+            return {"CANCELLED"}
+        self._cancel = self._done = False
+        self._fraction, self._problem = 0.0, None
+        self._begin = time.perf_counter()
+        self._worker = threading.Thread(target=self._work, daemon=True)
+        self._worker.start()
+        manager = context.window_manager
+        manager.progress_begin(0, 100)
+        self._timer = manager.event_timer_add(0.05, window=context.window)
+        manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context, event):
+        if event.type == "ESC":
+            self._cancel = True
+        if event.type != "TIMER":
+            return {"RUNNING_MODAL"}
+        context.window_manager.progress_update(int(100 * self._fraction))
+        context.workspace.status_text_set(f"sinew: {self._fraction:.0%}   Esc: Cancel")
+        if not self._done:
+            return {"RUNNING_MODAL"}
+        self._end_modal(context)
+        if self._problem is not None:
+            cancelled = isinstance(self._problem, (sinew.Cancelled, _Stop))
+            tell(self, context, ["Cancelled: nothing was changed" if cancelled else str(self._problem)],
+                 "WARNING" if cancelled else "ERROR")
+            return {"CANCELLED"}
+        return self._finish(context)
+
+    def _end_modal(self, context):
+        context.window_manager.event_timer_remove(self._timer)
+        context.window_manager.progress_end()
+        context.workspace.status_text_set(None)
+
+    def _work(self):
+        """In a thread of its own; it touches no data of Blender."""
+        def progress(fraction):
+            self._fraction = fraction
+            if self._cancel:
+                raise _Stop
+        try:
+            self._bind(progress)
+        except BaseException as error:  # shown by modal()
+            self._problem = error
+        self._done = True
+
+    def execute(self, context):
+        """At once, for scripts and for another value in the panel of the last operation."""
+        self._begin = time.perf_counter()
+        try:
+            self._prepare(context)
+            self._bind(None)
+            return self._finish(context)
+        except sinew.Error as error:
+            tell(self, context, [str(error)], "ERROR")
+            return {"CANCELLED"}
+
+    def _prepare(self, context):
+        context.view_layer.update()  # places of objects that a script has changed
+        armature, meshes = chosen(context)
+        self._figure = figure = Figure(armature, meshes, self.only_selected_bones, self.ends)
+        self._only = figure.masked()
+        if self.only_unweighted:
+            self._only &= figure.unweighted()
+        if not self._only.any():
+            raise sinew.UsageError("no vertex is left to bind: all have weights, or the selection mask hides them")
+        figure.build()
+
+    def _bind(self, on_progress):
+        options = {"falloff": self.hardness, "max_influences": self.influences, "deform_from": "names"}
+        if self.method in ("geodesic-voxel", "bounded-biharmonic", "surface-heat"):
+            options["resolution"] = self.resolution
+        self._binding = self._figure.model.bind(self.method, on_progress=on_progress, **options)
+        self._weights = self._binding.weights()
+
+    def _finish(self, context):
+        figure = self._figure
+        for mesh in figure.meshes:
+            attach(mesh, figure.armature)
+        figure.write(self._weights, None if self._only.all() else self._only)
+        Bound.armature, Bound.meshes = figure.armature.name, [m.name for m in figure.meshes]
+        Bound.counts, Bound.binding, Bound.only = figure.counts, self._binding, self._only
+        missing = figure.unweighted()
+        for mesh, start, count in zip(figure.meshes, figure.starts, figure.counts):
+            if missing.any() and not mesh.data.use_paint_mask_vertex:
+                mesh.data.vertices.foreach_set("select", missing[start:start + count])
+            mesh.data.update()
+        report = self._binding.report()
+        seconds = time.perf_counter() - self._begin
+        lines = [f"{int(self._only.sum())} vertices of {len(figure.meshes)} meshes on "
+                 f"{report['counts']['deforming_joints']} bones in {seconds:.2f} s"]
+        if missing.any():
+            lines.append(f"{int(missing.sum())} vertices have no weights: they are selected")
+        for how in ("bridged", "outside", "euclidean", "unused"):
+            if number := report["coverage"][how]:
+                lines.append(f"{number} vertices {how} (docs/report.md)")
+        if locked := int(figure.locked().any(axis=0).sum()):
+            lines.append(f"{locked} locked groups kept their weights")
+        idle = [j["name"] for j in report["joints"] if not j["deforms"]] if figure.by_names else []
+        if idle:
+            lines.append(f"By their names {len(idle)} bones are controls without weight: {shortened(idle)}. Turn off Deform "
+                         "for any bone to decide for all yourself")
+        if outside := [w.split("'")[1] for w in report["warnings"] if "lies outside the volume" in w]:
+            lines.append(f"{len(outside)} bones begin outside the meshes: {shortened(outside)}")
+        lines += [w for w in report["warnings"] if "lies outside the volume" not in w]
+        tell(self, context, lines, "WARNING" if missing.any() else "INFO")
+        return {"FINISHED"}
+
+
+def shortened(names):
+    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+
+
+class _Stop(Exception):
+    """Esc was pressed."""
+
+
+class Correction:
+    """A command that changes the weights that the active mesh has."""
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context):
+        thing = context.active_object
+        return thing is not None and thing.type == "MESH" and armature_of(thing) is not None and \
+            thing.mode != "EDIT"
+
+    def execute(self, context):
+        context.view_layer.update()
+        mesh = context.active_object
+        try:
+            figure = Figure(armature_of(mesh), [mesh])
+            only = figure.masked()
+            before = figure.own_weights()
+            if len(before.unweighted()) == len(before):
+                raise sinew.UsageError(f"{mesh.name} has no weights on bones: bind it first")
+            model = figure.build(before)
+            after = self.change(context, model, before)
+            figure.write(after, None if only.all() else only)
+        except sinew.Error as error:
+            tell(self, context, [str(error)], "ERROR")
+            return {"CANCELLED"}
+        mesh.data.update()
+        tell(self, context, [f"{self.bl_label}: {int((after.difference(before)[only] > 1e-6).sum())} vertices changed"])
+        return {"FINISHED"}
+
+
+class SINEW_OT_smooth(Correction, bpy.types.Operator):
+    """Average weights over the surface within a length"""
+    bl_idname = "object.sinew_smooth"
+    bl_label = "Smooth (sinew)"
+
+    length: FloatProperty(name="Length", default=0.02, min=1e-6, subtype="DISTANCE", unit="LENGTH")
+
+    def change(self, context, model, weights):
+        return model.edit(weights, [{"op": "smooth", "length": self.length}])
+
+
+class SINEW_OT_mirror(Correction, bpy.types.Operator):
+    """Copy the weights of one side to the other"""
+    bl_idname = "object.sinew_mirror"
+    bl_label = "Mirror (sinew)"
+
+    side: EnumProperty(name="From", items=[("left", "Left to Right", ""), ("right", "Right to Left", "")])
+
+    def change(self, context, model, weights):
+        return model.edit(weights, [{"op": "mirror", "from": self.side}])
+
+
+class SINEW_OT_limit(Correction, bpy.types.Operator):
+    """Keep the strongest bones of each vertex, and share the rest out without creases"""
+    bl_idname = "object.sinew_limit"
+    bl_label = "Limit Influences (sinew)"
+
+    influences: IntProperty(name="Influences", default=4, min=1, max=8)
+
+    def change(self, context, model, weights):
+        return weights.limit(self.influences)
+
+
+class SINEW_OT_transfer(bpy.types.Operator):
+    """Give the weights of the active mesh to the other selected meshes, which lie on it"""
+    bl_idname = "object.sinew_transfer"
+    bl_label = "Transfer Weights (sinew)"
+    bl_options = {"REGISTER", "UNDO"}
+
+    distance: FloatProperty(name="Distance", description="Of a match, as a share of the source's diagonal", default=0.05,
+                            min=1e-4, max=10)
+    influences: IntProperty(name="Influences", default=4, min=1, max=8)
+
+    @classmethod
+    def poll(cls, context):
+        thing = context.active_object
+        others = [o for o in context.selected_objects if o.type == "MESH" and o != thing]
+        return thing is not None and thing.type == "MESH" and thing.mode == "OBJECT" and bool(others)
+
+    def execute(self, context):
+        context.view_layer.update()
+        mesh = context.active_object
+        others = [o for o in context.selected_objects if o.type == "MESH" and o != mesh]
+        try:
+            source = Figure(armature_of(mesh), [mesh])
+            weights = source.own_weights()
+            source.build(weights)
+            target = Figure(source.armature, others)
+            target.build()
+            moved = sinew.transfer(source.model, target.model, weights, distance=self.distance,
+                                   max_influences=self.influences)
+            target.write(moved, target.masked())
+        except sinew.Error as error:
+            tell(self, context, [str(error)], "ERROR")
+            return {"CANCELLED"}
+        for other in others:
+            attach(other, source.armature)
+            other.data.update()
+        counts = np.bincount(moved.how, minlength=len(sinew.TRANSFER_HOW))
+        tell(self, context, ["Weights transferred: " + ", ".join(
+            f"{n} {how}" for n, how in zip(counts, sinew.TRANSFER_HOW) if n), *moved.messages])
+        return {"FINISHED"}
+
+
+class SINEW_OT_hardness(bpy.types.Operator):
+    """Change the hardness of the last bind: move the mouse left and right"""
+    bl_idname = "object.sinew_hardness"
+    bl_label = "Adjust Hardness (sinew)"
+    bl_options = {"REGISTER", "UNDO"}
+
+    hardness: FloatProperty(name="Hardness", default=0.1, min=0, max=1)
+
+    @classmethod
+    def poll(cls, context):
+        return Bound.binding is not None and context.mode in ("OBJECT", "PAINT_WEIGHT")
+
+    def _figure(self):
+        """The meshes of the last bind, if they are still there and as they were."""
+        objects = bpy.data.objects
+        if any(name not in objects for name in [Bound.armature, *Bound.meshes]):
+            raise sinew.UsageError("the objects of the last bind are gone or have other names: bind again")
+        figure = Figure(objects[Bound.armature], [objects[name] for name in Bound.meshes])
+        if figure.counts != Bound.counts or figure.names != list(Bound.binding.model.joint_names):
+            raise sinew.UsageError("the meshes or the bones have changed since the last bind: bind again")
+        return figure
+
+    def _show(self, levels=None):
+        only = None if Bound.only.all() else Bound.only
+        self._shown.write(Bound.binding.weights(falloff=self.hardness), only, levels)
+        for mesh in self._shown.meshes:
+            mesh.data.update()
+
+    def execute(self, context):
+        try:
+            self._shown = self._figure()
+            self._show()
+        except sinew.Error as error:
+            tell(self, context, [str(error)], "ERROR")
+            return {"CANCELLED"}
+        context.scene.sinew.hardness = self.hardness
+        tell(self, context, [f"Hardness {self.hardness:.2f}"])
+        return {"FINISHED"}
+
+    def invoke(self, context, event):
+        try:
+            self._shown = self._figure()
+        except sinew.Error as error:
+            tell(self, context, [str(error)], "ERROR")
+            return {"CANCELLED"}
+        self.hardness = self._before = context.scene.sinew.hardness
+        self._from = event.mouse_x
+        self._groups = self._shown.groups()
+        context.window_manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context, event):
+        context.workspace.status_text_set(f"Hardness {self.hardness:.2f}   Click: Confirm   Esc: Cancel")
+        if event.type == "MOUSEMOVE":
+            self.hardness = min(1, max(0, self._before + (event.mouse_x - self._from) / 400))
+            self._show(PREVIEW_LEVELS)
+        elif event.type in ("LEFTMOUSE", "RET") and event.value == "PRESS":
+            context.workspace.status_text_set(None)
+            return self.execute(context)
+        elif event.type in ("ESC", "RIGHTMOUSE"):
+            context.workspace.status_text_set(None)
+            self._shown.restore(self._groups)
+            return {"CANCELLED"}
+        return {"RUNNING_MODAL"}
+
+
+CLASSES = (SINEW_OT_bind, SINEW_OT_smooth, SINEW_OT_mirror, SINEW_OT_limit, SINEW_OT_transfer, SINEW_OT_hardness)
