@@ -10,12 +10,13 @@ export CMAKE_CXX_COMPILER_LAUNCHER ?= $(shell command -v ccache)
 export SINEW_CORPUS ?= $(realpath ../shared/corpus)
 
 .PHONY: help setup setup-web setup-test demo web web-test test bench evaluate fuzz format check clean wheel blender \
-    blender-test
+    blender-test package
 
 help:
 	@echo "make demo     set up, build, generate and bind a character; prints where the results are"
 	@echo "make web      set up and build the studio, the page over sinew as WebAssembly;  make web-test tests it in Chromium"
 	@echo "make wheel    build the Python wheel: build/wheel;  make blender the add-on for Blender: build/blender/sinew.zip"
+	@echo "make package  build and test sinew.deb, a tarball, the wheel and the add-on: build/package"
 	@echo "make blender-test  test the add-on in Blender, without a window and in one (about two minutes)"
 	@echo "make test     set up, build and run everything that CI runs (about 30 minutes on 2 cores)"
 	@echo "make bench    build and run the benchmarks: ratios to the baseline, and JSON under build/bench/bench"
@@ -55,6 +56,14 @@ web-test: web
 
 test: setup-test
 	@scripts/test
+
+# Installs the packages of the page as well, which the packages contain.
+package: setup-web
+ifneq ($(SINEW_SETUP),skip)
+	@scripts/setup package
+endif
+	scripts/web
+	scripts/package
 
 wheel: setup
 	scripts/wheel
