@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -40,6 +41,11 @@ struct Error {
     ErrorCode code = ErrorCode::internal;
     std::string message;
 };
+
+/// Text from a file as it may stand in a message: control characters, line breaks, invisible marks and bytes that
+/// are not UTF-8 become \\xNN, and "…" replaces what comes after `most` characters. Names of files, joints and
+/// meshes are chosen by strangers, and must not steer a terminal, forge a line of a log or fill it. O(text).
+std::string printable(std::string_view text, std::size_t most = 200);
 
 /// A value or an Error. sinew throws nothing across its public functions but std::bad_alloc.
 template <typename T>

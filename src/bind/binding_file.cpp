@@ -197,7 +197,8 @@ void transfer_options(Archive& a, BindOptions& o) {
     if constexpr (Archive::reads) {
         std::set<std::string_view> names;
         for (const Word& word : words) {
-            if (!names.insert(word.name).second) a.fail("the option '" + word.name + "' is stated twice");
+            if (!names.insert(word.name).second)
+                a.fail("the option '" + printable(word.name) + "' is stated twice");
             if (Status ok = set_option(o, word.name, word.value); !ok) a.fail(ok.error().message);
         }
     }
@@ -528,11 +529,12 @@ void transfer_state(auto& a, BindingState& s, bool& has_volume, KeptVolume& volu
 
 Status check_joints(const Skeleton& skeleton) {
     for (const Joint& j : skeleton.joints) {
-        if (to_string(j.reason) == "unknown") return broken("joint '" + j.name + "' has no known reason");
+        if (to_string(j.reason) == "unknown")
+            return broken("joint '" + printable(j.name) + "' has no known reason");
         if (!std::all_of(j.axes.begin(), j.axes.end(), is_place))
-            return broken("joint '" + j.name + "' has axes that are not finite");
+            return broken("joint '" + printable(j.name) + "' has axes that are not finite");
         if (j.shape && j.shape->kind > JointShape::Kind::box)
-            return broken("joint '" + j.name + "' has no known shape");
+            return broken("joint '" + printable(j.name) + "' has no known shape");
     }
     return Done{};
 }

@@ -48,7 +48,7 @@ void warn_of_snapped(const Skeleton& skeleton, const BindOptions& options, BindR
                              : options.as_published           ? "volume; as published, no distance starts from it"
                                                     : "volume; its distances start from the nearest voxel";
     for (const std::uint32_t j : report.snapped_joints)
-        report.warnings.push_back("joint '" + skeleton.joints[j].name + "' lies outside the " + what);
+        report.warnings.push_back("joint '" + printable(skeleton.joints[j].name) + "' lies outside the " + what);
 }
 
 }  // namespace sinew

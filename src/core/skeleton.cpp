@@ -11,7 +11,7 @@ namespace sinew {
 namespace {
 
 std::string describe(const Skeleton& skeleton, std::size_t joint) {
-    return "joint " + std::to_string(joint) + " (\"" + skeleton.joints[joint].name + "\")";
+    return "joint " + std::to_string(joint) + " (\"" + printable(skeleton.joints[joint].name) + "\")";
 }
 
 // Describes the fault of a shape; empty if it is valid.
@@ -88,8 +88,8 @@ Status check_structure(const Skeleton& skeleton) {
         if (joint.connected)
             for (const std::string& name : *joint.connected)
                 if (joints_called(skeleton, name).empty())
-                    return Error{ErrorCode::input, describe(skeleton, j) + " is connected to '" +
-                                                       name.substr(0, 120) + "', which no joint is called"};
+                    return Error{ErrorCode::input, describe(skeleton, j) + " is connected to '" + printable(name) +
+                                                       "', which no joint is called"};
     }
     // 0 = not visited; otherwise the walk that visited it. Meeting the current walk again is a cycle.
     std::vector<std::uint32_t> seen(n, 0);
@@ -201,7 +201,7 @@ Status select_deforming(Skeleton& skeleton, const std::vector<double>& joint_use
                 }
             if (!any)
                 return Error{ErrorCode::usage,
-                             std::string(option) + " \"" + glob + "\" matches no joint of the skeleton"};
+                             std::string(option) + " \"" + printable(glob) + "\" matches no joint of the skeleton"};
         }
         return Done{};
     };

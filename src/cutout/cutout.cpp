@@ -17,7 +17,7 @@ std::array<double, 2> corner(const CutoutFigure& figure, const CutoutLayer& laye
 }
 
 Error in_layer(const CutoutLayer& layer, const Error& error) {
-    return {error.code, "layer '" + layer.name + "': " + error.message};
+    return {error.code, "layer '" + printable(layer.name) + "': " + error.message};
 }
 
 /// Contour and triangles: what outline_mesh needs besides the picture itself.
@@ -91,16 +91,17 @@ Result<std::vector<CutoutPart>> cut_out(const CutoutFigure& figure, const Cutout
         };
         for (const std::uint32_t j : part.binding->report().snapped_joints)
             if (acts(j))
-                part.warnings.push_back("layer '" + layer.name + "': bone '" + skeleton.joints[j].name +
+                part.warnings.push_back("layer '" + printable(layer.name) + "': bone '" +
+                                        printable(skeleton.joints[j].name) +
                                         "' lies outside the outline; it starts from the nearest pixel");
         const OutlineReport& r = mesh.report;
         if (r.pixels ==
             static_cast<std::size_t>(layer.picture.width) * static_cast<std::size_t>(layer.picture.height))
-            part.warnings.push_back("layer '" + layer.name +
+            part.warnings.push_back("layer '" + printable(layer.name) +
                                     "': every pixel is opaque, so the whole rectangle is the "
                                     "figure; make the background transparent");
         if (r.dropped_islands)
-            part.warnings.push_back("layer '" + layer.name + "': " + std::to_string(r.dropped_islands) +
+            part.warnings.push_back("layer '" + printable(layer.name) + "': " + std::to_string(r.dropped_islands) +
                                     " islands of " + std::to_string(r.dropped_pixels) +
                                     " pixels in all are smaller than the least area and were left out");
         parts.push_back(std::move(part));

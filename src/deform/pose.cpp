@@ -12,7 +12,7 @@ namespace {
 
 Error joint_error(const Skeleton& skeleton, std::size_t joint, const std::string& what) {
     return {ErrorCode::input,
-            "joint " + std::to_string(joint) + " (\"" + skeleton.joints[joint].name + "\") " + what};
+            "joint " + std::to_string(joint) + " (\"" + printable(skeleton.joints[joint].name) + "\") " + what};
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ Status find_mirrors(std::span<WeightEdit> edits, const MeshView& mesh, const Ske
             height = std::abs(along) > 0.5 ? (mirror.side[0] == '-' ? -along : along) : 0;
         }
         if (height == 0)
-            return Error{ErrorCode::input, place + "the side '" + mirror.side +
+            return Error{ErrorCode::input, place + "the side '" + printable(mirror.side) +
                                                "' is unknown: the mirror plane's "
                                                "normal is (" +
                                                std::to_string(symmetry->normal[0]) + ", " +

@@ -19,7 +19,7 @@ Result<std::vector<float>> joint_distance(const MeshView& mesh, const Skeleton& 
         return Error{ErrorCode::usage, "there is no joint " + std::to_string(joint) + ": the skeleton has " +
                                            std::to_string(skeleton.joints.size())};
     if (!skeleton.joints[joint].deform)
-        return Error{ErrorCode::usage, "joint '" + skeleton.joints[joint].name +
+        return Error{ErrorCode::usage, "joint '" + printable(skeleton.joints[joint].name) +
                                            "' deforms nothing, so it has no bone to measure from"};
     const MeshTopology topology = analyse_mesh(mesh);
     Result<VoxelGrid> grid = voxelize(mesh, topology, voxels, context);

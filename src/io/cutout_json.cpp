@@ -53,7 +53,8 @@ Status read_smoothness(const json& document, const std::string& name, CutoutFigu
         const auto found = document.find(list);
         if (found == document.end()) continue;
         for (const json& entry : *found) {
-            const std::string where = "bone '" + figure.skeleton.joints[figure.smoothness.size()].name + "'";
+            const std::string where =
+                "bone '" + printable(figure.skeleton.joints[figure.smoothness.size()].name) + "'";
             const Result<double> value = number(entry, "smoothness", unsaid, where);
             if (!value) return input_error(name, value.error().message);
             if (*value <= 0 || *value > 16384)
@@ -100,7 +101,7 @@ Result<Ordered> read_layer(const json& entry, std::size_t index, const Skeleton&
             return Error{ErrorCode::input, where + ": \"name\" must be a string that is not empty"};
         layer.name = name->get<std::string>();
     }
-    const std::string place = where + " ('" + layer.name.substr(0, 120) + "')";
+    const std::string place = where + " ('" + printable(layer.name) + "')";
     if (const auto offset = entry.find("offset"); offset != entry.end() && !offset->is_null()) {
         const bool two =
             offset->is_array() && offset->size() == 2 && (*offset)[0].is_number() && (*offset)[1].is_number();
@@ -126,7 +127,7 @@ Result<Ordered> read_layer(const json& entry, std::size_t index, const Skeleton&
             if (skeleton.joints[j].name == name.get<std::string>()) joints.insert(j), found = true;
         if (!found)
             return Error{ErrorCode::input,
-                         place + ": there is no bone '" + name.get<std::string>().substr(0, 120) + "'"};
+                         place + ": there is no bone '" + printable(name.get<std::string>()) + "'"};
     }
     if (joints.empty()) return Error{ErrorCode::input, place + ": \"bones\" is empty: no bone would move it"};
     layer.joints.assign(joints.begin(), joints.end());
@@ -171,8 +172,8 @@ Status read_layers(const json& document, const std::string& name, const Pictures
         Result<Ordered> layer = read_layer((*layers)[i], i, figure.skeleton, picture_of);
         if (!layer) return input_error(name, layer.error().message);
         if (!names.insert(layer->layer.name).second)
-            return input_error(name,
-                               "two layers are called '" + layer->layer.name + "': give each its own \"name\"");
+            return input_error(
+                name, "two layers are called '" + printable(layer->layer.name) + "': give each its own \"name\"");
         read.push_back(std::move(*layer));
     }
     std::stable_sort(read.begin(), read.end(),

@@ -137,8 +137,8 @@ Result<std::string> cutout_spine(const CutoutFigure& figure, std::span<const Cut
     std::set<std::string> names;
     for (const Joint& joint : joints)
         if (!names.insert(joint.name).second)
-            return Error{ErrorCode::input,
-                         "two bones are called '" + joint.name + "': in Spine each needs a name of its own"};
+            return Error{ErrorCode::input, "two bones are called '" + printable(joint.name) +
+                                               "': in Spine each needs a name of its own"};
     std::string root = "root";
     while (names.contains(root)) root += "_";
     const Result<BoneOrder> order = order_bones(joints);

@@ -53,7 +53,7 @@ private:
             if (std::find(known.begin(), known.end(), key) != known.end()) continue;
             std::string all;
             for (const std::string_view k : known) all += (all.empty() ? "" : ", ") + std::string(k);
-            return wrong(place, ": \"" + key.substr(0, 40) + "\" is not known: " + all + " are");
+            return wrong(place, ": \"" + printable(key) + "\" is not known: " + all + " are");
         }
         return Done{};
     }
@@ -102,10 +102,11 @@ private:
             const std::vector<std::uint32_t> found = joints_called(skeleton, glob);
             out.insert(out.end(), found.begin(), found.end());
             if (found.empty())
-                return wrong(
-                    place,
-                    ": there is no joint '" + glob.substr(0, 120) + "'" +
-                        (skeleton.joints.empty() ? "" : " (did you mean '" + nearest_name(skeleton, glob) + "'?)"));
+                return wrong(place,
+                             ": there is no joint '" + printable(glob) + "'" +
+                                 (skeleton.joints.empty()
+                                      ? ""
+                                      : " (did you mean '" + printable(nearest_name(skeleton, glob)) + "'?)"));
         }
         std::sort(out.begin(), out.end());
         out.erase(std::unique(out.begin(), out.end()), out.end());
@@ -276,11 +277,11 @@ private:
             if (found) continue;
             std::string known;
             for (const Primitive& p : scene_.primitives) {
-                const std::string shown = "'" + (by_mesh ? p.mesh : p.material).substr(0, 60) + "'";
+                const std::string shown = "'" + printable(by_mesh ? p.mesh : p.material, 60) + "'";
                 if (known.find(shown) == std::string::npos && known.size() < 400)
                     known += (known.empty() ? "" : ", ") + shown;
             }
-            return wrong(place, ": nothing is called '" + glob.substr(0, 120) + "' (there are " + known + ")");
+            return wrong(place, ": nothing is called '" + printable(glob) + "' (there are " + known + ")");
         }
         keep(share, [&](std::size_t v) { return in[v]; });
         return Done{};

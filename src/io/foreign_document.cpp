@@ -89,13 +89,13 @@ private:
         for (std::size_t n = 0; n < in_.nodes.size(); ++n) {
             ForeignNode& node = in_.nodes[n];
             if (!finite(node.local))
-                return input_error(name_, "node '" + node.name.substr(0, 120) + "': its transform is not finite");
+                return input_error(name_, "node '" + printable(node.name) + "': its transform is not finite");
             world_.push_back(node.parent == Rig::no_node ? node.local : world_[node.parent] * node.local);
         }
         for (std::size_t n = 0; n < in_.nodes.size(); ++n) {
             to_bind_.push_back(in_.turn * in_metres(world_[n]));
             if (skinned(n) && !inverse(world_[n])) {
-                warn("node '" + in_.nodes[n].name.substr(0, 120) +
+                warn("node '" + printable(in_.nodes[n].name) +
                      "' has a singular transform: its mesh is bound without it");
                 world_[n] = Matrix{};
                 to_bind_[n] = in_.turn * in_metres(world_[n]);
@@ -131,7 +131,7 @@ private:
                 for (ForeignBone& bone : in_.meshes[m].bones) {
                     Matrix bind = inverse_bind(n, bone.offset);
                     if (!finite(bind) || !inverse(bind)) {
-                        warn("bone '" + bone.name.substr(0, 120) +
+                        warn("bone '" + printable(bone.name) +
                              "' has a singular bind matrix: the identity is used");
                         bind = Matrix{};
                     }
@@ -163,7 +163,7 @@ private:
     std::size_t add_missing(const std::string& bone, const Matrix& bind) {
         const auto [found, added] = missing_.emplace(bone, in_.nodes.size());
         if (added) {
-            warn("bone '" + bone.substr(0, 120) + "' has no node in the file: one is added at its bind pose");
+            warn("bone '" + printable(bone) + "' has no node in the file: one is added at its bind pose");
             ForeignNode node;
             node.name = bone;
             in_.nodes.push_back(std::move(node));
@@ -228,7 +228,7 @@ private:
             while (!row.empty() && row.back().weight == 0) row.pop_back();
         }
         if (bad)
-            warn("mesh '" + mesh.name.substr(0, 120) + "': " + std::to_string(bad) +
+            warn("mesh '" + printable(mesh.name) + "': " + std::to_string(bad) +
                  " negative or not finite weights of the file count as 0");
         return rows;
     }
@@ -407,7 +407,7 @@ private:
             for (const std::size_t m : node.meshes)
                 shaped = shaped && in_.meshes[m].targets.size() == shapes.size();
             if (!shaped)
-                warn("node '" + node.name.substr(0, 120) + "': its parts have different morph targets: left out");
+                warn("node '" + printable(node.name) + "': its parts have different morph targets: left out");
             for (const ForeignTarget& t : shapes) {
                 weights.push_back(std::isfinite(t.weight) ? t.weight : 0);
                 names.push_back(t.name);
@@ -485,7 +485,7 @@ private:
         put("scale", trs.s, standard.s);
         const Matrix again = compose(trs.t, trs.q, trs.s);
         if (!agree(again, local))
-            warn("node '" + name.substr(0, 120) +
+            warn("node '" + printable(name) +
                  "': its transform has shear, which glTF nodes do not support: left out");
         return out;
     }

@@ -156,7 +156,7 @@ Result<Elements> AccessorReader::read(std::size_t index, const std::string& aske
     const std::string type = string_of(member(accessor, "type"));
     for (const Type& known : types)
         if (type == known.name) out.width = known.width;
-    if (out.width == 0) return document_.error(place + ": unknown type \"" + type.substr(0, 40) + "\"");
+    if (out.width == 0) return document_.error(place + ": unknown type \"" + printable(type) + "\"");
     const std::size_t size = size_of(out.component);
     // Columns of small matrices are padded; none of them is read here.
     if (type.starts_with("MAT") && size < 4)

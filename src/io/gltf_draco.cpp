@@ -78,7 +78,7 @@ Result<DracoMesh> decode(const Document& document, const Json& primitive, const 
     const Json *ids = member(extension, "attributes"), *accessors = member(primitive, "attributes");
     if (!ids || !ids->is_object() || !accessors) return document.error(place + ": needs attributes");
     for (const auto& [name, id] : ids->items()) {
-        const std::string where = place + ": " + name.substr(0, 80);
+        const std::string where = place + ": " + printable(name);
         const auto unique_id = whole(&id);
         const draco::PointAttribute* attribute =
             unique_id && *unique_id <= 0xffffffffu

@@ -30,12 +30,12 @@ Result<std::vector<std::byte>> decode_meshopt(std::span<const std::byte> stream,
         if (count / 3 > available)
             return refuse("its stream is too short for " + std::to_string(count) + " indices");
     } else {
-        return refuse("unknown mode \"" + mode.substr(0, 40) + "\"");
+        return refuse("unknown mode \"" + printable(mode) + "\"");
     }
     const bool octahedral = filter == "OCTAHEDRAL", quaternion = filter == "QUATERNION";
     const bool exponential = filter == "EXPONENTIAL";
     if (filter != "NONE" && (mode != "ATTRIBUTES" || !(octahedral || quaternion || exponential)))
-        return refuse("unknown filter \"" + filter.substr(0, 40) + "\"");
+        return refuse("unknown filter \"" + printable(filter) + "\"");
     if (octahedral && stride != 4 && stride != 8) return refuse("byteStride of OCTAHEDRAL must be 4 or 8");
     if (quaternion && stride != 8) return refuse("byteStride of QUATERNION must be 8");
 

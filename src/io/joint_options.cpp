@@ -15,7 +15,7 @@ Status parse_joint_options(std::string_view text, const std::string& name, Skele
     if (!document->is_object() || list == document->end() || !list->is_object())
         return input_error(name, "joint options must be an object with \"joints\": {NAME: {\"hardness\": 0.5}, …}");
     for (const auto& [key, value] : document->items())
-        if (key != "joints") return input_error(name, "\"" + key.substr(0, 40) + "\" is not known: \"joints\" is");
+        if (key != "joints") return input_error(name, "\"" + printable(key) + "\" is not known: \"joints\" is");
 
     // Changes are made to a copy, so that an error leaves the skeleton as it was.
     std::vector<Joint> joints = skeleton.joints;
@@ -23,15 +23,16 @@ Status parse_joint_options(std::string_view text, const std::string& name, Skele
     for (const bool plain : {false, true}) {  // a plain name overrides a pattern: it is applied last
         for (const auto& [pattern, entry] : list->items()) {
             if ((pattern.find_first_of("*?") == pattern.npos) != plain) continue;
-            const std::string shown = "'" + pattern.substr(0, 120) + "'";
+            const std::string shown = "'" + printable(pattern) + "'";
             std::vector<std::size_t> found;
             for (std::size_t j = 0; j < joints.size(); ++j)
                 if (matches_glob(pattern, joints[j].name)) found.push_back(j);
             if (found.empty())
-                return input_error(name, (plain ? "there is no joint " : "no joint's name matches ") + shown +
-                                             (plain && !joints.empty()
-                                                  ? " (did you mean '" + nearest_name(skeleton, pattern) + "'?)"
-                                                  : ""));
+                return input_error(
+                    name, (plain ? "there is no joint " : "no joint's name matches ") + shown +
+                              (plain && !joints.empty()
+                                   ? " (did you mean '" + printable(nearest_name(skeleton, pattern)) + "'?)"
+                                   : ""));
             const std::string where = "joint " + shown;
             if (!entry.is_object()) return input_error(name, where + " must be an object");
             for (const auto& [key, value] : entry.items()) {
@@ -41,8 +42,8 @@ Status parse_joint_options(std::string_view text, const std::string& name, Skele
                 for (const std::size_t j : found) {
                     const std::string*& before = said[{j, key}];
                     if (before && !plain)
-                        return input_error(name, "joint '" + joints[j].name + "': \"" + key +
-                                                     "\" is set by both '" + *before + "' and " + shown +
+                        return input_error(name, "joint '" + printable(joints[j].name) + "': \"" + printable(key) +
+                                                     "\" is set by both '" + printable(*before) + "' and " + shown +
                                                      ": give it by the joint's name");
                     before = &pattern;
                     const Result<bool> known = read_joint_key(key, value, where, joints[j]);
@@ -50,7 +51,7 @@ Status parse_joint_options(std::string_view text, const std::string& name, Skele
                     if (!*known)
                         return input_error(
                             name,
-                            where + ": \"" + key.substr(0, 40) +
+                            where + ": \"" + printable(key) +
                                 "\" is not known: tail, shape, range, deform, hardness, plane and connected are");
                     // The file overrides conclusions from names and weights of the model.
                     if (key == "deform" && joints[j].deform) joints[j].reason = DeformReason::included;

@@ -36,7 +36,8 @@ Status check_json_depth(std::string_view text, const std::string& name) {
 std::string json_message(const std::exception& error) {
     const std::string_view what = error.what();
     const std::size_t end = what.find("] ");
-    return std::string(what.substr(0, 1) == "[" && end != what.npos ? what.substr(end + 2) : what);
+    // It repeats what was read last, which may be the whole file.
+    return printable(what.substr(0, 1) == "[" && end != what.npos ? what.substr(end + 2) : what, 300);
 }
 
 Result<nlohmann::json> parse_json(std::string_view text, const std::string& name) {

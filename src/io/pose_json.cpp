@@ -41,7 +41,7 @@ Result<JointPose> read_joint(const json& entry, const std::string& place) {
     if (entry.contains("rotate") && entry.contains("quaternion"))
         return Error{ErrorCode::input, place + " has both \"rotate\" and \"quaternion\": give one"};
     for (const auto& [key, value] : entry.items()) {
-        const std::string where = place + ": \"" + key.substr(0, 40) + "\"";
+        const std::string where = place + ": \"" + printable(key) + "\"";
         if (key == "rotate") {
             std::array<double, 3> degrees{};
             if (const Status s = read_numbers(value, degrees, where); !s) return s.error();
@@ -82,7 +82,7 @@ Result<std::vector<JointPose>> parse_pose(const Skeleton& skeleton, std::string_
 
     std::vector<JointPose> out(skeleton.joints.size());
     for (const auto& [key, entry] : joints->items()) {
-        const std::string shown = "'" + key.substr(0, 120) + "'";
+        const std::string shown = "'" + printable(key) + "'";
         std::optional<std::size_t> found;
         for (std::size_t j = 0; j < out.size(); ++j) {
             const std::string& candidate = skeleton.joints[j].name;
@@ -93,9 +93,9 @@ Result<std::vector<JointPose>> parse_pose(const Skeleton& skeleton, std::string_
             }
         }
         if (!found) {
-            return input_error(name,
-                               "there is no joint " + shown +
-                                   (out.empty() ? "" : " (did you mean '" + nearest_name(skeleton, key) + "'?)"));
+            return input_error(
+                name, "there is no joint " + shown +
+                          (out.empty() ? "" : " (did you mean '" + printable(nearest_name(skeleton, key)) + "'?)"));
         }
         const Result<JointPose> pose = read_joint(entry, "joint " + shown);
         if (!pose) return input_error(name, pose.error().message);

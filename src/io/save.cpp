@@ -28,7 +28,7 @@ Result<std::vector<Companion>> find_companions(const Document& document, const s
         if (!seen.insert(uri).second) continue;
         const auto from = resolve_uri(uri, document.base, document.name, "");
         if (!from) {
-            report.notes.push_back("not copied: " + uri.substr(0, 200) + " (outside the folder of the model)");
+            report.notes.push_back("not copied: " + printable(uri) + " (outside the folder of the model)");
             continue;
         }
         auto bytes = read_file(*from);
@@ -79,7 +79,7 @@ Status check_weights(const Scene& scene, const SkinWeights& weights, const std::
             if (scene.skin_of_vertex.empty()) continue;
             const auto& skin = scene.skeleton.skins[scene.skin_of_vertex[v]];
             if (!std::binary_search(skin.begin(), skin.end(), influence.joint))
-                return wrong(v, " is weighted to joint '" + joints[influence.joint].name +
+                return wrong(v, " is weighted to joint '" + printable(joints[influence.joint].name) +
                                     "', which is not in the vertex's skin");
         }
     }

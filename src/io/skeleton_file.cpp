@@ -34,7 +34,7 @@ int find_cycle(const std::vector<Joint>& joints) {
 
 /// "bone 3 ('hand')", as messages name an entry.
 std::string place(const char* kind, std::size_t index, const std::string& name) {
-    return std::string(kind) + " " + std::to_string(index) + (name.empty() ? "" : " ('" + name + "')");
+    return std::string(kind) + " " + std::to_string(index) + (name.empty() ? "" : " ('" + printable(name) + "')");
 }
 
 /// One entry of "bones" or "points", but for its parent, which may come later in the file.
@@ -76,9 +76,9 @@ Result<int> read_parent(const json& entry, const std::string& where, std::size_t
         const auto found = by_name.find(name);
         if (found == by_name.end())
             return Error{ErrorCode::input,
-                         where + ": \"parent\" names '" + name + "', which is in no bone or point"};
+                         where + ": \"parent\" names '" + printable(name) + "', which is in no bone or point"};
         if (found->second.size() > 1)
-            return Error{ErrorCode::input, where + ": \"parent\" names '" + name +
+            return Error{ErrorCode::input, where + ": \"parent\" names '" + printable(name) +
                                                "', which several have: give the parent by number, or rename"};
         return found->second.front();
     }
@@ -87,8 +87,9 @@ Result<int> read_parent(const json& entry, const std::string& where, std::size_t
         const std::int64_t index = huge ? 0 : parent->get<std::int64_t>();
         if (index == -1) return -1;
         if (huge || index < 0)
-            return Error{ErrorCode::input, where + ": \"parent\" is " + parent->dump() + ", but there are only " +
-                                               std::to_string(joints) + " bones and points (a root has -1)"};
+            return Error{ErrorCode::input, where + ": \"parent\" is " + printable(parent->dump()) +
+                                               ", but there are only " + std::to_string(joints) +
+                                               " bones and points (a root has -1)"};
         return static_cast<int>(index);
     }
     return Error{ErrorCode::input, where + ": \"parent\" must be a number, a name or null"};
@@ -175,7 +176,7 @@ Result<Skeleton> parse_tgf(std::string_view text, const std::string& name) {
                 const std::string_view word = next_word(line);
                 if (word.empty()) return fail(number, "a vertex needs an id and three numbers: id x y z");
                 const std::optional<float> value = parse_float(word);
-                if (!value) return fail(number, "'" + std::string(word) + "' is not a finite number");
+                if (!value) return fail(number, "'" + printable(word) + "' is not a finite number");
                 x = *value;
             }
             joint.position = {xyz[0], xyz[1], xyz[2]};

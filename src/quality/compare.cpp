@@ -16,7 +16,7 @@ Result<PoseComparison> compare_in_pose(const MeshView& mesh, const Skeleton& ske
     out.name = pose.name;
     out.kind = kind;
     auto failed = [&](const Error& error) {
-        return Error{error.code, "pose \"" + pose.name + "\": " + error.message};
+        return Error{error.code, "pose \"" + printable(pose.name) + "\": " + error.message};
     };
     Result<std::vector<Transform>> transforms = skinning_matrices(skeleton, pose.joints);
     if (!transforms) return failed(transforms.error());
