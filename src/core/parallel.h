@@ -28,15 +28,62 @@
 
 namespace sinew {
 
-/// Number of threads that the context allows.
+#if !defined(SINEW_SERIAL)
+inline int core_count() {
+#if defined(__SANITIZE_THREAD__)
+    return 4;
+#else
+    return tbb::info::default_concurrency();
+#endif
+}
+
+/// Runs `body` in up to `wanted` - 1 new threads and in this one; returns the number of them. The system may refuse
+/// threads: where memory or their number is limited.
+template <typename Body>
+int run_in_threads(int wanted, Body&& body) {
+    std::vector<std::thread> workers;
+    try {
+        while (static_cast<int>(workers.size()) + 1 < wanted) workers.emplace_back(body);
+    } catch (const std::exception&) {
+        // The work is shared by the threads that were created.
+    }
+    body();
+    for (std::thread& worker : workers) worker.join();
+    return static_cast<int>(workers.size()) + 1;
+}
+
+/// `wanted`, or as many threads as the system gives. oneTBB would end the program if it could not start one of
+/// them, so this starts them once before. A failure counts for the rest of the process.
+inline int startable_threads(int wanted) {
+    static std::atomic<int> started{1}, refused{0};
+    if (const int most = refused.load(); most > 0) return std::min(wanted, most);
+    if (wanted <= started.load()) return wanted;
+    std::promise<void> all;
+    const std::shared_future<void> go = all.get_future().share();
+    const std::thread::id caller = std::this_thread::get_id();
+    const int got = run_in_threads(wanted, [&, caller] {
+        if (std::this_thread::get_id() == caller)
+            all.set_value();
+        else
+            go.wait();
+    });
+    // One fewer: what oneTBB needs beside its threads.
+    if (got < wanted)
+        refused.store(std::max(1, got - 1));
+    else
+        started.store(std::max(started.load(), got));
+    return got < wanted ? std::max(1, got - 1) : wanted;
+}
+#endif
+
+/// Number of threads that the context allows: at most 32, or twice the cores. More would only take memory.
 inline int thread_count(const Context* context) {
 #if defined(SINEW_SERIAL)
     (void)context;
     return 1;
-#elif defined(__SANITIZE_THREAD__)
-    return context && context->threads > 0 ? context->threads : 4;
 #else
-    return context && context->threads > 0 ? context->threads : tbb::info::default_concurrency();
+    const int cores = core_count();
+    return context && context->threads > 0 ? std::min(context->threads, std::max(32, 2 * cores)) : cores;
 #endif
 }
 
@@ -51,16 +98,13 @@ void parallel_chunks(const Context* context, std::size_t n, std::size_t grain, B
 #elif defined(__SANITIZE_THREAD__)
     if (const int threads = thread_count(context); threads > 1 && chunks > 1) {
         std::atomic<std::size_t> next{0};
-        std::vector<std::thread> workers;
-        for (int t = 0; t < threads; ++t)
-            workers.emplace_back([&] {
-                for (std::size_t c; (c = next.fetch_add(1, std::memory_order_relaxed)) < chunks;) run(c);
-            });
-        for (std::thread& worker : workers) worker.join();
+        run_in_threads(threads, [&] {
+            for (std::size_t c; (c = next.fetch_add(1, std::memory_order_relaxed)) < chunks;) run(c);
+        });
         return;
     }
 #else
-    if (const int threads = thread_count(context); threads > 1 && chunks > 1) {
+    if (const int threads = startable_threads(thread_count(context)); threads > 1 && chunks > 1) {
         // Tests use more threads than cores. TBB would limit the number and print a warning.
         std::optional<tbb::global_control> more;
         if (threads > tbb::info::default_concurrency())
