@@ -107,6 +107,9 @@ struct BindOptions {
     float heat_transfer = 4;
     FalloffOptions falloff{.law = FalloffLaw::power, .map = {}};
     FinishOptions finish;
+    /// Refuses a skeleton that lies beside the mesh, or is many times larger or smaller: in another place or unit.
+    /// With false it is bound as it is.
+    bool fit_check = true;
     /// Keeps the field at the leaves of the volume in the Binding, which Binding::rebind needs and which makes
     /// Binding::move_joints faster. Methods without a volume ignore it. Memory: 12 bytes per leaf; for each set of
     /// joints that a skin allows, 8 bytes per leaf and kept joint (twice max_influences, at least 8) and once about

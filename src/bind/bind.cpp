@@ -4,14 +4,19 @@
 
 #include "bind/binding_state.h"
 #include "bind/memory_sizes.h"
+#include "bind/near_mesh.h"
 #include "bind/planned_mesh.h"
 
 namespace sinew {
 
-Result<Binding> bind(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& given, Context* context) {
+Result<Binding> bind(const MeshView& whole, const Skeleton& skeleton, const BindOptions& given, Context* context) {
     if (Status ok = check(given); !ok) return ok.error();
-    if (Status ok = check_mesh(mesh); !ok) return ok.error();
+    if (Status ok = check_mesh(whole); !ok) return ok.error();
     if (Status ok = check_skeleton(skeleton); !ok) return ok.error();
+    const NearMesh near(whole, skeleton, context);
+    if (given.fit_check)
+        if (Status ok = near.check_fit(); !ok) return ok.error();
+    const MeshView mesh = near.view();
     BindOptions options = given;
     const auto binding = std::make_shared<BindingState>();
     BindReport& report = binding->report;
@@ -42,8 +47,9 @@ Result<Binding> bind(const MeshView& mesh, const Skeleton& skeleton, const BindO
     if (!rows) return rows.error();
     binding->volume = std::move(rows->volume);
     binding->take_rows(planned.plan, std::move(*rows));
+    near.finish(binding->coverage, report);
 
-    binding->mesh_hash = hash_mesh(mesh, skeleton);
+    binding->mesh_hash = hash_mesh(whole, skeleton);
     if (binding->volume) binding->planned = std::make_shared<const PlannedMesh>(std::move(planned));
 
     warn_of_snapped(skeleton, options, report);

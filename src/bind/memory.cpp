@@ -5,8 +5,11 @@
 #include <numbers>
 
 #include "bind/method_table.h"
+#include "bind/near_mesh.h"
 #include "core/large_pages.h"
 #include "core/vectors.h"
+#include "domain/lattice.h"
+#include "domain/mark_boundary.h"
 #include "sinew/bind.h"
 
 namespace sinew {
@@ -48,17 +51,57 @@ double cells_of_grids(const MeshView& mesh, const BindOptions& options) {
     return r * r * std::min(r, thick + 2 + 2 * page);
 }
 
+GridTransform grid_around(const Box3& box, int resolution) {
+    GridTransform grid;
+    grid.resolution = resolution;
+    grid.unit = box.longest();
+    grid.voxel = grid.unit / (resolution - 2.5);
+    for (std::size_t k = 0; k < 3; ++k)
+        grid.origin[k] = (box.low[k] + box.high[k]) / 2 - (resolution / 2 + 0.5) * grid.voxel;
+    return grid;
+}
+
+// Voxels of a grid of this resolution that triangles touch. Many sheets may lie in one voxel: their area says
+// nothing.
+double touched_voxels(const MeshView& mesh, const Box3& box, int resolution) {
+    const Lattice lattice = make_lattice(grid_around(box, resolution), mesh, nullptr, nullptr);
+    BitGrid touched(resolution);
+    for (std::size_t t = 0; t < mesh.triangles.size(); ++t) mark_boundary(touched, lattice.outward(t).data());
+    return static_cast<double>(touched.count());
+}
+
+// Voxels that are not outside: counted at a resolution of at most 128, whose boundary covers more than a finer one.
+double solid_voxels(const MeshView& mesh, const BindOptions& options) {
+    VoxelizeOptions coarse = options.voxels;
+    coarse.voxelizer = Voxelizer::cpu;
+    const double finer = std::max(1.0, finest(options) / 128);
+    coarse.resolution = static_cast<int>(finest(options) / finer);
+    const Result<VoxelGrid> grid = voxelize(mesh, analyse_mesh(mesh), coarse);
+    if (!grid) return INFINITY;
+    return static_cast<double>(grid->boundary.count() + grid->interior.count()) * finer * finer * finer;
+}
+
 // Figures have 2.4 leaves per voxel face of their surface: boundary leaves and their siblings. The surface of a
-// shape has as many, except outside the mesh.
+// shape has as many, except outside the mesh. Counted otherwise: each cell of two voxels that the surface or a bone
+// touches has eight leaves, and with larger cells around them eleven.
 double most_leaves(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options) {
+    constexpr double kPerFace = 3.2, kPerCell = 12.5;
     const Box3 box = box_of(mesh);
     const double voxel = box.longest() / (finest(options) - 2.5);
     double cells = 1;
     for (const double side : box.sides()) cells *= side / voxel + 2;
-    if (options.domain == DomainKind::uniform) return cells;
-    double area = options.domain == DomainKind::sparse_boundary ? 0 : shape_area(skeleton);
+    if (options.domain == DomainKind::uniform) return std::min(cells, 1.2 * solid_voxels(mesh, options));
+    double bones = 0;  // cells of two voxels
+    for (const Bone& bone : make_bones(skeleton))
+        bones += 2 + segment_distance(to_point(bone.head), to_point(bone.tail), {}).length / voxel;
+    const double shapes =
+        options.domain == DomainKind::sparse_boundary ? 0 : kPerFace * shape_area(skeleton) / (voxel * voxel);
+    double area = 0;
     for (const Triangle& t : mesh.triangles) area += triangle_area(mesh, t);
-    return std::min(cells, 3.2 * area / (voxel * voxel));
+    const double by_area = kPerFace * area / (voxel * voxel);
+    const double by_cells =
+        kPerCell * (touched_voxels(mesh, box, std::clamp(static_cast<int>(finest(options) / 2), 16, 512)) + bones);
+    return std::min(cells, std::min(by_area, by_cells) + shapes);
 }
 
 // Every pixel of the mask is a leaf, and of a mesh at most those of its box.
@@ -157,8 +200,10 @@ double open_space_memory(const MemorySizes& s, const MeshView&, const BindOption
     return worst(s, {of_rows(s)});
 }
 
-std::size_t estimate_memory(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options,
+std::size_t estimate_memory(const MeshView& whole, const Skeleton& skeleton, const BindOptions& options,
                             const Context* context) {
+    const NearMesh near(whole, skeleton, nullptr);
+    const MeshView mesh = near.view();
     MemorySizes s{};
     s.vertices = static_cast<double>(mesh.positions.size());
     s.triangles = static_cast<double>(mesh.triangles.size());

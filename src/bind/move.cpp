@@ -5,6 +5,7 @@
 #include "bind/binding_state.h"
 #include "bind/memory_sizes.h"
 #include "bind/method_table.h"
+#include "bind/near_mesh.h"
 #include "bind/volume.h"
 #include "domain/trace.h"
 #include "sinew/bind.h"
@@ -103,7 +104,7 @@ Status check_same_joints(const Skeleton& bound, const Skeleton& given) {
     for (std::size_t j = 0; j < bound.joints.size(); ++j) {
         const Joint &a = bound.joints[j], &b = given.joints[j];
         if (a.name != b.name || a.parent != b.parent || a.deform != b.deform)
-            return Error{ErrorCode::usage, "joint " + std::to_string(j) + " '" + b.name +
+            return Error{ErrorCode::usage, "joint " + std::to_string(j) + " '" + printable(b.name) +
                                                "' has another name, parent or deform than in the binding: joints "
                                                "can be moved, and all else needs another bind"};
     }
@@ -124,9 +125,10 @@ Result<Binding> Binding::move_joints(const MeshView& mesh, const Skeleton& skele
     if (row_of(bound.options.method).is_flat())
         return Error{ErrorCode::usage, "a figure's mask is not kept: bind it anew"};
     if (!bound.volume || bound.report.reused == Reuse::volume || bound.options.local_resolution ||
-        bound.options.as_published) {
-        // There is nothing to reuse; or the places of fine voxels depend on the joints; or bridges have one
-        // direction (as published), which the repair of distances does not support.
+        bound.options.as_published || NearMesh(mesh, bound.skeleton, context).any_far() ||
+        NearMesh(mesh, skeleton, context).any_far()) {
+        // There is nothing to reuse; or the places of fine voxels, or the triangles that are bound, depend on the
+        // joints; or bridges have one direction (as published), which the repair of distances does not support.
         BindOptions given = bound.options;
         if (bound.map_is_hardness) given.falloff.map.hardness_of_joint.clear();
         return bind(mesh, skeleton, given, context);

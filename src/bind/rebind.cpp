@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "bind/binding_state.h"
+#include "bind/near_mesh.h"
 #include "domain/nearest_leaf.h"
 #include "domain/trace.h"
 #include "field/leaf_sample.h"
@@ -13,18 +14,20 @@ namespace {
 /// Checks that the skeleton of the mesh is the one that was bound.
 Status check_joints(const Skeleton& bound, const Skeleton& given, double unit) {
     const auto differs = [&](std::size_t j, const std::string& how) {
-        return Error{ErrorCode::input, "joint " + std::to_string(j) + " '" + given.joints[j].name + "' " + how +
+        return Error{ErrorCode::input, "joint " + std::to_string(j) + " '" + printable(given.joints[j].name) +
+                                           "' " + how +
                                            ": only a mesh on the same skeleton can be weighted from a binding"};
     };
     for (std::size_t j = 0; j < std::min(bound.joints.size(), given.joints.size()); ++j) {
         const Joint &a = bound.joints[j], &b = given.joints[j];
-        if (a.name != b.name) return differs(j, "is '" + a.name + "' in the binding");
+        if (a.name != b.name) return differs(j, "is '" + printable(a.name) + "' in the binding");
         if (a.parent != b.parent)
-            return differs(j,
-                           "hangs from " +
-                               (a.parent < 0 ? std::string("nothing")
-                                             : "'" + bound.joints[static_cast<std::size_t>(a.parent)].name + "'") +
-                               " in the binding");
+            return differs(
+                j,
+                "hangs from " +
+                    (a.parent < 0 ? std::string("nothing")
+                                  : "'" + printable(bound.joints[static_cast<std::size_t>(a.parent)].name) + "'") +
+                    " in the binding");
         const double apart = std::hypot(static_cast<double>(a.position.x) - b.position.x,
                                         static_cast<double>(a.position.y) - b.position.y,
                                         static_cast<double>(a.position.z) - b.position.z);
@@ -97,9 +100,9 @@ Status check_space(BindReport& report, const MeshView& mesh, const PlannedMesh& 
 
 }  // namespace
 
-Result<Binding> Binding::rebind(const MeshView& mesh, const Skeleton& skeleton, Context* context) const {
+Result<Binding> Binding::rebind(const MeshView& whole, const Skeleton& skeleton, Context* context) const {
     const BindingState& bound = *state_;
-    if (Status ok = check_mesh(mesh); !ok) return ok.error();
+    if (Status ok = check_mesh(whole); !ok) return ok.error();
     Skeleton own = skeleton;
     if (Status ok = check_joints(bound.skeleton, own,
                                  bound.volume ? bound.volume->domain.transform.unit : bound.distances.unit);
@@ -112,7 +115,7 @@ Result<Binding> Binding::rebind(const MeshView& mesh, const Skeleton& skeleton, 
         own.joints[j].hardness = bound.skeleton.joints[j].hardness;  // it is in the options
     }
     if (Status ok = check_skeleton(own); !ok) return ok.error();
-    if (is_of(mesh, skeleton)) {
+    if (is_of(whole, skeleton)) {
         const auto same = std::make_shared<BindingState>(bound);
         same->report.reused = Reuse::table;
         same->report.seconds.clear();
@@ -129,7 +132,7 @@ Result<Binding> Binding::rebind(const MeshView& mesh, const Skeleton& skeleton, 
     binding->skeleton = std::move(own);
     binding->bones = bound.bones;
     binding->volume = bound.volume;
-    binding->mesh_hash = hash_mesh(mesh, skeleton);
+    binding->mesh_hash = hash_mesh(whole, skeleton);
     BindReport& report = binding->report;
     report = bound.report;
     report.reused = Reuse::volume;
@@ -142,6 +145,8 @@ Result<Binding> Binding::rebind(const MeshView& mesh, const Skeleton& skeleton, 
         report.warnings.push_back("the falloff by vertex belongs to the mesh that was bound and is left out");
     }
 
+    const NearMesh near(whole, binding->skeleton, context);
+    const MeshView mesh = near.view();
     StageClock clock(report, context);
     const PlannedMesh planned = plan_mesh(mesh, binding->skeleton, clock, report);
     const Domain& domain = bound.volume->domain;
@@ -159,6 +164,7 @@ Result<Binding> Binding::rebind(const MeshView& mesh, const Skeleton& skeleton, 
     Result<MethodRows> rows = run_method(task);
     if (!rows) return rows.error();
     binding->take_rows(planned.plan, std::move(*rows));
+    near.finish(binding->coverage, report);
     if (const std::size_t n = report.coverage[static_cast<std::size_t>(Coverage::outside)])
         report.warnings.push_back(std::to_string(n) + " vertices lie outside the volume of the binding, up to " +
                                   std::to_string(report.farthest_outside) +

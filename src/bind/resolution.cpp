@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "bind/method_table.h"
+#include "bind/near_mesh.h"
 #include "core/numbers.h"
 #include "core/vectors.h"
 #include "sinew/bind.h"
@@ -301,7 +302,7 @@ public:
     }
 
 private:
-    std::string name(std::uint32_t j) const { return "'" + skeleton_.joints[j].name + "'"; }
+    std::string name(std::uint32_t j) const { return "'" + printable(skeleton_.joints[j].name) + "'"; }
     FineLimbs fine_at(int resolution) const {
         return find_fine(samples_, facing_, thin_, near_, voxel_of(unit_, resolution), stride_of(mesh_));
     }
@@ -393,7 +394,8 @@ Result<ResolutionChoice> choose_resolution(const MeshView& mesh, const Skeleton&
         stated.resolution = options.voxels.resolution;
         return stated;
     }
-    return Chooser(mesh, skeleton, options, context).run();
+    const NearMesh near(mesh, skeleton, context);
+    return Chooser(near.view(), skeleton, options, context).run();
 }
 
 }  // namespace sinew

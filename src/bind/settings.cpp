@@ -14,7 +14,7 @@ namespace {
 using Kind = BindSetting::Kind;
 
 Error wrong(std::string_view name, std::string_view value, const std::string& rule) {
-    return {ErrorCode::usage, std::string(name) + " " + std::string(value) + ": " + rule};
+    return {ErrorCode::usage, std::string(name) + " " + printable(value) + ": " + rule};
 }
 
 /// "a, b or c"
@@ -298,6 +298,9 @@ const std::vector<Row>& rows() {
             "heat-transfer", "Method", {only<Method::surface_heat, Method::bone_heat>},
             "c in the heat c / d² of a bone at distance d; larger = harder joints", {0, 1e6, true}),
 
+        on_or_off<[](O& o) -> bool& { return o.fit_check; }>(
+            "fit-check", Kind::choice, {}, "Refuse a skeleton in another place or unit than the mesh"),
+
         number<[](O& o) -> float& { return o.falloff.alpha; }>("falloff", "Weights", {},
                                                                "Hardness α of the joints, 0 (soft) to 1 (hard)"),
         number<[](O& o) -> float& { return o.falloff.lambda_min; }>("lambda-min", "Weights", {{}, with_lambda},
@@ -333,7 +336,7 @@ const Row* row_of(std::string_view name) {
 Error no_option(std::string_view name) {
     std::string known;
     for (const Row& row : rows()) known += (known.empty() ? "" : ", ") + std::string(row.info.name);
-    return {ErrorCode::usage, "there is no option '" + std::string(name) + "' (options: " + known + ")"};
+    return {ErrorCode::usage, "there is no option '" + printable(name) + "' (options: " + known + ")"};
 }
 
 Status check_range(const Row& row, const BindOptions& options) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "bind/near_mesh.h"
 #include "domain/leaf_graph.h"
 #include "domain/leaf_index.h"
 #include "domain/redivide.h"
@@ -45,6 +46,8 @@ Result<SeededVolume> build_volume(const Task& task, DomainKind kind, Links links
         report.ambiguous_voxels = grid->ambiguous;
         report.ambiguous_inside = grid->ambiguous_inside;
     }
+    if (Status ok = check_voxels(task.skeleton, make_bones(task.skeleton), grid->transform.voxel, report); !ok)
+        return ok.error();
     if (task.options.as_published)
         warn_of_points(task);
     else
@@ -83,7 +86,7 @@ BoneSeeds seed_volume(const Domain& domain, const std::vector<Bone>& bones, std:
 Error unknown_joints(const Skeleton& skeleton, const JointSet& set) {
     std::string names;
     for (std::size_t k = 0; k < std::min<std::size_t>(set.joints.size(), 3); ++k)
-        names += (k ? ", '" : "'") + skeleton.joints[set.joints[k]].name + "'";
+        names += (k ? ", '" : "'") + printable(skeleton.joints[set.joints[k]].name) + "'";
     if (set.joints.size() > 3) names += " and " + std::to_string(set.joints.size() - 3) + " more";
     return {
         ErrorCode::input,

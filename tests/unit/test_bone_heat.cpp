@@ -252,7 +252,9 @@ TEST(BoneHeat, BindsSoupOfAnySize) {
     std::mt19937 random(11);
     for (int round = 0; round < 60; ++round) {
         const Character c = test::random_soup(round, random);
-        const Binding b = bound(c.mesh(), c.skeleton, unlimited());
+        BindOptions options = unlimited();
+        options.fit_check = false;  // with points far away, the rest may be of the skeleton's size
+        const Binding b = bound(c.mesh(), c.skeleton, options);
         const SkinWeights w = *b.weights();
         for (std::size_t v = 0; v < c.positions.size(); ++v) {
             ASSERT_FALSE(w[v].empty()) << round << " " << v;

@@ -348,8 +348,8 @@ TEST(AsPublished, BonesEndAtTheirTails) {
     EXPECT_EQ(ends(binding.bones()), ends(given));
     const auto points = std::count_if(given.begin(), given.end(), [](const Bone& b) { return b.head == b.tail; });
     ASSERT_GT(points, 0);
-    ASSERT_EQ(binding.report().warnings.size(), 1u);
-    EXPECT_EQ(binding.report().warnings[0].find(std::to_string(points) + " leaf joints state no tail"), 0u);
+    ASSERT_FALSE(binding.report().warnings.empty());
+    EXPECT_EQ(binding.report().warnings.back().find(std::to_string(points) + " leaf joints state no tail"), 0u);
     options.as_published = false;
     const Binding usual = bound(c, options);
     EXPECT_NE(ends(usual.bones()), ends(given)) << "without the option, bones of leaf joints are lengthened";

@@ -135,7 +135,8 @@ TEST(VoxelHeat, LoosePartsAreBridgedAndEveryVertexIsCounted) {
     for (const char* name : {"caped", "robot"}) {
         const Binding binding = bound(test::make_character(name), heat(64));
         EXPECT_EQ(binding.report().covered(), 1) << name;
-        EXPECT_TRUE(binding.report().warnings.empty());
+        for (const std::string& warning : binding.report().warnings)
+            EXPECT_NE(warning.find("shorter than two voxels"), std::string::npos) << warning;
         if (binding.report().bridged_components > 0) {
             EXPECT_GT(binding.report().coverage[static_cast<std::size_t>(Coverage::bridged)], 0u) << name;
         }
