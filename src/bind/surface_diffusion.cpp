@@ -52,6 +52,11 @@ struct SurfaceDiffusion::Segment {
     bool open_head, open_tail;
     BoneSpace space;
 
+    /// The same line. Shapes around it may differ.
+    bool same_place(const Segment& other) const {
+        return a == other.a && b == other.b && space.radius() == 0 && other.space.radius() == 0 &&
+               !space.is_box() && !other.space.is_box();
+    }
     Point3 point_of(const SegmentPosition& at) const {
         const double t = at.length > 0 ? std::clamp(at.along / at.length, 0.0, 1.0) : 0;
         return (1 - t) * a + t * b;
@@ -114,15 +119,14 @@ void SurfaceDiffusion::choose_nodes(const std::vector<std::uint32_t>& on_surface
 /// The nearest bones of each node if they are visible; in blind parts the nearest bones in any case.
 void SurfaceDiffusion::find_sources(const JointSet& set) {
     std::vector<Segment> segments;
+    std::vector<std::vector<const Bone*>> bones_of(task_.skeleton.joints.size());
+    for (const Bone& bone : task_.bones) bones_of[bone.joint].push_back(&bone);
     for (std::uint32_t slot = 0; slot < set.joints.size(); ++slot) {
         const std::uint32_t joint = set.joints[slot];
-        bool any = false;
-        for (const Bone& bone : task_.bones)
-            if (bone.joint == joint) {
-                segments.push_back({to_point(bone.head), to_point(bone.tail), slot, bone.open_head, bone.open_tail,
-                                    BoneSpace(bone)});
-                any = true;
-            }
+        const bool any = !bones_of[joint].empty();
+        for (const Bone* const bone : bones_of[joint])
+            segments.push_back({to_point(bone->head), to_point(bone->tail), slot, bone->open_head, bone->open_tail,
+                                BoneSpace(*bone)});
         // Idle joints have no bones; in a skin with no other joints they are used as points.
         const Vec3& spot = task_.skeleton.joints[joint].position;
         if (!any)
@@ -198,9 +202,16 @@ HeatSources SurfaceDiffusion::nearest(std::uint32_t node, const std::vector<Segm
         found.distance = *std::min_element(distance.begin(), distance.end());
     }
     if (found.distance == INFINITY) return {};
-    for (std::size_t s = 0; s < segments.size(); ++s)
-        if (distance[s] <= found.distance * (1 + kTie) && (!must_see || is_visible(p, node, segments[s])))
-            found.add(segments[s].slot);
+    const Segment* seen = nullptr;  // the last one that was looked at: thousands of bones may be at one place
+    bool visible = false;
+    for (std::size_t s = 0; s < segments.size() && found.count < HeatSources::most; ++s) {
+        if (distance[s] > found.distance * (1 + kTie)) continue;
+        if (must_see && !(seen && seen->same_place(segments[s]))) {
+            seen = &segments[s];
+            visible = is_visible(p, node, segments[s]);
+        }
+        if (!must_see || visible) found.add(segments[s].slot);
+    }
     return found;
 }
 

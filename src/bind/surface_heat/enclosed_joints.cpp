@@ -63,16 +63,67 @@ void EnclosedJoints::leave_out_long_bones(const Skeleton& skeleton, const std::v
     }
 }
 
-// A joint is not enclosed if a joint below it lies outside the part.
+// For each joint the nearest one above it that has a part, or -1. O(joints).
+std::vector<int> EnclosedJoints::enclosed_above(const Skeleton& skeleton) const {
+    constexpr int unknown = -2;
+    std::vector<int> above(enclosure_.size(), unknown);
+    std::vector<std::size_t> path;
+    for (std::size_t j = 0; j < above.size(); ++j) {
+        path.clear();
+        for (std::size_t at = j; above[at] == unknown;) {
+            path.push_back(at);
+            const int up = skeleton.joints[at].parent;
+            if (up < 0)
+                above[at] = -1;
+            else if (enclosure_[static_cast<std::size_t>(up)].part != kNone)
+                above[at] = up;
+            else
+                at = static_cast<std::size_t>(up);
+        }
+        if (path.empty()) continue;
+        const int up = skeleton.joints[path.back()].parent;
+        const int found = above[path.back()] != unknown ? above[path.back()] : above[static_cast<std::size_t>(up)];
+        for (const std::size_t at : path) above[at] = found;
+    }
+    return above;
+}
+
+// A joint is not enclosed if a joint below it lies outside the part. Joints above each other with one part are
+// tested together: a chain may have tens of thousands.
 void EnclosedJoints::leave_out_limbs(const Skeleton& skeleton) {
+    const std::vector<int> above = enclosed_above(skeleton);
+    const auto part_of = [&](int joint) -> std::uint32_t& {
+        return enclosure_[static_cast<std::size_t>(joint)].part;
+    };
+    std::vector<std::uint32_t> before;  // per joint: its part at the start
+    for (const Enclosure& own : enclosure_) before.push_back(own.part);
+    const auto same_part = [&](int a, int b) {
+        return b >= 0 && before[static_cast<std::size_t>(a)] == before[static_cast<std::size_t>(b)];
+    };
+    // For each joint with a part: the nearest one above with another part.
+    std::vector<int> other(above.size(), -1);
+    std::vector<int> path;
+    std::vector<bool> known(above.size(), false);
+    for (std::size_t j = 0; j < above.size(); ++j) {
+        if (before[j] == kNone || known[j]) continue;
+        path.assign(1, static_cast<int>(j));
+        while (same_part(path.back(), above[static_cast<std::size_t>(path.back())]) &&
+               !known[static_cast<std::size_t>(above[static_cast<std::size_t>(path.back())])])
+            path.push_back(above[static_cast<std::size_t>(path.back())]);
+        const int up = above[static_cast<std::size_t>(path.back())];
+        const int end = same_part(path.back(), up) ? other[static_cast<std::size_t>(up)] : up;
+        for (const int at : path)
+            other[static_cast<std::size_t>(at)] = end, known[static_cast<std::size_t>(at)] = true;
+    }
     for (std::size_t j = 0; j < enclosure_.size(); ++j) {
         if (!skeleton.joints[j].deform) continue;
-        for (int up = skeleton.joints[j].parent; up >= 0;
-             up = skeleton.joints[static_cast<std::size_t>(up)].parent) {
-            std::uint32_t& part = enclosure_[static_cast<std::size_t>(up)].part;
-            if (part != kNone && part != enclosure_[j].part &&
-                !encloses(part, position_of(skeleton, j), rules_.closed))
-                part = kNone;
+        for (int up = above[j]; up >= 0; up = other[static_cast<std::size_t>(up)]) {
+            const std::uint32_t part = part_of(up);
+            // Where one has lost its part, those above it with the same part have, too.
+            if (part == kNone || part == enclosure_[j].part ||
+                encloses(part, position_of(skeleton, j), rules_.closed))
+                continue;
+            for (int at = up; same_part(up, at); at = above[static_cast<std::size_t>(at)]) part_of(at) = kNone;
         }
     }
 }
@@ -83,10 +134,11 @@ void EnclosedJoints::leave_out_limbs(const Skeleton& skeleton) {
 void EnclosedJoints::find_separate_parts(const Skeleton& skeleton, Context* context) {
     parallel_for(context, enclosure_.size(), 1, [&](std::size_t j) {
         Enclosure& own = enclosure_[j];
+        if (own.part == kNone) return;
         int up = skeleton.joints[j].parent;
         while (up >= 0 && !skeleton.joints[static_cast<std::size_t>(up)].deform)
             up = skeleton.joints[static_cast<std::size_t>(up)].parent;
-        if (own.part == kNone || up < 0 || cancelled(context)) return;
+        if (up < 0 || cancelled(context)) return;
         const Point3 above = position_of(skeleton, static_cast<std::size_t>(up));
         own.separate.assign(parts_.size(), false);
         for (std::uint32_t part = 0; part < parts_.size(); ++part)

@@ -36,6 +36,7 @@ private:
     void find_enclosing_parts(const Skeleton& skeleton, Context* context);
     void leave_out_long_bones(const Skeleton& skeleton, const std::vector<Bone>& bones,
                               const std::function<bool(const Point3&)>& solid);
+    std::vector<int> enclosed_above(const Skeleton& skeleton) const;
     void leave_out_limbs(const Skeleton& skeleton);
     void find_separate_parts(const Skeleton& skeleton, Context* context);
     bool encloses(std::uint32_t part, const Point3& point, double least_winding) const;
