@@ -319,6 +319,8 @@ snw_status snw_binding_report(const snw_binding* binding, const snw_model* model
     *out = nullptr;
     if (!binding || !model || !settings) return missing(!binding ? "binding" : !model ? "model" : "settings");
     return guarded([&] {
+        if (!binding->binding.is_of(model->scene.mesh(), model->scene.skeleton))
+            return fail({ErrorCode::usage, "binding: it is of another model, or of other skins"});
         BindRun run;
         run.input = model->name;
         run.options = settings->bind;
@@ -344,6 +346,8 @@ snw_status snw_weights_of(const snw_binding* binding, const snw_model* model, co
     if (!binding || !model || !settings) return missing(!binding ? "binding" : !model ? "model" : "settings");
     return guarded([&] {
         const io::Scene& scene = model->scene;
+        if (!binding->binding.is_of(scene.mesh(), scene.skeleton))
+            return fail({ErrorCode::usage, "binding: it is of another model, or of other skins"});
         if (Status ok = check(settings->bind.falloff); !ok) return fail(ok.error());
         if (Status ok = check(settings->bind.finish); !ok) return fail(ok.error());
         Result<Adjustments> adjustments = Adjustments{};

@@ -117,13 +117,14 @@ snw_status snw_standard_poses(const snw_model* model, snw_bytes** out) {
     });
 }
 
-snw_status snw_deform(const snw_model* model, const snw_weights* weights, const double* matrices,
-                      snw_skinning skinning, snw_context* context, float* positions, float* normals) {
+snw_status snw_deform(const snw_model* model, const snw_weights* weights, const double* matrices, int skinning,
+                      snw_context* context, float* positions, float* normals) {
     if (!model || !weights || !matrices || !positions)
         return missing(!model ? "model" : !weights ? "weights" : !matrices ? "matrices" : "positions");
     if (skinning != SNW_LINEAR_BLEND && skinning != SNW_DUAL_QUATERNION)
         return fail({ErrorCode::usage, "skinning must be SNW_LINEAR_BLEND or SNW_DUAL_QUATERNION"});
     return guarded([&] {
+        if (Status ok = fits(*model, weights->weights); !ok) return fail(ok.error());
         const io::Scene& scene = model->scene;
         SurfaceView surface{scene.positions, {}, {}};
         if (normals) surface.normals = model->frames.normals;

@@ -218,7 +218,7 @@ snw_status snw_binding_copy(const snw_binding* binding, snw_binding** out);
 /* How each vertex came to its weights, V values: 0 weighted, 1 bridged, 2 outside, 3 euclidean, 4 unused, 5 none
  * (docs/report.md). */
 const uint8_t* snw_binding_coverage(const snw_binding* binding);
-/* The report of docs/report.md. */
+/* The report of docs/report.md. The binding must be one of this model: SNW_USAGE otherwise. */
 snw_status snw_binding_report(const snw_binding* binding, const snw_model* model, const snw_settings* settings,
                               snw_bytes** out);
 /* The binding as a file (docs/binding.md), and back. With "keep-volume" it serves other meshes, too. */
@@ -326,9 +326,10 @@ snw_status snw_clip_matrices(const snw_model* model, size_t clip, double time, d
 snw_status snw_standard_poses(const snw_model* model, snw_bytes** out);
 
 typedef enum snw_skinning { SNW_LINEAR_BLEND = 0, SNW_DUAL_QUATERNION = 1 } snw_skinning;
-/* Fills V × 3 positions, and normals unless they are null or the model has none. */
-snw_status snw_deform(const snw_model* model, const snw_weights* weights, const double* matrices,
-                      snw_skinning skinning, snw_context* context, float* positions, float* normals);
+/* Fills V × 3 positions, and normals unless they are null or the model has none. skinning: a value of snw_skinning;
+ * any other number is SNW_USAGE. */
+snw_status snw_deform(const snw_model* model, const snw_weights* weights, const double* matrices, int skinning,
+                      snw_context* context, float* positions, float* normals);
 
 /* ---- Files. */
 
