@@ -53,6 +53,12 @@ struct LoadOptions {
     /// the file's world. A file with a skin keeps its own. Joints are written without turn or scale: where the
     /// skeleton came from another file, its animations do not fit.
     std::optional<Skeleton> fallback = {};
+    /// Factor on all lengths of `skeleton`, for a file in another unit than the mesh: above 0. Other than 1 without
+    /// `skeleton`, it is an error.
+    double skeleton_scale = 1;
+    /// Accepts a file without a skin whose nodes are at one place, or are only groups of meshes: a prop, not a
+    /// character. All of it is then bound to these nodes. Otherwise it is an error.
+    bool prop = false;
 };
 
 /// Reads .glb, .gltf, .vrm or .obj (with LoadOptions::skeleton). The kind is decided by content, then by
@@ -63,12 +69,16 @@ struct LoadOptions {
 /// the node hierarchy. Meshes on nodes without a skin stay as they are (rigid props) unless the file has no
 /// skinned mesh at all; then the largest node hierarchy without meshes is the skeleton, posed as the nodes
 /// say, and every mesh binds to it.
-Result<Scene> load(const std::filesystem::path& path, const LoadOptions& options = {});
+///
+/// Other formats than glTF and OBJ are read in a child process, whose memory is limited to Context::memory_limit,
+/// or without one to 2 GB and 64 times the file. Context::cancel stops reading.
+Result<Scene> load(const std::filesystem::path& path, const LoadOptions& options = {}, Context* context = nullptr);
 
 /// The same from bytes; `name` is used in messages, `base` resolves external files (empty = none allowed). External
 /// files must lie in `base` or below it; other URIs are an error.
 Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& name,
-                         const std::filesystem::path& base = {}, const LoadOptions& options = {});
+                         const std::filesystem::path& base = {}, const LoadOptions& options = {},
+                         Context* context = nullptr);
 
 /// Files beside the input that its document refers to (buffers, images) and that lie in its folder or below it.
 std::vector<std::filesystem::path> external_files(const Scene& scene);
@@ -87,8 +97,10 @@ Result<Skeleton> parse_skeleton(std::string_view text, const std::string& name);
 Status load_joint_options(const std::filesystem::path& path, Skeleton& skeleton);
 Status parse_joint_options(std::string_view text, const std::string& name, Skeleton& skeleton);
 
-/// All bytes of a file. A directory, or an error of the operating system, is ErrorCode::io with the reason.
-Result<std::vector<std::byte>> read_file(const std::filesystem::path& path);
+/// All bytes of a regular file. A pipe, a device or a directory, or an error of the operating system, is
+/// ErrorCode::io with the reason; a file larger than Context::memory_limit is ErrorCode::too_large. /dev/null is
+/// empty.
+Result<std::vector<std::byte>> read_file(const std::filesystem::path& path, const Context* context = nullptr);
 
 enum class WeightFormat { f32, u16, u8 };
 
@@ -124,7 +136,8 @@ struct SaveReport {
 };
 
 /// Files that appear together or not at all. Each is written to a temporary file beside its destination; commit
-/// renames them. The destructor removes files that were not committed, and folders made for them.
+/// renames them. The destructor removes files that were not committed, and folders made for them. What a process
+/// that was killed has left in a folder, the next batch with a file in this folder removes.
 class OutputBatch {
 public:
     OutputBatch() = default;
@@ -137,22 +150,31 @@ public:
     Status add(const std::filesystem::path& path, std::span<const std::byte> bytes);
     /// Makes a folder and those above it where they are missing.
     Status add_folder(const std::filesystem::path& path);
+    /// Writes to devices and pipes, which cannot be undone. commit does it where it was not done.
+    Status write_devices();
     /// Renames, the last added first, so that a file is complete with what was added after it. The batch is empty
     /// afterwards.
     Status commit();
 
 private:
     struct File {
-        std::filesystem::path path, target;  ///< as named; with symbolic links followed
-        std::filesystem::path temporary;     ///< empty: a device, or renamed already
-        std::vector<std::byte> held;         ///< for a device
-        bool replaces = false;
+        std::filesystem::path path, target;      ///< as named; with symbolic links followed
+        std::filesystem::path temporary;         ///< empty: a device, or renamed already
+        std::vector<std::byte> held;             ///< for a device
+        bool replaces = false, written = false;  ///< written: to its device
+        int locked = -1;  ///< descriptor of the temporary file, whose lock says that this process lives
     };
+    static void close(File& file);
     void discard();
 
     std::vector<File> files_;
     std::vector<std::filesystem::path> folders_;
+    std::vector<std::filesystem::path> cleaned_;  ///< where files of processes that were killed have been removed
 };
+
+/// Removes the temporary files of all batches of this process. For a handler of a signal that ends the process: it
+/// is safe there, and nothing may be written after it.
+void remove_unfinished_files() noexcept;
 
 /// Whether save can write to a file of this name: it must end in .glb, .vrm or .gltf.
 Status check_output(const std::filesystem::path& path);
@@ -292,6 +314,10 @@ Status check_posed_output(const std::filesystem::path& path);
 /// at that time. Joints, skins, animations, morph targets of posed meshes, cameras, lights and extensions that
 /// refer to nodes are not written; notes say what was there.
 Result<SaveReport> save_posed(const Scene& scene, const PosedScene& posed, const std::filesystem::path& path);
+
+/// The same as a part of a batch: the file appears when the batch is committed.
+Result<SaveReport> save_posed(const Scene& scene, const PosedScene& posed, const std::filesystem::path& path,
+                              OutputBatch& batch);
 
 /// Writes bytes to a temporary file beside `path` and renames it: whole or not at all.
 Status write_file(const std::filesystem::path& path, std::span<const std::byte> bytes);

@@ -153,7 +153,7 @@ private:
             if (face.mNumIndices != 3) continue;  // points and lines
             for (unsigned k = 0; k < 3; ++k)
                 if (face.mIndices[k] >= count)
-                    return input_error("mesh '" + out.name + "'",
+                    return input_error("mesh '" + printable(out.name) + "'",
                                        "triangle " + std::to_string(f) + " has a corner that does not exist");
             out.triangles.push_back({face.mIndices[0], face.mIndices[1], face.mIndices[2]});
         }
@@ -167,8 +167,8 @@ private:
             for (unsigned w = 0; w < bone.mNumWeights; ++w) {
                 const aiVertexWeight& weight = bone.mWeights[w];
                 if (weight.mVertexId >= count)
-                    return input_error("mesh '" + out.name + "'",
-                                       "bone '" + to.name + "' has a weight for vertex " +
+                    return input_error("mesh '" + printable(out.name) + "'",
+                                       "bone '" + printable(to.name) + "' has a weight for vertex " +
                                            std::to_string(weight.mVertexId) + " of " + std::to_string(count));
                 to.weights.push_back({weight.mVertexId, weight.mWeight});
             }
@@ -255,12 +255,12 @@ private:
         }
         const std::string_view start = as_text(bytes);
         if (bytes.empty()) {
-            out_.warnings.push_back("the texture " + uri.substr(0, 200) +
+            out_.warnings.push_back("the texture " + printable(uri) +
                                     " is neither in the file nor beside it: left out");
             return ForeignMaterial::none;
         }
         if (!start.starts_with("\x89PNG") && !start.starts_with("\xff\xd8\xff")) {
-            out_.warnings.push_back("the texture " + uri.substr(0, 200) +
+            out_.warnings.push_back("the texture " + printable(uri) +
                                     " is neither PNG nor JPEG, the formats of glTF: left out");
             return ForeignMaterial::none;
         }
@@ -297,7 +297,7 @@ private:
             add("scale", keys.mScalingKeys, keys.mNumScalingKeys, put3);
         }
         if (animation.mNumMorphMeshChannels + animation.mNumMeshChannels > 0)
-            out_.warnings.push_back("clip '" + out.name.substr(0, 120) + "': its animation of shapes is left out");
+            out_.warnings.push_back("clip '" + printable(out.name) + "': its animation of shapes is left out");
         if (!out.channels.empty()) out_.clips.push_back(std::move(out));
     }
 
@@ -341,7 +341,11 @@ Result<ForeignScene> read_foreign(std::span<const std::byte> bytes, const std::s
         const aiScene* const scene = importer.ReadFile(inner, aiProcess_Triangulate);
         if (!scene) {
             const std::string reason = importer.GetErrorString();
-            return input_error(name, "assimp cannot read it: " + (reason.empty() ? "no reason given" : reason));
+            // assimp catches this itself.
+            if (reason.find("bad_alloc") != reason.npos || reason.find("bad_array_new_length") != reason.npos)
+                throw std::bad_alloc();
+            return input_error(
+                name, "assimp cannot read it: " + (reason.empty() ? "no reason given" : printable(reason, 300)));
         }
         Result<ForeignScene> out = Reader(*scene, base).read(name);
         if (!out) return out;
@@ -359,9 +363,9 @@ Result<ForeignScene> read_foreign(std::span<const std::byte> bytes, const std::s
         }
         return out;
     } catch (const std::bad_alloc&) {
-        return Error{ErrorCode::too_large, name + ": there is not enough memory to read it"};
+        throw;
     } catch (const std::exception& error) {
-        return input_error(name, std::string("assimp cannot read it: ") + error.what());
+        return input_error(name, "assimp cannot read it: " + printable(error.what(), 300));
     } catch (...) {
         return input_error(name, "assimp cannot read it: no reason given");
     }

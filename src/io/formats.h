@@ -54,12 +54,13 @@ struct ObjMesh {
     std::size_t skipped = 0;          ///< lines, points, and faces of fewer than three corners
     std::size_t fanned = 0;           ///< polygons that cannot be cut into ears: crossing or flat ones
 };
-Result<ObjMesh> parse_obj(std::string_view text, const std::string& name);
+Result<ObjMesh> parse_obj(std::string_view text, const std::string& name, const Context* context = nullptr);
 
 /// The text of an OBJ file: positions and faces, numbers as short as they are exact.
 std::string obj_text(std::span<const Vec3> positions, std::span<const Triangle> triangles);
 
 /// parse_obj, then make_scene.
-Result<Scene> read_obj(std::string_view text, const std::string& name, Skeleton skeleton);
+Result<Scene> read_obj(std::string_view text, const std::string& name, Skeleton skeleton,
+                       const Context* context = nullptr);
 
 }  // namespace sinew::io

@@ -74,7 +74,7 @@ Status read_container(std::span<const std::byte> bytes, Document& document) {
     return Done{};
 }
 
-Status read_buffer(Document& document, std::size_t index) {
+Status read_buffer(Document& document, std::size_t index, const Context* context) {
     const std::string place = "buffer " + std::to_string(index);
     const Json& json = (*document.at("buffers", index));
     const auto length = whole(member(json, "byteLength"));
@@ -102,7 +102,8 @@ Status read_buffer(Document& document, std::size_t index) {
         buffer.origin = Document::Origin::external;
         auto path = resolve_uri(text, document.base, document.name, place);
         if (!path) return path.error();
-        auto bytes = read_file(*path);
+        auto bytes = read_file(*path, context);
+        if (!bytes && bytes.error().code != ErrorCode::io) return bytes.error();
         if (!bytes)
             return document.error(place + ": " + bytes.error().message + " (put the file beside the model)");
         buffer.bytes = std::move(*bytes);
@@ -122,7 +123,7 @@ Status check_shape(const Document& document) {
     const Json* asset = member(root, "asset");
     if (!asset || !asset->is_object()) return document.error("no \"asset\": this JSON is not glTF");
     if (const std::string version = string_of(member(*asset, "version")); !version.starts_with("2."))
-        return document.error("glTF version \"" + version + "\"; only 2.x is read (convert the file)");
+        return document.error("glTF version \"" + printable(version) + "\"; only 2.x is read (convert the file)");
     for (const char* list : {"accessors", "animations", "buffers", "bufferViews", "cameras", "images", "materials",
                              "meshes", "nodes", "scenes", "skins"}) {
         const Json* entries = member(root, list);
@@ -221,7 +222,7 @@ std::string image_kind(std::span<const std::byte> bytes) {
 }
 
 Result<std::shared_ptr<Document>> parse_document(std::span<const std::byte> bytes, const std::string& name,
-                                                 const std::filesystem::path& base) {
+                                                 const std::filesystem::path& base, const Context* context) {
     auto document = std::make_shared<Document>();
     document->name = name;
     document->base = base;
@@ -232,8 +233,12 @@ Result<std::shared_ptr<Document>> parse_document(std::span<const std::byte> byte
         document->text = as_text(bytes);
     }
     // Padding is spaces by the rules and NUL in the files of some writers; saving replaces it.
+    // A mark of byte order is not a part of JSON, and a GLB must not contain one.
+    if (document->text.starts_with("\xef\xbb\xbf")) document->text.erase(0, 3);
     while (!document->text.empty() && (document->text.back() == ' ' || document->text.back() == '\0'))
         document->text.pop_back();
+    const auto cancelled = [&] { return context && context->cancel; };
+    if (cancelled()) return Error{ErrorCode::cancelled, "cancelled while reading " + name};
     auto json = parse_json(document->text, name);
     if (!json) return json.error();
     document->json = std::move(*json);
@@ -242,7 +247,7 @@ Result<std::shared_ptr<Document>> parse_document(std::span<const std::byte> byte
     const Json* first = document->at("buffers", 0);
     if (!first || member(*first, "uri")) document->bin_chunk.reset();
     for (std::size_t i = 0; i < document->count("buffers"); ++i)
-        if (const Status read = read_buffer(*document, i); !read) return read.error();
+        if (const Status read = read_buffer(*document, i, context); !read) return read.error();
     return document;
 }
 
@@ -267,7 +272,7 @@ std::string percent_decode(std::string_view uri) {
 
 Result<std::filesystem::path> resolve_uri(std::string_view uri, const std::filesystem::path& base,
                                           const std::string& name, const std::string& asker) {
-    const std::string text(uri.substr(0, 200));
+    const std::string text = printable(uri);
     if (base.empty())
         return input_error(name, asker + " is in the file \"" + text + "\", but bytes in memory have no folder");
     const std::string decoded = percent_decode(uri);

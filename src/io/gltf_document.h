@@ -87,7 +87,8 @@ public:
 /// those with a scheme, absolute ones and those that leave the folder are refused. So a model cannot copy other
 /// files of the machine into its output.
 Result<std::shared_ptr<Document>> parse_document(std::span<const std::byte> bytes, const std::string& name,
-                                                 const std::filesystem::path& base);
+                                                 const std::filesystem::path& base,
+                                                 const Context* context = nullptr);
 
 /// Percent-decoding; an invalid escape is kept.
 std::string percent_decode(std::string_view uri);

@@ -1,5 +1,6 @@
 // Loading: chooses the reader of a file, by its content, or by its extension where the content is ambiguous.
 #include <algorithm>
+#include <cmath>
 
 #include "io/apart.h"
 #include "io/foreign.h"
@@ -14,7 +15,7 @@ namespace {
 /// A foreign file as a document. On invalid files the reading library may crash or never end, so it runs in a child
 /// process, which returns the warnings, a zero byte and a GLB.
 Result<std::shared_ptr<Document>> convert(std::span<const std::byte> bytes, const std::string& name,
-                                          const std::filesystem::path& base) {
+                                          const std::filesystem::path& base, Context* context) {
     const auto work = [&]() -> Result<std::vector<std::byte>> {
         auto scene = read_foreign(bytes, name, base);
         if (!scene) return scene.error();
@@ -36,26 +37,48 @@ Result<std::shared_ptr<Document>> convert(std::span<const std::byte> bytes, cons
     };
     // About 20 MB a second are read; a file that needs a hundred times longer is refused.
     const auto seconds = static_cast<unsigned>(std::min<std::size_t>(30 + 5 * (bytes.size() >> 20), 3600));
-    const auto made = run_apart(work, name, seconds);
+    const std::size_t memory =
+        context && context->memory_limit ? context->memory_limit : (std::size_t{2} << 30) + 64 * bytes.size();
+    const auto made = run_apart(work, name, {seconds, memory}, context);
     if (!made) return made.error();
     const auto zero = std::find(made->begin(), made->end(), std::byte{0});
     std::string_view head(reinterpret_cast<const char*>(made->data()),
                           static_cast<std::size_t>(zero - made->begin()));
-    auto document = parse_document(std::span(*made).subspan(head.size() + 1), name, {});
+    auto document = parse_document(std::span(*made).subspan(head.size() + 1), name, {}, context);
     for (; document && !head.empty(); head.remove_prefix(head.find('\n') + 1))
         (*document)->warnings.emplace_back(head.substr(0, head.find('\n')));
     return document;
 }
 
+/// All lengths of a skeleton from another unit.
+Status scale_skeleton(Skeleton& skeleton, double factor) {
+    if (!(factor > 0 && std::isfinite(factor)))
+        return Error{ErrorCode::usage, "--skeleton-scale must be a number above 0"};
+    if (factor == 1) return Done{};
+    const auto scale = [&](float& x) { x = static_cast<float>(factor * x); };
+    const auto scale_all = [&](Vec3& p) { scale(p.x), scale(p.y), scale(p.z); };
+    for (Joint& joint : skeleton.joints) {
+        scale_all(joint.position);
+        if (joint.tail) scale_all(*joint.tail);
+        if (!joint.shape) continue;
+        scale(joint.shape->radius);
+        scale_all(joint.shape->half);
+    }
+    return Done{};
+}
+
 }  // namespace
 
 Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& name,
-                         const std::filesystem::path& base, const LoadOptions& options) {
+                         const std::filesystem::path& base, const LoadOptions& options, Context* context) {
     std::optional<Skeleton> skeleton = options.own_skeleton;
     if (!options.skeleton.empty()) {
         auto loaded = load_skeleton(options.skeleton);
         if (!loaded) return loaded.error();
         skeleton = std::move(*loaded);
+        if (Status ok = scale_skeleton(*skeleton, options.skeleton_scale); !ok) return ok.error();
+    } else if (options.skeleton_scale != 1) {
+        return Error{ErrorCode::usage, "--skeleton-scale is for the file of --skeleton: give one"};
     }
     const bool given = skeleton.has_value();
     if (!given) skeleton = options.fallback;
@@ -70,19 +93,19 @@ Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& na
     if (glb || start.starts_with('{') || extension == ".gltf" || extension == ".glb" || extension == ".vrm") {
         if (!glb && (extension == ".glb" || extension == ".vrm") && !start.starts_with('{'))
             return input_error(name, "byte 0: a GLB begins with the letters glTF; this file does not");
-        auto document = parse_document(bytes, name, base);
+        auto document = parse_document(bytes, name, base, context);
         if (!document) return document.error();
-        return read_scene(std::move(*document), std::move(skeleton), given);
+        return read_scene(std::move(*document), {std::move(skeleton), given, options.prop}, context);
     }
     if (extension == ".obj") {
         if (!skeleton)
             return Error{ErrorCode::usage, name + ": an OBJ file has no skeleton (give one with --skeleton FILE)"};
-        return read_obj(text, name, std::move(*skeleton));
+        return read_obj(text, name, std::move(*skeleton), context);
     }
     if (is_foreign(extension)) {
-        auto document = convert(bytes, name, base);
+        auto document = convert(bytes, name, base, context);
         if (!document) return document.error();
-        return read_scene(std::move(*document), std::move(skeleton), given);
+        return read_scene(std::move(*document), {std::move(skeleton), given, options.prop}, context);
     }
     return input_error(
         name,
@@ -90,11 +113,12 @@ Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& na
         ".obj with a skeleton");
 }
 
-Result<Scene> load(const std::filesystem::path& path, const LoadOptions& options) {
-    const auto bytes = read_file(path);
+Result<Scene> load(const std::filesystem::path& path, const LoadOptions& options, Context* context) {
+    const auto bytes = read_file(path, context);
     if (!bytes) return bytes.error();
     const std::filesystem::path folder = path.parent_path();
-    return load_bytes(*bytes, path.string(), folder.empty() ? std::filesystem::path(".") : folder, options);
+    return load_bytes(*bytes, path.string(), folder.empty() ? std::filesystem::path(".") : folder, options,
+                      context);
 }
 
 }  // namespace sinew::io

@@ -94,7 +94,7 @@ std::optional<std::int64_t> parse_corner(std::string_view word) {
 
 }  // namespace
 
-Result<ObjMesh> parse_obj(std::string_view text, const std::string& name) {
+Result<ObjMesh> parse_obj(std::string_view text, const std::string& name, const Context* context) {
     ObjMesh mesh;
     Faces faces;
     if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
@@ -103,6 +103,7 @@ Result<ObjMesh> parse_obj(std::string_view text, const std::string& name) {
     };
     constexpr std::size_t most = 0xffffff00u;  // vertices and corners have 32-bit numbers
     for (Cursor cursor(text); !cursor.done(); cursor.next_line()) {
+        if (context && context->cancel) return Error{ErrorCode::cancelled, "cancelled while reading " + name};
         if (!cursor.skip_blank()) continue;
         const std::size_t line = cursor.line();
         const std::string_view keyword = cursor.word();
@@ -112,7 +113,7 @@ Result<ObjMesh> parse_obj(std::string_view text, const std::string& name) {
                 if (!cursor.skip_blank()) return fail(line, "a vertex needs three numbers: v x y z");
                 const std::string_view word = cursor.word();
                 const std::optional<float> value = parse_float(word);
-                if (!value) return fail(line, "'" + std::string(word) + "' is not a finite number");
+                if (!value) return fail(line, "'" + printable(word) + "' is not a finite number");
                 x = *value;
             }
             if (mesh.positions.size() >= most) return fail(line, "more vertices than 32-bit numbers can count");
@@ -124,7 +125,7 @@ Result<ObjMesh> parse_obj(std::string_view text, const std::string& name) {
                 const std::optional<std::int64_t> corner = parse_corner(word);
                 if (!corner)
                     return fail(line,
-                                "'" + std::string(word) + "' is not a corner of a face: v, v/vt, v//vn or v/vt/vn");
+                                "'" + printable(word) + "' is not a corner of a face: v, v/vt, v//vn or v/vt/vn");
                 const auto count = static_cast<std::int64_t>(mesh.positions.size());
                 // Numbers start at 1; negative ones count back from the last vertex so far.
                 const std::int64_t vertex = *corner > 0 ? *corner - 1 : count + *corner;
@@ -158,8 +159,8 @@ Result<ObjMesh> parse_obj(std::string_view text, const std::string& name) {
     return mesh;
 }
 
-Result<Scene> read_obj(std::string_view text, const std::string& name, Skeleton skeleton) {
-    Result<ObjMesh> mesh = parse_obj(text, name);
+Result<Scene> read_obj(std::string_view text, const std::string& name, Skeleton skeleton, const Context* context) {
+    Result<ObjMesh> mesh = parse_obj(text, name, context);
     if (!mesh) return mesh.error();
     Result<Scene> scene =
         make_scene(std::move(mesh->positions), std::move(mesh->triangles), std::move(skeleton), name);

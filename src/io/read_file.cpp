@@ -19,8 +19,9 @@ Error read_error(const std::filesystem::path& path, int code) {
 
 }  // namespace
 
-Result<std::vector<std::byte>> read_file(const std::filesystem::path& path) {
-    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+Result<std::vector<std::byte>> read_file(const std::filesystem::path& path, const Context* context) {
+    // A pipe without a writer must not be waited for.
+    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0) return read_error(path, errno);
     struct Closer {
         int file;
@@ -31,14 +32,32 @@ Result<std::vector<std::byte>> read_file(const std::filesystem::path& path) {
     if (::fstat(file, &info) != 0) return read_error(path, errno);
     if (S_ISDIR(info.st_mode)) return read_error(path, EISDIR);
 
-    // The size is a hint only: a pipe has none, and a file can grow or shrink while it is read.
+    const std::size_t most = context && context->memory_limit ? context->memory_limit : ~std::size_t{0};
+    const auto too_large = [&] {
+        return Error{ErrorCode::too_large, path.string() + " is larger than the limit of " +
+                                               std::to_string(most >> 20) + " MB for memory (raise the limit)"};
+    };
+    if (!S_ISREG(info.st_mode)) {
+        // Of an unlimited size, or of a stranger's choice when a model refers to it; /dev/null is only empty.
+        char any = 0;
+        if (S_ISCHR(info.st_mode) && ::read(file, &any, 1) == 0) return std::vector<std::byte>();
+        return Error{ErrorCode::io,
+                     "cannot read " + path.string() +
+                         ": it is a pipe, a device or a socket, not a file (copy its content to a file)"};
+    }
+    const auto stated = static_cast<std::size_t>(std::max<off_t>(info.st_size, 0));
+    if (stated > most) return too_large();
+
+    // The size is a hint only: a file can grow or shrink while it is read.
     constexpr std::size_t chunk = 1 << 20;
-    std::vector<std::byte> bytes;
+    std::vector<std::byte> bytes(stated + 1);
     std::size_t used = 0;
-    if (S_ISREG(info.st_mode) && info.st_size > 0) bytes.resize(static_cast<std::size_t>(info.st_size) + 1);
     for (;;) {
+        if (context && context->cancel)
+            return Error{ErrorCode::cancelled, "cancelled while reading " + path.string()};
+        if (used > most) return too_large();
         if (used == bytes.size()) bytes.resize(std::max(used + chunk, used * 2));
-        const ssize_t got = ::read(file, bytes.data() + used, bytes.size() - used);
+        const ssize_t got = ::read(file, bytes.data() + used, std::min(bytes.size() - used, 64 * chunk));
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return read_error(path, errno);
         if (got == 0) break;
