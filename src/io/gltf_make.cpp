@@ -40,7 +40,7 @@ Result<Scene> make_scene(std::vector<Vec3> positions, std::vector<Triangle> tria
                          const std::string& name) {
     auto document = mesh_document(positions, triangles, name);
     if (!document) return document.error();
-    return read_scene(std::move(*document), std::move(skeleton));
+    return read_scene(std::move(*document), {std::move(skeleton)});
 }
 
 Result<std::shared_ptr<Document>> mesh_document(const std::vector<Vec3>& positions,

@@ -92,7 +92,7 @@ private:
         else if (mode == "CUBICSPLINE")
             out.mode = Mode::cubic;
         else if (!mode.empty() && mode != "LINEAR")
-            return document_.error(place + ": unknown interpolation \"" + mode.substr(0, 40) + "\"");
+            return document_.error(place + ": unknown interpolation \"" + printable(mode) + "\"");
         const auto times = accessors_.read(*input, place + ": input");
         if (!times) return times.error();
         const auto values = accessors_.read(*output, place + ": output");
@@ -281,9 +281,8 @@ Result<std::vector<MorphTarget>> read_morphs(const Scene& scene,
             if (const auto mesh = whole(member(node, "mesh")); mesh && member(node, "skin"))
                 node_of_mesh.try_emplace(*mesh, n);
         }
-    } else {
-        for (const auto& skinned : rig.skinned_nodes) node_of_mesh.try_emplace(skinned.mesh, skinned.node);
     }
+    for (const auto& skinned : rig.skinned_nodes) node_of_mesh.try_emplace(skinned.mesh, skinned.node);
     AccessorReader accessors(document);
     std::vector<MorphTarget> out;
     for (const VertexBlock& block : rig.blocks) {

@@ -139,7 +139,7 @@ private:
                 if (name == "KHR_materials_variants")
                     builder_.root()["extensions"][name] = value;
                 else
-                    note("not written: the extension " + name.substr(0, 80) + " of the document");
+                    note("not written: the extension " + printable(name) + " of the document");
             }
     }
 
@@ -151,12 +151,12 @@ private:
         const auto path = resolve_uri(uri, document_.base, document_.name, "an image");
         const auto bytes = path ? read_file(*path) : Result<std::vector<std::byte>>(path.error());
         if (!bytes) {
-            note("the image " + uri.substr(0, 200) + " is referred to, not embedded: it cannot be read");
+            note("the image " + printable(uri) + " is referred to, not embedded: it cannot be read");
             return;
         }
         const std::string mime = image_kind(*bytes);
         if (mime.empty()) {
-            note("the image " + uri.substr(0, 200) + " is referred to, not embedded: its kind is not known");
+            note("the image " + printable(uri) + " is referred to, not embedded: its kind is not known");
             return;
         }
         embed(image, *bytes);
@@ -278,11 +278,9 @@ private:
 
     /// The node of a posed mesh.
     const Json* node_of(std::size_t mesh) const {
-        if (rig_.source != RigSource::skins) {
-            for (const auto& skinned : rig_.skinned_nodes)
-                if (skinned.mesh == mesh) return document_.at("nodes", skinned.node);
-            return nullptr;
-        }
+        for (const auto& skinned : rig_.skinned_nodes)
+            if (skinned.mesh == mesh) return document_.at("nodes", skinned.node);
+        if (rig_.source != RigSource::skins) return nullptr;
         for (std::size_t n = 0; n < document_.count("nodes"); ++n) {
             const Json* node = document_.at("nodes", n);
             if (member(*node, "skin") && whole(member(*node, "mesh")) == mesh) return node;
@@ -579,7 +577,8 @@ Status check_posed_output(const std::filesystem::path& path) {
     return Error{ErrorCode::usage, path.string() + ": a posed mesh is written as .glb, .gltf or .obj"};
 }
 
-Result<SaveReport> save_posed(const Scene& scene, const PosedScene& posed, const std::filesystem::path& path) {
+Result<SaveReport> save_posed(const Scene& scene, const PosedScene& posed, const std::filesystem::path& path,
+                              OutputBatch& batch) {
     if (Status ok = check_posed_output(path); !ok) return ok.error();
     const std::string extension = extension_of(path);
     const std::size_t count = scene.positions.size();
@@ -598,7 +597,7 @@ Result<SaveReport> save_posed(const Scene& scene, const PosedScene& posed, const
             positions.push_back(moved ? to_vec3(transform_point(to_world, p.x, p.y, p.z)) : p);
         const std::string text = obj_text(positions, scene.triangles);
         report.bytes = text.size();
-        if (Status ok = write_file(path, std::as_bytes(std::span(text))); !ok) return ok.error();
+        if (Status ok = batch.add(path, std::as_bytes(std::span(text))); !ok) return ok.error();
         return report;
     }
     const bool glb = extension == ".glb";
@@ -611,8 +610,16 @@ Result<SaveReport> save_posed(const Scene& scene, const PosedScene& posed, const
         bytes.assign(text.begin(), text.end());
     }
     report.bytes = bytes.size();
-    if (Status ok = write_file(path, bytes); !ok) return ok.error();
+    if (Status ok = batch.add(path, bytes); !ok) return ok.error();
     return report;
+}
+
+Result<SaveReport> save_posed(const Scene& scene, const PosedScene& posed, const std::filesystem::path& path) {
+    OutputBatch batch;
+    Result<SaveReport> saved = save_posed(scene, posed, path, batch);
+    if (!saved) return saved;
+    if (Status ok = batch.commit(); !ok) return ok.error();
+    return saved;
 }
 
 }  // namespace sinew::io

@@ -44,7 +44,7 @@ struct Rig {
     RigSource source = RigSource::skins;
     std::vector<VertexBlock> blocks;  ///< in vertex order
     std::vector<RigSkin> skins;
-    // Only if skins are added:
+    // If skins are added: all nodes that get one. Otherwise the nodes that get a copy of their mesh.
     struct SkinnedNode {
         std::size_t node = 0, mesh = 0, skin = 0;  ///< mesh as in PrimitiveRef
     };

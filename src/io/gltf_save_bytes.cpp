@@ -20,24 +20,57 @@ void append_little_endian(std::vector<std::byte>& out, std::uint32_t value, std:
 
 // ---- Draco
 
-/// Writes the bounds of POSITION where they differ from the stated ones: compression moves vertices a little, and
-/// the bounds must be those of what is written.
-void set_bounds(const Json& described, const Elements& elements, NewAccessor& added) {
-    if (elements.width != 3 || elements.count == 0) return;
-    const std::vector<float> values = as_floats(elements, false);
+/// A component as a number, as bounds state it: not normalised.
+double number_at(const Elements& elements, std::size_t i) {
+    const auto read = [&](auto value) {
+        std::memcpy(&value, elements.bytes.data() + i * sizeof value, sizeof value);
+        return static_cast<double>(value);
+    };
+    switch (elements.component) {
+        case Component::i8:
+            return read(std::int8_t{});
+        case Component::u8:
+            return read(std::uint8_t{});
+        case Component::i16:
+            return read(std::int16_t{});
+        case Component::u16:
+            return read(std::uint16_t{});
+        case Component::u32:
+            return read(std::uint32_t{});
+        case Component::f32:
+            return read(float{});
+    }
+    return 0;
+}
+
+/// Writes bounds where they differ from the stated ones: compression moves values a little, and bounds must be
+/// those of what is written. Only POSITION must have bounds; other accessors may state them.
+void set_bounds(const Json& described, const Elements& elements, bool required, NewAccessor& added) {
+    const std::size_t width = elements.width;
+    if (elements.count == 0 || width == 0) return;
     for (const bool upper : {false, true}) {
-        std::array<float, 3> bound{values[0], values[1], values[2]};
-        for (std::size_t i = 3; i < values.size(); ++i) {
-            float& b = bound[i % 3];
-            b = upper ? std::max(b, values[i]) : std::min(b, values[i]);
-        }
         const Json* stated = member(described, upper ? "max" : "min");
-        bool same = stated && stated->is_array() && stated->size() == 3;
-        for (std::size_t k = 0; same && k < 3; ++k)
-            same = (*stated)[k].is_number() && static_cast<float>((*stated)[k].get<double>()) == bound[k];
-        if (!same)
-            (upper ? added.max : added.min) =
-                "[" + json_number(bound[0]) + "," + json_number(bound[1]) + "," + json_number(bound[2]) + "]";
+        if (!stated && !required) continue;
+        std::vector<double> bound;
+        for (std::size_t i = 0; i < elements.count * width; ++i) {
+            const double value = number_at(elements, i);
+            if (i < width)
+                bound.push_back(value);
+            else if (double& b = bound[i % width]; upper ? value > b : value < b)
+                b = value;
+        }
+        const auto same_number = [&](const Json& number, double value) {
+            if (!number.is_number()) return false;
+            const auto is = number.get<double>();
+            return elements.component == Component::f32 ? static_cast<double>(static_cast<float>(is)) == value
+                                                        : is == value;
+        };
+        bool same = stated && stated->is_array() && stated->size() == width;
+        for (std::size_t k = 0; same && k < width; ++k) same = same_number((*stated)[k], bound[k]);
+        if (same) continue;
+        std::string& text = upper ? added.max : added.min;
+        for (const double b : bound) text += (text.empty() ? "[" : ",") + json_number(b);
+        text += "]";
     }
 }
 
@@ -53,6 +86,7 @@ NewAccessor index_accessor(const Json* described, Elements elements) {
     }
     const auto type = whole(member(*described, "componentType"));
     added.component = type == 5121 ? Component::u8 : type == 5123 ? Component::u16 : Component::u32;
+    set_bounds(*described, elements, false, added);
     for (const std::uint32_t i : as_unsigned(elements))
         append_little_endian(added.bytes, i, size_of(added.component));
     return added;
@@ -68,7 +102,7 @@ NewAccessor attribute_accessor(const std::string& name, const Json& described, c
     added.bytes.resize(elements.count * step);
     for (std::size_t i = 0; i < elements.count; ++i)
         std::memcpy(added.bytes.data() + i * step, elements.bytes.data() + i * row, row);
-    if (name == "POSITION") set_bounds(described, elements, added);
+    set_bounds(described, elements, name == "POSITION", added);
     return added;
 }
 
@@ -325,8 +359,7 @@ Status add_bind_matrices(const Request& request, Plan& plan) {
             for (const double value : bind.m) {
                 const auto number = static_cast<float>(value);
                 if (!std::isfinite(number))
-                    return request.document.error("joint " + std::to_string(j) + " ('" +
-                                                  joints[j].name.substr(0, 120) +
+                    return request.document.error("joint " + std::to_string(j) + " ('" + printable(joints[j].name) +
                                                   "'): its inverse bind matrix is not finite");
                 const auto* raw = reinterpret_cast<const std::byte*>(&number);
                 added.bytes.insert(added.bytes.end(), raw, raw + 4);

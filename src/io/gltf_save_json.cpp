@@ -157,6 +157,8 @@ public:
     void add_skins() {
         if (rig_.source == RigSource::skins) {
             joint_nodes_ = rig_.node_of_joint;
+            for (const Rig::SkinnedNode& skinned : rig_.skinned_nodes)
+                list("nodes").at(skinned.node)->set("mesh", std::to_string(skinned.mesh));
             return;
         }
         joint_nodes_ = rig_.joint_nodes;

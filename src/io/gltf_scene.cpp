@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t none = static_cast<std::size_t>(-1);
 
-std::string in_quotes(const std::string& name) { return "'" + name.substr(0, 120) + "'"; }
+std::string in_quotes(const std::string& name) { return "'" + printable(name) + "'"; }
 
 std::string name_of(const Json& object, const char* kind, std::size_t index) {
     const std::string name = string_of(member(object, "name"));
@@ -63,14 +63,15 @@ bool harmless(const std::string& extension) {
 
 class SceneReader {
 public:
-    SceneReader(Document& document, Scene& scene)
-        : document_(document), scene_(scene), rig_(document.rig), accessors_(document) {
+    SceneReader(Document& document, Scene& scene, const Context* context)
+        : document_(document), scene_(scene), rig_(document.rig), accessors_(document), context_(context) {
         std::size_t bytes = document.text.size();
         for (const auto& buffer : document.buffers) bytes += buffer.bytes.size();
         budget_ = (std::size_t{1} << 22) + 16 * bytes;
     }
 
-    Status read(std::optional<Skeleton> skeleton, bool required) {
+    Status read(SkeletonSource source) {
+        std::optional<Skeleton>& skeleton = source.skeleton;
         scene_.warnings = document_.warnings;
         if (const Status s = check_extensions(); !s) return s;
         if (const Status s = read_nodes(); !s) return s;
@@ -79,13 +80,13 @@ public:
             const Json& node = *document_.at("nodes", i);
             skinned = skinned || (member(node, "mesh") && member(node, "skin"));
         }
-        if (skinned && skeleton && required)
+        if (skinned && skeleton && source.required)
             return Error{ErrorCode::usage, document_.name +
                                                ": the file has a skin, so its own skeleton is the one "
                                                "to bind to (leave --skeleton out)"};
         const Status posed = skinned    ? read_skins()
                              : skeleton ? add_skeleton(std::move(*skeleton))
-                                        : find_skeleton();
+                                        : find_skeleton(source.prop);
         if (!posed) return posed;
         const Status read = skinned ? read_skinned_meshes() : read_static_meshes();
         if (!read) return read;
@@ -107,7 +108,7 @@ private:
         for (const Json& entry : *required) {
             const auto extension = entry.get<std::string>();
             if (!known.contains(extension) && !harmless(extension))
-                return document_.error("the file requires the extension " + extension.substr(0, 80) +
+                return document_.error("the file requires the extension " + printable(extension) +
                                        ", which sinew does not know (export it without)");
         }
         return Done{};
@@ -450,8 +451,19 @@ private:
         return joints;
     }
 
+    /// Whether nodes are at one place, so that they cannot be the joints of anything.
+    bool at_one_place(const std::vector<std::size_t>& nodes) const {
+        double apart = 0, size = 0;
+        for (const std::size_t n : nodes)
+            for (std::size_t r = 0; r < 3; ++r) {
+                apart = std::max(apart, std::abs(world_[n](r, 3) - world_[nodes[0]](r, 3)));
+                size = std::max(size, std::abs(world_[n](r, 3)));
+            }
+        return apart <= 1e-6 * size;
+    }
+
     /// A file without skinned meshes: the skeleton is an unused skin or a hierarchy of nodes, as the nodes pose it.
-    Status find_skeleton() {
+    Status find_skeleton(bool prop) {
         rig_.source = RigSource::nodes;
         std::vector<std::size_t> joints;
         if (document_.count("skins") > 0) {
@@ -464,6 +476,14 @@ private:
                 return document_.error(
                     "the file has no skin and no node hierarchy that could be a skeleton "
                     "(give one with --skeleton FILE)");
+            if (!prop && at_one_place(joints))
+                return document_.error(
+                    "the file has no skin, and of its nodes only " +
+                    (joints.size() == 1 ? in_quotes(node_name(joints[0]))
+                                        : std::to_string(joints.size()) + " at one place, below " +
+                                              in_quotes(node_name(joints[0])) + ",") +
+                    " could be a skeleton: this is a prop, not a character (give a skeleton with --skeleton FILE; "
+                    "with --prop all of it follows that node)");
         }
         for (const std::size_t n : joints) {
             if (!inverse(world_[n]))
@@ -479,10 +499,22 @@ private:
 
     // ---- meshes
 
+    /// A new mesh with the same content, for the node n.
+    Result<std::size_t> copy_of(std::size_t mesh, std::size_t n) {
+        // Each copy repeats the mesh's JSON.
+        const std::size_t text = document_.at("meshes", mesh)->dump(-1, ' ', true).size();
+        if (const Status s = spend(text, "node " + std::to_string(n)); !s) return s.error();
+        rig_.mesh_copies.push_back(mesh);
+        return document_.count("meshes") + rig_.mesh_copies.size() - 1;
+    }
+
     Status read_skinned_meshes() {
-        std::map<std::size_t, std::size_t> skin_of_mesh;
-        std::size_t rigid = 0;
-        std::string first_rigid;
+        // The mesh as written, by mesh and skin. JOINTS_n are places in the list of a skin, so a mesh cannot serve
+        // two skins with different lists: the second one gets a copy.
+        std::map<std::pair<std::size_t, std::vector<std::uint32_t>>, std::size_t> written;
+        std::set<std::size_t> used;
+        std::size_t rigid = 0, copies = 0;
+        std::string first_rigid, first_copied;
         for (std::size_t n = 0; n < parent_.size(); ++n) {
             const Json& node = *document_.at("nodes", n);
             if (!member(node, "mesh")) continue;
@@ -494,17 +526,22 @@ private:
                 continue;
             }
             const std::size_t skin = rig_skin_.at(*whole(member(node, "skin")));
-            const auto [at, is_new] = skin_of_mesh.try_emplace(*mesh, skin);
-            if (!is_new) {
-                if (at->second != skin)
-                    scene_.warnings.push_back("mesh " +
-                                              in_quotes(name_of(*document_.at("meshes", *mesh), "mesh", *mesh)) +
-                                              " is used with several skins: bound with the first");
-                continue;
+            const auto [at, is_new] = written.try_emplace({*mesh, rig_.skins[skin].joints}, *mesh);
+            if (is_new && !used.insert(*mesh).second) {
+                const auto copy = copy_of(*mesh, n);
+                if (!copy) return copy.error();
+                at->second = *copy;
+                if (copies++ == 0) first_copied = name_of(*document_.at("meshes", *mesh), "mesh", *mesh);
             }
-            const Matrix to_scene = skins_[skin].to_scene;
-            if (const Status s = read_mesh(*mesh, *mesh, skin, to_scene); !s) return s;
+            if (at->second != *mesh) rig_.skinned_nodes.push_back({n, at->second, skin});
+            if (!is_new) continue;
+            copying_ = at->second != *mesh;
+            if (const Status s = read_mesh(*mesh, at->second, skin, skins_[skin].to_scene); !s) return s;
         }
+        if (copies)
+            scene_.warnings.push_back(
+                std::to_string(copies) + (copies == 1 ? " mesh is" : " meshes are") +
+                " copied, because one mesh is worn with several skins (first: " + in_quotes(first_copied) + ")");
         if (rigid)
             scene_.warnings.push_back(
                 std::to_string(rigid) + (rigid == 1 ? " mesh" : " meshes") +
@@ -536,11 +573,9 @@ private:
             }
             std::size_t written = *mesh;
             if (!used.insert(*mesh).second) {
-                // Each copy repeats the mesh's JSON.
-                const std::size_t text = document_.at("meshes", *mesh)->dump(-1, ' ', true).size();
-                if (const Status s = spend(text, "node " + std::to_string(n)); !s) return s;
-                written = document_.count("meshes") + rig_.mesh_copies.size();
-                rig_.mesh_copies.push_back(*mesh);
+                const auto copy = copy_of(*mesh, n);
+                if (!copy) return copy.error();
+                written = *copy;
             }
             const std::size_t before = scene_.primitives.size();
             if (const Status s = read_mesh(*mesh, written, skin, world_[n]); !s) return s;
@@ -563,6 +598,8 @@ private:
             return document_.error("mesh " + in_quotes(mesh_name) + " has no primitives");
         bool contributes = false;
         for (std::size_t p = 0; p < primitives->size(); ++p) {
+            if (context_ && context_->cancel)
+                return Error{ErrorCode::cancelled, "cancelled while reading " + document_.name};
             const Json& primitive = (*primitives)[p];
             const std::string place = "mesh " + in_quotes(mesh_name) + " primitive " + std::to_string(p);
             const auto mode = whole_or(primitive, "mode", 4);
@@ -765,6 +802,7 @@ private:
                         if (bad++ == 0) first_bad = v;
                         continue;
                     }
+                    if (joints[s][k] >= skin_joints.size() && copying_) continue;
                     if (joints[s][k] >= skin_joints.size())
                         return document_.error(place + " vertex " + std::to_string(v) + ": JOINTS_" +
                                                std::to_string(s) + " names joint " + std::to_string(joints[s][k]) +
@@ -825,6 +863,7 @@ private:
     Scene& scene_;
     Rig& rig_;
     AccessorReader accessors_;
+    const Context* const context_;
     std::size_t budget_ = 0;  // vertices and triangles that may still be read
 
     std::vector<std::size_t> parent_;
@@ -840,14 +879,15 @@ private:
     std::vector<std::uint32_t> counts_;
     std::vector<Influence> influences_;
     bool has_weights_ = false;
+    bool copying_ = false;  // a mesh for another skin than that of its JOINTS_n, which may not fit
 };
 
 }  // namespace
 
-Result<Scene> read_scene(std::shared_ptr<Document> document, std::optional<Skeleton> skeleton, bool required) {
+Result<Scene> read_scene(std::shared_ptr<Document> document, SkeletonSource source, const Context* context) {
     Scene scene;
-    SceneReader reader(*document, scene);
-    if (const Status read = reader.read(std::move(skeleton), required); !read) return read.error();
+    SceneReader reader(*document, scene, context);
+    if (const Status read = reader.read(std::move(source)); !read) return read.error();
     scene.document = std::move(document);
     return scene;
 }

@@ -11,10 +11,18 @@
 
 namespace sinew::io {
 
-/// Makes the scene of a document, and sets Document::rig. `skeleton`: from another file, in the world space of the
-/// document. If the document has a skin, a skeleton is an error if `required`, and ignored otherwise.
-Result<Scene> read_scene(std::shared_ptr<Document> document, std::optional<Skeleton> skeleton,
-                         bool required = true);
+/// The skeleton of a scene.
+struct SkeletonSource {
+    /// From another file, in the world space of the document. If the document has a skin, it is an error if
+    /// `required`, and ignored otherwise.
+    std::optional<Skeleton> skeleton;
+    bool required = true;
+    bool prop = false;  ///< LoadOptions::prop
+};
+
+/// Makes the scene of a document, and sets Document::rig.
+Result<Scene> read_scene(std::shared_ptr<Document> document, SkeletonSource source,
+                         const Context* context = nullptr);
 
 /// A document of one mesh with smooth normals, and nothing else.
 Result<std::shared_ptr<Document>> mesh_document(const std::vector<Vec3>& positions,

@@ -34,7 +34,7 @@ inline std::array<double, 3> transform_point(const Matrix& a, double x, double y
 
 /// Gauss-Jordan with row pivots; empty where the matrix is singular or not finite. Rows are scaled first: bind
 /// matrices of quantised meshes have scales of 1e-5 and 1 together and are still well conditioned after that.
-inline std::optional<Matrix> inverse(Matrix a) {
+inline std::optional<Matrix> inverse_by_elimination(Matrix a) {
     Matrix out;
     for (std::size_t r = 0; r < 4; ++r) {
         double largest = 0;
@@ -74,6 +74,21 @@ inline std::optional<Matrix> inverse(Matrix a) {
     }
     for (const double v : out.m)
         if (!std::isfinite(v)) return std::nullopt;
+    return out;
+}
+
+/// Empty where the matrix is singular or not finite.
+inline std::optional<Matrix> inverse(const Matrix& a) {
+    if (const std::optional<Matrix> found = inverse_by_elimination(a)) return found;
+    // A large translation next to a small scale looks singular; without it the matrix may not be.
+    if (!(a(3, 0) == 0 && a(3, 1) == 0 && a(3, 2) == 0 && a(3, 3) == 1)) return std::nullopt;
+    Matrix linear = a;
+    for (std::size_t r = 0; r < 3; ++r) linear(r, 3) = 0;
+    std::optional<Matrix> out = inverse_by_elimination(linear);
+    for (std::size_t r = 0; out && r < 3; ++r) {
+        (*out)(r, 3) = -((*out)(r, 0) * a(0, 3) + (*out)(r, 1) * a(1, 3) + (*out)(r, 2) * a(2, 3));
+        if (!std::isfinite((*out)(r, 3))) return std::nullopt;
+    }
     return out;
 }
 

@@ -1,10 +1,15 @@
+#include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstring>
 #include <system_error>
 
 #include "sinew/io.h"
@@ -38,6 +43,79 @@ void sync_folder(const std::filesystem::path& folder) {
     ::close(directory);
 }
 
+/// Names of the temporary files of this process, for remove_unfinished_files: a handler of signals must not use the
+/// heap. More files than slots are possible, and these are then left to the next run.
+class UnfinishedFiles {
+public:
+    void add(const std::filesystem::path& path) {
+        const std::string& name = path.native();
+        if (name.size() >= sizeof slots_[0].name) return;
+        for (Slot& slot : slots_) {
+            int free = 0;
+            if (!slot.state.compare_exchange_strong(free, 1)) continue;
+            std::memcpy(slot.name, name.c_str(), name.size() + 1);
+            slot.state.store(2);
+            return;
+        }
+    }
+    void remove(const std::filesystem::path& path) {
+        for (Slot& slot : slots_)
+            if (slot.state.load() == 2 && path.native() == slot.name) slot.state.store(0);
+    }
+    void unlink_all() {
+        for (Slot& slot : slots_)
+            if (slot.state.load() == 2) ::unlink(slot.name);
+    }
+
+private:
+    struct Slot {
+        std::atomic<int> state{0};  // 0 free, 1 being written, 2 a name
+        char name[PATH_MAX];
+    };
+    Slot slots_[16];
+};
+UnfinishedFiles g_unfinished;
+
+/// The number of the process that wrote a temporary file, from its name: ".sinew-PID-N.tmp"; 0 for other names.
+pid_t writer_of(const char* name) {
+    int pid = 0, end = 0;
+    unsigned number = 0;
+    if (std::sscanf(name, ".sinew-%d-%u.tmp%n", &pid, &number, &end) != 2 || end == 0 || name[end] || pid <= 0)
+        return 0;
+    return pid;
+}
+
+/// Removes temporary files of processes that were killed. A live process on another machine or in another container
+/// has its file locked.
+void remove_stale_files(const std::filesystem::path& folder) {
+    DIR* const list = ::opendir(folder.c_str());
+    if (!list) return;
+    while (const dirent* const entry = ::readdir(list)) {
+        const pid_t pid = writer_of(entry->d_name);
+        if (pid == 0 || pid == ::getpid() || ::kill(pid, 0) == 0 || errno != ESRCH) continue;
+        const int file = ::openat(::dirfd(list), entry->d_name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        if (file < 0) continue;
+        struct stat info {};
+        if (::fstat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == ::geteuid() &&
+            ::flock(file, LOCK_EX | LOCK_NB) == 0)
+            ::unlinkat(::dirfd(list), entry->d_name, 0);
+        ::close(file);
+    }
+    ::closedir(list);
+}
+
+/// The place that a path names, through symbolic links; its file need not exist. Empty if the links form a circle.
+std::filesystem::path followed(std::filesystem::path path) {
+    std::error_code failed;
+    for (int links = 0; links < 40; ++links) {
+        if (!std::filesystem::is_symlink(path, failed)) return path;
+        const std::filesystem::path to = std::filesystem::read_symlink(path, failed);
+        if (failed) return path;
+        path = to.is_absolute() ? to : path.parent_path() / to;
+    }
+    return {};
+}
+
 std::filesystem::path folder_of(const std::filesystem::path& path) {
     return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }
@@ -46,9 +124,21 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
 
 OutputBatch::~OutputBatch() { discard(); }
 
+void remove_unfinished_files() noexcept { g_unfinished.unlink_all(); }
+
+void OutputBatch::close(File& file) {
+    if (file.locked >= 0) ::close(file.locked);
+    file.locked = -1;
+    g_unfinished.remove(file.temporary);
+    file.temporary.clear();
+}
+
 void OutputBatch::discard() {
-    for (const File& file : files_)
-        if (!file.temporary.empty()) ::unlink(file.temporary.c_str());
+    for (File& file : files_) {
+        if (file.temporary.empty()) continue;
+        ::unlink(file.temporary.c_str());
+        close(file);
+    }
     files_.clear();
     // Innermost first. A folder that is not empty any more is kept.
     for (std::size_t i = folders_.size(); i-- > 0;) ::rmdir(folders_[i].c_str());
@@ -73,12 +163,10 @@ Status OutputBatch::add(const std::filesystem::path& path, std::span<const std::
 
     // A symbolic link is followed: the link stays and its target changes.
     File output;
-    output.path = output.target = path;
+    output.path = path;
+    output.target = followed(path);
+    if (output.target.empty()) return write_error(path, ELOOP);
     std::error_code ignored;
-    if (std::filesystem::is_symlink(path, ignored)) {
-        output.target = std::filesystem::weakly_canonical(path, ignored);
-        if (ignored) output.target = path;
-    }
 
     struct stat before {};
     output.replaces = ::stat(output.target.c_str(), &before) == 0;
@@ -98,6 +186,10 @@ Status OutputBatch::add(const std::filesystem::path& path, std::span<const std::
 
     // Not mkstemp: it ignores the umask. The name is short, so that targets with names of maximum length work.
     static std::atomic<unsigned> counter{0};
+    if (std::find(cleaned_.begin(), cleaned_.end(), folder_of(output.target)) == cleaned_.end()) {
+        cleaned_.push_back(folder_of(output.target));
+        remove_stale_files(cleaned_.back());
+    }
     std::filesystem::path temporary;
     int file = -1;
     do {
@@ -106,19 +198,38 @@ Status OutputBatch::add(const std::filesystem::path& path, std::span<const std::
         file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     } while (file < 0 && errno == EEXIST);
     if (file < 0) return write_error(path, errno);
+    g_unfinished.add(temporary);
+    ::flock(file, LOCK_EX | LOCK_NB);  // until it is renamed: see remove_stale_files
 
     int failed = write_all(file, bytes);
     // A replaced file keeps its permissions if this user may set them.
     if (!failed && output.replaces && ::fchmod(file, before.st_mode & 07777) != 0 && errno != EPERM) failed = errno;
     // Without fsync a crash after the rename could leave an empty file under the final name.
     if (!failed && ::fsync(file) != 0 && errno != EINVAL) failed = errno;
-    if (::close(file) != 0 && !failed) failed = errno;
+    output.temporary = std::move(temporary);
+    output.locked = file;
     if (failed) {
-        ::unlink(temporary.c_str());
+        ::unlink(output.temporary.c_str());
+        close(output);
         return write_error(path, failed);
     }
-    output.temporary = std::move(temporary);
     files_.push_back(std::move(output));
+    return Done{};
+}
+
+Status OutputBatch::write_devices() {
+    for (File& output : files_) {
+        if (!output.temporary.empty() || output.written) continue;
+        const int file = ::open(output.target.c_str(), O_WRONLY | O_CLOEXEC);
+        int failed = file < 0 ? errno : write_all(file, output.held);
+        if (file >= 0 && ::close(file) != 0 && !failed) failed = errno;
+        if (failed) {
+            const Error error = write_error(output.path, failed);
+            discard();
+            return error;
+        }
+        output.written = true;
+    }
     return Done{};
 }
 
@@ -128,14 +239,7 @@ Status OutputBatch::commit() {
         discard();
         return error;
     };
-    for (const File& output : files_) {
-        if (!output.temporary.empty()) continue;
-        const int file = ::open(output.target.c_str(), O_WRONLY | O_CLOEXEC);
-        if (file < 0) return fail(output, errno);
-        const int failed = write_all(file, output.held);
-        const int closed = ::close(file) == 0 ? 0 : errno;
-        if (failed || closed) return fail(output, failed ? failed : closed);
-    }
+    if (Status ok = write_devices(); !ok) return ok;
     for (std::size_t i = files_.size(); i-- > 0;) {
         File& output = files_[i];
         if (output.temporary.empty()) continue;
@@ -146,7 +250,7 @@ Status OutputBatch::commit() {
                 if (!files_[k].replaces) ::unlink(files_[k].target.c_str());
             return fail(output, code);
         }
-        output.temporary.clear();
+        close(output);
         sync_folder(folder_of(output.target));
     }
     files_.clear();

@@ -359,7 +359,7 @@ TEST(GltfReader, SkinsOfOtherJointsLimitTheirVertices) {
     EXPECT_TRUE((*scene.weights)[4].empty());  // not weighted yet
 }
 
-TEST(GltfReader, ASharedMeshIsBoundOnce) {
+TEST(GltfReader, ASharedMeshIsBoundOnceForEachListOfJoints) {
     Maker m = quad();
     m.json["nodes"].push_back({{"mesh", 0}, {"skin", 0}, {"scale", {2, 2, 2}}});
     io::Scene scene = must_read(m);
@@ -368,8 +368,12 @@ TEST(GltfReader, ASharedMeshIsBoundOnce) {
     m.json["skins"].push_back({{"joints", {2}}});
     m.json["nodes"][3]["skin"] = 1;
     scene = must_read(m);
-    EXPECT_EQ(scene.positions.size(), 4u);
+    EXPECT_EQ(scene.positions.size(), 8u);
+    EXPECT_EQ(scene.skin_of_vertex, (std::vector<std::uint32_t>{0, 0, 0, 0, 1, 1, 1, 1}));
     EXPECT_EQ(scene.warnings.size(), 1u);
+    // A skin with the same list shares the mesh, whatever its matrices are.
+    m.json["skins"][1] = m.json["skins"][0];
+    EXPECT_EQ(must_read(m).positions.size(), 4u);
 }
 
 TEST(GltfReader, SingularBindMatricesFallBackToTheNodes) {

@@ -738,6 +738,23 @@ TEST(GltfWriter, WritesDracoPrimitivesThatShareAnAccessor) {
     EXPECT_EQ(json["accessors"][second]["max"], Json({2, 2, 0}));
 }
 
+TEST(GltfWriter, DracoBoundsAreThoseOfTheData) {
+    // Bounds of all accessors, as some writers state them, of the data before compression.
+    Maker m = draco_quad();
+    m.json["accessors"][1].update({{"min", {1}}, {"max", {9}}});
+    m.json["accessors"][5].update({{"min", {0, 2, 3}}, {"max", {255, 11, 12}}});
+    const io::Scene scene = must_read(m);
+    const Bytes saved = must_save(scene, *scene.weights);
+    const Json json = json_of(saved);
+    EXPECT_EQ(json["accessors"][0]["min"], Json({0, 0, 0}));
+    EXPECT_EQ(json["accessors"][0]["max"], Json({1, 1, 0}));
+    EXPECT_EQ(json["accessors"][1]["min"], Json({0}));
+    EXPECT_EQ(json["accessors"][1]["max"], Json({3}));
+    EXPECT_EQ(json["accessors"][5]["min"], Json({1, 2, 3}));
+    EXPECT_EQ(json["accessors"][5]["max"], Json({10, 11, 12}));
+    for (const std::size_t replaced : {3, 4}) EXPECT_FALSE(json["accessors"][replaced].contains("min"));
+}
+
 TEST(GltfWriter, RefusesDamagedDraco) {
     const Maker m = draco_quad();
     const std::size_t view =
