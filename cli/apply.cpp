@@ -9,8 +9,8 @@
 namespace sinew::cli {
 namespace {
 
-struct ApplyArguments {
-    std::string input, output, skeleton, weights;
+struct ApplyArguments : InputOptions {
+    std::string input, output, weights;
     EditOptions edits;
     io::SaveOptions save;
 };
@@ -32,7 +32,9 @@ int run_apply(const ApplyArguments& args) {
                                 {"--skeleton", args.skeleton},
                                 {"--edits", args.edits.file}};
     if (Status ok = check_outputs({&output, 1}, inputs); !ok) return fail(ok.error());
-    Result<io::Scene> scene = io::load(args.input, {args.skeleton});
+    Context context;
+    Progress progress(context, true);
+    Result<io::Scene> scene = io::load(args.input, args.load(), &context);
     if (!scene) return fail(scene.error());
     for (const auto& file : io::external_files(*scene)) {
         const NamedFile kept{"a file that the input refers to", file.string()};
@@ -43,6 +45,7 @@ int run_apply(const ApplyArguments& args) {
         return fail({ErrorCode::input, args.input +
                                            ": the file has no weights to edit (sinew bind computes them; --weights "
                                            "takes them from a file)"});
+    std::vector<std::string> lines;
     if (!args.edits.file.empty()) {
         Result<Adjustments> adjustments = read_edits(*scene, args.edits, nullptr);
         if (!adjustments) return fail(adjustments.error());
@@ -52,17 +55,21 @@ int run_apply(const ApplyArguments& args) {
         Result<SkinWeights> edited = apply_edits(scene->mesh(), *scene->weights, adjustments->edits,
                                                  adjustments->locks, scene->skeleton.joints.size(), most, &report);
         if (!edited) return fail(edited.error());
-        for (const std::string& line : edit_lines(*adjustments, report)) fmt::print("{}\n", line);
+        lines = edit_lines(*adjustments, report);
         scene->weights = std::move(*edited);
     }
     const SkinWeights& weights = *scene->weights;
     if (Status ok = io::check_weights(*scene, weights, args.weights.empty() ? args.edits.file : args.weights); !ok)
         return fail(ok.error());
-    Result<io::SaveReport> saved = io::save(*scene, weights, args.output, args.save);
+    io::OutputBatch batch;
+    Result<io::SaveReport> saved = io::save(*scene, weights, args.output, args.save, batch);
     if (!saved) return fail(saved.error());
-    fmt::print("wrote {} vertices with up to {} influences to {}\n", weights.vertex_count(),
-               weights.max_influences(), args.output);
-    return done;
+    const Status published = progress.publish(batch, [&] {
+        for (const std::string& line : lines) fmt::print("{}\n", printable(line, 2000));
+        fmt::print("wrote {} vertices with up to {} influences to {}\n", weights.vertex_count(),
+                   weights.max_influences(), printable(args.output, 2000));
+    });
+    return published ? done : fail(published.error());
 }
 
 }  // namespace
@@ -80,7 +87,7 @@ void add_apply(CLI::App& app, int& exit) {
     c->add_option("--weights", args->weights, "Weights JSON (docs/formats.md), instead of the file's own");
     add_edit_options(*c, args->edits, false);
     c->add_option("-o,--output", args->output, "GLB, glTF or VRM to write")->required();
-    c->add_option("--skeleton", args->skeleton, "Skeleton JSON or TGF, for a mesh that has no skeleton");
+    add_input_options(*c, *args);
     add_choice<io::WeightFormat>(
         *c, "--weight-format", args->save.weight_format,
         {{"f32", io::WeightFormat::f32}, {"u16", io::WeightFormat::u16}, {"u8", io::WeightFormat::u8}},

@@ -16,8 +16,8 @@
 namespace sinew::cli {
 namespace {
 
-struct BindArguments : RunOptions {
-    std::string input, output, skeleton, joint_options, weights_json, reuse, save_binding;
+struct BindArguments : RunOptions, InputOptions {
+    std::string input, output, joint_options, weights_json, reuse, save_binding;
     std::optional<Result<Binding>> reused;  // the binding from --reuse
     double reuse_seconds = 0;
     bool intersections = false;
@@ -27,6 +27,9 @@ struct BindArguments : RunOptions {
     EditOptions edits;
     io::SaveOptions save;
 };
+
+/// A line of the report, for a terminal.
+std::string shown(const nlohmann::ordered_json& text) { return printable(text.get<std::string>(), 2000); }
 
 void print_bind_summary(const nlohmann::ordered_json& r) {
     const auto& counts = r["counts"];
@@ -50,11 +53,18 @@ void print_bind_summary(const nlohmann::ordered_json& r) {
     }
     if (!defects.empty()) fmt::print("  mesh      {}\n", defects);
     if (const auto why = r["options"]["resolution_reason"].get<std::string>(); !why.empty())
-        fmt::print("  voxels    {}: {}\n", r["options"]["resolution"].get<int>(), why);
-    for (const auto& edit : r["edits"]) fmt::print("  {}\n", edit.get<std::string>());
-    for (const auto& note : r["notes"]) fmt::print("  note      {}\n", note.get<std::string>());
-    for (const auto& warning : r["warnings"]) fmt::print("  warning   {}\n", warning.get<std::string>());
-    fmt::print("  output    {}\n", r["output"].get<std::string>());
+        fmt::print("  voxels    {}: {}\n", r["options"]["resolution"].get<int>(), shown(why));
+    for (const auto& edit : r["edits"]) fmt::print("  {}\n", shown(edit));
+    for (const auto& note : r["notes"]) fmt::print("  note      {}\n", shown(note));
+    for (const auto& warning : r["warnings"]) fmt::print("  warning   {}\n", shown(warning));
+    fmt::print("  output    {}\n", shown(r["output"]));
+}
+
+void print_result(const BindArguments& args, const nlohmann::ordered_json& report) {
+    if (args.json)
+        fmt::print("{}", text_of(report));
+    else if (!args.quiet)
+        print_bind_summary(report);
 }
 
 /// The binding of --reuse; later options change the falloff and limit of its bind.
@@ -172,7 +182,7 @@ int run_bind(BindArguments args) {
         Progress progress(context, args.quiet || args.json);
         progress.stage("load");
         auto start = std::chrono::steady_clock::now();
-        Result<io::Scene> loaded = io::load(args.input, {args.skeleton});
+        Result<io::Scene> loaded = io::load(args.input, args.load(), &context);
         if (!loaded) return fail(loaded.error());
         io::Scene& scene = *loaded;
         run.load_seconds = seconds_since(start);
@@ -228,13 +238,8 @@ int run_bind(BindArguments args) {
             const std::string text = text_of(report);
             if (Status ok = batch.add(args.report, std::as_bytes(std::span(text))); !ok) return fail(ok.error());
         }
-        if (Status ok = batch.commit(); !ok) return fail(ok.error());
+        if (Status ok = progress.publish(batch, [&] { print_result(args, report); }); !ok) return fail(ok.error());
         covered = binding->report().covered() >= args.require_coverage;
-    }
-    if (args.json) {
-        fmt::print("{}", text_of(report));
-    } else if (!args.quiet) {
-        print_bind_summary(report);
     }
     if (!covered) return fail_coverage(report, args.require_coverage);
     return done;
@@ -322,8 +327,7 @@ void add_bind(CLI::App& app, int& exit) {
     c->add_option("input", args->input, "GLB, glTF, VRM, FBX, DAE (docs/formats.md); OBJ with --skeleton")
         ->required();
     c->add_option("-o,--output", args->output, "GLB, glTF or VRM to write")->required();
-    c->add_option("--skeleton", args->skeleton, "Skeleton JSON or TGF, for a mesh that has no skeleton")
-        ->group("Input and output");
+    add_input_options(*c, *args, "Input and output");
     c->add_option("--weights-json", args->weights_json, "Also write the weights as JSON (docs/formats.md)")
         ->group("Input and output");
     c->add_option("--save-binding", args->save_binding,

@@ -5,8 +5,13 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
+#include <cmath>
 #include <csignal>
+#include <cstring>
 #include <filesystem>
+#include <iostream>
+#include <system_error>
 
 #include "sinew/io.h"
 #include "sinew/weights.h"
@@ -16,10 +21,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::atomic<bool>* g_cancel = nullptr;
+std::atomic<std::atomic<bool>*> g_cancel{nullptr};
+volatile std::sig_atomic_t g_signal = 0;
+char g_removed[4096];  // of remove_on_signal
 
-void on_interrupt(int) {
-    if (g_cancel) g_cancel->store(true);
+// The first signal cancels the work, which then cleans up; the second one, or one at another time, ends the
+// program.
+void on_signal(int number) {
+    std::atomic<bool>* const cancel = g_cancel.load();
+    if (cancel && !cancel->exchange(true)) {
+        g_signal = number;
+        return;
+    }
+    io::remove_unfinished_files();
+    if (g_removed[0]) ::unlink(g_removed);
+    std::signal(number, SIG_DFL);
+    std::raise(number);
 }
 
 void draw(const char* stage) {
@@ -99,7 +116,7 @@ int exit_code(ErrorCode code) {
         case ErrorCode::io:
             return bad_input;
         case ErrorCode::cancelled:
-            return 128 + SIGINT;
+            return 128 + (g_signal ? g_signal : SIGINT);
         case ErrorCode::internal:
             return internal_error;
     }
@@ -107,7 +124,12 @@ int exit_code(ErrorCode code) {
 }
 
 int fail(const Error& error) {
-    fmt::print(stderr, "sinew: error: {}\n", error.message);
+    try {
+        // Names of files may have any character, too.
+        fmt::print(stderr, "sinew: error: {}\n", printable(error.message, std::string::npos));
+    } catch (const std::system_error&) {
+        // Nobody reads it; the exit code still says that it failed.
+    }
     return exit_code(error.code);
 }
 
@@ -122,7 +144,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
     command
         .add_option("--require-coverage", options.require_coverage,
                     "Exit 1 if the method reaches a smaller share of the vertices")
-        ->check(CLI::Range(0.0, 1.0))
+        ->check(number_within(0, 1))
         ->capture_default_str()
         ->group("Input and output");
     command.add_flag("--json", options.json, "Print the report instead of a summary")->group("Input and output");
@@ -130,7 +152,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
     command
         .add_option("--threads", options.threads,
                     "Worker threads; 0 = one per core. The result does not depend on it")
-        ->check(CLI::Range(0, 1024))
+        ->check(CLI::NonNegativeNumber)
         ->capture_default_str()
         ->group("Machine");
     command
@@ -141,18 +163,73 @@ void add_run_options(CLI::App& command, RunOptions& options) {
         ->group("Machine");
 }
 
+io::LoadOptions InputOptions::load() const {
+    io::LoadOptions load;
+    load.skeleton = skeleton;
+    load.skeleton_scale = skeleton_scale;
+    load.prop = prop;
+    return load;
+}
+
+void add_input_options(CLI::App& command, InputOptions& options, const std::string& group) {
+    command.add_option("--skeleton", options.skeleton, "Skeleton JSON or TGF, for a mesh that has no skeleton")
+        ->group(group);
+    command
+        .add_option("--skeleton-scale", options.skeleton_scale,
+                    "Factor on the lengths of --skeleton: 0.01 for centimetres where the mesh has metres")
+        ->check(number_within(1e-9, 1e9))
+        ->group(group);
+    command
+        .add_flag("--prop", options.prop,
+                  "Accept a file without a skin whose nodes are all at one place: all of it follows them")
+        ->group(group);
+}
+
 Result<int> influence_limit(const std::string& word) {
     if (word == "all") return all_influences;
     char* end = nullptr;
     const long n = std::strtol(word.c_str(), &end, 10);
     if (word.empty() || *end || n < 1 || n > 8)
-        return Error{ErrorCode::usage, "--max-influences takes 1..8 or 'all', not '" + word + "'"};
+        return Error{ErrorCode::usage, "--max-influences takes 1..8 or 'all', not '" + printable(word) + "'"};
     return static_cast<int>(n);
 }
 
-Progress::Progress(Context& context, bool quiet) : shown_(!quiet && isatty(STDERR_FILENO)) {
+CLI::Validator number_within(double lower, double upper) {
+    const std::string range = "a number from " + fmt::format("{:g}", lower) +
+                              (std::isinf(upper) ? " up" : " to " + fmt::format("{:g}", upper));
+    return CLI::Validator(
+        [=](const std::string& word) {
+            double value = 0;
+            if (CLI::detail::lexical_cast(word, value) && value >= lower && value <= upper) return std::string();
+            return "'" + printable(word) + "' is not " + range;
+        },
+        std::isinf(upper) ? "NUMBER" : fmt::format("[{:g} - {:g}]", lower, upper));
+}
+
+void handle_signals() {
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+        // nohup and background jobs ignore some signals on purpose.
+        if (std::signal(number, on_signal) == SIG_IGN) std::signal(number, SIG_IGN);
+    }
+    // A closed pipe is then an error of the write, after which nothing is left behind.
+    std::signal(SIGPIPE, SIG_IGN);
+}
+
+void remove_on_signal(const std::string& path) {
+    if (path.size() < sizeof g_removed) std::memcpy(g_removed, path.c_str(), path.size() + 1);
+}
+
+Status flush_output() {
+    errno = 0;
+    std::cout.flush();
+    const bool flushed = std::fflush(stdout) == 0;
+    if (flushed && std::cout && !std::ferror(stdout)) return Done{};
+    return Error{ErrorCode::io, std::string("standard output cannot be written") +
+                                    (errno ? std::string(": ") + std::strerror(errno) : "")};
+}
+
+Progress::Progress(Context& context, bool quiet) : context_(context), shown_(!quiet && isatty(STDERR_FILENO)) {
     g_cancel = &context.cancel;
-    std::signal(SIGINT, on_interrupt);
     if (shown_) {
         context.progress = [](const char* name, double fraction) {
             if (fraction < 1) draw(name);
@@ -162,12 +239,24 @@ Progress::Progress(Context& context, bool quiet) : shown_(!quiet && isatty(STDER
 
 Progress::~Progress() {
     g_cancel = nullptr;
-    std::signal(SIGINT, SIG_DFL);
     if (shown_) fmt::print(stderr, "\r\033[K");
 }
 
 void Progress::stage(const char* name) {
     if (shown_) draw(name);
+}
+
+Status Progress::publish(io::OutputBatch& batch, const std::function<void()>& print) {
+    if (Status ok = batch.write_devices(); !ok) return ok;
+    if (shown_) fmt::print(stderr, "\r\033[K");
+    try {
+        print();
+    } catch (const std::system_error&) {
+        // fmt throws if it cannot write; flush_output finds the reason.
+    }
+    if (Status ok = flush_output(); !ok) return ok;
+    if (context_.cancel) return Error{ErrorCode::cancelled, "cancelled before any file was written"};
+    return batch.commit();
 }
 
 }  // namespace sinew::cli

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sinew/core.h"
+#include "sinew/io.h"
 
 namespace sinew::cli {
 
@@ -65,8 +66,20 @@ CLI::Option* add_choice(CLI::App& app, const std::string& name, T& value,
         app, name, [&value](T meaning) { value = meaning; }, std::move(choices), help);
 }
 
-/// A progress bar on standard error, only on a terminal and without --quiet. Also turns an interrupt (Ctrl-C)
-/// into Context::cancel.
+/// For options with numbers: lower and upper end included. Unlike CLI::Range it refuses "nan".
+CLI::Validator number_within(double lower, double upper);
+
+/// Makes SIGINT, SIGTERM and SIGHUP remove temporary files before they end the program.
+void handle_signals();
+
+/// A file that a signal which ends the program removes; empty: none.
+void remove_on_signal(const std::string& path);
+
+/// Writes out what was printed. An error if it could not be.
+Status flush_output();
+
+/// A progress bar on standard error, only on a terminal and without --quiet. As long as it lives, the first SIGINT
+/// (Ctrl-C), SIGTERM or SIGHUP only sets Context::cancel.
 class Progress {
 public:
     Progress(Context& context, bool quiet);
@@ -76,7 +89,12 @@ public:
     /// Shows a stage that does not report progress.
     void stage(const char* name);
 
+    /// Prints what the command has to say, and then lets its files appear: if standard output is full, or the
+    /// command was cancelled, there are none.
+    Status publish(io::OutputBatch& batch, const std::function<void()>& print);
+
 private:
+    const Context& context_;
     bool shown_ = false;
 };
 
@@ -91,6 +109,17 @@ struct RunOptions {
     void apply(Context& context) const;
 };
 void add_run_options(CLI::App& command, RunOptions& options);
+
+/// Options of all commands that read a character.
+struct InputOptions {
+    std::string skeleton;
+    double skeleton_scale = 1;
+    bool prop = false;
+
+    io::LoadOptions load() const;
+};
+/// --skeleton, --skeleton-scale and --prop, in this group.
+void add_input_options(CLI::App& command, InputOptions& options, const std::string& group = "Options");
 
 /// --max-influences: 1..8 or "all".
 Result<int> influence_limit(const std::string& word);

@@ -59,7 +59,7 @@ double largest_side(std::span<const Vec3> positions) {
 }
 
 Result<ComparedBinding> load_other(const io::Scene& scene, const CompareArguments& args,
-                                   std::vector<std::string>& notes) {
+                                   std::vector<std::string>& notes, Context& context) {
     ComparedBinding out;
     if (std::filesystem::path(args.other).extension() == ".json") {
         Result<SkinWeights> weights = io::load_weights_json(scene.skeleton, scene.positions.size(), args.other);
@@ -68,7 +68,7 @@ Result<ComparedBinding> load_other(const io::Scene& scene, const CompareArgument
         out.weights = std::move(*weights);
         return out;
     }
-    Result<io::Scene> loaded = io::load(args.other);
+    Result<io::Scene> loaded = io::load(args.other, {}, &context);
     if (!loaded) return loaded.error();
     if (!loaded->weights)
         return Error{ErrorCode::input,
@@ -231,9 +231,8 @@ void describe(const CompareArguments& args, CompareRun& run) {
 }
 
 /// All files or none.
-Status write_comparison(const CompareArguments& args, const CompareRun& run, const std::string& json,
-                        const std::vector<std::byte>& png) {
-    io::OutputBatch batch;
+Status add_comparison(const CompareArguments& args, const CompareRun& run, const std::string& json,
+                      const std::vector<std::byte>& png, io::OutputBatch& batch) {
     const auto add = [&](const std::string& path, const std::string& text) -> Status {
         return batch.add(path, std::as_bytes(std::span(text)));
     };
@@ -243,7 +242,14 @@ Status write_comparison(const CompareArguments& args, const CompareRun& run, con
         if (Status ok = add(args.html, make_compare_page(run)); !ok) return ok;
     if (!args.picture.empty())
         if (Status ok = batch.add(args.picture, png); !ok) return ok;
-    return batch.commit();
+    return Done{};
+}
+
+void print_result(const CompareArguments& args, const CompareRun& run, const std::string& json) {
+    if (args.json)
+        fmt::print("{}", json);
+    else if (!args.quiet)
+        print_compare_summary(run);
 }
 
 /// Prints the limits that are exceeded; false if there are any.
@@ -310,13 +316,13 @@ int run_compare(CompareArguments args) {
             }
         }
         progress.stage("load");
-        Result<io::Scene> scene = io::load(args.reference);
+        Result<io::Scene> scene = io::load(args.reference, {}, &context);
         if (!scene) return fail(scene.error());
         if (!scene->weights)
             return fail(
                 {ErrorCode::input, args.reference + ": the reference has no weights (sinew bind computes them)"});
         for (const std::string& warning : scene->warnings) run.notes.push_back(args.reference + ": " + warning);
-        Result<ComparedBinding> other = load_other(*scene, args, run.notes);
+        Result<ComparedBinding> other = load_other(*scene, args, run.notes, context);
         if (!other) return fail(other.error());
         if (Status ok = keep_inputs(*scene, *other, outputs); !ok) return fail(ok.error());
         Skeleton& skeleton = other->match.skeleton;
@@ -357,12 +363,10 @@ int run_compare(CompareArguments args) {
         report = make_compare_report(run);
         const std::string json =
             report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-        if (Status ok = write_comparison(args, run, json, png); !ok) return fail(ok.error());
-        if (args.json) {
-            fmt::print("{}", json);
-        } else if (!args.quiet) {
-            print_compare_summary(run);
-        }
+        io::OutputBatch batch;
+        if (Status ok = add_comparison(args, run, json, png, batch); !ok) return fail(ok.error());
+        if (Status ok = progress.publish(batch, [&] { print_result(args, run, json); }); !ok)
+            return fail(ok.error());
     }
     return report_limits(run.limits) ? done : gate_failed;
 }
@@ -398,15 +402,15 @@ void add_compare(CLI::App& app, int& exit) {
     c->add_flag("--quiet", args->quiet, "Print errors only")->group("Output");
 
     c->add_option("--max-l1", args->max_l1, "Exit 1 if the mean L1 is above this, 0 to 2")
-        ->check(CLI::Range(0.0, 2.0))
+        ->check(number_within(0, 2))
         ->group("Gates");
     c->add_option("--max-distance", args->max_distance,
                   "Exit 1 if a vertex in a pose differs by more than this, in % of the diagonal")
-        ->check(CLI::NonNegativeNumber)
+        ->check(number_within(0, INFINITY))
         ->group("Gates");
     c->add_option("--min-agreement", args->min_agreement,
                   "Exit 1 if the strongest joint agrees for a smaller share of the vertices, 0 to 1")
-        ->check(CLI::Range(0.0, 1.0))
+        ->check(number_within(0, 1))
         ->group("Gates");
     c->add_option("--max-unweighted", args->max_unweighted, "Exit 1 if B has more vertices without weights")
         ->group("Gates");
@@ -439,7 +443,7 @@ void add_compare(CLI::App& app, int& exit) {
         ->group("Measures");
     c->add_flag("--no-bleed", args->no_bleed, "Skip bleed, which is slow")->group("Measures");
     c->add_option("--threads", args->threads, "Worker threads; 0 = one per core. The result does not depend on it")
-        ->check(CLI::Range(0, 1024))
+        ->check(CLI::NonNegativeNumber)
         ->capture_default_str()
         ->group("Machine");
     c->callback([args, &exit] { exit = run_compare(*args); });

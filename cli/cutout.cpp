@@ -231,13 +231,15 @@ int run_cutout(CutoutArguments args) {
             const std::string text = text_of(report);
             if (Status ok = batch.add(args.report, std::as_bytes(std::span(text))); !ok) return fail(ok.error());
         }
-        if (Status ok = batch.commit(); !ok) return fail(ok.error());
+        const Status published = progress.publish(batch, [&] {
+            if (args.json) {
+                fmt::print("{}", text_of(report));
+            } else if (!args.quiet) {
+                print_cutout_summary(report);
+            }
+        });
+        if (!published) return fail(published.error());
         covered = report["coverage"]["share"].get<double>();
-    }
-    if (args.json) {
-        fmt::print("{}", text_of(report));
-    } else if (!args.quiet) {
-        print_cutout_summary(report);
     }
     if (covered < args.require_coverage) {
         fmt::print(stderr, "sinew: coverage {:.6f} is below --require-coverage {:.6f}\n", covered,
@@ -277,7 +279,7 @@ void add_cutout(CLI::App& app, int& exit) {
                               "mask (default) or blend: how glTF viewers treat transparency")
         ->group("Input and output");
     c->add_option("--pixels-per-unit", args->gltf.pixels_per_unit, "Pixels per unit of the glTF scene")
-        ->check(CLI::Range(1e-3, 1e6))
+        ->check(number_within(1e-3, 1e6))
         ->capture_default_str()
         ->group("Input and output");
     c->add_option("--alpha", o.outline.alpha, "Smallest opacity of a pixel of the figure, above 0 to 1")

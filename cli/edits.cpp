@@ -31,7 +31,7 @@ Result<Adjustments> read_edits(const io::Scene& scene, const EditOptions& option
     for (const std::string& glob : options.locks) {
         const std::vector<std::uint32_t> found = joints_called(skeleton, glob);
         if (found.empty())
-            return Error{ErrorCode::usage, "--lock \"" + glob + "\" matches no joint of the skeleton"};
+            return Error{ErrorCode::usage, "--lock \"" + printable(glob) + "\" matches no joint of the skeleton"};
         out.locks.joints.resize(skeleton.joints.size(), false);
         for (const std::uint32_t j : found) out.locks.joints[j] = true;
     }

@@ -1,11 +1,10 @@
 // sinew: the command line. Each subcommand has its own file; they contain no algorithms.
 
+#include <fcntl.h>
 #include <fmt/core.h>
+#include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <exception>
-#include <iostream>
 #include <limits>
 #include <string_view>
 
@@ -21,13 +20,16 @@ namespace {
 int report_output_failure(int exit) {
     using namespace sinew::cli;
     if (exit != done && exit != gate_failed) return exit;
-    errno = 0;
-    std::cout.flush();
-    const bool flushed = std::fflush(stdout) == 0;
-    if (flushed && std::cout && !std::ferror(stdout)) return exit;
-    fmt::print(stderr, "sinew: error: standard output cannot be written{}{}\n", errno ? ": " : "",
-               errno ? std::strerror(errno) : "");
-    return bad_input;
+    const sinew::Status flushed = flush_output();
+    return flushed ? exit : fail(flushed.error());
+}
+
+// A program may be started without standard streams. A file that it opens would then take their numbers, and get
+// what is printed.
+void open_standard_streams() {
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        // Writing to standard output is an error, as when it is closed.
+        if (::fcntl(stream, F_GETFD) < 0) (void)::open("/dev/null", stream == STDERR_FILENO ? O_WRONLY : O_RDONLY);
 }
 
 /// Without this, CLI11 would only report that a command is missing.
@@ -54,6 +56,8 @@ void keep_freed_memory() {
 
 int main(int argc, char** argv) {
     using namespace sinew::cli;
+    open_standard_streams();
+    handle_signals();
     keep_freed_memory();
     CLI::App app{
         "sinew binds skin to bones: skin weights for real production meshes.\n\n"
@@ -76,7 +80,8 @@ int main(int argc, char** argv) {
     add_cutout(app, exit);
     add_studio(app, exit);
     if (std::string known; argc > 1 && is_unknown_command(app, argv[1], known)) {
-        fmt::print(stderr, "sinew: error: there is no command '{}' (commands: {})\n", argv[1], known);
+        fmt::print(stderr, "sinew: error: there is no command '{}' (commands: {})\n", sinew::printable(argv[1]),
+                   known);
         return bad_usage;
     }
     try {
@@ -90,7 +95,8 @@ int main(int argc, char** argv) {
     } catch (const std::exception& error) {
         // fmt throws if it cannot write.
         if (std::ferror(stdout)) return report_output_failure(done);
-        fmt::print(stderr, "sinew: internal error: {}\n", error.what());
+        if (std::ferror(stderr)) return internal_error;
+        fmt::print(stderr, "sinew: internal error: {}\n", sinew::printable(error.what(), 300));
         return internal_error;
     }
     return report_output_failure(exit);

@@ -10,8 +10,8 @@
 namespace sinew::cli {
 namespace {
 
-struct PoseArguments {
-    std::string input, output, skeleton, weights, binding;
+struct PoseArguments : InputOptions {
+    std::string input, output, weights, binding;
     EditOptions edits;
     PoseOptions pose;
     int threads = 0;
@@ -49,7 +49,10 @@ int run_pose(const PoseArguments& args) {
                                 {"--weights", args.weights},  {"--binding", args.binding},
                                 {"--edits", args.edits.file}, {"--pose", args.pose.pose}};
     if (Status ok = check_files({&output, 1}, inputs); !ok) return fail(ok.error());
-    Result<io::Scene> scene = io::load(args.input, {args.skeleton});
+    Context context;
+    context.threads = args.threads;
+    Progress progress(context, true);
+    Result<io::Scene> scene = io::load(args.input, args.load(), &context);
     if (!scene) return fail(scene.error());
     for (const auto& file : io::external_files(*scene)) {
         const NamedFile kept{"a file that the input refers to", file.string()};
@@ -75,19 +78,21 @@ int run_pose(const PoseArguments& args) {
     if (Status ok = add_morphs(scene->positions, morphs); !ok) return fail(ok.error());
     if (Status ok = add_morphs(frames->normals, normal_morphs); !ok) return fail(ok.error());
 
-    Context context;
-    context.threads = args.threads;
     Result<Surface> posed = deform({scene->positions, frames->normals, frames->tangents}, *scene->weights,
                                    at->skinning, args.pose.how(), &context);
     if (!posed) return fail(with_joint_name(posed.error(), scene->skeleton));
+    io::OutputBatch batch;
     Result<io::SaveReport> saved =
-        io::save_posed(*scene, {posed->positions, posed->normals, posed->tangents, *at}, args.output);
+        io::save_posed(*scene, {posed->positions, posed->normals, posed->tangents, *at}, args.output, batch);
     if (!saved) return fail(saved.error());
-    for (const std::string& note : saved->notes) fmt::print("note: {}\n", note);
-    if (!args.pose.clip.empty() && at->time != args.pose.time)
-        fmt::print("note: time {} is outside of the clip: clamped to {:.6g}\n", args.pose.time, at->time);
-    fmt::print("posed {} vertices by {} to {}\n", posed->positions.size(), to_string(args.pose.how()), args.output);
-    return done;
+    const Status published = progress.publish(batch, [&] {
+        for (const std::string& note : saved->notes) fmt::print("note: {}\n", printable(note, 2000));
+        if (!args.pose.clip.empty() && at->time != args.pose.time)
+            fmt::print("note: time {} is outside of the clip: clamped to {:.6g}\n", args.pose.time, at->time);
+        fmt::print("posed {} vertices by {} to {}\n", posed->positions.size(), to_string(args.pose.how()),
+                   printable(args.output, 2000));
+    });
+    return published ? done : fail(published.error());
 }
 
 }  // namespace
@@ -112,8 +117,8 @@ void add_pose(CLI::App& app, int& exit) {
     c->add_option("--binding", args->binding,
                   "A kept binding (sinew bind --save-binding): its weights, instead of the file's own");
     add_edit_options(*c, args->edits, false);
-    c->add_option("--skeleton", args->skeleton, "Skeleton JSON or TGF, for a mesh that has no skeleton");
-    c->add_option("--threads", args->threads, "Worker threads (default: all cores)")->check(CLI::Range(0, 4096));
+    add_input_options(*c, *args);
+    c->add_option("--threads", args->threads, "Worker threads (default: all cores)")->check(CLI::NonNegativeNumber);
     c->callback([args, &exit] { exit = run_pose(*args); });
 }
 

@@ -37,7 +37,7 @@ void add_pose_options(CLI::App& command, PoseOptions& options) {
     command.add_option("--pose", options.pose, "Pose JSON: rotations of joints by name, about their own axes");
     command.add_option("--clip", options.clip, "An animation of the file, by name or by number from 0");
     command.add_option("--time", options.time, "Seconds into the clip (default 0); clamped to it")
-        ->check(CLI::Number);
+        ->check(number_within(-1e9, 1e9));
     command
         .add_option("--skinning", options.skinning,
                     "lbs: linear blend (default); dqs: dual quaternion, without scale")
@@ -51,9 +51,9 @@ Result<std::size_t> find_clip(const std::vector<io::Clip>& clips, const std::str
     if (const auto index = as_number(wanted); index && *index < clips.size()) return *index;
     std::string known;
     for (std::size_t i = 0; i < clips.size() && i < 50; ++i)
-        known += fmt::format("{}{} '{}'", i ? ", " : "", i, clips[i].name.substr(0, 60));
+        known += fmt::format("{}{} '{}'", i ? ", " : "", i, printable(clips[i].name, 60));
     if (clips.size() > 50) known += fmt::format(" and {} more", clips.size() - 50);
-    return Error{ErrorCode::usage, input + ": there is no clip '" + wanted + "' (" +
+    return Error{ErrorCode::usage, input + ": there is no clip '" + printable(wanted) + "' (" +
                                        (known.empty() ? "the file has no animations" : "clips: " + known) + ")"};
 }
 
@@ -69,12 +69,12 @@ Result<std::uint32_t> find_joint(const Skeleton& skeleton, const std::string& wa
     std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
     std::string like;
     for (std::size_t i = 0; i < ranked.size() && i < 5; ++i)
-        like += fmt::format("{}'{}'", i ? ", " : "", skeleton.joints[ranked[i].second].name.substr(0, 80));
+        like += fmt::format("{}'{}'", i ? ", " : "", printable(skeleton.joints[ranked[i].second].name, 80));
     if (like.empty())
         for (std::size_t j = 0; j < count && j < 8; ++j)
-            like += fmt::format("{}'{}'", j ? ", " : "", skeleton.joints[j].name.substr(0, 80));
+            like += fmt::format("{}'{}'", j ? ", " : "", printable(skeleton.joints[j].name, 80));
     return Error{ErrorCode::usage, fmt::format("{}: there is no joint '{}' among {} (for example {})", input,
-                                               wanted.substr(0, 120), count, like)};
+                                               printable(wanted), count, like)};
 }
 
 Result<io::ScenePose> read_pose(const io::Scene& scene, const PoseOptions& options, const std::string& input) {

@@ -26,8 +26,8 @@ enum class Ambiguous {
     outside,  ///< not at all: the vote alone leaves them outside
 };
 
-struct RenderArguments {
-    std::string input, output, skeleton, joint_options, weights, title;
+struct RenderArguments : InputOptions {
+    std::string input, output, joint_options, weights, title;
     View view = View::joints;
     std::vector<std::string> joints, from, winding_numbers;
     std::optional<double> yaw, pitch;
@@ -189,7 +189,7 @@ private:
     bool posed() const { return args_.sheet || !args_.pose.pose.empty() || !args_.pose.clip.empty(); }
 
     Status load() {
-        Result<io::Scene> loaded = io::load(args_.input, {args_.skeleton});
+        Result<io::Scene> loaded = io::load(args_.input, args_.load(), &context_);
         if (!loaded) return loaded.error();
         scene_ = std::move(*loaded);
         if (!args_.joint_options.empty())
@@ -556,8 +556,6 @@ int run_render(RenderArguments args) {
     if (Status ok = check_files(outputs, inputs); !ok) return fail(ok.error());
     Context context;
     context.threads = args.threads;
-    int width = 0, height = 0;
-    std::size_t panels = 0;
     {
         Progress progress(context, args.quiet);
         Renderer renderer(args, context);
@@ -565,14 +563,16 @@ int run_render(RenderArguments args) {
         if (!image) return fail(image.error());
         Result<std::vector<std::byte>> png = encode_png(*image);
         if (!png) return fail(png.error());
-        if (Status ok = io::write_file(args.output, *png); !ok) return fail(ok.error());
-        width = image->width;
-        height = image->height;
-        panels = renderer.panels();
+        io::OutputBatch batch;
+        if (Status ok = batch.add(args.output, *png); !ok) return fail(ok.error());
+        const std::size_t panels = renderer.panels();
+        const Status published = progress.publish(batch, [&] {
+            if (!args.quiet)
+                fmt::print("drew {} panel{} at {} x {} to {}\n", panels, panels == 1 ? "" : "s", image->width,
+                           image->height, printable(args.output, 2000));
+        });
+        if (!published) return fail(published.error());
     }
-    if (!args.quiet)
-        fmt::print("drew {} panel{} at {} x {} to {}\n", panels, panels == 1 ? "" : "s", width, height,
-                   args.output);
     return done;
 }
 
@@ -615,8 +615,8 @@ void add_render(CLI::App& app, int& exit) {
     c->add_option("--from", args->from,
                   "front, back, left, right (the character's), top or three-quarter; repeat for more panels");
     c->add_option("--yaw", args->yaw, "Degrees around the character: 0 is its front, 90 its left")
-        ->check(CLI::Range(-360.0, 360.0));
-    c->add_option("--pitch", args->pitch, "Degrees above it, -90 to 90")->check(CLI::Range(-90.0, 90.0));
+        ->check(number_within(-360, 360));
+    c->add_option("--pitch", args->pitch, "Degrees above it, -90 to 90")->check(number_within(-90, 90));
     c->add_option("--zoom", args->zoom, "Frame a joint and its descendants: a hand, the head");
     c->add_flag("--sheet", args->sheet, "The bind pose and all standard poses of the skeleton");
     add_pose_options(*c, args->pose);
@@ -638,11 +638,11 @@ void add_render(CLI::App& app, int& exit) {
     c->add_option("--title", args->title, "A line above the picture");
     c->add_flag("--no-legend", args->no_legend, "Leave the legend out");
     c->add_option("--weights", args->weights, "Weights JSON, instead of the file's own");
-    c->add_option("--skeleton", args->skeleton, "Skeleton JSON or TGF, for a mesh that has no skeleton");
+    add_input_options(*c, *args);
     c->add_option(
         "--joint-options", args->joint_options,
         "JSON: shapes and other options of joints by name (docs/formats.md); --skeleton-overlay draws shapes");
-    c->add_option("--threads", args->threads, "Worker threads (default: all cores)")->check(CLI::Range(0, 4096));
+    c->add_option("--threads", args->threads, "Worker threads (default: all cores)")->check(CLI::NonNegativeNumber);
     c->add_flag("--quiet", args->quiet, "Print errors only");
     c->callback([args, &exit] { exit = run_render(*args); });
 }

@@ -1,6 +1,7 @@
 // sinew studio: serves the page to this machine only.
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -10,9 +11,13 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <random>
+#include <system_error>
 #include <thread>
 
 #include "command.h"
@@ -130,49 +135,120 @@ struct Socket {
 
 Error system_error(const std::string& what) { return {ErrorCode::io, what + ": " + std::strerror(errno)}; }
 
-void send_all(int to, const void* data, std::size_t size) {
+using Clock = std::chrono::steady_clock;
+
+/// Waits until the socket can be read or written; false after the deadline.
+bool wait_for(int socket, short what, Clock::time_point deadline) {
+    for (;;) {
+        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+        if (left <= 0) return false;
+        pollfd ready{socket, what, 0};
+        const int found = ::poll(&ready, 1, static_cast<int>(left));
+        if (found > 0) return true;
+        if (found < 0 && errno != EINTR) return false;
+    }
+}
+
+void send_all(int to, const void* data, std::size_t size, Clock::time_point deadline) {
     const auto* at = static_cast<const char*>(data);
     while (size > 0) {
-        const ssize_t put = ::send(to, at, size, MSG_NOSIGNAL);
-        if (put < 0 && errno == EINTR) continue;
+        if (!wait_for(to, POLLOUT, deadline)) return;
+        const ssize_t put = ::send(to, at, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (put < 0 && (errno == EINTR || errno == EAGAIN)) continue;
         if (put <= 0) return;
         at += put;
         size -= static_cast<std::size_t>(put);
     }
 }
 
-/// One request, one response. Connections are closed after ten seconds without data.
+/// One request, one response. Each has a deadline as a whole, so that nobody keeps a connection by a byte now and
+/// then.
 void converse(const Site& site, int to) {
     const Socket socket(to);
-    const timeval patience{10, 0};
-    ::setsockopt(to, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    ::setsockopt(to, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     std::string request;
     char chunk[4096];
+    const auto deadline = Clock::now() + std::chrono::seconds(5);
     while (!is_whole(request)) {
-        const ssize_t got = ::recv(to, chunk, sizeof chunk, 0);
-        if (got < 0 && errno == EINTR) continue;
+        if (!wait_for(to, POLLIN, deadline)) return;
+        const ssize_t got = ::recv(to, chunk, sizeof chunk, MSG_DONTWAIT);
+        if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
         if (got <= 0) return;
         request.append(chunk, static_cast<std::size_t>(got));
     }
     const Answer answer = answer_to(site, request);
-    send_all(to, answer.head.data(), answer.head.size());
-    if (answer.body) send_all(to, answer.body->data(), answer.body->size());
+    const std::size_t megabytes = answer.body ? answer.body->size() >> 20 : 0;
+    const auto end = Clock::now() + std::chrono::seconds(30 + megabytes);
+    send_all(to, answer.head.data(), answer.head.size(), end);
+    if (answer.body) send_all(to, answer.body->data(), answer.body->size(), end);
 }
 
-/// Opens the address in the desktop's browser; does nothing without a desktop.
-void open_browser(const std::string& url) {
+/// A page of its own, which only this user can read, that leads to the address. Every user of the machine can read
+/// the command lines of all programs, so the address with its secret must not be on one. Empty if it cannot be
+/// written.
+std::string redirecting_page(const std::string& url) {
+    const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
+    std::error_code failed;
+    const fs::path folder = runtime && *runtime ? fs::path(runtime) : fs::temp_directory_path(failed);
+    std::string path = (folder / "sinew-studio-XXXXXX.html").string();
+    const int file = ::mkostemps(path.data(), 5, O_CLOEXEC);  // with mode 0600
+    if (file < 0) return {};
+    const std::string page = fmt::format(
+        "<!doctype html>\n<meta charset=\"utf-8\">\n<meta name=\"referrer\" content=\"no-referrer\">\n"
+        "<meta http-equiv=\"refresh\" content=\"0; url={0}\">\n<title>sinew studio</title>\n<a "
+        "href=\"{0}\">studio</a>\n",
+        url);
+    const bool written = ::write(file, page.data(), page.size()) == static_cast<ssize_t>(page.size());
+    ::close(file);
+    if (!written) ::unlink(path.c_str());
+    return written ? path : std::string();
+}
+
+/// Opens a file in the desktop's browser; does nothing without a desktop.
+void open_browser(const std::string& page) {
     const pid_t child = ::fork();
     if (child == 0) {
         // Double fork, so that the browser is not a child of this process.
         if (::fork() == 0) {
-            ::execlp("xdg-open", "xdg-open", url.c_str(), static_cast<char*>(nullptr));
+            std::signal(SIGPIPE, SIG_DFL);
+            ::execlp("xdg-open", "xdg-open", page.c_str(), static_cast<char*>(nullptr));
             ::_exit(127);
         }
         ::_exit(0);
     }
     int status = 0;
     if (child > 0) ::waitpid(child, &status, 0);
+}
+
+/// Answers requests until the process ends.
+int serve(const Site& site, int listener) {
+    static std::atomic<int> open{0};
+    constexpr int most = 64;
+    for (;;) {
+        const int to = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
+        if (to < 0) {
+            if (errno == EINTR || errno == ECONNABORTED) continue;
+            // Descriptors or memory are used up: some connections end soon.
+            if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM)
+                return fail(system_error("accept"));
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+            continue;
+        }
+        if (open >= most) {
+            ::close(to);
+            continue;
+        }
+        ++open;
+        try {
+            // The threads do not outlive the site: this loop ends with the process.
+            std::thread([&site, to] {
+                converse(site, to);
+                --open;
+            }).detach();
+        } catch (const std::system_error&) {  // no more threads
+            --open;
+            ::close(to);
+        }
+    }
 }
 
 int run_studio(const StudioArguments& args) {
@@ -202,27 +278,12 @@ int run_studio(const StudioArguments& args) {
     const std::string url = fmt::format("http://127.0.0.1:{}/{}/{}", site.port, site.secret, query);
     fmt::print("sinew studio is at {}\nCtrl-C ends it.\n", url);
     std::fflush(stdout);
-    if (!args.no_open) open_browser(url);
-
-    static std::atomic<int> open{0};
-    constexpr int most = 64;
-    for (;;) {
-        const int to = ::accept4(listener.at, nullptr, nullptr, SOCK_CLOEXEC);
-        if (to < 0) {
-            if (errno == EINTR || errno == ECONNABORTED) continue;
-            return fail(system_error("accept"));
-        }
-        if (open >= most) {
-            ::close(to);
-            continue;
-        }
-        ++open;
-        // The threads do not outlive the site: this loop ends with the process.
-        std::thread([&site, to] {
-            converse(site, to);
-            --open;
-        }).detach();
+    if (!args.no_open) {
+        const std::string opened = redirecting_page(url);
+        remove_on_signal(opened);
+        if (!opened.empty()) open_browser(opened);
     }
+    return serve(site, listener.at);
 }
 
 }  // namespace

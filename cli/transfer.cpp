@@ -87,9 +87,18 @@ void print_transfer_summary(const nlohmann::ordered_json& report) {
     for (const char* how : {"matched", "inpainted", "nearest", "unused"})
         if (const auto n = report["coverage"][how].get<std::size_t>()) fmt::print(", {} {}", n, how);
     fmt::print("\n");
-    for (const auto& note : report["notes"]) fmt::print("  note      {}\n", note.get<std::string>());
-    for (const auto& warning : report["warnings"]) fmt::print("  warning   {}\n", warning.get<std::string>());
+    for (const auto& note : report["notes"])
+        fmt::print("  note      {}\n", printable(note.get<std::string>(), 2000));
+    for (const auto& warning : report["warnings"])
+        fmt::print("  warning   {}\n", printable(warning.get<std::string>(), 2000));
     fmt::print("  output    {}\n", report["output"].get<std::string>());
+}
+
+void print_result(const TransferArguments& args, const nlohmann::ordered_json& report) {
+    if (args.json)
+        fmt::print("{}\n", report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    else if (!args.quiet)
+        print_transfer_summary(report);
 }
 
 int run_transfer(TransferArguments args) {
@@ -111,7 +120,7 @@ int run_transfer(TransferArguments args) {
     {
         Progress progress(context, args.quiet || args.json);
         progress.stage("load");
-        Result<io::Scene> source = io::load(args.source);
+        Result<io::Scene> source = io::load(args.source, {}, &context);
         if (!source) return fail(source.error());
         if (!source->weights)
             return fail(
@@ -119,7 +128,7 @@ int run_transfer(TransferArguments args) {
         io::LoadOptions load;
         load.fallback = source->skeleton;
         load.fallback->skins.clear();
-        Result<io::Scene> target = io::load(args.target, load);
+        Result<io::Scene> target = io::load(args.target, load, &context);
         if (!target) return fail(target.error());
         for (const io::Scene* scene : {&*source, &*target})
             for (const auto& file : io::external_files(*scene)) {
@@ -156,12 +165,7 @@ int run_transfer(TransferArguments args) {
                 report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
             if (Status ok = batch.add(args.report, std::as_bytes(std::span(text))); !ok) return fail(ok.error());
         }
-        if (Status ok = batch.commit(); !ok) return fail(ok.error());
-    }
-    if (args.json) {
-        fmt::print("{}\n", report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
-    } else if (!args.quiet) {
-        print_transfer_summary(report);
+        if (Status ok = progress.publish(batch, [&] { print_result(args, report); }); !ok) return fail(ok.error());
     }
     if (covered < args.require_coverage) {
         fmt::print(stderr,
@@ -205,13 +209,13 @@ void add_transfer(CLI::App& app, int& exit) {
         "f32 (default), u16 or u8; integers sum exactly");
     c->add_option("--require-coverage", args->require_coverage,
                   "Exit 1 if a smaller share of the vertices is in parts with a match")
-        ->check(CLI::Range(0.0, 1.0))
+        ->check(number_within(0, 1))
         ->capture_default_str();
     c->add_option("--report", args->report, "Write a JSON report to this file (docs/transfer.md)");
     c->add_flag("--json", args->json, "Print the report instead of a summary");
     c->add_flag("--quiet", args->quiet, "Print errors only");
     c->add_option("--threads", args->threads, "Worker threads; 0 = one per core. The result does not depend on it")
-        ->check(CLI::Range(0, 1024))
+        ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
     c->add_option("--memory-limit", args->memory_limit_mb, "MB; error if the work needs more; 0 = no limit")
         ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 32))

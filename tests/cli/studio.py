@@ -1,10 +1,13 @@
 """Tests of sinew studio: requests that its server answers or refuses, over plain sockets."""
 import json
+import os
 import re
+import resource
 import signal
 import socket
 import subprocess
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -36,10 +39,10 @@ class Studio(unittest.TestCase):
             self.process.stdout.close()
             self.process.stderr.close()
 
-    def start(self, *args):
+    def start(self, *args, environment=None, opens=False, limit=None):
         self.process = subprocess.Popen(
-            [support.SINEW, "studio", "--no-open", "--page", self.page, *args],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
+            [support.SINEW, "studio", *([] if opens else ["--no-open"]), "--page", self.page, *args], env=environment,
+            preexec_fn=limit, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
         line = self.process.stdout.readline()
         found = re.match(r"sinew studio is at http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})/(\S*)$", line)
         self.assertTrue(found, line or "the program ended")
@@ -74,6 +77,56 @@ class Studio(unittest.TestCase):
                      root + "/etc/passwd", root + "assets/", root + "assets", root + "open/hero.glb"):
             self.assertEqual(self.status(path), (404, b""), path)
         self.assertEqual(self.status(root + "%zz")[0], 400)
+
+    def test_the_secret_is_on_no_command_line(self):
+        programs, seen = self.at / "programs", self.at / "seen"
+        programs.mkdir()
+        opener = programs / "xdg-open"
+        # Written under another name first, so that it is there as a whole.
+        opener.write_text(f'#!/bin/sh\nstat -c "%a" "$1" > {seen}.part\necho "$@" >> {seen}.part\ncat "$1" >> {seen}.part\n'
+                          f'mv {seen}.part {seen}\n')
+        opener.chmod(0o755)
+        environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "XDG_RUNTIME_DIR": str(self.at)}
+        self.start(environment=environment, opens=True)
+        while not seen.exists():
+            self.assertIsNone(self.process.poll())
+            time.sleep(0.01)
+        mode, command, *page = seen.read_text().splitlines()
+        self.assertEqual(mode, "600")
+        self.assertNotIn(self.secret, command)
+        self.assertNotIn(str(self.port), command)
+        self.assertIn(f"url=http://127.0.0.1:{self.port}/{self.secret}/", "\n".join(page))
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(20)
+        self.assertEqual([f for f in os.listdir(self.at) if f.startswith("sinew-studio")], [])
+
+    def test_slow_connections_block_nobody(self):
+        self.start()
+        slow = [socket.create_connection(("127.0.0.1", self.port), timeout=60) for _ in range(64)]
+        try:
+            for s in slow:
+                s.sendall(b"G")
+            # Each is closed after its deadline, though a byte comes in now and then.
+            done = set()
+            while len(done) < len(slow):
+                for s in set(slow) - done:
+                    try:
+                        s.sendall(b"E")
+                    except OSError:
+                        done.add(s)
+                time.sleep(0.2)
+        finally:
+            for s in slow:
+                s.close()
+        self.assertEqual(self.status(f"/{self.secret}/"), (200, b"<p>here</p>"))
+
+    def test_running_out_of_descriptors_does_not_end_it(self):
+        self.start(limit=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (12, 12)))
+        many = [socket.create_connection(("127.0.0.1", self.port), timeout=60) for _ in range(30)]
+        for s in many:
+            s.close()
+        self.assertEqual(self.status(f"/{self.secret}/"), (200, b"<p>here</p>"))
+        self.assertIsNone(self.process.poll())
 
     def test_headers_restrict_the_page(self):
         self.start()
