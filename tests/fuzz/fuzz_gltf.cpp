@@ -1,14 +1,123 @@
 // Reads any bytes as a model. A model that loads must also save, and load again as the same character. Its clips
 // and shapes are read too, and a clip is added.
+//
+// Half of the mutations change the JSON as a document: nodes, joints, skins and accessors that still parse. Changes
+// of bytes alone would almost always end at the parser.
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <nlohmann/json.hpp>
 #include <optional>
+#include <random>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "require.h"
 #include "sinew/io.h"
+
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
+
+namespace {
+
+using Json = nlohmann::json;
+using Random = std::minstd_rand;
+
+/// All values of a document, from the root down.
+std::vector<Json*> values_of(Json& root) {
+    std::vector<Json*> all{&root};
+    for (std::size_t i = 0; i < all.size() && all.size() < 20000; ++i)
+        if (all[i]->is_structured())
+            for (Json& value : *all[i]) all.push_back(&value);
+    return all;
+}
+
+/// Changes one place: a number, a member, the length of a list, or a value by one from another place.
+void change(Json& root, Random& random) {
+    const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random()) % n; };
+    const std::vector<Json*> all = values_of(root);
+    Json& at = *all[below(all.size())];
+    const Json other = *all[below(all.size())];
+    if (at.is_number()) {
+        constexpr double odd[] = {-1,   0,    1,    2,    3,    255, 65535,       5120,
+                                  5121, 5123, 5125, 5126, 1e30, 0.5, 4294967295.0};
+        if (below(3) == 0 && other.is_number())
+            at = other;
+        else if (below(2) == 0 && at.is_number_integer())
+            at = at.get<std::int64_t>() + static_cast<int>(below(5)) - 2;
+        else if (const double value = odd[below(std::size(odd))]; value == std::floor(value) && value < 1e12)
+            at = static_cast<std::int64_t>(value);
+        else
+            at = value;
+    } else if (at.is_array() && !at.empty()) {
+        const auto place = static_cast<std::ptrdiff_t>(below(at.size()));
+        switch (below(4)) {
+            case 0:
+                at.erase(at.begin() + place);
+                break;
+            case 1:
+                at.push_back(Json(at[static_cast<std::size_t>(place)]));
+                break;
+            case 2:
+                std::swap(at[static_cast<std::size_t>(place)], at[below(at.size())]);
+                break;
+            default:
+                at[static_cast<std::size_t>(place)] = other;
+        }
+    } else if (at.is_object() && !at.empty()) {
+        auto member = at.begin();
+        std::advance(member, static_cast<std::ptrdiff_t>(below(at.size())));
+        if (below(2) == 0)
+            at.erase(member);
+        else if (other.is_object())
+            at.update(other);
+        else
+            member.value() = other;
+    } else {
+        at = other;
+    }
+}
+
+/// The JSON of a GLB or glTF file, and what is around it.
+struct Parts {
+    std::string before, text, after;
+    bool glb = false;
+};
+Parts split(const std::uint8_t* data, std::size_t size) {
+    const std::string all(reinterpret_cast<const char*>(data), size);
+    if (size < 20 || std::memcmp(data, "glTF", 4) != 0) return {"", all, "", false};
+    std::uint32_t length = 0;
+    std::memcpy(&length, data + 12, sizeof length);
+    if (length > size - 20) return {"", all, "", false};
+    return {all.substr(0, 20), all.substr(20, length), all.substr(20 + length), true};
+}
+
+}  // namespace
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most,
+                                               unsigned seed) {
+    Random random(seed);
+    if (random() % 2 == 0) return LLVMFuzzerMutate(data, size, most);
+    Parts parts = split(data, size);
+    Json root = Json::parse(parts.text, nullptr, false);
+    if (root.is_discarded()) return LLVMFuzzerMutate(data, size, most);
+    for (std::size_t times = 1 + random() % 4; times > 0; --times) change(root, random);
+    parts.text = root.dump(-1, ' ', false, Json::error_handler_t::replace);
+    if (parts.glb) {
+        parts.text.resize((parts.text.size() + 3) / 4 * 4, ' ');
+        const auto length = static_cast<std::uint32_t>(parts.text.size()),
+                   total = static_cast<std::uint32_t>(20 + parts.text.size() + parts.after.size());
+        std::memcpy(parts.before.data() + 8, &total, sizeof total);
+        std::memcpy(parts.before.data() + 12, &length, sizeof length);
+    }
+    const std::string out = parts.before + parts.text + parts.after;
+    if (out.size() > most) return LLVMFuzzerMutate(data, size, most);
+    std::memcpy(data, out.data(), out.size());
+    return out.size();
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace sinew;
