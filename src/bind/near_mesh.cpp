@@ -10,13 +10,14 @@
 namespace sinew {
 namespace {
 
-constexpr double kReach = 1;        // of the longest side of the box of the bones
-constexpr double kLargestPart = 3;  // the same: larger parts are near triangle by triangle
-constexpr double kAround = 25;      // the same, for parts around the bones
-constexpr double kOtherSize = 8;    // a skeleton so many times larger may be in another unit
-constexpr double kBeside = 0.5;     // of the larger longest side: the least gap of a skeleton beside the mesh
-constexpr double kFlat = 1e-7;      // a triangle has no area if twice its area is this share of a squared edge
-constexpr double kShortBone = 2;    // voxels
+constexpr double kReach = 1;          // of the longest side of the box of the bones
+constexpr double kLargestPart = 3;    // the same: larger parts are near triangle by triangle
+constexpr double kAround = 25;        // the same, for parts around the bones
+constexpr double kOtherSize = 8;      // a skeleton so many times larger may be in another unit
+constexpr double kBeside = 0.5;       // of the larger longest side: the least gap of a skeleton beside the mesh
+constexpr double kFlat = 1e-7;        // a triangle has no area if twice its area is this share of a squared edge
+constexpr double kShortBone = 1;      // voxels
+constexpr double kLeastSkeleton = 2;  // voxels, of all bones together
 
 // How far the point lies out of the box, along the axis where it is farthest.
 double beyond(const Box3& box, const Point3& p) {
@@ -208,7 +209,7 @@ void NearMesh::finish(std::vector<Coverage>& coverage, BindReport& report) const
 
 Status check_voxels(const Skeleton& skeleton, const std::vector<Bone>& bones, double voxel, BindReport& report) {
     const double size = box_of_bones(skeleton).longest();
-    if (size > 0 && size < kShortBone * voxel)
+    if (size > 0 && size < kLeastSkeleton * voxel)
         return Error{ErrorCode::input,
                      "all bones together are " + short_number(size) + " long, and a voxel is " +
                          short_number(voxel) +
@@ -225,11 +226,10 @@ Status check_voxels(const Skeleton& skeleton, const std::vector<Bone>& bones, do
         if (length < least) least = length, shortest = &bone;
     }
     if (count > 0)
-        report.warnings.push_back(std::to_string(count) + " of " + std::to_string(all) +
-                                  " bones are shorter than two voxels (a voxel is " + short_number(voxel) +
-                                  "; the bone of '" + printable(skeleton.joints[shortest->joint].name) + "' is " +
-                                  short_number(least) +
-                                  "): their joints can be told apart better at a higher resolution");
+        report.warnings.push_back(
+            std::to_string(count) + " of " + std::to_string(all) + " bones are shorter than a voxel (which is " +
+            short_number(voxel) + "; the bone of '" + printable(skeleton.joints[shortest->joint].name) + "' is " +
+            short_number(least) + "): their joints can be told apart better at a higher resolution");
     return Done{};
 }
 

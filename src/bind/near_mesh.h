@@ -54,8 +54,8 @@ private:
     Box3 whole_;                        // of all triangles with area
 };
 
-/// Warns if bones are shorter than two voxels; an error if all bones together are: distances of different joints
-/// would then be the same.
+/// Warns if bones are shorter than a voxel; an error if all bones together are shorter than two: distances of
+/// different joints would then be the same.
 Status check_voxels(const Skeleton& skeleton, const std::vector<Bone>& bones, double voxel, BindReport& report);
 
 }  // namespace sinew
