@@ -40,6 +40,7 @@ bool HeatPolicy::is_clear(const Point3&, const Point3&) const { return true; }
 std::optional<HeatSources> HeatPolicy::hidden_sources(const JointSet&, std::uint32_t, std::uint32_t, bool) const {
     return std::nullopt;
 }
+std::size_t HeatPolicy::least_width() const { return 0; }
 void HeatPolicy::adjust_rows(const JointSet&, SetRows) const {}
 Coverage HeatPolicy::coverage(std::uint32_t, bool blind) const {
     return blind ? Coverage::bridged : Coverage::weighted;
@@ -293,7 +294,7 @@ Status SurfaceDiffusion::solve(const JointSet& set, const std::vector<std::uint3
 
     // The strongest joints of every vertex, sorted; later batches are merged into them. The order is total, so the
     // result does not depend on the division into batches.
-    const std::size_t width = rows_.table.width;
+    const std::size_t width = std::max(rows_.table.width, std::min(policy_.least_width(), set.joints.size()));
     std::vector<InfluenceRows::Entry> strongest(on_surface.size() * width);
     std::vector<std::uint32_t> kept(on_surface.size(), 0);
     const std::size_t together = static_cast<std::size_t>(thread_count(task_.context));

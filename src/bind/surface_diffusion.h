@@ -47,6 +47,8 @@ public:
     /// bone.
     virtual std::optional<HeatSources> hidden_sources(const JointSet& set, std::uint32_t vertex, std::uint32_t part,
                                                       bool blind) const;
+    /// The least number of entries of the rows of adjust_rows.
+    virtual std::size_t least_width() const;
     /// Changes the rows of a set after the solve.
     virtual void adjust_rows(const JointSet& set, SetRows rows) const;
     /// How the row of a vertex was found; `blind` as above.

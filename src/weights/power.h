@@ -11,4 +11,9 @@ namespace sinew {
 /// may differ between C libraries. About 10 cycles each.
 void raise(std::span<double> x, std::span<const double> exponent);
 
+/// The binary logarithm of a positive, normal number; within 1e-15, relative to the larger of 1 and the result.
+double log2_same(double x);
+/// 2^y for y in [-1000, 0].
+double exp2_same(double y);
+
 }  // namespace sinew

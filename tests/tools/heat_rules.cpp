@@ -1,7 +1,7 @@
 // sinew_heat_rules FILE HINTS VARIANT...: compares surface-heat under other rule constants
 // (src/bind/surface_heat/rules.h) with the weights of the file. A VARIANT is "" for the defaults,
-// or NAME=VALUE[,NAME=VALUE...]. Prints one line "l1 agreement" for each. HINTS: skin or names. Used by
-// scripts/research/cross-validate.
+// or NAME=VALUE[,NAME=VALUE...]; a rule is switched off by NAME=0. Prints one line "l1 agreement" for each.
+// HINTS: skin or names. Used by scripts/research/cross-validate and rule-effects.
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -33,6 +33,13 @@ const std::map<std::string, double* (*)(SurfaceHeatRules&)> kRules{
     {"hidden", [](SurfaceHeatRules& r) { return &r.hidden; }},
     {"gap", [](SurfaceHeatRules& r) { return &r.gap; }},
     {"seeing", [](SurfaceHeatRules& r) { return &r.seeing; }},
+    {"learned", [](SurfaceHeatRules& r) { return &r.learned; }},
+};
+
+const std::map<std::string, bool RuleSwitches::*> kSwitches{
+    {"axes", &RuleSwitches::axes},         {"mirrored", &RuleSwitches::mirrored}, {"loose", &RuleSwitches::loose},
+    {"enclosed", &RuleSwitches::enclosed}, {"built", &RuleSwitches::built},       {"rigid", &RuleSwitches::rigid},
+    {"lying", &RuleSwitches::lying},       {"volume", &RuleSwitches::volume},     {"clear", &RuleSwitches::clear},
 };
 
 [[noreturn]] void fail(const std::string& what) {
@@ -46,9 +53,16 @@ SurfaceHeatRules read(std::string variant) {
         const std::string one = variant.substr(0, variant.find(','));
         variant.erase(0, one.size() + 1);
         const std::size_t equals = one.find('=');
+        if (equals == std::string::npos) fail("\"" + one + "\" is not NAME=VALUE");
+        const double value = std::atof(one.c_str() + equals + 1);
         const auto rule = kRules.find(one.substr(0, equals));
-        if (equals == std::string::npos || rule == kRules.end()) fail("no rule \"" + one + "\"");
-        *rule->second(rules) = std::atof(one.c_str() + equals + 1);
+        const auto use = kSwitches.find(one.substr(0, equals));
+        if (rule != kRules.end())
+            *rule->second(rules) = value;
+        else if (use != kSwitches.end())
+            rules.use.*use->second = value != 0;
+        else
+            fail("no rule \"" + one + "\"");
     }
     return rules;
 }

@@ -353,8 +353,7 @@ TEST(AsPublished, BonesEndAtTheirTails) {
     options.as_published = false;
     const Binding usual = bound(c, options);
     EXPECT_NE(ends(usual.bones()), ends(given)) << "without the option, bones of leaf joints are lengthened";
-    for (const std::string& warning : usual.report().warnings)
-        EXPECT_EQ(warning.find("leaf joints state no tail"), std::string::npos) << warning;
+    EXPECT_TRUE(usual.report().warnings.empty());
 }
 
 TEST(AsPublished, BridgesLeadOnlyToPartsWithoutBones) {

@@ -2,7 +2,15 @@
 // are in one place so that scripts/research/cross-validate can vary them.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <vector>
+
 namespace sinew {
+
+class InfluenceFeatures;
+struct JointSet;
+struct SetRows;
 
 /// Which joint a part follows.
 struct PartRules {
@@ -35,7 +43,28 @@ struct EnclosedRules {
     double round = 0.2;
 };
 
+/// Which rules apply. All do, except where scripts/research measures the effect of each.
+struct RuleSwitches {
+    bool axes = true;      ///< align_with_axes
+    bool mirrored = true;  ///< join_mirrored_links
+    bool loose = true;     ///< link_loose_joints
+    bool enclosed = true;  ///< EnclosedJoints
+    bool built = true;     ///< bone_of_part
+    bool rigid = true;     ///< rigid_joint
+    bool lying = true;     ///< follow_surface_beneath
+    bool volume = true;    ///< hidden vertices ask the volume
+    bool clear = true;     ///< open space hides bones
+};
+
 struct SurfaceHeatRules {
+    RuleSwitches use;
+    // The share of the learned correction that is applied, 0 to 1. 0: a trial, not yet part of the method
+    // (docs/notes/learned-correction.md).
+    double learned = 0;
+    /// Sees the rows of each set and their features before the correction, and per row whether a rule made its part
+    /// rigid. For scripts/research/train-correction.
+    std::function<void(const JointSet&, const InfluenceFeatures&, const SetRows&, const std::vector<std::uint8_t>&)>
+        observe;
     PartRules parts;
     EnclosedRules enclosed;
     // Joints without a hierarchy: the least cosine between a joint's axis and its bone (20 degrees).

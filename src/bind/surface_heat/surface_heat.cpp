@@ -12,6 +12,7 @@
 #include "bind/surface_diffusion.h"
 #include "bind/surface_heat/bones.h"
 #include "bind/surface_heat/enclosed_joints.h"
+#include "bind/surface_heat/influence_model.h"
 #include "bind/surface_heat/lying_parts.h"
 #include "bind/surface_heat/rigid_parts.h"
 #include "bind/volume.h"
@@ -67,11 +68,12 @@ class SurfaceHeatPolicy final : public HeatPolicy {
 public:
     /// Keeps references to all.
     SurfaceHeatPolicy(const Task& task, const WeldedSurface& mesh, const VolumeView& volume,
-                      const SurfaceHeatRules& rules)
+                      const std::vector<Bone>& links, const SurfaceHeatRules& rules)
         : task_(task),
           surface_(mesh.surface),
           tree_(mesh.tree),
           volume_(volume),
+          links_(links),
           rules_(rules),
           parts_(split_parts(task.mesh, mesh.surface)),
           enclosed_(
@@ -79,21 +81,24 @@ public:
               task.context, rules.enclosed) {}
 
     bool excludes(std::uint32_t joint, std::uint32_t part, const Point3& point) const override {
-        return enclosed_.is_separate(joint, part, point);
+        return rules_.use.enclosed && enclosed_.is_separate(joint, part, point);
     }
 
-    bool is_clear(const Point3& from, const Point3& to) const override { return volume_.joins(from, to); }
+    bool is_clear(const Point3& from, const Point3& to) const override {
+        return !rules_.use.clear || volume_.joins(from, to);
+    }
 
     /// The joints that are nearest through the volume.
     std::optional<HeatSources> hidden_sources(const JointSet& set, std::uint32_t vertex, std::uint32_t part,
                                               bool blind) const override {
+        if (!rules_.use.volume) return std::nullopt;
         const DistanceTable& table = volume_.distances.table;
         const std::size_t first = vertex * table.width;
         const Point3 place = to_point(task_.mesh.positions[vertex]);
         HeatSources found;
         found.share = blind ? 1 : rules_.hidden;
         for (std::size_t k = first; k < first + table.width && table.joint[k] != DistanceTable::none; ++k) {
-            if (enclosed_.is_separate(table.joint[k], part, place)) continue;
+            if (excludes(table.joint[k], part, place)) continue;
             if (found.count == 0) found.distance = static_cast<double>(table.distance[k]);
             if (static_cast<double>(table.distance[k]) > found.distance * (1 + kVolumeTie)) break;
             const auto at = std::lower_bound(set.joints.begin(), set.joints.end(), table.joint[k]);
@@ -101,6 +106,10 @@ public:
         }
         if (found.count == 0) return std::nullopt;
         return found;
+    }
+
+    std::size_t least_width() const override {
+        return rules_.learned > 0 || rules_.observe ? InfluenceFeatures::kMost : 0;
     }
 
     /// Binds rigid parts to a single joint, and parts without bones to the surface beneath them.
@@ -136,11 +145,11 @@ public:
             const std::vector<JointShare> within = bones_within(task_.mesh, shape, bones);
             boneless[part] = within.empty();
             std::uint32_t& joint = facts.joint[part];
-            joint = bone_of_part(within, rules);
+            if (rules_.use.built) joint = bone_of_part(within, rules);
             if (joint != DistanceTable::none) return;
             std::vector<JointShare> shares;
             for (const auto& [of, sum] : weight[part]) shares.push_back({of, sum / area});
-            joint = rigid_joint(task_.mesh, task_.skeleton, shape.triangles, shares, rules);
+            if (rules_.use.rigid) joint = rigid_joint(task_.mesh, task_.skeleton, shape.triangles, shares, rules);
         });
         facts.boneless.assign(boneless.begin(), boneless.end());
         for (std::size_t i = 0; i < rows.vertices.size(); ++i)
@@ -148,7 +157,9 @@ public:
                 rows.entries[i * rows.width] = {1.0f, joint};
                 rows.kept[i] = 1;
             }
-        follow_surface_beneath(task_.mesh, surface_, tree_, task_.unit, rules, task_.context, facts, rows);
+        if (rules_.use.lying)
+            follow_surface_beneath(task_.mesh, surface_, tree_, task_.unit, rules, task_.context, facts, rows);
+        if (rules_.learned > 0 || rules_.observe) learn_from_artists(set, facts, rows);
     }
 
     Coverage coverage(std::uint32_t vertex, bool blind) const override {
@@ -158,10 +169,45 @@ public:
     }
 
 private:
+    /// The learned correction of all rows, except in parts that a rule made rigid.
+    void learn_from_artists(const JointSet& set, const PartFacts& facts, SetRows rows) const {
+        std::vector<std::uint8_t> rigid(rows.vertices.size());
+        for (std::size_t i = 0; i < rigid.size(); ++i) {
+            const std::uint32_t part = surface_.component[surface_.node_of[rows.vertices[i]]];
+            rigid[i] = facts.joint[part] != DistanceTable::none;
+        }
+        const InfluenceFeatures features(task_, surface_, set, rows, volume_.distances.table, links_);
+        if (rules_.observe) rules_.observe(set, features, rows, rigid);
+        if (rules_.learned > 0) correct(set, features, rigid, rows);
+    }
+
+    void correct(const JointSet& set, const InfluenceFeatures& features, const std::vector<std::uint8_t>& rigid,
+                 SetRows rows) const {
+        const InfluenceModel model(features, set.joints.size());
+        // Corrected rows are stored when all are known: features read the rows of heat.
+        std::vector<InfluenceFeatures::Candidates> corrected(rows.vertices.size());
+        parallel_for(task_.context, rows.vertices.size(), 256, [&](std::size_t i) {
+            if (rigid[i] || rows.kept[i] == 0 || cancelled(task_.context)) return;
+            std::array<float, InfluenceFeatures::kMost * InfluenceFeatures::kPair> pairs;
+            corrected[i] = features.candidates(i);
+            features.pair_features(i, corrected[i], pairs);
+            model.correct(corrected[i], pairs, rules_.learned);
+        });
+        for (std::size_t i = 0; i < corrected.size(); ++i) {
+            if (corrected[i].count == 0) continue;
+            rows.kept[i] = 0;
+            for (std::size_t c = 0; c < corrected[i].count; ++c)
+                if (corrected[i].weight[c] > 0)
+                    rows.entries[i * rows.width + rows.kept[i]++] = {static_cast<float>(corrected[i].weight[c]),
+                                                                     set.joints[corrected[i].slot[c]]};
+        }
+    }
+
     const Task& task_;
     const MeshSurface& surface_;
     const TriangleTree& tree_;
     const VolumeView& volume_;
+    const std::vector<Bone>& links_;
     const SurfaceHeatRules& rules_;
     const std::vector<SurfacePart> parts_;
     const EnclosedJoints enclosed_;
@@ -185,16 +231,18 @@ Result<MethodRows> bind_surface_heat(const Task& task, const SurfaceHeatRules& r
     if (built && !task.options.keep_volume) built->graph = nullptr;  // frees memory: all distances are computed
 
     // Heat uses other bones than the volume.
-    std::vector<Bone> bones = make_bones(task.skeleton);
+    const std::vector<Bone> links = make_bones(task.skeleton);
+    std::vector<Bone> bones = links;
     const auto joined = [&](const Point3& a, const Point3& b) { return volume.joins(a, b); };
-    link_loose_joints(task.skeleton, bones, joined, rules.loose_along);
-    const std::vector<Point3> directions = align_with_axes(task.skeleton, bones, joined);
-    join_mirrored_links(task.skeleton, bones);
+    if (rules.use.loose) link_loose_joints(task.skeleton, bones, joined, rules.loose_along);
+    std::vector<Point3> directions;
+    if (rules.use.axes) directions = align_with_axes(task.skeleton, bones, joined);
+    if (rules.use.mirrored) join_mirrored_links(task.skeleton, bones);
     const Task heat_task = task.with(task.mesh, task.skeleton, task.options, bones);
     extend_leaf_bones(heat_task, directions);
 
     const WeldedSurface mesh(heat_task);
-    const SurfaceHeatPolicy policy(heat_task, mesh, volume, rules);
+    const SurfaceHeatPolicy policy(heat_task, mesh, volume, links, rules);
     InfluenceRows rows(heat_task.row_shape());
     SurfaceDiffusion heat(heat_task, mesh.surface, mesh.tree, policy, rules.seeing, rows);
     if (Status filled = heat.fill_all(); !filled) return filled.error();

@@ -1,0 +1,94 @@
+// What is known of a vertex and a joint that may move it: the input of the learned correction (influence_model.h).
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "bind/surface_diffusion.h"
+#include "sinew/skeleton.h"
+#include "sinew/weights.h"
+
+namespace sinew {
+
+/// Features of the rows of one set. All are ratios without a unit, so that they do not depend on the scene's scale;
+/// lengths are divided by the thickness of the body around a joint, which is the median distance of its own
+/// vertices from its bones. Values are the same on all machines.
+class InfluenceFeatures {
+public:
+    static constexpr std::size_t kPair = 27;   ///< of a vertex and a joint
+    static constexpr std::size_t kJoint = 52;  ///< of a joint
+    static constexpr std::size_t kMesh = 12;   ///< of the mesh and its skeleton
+    static constexpr std::size_t kMost = 10;   ///< candidates of a vertex
+
+    /// Joints that may move a vertex, as slots of the set, and their present weights.
+    struct Candidates {
+        std::array<std::uint32_t, kMost> slot;
+        std::array<double, kMost> weight;
+        std::size_t count = 0;
+    };
+
+    /// `links`: the bones of make_bones; the bones of the task may differ. `volume`: distances through the volume.
+    /// Keeps references to all arguments. O(rows x width + joints²).
+    InfluenceFeatures(const Task& task, const MeshSurface& surface, const JointSet& set, const SetRows& rows,
+                      const DistanceTable& volume, const std::vector<Bone>& links);
+
+    /// The joints with most heat at a row, and the parents of the strongest: an artist often gives to the parent
+    /// what a rule gave to the child. A row that one joint has, by a rule for parts, has this candidate only.
+    Candidates candidates(std::size_t row) const;
+    /// Writes kPair numbers for each candidate. O(candidates x their bones).
+    void pair_features(std::size_t row, const Candidates& among, std::span<float> out) const;
+    std::span<const float> joint_features(std::uint32_t slot) const {
+        return {joint_.data() + slot * kJoint, kJoint};
+    }
+    const std::array<float, kMesh>& mesh_features() const { return mesh_; }
+
+private:
+    static constexpr std::uint32_t kNone = DistanceTable::none;
+    struct JointFacts {
+        Bone bone, link;  // the longest of each
+        std::size_t first_bone = 0, bones = 0, first_link = 0, links = 0;
+        std::uint32_t parent = kNone;  // slot of the nearest joint above that is in the set
+        std::vector<std::uint32_t> children;
+        double thickness = 0;  // scene units
+        double territory = 0;  // share of the area
+    };
+    struct PartFacts {
+        double area = 0;             // share of the whole
+        std::vector<double> weight;  // per slot, share of the part
+        double largest = 0;
+    };
+
+    Point3 place(std::size_t row) const { return to_point(task_.mesh.positions[rows_.vertices[row]]); }
+    Point3 head(std::uint32_t slot) const { return to_point(task_.skeleton.joints[set_.joints[slot]].position); }
+    std::uint32_t part_of(std::size_t row) const {
+        return surface_.component[surface_.node_of[rows_.vertices[row]]];
+    }
+    std::uint32_t slot_of(std::uint32_t joint) const;
+    double weight(std::size_t row, std::uint32_t slot) const;
+    double distance(const Point3& p, std::size_t first, std::size_t count, const std::vector<Bone>& bones) const;
+    void collect_bones();
+    void measure_edges();
+    void measure_parts();
+    void measure_thickness();
+    void describe_joints();
+    void describe_mesh();
+
+    const Task& task_;
+    const MeshSurface& surface_;
+    const JointSet& set_;
+    const SetRows& rows_;
+    const DistanceTable& volume_;
+    const std::vector<Bone>& links_;
+    std::vector<Bone> bones_;  // of the task, those of the set
+    double size_;              // longest side, scene units
+    std::vector<JointFacts> facts_;
+    std::vector<PartFacts> parts_;
+    std::vector<double> edge_;  // per node: mean length of its edges
+    std::vector<double> mass_;  // per row: share of the area
+    std::vector<double> sum_;   // per row: of its strengths
+    std::vector<float> joint_;
+    std::array<float, kMesh> mesh_{};
+};
+
+}  // namespace sinew

@@ -1,0 +1,123 @@
+// The learned correction of surface-heat: its features and its effect (docs/notes/learned-correction.md).
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "bind/planned_mesh.h"
+#include "bind/surface_heat/influence_features.h"
+#include "bind/surface_heat/surface_heat.h"
+#include "characters/characters.h"
+#include "core/body_part.h"
+#include "unit/support.h"
+
+namespace sinew {
+namespace {
+
+using test::Character;
+using Features = InfluenceFeatures;
+
+MethodRows rows_by(const Character& c, const SurfaceHeatRules& rules, int threads) {
+    Context context;
+    context.threads = threads;
+    BindOptions options = preset(Method::surface_heat);
+    options.voxels.resolution = 64;
+    BindReport report;
+    StageClock clock(report, &context);
+    const MeshView mesh = c.mesh();
+    const PlannedMesh planned = plan_mesh(mesh, c.skeleton, clock, report);
+    std::vector<Bone> bones = make_bones(c.skeleton);
+    const Task task = make_task(mesh, c.skeleton, options, planned, bones, clock);
+    return test::must(bind_surface_heat(task, rules));
+}
+
+/// All features of every tenth row.
+std::vector<float> features_of(const Character& c) {
+    std::vector<float> all;
+    SurfaceHeatRules rules;
+    rules.observe = [&](const JointSet&, const Features& features, const SetRows& rows, const auto&) {
+        for (std::size_t row = 0; row < rows.vertices.size(); row += 10) {
+            const Features::Candidates among = features.candidates(row);
+            std::array<float, Features::kMost * Features::kPair> pairs{};
+            features.pair_features(row, among, pairs);
+            all.insert(all.end(), pairs.begin(), pairs.end());
+            for (std::size_t k = 0; k < among.count; ++k) {
+                const std::span<const float> joint = features.joint_features(among.slot[k]);
+                all.insert(all.end(), joint.begin(), joint.end());
+            }
+            all.insert(all.end(), features.mesh_features().begin(), features.mesh_features().end());
+        }
+    };
+    rows_by(c, rules, 1);
+    return all;
+}
+
+SurfaceHeatRules corrected() {
+    SurfaceHeatRules rules;
+    rules.learned = 0.5;
+    return rules;
+}
+
+TEST(BodyPart, IsTheFirstThatTheNameSpeaksOf) {
+    EXPECT_EQ(body_part_of("mixamorig:LeftHandThumb4"), BodyPart::finger);
+    EXPECT_EQ(body_part_of("lowerarm_twist_01_l"), BodyPart::twist);
+    EXPECT_EQ(body_part_of("HEAD"), BodyPart::head);
+    EXPECT_EQ(body_part_of("Bone.003"), BodyPart::unknown);
+    EXPECT_EQ(body_part_of(""), BodyPart::unknown);
+}
+
+TEST(LearnedCorrection, FeaturesDoNotDependOnTheScale) {
+    Character small = test::biped();
+    const std::vector<float> before = features_of(small);
+    ASSERT_GT(before.size(), 10000u);
+    for (Vec3& p : small.positions) p = {64 * p.x, 64 * p.y, 64 * p.z};
+    for (Joint& joint : small.skeleton.joints) {
+        Vec3& p = joint.position;
+        p = {64 * p.x, 64 * p.y, 64 * p.z};
+        if (joint.tail) joint.tail = Vec3{64 * joint.tail->x, 64 * joint.tail->y, 64 * joint.tail->z};
+    }
+    const std::vector<float> after = features_of(small);
+    ASSERT_EQ(after.size(), before.size());
+    for (std::size_t k = 0; k < before.size(); ++k) {
+        ASSERT_TRUE(std::isfinite(before[k])) << k;
+        ASSERT_NEAR(after[k], before[k], 2e-3) << k;
+    }
+}
+
+TEST(LearnedCorrection, IsOffUnlessAskedFor) {
+    EXPECT_EQ(SurfaceHeatRules{}.learned, 0);
+    const Character c = test::biped();
+    const auto plain = std::get<InfluenceTable>(rows_by(c, {}, 2).table);
+    const auto learned = std::get<InfluenceTable>(rows_by(c, corrected(), 2).table);
+    EXPECT_NE(plain.strength, learned.strength);
+}
+
+TEST(LearnedCorrection, RowsSumToOneAndDoNotDependOnThreads) {
+    const Character c = test::biped();
+    const auto one = std::get<InfluenceTable>(rows_by(c, corrected(), 1).table);
+    const auto three = std::get<InfluenceTable>(rows_by(c, corrected(), 3).table);
+    EXPECT_EQ(one.joint, three.joint);
+    EXPECT_EQ(one.strength, three.strength);
+    for (std::size_t v = 0; v < one.vertices; ++v) {
+        double sum = 0;
+        for (std::size_t k = 0; k < one.width; ++k) sum += static_cast<double>(one.strength[v * one.width + k]);
+        ASSERT_GT(sum, 0.5) << v;  // all but what is below the limit of influences
+        ASSERT_LT(sum, 1 + 1e-5) << v;
+    }
+}
+
+TEST(LearnedCorrection, LeavesRigidPartsAlone) {
+    const Character c = test::robot();
+    const auto plain = std::get<InfluenceTable>(rows_by(c, {}, 2).table);
+    const auto learned = std::get<InfluenceTable>(rows_by(c, corrected(), 2).table);
+    std::size_t rigid = 0;
+    for (std::size_t v = 0; v < plain.vertices; ++v) {
+        if (plain.strength[v * plain.width] != 1 || plain.strength[v * plain.width + 1] != 0) continue;
+        ++rigid;
+        ASSERT_EQ(learned.joint[v * learned.width], plain.joint[v * plain.width]) << v;
+        ASSERT_EQ(learned.strength[v * learned.width], 1) << v;
+    }
+    EXPECT_GT(rigid, plain.vertices / 2);
+}
+
+}  // namespace
+}  // namespace sinew
