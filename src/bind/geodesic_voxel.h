@@ -2,9 +2,11 @@
 // surface-heat and pixel-geodesic.
 #pragma once
 
-#include <optional>
+#include <memory>
+#include <vector>
 
 #include "bind/kept_volume.h"
+#include "bind/previous_binding.h"
 #include "bind/row_tables.h"
 
 namespace sinew {
@@ -12,17 +14,18 @@ namespace sinew {
 /// The result of measure_geodesic.
 struct GeodesicRows {
     DistanceRows rows;
-    std::optional<Domain> domain;   ///< the volume that was built; none for OtherMesh
-    std::vector<KeptField> fields;  ///< with BindOptions::keep_volume; empty for OtherMesh
+    /// The volume that was built, with its fields if BindOptions::keep_volume is set. Null for OtherMesh.
+    std::shared_ptr<const KeptVolume> volume;
 };
 
 /// Builds a volume, or uses the volume of Task::start, and measures distances in it. Time and memory: see
 /// GeodesicSolver.
 Result<GeodesicRows> measure_geodesic(const Task& task);
 
-/// Measures distances in an existing domain, of voxels or of pixels: fills the rows set by set. Returns the fields
+/// Measures distances in an existing domain, of voxels or of pixels: fills the rows set by set. Where joints moved,
+/// the fields of the previous binding are repaired, and rows only filled where fields changed. Returns the fields
 /// if BindOptions::keep_volume is set.
 Result<std::vector<KeptField>> spread_distances(const Task& task, const Domain& domain, const BoneSeeds& seeds,
-                                                DistanceRows& rows);
+                                                DistanceRows& rows, const PreviousBinding& previous = {});
 
 }  // namespace sinew

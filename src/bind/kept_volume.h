@@ -1,12 +1,13 @@
 // The fields that a voxel method measured in the volume, kept for Binding::rebind and Binding::move_joints.
 #pragma once
 
-#include <algorithm>
+#include <memory>
 #include <variant>
 #include <vector>
 
 #include "field/geodesic.h"
 #include "sinew/domain.h"
+#include "sinew/skeleton.h"
 
 namespace sinew {
 
@@ -34,30 +35,12 @@ struct KeptVolume {
     std::vector<KeptField> fields;
 
     /// The field of these joints (ascending), else that of the fewest joints that include them, else null.
-    const KeptField* find(const std::vector<std::uint32_t>& joints) const {
-        const KeptField* best = nullptr;
-        for (const KeptField& field : fields)
-            if (std::includes(field.joints.begin(), field.joints.end(), joints.begin(), joints.end()) &&
-                (!best || field.joints.size() < best->joints.size()))
-                best = &field;
-        return best;
-    }
+    const KeptField* find(const std::vector<std::uint32_t>& joints) const;
+    /// The same, never null: joints without a field are an error that names them.
+    Result<const KeptField*> field_of(const std::vector<std::uint32_t>& joints, const Skeleton& skeleton) const;
 };
 
-/// The places where rows may have changed since joints moved.
-class ChangedPlaces {
-public:
-    /// Everywhere.
-    ChangedPlaces() = default;
-    /// Around leaves whose rows changed or list a moved joint (`moved`: per joint). O(leaves).
-    ChangedPlaces(const Domain& domain, const LeafDistances& before, const LeafDistances& now,
-                  const LeafMatch& match, const std::vector<bool>& moved, Context* context);
-    /// Whether the row of a vertex here may have changed.
-    bool contains(const GridTransform& grid, const Vec3& vertex) const;
-
-private:
-    std::vector<std::uint8_t> blocks_;  // of 4³ voxels; empty: all
-    int per_side_ = 0;
-};
+/// The domain and the fields as a volume to keep. Frees the lists of links, and the graph if no field needs it.
+std::shared_ptr<const KeptVolume> keep_volume(Domain domain, std::vector<KeptField> fields);
 
 }  // namespace sinew

@@ -13,7 +13,7 @@
 namespace sinew {
 
 /// Sums rows of eight labels, from the first one on, while they list the same joints in the same order. Rows of
-/// neighbouring leaves mostly do. DistanceSampler adds the remaining rows label by label.
+/// neighbouring leaves mostly do. JointMeans adds the remaining rows label by label.
 class MatchingRows {
 public:
     static constexpr std::size_t kLabels = 8;

@@ -114,8 +114,7 @@ Result<MethodRows> bind_pixel_geodesic(const Task& task) {
     const Task flat = task.with(mesh, skeleton, task.options, bones);
     DistanceRows rows(flat.row_shape());
     const auto measured = task.clock.run("distances", [&] {
-        const BoneSeeds seeds =
-            seed_volume(*domain, bones, skeleton.joints.size(), task.options.as_published, report);
+        const BoneSeeds seeds = seed_volume(flat, *domain);
         return spread_distances(flat, *domain, seeds, rows);
     });
     if (!measured) return measured.error();

@@ -7,7 +7,7 @@
 #include <memory>
 #include <numeric>
 
-#include "bind/label_means.h"
+#include "bind/joint_means.h"
 #include "core/prefetch.h"
 #include "domain/trace.h"
 
@@ -95,31 +95,6 @@ inline Coverage DistanceSampler::coverage(const Reading& reading, const std::vec
     return seeded[domain_.component[reading.leaves.leaf[0]]] ? Coverage::weighted : Coverage::bridged;
 }
 
-// Sums by joint. slot_of is never cleared: a slot counts only if joint[slot] confirms it.
-struct DistanceSampler::JointMeans {
-    static constexpr std::size_t kCapacity = 8 * GeodesicSolver::kMaxNearest;
-    std::vector<std::uint32_t> slot_of;
-    std::array<std::uint32_t, kCapacity> joint;
-    std::array<double, kCapacity> share, sum;
-    std::size_t count = 0;
-
-    explicit JointMeans(std::size_t joints) : slot_of(joints, 0) {}
-    std::size_t slot(std::uint32_t of) {
-        std::uint32_t& at = slot_of[of];
-        if (at < count && joint[at] == of) return at;
-        at = static_cast<std::uint32_t>(count);
-        joint[count] = of;
-        share[count] = sum[count] = 0;
-        return count++;
-    }
-};
-
-// The field of one joint at one reading.
-struct DistanceSampler::Measured {
-    double field;  // in its integer units
-    std::uint32_t joint, reading;
-};
-
 // Vertices that are processed together, so that memory can be prefetched, and straight distances from one joint to
 // all of them are computed in vectors.
 struct DistanceSampler::VertexBatch {
@@ -127,7 +102,7 @@ struct DistanceSampler::VertexBatch {
     std::array<Reading, kVertices> readings;
     JointMeans means;
     std::array<std::size_t, kVertices + 1> first{};  // per reading: its first entry in `measured` and `keys`
-    std::unique_ptr<Measured[]> measured{new Measured[kEntries]};
+    std::unique_ptr<JointMean[]> measured{new JointMean[kEntries]};
     std::unique_ptr<std::uint64_t[]> keys{new std::uint64_t[kEntries]};
     std::unique_ptr<std::uint32_t[]> by_joint{new std::uint32_t[kEntries]};  // entries sorted by joint
     std::vector<std::uint32_t> end_of;                                       // per joint: its end in by_joint
@@ -140,30 +115,30 @@ struct DistanceSampler::VertexBatch {
     }
 };
 
-void DistanceSampler::fill_straight(const JointSet& set) {
-    parallel_for(task_.context, set.vertices.size(), 1024, [&](std::size_t i) {
-        const Coverage how = fill_straight_row(set, set.vertices[i]);
-        Coverage& kept = rows_.coverage[set.vertices[i]];
-        if (how == Coverage::euclidean && !set.idle) kept = Coverage::weighted;
+void DistanceSampler::fill_straight() {
+    parallel_for(task_.context, set_.vertices.size(), 1024, [&](std::size_t i) {
+        const Coverage how = fill_straight_row(set_.vertices[i]);
+        Coverage& kept = rows_.coverage[set_.vertices[i]];
+        if (how == Coverage::euclidean && !set_.idle) kept = Coverage::weighted;
     });
 }
 
-Coverage DistanceSampler::fill_straight_row(const JointSet& set, std::uint32_t vertex) {
+Coverage DistanceSampler::fill_straight_row(std::uint32_t vertex) {
     std::vector<DistanceRows::Entry> row;
-    const Coverage how = straight_row(task_, bones_, set, vertex, row);
+    const Coverage how = straight_row(task_, bones_, set_, vertex, row);
     rows_.store(vertex, row, how);
     return how;
 }
 
-void DistanceSampler::fill_from_leaves(const JointSet& set, const KeptField& kept, const ChangedPlaces& changed) {
+void DistanceSampler::fill_from_leaves(const KeptField& kept, const ChangedPlaces& changed) {
     const auto* const field = std::get_if<LeafDistances>(&kept.field);
     constexpr std::size_t chunk = 1024;
     parallel_chunks(
-        task_.context, set.vertices.size(), chunk, [&](std::size_t, std::size_t first, std::size_t last) {
+        task_.context, set_.vertices.size(), chunk, [&](std::size_t, std::size_t first, std::size_t last) {
             std::array<std::uint32_t, chunk> vertices;
             std::size_t count = 0;
             for (std::size_t i = first; i < last; ++i)
-                if (may_differ(set.vertices[i], changed)) vertices[count++] = set.vertices[i];
+                if (may_differ(set_.vertices[i], changed)) vertices[count++] = set_.vertices[i];
             VertexBatch batch(task_.skeleton.joints.size());
             std::vector<std::uint64_t> row;
             for (std::size_t i = 0; i < count && !cancelled(task_.context); i += VertexBatch::kVertices) {
@@ -173,40 +148,40 @@ void DistanceSampler::fill_from_leaves(const JointSet& set, const KeptField& kep
                 if (field) nearest_joints(now.size(), *field, batch);
                 for (std::size_t k = 0; k < now.size(); ++k) {
                     if (field) {
-                        store(set, now[k], batch.readings[k], kept, batch.keys_of(k));
+                        store(now[k], batch.readings[k], kept, batch.keys_of(k));
                         continue;
                     }
                     row.clear();
                     every_joint(batch.readings[k], kept, std::get<EveryDistance>(kept.field), row);
-                    store(set, now[k], batch.readings[k], kept, std::span(row));
+                    store(now[k], batch.readings[k], kept, std::span(row));
                 }
             }
         });
 }
 
-Status DistanceSampler::fill_all_joints(const JointSet& set, const std::vector<bool>& seeded,
+Status DistanceSampler::fill_all_joints(const std::vector<bool>& seeded,
                                         const std::function<Status(const UseField&)>& each_joint) {
-    const std::size_t count = set.vertices.size();
+    const std::size_t count = set_.vertices.size();
     std::vector<Reading> readings(count);
     parallel_for(task_.context, count, 4096,
-                 [&](std::size_t i) { readings[i] = read_at(task_, domain_, set.vertices[i]); });
+                 [&](std::size_t i) { readings[i] = read_at(task_, domain_, set_.vertices[i]); });
     DistanceTable& table = rows_.table;
     Status swept = each_joint([&](std::size_t k, const LeafDistances& field) {
         for (std::size_t i = 0; i < count; ++i)
-            table.distance[set.vertices[i] * table.width + k] =
-                mean_distance(readings[i], set.joints[k], [&](std::uint32_t leaf) { return field.distance(leaf); });
+            table.distance[set_.vertices[i] * table.width + k] = mean_distance(
+                readings[i], set_.joints[k], [&](std::uint32_t leaf) { return field.distance(leaf); });
     });
     if (!swept) return swept;
     parallel_for(task_.context, count, 1024, [&](std::size_t i) {
-        const std::uint32_t v = set.vertices[i];
+        const std::uint32_t v = set_.vertices[i];
         std::vector<DistanceRows::Entry> row;
-        for (std::size_t k = 0; k < set.joints.size(); ++k) {
+        for (std::size_t k = 0; k < set_.joints.size(); ++k) {
             float& d = table.distance[v * table.width + k];
-            if (d < INFINITY) row.emplace_back(d, set.joints[k]);
+            if (d < INFINITY) row.emplace_back(d, set_.joints[k]);
             d = INFINITY;
         }
         if (row.empty())
-            fill_straight_row(set, v);
+            fill_straight_row(v);
         else
             rows_.store(v, row, coverage(readings[i], seeded));
     });
@@ -236,22 +211,22 @@ void DistanceSampler::read(std::span<const std::uint32_t> vertices, const LeafDi
 
 // The joints and distances of the first `count` readings, as keys of DistanceRows.
 void DistanceSampler::nearest_joints(std::size_t count, const LeafDistances& field, VertexBatch& batch) const {
-    Measured* const begin = batch.measured.get();
-    Measured* end = begin;
+    JointMean* const begin = batch.measured.get();
+    JointMean* end = begin;
     for (std::size_t k = 0; k < count; ++k) {
-        end = measure(batch.readings[k].leaves, static_cast<std::uint32_t>(k), field, batch.means, end);
+        end = batch.means.measure(batch.readings[k].leaves, static_cast<std::uint32_t>(k), field, end);
         batch.first[k + 1] = static_cast<std::size_t>(end - begin);
     }
     if (task_.options.as_published) {
-        for (const Measured* m = begin; m < end; ++m)
+        for (const JointMean* m = begin; m < end; ++m)
             batch.keys[static_cast<std::size_t>(m - begin)] =
                 DistanceRows::key(distance_as_published(m->field, batch.readings[m->reading]), m->joint);
         return;
     }
     std::fill(batch.end_of.begin(), batch.end_of.end(), 0);
-    for (const Measured* m = begin; m < end; ++m) ++batch.end_of[m->joint];
+    for (const JointMean* m = begin; m < end; ++m) ++batch.end_of[m->joint];
     std::exclusive_scan(batch.end_of.begin(), batch.end_of.end(), batch.end_of.begin(), 0u);
-    for (const Measured* m = begin; m < end; ++m)
+    for (const JointMean* m = begin; m < end; ++m)
         batch.by_joint[batch.end_of[m->joint]++] = static_cast<std::uint32_t>(m - begin);
     const std::span entries(batch.by_joint.get(), batch.first[count]);
     for (std::size_t from = 0, to = 0; from < entries.size(); from = to) {
@@ -278,69 +253,18 @@ void DistanceSampler::add_straight(std::uint32_t joint, std::span<const std::uin
             distance(batch.measured[entries[i]].field, {points.nearest[i], points.beyond[i]}), joint);
 }
 
-void DistanceSampler::store(const JointSet& set, std::uint32_t vertex, const Reading& reading,
-                            const KeptField& kept, std::span<std::uint64_t> keys) {
-    if (set.joints.size() < kept.joints.size()) {
+void DistanceSampler::store(std::uint32_t vertex, const Reading& reading, const KeptField& kept,
+                            std::span<std::uint64_t> keys) {
+    if (set_.joints.size() < kept.joints.size()) {
         const auto end = std::remove_if(keys.begin(), keys.end(), [&](std::uint64_t key) {
-            return !std::binary_search(set.joints.begin(), set.joints.end(), static_cast<std::uint32_t>(key));
+            return !std::binary_search(set_.joints.begin(), set_.joints.end(), static_cast<std::uint32_t>(key));
         });
         keys = keys.first(static_cast<std::size_t>(end - keys.begin()));
     }
     if (keys.empty())
-        fill_straight_row(set, vertex);
+        fill_straight_row(vertex);
     else
         rows_.store(vertex, keys, coverage(reading, kept.seeded));
-}
-
-namespace {
-
-bool same_joints(std::span<const Label> a, std::span<const Label> b) {
-    Label differ = 0;
-    for (std::size_t k = 0; k < a.size(); ++k) differ |= a[k] ^ b[k];
-    return (differ & kLabelJointMask) == 0;
-}
-
-}  // namespace
-
-// Writes the weighted mean of every joint at the leaves of a stencil; returns the end of the output.
-DistanceSampler::Measured* DistanceSampler::measure(const LeafStencil& stencil, std::uint32_t reading,
-                                                    const LeafDistances& field, JointMeans& means, Measured* out) {
-    if (stencil.count == 0) return out;
-    const std::span<const Label> first = field.row(stencil.leaf[0]);
-    std::size_t width = 0;  // labels of the first leaf
-    while (width < first.size() && first[width] != kNoLabel) ++width;
-    std::size_t added = 0;
-    means.count = 0;
-    if (first.size() == MatchingRows::kLabels) {
-        const MatchingRows rows(stencil, field);
-        if (rows.all_added()) {
-            for (std::size_t k = 0; k < width; ++k) *out++ = {rows.mean(k), joint_of(first[k]), reading};
-            return out;
-        }
-        added = rows.added();
-        for (std::size_t k = 0; k < width; ++k) {
-            const std::size_t slot = means.slot(joint_of(first[k]));
-            means.share[slot] = rows.share();
-            means.sum[slot] = rows.sum(slot);
-        }
-    }
-    for (std::size_t k = added; k < static_cast<std::size_t>(stencil.count); ++k) {
-        const std::span<const Label> labels = field.row(stencil.leaf[k]);
-        const double share = stencil.share[k];
-        if (k > 0 && same_joints(labels, first)) {
-            for (std::size_t slot = 0; slot < width; ++slot) means.share[slot] += share;
-            for (std::size_t slot = 0; slot < width; ++slot) means.sum[slot] += share * distance_of(labels[slot]);
-            continue;
-        }
-        for (std::size_t i = 0; i < labels.size() && labels[i] != kNoLabel; ++i) {
-            const std::size_t slot = means.slot(joint_of(labels[i]));
-            means.share[slot] += share;
-            means.sum[slot] += share * distance_of(labels[i]);
-        }
-    }
-    for (std::size_t slot = 0; slot < means.count; ++slot)
-        *out++ = {means.sum[slot] / means.share[slot], means.joint[slot], reading};
-    return out;
 }
 
 void DistanceSampler::every_joint(const Reading& reading, const KeptField& kept, const EveryDistance& field,
@@ -350,6 +274,20 @@ void DistanceSampler::every_joint(const Reading& reading, const KeptField& kept,
         if (const float d = mean_distance(reading, kept.joints[k], distance_at); d < INFINITY)
             row.push_back(DistanceRows::key(d, kept.joints[k]));
     }
+}
+
+Status fill_rows(const Task& task, const Domain& domain, DistanceRows& rows,
+                 const std::function<Status(const JointSet&, DistanceSampler&)>& fill) {
+    const BoneShapes bones(task.skeleton, task.bones);
+    for (const JointSet& set : task.plan.sets) {
+        DistanceSampler sampler(task, domain, bones, set, rows);
+        if (set.joints.size() == 1 || set.idle)
+            sampler.fill_straight();
+        else if (Status filled = fill(set, sampler); !filled)
+            return filled;
+        if (cancelled(task.context)) return Error{ErrorCode::cancelled, "cancelled while measuring distances"};
+    }
+    return Done{};
 }
 
 }  // namespace sinew

@@ -2,26 +2,34 @@
 
 #include <algorithm>
 
+#include "bind/kept_volume.h"
 #include "bind/near_mesh.h"
 #include "domain/leaf_graph.h"
-#include "domain/leaf_index.h"
-#include "domain/redivide.h"
-#include "domain/trace.h"
 
 namespace sinew {
 namespace {
 
 // Leaf joints without a tail are points at the end of the parent bone, so no vertex is nearer to them than to it.
-void warn_of_points(const Task& task) {
-    const auto points = std::count_if(task.bones.begin(), task.bones.end(), [&](const Bone& bone) {
+void warn_of_points(const std::vector<Bone>& bones, const Skeleton& skeleton, BindReport& report) {
+    const auto points = std::count_if(bones.begin(), bones.end(), [&](const Bone& bone) {
         return bone.head == bone.tail && !bone.open_tail && !bone.shaped() &&
-               task.skeleton.joints[bone.joint].parent >= 0;
+               skeleton.joints[bone.joint].parent >= 0;
     });
     if (points > 0)
-        task.report.warnings.push_back(std::to_string(points) +
-                                       " leaf joints state no tail. As published, their bones are points, and "
-                                       "vertices beyond them are shared with the parent's bone: state tails in "
-                                       "--joint-options");
+        report.warnings.push_back(std::to_string(points) +
+                                  " leaf joints state no tail. As published, their bones are points, and vertices "
+                                  "beyond them are shared with the parent's bone: state tails in --joint-options");
+}
+
+// Components without a bone of any set that has vertices.
+std::size_t count_unseeded(const Domain& domain, const BoneSeeds& seeds, const RowPlan& plan) {
+    std::vector<bool> seeded(domain.component_count, false);
+    for (const JointSet& set : plan.sets) {
+        if (set.vertices.empty()) continue;
+        const std::vector<bool> of_set = seeded_components(domain, seeds, set.joints);
+        for (std::size_t c = 0; c < seeded.size(); ++c) seeded[c] = seeded[c] || of_set[c];
+    }
+    return static_cast<std::size_t>(std::count(seeded.begin(), seeded.end(), false));
 }
 
 }  // namespace
@@ -49,19 +57,24 @@ Result<SeededVolume> build_volume(const Task& task, DomainKind kind, Links links
     if (Status ok = check_voxels(task.skeleton, make_bones(task.skeleton), grid->transform.voxel, report); !ok)
         return ok.error();
     if (task.options.as_published)
-        warn_of_points(task);
+        warn_of_points(task.bones, task.skeleton, report);
     else
         extend_leaf_bones(task.bones, task.skeleton, *grid);
 
     Result<SeededVolume> volume = task.clock.run("octree", [&]() -> Result<SeededVolume> {
-        Result<Domain> domain =
-            moved && moved->volume.domain.graph
-                ? redivide_domain(*grid, task.bones, kind, moved->volume.domain, task.context, links)
-                : build_domain(*grid, task.bones, kind, task.context, Neighbours::all, links);
-        if (!domain) return domain.error();
-        BoneSeeds seeds =
-            seed_volume(*domain, task.bones, task.skeleton.joints.size(), task.options.as_published, report);
-        return SeededVolume{std::move(*domain), std::move(seeds)};
+        SeededVolume out;
+        if (moved && moved->volume.domain.graph) {
+            auto again = redivide_domain(*grid, task.bones, kind, moved->volume.domain, task.context, links);
+            if (!again) return again.error();
+            out.domain = std::move(again->domain);
+            out.match = std::move(again->match);
+        } else {
+            auto domain = build_domain(*grid, task.bones, kind, task.context, Neighbours::all, links);
+            if (!domain) return domain.error();
+            out.domain = std::move(*domain);
+        }
+        out.seeds = seed_volume(task, out.domain);
+        return out;
     });
     if (!volume) return volume.error();
     report.leaves = volume->domain.leaves.size();
@@ -70,38 +83,26 @@ Result<SeededVolume> build_volume(const Task& task, DomainKind kind, Links links
     return volume;
 }
 
-BoneSeeds seed_volume(const Domain& domain, const std::vector<Bone>& bones, std::size_t joints, bool as_published,
-                      BindReport& report) {
-    BoneSeeds seeds = seed_bones(domain, bones, joints);
+BoneSeeds seed_volume(const Task& task, const Domain& domain) {
+    BindReport& report = task.report;
+    BoneSeeds seeds = seed_bones(domain, task.bones, task.skeleton.joints.size());
     report.snapped_joints = seeds.snapped;
-    if (as_published)
+    if (task.options.as_published)
         for (const std::uint32_t j : seeds.snapped) seeds.of_joint[j].clear();
     std::vector<bool> crossed(domain.leaves.size(), false);
     for (const auto& list : seeds.of_joint)
         for (const auto& seed : list) crossed[seed.leaf] = true;
     report.bone_voxels = static_cast<std::size_t>(std::count(crossed.begin(), crossed.end(), true));
+    report.bridged_components = count_unseeded(domain, seeds, task.plan);
     return seeds;
 }
 
-Error unknown_joints(const Skeleton& skeleton, const JointSet& set) {
-    std::string names;
-    for (std::size_t k = 0; k < std::min<std::size_t>(set.joints.size(), 3); ++k)
-        names += (k ? ", '" : "'") + printable(skeleton.joints[set.joints[k]].name) + "'";
-    if (set.joints.size() > 3) names += " and " + std::to_string(set.joints.size() - 3) + " more";
-    return {
-        ErrorCode::input,
-        "a skin of the mesh lists joints (" + names +
-            ") that no single skin of the kept binding has: bind this mesh anew instead of reusing the binding"};
-}
-
-std::shared_ptr<const KeptVolume> keep_volume(Domain domain, std::vector<KeptField> fields) {
-    domain.first_link = {};
-    domain.link = {};
-    // Only move_joints reads the graph again, with fields of distances.
-    if (std::none_of(fields.begin(), fields.end(),
-                     [](const KeptField& kept) { return std::holds_alternative<LeafDistances>(kept.field); }))
-        domain.graph = nullptr;
-    return std::make_shared<const KeptVolume>(KeptVolume{std::move(domain), std::move(fields)});
+std::vector<bool> seeded_components(const Domain& domain, const BoneSeeds& seeds,
+                                    std::span<const std::uint32_t> joints) {
+    std::vector<bool> seeded(domain.component_count, false);
+    for (const std::uint32_t j : joints)
+        for (const BoneSeeds::Seed& seed : seeds.of_joint[j]) seeded[domain.component[seed.leaf]] = true;
+    return seeded;
 }
 
 }  // namespace sinew

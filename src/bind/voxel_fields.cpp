@@ -79,19 +79,13 @@ public:
           threads_(threads),
           shapes_(task.skeleton, task.bones),
           seeds_(volume.seeds),
-          bridge_finder_(domain_),
-          seeded_by_any_(domain_.component_count, false) {}
+          bridge_finder_(domain_) {}
 
     Status bind_set(const JointSet& set, const PrepareFields& prepare) {
-        std::vector<bool> seeded(domain_.component_count, false);
+        const std::vector<bool> seeded = seeded_components(domain_, seeds_, set.joints);
         std::vector<std::uint32_t> joints;
-        for (const std::uint32_t j : set.joints) {
+        for (const std::uint32_t j : set.joints)
             if (!seeds_.of_joint[j].empty()) joints.push_back(j);
-            for (const auto& seed : seeds_.of_joint[j]) {
-                seeded[domain_.component[seed.leaf]] = true;
-                if (!set.vertices.empty()) seeded_by_any_[domain_.component[seed.leaf]] = true;
-            }
-        }
         if (set.joints.size() == 1 || set.idle || joints.empty()) {  // needs no field
             straight_rows(task_, shapes_, set, rows_);
             return Done{};
@@ -134,8 +128,6 @@ public:
 
     void finish_report(const char* field_name) const {
         BindReport& report = task_.report;
-        report.bridged_components =
-            static_cast<std::size_t>(std::count(seeded_by_any_.begin(), seeded_by_any_.end(), false));
         if (unfinished_ > 0)
             report.warnings.push_back("the " + std::string(field_name) + " of " + std::to_string(unfinished_) +
                                       " joints did not converge (residual " + std::to_string(residual_) +
@@ -206,8 +198,7 @@ private:
     const BoneShapes shapes_;
     const BoneSeeds& seeds_;
     BridgeFinder bridge_finder_;
-    std::vector<bool> seeded_by_any_;  // per component
-    std::size_t unfinished_ = 0;       // joints
+    std::size_t unfinished_ = 0;  // joints
     double residual_ = 0;
 };
 
@@ -215,12 +206,13 @@ private:
 Status read_kept(const Task& task, const KeptVolume& volume, InfluenceRows& rows) {
     const BoneShapes shapes(task.skeleton, task.bones);
     for (const JointSet& set : task.plan.sets) {
-        const KeptField* kept = volume.find(set.joints);
         if (set.joints.size() == 1 || set.idle || set.vertices.empty()) {
             straight_rows(task, shapes, set, rows);
             continue;
         }
-        if (!kept) return unknown_joints(task.skeleton, set);
+        const Result<const KeptField*> found = volume.field_of(set.joints, task.skeleton);
+        if (!found) return found.error();
+        const KeptField* const kept = *found;
         const auto& field = std::get<LeafStrengths>(kept->field);
         std::vector<std::size_t> slots;  // of the joints of this set in the field, which may have more joints
         for (std::size_t k = 0; k < kept->joints.size(); ++k)

@@ -163,10 +163,12 @@ private:
                        Context* context);
 };
 
+struct LeafMatch;
+
 /// The graph of another division of the same voxels into leaves (redivide.h), and its unchanged parts.
 struct Domain::Graph::PreviousGraph {
-    /// `before` must have a graph, and both domains an index.
-    PreviousGraph(const Domain& before, const Domain& domain);
+    /// `before` must have a graph, and both domains an index. `match`: their common leaves.
+    PreviousGraph(const Domain& before, const Domain& domain, const LeafMatch& match);
 
     /// Whether nothing has changed in and around the block of 4³ voxels of a leaf in a group.
     bool far(const Leaf& leaf) const {

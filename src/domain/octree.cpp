@@ -290,9 +290,10 @@ void link_leaves(Domain& domain, Neighbours neighbours, Context* context) {
     });
 }
 
-// `before`: a domain of the same voxels with a graph, or null.
+// `before`: a domain of the same voxels with a graph, or null. `match` receives the leaves that both have.
 Result<Domain> make_domain(const VoxelGrid& grid, std::span<const Bone> bones, DomainKind kind,
-                           const Domain* before, Context* context, Neighbours neighbours, Links links) {
+                           const Domain* before, LeafMatch& match, Context* context, Neighbours neighbours,
+                           Links links) {
     const int r = grid.transform.resolution;
     Domain domain;
     domain.transform = grid.transform;
@@ -355,7 +356,8 @@ Result<Domain> make_domain(const VoxelGrid& grid, std::span<const Bone> bones, D
     domain.index = std::move(index);
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while building the octree"};
     if (before) {
-        const Domain::Graph::PreviousGraph was(*before, domain);
+        match = match_leaves(before->leaves, domain.leaves);
+        const Domain::Graph::PreviousGraph was(*before, domain, match);
         domain.graph = Domain::Graph::make(domain, neighbours, &was, context);
         was.take_components(domain);
     } else {
@@ -370,12 +372,16 @@ Result<Domain> make_domain(const VoxelGrid& grid, std::span<const Bone> bones, D
 
 Result<Domain> build_domain(const VoxelGrid& grid, std::span<const Bone> bones, DomainKind kind, Context* context,
                             Neighbours neighbours, Links links) {
-    return make_domain(grid, bones, kind, nullptr, context, neighbours, links);
+    LeafMatch none;
+    return make_domain(grid, bones, kind, nullptr, none, context, neighbours, links);
 }
 
-Result<Domain> redivide_domain(const VoxelGrid& grid, std::span<const Bone> bones, DomainKind kind,
-                               const Domain& before, Context* context, Links links) {
-    return make_domain(grid, bones, kind, &before, context, Neighbours::all, links);
+Result<RedividedDomain> redivide_domain(const VoxelGrid& grid, std::span<const Bone> bones, DomainKind kind,
+                                        const Domain& before, Context* context, Links links) {
+    LeafMatch match;
+    Result<Domain> domain = make_domain(grid, bones, kind, &before, match, context, Neighbours::all, links);
+    if (!domain) return domain.error();
+    return RedividedDomain{std::move(*domain), std::move(match)};
 }
 
 bool index_leaves(Domain& domain) {

@@ -97,11 +97,11 @@ VoxelGrid voxels_of(const Domain& domain, Context* context) {
     return grid;
 }
 
-Domain::Graph::PreviousGraph::PreviousGraph(const Domain& before, const Domain& after)
+Domain::Graph::PreviousGraph::PreviousGraph(const Domain& before, const Domain& after, const LeafMatch& match)
     : domain(before), graph(*before.graph), per_side(after.index->per_side), near(after.index->top.size()) {
     now.assign(before.leaves.size() + 1, none);
     was.assign(after.leaves.size(), none);
-    for (const LeafMatch::Run& run : match_leaves(before.leaves, after.leaves).runs) {
+    for (const LeafMatch::Run& run : match.runs) {
         std::iota(now.begin() + run.before, now.begin() + run.before + run.count, run.now);
         std::iota(was.begin() + run.now, was.begin() + run.now + run.count, run.before);
     }

@@ -22,10 +22,15 @@ LeafMatch match_leaves(std::span<const Domain::Leaf> before, std::span<const Dom
 /// The voxels from which a domain was built, from its index. O(r³/64).
 VoxelGrid voxels_of(const Domain& domain, Context* context = nullptr);
 
+struct RedividedDomain {
+    Domain domain;
+    LeafMatch match;  ///< the leaves that it has in common with the domain before
+};
 /// The result of build_domain with all neighbours, from a domain of the same voxels (voxels_of) that has a
 /// graph and whose leaves other bones divide. Components stay; links are only searched where leaves differ. The
 /// lists of all other links keep their order. Time O(leaves), at most a third of build_domain's.
-Result<Domain> redivide_domain(const VoxelGrid& grid, std::span<const Bone> bones, DomainKind kind,
-                               const Domain& before, Context* context = nullptr, Links links = Links::listed);
+Result<RedividedDomain> redivide_domain(const VoxelGrid& grid, std::span<const Bone> bones, DomainKind kind,
+                                        const Domain& before, Context* context = nullptr,
+                                        Links links = Links::listed);
 
 }  // namespace sinew

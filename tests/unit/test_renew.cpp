@@ -31,10 +31,17 @@ Measured measure(const VoxelGrid& grid, const Skeleton& skeleton, int nearest, c
     Measured m;
     m.bones = make_bones(skeleton);
     extend_leaf_bones(m.bones, skeleton, grid);
-    Result<Domain> domain = before ? redivide_domain(grid, m.bones, DomainKind::sparse, before->domain, context)
-                                   : build_domain(grid, m.bones, DomainKind::sparse, context);
-    EXPECT_TRUE(domain);
-    m.domain = std::move(*domain);
+    LeafMatch match;
+    if (before) {
+        auto again = redivide_domain(grid, m.bones, DomainKind::sparse, before->domain, context);
+        EXPECT_TRUE(again);
+        m.domain = std::move(again->domain);
+        match = std::move(again->match);
+    } else {
+        auto domain = build_domain(grid, m.bones, DomainKind::sparse, context);
+        EXPECT_TRUE(domain);
+        m.domain = std::move(*domain);
+    }
     m.seeds = seed_bones(m.domain, m.bones, skeleton.joints.size());
     std::vector<bool> seeded(m.domain.component_count, false);
     for (std::uint32_t j = 0; j < skeleton.joints.size(); ++j) {
@@ -59,7 +66,6 @@ Measured measure(const VoxelGrid& grid, const Skeleton& skeleton, int nearest, c
         };
         if (of(m.bones) != of(before->bones)) moved.push_back(j);
     }
-    const LeafMatch match = match_leaves(before->domain.leaves, m.domain.leaves);
     Result<LeafDistances> field =
         solver.renewed(before->field, match, m.seeds, m.joints, moved, m.bridges, context);
     EXPECT_TRUE(field);

@@ -15,7 +15,6 @@
 #include "bind/surface_heat/influence_model.h"
 #include "bind/surface_heat/lying_parts.h"
 #include "bind/surface_heat/rigid_parts.h"
-#include "bind/volume.h"
 #include "core/vectors.h"
 #include "domain/trace.h"
 
@@ -225,10 +224,8 @@ Result<MethodRows> bind_surface_heat(const Task& task, const SurfaceHeatRules& r
     const Task volume_task = task.with(task.mesh, task.skeleton, options, task.bones);
     Result<GeodesicRows> measured = measure_geodesic(volume_task);
     if (!measured) return measured.error();
-    std::optional<Domain>& built = measured->domain;
-    const VolumeView volume{built ? *built : std::get<OtherMesh>(task.start).volume.domain, measured->rows,
-                            rules.gap};
-    if (built && !task.options.keep_volume) built->graph = nullptr;  // frees memory: all distances are computed
+    const KeptVolume& kept = measured->volume ? *measured->volume : std::get<OtherMesh>(task.start).volume;
+    const VolumeView volume{kept.domain, measured->rows, rules.gap};
 
     // Heat uses other bones than the volume.
     const std::vector<Bone> links = make_bones(task.skeleton);
@@ -247,7 +244,7 @@ Result<MethodRows> bind_surface_heat(const Task& task, const SurfaceHeatRules& r
     SurfaceDiffusion heat(heat_task, mesh.surface, mesh.tree, policy, rules.seeing, rows);
     if (Status filled = heat.fill_all(); !filled) return filled.error();
     MethodRows out = std::move(rows);
-    if (built && task.options.keep_volume) out.volume = keep_volume(std::move(*built), std::move(measured->fields));
+    if (task.options.keep_volume) out.volume = std::move(measured->volume);
     return out;
 }
 
