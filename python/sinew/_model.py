@@ -734,5 +734,5 @@ def pose(model, weights, pose, skinning="linear"):
 
 
 def version():
-    """The version of the library, "0.1.0"."""
+    """The version of the library, "0.2.0"."""
     return lib.version().decode()
