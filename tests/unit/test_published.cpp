@@ -353,7 +353,8 @@ TEST(AsPublished, BonesEndAtTheirTails) {
     options.as_published = false;
     const Binding usual = bound(c, options);
     EXPECT_NE(ends(usual.bones()), ends(given)) << "without the option, bones of leaf joints are lengthened";
-    EXPECT_TRUE(usual.report().warnings.empty());
+    for (const std::string& warning : usual.report().warnings)  // of short bones, at this resolution
+        EXPECT_EQ(warning.find("leaf joints state no tail"), std::string::npos) << warning;
 }
 
 TEST(AsPublished, BridgesLeadOnlyToPartsWithoutBones) {
