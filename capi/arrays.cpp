@@ -186,9 +186,9 @@ Result<SkinWeights> read_rows(std::size_t vertices, std::size_t joint_count, con
             return broken(where, "vertex " + std::to_string(v) + ": the offsets of the weights must not fall");
         counts[v] = static_cast<std::uint32_t>(offsets[v + 1] - offsets[v]);
     }
-    influences.reserve(offsets[vertices]);
+    influences.reserve(static_cast<std::size_t>(offsets[vertices]));
     for (std::size_t v = 0; v < vertices; ++v)
-        for (std::size_t i = offsets[v]; i < offsets[v + 1]; ++i) {
+        for (auto i = static_cast<std::size_t>(offsets[v]); i < offsets[v + 1]; ++i) {
             if (joints[i] >= joint_count)
                 return broken(where, "vertex " + std::to_string(v) + " has weight on joint " +
                                          std::to_string(joints[i]) + ", but there are " +

@@ -48,7 +48,7 @@ std::size_t address_space() {
     return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
 
-void limit_child(const ChildLimits& limits, pid_t parent) {
+void limit_child(const ChildLimits& limits, [[maybe_unused]] pid_t parent) {
 #if defined(__linux__) && !defined(__EMSCRIPTEN__)
     // Also if the parent is killed. It may have died before this call.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -152,7 +152,12 @@ Result<std::vector<std::byte>> run_apart(const std::function<Result<std::vector<
         ::close(ends[0]);
         int status = 0;
         pid_t waited = 0;
-        do waited = ::wait4(pid, &status, 0, &used);
+#if defined(__EMSCRIPTEN__)  // there are no child processes, and no wait4
+        const auto wait = [&] { return used = {}, ::waitpid(pid, &status, 0); };
+#else
+        const auto wait = [&] { return ::wait4(pid, &status, 0, &used); };
+#endif
+        do waited = wait();
         while (waited < 0 && errno == EINTR);
         return waited == pid && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     };
