@@ -439,7 +439,7 @@ TEST(GltfWriter, AddsASkeletonFromElsewhere) {
     const Json json = json_of(saved);
     EXPECT_EQ(json["nodes"].size(), 6u);  // three joints and a common parent of the two roots
     EXPECT_EQ(json["nodes"][3]["name"], "b\"");
-    EXPECT_EQ(json["scenes"][0]["nodes"], Json({1}));
+    EXPECT_EQ(json["scenes"][0]["nodes"], Json::array({1}));
     EXPECT_EQ(json["scenes"][1]["nodes"], Json({0, 5}));
     const io::Scene again = must_read(saved);
     EXPECT_EQ(again.skeleton.joints.size(), 3u);
@@ -748,7 +748,7 @@ TEST(GltfWriter, DracoBoundsAreThoseOfTheData) {
     const Json json = json_of(saved);
     EXPECT_EQ(json["accessors"][0]["min"], Json({0, 0, 0}));
     EXPECT_EQ(json["accessors"][0]["max"], Json({1, 1, 0}));
-    EXPECT_EQ(json["accessors"][1]["min"], Json({0}));
+    EXPECT_EQ(json["accessors"][1]["min"], Json::array({0}));
     EXPECT_EQ(json["accessors"][1]["max"], Json({3}));
     EXPECT_EQ(json["accessors"][5]["min"], Json({1, 2, 3}));
     EXPECT_EQ(json["accessors"][5]["max"], Json({10, 11, 12}));
