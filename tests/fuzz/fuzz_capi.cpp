@@ -259,7 +259,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     Reader in(data, size);
     Session session;
     // One of each, so that most calls have something to work on.
-    for (const std::uint8_t start : {0, 0, 1, 2}) {
+    for (const auto start : std::array<std::uint8_t, 4>{0, 0, 1, 2}) {
         const std::uint8_t bytes[] = {start, static_cast<std::uint8_t>(start == 0 && in.byte() % 2)};
         Reader fixed(bytes, sizeof bytes);
         session.make(fixed);
