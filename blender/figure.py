@@ -7,6 +7,7 @@ import bpy
 import numpy as np
 
 import sinew
+from sinew.adapters import blender_mesh
 
 # Blender has z up, sinew y: (x, y, z) becomes (x, z, -y).
 UPRIGHT = np.array([[1, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 0], [0, 0, 0, 1]], float)
@@ -29,8 +30,8 @@ class Figure:
         self.deform = np.array([b.use_deform and (b.select or not only_selected_bones) for b in armature.data.bones])
         if not self.deform.any():
             raise sinew.UsageError("no bone that deforms is selected")
-        # Every new and every imported bone has Deform on. Where it is on for all, nobody has decided, and names of
-        # control bones count.
+        # Blender turns Deform on for every new and every imported bone. If it is on for all bones, it says nothing, and
+        # control bones are recognised by their names.
         self.by_names = bool(self.deform.all()) and len(self.names) > 1
         self._numbers = {name: j for j, name in enumerate(self.names)}
         self.model = None
@@ -128,9 +129,9 @@ class Figure:
     def write(self, weights, only=None, levels=None):
         """Puts weights into vertex groups: at the vertices of `only` (V, bool), at all without it.
 
-        Locked groups keep theirs, and the other bones share what is left. Groups of other names are not touched, and
-        entries that stay as they are are not written. levels: weights are rounded to so many steps, which takes far
-        fewer calls of Blender; for a preview. Between two calls nothing else may change the groups.
+        Locked groups keep theirs, and the other bones share what is left. Groups of other names are not touched.
+        Unchanged entries are not written. levels: the number of steps to which weights are rounded. It reduces the
+        calls of Blender, for a preview. Between two calls nothing else may change the groups.
         """
         self._change_to(self._target(weights, only, levels))
 
@@ -241,15 +242,11 @@ def _ends_at(bone, child):
 
 def mesh_arrays(thing):
     """Positions, triangles and the matrix to the upright world of an object with a mesh."""
-    data = thing.data
-    data.calc_loop_triangles()
-    points, corners = np.empty(3 * len(data.vertices), np.float32), np.empty(3 * len(data.loop_triangles), np.int32)
-    data.vertices.foreach_get("co", points)
-    data.loop_triangles.foreach_get("vertices", corners)
-    matrix, corners = UPRIGHT @ np.array(thing.matrix_world), corners.reshape(-1, 3)
+    own = blender_mesh(thing)
+    corners, matrix = own["faces"], UPRIGHT @ own["transform"]
     if np.linalg.det(matrix[:3, :3]) < 0:
         corners = corners[:, ::-1]  # a mirrored object has its faces inside out
-    return points.reshape(-1, 3), corners, matrix
+    return own["vertices"], corners, matrix
 
 
 def armature_of(mesh):

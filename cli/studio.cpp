@@ -161,8 +161,8 @@ void send_all(int to, const void* data, std::size_t size, Clock::time_point dead
     }
 }
 
-/// One request, one response. Each has a deadline as a whole, so that nobody keeps a connection by a byte now and
-/// then.
+/// One request, one response. Each has one deadline for all of its bytes, so that a client which sends them slowly
+/// cannot hold a connection.
 void converse(const Site& site, int to) {
     const Socket socket(to);
     std::string request;

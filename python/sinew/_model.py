@@ -236,7 +236,7 @@ class Weights:
         return np.flatnonzero(np.diff(self.indptr) == 0)
 
     def limit(self, max_influences=4, prune=None, limit_rule=None):
-        """At most so many joints for each vertex; the rest is shared out."""
+        """At most `max_influences` joints for each vertex. The weight of the others is shared among them."""
         options = _Settings({"max_influences": max_influences, "prune": prune, "limit_rule": limit_rule})
         out = Handle(lib.weights_free)
         lib.weights_limit(self._handle.value, options.value, None, out.out)
@@ -531,7 +531,7 @@ class Model:
         return {p["name"]: np.reshape(np.array(p["pose"], np.float64), (self._joint_count, 10)) for p in made}
 
     def random_pose(self, degrees=25, seed=7):
-        """Every joint turned by up to so many degrees: (J, 10), the same for the same seed."""
+        """Every joint turned by up to `degrees`: an array (J, 10), the same for the same seed."""
         out = np.empty((self._joint_count, 10), np.float64)
         lib.random_pose(self._handle.value, degrees, seed, pointer(out))
         return out

@@ -13,7 +13,7 @@ namespace {
 constexpr double kReach = 1;          // of the longest side of the box of the bones
 constexpr double kLargestPart = 3;    // the same: larger parts are near triangle by triangle
 constexpr double kAround = 25;        // the same, for parts around the bones
-constexpr double kOtherSize = 8;      // a skeleton so many times larger may be in another unit
+constexpr double kOtherSize = 8;      // a skeleton larger by this factor may be in another unit
 constexpr double kBeside = 0.5;       // of the larger longest side: the least gap of a skeleton beside the mesh
 constexpr double kFlat = 1e-7;        // a triangle has no area if twice its area is this share of a squared edge
 constexpr double kShortBone = 1;      // voxels

@@ -16,7 +16,7 @@ using namespace influence_model;
 constexpr double kFloor = 0.01;
 // Smaller weights are not worth an influence.
 constexpr double kLeast = 0.003;
-// Features are limited to so many standard deviations, so that no odd character drives the network far.
+// Limit of a feature in standard deviations: keeps the output bounded on unusual characters.
 constexpr float kLimit = 4;
 constexpr double kLog2e = 1.442695040888963407359924681;
 
