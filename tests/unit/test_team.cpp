@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <numeric>
 #include <stdexcept>
 #include <vector>
 
@@ -52,6 +53,15 @@ TEST(Team, ExceptionsArePropagatedWithoutDeadlock) {
         }
         EXPECT_EQ(left.load(), static_cast<int>(size));
     }
+}
+
+TEST(Team, ThreadsAreCapped) {
+    Context context;
+    context.threads = 1'000'000;
+    EXPECT_LE(thread_count(&context), std::max(32, 2 * static_cast<int>(std::thread::hardware_concurrency())));
+    std::vector<int> seen(1000, 0);
+    parallel_for(&context, seen.size(), 1, [&](std::size_t i) { seen[i] = 1; });
+    EXPECT_EQ(std::accumulate(seen.begin(), seen.end(), 0), 1000);
 }
 
 }  // namespace

@@ -3,9 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <numeric>
 
-#include "core/parallel.h"
 #include "gltf_maker.h"
 #include "io/matrix.h"
 #include "sinew.h"
@@ -50,15 +48,6 @@ TEST(Matrix, InvertsLargeTranslationsAndSmallScales) {
         }
     io::Matrix flat = io::compose({1e13, 0, 0}, {0, 0, 0, 1}, {1, 0, 1});
     EXPECT_FALSE(io::inverse(flat));
-}
-
-TEST(Trust, ThreadsAreCapped) {
-    Context context;
-    context.threads = 1'000'000;
-    EXPECT_LE(thread_count(&context), std::max(32, 2 * static_cast<int>(std::thread::hardware_concurrency())));
-    std::vector<int> seen(1000, 0);
-    parallel_for(&context, seen.size(), 1, [&](std::size_t i) { seen[i] = 1; });
-    EXPECT_EQ(std::accumulate(seen.begin(), seen.end(), 0), 1000);
 }
 
 Character with_far_triangle() {
