@@ -43,7 +43,7 @@ class Doc:
     def _buffer(self, buffer, chunk):
         uri = buffer.get("uri")
         if uri is None:
-            return chunk
+            return chunk and chunk[: buffer["byteLength"]]  # without the padding of the chunk
         if uri.startswith("data:"):
             return base64.b64decode(uri.split(",", 1)[1])
         return (self.path.parent / urllib.parse.unquote(uri)).read_bytes()
@@ -122,14 +122,14 @@ class Doc:
         return weight - other
 
     def draco_accessors(self):
-        """Accessors whose values are in a Draco blob, which is not decoded here."""
+        """Accessors whose values are only in a Draco blob, which is not decoded here."""
         out = set()
         for _, _, primitive in self.primitives():
             if DRACO in primitive.get("extensions", {}):
                 names = primitive["extensions"][DRACO]["attributes"]
                 out.update(a for n, a in primitive["attributes"].items() if n in names)
                 out.update([primitive["indices"]] if "indices" in primitive else [])
-        return out
+        return {a for a in out if "bufferView" not in self.json["accessors"][a]}
 
 
 def weight_rows(doc, primitive):
@@ -230,18 +230,19 @@ def surgery_problems(before, after, new_skin=False):
 
     a, b = spelled(before.text), spelled(after.text)
     draco = before.draco_accessors()
+    is_draco = any(DRACO in p.get("extensions", {}) for _, _, p in before.primitives())
     weights = before.weight_accessors()
 
     # Top level: all keys except the four arrays that hold weights, in the same order.
     edited = {"accessors", "bufferViews", "buffers", "meshes"}
-    edited |= {"extensionsUsed", "extensionsRequired"} if draco else set()
+    edited |= {"extensionsUsed", "extensionsRequired"} if is_draco else set()
     edited |= {"skins", "nodes"} if new_skin else set()
     same(
         {k: v for k, v in a.items() if k not in edited},
         {k: v for k, v in b.items() if k not in edited},
         "",
     )
-    for key in ("extensionsUsed", "extensionsRequired") if draco else ():
+    for key in ("extensionsUsed", "extensionsRequired") if is_draco else ():
         same([e for e in a.get(key, []) if e != DRACO], [e for e in b.get(key, []) if e != DRACO], key)
     if new_skin:
         same(a["nodes"], [{k: v for k, v in n.items() if k != "skin"} for n in b["nodes"]][: len(a["nodes"])], "nodes")
@@ -250,7 +251,7 @@ def surgery_problems(before, after, new_skin=False):
         mesh = dict(mesh, primitives=[dict(p) for p in mesh["primitives"]])
         for p in mesh["primitives"]:
             p["attributes"] = {k: v for k, v in p["attributes"].items() if not WEIGHT_ATTRIBUTE.match(k)}
-            if draco and "extensions" in p:
+            if is_draco and "extensions" in p:
                 p["extensions"] = {k: v for k, v in p["extensions"].items() if k != DRACO}
                 if not p["extensions"]:
                     del p["extensions"]
@@ -288,10 +289,12 @@ def surgery_problems(before, after, new_skin=False):
         if "bufferView" in before.json["accessors"][i]:
             view, first, step, size, count = before.element_ranges(i)
             freed.setdefault(view, []).append((first, step, size, count))
-    only_weights = set(freed)
+    only_weights, others = set(freed), set()
     for i, accessor in enumerate(before.list("accessors")):
-        if i not in weights:
-            only_weights.discard(accessor.get("bufferView"))
+        parts = accessor.get("sparse", {})
+        views = [accessor.get("bufferView"), *(parts[k]["bufferView"] for k in ("indices", "values") if k in parts)]
+        (only_weights if i in weights else others).update(v for v in views if v is not None)
+    only_weights -= others
 
     def masked(data, view):
         data = np.frombuffer(data, np.uint8).copy()
@@ -326,12 +329,12 @@ def surgery_problems(before, after, new_skin=False):
             if view["buffer"] != k:
                 continue
             if i in only_weights or is_draco_view(i):
-                mine[start:end] = False
+                mine[start : end + -end % 4] = False  # with the padding after it
             for first, step, size, count in freed.get(i, ()):
                 for byte in range(size):
                     mine[start + first + byte : start + first + (count - 1) * step + byte + 1 : step] = False
         for i, view in enumerate(before.list("bufferViews")):  # a kept view may overlap a removed one
-            stays = i not in freed and not is_draco_view(i) and view["buffer"] == k
+            stays = i not in freed and i not in only_weights and not is_draco_view(i) and view["buffer"] == k
             if stays and not any(e in view.get("extensions", {}) for e in MESHOPT):
                 mine[view.get("byteOffset", 0) : view.get("byteOffset", 0) + view["byteLength"]] = True
             for e in view.get("extensions", {}).values() if i not in only_weights else ():

@@ -10,6 +10,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 SINEW = os.environ.get("SINEW", str(ROOT / "build/release/sinew"))
 CHARACTERS = os.environ.get("SINEW_CHARACTERS", str(ROOT / "build/release/tests/characters/sinew_characters"))
+STREAMS = os.environ.get("SINEW_STREAMS", str(ROOT / "build/release/tests/sinew_streams"))
 # The folder of real characters. Without SINEW_CORPUS it does not exist, and tests that need it are skipped.
 CORPUS = Path(os.environ.get("SINEW_CORPUS") or ROOT / "no-corpus")
 
