@@ -36,7 +36,7 @@ void HeatSources::add(std::uint32_t joint) {
 }
 
 bool HeatPolicy::excludes(std::uint32_t, std::uint32_t, const Point3&) const { return false; }
-bool HeatPolicy::is_clear(const Point3&, const Point3&) const { return true; }
+bool HeatPolicy::is_clear(std::uint32_t, const Point3&, const Point3&) const { return true; }
 std::optional<HeatSources> HeatPolicy::hidden_sources(const JointSet&, std::uint32_t, std::uint32_t, bool) const {
     return std::nullopt;
 }
@@ -237,7 +237,8 @@ bool SurfaceDiffusion::is_visible(const Point3& p, std::uint32_t node, const Seg
     const double unit = task_.unit;
     const Point3 from = p - (kInward * unit) * surface_.normal[node];
     const Point3 to = segment.point_of(segment_distance(segment.a, segment.b, p));
-    return !tree_.blocked(from, to, surface_.vertex_of[node], kSlack * unit) && policy_.is_clear(from, to);
+    return !tree_.blocked(from, to, surface_.vertex_of[node], kSlack * unit) &&
+           policy_.is_clear(surface_.component[node], from, to);
 }
 
 /// L + M H. `heat`: M H of each source, per node.

@@ -40,8 +40,8 @@ public:
 
     /// Whether the joint heats nothing at this point of a part (a component of the surface).
     virtual bool excludes(std::uint32_t joint, std::uint32_t part, const Point3& point) const;
-    /// Whether a bone is visible along a segment that no triangle blocks.
-    virtual bool is_clear(const Point3& from, const Point3& to) const;
+    /// Whether a point of a part sees a bone along a segment that no triangle blocks.
+    virtual bool is_clear(std::uint32_t part, const Point3& from, const Point3& to) const;
     /// The sources of a vertex that sees none of its nearest bones, or, if `blind`, of a vertex of a part
     /// from which (almost) no bone is visible. Without a value the first has no source, and the second the nearest
     /// bone.

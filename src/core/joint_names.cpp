@@ -18,22 +18,29 @@ using WordList = std::span<const std::string_view>;
 // moves with a neighbour, while an idle joint that is kept only takes a share. So words that are as common on
 // joints with weight (tip, leaf, helper, twist, roll, gun) are left out.
 
-constexpr std::array<std::string_view, 13> control_words{"ik",         "ikh",  "ctrl",   "ctl",  "control",
-                                                         "controller", "pole", "target", "goal", "effector",
-                                                         "handle",     "wgt",  "mch"};
+constexpr std::array<std::string_view, 16> control_words{
+    "ik",   "ikh",      "ctrl",   "ctl", "control", "controller", "pole",  "target",
+    "goal", "effector", "handle", "wgt", "mch",     "constraint", "dummy", "footsteps"};
+// Written without a gap ("biktarget", "bfootctrl") these are still recognised at the end of a word.
+constexpr std::array<std::string_view, 5> control_endings{"target", "ctrl", "controller", "effector", "constraint"};
+// Controls by convention, even where they carry joints that deform: of the whole body, or of a foot.
+constexpr std::array<std::string_view, 5> carrier_words{"ctrl", "ctl", "control", "controller", "cog"};
+// Parts of a foot. With "roll" they are the pivots of a reverse-foot rig.
+constexpr std::array<std::string_view, 5> foot_words{"heel", "toe", "toes", "foot", "ball"};
 constexpr std::array<std::string_view, 11> slot_words{"slot",        "socket", "handslot", "weaponslot",
                                                       "weapon",      "prop",   "attach",   "attachment",
                                                       "attachpoint", "mount",  "item"};
 // First words of the layers of a Blender rig that drive its deforming "DEF-" joints.
 constexpr std::array<std::string_view, 6> driver_layers{"mch", "org", "ctrl", "drv", "vis", "wgt"};
 
-constexpr std::array<std::string_view, 15> root_words{"root",      "rootjoint",  "armature", "skeleton", "skel",
-                                                      "reference", "trajectory", "origin",   "master",   "global",
-                                                      "world",     "motion",     "scene",    "rig",      "offset"};
+constexpr std::array<std::string_view, 22> root_words{
+    "root",   "rootjoint", "armature", "skeleton", "skeletal", "skel",     "reference", "trajectory",
+    "origin", "master",    "global",   "world",    "motion",   "movement", "scene",     "rig",
+    "offset", "placement", "stride",   "groove",   "mother",   "cog"};
 // Words without meaning next to a root word. Others, such as "hips" or "hair", name a part of a body.
-constexpr std::array<std::string_view, 17> root_fillers{"joint", "jnt",       "jt", "bone", "bn",   "node",
-                                                        "b",     "m",         "c",  "j",    "main", "center",
-                                                        "char",  "character", "sk", "bip",  "drv"};
+constexpr std::array<std::string_view, 19> root_fillers{
+    "joint", "jnt",    "jt",   "bone",      "bn", "node", "b",   "m",   "c",  "j",
+    "main",  "center", "char", "character", "sk", "bip",  "drv", "rot", "pos"};
 constexpr std::array<std::string_view, 35> body_words{
     "hip",  "hips", "pelvis", "spine", "body",  "torso", "chest", "abdomen", "waist", "belly", "neck",    "head",
     "face", "jaw",  "tongue", "eye",   "ear",   "hair",  "tail",  "wing",    "fin",   "skirt", "cape",    "cloth",
@@ -84,11 +91,26 @@ struct Tree {
     std::vector<std::uint32_t> order;
 };
 
-bool control_name(const Words& words, bool has_def_layer) {
+bool ends_in_control(const std::string& word) {
+    return std::any_of(control_endings.begin(), control_endings.end(),
+                       [&](std::string_view ending) { return word.ends_with(ending); });
+}
+
+/// Whether the words name a control. `carried`: the joints that deform among its children.
+bool control_name(const Words& words, bool has_def_layer, std::size_t carried) {
     if (words.empty()) return false;
+    if (any_in(carrier_words, words) || std::any_of(words.begin(), words.end(), ends_in_control)) return true;
+    // A limb's end may be called after its IK and have skin. What carries several limbs is a control.
+    if (carried > 0) return carried > 1 && has(words, "ik");
     if (has_def_layer && in(driver_layers, words.front())) return true;
     if (has(words, "center") && has(words, "of") && has(words, "mass")) return true;
+    if (has(words, "roll") && any_in(foot_words, words)) return true;
     return any_in(control_words, words);
+}
+
+// "tag_weapon" is an attachment point of Quake's models.
+bool slot_name(const Words& words) {
+    return any_in(slot_words, words) || (words.size() > 1 && words.front() == "tag");
 }
 
 // An end marker repeats its parent's name (HeadEnd below Head, LeftToe_End below LeftToeBase). A joint called
@@ -126,6 +148,8 @@ bool root_structure(const Tree& tree, std::uint32_t j, const std::vector<DeformR
         named = named && std::all_of(words.begin(), words.end(), [](const std::string& w) {
                     return in(root_words, w) || in(root_fillers, w) || in(side_words, w) || is_number(w);
                 });
+    // "main" alone: in French it is a hand ("main gauche"). "Bip01" is the root of 3ds Max's Biped.
+    named = named || (first && (stem(words) == Words{"main"} || stem(words) == Words{"bip"}));
     // "Bone" at the floor that carries both feet and pole targets.
     const bool generic = first && carried > 1 && controls > 0 && stem(words) == Words{"bone"};
     if (!named && !generic) return false;
@@ -214,20 +238,19 @@ std::vector<DeformReason> idle_by_name(const Skeleton& skeleton) {
         distal |= has(words, "distal");
     }
 
-    // Leaves first: a joint named like a control, an end or a slot is idle only if all joints below it are. A
-    // joint that moves joints with skin may have skin of its own, whatever its name is.
+    // Leaves first: a joint named like an end or a slot is idle only if all joints below it are, and most controls
+    // too. A joint that moves joints with skin may have skin of its own, whatever its name is.
     std::vector<DeformReason> reason(n, DeformReason::deforms);
     for (auto it = tree.order.rbegin(); it != tree.order.rend(); ++it) {
         const std::uint32_t j = *it;
         const auto& children = tree.children[j];
-        if (std::any_of(children.begin(), children.end(),
-                        [&](std::uint32_t c) { return reason[c] == DeformReason::deforms; }))
-            continue;
-        if (end_name(tree, j, distal))
+        const auto carried = static_cast<std::size_t>(std::count_if(
+            children.begin(), children.end(), [&](std::uint32_t c) { return reason[c] == DeformReason::deforms; }));
+        if (carried == 0 && end_name(tree, j, distal))
             reason[j] = DeformReason::end_name;
-        else if (control_name(tree.words[j], def_layer))
+        else if (control_name(tree.words[j], def_layer, carried))
             reason[j] = DeformReason::control_name;
-        else if (any_in(slot_words, tree.words[j]))
+        else if (carried == 0 && slot_name(tree.words[j]))
             reason[j] = DeformReason::slot_name;
     }
     for (const std::uint32_t j : tree.order)

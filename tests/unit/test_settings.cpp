@@ -262,7 +262,7 @@ TEST(Capi, FalloffAndEditsComeWithoutAnotherBind) {
     open(model);
     Settings_ settings;
     ASSERT_EQ(snw_settings_new(settings.out()), SNW_OK);
-    ASSERT_EQ(snw_settings_set(settings, "resolution", "32"), SNW_OK);
+    ASSERT_EQ(snw_settings_set(settings, "method", "bone-heat"), SNW_OK);
     Binding_ binding;
     ASSERT_EQ(snw_bind(model, settings, nullptr, binding.out()), SNW_OK) << snw_error();
     const auto share_of_b = [&](const char* edits, snw_bytes** report = nullptr) {

@@ -142,6 +142,41 @@ TEST(SelectDeforming, NamesThatOnlyLookIdle) {
     EXPECT_EQ(idle_names(s), Names{});
 }
 
+TEST(SelectDeforming, ControlsByConventionAreIdle) {
+    DeformOptions options;
+    options.from = DeformFrom::names;
+    Skeleton s = chain({{"COG", -1, {0, 1, 0}},  // the centre of gravity, with limbs on all sides
+                        {"COG_Rot", 0, {0, 1, 0}},
+                        {"Spine", 1, {0, 2, 0}},
+                        {"Thigh_L", 1, {1, 0, 1}},
+                        {"Thigh_R", 1, {-1, 0, -1}},
+                        {"Spine_parentConstraint1", 2, {0, 2, 0}},  // a node of Maya
+                        {"LeftFootCtrl", -1, {1, 0, 1}},            // a reverse foot that ends in a pivot
+                        {"LeftHeelRoll", 6, {1, 0, 0}},
+                        {"bhorntarget", 2, {0, 3, 0}},  // words without a gap
+                        {"tag_head", 2, {0, 2.5f, 0}},  // Quake
+                        {"tag", 2, {0, 2.6f, 0}}});     // no word besides
+    ASSERT_TRUE(select_deforming(s, {}, options).ok());
+    EXPECT_EQ(idle_names(s), (Names{"COG", "COG_Rot", "Spine_parentConstraint1", "LeftFootCtrl", "LeftHeelRoll",
+                                    "bhorntarget", "tag_head"}));
+    // An IK joint that carries several limbs, and one that carries one.
+    s = chain({{"hip", -1, {0, 0, 0}},
+               {"body_IK", 0, {0, 1, 0}},
+               {"arm.L", 1, {1, 1, 0}},
+               {"arm.R", 1, {-1, 1, 0}},
+               {"IKFoot", 0, {0, -1, 0}},
+               {"Toe", 4, {0, -1, 1}}});
+    ASSERT_TRUE(select_deforming(s, {}, options).ok());
+    EXPECT_EQ(idle_names(s), Names{"body_IK"});
+    // 3ds Max's root, and a hand in French.
+    s = chain({{"Bip01", -1, {0, 0, 0}}, {"Bip01 Pelvis", 0, {0, 1, 0}}, {"Bip01 Spine", 1, {0, 2, 0}}});
+    ASSERT_TRUE(select_deforming(s, {}, options).ok());
+    EXPECT_EQ(idle_names(s), Names{"Bip01"});
+    s = chain({{"Main", -1, {0, 0, 0}}, {"bassin", 0, {0, 1, 0}}, {"main gauche", 1, {0, 2, 0}}});
+    ASSERT_TRUE(select_deforming(s, {}, options).ok());
+    EXPECT_EQ(idle_names(s), Names{"Main"});
+}
+
 TEST(SelectDeforming, EndMarkersAreIdle) {
     Skeleton s = chain({{"mixamorig:Head", -1, {0, 0, 0}},
                         {"mixamorig:HeadTop_End", 0, {0, 1, 0}},

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <optional>
 
 #include "bind/geodesic_voxel.h"
@@ -77,14 +78,24 @@ public:
           parts_(split_parts(task.mesh, mesh.surface)),
           enclosed_(
               task.mesh, task.skeleton, task.bones, parts_, [&](const Point3& p) { return volume.solid(p); },
-              task.context, rules.enclosed) {}
+              task.context, rules.enclosed),
+          is_body_(mesh.surface.components, 0) {
+        std::vector<double> area(is_body_.size(), 0);
+        for (std::size_t node = 0; node < surface_.nodes(); ++node)
+            area[surface_.component[node]] += surface_.mass[node];
+        const double whole = std::accumulate(area.begin(), area.end(), 0.0);
+        for (std::size_t part = 0; part < area.size(); ++part)
+            is_body_[part] = area[part] > kLargestRigidShare * whole;
+    }
 
     bool excludes(std::uint32_t joint, std::uint32_t part, const Point3& point) const override {
         return rules_.use.enclosed && enclosed_.is_separate(joint, part, point);
     }
 
-    bool is_clear(const Point3& from, const Point3& to) const override {
-        return !rules_.use.clear || volume_.joins(from, to);
+    /// Open space hides bones from garments, but not from the body: where a body has bones outside its own volume,
+    /// they are meant to move it.
+    bool is_clear(std::uint32_t part, const Point3& from, const Point3& to) const override {
+        return !rules_.use.clear || is_body_[part] || volume_.joins(from, to);
     }
 
     /// The joints that are nearest through the volume.
@@ -210,6 +221,7 @@ private:
     const SurfaceHeatRules& rules_;
     const std::vector<SurfacePart> parts_;
     const EnclosedJoints enclosed_;
+    std::vector<std::uint8_t> is_body_;  // per part
 };
 
 }  // namespace
