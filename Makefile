@@ -91,7 +91,7 @@ bench: setup
 evaluate: setup
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS) --target sinew_cli
-	scripts/research/evaluate
+	SINEW_CORPUS="$(SINEW_CORPUS)$(addprefix :,$(realpath ../shared/corpus-wild))" scripts/research/evaluate
 
 fuzz: setup
 	@scripts/fuzz $(FUZZ_SECONDS)

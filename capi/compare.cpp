@@ -52,6 +52,7 @@ snw_status snw_compare_json(const snw_model* model, const snw_weights* reference
              {"precision", c.precision},
              {"recall", c.recall},
              {"strongest_agreement", c.strongest_agreement},
+             {"trimmed", {{"l1", c.trimmed.l1}, {"precision", c.trimmed.precision}, {"recall", c.trimmed.recall}}},
              {"deformation",
               {{"standard", summary(c, PoseKind::standard)}, {"random", summary(c, PoseKind::random)}}},
              {"a", side(c.a)},

@@ -284,7 +284,7 @@ snw_status snw_weights_rows(const snw_weights* weights, size_t width, uint16_t* 
 snw_status snw_weights_joint(const snw_weights* weights, size_t joint, float* shares);
 /* Fills V with the sum over joints of |a - b|, 0..2; 0 where either has no weights. */
 snw_status snw_weights_difference(const snw_weights* a, const snw_weights* b, float* difference);
-/* The numbers of `sinew compare`, with its default options: l1, precision, recall, strongest_agreement,
+/* The numbers of `sinew compare`, with its default options: l1, precision, recall, strongest_agreement, trimmed,
  * deformation.standard and .random, and a and b without symmetry, as in docs/compare-report.md. Cost: two
  * deformations for each of about twenty poses, and a sweep through the volume for every joint. */
 snw_status snw_compare_json(const snw_model* model, const snw_weights* reference, const snw_weights* other,

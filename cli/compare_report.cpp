@@ -191,6 +191,7 @@ json make_compare_report(const CompareRun& run) {
         {"precision", c.precision},
         {"recall", c.recall},
         {"strongest_agreement", c.strongest_agreement},
+        {"trimmed", {{"l1", c.trimmed.l1}, {"precision", c.trimmed.precision}, {"recall", c.trimmed.recall}}},
         {"a", side(c.a, run.options.bleed)},
         {"b", side(c.b, run.options.bleed)},
         {"symmetry", c.symmetry ? json{{"point", c.symmetry->point},

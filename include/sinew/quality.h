@@ -189,12 +189,20 @@ struct LimbProfile {
     std::vector<std::vector<double>> a, b;  ///< joints × bins: mean weight; 0 where the bin is empty
 };
 
+/// Both sides without their small weights: those of at most 1e-3 or below 0.15 of the largest of their vertex are
+/// dropped, and the rest is normalised. Papers on learned skin weights report these three numbers.
+struct TrimmedComparison {
+    double l1 = 0;                     ///< mean over vertices, 0..2
+    double precision = 0, recall = 0;  ///< of the influences that are left
+};
+
 struct Comparison {
     std::vector<float> vertex_l1;  ///< V: Σ_j |w_a - w_b|, 0..2
     Distribution l1;
     double precision = 0;            ///< of B's influences, share that A has; 0 where B has none
     double recall = 0;               ///< of A's influences, share that B has; 0 where A has none
     double strongest_agreement = 0;  ///< share of vertices
+    TrimmedComparison trimmed;
     WeightsQuality a, b;
     std::vector<JointComparison> joints;        ///< those with weight in A or B; most l1 first, then by index
     std::vector<std::uint32_t> worst_vertices;  ///< most L1 first, then by index; those that differ at all

@@ -176,6 +176,8 @@ double bounded_biharmonic_memory(const MemorySizes& s, const MeshView&, const Bi
 double bone_heat_memory(const MemorySizes& s, const MeshView& mesh, const BindOptions&) {
     return worst(s, {of_rows(s) + surface_solver_memory(mesh, s.threads)});
 }
+// Candidates of the learned correction, and the rows of heat that hold them.
+constexpr double kCorrectedRow = 240;
 // Rows of distances and of heat; leaves are kept.
 double surface_heat_memory(const MemorySizes& s, const MeshView& mesh, const BindOptions& options) {
     MemorySizes nearest = s;  // of the volume, for any limit of influences
@@ -184,7 +186,7 @@ double surface_heat_memory(const MemorySizes& s, const MeshView& mesh, const Bin
     nearest.labels = 64;
     return std::max(of_geodesic(nearest),
                     worst(s, {of_rows(s) + of_rows(nearest) + surface_solver_memory(mesh, s.threads) +
-                              s.leaves * 40 + of_fields(nearest, false)})) +
+                              s.leaves * 40 + of_fields(nearest, false) + s.vertices * kCorrectedRow})) +
            of_slicing(options, s.triangles);
 }
 // The graph, its tree of boxes, and distances from a joint per thread; or the matrix.

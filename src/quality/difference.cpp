@@ -14,7 +14,11 @@ std::uint32_t strongest(std::span<const Influence> row) { return row.empty() ? S
 struct Sums {
     std::vector<JointComparison> joints;
     std::size_t agree = 0, unweighted_a = 0, unweighted_b = 0, most_a = 0, most_b = 0;
+    double trimmed_l1 = 0;
+    std::size_t trimmed_a = 0, trimmed_b = 0, trimmed_both = 0;
 };
+
+constexpr float kTrimBelow = 1e-3f, kTrimShare = 0.15f;
 
 void add(JointComparison& to, const JointComparison& from) {
     to.mass_a += from.mass_a;
@@ -74,6 +78,24 @@ std::size_t count_torn(const MeshTopology& topology, const SkinWeights& weights)
 
 namespace {
 
+/// The row without its small weights, normalised. Rows are sorted by weight.
+void trim(std::span<const Influence> row, std::vector<Influence>& out) {
+    out.clear();
+    float sum = 0;
+    for (const Influence& i : row)
+        if (i.weight > kTrimBelow && i.weight >= kTrimShare * row[0].weight) out.push_back(i), sum += i.weight;
+    for (Influence& i : out) i.weight /= sum;
+}
+
+void add_trimmed(std::span<const Influence> a, std::span<const Influence> b, RowPair& rows, Sums& sums) {
+    for (const RowPair::Entry& e : rows.merge(a, b)) {
+        sums.trimmed_l1 += std::abs(double{e.a} - e.b);
+        sums.trimmed_a += e.a > 0;
+        sums.trimmed_b += e.b > 0;
+        sums.trimmed_both += e.a > 0 && e.b > 0;
+    }
+}
+
 // Adds the rows of one vertex. Returns their L1 distance.
 double add_rows(std::span<const Influence> a, std::span<const Influence> b, double threshold, RowPair& rows,
                 Sums& sums) {
@@ -117,6 +139,10 @@ Sums add_parts(const std::vector<Sums>& parts, std::size_t joint_count) {
         all.unweighted_b += part.unweighted_b;
         all.most_a = std::max(all.most_a, part.most_a);
         all.most_b = std::max(all.most_b, part.most_b);
+        all.trimmed_l1 += part.trimmed_l1;
+        all.trimmed_a += part.trimmed_a;
+        all.trimmed_b += part.trimmed_b;
+        all.trimmed_both += part.trimmed_both;
     }
     return all;
 }
@@ -143,6 +169,8 @@ void compare_joints(Sums& all, std::size_t vertices, Comparison& out) {
     out.precision = ratio(in_both, in_b);
     out.recall = ratio(in_both, in_a);
     out.strongest_agreement = ratio(all.agree, vertices);
+    out.trimmed = {vertices ? all.trimmed_l1 / static_cast<double>(vertices) : 0,
+                   ratio(all.trimmed_both, all.trimmed_b), ratio(all.trimmed_both, all.trimmed_a)};
     out.a.unweighted = all.unweighted_a;
     out.b.unweighted = all.unweighted_b;
     out.a.max_influences = all.most_a;
@@ -177,8 +205,13 @@ Status measure_difference(const SkinWeights& a, const SkinWeights& b, std::size_
         Sums& sums = parts[chunk];
         sums.joints.resize(joint_count);
         RowPair rows;
-        for (std::size_t v = begin; v < end; ++v)
+        std::vector<Influence> trimmed_a, trimmed_b;
+        for (std::size_t v = begin; v < end; ++v) {
             out.vertex_l1[v] = static_cast<float>(add_rows(a[v], b[v], options.threshold, rows, sums));
+            trim(a[v], trimmed_a);
+            trim(b[v], trimmed_b);
+            add_trimmed(trimmed_a, trimmed_b, rows, sums);
+        }
     });
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled"};
     Sums all = add_parts(parts, joint_count);

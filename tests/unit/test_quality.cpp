@@ -103,6 +103,21 @@ TEST(Compare, DisjointJointsHaveTheLargestDistance) {
     EXPECT_EQ(out.worst_vertices[3], 3u);
 }
 
+TEST(Compare, TrimmedRowsHaveNoSmallWeights) {
+    Character c = test::strip(1);
+    const std::size_t n = c.positions.size();
+    Rows a(n, {{0, 1}}), b = a;
+    a[0] = {{0, 0.9f}, {1, 0.1f}};    // 0.1 < 0.15 * 0.9: dropped
+    a[1] = {{0, 0.85f}, {1, 0.15f}};  // kept
+    b[1] = {{0, 0.75f}, {1, 0.25f}};
+    const Comparison out = compared(c, a, b);
+    const auto count = static_cast<double>(n);
+    EXPECT_NEAR(out.trimmed.l1, 0.2 / count, 1e-6);
+    EXPECT_EQ(out.trimmed.precision, 1);
+    EXPECT_EQ(out.trimmed.recall, 1);
+    EXPECT_NEAR(out.l1.mean, 0.4 / count, 1e-6);
+}
+
 TEST(Compare, MeasuresEqualValuesComputedByHand) {
     Character c = test::strip(1);
     const std::size_t n = c.positions.size();
@@ -119,6 +134,10 @@ TEST(Compare, MeasuresEqualValuesComputedByHand) {
     EXPECT_EQ(out.precision, (count - 1) / count);
     EXPECT_EQ(out.recall, (count - 1) / (count + 1));
     EXPECT_EQ(out.strongest_agreement, (count - 1) / count);
+    // Trimmed, b[2] has one influence.
+    EXPECT_NEAR(out.trimmed.l1, (0.5 + 1 + 1) / count, 1e-6);
+    EXPECT_EQ(out.trimmed.precision, (count - 1) / count);
+    EXPECT_EQ(out.trimmed.recall, (count - 1) / (count + 1));
     EXPECT_EQ(out.a.unweighted, 0u);
     EXPECT_EQ(out.b.unweighted, 1u);
     EXPECT_EQ(out.a.max_influences, 2u);
