@@ -297,6 +297,9 @@ const std::vector<Row>& rows() {
         number<[](O& o) -> float& { return o.heat_transfer; }>(
             "heat-transfer", "Method", {only<Method::surface_heat, Method::bone_heat>},
             "c in the heat c / d² of a bone at distance d; larger = harder joints", {0, 1e6, true}),
+        number<[](O& o) -> float& { return o.learned; }>(
+            "learned", "Method", {only<Method::surface_heat>},
+            "Share of the correction that was learned from artists; 0 = none", {0, 1}),
 
         on_or_off<[](O& o) -> bool& { return o.fit_check; }>(
             "fit-check", Kind::choice, {}, "Refuse a skeleton in another place or unit than the mesh"),

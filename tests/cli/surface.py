@@ -84,6 +84,20 @@ class SurfaceHeat(cli.Case):
         bleed = {j["name"]: j["bleed_a"] or 0 for j in bare["joints"]}
         self.assertLess(bleed["skirt_B_01"], 0.1)
 
+    def test_the_learned_correction_can_be_scaled(self):
+        source = self.at / "quadruped.glb"
+        self.assertEqual(support.run(support.CHARACTERS, "quadruped", source).returncode, 0)
+        weights = {}
+        for share in ("0", "0.7", "1"):
+            report = self.report(source, "--method", "surface-heat", "--learned", share)
+            self.assertAlmostEqual(report["options"]["learned"], float(share), 6)
+            weights[share] = self.weights()
+        self.bind(source)
+        self.assertEqual(self.weights(), weights["0.7"])
+        self.assertEqual(len({json.dumps(w, sort_keys=True) for w in weights.values()}), 3)
+        self.refuse(2, ["learned 1.5 is not within 0..1"], source, "--learned", "1.5")
+        self.refuse(2, ["bone-heat does not read learned", "surface-heat"], source, "--method", "bone-heat", "--learned", "0")
+
     def test_the_memory_estimate_covers_volume_and_surface(self):
         source = self.at / "quadruped.glb"
         self.assertEqual(support.run(support.CHARACTERS, "quadruped", source).returncode, 0)
@@ -104,7 +118,7 @@ class Evaluate(cli.Case):
         options = ("--methods", "bone-heat", "closest-distance", "--hints", "skin")
         first = self.evaluate(*options)
         self.assertEqual(first.returncode, 0, first.stderr)
-        for heading in ("With hints", "By part of the body", "By source", "In standard poses", "By character"):
+        for heading in ("corpus, with hints", "By part of the body", "By source", "In standard poses", "by character"):
             self.assertIn(heading, first.stdout)
         self.assertRegex(first.stdout, r"\| one_bar \| 104 \| 0\.\d{3}, ")
         kept = sorted((self.at / "cache").iterdir())

@@ -33,7 +33,6 @@ const std::map<std::string, double* (*)(SurfaceHeatRules&)> kRules{
     {"hidden", [](SurfaceHeatRules& r) { return &r.hidden; }},
     {"gap", [](SurfaceHeatRules& r) { return &r.gap; }},
     {"seeing", [](SurfaceHeatRules& r) { return &r.seeing; }},
-    {"learned", [](SurfaceHeatRules& r) { return &r.learned; }},
 };
 
 const std::map<std::string, bool RuleSwitches::*> kSwitches{
@@ -69,7 +68,8 @@ SurfaceHeatRules read(std::string variant) {
 
 Result<SkinWeights> weights_by(const MeshView& mesh, const Skeleton& skeleton, const SurfaceHeatRules& rules,
                                Context* context) {
-    const BindOptions options = preset(Method::surface_heat);
+    BindOptions options = preset(Method::surface_heat);
+    options.learned = 0;  // the rules alone
     BindReport report;
     StageClock clock(report, context);
     const PlannedMesh planned = plan_mesh(mesh, skeleton, clock, report);

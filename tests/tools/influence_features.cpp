@@ -70,7 +70,6 @@ int main(int count, char** words) {
     const PlannedMesh planned = plan_mesh(mesh, scene->skeleton, clock, report);
     std::vector<float> out;
     SurfaceHeatRules rules;
-    rules.learned = 0;
     rules.observe = [&](const JointSet& set, const Features& features, const SetRows& rows,
                         const std::vector<std::uint8_t>& rigid) {
         constexpr std::size_t none = static_cast<std::size_t>(-1);
@@ -88,7 +87,8 @@ int main(int count, char** words) {
             append(out, features, row, rigid[row] != 0, (*scene->weights)[v], set);
         }
     };
-    const BindOptions options = preset(Method::surface_heat);
+    BindOptions options = preset(Method::surface_heat);
+    options.learned = 0;
     std::vector<Bone> bones = make_bones(scene->skeleton);
     const Task task = make_task(mesh, scene->skeleton, options, planned, bones, clock);
     if (const Result<MethodRows> rows = bind_surface_heat(task, rules); !rows) fail(rows.error().message);

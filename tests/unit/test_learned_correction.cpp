@@ -16,11 +16,12 @@ namespace {
 using test::Character;
 using Features = InfluenceFeatures;
 
-MethodRows rows_by(const Character& c, const SurfaceHeatRules& rules, int threads) {
+MethodRows rows_by(const Character& c, const SurfaceHeatRules& rules, int threads, float learned = 0.7f) {
     Context context;
     context.threads = threads;
     BindOptions options = preset(Method::surface_heat);
     options.voxels.resolution = 64;
+    options.learned = learned;
     BindReport report;
     StageClock clock(report, &context);
     const MeshView mesh = c.mesh();
@@ -51,12 +52,6 @@ std::vector<float> features_of(const Character& c) {
     return all;
 }
 
-SurfaceHeatRules uncorrected() {
-    SurfaceHeatRules rules;
-    rules.learned = 0;
-    return rules;
-}
-
 TEST(BodyPart, IsTheFirstThatTheNameSpeaksOf) {
     EXPECT_EQ(body_part_of("mixamorig:LeftHandThumb4"), BodyPart::finger);
     EXPECT_EQ(body_part_of("lowerarm_twist_01_l"), BodyPart::twist);
@@ -84,9 +79,9 @@ TEST(LearnedCorrection, FeaturesDoNotDependOnTheScale) {
 }
 
 TEST(LearnedCorrection, IsPartOfTheMethod) {
-    EXPECT_GT(SurfaceHeatRules{}.learned, 0);
+    EXPECT_EQ(preset(Method::surface_heat).learned, 0.7f);
     const Character c = test::biped();
-    const auto plain = std::get<InfluenceTable>(rows_by(c, uncorrected(), 2).table);
+    const auto plain = std::get<InfluenceTable>(rows_by(c, {}, 2, 0).table);
     const auto learned = std::get<InfluenceTable>(rows_by(c, {}, 2).table);
     EXPECT_NE(plain.strength, learned.strength);
 }
@@ -107,7 +102,7 @@ TEST(LearnedCorrection, RowsSumToOneAndDoNotDependOnThreads) {
 
 TEST(LearnedCorrection, LeavesRigidPartsAlone) {
     const Character c = test::robot();
-    const auto plain = std::get<InfluenceTable>(rows_by(c, uncorrected(), 2).table);
+    const auto plain = std::get<InfluenceTable>(rows_by(c, {}, 2, 0).table);
     const auto learned = std::get<InfluenceTable>(rows_by(c, {}, 2).table);
     std::size_t rigid = 0;
     for (std::size_t v = 0; v < plain.vertices; ++v) {

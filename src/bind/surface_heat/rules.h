@@ -58,9 +58,6 @@ struct RuleSwitches {
 
 struct SurfaceHeatRules {
     RuleSwitches use;
-    // The share of the learned correction that is applied, 0 to 1. Less than 1, since a character may be unlike all
-    // that were learned from (docs/notes/learned-correction.md).
-    double learned = 0.7;
     /// Sees the rows of each set and their features before the correction, and per row whether a rule made its part
     /// rigid. For scripts/research/train-correction.
     std::function<void(const JointSet&, const InfluenceFeatures&, const SetRows&, const std::vector<std::uint8_t>&)>

@@ -119,7 +119,7 @@ public:
     }
 
     std::size_t least_width() const override {
-        return rules_.learned > 0 || rules_.observe ? InfluenceFeatures::kMost : 0;
+        return is_corrected() || rules_.observe ? InfluenceFeatures::kMost : 0;
     }
 
     /// Binds rigid parts to a single joint, and parts without bones to the surface beneath them.
@@ -169,7 +169,7 @@ public:
             }
         if (rules_.use.lying)
             follow_surface_beneath(task_.mesh, surface_, tree_, task_.unit, rules, task_.context, facts, rows);
-        if (rules_.learned > 0 || rules_.observe) learn_from_artists(set, facts, rows);
+        if (is_corrected() || rules_.observe) learn_from_artists(set, facts, rows);
     }
 
     Coverage coverage(std::uint32_t vertex, bool blind) const override {
@@ -179,6 +179,8 @@ public:
     }
 
 private:
+    bool is_corrected() const { return task_.options.learned > 0; }
+
     /// The learned correction of all rows, except in parts that a rule made rigid.
     void learn_from_artists(const JointSet& set, const PartFacts& facts, SetRows rows) const {
         std::vector<std::uint8_t> rigid(rows.vertices.size());
@@ -188,7 +190,7 @@ private:
         }
         const InfluenceFeatures features(task_, surface_, set, rows, volume_.distances.table, links_);
         if (rules_.observe) rules_.observe(set, features, rows, rigid);
-        if (rules_.learned > 0) correct(set, features, rigid, rows);
+        if (is_corrected()) correct(set, features, rigid, rows);
     }
 
     void correct(const JointSet& set, const InfluenceFeatures& features, const std::vector<std::uint8_t>& rigid,
@@ -201,7 +203,7 @@ private:
             std::array<float, InfluenceFeatures::kMost * InfluenceFeatures::kPair> pairs;
             corrected[i] = features.candidates(i);
             features.pair_features(i, corrected[i], pairs);
-            model.correct(corrected[i], pairs, rules_.learned);
+            model.correct(corrected[i], pairs, static_cast<double>(task_.options.learned));
         });
         for (std::size_t i = 0; i < corrected.size(); ++i) {
             if (corrected[i].count == 0) continue;
