@@ -105,8 +105,8 @@ struct BindOptions {
     /// bone_heat, surface_heat: c in the heat c / d² that a bone at distance d gives; (0, 1e6]. Larger values make
     /// harder joints.
     float heat_transfer = 4;
-    /// surface_heat: the share of the correction that was learned from artists' weights; [0, 1]. Less than 1, since a
-    /// character may be unlike all that were learned from.
+    /// surface_heat: the share of the correction that was learned from artists' weights; [0, 1]. Less than 1, since
+    /// a character may be unlike all that were learned from.
     float learned = 0.7f;
     FalloffOptions falloff{.law = FalloffLaw::power, .map = {}};
     FinishOptions finish;
