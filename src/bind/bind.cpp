@@ -4,6 +4,7 @@
 
 #include "bind/binding_state.h"
 #include "bind/memory_sizes.h"
+#include "bind/method_table.h"
 #include "bind/near_mesh.h"
 #include "bind/planned_mesh.h"
 
@@ -40,6 +41,9 @@ Result<Binding> bind(const MeshView& whole, const Skeleton& skeleton, const Bind
     binding->skeleton = skeleton;
     binding->take_hardness();
 
+    if (row_of(options.method).has_volume())
+        if (Status ok = near.check_voxels((fine.empty() ? 1 : 2) * options.voxels.resolution, report); !ok)
+            return ok.error();
     PlannedMesh planned = plan_mesh(mesh, skeleton, clock, report);
     binding->bones = make_bones(skeleton);
     const Task task = make_task(mesh, skeleton, options, planned, binding->bones, clock, FreshBind{fine});

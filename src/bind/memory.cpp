@@ -55,7 +55,7 @@ GridTransform grid_around(const Box3& box, int resolution) {
     GridTransform grid;
     grid.resolution = resolution;
     grid.unit = box.longest();
-    grid.voxel = grid.unit / (resolution - 2.5);
+    grid.voxel = voxel_size(grid.unit, resolution);
     for (std::size_t k = 0; k < 3; ++k)
         grid.origin[k] = (box.low[k] + box.high[k]) / 2 - (resolution / 2 + 0.5) * grid.voxel;
     return grid;
@@ -87,7 +87,7 @@ double solid_voxels(const MeshView& mesh, const BindOptions& options) {
 double most_leaves(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options) {
     constexpr double kPerFace = 3.2, kPerCell = 12.5;
     const Box3 box = box_of(mesh);
-    const double voxel = box.longest() / (finest(options) - 2.5);
+    const double voxel = voxel_size(box.longest(), finest(options));
     double cells = 1;
     for (const double side : box.sides()) cells *= side / voxel + 2;
     if (options.domain == DomainKind::uniform) return std::min(cells, 1.2 * solid_voxels(mesh, options));
@@ -112,7 +112,7 @@ double most_pixels_of(const MeshView& mesh, const BindOptions& options) {
     const Box3 box = box_of(mesh);
     const Point3 side = box.sides();
     const double longest = box.longest(), thinnest = std::min({side[0], side[1], side[2]});
-    const double pixel = longest / (options.voxels.resolution - 2.5);
+    const double pixel = voxel_size(longest, options.voxels.resolution);
     return (longest / pixel + 2) * ((side[0] + side[1] + side[2] - longest - thinnest) / pixel + 2);
 }
 

@@ -40,9 +40,9 @@ Result<Binding> Binding::move_joints(const MeshView& mesh, const Skeleton& skele
                      "move in that mesh only"};
     if (row_of(bound.options.method).is_flat())
         return Error{ErrorCode::usage, "a figure's mask is not kept: bind it anew"};
+    const NearMesh near(mesh, skeleton, context);
     if (!bound.volume || bound.report.reused == Reuse::volume || bound.options.local_resolution ||
-        bound.options.as_published || NearMesh(mesh, bound.skeleton, context).any_far() ||
-        NearMesh(mesh, skeleton, context).any_far()) {
+        bound.options.as_published || NearMesh(mesh, bound.skeleton, context).any_far() || near.any_far()) {
         // There is nothing to reuse; or the places of fine voxels, or the triangles that are bound, depend on the
         // joints; or bridges have one direction (as published), which the repair of distances does not support.
         BindOptions given = bound.options;
@@ -62,6 +62,7 @@ Result<Binding> Binding::move_joints(const MeshView& mesh, const Skeleton& skele
     report.coverage = {};
     report.seconds.clear();
     report.warnings.clear();
+    if (Status ok = near.check_voxels(bound.options.voxels.resolution, report); !ok) return ok.error();
     binding->take_hardness();
     StageClock clock(report, context);
     binding->planned = bound.planned;

@@ -5,7 +5,7 @@
 
 #include "core/numbers.h"
 #include "core/vectors.h"
-#include "domain/union_find.h"
+#include "domain/lattice.h"
 
 namespace sinew {
 namespace {
@@ -67,8 +67,6 @@ bool fits_scaled(const Box3& bones, const Box3& mesh, double factor) {
     return norm(factor * middle(bones) - middle(mesh)) < 0.6 * size;
 }
 
-}  // namespace
-
 Box3 box_of_bones(const Skeleton& skeleton) {
     Box3 box;
     for (const Bone& bone : make_bones(skeleton)) {
@@ -78,8 +76,10 @@ Box3 box_of_bones(const Skeleton& skeleton) {
     return box;
 }
 
+}  // namespace
+
 NearMesh::NearMesh(const MeshView& mesh, const Skeleton& skeleton, Context* context)
-    : mesh_(mesh), bones_(box_of_bones(skeleton)), joints_(bones_) {
+    : mesh_(mesh), skeleton_(skeleton), bones_(box_of_bones(skeleton)), joints_(bones_) {
     for (const Joint& joint : skeleton.joints) joints_.add(to_point(joint.position));
     const double reach = kReach * bones_.longest();
     Box3 flat;  // of the triangles without area
@@ -207,14 +207,15 @@ void NearMesh::finish(std::vector<Coverage>& coverage, BindReport& report) const
                               " vertices follow the nearest joint (remove them if they are no part of it)");
 }
 
-Status check_voxels(const Skeleton& skeleton, const std::vector<Bone>& bones, double voxel, BindReport& report) {
-    const double size = box_of_bones(skeleton).longest();
+Status NearMesh::check_voxels(int resolution, BindReport& report) const {
+    const double size = bones_.longest(), voxel = voxel_size(box_.longest(), resolution);
     if (size > 0 && size < kLeastSkeleton * voxel)
         return Error{ErrorCode::input,
                      "all bones together are " + short_number(size) + " long, and a voxel is " +
                          short_number(voxel) +
                          ": their distances cannot be told apart (use a higher resolution, or remove "
                          "what makes the mesh so much larger than its skeleton)"};
+    const std::vector<Bone> bones = make_bones(skeleton_);
     std::size_t count = 0, all = 0;
     const Bone* shortest = nullptr;
     double least = INFINITY;
@@ -228,7 +229,7 @@ Status check_voxels(const Skeleton& skeleton, const std::vector<Bone>& bones, do
     if (count > 0)
         report.warnings.push_back(
             std::to_string(count) + " of " + std::to_string(all) + " bones are shorter than a voxel (which is " +
-            short_number(voxel) + "; the bone of '" + printable(skeleton.joints[shortest->joint].name) + "' is " +
+            short_number(voxel) + "; the bone of '" + printable(skeleton_.joints[shortest->joint].name) + "' is " +
             short_number(least) + "): their joints can be told apart better at a higher resolution");
     return Done{};
 }

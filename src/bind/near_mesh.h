@@ -11,9 +11,6 @@
 
 namespace sinew {
 
-/// The box of the bones that deform, with their tails. Empty (sides of -inf) if there are none.
-Box3 box_of_bones(const Skeleton& skeleton);
-
 /// The triangles near the skeleton. Far ones are those that reach farther from the box of the bones than its
 /// longest side; but a part that begins within that distance is near as a whole if it is at most three times as
 /// large as the box, or if it is around the bones and at most 25 times as large. Triangles without area count as
@@ -21,7 +18,7 @@ Box3 box_of_bones(const Skeleton& skeleton);
 /// would be no other triangles.
 class NearMesh {
 public:
-    /// Keeps the mesh's spans. O(V + T); if something is far, also the time of analyse_mesh.
+    /// Keeps the mesh's spans and the skeleton. O(V + T); if something is far, also the time of analyse_mesh.
     NearMesh(const MeshView& mesh, const Skeleton& skeleton, Context* context);
 
     /// The mesh without the far triangles. Vertices of these only are then of no triangle: methods give them to the
@@ -34,6 +31,10 @@ public:
     /// Whether the skeleton belongs to this mesh: the error says how they differ, and what to do.
     Status check_fit() const;
 
+    /// Warns if bones are shorter than a voxel of view(), voxelized at this resolution. An error if all bones
+    /// together are shorter than two: distances of different joints would then be the same.
+    Status check_voxels(int resolution, BindReport& report) const;
+
     /// Completes a binding of view(): far vertices count as bridged, defects are those of the whole mesh, and a
     /// warning says how many triangles are far.
     void finish(std::vector<Coverage>& coverage, BindReport& report) const;
@@ -42,7 +43,8 @@ private:
     void find_far(Context* context);
 
     MeshView mesh_;
-    Box3 bones_;
+    const Skeleton& skeleton_;
+    Box3 bones_;                       // of the bones that deform, with their tails
     Box3 joints_;                      // of all joints, also idle ones
     Box3 box_;                         // of the near triangles
     std::vector<Triangle> triangles_;  // the near ones, if there are far ones
@@ -53,9 +55,5 @@ private:
     std::vector<std::uint8_t> at_far_;  // per vertex: of a far triangle and of no near one
     Box3 whole_;                        // of all triangles with area
 };
-
-/// Warns if bones are shorter than a voxel; an error if all bones together are shorter than two: distances of
-/// different joints would then be the same.
-Status check_voxels(const Skeleton& skeleton, const std::vector<Bone>& bones, double voxel, BindReport& report);
 
 }  // namespace sinew

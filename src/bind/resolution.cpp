@@ -10,6 +10,7 @@
 #include "bind/near_mesh.h"
 #include "core/numbers.h"
 #include "core/vectors.h"
+#include "domain/lattice.h"
 #include "sinew/bind.h"
 
 namespace sinew {
@@ -223,8 +224,6 @@ std::string short_number(double x) {
     return shortest_text(static_cast<float>(std::round(x / scale) * scale));
 }
 
-double voxel_of(double unit, int resolution) { return unit / (resolution - 2.5); }
-
 // Around samples of limbs too thin for voxels, and of limbs too near each other. Between samples lie other
 // triangles.
 struct FineLimbs {
@@ -304,7 +303,7 @@ public:
 private:
     std::string name(std::uint32_t j) const { return "'" + printable(skeleton_.joints[j].name) + "'"; }
     FineLimbs fine_at(int resolution) const {
-        return find_fine(samples_, facing_, thin_, near_, voxel_of(unit_, resolution), stride_of(mesh_));
+        return find_fine(samples_, facing_, thin_, near_, voxel_size(unit_, resolution), stride_of(mesh_));
     }
 
     void choose_from_sizes() {
@@ -314,13 +313,13 @@ private:
         if (gap) finest = std::min(finest, gap->size / kVoxelsAcross);
         int& resolution = choice_.resolution;
         resolution = limb || gap ? kCoarsest : kUnmeasured;
-        while (resolution < kFinest && voxel_of(unit_, resolution) > finest) resolution *= 2;
+        while (resolution < kFinest && voxel_size(unit_, resolution) > finest) resolution *= 2;
         std::string& why = choice_.reason;
-        why = "at " + std::to_string(resolution) + " a voxel is " + short_number(voxel_of(unit_, resolution));
+        why = "at " + std::to_string(resolution) + " a voxel is " + short_number(voxel_size(unit_, resolution));
         if (limb) why += "; the limb of " + name(limb->a) + " is " + short_number(limb->size) + " thick";
         if (gap) why += "; " + name(gap->a) + " and " + name(gap->b) + " are " + short_number(gap->size) + " apart";
         if (!limb && !gap) why += "; no limb was found to measure";
-        if (voxel_of(unit_, resolution) > finest)
+        if (voxel_size(unit_, resolution) > finest)
             why += "; " + std::to_string(kFinest) + " is the finest that is chosen";
         if (const int most = method_.finest_automatic; resolution > most) {
             resolution = most;

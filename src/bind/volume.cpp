@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "bind/kept_volume.h"
-#include "bind/near_mesh.h"
 #include "domain/leaf_graph.h"
 
 namespace sinew {
@@ -54,8 +53,6 @@ Result<SeededVolume> build_volume(const Task& task, DomainKind kind, Links links
         report.ambiguous_voxels = grid->ambiguous;
         report.ambiguous_inside = grid->ambiguous_inside;
     }
-    if (Status ok = check_voxels(task.skeleton, make_bones(task.skeleton), grid->transform.voxel, report); !ok)
-        return ok.error();
     if (task.options.as_published)
         warn_of_points(task.bones, task.skeleton, report);
     else

@@ -17,6 +17,9 @@ inline constexpr std::int32_t kVoxel = 1 << kVoxelBits;  ///< lattice units per 
 inline constexpr std::int32_t kCentre = kVoxel / 2;      ///< a voxel's centre, where columns are sampled
 inline constexpr std::int32_t kDepthUnits = 16;          ///< depths of crossings are rounded to 1/16 lattice unit
 
+/// Side of a voxel, if the mesh has this longest side. The grid is a little larger than the mesh.
+inline double voxel_size(double longest_side, double resolution) { return longest_side / (resolution - 2.5); }
+
 struct LatticePoint {
     std::int32_t c[3];
 };

@@ -52,7 +52,7 @@ FittedGrid fit(const MeshView& mesh, std::span<const std::uint8_t> marked, int r
     GridTransform g;
     g.resolution = resolution;
     g.unit = std::max({high[0] - low[0], high[1] - low[1], high[2] - low[2]});
-    g.voxel = g.unit / (resolution - 2.5);
+    g.voxel = voxel_size(g.unit, resolution);
     g.layers = layers;
     for (int a = 0; a < 3; ++a) {
         const int before = (a == 2 ? g.depth() : resolution) / 2;
