@@ -11,65 +11,55 @@
 namespace sinew {
 namespace {
 
-// Another mesh: fills its rows from the kept fields. There are no new ones.
-Result<std::vector<KeptField>> read_distances(const Task& task, const KeptVolume& volume, DistanceRows& rows) {
-    const Status filled =
-        fill_rows(task, volume.domain, rows, [&](const JointSet& set, DistanceSampler& sampler) -> Status {
-            if (set.vertices.empty()) return Done{};
-            Result<const KeptField*> field = volume.field_of(set.joints, task.skeleton);
-            if (!field) return field.error();
-            sampler.fill_from_leaves(**field);
-            return Done{};
-        });
-    if (!filled) return filled.error();
-    return std::vector<KeptField>();
+// Another mesh: its rows are read from the kept fields.
+Result<DistanceRows> read_kept_fields(const Task& task, const KeptVolume& volume) {
+    return read_rows(task, volume.domain, PreviousBinding(), [&](const JointSet& set) -> Result<SetField> {
+        if (set.vertices.empty()) return SetField{};
+        const Result<const KeptField*> field = volume.field_of(set.joints, task.skeleton);
+        if (!field) return field.error();
+        return SetField{*field};
+    });
 }
 
 }  // namespace
 
-Result<std::vector<KeptField>> spread_distances(const Task& task, const Domain& domain, const BoneSeeds& seeds,
-                                                DistanceRows& rows, const PreviousBinding& previous) {
+Result<SpreadDistances> spread_distances(const Task& task, const Domain& domain, const BoneSeeds& seeds,
+                                         const PreviousBinding& previous) {
     const bool all = task.options.finish.max_influences == all_influences, keep = task.options.keep_volume;
     DistanceSpreader spreader(domain, seeds, task.options, task.context);
     std::vector<KeptField> fields;
-    const Status filled =
-        fill_rows(task, domain, rows, [&](const JointSet& set, DistanceSampler& sampler) -> Status {
-            // Another mesh may have vertices in a skin that is empty here.
-            if (set.vertices.empty() && !keep) return Done{};
-            const JointFields joints(spreader, set.joints);
-            // One sweep per joint takes less time than one sweep for all, and its field is freed after it.
-            if (all && !keep)
-                return sampler.fill_all_joints(joints.seeded(),
-                                               [&](const auto& use) { return joints.each_joint(use); });
-            Result<KeptField> field = all ? joints.all() : joints.nearest(rows.table.width, previous);
-            if (!field) return field.error();
-            sampler.fill_from_leaves(*field, previous.changed_places(*field));
-            if (keep) fields.push_back(std::move(*field));
-            return Done{};
-        });
-    if (!filled) return filled.error();
-    return fields;
+    std::optional<JointFields> joints;  // of the set whose rows are being read
+    Result<DistanceRows> rows = read_rows(task, domain, previous, [&](const JointSet& set) -> Result<SetField> {
+        if (!keep) fields.clear();
+        // Another mesh may have vertices in a skin that is empty here.
+        if (set.vertices.empty() && !keep) return SetField{};
+        joints.emplace(spreader, set.joints);
+        // One sweep per joint takes less time than one sweep for all, and its field is freed after it.
+        if (all && !keep) return SetField{.each = &*joints};
+        Result<KeptField> field = all ? joints->all() : joints->nearest(task.width(), previous);
+        if (!field) return field.error();
+        const KeptField& now = fields.emplace_back(std::move(*field));
+        return SetField{&now, previous.changed_places(now)};
+    });
+    if (!rows) return rows.error();
+    if (!keep) fields.clear();
+    return SpreadDistances{std::move(*rows), std::move(fields)};
 }
 
 Result<GeodesicRows> measure_geodesic(const Task& task) {
-    const auto* const other = std::get_if<OtherMesh>(&task.start);
-    const auto* const moved = std::get_if<MovedJoints>(&task.start);
-    std::optional<SeededVolume> built;
-    if (!other) {
-        Result<SeededVolume> volume = build_volume(task, task.options.domain, Links::compact);
-        if (!volume) return volume.error();
-        built = std::move(*volume);
+    if (const auto* const other = std::get_if<OtherMesh>(&task.start)) {
+        Result<DistanceRows> rows =
+            task.clock.run("distances", [&] { return read_kept_fields(task, other->volume); });
+        if (!rows) return rows.error();
+        return GeodesicRows{std::move(*rows), nullptr};
     }
-    DistanceRows rows(task.row_shape());
-    Result<std::vector<KeptField>> fields = task.clock.run("distances", [&] {
-        if (other) return read_distances(task, other->volume, rows);
-        const PreviousBinding previous = moved ? PreviousBinding(*moved, *built, task, rows) : PreviousBinding();
-        return spread_distances(task, built->domain, built->seeds, rows, previous);
+    Result<SeededVolume> volume = build_volume(task, task.options.domain, Links::compact);
+    if (!volume) return volume.error();
+    Result<SpreadDistances> spread = task.clock.run("distances", [&] {
+        return spread_distances(task, volume->domain, volume->seeds, PreviousBinding(task, *volume));
     });
-    if (!fields) return fields.error();
-    GeodesicRows out{std::move(rows), nullptr};
-    if (built) out.volume = keep_volume(std::move(built->domain), std::move(*fields));
-    return out;
+    if (!spread) return spread.error();
+    return GeodesicRows{std::move(spread->rows), keep_volume(std::move(volume->domain), std::move(spread->fields))};
 }
 
 Result<MethodRows> bind_geodesic_voxel(const Task& task) {

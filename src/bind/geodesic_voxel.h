@@ -22,10 +22,14 @@ struct GeodesicRows {
 /// GeodesicSolver.
 Result<GeodesicRows> measure_geodesic(const Task& task);
 
-/// Measures distances in an existing domain, of voxels or of pixels: fills the rows set by set. Where joints moved,
-/// the fields of the previous binding are repaired, and rows only filled where fields changed. Returns the fields
-/// if BindOptions::keep_volume is set.
-Result<std::vector<KeptField>> spread_distances(const Task& task, const Domain& domain, const BoneSeeds& seeds,
-                                                DistanceRows& rows, const PreviousBinding& previous = {});
+struct SpreadDistances {
+    DistanceRows rows;
+    std::vector<KeptField> fields;  ///< if BindOptions::keep_volume is set
+};
+
+/// Measures distances in an existing domain, of voxels or of pixels. Where joints moved, the fields of the previous
+/// binding are repaired, and rows are only read where fields changed.
+Result<SpreadDistances> spread_distances(const Task& task, const Domain& domain, const BoneSeeds& seeds,
+                                         const PreviousBinding& previous = {});
 
 }  // namespace sinew

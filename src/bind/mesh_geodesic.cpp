@@ -160,7 +160,7 @@ Status fill(const Task& task, const EdgeGraph& graph, DistanceRows& rows) {
         for (const std::uint32_t j : set.joints)
             for (const EdgeSource& s : sources[j])
                 seeded[graph.component[s.node]] = seeded_by_any[graph.component[s.node]] = true;
-        if (!set.idle && set.joints.size() > 1) {
+        if (set.needs_field()) {
             const std::vector<EdgeBridge> bridges = join_parts(graph, seeded, kTouching * task.unit, task.context);
             if (Status ok = measure(task, graph, sources, set, bridges, rows); !ok) return ok;
         }

@@ -112,13 +112,12 @@ Result<MethodRows> bind_pixel_geodesic(const Task& task) {
     if (domain->leaves.empty()) return Error{ErrorCode::input, "the mask has no inside pixel"};
 
     const Task flat = task.with(mesh, skeleton, task.options, bones);
-    DistanceRows rows(flat.row_shape());
-    const auto measured = task.clock.run("distances", [&] {
+    Result<SpreadDistances> measured = task.clock.run("distances", [&] {
         const BoneSeeds seeds = seed_volume(flat, *domain);
-        return spread_distances(flat, *domain, seeds, rows);
+        return spread_distances(flat, *domain, seeds);
     });
     if (!measured) return measured.error();
-    return MethodRows(std::move(rows));
+    return MethodRows(std::move(measured->rows));
 }
 
 }  // namespace sinew

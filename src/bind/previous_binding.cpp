@@ -91,17 +91,17 @@ bool ChangedPlaces::contains(const GridTransform& grid, const Vec3& vertex) cons
     return at >= blocks_.size() || blocks_[at] != 0;
 }
 
-PreviousBinding::PreviousBinding(const MovedJoints& before, const SeededVolume& now, const Task& task,
-                                 DistanceRows& rows)
-    : before_(&before),
-      now_(&now),
-      moved_(moved_joints(task.skeleton, before.bones, task.bones)),
-      has_rows_(before.table.width == rows.table.width && before.table.vertices == rows.table.vertices &&
-                before.table.unit == rows.table.unit),
-      context_(task.context) {
-    if (!has_rows_) return;
-    rows.table = before.table;
-    rows.coverage = before.coverage;
+PreviousBinding::PreviousBinding(const Task& task, const SeededVolume& now)
+    : before_(std::get_if<MovedJoints>(&task.start)), now_(&now), context_(task.context) {
+    if (!before_) return;
+    moved_ = moved_joints(task.skeleton, before_->bones, task.bones);
+    const RowShape shape = task.row_shape();
+    const DistanceTable& table = before_->table;
+    has_rows_ = table.width == shape.width && table.vertices == shape.vertices && table.unit == shape.unit;
+}
+
+DistanceRows PreviousBinding::rows(const RowShape& shape) const {
+    return has_rows_ ? DistanceRows{before_->table, before_->coverage} : DistanceRows(shape);
 }
 
 const KeptField* PreviousBinding::find(const std::vector<std::uint32_t>& joints) const {

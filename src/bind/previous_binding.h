@@ -28,9 +28,12 @@ private:
 class PreviousBinding {
 public:
     PreviousBinding() = default;
-    /// Copies the previous rows into `rows`, if they have the same shape. `now`: the same voxels, divided by the
-    /// bones of now. Keeps references to `before` and `now`.
-    PreviousBinding(const MovedJoints& before, const SeededVolume& now, const Task& task, DistanceRows& rows);
+    /// Of MovedJoints. `now`: the same voxels, divided by the bones of the task. Keeps references to task.start and
+    /// `now`.
+    PreviousBinding(const Task& task, const SeededVolume& now);
+
+    /// A copy of the previous rows if they have this shape, else empty rows.
+    DistanceRows rows(const RowShape& shape) const;
 
     /// The previous field of these joints, from which GeodesicSolver::renewed makes the one of now. Null if there
     /// is none.
@@ -48,7 +51,7 @@ private:
     const MovedJoints* before_ = nullptr;
     const SeededVolume* now_ = nullptr;
     std::vector<bool> moved_;  // per joint
-    bool has_rows_ = false;    // the previous rows were copied
+    bool has_rows_ = false;    // the previous rows have the shape of the task's
     Context* context_ = nullptr;
 };
 

@@ -16,6 +16,10 @@ struct JointSet {
     std::vector<std::uint32_t> joints;    ///< ascending
     std::vector<std::uint32_t> vertices;  ///< one per distinct position
     bool idle = false;                    ///< none of its skin's joints deforms, so all of them are used
+
+    /// False for a single joint, which has all the weight at any distance, and for idle joints, which have no
+    /// bones.
+    bool needs_field() const { return joints.size() > 1 && !idle; }
 };
 
 struct RowPlan {

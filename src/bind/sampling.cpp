@@ -59,6 +59,52 @@ Coverage straight_row(const Task& task, const BoneShapes& shapes, const JointSet
     return Coverage::unused;
 }
 
+// Fills the rows of one set of joints from fields at the leaves, of the mesh that was voxelized or of another
+// mesh.
+class DistanceSampler {
+public:
+    // Keeps references to all of them.
+    DistanceSampler(const Task& task, const Domain& domain, const BoneShapes& bones, const JointSet& set,
+                    DistanceRows& rows)
+        : task_(task), domain_(domain), bones_(bones), set_(set), rows_(rows) {}
+
+    // Of a set that needs no field.
+    void fill_straight();
+
+    // From a field of the joints; the field may have more joints. Vertices away from the changed places keep the
+    // rows that they have.
+    void fill_from_leaves(const KeptField& kept, const ChangedPlaces& changed = {});
+
+    // With the distances of all joints, from one field per joint.
+    Status fill_all_joints(const JointFields& joints);
+
+private:
+    struct VertexBatch;
+
+    void fill_chunk(std::span<const std::uint32_t> vertices, const KeptField& kept, const ChangedPlaces& changed);
+    bool may_differ(std::uint32_t vertex, const ChangedPlaces& changed) const;
+    void read(std::span<const std::uint32_t> vertices, const LeafDistances* field, VertexBatch& batch) const;
+    void nearest_joints(std::size_t count, const LeafDistances& field, VertexBatch& batch) const;
+    void add_straight(std::uint32_t joint, std::span<const std::uint32_t> places, VertexBatch& batch) const;
+    void every_joint(const Reading& reading, const KeptField& kept, const EveryDistance& field,
+                     std::vector<std::uint64_t>& row) const;
+    void store(std::uint32_t vertex, const Reading& reading, const KeptField& kept, std::span<std::uint64_t> keys);
+
+    Coverage fill_straight_row(std::uint32_t vertex);
+    Coverage coverage(const Reading& reading, const std::vector<bool>& seeded) const;
+    template <typename DistanceAt>
+    float mean_distance(const Reading& reading, std::uint32_t joint, DistanceAt&& distance_at) const;
+    float distance(double field, const BoneShapes::Distance& straight) const;
+    float distance_as_published(double field, const Reading& reading) const;
+    double to_scene_units(double field) const;
+
+    const Task& task_;
+    const Domain& domain_;
+    const BoneShapes& bones_;
+    const JointSet& set_;
+    DistanceRows& rows_;
+};
+
 inline double DistanceSampler::to_scene_units(double field) const {
     return field * domain_.transform.voxel / LeafDistances::units_per_voxel;
 }
@@ -131,42 +177,44 @@ Coverage DistanceSampler::fill_straight_row(std::uint32_t vertex) {
 }
 
 void DistanceSampler::fill_from_leaves(const KeptField& kept, const ChangedPlaces& changed) {
-    const auto* const field = std::get_if<LeafDistances>(&kept.field);
-    constexpr std::size_t chunk = 1024;
-    parallel_chunks(
-        task_.context, set_.vertices.size(), chunk, [&](std::size_t, std::size_t first, std::size_t last) {
-            std::array<std::uint32_t, chunk> vertices;
-            std::size_t count = 0;
-            for (std::size_t i = first; i < last; ++i)
-                if (may_differ(set_.vertices[i], changed)) vertices[count++] = set_.vertices[i];
-            VertexBatch batch(task_.skeleton.joints.size());
-            std::vector<std::uint64_t> row;
-            for (std::size_t i = 0; i < count && !cancelled(task_.context); i += VertexBatch::kVertices) {
-                const auto now =
-                    std::span(vertices).subspan(i, std::min<std::size_t>(VertexBatch::kVertices, count - i));
-                read(now, field, batch);
-                if (field) nearest_joints(now.size(), *field, batch);
-                for (std::size_t k = 0; k < now.size(); ++k) {
-                    if (field) {
-                        store(now[k], batch.readings[k], kept, batch.keys_of(k));
-                        continue;
-                    }
-                    row.clear();
-                    every_joint(batch.readings[k], kept, std::get<EveryDistance>(kept.field), row);
-                    store(now[k], batch.readings[k], kept, std::span(row));
-                }
-            }
-        });
+    parallel_chunks(task_.context, set_.vertices.size(), 1024,
+                    [&](std::size_t, std::size_t first, std::size_t last) {
+                        fill_chunk(std::span(set_.vertices).subspan(first, last - first), kept, changed);
+                    });
 }
 
-Status DistanceSampler::fill_all_joints(const std::vector<bool>& seeded,
-                                        const std::function<Status(const UseField&)>& each_joint) {
+void DistanceSampler::fill_chunk(std::span<const std::uint32_t> vertices, const KeptField& kept,
+                                 const ChangedPlaces& changed) {
+    const auto* const field = std::get_if<LeafDistances>(&kept.field);
+    std::vector<std::uint32_t> todo;
+    todo.reserve(vertices.size());
+    for (const std::uint32_t v : vertices)
+        if (may_differ(v, changed)) todo.push_back(v);
+    VertexBatch batch(task_.skeleton.joints.size());
+    std::vector<std::uint64_t> row;
+    for (std::size_t i = 0; i < todo.size() && !cancelled(task_.context); i += VertexBatch::kVertices) {
+        const auto now = std::span(todo).subspan(i, std::min<std::size_t>(VertexBatch::kVertices, todo.size() - i));
+        read(now, field, batch);
+        if (field) nearest_joints(now.size(), *field, batch);
+        for (std::size_t k = 0; k < now.size(); ++k) {
+            if (field) {
+                store(now[k], batch.readings[k], kept, batch.keys_of(k));
+                continue;
+            }
+            row.clear();
+            every_joint(batch.readings[k], kept, std::get<EveryDistance>(kept.field), row);
+            store(now[k], batch.readings[k], kept, std::span(row));
+        }
+    }
+}
+
+Status DistanceSampler::fill_all_joints(const JointFields& joints) {
     const std::size_t count = set_.vertices.size();
     std::vector<Reading> readings(count);
     parallel_for(task_.context, count, 4096,
                  [&](std::size_t i) { readings[i] = read_at(task_, domain_, set_.vertices[i]); });
     DistanceTable& table = rows_.table;
-    Status swept = each_joint([&](std::size_t k, const LeafDistances& field) {
+    Status swept = joints.each_joint([&](std::size_t k, const LeafDistances& field) {
         for (std::size_t i = 0; i < count; ++i)
             table.distance[set_.vertices[i] * table.width + k] = mean_distance(
                 readings[i], set_.joints[k], [&](std::uint32_t leaf) { return field.distance(leaf); });
@@ -183,7 +231,7 @@ Status DistanceSampler::fill_all_joints(const std::vector<bool>& seeded,
         if (row.empty())
             fill_straight_row(v);
         else
-            rows_.store(v, row, coverage(readings[i], seeded));
+            rows_.store(v, row, coverage(readings[i], joints.seeded()));
     });
     return Done{};
 }
@@ -276,18 +324,25 @@ void DistanceSampler::every_joint(const Reading& reading, const KeptField& kept,
     }
 }
 
-Status fill_rows(const Task& task, const Domain& domain, DistanceRows& rows,
-                 const std::function<Status(const JointSet&, DistanceSampler&)>& fill) {
+Result<DistanceRows> read_rows(const Task& task, const Domain& domain, const PreviousBinding& previous,
+                               const std::function<Result<SetField>(const JointSet&)>& field_of) {
+    DistanceRows rows = previous.rows(task.row_shape());
     const BoneShapes bones(task.skeleton, task.bones);
     for (const JointSet& set : task.plan.sets) {
         DistanceSampler sampler(task, domain, bones, set, rows);
-        if (set.joints.size() == 1 || set.idle)
+        if (!set.needs_field()) {
             sampler.fill_straight();
-        else if (Status filled = fill(set, sampler); !filled)
-            return filled;
+        } else {
+            const Result<SetField> from = field_of(set);
+            if (!from) return from.error();
+            if (from->field)
+                sampler.fill_from_leaves(*from->field, from->changed);
+            else if (from->each)
+                if (Status filled = sampler.fill_all_joints(*from->each); !filled) return filled.error();
+        }
         if (cancelled(task.context)) return Error{ErrorCode::cancelled, "cancelled while measuring distances"};
     }
-    return Done{};
+    return rows;
 }
 
 }  // namespace sinew

@@ -86,7 +86,7 @@ public:
         std::vector<std::uint32_t> joints;
         for (const std::uint32_t j : set.joints)
             if (!seeds_.of_joint[j].empty()) joints.push_back(j);
-        if (set.joints.size() == 1 || set.idle || joints.empty()) {  // needs no field
+        if (!set.needs_field() || joints.empty()) {
             straight_rows(task_, shapes_, set, rows_);
             return Done{};
         }
@@ -206,7 +206,7 @@ private:
 Status read_kept(const Task& task, const KeptVolume& volume, InfluenceRows& rows) {
     const BoneShapes shapes(task.skeleton, task.bones);
     for (const JointSet& set : task.plan.sets) {
-        if (set.joints.size() == 1 || set.idle || set.vertices.empty()) {
+        if (!set.needs_field() || set.vertices.empty()) {
             straight_rows(task, shapes, set, rows);
             continue;
         }
