@@ -5,7 +5,7 @@
 //
 // FILE is any file that `sinew bind` reads; an OBJ needs NAME.skeleton.json beside it. The times are of the vote
 // alone, the median of three. The time of slices includes making the context and compiling shaders. Exits with 1 if
-// a voxel differs and no rule of tests/gl/referee.h explains it.
+// a voxel differs and no rule of tests/gl/compare_votes.h explains it.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -13,7 +13,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "gl/referee.h"
+#include "gl/compare_votes.h"
 #include "model.h"
 
 namespace {
@@ -73,7 +73,7 @@ int main(int argc, char** argv) {
         const Result<PairVotes> columns = vote_by_columns(lattice, &context);
         const Result<PairVotes> slices = vote_by_slices(lattice, &context);
         if (!slices) return fail(slices.error().message);
-        const test::Disagreement d = test::judge(lattice, grid->boundary, *columns, *slices);
+        const test::Disagreement d = test::compare_votes(lattice, grid->boundary, *columns, *slices);
         unexplained += d.unexplained();
         const double cpu = seconds_of([&] { (void)vote_by_columns(lattice, &context).ok(); });
         const double hardware = seconds_of([&] {

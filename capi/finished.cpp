@@ -127,9 +127,9 @@ snw_status snw_weights_edit(const snw_model* model, const snw_weights* weights, 
         Result<SkinWeights> made = apply_edits(scene.mesh(), weights->weights, list->edits, list->locks,
                                                scene.skeleton.joints.size(), most, &done, context_of(context));
         if (!made) return fail(made.error());
-        std::unique_ptr<snw_bytes> said(report ? new_text(lines(edit_lines(*list, done))) : nullptr);
+        std::unique_ptr<snw_bytes> text(report ? new_text(lines(edit_lines(*list, done))) : nullptr);
         *out = new snw_weights{std::move(*made)};
-        if (report) *report = said.release();
+        if (report) *report = text.release();
         return SNW_OK;
     });
 }
@@ -152,12 +152,12 @@ snw_status snw_transfer(const snw_model* source, const snw_weights* weights, con
         Result<Transfer> made =
             transfer(source->scene.mesh(), weights->weights, target->scene.mesh(), options, context_of(context));
         if (!made) return fail(made.error());
-        std::unique_ptr<snw_bytes> said(warnings ? new_text(lines(made->warnings)) : nullptr);
+        std::unique_ptr<snw_bytes> text(warnings ? new_text(lines(made->warnings)) : nullptr);
         *out = new snw_weights{std::move(made->weights)};
         if (how)
             std::transform(made->how.begin(), made->how.end(), how,
                            [](TransferHow h) { return static_cast<std::uint8_t>(h); });
-        if (warnings) *warnings = said.release();
+        if (warnings) *warnings = text.release();
         return progress.done();
     });
 }

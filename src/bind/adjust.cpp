@@ -56,22 +56,21 @@ void restrict_rows(const std::vector<std::uint32_t>& region, std::span<const Rig
 }
 
 // Replaces values of `map` by those of `over`, for each of `joints` joints for which `over` has a value.
-void put_over(std::vector<float>& map, const std::vector<float>& over, std::size_t joints) {
+void override_values(std::vector<float>& map, const std::vector<float>& over, std::size_t joints) {
     if (over.empty()) return;
     map.resize(joints, NAN);
     for (std::size_t j = 0; j < std::min(joints, over.size()); ++j)
         if (!std::isnan(over[j])) map[j] = over[j];
 }
 
-// The same for a whole map.
-void put_over(FalloffMap& map, const FalloffMap& over, FalloffLaw law, std::size_t joints,
-              const std::vector<std::uint32_t>& weld) {
+void override_map(FalloffMap& map, const FalloffMap& over, FalloffLaw law, std::size_t joints,
+                  const std::vector<std::uint32_t>& weld) {
     // Where α shapes the law, a value of the map below would come before the hardness from above.
     if (shape_of(law) == &FalloffOptions::alpha)
         for (std::size_t j = 0; j < std::min(map.of_joint.size(), over.hardness_of_joint.size()); ++j)
             if (!std::isnan(over.hardness_of_joint[j])) map.of_joint[j] = NAN;
-    put_over(map.of_joint, over.of_joint, joints);
-    put_over(map.hardness_of_joint, over.hardness_of_joint, joints);
+    override_values(map.of_joint, over.of_joint, joints);
+    override_values(map.hardness_of_joint, over.hardness_of_joint, joints);
     if (over.of_vertex.empty()) return;
     // Vertices at one position take the value with the largest share there (the first of several), so that seams
     // do not open.
@@ -111,7 +110,7 @@ Result<SkinWeights> adjusted_weights(const Binding& binding, const MeshView& mes
     std::vector<std::uint32_t> weld;  // where places matter
     if (!own.of_vertex.empty() || !adjustments.rigid.empty()) weld = analyse_mesh(mesh, context).weld;
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while reading the mesh"};
-    put_over(law.map, own, law.law, joints, weld);
+    override_map(law.map, own, law.law, joints, weld);
 
     const auto weigh = [&]() -> Result<SkinWeights> {
         if (adjustments.rigid.empty()) return binding.weights(law, finish_options, context);

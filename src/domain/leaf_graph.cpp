@@ -95,8 +95,8 @@ const std::array<std::uint8_t, 256> Domain::Graph::kCount = [] {
 
 namespace {
 
-// The links found in a stretch of leaves, which is processed by one thread.
-struct Stretch {
+// The links found in a range of leaves, which is processed by one thread.
+struct LeafRange {
     struct Pair {
         std::uint32_t from, to, contact;
     };
@@ -104,7 +104,7 @@ struct Stretch {
         std::uint32_t at_from, at_to;  // in `other`
     };
     std::vector<Pair> found;       // from Domain::none: joining[to]
-    std::vector<Joining> joining;  // links with one end in another stretch
+    std::vector<Joining> joining;  // links with one end in another range
     std::vector<std::array<std::uint32_t, 2>> rare;
     std::uint32_t first_rare = 0;
 
@@ -141,24 +141,24 @@ struct Stretch {
 }  // namespace
 
 // Links between leaves of different sizes, and between leaves in no group. A leaf searches for larger leaves, and
-// for later ones of its size; both ends get the link. Both are nearly always in the same stretch of leaves. The
-// order of a list does not depend on where stretches end: when a joint moves, old labels keep places in these
+// for later ones of its size; both ends get the link. Both are nearly always in the same range of leaves. The
+// order of a list does not depend on where ranges end: when a joint moves, old labels keep places in these
 // lists.
 void Domain::Graph::link_others(const Domain& domain, std::span<const std::uint32_t> larger, Context* context) {
-    using Pair = Stretch::Pair;
-    using Joining = Stretch::Joining;
+    using Pair = LeafRange::Pair;
+    using Joining = LeafRange::Joining;
     const std::size_t n = domain.leaves.size();
-    std::array<Stretch, 8> stretches;
-    const std::size_t each = std::max<std::size_t>(1, (n + stretches.size() - 1) / stretches.size());
+    std::array<LeafRange, 8> ranges;
+    const std::size_t each = std::max<std::size_t>(1, (n + ranges.size() - 1) / ranges.size());
     std::vector<std::uint32_t> next(n, 0);  // number of links; then the place of the next one
-    parallel_for(context, stretches.size(), 1, [&](std::size_t k) {
+    parallel_for(context, ranges.size(), 1, [&](std::size_t k) {
         const std::size_t begin = std::min(n, k * each), end = std::min(n, begin + each);
-        stretches[k].search(domain, *this, larger, begin, end, next);
+        ranges[k].search(domain, *this, larger, begin, end, next);
     });
-    for (Stretch& stretch : stretches) {
-        stretch.first_rare = static_cast<std::uint32_t>(rare.size());
-        rare.insert(rare.end(), stretch.rare.begin(), stretch.rare.end());
-        for (const Joining& l : stretch.joining) ++next[l.from], ++next[l.to];
+    for (LeafRange& range : ranges) {
+        range.first_rare = static_cast<std::uint32_t>(rare.size());
+        rare.insert(rare.end(), range.rare.begin(), range.rare.end());
+        for (const Joining& l : range.joining) ++next[l.from], ++next[l.to];
     }
     std::uint32_t count = 0;
     for (std::size_t i = 0; i < n; ++i) {
@@ -171,33 +171,33 @@ void Domain::Graph::link_others(const Domain& domain, std::span<const std::uint3
         const std::uint32_t back = at - nodes[to].other + 1;
         return Link{to, contact, back <= kMostBack ? back : 0};
     };
-    const auto put = [&](const Stretch& stretch, const Pair& l, std::uint32_t at_from, std::uint32_t at_to) {
-        const std::uint32_t contact = l.contact + (l.contact < contacts::kTabled ? 0 : 2 * stretch.first_rare);
+    const auto put = [&](const LeafRange& range, const Pair& l, std::uint32_t at_from, std::uint32_t at_to) {
+        const std::uint32_t contact = l.contact + (l.contact < contacts::kTabled ? 0 : 2 * range.first_rare);
         other[at_from] = end_at(l.to, at_to, contact);
         other[at_to] = end_at(l.from, at_from, contacts::reversed(contact));
     };
-    parallel_for(context, stretches.size(), 1, [&](std::size_t k) {
+    parallel_for(context, ranges.size(), 1, [&](std::size_t k) {
         const auto place = [&](Joining& l) {
             if (l.from / each == k) l.at_from = next[l.from]++;
             if (l.to / each == k) l.at_to = next[l.to]++;
         };
-        for (std::size_t of = 0; of < stretches.size(); ++of) {
+        for (std::size_t of = 0; of < ranges.size(); ++of) {
             if (of != k) {
-                for (Joining& l : stretches[of].joining) place(l);
+                for (Joining& l : ranges[of].joining) place(l);
                 continue;
             }
-            for (const Pair& l : stretches[k].found) {
+            for (const Pair& l : ranges[k].found) {
                 if (l.from == none) {
-                    place(stretches[k].joining[l.to]);
+                    place(ranges[k].joining[l.to]);
                     continue;
                 }
                 const std::uint32_t at_from = next[l.from]++, at_to = next[l.to]++;
-                put(stretches[k], l, at_from, at_to);
+                put(ranges[k], l, at_from, at_to);
             }
         }
     });
-    for (const Stretch& stretch : stretches)
-        for (const Joining& l : stretch.joining) put(stretch, l, l.at_from, l.at_to);
+    for (const LeafRange& range : ranges)
+        for (const Joining& l : range.joining) put(range, l, l.at_from, l.at_to);
 }
 
 std::shared_ptr<const Domain::Graph> Domain::Graph::make(const Domain& domain, Neighbours neighbours,

@@ -16,7 +16,7 @@
 //
 // The driver decides which triangle owns a sample exactly on an edge. The views look from +u or -v
 // so that the rule of Mesa's software rasteriser is the half-open rule of columns.cpp; another driver may differ in
-// columns that pass exactly through an edge (tests/gl/referee.h tells those apart).
+// columns that pass exactly through an edge (tests/gl/compare_votes.h tells those apart).
 
 #include <algorithm>
 #include <bit>

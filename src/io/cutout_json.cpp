@@ -48,14 +48,14 @@ Result<double> number(const json& object, const char* key, double missing, const
 }
 
 Status read_smoothness(const json& document, const std::string& name, CutoutFigure& figure) {
-    constexpr float unsaid = std::numeric_limits<float>::quiet_NaN();
+    constexpr float missing = std::numeric_limits<float>::quiet_NaN();
     for (const char* list : {"bones", "points"}) {
         const auto found = document.find(list);
         if (found == document.end()) continue;
         for (const json& entry : *found) {
             const std::string where =
                 "bone '" + printable(figure.skeleton.joints[figure.smoothness.size()].name) + "'";
-            const Result<double> value = number(entry, "smoothness", unsaid, where);
+            const Result<double> value = number(entry, "smoothness", missing, where);
             if (!value) return input_error(name, value.error().message);
             if (*value <= 0 || *value > 16384)
                 return input_error(name, where + ": \"smoothness\" must be above 0 and at most 16384 pixels");

@@ -288,7 +288,7 @@ void add_block(const Request& request, std::size_t b, const std::vector<std::uin
         shares.clear();
         for (const Influence& influence : row) shares.push_back(influence.weight);
         if (weight_type == Component::f32) {
-            settle_sum(shares);
+            correct_sum(shares);
         } else {
             units.resize(std::max(slots, shares.size()));
             quantise_shares(shares, weight_type == Component::u8 ? 255 : 65535, units);

@@ -28,7 +28,7 @@ void quantise_shares(std::span<const float> weights, std::uint32_t one, std::spa
     for (std::size_t i = 0; given < one; i = (i + 1) % order.size(), ++given) ++out[order[i]];
 }
 
-void settle_sum(std::span<float> weights) {
+void correct_sum(std::span<float> weights) {
     for (int round = 0; round < 4; ++round) {
         double sum = 0;
         for (const float w : weights) sum += w;

@@ -14,6 +14,6 @@ namespace sinew::io {
 void quantise_shares(std::span<const float> weights, std::uint32_t one, std::span<std::uint32_t> out);
 
 /// Moves the largest (first) weight until the sum of all, in order and in double, is within 1e-7 of 1.
-void settle_sum(std::span<float> weights);
+void correct_sum(std::span<float> weights);
 
 }  // namespace sinew::io

@@ -19,7 +19,8 @@ Status parse_joint_options(std::string_view text, const std::string& name, Skele
 
     // Changes are made to a copy, so that an error leaves the skeleton as it was.
     std::vector<Joint> joints = skeleton.joints;
-    std::map<std::pair<std::size_t, std::string>, const std::string*> said;  // joint, key: by which pattern
+    std::map<std::pair<std::size_t, std::string>, const std::string*>
+        set_by;                               // joint, key: the pattern that set it
     for (const bool plain : {false, true}) {  // a plain name overrides a pattern: it is applied last
         for (const auto& [pattern, entry] : list->items()) {
             if ((pattern.find_first_of("*?") == pattern.npos) != plain) continue;
@@ -40,7 +41,7 @@ Status parse_joint_options(std::string_view text, const std::string& name, Skele
                     return input_error(name, where + ": \"tail\" is for one joint, and " +
                                                  std::to_string(found.size()) + " have such a name");
                 for (const std::size_t j : found) {
-                    const std::string*& before = said[{j, key}];
+                    const std::string*& before = set_by[{j, key}];
                     if (before && !plain)
                         return input_error(name, "joint '" + printable(joints[j].name) + "': \"" + printable(key) +
                                                      "\" is set by both '" + printable(*before) + "' and " + shown +

@@ -1,5 +1,5 @@
 // Compares voxels from slices of the z-buffer with voxels from columns. Both share only the snapped corners and the
-// vote. tests/gl/referee.h decides which one is right where they differ.
+// vote. tests/gl/compare_votes.h decides which one is right where they differ.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 #include "characters/characters.h"
 #include "characters/defects.h"
 #include "characters/shapes.h"
+#include "gl/compare_votes.h"
 #include "gl/context.h"
-#include "gl/referee.h"
 #include "sinew/io.h"
 
 namespace sinew {
@@ -29,26 +29,26 @@ protected:
 };
 
 // Compares both voxelizers on a mesh, with the faces that the topology reverses.
-Disagreement judge(const MeshView& mesh, const VoxelGrid& grid, const std::vector<bool>* turned,
-                   SliceReport* report = nullptr) {
+Disagreement compare_on(const MeshView& mesh, const VoxelGrid& grid, const std::vector<bool>* turned,
+                        SliceReport* report = nullptr) {
     const Lattice lattice = make_lattice(grid.transform, mesh, turned, nullptr);
     const Result<PairVotes> columns = vote_by_columns(lattice, nullptr);
     const Result<PairVotes> slices = vote_by_slices(lattice, nullptr, report);
     EXPECT_TRUE(slices) << slices.error().message;
-    return slices ? test::judge(lattice, grid.boundary, *columns, *slices) : Disagreement{};
+    return slices ? test::compare_votes(lattice, grid.boundary, *columns, *slices) : Disagreement{};
 }
 
-Disagreement judge(const MeshView& mesh, int resolution, SliceReport* report = nullptr) {
+Disagreement compare_on(const MeshView& mesh, int resolution, SliceReport* report = nullptr) {
     const MeshTopology topology = analyse_mesh(mesh);
     const Result<VoxelGrid> grid = voxelize(mesh, topology, {resolution, false, true});
     EXPECT_TRUE(grid);
-    return judge(mesh, *grid, &topology.turned, report);
+    return compare_on(mesh, *grid, &topology.turned, report);
 }
 
 // Random triangles at resolution 64, given in lattice units: corner(t, k, axis) within 896 to 32384. Two triangles
 // without area stretch the box to these limits, so that the scene's unit becomes a voxel and nothing is rounded.
 template <typename Corner>
-Disagreement judge_soup(int count, Corner&& corner) {
+Disagreement compare_on_soup(int count, Corner&& corner) {
     constexpr int low = 896, high = 64 * kVoxel - 384;
     std::vector<Vec3> positions = {{1.75f, 1.75f, 1.75f}, {63.25f, 63.25f, 63.25f}};
     std::vector<Triangle> triangles = {{0, 0, 0}, {1, 1, 1}};
@@ -66,7 +66,7 @@ Disagreement judge_soup(int count, Corner&& corner) {
     const Result<VoxelGrid> grid = voxelize(mesh, analyse_mesh(mesh), {64, false, false});
     EXPECT_EQ(grid->transform.origin[0], 0);
     EXPECT_EQ(grid->transform.voxel, 1);
-    return judge(mesh, *grid, nullptr);
+    return compare_on(mesh, *grid, nullptr);
 }
 
 // Edge rules differ between drivers, so differences on edges are allowed.
@@ -82,7 +82,7 @@ TEST_F(Slices, AgreeOnEveryVoxelOfTheGeneratedCharacters) {
         const test::Character c = test::make_character(name);
         for (const int resolution : {64, 128, 256}) {
             SCOPED_TRACE(name + " at " + std::to_string(resolution));
-            expect_agreement(judge(c.mesh(), resolution), 1000);
+            expect_agreement(compare_on(c.mesh(), resolution), 1000);
         }
     }
 }
@@ -93,7 +93,7 @@ TEST_F(Slices, AgreeOnDefectiveMeshes) {
         const test::Character c = defect.apply(whole);
         if (!check_mesh(c.mesh())) continue;
         SCOPED_TRACE(defect.name);
-        expect_agreement(judge(c.mesh(), 64), 0);
+        expect_agreement(compare_on(c.mesh(), 64), 0);
     }
 }
 
@@ -108,7 +108,7 @@ TEST_F(Slices, AgreeOnEveryVoxelOfRealCharacters) {
         SCOPED_TRACE(file);
         const Result<io::Scene> scene = io::load(corpus / file);
         ASSERT_TRUE(scene) << scene.error().message;
-        expect_agreement(judge(scene->mesh(), 128), 1000);
+        expect_agreement(compare_on(scene->mesh(), 128), 1000);
     }
 }
 
@@ -116,7 +116,7 @@ TEST_F(Slices, OneImageHoldsOneSlicePerBit) {
     const test::Shape ball = test::sphere({0, 0, 0}, 1, 5);
     for (const auto& [resolution, read_backs] : {std::pair{32, 6}, {64, 6}, {128, 6}, {256, 12}, {512, 24}}) {
         SliceReport report;
-        expect_agreement(judge({ball.positions, ball.triangles, {}}, resolution, &report), 100);
+        expect_agreement(compare_on({ball.positions, ball.triangles, {}}, resolution, &report), 100);
         EXPECT_EQ(report.read_backs, std::size_t(read_backs)) << resolution;
         EXPECT_LE(report.draws, std::size_t(2 * 6 * resolution));
         EXPECT_FALSE(report.renderer.empty());
@@ -154,14 +154,14 @@ TEST_F(Slices, AgreeOnCoplanarOppositeDuplicates) {
         s.triangles.push_back({s.triangles[t][0], s.triangles[t][2], s.triangles[t][1]});
     const MeshView mesh{s.positions, s.triangles, {}};
     const Result<VoxelGrid> grid = voxelize(mesh, analyse_mesh(mesh), {64, false, false});
-    expect_agreement(judge(mesh, *grid, nullptr), 1000);
+    expect_agreement(compare_on(mesh, *grid, nullptr), 1000);
 }
 
 TEST_F(Slices, LargeTrianglesAreListedInParts) {
     // Each triangle intersects every slab along one axis, so the list needs more than one index buffer.
     std::mt19937 rng(4);
     int base[3] = {0, 0, 0};
-    const Disagreement d = judge_soup(9000, [&](int t, int k, int a) {
+    const Disagreement d = compare_on_soup(9000, [&](int t, int k, int a) {
         if (t % 100 == 0) return static_cast<int>(rng() % (64 * kVoxel));
         if (k == 0) base[a] = static_cast<int>(rng() % (64 * kVoxel));
         return a == 1 ? (k == 0 ? 0 : 64 * kVoxel) : base[a] + static_cast<int>(rng() % 400);
@@ -171,7 +171,8 @@ TEST_F(Slices, LargeTrianglesAreListedInParts) {
 
 TEST_F(Slices, AgreeOnRandomTriangles) {
     std::mt19937 rng(1);
-    const Disagreement d = judge_soup(60, [&](int, int, int) { return static_cast<int>(rng() % (64 * kVoxel)); });
+    const Disagreement d =
+        compare_on_soup(60, [&](int, int, int) { return static_cast<int>(rng() % (64 * kVoxel)); });
     EXPECT_EQ(d.differ, 0u);
     EXPECT_GT(d.inside, 10000u);
 }
@@ -180,7 +181,7 @@ TEST_F(Slices, AgreeWhereColumnsPassThroughCornersAndEdges) {
     // Every corner is the centre of a voxel.
     std::mt19937 rng(2);
     const Disagreement d =
-        judge_soup(60, [&](int, int, int) { return static_cast<int>(rng() % 64) * kVoxel + kCentre; });
+        compare_on_soup(60, [&](int, int, int) { return static_cast<int>(rng() % 64) * kVoxel + kCentre; });
     EXPECT_EQ(d.unexplained(), 0u) << d.example;
     EXPECT_GT(d.inside, 10000u);
     EXPECT_LT(d.on_edge, d.inside / 10);
@@ -193,7 +194,7 @@ TEST_F(Slices, AgreeOnTrianglesSeenEdgeOn) {
     std::mt19937 rng(3);
     int base[3] = {0, 0, 0}, along = 0;
     const auto random = [&](int n) { return static_cast<int>(rng() % static_cast<unsigned>(n)); };
-    const Disagreement d = judge_soup(2000, [&](int t, int k, int a) {
+    const Disagreement d = compare_on_soup(2000, [&](int t, int k, int a) {
         if (t % 40 == 0) return random(64 * kVoxel);
         if (k == 0) base[a] = random(64) * kVoxel + kCentre, along = t % 3;
         return base[a] + (a == along ? random(20000) - 10000 : random(19) - 9);
@@ -229,8 +230,8 @@ TEST(SliceLimits, LimitsOfTheDriverAreErrors) {
     EXPECT_EQ(samples_per_voxel(12), 1);
 }
 
-// Tests of the referee, on a cube with known votes.
-class Referee : public testing::Test {
+// Tests of compare_votes, on a cube with known votes.
+class CompareVotes : public testing::Test {
 protected:
     test::Shape shape = test::box({0, 0, 0}, {1, 1, 1});
     MeshView mesh{shape.positions, shape.triangles, {}};
@@ -239,30 +240,30 @@ protected:
     PairVotes votes = *vote_by_columns(lattice, nullptr);
 };
 
-TEST_F(Referee, NamesTheWrongVoxelizer) {
+TEST_F(CompareVotes, NamesTheWrongVoxelizer) {
     PairVotes wrong = votes;
     wrong[1].words()[wrong[1].index(40, 20, 25)] ^= std::uint64_t{1} << 40;
-    const Disagreement d = test::judge(lattice, grid->boundary, votes, wrong);
+    const Disagreement d = test::compare_votes(lattice, grid->boundary, votes, wrong);
     EXPECT_EQ(std::tuple(d.differ, d.first_wrong, d.second_wrong), std::tuple(1u, 0u, 1u));
     EXPECT_EQ(d.example, "axis 1, voxel 40 20 25, 2 crossings");
-    EXPECT_EQ(test::judge(lattice, grid->boundary, wrong, votes).first_wrong, 1u);
+    EXPECT_EQ(test::compare_votes(lattice, grid->boundary, wrong, votes).first_wrong, 1u);
 }
 
-TEST_F(Referee, AllowsDriverDifferencesOnEdgesOnly) {
+TEST_F(CompareVotes, AllowsDriverDifferencesOnEdgesOnly) {
     // The diagonal of a face of the cube passes through the centres of the columns on it.
     PairVotes wrong = votes;
     wrong[2].words()[wrong[2].index(25, 25, 30)] ^= std::uint64_t{1} << 25;
     wrong[2].words()[wrong[2].index(25, 64 - 25, 30)] ^= std::uint64_t{1} << 25;
-    EXPECT_GE(test::judge(lattice, grid->boundary, votes, wrong).on_edge, 1u);
-    EXPECT_EQ(test::judge(lattice, grid->boundary, wrong, votes).on_edge, 0u);
-    EXPECT_EQ(test::judge(lattice, grid->boundary, wrong, votes).first_wrong, 2u);
+    EXPECT_GE(test::compare_votes(lattice, grid->boundary, votes, wrong).on_edge, 1u);
+    EXPECT_EQ(test::compare_votes(lattice, grid->boundary, wrong, votes).on_edge, 0u);
+    EXPECT_EQ(test::compare_votes(lattice, grid->boundary, wrong, votes).first_wrong, 2u);
 }
 
-TEST_F(Referee, BoundaryVoxelsDoNotCount) {
+TEST_F(CompareVotes, BoundaryVoxelsDoNotCount) {
     PairVotes wrong = votes;
     for (std::size_t k = 0; k < grid->boundary.words().size(); ++k)
         wrong[0].words()[k] ^= grid->boundary.words()[k];
-    EXPECT_EQ(test::judge(lattice, grid->boundary, votes, wrong).differ, 0u);
+    EXPECT_EQ(test::compare_votes(lattice, grid->boundary, votes, wrong).differ, 0u);
 }
 
 }  // namespace

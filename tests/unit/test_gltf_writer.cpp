@@ -121,9 +121,9 @@ TEST(GltfWeights, TiesGoToTheEarlierJoint) {
     EXPECT_EQ(shares[0], 65535u);
 }
 
-TEST(GltfWeights, SettlesFloatSums) {
+TEST(GltfWeights, CorrectsFloatSums) {
     std::vector<float> weights{0.5f, 0.3f, 0.3f};
-    io::settle_sum(weights);
+    io::correct_sum(weights);
     EXPECT_NEAR(double(weights[0]) + weights[1] + weights[2], 1, 1e-7);
     EXPECT_EQ(weights[1], 0.3f);
 }

@@ -20,7 +20,7 @@ export const client = new Client();
 export const history = new History();
 export const view = new View(byId('view'));
 
-/** Read by all modules, written only here. */
+/** The state that the panels share. Each panel writes its own fields. */
 export const session = {
   options: [] as Option[],
   groups: new Map<string, string>(),

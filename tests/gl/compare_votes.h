@@ -24,7 +24,7 @@ struct Disagreement {
 };
 
 /// O(r³/64 + columns that differ · T).
-Disagreement judge(const Lattice& lattice, const BitGrid& boundary, const PairVotes& first,
-                   const PairVotes& second);
+Disagreement compare_votes(const Lattice& lattice, const BitGrid& boundary, const PairVotes& first,
+                           const PairVotes& second);
 
 }  // namespace sinew::test

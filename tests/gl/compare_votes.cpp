@@ -1,4 +1,4 @@
-#include "gl/referee.h"
+#include "gl/compare_votes.h"
 
 #include <algorithm>
 #include <bit>
@@ -79,8 +79,8 @@ bool inside(const Column& column, int k) {
 
 }  // namespace
 
-Disagreement judge(const Lattice& lattice, const BitGrid& boundary, const PairVotes& first,
-                   const PairVotes& second) {
+Disagreement compare_votes(const Lattice& lattice, const BitGrid& boundary, const PairVotes& first,
+                           const PairVotes& second) {
     const int r = lattice.resolution;
     Disagreement found;
     for (int axis = 0; axis < 3; ++axis) {
