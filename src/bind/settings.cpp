@@ -6,6 +6,7 @@
 
 #include "bind/method_table.h"
 #include "core/numbers.h"
+#include "weights/law_table.h"
 
 namespace sinew {
 
@@ -180,7 +181,23 @@ Status set_hard_range(const BindSetting& s, BindOptions& options, std::string_vi
 
 using O = BindOptions;
 
-constexpr std::string_view kLaws = "inverse-power inverse-quadratic exponential cubic-hermite linear power";
+const std::string& law_names() {
+    static const std::string names = [] {
+        std::string out;
+        for (const LawTableRow& row : kLaws) out += (out.empty() ? "" : " ") + std::string(row.name);
+        return out;
+    }();
+    return names;
+}
+
+/// In the order of the table of laws.
+template <typename Predicate>
+std::vector<FalloffLaw> laws_where(Predicate&& predicate) {
+    std::vector<FalloffLaw> out;
+    for (const LawTableRow& row : kLaws)
+        if (predicate(row)) out.push_back(row.law);
+    return out;
+}
 
 const std::string& method_names() {
     static const std::string names = [] {
@@ -219,8 +236,11 @@ const std::vector<Row>& rows() {
     static const auto with_local = methods_where([](const MethodRow& m) { return m.local_resolution; });
     static const auto with_distances =
         methods_where([](const MethodRow& m) { return m.has_volume() && m.volume_field == FieldKind::distance; });
-    static constexpr auto& with_lambda = only<FalloffLaw::inverse_power, FalloffLaw::exponential,
-                                              FalloffLaw::cubic_hermite, FalloffLaw::linear, FalloffLaw::power>;
+    static const auto with_lambda = laws_where([](const LawTableRow& l) { return l.reads_lambda; });
+    static const auto with_smoothness =
+        laws_where([](const LawTableRow& l) { return l.shape == &FalloffOptions::smoothness; });
+    static const auto with_threshold =
+        laws_where([](const LawTableRow& l) { return l.shape == &FalloffOptions::threshold; });
     static const auto with_overshoot = methods_where([](const MethodRow& m) { return m.overshoot; });
     static const std::vector<Row> table{
         {{"method", Kind::choice, "Method", method_names(),
@@ -311,12 +331,13 @@ const std::vector<Row>& rows() {
         number<[](O& o) -> float& { return o.falloff.lambda_max; }>("lambda-max", "Weights", {{}, with_lambda},
                                                                     "Exponent at α = 1"),
         choice<[](O& o) -> FalloffLaw& { return o.falloff.law; }>(
-            "falloff-law", "Weights", kLaws, {}, "Function from distance to weight; power is for heat methods"),
+            "falloff-law", "Weights", law_names(), {},
+            "Function from distance to weight; power is for heat methods"),
         number<[](O& o) -> float& { return o.falloff.smoothness; }>(
-            "smoothness", "Weights", {{}, only<FalloffLaw::exponential>},
+            "smoothness", "Weights", {{}, with_smoothness},
             "Distance at which influence falls to 1/e, as a share of the longest side"),
         number<[](O& o) -> float& { return o.falloff.threshold; }>(
-            "threshold", "Weights", {{}, only<FalloffLaw::cubic_hermite, FalloffLaw::linear>},
+            "threshold", "Weights", {{}, with_threshold},
             "Largest distance of influence, as a share of the longest side"),
         number<[](O& o) -> float& { return o.falloff.power; }>(
             "power", "Weights", {{}, only<FalloffLaw::power>},

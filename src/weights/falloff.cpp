@@ -6,6 +6,7 @@
 
 #include "core/parallel.h"
 #include "weights/law.h"
+#include "weights/law_table.h"
 #include "weights/power.h"
 
 namespace sinew {
@@ -18,27 +19,18 @@ Error out_of_range(const std::string& what, float value) {
     return {ErrorCode::usage, "falloff: " + what + ", not " + std::to_string(value)};
 }
 
-Status check_shape(FalloffLaw law, float value) {
-    switch (law) {
-        case FalloffLaw::inverse_power:
-        case FalloffLaw::inverse_quadratic:
-        case FalloffLaw::power:
-            if (!(value >= 0 && value <= 1)) return out_of_range("alpha must be from 0 (soft) to 1 (hard)", value);
-            break;
-        case FalloffLaw::exponential:
-            if (!(value > 0 && std::isfinite(value))) return out_of_range("smoothness must be above 0", value);
-            break;
-        case FalloffLaw::cubic_hermite:
-        case FalloffLaw::linear:
-            if (!(value > 0 && std::isfinite(value))) return out_of_range("threshold must be above 0", value);
-            break;
+// `shape`: one of LawTableRow::shape.
+Status check_shape(float FalloffOptions::*shape, float value) {
+    if (shape == &FalloffOptions::alpha) {
+        if (value >= 0 && value <= 1) return Done{};
+        return out_of_range("alpha must be from 0 (soft) to 1 (hard)", value);
     }
-    return Done{};
+    if (value > 0 && std::isfinite(value)) return Done{};
+    return out_of_range(
+        shape == &FalloffOptions::smoothness ? "smoothness must be above 0" : "threshold must be above 0", value);
 }
 
-bool shape_is_a_length(FalloffLaw law) {
-    return law == FalloffLaw::exponential || law == FalloffLaw::cubic_hermite || law == FalloffLaw::linear;
-}
+bool shape_is_a_length(FalloffLaw law) { return shape_of(law) != &FalloffOptions::alpha; }
 
 }  // namespace
 
@@ -63,9 +55,11 @@ bool Law::has_alpha_of_joints() const {
 }
 
 double Law::alpha_of_joint(std::uint32_t j) const {
-    const auto said = [&](const std::vector<float>& values) { return !values.empty() && !std::isnan(values[j]); };
-    if (!shape_is_a_length(o_.law) && said(o_.map.of_joint)) return o_.map.of_joint[j];
-    return said(o_.map.hardness_of_joint) ? o_.map.hardness_of_joint[j] : o_.alpha;
+    const auto has_value = [&](const std::vector<float>& values) {
+        return !values.empty() && !std::isnan(values[j]);
+    };
+    if (!shape_is_a_length(o_.law) && has_value(o_.map.of_joint)) return o_.map.of_joint[j];
+    return has_value(o_.map.hardness_of_joint) ? o_.map.hardness_of_joint[j] : o_.alpha;
 }
 
 double Law::length_of_joint(std::uint32_t j) const {
@@ -259,44 +253,20 @@ Result<InfluenceTable> each_row(std::size_t vertices, std::size_t width, const s
 }  // namespace
 
 std::string_view to_string(FalloffLaw law) {
-    switch (law) {
-        case FalloffLaw::inverse_power:
-            return "inverse-power";
-        case FalloffLaw::inverse_quadratic:
-            return "inverse-quadratic";
-        case FalloffLaw::exponential:
-            return "exponential";
-        case FalloffLaw::cubic_hermite:
-            return "cubic-hermite";
-        case FalloffLaw::linear:
-            return "linear";
-        case FalloffLaw::power:
-            return "power";
-    }
-    return "";
+    const LawTableRow* const row = find_law(law);
+    return row ? row->name : "";
 }
 
 float FalloffOptions::*shape_of(FalloffLaw law) {
-    switch (law) {
-        case FalloffLaw::inverse_power:
-        case FalloffLaw::inverse_quadratic:
-        case FalloffLaw::power:
-            break;
-        case FalloffLaw::exponential:
-            return &FalloffOptions::smoothness;
-        case FalloffLaw::cubic_hermite:
-        case FalloffLaw::linear:
-            return &FalloffOptions::threshold;
-    }
-    return &FalloffOptions::alpha;
+    const LawTableRow* const row = find_law(law);
+    return row ? row->shape : &FalloffOptions::alpha;
 }
 
 Status check(const FalloffOptions& o) {
     // Comparisons are written so that NaN fails.
-    if (!(o.law >= FalloffLaw::inverse_power && o.law <= FalloffLaw::power))
-        return Error{ErrorCode::usage, "falloff law: no such law"};
-    for (const FalloffLaw law : {FalloffLaw::inverse_power, FalloffLaw::exponential, FalloffLaw::linear})
-        if (Status ok = check_shape(law, o.*shape_of(law)); !ok) return ok;
+    if (!find_law(o.law)) return Error{ErrorCode::usage, "falloff law: no such law"};
+    for (const LawTableRow& row : kLaws)
+        if (Status ok = check_shape(row.shape, o.*row.shape); !ok) return ok;
     if (!(o.lambda_min > 0 && std::isfinite(o.lambda_min)))
         return out_of_range("lambda_min must be above 0", o.lambda_min);
     if (!(o.lambda_max >= o.lambda_min && std::isfinite(o.lambda_max)))
@@ -307,18 +277,19 @@ Status check(const FalloffOptions& o) {
     if (o.neighbours < 0)
         return Error{ErrorCode::usage,
                      "falloff: neighbours must not be negative, but is " + std::to_string(o.neighbours)};
-    const auto check_all = [](const std::vector<float>& values, const char* what, FalloffLaw law) -> Status {
+    const auto check_all = [](const std::vector<float>& values, const char* what,
+                              float FalloffOptions::*shape) -> Status {
         for (std::size_t i = 0; i < values.size(); ++i) {
             if (std::isnan(values[i])) continue;
-            if (Status ok = check_shape(law, values[i]); !ok)
+            if (Status ok = check_shape(shape, values[i]); !ok)
                 return Error{ErrorCode::usage,
                              ok.error().message + " (" + what + " " + std::to_string(i) + " of the map)"};
         }
         return Done{};
     };
-    if (Status ok = check_all(o.map.of_joint, "joint", o.law); !ok) return ok;
-    if (Status ok = check_all(o.map.hardness_of_joint, "joint", FalloffLaw::inverse_power); !ok) return ok;
-    if (Status ok = check_all(o.map.of_vertex, "vertex", o.law); !ok) return ok;
+    if (Status ok = check_all(o.map.of_joint, "joint", shape_of(o.law)); !ok) return ok;
+    if (Status ok = check_all(o.map.hardness_of_joint, "joint", &FalloffOptions::alpha); !ok) return ok;
+    if (Status ok = check_all(o.map.of_vertex, "vertex", shape_of(o.law)); !ok) return ok;
     const std::vector<float>& share = o.map.share_of_vertex;
     if (!share.empty() && share.size() != o.map.of_vertex.size())
         return Error{ErrorCode::usage, "falloff: the map has shares for " + std::to_string(share.size()) +

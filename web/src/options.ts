@@ -33,7 +33,6 @@ export function suits(option: Option): boolean {
   return isReadBy(option, valueOf('method'), valueOf('falloff-law'));
 }
 
-const SHAPES: Record<string, string> = {exponential: 'smoothness', 'cubic-hermite': 'threshold', linear: 'threshold'};
 const RANGES: Record<string, {min: number; max: number; step: number; name: string}> = {
   falloff: {min: 0, max: 1, step: 0.01, name: 'Hardness α'},
   smoothness: {min: 0.002, max: 0.2, step: 0.002, name: 'Smoothness'},
@@ -41,7 +40,8 @@ const RANGES: Record<string, {min: number; max: number; step: number; name: stri
 };
 /** The parameter that shapes the falloff law, and the range of its slider. */
 export function shapeOfFalloff() {
-  const option = SHAPES[valueOf('falloff-law')] ?? 'falloff';
+  const law = valueOf('falloff-law');
+  const option = ['smoothness', 'threshold'].find((name) => optionOf(name)?.read_by_laws?.includes(law)) ?? 'falloff';
   return {option, ...RANGES[option]};
 }
 /** The sliders of the falloff law: the hardness, and a length for laws that have one. */
