@@ -537,7 +537,7 @@ class Options(Case):
         source = self.bar(joints=joints)
         for limit, sets in (("1", 1), ("4", 1), ("5", 2), ("8", 2), ("all", 3)):
             with self.subTest(limit):
-                self.bind(source, "--max-influences", limit, "--deform-from", "all")
+                self.bind(source, "--max-influences", limit, "--deform-from", "all", "--learned", "0")
                 self.sound(max_influences=0 if limit == "all" else int(limit))
                 self.assertEqual(max(len(row) for row in self.weights()), len(joints) if limit == "all" else int(limit))
                 (mesh,) = glb.Doc(self.at / "out.glb").json["meshes"]

@@ -128,7 +128,6 @@ void InfluenceFeatures::measure_parts() {
     parts_.resize(surface_.components);
     for (std::size_t i = 0; i < mass_.size(); ++i) {
         PartFacts& part = parts_[part_of(i)];
-        if (part.weight.empty()) part.weight.assign(facts_.size(), 0);
         part.area += mass_[i];
         for (std::size_t k = 0; k < rows_.kept[i]; ++k) {
             const auto& [strength, joint] = rows_.entries[i * rows_.width + k];
@@ -137,10 +136,10 @@ void InfluenceFeatures::measure_parts() {
         }
     }
     for (PartFacts& part : parts_)
-        for (std::size_t slot = 0; slot < part.weight.size(); ++slot) {
-            facts_[slot].territory += part.weight[slot];
-            part.weight[slot] /= part.area;
-            part.largest = std::max(part.largest, part.weight[slot]);
+        for (auto& [slot, weight] : part.weight) {
+            facts_[slot].territory += weight;
+            weight /= part.area;
+            part.largest = std::max(part.largest, weight);
         }
 }
 
@@ -324,6 +323,7 @@ void InfluenceFeatures::pair_features(std::size_t row, const Candidates& among, 
     }
     for (std::size_t c = 0; c < among.count; ++c) {
         const std::uint32_t slot = among.slot[c];
+        const auto on_part = part.weight.find(slot);
         const JointFacts& own = facts_[slot];
         const JointFacts& parent = own.parent == kNone ? own : facts_[own.parent];
         const double thick = own.thickness, length = length_of(own.bone), w = among.weight[c];
@@ -358,7 +358,7 @@ void InfluenceFeatures::pair_features(std::size_t row, const Candidates& among, 
             has_parent ? weight(row, own.parent) : 0,
             children,
             limit(child_gap / thick, 0, kFar),
-            part.weight[slot],
+            on_part == part.weight.end() ? 0 : on_part->second,
             log_of((edge_[node] + 1e-4 * size_) / thick),
             largest,
             several / 8,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -20,6 +21,8 @@ public:
     static constexpr std::size_t kJoint = 52;  ///< of a joint
     static constexpr std::size_t kMesh = 12;   ///< of the mesh and its skeleton
     static constexpr std::size_t kMost = 10;   ///< candidates of a vertex
+    /// Larger sets have no features: they describe joints by each other, in quadratic time.
+    static constexpr std::size_t kMostJoints = 1024;
 
     /// Joints that may move a vertex, as slots of the set, and their present weights.
     struct Candidates {
@@ -29,7 +32,8 @@ public:
     };
 
     /// `links`: the bones of make_bones; the bones of the task may differ. `volume`: distances through the volume.
-    /// Keeps references to all arguments. O(rows x width + joints²).
+    /// Keeps references to all arguments. O(rows x width + joints²). Requires a set of
+    /// at most kMostJoints.
     InfluenceFeatures(const Task& task, const MeshSurface& surface, const JointSet& set, const SetRows& rows,
                       const DistanceTable& volume, const std::vector<Bone>& links);
 
@@ -54,8 +58,8 @@ private:
         double territory = 0;  // share of the area
     };
     struct PartFacts {
-        double area = 0;             // share of the whole
-        std::vector<double> weight;  // per slot, share of the part
+        double area = 0;                         // share of the whole
+        std::map<std::uint32_t, double> weight;  // by slot, share of the part
         double largest = 0;
     };
 

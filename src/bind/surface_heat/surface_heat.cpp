@@ -169,7 +169,8 @@ public:
             }
         if (rules_.use.lying)
             follow_surface_beneath(task_.mesh, surface_, tree_, task_.unit, rules, task_.context, facts, rows);
-        if (is_corrected() || rules_.observe) learn_from_artists(set, facts, rows);
+        if ((is_corrected() || rules_.observe) && set.joints.size() <= InfluenceFeatures::kMostJoints)
+            learn_from_artists(set, facts, rows);
     }
 
     Coverage coverage(std::uint32_t vertex, bool blind) const override {
