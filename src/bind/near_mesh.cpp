@@ -41,11 +41,6 @@ bool has_area(const MeshView& mesh, const Triangle& t) {
     return norm(cross(u, v)) > kFlat * std::max(dot(u, u), dot(v, v));
 }
 
-// Three digits.
-std::string short_number(double x) {
-    const double scale = x > 0 ? std::pow(10.0, std::floor(std::log10(x)) - 2) : 1;
-    return shortest_text(static_cast<float>(std::round(x / scale) * scale));
-}
 std::string text_of(const Point3& p) {
     return "(" + shortest_text(static_cast<float>(p[0])) + ", " + shortest_text(static_cast<float>(p[1])) + ", " +
            shortest_text(static_cast<float>(p[2])) + ")";
@@ -82,10 +77,16 @@ NearMesh::NearMesh(const MeshView& mesh, const Skeleton& skeleton, Context* cont
     : mesh_(mesh), skeleton_(skeleton), bones_(box_of_bones(skeleton)), joints_(bones_) {
     for (const Joint& joint : skeleton.joints) joints_.add(to_point(joint.position));
     const double reach = kReach * bones_.longest();
-    Box3 flat;  // of the triangles without area
+    constexpr std::uint8_t of_area = 1, of_flat = 2;
+    std::vector<std::uint8_t> corner(mesh.positions.size(), 0);  // per vertex: of which triangles
     for (const Triangle& t : mesh.triangles) {
-        Box3& box = has_area(mesh, t) ? whole_ : flat;
-        for (const std::uint32_t v : t) box.add(to_point(mesh.positions[v]));
+        const std::uint8_t kind = has_area(mesh, t) ? of_area : of_flat;
+        for (const std::uint32_t v : t) corner[v] |= kind;
+    }
+    Box3 flat;  // of the triangles without area
+    for (std::size_t v = 0; v < corner.size(); ++v) {
+        if (corner[v] & of_area) whole_.add(to_point(mesh.positions[v]));
+        if (corner[v] & of_flat) flat.add(to_point(mesh.positions[v]));
     }
     if (!(whole_.longest() >= 0)) whole_ = flat, flat = {};
     box_ = whole_;

@@ -16,11 +16,11 @@
 namespace sinew {
 namespace {
 
-constexpr std::size_t kSamples = 15000;   // largest number of triangles
-constexpr double kVoxelsAcross = 2;       // least number across a limb or a gap
-constexpr double kReach = 1.0 / 32;       // of the longest side: gaps wider than this are never too narrow
-constexpr std::size_t kLeastSamples = 5;  // of a limb or of a pair of limbs
-constexpr double kQuantile = 0.1;         // of limbs and of pairs: exceptionally small ones do not count
+constexpr std::size_t kSamples = 15000;    // largest number of triangles
+constexpr double kVoxelsAcross = 2;        // least number across a limb or a gap
+constexpr double kFacingReach = 1.0 / 32;  // of the longest side: gaps wider than this are never too narrow
+constexpr std::size_t kLeastSamples = 5;   // of a limb or of a pair of limbs
+constexpr double kQuantile = 0.1;          // of limbs and of pairs: exceptionally small ones do not count
 constexpr int kCoarsest = 64, kFinest = 512, kUnmeasured = 256;
 constexpr int kCoarsestLocal = 128;  // smaller grids are cheap enough without local resolution
 constexpr double kMostLocal = 0.5;   // largest share of the surface with fine voxels
@@ -218,12 +218,6 @@ std::vector<Limb> gaps(std::span<const Sample> samples, std::span<const Facing> 
     return out;
 }
 
-// Three digits.
-std::string short_number(double x) {
-    const double scale = x > 0 ? std::pow(10.0, std::floor(std::log10(x)) - 2) : 1;
-    return shortest_text(static_cast<float>(std::round(x / scale) * scale));
-}
-
 // Around samples of limbs too thin for voxels, and of limbs too near each other. Between samples lie other
 // triangles.
 struct FineLimbs {
@@ -283,7 +277,7 @@ public:
           unit_(box_of(mesh).longest()) {
         const std::vector<Bone> bones = bones_to_measure(skeleton);
         if (!bones.empty()) samples_ = take_samples(mesh, bones, context);
-        facing_ = find_facing(samples_, skeleton, kReach * unit_, context);
+        facing_ = find_facing(samples_, skeleton, kFacingReach * unit_, context);
         thin_ = thickness(samples_, skeleton.joints.size());
         near_ = gaps(samples_, facing_, skeleton.joints.size());
         choice_.resolution = options.voxels.resolution;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <charconv>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +24,12 @@ template <typename T>
 std::string shortest_text(T value) {
     char text[40];
     return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
+
+/// A number above 0 rounded to three digits, for messages.
+inline std::string short_number(double x) {
+    const double scale = x > 0 ? std::pow(10.0, std::floor(std::log10(x)) - 2) : 1;
+    return shortest_text(static_cast<float>(std::round(x / scale) * scale));
 }
 
 }  // namespace sinew
