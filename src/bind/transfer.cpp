@@ -16,7 +16,7 @@ namespace sinew {
 namespace {
 
 // Weights below this are dropped while rows are made; finish prunes larger ones.
-constexpr double kLeast = 1e-6;
+constexpr double kLeastWeight = 1e-6;
 // Share of Dirichlet's energy: large enough to make the system definite, too small to be visible.
 constexpr double kDirichlet = 1e-6;
 // A node with more neighbours has no term of its own in the biharmonic energy, which costs their number squared.
@@ -26,9 +26,9 @@ struct Share {
     std::uint32_t joint;
     double weight;
 };
-using Row = std::vector<Share>;  // by joint
+using ShareRow = std::vector<Share>;  // by joint
 
-void add(Row& row, std::uint32_t joint, double weight) {
+void add(ShareRow& row, std::uint32_t joint, double weight) {
     const auto at = std::lower_bound(row.begin(), row.end(), joint,
                                      [](const Share& s, std::uint32_t j) { return s.joint < j; });
     if (at != row.end() && at->joint == joint)
@@ -37,7 +37,7 @@ void add(Row& row, std::uint32_t joint, double weight) {
         row.insert(at, {joint, weight});
 }
 
-double weight_of(const Row& row, std::uint32_t joint) {
+double weight_of(const ShareRow& row, std::uint32_t joint) {
     const auto at = std::lower_bound(row.begin(), row.end(), joint,
                                      [](const Share& s, std::uint32_t j) { return s.joint < j; });
     return at != row.end() && at->joint == joint ? at->weight : 0;
@@ -63,8 +63,8 @@ public:
     }
 
     /// Interpolated over the triangle; sums to 1 unless one of its corners has no weights.
-    Row weights(const SurfacePoint& at) const {
-        Row row;
+    ShareRow weights(const SurfacePoint& at) const {
+        ShareRow row;
         for (std::size_t k = 0; k < 3; ++k)
             if (at.share[k] > 0)
                 for (const Influence& i : weights_[mesh_.triangles[at.triangle][k]])
@@ -86,7 +86,7 @@ private:
 class Inpainting {
 public:
     /// `open`: per node whether its row is to be found.
-    Inpainting(const MeshSurface& surface, const std::vector<bool>& open, std::vector<Row>& rows)
+    Inpainting(const MeshSurface& surface, const std::vector<bool>& open, std::vector<ShareRow>& rows)
         : surface_(surface), open_(open), rows_(rows), local_(surface.nodes(), MeshSurface::none) {
         for (std::uint32_t i = 0; i < surface.nodes(); ++i)
             if (open[i]) {
@@ -133,7 +133,7 @@ public:
             });
             parallel_for(context, nodes_.size(), 1024, [&](std::size_t i) {
                 for (std::size_t c = 0; c < std::min(left, batches * batch); ++c)
-                    if (const double w = field[c / batch][i * batch + c % batch]; w > kLeast)
+                    if (const double w = field[c / batch][i * batch + c % batch]; w > kLeastWeight)
                         rows_[nodes_[i]].push_back({joints[first + c], std::min(w, 1.0)});
             });
             if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while weights are filled in"};
@@ -212,7 +212,7 @@ private:
 
     const MeshSurface& surface_;
     const std::vector<bool>& open_;
-    std::vector<Row>& rows_;
+    std::vector<ShareRow>& rows_;
     std::vector<std::uint32_t> local_, nodes_;
     std::vector<MatrixEntry> entries_;
     std::vector<Coupling> fixed_;
@@ -370,15 +370,15 @@ private:
     InfluenceTable make_table(Transfer& out) const {
         const std::size_t vertices = target_.positions.size();
         out.how.assign(vertices, TransferHow::unused);
-        std::vector<Row> unused(vertices - static_cast<std::size_t>(std::count_if(
-                                               to_.node_of.begin(), to_.node_of.end(),
-                                               [](std::uint32_t node) { return node != MeshSurface::none; })));
-        std::vector<const Row*> row_of(vertices);
+        std::vector<ShareRow> unused(vertices - static_cast<std::size_t>(std::count_if(
+                                                    to_.node_of.begin(), to_.node_of.end(),
+                                                    [](std::uint32_t node) { return node != MeshSurface::none; })));
+        std::vector<const ShareRow*> row_of(vertices);
         std::size_t widest = 1, next_unused = 0;
         for (std::size_t v = 0; v < vertices; ++v) {
             const std::uint32_t node = to_.node_of[v];
             if (node == MeshSurface::none) {
-                Row& row = unused[next_unused++];
+                ShareRow& row = unused[next_unused++];
                 row = from_.weights(from_.nearest(position(static_cast<std::uint32_t>(v)), INFINITY));
                 row_of[v] = &row;
             } else {
@@ -394,7 +394,7 @@ private:
         table.joint.assign(vertices * table.width, DistanceTable::none);
         table.strength.assign(vertices * table.width, 0.0f);
         parallel_for(context_, vertices, 1024, [&](std::size_t v) {
-            Row row = *row_of[v];
+            ShareRow row = *row_of[v];
             std::sort(row.begin(), row.end(), [](const Share& a, const Share& b) {
                 return a.weight != b.weight ? a.weight > b.weight : a.joint < b.joint;
             });
@@ -427,7 +427,7 @@ private:
     // Per node of the target.
     std::vector<SurfacePoint> nearest_;
     std::vector<double> cosine_;
-    std::vector<Row> rows_;
+    std::vector<ShareRow> rows_;
     std::vector<TransferHow> how_;
     std::vector<bool> is_matched_;  // per part: a node of it is matched
     std::vector<bool> is_open_;     // to be filled in

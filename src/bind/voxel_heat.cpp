@@ -13,7 +13,7 @@ namespace {
 constexpr float kCold = 1e-3f;
 // Tolerances of residuals. Where heat is small, weights are ratios of small numbers: with 1e-6, some weights of
 // real characters were wrong by 0.0014.
-constexpr double kTolerance = 1e-7;
+constexpr double kFineTolerance = 1e-7;
 constexpr double kRoughTolerance = 1e-4;  // of the heat of all bones together
 
 std::vector<HeatSolver::FixedValues> filament(const BoneSeeds& seeds, std::uint32_t joint) {
@@ -66,12 +66,12 @@ Result<SolveFields> prepare(const FieldProblem& problem, HeatHardware* hardware)
                 return FieldOutcome{};
             }
             if (hardware) {
-                const auto outcome = hardware->solve(columns, fields, kTolerance, task.context);
+                const auto outcome = hardware->solve(columns, fields, kFineTolerance, task.context);
                 if (!outcome) return outcome.error();
                 return FieldOutcome{true, outcome->residual};
             }
             fields.assign(fields.size(), HeatSolver::Row{});
-            const HeatSolver::Outcome outcome = solver->solve(columns, fields, kTolerance, task.context);
+            const HeatSolver::Outcome outcome = solver->solve(columns, fields, kFineTolerance, task.context);
             return FieldOutcome{outcome.converged, outcome.residual};
         });
 }

@@ -7,25 +7,26 @@
 namespace sinew {
 namespace {
 
-using Words = std::vector<std::string_view>;
+using WordViews = std::vector<std::string_view>;
 
 /// In the order of BodyPart.
-const std::array<Words, kBodyParts - 1> kWords{
-    Words{"finger", "thumb", "index", "middle", "ring", "pinky", "digit", "pinkie"},
-    Words{"jaw", "eye", "brow", "lip", "cheek", "tongue", "mouth", "nose", "ear", "lid", "teeth", "face", "beak"},
-    Words{"head", "skull"},
-    Words{"neck"},
-    Words{"clav", "shoulder", "collar", "scap"},
-    Words{"twist", "roll"},
-    Words{"hand", "wrist", "palm"},
-    Words{"arm", "elbow", "humer", "ulna"},
-    Words{"foot", "ankle", "toe", "ball", "heel", "hoof"},
-    Words{"leg", "thigh", "calf", "shin", "knee"},
-    Words{"hip", "pelvis", "waist", "root", "cog"},
-    Words{"spine", "chest", "torso", "body", "back", "stomach", "belly", "rib", "abdomen"},
-    Words{"tail"},
-    Words{"wing", "feather"},
-    Words{"hair", "cloth", "skirt", "cape", "robe", "beard"},
+const std::array<WordViews, kBodyParts - 1> kWords{
+    WordViews{"finger", "thumb", "index", "middle", "ring", "pinky", "digit", "pinkie"},
+    WordViews{"jaw", "eye", "brow", "lip", "cheek", "tongue", "mouth", "nose", "ear", "lid", "teeth", "face",
+              "beak"},
+    WordViews{"head", "skull"},
+    WordViews{"neck"},
+    WordViews{"clav", "shoulder", "collar", "scap"},
+    WordViews{"twist", "roll"},
+    WordViews{"hand", "wrist", "palm"},
+    WordViews{"arm", "elbow", "humer", "ulna"},
+    WordViews{"foot", "ankle", "toe", "ball", "heel", "hoof"},
+    WordViews{"leg", "thigh", "calf", "shin", "knee"},
+    WordViews{"hip", "pelvis", "waist", "root", "cog"},
+    WordViews{"spine", "chest", "torso", "body", "back", "stomach", "belly", "rib", "abdomen"},
+    WordViews{"tail"},
+    WordViews{"wing", "feather"},
+    WordViews{"hair", "cloth", "skirt", "cape", "robe", "beard"},
 };
 
 }  // namespace

@@ -41,7 +41,7 @@ bool nearer(const Vec3& p, const Vec3& a, const Vec3& b) {
     return squared(a) < squared(b);
 }
 
-bool finite(const Vec3& p) { return std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z); }
+bool finite_position(const Vec3& p) { return std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z); }
 
 // All rules except the globs of the user.
 Status check_structure(const Skeleton& skeleton) {
@@ -56,13 +56,13 @@ Status check_structure(const Skeleton& skeleton) {
             return Error{ErrorCode::input, describe(skeleton, j) + " has the parent " +
                                                std::to_string(joint.parent) + ", but there are only " +
                                                std::to_string(n) + " joints (-1 = a root)"};
-        if (!finite(joint.position))
+        if (!finite_position(joint.position))
             return Error{ErrorCode::input, describe(skeleton, j) + " has a position that is not finite"};
         const Vec3& p = joint.position;
         if (std::max({std::abs(p.x), std::abs(p.y), std::abs(p.z)}) > kLargestCoordinate)
             return Error{ErrorCode::input,
                          describe(skeleton, j) + " has a coordinate beyond 1e18: check its scale"};
-        if (joint.tail && !finite(*joint.tail))
+        if (joint.tail && !finite_position(*joint.tail))
             return Error{ErrorCode::input, describe(skeleton, j) + " has a tail that is not finite"};
         if (joint.hard_range) {
             const auto [from, to] = *joint.hard_range;

@@ -16,7 +16,7 @@ constexpr double rigid_tolerance = 1e-3;
 
 using Quaternion = std::array<double, 4>;  // x, y, z, w
 
-double dot(const Quaternion& a, const Quaternion& b) {
+double dot4(const Quaternion& a, const Quaternion& b) {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3];
 }
 
@@ -54,7 +54,7 @@ Quaternion rotation_of(const Transform& t) {
         q[k] = t(k, i) + t(i, k);
         q[3] = t(k, j) - t(j, k);
     }
-    const double length = std::sqrt(dot(q, q));
+    const double length = std::sqrt(dot4(q, q));
     for (double& v : q) v /= length;
     return q;
 }
@@ -85,14 +85,14 @@ Transform blend_dual(std::span<const Influence> row, std::span<const DualQuatern
     for (const Influence& i : row) {
         const DualQuaternion& q = joints[i.joint];
         // q and -q are the same rotation; the sum needs the one on the pivot's side.
-        const double w = dot(q.real, pivot) < 0 ? -double{i.weight} : double{i.weight};
+        const double w = dot4(q.real, pivot) < 0 ? -double{i.weight} : double{i.weight};
         for (std::size_t k = 0; k < 4; ++k) {
             real[k] += w * q.real[k];
             dual[k] += w * q.dual[k];
         }
     }
     // Never 0: no term has a negative component along the pivot, and that of the pivot itself is positive.
-    const double length = std::sqrt(dot(real, real));
+    const double length = std::sqrt(dot4(real, real));
     for (std::size_t k = 0; k < 4; ++k) {
         real[k] /= length;
         dual[k] /= length;

@@ -9,22 +9,22 @@
 namespace sinew {
 namespace {
 
-struct Quaternion {
+struct Rotation {
     Double3 v{};
     double w = 1;
 };
 
 // b first, then a.
-Quaternion combine(const Quaternion& a, const Quaternion& b) {
+Rotation combine(const Rotation& a, const Rotation& b) {
     return {a.w * b.v + b.w * a.v + cross(a.v, b.v), a.w * b.w - dot(a.v, b.v)};
 }
 
-Quaternion about(const Double3& axis, double degrees) {
+Rotation about(const Double3& axis, double degrees) {
     const double half = degrees * std::numbers::pi / 360;
     return {std::sin(half) * unit(axis), std::cos(half)};
 }
 
-Double3 turn(const Quaternion& q, const Double3& p) {
+Double3 turn(const Rotation& q, const Double3& p) {
     const Double3 across = cross(q.v, p);
     return p + 2.0 * (q.w * across + cross(q.v, across));
 }
@@ -62,7 +62,7 @@ public:
         for (const Limb& limb : a_.limbs) {
             if (!limb.foot) continue;
             const std::uint32_t foot = *limb.foot;
-            Quaternion turned;
+            Rotation turned;
             Double3 place = a_.position[foot];
             for (int at = static_cast<int>(limb.chain.back()); at != skeleton_.joints[foot].parent;) {
                 const auto j = static_cast<std::size_t>(at);
@@ -80,7 +80,7 @@ public:
     std::vector<JointPose> pose() const {
         std::vector<JointPose> out(turned_.size());
         for (std::size_t j = 0; j < out.size(); ++j) {
-            const Quaternion& q = turned_[j];
+            const Rotation& q = turned_[j];
             const Double3& by = moved_by_[j];
             if (q.w == 1 && by == Double3{}) continue;
             // Orthonormal, as skinning_matrices makes them.
@@ -98,7 +98,7 @@ public:
 private:
     const Skeleton& skeleton_;
     const Anatomy& a_;
-    std::vector<Quaternion> turned_;
+    std::vector<Rotation> turned_;
     std::vector<Double3> moved_by_;  // in bind space, before the motion of the joints above
     bool moved_ = false;
 };
@@ -269,7 +269,7 @@ std::vector<JointPose> random_pose(const Skeleton& skeleton, double degrees, std
     std::vector<JointPose> pose(skeleton.joints.size());
     for (JointPose& joint : pose) {
         const double z = 2 * next() - 1, phi = 2 * std::numbers::pi * next(), r = std::sqrt(1 - z * z);
-        const Quaternion q = about({r * std::cos(phi), r * std::sin(phi), z}, degrees * (2 * next() - 1));
+        const Rotation q = about({r * std::cos(phi), r * std::sin(phi), z}, degrees * (2 * next() - 1));
         joint.rotation = {q.v[0], q.v[1], q.v[2], q.w};
     }
     return pose;

@@ -19,7 +19,7 @@ namespace {
 using Leaf = Domain::Leaf;
 using Index = Domain::Index;
 
-constexpr std::size_t kGrain = 4096;
+constexpr std::size_t kGroupGrain = 4096;
 
 // The place of a neighbour at a corner position in its own group: that which touches the group in the middle.
 int touching_place(std::size_t position) {
@@ -37,8 +37,8 @@ public:
         groups_in_block_.assign(index_.blocks.size(), {});
         graph_.nodes.resize(n + 1);
         graph_.nodes[n] = {0, 0, 0, Domain::none};
-        std::vector<std::uint32_t> first_group((n + kGrain - 1) / kGrain + 1, 0);
-        parallel_chunks(context_, n, kGrain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+        std::vector<std::uint32_t> first_group((n + kGroupGrain - 1) / kGroupGrain + 1, 0);
+        parallel_chunks(context_, n, kGroupGrain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i) {
                 graph_.nodes[i] = {0, 0, 0, Domain::none};
                 first_group[chunk + 1] += begins_group(i);
@@ -47,7 +47,7 @@ public:
         for (std::size_t k = 1; k < first_group.size(); ++k) first_group[k] += first_group[k - 1];
         groups_.resize(first_group.back());
         std::atomic<bool> large_boundary{false};
-        parallel_chunks(context_, n, kGrain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+        parallel_chunks(context_, n, kGroupGrain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
             std::uint32_t group = first_group[chunk];
             for (std::size_t i = begin; i < end; ++i) {
                 if (!begins_group(i)) continue;
@@ -66,23 +66,24 @@ public:
         larger_.assign(groups_.size(), 0);
         std::atomic<std::size_t> link_count{0};
         std::atomic<std::uint32_t> directions{0};
-        parallel_chunks(context_, groups_.size(), kGrain, [&](std::size_t, std::size_t begin, std::size_t end) {
-            std::size_t links = 0;
-            std::uint32_t seen = 0;
-            for (std::size_t g = begin; g < end; ++g) {
-                if (previous && previous->far(domain_.leaves[groups_[g].first]))
-                    previous->take_group(graph_, g, groups_[g].first);
-                else
-                    link_group(g);
-                std::uint32_t i = groups_[g].first;
-                for (std::uint32_t left = groups_[g].present; left; left &= left - 1, ++i) {
-                    links += static_cast<std::size_t>(std::popcount(graph_.nodes[i].all));
-                    seen |= graph_.nodes[i].all;
-                }
-            }
-            link_count += links;
-            directions |= seen;
-        });
+        parallel_chunks(context_, groups_.size(), kGroupGrain,
+                        [&](std::size_t, std::size_t begin, std::size_t end) {
+                            std::size_t links = 0;
+                            std::uint32_t seen = 0;
+                            for (std::size_t g = begin; g < end; ++g) {
+                                if (previous && previous->far(domain_.leaves[groups_[g].first]))
+                                    previous->take_group(graph_, g, groups_[g].first);
+                                else
+                                    link_group(g);
+                                std::uint32_t i = groups_[g].first;
+                                for (std::uint32_t left = groups_[g].present; left; left &= left - 1, ++i) {
+                                    links += static_cast<std::size_t>(std::popcount(graph_.nodes[i].all));
+                                    seen |= graph_.nodes[i].all;
+                                }
+                            }
+                            link_count += links;
+                            directions |= seen;
+                        });
         graph_.link_count = link_count;
         graph_.directions = directions;
         return std::move(larger_);

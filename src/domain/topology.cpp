@@ -18,6 +18,7 @@
 #include "core/parallel.h"
 #include "core/prefetch.h"
 #include "domain/union_find.h"
+#include "domain/vec.h"
 #include "domain/winding.h"
 #include "sinew/domain.h"
 
@@ -26,15 +27,6 @@ namespace sinew {
 namespace {
 
 constexpr std::uint32_t none = 0xffffffffu;
-
-struct Vec {
-    double x = 0, y = 0, z = 0;
-};
-Vec operator+(Vec a, Vec b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
-Vec operator-(Vec a, Vec b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
-Vec operator*(double s, Vec a) { return {s * a.x, s * a.y, s * a.z}; }
-double dot(Vec a, Vec b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-Vec cross(Vec a, Vec b) { return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x}; }
 
 // Two corners at one position.
 bool collapsed(const Triangle& w) { return w[0] == w[1] || w[1] == w[2] || w[2] == w[0]; }

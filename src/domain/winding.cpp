@@ -14,6 +14,7 @@
 #include "core/parallel.h"
 #include "core/vectors.h"
 #include "domain/morton.h"
+#include "domain/vec.h"
 #include "sinew/domain.h"
 
 namespace sinew {
@@ -24,14 +25,6 @@ constexpr double accuracy = 2;          // beta of Barill et al.: nodes nearer t
 constexpr std::uint32_t leaf_size = 8;  // triangles
 constexpr int code_bits = 63;           // Morton code: 21 bits an axis
 
-struct Vec {
-    double x, y, z;
-};
-Vec operator+(Vec a, Vec b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
-Vec operator-(Vec a, Vec b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
-Vec operator*(double s, Vec a) { return {s * a.x, s * a.y, s * a.z}; }
-double dot(Vec a, Vec b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-Vec cross(Vec a, Vec b) { return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x}; }
 double length(Vec a) { return std::sqrt(dot(a, a)); }
 Vec vec(const Vec3& p) { return {p.x, p.y, p.z}; }
 

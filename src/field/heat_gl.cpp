@@ -27,13 +27,13 @@
 namespace sinew {
 namespace {
 
-constexpr std::size_t kWide = HeatSolver::kColumns;
-static_assert(kWide == 8 && sizeof(HeatSolver::Row) == 32, "shaders see a row as two vec4");
+constexpr std::size_t kColumns = HeatSolver::kColumns;
+static_assert(kColumns == 8 && sizeof(HeatSolver::Row) == 32, "shaders see a row as two vec4");
 constexpr std::size_t kGroupSize = 256;  // invocations of a workgroup
 // Damping of the Jacobi relaxation. The eigenvalues of D⁻¹ A lie between 0 and 2, those of errors that a coarser
 // level cannot represent between 1/3 and 2. This value is the best for the latter: 2 / (1/3 + 2).
 constexpr float kDamping = 6.0f / 7;
-constexpr int kCoarsestSweeps = 16;  // even: the result must be in y
+constexpr int kCoarsestJacobiSweeps = 16;  // even: the result must be in y
 constexpr int kIterationsPerRead = 2;
 constexpr int kSweepsPerCheck = 64;  // of Context::cancel
 constexpr int kMostStarts = 3;       // with the residual computed anew
@@ -276,8 +276,8 @@ struct Node {
     std::uint32_t parent = 0, child = 0;
 };
 struct State {
-    std::array<float, kWide> whole, rest, rz, keep, step;
-    std::array<GLuint, kWide> open;
+    std::array<float, kColumns> whole, rest, rz, keep, step;
+    std::array<GLuint, kColumns> open;
 };
 // What `settle` adds up.
 enum SumKind : GLuint { r_r_of_first_start, r_r_of_restart, r_z, p_q, r_r };
@@ -474,9 +474,9 @@ private:
             run(restrict_, level + 1, {{0, first_}, {1, links_}, {2, nodes_}, {3, children_}, {4, x_}, {6, b_}});
         }
         run(scale_, coarsest, {{2, nodes_}, {5, x_}, {6, b_}});
-        for (int sweep = 1; sweep < kCoarsestSweeps; ++sweep)
+        for (int sweep = 1; sweep < kCoarsestJacobiSweeps; ++sweep)
             relax(coarsest, sweep % 2 ? x_ : y_, sweep % 2 ? y_ : x_,
-                  coarsest == 0 && sweep + 1 == kCoarsestSweeps);
+                  coarsest == 0 && sweep + 1 == kCoarsestJacobiSweeps);
         for (std::size_t level = coarsest; level-- > 0;) {
             run(prolong_, level, {{2, nodes_}, {4, y_}, {5, x_}});
             relax(level, x_, y_, level == 0);
@@ -519,7 +519,7 @@ private:
         if (Status ok = gl::check_gl("heating"); !ok) return ok;
         open_ = std::any_of(state.open.begin(), state.open.end(), [](GLuint open) { return open != 0; });
         outcome.residual = 0;
-        for (std::size_t c = 0; c < kWide; ++c) {
+        for (std::size_t c = 0; c < kColumns; ++c) {
             if (!std::isfinite(state.rest[c]) || !std::isfinite(state.whole[c]))
                 return Error{ErrorCode::internal,
                              "OpenGL: heat on " + renderer() + " gave numbers that are not finite; use heat cpu"};

@@ -11,7 +11,7 @@ namespace sinew::io {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 /// Only as many digits as a pixel position needs.
 double rounded(double value, double steps) {
@@ -69,14 +69,15 @@ Result<BoneOrder> order_bones(const std::vector<Joint>& joints) {
     return out;
 }
 
-Json bones_json(const std::vector<Joint>& joints, const std::vector<Frame>& frames, const BoneOrder& order,
-                const std::string& root) {
-    Json bones = Json::array({{{"name", root}}});
+OrderedJson bones_json(const std::vector<Joint>& joints, const std::vector<Frame>& frames, const BoneOrder& order,
+                       const std::string& root) {
+    OrderedJson bones = OrderedJson::array({{{"name", root}}});
     for (const std::size_t j : order.joints) {
         const int p = joints[j].parent;
         const Frame parent = p < 0 ? Frame{} : frames[static_cast<std::size_t>(p)];
         const auto at = parent.local(frames[j].x, frames[j].y);
-        Json bone{{"name", joints[j].name}, {"parent", p < 0 ? root : joints[static_cast<std::size_t>(p)].name}};
+        OrderedJson bone{{"name", joints[j].name},
+                         {"parent", p < 0 ? root : joints[static_cast<std::size_t>(p)].name}};
         if (frames[j].length > 0) bone["length"] = length_of(frames[j].length);
         bone["rotation"] = degrees(frames[j].angle - parent.angle);
         bone["x"] = length_of(at[0]);
@@ -87,9 +88,10 @@ Json bones_json(const std::vector<Joint>& joints, const std::vector<Frame>& fram
 }
 
 /// The mesh of a layer, with weights in the spaces of bones. `folder`: of the file.
-Json attachment_json(const CutoutLayer& layer, const CutoutPart& part, const std::vector<Frame>& frames,
-                     const BoneOrder& order, const std::filesystem::path& folder) {
-    Json uvs = Json::array(), triangles = Json::array(), vertices = Json::array(), edges = Json::array();
+OrderedJson attachment_json(const CutoutLayer& layer, const CutoutPart& part, const std::vector<Frame>& frames,
+                            const BoneOrder& order, const std::filesystem::path& folder) {
+    OrderedJson uvs = OrderedJson::array(), triangles = OrderedJson::array(), vertices = OrderedJson::array(),
+                edges = OrderedJson::array();
     for (const auto& uv : part.mesh.uvs)
         for (const float c : uv) uvs.push_back(rounded(c, 1e7));
     for (const Triangle& t : part.mesh.triangles)
@@ -117,7 +119,7 @@ Json attachment_json(const CutoutLayer& layer, const CutoutPart& part, const std
     std::filesystem::path path = std::filesystem::relative(layer.path, folder, failed);
     if (failed || path.empty()) path = std::filesystem::absolute(layer.path, failed);
     path.replace_extension();
-    Json mesh{{"type", "mesh"}};
+    OrderedJson mesh{{"type", "mesh"}};
     if (path.generic_string() != layer.name) mesh["path"] = path.generic_string();
     mesh["uvs"] = std::move(uvs);
     mesh["triangles"] = std::move(triangles);
@@ -145,13 +147,13 @@ Result<std::string> cutout_spine(const CutoutFigure& figure, std::span<const Cut
     if (!order) return order.error();
     const std::vector<Frame> frames = frames_of(joints);
 
-    Json slots = Json::array(), attachments = Json::object();
+    OrderedJson slots = OrderedJson::array(), attachments = OrderedJson::object();
     for (std::size_t l = 0; l < parts.size(); ++l) {
         const CutoutLayer& layer = figure.layers[l];
         slots.push_back({{"name", layer.name}, {"bone", root}, {"attachment", layer.name}});
         attachments[layer.name][layer.name] = attachment_json(layer, parts[l], frames, *order, folder);
     }
-    const Json out{
+    const OrderedJson out{
         {"skeleton",
          {{"hash", ""},
           {"spine", "4.1.24"},
@@ -163,10 +165,10 @@ Result<std::string> cutout_spine(const CutoutFigure& figure, std::span<const Cut
           {"audio", ""}}},
         {"bones", bones_json(joints, frames, *order, root)},
         {"slots", std::move(slots)},
-        {"skins", Json::array({{{"name", "default"}, {"attachments", std::move(attachments)}}})},
-        {"animations", {{"animation", Json::object()}}},
+        {"skins", OrderedJson::array({{{"name", "default"}, {"attachments", std::move(attachments)}}})},
+        {"animations", {{"animation", OrderedJson::object()}}},
     };
-    return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+    return out.dump(1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 }  // namespace sinew::io

@@ -11,9 +11,9 @@ namespace {
 
 using nlohmann::json;
 
-class Reader {
+class EditsReader {
 public:
-    Reader(const Scene& scene, std::string name) : scene_(scene), name_(std::move(name)) {}
+    EditsReader(const Scene& scene, std::string name) : scene_(scene), name_(std::move(name)) {}
 
     Result<Adjustments> read(const json& document) {
         if (!document.is_object())
@@ -566,7 +566,7 @@ private:
 Result<Adjustments> parse_edits(const Scene& scene, std::string_view text, const std::string& name) {
     const Result<json> document = parse_json(text, name);
     if (!document) return document.error();
-    return Reader(scene, name).read(*document);
+    return EditsReader(scene, name).read(*document);
 }
 
 Result<Adjustments> load_edits(const Scene& scene, const std::filesystem::path& path) {

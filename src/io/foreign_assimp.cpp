@@ -84,9 +84,9 @@ std::optional<Matrix> fbx_turn(const aiScene& scene) {
     return out;
 }
 
-class Reader {
+class AssimpReader {
 public:
-    Reader(const aiScene& scene, const std::filesystem::path& base) : scene_(scene), base_(base) {}
+    AssimpReader(const aiScene& scene, const std::filesystem::path& base) : scene_(scene), base_(base) {}
 
     Result<ForeignScene> read(const std::string& name) {
         if (!scene_.mRootNode) return input_error(name, "the file has no nodes");
@@ -347,7 +347,7 @@ Result<ForeignScene> read_foreign(std::span<const std::byte> bytes, const std::s
             return input_error(
                 name, "assimp cannot read it: " + (reason.empty() ? "no reason given" : printable(reason, 300)));
         }
-        Result<ForeignScene> out = Reader(*scene, base).read(name);
+        Result<ForeignScene> out = AssimpReader(*scene, base).read(name);
         if (!out) return out;
         if (extension == ".fbx") {
             out->metres = 0.01 * number(*scene, "UnitScaleFactor").value_or(1);

@@ -22,8 +22,6 @@ namespace sinew::io {
 
 namespace {
 
-constexpr std::size_t none = static_cast<std::size_t>(-1);
-
 bool finite(const Matrix& a) {
     return std::all_of(a.m.begin(), a.m.end(), [](double v) { return std::isfinite(v); });
 }

@@ -22,13 +22,6 @@ namespace {
 
 constexpr double same = 1e-5;  // bind matrices are floats: smaller differences are rounding
 
-Matrix to_matrix(const Transform& t) {
-    Matrix out;
-    for (std::size_t r = 0; r < 3; ++r)
-        for (std::size_t c = 0; c < 4; ++c) out(r, c) = t(r, c);
-    return out;
-}
-
 bool is_rest(const JointPose& pose) {
     const JointPose rest;
     return pose.rotation == rest.rotation && pose.translation == rest.translation && pose.scale == rest.scale;

@@ -20,6 +20,9 @@ namespace sinew::io {
 
 using Json = nlohmann::json;
 
+/// No index, of lists in a document.
+inline constexpr std::size_t none = static_cast<std::size_t>(-1);
+
 inline constexpr const char* draco_extension = "KHR_draco_mesh_compression";
 inline constexpr const char* meshopt_extensions[] = {"EXT_meshopt_compression", "KHR_meshopt_compression"};
 

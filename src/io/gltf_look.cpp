@@ -146,9 +146,9 @@ private:
 
 Result<Look> look_of(const Scene& scene) {
     if (!scene.document) {
-        Look none;
-        none.material_of_primitive.assign(scene.primitives.size(), -1);
-        return none;
+        Look empty;
+        empty.material_of_primitive.assign(scene.primitives.size(), -1);
+        return empty;
     }
     return LookReader(scene).read();
 }

@@ -16,13 +16,6 @@ namespace sinew::io {
 
 namespace {
 
-Matrix to_matrix(const Transform& t) {
-    Matrix out;
-    for (std::size_t r = 0; r < 3; ++r)
-        for (std::size_t c = 0; c < 4; ++c) out(r, c) = t(r, c);
-    return out;
-}
-
 /// Attributes of a document's primitives, compressed or not.
 class Attributes {
 public:

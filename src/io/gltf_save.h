@@ -14,8 +14,6 @@
 
 namespace sinew::io::gltf_save {
 
-inline constexpr std::size_t none = static_cast<std::size_t>(-1);
-
 /// The arguments of write_document.
 struct Request {
     const Document& document;

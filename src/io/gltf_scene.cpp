@@ -21,8 +21,6 @@ namespace sinew::io {
 
 namespace {
 
-constexpr std::size_t none = static_cast<std::size_t>(-1);
-
 std::string in_quotes(const std::string& name) { return "'" + printable(name) + "'"; }
 
 std::string name_of(const Json& object, const char* kind, std::size_t index) {

@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "sinew/skeleton.h"
+
 namespace sinew::io {
 
 struct Matrix {
@@ -15,6 +17,13 @@ struct Matrix {
     double& operator()(std::size_t row, std::size_t column) { return m[column * 4 + row]; }
     friend bool operator==(const Matrix&, const Matrix&) = default;
 };
+
+inline Matrix to_matrix(const Transform& t) {
+    Matrix out;
+    for (std::size_t r = 0; r < 3; ++r)
+        for (std::size_t c = 0; c < 4; ++c) out(r, c) = t(r, c);
+    return out;
+}
 
 inline Matrix operator*(const Matrix& a, const Matrix& b) {
     Matrix out;

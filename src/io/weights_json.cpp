@@ -23,7 +23,7 @@ void append_number(std::string& out, auto value) {
 }
 
 /// Follows the events of one weights file. Each function returns false to stop, with `problem` set.
-class Reader {
+class WeightsReader {
 public:
     std::vector<std::string> joints;
     std::vector<std::uint32_t> counts;
@@ -194,7 +194,7 @@ Result<SkinWeights> load_weights_json(const Skeleton& skeleton, std::size_t vert
 Result<SkinWeights> parse_weights_json(const Skeleton& skeleton, std::size_t vertex_count, std::string_view text,
                                        const std::string& name) {
     if (const Status depth = check_json_depth(text, name); !depth) return depth.error();
-    Reader reader;
+    WeightsReader reader;
     if (!json::sax_parse(text, &reader)) return input_error(name, reader.problem);
     if (!reader.is_weights) return input_error(name, "not a weights file: it lacks \"sinew\": \"weights\"");
     if (!reader.has_joints || !reader.has_vertices)

@@ -43,14 +43,14 @@ std::vector<double> round_values(double low, double high, int count) {
 }
 
 // A corner of a piece: its barycentric coordinates in the triangle.
-using Corner = std::array<double, 3>;
+using Barycentric = std::array<double, 3>;
 
 /// The part of a convex polygon where `side` (linear over the triangle, given at its vertices) is not negative.
-void clip(std::vector<Corner>& polygon, const std::array<double, 3>& side) {
-    auto value = [&](const Corner& c) { return side[0] * c[0] + side[1] * c[1] + side[2] * c[2]; };
-    std::vector<Corner> kept;
+void clip(std::vector<Barycentric>& polygon, const std::array<double, 3>& side) {
+    auto value = [&](const Barycentric& c) { return side[0] * c[0] + side[1] * c[1] + side[2] * c[2]; };
+    std::vector<Barycentric> kept;
     for (std::size_t i = 0; i < polygon.size(); ++i) {
-        const Corner &a = polygon[i], &b = polygon[(i + 1) % polygon.size()];
+        const Barycentric &a = polygon[i], &b = polygon[(i + 1) % polygon.size()];
         const double fa = value(a), fb = value(b);
         if (fa >= 0) kept.push_back(a);
         if ((fa >= 0) == (fb >= 0)) continue;
@@ -138,7 +138,7 @@ Paint paint_strongest(const SkinWeights& weights, const Skeleton& skeleton, std:
                 share[static_cast<std::size_t>(std::lower_bound(joints.begin(), joints.end(), i.joint) -
                                                joints.begin())][k] = i.weight;
         for (std::size_t a = 0; a < joints.size(); ++a) {
-            std::vector<Corner> polygon{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+            std::vector<Barycentric> polygon{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
             for (std::size_t b = 0; b < joints.size() && polygon.size() > 2; ++b) {
                 std::array<double, 3> lead;
                 for (std::size_t k = 0; k < 3; ++k) lead[k] = share[a][k] - share[b][k];
@@ -151,7 +151,7 @@ Paint paint_strongest(const SkinWeights& weights, const Skeleton& skeleton, std:
                 clip(polygon, lead);
             }
             for (std::size_t c = 2; c < polygon.size(); ++c) {
-                auto corner = [&](const Corner& p) {
+                auto corner = [&](const Barycentric& p) {
                     return std::array<float, 2>{static_cast<float>(p[1]), static_cast<float>(p[2])};
                 };
                 paint.pieces.push_back(
