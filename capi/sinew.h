@@ -1,11 +1,10 @@
 /* sinew.h: the C interface of sinew, for every language that can call C.
  *
- *   snw_model_open    a character from bytes          snw_bind          distances: the costly stage
- *   snw_model_from_arrays  the same from arrays       snw_weights_of    weights: again for another falloff or edit
- *   snw_model_json    its description                 snw_weights_csr, snw_weights_dense, snw_weights_rows  as
- * arrays snw_pose_matrices, snw_clip_matrices, snw_deform  the character in another pose snw_save_glb      the file
- * with its new weights   snw_save_json     weights alone snw_save_glb_animated                             the same
- * with new animations
+ * - snw_model_open: a character from bytes; snw_model_from_arrays: from arrays; snw_model_json: its description
+ * - snw_bind: distances, the costly stage; snw_weights_of: weights, again for another falloff or edit
+ * - snw_weights_csr, snw_weights_dense: weights as arrays; snw_save_json: as JSON
+ * - snw_pose_matrices, snw_clip_matrices, snw_deform: the character in another pose
+ * - snw_save_glb: the file with its new weights; snw_save_glb_animated: with new animations, too
  *
  * Every call that can fail returns a snw_status and writes its result through the last pointer, which is set to
  * null on failure; snw_error() then has one sentence with the broken rule, the place, and what to do. Calls
@@ -117,7 +116,7 @@ typedef struct snw_mesh {
                                 row by row. null: the identity */
 } snw_mesh;
 
-/* A character as arrays. They are copied. Any of the pointers may be null where that is said. */
+/* A character as arrays. They are copied. A pointer may be null only where its comment says so. */
 typedef struct snw_arrays {
     const char* name; /* of the model, for messages; null: "arrays" */
     const snw_mesh* meshes;
@@ -221,7 +220,7 @@ const uint8_t* snw_binding_coverage(const snw_binding* binding);
 /* The report of docs/report.md. The binding must be one of this model: SNW_USAGE otherwise. */
 snw_status snw_binding_report(const snw_binding* binding, const snw_model* model, const snw_settings* settings,
                               snw_bytes** out);
-/* The binding as a file (docs/binding.md), and back. With "keep-volume" it serves other meshes, too. */
+/* The binding as a file (docs/binding.md), and back. With "keep-volume" it can be used for other meshes, too. */
 snw_status snw_binding_save(const snw_binding* binding, snw_bytes** out);
 snw_status snw_binding_open(const void* bytes, size_t size, snw_binding** out);
 /* The settings of the bind; those of snw_binding_open, too, as far as the file has them: method, falloff, limits.

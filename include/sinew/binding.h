@@ -131,7 +131,7 @@ public:
     /// `skeleton` must have the joints of the binding with the same names, parents, `deform` and skins; other
     /// properties may differ. Another mesh or skeleton is an error (usage). Hardness is taken from `skeleton` if
     /// the options given to bind have no map by joint. A chosen resolution stays. Bindings with local resolution,
-    /// whose fine places depend on the joints, and with as_published are computed anew. Time: O(leaves + V), and
+    /// whose fine places depend on the joints, and with as_published are computed again. Time: O(leaves + V), and
     /// the changed parts of the field.
     Result<Binding> move_joints(const MeshView& mesh, const Skeleton& skeleton, Context* context = nullptr) const;
     /// Moves one joint to `place` (bind space). Its own tail moves by the same vector, and tails of other joints

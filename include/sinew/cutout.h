@@ -65,8 +65,8 @@ struct OutlineMesh {
 };
 
 /// The figure in a picture: contour of the alpha by marching squares (with interpolation, so it lies between
-/// pixels), simplified within the tolerance and never across itself, with points inside, and triangles of which
-/// none is a sliver but where the outline itself has a sharp corner (src/cutout/triangulate.h). A picture without a
+/// pixels), simplified within the tolerance without crossing itself, with points inside, and triangles without
+/// slivers, except at sharp corners of the outline itself (src/cutout/triangulate.h). A picture without a
 /// pixel of that opacity is an error. O(pixels + V log V). Memory about 12 bytes a pixel.
 Result<OutlineMesh> outline_mesh(const RgbaImage& picture, const OutlineOptions& options = {},
                                  Context* context = nullptr);

@@ -41,9 +41,10 @@ struct NamedPose {
     std::vector<JointPose> joints;
 };
 
-/// Poses that test a binding with typical movements, made for this skeleton from the positions of its joints:
-/// limbs leave the trunk in pairs that mirror each other, legs reach the ground, fingers leave a wrist together,
-/// names of left and right, else toes and a lying trunk say where the front is. Idle joints are skipped.
+/// Poses that test a binding with typical movements, made for this skeleton. Limbs are recognised by the positions
+/// of joints: they leave the trunk in pairs that mirror each other, legs reach the ground, fingers leave a wrist
+/// together. The front follows from names of left and right, or from toes and a horizontal trunk. Idle joints are
+/// skipped.
 /// A foot in another chain (an IK rig) moves with the leg that points at it along the joints' axes. In this
 /// order, each only if the skeleton has the joints that it moves: "arms up", "arms forward", "squat",
 /// "stride", "twist", "bend", "head turn", "fist", "tail", and "curl", which turns every joint a little. `up`: the
@@ -97,14 +98,15 @@ Status add_morphs(std::span<Vec3> positions, std::span<const Morph> morphs);
 ///
 /// Linear blend: position and tangent by the weighted sum of the matrices, normal by its inverse transpose. Dual
 /// quaternion (Kavan, Collins, Žára, O'Sullivan: Skinning with Dual Quaternions, 2007): every quaternion is taken
-/// on the side of the vertex's strongest influence, which settles antipodality, and the sum is normalised. A dual
+/// with the sign that is nearest to the vertex's strongest influence (q and -q are one rotation), and the sum is
+/// normalised. A dual
 /// quaternion has no scale: a joint with weights whose transform is not rigid within 1e-3 is an error that gives
 /// its index; use linear blend instead.
 ///
 /// Normals and tangents come back as unit vectors, and the fourth component of a tangent is kept; one
 /// of length zero, before or after, is unchanged. A vertex whose joints all have the same transform moves
 /// by exactly that transform; if it is the identity, the vertex keeps its bits. A vertex without weights stays.
-/// Vertices with the same position and the same weights come to the same place, whatever part they are in.
+/// Vertices with the same position and the same weights come to the same place, in any part.
 ///
 /// Errors: numbers of vertices that differ, a joint without a transform, input that is not finite (the first vertex
 /// or joint is named), and a result that a float cannot hold. O(influences), parallel; the same bits on any number

@@ -42,9 +42,9 @@ struct MeshTopology {
 };
 
 /// Welds by exact position, finds connected parts (over shared positions), and decides each triangle's outward
-/// side. Within a patch (what edges of exactly two triangles connect) the winding must be consistent: the larger
-/// area wins. Then the sign of the patch's volume decides; one that faces inwards is turned, unless it lies inside
-/// patches that face outwards: then it is the wall of a cavity. A patch without a clear inside (a sheet) is
+/// side. Within a patch (triangles connected by edges of exactly two triangles) the winding must be consistent: the
+/// larger area wins. Then the sign of the patch's volume decides; one that faces inwards is turned, unless it lies
+/// inside patches that face outwards: then it is the wall of a cavity. A patch without a clear inside (a sheet) is
 /// left as it is; a mesh whose volume as a whole is negative was mirrored and is turned as a whole. Duplicate
 /// triangles face like the one they repeat and are left out when edges are counted, as are collapsed ones.
 /// O((V + T) log T), memory about 40 bytes a vertex and 40 a triangle. Requires check_mesh.
@@ -57,8 +57,8 @@ enum class Intersects : std::uint8_t { nothing, another, undecided };
 struct Intersections {
     std::vector<Intersects> of_triangle;  ///< T
     std::size_t triangles = 0;            ///< that intersect another
-    /// Not compared with all others, because that would have taken too long, and not known to intersect one. 0 but
-    /// for meshes in which thousands of triangles lie in each other's boxes without intersecting.
+    /// Not compared with all others, because that would have taken too long, and not known to intersect one. Above
+    /// 0 only for meshes in which thousands of triangles lie in each other's boxes without intersecting.
     std::size_t undecided = 0;
 };
 
@@ -83,13 +83,13 @@ struct DefectEdges {
 /// `weld`: MeshTopology::weld. O(T log T), memory 36 bytes a triangle.
 DefectEdges find_defect_edges(const MeshView& mesh, std::span<const std::uint32_t> weld);
 
-/// The vertices at which the surface is no disc and no half disc, because the triangles around them are not
+/// The vertices at which the surface is neither a disc nor a half disc, because the triangles around them are not
 /// connected by edges at that vertex (Dionne and de Lasa 2014, table 1): the first ones at their positions,
 /// ascending. Vertices of non-manifold edges count only if this holds for them, too. `weld`: MeshTopology::weld.
 /// O(T log T), memory 80 bytes a triangle.
 std::vector<std::uint32_t> find_nonmanifold_vertices(const MeshView& mesh, std::span<const std::uint32_t> weld);
 
-/// How the inside is found. Both ask the same question of the same snapped triangles.
+/// How the inside is found. Both classify voxels by the same snapped triangles.
 enum class Voxelizer {
     cpu,       ///< where each voxel column crosses the mesh
     hardware,  ///< the paper's way: slices of the z-buffer, through OpenGL without a display
@@ -272,7 +272,7 @@ enum class DomainKind {
 /// Which cells a path may step to.
 enum class Neighbours {
     all,    ///< those that share a face, an edge or a corner: 26, and in one layer 8
-    faces,  ///< those that share a face: 6, and in one layer 4; every leaf is a voxel then, whatever the kind
+    faces,  ///< those that share a face: 6, and in one layer 4; then every leaf is a voxel, for any kind
 };
 
 /// The graph over which distance is measured: leaves that are not exterior, in Morton order (but those of level 1
@@ -311,7 +311,7 @@ enum class Links { listed, compact };
 
 /// Builds the domain. Cells are split where a boundary voxel, a voxel of a bone or of the surface of its shape lies
 /// in them (sparse_boundary: a boundary voxel only), down to voxels, which outside of the fine blocks of local
-/// resolution are the larger ones; in a grid of one layer every leaf is a pixel, whatever the kind. Time O(r³/64 +
+/// resolution are the larger ones; in a grid of one layer every leaf is a pixel, for any kind. Time O(r³/64 +
 /// N log N), memory about 60 bytes per leaf, 150 with listed links, and r³/4 bytes of grids (r²/64 and r²/4 in one
 /// layer).
 Result<Domain> build_domain(const VoxelGrid& grid, std::span<const Bone> bones, DomainKind kind,

@@ -86,14 +86,14 @@ std::vector<std::filesystem::path> external_files(const Scene& scene);
 /// Reads a skeleton alone: skeleton JSON ({"bones":[{"name","parent","head","tail"},…],"points":[…]}) or TGF.
 /// Tails, points and TGF edges are stated bones (Joint::tail, Joint::stated_links).
 Result<Skeleton> load_skeleton(const std::filesystem::path& path);
-/// The same from text, told apart by the first character that is not white: JSON has '{' there. `name` is used in
-/// messages here and below.
+/// The same from text. It is JSON if its first character that is not white space is '{'. `name` is used in messages
+/// here and below.
 Result<Skeleton> parse_skeleton(std::string_view text, const std::string& name);
 
 /// Reads joint options (docs/formats.md) into the joints that they name: the keys of a joint in skeleton JSON. A
 /// name or pattern that no joint has, an unknown key, and two patterns that set the same of one joint are errors;
-/// the skeleton is then unchanged. Call before select_deforming: "deform" outweighs names and weights, as --include
-/// and --exclude do.
+/// the skeleton is then unchanged. Call before select_deforming: "deform" takes precedence over names and
+/// weights, as --include and --exclude do.
 Status load_joint_options(const std::filesystem::path& path, Skeleton& skeleton);
 Status parse_joint_options(std::string_view text, const std::string& name, Skeleton& skeleton);
 
@@ -136,8 +136,8 @@ struct SaveReport {
 };
 
 /// Files that appear together or not at all. Each is written to a temporary file beside its destination; commit
-/// renames them. The destructor removes files that were not committed, and folders made for them. What a process
-/// that was killed has left in a folder, the next batch with a file in this folder removes.
+/// renames them. The destructor removes files that were not committed, and folders made for them. A batch also
+/// removes temporary files that a killed process left in its folders.
 class OutputBatch {
 public:
     OutputBatch() = default;
@@ -152,8 +152,8 @@ public:
     Status add_folder(const std::filesystem::path& path);
     /// Writes to devices and pipes, which cannot be undone. commit does it where it was not done.
     Status write_devices();
-    /// Renames, the last added first, so that a file is complete with what was added after it. The batch is empty
-    /// afterwards.
+    /// Renames in reverse order: when a file appears, the files that were added after it are complete. The batch is
+    /// empty afterwards.
     Status commit();
 
 private:
@@ -162,7 +162,7 @@ private:
         std::filesystem::path temporary;         ///< empty: a device, or renamed already
         std::vector<std::byte> held;             ///< for a device
         bool replaces = false, written = false;  ///< written: to its device
-        int locked = -1;  ///< descriptor of the temporary file, whose lock says that this process lives
+        int locked = -1;  ///< descriptor of the temporary file; its lock shows that this process is running
     };
     static void close(File& file);
     void discard();
@@ -172,8 +172,8 @@ private:
     std::vector<std::filesystem::path> cleaned_;  ///< where files of processes that were killed have been removed
 };
 
-/// Removes the temporary files of all batches of this process. For a handler of a signal that ends the process: it
-/// is safe there, and nothing may be written after it.
+/// Removes the temporary files of all batches of this process. May be called in the handler of a signal that ends
+/// the process. Nothing may be written afterwards.
 void remove_unfinished_files() noexcept;
 
 /// Whether save can write to a file of this name: it must end in .glb, .vrm or .gltf.
@@ -281,7 +281,7 @@ struct Look {
     struct Material {
         std::array<float, 4> colour{1, 1, 1, 1};         ///< linear factor on the texture
         int image = -1;                                  ///< into images, or -1
-        bool repeats = true;                             ///< the texture beyond 0..1, else its border goes on
+        bool repeats = true;                             ///< beyond 0..1; else the border of the texture continues
         std::array<float, 2> offset{0, 0}, scale{1, 1};  ///< KHR_texture_transform
         float rotation = 0;                              ///< the same, radians
         float cutoff = 0;                                ///< alpha below is not drawn; 0 = none
@@ -300,7 +300,7 @@ struct PosedScene {
     std::span<const Vec3> positions;                 ///< V
     std::span<const Vec3> normals;                   ///< V or empty: then none are written
     std::span<const std::array<float, 4>> tangents;  ///< the same
-    /// Where the rest of the file is: its skinning moves meshes that hang on joints without being skinned.
+    /// Transforms of the rest of the file: of nodes, and of meshes that are attached to joints without a skin.
     const ScenePose& pose;
 };
 

@@ -60,10 +60,10 @@ struct SymmetryError {
 Result<SymmetryError> symmetry_error(const Symmetry& symmetry, const SkinWeights& weights,
                                      Context* context = nullptr);
 
-/// Weight in places that belong to others. Distance is measured inside the volume (voxels, steps of length, no
+/// Weight of joints that are far away. Distance is measured inside the volume (voxels, steps of length, no
 /// penalty; loose parts joined across their narrowest gaps). With d_j from the bones of joint j, d the least of
 /// them all and n the joint that has it: w_j is far away where d_j - d > max(d, half the length of n's longest
-/// bone, two voxels). Where the bones of n are points, the way to the nearest other joint that is used stands for
+/// bone, two voxels). If the bones of n are points, the distance to the nearest other joint that is used replaces
 /// their length.
 struct BleedOptions {
     int resolution = 128;  ///< as VoxelizeOptions::resolution
@@ -82,8 +82,8 @@ Result<std::vector<Bleed>> bleed(const MeshView& mesh, const Skeleton& skeleton,
 
 /// Changes of the mesh's shape in a pose.
 struct PoseShape {
-    /// Signed volume against that at rest, minus 1; nothing where the mesh encloses no volume. Faces that
-    /// `topology` turned count turned; open parts are closed towards the middle of the mesh.
+    /// Signed volume divided by that at rest, minus 1; empty if the mesh encloses no volume. Faces that `topology`
+    /// turned are counted as turned; open parts are closed towards the middle of the mesh.
     std::optional<double> volume_change;
     double stretch_max = 1, stretch_p99 = 1;       ///< sides of triangles: length posed / at rest
     std::array<std::uint32_t, 2> stretched{0, 0};  ///< the vertices of the most stretched side

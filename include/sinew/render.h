@@ -20,7 +20,7 @@
 
 namespace sinew {
 
-/// A colour of a screen: sRGB, 8 bits a channel.
+/// A colour: sRGB, 8 bits a channel.
 struct Rgb {
     std::uint8_t r = 0, g = 0, b = 0;
     friend bool operator==(const Rgb&, const Rgb&) = default;
@@ -36,8 +36,8 @@ struct Image {
 /// The image as a PNG file of 8 bits a channel. Needs what render() needs. O(pixels).
 Result<std::vector<std::byte>> encode_png(const Image& image);
 
-/// A scale of colours that can be told apart by lightness alone, so that colour-blind eyes and grey printers keep
-/// the order. Interpolated in OKLab (Ottosson 2020).
+/// A colour scale. Lightness alone shows the order, also to colour-blind people and in greyscale prints.
+/// Interpolated in OKLab (Ottosson 2020).
 enum class Ramp {
     heat,   ///< dark blue over violet and orange to pale yellow: more is lighter
     depth,  ///< pale yellow over green to dark blue: more is darker
@@ -111,11 +111,12 @@ Paint paint_influences(const SkinWeights& weights);
 Paint paint_defects(const Intersections& intersections, const DefectEdges& edges);
 
 /// Any value per vertex, for example a distance or the L1 difference of two bindings. `low` < `high`: the ends of
-/// the bar, beyond which values are clamped. Values that are not finite are grey. `lines`: how many isolines at
-/// round numbers, about; 0 = none.
+/// the bar, beyond which values are clamped. Values that are not finite are grey. `lines`: about this number of
+/// isolines, at round values; 0 = none.
 Paint paint_values(std::vector<float> values, std::string title, Ramp ramp, double low, double high, int lines = 0);
 
-/// Where the eye is: yaw 0, pitch 0 looks at the character's face (which looks along +z), yaw 90 at its left side
+/// Position of the camera: yaw 0, pitch 0 looks at the character's face (which looks along +z), yaw 90 at its left
+/// side
 /// (+x), pitch 90 from above. Degrees. Parallel projection, y up.
 struct Viewpoint {
     double yaw = 0, pitch = 0;
@@ -172,7 +173,7 @@ struct Picture {
 /// size. The same bits on every run and on any number of threads, on one machine; another driver may differ in last
 /// bits. Errors: a size out of range, no panel, arrays whose lengths do not fit, an index past the end, no OpenGL.
 /// Time: about half a second per megapixel on two cores without a graphics card; memory some 400 bytes a vertex, 3
-/// a pixel, and 150 MB for drawing in tiles, whatever the size.
+/// a pixel, and 150 MB for drawing in tiles, at any size.
 Result<Image> render(const Picture& picture, Context* context = nullptr);
 
 }  // namespace sinew

@@ -60,8 +60,8 @@ struct Joint {
     std::string name;
     int parent = -1;  ///< index into Skeleton::joints, -1 = a root; any order
     Vec3 position;    ///< bind pose, scene units
-    /// Where the joint's bone ends, if the source states it: the joint then has this one bone, whatever joints
-    /// follow. Equal to `position`: a bone without length, which stays a point. Without: see make_bones.
+    /// The end of the joint's bone, if the source states it: the joint then has only this bone, even if it has
+    /// several children. Equal to `position`: a bone without length, which stays a point. Empty: see make_bones.
     std::optional<Vec3> tail;
     bool deform = true;
     DeformReason reason = DeformReason::deforms;
@@ -79,8 +79,8 @@ struct Joint {
     std::optional<Vec3> ring_normal = {};
     /// The source states the joint's bones as links to its children, idle ones included (TGF edges).
     bool stated_links = false;
-    /// Method connectivity: whose bones share vertices near the ends of this joint's, by name (* and ?), instead of
-    /// those that begin or end there. An empty list: no sharing.
+    /// Method connectivity: the joints, by name (* and ?), whose bones share vertices near the ends of this joint's
+    /// bones, instead of those that begin or end there. An empty list: no sharing.
     std::optional<std::vector<std::string>> connected = {};
 
     /// Its bones are stated: no method lengthens, joins, turns or drops them.
@@ -94,7 +94,7 @@ struct Bone {
     Vec3 head, tail;        ///< scene units; equal = a point
     bool open_head = true;  ///< a vertex can overshoot the head: something else lies beyond it
     bool open_tail = true;  ///< the same for the tail; false where no joint that deforms follows
-    float radius = 0;       ///< a capsule so far around the segment (a ball, around a point); 0 = a line
+    float radius = 0;       ///< of a capsule around the segment (of a ball around a point); 0 = a line
     struct Box {
         Vec3 half;
         std::array<Vec3, 3> axes;
@@ -130,10 +130,10 @@ struct DeformOptions {
 };
 
 /// Sets Joint::deform and Joint::reason. joint_use: for each joint the sum of the weights that the file's own
-/// skin gives it, or empty where it has none. A joint that comes with reason `excluded` (its file says so) stays
-/// so unless included, and one with reason `included` is so unless excluded; one that no skin lists cannot be
-/// included. A glob that matches no joint is an error. If no joint is left that deforms, this is an error too,
-/// unless only names led to it: then all joints deform. O(joints).
+/// skin gives it, or empty if it has none. A joint whose reason is `excluded` already (by its file) stays excluded
+/// unless included here; one whose reason is `included` stays included unless excluded here. A joint that no skin
+/// lists cannot be included. A glob that matches no joint is an error. If no joint is left that deforms, this is an
+/// error too, unless only names led to it: then all joints deform. O(joints).
 Status select_deforming(Skeleton& skeleton, const std::vector<double>& joint_use, const DeformOptions& options);
 
 /// The joints with this name; if there is no such joint, those that match it as a glob (* and ?). Ascending.

@@ -96,7 +96,8 @@ struct FalloffMap {
     std::vector<float> of_vertex;  ///< V or empty
     /// V or empty (all 1): how much a vertex's own value counts, 0..1; the rest is what it has without that value.
     std::vector<float> share_of_vertex;
-    /// Per joint or empty: alpha, whatever parameter shapes the law. Where that is alpha too, of_joint comes first.
+    /// Per joint or empty: alpha, also for laws that another parameter shapes. If alpha shapes the law, of_joint
+    /// takes precedence.
     std::vector<float> hardness_of_joint;
     bool empty() const { return of_joint.empty() && of_vertex.empty() && hardness_of_joint.empty(); }
 
@@ -115,7 +116,7 @@ struct AngleFalloff {
     std::uint32_t joint = 0;  ///< whose angle
     /// Degrees 0..180, rising, and values; linear between them, constant beyond.
     std::vector<std::array<float, 2>> keys;
-    /// Where: V values, 0 (not) to 1 (fully); empty: wherever the joint acts.
+    /// Per vertex (V), from 0 (not at all) to 1 (fully); empty: everywhere the joint acts.
     std::vector<float> selection = {};
 };
 
@@ -130,20 +131,20 @@ struct FalloffOptions {
     /// first joint beyond the nearest `neighbours`, and at most the threshold. So influence fades to zero where the
     /// limit of influences cuts. If even the nearest joint is beyond the threshold, it has all the weight.
     float threshold = 0.5f;
-    /// ≥ 0. 0: the limit of influences of the FinishOptions that weigh is given; apply_falloff alone has no limit.
+    /// ≥ 0. 0: the limit of influences in the FinishOptions passed to weigh; apply_falloff alone has no limit.
     int neighbours = 0;
     float power = 1;  ///< power: the exponent at the default α (where λ = 7.5), > 0 and at most 100
     FalloffMap map;
 };
-/// Every value of the map is checked as the option that it stands for.
+/// Values of the map are checked like the option that they replace.
 Status check(const FalloffOptions& options);
 
 /// The parameter that a FalloffMap overrides: alpha, smoothness or threshold.
 float FalloffOptions::*shape_of(FalloffLaw law);
 
 /// Distance to strength, row by row, relative to the row's strongest (so nothing overflows): the strongest
-/// has strength 1. Rows of unreachable joints only become empty. FalloffLaw::power is not for distances: an error,
-/// as is a map whose lengths do not fit. O(V · width), parallel.
+/// has strength 1. Rows that list only unreachable joints become empty. FalloffLaw::power is not for distances: an
+/// error, as is a map whose lengths do not fit. O(V · width), parallel.
 Result<InfluenceTable> apply_falloff(const DistanceTable& distances, const FalloffOptions& options,
                                      Context* context = nullptr);
 /// The same for strengths. FalloffLaw::power only.
@@ -168,7 +169,7 @@ Result<SkinWeights> finish(const InfluenceTable& influences, const FinishOptions
                            Context* context = nullptr);
 
 /// finish(apply_falloff(distances, falloff), finish) in one pass and to the same bits, for distances that are kept.
-/// Of inverse_power only the strengths that the limit keeps are computed, and one more.
+/// For inverse_power, only the strengths that the limit keeps, and one more, are computed.
 Result<SkinWeights> weigh(const DistanceTable& distances, const FalloffOptions& falloff,
                           const FinishOptions& finish, Context* context = nullptr);
 /// The same for strengths that are kept.

@@ -18,7 +18,7 @@ public:
             of_joint_[bone.joint].push_back(
                 {BoneSpace(bone), bone.open_head ? 1.0 : 0.0, bone.open_tail ? 1.0 : 0.0});
         for (std::size_t j = 0; j < of_joint_.size(); ++j) {
-            // Idle joints own no bone; where a skin has nothing else they still serve, as points.
+            // Idle joints have no bones. If a skin lists only idle joints, they are used as points.
             if (of_joint_[j].empty()) of_joint_[j].push_back({BoneSpace(skeleton.joints[j].position), 0, 0});
         }
     }

@@ -17,7 +17,7 @@ struct LeafStrengths {
     std::vector<float> strength;  ///< leaves × width, finite
 };
 
-/// Distances at the leaves from every joint of a set, laid out likewise.
+/// Distances at the leaves from every joint of a set, in the same layout.
 struct EveryDistance {
     std::size_t width = 0;                ///< joints of the set
     std::vector<std::uint32_t> distance;  ///< leaves × width, in units of LeafDistances

@@ -1,4 +1,4 @@
-// The part of a body that the name of a joint speaks of.
+// The part of the body in the name of a joint.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ enum class BodyPart : std::uint8_t {
 };
 inline constexpr std::size_t kBodyParts = 16;
 
-/// The first part in the order of BodyPart of which the name contains a word, whatever its case; `unknown` if it
+/// The first part, in the order of BodyPart, of which the name contains a word in any case; `unknown` if it
 /// contains none. "LeftHandThumb4" is a finger, "lower_arm_twist" is a twist joint. O(name).
 BodyPart body_part_of(std::string_view name);
 

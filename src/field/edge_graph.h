@@ -23,7 +23,7 @@ struct EdgeGraph {
     };
 
     std::vector<Vec3> position;              ///< N
-    std::vector<std::uint32_t> mesh_vertex;  ///< N: the vertex of the mesh that stands for the position
+    std::vector<std::uint32_t> mesh_vertex;  ///< N: the vertex of the mesh that represents the position
     std::vector<std::uint32_t> node_of;      ///< V: its position; none for a vertex of no triangle
     std::vector<Edge> edges;                 ///< E, sorted by a, then b
     std::vector<std::uint32_t> first_side;   ///< E + 1

@@ -5,9 +5,10 @@
 
 namespace sinew {
 
-/// The system of heat at rest on every level of the octree. A node of a coarse level is a group of nodes of the
-/// level before: those in one cell of the octree that conduct to each other. Its conductances are halved, because
-/// centres are twice as far apart (aggregation as preconditioner: Notay 2010; over-correction: Braess 1995).
+/// The equations of steady-state heat on every level of the octree. A node of a coarse level is a group of nodes of
+/// the level before: those in one cell of the octree that conduct to each other. Its conductances are halved,
+/// because centres are twice as far apart (aggregation as preconditioner: Notay 2010; over-correction: Braess
+/// 1995).
 class HeatLevels {
 public:
     struct Level {

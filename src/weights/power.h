@@ -7,7 +7,7 @@ namespace sinew {
 
 /// x[i] becomes x[i]^exponent[i]. x in [1e-300, 1], exponent ≥ 0; 1 stays 1. Results below 2^-1000 become
 /// 2^-1000, which is 0 as a float. The relative error of a power of 2^-n is below (4 + exponent + n) · 4e-16.
-/// Uses only additions, products and quotients, so that all machines and vector widths round alike; std::pow
+/// Uses only additions, products and quotients, so that all machines and vector widths round equally; std::pow
 /// may differ between C libraries. About 10 cycles each.
 void raise(std::span<double> x, std::span<const double> exponent);
 
