@@ -173,21 +173,31 @@ void snw_bytes_free(snw_bytes* bytes) { delete bytes; }
 
 snw_status snw_model_open(const void* bytes, size_t size, const char* name, const char* folder,
                           const void* skeleton, size_t skeleton_size, const char* skeleton_name, snw_model** out) {
+    const snw_open_options options = {folder, skeleton, skeleton_size, skeleton_name, 0, 0};
+    return snw_model_open_with(bytes, size, name, &options, nullptr, out);
+}
+
+snw_status snw_model_open_with(const void* bytes, size_t size, const char* name, const snw_open_options* options,
+                               snw_context* context, snw_model** out) {
     if (!out) return missing("out");
     *out = nullptr;
     if (!bytes && size) return missing("bytes");
     return guarded([&] {
+        const snw_open_options with = options ? *options : snw_open_options{};
         auto model = std::make_unique<snw_model>();
         model->name = name ? name : "model";
-        io::LoadOptions options;
-        if (skeleton) {
-            Result<Skeleton> read = io::parse_skeleton({static_cast<const char*>(skeleton), skeleton_size},
-                                                       skeleton_name ? skeleton_name : "skeleton");
+        io::LoadOptions load;
+        load.prop = with.prop != 0;
+        if (with.skeleton_scale != 0) load.skeleton_scale = with.skeleton_scale;
+        if (with.skeleton) {
+            Result<Skeleton> read =
+                io::parse_skeleton({static_cast<const char*>(with.skeleton), with.skeleton_size},
+                                   with.skeleton_name ? with.skeleton_name : "skeleton");
             if (!read) return fail(read.error());
-            options.own_skeleton = std::move(*read);
+            load.own_skeleton = std::move(*read);
         }
         Result<io::Scene> scene = io::load_bytes({static_cast<const std::byte*>(bytes), size}, model->name,
-                                                 folder ? folder : "", options);
+                                                 with.folder ? with.folder : "", load, context_of(context));
         if (!scene) return fail(scene.error());
         model->scene = std::move(*scene);
         if (Status ok = check_mesh(model->scene.mesh()); !ok)

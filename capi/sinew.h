@@ -1,6 +1,7 @@
 /* sinew.h: the C interface of sinew, for every language that can call C.
  *
- * - snw_model_open: a character from bytes; snw_model_from_arrays: from arrays; snw_model_json: its description
+ * - snw_model_open, snw_model_open_with: a character from bytes; snw_model_from_arrays: from arrays
+ * - snw_model_json: its description
  * - snw_bind: distances, the costly stage; snw_weights_of: weights, again for another falloff or edit
  * - snw_weights_csr, snw_weights_dense: weights as arrays; snw_save_json: as JSON
  * - snw_pose_matrices, snw_clip_matrices, snw_deform: the character in another pose
@@ -102,6 +103,21 @@ typedef struct snw_model snw_model;
  * skeleton JSON or TGF, for a mesh without skeleton; null otherwise. The bytes are copied. */
 snw_status snw_model_open(const void* bytes, size_t size, const char* name, const char* folder,
                           const void* skeleton, size_t skeleton_size, const char* skeleton_name, snw_model** out);
+
+/* What snw_model_open does not ask for. A struct of zeros reads as snw_model_open with null pointers. */
+typedef struct snw_open_options {
+    const char* folder;   /* of external files; null: external files are refused */
+    const void* skeleton; /* skeleton JSON or TGF, for a mesh without skeleton; null: none */
+    size_t skeleton_size;
+    const char* skeleton_name; /* for messages; null: "skeleton" */
+    double skeleton_scale; /* factor on the lengths of skeleton, above 0: 0.01 for centimetres where the mesh has
+                            * metres; 0: as it is. Other than 1 without a skeleton: SNW_USAGE */
+    int prop;              /* not 0: accepts a file without a skin whose nodes are those of a prop */
+} snw_open_options;
+/* snw_model_open with these options; null: none. The context's memory limit holds for external files, and for
+ * reading formats other than glTF and OBJ; snw_cancel stops reading these. */
+snw_status snw_model_open_with(const void* bytes, size_t size, const char* name, const snw_open_options* options,
+                               snw_context* context, snw_model** out);
 
 /* One mesh. Polygons are cut into triangles: a convex one as a fan from its first corner. */
 typedef struct snw_mesh {

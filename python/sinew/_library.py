@@ -61,6 +61,12 @@ class Animation(ctypes.Structure):
     _fields_ = [("name", c_char_p), ("step", c_int), ("keys", c_size_t), ("times", c_void_p), ("poses", c_void_p)]
 
 
+class OpenOptions(ctypes.Structure):
+    """snw_open_options."""
+    _fields_ = [("folder", c_char_p), ("skeleton", c_void_p), ("skeleton_size", c_size_t), ("skeleton_name", c_char_p),
+                ("skeleton_scale", c_double), ("prop", c_int)]
+
+
 H, SIZE, TEXT, OUT = c_void_p, c_size_t, c_char_p, POINTER(c_void_p)
 # Every function: its result ("status" raises an exception) and its parameters.
 _FUNCTIONS = {
@@ -83,6 +89,7 @@ _FUNCTIONS = {
     "snw_settings_free": (None, H),
     "snw_settings_json": ("status", OUT),
     "snw_model_open": ("status", c_void_p, SIZE, TEXT, TEXT, c_void_p, SIZE, TEXT, OUT),
+    "snw_model_open_with": ("status", c_void_p, SIZE, TEXT, POINTER(OpenOptions), H, OUT),
     "snw_model_from_arrays": ("status", POINTER(Arrays), OUT),
     "snw_model_move_joints": ("status", H, c_void_p, c_void_p),
     "snw_model_joint_options": ("status", H, c_void_p, SIZE),

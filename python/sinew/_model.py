@@ -8,8 +8,8 @@ from typing import NamedTuple, Optional
 
 import numpy as np
 
-from ._library import (Animation, Arrays, Cancelled, Error, FileError, Handle, InputError, Mesh, UsageError, array,
-                       buffer, lib, pointer, run, taken, text_of, view)
+from ._library import (Animation, Arrays, Cancelled, Error, FileError, Handle, InputError, Mesh, OpenOptions, UsageError,
+                       array, buffer, lib, pointer, run, taken, text_of, view)
 
 COVERAGE = ("weighted", "bridged", "outside", "euclidean", "unused", "none")
 TRANSFER_HOW = ("matched", "inpainted", "nearest", "unused")
@@ -553,15 +553,20 @@ class Model:
 
 # ---- functions
 
-def load(path, skeleton=None, joint_options=None):
+def load(path, skeleton=None, joint_options=None, *, skeleton_scale=1.0, prop=False):
     """Opens a character: GLB, glTF, VRM, FBX and others (docs/formats.md), or a mesh with a skeleton.
 
     skeleton: skeleton JSON or TGF, for a mesh that has none; joint_options: a file of joint options.
+    skeleton_scale: factor on the lengths of skeleton, 0.01 for centimetres where the mesh has metres. prop: accepts a file
+    without a skin whose nodes are those of a prop.
     """
     content, bones = _read(path), None if skeleton is None else _read(skeleton)
+    if not 0 < skeleton_scale < float("inf"):
+        raise UsageError(f"skeleton_scale {skeleton_scale}: a factor must be above 0")
+    options = OpenOptions(os.fsencode(pathlib.Path(path).absolute().parent), *buffer(bones),
+                          None if skeleton is None else os.fsencode(skeleton), skeleton_scale, bool(prop))
     handle = Handle(lib.model_free)
-    lib.model_open(*buffer(content), os.fsencode(path), os.fsencode(pathlib.Path(path).absolute().parent),
-                   *buffer(bones), None if skeleton is None else os.fsencode(skeleton), handle.out)
+    lib.model_open_with(*buffer(content), os.fsencode(path), ctypes.byref(options), None, handle.out)
     made = Model(handle)
     if joint_options is not None:
         made.joint_options(_read(joint_options).decode())

@@ -76,11 +76,13 @@ Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& na
         auto loaded = load_skeleton(options.skeleton);
         if (!loaded) return loaded.error();
         skeleton = std::move(*loaded);
+    }
+    const bool given = skeleton.has_value();
+    if (given) {
         if (Status ok = scale_skeleton(*skeleton, options.skeleton_scale); !ok) return ok.error();
     } else if (options.skeleton_scale != 1) {
         return Error{ErrorCode::usage, "--skeleton-scale is for the file of --skeleton: give one"};
     }
-    const bool given = skeleton.has_value();
     if (!given) skeleton = options.fallback;
     if (bytes.empty()) return input_error(name, "the file is empty");
 

@@ -34,6 +34,22 @@ static const char skeleton[] =
     "{\"bones\":[{\"name\":\"lower\",\"parent\":-1,\"head\":[0,0.1,0]},"
     "{\"name\":\"upper\",\"parent\":0,\"head\":[0,1,0],\"tail\":[0,1.9,0]}]}";
 
+static const char in_centimetres[] =
+    "{\"bones\":[{\"name\":\"lower\",\"parent\":-1,\"head\":[0,10,0]},"
+    "{\"name\":\"upper\",\"parent\":0,\"head\":[0,100,0],\"tail\":[0,190,0]}]}";
+
+/* A triangle below one node, with its vertices in a data URI or in a file. */
+#define TRIANGLE(uri)                                                                                        \
+    "{\"asset\":{\"version\":\"2.0\"},\"scene\":0,\"scenes\":[{\"nodes\":[0]}],"                             \
+    "\"nodes\":[{\"name\":\"root\",\"children\":[1]},{\"mesh\":0}],"                                         \
+    "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0}}]}],"                                     \
+    "\"accessors\":[{\"bufferView\":0,\"componentType\":5126,\"count\":3,\"type\":\"VEC3\",\"min\":[0,0,0]," \
+    "\"max\":[1,1,0]}],"                                                                                     \
+    "\"bufferViews\":[{\"buffer\":0,\"byteLength\":36}],\"buffers\":[{\"byteLength\":36,\"uri\":\"" uri "\"}]}"
+static const char prop[] =
+    TRIANGLE("data:application/octet-stream;base64,AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAA");
+static const char with_file[] = TRIANGLE("sinew-bar-test.bin");
+
 static int stages = 0;
 static void count_stage(const char* stage, double fraction, void* user) {
     CHECK(stage && *stage && fraction >= 0 && fraction <= 1);
@@ -70,6 +86,54 @@ int main(void) {
     CHECK(snw_model_open(obj, size, "bar.obj", NULL, NULL, 0, NULL, &model) == SNW_USAGE);
     CHECK(!model && strstr(snw_error(), "skeleton"));
     CHECK(snw_model_open(obj, size, "bar.obj", NULL, skeleton, strlen(skeleton), "bar.json", &model) == SNW_OK);
+
+    /* The same in centimetres, and what else a model is opened with. */
+    snw_open_options options = {0};
+    snw_model* other = NULL;
+    CHECK(snw_model_open_with(obj, size, "bar.obj", NULL, NULL, &other) == SNW_USAGE && !other);
+    options.skeleton = in_centimetres;
+    options.skeleton_size = strlen(in_centimetres);
+    CHECK(snw_model_open_with(obj, size, "bar.obj", &options, NULL, &other) == SNW_OK);
+    snw_settings* plain = NULL;
+    snw_binding* none = NULL;
+    CHECK(snw_settings_new(&plain) == SNW_OK && snw_settings_set(plain, "resolution", "64") == SNW_OK);
+    CHECK(snw_bind(other, plain, NULL, &none) == SNW_INPUT && !none);
+    CHECK(strstr(snw_error(), "100 times larger") && strstr(snw_error(), "--skeleton-scale 0.01"));
+    snw_model_free(other);
+    options.skeleton_scale = 0.01;
+    CHECK(snw_model_open_with(obj, size, "bar.obj", &options, NULL, &other) == SNW_OK);
+    CHECK(snw_bind(other, plain, NULL, &none) == SNW_OK);
+    snw_binding_free(none);
+    snw_model_free(other);
+    snw_settings_free(plain);
+    options.skeleton_scale = -1;
+    CHECK(snw_model_open_with(obj, size, "bar.obj", &options, NULL, &other) == SNW_USAGE && !other);
+    options.skeleton_scale = 2;
+    options.skeleton = NULL;
+    CHECK(snw_model_open_with(obj, size, "bar.obj", &options, NULL, &other) == SNW_USAGE && !other);
+    CHECK(strstr(snw_error(), "skeleton-scale"));
+    /* A prop, and a file that is larger than the context allows. */
+    options.skeleton_scale = 0;
+    CHECK(snw_model_open_with(prop, strlen(prop), "prop.gltf", &options, NULL, &other) == SNW_INPUT && !other);
+    CHECK(strstr(snw_error(), "prop"));
+    options.prop = 1;
+    CHECK(snw_model_open_with(prop, strlen(prop), "prop.gltf", &options, NULL, &other) == SNW_OK);
+    snw_model_free(other);
+    FILE* file = fopen("sinew-bar-test.bin", "wb");
+    CHECK(file && fseek(file, 2 << 20, SEEK_SET) == 0 && fputc(0, file) == 0 && fclose(file) == 0);
+    snw_context* limited = NULL;
+    CHECK(snw_context_new(&limited) == SNW_OK);
+    snw_context_memory_limit(limited, 1 << 20);
+    options.folder = ".";
+    CHECK(snw_model_open_with(with_file, strlen(with_file), "file.gltf", &options, limited, &other) ==
+          SNW_TOO_LARGE);
+    CHECK(!other && strstr(snw_error(), "sinew-bar-test.bin"));
+    snw_context_memory_limit(limited, 4 << 20);
+    CHECK(snw_model_open_with(with_file, strlen(with_file), "file.gltf", &options, limited, &other) == SNW_OK);
+    snw_model_free(other);
+    snw_context_free(limited);
+    remove("sinew-bar-test.bin");
+
     size_t vertices, triangles, joints;
     snw_model_size(model, &vertices, &triangles, &joints);
     CHECK(vertices == 84 && triangles == 20 * 8 + 4 && joints == 2);
@@ -164,7 +228,8 @@ int main(void) {
     CHECK(snw_volume(model, settings, 1000000, NULL, &volume) == SNW_OK && snw_bytes_size(volume) % 20 == 0);
     uint8_t* const crossing = malloc(triangles);
     snw_bytes* edges = NULL;
-    CHECK(snw_defects(model, NULL, NULL, NULL) == SNW_USAGE && snw_defects(NULL, NULL, crossing, &edges) == SNW_USAGE);
+    CHECK(snw_defects(model, NULL, NULL, NULL) == SNW_USAGE &&
+          snw_defects(NULL, NULL, crossing, &edges) == SNW_USAGE);
     CHECK(snw_defects(model, NULL, crossing, &edges) == SNW_OK && snw_bytes_size(edges) == 0);
     for (size_t t = 0; t < triangles; ++t) CHECK(crossing[t] == 0);
     snw_bytes_free(edges);

@@ -195,3 +195,31 @@ def test_numbers_keep_their_bits():
     bar = make_bar()
     assert (sinew.model(**bar).vertices == bar["vertices"]).all()
     assert sinew.bind(**bar, falloff=np.float64(0.1)) == sinew.bind(**bar, falloff=0.1)
+
+
+def test_a_skeleton_in_another_unit_and_a_prop(tmp_path):
+    rings = 9
+    lines = [f"v {x} {2 * r / (rings - 1)} {z}" for r in range(rings) for x, z in ((-0.2, -0.2), (-0.2, 0.2), (0.2, 0.2), (0.2, -0.2))]
+    lines += [f"f {4 * r + s + 1} {4 * r + (s + 1) % 4 + 1} {4 * r + (s + 1) % 4 + 5} {4 * r + s + 5}"
+              for r in range(rings - 1) for s in range(4)]
+    mesh, bones = tmp_path / "bar.obj", tmp_path / "bones.json"
+    mesh.write_text("\n".join(lines) + "\n")
+    bones.write_text('{"bones": [{"name": "a", "head": [0, 10, 0], "tail": [0, 100, 0]},'
+                     '{"name": "b", "parent": "a", "head": [0, 100, 0], "tail": [0, 190, 0]}]}')
+    with pytest.raises(sinew.InputError, match="100 times larger"):
+        sinew.load(mesh, bones).bind(resolution=64)
+    assert len(sinew.load(mesh, bones, skeleton_scale=0.01).bind(resolution=64).coverage) == 4 * rings
+    for bad in (0, -1, float("nan"), float("inf")):
+        with pytest.raises(sinew.UsageError):
+            sinew.load(mesh, bones, skeleton_scale=bad)
+    with pytest.raises(sinew.UsageError, match="skeleton"):
+        sinew.load(mesh, skeleton_scale=2)
+    prop = tmp_path / "prop.gltf"
+    prop.write_text("""{"asset":{"version":"2.0"},"scene":0,"scenes":[{"nodes":[0]}],
+        "nodes":[{"name":"root","children":[1]},{"mesh":0}],"meshes":[{"primitives":[{"attributes":{"POSITION":0}}]}],
+        "accessors":[{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3","min":[0,0,0],"max":[1,1,0]}],
+        "bufferViews":[{"buffer":0,"byteLength":36}],"buffers":[{"byteLength":36,"uri":
+        "data:application/octet-stream;base64,AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAA"}]}""")
+    with pytest.raises(sinew.InputError, match="prop"):
+        sinew.load(prop)
+    assert sinew.load(prop, prop=True).vertex_count == 3
