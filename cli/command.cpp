@@ -180,8 +180,9 @@ void add_input_options(CLI::App& command, InputOptions& options, const std::stri
         ->check(number_within(1e-9, 1e9))
         ->group(group);
     command
-        .add_flag("--prop", options.prop,
-                  "Accept a file without a skin whose nodes are all at one place: all of it follows them")
+        .add_flag(
+            "--prop", options.prop,
+            "Accept a file without a skin whose nodes are at one place, or groups of parts: all of it follows them")
         ->group(group);
 }
 

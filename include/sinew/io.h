@@ -53,11 +53,11 @@ struct LoadOptions {
     /// the file's world. A file with a skin keeps its own. Joints are written without turn or scale: where the
     /// skeleton came from another file, its animations do not fit.
     std::optional<Skeleton> fallback = {};
-    /// Factor on all lengths of `skeleton`, for a file in another unit than the mesh: above 0. Other than 1 without
-    /// `skeleton`, it is an error.
+    /// Factor on all lengths of `skeleton` or `own_skeleton`, if it is in another unit than the mesh: above 0.
+    /// Other than 1 without them, it is an error.
     double skeleton_scale = 1;
-    /// Accepts a file without a skin whose nodes are at one place, or are only groups of meshes: a prop, not a
-    /// character. All of it is then bound to these nodes. Otherwise it is an error.
+    /// Accepts a file without a skin whose nodes are at one place, or are groups of meshes without the names of a
+    /// character: a prop (a car: wheels, doors). All of it is then bound to these nodes. Otherwise it is an error.
     bool prop = false;
 };
 

@@ -460,6 +460,35 @@ private:
         return apart <= 1e-6 * size;
     }
 
+    /// A mesh and the joints of its skin must be in the same scenes. Nodes of scenes are roots.
+    Status check_scenes(const std::vector<std::size_t>& joints) const {
+        std::vector<std::size_t> root(parent_.size());
+        std::set<std::size_t> of_meshes, of_joints;
+        for (const std::size_t n : top_down_) {
+            root[n] = parent_[n] == none ? n : root[parent_[n]];
+            if (member(*document_.at("nodes", n), "mesh")) of_meshes.insert(root[n]);
+        }
+        for (const std::size_t n : joints) of_joints.insert(root[n]);
+        for (std::size_t s = 0; s < document_.count("scenes"); ++s) {
+            const Json* nodes = member(*document_.at("scenes", s), "nodes");
+            if (!nodes || !nodes->is_array()) continue;
+            bool has_mesh = false;
+            std::set<std::size_t> missing = of_joints;
+            for (const Json& entry : *nodes) {
+                const auto node = whole(&entry);
+                if (!node) continue;
+                has_mesh |= of_meshes.contains(*node);
+                missing.erase(*node);
+            }
+            if (has_mesh && !missing.empty())
+                return document_.error("scene " + std::to_string(s) + " has a mesh, but not the skeleton below " +
+                                       in_quotes(node_name(*missing.begin())) +
+                                       ": a skin cannot join them (add node " + std::to_string(*missing.begin()) +
+                                       " to the scene, or give a skeleton with " + "--skeleton FILE)");
+        }
+        return Done{};
+    }
+
     /// A file without skinned meshes: the skeleton is an unused skin or a hierarchy of nodes, as the nodes pose it.
     Status find_skeleton(bool prop) {
         rig_.source = RigSource::nodes;
@@ -482,7 +511,14 @@ private:
                                               in_quotes(node_name(joints[0])) + ",") +
                     " could be a skeleton: this is a prop, not a character (give a skeleton with --skeleton FILE; "
                     "with --prop all of it follows that node)");
+            if (!prop && are_groups_of_a_prop(document_, joints, children_))
+                return document_.error(
+                    "the file has no skin, and the " + std::to_string(joints.size()) + " nodes below " +
+                    in_quotes(node_name(joints[0])) +
+                    " are groups of its meshes without names of a character: this is a prop (give "
+                    "a skeleton with --skeleton FILE; with --prop these nodes are its joints)");
         }
+        if (const Status s = check_scenes(joints); !s) return s;
         for (const std::size_t n : joints) {
             if (!inverse(world_[n]))
                 return document_.error("joint " + in_quotes(node_name(n)) + " (node " + std::to_string(n) +

@@ -2,6 +2,9 @@
 #include "io/gltf_skeleton_search.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -137,7 +140,64 @@ private:
     std::vector<std::size_t> size_;
 };
 
+// Words of names. One of the first kind says that a node is a joint; one of the second kind is also a word of props
+// ("head light", "chair leg"), so four different ones say it together.
+constexpr std::string_view kJointWords[] = {"bone",    "joint",    "pelvis",   "hips",  "spine",    "thigh",
+                                            "forearm", "clavicle", "upperarm", "bip01", "mixamorig"};
+constexpr std::string_view kBodyWords[] = {"head",  "neck", "chest",  "torso", "hip", "shoulder", "arm",  "elbow",
+                                           "wrist", "hand", "finger", "thumb", "leg", "knee",     "shin", "calf",
+                                           "ankle", "foot", "toe",    "tail",  "jaw", "wing",     "eye"};
+
+/// The words of a name in lower case: "UpperArm_L.001" has upper, arm and l.
+std::vector<std::string> words_of(const std::string& name) {
+    std::vector<std::string> words(1);
+    bool after_lower = false;
+    for (const char c : name) {
+        const bool upper = c >= 'A' && c <= 'Z', lower = c >= 'a' && c <= 'z';
+        if ((!upper && !lower) || (upper && after_lower)) words.emplace_back();
+        if (upper || lower) words.back() += upper ? static_cast<char>(c - 'A' + 'a') : c;
+        after_lower = lower;
+    }
+    return words;
+}
+
+bool named_like_character(const Document& document, const std::vector<std::size_t>& joints) {
+    std::set<std::string> body;
+    for (const std::size_t node : joints) {
+        const std::string name = string_of(member(*document.at("nodes", node), "name"));
+        std::string lower = name;
+        for (char& c : lower)
+            if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+        for (const std::string_view word : kJointWords)
+            if (lower.find(word) != lower.npos) return true;
+        for (const std::string& word : words_of(name))
+            if (std::find(std::begin(kBodyWords), std::end(kBodyWords), word) != std::end(kBodyWords))
+                body.insert(word);
+    }
+    return body.size() >= 4;
+}
+
 }  // namespace
+
+bool are_groups_of_a_prop(const Document& document, const std::vector<std::size_t>& joints,
+                          const std::vector<std::vector<std::size_t>>& children) {
+    const std::vector<std::size_t>& parent = document.rig.node_parent;
+    const auto has_mesh = [&](std::size_t node) { return member(*document.at("nodes", node), "mesh") != nullptr; };
+    std::vector<std::uint8_t> joint(parent.size(), 0), below(parent.size(), 0);
+    for (const std::size_t j : joints) joint[j] = 1;
+    for (const std::size_t node : document.rig.nodes_top_down) {
+        below[node] = joint[node] || (parent[node] != Rig::no_node && below[parent[node]]);
+        if (has_mesh(node) && !below[node]) return false;
+    }
+    std::size_t ends = 0, with_mesh = 0;
+    for (const std::size_t j : joints) {
+        const auto is_joint = [&](std::size_t child) { return joint[child] != 0; };
+        if (std::any_of(children[j].begin(), children[j].end(), is_joint)) continue;
+        ++ends;
+        with_mesh += std::any_of(children[j].begin(), children[j].end(), has_mesh);
+    }
+    return 2 * with_mesh >= ends && !named_like_character(document, joints);
+}
 
 std::vector<std::size_t> find_skeleton_nodes(const Document& document,
                                              const std::vector<std::vector<std::size_t>>& children) {

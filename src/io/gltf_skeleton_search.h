@@ -16,4 +16,10 @@ namespace sinew::io {
 std::vector<std::size_t> find_skeleton_nodes(const Document& document,
                                              const std::vector<std::vector<std::size_t>>& children);
 
+/// Whether these nodes are groups of a prop (a car: wheels and doors below a root) rather than a skeleton: every
+/// mesh hangs below one of them, at least half of the nodes without further ones below hold meshes, and the names
+/// are not those of a character. `joints` and `children` as above. A heuristic of sinew. O(nodes and their names).
+bool are_groups_of_a_prop(const Document& document, const std::vector<std::size_t>& joints,
+                          const std::vector<std::vector<std::size_t>>& children);
+
 }  // namespace sinew::io
