@@ -4,6 +4,7 @@
 #include "handles.h"
 #include "report/report.h"
 #include "sinew/bind.h"
+#include "sinew/near.h"
 #include "sinew/transfer.h"
 
 using namespace sinew;
@@ -147,6 +148,7 @@ snw_status snw_transfer(const snw_model* source, const snw_weights* weights, con
         options.distance = static_cast<float>(distance);
         options.angle = static_cast<float>(angle);
         if (settings) options.finish = settings->bind.finish;
+        options.diagonal = near_diagonal(source->scene.mesh(), source->scene.skeleton, context_of(context));
         if (Status ok = check(options); !ok) return fail(ok.error());
         const Progressing progress(context);
         Result<Transfer> made =

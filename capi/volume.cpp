@@ -4,6 +4,7 @@
 #include "handles.h"
 #include "sinew/bind.h"
 #include "sinew/domain.h"
+#include "sinew/near.h"
 
 using namespace sinew;
 using namespace sinew::capi;
@@ -12,12 +13,14 @@ namespace {
 
 /// The domain of a bind under these options.
 Result<Domain> volume_of(const io::Scene& scene, const BindOptions& options, Context* context) {
-    const MeshView mesh = scene.mesh();
     if (Status ok = check(options); !ok) return ok.error();
+    if (Status ok = check_skeleton(scene.skeleton); !ok) return ok.error();
+    const std::vector<Triangle> near = near_triangles(scene.mesh(), scene.skeleton, context);
+    const MeshView mesh{scene.positions, near, scene.skin_of_vertex};
     VoxelizeOptions voxels = options.voxels;
     std::vector<FinePlace> fine;
     if (voxels.resolution == 0 || options.local_resolution) {
-        Result<ResolutionChoice> choice = choose_resolution(mesh, scene.skeleton, options, context);
+        Result<ResolutionChoice> choice = choose_resolution(scene.mesh(), scene.skeleton, options, context);
         if (!choice) return choice.error();
         fine = std::move(choice->fine);
         voxels.resolution = (fine.empty() ? 1 : 2) * choice->resolution;

@@ -11,6 +11,7 @@
 #include "posing.h"
 #include "sinew/bind.h"
 #include "sinew/domain.h"
+#include "sinew/near.h"
 
 namespace sinew::cli {
 namespace {
@@ -222,14 +223,16 @@ private:
         if (Status ok = select_deforming(skeleton, use, {}); !ok) return ok;
         if (args_.view == View::distance || args_.view == View::heat)
             for (const std::uint32_t j : joints_) skeleton.joints[j].deform = true;
+        near_ = near_triangles(scene_.mesh(), skeleton, &context_);
         if (!args_.overlay && args_.view != View::voxels) return Done{};
         // Leaf bones have the same length as in bind.
-        const MeshTopology topology = analyse_mesh(scene_.mesh());
+        const MeshView mesh{scene_.positions, near_, scene_.skin_of_vertex};
+        const MeshTopology topology = analyse_mesh(mesh);
         VoxelizeOptions options;
         options.resolution = args_.view == View::voxels ? args_.resolution : 128;
         options.keep_ambiguous = args_.view == View::voxels;
         if (Status ok = check(options); !ok) return ok;
-        Result<VoxelGrid> grid = voxelize(scene_.mesh(), topology, options, &context_);
+        Result<VoxelGrid> grid = voxelize(mesh, topology, options, &context_);
         if (!grid) return grid.error();
         bones_ = make_bones(skeleton);
         extend_leaf_bones(bones_, skeleton, *grid);
@@ -264,8 +267,24 @@ private:
                 axis = {end.x - origin.x, end.y - origin.y, end.z - origin.z};
             }
         }
-        if (zoom_) out.focus = focus_on(pose);
+        if (zoom_)
+            out.focus = focus_on(pose);
+        else if (!near_.empty() && near_.size() < scene_.triangles.size())
+            out.focus = focus_on_near(out);
         return out;
+    }
+
+    /// Far triangles (a ground plane) do not make the character small.
+    Focus focus_on_near(const Figure& figure) const {
+        constexpr float far_away = std::numeric_limits<float>::max();
+        Vec3 low{far_away, far_away, far_away}, high{-far_away, -far_away, -far_away};
+        for (const Triangle& t : near_)
+            for (const std::uint32_t v : t) {
+                const Vec3 p = moved(figure.to_world, figure.positions[v]);
+                low = {std::min(low.x, p.x), std::min(low.y, p.y), std::min(low.z, p.z)};
+                high = {std::max(high.x, p.x), std::max(high.y, p.y), std::max(high.z, p.z)};
+            }
+        return {{(low.x + high.x) / 2, (low.y + high.y) / 2, (low.z + high.z) / 2}, between(low, high) / 2};
     }
 
     /// A ball around the joint and its descendants, with a margin for the flesh around them.
@@ -516,6 +535,7 @@ private:
     std::vector<std::uint32_t> joints_;
     std::optional<std::uint32_t> zoom_;
     std::vector<NamedAmbiguous> ambiguous_;
+    std::vector<Triangle> near_;    // of the bind
     std::vector<VoxelGrid> grids_;  // one for each of them
     VoxelPanel voxel_panel_;
     std::vector<Bone> bones_;

@@ -8,6 +8,7 @@
 
 #include "command.h"
 #include "report/report.h"
+#include "sinew/near.h"
 #include "sinew/quality.h"
 #include "sinew/transfer.h"
 
@@ -139,6 +140,7 @@ int run_transfer(TransferArguments args) {
 
         auto start = std::chrono::steady_clock::now();
         progress.stage("transfer");
+        args.options.diagonal = near_diagonal(source->mesh(), source->skeleton, &context);
         Result<Transfer> moved = transfer(source->mesh(), *source->weights, target->mesh(), args.options, &context);
         if (!moved) return fail(moved.error());
         Result<SkinWeights> weights = on_joints_of(*target, *source, moved->weights, args.target);

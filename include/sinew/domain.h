@@ -339,9 +339,9 @@ Status check(const GeodesicOptions& options);
 /// The distance of each vertex from the bones of one joint, inside the volume: the distance field of `bind`, for
 /// all vertices and not only for those that have the joint among their nearest. V distances in scene units (steps
 /// into boundary voxels count `penalty` times), between the eight voxels around a vertex by trilinear shares; +inf
-/// for vertices that the joint cannot reach. Parts without bones are reached over bridges. The overshoot of
-/// BindOptions is not added. Joints must be marked (select_deforming); a joint that does not deform is an error.
-/// Time: that of bind's first stages and one sweep.
+/// for vertices that the joint cannot reach or that are far (near.h). Parts without bones are reached over bridges.
+/// The overshoot of BindOptions is not added. Joints must be marked (select_deforming); one that does not deform is
+/// an error. Time: that of bind's first stages and one sweep.
 Result<std::vector<float>> joint_distance(const MeshView& mesh, const Skeleton& skeleton, std::uint32_t joint,
                                           const VoxelizeOptions& voxels = {}, const GeodesicOptions& geodesic = {},
                                           Context* context = nullptr);

@@ -209,7 +209,7 @@ struct Comparison {
     std::vector<PoseComparison> poses;          ///< standard, then random or given
     std::optional<Symmetry> symmetry;
     LimbProfile limb;     ///< without joints where the sides do not differ, or no joint has a parent
-    double diagonal = 0;  ///< of the box of all vertices, scene units
+    double diagonal = 0;  ///< of the box of all vertices but far ones (near.h), scene units
 };
 
 /// Compares B with the reference A: two bindings of one mesh to one skeleton (see match_joints).

@@ -24,6 +24,7 @@ std::string_view to_string(TransferHow how);
 
 struct TransferOptions {
     float distance = 0.05f;  ///< largest distance of a match, in diagonals of the source's box; (0, 10]
+    double diagonal = 0;     ///< of the source without what is far (near_diagonal); 0: of its box
     float angle = 30;        ///< largest angle between the normals of a match, degrees, 0..180
     FinishOptions finish;
 };

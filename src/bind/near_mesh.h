@@ -1,32 +1,26 @@
-// The part of a mesh that is bound: what lies near the skeleton. Voxels and tolerances are shares of its size, so
-// one triangle far away must not count.
+// The part of a mesh that is bound: what lies near the skeleton.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "core/geometry.h"
+#include "domain/near_part.h"
 #include "sinew/binding.h"
 
 namespace sinew {
 
-/// The triangles near the skeleton. Far ones are those that reach farther from the box of the bones than its
-/// longest side; but a part that begins within that distance is near as a whole if it is at most three times as
-/// large as the box, or if it is around the bones and at most 25 times as large. Triangles without area count as
-/// far where they reach out of the box of the others. Nothing is far if all bones are at one point, or if there
-/// would be no other triangles.
+/// The triangles near the skeleton (domain/near_part.h), and whether the skeleton is that of the mesh.
 class NearMesh {
 public:
     /// Keeps the mesh's spans and the skeleton. O(V + T); if something is far, also the time of analyse_mesh.
-    NearMesh(const MeshView& mesh, const Skeleton& skeleton, Context* context);
+    NearMesh(const MeshView& mesh, const Skeleton& skeleton, Context* context)
+        : mesh_(mesh), skeleton_(skeleton), part_(find_near_part(mesh, skeleton, context)) {}
 
     /// The mesh without the far triangles. Vertices of these only are then of no triangle: methods give them to the
     /// nearest joint.
-    MeshView view() const {
-        return {mesh_.positions, any_far() ? triangles_ : mesh_.triangles, mesh_.skin_of_vertex};
-    }
-    bool any_far() const { return far_ > 0; }
+    MeshView view() const { return part_.view(mesh_); }
+    bool any_far() const { return part_.far > 0; }
 
     /// Whether the skeleton belongs to this mesh: the error says how they differ, and what to do.
     Status check_fit() const;
@@ -40,20 +34,9 @@ public:
     void finish(std::vector<Coverage>& coverage, BindReport& report) const;
 
 private:
-    void find_far(Context* context);
-
     MeshView mesh_;
     const Skeleton& skeleton_;
-    Box3 bones_;                       // of the bones that deform, with their tails
-    Box3 joints_;                      // of all joints, also idle ones
-    Box3 box_;                         // of the near triangles
-    std::vector<Triangle> triangles_;  // the near ones, if there are far ones
-    std::size_t far_ = 0;
-    double farthest_ = 0;               // distance of a far corner from the box of the bones
-    bool only_fragments_ = false;       // no part is near as a whole, or by half
-    MeshDefects defects_;               // of the whole mesh, if something is far
-    std::vector<std::uint8_t> at_far_;  // per vertex: of a far triangle and of no near one
-    Box3 whole_;                        // of all triangles with area
+    NearPart part_;
 };
 
 }  // namespace sinew

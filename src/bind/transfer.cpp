@@ -244,6 +244,8 @@ Status check(const TransferOptions& options) {
     if (!(options.distance > 0 && options.distance <= 10))  // NaN fails
         return Error{ErrorCode::usage, "transfer: the distance must be above 0 and at most 10 diagonals, not " +
                                            std::to_string(options.distance)};
+    if (!(options.diagonal >= 0 && std::isfinite(options.diagonal)))
+        return Error{ErrorCode::usage, "transfer: the diagonal of the source must be 0 or more"};
     if (!(options.angle >= 0 && options.angle <= 180))
         return Error{ErrorCode::usage,
                      "transfer: the angle must be from 0 to 180 degrees, not " + std::to_string(options.angle)};
@@ -280,7 +282,7 @@ public:
           context_(context),
           from_(source, weights),
           to_(build_surface(target, analyse_mesh(target))),
-          reach_(options.distance * box_of(source).diagonal()),
+          reach_(options.distance * (options.diagonal > 0 ? options.diagonal : box_of(source).diagonal())),
           nearest_(to_.nodes()),
           cosine_(to_.nodes(), kNoAngle),
           rows_(to_.nodes()),

@@ -3,17 +3,18 @@
 #include <limits>
 
 #include "core/parallel.h"
+#include "domain/near_part.h"
 #include "field/geodesic.h"
 #include "field/leaf_sample.h"
 
 namespace sinew {
 
-Result<std::vector<float>> joint_distance(const MeshView& mesh, const Skeleton& skeleton, std::uint32_t joint,
+Result<std::vector<float>> joint_distance(const MeshView& whole, const Skeleton& skeleton, std::uint32_t joint,
                                           const VoxelizeOptions& voxels, const GeodesicOptions& geodesic,
                                           Context* context) {
     if (Status ok = check(voxels); !ok) return ok.error();
     if (Status ok = check(geodesic); !ok) return ok.error();
-    if (Status ok = check_mesh(mesh); !ok) return ok.error();
+    if (Status ok = check_mesh(whole); !ok) return ok.error();
     if (Status ok = check_skeleton(skeleton); !ok) return ok.error();
     if (joint >= skeleton.joints.size())
         return Error{ErrorCode::usage, "there is no joint " + std::to_string(joint) + ": the skeleton has " +
@@ -21,6 +22,8 @@ Result<std::vector<float>> joint_distance(const MeshView& mesh, const Skeleton& 
     if (!skeleton.joints[joint].deform)
         return Error{ErrorCode::usage, "joint '" + printable(skeleton.joints[joint].name) +
                                            "' deforms nothing, so it has no bone to measure from"};
+    const NearPart near = find_near_part(whole, skeleton, context);
+    const MeshView mesh = near.view(whole);
     const MeshTopology topology = analyse_mesh(mesh);
     Result<VoxelGrid> grid = voxelize(mesh, topology, voxels, context);
     if (!grid) return grid.error();
@@ -42,6 +45,7 @@ Result<std::vector<float>> joint_distance(const MeshView& mesh, const Skeleton& 
 
     std::vector<float> out(mesh.positions.size(), std::numeric_limits<float>::infinity());
     parallel_for(context, out.size(), 2048, [&](std::size_t v) {
+        if (near.far > 0 && near.at_far[v]) return;
         const LeafStencil s = leaf_stencil(*domain, mesh.positions[v]);
         double share = 0, sum = 0;
         for (int k = 0; k < s.count; ++k) {

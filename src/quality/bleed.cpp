@@ -3,6 +3,7 @@
 
 #include "field/geodesic.h"
 #include "quality/measures.h"
+#include "sinew/near.h"
 
 namespace sinew {
 
@@ -142,7 +143,12 @@ Result<std::vector<Bleed>> bleed_of(const MeshView& mesh, const MeshTopology& to
     for (Bleed& b : out) b.far_weight.assign(joints, 0);
     if (list.empty()) return out;
 
-    Result<VoxelGrid> grid = voxelize(mesh, topology, {options.resolution, true, true}, context);
+    // As in a bind, far triangles take no voxels.
+    const std::vector<Triangle> near = near_triangles(mesh, used, context);
+    const bool any_far = near.size() < mesh.triangles.size();
+    const MeshView near_mesh{mesh.positions, near, mesh.skin_of_vertex};
+    Result<VoxelGrid> grid = voxelize(near_mesh, any_far ? analyse_mesh(near_mesh, context) : topology,
+                                      {options.resolution, true, true}, context);
     if (!grid) return grid.error();
     std::vector<Bone> bones = make_bones(used);
     extend_leaf_bones(bones, used, *grid);

@@ -3,6 +3,7 @@
 
 #include "quality/difference.h"
 #include "quality/measures.h"
+#include "sinew/near.h"
 
 namespace sinew {
 
@@ -78,7 +79,9 @@ Result<Comparison> compare(const MeshView& mesh, const Skeleton& skeleton, const
     if (Status ok = check_fit(mesh, skeleton, other, "the other weights"); !ok) return ok.error();
 
     Comparison out;
-    out.diagonal = mesh.positions.empty() ? 0 : box_of(mesh.positions).diagonal();
+    // One far triangle must not make all distances small.
+    out.diagonal = near_diagonal(mesh, skeleton, context);
+    if (out.diagonal == 0 && !mesh.positions.empty()) out.diagonal = box_of(mesh.positions).diagonal();
     report_progress(context, "weights", 0);
     if (Status ok = measure_difference(reference, other, skeleton.joints.size(), options, context, out); !ok)
         return ok.error();

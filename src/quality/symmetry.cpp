@@ -7,6 +7,7 @@
 #include "core/joint_names.h"
 #include "core/vectors.h"
 #include "quality/measures.h"
+#include "sinew/near.h"
 
 namespace sinew {
 
@@ -276,7 +277,8 @@ Result<std::optional<Symmetry>> find_symmetry(const MeshView& mesh, const Skelet
         std::unique(points.begin(), points.end(), [](const auto& a, const auto& b) { return a.first == b.first; }),
         points.end());
     const Nearest nearest(std::move(points));
-    const double limit = vertex_tolerance * box_of(mesh.positions).diagonal();
+    const double near = near_diagonal(mesh, skeleton, context);
+    const double limit = vertex_tolerance * (near > 0 ? near : box_of(mesh.positions).diagonal());
     parallel_for(context, n, 2048, [&](std::size_t v) {
         if (!cancelled(context)) s.vertex[v] = nearest.find(plane.mirror(to_point(mesh.positions[v])), limit);
     });

@@ -171,6 +171,25 @@ class FarTriangles(TrustCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertLess(np.abs(self.dense() - self.dense("near.glb")).sum(1).max(), 1e-5)
 
+    def test_a_transfer_reaches_as_far(self):
+        # A target that is farther from the character than a match may be, but not than a share of the plane.
+        source = self.biped()
+        far = with_triangles(source, self.at / "far.glb", self.FAR)
+        obj, points = self.obj_and_skeleton(source)
+        lines = [line.split() for line in obj.read_text().splitlines()]
+        (self.at / "coat.obj").write_text("".join(
+            "v %.9g %s %.9g\n" % (3 * float(w[1]), w[2], 3 * float(w[3])) if w[0] == "v" else " ".join(w) + "\n" for w in lines))
+        method = ("--method", "closest-distance")
+        self.bind(self.at / "coat.obj", "--skeleton", self.skeleton(points), *method, out="coat.glb")
+        coverage = []
+        for model in (source, far):
+            self.bind(model, *method, out="bound.glb")
+            done = support.sinew("transfer", self.at / "bound.glb", self.at / "coat.glb", "-o", self.at / "moved.glb", "--json",
+                                 "--require-coverage", "0")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            coverage.append({k: v for k, v in json.loads(done.stdout)["coverage"].items()})
+        self.assertEqual(*coverage)
+
     def test_bones_shorter_than_voxels_are_counted(self):
         report = self.report(self.biped(), "--resolution", "32", speed=())
         self.assertRegex("\n".join(report["warnings"]), r"\d+ of \d+ bones are shorter than a voxel \(which is 0\.\d+")
@@ -239,8 +258,75 @@ class Props(TrustCase):
                 self.bind(source, "--prop")
                 self.sound()
 
+    def groups(self, names, of_meshes=True, edit=None):
+        """Groups at places of their own below a root, each with a mesh, or beside the mesh."""
+
+        def change(doc):
+            root = len(doc["nodes"])
+            doc["nodes"].append({"name": names[0], "children": []})
+            for k, name in enumerate(names[1:]):
+                group = {"name": name, "translation": [0.1 * k, 0.4 * k, 0]}
+                doc["nodes"][root]["children"].append(len(doc["nodes"]))
+                doc["nodes"].append(group)
+                if of_meshes:
+                    group["children"] = [len(doc["nodes"])]
+                    doc["nodes"].append({"name": f"part {k}", "mesh": 0, "scale": [0.3, 0.3, 0.3]})
+            if of_meshes:
+                del doc["nodes"][0]["mesh"]
+            doc["scenes"][0]["nodes"] = [0, root]
+            if edit:
+                edit(doc)
+
+        return make.glb(self.at / "groups.glb", joints=[], skin=False, edit=change)
+
+    CAR = ("Car", "Body", "WheelFrontLeft", "WheelFrontRight", "WheelRearLeft", "WheelRearRight", "DoorLeft", "HeadLights")
+
+    def test_groups_of_meshes_are_refused(self):
+        for names in (self.CAR, ("root", "lid", "box"), ("Lamp", "base", "arm", "shade"), ("Forest", "tree.001", "tree.002")):
+            with self.subTest(names):
+                source = self.groups(names)
+                self.refuse(3, ["groups of its meshes", "this is a prop", "--skeleton FILE", "--prop"], source)
+                self.bind(source, "--prop", "--fit-check", "off")
+                self.sound()
+
+    def test_characters_are_not(self):
+        # Named parts of a character; a skeleton beside its mesh, whatever its names; a few things in its hands.
+        body = ("Robot", "Torso", "Head", "LeftArm", "RightArm", "LeftLeg", "RightLeg")
+        self.bind(self.groups(body), "--fit-check", "off")
+        self.bind(self.groups(("thing", "Bone", "Bone.001")), "--fit-check", "off")
+        self.bind(self.groups(self.CAR, of_meshes=False), "--fit-check", "off")
+
+        def held(doc):
+            doc["nodes"][3]["children"] = [len(doc["nodes"])]
+            doc["nodes"].append({"name": "sword", "mesh": 0})
+
+        self.bind(self.groups(self.CAR, of_meshes=False, edit=held), "--fit-check", "off")
+
     def test_a_skeleton_makes_it_a_character(self):
         self.bind(self.prop("root"), "--skeleton", make.skeleton_json(self.at / "s.json"))
+
+
+class Scenes(TrustCase):
+    """A mesh and its new skin are in one scene."""
+
+    def test_a_skeleton_outside_of_the_scene_is_refused(self):
+        def edit(doc):
+            doc["scenes"][0]["nodes"] = [0]
+
+        source = make.glb(self.at / "apart.glb", skin=False, edit=edit)
+        self.refuse(3, ["scene 0 has a mesh, but not the skeleton below 'lower'", "add node 1"], source)
+        self.bind(source, "--skeleton", make.skeleton_json(self.at / "s.json"))
+        self.sound()
+
+    def test_other_scenes_do_not_matter(self):
+        def edit(doc):
+            doc["nodes"].append({"name": "elsewhere"})
+            doc["scenes"].append({"nodes": [len(doc["nodes"]) - 1]})
+            doc["scenes"].append({"nodes": [1]})
+
+        source = make.glb(self.at / "more.glb", skin=False, edit=edit)
+        self.bind(source)
+        self.bind(make.glb(self.at / "none.glb", skin=False, edit=lambda doc: [doc.pop("scenes"), doc.pop("scene")]))
 
 
 class TwoSkins(TrustCase):

@@ -4,9 +4,13 @@
 
 #include <map>
 
+#include "core/geometry.h"
 #include "gltf_maker.h"
 #include "io/matrix.h"
 #include "sinew.h"
+#include "sinew/domain.h"
+#include "sinew/near.h"
+#include "sinew/quality.h"
 #include "support.h"
 
 namespace sinew {
@@ -86,6 +90,69 @@ TEST(Trust, MovedJointsWithFarTriangles) {
     const Binding kept = must(Binding::from_bytes(bound.to_bytes()));
     EXPECT_EQ(must(kept.move_joints(c.mesh(), moved)).distances().distance, b.distances().distance);
     EXPECT_EQ(must(kept.rebind(c.mesh(), c.skeleton)).report().reused, Reuse::table);
+}
+
+TEST(Trust, FarTrianglesChangeNoDistanceAndNoVolume) {
+    const Character near = test::make_character("quadruped"), far = with_far_triangle();
+    VoxelizeOptions voxels;
+    voxels.resolution = 64;
+    const std::uint32_t joint = near.joint("head");
+    const auto x = must(joint_distance(near.mesh(), near.skeleton, joint, voxels));
+    const auto y = must(joint_distance(far.mesh(), far.skeleton, joint, voxels));
+    EXPECT_TRUE(std::equal(x.begin(), x.end(), y.begin()));
+    for (std::size_t v = x.size(); v < y.size(); ++v) EXPECT_TRUE(std::isinf(y[v]));
+    EXPECT_EQ(near_triangles(far.mesh(), far.skeleton).size(), near.triangles.size());
+    EXPECT_EQ(near_triangles(near.mesh(), near.skeleton), near.triangles);
+    EXPECT_EQ(near_diagonal(near.mesh(), near.skeleton), 0);
+    EXPECT_DOUBLE_EQ(near_diagonal(far.mesh(), far.skeleton), box_of(near.mesh()).diagonal());
+
+    const auto volume = [](const Character& c) {
+        const io::Scene scene = must(io::make_scene(c.positions, c.triangles, c.skeleton, c.name));
+        std::vector<std::uint32_t> counts(c.positions.size(), 1);
+        const SkinWeights all =
+            must(SkinWeights::from_rows(counts, std::vector<Influence>(counts.size(), {0, 1.0f})));
+        const std::vector<std::byte> bytes = must(io::save_glb_bytes(scene, all));
+        snw_model* model = nullptr;
+        snw_settings* settings = nullptr;
+        snw_bytes* out = nullptr;
+        EXPECT_EQ(snw_model_open(bytes.data(), bytes.size(), "c.glb", nullptr, nullptr, 0, nullptr, &model),
+                  SNW_OK);
+        EXPECT_EQ(snw_settings_new(&settings), SNW_OK);
+        EXPECT_EQ(snw_settings_set(settings, "resolution", "64"), SNW_OK);
+        EXPECT_EQ(snw_settings_set(settings, "deform-from", "all"), SNW_OK);
+        snw_bytes* json = nullptr;
+        EXPECT_EQ(snw_model_json(model, settings, &json), SNW_OK) << snw_error();
+        snw_bytes_free(json);
+        EXPECT_EQ(snw_volume(model, settings, 1u << 20, nullptr, &out), SNW_OK) << snw_error();
+        const std::string leaves(reinterpret_cast<const char*>(snw_bytes_data(out)), snw_bytes_size(out));
+        snw_bytes_free(out);
+        snw_settings_free(settings);
+        snw_model_free(model);
+        return leaves;
+    };
+    EXPECT_EQ(volume(near), volume(far));
+}
+
+TEST(Trust, FarTrianglesMakeNoDifferenceSmall) {
+    const Character near = test::make_character("quadruped"), far = with_far_triangle();
+    const auto measured = [](const Character& c) {
+        std::vector<std::uint32_t> counts(c.positions.size(), 1);
+        std::vector<Influence> rows;
+        for (std::size_t v = 0; v < counts.size(); ++v)
+            rows.push_back({v < c.body_part.size() ? c.body_part[v] : 0, 1.0f});
+        const SkinWeights a = must(SkinWeights::from_rows(counts, rows));
+        for (Influence& i : rows) i.joint = i.joint > 0 ? i.joint - 1 : 0;
+        const SkinWeights b = must(SkinWeights::from_rows(counts, std::move(rows)));
+        CompareOptions options;
+        options.random_poses = 1;
+        options.bleed_options.resolution = 64;
+        return must(compare(c.mesh(), c.skeleton, a, b, options));
+    };
+    const Comparison x = measured(near), y = measured(far);
+    // The box of all vertices and that of all triangles: no vertex is unused.
+    EXPECT_NEAR(x.diagonal, y.diagonal, 1e-9);
+    ASSERT_TRUE(x.symmetry && y.symmetry);
+    EXPECT_NEAR(x.symmetry->vertex_share, y.symmetry->vertex_share, 1e-3);
 }
 
 TEST(Trust, ASkeletonInAnotherUnitIsAnError) {
