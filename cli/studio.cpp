@@ -31,8 +31,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct StudioArguments {
-    std::string input, skeleton, page;
+struct StudioArguments : InputOptions {
+    std::string input, page, fit_check;
     int port = 0;
     bool no_open = false;
 };
@@ -62,6 +62,9 @@ std::string encoded(const std::string& name) {
 Result<std::vector<fs::path>> files_beside(const StudioArguments& args) {
     const fs::path input(args.input);
     const std::string kind = extension_of(args.input);
+    if ((kind == ".png" || kind == ".json") && (args.skeleton_scale != 1 || args.prop || !args.fit_check.empty()))
+        return Error{ErrorCode::usage, "--skeleton-scale, --prop and --fit-check are for a mesh, not for " +
+                                           printable(args.input) + " (leave them out)"};
     if (kind == ".png" && args.skeleton.empty()) {
         // Bones are drawn in the page.
         const Result<std::vector<std::byte>> bytes = io::read_file(input);
@@ -81,7 +84,7 @@ Result<std::vector<fs::path>> files_beside(const StudioArguments& args) {
             for (const CutoutLayer& layer : figure->layers) pictures.emplace_back(layer.path);
         return pictures;
     }
-    const Result<io::Scene> scene = io::load(args.input, {args.skeleton});
+    const Result<io::Scene> scene = io::load(args.input, args.load());
     if (!scene) return scene.error();
     return io::external_files(*scene);
 }
@@ -94,7 +97,10 @@ Status add_input(Site& site, const StudioArguments& args, std::string& query) {
         site.files["open/" + name] = std::move(*bytes);
         return Done{};
     };
-    if (args.input.empty()) return Done{};
+    if (args.input.empty()) {
+        if (args.skeleton_scale == 1 && !args.prop && args.fit_check.empty()) return Done{};
+        return Error{ErrorCode::usage, "--skeleton-scale, --prop and --fit-check need a file to open"};
+    }
     const Result<std::vector<fs::path>> beside = files_beside(args);
     if (!beside) return beside.error();
     const fs::path input(args.input), folder = input.has_parent_path() ? input.parent_path() : fs::path(".");
@@ -113,6 +119,9 @@ Status add_input(Site& site, const StudioArguments& args, std::string& query) {
         if (Status ok = add(args.skeleton, name); !ok) return ok;
         query += "&skeleton=" + encoded(name);
     }
+    if (args.skeleton_scale != 1) query += fmt::format("&skeleton-scale={}", args.skeleton_scale);
+    if (args.prop) query += "&prop=on";
+    if (!args.fit_check.empty()) query += "&fit-check=" + args.fit_check;
     return Done{};
 }
 
@@ -302,8 +311,11 @@ void add_studio(CLI::App& app, int& exit) {
     c->add_option(
         "input", args->input,
         "GLB, glTF, VRM or PNG; OBJ with --skeleton; JSON of bones and layers; without it, choose in the page");
-    c->add_option("--skeleton", args->skeleton,
-                  "Skeleton JSON or TGF, for a mesh without skeleton; bones JSON, for a PNG");
+    add_input_options(*c, *args);
+    c->get_option("--skeleton")
+        ->description("Skeleton JSON or TGF, for a mesh without skeleton; bones JSON, for a PNG");
+    c->add_option("--fit-check", args->fit_check, "off: bind a skeleton in another place or unit than the mesh")
+        ->check(CLI::IsMember({"on", "off"}));
     c->add_option("--port", args->port, "Port on 127.0.0.1; 0 = a free port")
         ->check(CLI::Range(0, 65535))
         ->capture_default_str();

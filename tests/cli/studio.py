@@ -203,6 +203,30 @@ class Studio(unittest.TestCase):
             self.assertEqual(done.returncode, code, done.stderr)
             self.assertIn(words, done.stderr)
 
+    def test_a_skeleton_in_another_unit_and_a_prop(self):
+        bones = make.skeleton_json(self.at / "bones.json")
+        mesh = make.obj(self.at / "bar.obj")
+        self.start(mesh, "--skeleton", bones, "--skeleton-scale", "0.01", "--fit-check", "off")
+        self.assertEqual(self.query, "?open=bar.obj&skeleton=bones.json&skeleton-scale=0.01&fit-check=off")
+        self.tearDown()
+        self.process = None
+
+        def below_root(doc):
+            doc["nodes"] = [{"name": "root", "children": [1]}, {"mesh": 0}]
+            doc["scenes"][0]["nodes"] = [0]
+
+        prop = make.glb(self.at / "prop.glb", joints=[], skin=False, edit=below_root)
+        self.start(prop, "--prop")
+        self.assertEqual(self.query, "?open=prop.glb&prop=on")
+        picture = self.at / "doll.png"
+        png.write_png(picture, figures.gingerbread())
+        for args, code, words in (((prop,), 3, "--prop"), (("--prop",), 2, "need a file"), ((picture, "--prop"), 2, "for a mesh"),
+                                  ((mesh, "--skeleton", bones, "--skeleton-scale", "nan"), 2, "skeleton-scale"),
+                                  ((prop, "--prop", "--skeleton-scale", "2"), 2, "--skeleton"), ((prop, "--fit-check", "no"), 2, "fit-check")):
+            done = support.sinew("studio", "--no-open", "--page", self.page, *args)
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertIn(words, done.stderr)
+
     def test_reports_errors_before_serving(self):
         broken = self.at / "broken.glb"
         broken.write_bytes(b"glTF")

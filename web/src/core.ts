@@ -170,6 +170,12 @@ export interface OpenFile {
   /** Files beside it, by path from its folder. */
   beside?: {path: string; bytes: Uint8Array}[];
   skeleton?: {name: string; bytes: Uint8Array};
+  /** Factor on the lengths of the skeleton file. */
+  skeletonScale?: number;
+  /** Accepts a file whose nodes are those of a prop. */
+  prop?: boolean;
+  /** Options of bind to begin with. */
+  settings?: Readonly<Record<string, string>>;
   /** The file is a flat figure: a PNG, unpacked, with bones JSON as its skeleton; or bones JSON with layers, with the size of the
    * canvas. */
   picture?: Picture & {smoothness: number; layers?: (Picture & {path: string; bytes: Uint8Array})[]};
@@ -309,13 +315,16 @@ export class Core {
     const folder = beside.length ? this.putText(FOLDER) : 0;
     const skeleton = file.skeleton ? this.putBytes(file.skeleton.bytes) : 0;
     const skeletonName = file.skeleton ? this.putText(file.skeleton.name) : 0;
+    // snw_open_options: four numbers of 32 bits, one of 64, one of 32.
+    const options = new ArrayBuffer(32);
+    new Uint32Array(options).set([folder, skeleton, file.skeleton?.bytes.length ?? 0, skeletonName]);
+    new Float64Array(options)[2] = (file.skeleton && file.skeletonScale) || 0;
+    new Uint32Array(options)[6] = file.prop ? 1 : 0;
+    const optionsAt = this.putBytes(new Uint8Array(options));
     try {
-      this.check(
-        this.m._snw_model_open(bytes, file.bytes.length, name, folder, skeleton, file.skeleton?.bytes.length ?? 0,
-                               skeletonName, this.out),
-      );
+      this.check(this.m._snw_model_open_with(bytes, file.bytes.length, name, optionsAt, 0, this.out));
     } finally {
-      for (const at of [bytes, name, folder, skeleton, skeletonName]) this.m._free(at);
+      for (const at of [bytes, name, folder, skeleton, skeletonName, optionsAt]) this.m._free(at);
     }
     const opened = this.result();
     this.close();

@@ -84,7 +84,9 @@ async function drawCommand() {
   }
   byId<HTMLButtonElement>('export-edits').disabled = !edits;
   try {
-    box.value = commandLine(file.name, file.skeleton?.name, await client.command(boundSettings()), edits);
+    const opened = [...(file.skeletonScale ? [`--skeleton-scale ${file.skeletonScale}`] : []), ...(file.prop ? ['--prop'] : [])];
+    const options = [...opened, await client.command(boundSettings())].filter(Boolean).join(' ');
+    box.value = commandLine(file.name, file.skeleton?.name, options, edits);
   } catch (error) {
     showError(error);
   }

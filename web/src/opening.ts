@@ -93,7 +93,13 @@ export async function openFromAddress(): Promise<void> {
     const paths = new Map(all.map(({path, bytes}) => [new File([bytes as BlobPart], path.slice(path.lastIndexOf('/') + 1)), path]));
     return openFiles(paths.keys(), (f) => paths.get(f)!);
   }
-  await open(character(name, await bytes(name), beside, skeleton ? {name: skeleton, bytes: await bytes(skeleton)} : undefined));
+  const scale = Number(query.get('skeleton-scale')), fit = query.get('fit-check');
+  await open({
+    ...character(name, await bytes(name), beside, skeleton ? {name: skeleton, bytes: await bytes(skeleton)} : undefined),
+    ...(skeleton && scale > 0 ? {skeletonScale: scale} : {}),
+    ...(query.has('prop') ? {prop: true} : {}),
+    ...(fit ? {settings: {'fit-check': fit}} : {}),
+  });
 }
 
 for (const [name, shown] of SAMPLES)

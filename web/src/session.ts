@@ -5,7 +5,7 @@ import type {Compared, Defects, Early, Joint, ModelInfo, OpenFile, Option, Rows}
 import {byId} from './dom';
 import {busy, hideError, showError} from './messages';
 import {jointsOf, type Bone} from './skeleton';
-import {History, editsOf, poseNumbers, settingsOf, withSkeleton, workOf, type Doc} from './store';
+import {EMPTY, History, editsOf, poseNumbers, settingsOf, withSkeleton, workOf, type Doc} from './store';
 import {View} from './view';
 import {poseAt, type Pose} from './track';
 import {valueIn} from './values';
@@ -296,7 +296,7 @@ export async function open(chosen: OpenFile): Promise<void> {
     });
     boundOf = null;
     resetting = true;
-    history.reset();
+    history.reset({...EMPTY, settings: chosen.settings ?? {}});
     resetting = false;
     await view.show(opened);
     view.setFlat(flat);

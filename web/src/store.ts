@@ -189,9 +189,9 @@ export function withBones(doc: Doc, bones: readonly Bone[], from = '', to: strin
 /** The file, together with the drawn skeleton. */
 export function withSkeleton(file: OpenFile, doc: Pick<Doc, 'bones' | 'smoothness'>): OpenFile {
   const {bones, smoothness} = doc;
-  const {skeleton: given, picture, ...rest} = file;
+  const {skeleton: given, skeletonScale, picture, ...rest} = file;
   const bare = {...rest, ...(picture ? {picture: {...picture, smoothness}} : {})};
-  if (!bones) return {...bare, ...(given ? {skeleton: given} : {})};
+  if (!bones) return {...bare, ...(given ? {skeleton: given} : {}), ...(skeletonScale ? {skeletonScale} : {})};
   if (!bones.length) return bare;
   const name = `${file.name.replace(/\.[^.]*$/, '')}.${picture ? 'bones' : 'skeleton'}.json`;
   return {...bare, skeleton: {name, bytes: new TextEncoder().encode(skeletonText(bones, picture))}};
