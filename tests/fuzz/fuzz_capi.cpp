@@ -142,9 +142,18 @@ struct Session {
             case 0: {
                 const auto& bytes = ::models()[in.byte() % ::models().size()];
                 const std::size_t cut = in.byte() % 8 == 7 ? in.byte() : 0;
+                const std::size_t size = bytes.size() - std::min(cut, bytes.size());
                 snw_model* model = nullptr;
-                const snw_status status = snw_model_open(bytes.data(), bytes.size() - std::min(cut, bytes.size()),
-                                                         "fuzz.glb", nullptr, nullptr, 0, nullptr, &model);
+                snw_open_options options = {};
+                const std::string skeleton = in.byte() % 4 == 0 ? in.text() : std::string();
+                if (!skeleton.empty()) options.skeleton = skeleton.data(), options.skeleton_size = skeleton.size();
+                if (in.byte() % 4 == 0) options.skeleton_scale = (in.byte() - 64.0) / 16;
+                options.prop = in.byte() % 2;
+                const snw_status status =
+                    in.byte() % 2
+                        ? snw_model_open(bytes.data(), size, "fuzz.glb", nullptr, nullptr, 0, nullptr, &model)
+                        : snw_model_open_with(bytes.data(), size, "fuzz.glb", in.byte() % 8 ? &options : nullptr,
+                                              contexts.any(in), &model);
                 return models.take(status, model);
             }
             case 1: {
