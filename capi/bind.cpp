@@ -46,6 +46,7 @@ std::vector<std::string> words_of(const Table& table) {
 Status set(snw_settings& s, std::string_view name, std::string_view value) {
     if (name == "deform-from") return choose(kDeformFrom, name, value, s.deform.from);
     if (name == "keep-volume") return choose(kSwitch, name, value, s.keep_volume);
+    if (name == "strict") return choose(kSwitch, name, value, s.deform.strict);
     if (name == "weight-format") return choose(kFormats, name, value, s.save.weight_format);
     if (name == "exclude" || name == "include") {
         auto& list = name == "exclude" ? s.deform.exclude : s.deform.include;
@@ -63,6 +64,7 @@ Result<std::string> get(const snw_settings& s, std::string_view name) {
     if (name == "deform-from") return std::string(name_of(s.deform.from));
     if (name == "weight-format") return std::string(name_of(s.save.weight_format));
     if (name == "keep-volume") return std::string(s.keep_volume ? "on" : "off");
+    if (name == "strict") return std::string(s.deform.strict ? "on" : "off");
     if (name == "exclude") return lines(s.deform.exclude);
     if (name == "include") return lines(s.deform.include);
     std::string text = option_text(s.bind, name);
@@ -328,6 +330,9 @@ snw_status snw_binding_report(const snw_binding* binding, const snw_model* model
         run.weight_format = settings->save.weight_format;
         run.scene = &model->scene;
         run.binding = &binding->binding;
+        run.warnings = unmatched_globs(model->scene.skeleton, "exclude", settings->deform.exclude);
+        for (std::string& more : unmatched_globs(model->scene.skeleton, "include", settings->deform.include))
+            run.warnings.push_back(std::move(more));
         if (model->intersections) run.intersections = &*model->intersections;
         run.nonmanifold_vertices = model->nonmanifold_vertices;
         *out = new_text(compact_text(make_report(run)));

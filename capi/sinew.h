@@ -77,8 +77,9 @@ typedef struct snw_settings snw_settings;
 snw_status snw_settings_new(snw_settings** out);
 /* "method" sets all other options of bind to its preset, so it comes first; "as-published" sets some of them, so it
  * comes second. Beside them: "deform-from" (auto, skin, names, all), "exclude" and "include" (each call adds a name
- * with * and ?; "" empties the list), "weight-format", and "keep-volume" (on, off): the binding keeps its volume,
- * for snw_binding_rebind and for a faster snw_binding_move. */
+ * with * and ?; "" empties the list; one that matches no joint is a warning of the report, or with "strict" on an
+ * error), "weight-format", and "keep-volume" (on, off): the binding keeps its volume, for snw_binding_rebind and
+ * for a faster snw_binding_move. */
 snw_status snw_settings_set(snw_settings* settings, const char* name, const char* value);
 /* The value of an option. Lists: one name a line. */
 snw_status snw_settings_get(const snw_settings* settings, const char* name, snw_bytes** out);

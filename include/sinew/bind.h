@@ -23,6 +23,10 @@ namespace sinew {
 Result<Binding> bind(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options = {},
                      Context* context = nullptr);
 
+/// Whether the skeleton lies in the mesh and has its unit, as bind checks with BindOptions::fit_check. The error
+/// says how they differ and what to do. Requires check_mesh and check_skeleton. O(V + T).
+Status check_fit(const MeshView& mesh, const Skeleton& skeleton, Context* context = nullptr);
+
 /// Receives each result of bind_progressive; `final` marks the last. Returning false stops the bind.
 using BindStep = std::function<bool(const Binding& binding, bool final)>;
 

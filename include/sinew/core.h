@@ -47,6 +47,11 @@ struct Error {
 /// meshes are chosen by strangers, and must not steer a terminal, forge a line of a log or fill it. O(text).
 std::string printable(std::string_view text, std::size_t most = 200);
 
+/// " (did you mean 'a', 'b' or 'c'?)": for a word that is not known, at most three known ones that are spelled much
+/// like it, the nearest first; empty where none is. Case counts little, and so does a namespace ("rig:") before a
+/// known word. In `wanted`, * stands for any letters and ? for one. O(words).
+std::string did_you_mean(std::string_view wanted, std::span<const std::string> known);
+
 /// A value or an Error. sinew throws nothing across its public functions but std::bad_alloc.
 template <typename T>
 class [[nodiscard]] Result {

@@ -83,11 +83,28 @@ Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& na
 /// Files beside the input that its document refers to (buffers, images) and that lie in its folder or below it.
 std::vector<std::filesystem::path> external_files(const Scene& scene);
 
-/// Reads a skeleton alone: skeleton JSON ({"bones":[{"name","parent","head","tail"},…],"points":[…]}) or TGF.
-/// Tails, points and TGF edges are stated bones (Joint::tail, Joint::stated_links).
-Result<Skeleton> load_skeleton(const std::filesystem::path& path);
-/// The same from text. It is JSON if its first character that is not white space is '{'. `name` is used in messages
-/// here and below.
+/// What a file holds beside its scene.
+struct Contents {
+    std::string format;     ///< "GLB", "glTF", "OBJ", or the extension: "FBX"
+    std::string generator;  ///< the program that wrote it, or empty
+    std::string version;    ///< of glTF
+    std::string vrm;        ///< version of VRM, or empty
+    std::size_t bytes = 0;
+    std::size_t nodes = 0, meshes = 0, skins = 0, materials = 0, images = 0, animations = 0;
+    std::size_t morph_targets = 0;     ///< the most that a mesh has
+    std::size_t draco_primitives = 0;  ///< compressed ones
+    std::size_t meshopt_views = 0;     ///< compressed ones
+    std::vector<std::string> extensions, required;
+};
+/// For any file that load reads, also one without a skeleton.
+Result<Contents> contents_of(const std::filesystem::path& path, Context* context = nullptr);
+
+/// Reads a skeleton alone: skeleton JSON ({"bones":[{"name","parent","head","tail"},…],"points":[…]}) or TGF, whose
+/// tails, points and edges are stated bones (Joint::tail, Joint::stated_links); or that of a character, of any
+/// format of load but OBJ, as its nodes stand at rest, in the file's world.
+Result<Skeleton> load_skeleton(const std::filesystem::path& path, Context* context = nullptr);
+/// The same from the bytes of skeleton JSON, TGF or a GLB, told apart by their first character that is not white.
+/// `name` is used in messages here and below.
 Result<Skeleton> parse_skeleton(std::string_view text, const std::string& name);
 
 /// Reads joint options (docs/formats.md) into the joints that they name: the keys of a joint in skeleton JSON. A
@@ -127,6 +144,9 @@ struct SaveOptions {
     /// gets translation, rotation and scale instead of a matrix, as the format requires. If no translation,
     /// rotation and scale is exact (a turned joint below a stretched one), the nearest is written, with a note.
     std::vector<PoseClip> clips = {};
+    /// Writes everything uncompressed, also what is not skinned: no Draco and no meshopt. All data is then in one
+    /// buffer.
+    bool decompress = false;
 };
 
 /// Changes by save other than weights, for the report.
@@ -178,6 +198,8 @@ void remove_unfinished_files() noexcept;
 
 /// Whether save can write to a file of this name: it must end in .glb, .vrm or .gltf.
 Status check_output(const std::filesystem::path& path);
+/// The same for a scene: only a VRM can be written as .vrm.
+Status check_output(const Scene& scene, const std::filesystem::path& path);
 
 /// Whether weights can be saved with a scene: every vertex has some, on joints of its own skin. An error begins
 /// with `name`, the file that the weights came from, and names vertex and joint.
@@ -190,7 +212,8 @@ Status check_weights(const Scene& scene, const SkinWeights& weights, const std::
 /// on joints of its own skin (check_weights).
 ///
 /// If the folder is not that of the input, files that the document refers to (buffers, images) are copied beside
-/// the output; an existing file with other content is an error. All files appear, or none does.
+/// the output; an existing file with other content is an error. All files appear, or none does. A GLB that is made
+/// from a .gltf contains its images.
 Result<SaveReport> save(const Scene& scene, const SkinWeights& weights, const std::filesystem::path& path,
                         const SaveOptions& options = {});
 

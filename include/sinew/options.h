@@ -148,6 +148,7 @@ struct BindSetting {
     std::span<const Method> methods = {};   ///< the methods that read it; empty: all
     std::span<const FalloffLaw> laws = {};  ///< the falloff laws that read it; empty: all
     std::string_view sets = {};             ///< of a flag: other options that "on" sets: "name value, name value"
+    bool everyday = false;                  ///< most users need it: a short help has it
 
     bool read_by(Method method) const;
     bool read_by(FalloffLaw law) const;

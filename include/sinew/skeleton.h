@@ -127,13 +127,19 @@ struct DeformOptions {
     DeformFrom from = DeformFrom::automatic;
     std::vector<std::string> exclude;  ///< globs on joint names (* and ?, case-sensitive); win over evidence
     std::vector<std::string> include;  ///< globs; win over exclude
+    bool strict = false;               ///< a glob that matches no joint is an error
 };
 
+/// A sentence for each of these globs that matches no joint, with the nearest names. `option` begins it:
+/// "--exclude".
+std::vector<std::string> unmatched_globs(const Skeleton& skeleton, std::string_view option,
+                                         std::span<const std::string> globs);
+
 /// Sets Joint::deform and Joint::reason. joint_use: for each joint the sum of the weights that the file's own
-/// skin gives it, or empty if it has none. A joint whose reason is `excluded` already (by its file) stays excluded
-/// unless included here; one whose reason is `included` stays included unless excluded here. A joint that no skin
-/// lists cannot be included. A glob that matches no joint is an error. If no joint is left that deforms, this is an
-/// error too, unless only names led to it: then all joints deform. O(joints).
+/// skin gives it, or empty where it has none. A joint that comes with reason `excluded` (its file says so) stays
+/// so unless included, and one with reason `included` is so unless excluded; one that no skin lists cannot be
+/// included. A glob that matches no joint changes nothing, unless DeformOptions::strict. If no joint is left that
+/// deforms, this is an error, unless only names led to it: then all joints deform. O(joints).
 Status select_deforming(Skeleton& skeleton, const std::vector<double>& joint_use, const DeformOptions& options);
 
 /// The joints with this name; if there is no such joint, those that match it as a glob (* and ?). Ascending.

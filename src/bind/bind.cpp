@@ -10,6 +10,10 @@
 
 namespace sinew {
 
+Status check_fit(const MeshView& mesh, const Skeleton& skeleton, Context* context) {
+    return NearMesh(mesh, skeleton, context).check_fit();
+}
+
 Result<Binding> bind(const MeshView& whole, const Skeleton& skeleton, const BindOptions& given, Context* context) {
     if (Status ok = check(given); !ok) return ok.error();
     if (Status ok = check_mesh(whole); !ok) return ok.error();

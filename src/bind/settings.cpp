@@ -18,16 +18,29 @@ Error wrong(std::string_view name, std::string_view value, const std::string& ru
     return {ErrorCode::usage, std::string(name) + " " + printable(value) + ": " + rule};
 }
 
-/// "a, b or c"
-std::string listed(std::string_view words) {
-    std::string out;
-    while (!words.empty()) {
-        const auto end = std::min(words.find(' '), words.size());
-        const std::string_view word = words.substr(0, end);
-        words.remove_prefix(std::min(end + 1, words.size()));
-        out += (out.empty() ? "" : words.empty() ? " or " : ", ") + std::string(word);
+/// The words of a list that is separated by spaces.
+std::vector<std::string> words_of(std::string_view list) {
+    std::vector<std::string> out;
+    while (!list.empty()) {
+        const auto end = std::min(list.find(' '), list.size());
+        out.emplace_back(list.substr(0, end));
+        list.remove_prefix(std::min(end + 1, list.size()));
     }
     return out;
+}
+
+/// "a, b or c"
+std::string listed(std::string_view list) {
+    std::string out;
+    const std::vector<std::string> words = words_of(list);
+    for (std::size_t i = 0; i < words.size(); ++i)
+        out += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
+    return out;
+}
+
+/// "choose a, b or c (did you mean 'c'?)"
+std::string choose(std::string_view words, std::string_view value) {
+    return "choose " + listed(words) + did_you_mean(value, words_of(words));
 }
 
 /// Which of the words it is, counted from 0.
@@ -116,7 +129,7 @@ constexpr Row choice(std::string_view name, std::string_view group, std::string_
     return {{name, Kind::choice, group, choices, help, readers.methods, readers.laws},
             [](const BindSetting& s, BindOptions& o, std::string_view value) -> Status {
                 const auto place = place_in(s.choices, value);
-                if (!place) return wrong(s.name, value, "choose " + listed(s.choices));
+                if (!place) return wrong(s.name, value, choose(s.choices, value));
                 auto& field = Field(o);
                 field = static_cast<std::remove_reference_t<decltype(field)>>(*place);
                 return Done{};
@@ -146,7 +159,7 @@ Status set_method(const BindSetting& s, BindOptions& options, std::string_view v
             options = preset(m.method);
             return Done{};
         }
-    return wrong(s.name, value, "choose " + listed(s.choices));
+    return wrong(s.name, value, choose(s.choices, value));
 }
 
 /// The values of Dionne and de Lasa (2014), "unless noted, examples use", and of eq. 8.
@@ -217,6 +230,12 @@ std::vector<Method> methods_where(Predicate&& predicate) {
     return out;
 }
 
+/// For an option that most users need.
+Row everyday(Row row) {
+    row.info.everyday = true;
+    return row;
+}
+
 /// For an option that no preset changes: another value is an error if the method does not read it.
 Row refuse_unread(Row row) {
     row.refuse_unread = true;
@@ -243,10 +262,10 @@ const std::vector<Row>& rows() {
         laws_where([](const LawTableRow& l) { return l.shape == &FalloffOptions::threshold; });
     static const auto with_overshoot = methods_where([](const MethodRow& m) { return m.overshoot; });
     static const std::vector<Row> table{
-        {{"method", Kind::choice, "Method", method_names(),
-          "Binding method (docs/methods). Each method has defaults of its own for other options"},
-         set_method,
-         [](const BindSetting&, const BindOptions& o) { return std::string(to_string(o.method)); }},
+        everyday({{"method", Kind::choice, "Method", method_names(),
+                   "Binding method (docs/methods). Each method has defaults of its own for other options"},
+                  set_method,
+                  [](const BindSetting&, const BindOptions& o) { return std::string(to_string(o.method)); }}),
         refuse_unread(
             {{"as-published",
               Kind::flag,
@@ -260,10 +279,10 @@ const std::vector<Row>& rows() {
              [](const BindSetting&, const BindOptions& o) -> std::string {
                  return o.as_published ? "on" : "off";
              }}),
-        whole<[](O& o) -> int& { return o.voxels.resolution; }>(
+        everyday(whole<[](O& o) -> int& { return o.voxels.resolution; }>(
             "resolution", "Method", "auto", {in_voxels_or_pixels},
             "Voxels along the longest side: 32, 64, … 1024, or auto: by the thinnest limb and the narrowest gap; "
-            "pixel-geodesic: pixels, up to 4096"),
+            "pixel-geodesic: pixels, up to 4096")),
         on_or_off<[](O& o) -> bool& { return o.local_resolution; }>(
             "local-resolution", Kind::flag, {with_local},
             "Twice the resolution at fingers and at limbs close to each other"),
@@ -324,8 +343,8 @@ const std::vector<Row>& rows() {
         on_or_off<[](O& o) -> bool& { return o.fit_check; }>(
             "fit-check", Kind::choice, {}, "Refuse a skeleton in another place or unit than the mesh"),
 
-        number<[](O& o) -> float& { return o.falloff.alpha; }>("falloff", "Weights", {},
-                                                               "Hardness α of the joints, 0 (soft) to 1 (hard)"),
+        everyday(number<[](O& o) -> float& { return o.falloff.alpha; }>(
+            "falloff", "Weights", {}, "Hardness α of the joints, 0 (soft) to 1 (hard)")),
         number<[](O& o) -> float& { return o.falloff.lambda_min; }>("lambda-min", "Weights", {{}, with_lambda},
                                                                     "Exponent at α = 0"),
         number<[](O& o) -> float& { return o.falloff.lambda_max; }>("lambda-max", "Weights", {{}, with_lambda},
@@ -342,8 +361,8 @@ const std::vector<Row>& rows() {
         number<[](O& o) -> float& { return o.falloff.power; }>(
             "power", "Weights", {{}, only<FalloffLaw::power>},
             "Exponent of heat or weights; above 1 = harder joints"),
-        whole<[](O& o) -> int& { return o.finish.max_influences; }>("max-influences", "Weights", "all", {},
-                                                                    "Joints per vertex: 1..8 or all"),
+        everyday(whole<[](O& o) -> int& { return o.finish.max_influences; }>("max-influences", "Weights", "all", {},
+                                                                             "Joints per vertex: 1..8 or all")),
         choice<[](O& o) -> LimitRule& { return o.finish.limit_rule; }>(
             "limit-rule", "Weights", "fade cut", {},
             "fade: smooth where the strongest joints change; cut: drop the weakest"),
@@ -358,9 +377,15 @@ const Row* row_of(std::string_view name) {
 }
 
 Error no_option(std::string_view name) {
-    std::string known;
-    for (const Row& row : rows()) known += (known.empty() ? "" : ", ") + std::string(row.info.name);
-    return {ErrorCode::usage, "there is no option '" + printable(name) + "' (options: " + known + ")"};
+    std::string listed;
+    std::vector<std::string> known;
+    for (const Row& row : rows()) {
+        listed += (listed.empty() ? "" : ", ") + std::string(row.info.name);
+        known.emplace_back(row.info.name);
+    }
+    const std::string near = did_you_mean(name, known);
+    return {ErrorCode::usage,
+            "there is no option '" + printable(name) + "'" + (near.empty() ? " (options: " + listed + ")" : near)};
 }
 
 Status check_range(const Row& row, const BindOptions& options) {

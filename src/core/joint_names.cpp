@@ -279,34 +279,10 @@ bool matches_glob(std::string_view glob, std::string_view name) {
     return g == glob.size();
 }
 
-namespace {
-
-// Edit distance of two words (Levenshtein).
-std::size_t edits_between(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        std::size_t diagonal = row[0];
-        row[0] = i + 1;
-        for (std::size_t k = 0; k < b.size(); ++k) {
-            const std::size_t change = diagonal + (a[i] != b[k]);
-            diagonal = row[k + 1];
-            row[k + 1] = std::min({row[k] + 1, row[k + 1] + 1, change});
-        }
-    }
-    return row[b.size()];
-}
-
-}  // namespace
-
-const std::string& nearest_name(const Skeleton& skeleton, std::string_view wanted) {
-    const Joint* nearest = &skeleton.joints.front();
-    std::size_t fewest = ~std::size_t{0};
-    for (const Joint& joint : skeleton.joints) {
-        const std::size_t n = edits_between(wanted.substr(0, 200), std::string_view(joint.name).substr(0, 200));
-        if (n < fewest) fewest = n, nearest = &joint;
-    }
-    return nearest->name;
+std::vector<std::string> names_of(const Skeleton& skeleton) {
+    std::vector<std::string> out;
+    for (const Joint& joint : skeleton.joints) out.push_back(joint.name);
+    return out;
 }
 
 }  // namespace sinew

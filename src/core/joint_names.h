@@ -27,8 +27,7 @@ std::vector<DeformReason> idle_by_name(const Skeleton& skeleton);
 /// Glob patterns: * matches any run of characters, ? one character, anything else itself.
 bool matches_glob(std::string_view glob, std::string_view name);
 
-/// The joint whose name has the smallest edit distance to `wanted`, for error messages. Requires at least one
-/// joint.
-const std::string& nearest_name(const Skeleton& skeleton, std::string_view wanted);
+/// The names of all joints, for did_you_mean.
+std::vector<std::string> names_of(const Skeleton& skeleton);
 
 }  // namespace sinew

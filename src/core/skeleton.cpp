@@ -192,17 +192,12 @@ Status select_deforming(Skeleton& skeleton, const std::vector<double>& joint_use
                                       : skeleton.joints[j].reason == DeformReason::excluded)
             reason[j] = skeleton.joints[j].reason;
     const auto apply = [&](const std::vector<std::string>& globs, const char* option, DeformReason why) -> Status {
-        for (const std::string& glob : globs) {
-            bool any = false;
+        if (options.strict)
+            if (const auto lost = unmatched_globs(skeleton, option, globs); !lost.empty())
+                return Error{ErrorCode::usage, lost.front()};
+        for (const std::string& glob : globs)
             for (std::size_t j = 0; j < n; ++j)
-                if (matches_glob(glob, skeleton.joints[j].name)) {
-                    reason[j] = why;
-                    any = true;
-                }
-            if (!any)
-                return Error{ErrorCode::usage,
-                             std::string(option) + " \"" + printable(glob) + "\" matches no joint of the skeleton"};
-        }
+                if (matches_glob(glob, skeleton.joints[j].name)) reason[j] = why;
         return Done{};
     };
     if (Status ok = apply(options.exclude, "exclude", DeformReason::excluded); !ok) return ok;
@@ -219,6 +214,17 @@ Status select_deforming(Skeleton& skeleton, const std::vector<double>& joint_use
         skeleton.joints[j].deform = reason[j] == DeformReason::deforms || reason[j] == DeformReason::included;
     }
     return Done{};
+}
+
+std::vector<std::string> unmatched_globs(const Skeleton& skeleton, std::string_view option,
+                                         std::span<const std::string> globs) {
+    std::vector<std::string> out;
+    for (const std::string& glob : globs)
+        if (std::none_of(skeleton.joints.begin(), skeleton.joints.end(),
+                         [&](const Joint& joint) { return matches_glob(glob, joint.name); }))
+            out.push_back(std::string(option) + " \"" + printable(glob) + "\" matches no joint of the skeleton" +
+                          did_you_mean(glob, names_of(skeleton)));
+    return out;
 }
 
 std::vector<std::uint32_t> joints_called(const Skeleton& skeleton, std::string_view name) {

@@ -102,11 +102,8 @@ private:
             const std::vector<std::uint32_t> found = joints_called(skeleton, glob);
             out.insert(out.end(), found.begin(), found.end());
             if (found.empty())
-                return wrong(place,
-                             ": there is no joint '" + printable(glob) + "'" +
-                                 (skeleton.joints.empty()
-                                      ? ""
-                                      : " (did you mean '" + printable(nearest_name(skeleton, glob)) + "'?)"));
+                return wrong(place, ": there is no joint '" + printable(glob) + "'" +
+                                        did_you_mean(glob, names_of(skeleton)));
         }
         std::sort(out.begin(), out.end());
         out.erase(std::unique(out.begin(), out.end()), out.end());

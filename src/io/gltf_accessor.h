@@ -37,8 +37,10 @@ public:
     /// is zeros; all of these together may have 2^22 elements.
     Result<Elements> read(std::size_t accessor, const std::string& asker);
 
-private:
+    /// The bytes of a bufferView, decompressed; valid as long as the reader.
     Result<std::span<const std::byte>> view(std::size_t index, const std::string& asker);
+
+private:
     Status fill_sparse(const Json& sparse, Elements& elements, const std::string& place);
 
     const Document& document_;

@@ -16,9 +16,11 @@
 
 namespace sinew::io {
 
-/// Bytes of a GLB with this JSON and this BIN chunk (none where `data` is empty). The caller checks the limit of 4
-/// GiB.
-std::vector<std::byte> glb_bytes(std::string_view text, std::span<const std::byte> data);
+/// Bytes of a GLB with this JSON and this BIN chunk (none where `data` is empty), and the other chunks but that of
+/// number `bin`. The caller checks the limit of 4 GiB.
+std::vector<std::byte> glb_bytes(std::string_view text, std::span<const std::byte> data,
+                                 std::span<const Document::Chunk> chunks = {},
+                                 std::optional<std::size_t> bin = std::nullopt);
 
 inline constexpr int vertices_target = 34962, indices_target = 34963;
 

@@ -27,7 +27,10 @@ Result<SavedFile> write_document(const Document& document, const Scene& scene, c
     if (const Status s = add_bind_matrices(request, plan); !s) return s.error();
     assign_slots(request, plan);
     store_bytes(request, plan);
-    return write_json(request, plan);
+    Result<SavedFile> file = write_json(request, plan);
+    if (!file) return file;
+    file->refers_to = external_uris(document, glb);
+    return pack(std::move(*file), request);
 }
 
 std::vector<std::string> external_uris(const Document& document, bool glb) {

@@ -11,6 +11,7 @@
 #include "io/gltf_accessor.h"
 #include "io/gltf_clips.h"
 #include "io/gltf_scene.h"
+#include "io/json_text.h"
 
 namespace sinew::io::gltf_save {
 
@@ -72,7 +73,8 @@ struct Plan {
     std::vector<BlockPlan> blocks;   ///< as Rig::blocks
     std::vector<NewAccessor> added;  ///< all data to write: first Draco and clips, then weights and skins
     std::vector<Redirected> redirected;
-    std::size_t draco_primitives = 0;  ///< primitives that are written uncompressed
+    std::size_t draco_primitives = 0;    ///< primitives that are written uncompressed
+    std::vector<PrimitiveRef> unpacked;  ///< of these, those in no block
     std::vector<ClipPlan> clips;
     std::size_t clip_accessors = 0;          ///< number of clip accessors in `added`
     std::vector<std::size_t> skin_matrices;  ///< inverse bind matrices of each new skin, in `added`
@@ -117,10 +119,21 @@ Status add_bind_matrices(const Request& request, Plan& plan);
 /// Puts the bytes of all new accessors into the target buffer.
 void store_bytes(const Request& request, Plan& plan);
 
+// gltf_pack.cpp
+
+/// Puts images into a GLB that was a .gltf, and decompresses everything if the options say so.
+Result<SavedFile> pack(SavedFile file, const Request& request);
+
 // gltf_save_json.cpp
 
 /// Edits the JSON text as planned and assembles the file.
 Result<SavedFile> write_json(const Request& request, Plan& plan);
+
+/// An extension of an object, and its place in the lists of the document.
+bool erase_extension(JsonValue& object, std::string_view extension);
+void unlist_extension(JsonValue& root, std::string_view extension);
+/// Bytes as a JSON string.
+std::string data_uri(std::span<const std::byte> bytes);
 
 /// Whether this is the name of an attribute of skin weights: JOINTS_n or WEIGHTS_n.
 bool is_weight_attribute(std::string_view name);

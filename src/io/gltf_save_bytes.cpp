@@ -127,12 +127,13 @@ public:
         }
     }
 
-    void add(const PrimitiveRef& ref, DracoMesh mesh) {
+    /// With `weights` also JOINTS_n and WEIGHTS_n.
+    void add(const PrimitiveRef& ref, DracoMesh mesh, bool weights) {
         const Json& json = document_.primitive(ref);
         const std::size_t blob = *whole(member(json["extensions"][draco_extension], "bufferView"));
         add(ref, "indices", member(json, "indices"), blob, std::move(mesh.indices));
         for (auto& [name, elements] : mesh.attributes)
-            if (!is_weight_attribute(name))
+            if (weights || !is_weight_attribute(name))
                 add(ref, name, member(json["attributes"], name.c_str()), blob, std::move(elements));
         ++plan_.draco_primitives;
     }
@@ -172,17 +173,35 @@ private:
 }  // namespace
 
 Status add_draco_data(const Request& request, Plan& plan) {
+    const Document& document = request.document;
     DracoData data(request, plan);
+    const auto add = [&](const PrimitiveRef& ref, bool weights) -> Status {
+        auto decoded =
+            read_draco(document, document.primitive(ref),
+                       "mesh " + std::to_string(ref.mesh) + " primitive " + std::to_string(ref.primitive));
+        if (!decoded) return decoded.error();
+        data.add(ref, std::move(*decoded), weights);
+        return Done{};
+    };
+    std::set<const Json*> done;
     for (const VertexBlock& block : request.rig().blocks)
         for (const PrimitiveRef& ref : block.primitives) {
-            const Json& json = request.document.primitive(ref);
+            const Json& json = document.primitive(ref);
             if (!has_extension(json, draco_extension)) continue;
-            const std::string place =
-                "mesh " + std::to_string(ref.mesh) + " primitive " + std::to_string(ref.primitive);
-            auto decoded = read_draco(request.document, json, place);
-            if (!decoded) return decoded.error();
-            data.add(ref, std::move(*decoded));
+            done.insert(&json);
+            if (const Status s = add(ref, false); !s) return s;
         }
+    if (!request.options.decompress) return Done{};
+    for (std::size_t m = 0; m < document.count("meshes"); ++m) {
+        const Json* primitives = member(*document.at("meshes", m), "primitives");
+        for (std::size_t p = 0; primitives && primitives->is_array() && p < primitives->size(); ++p) {
+            const Json& json = (*primitives)[p];
+            if (!has_extension(json, draco_extension) || done.contains(&json)) continue;
+            if (!member(json, "attributes")) return document.error("a compressed primitive has no attributes");
+            if (const Status s = add({m, p}, true); !s) return s;
+            plan.unpacked.push_back({m, p});
+        }
+    }
     return Done{};
 }
 

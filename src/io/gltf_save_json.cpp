@@ -11,6 +11,27 @@
 
 namespace sinew::io::gltf_save {
 
+bool erase_extension(JsonValue& object, std::string_view extension) {
+    JsonValue* extensions = object.find("extensions");
+    if (!extensions || !extensions->erase(extension)) return false;
+    if (extensions->size() == 0) object.erase("extensions");
+    return true;
+}
+
+void unlist_extension(JsonValue& root, std::string_view extension) {
+    for (const char* name : {"extensionsUsed", "extensionsRequired"}) {
+        JsonValue* entries = root.find(name);
+        if (!entries) continue;
+        for (std::size_t i = entries->size(); i-- > 0;)
+            if (entries->at(i)->str() == json_string(extension)) entries->erase_at(i);
+        if (entries->size() == 0) root.erase(name);
+    }
+}
+
+std::string data_uri(std::span<const std::byte> bytes) {
+    return json_string("data:application/octet-stream;base64," + encode_base64(bytes));
+}
+
 namespace {
 
 std::string list_of(const std::vector<std::size_t>& numbers) {
@@ -32,13 +53,6 @@ void set_bounds(JsonValue& accessor, const NewAccessor& added) {
     if (!added.max.empty()) accessor.set("max", added.max);
 }
 
-bool erase_extension(JsonValue& object, std::string_view extension) {
-    JsonValue* extensions = object.find("extensions");
-    if (!extensions || !extensions->erase(extension)) return false;
-    if (extensions->size() == 0) object.erase("extensions");
-    return true;
-}
-
 /// The end of the one bone of each joint, if the skeleton's file states it: as a tail, or as a link to one child.
 std::vector<std::optional<Vec3>> stated_ends(const std::vector<Joint>& joints) {
     std::vector<std::optional<Vec3>> ends(joints.size());
@@ -55,10 +69,6 @@ std::vector<std::optional<Vec3>> stated_ends(const std::vector<Joint>& joints) {
         else if (children[j] != 1)
             ends[j].reset();
     return ends;
-}
-
-std::string embedded(std::span<const std::byte> bytes) {
-    return json_string("data:application/octet-stream;base64," + encode_base64(bytes));
 }
 
 // ---- the GLB container
@@ -147,6 +157,8 @@ public:
         for (std::size_t b = 0; b < plan_.blocks.size(); ++b)
             for (const PrimitiveRef& ref : rig_.blocks[b].primitives)
                 set_weights(*meshes->at(ref.mesh)->find("primitives")->at(ref.primitive), ref, plan_.blocks[b]);
+        for (const PrimitiveRef& ref : plan_.unpacked)
+            erase_draco(*meshes->at(ref.mesh)->find("primitives")->at(ref.primitive));
         for (const Redirected& r : plan_.redirected) {
             JsonValue& json = *meshes->at(r.primitive.mesh)->find("primitives")->at(r.primitive.primitive);
             (r.name == "indices" ? json : *json.find("attributes")).set(r.name, accessor_number(r.added));
@@ -217,7 +229,7 @@ public:
             bin = std::move(plan_.buffer);
         } else {
             // A data uri keeps its media type.
-            std::string uri = embedded(plan_.buffer);
+            std::string uri = data_uri(plan_.buffer);
             if (plan_.target < known && document_.buffers[plan_.target].origin == Document::Origin::data_uri) {
                 const std::string old = document_.at("buffers", plan_.target)->at("uri");
                 uri = json_string(old.substr(0, old.find(',') + 1) + encode_base64(plan_.buffer));
@@ -226,7 +238,7 @@ public:
         }
         if (!request_.glb && document_.glb && plan_.target != 0 && !document_.buffers.empty() &&
             document_.buffers[0].origin == Document::Origin::bin)
-            buffers.at(0)->set("uri", embedded(document_.buffers[0].bytes));
+            buffers.at(0)->set("uri", data_uri(document_.buffers[0].bytes));
     }
 
     std::string text() const { return text_.str(); }
@@ -250,7 +262,11 @@ private:
             }
         for (const auto& [name, value] : document_.primitive(ref)["attributes"].items())
             if (is_weight_attribute(name) && !names.contains(name)) attributes.erase(name);
-        if (erase_extension(json, draco_extension) && json.find("mode")) json.set("mode", "4");
+        erase_draco(json);
+    }
+
+    static void erase_draco(JsonValue& primitive) {
+        if (erase_extension(primitive, draco_extension) && primitive.find("mode")) primitive.set("mode", "4");
     }
 
     void add_joint_nodes(JsonValue& nodes) {
@@ -347,7 +363,8 @@ private:
             for (const PrimitiveRef& ref : block.primitives)
                 if (const Json& json = document_.primitive(ref); has_extension(json, draco_extension))
                     decompressed.insert(&json);
-        if (uses == decompressed.size()) unlist(draco_extension);
+        for (const PrimitiveRef& ref : plan_.unpacked) decompressed.insert(&document_.primitive(ref));
+        if (uses == decompressed.size()) unlist_extension(text_.root(), draco_extension);
         plan_.report.notes.push_back(std::to_string(plan_.draco_primitives) +
                                      " primitives were compressed with Draco and are written uncompressed");
     }
@@ -366,20 +383,10 @@ private:
             const Json* stored = old_view ? document_.at("bufferViews", *old_view) : nullptr;
             weights = weights || (stored && has_extension(*stored, extension));
         }
-        if (dropped && uses == dropped) unlist(extension);
+        if (dropped && uses == dropped) unlist_extension(text_.root(), extension);
         if (weights)
             plan_.report.notes.push_back("skin weights were compressed with " + std::string(extension) +
                                          " and are written uncompressed");
-    }
-
-    void unlist(std::string_view extension) {
-        for (const char* name : {"extensionsUsed", "extensionsRequired"}) {
-            JsonValue* entries = text_.root().find(name);
-            if (!entries) continue;
-            for (std::size_t i = entries->size(); i-- > 0;)
-                if (entries->at(i)->str() == json_string(extension)) entries->erase_at(i);
-            if (entries->size() == 0) text_.root().erase(name);
-        }
     }
 
     const Request& request_;

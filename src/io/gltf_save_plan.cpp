@@ -114,6 +114,8 @@ void find_free_slots(const Request& request, Plan& plan) {
             }
             if (has_extension(json, draco_extension)) skipped.insert(&json["extensions"][draco_extension]);
         }
+    for (const PrimitiveRef& ref : plan.unpacked)
+        skipped.insert(&document.primitive(ref)["extensions"][draco_extension]);
     std::set<std::size_t> kept;
     find_used_accessors(document.json, skipped, kept);
     for (const std::size_t accessor : lost)

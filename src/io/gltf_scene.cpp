@@ -95,6 +95,31 @@ public:
         return finish_weights();
     }
 
+    /// See read_rest_skeleton.
+    Status read_rest_skeleton() {
+        if (const Status s = check_extensions(); !s) return s;
+        if (const Status s = read_nodes(); !s) return s;
+        std::vector<bool> is_joint(parent_.size());
+        bool any = false;
+        for (std::size_t s = 0; s < document_.count("skins"); ++s) {
+            const auto skin = read_skin(s);
+            if (!skin) return skin.error();
+            for (const std::size_t n : skin->nodes) is_joint[n] = any = true;
+        }
+        std::vector<std::size_t> nodes;
+        if (any) {
+            for (const std::size_t n : top_down_)
+                if (is_joint[n]) nodes.push_back(n);
+        } else {
+            nodes = find_skeleton_nodes(document_, children_);
+        }
+        if (nodes.empty())
+            return document_.error("there is no skeleton: no skin, and no hierarchy of nodes without meshes");
+        std::vector<Matrix> where;
+        for (const std::size_t n : nodes) where.push_back(world_[n]);
+        return make_joints(nodes, where);
+    }
+
 private:
     // ---- nodes
 
@@ -924,6 +949,13 @@ Result<Scene> read_scene(std::shared_ptr<Document> document, SkeletonSource sour
     if (const Status read = reader.read(std::move(source)); !read) return read.error();
     scene.document = std::move(document);
     return scene;
+}
+
+Result<Skeleton> read_rest_skeleton(Document& document) {
+    Scene scene;
+    SceneReader reader(document, scene, nullptr);
+    if (const Status read = reader.read_rest_skeleton(); !read) return read.error();
+    return std::move(scene.skeleton);
 }
 
 }  // namespace sinew::io

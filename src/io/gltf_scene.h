@@ -24,6 +24,10 @@ struct SkeletonSource {
 Result<Scene> read_scene(std::shared_ptr<Document> document, SkeletonSource source,
                          const Context* context = nullptr);
 
+/// The joints of a document as its nodes stand at rest, in the world: those of its skins, else the largest
+/// hierarchy of nodes without meshes.
+Result<Skeleton> read_rest_skeleton(Document& document);
+
 /// A document of one mesh with smooth normals, and nothing else.
 Result<std::shared_ptr<Document>> mesh_document(const std::vector<Vec3>& positions,
                                                 const std::vector<Triangle>& triangles, const std::string& name);
@@ -32,6 +36,7 @@ Result<std::shared_ptr<Document>> mesh_document(const std::vector<Vec3>& positio
 struct SavedFile {
     std::vector<std::byte> bytes;
     SaveReport report;
+    std::vector<std::string> refers_to;  ///< external_uris of the file
 };
 
 /// The document with these weights, as GLB or as bare JSON with embedded buffers. gltf_save.cpp says how.

@@ -29,11 +29,8 @@ Status parse_joint_options(std::string_view text, const std::string& name, Skele
             for (std::size_t j = 0; j < joints.size(); ++j)
                 if (matches_glob(pattern, joints[j].name)) found.push_back(j);
             if (found.empty())
-                return input_error(
-                    name, (plain ? "there is no joint " : "no joint's name matches ") + shown +
-                              (plain && !joints.empty()
-                                   ? " (did you mean '" + printable(nearest_name(skeleton, pattern)) + "'?)"
-                                   : ""));
+                return input_error(name, (plain ? "there is no joint " : "no joint's name matches ") + shown +
+                                             did_you_mean(pattern, names_of(skeleton)));
             const std::string where = "joint " + shown;
             if (!entry.is_object()) return input_error(name, where + " must be an object");
             for (const auto& [key, value] : entry.items()) {

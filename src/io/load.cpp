@@ -5,6 +5,7 @@
 #include "io/apart.h"
 #include "io/foreign.h"
 #include "io/formats.h"
+#include "io/gltf_accessor.h"
 #include "io/gltf_builder.h"
 #include "io/gltf_scene.h"
 
@@ -50,6 +51,32 @@ Result<std::shared_ptr<Document>> convert(std::span<const std::byte> bytes, cons
     return document;
 }
 
+/// Whether a file is glTF, by its content and then its extension.
+bool is_gltf(std::string_view text, const std::string& extension) {
+    if (text.starts_with("glTF")) return true;
+    if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+    return text.starts_with('{') || extension == ".gltf" || extension == ".glb" || extension == ".vrm";
+}
+
+/// The document of a glTF file, or of one that another library reads; null for all others.
+Result<std::shared_ptr<Document>> document_of(std::span<const std::byte> bytes, const std::string& name,
+                                              const std::filesystem::path& base, Context* context) {
+    const std::string_view text = as_text(bytes);
+    const std::string extension = extension_of(name);
+    if (is_gltf(text, extension)) {
+        if (!text.starts_with("glTF") && (extension == ".glb" || extension == ".vrm") && !is_gltf(text, ""))
+            return input_error(name, "byte 0: a GLB begins with the letters glTF; this file does not");
+        return parse_document(bytes, name, base, context);
+    }
+    if (is_foreign(extension)) return convert(bytes, name, base, context);
+    return std::shared_ptr<Document>();
+}
+
+std::filesystem::path folder_of(const std::filesystem::path& path) {
+    return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+}
+
 /// All lengths of a skeleton from another unit.
 Status scale_skeleton(Skeleton& skeleton, double factor) {
     if (!(factor > 0 && std::isfinite(factor)))
@@ -73,7 +100,7 @@ Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& na
                          const std::filesystem::path& base, const LoadOptions& options, Context* context) {
     std::optional<Skeleton> skeleton = options.own_skeleton;
     if (!options.skeleton.empty()) {
-        auto loaded = load_skeleton(options.skeleton);
+        auto loaded = load_skeleton(options.skeleton, context);
         if (!loaded) return loaded.error();
         skeleton = std::move(*loaded);
     }
@@ -86,28 +113,13 @@ Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& na
     if (!given) skeleton = options.fallback;
     if (bytes.empty()) return input_error(name, "the file is empty");
 
-    std::string_view text = as_text(bytes);
-    const std::string extension = extension_of(name);
-    const bool glb = text.starts_with("glTF");
-    std::string_view start = text;
-    if (start.starts_with("\xef\xbb\xbf")) start.remove_prefix(3);
-    start.remove_prefix(std::min(start.find_first_not_of(" \t\r\n"), start.size()));
-    if (glb || start.starts_with('{') || extension == ".gltf" || extension == ".glb" || extension == ".vrm") {
-        if (!glb && (extension == ".glb" || extension == ".vrm") && !start.starts_with('{'))
-            return input_error(name, "byte 0: a GLB begins with the letters glTF; this file does not");
-        auto document = parse_document(bytes, name, base, context);
-        if (!document) return document.error();
-        return read_scene(std::move(*document), {std::move(skeleton), given, options.prop}, context);
-    }
-    if (extension == ".obj") {
+    auto document = document_of(bytes, name, base, context);
+    if (!document) return document.error();
+    if (*document) return read_scene(std::move(*document), {std::move(skeleton), given, options.prop}, context);
+    if (extension_of(name) == ".obj") {
         if (!skeleton)
             return Error{ErrorCode::usage, name + ": an OBJ file has no skeleton (give one with --skeleton FILE)"};
-        return read_obj(text, name, std::move(*skeleton), context);
-    }
-    if (is_foreign(extension)) {
-        auto document = convert(bytes, name, base, context);
-        if (!document) return document.error();
-        return read_scene(std::move(*document), {std::move(skeleton), given, options.prop}, context);
+        return read_obj(as_text(bytes), name, std::move(*skeleton), context);
     }
     return input_error(
         name,
@@ -118,9 +130,67 @@ Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& na
 Result<Scene> load(const std::filesystem::path& path, const LoadOptions& options, Context* context) {
     const auto bytes = read_file(path, context);
     if (!bytes) return bytes.error();
-    const std::filesystem::path folder = path.parent_path();
-    return load_bytes(*bytes, path.string(), folder.empty() ? std::filesystem::path(".") : folder, options,
-                      context);
+    return load_bytes(*bytes, path.string(), folder_of(path), options, context);
+}
+
+Result<Skeleton> load_skeleton(const std::filesystem::path& path, Context* context) {
+    const auto bytes = read_file(path, context);
+    if (!bytes) return bytes.error();
+    const std::string name = path.string(), extension = extension_of(name);
+    // Skeleton JSON begins as glTF JSON does.
+    const bool character = as_text(*bytes).starts_with("glTF") || extension == ".gltf" || extension == ".glb" ||
+                           extension == ".vrm" || is_foreign(extension);
+    if (!character) return parse_skeleton(as_text(*bytes), name);
+    const auto document = document_of(*bytes, name, folder_of(path), context);
+    if (!document) return document.error();
+    return read_rest_skeleton(**document);
+}
+
+Result<Contents> contents_of(const std::filesystem::path& path, Context* context) {
+    const auto bytes = read_file(path, context);
+    if (!bytes) return bytes.error();
+    const auto document = document_of(*bytes, path.string(), folder_of(path), context);
+    if (!document) return document.error();
+    Contents out;
+    const std::string extension = extension_of(path);
+    out.format = extension.substr(std::min<std::size_t>(1, extension.size()));
+    std::transform(out.format.begin(), out.format.end(), out.format.begin(),
+                   [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+    out.bytes = bytes->size();
+    if (!*document) return out;
+    const Document& d = **document;
+    if (!is_foreign(extension)) {
+        out.format = d.glb ? "GLB" : "glTF";
+        if (const Json* asset = member(d.json, "asset")) {
+            out.generator = string_of(member(*asset, "generator"));
+            out.version = string_of(member(*asset, "version"));
+        }
+    }
+    for (const auto& [list, count] :
+         {std::pair("nodes", &Contents::nodes), std::pair("meshes", &Contents::meshes),
+          std::pair("skins", &Contents::skins), std::pair("materials", &Contents::materials),
+          std::pair("images", &Contents::images), std::pair("animations", &Contents::animations)})
+        out.*count = d.count(list);
+    for (std::size_t m = 0; m < d.count("meshes"); ++m) {
+        const Json* primitives = member(*d.at("meshes", m), "primitives");
+        if (!primitives || !primitives->is_array()) continue;
+        for (const Json& primitive : *primitives) {
+            out.draco_primitives += has_extension(primitive, draco_extension);
+            if (const Json* targets = member(primitive, "targets"); targets && targets->is_array())
+                out.morph_targets = std::max(out.morph_targets, targets->size());
+        }
+    }
+    for (std::size_t v = 0; v < d.count("bufferViews"); ++v)
+        out.meshopt_views += meshopt_of(*d.at("bufferViews", v)) != nullptr;
+    const auto read_list = [&](const char* key, std::vector<std::string>& names) {
+        if (const Json* list = member(d.json, key); list && list->is_array())
+            for (const Json& entry : *list) names.push_back(string_of(&entry));
+    };
+    read_list("extensionsUsed", out.extensions);
+    read_list("extensionsRequired", out.required);
+    if (const Json* extensions = member(d.json, "extensions"))
+        out.vrm = member(*extensions, "VRMC_vrm") ? "1.0" : member(*extensions, "VRM") ? "0.x" : "";
+    return out;
 }
 
 }  // namespace sinew::io

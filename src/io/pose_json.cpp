@@ -93,9 +93,7 @@ Result<std::vector<JointPose>> parse_pose(const Skeleton& skeleton, std::string_
             }
         }
         if (!found) {
-            return input_error(
-                name, "there is no joint " + shown +
-                          (out.empty() ? "" : " (did you mean '" + printable(nearest_name(skeleton, key)) + "'?)"));
+            return input_error(name, "there is no joint " + shown + did_you_mean(key, names_of(skeleton)));
         }
         const Result<JointPose> pose = read_joint(entry, "joint " + shown);
         if (!pose) return input_error(name, pose.error().message);

@@ -19,12 +19,12 @@ struct Companion {
 /// The files that are missing beside the output. An existing file with other content is an error: it is not ours to
 /// replace.
 Result<std::vector<Companion>> find_companions(const Document& document, const std::filesystem::path& folder,
-                                               bool glb, SaveReport& report) {
+                                               const std::vector<std::string>& refers_to, SaveReport& report) {
     std::vector<Companion> out;
     std::error_code ignored;
     if (document.base.empty() || std::filesystem::equivalent(document.base, folder, ignored)) return out;
     std::set<std::string> seen;  // one uri may have several spellings
-    for (const std::string& uri : external_uris(document, glb)) {
+    for (const std::string& uri : refers_to) {
         if (!seen.insert(uri).second) continue;
         const auto from = resolve_uri(uri, document.base, document.name, "");
         if (!from) {
@@ -60,6 +60,16 @@ Status check_output(const std::filesystem::path& path) {
         return Error{ErrorCode::usage, path.string() + ": sinew reads " + extension +
                                            " files, but writes .glb, .vrm or .gltf (name the output .glb)"};
     return Error{ErrorCode::usage, path.string() + ": output must be .glb, .vrm or .gltf"};
+}
+
+Status check_output(const Scene& scene, const std::filesystem::path& path) {
+    if (Status ok = check_output(path); !ok) return ok;
+    if (extension_of(path) != ".vrm" || !scene.document) return Done{};
+    const Json* extensions = member(scene.document->json, "extensions");
+    if (extensions && (member(*extensions, "VRM") || member(*extensions, "VRMC_vrm"))) return Done{};
+    return Error{ErrorCode::usage, path.string() + ": " + scene.document->name +
+                                       " is no VRM, and sinew cannot make one: a VRM names the bones of its "
+                                       "humanoid and has a licence (name the output .glb)"};
 }
 
 Status check_weights(const Scene& scene, const SkinWeights& weights, const std::string& name) {
@@ -107,12 +117,12 @@ Result<SaveReport> save(const Scene& scene, const SkinWeights& weights, const st
 Result<SaveReport> save(const Scene& scene, const SkinWeights& weights, const std::filesystem::path& path,
                         const SaveOptions& options, OutputBatch& batch) {
     if (!scene.document) return Error{ErrorCode::usage, path.string() + ": the scene has no document to write"};
-    if (const Status good = check_output(path); !good) return good.error();
+    if (const Status good = check_output(scene, path); !good) return good.error();
     const bool glb = extension_of(path) != ".gltf";
     auto file = write_document(*scene.document, scene, weights, options, glb);
     if (!file) return file.error();
     const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-    const auto companions = find_companions(*scene.document, folder, glb, file->report);
+    const auto companions = find_companions(*scene.document, folder, file->refers_to, file->report);
     if (!companions) return companions.error();
     // The model is added first and therefore renamed last: an existing model is complete.
     if (const Status written = batch.add(path, file->bytes); !written) return written.error();

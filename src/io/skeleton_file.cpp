@@ -3,6 +3,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "io/gltf_scene.h"
 #include "io/joint_keys.h"
 
 namespace sinew::io {
@@ -224,15 +225,14 @@ Result<Skeleton> parse_tgf(std::string_view text, const std::string& name) {
 }  // namespace
 
 Result<Skeleton> parse_skeleton(std::string_view text, const std::string& name) {
+    if (text.starts_with("glTF")) {
+        const auto document = parse_document(std::as_bytes(std::span(text.data(), text.size())), name, {});
+        if (!document) return document.error();
+        return read_rest_skeleton(**document);
+    }
     const std::size_t start = text.find_first_not_of(" \t\r\n\xef\xbb\xbf");
     if (start == text.npos) return input_error(name, "the skeleton file is empty");
     return text[start] == '{' || text[start] == '[' ? parse_skeleton_json(text, name) : parse_tgf(text, name);
-}
-
-Result<Skeleton> load_skeleton(const std::filesystem::path& path) {
-    const Result<std::vector<std::byte>> bytes = read_file(path);
-    if (!bytes) return bytes.error();
-    return parse_skeleton(as_text(*bytes), path.string());
 }
 
 }  // namespace sinew::io

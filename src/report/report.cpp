@@ -163,7 +163,8 @@ nlohmann::ordered_json make_report(const BindRun& run) {
     seconds["save"] = run.save_seconds;
     seconds["total"] = run.total_seconds;
     json warnings = scene.warnings;
-    for (const std::string& w : report.warnings) warnings.push_back(w);
+    for (const auto* more : {&report.warnings, &run.warnings})
+        for (const std::string& w : *more) warnings.push_back(w);
     if (run.intersections && run.intersections->undecided)
         warnings.push_back(
             std::to_string(run.intersections->undecided) +

@@ -19,6 +19,7 @@ struct BindRun {
     const io::Scene* scene = nullptr;
     const Binding* binding = nullptr;
     std::vector<std::string> notes, edits;
+    std::vector<std::string> warnings;             ///< beside those of the scene and the binding
     const Intersections* intersections = nullptr;  ///< null: not computed
     std::size_t nonmanifold_vertices = 0;          ///< with intersections
     double binding_seconds = 0;                    ///< time to read the binding of --reuse

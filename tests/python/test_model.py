@@ -24,6 +24,14 @@ def test_a_bind_saves_the_bytes_of_the_command(biped, work):
         assert model.save(None, weights) == (work / "own.glb").read_bytes()
 
 
+def test_a_pattern_that_matches_no_joint_warns(biped):
+    model = sinew.load(biped)
+    report = model.bind("closest-distance", exclude=["no such*"]).report()
+    assert 'exclude "no such*" matches no joint of the skeleton' in report["warnings"]
+    with pytest.raises(sinew.Error, match="matches no joint"):
+        model.bind("closest-distance", exclude=["no such*"], strict=True)
+
+
 def test_falloff_and_edits_come_after_the_bind(biped, work):
     model = sinew.load(biped)
     binding = model.bind("geodesic-voxel", resolution=64)

@@ -629,6 +629,18 @@ TEST(GltfWriter, MeshoptWeightsAreWrittenUncompressed) {
         EXPECT_EQ(json.contains("extensionsRequired"), everything);
         EXPECT_EQ(unused_objects(json), 0u);
         expect_same_weights(must_read(*saved), *scene.weights);
+
+        io::SaveOptions plain;
+        plain.decompress = true;
+        const auto decompressed = io::save_glb_bytes(scene, *scene.weights, plain);
+        ASSERT_TRUE(decompressed.ok()) << decompressed.error().message;
+        const Json open = json_of(*decompressed);
+        for (const Json& view : open["bufferViews"]) EXPECT_FALSE(view.contains("extensions"));
+        EXPECT_EQ(open["buffers"].size(), 1u);
+        EXPECT_EQ(open["extensionsUsed"], Json({"KHR_materials_unlit"}));
+        EXPECT_FALSE(open.contains("extensionsRequired"));
+        EXPECT_EQ(values_of<float>(*decompressed, 0), quad_positions());
+        expect_same_weights(must_read(*decompressed), *scene.weights);
     }
 }
 
@@ -706,6 +718,35 @@ TEST(GltfWriter, DracoPrimitivesAreWrittenUncompressed) {
     expect_same_weights(again, *scene.weights);
     const TemporaryFolder folder;
     EXPECT_EQ(io::save(scene, *scene.weights, folder / "a.glb")->notes.size(), 1u);
+}
+
+TEST(GltfWriter, DecompressWritesRigidMeshesPlain) {
+    // A mesh on a node without a skin is not bound: its data stays as it is, unless everything is decompressed.
+    Maker m = draco_quad();
+    Maker other = draco_quad(2);
+    const std::size_t view = primitive(other)["extensions"]["KHR_draco_mesh_compression"]["bufferView"];
+    Json mesh = m.json["meshes"][0];
+    mesh["primitives"][0]["extensions"]["KHR_draco_mesh_compression"]["bufferView"] =
+        m.view(view_bytes(other.json, other.bin, view));
+    m.json["nodes"].push_back({{"mesh", m.json["meshes"].size()}});
+    m.json["scenes"][0]["nodes"].push_back(m.json["nodes"].size() - 1);
+    m.json["meshes"].push_back(mesh);
+    const io::Scene scene = must_read(m);
+    ASSERT_EQ(scene.positions.size(), 4u);
+    const auto kept = json_of(must_save(scene, *scene.weights));
+    EXPECT_TRUE(kept["meshes"][1]["primitives"][0].contains("extensions"));
+    EXPECT_EQ(kept["extensionsUsed"], Json({"KHR_draco_mesh_compression"}));
+    io::SaveOptions plain;
+    plain.decompress = true;
+    const auto saved = io::save_glb_bytes(scene, *scene.weights, plain);
+    ASSERT_TRUE(saved.ok()) << saved.error().message;
+    const Json json = json_of(*saved);
+    EXPECT_EQ(json.dump().find("draco"), std::string::npos);
+    EXPECT_FALSE(json.contains("extensionsUsed"));
+    const Json& rigid = json["meshes"][1]["primitives"][0];
+    EXPECT_EQ(json["accessors"][rigid["attributes"]["POSITION"].get<std::size_t>()]["max"], Json({2, 2, 0}));
+    EXPECT_EQ(values_of<std::uint8_t>(*saved, rigid["attributes"]["JOINTS_0"]).size(), 16u);
+    expect_same_weights(must_read(*saved), *scene.weights);
 }
 
 TEST(GltfWriter, WritesDracoWithoutAnAccessorForIndices) {

@@ -288,8 +288,14 @@ TEST(SelectDeforming, PatternsOutweighOtherRules) {
     EXPECT_TRUE(s.joints[0].deform);
 
     options.exclude = {"Hand*"};  // case matters
+    ASSERT_TRUE(select_deforming(s, {}, options).ok());
+    EXPECT_EQ(reason(s, "hand.l"), DeformReason::deforms);
+    options.strict = true;
     ASSERT_FALSE(select_deforming(s, {}, options).ok());
     EXPECT_EQ(select_deforming(s, {}, options).error().code, ErrorCode::usage);
+    EXPECT_EQ(unmatched_globs(s, "--exclude", options.exclude),
+              (std::vector<std::string>{"--exclude \"Hand*\" matches no joint of the skeleton (did you mean "
+                                        "'hand.l' or 'handslot.l'?)"}));
 
     Skeleton all = biped();
     options.exclude = {"*"};
@@ -299,6 +305,18 @@ TEST(SelectDeforming, PatternsOutweighOtherRules) {
     options.include = {"head"};
     ASSERT_TRUE(select_deforming(all, {}, options).ok());
     EXPECT_EQ(idle_names(all).size(), 11u);
+}
+
+TEST(DidYouMean, SuggestsTheNearest) {
+    const std::vector<std::string> known{"surface-heat", "bone-heat", "voxel-heat", "rig:LeftHand", "a"};
+    EXPECT_EQ(did_you_mean("surface-heta", known), " (did you mean 'surface-heat'?)");
+    EXPECT_EQ(did_you_mean("Bone_heat", known), " (did you mean 'bone-heat'?)");
+    EXPECT_EQ(did_you_mean("lefthand", known), " (did you mean 'rig:LeftHand'?)");
+    EXPECT_EQ(did_you_mean("*-heat", known), " (did you mean 'surface-heat', 'bone-heat' or 'voxel-heat'?)");
+    EXPECT_EQ(did_you_mean("sur", known), " (did you mean 'surface-heat'?)");
+    for (const char* far : {"", "zzzzzz", "geodesic", "*"}) (void)did_you_mean(far, known);
+    EXPECT_EQ(did_you_mean("geodesic", known), "");
+    EXPECT_EQ(did_you_mean("x", {}), "");
 }
 
 TEST(SelectDeforming, ExclusionByFileAndSkinsOutweighsOptions) {
