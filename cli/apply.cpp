@@ -36,6 +36,7 @@ int run_apply(const ApplyArguments& args) {
     Progress progress(context, true);
     Result<io::Scene> scene = io::load(args.input, args.load(), &context);
     if (!scene) return fail(scene.error());
+    if (Status ok = io::check_output(*scene, args.output); !ok) return fail(ok.error());
     for (const auto& file : io::external_files(*scene)) {
         const NamedFile kept{"a file that the input refers to", file.string()};
         if (Status ok = check_kept({&output, 1}, {&kept, 1}); !ok) return fail(ok.error());
@@ -88,10 +89,7 @@ void add_apply(CLI::App& app, int& exit) {
     add_edit_options(*c, args->edits, false);
     c->add_option("-o,--output", args->output, "GLB, glTF or VRM to write")->required();
     add_input_options(*c, *args);
-    add_choice<io::WeightFormat>(
-        *c, "--weight-format", args->save.weight_format,
-        {{"f32", io::WeightFormat::f32}, {"u16", io::WeightFormat::u16}, {"u8", io::WeightFormat::u8}},
-        "f32 (default), u16 or u8; integers sum exactly");
+    add_save_options(*c, args->save);
     c->callback([args, &exit] { exit = run_apply(*args); });
 }
 

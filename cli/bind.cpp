@@ -110,6 +110,18 @@ Status select_joints(const BindArguments& args, io::Scene& scene) {
     return select_deforming(scene.skeleton, use, args.deform);
 }
 
+/// A warning for each pattern that matches no joint. With --strict they were errors.
+std::vector<std::string> lost_patterns(const BindArguments& args, const Skeleton& skeleton) {
+    std::vector<std::string> out;
+    const auto add = [&](const char* option, const std::vector<std::string>& globs) {
+        for (std::string& lost : unmatched_globs(skeleton, option, globs)) out.push_back(std::move(lost));
+    };
+    add("--exclude", args.deform.exclude);
+    add("--include", args.deform.include);
+    add("--lock", args.edits.locks);
+    return out;
+}
+
 /// The falloff of the binding; with --reuse that of the command line, whose map is that of the binding.
 FalloffOptions falloff_for(BindArguments& args, const Binding& binding) {
     // A map by vertex belongs to the mesh that was bound.
@@ -171,6 +183,7 @@ void describe_run(const BindArguments& args, BindRun& run) {
 }
 
 int run_bind(BindArguments args) {
+    args.edits.strict = args.deform.strict;
     if (Status ok = check_bind_arguments(args); !ok) return fail(ok.error());
     const auto start_of_all = std::chrono::steady_clock::now();
     Context context;
@@ -186,6 +199,7 @@ int run_bind(BindArguments args) {
         if (!loaded) return fail(loaded.error());
         io::Scene& scene = *loaded;
         run.load_seconds = seconds_since(start);
+        if (Status ok = io::check_output(scene, args.output); !ok) return fail(ok.error());
         for (const auto& file : io::external_files(scene)) {
             const NamedFile kept{"a file that the input refers to", file.string()};
             if (Status ok = check_kept(outputs_of(args), {&kept, 1}); !ok) return fail(ok.error());
@@ -201,6 +215,7 @@ int run_bind(BindArguments args) {
         }
         Result<Adjustments> adjustments = read_edits(scene, args.edits, &context);
         if (!adjustments) return fail(adjustments.error());
+        run.warnings = lost_patterns(args, scene.skeleton);
         if (!args.reused) {
             args.options.keep_volume = !args.save_binding.empty();
             binding = bind(scene.mesh(), scene.skeleton, args.options, &context);
@@ -252,13 +267,13 @@ std::string choices_of(const BindSetting& setting) {
     return words;
 }
 
-/// The help of an option, after the names of the methods and laws that read it if not all do.
-std::string help_of(const BindSetting& setting) {
+/// The group of an option: "Method", or "Method: bone-heat, surface-heat" after those that read it if not all do.
+std::string group_of(const BindSetting& setting) {
     std::string readers;
     for (const Method m : setting.methods) readers += (readers.empty() ? "" : ", ") + std::string(to_string(m));
     for (const FalloffLaw law : setting.laws)
         readers += (readers.empty() ? "" : ", ") + std::string(to_string(law));
-    return readers.empty() ? std::string(setting.help) : readers + ": " + std::string(setting.help);
+    return std::string(setting.group) + (readers.empty() ? "" : ": " + readers);
 }
 
 /// The default that the help states: that of the default method or, if this does not read the option, of the first
@@ -278,15 +293,16 @@ void add_settings(CLI::App& command, const std::shared_ptr<BindArguments>& args)
             args->given.push_back(name);
         };
         CLI::Option* option =
-            setting.kind == BindSetting::Kind::flag ? command.add_flag_callback(
-                                                          "--" + name, [set] { set("on"); }, help_of(setting))
+            setting.kind == BindSetting::Kind::flag
+                ? command.add_flag_callback(
+                      "--" + name, [set] { set("on"); }, std::string(setting.help))
             : setting.kind == BindSetting::Kind::range
                 ? command.add_option_function<std::vector<std::string>>(
                       "--" + name,
                       [set](const std::vector<std::string>& ends) { set(ends.at(0) + " " + ends.at(1)); },
-                      help_of(setting))
-                : command.add_option_function<std::string>("--" + name, set, help_of(setting));
-        option->group(std::string(setting.group));
+                      std::string(setting.help))
+                : command.add_option_function<std::string>("--" + name, set, std::string(setting.help));
+        option->group(group_of(setting));
         switch (setting.kind) {
             case BindSetting::Kind::flag:
                 break;
@@ -341,22 +357,11 @@ void add_bind(CLI::App& app, int& exit) {
     c->add_flag("--intersections", args->intersections,
                 "Also count the triangles that intersect others, and non-manifold vertices (docs/report.md)")
         ->group("Input and output");
-    add_choice<io::WeightFormat>(
-        *c, "--weight-format", args->save.weight_format,
-        {{"f32", io::WeightFormat::f32}, {"u16", io::WeightFormat::u16}, {"u8", io::WeightFormat::u8}},
-        "f32 (default), u16 or u8; integers sum exactly")
-        ->group("Input and output");
+    add_save_options(*c, args->save, "Input and output");
 
     add_settings(*c, args);
 
-    add_choice<DeformFrom>(
-        *c, "--deform-from", args->deform.from,
-        {{"auto", DeformFrom::automatic},
-         {"skin", DeformFrom::skin},
-         {"names", DeformFrom::names},
-         {"all", DeformFrom::all}},
-        "Which joints deform: auto (default), skin (joints with weights in the file), names, all")
-        ->group("Joints");
+    add_deform_option(*c, args->deform, "Joints");
     c->add_option("--exclude", args->deform.exclude, "Joints that do not deform: a name with * and ?; repeatable")
         ->allow_extra_args(false)
         ->group("Joints");
@@ -370,7 +375,15 @@ void add_bind(CLI::App& app, int& exit) {
         ->group("Joints");
 
     add_edit_options(*c, args->edits, true);
+    c->add_flag("--strict", args->deform.strict,
+                "A pattern of --exclude, --include or --lock that matches no joint is an error, not a warning")
+        ->group("Joints");
     add_run_options(*c, *args);
+    std::vector<std::string> everyday{"--output", "--skeleton", "--exclude",      "--include",
+                                      "--lock",   "--edits",    "--only-missing", "--report"};
+    for (const BindSetting& setting : bind_settings())
+        if (setting.everyday) everyday.push_back("--" + std::string(setting.name));
+    split_help(*c, std::move(everyday));
     c->callback([args, c, &exit] {
         if (args->reused) {
             if (Status ok = check_reuse(*c); !ok) {

@@ -78,7 +78,78 @@ Status check_places(std::span<const NamedFile> outputs, std::span<const NamedFil
     return Done{};
 }
 
+/// "Method" of "Method: bone-heat".
+std::string base_group(const CLI::Option& option) {
+    return option.get_group().substr(0, option.get_group().find(':'));
+}
+
+/// See split_help.
+class SplitFormatter : public CLI::Formatter {
+public:
+    explicit SplitFormatter(std::vector<std::string> everyday) : everyday_(std::move(everyday)) {}
+    void show_all() { all_ = true; }
+
+    std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
+        if (all_ || mode == CLI::AppFormatMode::Sub) return CLI::Formatter::make_help(app, name, mode);
+        std::vector<std::pair<std::string, std::vector<const CLI::Option*>>> groups;
+        std::size_t left_out = 0;
+        for (const CLI::Option* option : app->get_options()) {
+            if (!option->nonpositional() || option->get_group().empty()) continue;
+            if (std::none_of(everyday_.begin(), everyday_.end(),
+                             [&](const std::string& own) { return option->check_name(own); })) {
+                ++left_out;
+                continue;
+            }
+            const std::string group = base_group(*option);
+            const auto known =
+                std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == group; });
+            if (known == groups.end())
+                groups.push_back({group, {option}});
+            else
+                known->second.push_back(option);
+        }
+        std::string out = make_description(app) + make_usage(app, name) + make_positionals(app);
+        for (const auto& [group, options] : groups) out += make_group(group, false, options);
+        return out + fmt::format("\n--help-advanced shows {} more options, by method.\n", left_out);
+    }
+
+private:
+    const std::vector<std::string> everyday_;
+    bool all_ = false;
+};
+
 }  // namespace
+
+void split_help(CLI::App& command, std::vector<std::string> everyday) {
+    everyday.insert(everyday.end(), {"--help", "--help-advanced"});
+    const auto formatter = std::make_shared<SplitFormatter>(std::move(everyday));
+    formatter->column_width(command.get_formatter()->get_column_width());
+    command.formatter(formatter);
+    command.add_flag_callback(
+        "--help-advanced",
+        [formatter] {
+            formatter->show_all();
+            throw CLI::CallForHelp();
+        },
+        "Print this help with all options, by method, and exit");
+}
+
+std::string unknown_option(const CLI::App& app) {
+    const std::vector<CLI::App*> chosen = app.get_subcommands();
+    const CLI::App& command = chosen.empty() ? app : *chosen.back();
+    for (const std::string& word : app.remaining(true)) {
+        if (word.size() < 2 || word[0] != '-') continue;
+        const std::string name = word.substr(0, word.find('='));
+        std::vector<std::string> known;
+        for (const CLI::Option* option : command.get_options())
+            for (const std::string& own : option->get_lnames()) known.push_back("--" + own);
+        const std::string near = did_you_mean(name, known);
+        return fmt::format("{} has no option {}{}", chosen.empty() ? "sinew" : "sinew " + command.get_name(),
+                           printable(name),
+                           near.empty() ? fmt::format(" (sinew {} --help lists them)", command.get_name()) : near);
+    }
+    return {};
+}
 
 Status check_outputs(std::span<const NamedFile> outputs, std::span<const NamedFile> inputs) {
     if (Status ok = io::check_output(outputs[0].path); !ok) return ok;
@@ -172,7 +243,10 @@ io::LoadOptions InputOptions::load() const {
 }
 
 void add_input_options(CLI::App& command, InputOptions& options, const std::string& group) {
-    command.add_option("--skeleton", options.skeleton, "Skeleton JSON or TGF, for a mesh that has no skeleton")
+    command
+        .add_option("--skeleton", options.skeleton,
+                    "The skeleton of a mesh that has none: JSON, TGF, or a GLB, VRM or FBX, of which the rest pose "
+                    "is taken")
         ->group(group);
     command
         .add_option("--skeleton-scale", options.skeleton_scale,
@@ -183,6 +257,29 @@ void add_input_options(CLI::App& command, InputOptions& options, const std::stri
         .add_flag(
             "--prop", options.prop,
             "Accept a file without a skin whose nodes are at one place, or groups of parts: all of it follows them")
+        ->group(group);
+}
+
+void add_deform_option(CLI::App& command, DeformOptions& options, const std::string& group) {
+    add_choice<DeformFrom>(
+        command, "--deform-from", options.from,
+        {{"auto", DeformFrom::automatic},
+         {"skin", DeformFrom::skin},
+         {"names", DeformFrom::names},
+         {"all", DeformFrom::all}},
+        "Which joints deform: auto (default), skin (joints with weights in the file), names, all")
+        ->group(group);
+}
+
+void add_save_options(CLI::App& command, io::SaveOptions& options, const std::string& group) {
+    add_choice<io::WeightFormat>(
+        command, "--weight-format", options.weight_format,
+        {{"f32", io::WeightFormat::f32}, {"u16", io::WeightFormat::u16}, {"u8", io::WeightFormat::u8}},
+        "f32 (default), u16 or u8; integers sum exactly")
+        ->group(group);
+    command
+        .add_flag("--decompress", options.decompress,
+                  "Write no Draco and no meshopt, for programs that cannot read them")
         ->group(group);
 }
 

@@ -51,11 +51,13 @@ CLI::Option* add_choice(CLI::App& app, const std::string& name, std::function<vo
         name,
         [name, set = std::move(set), choices = std::move(choices)](const std::string& word) {
             std::string words;
+            std::vector<std::string> known;
             for (const auto& [choice, meaning] : choices) {
                 if (word == choice) return set(meaning);
                 words += (words.empty() ? "" : choice == choices.back().first ? " or " : ", ") + choice;
+                known.push_back(choice);
             }
-            throw CLI::ValidationError(name + " " + word + ": choose " + words);
+            throw CLI::ValidationError(name + " " + word + ": choose " + words + did_you_mean(word, known));
         },
         help);
 }
@@ -68,6 +70,14 @@ CLI::Option* add_choice(CLI::App& app, const std::string& name, T& value,
 
 /// For options with numbers: lower and upper end included. Unlike CLI::Range it refuses "nan".
 CLI::Validator number_within(double lower, double upper);
+
+/// For a command of many options: --help shows these only ("--output"), and --help-advanced all. Groups such as
+/// "Method: bone-heat", for the options that one method reads, are one group "Method" in the short help.
+void split_help(CLI::App& command, std::vector<std::string> everyday);
+
+/// Says which word of the command line is not known, if that is what a failed parse was about, with the options of
+/// the command that are spelled like it. Empty otherwise.
+std::string unknown_option(const CLI::App& app);
 
 /// Makes SIGINT, SIGTERM and SIGHUP remove temporary files before they end the program.
 void handle_signals();
@@ -121,6 +131,12 @@ struct InputOptions {
 /// --skeleton, --skeleton-scale and --prop, in this group.
 void add_input_options(CLI::App& command, InputOptions& options, const std::string& group = "Options");
 
+/// --deform-from, in this group.
+void add_deform_option(CLI::App& command, DeformOptions& options, const std::string& group = "Options");
+
+/// --weight-format and --decompress, in this group.
+void add_save_options(CLI::App& command, io::SaveOptions& options, const std::string& group = "Options");
+
 /// --max-influences: 1..8 or "all".
 Result<int> influence_limit(const std::string& word);
 
@@ -132,6 +148,7 @@ void add_render(CLI::App& app, int& exit);
 void add_compare(CLI::App& app, int& exit);
 void add_transfer(CLI::App& app, int& exit);
 void add_cutout(CLI::App& app, int& exit);
+void add_inspect(CLI::App& app, int& exit);
 void add_studio(CLI::App& app, int& exit);
 
 }  // namespace sinew::cli

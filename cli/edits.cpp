@@ -28,10 +28,11 @@ Result<Adjustments> read_edits(const io::Scene& scene, const EditOptions& option
         out = std::move(*read);
     }
     const Skeleton& skeleton = scene.skeleton;
+    if (options.strict)
+        if (const auto lost = unmatched_globs(skeleton, "--lock", options.locks); !lost.empty())
+            return Error{ErrorCode::usage, lost.front()};
     for (const std::string& glob : options.locks) {
         const std::vector<std::uint32_t> found = joints_called(skeleton, glob);
-        if (found.empty())
-            return Error{ErrorCode::usage, "--lock \"" + printable(glob) + "\" matches no joint of the skeleton"};
         out.locks.joints.resize(skeleton.joints.size(), false);
         for (const std::uint32_t j : found) out.locks.joints[j] = true;
     }

@@ -11,6 +11,7 @@ struct EditOptions {
     std::string file;                ///< --edits
     std::vector<std::string> locks;  ///< --lock
     bool only_missing = false;       ///< --only-missing
+    bool strict = false;             ///< --strict: a lock that matches no joint is an error
 };
 
 /// --edits FILE, and with `keep` also --lock and --only-missing.

@@ -34,7 +34,8 @@ Result<Binding> rebind(const Binding& binding, io::Scene& scene, const std::stri
 Status check_reuse(const CLI::App& command) {
     std::string given;
     for (const CLI::Option* option : command.get_options())
-        if (option->count() > 0 && (option->get_group() == "Method" || option->get_group() == "Joints"))
+        if (option->count() > 0 && (option->get_group().starts_with("Method") || option->get_group() == "Joints") &&
+            !option->check_name("--strict"))
             given += (given.empty() ? "" : ", ") + option->get_name();
     if (given.empty()) return Done{};
     return Error{ErrorCode::usage, "--reuse takes the distances of an earlier bind, but " + given +

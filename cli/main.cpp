@@ -32,14 +32,19 @@ void open_standard_streams() {
         if (::fcntl(stream, F_GETFD) < 0) (void)::open("/dev/null", stream == STDERR_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-/// Without this, CLI11 would only report that a command is missing.
-bool is_unknown_command(const CLI::App& app, std::string_view word, std::string& known) {
-    if (word.starts_with("-")) return false;
+/// Without this, CLI11 would only report that a command is missing. Empty if the command is known.
+std::string unknown_command(const CLI::App& app, std::string_view word) {
+    if (word.starts_with("-")) return {};
+    std::vector<std::string> known;
+    std::string all;
     for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-        if (command->get_name() == word) return false;
-        known += (known.empty() ? "" : ", ") + command->get_name();
+        if (command->get_name() == word) return {};
+        known.push_back(command->get_name());
+        all += (all.empty() ? "" : ", ") + command->get_name();
     }
-    return true;
+    const std::string near = sinew::did_you_mean(word, known);
+    return fmt::format("there is no command '{}'{}", sinew::printable(word),
+                       near.empty() ? " (commands: " + all + ")" : near);
 }
 
 // Memory that one stage frees is kept for the next stage, since getting new pages takes longer than most of the
@@ -78,15 +83,20 @@ int main(int argc, char** argv) {
     add_compare(app, exit);
     add_transfer(app, exit);
     add_cutout(app, exit);
+    add_inspect(app, exit);
     add_studio(app, exit);
-    if (std::string known; argc > 1 && is_unknown_command(app, argv[1], known)) {
-        fmt::print(stderr, "sinew: error: there is no command '{}' (commands: {})\n", sinew::printable(argv[1]),
-                   known);
-        return bad_usage;
-    }
+    if (argc > 1)
+        if (const std::string unknown = unknown_command(app, argv[1]); !unknown.empty()) {
+            fmt::print(stderr, "sinew: error: {}\n", unknown);
+            return bad_usage;
+        }
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
+        if (const std::string unknown = unknown_option(app); error.get_exit_code() != 0 && !unknown.empty()) {
+            fmt::print(stderr, "sinew: error: {}\n", unknown);
+            return bad_usage;
+        }
         // CLI11 treats help and version as errors of code 0.
         return report_output_failure(app.exit(error) == 0 ? done : bad_usage);
     } catch (const std::bad_alloc&) {

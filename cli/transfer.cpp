@@ -131,6 +131,7 @@ int run_transfer(TransferArguments args) {
         load.fallback->skins.clear();
         Result<io::Scene> target = io::load(args.target, load, &context);
         if (!target) return fail(target.error());
+        if (Status ok = io::check_output(*target, args.output); !ok) return fail(ok.error());
         for (const io::Scene* scene : {&*source, &*target})
             for (const auto& file : io::external_files(*scene)) {
                 const NamedFile kept{"a file that an input refers to", file.string()};
@@ -205,10 +206,7 @@ void add_transfer(CLI::App& app, int& exit) {
     add_choice<LimitRule>(*c, "--limit-rule", args->options.finish.limit_rule,
                           {{"fade", LimitRule::fade}, {"cut", LimitRule::cut}},
                           "fade (default): smooth where the strongest joints change; cut: drop the weakest");
-    add_choice<io::WeightFormat>(
-        *c, "--weight-format", args->save.weight_format,
-        {{"f32", io::WeightFormat::f32}, {"u16", io::WeightFormat::u16}, {"u8", io::WeightFormat::u8}},
-        "f32 (default), u16 or u8; integers sum exactly");
+    add_save_options(*c, args->save);
     c->add_option("--require-coverage", args->require_coverage,
                   "Exit 1 if a smaller share of the vertices is in parts with a match")
         ->check(number_within(0, 1))

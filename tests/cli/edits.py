@@ -255,7 +255,6 @@ class Edits(Case):
                             self.edits(**lists))
         (self.at / "e.json").write_text("{")
         self.refuse(3, ["e.json"], self.bar(), "--edits", self.at / "e.json")
-        self.refuse(2, ["--lock"], self.bar(), "--lock", "unknown")
 
     def test_threads_change_no_byte(self):
         source = self.at / "biped.glb"
