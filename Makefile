@@ -10,12 +10,13 @@ export CMAKE_CXX_COMPILER_LAUNCHER ?= $(shell command -v ccache)
 export SINEW_CORPUS ?= $(realpath ../shared/corpus)
 
 .PHONY: help setup setup-web setup-test demo web web-test test bench evaluate fuzz format check clean wheel blender \
-    blender-test package
+    blender-test package npm npm-test
 
 help:
 	@echo "make demo     set up, build, generate and bind a character; prints where the results are"
 	@echo "make web      set up and build the studio, the page over sinew as WebAssembly;  make web-test tests it in Chromium"
 	@echo "make wheel    build the Python wheel: build/wheel;  make blender the add-on for Blender: build/blender/sinew.zip"
+	@echo "make npm      build the JavaScript package: build/sinew-skin-….tgz;  make npm-test tests it in node, Vite and Chromium"
 	@echo "make package  build and test sinew.deb, a tarball, the wheel and the add-on: build/package"
 	@echo "make blender-test  test the add-on in Blender, without a window and in one (about two minutes)"
 	@echo "make test     set up, build and run everything that CI runs (about 30 minutes on 2 cores)"
@@ -64,6 +65,15 @@ ifneq ($(SINEW_SETUP),skip)
 endif
 	scripts/web
 	scripts/package
+
+npm: setup-web
+	scripts/npm
+
+# As a stranger would use it; installs node 18 or 20 from npm for the test.
+npm-test: npm
+	cmake --preset release
+	cmake --build --preset release -j $(JOBS) --target sinew_cli sinew_characters
+	node js/test/stranger.mjs build/sinew-skin-*.tgz --all
 
 wheel: setup
 	scripts/wheel

@@ -1,15 +1,9 @@
-import {existsSync} from 'node:fs';
 import {defineConfig} from 'vite';
 
-// scripts/web builds two modules; scripts/web quick one, for tests, in a folder of its own.
-const built = (folder: string) => new URL(`../build/${folder}`, import.meta.url).pathname;
+// The studio is bundled from the package that scripts/npm builds, as any other page would be. Tests in node take its sources.
 const quick = process.env.SINEW_WEB === 'quick';
-const one = built(quick ? 'web-quick/web/core' : 'web/web/core');
-const threads = built('web-threads/web/core');
-// A page without the module with threads: its addresses are empty.
-const without = !quick && existsSync(threads) ? [] : [{name: 'one-thread', enforce: 'pre' as const,
-  resolveId: (id: string) => (id.startsWith('sinew-threads/') ? '\0none' : null),
-  load: (id: string) => (id === '\0none' ? "export default ''" : null)}];
+const at = (path: string) => new URL(path, import.meta.url).pathname;
+const sinew = process.env.VITEST ? at('../js/src/index.ts') : at(quick ? '../build/web-quick/npm/dist/index.js' : '../build/npm/dist/index.js');
 
 // Not every host knows that .mjs is a script.
 const assetFileNames = ({names}: {names: string[]}) =>
@@ -23,13 +17,8 @@ export default defineConfig({
     target: 'es2022', outDir: quick ? '../build/web-quick/studio' : '../build/studio', emptyOutDir: true, chunkSizeWarningLimit: 900, assetsInlineLimit: 0,
     rollupOptions: {output: {assetFileNames}},
   },
-  resolve: {alias: [
-    {find: 'sinew-one', replacement: one},
-    ...(without.length ? [] : [{find: 'sinew-threads', replacement: threads}]),
-    // Draco's decoder asks for these where it finds itself in node.
-    {find: /^(fs|path)$/, replacement: new URL('./src/nothing.ts', import.meta.url).pathname},
-  ]},
-  worker: {format: 'es', plugins: () => without, rollupOptions: {output: {assetFileNames}}},
+  resolve: {alias: {'sinew-skin': sinew}},
+  worker: {format: 'es', rollupOptions: {output: {assetFileNames}}},
   // No test may depend on how busy the machine is: these limits only end what hangs.
   test: {include: ['test/**/*.test.ts'], environment: 'node', testTimeout: 300_000, hookTimeout: 300_000},
 } as Parameters<typeof defineConfig>[0]);

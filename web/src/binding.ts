@@ -1,6 +1,6 @@
 // The right panel: options, the bind and its numbers, the falloff sliders. Other modules fill the parts below.
 import {button, byId, check, choice, el, entry, refill, slider} from './dom';
-import type {Option} from './core';
+import type {Option} from 'sinew-skin';
 import {falloffSliders, helpOf, optionOf, setOption, suits, valueOf} from './options';
 import {bind, canCompare, history, measureDifference, on, session} from './session';
 import {RESOLUTIONS} from './volume';

@@ -1,5 +1,5 @@
 // Exports: files, a picture, and the equivalent command for a shell.
-import type {Settings} from './core';
+import type {Settings} from 'sinew-skin';
 import {button, byId, download, el, refill} from './dom';
 import {save as saveSkeleton} from './drawing';
 import {showError} from './messages';

@@ -1,5 +1,5 @@
 // Flat figures of several pictures: the files named by bones JSON with "layers" (docs/cutout.md). No DOM.
-import {CoreError, type OpenFile, type Picture} from './core';
+import {SinewError, type OpenFile, type Picture} from 'sinew-skin';
 
 /** The entries of "layers" that name a picture; null: the text is not such a file. The core reports errors. */
 export function layersOf(text: string): {image: string; offset: [number, number]}[] | null {
@@ -31,7 +31,7 @@ export async function figureOf<File extends {name: string}>(name: string, bytes:
     else missing.push(path);
   }
   if (missing.length)
-    throw new CoreError('input', `${name}: the pictures of its layers belong to it: open or drop ${missing.join(', ')} together with it`);
+    throw new SinewError('input', `${name}: the pictures of its layers belong to it: open or drop ${missing.join(', ')} together with it`);
   let [width, height] = [1, 1];
   for (const {image, offset} of entries) {
     const of = layers.find((l) => l.path === image)!;

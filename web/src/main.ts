@@ -12,7 +12,7 @@ import './pointer';
 import './cross';
 import './keys';
 import {openFromAddress} from './opening';
-import type {Core} from './core';
+import type {Core} from 'sinew-skin';
 import {showError} from './messages';
 import {client, history, isWorking, session, view} from './session';
 import {poseNumbers} from './store';

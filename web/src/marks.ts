@@ -1,5 +1,5 @@
 // The vertices that edits by hand affect. No DOM.
-import type {Primitive} from './core';
+import type {Primitive} from 'sinew-skin';
 import {oklch} from './colours';
 import type {Edit, Selection} from './store';
 

@@ -1,9 +1,9 @@
 // Messages of progress and errors.
-import {CoreError} from './core';
+import {SinewError} from 'sinew-skin';
 import {byId} from './dom';
 
 export function showError(error: unknown): void {
-  if (error instanceof CoreError && error.status === 'cancelled') return;
+  if (error instanceof SinewError && error.status === 'cancelled') return;
   const box = byId('error');
   box.querySelector('p')!.textContent = error instanceof Error ? error.message : String(error);
   box.hidden = false;

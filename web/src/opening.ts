@@ -1,5 +1,5 @@
 // Files from the picker, from a drop, from the samples, or from `sinew studio FILE`.
-import type {OpenFile, Picture} from './core';
+import type {OpenFile, Picture} from 'sinew-skin';
 import {button, byId} from './dom';
 import {figureOf, layersOf} from './layers';
 import {showError} from './messages';

@@ -1,5 +1,5 @@
 // The options of bind in the open document: reads and changes their values.
-import {isReadBy, type Option} from './core';
+import {isReadBy, type Option} from 'sinew-skin';
 import {history, session, notify} from './session';
 import {presetIn, valueIn} from './values';
 

@@ -1,7 +1,7 @@
 // The open character and its state. A change of the document becomes work for the core, one task at a time. Panels read
 // `session`, call the functions below, and listen to topics of changes; they never call each other.
-import {Client} from './client';
-import type {Compared, Defects, Early, Joint, ModelInfo, OpenFile, Option, Rows} from './core';
+import {Character} from 'sinew-skin';
+import type {Compared, Defects, Early, Joint, ModelInfo, OpenFile, Option, Rows} from 'sinew-skin';
 import {byId} from './dom';
 import {busy, hideError, showError} from './messages';
 import {jointsOf, type Bone} from './skeleton';
@@ -16,7 +16,7 @@ export type Mode = 'look' | 'joints' | 'weight' | 'coverage' | 'difference' | 'd
 export type BrushOp = 'add' | 'set' | 'smooth' | 'replace' | 'hardness' | 'rigid';
 export type Tool = 'look' | 'turn' | 'paint' | 'draw';
 
-export const client = new Client();
+export const client = new Character({lenient: true});
 export const history = new History();
 export const view = new View(byId('view'));
 
@@ -25,7 +25,7 @@ export const session = {
   options: [] as Option[],
   groups: new Map<string, string>(),
   file: null as OpenFile | null,  // with the drawn skeleton
-  opened: null as Awaited<ReturnType<Client['open']>> | null,
+  opened: null as Awaited<ReturnType<Character['open']>> | null,
   info: null as ModelInfo | null,
   rows: null as Rows | null,  // the shown weights: the new ones, otherwise the file's
   bare: false,  // the mesh has no skeleton yet

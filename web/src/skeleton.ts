@@ -1,6 +1,6 @@
 // A drawn skeleton: adds, moves, renames, removes, mirrors and saves joints. No DOM, no three.js; values are never changed
 // in place.
-import type {Joint} from './core';
+import type {Joint} from 'sinew-skin';
 
 export type Point = readonly [number, number, number];
 

@@ -1,6 +1,6 @@
 // The state of the page without DOM: a document with undo and redo.
 
-import type {Animation, OpenFile, Settings} from './core';
+import type {Animation, OpenFile, Settings} from 'sinew-skin';
 import {skeletonText, type Bone} from './skeleton';
 import {NO_TRACK, keysToWrite, type Pose, type Track} from './track';
 

@@ -1,6 +1,6 @@
 // The shown quantity on the surface, its legend, and the numbers of the clicked vertex.
 import {COVERAGE, blendColours, scaleColour, valueColours, weightColours} from './colours';
-import type {Defects, Rows} from './core';
+import type {Defects, Rows} from 'sinew-skin';
 import {byId, el, slider} from './dom';
 import {MARKS, marksOf} from './marks';
 import {canCompare, history, on, session, view, type Mode} from './session';

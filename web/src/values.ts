@@ -1,6 +1,6 @@
 // The value of an option of bind: the user's setting, otherwise the preset of a flag or of the method, otherwise the
 // default. No DOM.
-import type {Option} from './core';
+import type {Option} from 'sinew-skin';
 
 type SettingsByName = Readonly<Record<string, string>>;
 

@@ -3,7 +3,7 @@ import * as THREE from 'three';
 import {OrbitControls} from 'three/examples/jsm/controls/OrbitControls.js';
 import {TransformControls} from 'three/examples/jsm/controls/TransformControls.js';
 import {jointColours} from './colours';
-import type {Core, Defects, Material, ModelInfo} from './core';
+import type {Core, Defects, Material, ModelInfo} from 'sinew-skin';
 import type {Crossing, Point} from './skeleton';
 
 type Opened = ReturnType<Core['open']>;

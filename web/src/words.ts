@@ -1,5 +1,5 @@
 // Texts on the mesh, the joints and the results. No DOM.
-import type {Compared, ModelInfo} from './core';
+import type {Compared, ModelInfo} from 'sinew-skin';
 
 const number = (n: number) => n.toLocaleString('en');
 export const count = (n: number, one: string, many = `${one}s`) => `${number(n)} ${n === 1 ? one : many}`;

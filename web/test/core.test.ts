@@ -7,7 +7,7 @@ import {join} from 'node:path';
 import {beforeAll, describe, expect, it} from 'vitest';
 import {compressed, decoder} from './draco.mjs';
 import {resolutionOf} from '../src/volume';
-import {Core, CoreError, type CoreModule, type Early, type OpenFile, type Settings, settingsThatAreRead} from '../src/core';
+import {Core, SinewError, type CoreModule, type Early, type OpenFile, type Settings, settingsThatAreRead} from 'sinew-skin';
 import {EMPTY, animationOf, poseNumbers} from '../src/store';
 import {NO_TRACK, poseAt} from '../src/track';
 import type {Quaternion} from '../src/view';
@@ -35,7 +35,7 @@ describe.skipIf(missing.length > 0)(`core${missing.length ? ` (skipped: there is
   beforeAll(async () => {
     const {default: create} = await import(/* @vite-ignore */ join(built, 'core.mjs'));
     const wasmBinary = readFileSync(join(built, 'core.wasm'));
-    core = new Core((await create({wasmBinary})) as CoreModule);
+    core = new Core((await create({wasmBinary})) as CoreModule, undefined, true);
     for (const name of ['biped', 'caped', 'quadruped', 'robot'])
       execFileSync(characters, [name, join(at, `${name}.glb`)]);
   });
@@ -147,7 +147,7 @@ describe.skipIf(missing.length > 0)(`core${missing.length ? ` (skipped: there is
   it('stops on request, and keeps the previous binding', async () => {
     const {default: create} = await import(/* @vite-ignore */ join(built, 'core.mjs'));
     let wanted = false;
-    const own = new Core((await create({wasmBinary: readFileSync(join(built, 'core.wasm'))})) as CoreModule, () => wanted);
+    const own = new Core((await create({wasmBinary: readFileSync(join(built, 'core.wasm'))})) as CoreModule, () => wanted, true);
     own.open(load('robot.glb'));
     own.bind([['resolution', '32']], quiet);
     const before = own.weigh([], '').rows.shares;
@@ -183,7 +183,7 @@ describe.skipIf(missing.length > 0)(`core${missing.length ? ` (skipped: there is
     // If the refinement is stopped, the first result is the binding.
     const {default: create} = await import(/* @vite-ignore */ join(built, 'core.mjs'));
     let wanted = false;
-    const own = new Core((await create({wasmBinary: readFileSync(join(built, 'core.wasm'))})) as CoreModule, () => wanted);
+    const own = new Core((await create({wasmBinary: readFileSync(join(built, 'core.wasm'))})) as CoreModule, () => wanted, true);
     own.open(load('robot.glb'));
     expect(() => own.bind(settings, quiet, shown, () => (wanted = true))).toThrow(/cancel/);
     wanted = false;
@@ -266,14 +266,14 @@ describe.skipIf(missing.length > 0)(`core${missing.length ? ` (skipped: there is
     expect(() => core.open({name: 'cut.glb', bytes: cut})).toThrow(/^cut\.glb: /);
     expect(() => core.open({name: 'x.obj', bytes: new TextEncoder().encode('v 0 0 0\n')})).toThrow(/skeleton/);
     expect(core.describe([]).counts.vertices).toBe(info.counts.vertices);
-    expect(() => core.bind([['falloff', 'soft']], quiet)).toThrow(CoreError);
+    expect(() => core.bind([['falloff', 'soft']], quiet)).toThrow(SinewError);
     expect(() => core.bind([['resolution', '100']], quiet)).toThrow(/power of two|32/);
   });
 
   it('writes the file of sinew bind for a character compressed with Draco', async () => {
     const {default: create} = await import(/* @vite-ignore */ join(built, 'core.mjs'));
     const made = (await create({wasmBinary: readFileSync(join(built, 'core.wasm'))})) as CoreModule;
-    const own = new Core(made);
+    const own = new Core(made, undefined, true);
     const settings: Settings = [['resolution', '64']];
     const glb = await compressed(readFileSync(join(at, 'caped.glb')));
     writeFileSync(join(at, 'draco.glb'), glb);
@@ -295,7 +295,7 @@ describe.skipIf(missing.length > 0)(`core${missing.length ? ` (skipped: there is
       try {
         own.open({name: 'damaged.glb', bytes: damaged});
       } catch (error) {
-        expect(error).toBeInstanceOf(CoreError);
+        expect(error).toBeInstanceOf(SinewError);
       }
     }
     const head = (text: string) => new TextEncoder().encode(text.padEnd(length));

@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {needsDraco} from '../src/draco';
+import {needsDraco} from '../../js/src/draco';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const glb = (json: string, rest = '') => {

@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import type {Option} from '../src/core';
+import type {Option} from 'sinew-skin';
 import {presetIn, valueIn} from '../src/values';
 
 const options = [

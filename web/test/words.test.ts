@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import type {Compared, ModelInfo} from '../src/core';
+import type {Compared, ModelInfo} from 'sinew-skin';
 import {agreement, comparedLines, count, defectsOf, factsOf, reasonOf} from '../src/words';
 
 const clean = {holes: 0, open_parts: 0, flipped_triangles: 0, nonmanifold_edges: 0, duplicate_triangles: 0,

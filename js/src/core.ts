@@ -1,4 +1,5 @@
-// sinew.h in TypeScript: handles as numbers, text and arrays copied in and out. Independent of page and worker.
+// sinew.h in TypeScript: handles as numbers, text and arrays copied in and out. Synchronous, and independent of page and
+// worker. The only file that knows the module's memory.
 
 /** The emscripten module of web/core. */
 export interface CoreModule {
@@ -188,14 +189,55 @@ export interface Picture {
   height: number;
 }
 
-/** A failed call: the kind of error and one sentence. */
-export class CoreError extends Error {
+export type Status = 'usage' | 'input' | 'too_large' | 'io' | 'cancelled' | 'internal';
+
+/** A failed call: the kind of error, and the sentence that the command line prints. */
+export class SinewError extends Error {
   constructor(
-    readonly status: string,
+    readonly status: Status,
     message: string,
   ) {
     super(message);
+    this.name = 'SinewError';
   }
+}
+
+type Numbers = ArrayLike<number>;
+
+/** One mesh of a character from arrays. Faces are triangles, or polygons with `faceSizes`. */
+export interface MeshArrays {
+  name?: string;
+  /** x, y, z of each vertex, in the mesh's own space. */
+  positions: Numbers;
+  /** The vertices of each face, counter-clockwise seen from outside, from 0 in each mesh. Without: every three vertices. */
+  faces?: Numbers | null;
+  faceSizes?: Numbers | null;
+  /** From the mesh's space to the character's: the three upper rows of a matrix, row by row; 12 numbers. */
+  transform?: Numbers | null;
+}
+
+export interface JointArrays {
+  name?: string;
+  /** A place in the list of joints; -1 or absent: a root. */
+  parent?: number;
+  head?: Numbers;
+  /** Where its bone ends; absent: at its children. */
+  tail?: Numbers | null;
+  /** The matrix at rest, as MeshArrays.transform; its axes are the joint's. */
+  rest?: Numbers | null;
+  /** Absent: by the name, as the option deformFrom says. */
+  deforms?: boolean;
+}
+
+/** A character as arrays. */
+export interface Arrays {
+  name?: string;
+  meshes: MeshArrays[];
+  joints: JointArrays[];
+  /** Its present weights: vertex v has the entries offsets[v] to offsets[v + 1] - 1. */
+  weights?: {offsets: Numbers; joints: Numbers; shares: Numbers} | null;
+  /** The way up; y where it is absent. */
+  up?: Numbers | null;
 }
 
 type Posed = ReturnType<Core['deform']>;
@@ -210,7 +252,7 @@ export interface Early {
   posedBeside: Posed;
 }
 
-const STATUS = ['ok', 'usage', 'input', 'too_large', 'io', 'cancelled', 'internal'];
+const STATUS = ['ok', 'usage', 'input', 'too_large', 'io', 'cancelled', 'internal'] as const;
 const FOLDER = '/model';
 const MOST_SHOWN = 8;
 
@@ -225,8 +267,10 @@ export class Core {
   private jointCount = 0;
   private made: Uint8Array | null = null;  // the GLB of the open flat figure
 
-  /** `stopped`: whether the current binding should stop. Called whenever it reports progress. */
-  constructor(private readonly m: CoreModule, private readonly stopped: () => boolean = () => false) {
+  /** `stopped`: whether the current binding should stop; called whenever it reports progress. `lenient`: settings that the
+   * chosen method or law does not read are left out, and no error. */
+  constructor(private readonly m: CoreModule, private readonly stopped: () => boolean = () => false,
+              private readonly lenient = false) {
     this.out = m._malloc(16);
   }
 
@@ -248,9 +292,13 @@ export class Core {
   }
 
   options(): Option[] {
-    this.check(this.m._snw_settings_json(this.out));
-    return JSON.parse(this.takeText());
+    if (!this.known) {
+      this.check(this.m._snw_settings_json(this.out));
+      this.known = JSON.parse(this.takeText()) as Option[];
+    }
+    return this.known;
   }
+  private known?: Option[];
 
   /** Replaces the open character; on failure, the previous one stays open. A mesh without a skeleton is `bare`: it opens with one placeholder joint. */
   open(file: OpenFile) {
@@ -273,7 +321,7 @@ export class Core {
   private cutOut(file: OpenFile): Uint8Array {
     const {rgba, width, height, smoothness, layers} = file.picture!;
     if (layers) return this.cutOutLayers(file, layers, smoothness);
-    if (!file.skeleton) throw new CoreError('usage', `${file.name}: a picture needs bones`);
+    if (!file.skeleton) throw new SinewError('usage', `${file.name}: a picture needs bones`);
     const bones = file.skeleton.bytes;
     const at = [this.putBytes(rgba), this.putBytes(file.bytes), this.putText(file.name), this.putBytes(bones)];
     try {
@@ -300,7 +348,8 @@ export class Core {
     }
   }
 
-  private read(chosen: OpenFile) {
+  /** Replaces the open character; on failure, the previous one stays open. */
+  load(chosen: OpenFile): ModelInfo {
     const made = chosen.picture ? this.cutOut(chosen) : null;
     const file: OpenFile = made ? {name: chosen.name.replace(/\.[^.]*$/, '.glb'), bytes: made} : chosen;
     this.clearFolder();
@@ -326,25 +375,90 @@ export class Core {
     } finally {
       for (const at of [bytes, name, folder, skeleton, skeletonName, optionsAt]) this.m._free(at);
     }
-    const opened = this.result();
+    this.adopt(this.result(), made);
+    return this.describe([]);
+  }
+
+  /** The same for a character as arrays. */
+  loadArrays(arrays: Arrays): ModelInfo {
+    const at: number[] = [];
+    const put = (bytes: Uint8Array) => at[at.push(this.putBytes(bytes)) - 1];
+    const text = (word?: string) => (word === undefined ? 0 : at[at.push(this.putText(word)) - 1]);
+    const of = <T extends ArrayBufferView>(type: {from(values: Numbers): T}, values?: Numbers | null) => {
+      if (!values) return 0;
+      const made = type.from(values);
+      return put(new Uint8Array(made.buffer, made.byteOffset, made.byteLength));
+    };
+    const words = (list: number[]) => of(Uint32Array, list);
+    const all = (length: number, what: string, values: Numbers) => {
+      if (values.length !== length) throw new SinewError('usage', `${what} has ${values.length} numbers: it must have ${length}`);
+      return [...(values as number[])];
+    };
+    const {joints, weights} = arrays;
+    const some = (key: 'head' | 'tail' | 'rest') => joints.some((joint) => joint[key]);
+    const each = (key: 'head' | 'tail' | 'rest', length: number) => joints.flatMap((joint, j) =>
+      joint[key] ? all(length, `joint ${j}: its ${key}`, joint[key]!) : Array<number>(length).fill(NaN));
+    for (const key of ['head', 'rest'] as const)
+      if (some(key) && !joints.every((joint) => joint[key]))
+        throw new SinewError('usage', `joint ${joints.findIndex((joint) => !joint[key])} has no ${key}, but others have: give it for all or for none`);
+    try {
+      // snw_mesh: name, vertices, positions, faces, their sizes, corners, transform.
+      const meshes = arrays.meshes.flatMap(({name, positions, faces, faceSizes, transform}, i) => {
+        const place = `mesh ${name ?? i}`;
+        if (positions.length % 3) throw new SinewError('usage', `${place}: positions has ${positions.length} numbers: it must have three for each vertex`);
+        const corners = faces ?? Uint32Array.from({length: positions.length / 3}, (_, v) => v);
+        if (!faceSizes && corners.length % 3) throw new SinewError('usage', `${place}: faces has ${corners.length} numbers: it must have three for each triangle (or give faceSizes)`);
+        if (faceSizes && Array.from(faceSizes).reduce((a, b) => a + b, 0) !== corners.length)
+          throw new SinewError('usage', `${place}: the sum of faceSizes is not the length of faces, ${corners.length}`);
+        return [text(name), positions.length / 3, of(Float32Array, positions), faceSizes ? faceSizes.length : corners.length / 3,
+                of(Uint32Array, faceSizes), of(Uint32Array, corners),
+                transform ? of(Float64Array, all(12, `${place}: transform`, transform)) : 0];
+      });
+      const vertices = arrays.meshes.reduce((n, mesh) => n + mesh.positions.length / 3, 0);
+      if (weights && (weights.offsets.length !== vertices + 1 || weights.joints.length !== weights.shares.length ||
+                      weights.offsets[vertices] !== weights.joints.length))
+        throw new SinewError('usage', `weights: offsets must have ${vertices + 1} numbers, the last of them the length of joints and shares`);
+      // snw_arrays.
+      const table = words([
+        text(arrays.name), words(meshes), arrays.meshes.length, joints.length,
+        joints.some((joint) => joint.name !== undefined) ? words(joints.map((joint, j) => text(joint.name ?? `joint ${j}`))) : 0,
+        of(Int32Array, joints.map((joint) => joint.parent ?? -1)),
+        some('rest') ? of(Float64Array, each('rest', 12)) : 0,
+        some('head') ? of(Float32Array, each('head', 3)) : 0,
+        some('tail') ? of(Float32Array, each('tail', 3)) : 0,
+        of(Uint8Array, joints.map(({deforms}) => (deforms === undefined ? 2 : Number(deforms)))),
+        weights ? put(new Uint8Array(BigUint64Array.from(Array.from(weights.offsets, BigInt)).buffer)) : 0,
+        of(Uint32Array, weights?.joints), of(Float32Array, weights?.shares),
+        arrays.up ? of(Float32Array, all(3, 'up', arrays.up)) : 0,
+      ]);
+      this.check(this.m._snw_model_from_arrays(table, this.out));
+    } finally {
+      for (const a of at) this.m._free(a);
+    }
+    this.adopt(this.result(), null);
+    return this.describe([]);
+  }
+
+  /** Takes the place of the open character. */
+  private adopt(opened: number, made: Uint8Array | null) {
     this.close();
     this.model = opened;
     this.made = made;
     this.m._snw_model_size(opened, this.out, this.out + 4, this.out + 8);
-    const sizes = new Uint32Array(this.heap.buffer, this.out, 3);
-    const [vertices, triangles, joints] = [sizes[0], sizes[1], sizes[2]];
-    this.vertices = vertices;
-    this.triangles = triangles;
-    this.jointCount = joints;
+    [this.vertices, this.triangles, this.jointCount] = new Uint32Array(this.heap.buffer, this.out, 3);
+  }
+
+  /** load, with everything that a page shows. */
+  private read(file: OpenFile) {
+    const info = this.load(file);
     const floats = (at: number, length: number) =>
       at ? new Float32Array(this.heap.buffer, at, length).slice() : null;
-    const info = this.describe([]);
     return {
       info,
-      positions: floats(this.m._snw_model_positions(opened), vertices * 3)!,
-      normals: floats(this.m._snw_model_normals(opened), vertices * 3),
-      uvs: floats(this.m._snw_model_uvs(opened), vertices * 2),
-      triangles: new Uint32Array(this.heap.buffer, this.m._snw_model_triangles(opened), triangles * 3).slice(),
+      positions: floats(this.m._snw_model_positions(this.model), this.vertices * 3)!,
+      normals: floats(this.m._snw_model_normals(this.model), this.vertices * 3),
+      uvs: floats(this.m._snw_model_uvs(this.model), this.vertices * 2),
+      triangles: new Uint32Array(this.heap.buffer, this.m._snw_model_triangles(this.model), this.triangles * 3).slice(),
       images: info.images.map((_, i) => {
         this.check(this.m._snw_model_image(this.model, i, this.out));
         return this.takeBytes();
@@ -370,8 +484,13 @@ export class Core {
     const context = this.newContext(progress);
     try {
       return this.withSettings(settings, (s) => {
+        if (!shown) {
+          this.check(this.m._snw_bind(this.model, s, context, this.out));
+          this.useOwn();
+          return this.take(this.result(), s);
+        }
         this.onResult = (binding, final) => {
-          if (final || !shown) return;
+          if (final) return;
           this.check(this.m._snw_binding_copy(binding, this.out));
           early({...this.take(this.result(), s), ...this.showEarly(settings, shown)});
         };
@@ -414,7 +533,7 @@ export class Core {
   }
 
   /** Weights under these settings and edits, from the kept binding. pose, save and rows use them. */
-  weigh(settings: Settings, edits: string) {
+  weigh(settings: Settings, edits: string, most = MOST_SHOWN) {
     this.need(this.binding, 'bind first');
     return this.withSettings(settings, (s) => {
       const text = edits ? this.putText(edits) : 0;
@@ -430,7 +549,7 @@ export class Core {
       this.m._snw_weights_free(this.weights);
       this.weights = made;
       const report = this.textOf(reportBytes);
-      return {rows: this.rows(made), report: report ? report.split('\n') : [], difference: this.difference()};
+      return {rows: this.rows(made, most), report: report ? report.split('\n') : [], difference: this.difference()};
     });
   }
 
@@ -568,8 +687,8 @@ export class Core {
     return this.rows(this.own);
   }
 
-  private rows(weights: number): Rows {
-    const width = Math.min(Math.max(this.m._snw_weights_width(weights), 1), MOST_SHOWN);
+  private rows(weights: number, most = MOST_SHOWN): Rows {
+    const width = Math.min(Math.max(this.m._snw_weights_width(weights), 1), most);
     const count = this.vertices * width;
     const joints = this.m._malloc(count * 2);
     const shares = this.m._malloc(count * 4);
@@ -598,7 +717,8 @@ export class Core {
     }
   }
 
-  private close() {
+  /** Frees the character and its binding. */
+  close() {
     this.m._snw_weights_free(this.weights);
     this.m._snw_weights_free(this.own);
     this.m._snw_binding_free(this.binding);
@@ -607,20 +727,18 @@ export class Core {
   }
 
   private need(handle: number, message: string) {
-    if (!handle) throw new CoreError('usage', message);
+    if (!handle) throw new SinewError('usage', message);
   }
 
   private check(status: number) {
-    if (status) throw new CoreError(STATUS[status] ?? 'internal', this.m.UTF8ToString(this.m._snw_error()));
+    if (status) throw new SinewError((STATUS[status] ?? 'internal') as Status, this.m.UTF8ToString(this.m._snw_error()));
   }
 
-  private known?: Option[];
   private withSettings<T>(settings: Settings, work: (handle: number) => T): T {
-    this.known ??= this.options();
     this.check(this.m._snw_settings_new(this.out));
     const handle = this.result();
     try {
-      for (const [name, value] of settingsThatAreRead(this.known, settings)) {
+      for (const [name, value] of this.lenient ? settingsThatAreRead(this.options(), settings) : settings) {
         const [n, v] = [this.putText(name), this.putText(value)];
         try {
           this.check(this.m._snw_settings_set(handle, n, v));
@@ -677,7 +795,7 @@ export class Core {
 
   private putBytes(bytes: Uint8Array): number {
     const at = this.m._malloc(Math.max(bytes.length, 1));
-    if (!at) throw new CoreError('too_large', 'there is not enough memory for this file in a page');
+    if (!at) throw new SinewError('too_large', 'there is not enough memory for this character: WebAssembly has 4 GB');
     this.heap.set(bytes, at);
     return at;
   }

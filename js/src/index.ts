@@ -1,0 +1,214 @@
+// sinew for JavaScript: skin weights of a mesh for a skeleton, in browsers, workers and node. docs/javascript.md.
+import {Character} from './character.js';
+import {SinewError, type Arrays, type Joint, type JointArrays, type MeshArrays, type ModelInfo, type OpenFile, type Option, type Settings} from './core.js';
+
+export {Character, type CharacterOptions} from './character.js';
+export * from './core.js';
+
+/** How a bind goes and what it reports. Other names are the options of `sinew bind` in camel case: maxInfluences. */
+export interface BindOptions {
+  method?: string;
+  /** 32, 64, … 1024, or 'auto'. */
+  resolution?: number | 'auto';
+  /** Hardness of the joints, 0 to 1. */
+  falloff?: number;
+  /** 1 to 8, or 'all'. */
+  maxInfluences?: number | 'all';
+  /** Joints that get no weight, or get it in any case: names with * and ?. */
+  exclude?: string[];
+  include?: string[];
+  /** Which joints deform: 'auto', 'skin', 'names' or 'all'. */
+  deformFrom?: string;
+  /** How a GLB stores weights: 'f32', 'u16' or 'u8'. */
+  weightFormat?: string;
+  /** The stage, and its share that is done. */
+  onProgress?: (stage: string, fraction: number) => void;
+  signal?: AbortSignal;
+  /** False: one thread. */
+  threads?: boolean;
+  [option: string]: unknown;
+}
+
+/** Options of the weights alone, which need no other bind: falloff, falloffLaw, maxInfluences, limitRule, power …, and `edits`. */
+export interface WeightOptions {
+  falloff?: number;
+  maxInfluences?: number | 'all';
+  /** An edit list (docs/edits.md), as an object or as its text. */
+  edits?: object | string;
+  [option: string]: unknown;
+}
+
+/** A file of a character. The name decides the format where the content does not: 'hero.obj'. */
+export interface ModelFile {
+  name?: string;
+  bytes: Uint8Array | ArrayBuffer;
+  /** For a mesh without a skeleton: skeleton JSON, TGF or a GLB. */
+  skeleton?: {name?: string; bytes: Uint8Array | ArrayBuffer};
+  /** Files that a .gltf or .obj refers to, by path from its folder. */
+  beside?: {path: string; bytes: Uint8Array | ArrayBuffer}[];
+}
+
+/** The weights of V vertices: `width` entries each, the strongest first; unused ones have the weight 0. */
+export interface Weights {
+  vertexCount: number;
+  width: number;
+  /** V × width: places in Binding.joints. */
+  joints: Uint16Array;
+  /** V × width; they sum to 1. */
+  weights: Float32Array;
+}
+
+const OWN = new Set(['onProgress', 'signal', 'threads', 'edits']);
+
+/** Options as the command line names them; a method's preset comes first. */
+function settingsOf(options: object): Settings {
+  const out: Settings = [];
+  for (const [key, value] of Object.entries(options)) {
+    if (OWN.has(key) || value === undefined) continue;
+    const name = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    if (name === 'exclude' || name === 'include') for (const glob of [value].flat()) out.push([name, String(glob)]);
+    else if (Array.isArray(value)) out.push([name, value.join(' ')]);
+    else out.push([name, value === true ? 'on' : value === false ? 'off' : String(value)]);
+  }
+  const rank = ([name]: Settings[number]) => (name === 'method' ? 0 : name === 'as-published' ? 1 : 2);
+  return out.sort((a, b) => rank(a) - rank(b));
+}
+
+/** A bind that is done. It keeps the distances, so other weights take milliseconds, until it is freed. */
+export class Binding {
+  /** Made by bind and bindArrays. `character` gives poses, distances and more. @internal */
+  constructor(
+    readonly character: Character,
+    private readonly settings: Settings,
+    private readonly bindOptions: ReadonlySet<string>,
+    /** The joints, and which of them deform. */
+    readonly joints: Joint[],
+    /** The report of docs/report.md. */
+    readonly report: Record<string, any>,
+    /** Per vertex how it was bound: 0 weighted, 1 bridged, 2 outside, 3 by straight distance, 4 unused, 5 none. */
+    readonly coverage: Uint8Array,
+  ) {}
+
+  get warnings(): string[] {
+    return this.report.warnings;
+  }
+
+  private changed(options: WeightOptions): Settings {
+    const more = settingsOf(options);
+    const fixed = more.find(([name]) => this.bindOptions.has(name));
+    if (fixed) throw new SinewError('usage', `${fixed[0]} needs another bind: give it to bind`);
+    const names = new Set(more.map(([name]) => name));
+    return [...this.settings.filter(([name]) => !names.has(name)), ...more];
+  }
+
+  private async weigh(options: WeightOptions) {
+    const settings = this.changed(options);
+    const edits = typeof options.edits === 'object' ? JSON.stringify(options.edits) : options.edits ?? '';
+    return {settings, ...(await this.character.weigh(settings, edits, 0xffff))};
+  }
+
+  /** The weights, under these options instead of those of the bind. */
+  async weights(options: WeightOptions = {}): Promise<Weights> {
+    const {rows} = await this.weigh(options);
+    return {vertexCount: rows.shares.length / rows.width, width: rows.width, joints: rows.joints, weights: rows.shares};
+  }
+
+  /** The character as GLB: the bytes that `sinew bind` writes with these options. */
+  async glb(options: WeightOptions = {}): Promise<Uint8Array> {
+    const {settings} = await this.weigh(options);
+    return (await this.character.saveGlb(settings)).bytes;
+  }
+
+  /** Weights JSON (docs/formats.md). */
+  async weightsJson(options: WeightOptions = {}): Promise<string> {
+    await this.weigh(options);
+    return new TextDecoder().decode(await this.character.saveWeights());
+  }
+
+  /** Ends the worker of this binding and gives its memory back. */
+  free(): void {
+    this.character.free();
+  }
+}
+
+async function bindIn(character: Character, load: () => Promise<ModelInfo>, options: BindOptions): Promise<Binding> {
+  const {signal, onProgress = () => {}} = options;
+  const cancelled = () => new SinewError('cancelled', 'cancelled');
+  let stop = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => {
+      // The core gives up soon after; its worker does not survive in any case.
+      character.requestStop();
+      character.free();
+      reject(cancelled());
+    };
+  });
+  aborted.catch(() => {});
+  if (signal?.aborted) throw (character.free(), cancelled());
+  signal?.addEventListener('abort', stop);
+  try {
+    const work = async () => {
+      const settings = settingsOf(options);
+      const rows: Option[] = await character.options();
+      await load();
+      const {report, coverage} = await character.bind(settings, onProgress);
+      const {joints} = await character.describe(settings);
+      const fixed = rows.filter((row) => row.group !== 'Weights' && row.name !== 'weight-format').map((row) => row.name);
+      return new Binding(character, settings, new Set([...fixed, 'exclude', 'include', 'strict']), joints, report, coverage);
+    };
+    return await Promise.race([work(), aborted]);
+  } catch (error) {
+    character.free();
+    throw error;
+  } finally {
+    signal?.removeEventListener('abort', stop);
+  }
+}
+
+const bytesOf = (bytes: Uint8Array | ArrayBuffer) => (bytes instanceof Uint8Array ? bytes : new Uint8Array(bytes));
+const isBytes = (model: unknown): model is Uint8Array | ArrayBuffer => model instanceof Uint8Array || model instanceof ArrayBuffer;
+
+/** Binds a character of a file: a GLB, glTF, VRM or OBJ as bytes, as a Blob or File, or with the files that belong to it. */
+export async function bind(model: Uint8Array | ArrayBuffer | Blob | ModelFile, options: BindOptions = {}): Promise<Binding> {
+  const given: ModelFile = isBytes(model) ? {bytes: model}
+    : typeof Blob !== 'undefined' && model instanceof Blob ? {name: (model as File).name, bytes: await model.arrayBuffer()}
+    : model as ModelFile;
+  if (!isBytes(given?.bytes)) throw new SinewError('usage', 'bind takes the bytes of a file, a Blob, or {name, bytes}');
+  const {skeleton} = given;
+  const file: OpenFile = {
+    name: given.name ?? 'model.glb',
+    bytes: bytesOf(given.bytes),
+    beside: given.beside?.map(({path, bytes}) => ({path, bytes: bytesOf(bytes)})),
+    skeleton: skeleton && {name: skeleton.name ?? 'skeleton', bytes: bytesOf(skeleton.bytes)},
+  };
+  const character = new Character({threads: options.threads});
+  return bindIn(character, () => character.load(file), options);
+}
+
+/** Binds arrays: several meshes with `meshes`, or one by its positions and faces. */
+export async function bindArrays(arrays: Arrays | (MeshArrays & {joints: JointArrays[]; weights?: Arrays['weights']; up?: Arrays['up']}),
+                                 options: BindOptions = {}): Promise<Binding> {
+  const whole: Arrays = 'meshes' in arrays ? arrays : {meshes: [arrays], joints: arrays.joints, weights: arrays.weights, up: arrays.up};
+  const character = new Character({threads: options.threads});
+  return bindIn(character, () => character.loadArrays(whole), options);
+}
+
+/** All options of bind, with their defaults, help and the methods that read them. */
+export async function options(): Promise<Option[]> {
+  const character = new Character({threads: false});
+  try {
+    return await character.options();
+  } finally {
+    character.free();
+  }
+}
+
+/** The version of sinew. */
+export async function version(): Promise<string> {
+  const character = new Character({threads: false});
+  try {
+    return await character.version();
+  } finally {
+    character.free();
+  }
+}

@@ -1,0 +1,94 @@
+// In the project of a stranger: results against the command line, errors, cancelling, memory.
+import assert from 'node:assert/strict';
+import {readFileSync} from 'node:fs';
+import {bind, bindArrays, options, SinewError, version} from 'sinew-skin';
+
+const read = (name) => readFileSync(name);
+const json = (name) => JSON.parse(read(name).toString());
+const refused = (status, words, work) => assert.rejects(work, (error) =>
+  error instanceof SinewError && error.status === status && words.test(error.message) || assert.fail(`${error.status}: ${error.message}`));
+
+// Files, to the byte.
+const camel = (name) => name.slice(2).replace(/-(.)/g, (_, c) => c.toUpperCase());
+for (const {name, options: words, out} of json('cases.json')) {
+  const given = {};
+  for (let i = 0; i < words.length; i += 2) given[camel(words[i])] = words[i + 1];
+  const binding = await bind(read(`${name}.glb`), given);
+  assert.ok(Buffer.compare(Buffer.from(await binding.glb()), read(out)) === 0, `${name} ${words} differs from the command line`);
+  binding.free();
+}
+
+// Other weights of a kept binding are those of a bind.
+{
+  const {options: words, out} = json('cases.json')[1];
+  assert.equal(words[0], '--falloff');
+  const binding = await bind(read('hero.glb'), {weightFormat: 'u8'});
+  const other = await binding.glb({falloff: 0.8, maxInfluences: 2});
+  assert.ok(Buffer.compare(Buffer.from(other), read(out)) === 0, 'weights of a kept binding');
+  await refused('usage', /resolution needs another bind/, () => binding.weights({resolution: 64}));
+  const {vertexCount, width, joints, weights} = await binding.weights();
+  assert.equal(vertexCount, binding.report.counts.vertices);
+  assert.equal(joints.length, vertexCount * width);
+  for (let v = 0; v < vertexCount; ++v) {
+    const sum = weights.subarray(v * width, (v + 1) * width).reduce((a, b) => a + b, 0);
+    assert.ok(Math.abs(sum - 1) < 1e-6);
+  }
+  assert.equal((await binding.weights({maxInfluences: 'all'})).width >= width, true);
+  binding.free();
+  await refused('usage', /was freed/, () => binding.weights());
+}
+
+// Arrays: the same weights as a file of them.
+{
+  const want = json('tube.weights.json');
+  const arrays = json('arrays.json');
+  const same = async (binding) => {
+    const {width, joints, weights} = await binding.weights();
+    want.vertices.forEach((row, v) => row.forEach(([joint, weight], k) => {
+      assert.equal(binding.joints[joints[v * width + k]].name, want.joints[joint]);
+      assert.equal(weights[v * width + k], Math.fround(weight));
+    }));
+    binding.free();
+  };
+  await same(await bindArrays(arrays));
+  const {joints, ...mesh} = arrays;
+  await same(await bindArrays({meshes: [{...mesh, positions: Float64Array.from(mesh.positions), faces: Uint16Array.from(mesh.faces), faceSizes: Array(mesh.faces.length / 3).fill(3)}], joints}));
+  await same(await bind({name: 'tube.obj', bytes: read('tube.obj'), skeleton: {name: 'tube.json', bytes: read('tube.json')}}));
+  await refused('usage', /three for each vertex/, () => bindArrays({...arrays, positions: [1, 2]}));
+  await refused('usage', /its head has 2 numbers: it must have 3/, () => bindArrays({...arrays, joints: [{head: [0, 0]}]}));
+  await refused('input', /vertex/, () => bindArrays({...arrays, faces: [0, 1, 99999]}));
+  await refused('usage', /offsets must have 205/, () => bindArrays({...arrays, weights: {offsets: [0], joints: [], shares: []}}));
+}
+
+// Errors have the sentences of the command line.
+await refused('usage', /choose surface-heat.*did you mean 'surface-heat'/, () => bind(read('hero.glb'), {method: 'surface-heta'}));
+await refused('usage', /there is no option 'falof' \(did you mean 'falloff'/, () => bind(read('hero.glb'), {falof: 1}));
+await refused('usage', /does not read penalty/, () => bind(read('hero.glb'), {penalty: 2}));
+await refused('input', /nobody\.glb/, () => bind({name: 'nobody.glb', bytes: new Uint8Array([1, 2, 3])}));
+await refused('usage', /no skeleton/, () => bind({name: 'tube.obj', bytes: read('tube.obj')}));
+await refused('usage', /bind takes/, () => bind('hero.glb'));
+assert.match((await bind(read('hero.glb'), {exclude: ['Hnad']}).then((b) => (b.free(), b.warnings))).join(), /exclude "Hnad" matches no joint/);
+await refused('usage', /matches no joint/, () => bind(read('hero.glb'), {exclude: ['Hnad'], strict: true}));
+
+// Cancelling, before and during a bind; the program goes on.
+{
+  const control = new AbortController();
+  await refused('cancelled', /cancelled/, () => bind(read('caped.glb'), {method: 'voxel-heat', resolution: 256, signal: control.signal, onProgress: () => control.abort()}));
+  await refused('cancelled', /cancelled/, () => bind(read('caped.glb'), {signal: control.signal}));
+}
+
+// Memory: what is freed comes back.
+{
+  const used = () => (globalThis.gc?.(), process.memoryUsage().rss / 2 ** 20);
+  const once = async () => (await bindArrays(json('arrays.json'), {method: 'closest-distance'})).free();
+  for (let i = 0; i < 5; ++i) await once();
+  const before = used();
+  for (let i = 0; i < 20; ++i) await once();
+  const grown = used() - before;
+  assert.ok(grown < 300, `20 freed binds keep ${grown} MB`);
+  console.log(`20 freed binds changed the memory by ${grown.toFixed(0)} MB`);
+}
+
+assert.match(await version(), /^\d+\.\d+\.\d+/);
+assert.ok((await options()).some(({name, value}) => name === 'method' && value === 'surface-heat'));
+console.log(`files, arrays, errors, cancelling, memory`);

@@ -1,2 +1,0 @@
-// Replaces modules of node that the page does not use (vite.config.ts).
-export default {};
