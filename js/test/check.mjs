@@ -8,6 +8,13 @@ const json = (name) => JSON.parse(read(name).toString());
 const refused = (status, words, work) => assert.rejects(work, (error) =>
   error instanceof SinewError && error.status === status && words.test(error.message) || assert.fail(`${error.status}: ${error.message}`));
 
+// Where the time goes.
+let last = Date.now();
+const lap = (what) => {
+  console.log(`${what}: ${((Date.now() - last) / 1000).toFixed(1)} s`);
+  last = Date.now();
+};
+
 // Files, to the byte.
 const camel = (name) => name.slice(2).replace(/-(.)/g, (_, c) => c.toUpperCase());
 for (const {name, options: words, out} of json('cases.json')) {
@@ -18,6 +25,7 @@ for (const {name, options: words, out} of json('cases.json')) {
   binding.free();
 }
 
+lap('files');
 // Other weights of a kept binding are those of a bind.
 {
   const {options: words, out} = json('cases.json')[1];
@@ -33,11 +41,11 @@ for (const {name, options: words, out} of json('cases.json')) {
     const sum = weights.subarray(v * width, (v + 1) * width).reduce((a, b) => a + b, 0);
     assert.ok(Math.abs(sum - 1) < 1e-6);
   }
-  assert.equal((await binding.weights({maxInfluences: 'all'})).width >= width, true);
   binding.free();
   await refused('usage', /was freed/, () => binding.weights());
 }
 
+lap('kept binding');
 // Arrays: the same weights as a file of them.
 {
   const want = json('tube.weights.json');
@@ -60,33 +68,36 @@ for (const {name, options: words, out} of json('cases.json')) {
   await refused('usage', /offsets must have 205/, () => bindArrays({...arrays, weights: {offsets: [0], joints: [], shares: []}}));
 }
 
+lap('arrays');
 // Errors have the sentences of the command line.
 await refused('usage', /choose surface-heat.*did you mean 'surface-heat'/, () => bind(read('hero.glb'), {method: 'surface-heta'}));
-await refused('usage', /there is no option 'falof' \(did you mean 'falloff'/, () => bind(read('hero.glb'), {falof: 1}));
-await refused('usage', /does not read penalty/, () => bind(read('hero.glb'), {penalty: 2}));
+await refused('usage', /there is no option 'fallof' \(did you mean 'falloff'/, () => bind(read('hero.glb'), {fallof: 1}));
+await refused('usage', /does not read cooling/, () => bind(read('hero.glb'), {cooling: 9}));
 await refused('input', /nobody\.glb/, () => bind({name: 'nobody.glb', bytes: new Uint8Array([1, 2, 3])}));
 await refused('usage', /no skeleton/, () => bind({name: 'tube.obj', bytes: read('tube.obj')}));
 await refused('usage', /bind takes/, () => bind('hero.glb'));
-assert.match((await bind(read('hero.glb'), {exclude: ['Hnad']}).then((b) => (b.free(), b.warnings))).join(), /exclude "Hnad" matches no joint/);
-await refused('usage', /matches no joint/, () => bind(read('hero.glb'), {exclude: ['Hnad'], strict: true}));
+assert.match((await bind(read('robot.glb'), {method: 'closest-distance', exclude: ['Hnad']}).then((b) => (b.free(), b.warnings))).join(), /exclude "Hnad" matches no joint/);
+await refused('usage', /matches no joint/, () => bind(read('robot.glb'), {method: 'closest-distance', exclude: ['Hnad'], strict: true}));
 
+lap('errors');
 // Cancelling, before and during a bind; the program goes on.
 {
   const control = new AbortController();
-  await refused('cancelled', /cancelled/, () => bind(read('caped.glb'), {method: 'voxel-heat', resolution: 256, signal: control.signal, onProgress: () => control.abort()}));
-  await refused('cancelled', /cancelled/, () => bind(read('caped.glb'), {signal: control.signal}));
+  await refused('cancelled', /cancelled/, () => bind(read('hero.glb'), {method: 'voxel-heat', resolution: 128, signal: control.signal, onProgress: () => control.abort()}));
+  await refused('cancelled', /cancelled/, () => bind(read('hero.glb'), {signal: control.signal}));
 }
 
+lap('cancelling');
 // Memory: what is freed comes back.
 {
   const used = () => (globalThis.gc?.(), process.memoryUsage().rss / 2 ** 20);
   const once = async () => (await bindArrays(json('arrays.json'), {method: 'closest-distance'})).free();
-  for (let i = 0; i < 5; ++i) await once();
+  for (let i = 0; i < 3; ++i) await once();
   const before = used();
-  for (let i = 0; i < 20; ++i) await once();
+  for (let i = 0; i < 10; ++i) await once();
   const grown = used() - before;
-  assert.ok(grown < 300, `20 freed binds keep ${grown} MB`);
-  console.log(`20 freed binds changed the memory by ${grown.toFixed(0)} MB`);
+  assert.ok(grown < 300, `10 freed binds keep ${grown} MB`);
+  console.log(`10 freed binds changed the memory by ${grown.toFixed(0)} MB`);
 }
 
 assert.match(await version(), /^\d+\.\d+\.\d+/);
