@@ -47,6 +47,18 @@ std::string unknown_command(const CLI::App& app, std::string_view word) {
                        near.empty() ? " (commands: " + all + ")" : near);
 }
 
+/// `sinew batch … -- WORDS` gives the words to bind. They are taken from the command line.
+std::vector<std::string> take_words_after_dashes(int& argc, char** argv) {
+    if (argc < 2 || std::string_view(argv[1]) != "batch") return {};
+    for (int k = 2; k < argc; ++k)
+        if (std::string_view(argv[k]) == "--") {
+            std::vector<std::string> words(argv + k + 1, argv + argc);
+            argc = k;
+            return words;
+        }
+    return {};
+}
+
 // Memory that one stage frees is kept for the next stage, since getting new pages takes longer than most of the
 // work on them. The system gets it back at exit.
 void keep_freed_memory() {
@@ -76,7 +88,9 @@ int main(int argc, char** argv) {
     app.set_version_flag("--version", "sinew " SINEW_VERSION);
     app.require_subcommand(1);
     int exit = done;
+    const std::vector<std::string> after_dashes = take_words_after_dashes(argc, argv);
     add_bind(app, exit);
+    add_batch(app, exit, after_dashes);
     add_apply(app, exit);
     add_pose(app, exit);
     add_render(app, exit);

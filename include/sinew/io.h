@@ -80,6 +80,10 @@ Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& na
                          const std::filesystem::path& base = {}, const LoadOptions& options = {},
                          Context* context = nullptr);
 
+/// A key of 32 hexadecimal digits that changes when a byte of these files changes, of a buffer or image that a glTF
+/// among them refers to, or of `words`. Not cryptographic. O(bytes).
+Result<std::string> content_key(std::span<const std::filesystem::path> files, std::string_view words = {});
+
 /// Files beside the input that its document refers to (buffers, images) and that lie in its folder or below it.
 std::vector<std::filesystem::path> external_files(const Scene& scene);
 

@@ -1,0 +1,517 @@
+// sinew batch: binds many characters, each in a process of its own.
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <poll.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <filesystem>
+#include <fstream>
+#include <list>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
+
+#include "batch_items.h"
+#include "child.h"
+#include "command.h"
+#include "sinew/io.h"
+
+namespace sinew::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+struct BatchArguments {
+    std::vector<std::string> inputs, options, gates;
+    std::string folder, results, shard;
+    int jobs = 0, threads = 0;
+    double timeout = 600;
+    std::int64_t memory_mb = 0;
+    std::size_t only = 0;
+    bool commands = false, retry = false, quiet = false;
+};
+
+/// How the work on a character ended. Every line of the results has one of these words.
+enum class Outcome { done, gate, failed, memory, late, crashed };
+constexpr std::array<std::string_view, 6> kOutcomes{"done",   "gate failed", "failed",
+                                                    "memory", "timeout",     "crashed"};
+
+/// A file that belongs to one batch as long as it is open: two batches do not bind the same character at a time.
+/// The system releases it when its process ends.
+class Claim {
+public:
+    explicit Claim(const std::string& path)
+        : path_(path), file_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
+        if (file_ < 0) return;
+        struct stat mine {
+        }, there{};
+        held_ = ::flock(file_, LOCK_EX | LOCK_NB) == 0 && ::fstat(file_, &mine) == 0 &&
+                ::stat(path.c_str(), &there) == 0 && mine.st_ino == there.st_ino;  // not removed meanwhile
+    }
+    Claim(const Claim&) = delete;
+    ~Claim() {
+        if (held_) ::unlink(path_.c_str());
+        if (file_ >= 0) ::close(file_);
+    }
+    bool opened() const { return file_ >= 0; }
+    bool held() const { return held_; }
+
+private:
+    std::string path_;
+    int file_ = -1;
+    bool held_ = false;
+};
+
+/// The lines of a results file, which several batches may write at once: each line is one write to its end.
+class Results {
+public:
+    explicit Results(std::string path) : path_(std::move(path)) {}
+
+    /// Reads lines that were added since the last call. Incomplete and foreign lines are skipped.
+    void refresh() {
+        std::ifstream file(path_, std::ios::binary);
+        file.seekg(static_cast<std::streamoff>(read_));
+        std::string line;
+        while (std::getline(file, line)) {
+            if (file.eof()) break;  // no line break yet
+            read_ += line.size() + 1;
+            const auto j = ordered_json::parse(line, nullptr, false);
+            if (j.is_object() && j.value("key", ordered_json()).is_string()) last_[j["key"].get<std::string>()] = j;
+        }
+    }
+    const ordered_json* of(const std::string& key) const {
+        const auto at = last_.find(key);
+        return at == last_.end() ? nullptr : &at->second;
+    }
+    Status add(const ordered_json& line) {
+        const std::string text = line.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+        const int file = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+        const bool written =
+            file >= 0 && ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+        const bool closed = file < 0 || ::close(file) == 0;
+        if (written && closed) return Done{};
+        return Error{ErrorCode::io, path_ + " cannot be written: " + std::generic_category().message(errno)};
+    }
+
+private:
+    std::string path_;
+    std::size_t read_ = 0;
+    std::map<std::string, ordered_json> last_;  // by key
+};
+
+struct Counts {
+    std::size_t skipped = 0;
+    std::array<std::size_t, kOutcomes.size()> of{};
+
+    std::size_t bad() const { return sum() - of[0]; }
+    std::size_t sum() const {
+        std::size_t all = 0;
+        for (const std::size_t n : of) all += n;
+        return all;
+    }
+};
+
+/// The last line that a process wrote to its errors, without the program's name.
+std::string last_message(const std::string& text) {
+    std::string last;
+    std::size_t at = 0;
+    while (at < text.size()) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        if (std::string line = text.substr(at, end - at); line.find("sinew") != std::string::npos || last.empty())
+            if (!line.empty()) last = std::move(line);
+        at = end + 1;
+    }
+    for (const char* prefix : {"sinew: error: ", "sinew: "})
+        if (last.starts_with(prefix)) return printable(last.substr(std::strlen(prefix)), 1000);
+    return printable(last, 1000);
+}
+
+/// Physical memory in MB.
+std::int64_t memory_of_machine() {
+    return static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE) >> 20;
+}
+
+/// One character in work: first its bind, then the comparison with its reference.
+struct Work {
+    const BatchItem* item;
+    std::string key;
+    std::unique_ptr<Claim> claim;
+    std::unique_ptr<Child> child;
+    bool alone = false;  // with all the memory
+    ordered_json line;
+    Outcome outcome = Outcome::done;
+    bool comparing = false;
+};
+
+class Batch {
+public:
+    Batch(const BatchArguments& args, std::vector<BatchItem> items)
+        : args_(args), items_(std::move(items)), results_(args.results) {
+        jobs_ = args.jobs > 0 ? args.jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+        threads_ = args.threads > 0 ? args.threads
+                                    : std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / jobs_);
+        memory_ = args.memory_mb > 0 ? args.memory_mb : memory_of_machine() * 3 / 4;
+        for (const BatchItem& item : items_) waiting_.push_back({&item, false});
+    }
+
+    int run() {
+        Context context;
+        Progress progress(context, true);  // the first signal only sets `cancel`
+        std::error_code failed;
+        fs::create_directories(locks(), failed);
+        if (failed) return fail({ErrorCode::io, locks() + " cannot be made: " + failed.message()});
+        results_.refresh();
+        begin_ = std::chrono::steady_clock::now();
+        while (!context.cancel && (!waiting_.empty() || !busy_.empty() || !large_.empty())) {
+            if (Status ok = start_some(); !ok) return fail(ok.error());
+            wait_for_output();
+            for (auto at = busy_.begin(); at != busy_.end();) {
+                if (!at->child->step()) {
+                    ++at;
+                    continue;
+                }
+                if (Status ok = finish(*at); !ok) return fail(ok.error());
+                at = at->child ? std::next(at) : busy_.erase(at);
+            }
+            show();
+        }
+        clear_line();
+        if (context.cancel) {
+            busy_.clear();
+            fmt::print(stderr, "sinew: stopped; {} characters are done or failed, run it again for the rest\n",
+                       counts_.sum() + counts_.skipped);
+            return exit_code(ErrorCode::cancelled);
+        }
+        std::error_code ignored;
+        fs::remove(locks(), ignored);  // where no other batch uses it
+        print_summary();
+        return bad_ == 0 ? done : gate_failed;
+    }
+
+private:
+    struct Waiting {
+        const BatchItem* item;
+        bool alone;
+    };
+
+    std::string locks() const { return (fs::path(args_.folder) / ".sinew-batch").string(); }
+
+    /// Words that decide the result, and the files.
+    Result<std::string> key_of(const BatchItem& item) const {
+        std::string words = std::string("sinew ") + SINEW_VERSION;
+        for (const auto* list : {&args_.options, &item.options, &args_.gates, &item.gates})
+            for (const std::string& word : *list) words += '\0' + word;
+        words += '\0' + item.output;
+        std::vector<fs::path> files;
+        for (const std::string* file : {&item.input, &item.skeleton, &item.edits, &item.reference})
+            if (!file->empty()) files.emplace_back(*file);
+        return io::content_key(files, words);
+    }
+
+    Status start_some() {
+        // A character that needs all the memory runs alone, after the others.
+        if (waiting_.empty() && busy_.empty() && !large_.empty()) {
+            waiting_.push_back({large_.front(), true});
+            large_.pop_front();
+        }
+        std::size_t looked = waiting_.size();
+        while (static_cast<int>(busy_.size()) < jobs_ && looked-- > 0) {
+            const Waiting next = waiting_.front();
+            waiting_.pop_front();
+            if (Status ok = begin(next); !ok) return ok;
+        }
+        return Done{};
+    }
+
+    Status begin(const Waiting& next) {
+        const BatchItem& item = *next.item;
+        Work work{.item = &item, .key = {}, .claim = {}, .child = {}, .alone = next.alone, .line = {}};
+        work.line = {{"key", nullptr}, {"input", item.input}, {"output", item.output}, {"sinew", SINEW_VERSION}};
+        Result<std::string> key = key_of(item);
+        if (!key) {
+            work.line["message"] = printable(key.error().message, 1000);
+            work.outcome = Outcome::failed;
+            return close(work);
+        }
+        work.line["key"] = work.key = *key;
+        std::error_code failed;
+        fs::create_directories(locks(), failed);  // another batch that has ended may have removed it
+        work.claim = std::make_unique<Claim>((fs::path(locks()) / (*key + ".lock")).string());
+        if (failed || !work.claim->opened())
+            return Error{ErrorCode::io, locks() + " cannot be written (another folder for the results?)"};
+        if (!work.claim->held()) {  // another batch binds it
+            waiting_.push_back(next);
+            return Done{};
+        }
+        results_.refresh();
+        if (const ordered_json* before = results_.of(*key); before && is_valid(*before, item)) {
+            ++counts_.skipped;
+            bad_ += before->value("outcome", "") != kOutcomes[0];
+            return Done{};
+        }
+        if (const fs::path at = fs::path(item.output).parent_path(); !at.empty())
+            fs::create_directories(at, failed);
+        std::vector<std::string> words = item.bind_words();
+        words.insert(words.end(), args_.options.begin(), args_.options.end());
+        const std::int64_t share = next.alone ? memory_ : memory_ / jobs_;
+        const auto add_default = [&](const char* word, const std::string& value) {
+            if (std::find(words.begin(), words.end(), word) == words.end())
+                words.insert(words.end(), {word, value});
+        };
+        add_default("--threads", std::to_string(next.alone ? 0 : threads_));
+        add_default("--memory-limit", std::to_string(share));
+        words.push_back("--json");
+        return launch(std::move(work), words);
+    }
+
+    /// Whether a line of an earlier run still holds: its output is there, or it failed and --retry is not given.
+    bool is_valid(const ordered_json& line, const BatchItem& item) const {
+        std::error_code ignored;
+        const std::string outcome = line.value("outcome", "");
+        if (outcome == kOutcomes[0] || outcome == kOutcomes[1]) return fs::exists(item.output, ignored);
+        return !args_.retry;
+    }
+
+    Status launch(Work work, const std::vector<std::string>& words) {
+        Result<Child> child = Child::start(words, args_.timeout);
+        if (!child) {
+            work.line["message"] = child.error().message;
+            work.outcome = Outcome::failed;
+            return close(work);
+        }
+        work.child = std::make_unique<Child>(std::move(*child));
+        busy_.push_back(std::move(work));
+        return Done{};
+    }
+
+    /// The process of this work has ended. Starts its comparison, or writes its line and leaves `child` empty.
+    Status finish(Work& work) {
+        const ChildResult result = work.child->result();
+        work.child.reset();
+        const auto report = ordered_json::parse(result.out, nullptr, false);
+        ordered_json& line = work.line;
+        if (work.comparing) {
+            if (report.is_object())
+                line["compare"] = {{"l1", report["l1"]["mean"]},
+                                   {"strongest_agreement", report["strongest_agreement"]}};
+        } else {
+            line["seconds"] = result.seconds;
+            line["peak_memory_bytes"] = result.peak_memory;
+            if (report.is_object() && report.contains("coverage")) {
+                line["vertices"] = report["counts"]["vertices"];
+                line["coverage"] = report["coverage"]["share"];
+                line["warnings"] = report["warnings"];
+            }
+            // Not enough memory beside others: again, alone.
+            if (!work.alone && jobs_ > 1 && result.exit == bad_input && is_memory(result.err)) {
+                large_.push_back(work.item);
+                return Done{};
+            }
+        }
+        line["exit"] = result.exit;
+        if (result.signal != 0) line["signal"] = strsignal(result.signal);
+        if (const std::string message = last_message(result.err); !message.empty() && result.exit != done)
+            line["message"] = message;
+        work.outcome = result.late && result.signal != 0                  ? Outcome::late
+                       : result.exit == done                              ? Outcome::done
+                       : result.exit == gate_failed                       ? Outcome::gate
+                       : result.exit < 0 || result.exit == internal_error ? Outcome::crashed
+                       : is_memory(result.err)                            ? Outcome::memory
+                                                                          : Outcome::failed;
+        if (work.outcome == Outcome::done && !work.comparing && !work.item->reference.empty()) {
+            std::vector<std::string> words{"compare", work.item->reference, work.item->output,
+                                           "--json",  "--random-poses",     "0"};
+            for (const auto* gates : {&args_.gates, &work.item->gates})
+                words.insert(words.end(), gates->begin(), gates->end());
+            work.comparing = true;
+            Result<Child> child = Child::start(words, args_.timeout);
+            if (!child) return child.error();
+            work.child = std::make_unique<Child>(std::move(*child));
+            return Done{};
+        }
+        return close(work);
+    }
+
+    static bool is_memory(const std::string& message) {
+        return message.find("MB, more than the limit") != std::string::npos ||
+               message.find("out of memory") != std::string::npos;
+    }
+
+    Status close(Work& work) {
+        work.line["outcome"] = kOutcomes[static_cast<std::size_t>(work.outcome)];
+        ++counts_.of[static_cast<std::size_t>(work.outcome)];
+        bad_ += work.outcome != Outcome::done;
+        return results_.add(work.line);
+    }
+
+    void wait_for_output() const {
+        std::vector<pollfd> files;
+        for (const Work& work : busy_)
+            for (const int file : {work.child->out(), work.child->err()})
+                if (file >= 0) files.push_back({file, POLLIN, 0});
+        // Also wakes up for limits of time, and for processes that have closed their output.
+        const bool only_others = busy_.empty() && !waiting_.empty();
+        ::poll(files.data(), files.size(), only_others ? 500 : files.size() < 2 * busy_.size() ? 5 : 100);
+    }
+
+    bool is_shown() const { return !args_.quiet && ::isatty(STDERR_FILENO); }
+
+    void show() {
+        if (!is_shown()) return;
+        const double seconds = seconds_since(begin_);
+        if (seconds - shown_at_ < 0.2) return;
+        shown_at_ = seconds;
+        const std::size_t finished = counts_.sum() + counts_.skipped, left = items_.size() - finished;
+        const double rate = static_cast<double>(counts_.sum()) / std::max(seconds, 1e-3);
+        std::string text = fmt::format("{}/{}", finished, items_.size());
+        if (counts_.sum() > 0)
+            text += fmt::format(", {:.2f} a second, {:.0f} s left", rate, static_cast<double>(left) / rate);
+        if (counts_.bad() > 0) text += fmt::format(", {} not done", counts_.bad());
+        fmt::print(stderr, "\r\033[K  {}", text);
+        std::fflush(stderr);
+    }
+    void clear_line() const {
+        if (is_shown()) fmt::print(stderr, "\r\033[K");
+    }
+
+    void print_summary() const {
+        if (args_.quiet) return;
+        const double seconds = seconds_since(begin_);
+        fmt::print("{} characters in {:.1f} s\n", items_.size(), seconds);
+        for (std::size_t k = 0; k < kOutcomes.size(); ++k)
+            if (counts_.of[k] > 0) fmt::print("  {:<12} {}\n", kOutcomes[k], counts_.of[k]);
+        if (counts_.skipped > 0) fmt::print("  {:<12} {} (finished before)\n", "skipped", counts_.skipped);
+        fmt::print("  results      {}\n", args_.results);
+    }
+
+    const BatchArguments& args_;
+    std::vector<BatchItem> items_;
+    Results results_;
+    int jobs_ = 1, threads_ = 1;
+    std::int64_t memory_ = 0;  // MB
+    std::deque<Waiting> waiting_;
+    std::deque<const BatchItem*> large_;
+    std::list<Work> busy_;
+    Counts counts_;
+    std::size_t bad_ = 0;
+    std::chrono::steady_clock::time_point begin_;
+    double shown_at_ = 0;
+};
+
+std::string quoted(const std::string& word) {
+    if (!word.empty() &&
+        word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%") ==
+            std::string::npos)
+        return word;
+    std::string out = "'";
+    for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return out + "'";
+}
+
+/// One command for each item, for queue managers. Each works on the item of that number alone.
+void print_commands(const BatchArguments& args, std::size_t count) {
+    std::string rest;
+    const auto add = [&](const std::string& word) { rest += " " + quoted(word); };
+    for (const std::string& input : args.inputs) add(input);
+    for (const auto& [word, value] : {std::pair{"-o", args.folder}, {"--results", args.results}})
+        add(word), add(value);
+    for (const std::string& word : args.gates) add(word);
+    if (!args.options.empty()) {
+        add("--");
+        for (const std::string& word : args.options) add(word);
+    }
+    for (std::size_t k = 1; k <= count; ++k) fmt::print("sinew batch --only {} --jobs 1 --quiet{}\n", k, rest);
+}
+
+/// "3/16": of 16 shares of the list the third.
+Result<std::vector<BatchItem>> share_of(std::vector<BatchItem> items, const std::string& shard) {
+    std::size_t part = 0, parts = 0;
+    char after = 0;
+    if (std::sscanf(shard.c_str(), "%zu/%zu%c", &part, &parts, &after) != 2 || part < 1 || part > parts)
+        return Error{ErrorCode::usage, "--shard " + printable(shard) + ": write N/M with N from 1 to M, as 3/16"};
+    std::vector<BatchItem> out;
+    for (std::size_t k = part - 1; k < items.size(); k += parts) out.push_back(std::move(items[k]));
+    return out;
+}
+
+int run_batch(BatchArguments args) {
+    if (args.results.empty()) args.results = (fs::path(args.folder) / "results.jsonl").string();
+    Result<std::vector<BatchItem>> items = read_batch(args.inputs, args.folder);
+    if (!items) return fail(items.error());
+    if (items->empty())
+        return fail(
+            {ErrorCode::input, "there is nothing to bind: no .glb, .gltf, .vrm, .fbx or .dae in the inputs"});
+    if (args.commands) {
+        print_commands(args, items->size());
+        return done;
+    }
+    if (args.only > items->size())
+        return fail(
+            {ErrorCode::usage, fmt::format("--only {}: there are {} characters", args.only, items->size())});
+    if (args.only > 0) items = std::vector<BatchItem>{(*items)[args.only - 1]};
+    if (!args.shard.empty()) items = share_of(std::move(*items), args.shard);
+    if (!items) return fail(items.error());
+    std::error_code failed;
+    fs::create_directories(args.folder, failed);
+    if (failed) return fail({ErrorCode::io, args.folder + " cannot be made: " + failed.message()});
+    return Batch(args, std::move(*items)).run();
+}
+
+}  // namespace
+
+void add_batch(CLI::App& app, int& exit, const std::vector<std::string>& bind_options) {
+    auto args = std::make_shared<BatchArguments>();
+    CLI::App* c = app.add_subcommand(
+        "batch",
+        "Binds many characters, each in a process of its own (docs/batch.md).\n\n"
+        "  sinew batch characters -o bound                         every model in a folder and its folders\n"
+        "  sinew batch night.jsonl -o bound --jobs 8               a manifest: options, references and gates of "
+        "each\n"
+        "  sinew batch characters -o bound -- --method bone-heat   options of bind, for all\n"
+        "  sinew batch characters -o bound --commands              one command for each, for a queue manager\n"
+        "  sinew batch characters -o bound --shard 3/16            the third of 16 machines\n\n"
+        "Run it again after an interruption: what is done is skipped, unless its input or an option has changed.");
+    c->add_option("INPUTS", args->inputs, "Folders, models, lists (.txt) and manifests (.jsonl)")->required();
+    c->add_option("-o,--output", args->folder, "Folder for the results")->required();
+    c->add_option("--results", args->results,
+                  "JSON lines, one for each character; default: results.jsonl in the folder");
+    c->add_option("--jobs", args->jobs, "Characters at a time; 0 = one for each processor")
+        ->check(CLI::Range(0, 4096));
+    c->add_option("--threads", args->threads, "Threads of each; 0 = processors / jobs")->check(CLI::Range(0, 4096));
+    c->add_option("--timeout", args->timeout, "Seconds for each; 0 = no limit")->check(number_within(0, 1e6));
+    c->add_option(
+         "--memory", args->memory_mb,
+         "MB for all together; 0 = three quarters of the machine. Each gets an equal share; what needs more "
+         "runs alone at the end")
+        ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40));
+    for (const auto& [word, help] : {std::pair{"--max-l1", "mean L1 to the reference, 0 to 2"},
+                                     {"--max-distance", "distance of a vertex in a pose, in % of the diagonal"},
+                                     {"--min-agreement", "share of vertices whose strongest joint agrees, 0 to 1"}})
+        c->add_option_function<std::string>(
+             word,
+             [args, word = std::string(word)](const std::string& value) {
+                 args->gates.insert(args->gates.end(), {word, value});
+             },
+             std::string("Gate for characters with a reference: ") + help)
+            ->check(CLI::Number)
+            ->group("Gates");
+    c->add_option("--shard", args->shard, "N/M: only the N-th of M shares of the list");
+    c->add_option("--only", args->only, "Only the character with this number in the list");
+    c->add_flag("--commands", args->commands, "Print one command for each character, and do nothing");
+    c->add_flag("--retry", args->retry, "Try again what failed before");
+    c->add_flag("--quiet", args->quiet, "Print errors only");
+    c->callback([args, &exit, &bind_options] {
+        args->options = bind_options;
+        exit = run_batch(*args);
+    });
+}
+
+}  // namespace sinew::cli

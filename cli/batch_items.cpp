@@ -1,0 +1,174 @@
+#include "batch_items.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+
+namespace sinew::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+// In a folder only files that hold a character by themselves.
+constexpr std::array<std::string_view, 5> kModels{".glb", ".gltf", ".vrm", ".fbx", ".dae"};
+
+bool is_model(const fs::path& path) {
+    const std::string extension = extension_of(path.string());
+    return std::find(kModels.begin(), kModels.end(), extension) != kModels.end();
+}
+
+/// The output of an input with this name in its folder: glTF keeps its kind, everything else becomes GLB.
+std::string output_of(const fs::path& folder, fs::path name) {
+    const std::string extension = extension_of(name.string());
+    if (extension != ".glb" && extension != ".gltf" && extension != ".vrm") name += ".glb";
+    return (folder / name).lexically_normal().string();
+}
+
+/// Appends `--WORD VALUE` for each key. A list repeats the option; true gives the word alone.
+Status add_words(const json& values, const std::string& place, std::vector<std::string>& words) {
+    if (!values.is_object()) return Error{ErrorCode::input, place + " must be an object"};
+    for (const auto& [key, value] : values.items()) {
+        const std::vector<json> all = value.is_array() ? value.get<std::vector<json>>() : std::vector<json>{value};
+        for (const json& one : all) {
+            if (one.is_boolean() && one.get<bool>()) {
+                words.push_back("--" + key);
+            } else if (one.is_string() || one.is_number()) {
+                words.push_back("--" + key);
+                words.push_back(one.is_string() ? one.get<std::string>() : one.dump());
+            } else {
+                return Error{ErrorCode::input, place + "." + key + " must be a string, a number, true or a list"};
+            }
+        }
+    }
+    return Done{};
+}
+
+Result<BatchItem> read_line(const std::string& line, const fs::path& base, const fs::path& folder,
+                            const std::string& place) {
+    const json j = json::parse(line, nullptr, false);
+    if (!j.is_object()) return Error{ErrorCode::input, place + ": not a JSON object"};
+    BatchItem item;
+    const std::map<std::string, std::string*> files{{"input", &item.input},
+                                                    {"output", &item.output},
+                                                    {"skeleton", &item.skeleton},
+                                                    {"edits", &item.edits},
+                                                    {"reference", &item.reference}};
+    std::string name;
+    for (const auto& [key, value] : j.items()) {
+        if (const auto file = files.find(key); file != files.end()) {
+            if (!value.is_string()) return Error{ErrorCode::input, place + ": " + key + " must be a string"};
+            name = value.get<std::string>();
+            *file->second = ((key == "output" ? folder : base) / name).lexically_normal().string();
+        } else if (key == "options" || key == "gates") {
+            auto& words = key == "options" ? item.options : item.gates;
+            if (Status ok = add_words(value, place + ": " + key, words); !ok) return ok.error();
+        } else {
+            return Error{ErrorCode::input,
+                         fmt::format("{}: unknown key '{}' (known: input, output, skeleton, edits, "
+                                     "reference, options, gates)",
+                                     place, printable(key))};
+        }
+    }
+    if (item.input.empty()) return Error{ErrorCode::input, place + ": it has no input"};
+    if (!item.gates.empty() && item.reference.empty())
+        return Error{ErrorCode::input, place + ": gates compare with a reference, which it has not"};
+    if (item.output.empty()) item.output = output_of(folder, fs::path(j["input"].get<std::string>()).filename());
+    return item;
+}
+
+Status add_lines(const std::string& path, const std::string& folder, std::vector<BatchItem>& items) {
+    std::ifstream file(path);
+    if (!file) return Error{ErrorCode::io, "cannot read " + path};
+    const fs::path base = fs::path(path).parent_path();
+    const bool manifest = extension_of(path) == ".jsonl";
+    std::string line;
+    for (std::size_t number = 1; std::getline(file, line); ++number) {
+        if (line.ends_with('\r')) line.pop_back();
+        if (line.find_first_not_of(" \t") == std::string::npos) continue;
+        if (manifest) {
+            Result<BatchItem> item = read_line(line, base, folder, fmt::format("{} line {}", path, number));
+            if (!item) return item.error();
+            items.push_back(std::move(*item));
+        } else {
+            BatchItem item;
+            item.input = (base / line).lexically_normal().string();
+            item.output = output_of(folder, fs::path(line).filename());
+            items.push_back(std::move(item));
+        }
+    }
+    return Done{};
+}
+
+Status add_folder(const fs::path& path, const std::string& folder, std::vector<BatchItem>& items) {
+    std::error_code failed;
+    std::vector<fs::path> found;
+    const fs::path out = fs::weakly_canonical(folder, failed);
+    for (auto at = fs::recursive_directory_iterator(path, fs::directory_options::skip_permission_denied, failed);
+         !failed && at != fs::recursive_directory_iterator(); at.increment(failed)) {
+        std::error_code ignored;
+        if (at->is_directory(ignored) && fs::weakly_canonical(at->path(), ignored) == out)
+            at.disable_recursion_pending();  // earlier results are no inputs
+        else if (at->is_regular_file(ignored) && is_model(at->path()))
+            found.push_back(at->path());
+    }
+    if (failed) return Error{ErrorCode::io, "cannot read the folder " + path.string() + ": " + failed.message()};
+    std::sort(found.begin(), found.end());
+    for (const fs::path& file : found) {
+        BatchItem item;
+        item.input = file.string();
+        item.output = output_of(folder, file.lexically_relative(path));
+        items.push_back(std::move(item));
+    }
+    return Done{};
+}
+
+}  // namespace
+
+std::vector<std::string> BatchItem::bind_words() const {
+    std::vector<std::string> words{"bind", input, "-o", output};
+    if (!skeleton.empty()) words.insert(words.end(), {"--skeleton", skeleton});
+    if (!edits.empty()) words.insert(words.end(), {"--edits", edits});
+    words.insert(words.end(), options.begin(), options.end());
+    return words;
+}
+
+Result<std::vector<BatchItem>> read_batch(const std::vector<std::string>& inputs, const std::string& folder) {
+    std::vector<BatchItem> items;
+    for (const std::string& input : inputs) {
+        std::error_code failed;
+        const std::string extension = extension_of(input);
+        Status ok = Done{};
+        if (fs::is_directory(input, failed)) {
+            ok = add_folder(input, folder, items);
+        } else if (!fs::exists(input, failed)) {
+            return Error{ErrorCode::io, input + ": there is no such file or folder"};
+        } else if (extension == ".jsonl" || extension == ".txt") {
+            ok = add_lines(input, folder, items);
+        } else {
+            BatchItem item;
+            item.input = input;
+            item.output = output_of(folder, fs::path(input).filename());
+            items.push_back(std::move(item));
+        }
+        if (!ok) return ok.error();
+    }
+    std::map<std::string, const BatchItem*> owner;
+    for (const BatchItem& item : items) {
+        const auto [at, is_new] = owner.emplace(item.output, &item);
+        if (!is_new)
+            return Error{ErrorCode::usage, fmt::format("{} and {} would both be written to {} (give one another "
+                                                       "output in a manifest)",
+                                                       at->second->input, item.input, item.output)};
+    }
+    return items;
+}
+
+}  // namespace sinew::cli

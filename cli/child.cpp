@@ -1,0 +1,121 @@
+#include "child.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <system_error>
+#include <utility>
+
+#include "command.h"
+
+namespace sinew::cli {
+namespace {
+
+Error system_error(const char* what) {
+    return {ErrorCode::internal, std::string(what) + ": " + std::generic_category().message(errno)};
+}
+
+/// Appends what can be read now. Closes the descriptor at its end.
+void drain(int& file, std::string& text) {
+    char bytes[1 << 16];
+    while (file >= 0) {
+        const ssize_t got = ::read(file, bytes, sizeof bytes);
+        if (got > 0) {
+            text.append(bytes, std::min(static_cast<std::size_t>(got), Child::kMostOutput - text.size()));
+        } else if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
+            return;
+        } else {
+            ::close(file);
+            file = -1;
+        }
+    }
+}
+
+}  // namespace
+
+Result<Child> Child::start(const std::vector<std::string>& words, double seconds) {
+    int out[2], err[2];
+    if (::pipe2(out, O_CLOEXEC) != 0) return system_error("no pipe");
+    if (::pipe2(err, O_CLOEXEC) != 0) {
+        ::close(out[0]), ::close(out[1]);
+        return system_error("no pipe");
+    }
+    std::vector<const char*> arguments{"sinew"};
+    for (const std::string& word : words) arguments.push_back(word.c_str());
+    arguments.push_back(nullptr);
+    const pid_t parent = ::getpid(), pid = ::fork();
+    if (pid == 0) {
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (::getppid() != parent) ::_exit(internal_error);  // it died before the call
+        ::setpgid(0, 0);  // Ctrl-C is for the batch, which then ends its processes
+        for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_DFL);
+        const int nothing = ::open("/dev/null", O_RDONLY);
+        ::dup2(nothing, STDIN_FILENO);
+        ::dup2(out[1], STDOUT_FILENO);
+        ::dup2(err[1], STDERR_FILENO);
+        ::execv("/proc/self/exe", const_cast<char* const*>(arguments.data()));
+        ::_exit(127);
+    }
+    ::close(out[1]), ::close(err[1]);
+    if (pid < 0) {
+        ::close(out[0]), ::close(err[0]);
+        return system_error("no process");
+    }
+    Child child;
+    child.pid_ = pid;
+    child.out_ = out[0];
+    child.err_ = err[0];
+    child.limit_ = seconds;
+    child.begin_ = std::chrono::steady_clock::now();
+    for (const int file : {child.out_, child.err_}) ::fcntl(file, F_SETFL, O_NONBLOCK);
+    return child;
+}
+
+Child::Child(Child&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)),
+      out_(std::exchange(other.out_, -1)),
+      err_(std::exchange(other.err_, -1)),
+      limit_(other.limit_),
+      begin_(other.begin_),
+      result_(std::move(other.result_)) {}
+
+Child::~Child() {
+    if (pid_ > 0) {
+        ::kill(-pid_, SIGKILL);
+        ::kill(pid_, SIGKILL);
+        while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+        }
+    }
+    for (const int file : {out_, err_})
+        if (file >= 0) ::close(file);
+}
+
+bool Child::step() {
+    if (pid_ <= 0) return true;
+    drain(out_, result_.out);
+    drain(err_, result_.err);
+    result_.seconds = seconds_since(begin_);
+    if (limit_ > 0 && result_.seconds > limit_ && !result_.late) {
+        result_.late = true;
+        ::kill(-pid_, SIGKILL);
+        ::kill(pid_, SIGKILL);
+    }
+    int status = 0;
+    rusage used{};
+    const pid_t ended = ::wait4(pid_, &status, WNOHANG, &used);
+    if (ended == 0 || (ended < 0 && errno == EINTR)) return false;
+    pid_ = -1;
+    drain(out_, result_.out);
+    drain(err_, result_.err);
+    result_.peak_memory = static_cast<std::size_t>(used.ru_maxrss) << 10;
+    if (ended > 0 && WIFEXITED(status)) result_.exit = WEXITSTATUS(status);
+    if (ended > 0 && WIFSIGNALED(status)) result_.signal = WTERMSIG(status);
+    return true;
+}
+
+}  // namespace sinew::cli

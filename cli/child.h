@@ -1,0 +1,56 @@
+// A process of this program with limits, whose output is kept.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "sinew/core.h"
+
+namespace sinew::cli {
+
+/// How a process ended.
+struct ChildResult {
+    int exit = -1;      ///< of a process that ended by itself
+    int signal = 0;     ///< that ended it
+    bool late = false;  ///< it took longer than allowed and was killed
+    double seconds = 0;
+    std::size_t peak_memory = 0;  ///< bytes
+    std::string out, err;         ///< at most kMostOutput bytes of each
+};
+
+/// Runs this program again. The process dies with this one.
+class Child {
+public:
+    static constexpr std::size_t kMostOutput = 8 << 20;
+
+    /// Starts `sinew WORDS…` without standard input. `seconds`: of wall time, 0 = no limit.
+    static Result<Child> start(const std::vector<std::string>& words, double seconds);
+    Child(Child&& other) noexcept;
+    Child& operator=(Child&&) = delete;
+    /// Kills it, if it runs.
+    ~Child();
+
+    /// Descriptors to poll: its output and its errors; -1 when closed.
+    int out() const { return out_; }
+    int err() const { return err_; }
+
+    /// Reads what is there, and kills a late process. Returns true when the process has ended; then `result` is
+    /// final.
+    bool step();
+    const ChildResult& result() const { return result_; }
+
+private:
+    Child() = default;
+
+    pid_t pid_ = -1;
+    int out_ = -1, err_ = -1;
+    double limit_ = 0;
+    std::chrono::steady_clock::time_point begin_;
+    ChildResult result_;
+};
+
+}  // namespace sinew::cli

@@ -1,0 +1,174 @@
+"""Tests of `sinew batch` (docs/batch.md).
+
+batch.py [CLASS…]; run like cli.py."""
+import collections
+import json
+import os
+import shlex
+import signal
+import subprocess
+import time
+
+import cli
+import make
+import support
+
+FAST = ("--", "--method", "bone-heat")
+
+
+class BatchCase(cli.Case):
+    def setUp(self):
+        super().setUp()
+        self.models = self.at / "in"
+        (self.models / "sub").mkdir(parents=True)
+        for name in ("a.glb", "b.glb", "sub/a.glb"):
+            make.glb(self.models / name)
+
+    def batch(self, *options, code=0, inputs=("in",), after=FAST):
+        done = support.run(support.SINEW, "batch", *inputs, "-o", "out", *options, *after, cwd=self.at)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
+    def lines(self):
+        return [json.loads(line) for line in (self.at / "out/results.jsonl").read_text().splitlines()]
+
+    def outcomes(self):
+        return {line["input"]: line["outcome"] for line in self.lines()}
+
+
+class Batch(BatchCase):
+    def test_a_folder_is_bound_like_by_bind(self):
+        self.batch()
+        self.assertEqual(self.outcomes(), {"in/a.glb": "done", "in/b.glb": "done", "in/sub/a.glb": "done"})
+        self.bind(self.models / "a.glb", "--method", "bone-heat", out="one.glb")
+        self.assertEqual((self.at / "one.glb").read_bytes(), (self.at / "out/sub/a.glb").read_bytes())
+        self.assertEqual(sorted(p.name for p in (self.at / "out").iterdir()), ["a.glb", "b.glb", "results.jsonl", "sub"])
+
+    def test_broken_files_are_lines(self):
+        (self.models / "c.glb").write_bytes((self.models / "a.glb").read_bytes()[:200])
+        done = self.batch(code=1)
+        self.assertIn("failed       1", done.stdout)
+        bad = next(line for line in self.lines() if line["outcome"] != "done")
+        self.assertEqual((bad["input"], bad["exit"]), ("in/c.glb", 3))
+        self.assertIn("cut off", bad["message"])
+        # It stays a failure, is not tried again, and is with --retry.
+        self.batch(code=1)
+        self.assertEqual(len(self.lines()), 4)
+        self.batch("--retry", code=1)
+        self.assertEqual(len(self.lines()), 5)
+
+    def test_work_is_skipped_until_something_changes(self):
+        self.batch()
+        self.assertIn("skipped      3", self.batch().stdout)
+        self.assertEqual(len(self.lines()), 3)
+        make.glb(self.models / "b.glb", joints=[("lower", -1, (0, 0, 0)), ("upper", 0, (0, 1.1, 0))])
+        (self.at / "out/a.glb").unlink()                                  # a lost output
+        self.batch()
+        self.assertEqual(sorted(line["input"] for line in self.lines()[3:]), ["in/a.glb", "in/b.glb"])
+        self.batch(after=(*FAST, "--falloff", "0.5"))
+        self.assertEqual(len(self.lines()), 8)
+
+    def test_a_late_character_is_killed(self):
+        self.assertEqual(support.run(support.CHARACTERS, "quadruped", self.models / "a.glb").returncode, 0)
+        self.batch("--timeout", "0.1", inputs=("in/a.glb",), code=1, after=("--", "--resolution", "1024"))
+        self.assertEqual(self.outcomes(), {"in/a.glb": "timeout"})
+        self.assertFalse((self.at / "out/a.glb").exists())
+
+    def test_a_character_without_enough_memory_runs_alone(self):
+        self.assertEqual(support.run(support.CHARACTERS, "quadruped", self.models / "q.glb").returncode, 0)
+        self.batch("--jobs", "8", "--memory", "400", after=("--", "--resolution", "256"))
+        self.assertEqual(set(self.outcomes().values()), {"done"})
+        self.batch("--retry", "--memory", "8", "--jobs", "2", code=1, after=("--", "--resolution", "128"))
+        last = {line["input"]: line["outcome"] for line in self.lines()[4:]}
+        self.assertEqual(last["in/q.glb"], "memory")
+
+    def test_shards_and_commands_cover_the_list(self):
+        for part in ("1/2", "2/2"):
+            self.batch("--shard", part)
+        self.assertEqual(sorted(line["input"] for line in self.lines()), ["in/a.glb", "in/b.glb", "in/sub/a.glb"])
+        (self.at / "out/results.jsonl").unlink()
+        commands = self.batch("--commands").stdout.splitlines()
+        self.assertEqual(len(commands), 3)
+        for command in commands:
+            words = shlex.split(command)
+            self.assertEqual(words[:2], ["sinew", "batch"])
+            done = support.run(support.SINEW, *words[1:], cwd=self.at)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        self.assertEqual(sorted(line["input"] for line in self.lines()), ["in/a.glb", "in/b.glb", "in/sub/a.glb"])
+
+
+class BatchManifest(BatchCase):
+    def manifest(self, *items):
+        (self.at / "lists").mkdir(exist_ok=True)
+        path = self.at / "lists/night.jsonl"
+        path.write_text("".join(json.dumps(i) + "\n" for i in items))
+        return "lists/night.jsonl"
+
+    def test_options_references_and_gates_of_each(self):
+        path = self.manifest(
+            {"input": "../in/a.glb", "output": "hard.glb", "options": {"falloff": 0.9}},
+            {"input": "../in/a.glb", "output": "soft.glb", "options": {"falloff": 0.1}, "reference": "../out/hard.glb",
+             "gates": {"max-l1": 0.01}},
+            {"input": "../in/b.glb", "output": "same.glb", "options": {"falloff": 0.9, "exclude": ["upper"]}})
+        self.batch("--jobs", "1", inputs=(path,), code=1)
+        lines = {line["output"]: line for line in self.lines()}
+        self.assertEqual({k: v["outcome"] for k, v in lines.items()},
+                         {"out/hard.glb": "done", "out/soft.glb": "gate failed", "out/same.glb": "done"})
+        self.assertGreater(lines["out/soft.glb"]["compare"]["l1"], 0.01)
+        self.assertNotEqual((self.at / "out/hard.glb").read_bytes(), (self.at / "out/same.glb").read_bytes())
+
+    def test_mistakes_name_their_place(self):
+        for item, words in (({"input": "x.glb", "outptu": "y"}, "line 1: unknown key 'outptu'"),
+                            ({"output": "y"}, "line 1: it has no input"),
+                            ({"input": "x.glb", "gates": {"max-l1": 1}}, "gates compare with a reference"),
+                            ({"input": "x.glb", "options": {"falloff": None}}, "options.falloff must be")):
+            done = self.batch(inputs=(self.manifest(item),), code=3)
+            self.assertIn(words, done.stderr)
+        done = self.batch(inputs=(self.manifest({"input": "a/x.glb"}, {"input": "b/x.glb"}),), code=2)
+        self.assertIn("would both be written to out/x.glb", done.stderr)
+        self.assertIn("no such file", self.batch(inputs=("nowhere",), code=3).stderr)
+        self.assertIn("write N/M", self.batch("--shard", "3/2", code=2).stderr)
+        self.assertFalse((self.at / "out").exists())
+
+
+class BatchFaults(BatchCase):
+    """Interruptions: every character is done exactly once, or is a line."""
+
+    def start(self, *options):
+        return subprocess.Popen([support.SINEW, "batch", "in", "-o", "out", "--jobs", "2", "--quiet", *options, *FAST], cwd=self.at,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def more(self, count):
+        for k in range(count):
+            make.glb(self.models / f"n{k}.glb", joints=[("lower", -1, (0, 0, 0)), ("upper", 0, (0, 1 + k / 1000, 0))])
+
+    def test_two_batches_share_the_work(self):
+        self.more(20)
+        both = [self.start(), self.start()]
+        for each in both:
+            out, err = each.communicate(timeout=300)
+            self.assertEqual(each.returncode, 0, out + err)
+        count = collections.Counter(line["input"] for line in self.lines())
+        self.assertEqual((len(count), set(count.values())), (23, {1}))
+
+    def test_a_killed_batch_goes_on_where_it_was(self):
+        self.more(30)
+        for stop in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
+            running = self.start()
+            before = len(self.lines()) if (self.at / "out/results.jsonl").exists() else 0
+            while running.poll() is None and (not (self.at / "out/results.jsonl").exists() or len(self.lines()) < before + 5):
+                time.sleep(0.01)
+            running.send_signal(stop)
+            running.communicate(timeout=60)
+            self.assertIn(running.returncode, (-stop, 128 + stop, 0))
+        self.batch()
+        count = collections.Counter(line["input"] for line in self.lines())
+        self.assertEqual((len(count), set(count.values())), (33, {1}))
+        self.assertFalse([p for p in (self.at / "out").rglob(".sinew-*")], "temporary files are left")
+        self.assertEqual(len(list((self.at / "out").rglob("*.glb"))), 33)
+        for line in self.lines():
+            self.assertTrue(os.path.exists(self.at / line["output"]))
+
+
+if __name__ == "__main__":
+    support.main()
