@@ -11,7 +11,7 @@ class Voxelizer(cli.Case):
     LABELS = "cli gl"
 
     def test_other_methods_are_refused(self):
-        self.refuse(2, ["--voxelizer gpu: choose cpu or hardware$"], self.bar(), "--voxelizer", "gpu")
+        self.refuse(2, ["--voxelizer gpu: choose cpu or hardware"], self.bar(), "--voxelizer", "gpu")
 
     if os.environ.get("SINEW_GL") == "OFF":
 

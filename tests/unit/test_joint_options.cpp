@@ -91,7 +91,7 @@ TEST(JointOptions, ErrorsNameTheJointAndTheRule) {
     expect_error("[]", "must be an object with \"joints\"");
     expect_error(R"({"joints": 3})", "must be an object with \"joints\"");
     expect_error(R"({"joints": {}, "bones": []})", "\"bones\" is not known");
-    expect_error(R"({"joints": {"leg_l": {}}})", "there is no joint 'leg_l' (did you mean 'leg_L'?)");
+    expect_error(R"({"joints": {"leg_l": {}}})", "there is no joint 'leg_l' (did you mean 'leg_L' or 'leg_R'?)");
     expect_error(R"({"joints": {"arm*": {}}})", "no joint's name matches 'arm*'");
     expect_error(R"({"joints": {"hips": 1}})", "joint 'hips' must be an object");
     expect_error(R"({"joints": {"hips": {"hardnes": 1}}})", "joint 'hips': \"hardnes\" is not known");
