@@ -26,7 +26,7 @@ struct Key {
     void add(std::span<const std::byte> bytes) {
         for (std::uint64_t& h : half) h = hash_bytes(bytes, h);
     }
-    void add(std::string_view text) { add(std::as_bytes(std::span(text))); }
+    void add(std::string_view text) { add(std::as_bytes(std::span<const char>(text.data(), text.size()))); }
 };
 
 }  // namespace
