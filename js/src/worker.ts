@@ -120,7 +120,9 @@ async function begin(setup: Setup) {
 }
 
 async function answer({id, call, args}: Request) {
-  const post = (value: object, transfer: Transferable[] = []) => void port.then((p) => p.post({id, ...value}, transfer));
+  // Progress is posted from inside the core, where no promise is resolved until it returns.
+  const {post: send} = await port;
+  const post = (value: object, transfer: Transferable[] = []) => send({id, ...value}, transfer);
   try {
     const {module, core} = await ready!;
     if (call === 'open' || call === 'load') await prepare(module, args[0] as OpenFile);
