@@ -184,6 +184,22 @@ void SurfaceDiffusion::find_hidden_sources(const JointSet& set) {
     }
 }
 
+/// The straight distance, larger beyond open ends of bones, and larger if the bone is not below the surface.
+inline double SurfaceDiffusion::distance_to(const Point3& p, std::uint32_t node, const Segment& segment) const {
+    const SegmentPosition at = segment_distance(segment.a, segment.b, p);
+    double beyond = 0;
+    if (segment.open_head) beyond = std::max(beyond, -at.along);
+    if (segment.open_tail) beyond = std::max(beyond, at.along - at.length);
+    double facing = 1;
+    const Point3& normal = surface_.normal[node];
+    if (at.distance > 0 && dot(normal, normal) > 0) {
+        const double cosine = dot(p - segment.point_of(at), normal) / at.distance;
+        facing = std::max((1 + cosine) / 2, kLeastFacing);
+    }
+    beyond = std::max(0.0, beyond - segment.space.radius());
+    return segment.space.distance(p) / facing + task_.options.overshoot * beyond;
+}
+
 /// The bones that are nearest to a node; with `must_see` only visible ones.
 HeatSources SurfaceDiffusion::nearest(std::uint32_t node, const std::vector<Segment>& segments,
                                       const std::vector<std::uint32_t>& joints, bool must_see,
@@ -214,22 +230,6 @@ HeatSources SurfaceDiffusion::nearest(std::uint32_t node, const std::vector<Segm
         if (!must_see || visible) found.add(segments[s].slot);
     }
     return found;
-}
-
-/// The straight distance, larger beyond open ends of bones, and larger if the bone is not below the surface.
-double SurfaceDiffusion::distance_to(const Point3& p, std::uint32_t node, const Segment& segment) const {
-    const SegmentPosition at = segment_distance(segment.a, segment.b, p);
-    double beyond = 0;
-    if (segment.open_head) beyond = std::max(beyond, -at.along);
-    if (segment.open_tail) beyond = std::max(beyond, at.along - at.length);
-    double facing = 1;
-    const Point3& normal = surface_.normal[node];
-    if (at.distance > 0 && dot(normal, normal) > 0) {
-        const double cosine = dot(p - segment.point_of(at), normal) / at.distance;
-        facing = std::max((1 + cosine) / 2, kLeastFacing);
-    }
-    beyond = std::max(0.0, beyond - segment.space.radius());
-    return segment.space.distance(p) / facing + task_.options.overshoot * beyond;
 }
 
 bool SurfaceDiffusion::is_visible(const Point3& p, std::uint32_t node, const Segment& segment) const {
