@@ -185,6 +185,8 @@ public:
         }
         clear_line();
         if (context.cancel) {
+            for (Work& work : busy_)
+                if (work.child) work.child->stop();
             busy_.clear();
             fmt::print(stderr, "sinew: stopped; {} characters are done or failed, run it again for the rest\n",
                        counts_.sum() + counts_.skipped);
@@ -320,7 +322,7 @@ private:
         if (result.signal != 0) line["signal"] = strsignal(result.signal);
         if (const std::string message = last_message(result.err); !message.empty() && result.exit != done)
             line["message"] = message;
-        work.outcome = result.late && result.signal != 0                  ? Outcome::late
+        work.outcome = result.late && result.exit != done                 ? Outcome::late
                        : result.exit == done                              ? Outcome::done
                        : result.exit == gate_failed                       ? Outcome::gate
                        : result.exit < 0 || result.exit == internal_error ? Outcome::crashed

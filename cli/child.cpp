@@ -50,7 +50,7 @@ Result<Child> Child::start(const std::vector<std::string>& words, double seconds
     arguments.push_back(nullptr);
     const pid_t parent = ::getpid(), pid = ::fork();
     if (pid == 0) {
-        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+        ::prctl(PR_SET_PDEATHSIG, SIGTERM);                  // see on_signal for what follows
         if (::getppid() != parent) ::_exit(internal_error);  // it died before the call
         ::setpgid(0, 0);  // Ctrl-C is for the batch, which then ends its processes
         for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_DFL);
@@ -78,6 +78,8 @@ Result<Child> Child::start(const std::vector<std::string>& words, double seconds
 
 Child::Child(Child&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)),
+      steps_(other.steps_),
+      stopped_(other.stopped_),
       out_(std::exchange(other.out_, -1)),
       err_(std::exchange(other.err_, -1)),
       limit_(other.limit_),
@@ -85,14 +87,25 @@ Child::Child(Child&& other) noexcept
       result_(std::move(other.result_)) {}
 
 Child::~Child() {
-    if (pid_ > 0) {
-        ::kill(-pid_, SIGKILL);
-        ::kill(pid_, SIGKILL);
-        while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-        }
+    while (pid_ > 0) {
+        stop();
+        const pid_t ended = ::waitpid(pid_, nullptr, WNOHANG);
+        if (ended == pid_ || (ended < 0 && errno != EINTR)) break;
+        ::usleep(2000);
     }
     for (const int file : {out_, err_})
         if (file >= 0) ::close(file);
+}
+
+void Child::send(int signal) const {
+    ::kill(-pid_, signal);
+    ::kill(pid_, signal);
+}
+
+void Child::stop() {
+    if (pid_ <= 0) return;
+    if (steps_ == 0) stopped_ = std::chrono::steady_clock::now();
+    if (steps_ < 3 && seconds_since(stopped_) >= steps_ * kGrace) send(++steps_ < 3 ? SIGTERM : SIGKILL);
 }
 
 bool Child::step() {
@@ -100,10 +113,9 @@ bool Child::step() {
     drain(out_, result_.out);
     drain(err_, result_.err);
     result_.seconds = seconds_since(begin_);
-    if (limit_ > 0 && result_.seconds > limit_ && !result_.late) {
+    if (limit_ > 0 && result_.seconds > limit_) {
         result_.late = true;
-        ::kill(-pid_, SIGKILL);
-        ::kill(pid_, SIGKILL);
+        stop();
     }
     int status = 0;
     rusage used{};

@@ -3,6 +3,10 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#if defined(__linux__)
+#include <sys/prctl.h>
+#endif
+
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
@@ -25,12 +29,22 @@ std::atomic<std::atomic<bool>*> g_cancel{nullptr};
 volatile std::sig_atomic_t g_signal = 0;
 char g_removed[4096];  // of remove_on_signal
 
+/// Whether this process is one of batch (see Child), which gets only one signal when batch is killed.
+bool ends_with_parent() {
+    int signal = 0;
+#if defined(__linux__)
+    ::prctl(PR_GET_PDEATHSIG, &signal);
+#endif
+    return signal != 0;
+}
+
 // The first signal cancels the work, which then cleans up; the second one, or one at another time, ends the
 // program.
 void on_signal(int number) {
     std::atomic<bool>* const cancel = g_cancel.load();
     if (cancel && !cancel->exchange(true)) {
         g_signal = number;
+        if (ends_with_parent()) ::alarm(2);  // is the second signal
         return;
     }
     io::remove_unfinished_files();
@@ -309,6 +323,7 @@ void handle_signals() {
         // nohup and background jobs ignore some signals on purpose.
         if (std::signal(number, on_signal) == SIG_IGN) std::signal(number, SIG_IGN);
     }
+    std::signal(SIGALRM, on_signal);
     // A closed pipe is then an error of the write, after which nothing is left behind.
     std::signal(SIGPIPE, SIG_IGN);
 }

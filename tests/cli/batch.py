@@ -142,6 +142,31 @@ class BatchFaults(BatchCase):
         for k in range(count):
             make.glb(self.models / f"n{k}.glb", joints=[("lower", -1, (0, 0, 0)), ("upper", 0, (0, 1 + k / 1000, 0))])
 
+    def temporary_files(self):
+        return list((self.at / "out").rglob(".sinew-*"))
+
+    def wait_for(self, what, seconds=20):
+        end = time.time() + seconds
+        while not what():
+            self.assertLess(time.time(), end, self.temporary_files())
+            time.sleep(0.02)
+
+    def test_ended_processes_remove_their_temporary_files(self):
+        # Nobody reads the pipe, so bind hangs between its temporary file and the renaming.
+        os.mkfifo(self.at / "pipe")
+        hang = ("--", "--report", str(self.at / "pipe"), "--method", "bone-heat")
+        self.batch("--timeout", "1", inputs=("in/a.glb",), code=1, after=hang)
+        self.assertEqual(self.outcomes(), {"in/a.glb": "timeout"})
+        self.assertEqual(self.temporary_files(), [])
+        for stop in (signal.SIGKILL, signal.SIGTERM):
+            running = subprocess.Popen([support.SINEW, "batch", "in/b.glb", "-o", "out", *hang], cwd=self.at,
+                                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            self.wait_for(lambda: [p for p in self.temporary_files() if p.suffix == ".tmp"])
+            running.send_signal(stop)
+            running.communicate(timeout=60)
+            self.wait_for(lambda: not [p for p in self.temporary_files() if p.suffix == ".tmp"])
+            self.assertFalse((self.at / "out/b.glb").exists())
+
     def test_two_batches_share_the_work(self):
         self.more(20)
         both = [self.start(), self.start()]
@@ -162,6 +187,7 @@ class BatchFaults(BatchCase):
             running.communicate(timeout=60)
             self.assertIn(running.returncode, (-stop, 128 + stop, 0))
         self.batch()
+        self.wait_for(lambda: not self.temporary_files())
         count = collections.Counter(line["input"] for line in self.lines())
         self.assertEqual((len(count), set(count.values())), (33, {1}))
         self.assertEqual(len(list((self.at / "out").rglob("*.glb"))), 33)
