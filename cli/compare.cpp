@@ -231,13 +231,13 @@ void describe(const CompareArguments& args, CompareRun& run) {
 }
 
 /// All files or none.
-Status add_comparison(const CompareArguments& args, const CompareRun& run, const std::string& json,
+Status add_comparison(const CompareArguments& args, const CompareRun& run, const std::string& report,
                       const std::vector<std::byte>& png, io::OutputBatch& batch) {
     const auto add = [&](const std::string& path, const std::string& text) -> Status {
         return batch.add(path, std::as_bytes(std::span(text)));
     };
     if (!args.report.empty())
-        if (Status ok = add(args.report, json); !ok) return ok;
+        if (Status ok = add(args.report, report); !ok) return ok;
     if (!args.html.empty())
         if (Status ok = add(args.html, make_compare_page(run)); !ok) return ok;
     if (!args.picture.empty())
@@ -245,9 +245,9 @@ Status add_comparison(const CompareArguments& args, const CompareRun& run, const
     return Done{};
 }
 
-void print_result(const CompareArguments& args, const CompareRun& run, const std::string& json) {
+void print_result(const CompareArguments& args, const CompareRun& run, const std::string& report) {
     if (args.json)
-        fmt::print("{}", json);
+        fmt::print("{}", report);
     else if (!args.quiet)
         print_compare_summary(run);
 }
@@ -361,11 +361,11 @@ int run_compare(CompareArguments args) {
         }
         run.total_seconds = seconds_since(start_of_all);
         report = make_compare_report(run);
-        const std::string json =
+        const std::string text =
             report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
         io::OutputBatch batch;
-        if (Status ok = add_comparison(args, run, json, png, batch); !ok) return fail(ok.error());
-        if (Status ok = progress.publish(batch, [&] { print_result(args, run, json); }); !ok)
+        if (Status ok = add_comparison(args, run, text, png, batch); !ok) return fail(ok.error());
+        if (Status ok = progress.publish(batch, [&] { print_result(args, run, text); }); !ok)
             return fail(ok.error());
     }
     return report_limits(run.limits) ? done : gate_failed;

@@ -95,6 +95,7 @@ int main(int argc, char** argv) {
     add_pose(app, exit);
     add_render(app, exit);
     add_compare(app, exit);
+    add_check(app, exit);
     add_transfer(app, exit);
     add_cutout(app, exit);
     add_inspect(app, exit);

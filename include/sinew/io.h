@@ -103,6 +103,16 @@ struct Contents {
 /// For any file that load reads, also one without a skeleton.
 Result<Contents> contents_of(const std::filesystem::path& path, Context* context = nullptr);
 
+/// Weights as the file stores them, before load drops, adds up and normalises, and what is wrong with its skins.
+struct StoredWeights {
+    std::vector<float> sums;             ///< V: of the weights that are positive and finite
+    std::vector<std::uint8_t> invalid;   ///< V: 1 where a weight is negative or not finite
+    std::vector<std::uint8_t> repeated;  ///< V: 1 where a joint is listed twice with weight
+    std::vector<std::string> faults;     ///< sentences: rules of glTF 2.0 that skins and skinned nodes break
+};
+/// Empty vectors for a scene whose file has no weights. O(V), and reads the accessors again.
+Result<StoredWeights> stored_weights(const Scene& scene);
+
 /// Reads a skeleton alone: skeleton JSON ({"bones":[{"name","parent","head","tail"},…],"points":[…]}) or TGF, whose
 /// tails, points and edges are stated bones (Joint::tail, Joint::stated_links); or that of a character, of any
 /// format of load but OBJ, as its nodes stand at rest, in the file's world.

@@ -1,0 +1,279 @@
+// sinew check: whether a character's skin is fit to ship.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "check_report.h"
+#include "command.h"
+#include "report/report.h"
+
+namespace sinew::cli {
+namespace {
+
+struct CheckArguments : InputOptions {
+    std::string input, output, thresholds, report, sarif, html, profile;
+    std::vector<std::string> max, skip, only;
+    SkinCheckOptions options;
+    io::SaveOptions save;
+    bool fix = false, json = false, quiet = false, strict = false, rules = false;
+    int threads = 0;
+};
+
+std::string unit_of(const SkinRule& rule) { return rule.unit.empty() ? "" : " " + std::string(rule.unit); }
+
+/// The table of rules, for --rules.
+void print_rules() {
+    for (const SkinRule& rule : skin_rules())
+        fmt::print("{:<15}{:<9}{:>8}  {}{}\n", rule.word, to_string(rule.level),
+                   std::isinf(rule.threshold) ? "none" : fmt::format("{:g}", rule.threshold), rule.what,
+                   rule.fixable ? " (--fix)" : "");
+    fmt::print("\nprofiles:\n");
+    for (const EngineProfile& p : engine_profiles())
+        fmt::print("{:<15}influences {}{}; {}\n", p.word, p.influences,
+                   p.joints ? fmt::format(", joints {}", p.joints) : "", p.source);
+}
+
+/// {"stretch": 4, "bleed": null}: null switches the alarm off.
+Status read_thresholds(const std::string& path, SkinCheckOptions& options) {
+    Result<std::vector<std::byte>> bytes = io::read_file(path);
+    if (!bytes) return bytes.error();
+    const auto rows =
+        nlohmann::json::parse(reinterpret_cast<const char*>(bytes->data()),
+                              reinterpret_cast<const char*>(bytes->data()) + bytes->size(), nullptr, false);
+    if (!rows.is_object()) return Error{ErrorCode::input, path + ": it must be a JSON object of rules and numbers"};
+    for (const auto& [word, value] : rows.items()) {
+        Result<std::size_t> rule = find_skin_rule(word);
+        if (!rule) return Error{ErrorCode::input, path + ": " + rule.error().message};
+        if (!value.is_null() && !(value.is_number() && value.get<double>() >= 0))
+            return Error{ErrorCode::input, path + ": " + word + " must be a number from 0 up, or null"};
+        set_threshold(options, *rule, value.is_null() ? INFINITY : value.get<double>());
+    }
+    return Done{};
+}
+
+/// "stretch=4", "bleed=off"
+Status read_max(const std::string& text, SkinCheckOptions& options) {
+    const std::size_t at = text.find('=');
+    const auto bad = [&] {
+        return Error{ErrorCode::usage, "--max " + printable(text) + ": write RULE=NUMBER or RULE=off"};
+    };
+    if (at == std::string::npos) return bad();
+    Result<std::size_t> rule = find_skin_rule(text.substr(0, at));
+    if (!rule) return Error{ErrorCode::usage, "--max: " + rule.error().message};
+    const std::string value = text.substr(at + 1);
+    char* end = nullptr;
+    const double number = value == "off" ? INFINITY : std::strtod(value.c_str(), &end);
+    if (value.empty() || (end && *end) || !(number >= 0)) return bad();
+    set_threshold(options, *rule, number);
+    return Done{};
+}
+
+/// Profile first, then the file, then the options.
+Status read_options(CheckArguments& args) {
+    if (!args.profile.empty()) {
+        std::vector<std::string> known;
+        bool found = false;
+        for (const EngineProfile& p : engine_profiles()) {
+            known.emplace_back(p.word);
+            if (p.word != args.profile) continue;
+            found = true;
+            if (p.influences) set_threshold(args.options, *find_skin_rule("influences"), p.influences);
+            if (p.joints) set_threshold(args.options, *find_skin_rule("joints"), p.joints);
+        }
+        if (!found)
+            return Error{ErrorCode::usage, "--profile: there is no profile '" + printable(args.profile) + "'" +
+                                               did_you_mean(args.profile, known)};
+    }
+    if (!args.thresholds.empty())
+        if (Status ok = read_thresholds(args.thresholds, args.options); !ok) return ok;
+    for (const std::string& text : args.max)
+        if (Status ok = read_max(text, args.options); !ok) return ok;
+    args.options.skip.assign(skin_rules().size(), !args.only.empty());
+    for (const auto* words : {&args.only, &args.skip})
+        for (const std::string& word : *words) {
+            Result<std::size_t> rule = find_skin_rule(word);
+            if (!rule) return rule.error();
+            args.options.skip[*rule] = words == &args.skip;
+        }
+    return Done{};
+}
+
+void print_findings(const CheckRun& run) {
+    fmt::print("{}: {} vertices, {} joints\n", printable(run.input, 2000), run.scene->positions.size(),
+               run.scene->skeleton.joints.size());
+    for (const SkinFinding& f : run.findings) {
+        const SkinRule& rule = skin_rules()[f.rule];
+        if (!f.alarm) continue;
+        fmt::print("  {:<8} {:<15} {:.4g}{}, at most {:g}: {}{}\n", to_string(rule.level), rule.word, f.value,
+                   unit_of(rule), f.threshold, rule.what, f.detail.empty() ? "" : " (" + f.detail + ")");
+        if (!f.vertices.empty()) {
+            const auto [primitive, vertex] = place_of(*run.scene, f.vertices[0]);
+            fmt::print("           at vertex {} of {}\n", vertex, printable(primitive, 100));
+        }
+        fmt::print("           {}\n", rule.help);
+    }
+    const std::size_t errors = run.count(SkinRuleLevel::error), warnings = run.count(SkinRuleLevel::warning);
+    fmt::print("  {}: {} rules, {} errors, {} warnings\n", run.passed ? "passed" : "failed", run.findings.size(),
+               errors, warnings);
+    if (run.fixed)
+        fmt::print("  fixed    {} vertices limited, {} pruned, {} welded\n", run.fixed->limited, run.fixed->pruned,
+                   run.fixed->welded);
+}
+
+Result<std::vector<SkinFinding>> measure(const io::Scene& scene, const SkinWeights& weights, bool as_stored,
+                                         const SkinCheckOptions& options, Context& context) {
+    io::StoredWeights stored;
+    if (Result<io::StoredWeights> read = io::stored_weights(scene); !read)
+        return read.error();
+    else
+        stored = std::move(*read);
+    Result<io::ScenePose> rest = io::pose_at(scene, std::nullopt, 0);
+    if (!rest) return rest.error();
+    SkinToCheck skin;
+    skin.mesh = scene.mesh();
+    skin.skeleton = &scene.skeleton;
+    skin.weights = &weights;
+    skin.skin_faults = stored.faults;
+    if (as_stored) {
+        skin.stored_sums = stored.sums;
+        skin.stored_invalid = stored.invalid;
+        skin.stored_repeated = stored.repeated;
+    }
+    skin.rest = rest->skinning;
+    const Transform& world = rest->to_world;
+    const Vec3 up{static_cast<float>(world(1, 0)), static_cast<float>(world(1, 1)),
+                  static_cast<float>(world(1, 2))};
+    if (up != Vec3{}) skin.up = up;  // nodes may have a scale of zero
+    return check_skin(skin, options, &context);
+}
+
+SkinFixOptions fix_options(const CheckArguments& args) {
+    SkinFixOptions out;
+    const std::size_t rule = *find_skin_rule("influences");
+    double limit = skin_rules()[rule].threshold;
+    if (!args.options.thresholds.empty() && !std::isnan(args.options.thresholds[rule]))
+        limit = args.options.thresholds[rule];
+    out.max_influences = limit > 8 ? all_influences : std::max(1, static_cast<int>(limit));
+    return out;
+}
+
+Status add_text(io::OutputBatch& batch, const std::string& path, const std::string& text) {
+    if (path.empty()) return Done{};
+    return batch.add(path, std::as_bytes(std::span(text)));
+}
+
+int run_check(CheckArguments args) {
+    if (args.rules) {
+        print_rules();
+        return done;
+    }
+    if (args.input.empty()) return fail({ErrorCode::usage, "name the file to check (or --rules)"});
+    if (args.fix != !args.output.empty())
+        return fail({ErrorCode::usage, "--fix writes to another file: --fix -o OUT"});
+    if (Status ok = read_options(args); !ok) return fail(ok.error());
+    std::vector<NamedFile> outputs{{"--report", args.report}, {"--sarif", args.sarif}, {"--html", args.html}};
+    const NamedFile inputs[] = {
+        {"the input", args.input}, {"--thresholds", args.thresholds}, {"--skeleton", args.skeleton}};
+    if (args.fix) {
+        outputs.insert(outputs.begin(), {"--output", args.output});
+        if (Status ok = check_outputs(outputs, inputs); !ok) return fail(ok.error());
+    } else if (Status ok = check_files(outputs, inputs); !ok) {
+        return fail(ok.error());
+    }
+    Context context;
+    context.threads = args.threads;
+    CheckRun run;
+    {
+        Progress progress(context, args.quiet || args.json);
+        Result<io::Scene> scene = io::load(args.input, args.load(), &context);
+        if (!scene) return fail(scene.error());
+        if (!scene->weights)
+            return fail({ErrorCode::input, args.input + ": the file has no weights (sinew bind computes them)"});
+        if (args.fix)
+            if (Status ok = io::check_output(*scene, args.output); !ok) return fail(ok.error());
+        run.input = args.input;
+        run.profile = args.profile;
+        run.scene = &*scene;
+        SkinWeights weights = *scene->weights;
+        io::OutputBatch batch;
+        if (args.fix) {
+            run.fixed.emplace();
+            Result<SkinWeights> fixed =
+                fix_skin(scene->mesh(), *scene->weights, fix_options(args), &*run.fixed, &context);
+            if (!fixed) return fail(fixed.error());
+            weights = std::move(*fixed);
+            Result<io::SaveReport> saved = io::save(*scene, weights, args.output, args.save, batch);
+            if (!saved) return fail(saved.error());
+        }
+        run.weights = &weights;
+        Result<std::vector<SkinFinding>> found = measure(*scene, weights, !args.fix, args.options, context);
+        if (!found) return fail(found.error());
+        run.findings = std::move(*found);
+        run.passed =
+            run.count(SkinRuleLevel::error) == 0 && (!args.strict || run.count(SkinRuleLevel::warning) == 0);
+        const std::string report = text_of(make_check_report(run));
+        if (Status ok = add_text(batch, args.report, report); !ok) return fail(ok.error());
+        if (Status ok = add_text(batch, args.sarif, text_of(make_check_sarif(run))); !ok) return fail(ok.error());
+        if (!args.html.empty()) {
+            progress.stage("draw");
+            if (Status ok = add_text(batch, args.html, make_check_page(run, context)); !ok) return fail(ok.error());
+        }
+        const auto print = [&] {
+            if (args.json)
+                fmt::print("{}", report);
+            else if (!args.quiet)
+                print_findings(run);
+        };
+        if (Status ok = progress.publish(batch, print); !ok) return fail(ok.error());
+    }
+    return run.passed ? done : gate_failed;
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, int& exit) {
+    auto args = std::make_shared<CheckArguments>();
+    CLI::App* c = app.add_subcommand(
+        "check",
+        "Says whether a character's skin is fit to ship (docs/check.md).\n\n"
+        "  sinew check hero.glb                              alarms of all rules; exit 1 after an error\n"
+        "  sinew check hero.glb --profile unreal             limits of an engine\n"
+        "  sinew check hero.glb --max stretch=4 --skip bleed\n"
+        "  sinew check hero.glb --sarif hero.sarif --html hero.html\n"
+        "  sinew check hero.glb --fix -o fixed.glb           normalise, limit, prune, weld seams\n"
+        "  sinew check --rules                               the table of rules and profiles");
+    c->add_option("input", args->input, "GLB, glTF, VRM, FBX or DAE with weights");
+    add_input_options(*c, *args);
+    c->add_option("--profile", args->profile, "Limits of an engine: unity, unreal, godot, webgl or mobile")
+        ->group("Rules");
+    c->add_option("--max", args->max, "RULE=NUMBER: the largest value without alarm; RULE=off; repeatable")
+        ->allow_extra_args(false)
+        ->group("Rules");
+    c->add_option("--thresholds", args->thresholds, "The same from a JSON file: {\"stretch\": 4, \"bleed\": null}")
+        ->group("Rules");
+    c->add_option("--skip", args->skip, "Leave a rule out; repeatable")->allow_extra_args(false)->group("Rules");
+    c->add_option("--only", args->only, "Only these rules; repeatable")->allow_extra_args(false)->group("Rules");
+    c->add_option("--bleed-resolution", args->options.bleed_resolution, "Voxels along the longest side: 32 … 1024")
+        ->capture_default_str()
+        ->group("Rules");
+    c->add_flag("--strict", args->strict, "Warnings fail, too")->group("Rules");
+    c->add_flag("--rules", args->rules, "Print the rules with their thresholds, and the profiles")->group("Rules");
+    c->add_flag("--fix", args->fix, "Write a file with normalised, limited and pruned weights and welded seams")
+        ->group("Output");
+    c->add_option("-o,--output", args->output, "The file that --fix writes: .glb, .vrm or .gltf")->group("Output");
+    c->add_option("--report", args->report, "Write the results as JSON to this file")->group("Output");
+    c->add_option("--sarif", args->sarif, "Write SARIF 2.1.0 for code review to this file")->group("Output");
+    c->add_option("--html", args->html, "Write a page with pictures of the alarms to this file")->group("Output");
+    c->add_flag("--json", args->json, "Print the results as JSON")->group("Output");
+    c->add_flag("--quiet", args->quiet, "Print errors only")->group("Output");
+    add_save_options(*c, args->save, "Output");
+    c->add_option("--threads", args->threads, "Worker threads; 0 = one per core. The result does not depend on it")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str()
+        ->group("Machine");
+    c->callback([args, &exit] { exit = run_check(*args); });
+}
+
+}  // namespace sinew::cli

@@ -1,0 +1,78 @@
+// The page of `sinew check --html`.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "check_report.h"
+#include "page.h"
+#include "sinew/render.h"
+
+namespace sinew::cli {
+namespace {
+
+/// The character from the front and from the back, coloured by how bad each vertex is; empty without OpenGL.
+std::vector<std::byte> picture_of(const CheckRun& run, const SkinFinding& f, const Transform& to_world,
+                                  Context& context) {
+    const float most = *std::max_element(f.of_vertex.begin(), f.of_vertex.end());
+    const Paint paint = paint_values(f.of_vertex, std::string(skin_rules()[f.rule].word), Ramp::heat, 0, most);
+    Picture picture;
+    picture.width = 900;
+    picture.height = 520;
+    picture.columns = 2;
+    for (const char* from : {"front", "back"}) {
+        Panel panel;
+        panel.title = from;
+        panel.positions = run.scene->positions;
+        panel.triangles = run.scene->triangles;
+        panel.paint = &paint;
+        panel.transform = to_world;
+        panel.from = *viewpoint(from);
+        picture.panels.push_back(std::move(panel));
+    }
+    Result<Image> image = render(picture, &context);
+    if (!image) return {};
+    Result<std::vector<std::byte>> png = encode_png(*image);
+    return png ? std::move(*png) : std::vector<std::byte>{};
+}
+
+}  // namespace
+
+std::string make_check_page(const CheckRun& run, Context& context) {
+    std::string out = fmt::format(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+        "<meta name=\"viewport\" content=\"width=device-width\">\n<title>{0}: skin</title>\n<style>{1}</style>\n"
+        "</head>\n<body>\n<main>\n<h1>Skin of {0}</h1>\n<p><b class=\"{2}\">{3}</b>: {4} errors, {5} warnings; {6} "
+        "vertices, {7} joints{8}</p>\n",
+        escaped(run.input), page_style, run.passed ? "good" : "bad", run.passed ? "passed" : "failed",
+        run.count(SkinRuleLevel::error), run.count(SkinRuleLevel::warning), run.scene->positions.size(),
+        run.scene->skeleton.joints.size(), run.profile.empty() ? "" : "; profile " + escaped(run.profile));
+    out +=
+        "<div class=\"scroll\"><table id=\"rules\">\n<thead><tr><th>Rule</th><th "
+        "class=\"text\">Level</th><th>Value</th>"
+        "<th>At most</th><th class=\"text\">What</th><th class=\"text\">Where</th></tr></thead>\n<tbody>\n";
+    for (const SkinFinding& f : run.findings) {
+        const SkinRule& rule = skin_rules()[f.rule];
+        out += fmt::format(
+            "<tr><td>{}</td><td class=\"text{}\">{}</td><td>{:.4g} {}</td><td>{:g}</td><td class=\"text\">{}{}</td>"
+            "<td class=\"text\">{}</td></tr>\n",
+            rule.word, f.alarm ? " bad" : " good", f.alarm ? to_string(rule.level) : "passed", f.value, rule.unit,
+            f.threshold, rule.what, f.alarm ? "<br>" + escaped(rule.help) : "", escaped(f.detail));
+    }
+    out += "</tbody></table></div>\n";
+    Transform to_world;
+    if (const Result<io::ScenePose> rest = io::pose_at(*run.scene, std::nullopt, 0)) to_world = rest->to_world;
+    for (const SkinFinding& f : run.findings) {
+        if (!f.alarm || std::none_of(f.of_vertex.begin(), f.of_vertex.end(), [](float v) { return v > 0; }))
+            continue;
+        const std::vector<std::byte> png = picture_of(run, f, to_world, context);
+        if (png.empty()) break;
+        out += fmt::format(
+            "<figure><img alt=\"{0}\" src=\"data:image/png;base64,{1}\"><figcaption>{0}: "
+            "{2}</figcaption></figure>\n",
+            skin_rules()[f.rule].word, base64(png), skin_rules()[f.rule].what);
+    }
+    return out + "</main>\n</body>\n</html>\n";
+}
+
+}  // namespace sinew::cli
