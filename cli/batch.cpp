@@ -19,6 +19,7 @@
 #include <thread>
 
 #include "batch_items.h"
+#include "batch_page.h"
 #include "child.h"
 #include "command.h"
 #include "sinew/io.h"
@@ -31,11 +32,10 @@ using nlohmann::ordered_json;
 
 struct BatchArguments {
     std::vector<std::string> inputs, options, gates;
-    std::string folder, results, shard;
+    std::string folder, results, shard, only, html, give_up;
     int jobs = 0, threads = 0;
     double timeout = 600;
     std::int64_t memory_mb = 0;
-    std::size_t only = 0;
     bool commands = false, retry = false, quiet = false;
 };
 
@@ -194,6 +194,11 @@ public:
         }
         std::error_code ignored;
         fs::remove(locks(), ignored);  // where no other batch uses it
+        if (!args_.html.empty()) {
+            const std::string page = make_batch_page(page_, seconds_since(begin_));
+            if (Status ok = io::write_file(args_.html, std::as_bytes(std::span(page))); !ok)
+                return fail(ok.error());
+        }
         print_summary();
         return bad_ == 0 ? done : gate_failed;
     }
@@ -244,6 +249,11 @@ private:
             return close(work);
         }
         work.line["key"] = work.key = *key;
+        if (!args_.give_up.empty()) {
+            work.line["message"] = printable(args_.give_up, 1000);
+            work.outcome = Outcome::crashed;
+            return close(work);
+        }
         std::error_code failed;
         fs::create_directories(locks(), failed);  // another batch that has ended may have removed it
         work.claim = std::make_unique<Claim>((fs::path(locks()) / (*key + ".lock")).string());
@@ -256,6 +266,7 @@ private:
         results_.refresh();
         if (const ordered_json* before = results_.of(*key); before && is_valid(*before, item)) {
             ++counts_.skipped;
+            if (!args_.html.empty()) page_.push_back(*before);
             bad_ += before->value("outcome", "") != kOutcomes[0];
             return Done{};
         }
@@ -351,6 +362,7 @@ private:
         work.line["outcome"] = kOutcomes[static_cast<std::size_t>(work.outcome)];
         ++counts_.of[static_cast<std::size_t>(work.outcome)];
         bad_ += work.outcome != Outcome::done;
+        if (!args_.html.empty()) page_.push_back(work.line);
         return results_.add(work.line);
     }
 
@@ -403,6 +415,7 @@ private:
     std::deque<const BatchItem*> large_;
     std::list<Work> busy_;
     Counts counts_;
+    std::vector<ordered_json> page_;  // a line for each character, for --html
     std::size_t bad_ = 0;
     std::chrono::steady_clock::time_point begin_;
     double shown_at_ = 0;
@@ -444,6 +457,21 @@ Result<std::vector<BatchItem>> share_of(std::vector<BatchItem> items, const std:
     return out;
 }
 
+/// "7" or "7-9": these of the list.
+Result<std::vector<BatchItem>> only_these(std::vector<BatchItem> items, const std::string& range) {
+    std::size_t first = 0, last = 0;
+    char after = 0;
+    const int read = std::sscanf(range.c_str(), "%zu-%zu%c", &first, &last, &after);
+    if (read == 1 && range.find('-') == std::string::npos) last = first;
+    if (read < 1 || read > 2 || first < 1 || first > last)
+        return Error{ErrorCode::usage,
+                     "--only " + printable(range) + ": write N or N-M, numbers of the list from 1"};
+    if (last > items.size())
+        return Error{ErrorCode::usage, fmt::format("--only {}: there are {} characters", range, items.size())};
+    return std::vector<BatchItem>(items.begin() + static_cast<std::ptrdiff_t>(first - 1),
+                                  items.begin() + static_cast<std::ptrdiff_t>(last));
+}
+
 int run_batch(BatchArguments args) {
     if (args.results.empty()) args.results = (fs::path(args.folder) / "results.jsonl").string();
     Result<std::vector<BatchItem>> items = read_batch(args.inputs, args.folder);
@@ -455,10 +483,10 @@ int run_batch(BatchArguments args) {
         print_commands(args, items->size());
         return done;
     }
-    if (args.only > items->size())
-        return fail(
-            {ErrorCode::usage, fmt::format("--only {}: there are {} characters", args.only, items->size())});
-    if (args.only > 0) items = std::vector<BatchItem>{(*items)[args.only - 1]};
+    if (!args.give_up.empty() && args.only.empty())
+        return fail({ErrorCode::usage, "--give-up needs --only, which says on which characters"});
+    if (!args.only.empty()) items = only_these(std::move(*items), args.only);
+    if (!items) return fail(items.error());
     if (!args.shard.empty()) items = share_of(std::move(*items), args.shard);
     if (!items) return fail(items.error());
     std::error_code failed;
@@ -506,7 +534,10 @@ void add_batch(CLI::App& app, int& exit, const std::vector<std::string>& bind_op
             ->check(CLI::Number)
             ->group("Gates");
     c->add_option("--shard", args->shard, "N/M: only the N-th of M shares of the list");
-    c->add_option("--only", args->only, "Only the character with this number in the list");
+    c->add_option("--only", args->only, "N or N-M: only the characters with these numbers in the list");
+    c->add_option("--give-up", args->give_up,
+                  "MESSAGE: with --only, record these characters as crashed instead of binding them");
+    c->add_option("--html", args->html, "Write a page over all characters of this run to this file");
     c->add_flag("--commands", args->commands, "Print one command for each character, and do nothing");
     c->add_flag("--retry", args->retry, "Try again what failed before");
     c->add_flag("--quiet", args->quiet, "Print errors only");

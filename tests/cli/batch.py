@@ -97,6 +97,34 @@ class Batch(BatchCase):
         self.assertEqual(sorted(line["input"] for line in self.lines()), ["in/a.glb", "in/b.glb", "in/sub/a.glb"])
 
 
+    def test_the_page_over_all_characters(self):
+        (self.models / "c<").mkdir()
+        (self.models / "c</script><b>.glb").write_bytes(b"glTF")
+        (self.models / "d.glb").write_bytes(b"glTF12")
+        self.batch("--html", "out/index.html", code=1)
+        page = (self.at / "out/index.html").read_text()
+        self.assertEqual(page.count("</script>"), 2)
+        self.assertNotIn("<b>.glb", page)
+        rows = json.loads(page.split('id="data">')[1].split("</script>")[0])
+        self.assertEqual(sorted(r[0] for r in rows), ["in/a.glb", "in/b.glb", "in/c</script><b>.glb", "in/d.glb", "in/sub/a.glb"])
+        self.assertEqual([r[4] for r in rows if r[1] == "done"], [104] * 3)
+        # Both broken files are one cause; what is skipped is in the page as well.
+        self.assertIn("<td>2</td><td class=\"text\">byte N: a GLB header has N bytes; the file is cut off</td>", page)
+        self.batch("--html", "out/again.html", code=1)
+        again = json.loads((self.at / "out/again.html").read_text().split('id="data">')[1].split("</script>")[0])
+        self.assertEqual(sorted(map(str, again)), sorted(map(str, rows)))
+
+    def test_parts_of_the_list(self):
+        self.batch("--only", "2-3")
+        self.assertEqual(sorted(line["input"] for line in self.lines()), ["in/b.glb", "in/sub/a.glb"])
+        self.batch("--only", "1", "--give-up", "it kills", code=1)
+        self.assertEqual((self.lines()[2]["outcome"], self.lines()[2]["message"]), ("crashed", "it kills"))
+        self.assertIn("skipped      3", self.batch(code=1).stdout)
+        for wrong in ("0", "2-1", "x", "1-", "1-4", "4", "-1"):
+            self.batch("--only=" + wrong, code=2)
+        self.batch("--give-up", "x", code=2)
+
+
 class BatchManifest(BatchCase):
     def manifest(self, *items):
         (self.at / "lists").mkdir(exist_ok=True)

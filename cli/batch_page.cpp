@@ -1,0 +1,162 @@
+#include "batch_page.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+
+#include "page.h"
+#include "sinew/core.h"
+
+namespace sinew::cli {
+namespace {
+
+using Line = nlohmann::ordered_json;
+
+constexpr const char* batch_style = R"css(
+input { font: inherit; padding: .3rem .6rem; width: 24rem; max-width: 100%; }
+#rows th, [data-find] { cursor: pointer; } #rows td.text { overflow-wrap: anywhere; } .more { margin-top: .5rem; }
+)css";
+
+// Columns: input, outcome, seconds, MB, vertices, coverage, warnings, L1, agreement, message.
+constexpr const char* batch_script = R"js(
+const rows = JSON.parse(document.getElementById("data").textContent), most = 200;
+let column = -1, down = true;
+const head = document.querySelectorAll("#rows th"), body = document.querySelector("#rows tbody");
+const find = document.getElementById("find"), more = document.getElementById("more");
+function show() {
+  const words = find.value.toLowerCase().split(/\s+/).filter(w => w);
+  let list = rows.filter(r => { const t = (r[0] + " " + r[1] + " " + (r[9] ?? "")).toLowerCase();
+    return words.every(w => t.includes(w)); });
+  if (column >= 0) list = list.slice().sort((a, b) => { const x = a[column], y = b[column];
+    if (x === null || y === null) return (x === null) - (y === null);
+    return (x < y ? -1 : x > y ? 1 : 0) * (down ? -1 : 1); });
+  body.textContent = "";
+  for (const r of list.slice(0, most)) {
+    const line = body.insertRow();
+    r.forEach((value, k) => { const cell = line.insertCell();
+      cell.textContent = value === null ? "" : typeof value === "number" ? +value.toPrecision(4) : value;
+      if (k === 0 || k === 1 || k === 9) cell.className = "text";
+      if (k === 1) cell.classList.add(value === "done" ? "good" : "bad"); });
+  }
+  more.textContent = `${list.length} of ${rows.length} characters` +
+    (list.length > most ? `; the first ${most} are shown` : "");
+}
+head.forEach((cell, k) => cell.onclick = () => { down = column === k ? !down : k >= 2 && k <= 8 && k !== 5 && k !== 8;
+  column = k; show(); });
+find.oninput = show;
+document.querySelectorAll("[data-find]").forEach(a => a.onclick = () => { find.value = a.dataset.find; show(); });
+show();
+)js";
+
+Line number_at(const Line& line, const char* key, double scale = 1) {
+    const auto at = line.find(key);
+    return at != line.end() && at->is_number() ? Line(at->get<double>() * scale) : Line(nullptr);
+}
+
+/// Numbers as N, so that messages about other bytes of other files are one cause.
+std::string without_numbers(const std::string& text) {
+    std::string out;
+    for (const char c : text) {
+        const bool digit = c >= '0' && c <= '9';
+        if (!digit)
+            out += c;
+        else if (out.empty() || out.back() != 'N')
+            out += 'N';
+    }
+    return out;
+}
+
+/// The words of a cause that every message of it has.
+std::string search_of(const std::string& cause) {
+    std::string out, word;
+    for (const char c : cause + " ") {
+        if (c != ' ') {
+            word += c;
+            continue;
+        }
+        if (word.find('N') == std::string::npos && !word.empty()) out += (out.empty() ? "" : " ") + word;
+        word.clear();
+    }
+    return out;
+}
+
+/// What a message says, without the file that it begins with.
+std::string cause_of(const Line& line) {
+    std::string text = line.value("message", "");
+    const std::string input = line.value("input", "");
+    if (!input.empty() && text.starts_with(input + ": ")) text.erase(0, input.size() + 2);
+    return text;
+}
+
+Line row_of(const Line& line) {
+    const auto warnings = line.find("warnings"), compared = line.find("compare");
+    const bool has_compare = compared != line.end() && compared->is_object();
+    return Line::array({line.value("input", ""), line.value("outcome", ""), number_at(line, "seconds"),
+                        number_at(line, "peak_memory_bytes", 1e-6), number_at(line, "vertices"),
+                        number_at(line, "coverage"),
+                        warnings != line.end() && warnings->is_array() ? Line(warnings->size()) : Line(nullptr),
+                        has_compare ? number_at(*compared, "l1") : Line(nullptr),
+                        has_compare ? number_at(*compared, "strongest_agreement") : Line(nullptr),
+                        line.contains("message") ? Line(cause_of(line)) : Line(nullptr)});
+}
+
+/// JSON in a script element: no "</script" may end it.
+std::string embedded(const Line& data) {
+    std::string out;
+    for (const char c : data.dump(-1, ' ', false, Line::error_handler_t::replace))
+        out += c == '<' ? std::string("\\u003c") : std::string(1, c);
+    return out;
+}
+
+}  // namespace
+
+std::string make_batch_page(const std::vector<Line>& lines, double seconds) {
+    std::map<std::string, std::size_t> outcomes;
+    std::map<std::pair<std::string, std::string>, std::size_t> causes;
+    double work = 0;
+    Line rows = Line::array();
+    for (const Line& line : lines) {
+        const std::string outcome = line.value("outcome", "");
+        ++outcomes[outcome];
+        if (outcome != "done") ++causes[{outcome, without_numbers(cause_of(line))}];
+        if (const Line s = number_at(line, "seconds"); s.is_number()) work += s.get<double>();
+        rows.push_back(row_of(line));
+    }
+    std::string out = fmt::format(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+        "<meta name=\"viewport\" content=\"width=device-width\">\n<title>sinew batch</title>\n<style>{}{}</style>\n"
+        "</head>\n<body>\n<main>\n<h1>{} characters</h1>\n<p>{:.1f} s for this run, {:.1f} s of work in binds. ",
+        page_style, batch_style, lines.size(), seconds, work);
+    for (const auto& [outcome, count] : outcomes)
+        out +=
+            fmt::format("<b class=\"{}\">{} {}</b> ", outcome == "done" ? "good" : "bad", count, escaped(outcome));
+    out += "</p>\n";
+    if (!causes.empty()) {
+        std::vector<std::pair<std::size_t, std::pair<std::string, std::string>>> list;
+        for (const auto& [cause, count] : causes) list.emplace_back(count, cause);
+        std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+        out +=
+            "<h2>What failed</h2>\n<div class=\"scroll\"><table id=\"causes\">\n<thead><tr><th>Outcome</th>"
+            "<th>Characters</th><th class=\"text\">Message</th></tr></thead>\n<tbody>\n";
+        for (std::size_t k = 0; k < list.size() && k < 50; ++k)
+            out += fmt::format("<tr data-find=\"{3}\"><td>{1}</td><td>{2}</td><td class=\"text\">{0}</td></tr>\n",
+                               escaped(list[k].second.second), escaped(list[k].second.first), list[k].first,
+                               escaped(search_of(list[k].second.second)));
+        if (list.size() > 50) out += fmt::format("<tr><td colspan=\"3\">and {} more</td></tr>\n", list.size() - 50);
+        out += "</tbody></table></div>\n";
+    }
+    out +=
+        "<h2>Characters</h2>\n<p><input id=\"find\" placeholder=\"search names, outcomes and messages\"> click a "
+        "heading to sort</p>\n<div class=\"scroll\"><table id=\"rows\">\n<thead><tr>";
+    for (const char* title : {"Character", "Outcome", "Seconds", "MB", "Vertices", "Coverage", "Warnings", "L1",
+                              "Agreement", "Message"})
+        out += fmt::format("<th>{}</th>", title);
+    out +=
+        "</tr></thead>\n<tbody></tbody></table></div>\n<p class=\"more\" id=\"more\"></p>\n</main>\n"
+        "<script type=\"application/json\" id=\"data\">" +
+        embedded(rows) + "</script>\n<script>" + batch_script + "</script>\n</body>\n</html>\n";
+    return out;
+}
+
+}  // namespace sinew::cli
