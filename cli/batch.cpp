@@ -139,7 +139,10 @@ std::int64_t memory_of_machine() {
     return static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE) >> 20;
 }
 
-/// One character in work: first its bind, then the comparison with its reference.
+/// What the process of a character does.
+enum class Stage { bind, against_previous, against_reference };
+
+/// One character in work: first its bind, then the comparisons with what was there before and with its reference.
 struct Work {
     const BatchItem* item;
     std::string key;
@@ -148,7 +151,8 @@ struct Work {
     bool alone = false;  // with all the memory
     ordered_json line;
     Outcome outcome = Outcome::done;
-    bool comparing = false;
+    Stage stage = Stage::bind;
+    std::string previous = {};  // a link to the output of an earlier run, which bind replaces; empty: none
 };
 
 class Batch {
@@ -187,6 +191,7 @@ public:
         if (context.cancel) {
             for (Work& work : busy_)
                 if (work.child) work.child->stop();
+            for (const Work& work : busy_) drop_previous(work);
             busy_.clear();
             fmt::print(stderr, "sinew: stopped; {} characters are done or failed, run it again for the rest\n",
                        counts_.sum() + counts_.skipped);
@@ -266,12 +271,16 @@ private:
         results_.refresh();
         if (const ordered_json* before = results_.of(*key); before && is_valid(*before, item)) {
             ++counts_.skipped;
-            if (!args_.html.empty()) page_.push_back(*before);
+            if (!args_.html.empty()) {
+                page_.push_back(*before);
+                page_.back().erase("changed");  // that was an earlier run
+            }
             bad_ += before->value("outcome", "") != kOutcomes[0];
             return Done{};
         }
         if (const fs::path at = fs::path(item.output).parent_path(); !at.empty())
             fs::create_directories(at, failed);
+        keep_previous(work);
         std::vector<std::string> words = item.bind_words();
         words.insert(words.end(), args_.options.begin(), args_.options.end());
         const std::int64_t share = next.alone ? memory_ : memory_ / jobs_;
@@ -305,16 +314,31 @@ private:
         return Done{};
     }
 
-    /// The process of this work has ended. Starts its comparison, or writes its line and leaves `child` empty.
+    /// With --html: keeps the output of an earlier run for a comparison. A link suffices, since bind writes another
+    /// file. Not for .gltf, which is several files.
+    void keep_previous(Work& work) const {
+        std::error_code failed;
+        const fs::path output = work.item->output;
+        if (args_.html.empty() || output.extension() == ".gltf" || !fs::exists(output, failed)) return;
+        const fs::path link = fs::path(locks()) / (work.key + output.extension().string());
+        fs::remove(link, failed);  // of a batch that was killed
+        fs::create_hard_link(output, link, failed);
+        if (!failed) work.previous = link.string();
+    }
+
+    /// The process of this work has ended. Starts the next one, or writes the line and leaves `child` empty.
     Status finish(Work& work) {
         const ChildResult result = work.child->result();
         work.child.reset();
         const auto report = ordered_json::parse(result.out, nullptr, false);
         ordered_json& line = work.line;
-        if (work.comparing) {
+        if (work.stage == Stage::against_previous) {
+            if (report.is_object()) line["changed"] = report["l1"]["mean"];
+        } else if (work.stage == Stage::against_reference) {
             if (report.is_object())
                 line["compare"] = {{"l1", report["l1"]["mean"]},
                                    {"strongest_agreement", report["strongest_agreement"]}};
+            conclude(work, result);
         } else {
             line["seconds"] = result.seconds;
             line["peak_memory_bytes"] = result.peak_memory;
@@ -326,31 +350,50 @@ private:
             // Not enough memory beside others: again, alone.
             if (!work.alone && jobs_ > 1 && result.exit == bad_input && is_memory(result.err)) {
                 large_.push_back(work.item);
+                drop_previous(work);
                 return Done{};
             }
+            conclude(work, result);
         }
-        line["exit"] = result.exit;
-        if (result.signal != 0) line["signal"] = strsignal(result.signal);
+        const bool bound = work.outcome == Outcome::done || work.outcome == Outcome::gate;
+        if (work.stage == Stage::bind && bound && !work.previous.empty())
+            return compare(work, Stage::against_previous, work.previous, {"--no-standard-poses", "--no-bleed"});
+        if (work.stage != Stage::against_reference && work.outcome == Outcome::done &&
+            !work.item->reference.empty()) {
+            std::vector<std::string> gates = args_.gates;
+            gates.insert(gates.end(), work.item->gates.begin(), work.item->gates.end());
+            return compare(work, Stage::against_reference, work.item->reference, gates);
+        }
+        return close(work);
+    }
+
+    /// How the process ended, in the line.
+    static void conclude(Work& work, const ChildResult& result) {
+        work.line["exit"] = result.exit;
+        if (result.signal != 0) work.line["signal"] = strsignal(result.signal);
         if (const std::string message = last_message(result.err); !message.empty() && result.exit != done)
-            line["message"] = message;
+            work.line["message"] = message;
         work.outcome = result.late && result.exit != done                 ? Outcome::late
                        : result.exit == done                              ? Outcome::done
                        : result.exit == gate_failed                       ? Outcome::gate
                        : result.exit < 0 || result.exit == internal_error ? Outcome::crashed
                        : is_memory(result.err)                            ? Outcome::memory
                                                                           : Outcome::failed;
-        if (work.outcome == Outcome::done && !work.comparing && !work.item->reference.empty()) {
-            std::vector<std::string> words{"compare", work.item->reference, work.item->output,
-                                           "--json",  "--random-poses",     "0"};
-            for (const auto* gates : {&args_.gates, &work.item->gates})
-                words.insert(words.end(), gates->begin(), gates->end());
-            work.comparing = true;
-            Result<Child> child = Child::start(words, args_.timeout);
-            if (!child) return child.error();
-            work.child = std::make_unique<Child>(std::move(*child));
-            return Done{};
-        }
-        return close(work);
+    }
+
+    Status compare(Work& work, Stage stage, const std::string& reference, const std::vector<std::string>& more) {
+        std::vector<std::string> words{"compare", reference, work.item->output, "--json", "--random-poses", "0"};
+        words.insert(words.end(), more.begin(), more.end());
+        work.stage = stage;
+        Result<Child> child = Child::start(words, args_.timeout);
+        if (!child) return child.error();
+        work.child = std::make_unique<Child>(std::move(*child));
+        return Done{};
+    }
+
+    static void drop_previous(const Work& work) {
+        std::error_code ignored;
+        if (!work.previous.empty()) fs::remove(work.previous, ignored);
     }
 
     static bool is_memory(const std::string& message) {
@@ -359,6 +402,7 @@ private:
     }
 
     Status close(Work& work) {
+        drop_previous(work);
         work.line["outcome"] = kOutcomes[static_cast<std::size_t>(work.outcome)];
         ++counts_.of[static_cast<std::size_t>(work.outcome)];
         bad_ += work.outcome != Outcome::done;

@@ -18,7 +18,7 @@ input { font: inherit; padding: .3rem .6rem; width: 24rem; max-width: 100%; }
 #rows th, [data-find] { cursor: pointer; } #rows td.text { overflow-wrap: anywhere; } .more { margin-top: .5rem; }
 )css";
 
-// Columns: input, outcome, seconds, MB, vertices, coverage, warnings, L1, agreement, message.
+// Columns: input, outcome, seconds, MB, vertices, coverage, warnings, L1, agreement, changed, message.
 constexpr const char* batch_script = R"js(
 const rows = JSON.parse(document.getElementById("data").textContent), most = 200;
 let column = -1, down = true;
@@ -26,7 +26,7 @@ const head = document.querySelectorAll("#rows th"), body = document.querySelecto
 const find = document.getElementById("find"), more = document.getElementById("more");
 function show() {
   const words = find.value.toLowerCase().split(/\s+/).filter(w => w);
-  let list = rows.filter(r => { const t = (r[0] + " " + r[1] + " " + (r[9] ?? "")).toLowerCase();
+  let list = rows.filter(r => { const t = (r[0] + " " + r[1] + " " + (r[10] ?? "")).toLowerCase();
     return words.every(w => t.includes(w)); });
   if (column >= 0) list = list.slice().sort((a, b) => { const x = a[column], y = b[column];
     if (x === null || y === null) return (x === null) - (y === null);
@@ -36,13 +36,13 @@ function show() {
     const line = body.insertRow();
     r.forEach((value, k) => { const cell = line.insertCell();
       cell.textContent = value === null ? "" : typeof value === "number" ? +value.toPrecision(4) : value;
-      if (k === 0 || k === 1 || k === 9) cell.className = "text";
+      if (k === 0 || k === 1 || k === 10) cell.className = "text";
       if (k === 1) cell.classList.add(value === "done" ? "good" : "bad"); });
   }
   more.textContent = `${list.length} of ${rows.length} characters` +
     (list.length > most ? `; the first ${most} are shown` : "");
 }
-head.forEach((cell, k) => cell.onclick = () => { down = column === k ? !down : k >= 2 && k <= 8 && k !== 5 && k !== 8;
+head.forEach((cell, k) => cell.onclick = () => { down = column === k ? !down : k >= 2 && k <= 9 && k !== 5 && k !== 8;
   column = k; show(); });
 find.oninput = show;
 document.querySelectorAll("[data-find]").forEach(a => a.onclick = () => { find.value = a.dataset.find; show(); });
@@ -92,13 +92,13 @@ std::string cause_of(const Line& line) {
 Line row_of(const Line& line) {
     const auto warnings = line.find("warnings"), compared = line.find("compare");
     const bool has_compare = compared != line.end() && compared->is_object();
-    return Line::array({line.value("input", ""), line.value("outcome", ""), number_at(line, "seconds"),
-                        number_at(line, "peak_memory_bytes", 1e-6), number_at(line, "vertices"),
-                        number_at(line, "coverage"),
-                        warnings != line.end() && warnings->is_array() ? Line(warnings->size()) : Line(nullptr),
-                        has_compare ? number_at(*compared, "l1") : Line(nullptr),
-                        has_compare ? number_at(*compared, "strongest_agreement") : Line(nullptr),
-                        line.contains("message") ? Line(cause_of(line)) : Line(nullptr)});
+    return Line::array(
+        {line.value("input", ""), line.value("outcome", ""), number_at(line, "seconds"),
+         number_at(line, "peak_memory_bytes", 1e-6), number_at(line, "vertices"), number_at(line, "coverage"),
+         warnings != line.end() && warnings->is_array() ? Line(warnings->size()) : Line(nullptr),
+         has_compare ? number_at(*compared, "l1") : Line(nullptr),
+         has_compare ? number_at(*compared, "strongest_agreement") : Line(nullptr), number_at(line, "changed"),
+         line.contains("message") ? Line(cause_of(line)) : Line(nullptr)});
 }
 
 /// JSON in a script element: no "</script" may end it.
@@ -115,12 +115,17 @@ std::string make_batch_page(const std::vector<Line>& lines, double seconds) {
     std::map<std::string, std::size_t> outcomes;
     std::map<std::pair<std::string, std::string>, std::size_t> causes;
     double work = 0;
+    std::size_t compared = 0, changed = 0;
     Line rows = Line::array();
     for (const Line& line : lines) {
         const std::string outcome = line.value("outcome", "");
         ++outcomes[outcome];
         if (outcome != "done") ++causes[{outcome, without_numbers(cause_of(line))}];
         if (const Line s = number_at(line, "seconds"); s.is_number()) work += s.get<double>();
+        if (const Line l1 = number_at(line, "changed"); l1.is_number()) {
+            ++compared;
+            changed += l1.get<double>() > 1e-3;
+        }
         rows.push_back(row_of(line));
     }
     std::string out = fmt::format(
@@ -132,6 +137,11 @@ std::string make_batch_page(const std::vector<Line>& lines, double seconds) {
         out +=
             fmt::format("<b class=\"{}\">{} {}</b> ", outcome == "done" ? "good" : "bad", count, escaped(outcome));
     out += "</p>\n";
+    if (compared > 0)
+        out += fmt::format(
+            "<p>Of {} characters that an earlier run had bound, {} changed by a mean L1 above 0.001: sort by "
+            "Changed.</p>\n",
+            compared, changed);
     if (!causes.empty()) {
         std::vector<std::pair<std::size_t, std::pair<std::string, std::string>>> list;
         for (const auto& [cause, count] : causes) list.emplace_back(count, cause);
@@ -150,7 +160,7 @@ std::string make_batch_page(const std::vector<Line>& lines, double seconds) {
         "<h2>Characters</h2>\n<p><input id=\"find\" placeholder=\"search names, outcomes and messages\"> click a "
         "heading to sort</p>\n<div class=\"scroll\"><table id=\"rows\">\n<thead><tr>";
     for (const char* title : {"Character", "Outcome", "Seconds", "MB", "Vertices", "Coverage", "Warnings", "L1",
-                              "Agreement", "Message"})
+                              "Agreement", "Changed", "Message"})
         out += fmt::format("<th>{}</th>", title);
     out +=
         "</tr></thead>\n<tbody></tbody></table></div>\n<p class=\"more\" id=\"more\"></p>\n</main>\n"

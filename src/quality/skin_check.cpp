@@ -1,8 +1,10 @@
 // check_skin: the table of rules and of engines, and the loop over them.
 #include "sinew/skin_check.h"
 
+#include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <iterator>
+#include <string>
 
 #include "quality/skin_rules.h"
 

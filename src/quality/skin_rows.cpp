@@ -1,5 +1,6 @@
 // Rules of check_skin about single rows of weights, joints, and what the file stores.
 #include <cmath>
+#include <string>
 
 #include "core/joint_names.h"
 #include "core/vectors.h"

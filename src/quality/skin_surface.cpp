@@ -1,7 +1,11 @@
 // Rules of check_skin about weights on the surface: seams, islands, bleed, symmetry, poses, rigid parts.
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <map>
+#include <string>
+#include <tuple>
+#include <utility>
 
 #include "core/vectors.h"
 #include "quality/skin_rules.h"

@@ -114,6 +114,19 @@ class Batch(BatchCase):
         again = json.loads((self.at / "out/again.html").read_text().split('id="data">')[1].split("</script>")[0])
         self.assertEqual(sorted(map(str, again)), sorted(map(str, rows)))
 
+    def test_the_page_says_what_changed_since_the_last_run(self):
+        self.batch("--html", "out/1.html")
+        self.assertNotIn("earlier run", (self.at / "out/1.html").read_text())
+        make.glb(self.models / "b.glb", joints=[("lower", -1, (0, 0, 0)), ("upper", 0, (0, 1.4, 0))])
+        (self.models / "a.glb").write_bytes((self.models / "a.glb").read_bytes().replace(b"sinew tests", b"other tests"))
+        self.batch("--html", "out/2.html")
+        page = (self.at / "out/2.html").read_text()
+        self.assertIn("Of 2 characters that an earlier run had bound, 1 changed", page)
+        changed = {line["input"]: line.get("changed") for line in self.lines()[3:]}
+        self.assertEqual(changed["in/a.glb"], 0)
+        self.assertGreater(changed["in/b.glb"], 0.01)
+        self.assertEqual([p for p in (self.at / "out").rglob(".sinew-*")], [])
+
     def test_parts_of_the_list(self):
         self.batch("--only", "2-3")
         self.assertEqual(sorted(line["input"] for line in self.lines()), ["in/b.glb", "in/sub/a.glb"])
