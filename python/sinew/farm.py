@@ -212,6 +212,12 @@ def main():
     if not shutil.which(args.sinew):
         parser.error(f"the program {args.sinew} is not there (--sinew)")
     try:
+        import dask
+
+        # Its warnings are about what this file handles: workers and schedulers that end.
+        dask.config.set({"logging": {name: "critical" for name in ("distributed", "distributed.client", "asyncio",
+                                                                    "distributed.scheduler", "distributed.nanny",
+                                                                    "distributed.worker", "tornado")}})
         import distributed  # noqa: F401
     except ImportError:
         sys.exit("sinew.farm needs Dask: apt-get install python3-distributed, or pip install distributed")
