@@ -34,6 +34,7 @@ struct BatchArguments {
     std::vector<std::string> inputs, options, gates;
     std::string folder, results, shard, only, html, give_up;
     int jobs = 0, threads = 0;
+    std::size_t thumbnails = 0;
     double timeout = 600;
     std::int64_t memory_mb = 0;
     bool commands = false, retry = false, quiet = false;
@@ -200,7 +201,9 @@ public:
         std::error_code ignored;
         fs::remove(locks(), ignored);  // where no other batch uses it
         if (!args_.html.empty()) {
-            const std::string page = make_batch_page(page_, seconds_since(begin_));
+            std::vector<BatchPicture> pictures = worst_of(page_, args_.thumbnails);
+            draw(pictures);
+            const std::string page = make_batch_page(page_, pictures, seconds_since(begin_));
             if (Status ok = io::write_file(args_.html, std::as_bytes(std::span(page))); !ok)
                 return fail(ok.error());
         }
@@ -365,6 +368,43 @@ private:
             return compare(work, Stage::against_reference, work.item->reference, gates);
         }
         return close(work);
+    }
+
+    /// Each picture by a process of its own, `jobs` at a time. One that fails stays empty.
+    void draw(std::vector<BatchPicture>& pictures) const {
+        std::map<std::string, std::vector<std::byte>> of_output;
+        for (const BatchPicture& picture : pictures) of_output[picture.output];
+        struct Drawing {
+            Child child;
+            std::string output, file;
+        };
+        std::list<Drawing> busy;
+        std::error_code ignored;
+        fs::create_directories(locks(), ignored);
+        std::size_t number = 0;
+        for (auto next = of_output.begin(); next != of_output.end() || !busy.empty();) {
+            if (next != of_output.end() && static_cast<int>(busy.size()) < jobs_) {
+                const std::string file =
+                    (fs::path(locks()) / fmt::format("{}-{}.png", ::getpid(), number++)).string();
+                Result<Child> child =
+                    Child::start({"render", next->first, "-o", file, "--size", "240x240", "--from", "three-quarter",
+                                  "--no-legend", "--threads", std::to_string(threads_), "--quiet"},
+                                 args_.timeout);
+                if (child) busy.push_back({std::move(*child), next->first, file});
+                ++next;
+                continue;
+            }
+            ::usleep(5000);
+            busy.remove_if([&](Drawing& drawing) {
+                if (!drawing.child.step()) return false;
+                if (Result<std::vector<std::byte>> png = io::read_file(drawing.file))
+                    of_output[drawing.output] = std::move(*png);
+                fs::remove(drawing.file, ignored);
+                return true;
+            });
+        }
+        fs::remove(locks(), ignored);
+        for (BatchPicture& picture : pictures) picture.png = of_output[picture.output];
     }
 
     /// How the process ended, in the line.
@@ -582,6 +622,9 @@ void add_batch(CLI::App& app, int& exit, const std::vector<std::string>& bind_op
     c->add_option("--give-up", args->give_up,
                   "MESSAGE: with --only, record these characters as crashed instead of binding them");
     c->add_option("--html", args->html, "Write a page over all characters of this run to this file");
+    c->add_option("--thumbnails", args->thumbnails,
+                  "Pictures of this many characters in the page, the worst by each measure (needs OpenGL)")
+        ->check(CLI::Range(0, 1000));
     c->add_flag("--commands", args->commands, "Print one command for each character, and do nothing");
     c->add_flag("--retry", args->retry, "Try again what failed before");
     c->add_flag("--quiet", args->quiet, "Print errors only");

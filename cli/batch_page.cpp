@@ -16,6 +16,7 @@ using Line = nlohmann::ordered_json;
 constexpr const char* batch_style = R"css(
 input { font: inherit; padding: .3rem .6rem; width: 24rem; max-width: 100%; }
 #rows th, [data-find] { cursor: pointer; } #rows td.text { overflow-wrap: anywhere; } .more { margin-top: .5rem; }
+.pictures { display: flex; flex-wrap: wrap; gap: .8rem; } .pictures figure { width: 240px; overflow-wrap: anywhere; }
 )css";
 
 // Columns: input, outcome, seconds, MB, vertices, coverage, warnings, L1, agreement, changed, message.
@@ -111,7 +112,41 @@ std::string embedded(const Line& data) {
 
 }  // namespace
 
-std::string make_batch_page(const std::vector<Line>& lines, double seconds) {
+std::vector<BatchPicture> worst_of(const std::vector<Line>& lines, std::size_t most) {
+    struct Measure {
+        const char* title;
+        double (*badness)(const Line&);  // 0: nothing to see
+    };
+    static constexpr auto at = [](const Line& value) { return value.is_number() ? value.get<double>() : 0.0; };
+    constexpr Measure measures[] = {
+        {"L1 to the reference", [](const Line& line) { return at(row_of(line)[7]); }},
+        {"changed since the last run, L1", [](const Line& line) { return at(number_at(line, "changed")); }},
+        {"share of vertices that bind did not reach",
+         [](const Line& line) {
+             const Line coverage = number_at(line, "coverage");
+             return coverage.is_number() ? 1 - coverage.get<double>() : 0.0;
+         }},
+        {"seconds", [](const Line& line) { return at(number_at(line, "seconds")); }},
+    };
+    std::vector<BatchPicture> out;
+    for (const Measure& measure : measures) {
+        std::vector<std::pair<double, const Line*>> list;
+        for (const Line& line : lines)
+            if (const std::string outcome = line.value("outcome", "");
+                outcome == "done" || outcome == "gate failed")
+                if (const double bad = measure.badness(line); bad > 0) list.emplace_back(bad, &line);
+        std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+        for (std::size_t k = 0; k < list.size() && k < most; ++k)
+            out.push_back({fmt::format("{} {:.3g}", measure.title, list[k].first),
+                           list[k].second->value("input", ""),
+                           list[k].second->value("output", ""),
+                           {}});
+    }
+    return out;
+}
+
+std::string make_batch_page(const std::vector<Line>& lines, const std::vector<BatchPicture>& pictures,
+                            double seconds) {
     std::map<std::string, std::size_t> outcomes;
     std::map<std::pair<std::string, std::string>, std::size_t> causes;
     double work = 0;
@@ -156,6 +191,13 @@ std::string make_batch_page(const std::vector<Line>& lines, double seconds) {
         if (list.size() > 50) out += fmt::format("<tr><td colspan=\"3\">and {} more</td></tr>\n", list.size() - 50);
         out += "</tbody></table></div>\n";
     }
+    if (!pictures.empty()) out += "<h2>Worst by each measure</h2>\n<div class=\"pictures\">\n";
+    for (const BatchPicture& p : pictures)
+        out +=
+            fmt::format("<figure>{}<figcaption>{}<br>{}</figcaption></figure>\n",
+                        p.png.empty() ? "" : "<img alt=\"\" src=\"data:image/png;base64," + base64(p.png) + "\">",
+                        escaped(p.measure), escaped(p.input));
+    if (!pictures.empty()) out += "</div>\n";
     out +=
         "<h2>Characters</h2>\n<p><input id=\"find\" placeholder=\"search names, outcomes and messages\"> click a "
         "heading to sort</p>\n<div class=\"scroll\"><table id=\"rows\">\n<thead><tr>";

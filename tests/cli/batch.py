@@ -4,10 +4,12 @@ batch.py [CLASS…]; run like cli.py."""
 import collections
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
 import time
+import unittest
 
 import cli
 import make
@@ -113,6 +115,14 @@ class Batch(BatchCase):
         self.batch("--html", "out/again.html", code=1)
         again = json.loads((self.at / "out/again.html").read_text().split('id="data">')[1].split("</script>")[0])
         self.assertEqual(sorted(map(str, again)), sorted(map(str, rows)))
+
+    @unittest.skipUnless(os.environ.get("SINEW_RENDER") == "ON", "pictures are not built")
+    def test_the_page_has_pictures_of_the_worst(self):
+        self.batch("--html", "out/1.html", "--thumbnails", "2")
+        page = (self.at / "out/1.html").read_text()
+        self.assertEqual(page.count("data:image/png;base64,"), 2)
+        self.assertEqual(len(re.findall(r"<figcaption>seconds [\d.e-]+<br>in/", page)), 2)
+        self.assertEqual([p for p in (self.at / "out").rglob(".sinew-*")], [])
 
     def test_the_page_says_what_changed_since_the_last_run(self):
         self.batch("--html", "out/1.html")
