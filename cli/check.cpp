@@ -12,7 +12,7 @@
 namespace sinew::cli {
 namespace {
 
-struct CheckArguments : InputOptions {
+struct CheckArguments {
     std::string input, output, thresholds, report, sarif, html, profile;
     std::vector<std::string> max, skip, only;
     SkinCheckOptions options;
@@ -174,8 +174,7 @@ int run_check(CheckArguments args) {
         return fail({ErrorCode::usage, "--fix writes to another file: --fix -o OUT"});
     if (Status ok = read_options(args); !ok) return fail(ok.error());
     std::vector<NamedFile> outputs{{"--report", args.report}, {"--sarif", args.sarif}, {"--html", args.html}};
-    const NamedFile inputs[] = {
-        {"the input", args.input}, {"--thresholds", args.thresholds}, {"--skeleton", args.skeleton}};
+    const NamedFile inputs[] = {{"the input", args.input}, {"--thresholds", args.thresholds}};
     if (args.fix) {
         outputs.insert(outputs.begin(), {"--output", args.output});
         if (Status ok = check_outputs(outputs, inputs); !ok) return fail(ok.error());
@@ -187,7 +186,7 @@ int run_check(CheckArguments args) {
     CheckRun run;
     {
         Progress progress(context, args.quiet || args.json);
-        Result<io::Scene> scene = io::load(args.input, args.load(), &context);
+        Result<io::Scene> scene = io::load(args.input, {}, &context);
         if (!scene) return fail(scene.error());
         if (!scene->weights)
             return fail({ErrorCode::input, args.input + ": the file has no weights (sinew bind computes them)"});
@@ -245,7 +244,6 @@ void add_check(CLI::App& app, int& exit) {
         "  sinew check hero.glb --fix -o fixed.glb           normalise, limit, prune, weld seams\n"
         "  sinew check --rules                               the table of rules and profiles");
     c->add_option("input", args->input, "GLB, glTF, VRM, FBX or DAE with weights");
-    add_input_options(*c, *args);
     c->add_option("--profile", args->profile, "Limits of an engine: unity, unreal, godot, webgl or mobile")
         ->group("Rules");
     c->add_option("--max", args->max, "RULE=NUMBER: the largest value without alarm; RULE=off; repeatable")

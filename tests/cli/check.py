@@ -392,6 +392,9 @@ class CheckResults(CheckCase):
         self.assertRegex(done.stdout, r"fixed +0 vertices limited, [1-9]\d* pruned, [1-9]\d* welded")
         self.assertFalse({"sums", "invalid", "repeated", "torn", "tiny"} & self.alarms(self.at / "fixed.glb"))
         self.sound("fixed.glb")
+        messages = support.validate([self.at / "fixed.glb"])
+        if messages is not None:
+            self.assertEqual([m for m in messages[str(self.at / "fixed.glb")] if m.startswith("error")], [])
         self.check(character("biped"), "--fix", "-o", self.at / "two.glb", "--max", "influences=2", code=0)
         self.assertEqual(self.rules(self.at / "two.glb")["influences"]["value"], 2)
         # What is sound keeps its bits, up to tiny weights.
