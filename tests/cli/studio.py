@@ -17,9 +17,7 @@ import png
 import support
 
 
-class Studio(unittest.TestCase):
-    LABELS = "cli hostile"
-
+class StudioCase(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -65,6 +63,10 @@ class Studio(unittest.TestCase):
     def status(self, *args, **named):
         head, body = self.get(*args, **named)
         return int(head.split()[1]), body
+
+
+class Studio(StudioCase):
+    LABELS = "cli hostile"
 
     def test_serves_the_page_only(self):
         self.start()
@@ -119,23 +121,6 @@ class Studio(unittest.TestCase):
             for s in slow:
                 s.close()
         self.assertEqual(self.status(f"/{self.secret}/"), (200, b"<p>here</p>"))
-
-    def test_running_out_of_descriptors_does_not_end_it(self):
-        self.start(limit=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (12, 12)))
-        many = [socket.create_connection(("127.0.0.1", self.port), timeout=60) for _ in range(30)]
-        for s in many:
-            s.close()
-        # While the server closes them, it may refuse others.
-        deadline = time.monotonic() + 60
-        while True:
-            try:
-                got = self.status(f"/{self.secret}/")
-                break
-            except OSError:
-                self.assertLess(time.monotonic(), deadline)
-                time.sleep(0.1)
-        self.assertEqual(got, (200, b"<p>here</p>"))
-        self.assertIsNone(self.process.poll())
 
     def test_headers_restrict_the_page(self):
         self.start()
@@ -250,6 +235,20 @@ class Studio(unittest.TestCase):
         done = support.sinew("studio", "--no-open", "--page", self.page, "--port", self.port)
         self.assertEqual(done.returncode, 3)
         self.assertRegex(done.stderr, r"port \d+ .*in use")
+
+
+class StudioDescriptors(StudioCase):
+    # Not under the sanitizers: UBSan opens a pipe to see whether an object can be read, and reports a damaged one if
+    # it gets no descriptor.
+    LABELS = "cli"
+
+    def test_running_out_of_descriptors_does_not_end_it(self):
+        self.start(limit=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (12, 12)))
+        many = [socket.create_connection(("127.0.0.1", self.port), timeout=60) for _ in range(30)]
+        for s in many:
+            s.close()
+        self.assertEqual(self.status(f"/{self.secret}/"), (200, b"<p>here</p>"))
+        self.assertIsNone(self.process.poll())
 
 
 if __name__ == "__main__":

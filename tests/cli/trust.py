@@ -499,7 +499,7 @@ class Resources(TrustCase):
             path.write_text(json.dumps({"points": [{"name": f"j{i}", "parent": i - 1 if i else None, "position": place(i)}
                                                    for i in range(count)]}))
             done = support.sinew("bind", mesh, "-o", self.at / "out.glb", "--skeleton", path, "--quiet", *cli.FAST,
-                                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (14, 14)), timeout=900)
+                                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (6, 6)), timeout=900)
             self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_only_files_are_read(self):
