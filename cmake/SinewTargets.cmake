@@ -40,3 +40,23 @@ function(sinew_quick_target name)
     sinew_target(${name})
     target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1> $<$<CONFIG:RelWithDebInfo>:-O0>)
 endfunction()
+
+# sinew_unity(NAME FILE…): compiles the files of a folder in groups. Names in their anonymous namespaces must differ.
+# Each template is then instrumented once per group instead of once per file. Files with options of their own stay alone,
+# and so do those that define macros for a library (_stb).
+function(sinew_unity name)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+    target_compile_options(${name} PRIVATE -Wno-shadow)  # of names in other files of the group
+    foreach(file ${ARGN})
+        get_source_file_property(options ${file} COMPILE_OPTIONS)
+        # tests/fuzz has options for two files.
+        if(options OR file MATCHES "_stb\\.cpp$|src/bind/(binding_file|settings)\\.cpp$"
+            OR NOT file MATCHES "^${PROJECT_SOURCE_DIR}/src/([a-z]+)/[^/]*\\.cpp$")
+            continue()
+        endif()
+        set(folder ${CMAKE_MATCH_1})
+        math(EXPR count_${folder} "0${count_${folder}} + 1")
+        math(EXPR group "${count_${folder}} / 8")
+        set_source_files_properties(${file} PROPERTIES UNITY_GROUP ${folder}_${group})
+    endforeach()
+endfunction()
