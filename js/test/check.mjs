@@ -73,7 +73,7 @@ lap('arrays');
 await refused('usage', /choose surface-heat.*did you mean 'surface-heat'/, () => bind(read('hero.glb'), {method: 'surface-heta'}));
 await refused('usage', /there is no option 'fallof' \(did you mean 'falloff'/, () => bind(read('hero.glb'), {fallof: 1}));
 await refused('usage', /does not read cooling/, () => bind(read('hero.glb'), {cooling: 9}));
-await refused('input', /nobody\.glb/, () => bind({name: 'nobody.glb', bytes: new Uint8Array([1, 2, 3])}));
+await refused('input', /broken\.glb/, () => bind({name: 'broken.glb', bytes: new Uint8Array([1, 2, 3])}));
 await refused('usage', /no skeleton/, () => bind({name: 'tube.obj', bytes: read('tube.obj')}));
 await refused('usage', /bind takes/, () => bind('hero.glb'));
 assert.match((await bind(read('robot.glb'), {method: 'closest-distance', exclude: ['Hnad']}).then((b) => (b.free(), b.warnings))).join(), /exclude "Hnad" matches no joint/);
