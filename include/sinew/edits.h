@@ -36,6 +36,8 @@ struct Mirror {
     std::array<double, 3> normal{1, 0, 0};  ///< unit vector, towards the side that is copied
     /// Per joint: its mirror image, which is itself for a joint on the plane, or DistanceTable::none.
     std::vector<std::uint32_t> partner;
+    /// Tolerances are shares of this length: the diagonal of the near part of the mesh; 0: of the whole mesh.
+    double size = 0;
 };
 
 enum class EditKind {

@@ -281,7 +281,7 @@ private:
     void mirror(std::vector<Row>& targets) {
         if (!tree_) tree_.emplace(mesh_.positions, mesh_.triangles);
         const Mirror& m = edit_->mirror;
-        const double diagonal = box_of(mesh_.positions).diagonal();
+        const double diagonal = m.size > 0 ? m.size : box_of(mesh_.positions).diagonal();
         const auto over_there = [&](std::uint32_t j) {
             return j < m.partner.size() && m.partner[j] != DistanceTable::none ? m.partner[j] : j;
         };

@@ -6,12 +6,14 @@
 #include "core/vectors.h"
 #include "sinew/deform.h"
 #include "sinew/edits.h"
+#include "sinew/near.h"
 #include "sinew/quality.h"
 
 namespace sinew {
 
 Status find_mirrors(std::span<WeightEdit> edits, const MeshView& mesh, const Skeleton& skeleton, Context* context) {
     std::optional<Symmetry> symmetry;
+    double size = 0;
     for (std::size_t i = 0; i < edits.size(); ++i) {
         Mirror& mirror = edits[i].mirror;
         if (edits[i].kind != EditKind::mirror || mirror.side.empty()) continue;
@@ -24,6 +26,7 @@ Status find_mirrors(std::span<WeightEdit> edits, const MeshView& mesh, const Ske
                     ErrorCode::input,
                     place + "the skeleton has no mirror plane (80 % of its deforming joints need a partner)"};
             symmetry = std::move(**found);
+            size = near_diagonal(mesh, skeleton, context);
         }
         // The signed distance of the side from the plane.
         double height = 0;
@@ -50,6 +53,7 @@ Status find_mirrors(std::span<WeightEdit> edits, const MeshView& mesh, const Ske
         if (height < 0)
             for (double& c : mirror.normal) c = -c;
         mirror.partner = symmetry->joint;
+        mirror.size = size;
     }
     return Done{};
 }

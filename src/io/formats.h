@@ -22,6 +22,11 @@ inline std::string_view as_text(std::span<const std::byte> bytes) {
 /// ".glb" of "Hero.GLB": with its dot, in lower case; "" where there is none.
 std::string extension_of(const std::filesystem::path& path);
 
+/// The folder that holds `path`; "." for a plain file name.
+inline std::filesystem::path folder_of(const std::filesystem::path& path) {
+    return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+}
+
 /// ErrorCode::input with "NAME: message".
 inline Error input_error(const std::string& name, const std::string& message) {
     return {ErrorCode::input, name + ": " + message};

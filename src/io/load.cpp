@@ -73,10 +73,6 @@ Result<std::shared_ptr<Document>> document_of(std::span<const std::byte> bytes, 
     return std::shared_ptr<Document>();
 }
 
-std::filesystem::path folder_of(const std::filesystem::path& path) {
-    return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-}
-
 /// All lengths of a skeleton from another unit.
 Status scale_skeleton(Skeleton& skeleton, double factor) {
     if (!(factor > 0 && std::isfinite(factor)))

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "io/formats.h"
 #include "sinew/io.h"
 
 namespace sinew::io {
@@ -114,10 +115,6 @@ std::filesystem::path followed(std::filesystem::path path) {
         path = to.is_absolute() ? to : path.parent_path() / to;
     }
     return {};
-}
-
-std::filesystem::path folder_of(const std::filesystem::path& path) {
-    return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace sinew {
 
 namespace {
 
-using Row = std::vector<Influence>;
+using InfluenceList = std::vector<Influence>;
 
 /// Joins vertices that face each other across seams. Returns, per vertex, the lowest of its set.
 std::vector<std::uint32_t> seam_sets(const MeshView& mesh, const MeshTopology& topology) {
@@ -29,11 +29,11 @@ std::vector<std::uint32_t> seam_sets(const MeshView& mesh, const MeshTopology& t
 }
 
 /// The mean of rows.
-Row mean_row(const std::vector<std::uint32_t>& vertices, const SkinWeights& weights) {
+InfluenceList mean_row(const std::vector<std::uint32_t>& vertices, const SkinWeights& weights) {
     std::map<std::uint32_t, double> sums;
     for (const std::uint32_t v : vertices)
         for (const Influence& i : weights[v]) sums[i.joint] += i.weight;
-    Row out;
+    InfluenceList out;
     for (const auto& [joint, sum] : sums)
         out.push_back({joint, static_cast<float>(sum / static_cast<double>(vertices.size()))});
     std::sort(out.begin(), out.end(), [](const Influence& a, const Influence& b) {
@@ -53,7 +53,7 @@ Result<SkinWeights> fix_skin(const MeshView& mesh, const SkinWeights& weights, c
         return ok.error();
     const std::size_t n = mesh.positions.size();
     SkinFixReport done;
-    std::vector<Row> welded(n);
+    std::vector<InfluenceList> welded(n);
     if (options.weld_seams) {
         const std::vector<std::uint32_t> root = seam_sets(mesh, analyse_mesh(mesh, context));
         std::vector<std::vector<std::uint32_t>> sets(n);
@@ -64,7 +64,7 @@ Result<SkinWeights> fix_skin(const MeshView& mesh, const SkinWeights& weights, c
                 return rows.l1(weights[v], weights[set[0]]) > kTornL1;
             });
             if (!torn) continue;
-            const Row mean = mean_row(set, weights);
+            const InfluenceList mean = mean_row(set, weights);
             for (const std::uint32_t v : set) welded[v] = mean;
             done.welded += set.size();
         }

@@ -171,6 +171,16 @@ class FarTriangles(TrustCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertLess(np.abs(self.dense() - self.dense("near.glb")).sum(1).max(), 1e-5)
 
+    def test_a_mirror_edit_has_the_same_tolerances(self):
+        # Of the whole box, a hundredth of a percent is the width of an arm.
+        source = self.biped()
+        far = with_triangles(source, self.at / "far.glb", [[(1700, 1, 0), (1701, 1, 0), (1700, 2, 0)]])
+        edits = self.at / "edits.json"
+        edits.write_text(json.dumps({"edits": [{"op": "mirror", "from": "left"}]}))
+        self.bind(source, "--edits", edits, out="near.glb")
+        self.report(far, "--edits", edits)
+        self.assertLess(np.abs(self.dense() - self.dense("near.glb")).sum(1).max(), 1e-6)
+
     def test_a_transfer_reaches_as_far(self):
         # A target that is farther from the character than a match may be, but not than a share of the plane.
         source = self.biped()
