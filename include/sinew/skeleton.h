@@ -125,8 +125,8 @@ enum class DeformFrom {
 
 struct DeformOptions {
     DeformFrom from = DeformFrom::automatic;
-    std::vector<std::string> exclude;  ///< globs on joint names (* and ?, case-sensitive); win over evidence
-    std::vector<std::string> include;  ///< globs; win over exclude
+    std::vector<std::string> exclude;  ///< globs on joint names (* and ?, case-sensitive); override evidence
+    std::vector<std::string> include;  ///< globs; override exclude
     bool strict = false;               ///< a glob that matches no joint is an error
 };
 

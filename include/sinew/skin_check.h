@@ -95,8 +95,8 @@ struct SkinFixOptions {
 struct SkinFixReport {
     std::size_t limited = 0, pruned = 0, welded = 0;
 };
-/// Repairs what has one right answer: limits the influences to the strongest, drops tiny weights, normalises, and
-/// joins torn seams within a skin. Rows without a fault keep their bits. O(influences + T log T).
+/// Repairs faults that have a single correct repair: limits the influences to the strongest, drops tiny weights,
+/// normalises, and joins torn seams within a skin. Rows without a fault keep their bits. O(influences + T log T).
 Result<SkinWeights> fix_skin(const MeshView& mesh, const SkinWeights& weights, const SkinFixOptions& options,
                              SkinFixReport* report = nullptr, Context* context = nullptr);
 
