@@ -43,8 +43,8 @@ struct Error {
 };
 
 /// Text from a file as it may stand in a message: control characters, line breaks, invisible marks and bytes that
-/// are not UTF-8 become \\xNN, and "…" replaces what comes after `most` characters. Names of files, joints and
-/// meshes are chosen by strangers, and must not steer a terminal, forge a line of a log or fill it. O(text).
+/// are not UTF-8 become \\xNN, and "…" replaces the text after `most` characters. Names of files, joints and meshes
+/// are untrusted: they must not control a terminal, forge a line of a log or fill it. O(text).
 std::string printable(std::string_view text, std::size_t most = 200);
 
 /// " (did you mean 'a', 'b' or 'c'?)": for a word that is not known, at most three known ones that are spelled much

@@ -103,10 +103,10 @@ Status add_morphs(std::span<Vec3> positions, std::span<const Morph> morphs);
 /// quaternion has no scale: a joint with weights whose transform is not rigid within 1e-3 is an error that gives
 /// its index; use linear blend instead.
 ///
-/// Normals and tangents come back as unit vectors, and the fourth component of a tangent is kept; one
-/// of length zero, before or after, is unchanged. A vertex whose joints all have the same transform moves
-/// by exactly that transform; if it is the identity, the vertex keeps its bits. A vertex without weights stays.
-/// Vertices with the same position and the same weights come to the same place, in any part.
+/// Normals and tangents come back as unit vectors, and the fourth component of a tangent is kept; one of length
+/// zero, before or after, is unchanged. A vertex whose joints all have the same transform moves by exactly that
+/// transform; if it is the identity, the vertex keeps its bits. A vertex without weights does not move. Vertices
+/// with the same position and the same weights come to the same place, in any part.
 ///
 /// Errors: numbers of vertices that differ, a joint without a transform, input that is not finite (the first vertex
 /// or joint is named), and a result that a float cannot hold. O(influences), parallel; the same bits on any number

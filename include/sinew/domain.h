@@ -246,7 +246,7 @@ inline constexpr int most_pixels = 4096;
 /// the power of two, 32 or more, that holds the mask. Memory r²/4 bytes.
 Result<VoxelGrid> pixel_grid(const PixelMask& mask);
 
-/// The pixels that the triangles of a mesh in the plane z = 0 touch (z is not looked at), in the same way: the
+/// The pixels that the triangles of a mesh in the plane z = 0 touch (z is ignored), in the same way: the
 /// triangle-box tests of voxelize, so that no sliver is lost. `resolution`: pixels along the longest side, a power
 /// of two, 32..4096. Requires check_mesh. O(T + pixels touched).
 Result<VoxelGrid> pixel_grid(const MeshView& flat, int resolution, Context* context = nullptr);

@@ -94,7 +94,7 @@ std::string_view to_string(FalloffLaw law);
 struct FalloffMap {
     std::vector<float> of_joint;   ///< per joint of the skeleton, or empty
     std::vector<float> of_vertex;  ///< V or empty
-    /// V or empty (all 1): how much a vertex's own value counts, 0..1; the rest is what it has without that value.
+    /// V or empty (all 1): the share, 0..1, of a vertex's own value; the rest is its value without it.
     std::vector<float> share_of_vertex;
     /// Per joint or empty: alpha, also for laws that another parameter shapes. If alpha shapes the law, of_joint
     /// takes precedence.
