@@ -244,8 +244,10 @@ void add_check(CLI::App& app, int& exit) {
         "  sinew check hero.glb --fix -o fixed.glb           normalise, limit, prune, weld seams\n"
         "  sinew check --rules                               the table of rules and profiles");
     c->add_option("input", args->input, "GLB, glTF, VRM, FBX or DAE with weights");
-    c->add_option("--profile", args->profile, "Limits of an engine: unity, unreal, godot, webgl or mobile")
-        ->group("Rules");
+    std::string profiles;
+    for (const EngineProfile& p : engine_profiles())
+        profiles += (profiles.empty() ? "" : ", ") + std::string(p.word);
+    c->add_option("--profile", args->profile, "Limits of an engine: " + profiles)->group("Rules");
     c->add_option("--max", args->max, "RULE=NUMBER: the largest value without alarm; RULE=off; repeatable")
         ->allow_extra_args(false)
         ->group("Rules");

@@ -311,6 +311,7 @@ void add_cutout(CLI::App& app, int& exit) {
                           "fade (default): smooth where the strongest bones change; cut: drop the weakest")
         ->group("Weights");
     add_run_options(*c, *args);
+    c->get_option("--report")->description("Write a JSON report to this file (docs/cutout.md)");
     c->callback([args, &exit] { exit = run_cutout(*args); });
 }
 

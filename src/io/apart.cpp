@@ -130,9 +130,9 @@ Error ended_early(const std::string& name, const ChildLimits& limits, int signal
 
 }  // namespace
 
-Result<std::vector<std::byte>> run_apart(const std::function<Result<std::vector<std::byte>>()>& work,
-                                         const std::string& name, const ChildLimits& limits,
-                                         const Context* context) {
+Result<std::vector<std::byte>> run_in_child_process(const std::function<Result<std::vector<std::byte>>()>& work,
+                                                    const std::string& name, const ChildLimits& limits,
+                                                    const Context* context) {
     int ends[2];
     if (::pipe(ends) != 0) return work();
     const pid_t parent = ::getpid();

@@ -21,8 +21,8 @@ struct ChildLimits {
 /// child ends with this process, and when the context is cancelled. It has a copy of this process's memory and only
 /// the calling thread, so `work` must not wait for other threads. Its changes are lost. Where no child process can
 /// be made, the work runs in this process.
-Result<std::vector<std::byte>> run_apart(const std::function<Result<std::vector<std::byte>>()>& work,
-                                         const std::string& name, const ChildLimits& limits,
-                                         const Context* context = nullptr);
+Result<std::vector<std::byte>> run_in_child_process(const std::function<Result<std::vector<std::byte>>()>& work,
+                                                    const std::string& name, const ChildLimits& limits,
+                                                    const Context* context = nullptr);
 
 }  // namespace sinew::io

@@ -85,8 +85,8 @@ void put_chunk(std::vector<std::byte>& out, std::uint32_t type, std::span<const 
 }
 
 /// The edited text, and `bin` as the BIN chunk where buffer 0 is one; other chunks are kept.
-Result<std::vector<std::byte>> glb_of(const Request& request, const Plan& plan, std::span<const std::byte> text,
-                                      std::span<const std::byte> bin) {
+Result<std::vector<std::byte>> assemble_glb(const Request& request, const Plan& plan,
+                                            std::span<const std::byte> text, std::span<const std::byte> bin) {
     const Document& document = request.document;
     std::vector<std::byte> out;
     put_u32(out, 0x46546C67);
@@ -414,7 +414,7 @@ Result<SavedFile> write_json(const Request& request, Plan& plan) {
     const std::string text = editor.text();
     const auto* raw = reinterpret_cast<const std::byte*>(text.data());
     if (request.glb) {
-        auto bytes = glb_of(request, plan, {raw, text.size()}, bin);
+        auto bytes = assemble_glb(request, plan, {raw, text.size()}, bin);
         if (!bytes) return bytes.error();
         file.bytes = std::move(*bytes);
     } else {

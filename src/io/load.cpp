@@ -40,7 +40,7 @@ Result<std::shared_ptr<Document>> convert(std::span<const std::byte> bytes, cons
     const auto seconds = static_cast<unsigned>(std::min<std::size_t>(30 + 5 * (bytes.size() >> 20), 3600));
     const std::size_t memory =
         context && context->memory_limit ? context->memory_limit : (std::size_t{2} << 30) + 64 * bytes.size();
-    const auto made = run_apart(work, name, {seconds, memory}, context);
+    const auto made = run_in_child_process(work, name, {seconds, memory}, context);
     if (!made) return made.error();
     const auto zero = std::find(made->begin(), made->end(), std::byte{0});
     std::string_view head(reinterpret_cast<const char*>(made->data()),
