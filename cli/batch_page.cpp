@@ -15,7 +15,7 @@ using Line = nlohmann::ordered_json;
 
 constexpr const char* batch_style = R"css(
 input { font: inherit; padding: .3rem .6rem; width: 24rem; max-width: 100%; }
-#rows th, [data-find] { cursor: pointer; } #rows td.text { overflow-wrap: anywhere; } .more { margin-top: .5rem; }
+#rows th, [data-find] { cursor: pointer; } #rows td.text { overflow-wrap: anywhere; min-width: 5rem; } main { max-width: none; } .more { margin-top: .5rem; }
 .pictures { display: flex; flex-wrap: wrap; gap: .8rem; } .pictures figure { width: 240px; overflow-wrap: anywhere; }
 )css";
 
@@ -49,6 +49,8 @@ find.oninput = show;
 document.querySelectorAll("[data-find]").forEach(a => a.onclick = () => { find.value = a.dataset.find; show(); });
 show();
 )js";
+
+bool is_text(std::string_view column) { return column == "Outcome" || column == "Message"; }
 
 Line number_at(const Line& line, const char* key, double scale = 1) {
     const auto at = line.find(key);
@@ -203,7 +205,7 @@ std::string make_batch_page(const std::vector<Line>& lines, const std::vector<Ba
         "heading to sort</p>\n<div class=\"scroll\"><table id=\"rows\">\n<thead><tr>";
     for (const char* title : {"Character", "Outcome", "Seconds", "MB", "Vertices", "Coverage", "Warnings", "L1",
                               "Agreement", "Changed", "Message"})
-        out += fmt::format("<th>{}</th>", title);
+        out += fmt::format("<th{}>{}</th>", is_text(title) ? " class=\"text\"" : "", title);
     out +=
         "</tr></thead>\n<tbody></tbody></table></div>\n<p class=\"more\" id=\"more\"></p>\n</main>\n"
         "<script type=\"application/json\" id=\"data\">" +

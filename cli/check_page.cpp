@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "check_report.h"
 #include "page.h"
@@ -54,10 +55,10 @@ std::string make_check_page(const CheckRun& run, Context& context) {
     for (const SkinFinding& f : run.findings) {
         const SkinRule& rule = skin_rules()[f.rule];
         out += fmt::format(
-            "<tr><td>{}</td><td class=\"text{}\">{}</td><td>{:.4g} {}</td><td>{:g}</td><td class=\"text\">{}{}</td>"
+            "<tr><td>{}</td><td class=\"text{}\">{}</td><td>{:.4g} {}</td><td>{}</td><td class=\"text\">{}{}</td>"
             "<td class=\"text\">{}</td></tr>\n",
             rule.word, f.alarm ? " bad" : " good", f.alarm ? to_string(rule.level) : "passed", f.value, rule.unit,
-            f.threshold, rule.what, f.alarm ? "<br>" + escaped(rule.help) : "", escaped(f.detail));
+            std::isinf(f.threshold) ? "none" : fmt::format("{:g}", f.threshold), rule.what, f.alarm ? "<br>" + escaped(rule.help) : "", escaped(f.detail));
     }
     out += "</tbody></table></div>\n";
     Transform to_world;

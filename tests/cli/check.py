@@ -373,6 +373,7 @@ class CheckResults(CheckCase):
         shutil.copy(path, named)
         self.check(named, "--html", self.at / "a.html", code=1)
         page = (self.at / "a.html").read_text()
+        self.assertIn("<td>none</td>", page)  # joints: no limit
         self.assertIn("&lt;b&gt;&amp;.glb", page)
         self.assertNotIn("<b>&", page)
         self.assertIn("failed", page)
