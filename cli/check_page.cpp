@@ -58,7 +58,8 @@ std::string make_check_page(const CheckRun& run, Context& context) {
             "<tr><td>{}</td><td class=\"text{}\">{}</td><td>{:.4g} {}</td><td>{}</td><td class=\"text\">{}{}</td>"
             "<td class=\"text\">{}</td></tr>\n",
             rule.word, f.alarm ? " bad" : " good", f.alarm ? to_string(rule.level) : "passed", f.value, rule.unit,
-            std::isinf(f.threshold) ? "none" : fmt::format("{:g}", f.threshold), rule.what, f.alarm ? "<br>" + escaped(rule.help) : "", escaped(f.detail));
+            std::isinf(f.threshold) ? "none" : fmt::format("{:g}", f.threshold), rule.what,
+            f.alarm ? "<br>" + escaped(rule.help) : "", escaped(f.detail));
     }
     out += "</tbody></table></div>\n";
     Transform to_world;
