@@ -15,7 +15,8 @@ using Line = nlohmann::ordered_json;
 
 constexpr const char* batch_style = R"css(
 input { font: inherit; padding: .3rem .6rem; width: 24rem; max-width: 100%; }
-#rows th, [data-find] { cursor: pointer; } #rows td.text { overflow-wrap: anywhere; min-width: 5rem; } #rows td:first-child { min-width: 11rem; } main { max-width: none; } .more { margin-top: .5rem; }
+#rows th, [data-find] { cursor: pointer; } #rows td.text { overflow-wrap: anywhere; min-width: 5rem; }
+#rows td:first-child { min-width: 11rem; } main { max-width: none; } .more { margin-top: .5rem; }
 .pictures { display: flex; flex-wrap: wrap; gap: .8rem; } .pictures figure { width: 240px; overflow-wrap: anywhere; }
 )css";
 
