@@ -4,8 +4,6 @@
 SHELL := /bin/bash
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
-# Where ccache is installed, it speeds up rebuilds, unless the caller chose another launcher.
-export CMAKE_CXX_COMPILER_LAUNCHER ?= $(shell command -v ccache)
 # The folder of real characters, if there is one. Without it, tests that need it are skipped.
 export SINEW_CORPUS ?= $(realpath ../shared/corpus)
 
