@@ -1,7 +1,8 @@
 """Builds the wheel: the Python files of python/sinew, and the C library inside, for every Python from 3.9.
 
 SINEW_LIBRARY names a libsinew_c.so that is built already; without it CMake compiles one with its own threads and
-without optional libraries, so that nothing but the C and C++ runtimes is needed where it is installed.
+without optional libraries, so that nothing but the C and C++ runtimes is needed where it is installed. SINEW_BUILD
+names the folder to compile in, which may be used again.
 """
 import os
 import pathlib
@@ -23,7 +24,8 @@ OF_THE_SYSTEM = re.compile(r"(libc|libm|libdl|librt|libpthread|libstdc\+\+|libgc
 def compiled(work):
     """Compiles libsinew_c.so in the folder `work`."""
     configure = ["cmake", "-S", ROOT, "-B", work, "-DCMAKE_BUILD_TYPE=Release", "-DSINEW_THREADS=own", "-DSINEW_GL=OFF",
-                 "-DSINEW_ASSIMP=OFF", "-DSINEW_PNG=OFF", "-DSINEW_BUILD_CLI=OFF", "-DSINEW_BUILD_TESTS=OFF"]
+                 "-DSINEW_ASSIMP=OFF", "-DSINEW_PNG=OFF", "-DSINEW_BUILD_CLI=OFF", "-DSINEW_BUILD_TESTS=OFF",
+                 "-DSINEW_WERROR=OFF"]
     if shutil.which("ninja"):
         configure += ["-G", "Ninja"]
     subprocess.run(configure, check=True)
@@ -46,11 +48,12 @@ class BuildWithLibrary(build_py):
         if self.editable_mode:
             return
         given = os.environ.get("SINEW_LIBRARY")
-        library = pathlib.Path(given) if given else compiled(ROOT / "build/python")
+        library = pathlib.Path(given) if given else \
+            compiled(pathlib.Path(os.environ.get("SINEW_BUILD", ROOT / "build/python")))
         package = pathlib.Path(self.build_lib) / "sinew"
         package.mkdir(parents=True, exist_ok=True)
         shutil.copy(library.resolve(), package / "libsinew_c.so")
-        if not given or os.environ.get("SINEW_COMPANIONS"):
+        if not given:
             for name, path in companions(library):
                 shutil.copy(path, package / name)
 

@@ -1,6 +1,6 @@
 # Compile options of all targets. Flags are scoped to targets, never global.
 
-# sinew_target(NAME): warnings (errors when sinew is the top-level project), reproducible floating point,
+# sinew_target(NAME): warnings (errors with SINEW_WERROR), reproducible floating point,
 # and the sanitizers of SINEW_SANITIZE.
 function(sinew_target name)
     target_compile_features(${name} PUBLIC cxx_std_20)
@@ -21,7 +21,7 @@ function(sinew_target name)
             target_compile_options(${name} PRIVATE -fno-semantic-interposition)
         endif()
     endif()
-    if(PROJECT_IS_TOP_LEVEL)
+    if(SINEW_WERROR)
         target_compile_options(${name} PRIVATE -Werror)
     endif()
     if(SINEW_SANITIZE)
