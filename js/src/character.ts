@@ -63,6 +63,8 @@ export class Character {
   version = () => this.call<string>('version');
   describe = (settings: Settings) => this.call<ModelInfo>('describe', settings);
   weigh = (settings: Settings, edits: string, most?: number) => this.call<Result<'weigh'>>('weigh', settings, edits, most);
+  saveBinding = () => this.call<Uint8Array>('saveBinding');
+  openBinding = (bytes: Uint8Array, settings: Settings) => this.call<Result<'openBinding'>>('openBinding', bytes, settings);
   useOwn = () => this.call<void>('useOwn');
   matricesOf = (pose: Parameters<Core['matricesOf']>[0]) => this.call<Float64Array>('matricesOf', pose);
   deform = (matrices: Float64Array, dual: boolean, normals: boolean, own = false) =>

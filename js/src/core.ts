@@ -524,6 +524,30 @@ export class Core {
     return {report, coverage: this.heap.slice(at, at + this.vertices)};
   }
 
+  /** The binding as a file (docs/binding.md). */
+  saveBinding(): Uint8Array {
+    this.need(this.binding, 'bind first');
+    this.check(this.m._snw_binding_save(this.binding, this.out));
+    return this.takeBytes();
+  }
+
+  /** A binding of this character that saveBinding gave; it replaces the present one. */
+  openBinding(bytes: Uint8Array, settings: Settings) {
+    this.need(this.model, 'open a character first');
+    return this.withSettings(settings, (s) => {
+      // Which joints deform is a part of the description.
+      this.check(this.m._snw_model_json(this.model, s, this.out));
+      this.takeBytes();
+      const at = this.putBytes(bytes);
+      try {
+        this.check(this.m._snw_binding_open(at, bytes.length, this.out));
+      } finally {
+        this.m._free(at);
+      }
+      return this.take(this.result(), s);
+    });
+  }
+
   private showEarly(settings: Settings, {edits, matrices, dual, normals, beside}: Shown) {
     const {rows, report: editReport, difference} = this.weigh(settings, edits);
     return {
