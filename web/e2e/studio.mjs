@@ -308,7 +308,7 @@ const tests = {
       await page.click('#bind');
       await page.locator('#cancel').click();
       await until(() => document.getElementById('busy').hidden && !window.studio.state().working);
-      is((await state()).bound, false, 'bound');
+      await until(() => window.studio.state().bound && !window.studio.state().working);  // as before, in a new worker
       await bind('32');
     } finally {
       host.closeAllConnections();
@@ -585,6 +585,170 @@ const tests = {
     await until(() => document.getElementById('error').textContent.includes('there is no character'));
     await bind();
     problems = [];
+  },
+  async 'settings ahead of the bind are bound before they are exported, and nothing is exported before a bind'() {
+    await open('biped');
+    await page.setInputFiles('#files', join(samples, 'biped.glb'));
+    await settled();
+    is(await page.locator('#export').isDisabled(), true, 'GLB before a bind');
+    await bind('32');
+    await page.getByLabel('Resolution', {exact: true}).selectOption('64');
+    await until(() => window.studio.state().stale);
+    is(await page.locator('#export').textContent(), 'Bind and export', 'the button');
+    const file = await exported();
+    is((await state()).stale, false, 'stale after the export');
+    holds(file.equals(await byCommand('biped')), 'the files differ');
+    // Settings that match the bind again are not stale.
+    await select('head');
+    await page.getByLabel('Moves skin').uncheck();
+    await until(() => window.studio.state().stale);
+    await page.getByLabel('Moves skin').check();
+    await until(() => !window.studio.state().stale && !window.studio.state().working);
+    is((await page.inputValue('#command')).includes('--include'), false, 'a joint that is as it was is included');
+    // A file that has weights of its own is not bound yet, either.
+    const own = join(at, 'own.glb');
+    writeFileSync(own, file);
+    await page.setInputFiles('#files', own);
+    await until(() => document.getElementById('file-name').value === 'own.glb' && !window.studio.state().working);
+    is(await page.locator('#export').isDisabled(), true, 'GLB before a bind of a file with weights');
+  },
+  async 'stopping twice keeps the binding before'() {
+    await open('caped');
+    await bind('32');
+    const {sum} = await state();
+    await page.getByLabel('Method').selectOption('bounded-biharmonic');
+    await page.getByLabel('Resolution', {exact: true}).selectOption('64');
+    await page.click('#bind');
+    // Both clicks come before the core can react to the first.
+    await page.locator('#cancel').evaluate((button) => (button.click(), button.click()));
+    await until(() => document.getElementById('busy').hidden && !window.studio.state().working);
+    await until(() => window.studio.state().bound);
+    await settled();
+    const after = await state();
+    is(after.stale && after.sum, sum, 'the previous binding');
+    await page.keyboard.press('Control+z');
+    await page.keyboard.press('Control+z');
+    await settled();
+    is((await state()).stale, false, 'stale after undo');
+    holds((await exported()).equals(await byCommand('caped')), 'the files differ');
+  },
+  async 'undo during a stroke takes back that stroke only'() {
+    await open('biped');
+    await bind('32');
+    await select('chest');
+    await page.keyboard.press('p');
+    const box = await page.locator('#view canvas').boundingBox();
+    const to = await page.evaluate(() => window.studio.pixelOf([0, 1.2, 0.1]));
+    const [x, y] = [box.x + to.x, box.y + to.y];
+    const dragged = async () => {
+      await page.mouse.move(x, y);
+      await page.mouse.down();
+      await page.mouse.move(x + 20, y + 8, {steps: 4});
+    };
+    await dragged();
+    await page.mouse.up();
+    await settled();
+    const one = await state();
+    is(one.doc.edits.length, 1, 'strokes');
+    await dragged();
+    await page.keyboard.press('Control+z');
+    await page.mouse.move(x - 20, y + 8, {steps: 4});
+    await page.mouse.up();
+    await settled();
+    const after = await state();
+    is(JSON.stringify(after.doc.edits), JSON.stringify(one.doc.edits), 'strokes after undo');
+    is(after.sum, one.sum, 'the weights after undo');
+    // The pointer works as before.
+    await dragged();
+    await page.mouse.up();
+    is((await state()).doc.edits.length, 2, 'strokes after another one');
+  },
+  async 'the work is kept, offered after a reload, and leaving asks'() {
+    await open('biped');
+    await bind('32');
+    await slide('Hardness α', 0.8);
+    await page.getByRole('button', {name: 'Mirror from left'}).click();
+    await settled();
+    const before = await state();
+    await until(() => window.studio.state().kept);
+    let asked = 0;
+    page.on('dialog', (dialog) => (asked += dialog.type() === 'beforeunload', dialog.accept()));
+    await page.reload();
+    is(asked, 1, 'questions before leaving');
+    await until(() => document.documentElement.dataset.ready === 'yes');
+    await page.locator('[data-earlier="biped.glb"]').click();
+    await until(() => window.studio.state().bound && !window.studio.state().working);
+    const after = await state();
+    is(JSON.stringify(after.doc), JSON.stringify(before.doc), 'the document');
+    is(after.sum, before.sum, 'the weights');
+    holds((await exported()).equals(await byCommand('biped')), 'the files differ');
+    // What was exported needs no question.
+    await page.reload();
+    is(asked, 1, 'questions after an export');
+    await until(() => document.documentElement.dataset.ready === 'yes');
+    // The file itself offers it, too. Discarded work is not offered again.
+    await open('biped');
+    await page.locator('#notice').getByRole('button', {name: 'Continue'}).click();
+    await until(() => window.studio.state().bound && !window.studio.state().working);
+    is((await state()).sum, before.sum, 'the weights from the file');
+    await page.reload();
+    await until(() => document.documentElement.dataset.ready === 'yes');
+    await page.locator('#earlier').getByRole('button', {name: 'Discard'}).click();
+    await until(() => !document.querySelector('[data-earlier]'));
+    await page.reload();
+    await until(() => document.documentElement.dataset.ready === 'yes');
+    is(await page.locator('[data-earlier]').count(), 0, 'work that was discarded');
+  },
+  async 'a project is saved and opened in one piece'() {
+    const mesh = join(at, 'figure.obj');
+    writeFileSync(mesh, objOf('biped'));
+    await page.setInputFiles('#files', mesh);
+    await until(() => document.getElementById('file-name').value === 'figure.obj' && !window.studio.state().working);
+    for (let i = 0; i < 3; ++i) await page.click('#add-below');
+    await page.click('#draw-done');
+    await settled();
+    await bind('32');
+    await page.getByRole('button', {name: 'Mirror from left'}).count();
+    await select('joint_1');
+    await page.getByLabel('Turn z').fill('30');
+    await page.getByLabel('Turn z').press('Tab');
+    await page.keyboard.press('k');
+    await slide('Hardness α', 0.7);
+    await settled();
+    const before = await state();
+    const [saved] = await Promise.all([page.waitForEvent('download'), page.click('#save-project')]);
+    is(saved.suggestedFilename(), 'figure.sinew', 'the name of the project');
+    const file = join(at, 'figure.sinew');
+    await saved.saveAs(file);
+    const glb = await exported();
+    await fresh();
+    await page.setInputFiles('#files', file);
+    await until(() => document.getElementById('file-name').value.startsWith('figure.obj') && !window.studio.state().working);
+    const after = await state();
+    is(JSON.stringify(after.doc), JSON.stringify(before.doc), 'the document');
+    holds(after.bound && !after.stale, 'the binding');
+    is(after.sum, before.sum, 'the weights');
+    holds((await exported()).equals(glb), 'the exported files differ');
+  },
+  async 'an edit list beside a model, or alone, applies'() {
+    const list = {sinew: 'edits', edits: [{op: 'scale', joints: 'chest', value: 0.2}, {op: 'mirror', from: 'left'}]};
+    const dropped = {name: 'biped.edits.json', mimeType: 'application/json', buffer: Buffer.from(JSON.stringify(list))};
+    const model = {name: 'biped.glb', mimeType: 'model/gltf-binary', buffer: readFileSync(join(samples, 'biped.glb'))};
+    await page.setInputFiles('#files', [model, dropped]);
+    await until(() => document.getElementById('file-name').value === 'biped.glb' && !window.studio.state().working);
+    await bind('32');
+    is((await state()).doc.edits.length, 2, 'edits');
+    const {sum} = await state();
+    holds((await exported()).equals(await byCommand('biped')), 'the files differ');
+    await page.setInputFiles('#files', model);
+    await until(() => !window.studio.state().doc.edits.length && !window.studio.state().working);
+    await bind('32');
+    holds((await state()).sum !== sum, 'the list has no effect');
+    await page.setInputFiles('#files', dropped);
+    await until(() => window.studio.state().doc.edits.length === 2 && !window.studio.state().working);
+    is((await state()).sum, sum, 'the weights with the list dropped alone');
+    await page.keyboard.press('Control+z');
+    is((await state()).doc.edits.length, 0, 'edits after undo');
   },
   async 'a wrong option is refused with its rule'() {
     await open('robot');
@@ -1363,7 +1527,7 @@ async function measure() {
 
 // Each character and each action once.
 const SHORT = new RegExp('^(biped|caped|quadruped|robot): |slider|a pose moves|handle turns|stroke paints|opens again|broken file|skeleton is drawn|' +
-  'picture is cut out|keyboard alone|kept as keys|shown while it is refined');
+  'picture is cut out|keyboard alone|kept as keys|shown while it is refined|settings ahead|undo during|work is kept|project is saved');
 let [passed, failed] = [0, 0];
 const only = option('--only');
 if (process.argv.includes('--measure')) {

@@ -24,6 +24,7 @@ function whereOf(select: Selection | undefined): string {
 }
 function nameOf(e: Edit): string {
   if (e.op === 'mirror') return `mirror from ${e.from}`;
+  if (e.op === 'other') return `${e.entry.op ?? e.list} of the file`;
   if (e.op === 'replace') return `${e.joints} to ${e.with}${whereOf(e.select)}`;
   const what = e.op === 'smooth' ? 'smooth' : e.op === 'hardness' ? `hardness ${e.value}`
     : e.op === 'rigid' ? `rigid with ${e.joint}` : `${e.op} ${e.value} ${e.joint}`;
@@ -163,6 +164,7 @@ export function endStroke(): boolean {
   return was;
 }
 
+on(['interrupt'], () => endStroke());
 on(['character', 'bound', 'options', 'selection', 'tool'], draw);
 history.listen((doc, before) => {
   if (doc.edits !== before.edits) draw();

@@ -76,9 +76,12 @@ function drawJoint(box = document.getElementById('joint')) {
   const parts: HTMLElement[] = [el('h2', {class: 'name'}, name), el('p', {class: 'dim'}, reasonOf(reason))];
   if (!session.flat) parts.push(check('Moves skin', 'Off: the joint gets no weight (--exclude, --include)', deforms, (yes) => {
     const without = (list: readonly string[]) => list.filter((n) => n !== name);
+    // Taking back the opposite choice is enough where the joint is by itself as it is wanted.
+    const usual = !doc.settings['deform-from'] && session.opened!.info.joints[joint]?.deforms === yes;
+    const back = usual && (yes ? doc.exclude : doc.include).includes(name);
     history.change({
-      exclude: yes ? without(doc.exclude) : [...without(doc.exclude), name],
-      include: yes ? [...without(doc.include), name] : without(doc.include),
+      exclude: yes || back ? without(doc.exclude) : [...without(doc.exclude), name],
+      include: yes && !back ? [...without(doc.include), name] : without(doc.include),
     });
   }));
   if (session.opened?.ownRows && !session.flat)

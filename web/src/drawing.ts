@@ -178,4 +178,5 @@ export function save(): void {
   if (skeleton) download(skeleton.name, skeleton.bytes, 'application/json');
 }
 
+on(['interrupt'], () => endDrag());
 on(['character', 'bound', 'options', 'moved', 'selection', 'tool'], draw);

@@ -3,7 +3,9 @@ import type {Settings} from 'sinew-skin';
 import {button, byId, download, el, refill} from './dom';
 import {save as saveSkeleton} from './drawing';
 import {showError} from './messages';
-import {client, history, on, session, view} from './session';
+import {markSaved} from './keeping';
+import {EXTENSION, packed} from './project';
+import {bind, client, currentWork, history, on, session, view} from './session';
 import {animationOf, commandLine, cutoutLine, editsOf, outputName, settingsOf} from './store';
 
 const stem = () => session.file!.name.replace(/\.[^.]*$/, '');
@@ -14,17 +16,31 @@ const careful = (task: () => Promise<void>) => () => void task().catch(showError
 /** Notes on the last exported animation. */
 let animationNotes: string[] = [];
 
+/** Whether there are final weights of the shown settings: binds again where these have changed since. */
+async function ready(): Promise<boolean> {
+  if (!session.rows || session.refining || !(session.flat || session.bound)) return false;
+  return session.stale ? bind() : true;
+}
+
 const exportGlb = careful(async () => {
-  if (session.refining) return;  // the weights are not final
+  if (!(await ready())) return;
   const {bytes, notes} = await client.saveGlb(settingsOf(history.doc), animationOf(history.doc, session.info!.joints.length));
   animationNotes = notes.filter((n) => n.startsWith('animation'));
   draw();
   download(session.flat ? `${stem()}.glb` : outputName(session.file!.name), bytes, 'model/gltf-binary');
+  markSaved();
 });
 const exportWeights = careful(async () => {
-  if (!session.refining) download(`${stem()}.weights.json`, await client.saveWeights(), 'application/json');
+  if (await ready()) download(`${stem()}.weights.json`, await client.saveWeights(), 'application/json');
 });
 const exportEdits = () => download(`${stem()}.edits.json`, editsOf(history.doc), 'application/json');
+/** The opened files and all that was done, in one file that the page opens again. */
+export const saveProject = careful(async () => {
+  const work = currentWork();
+  if (!work) return;
+  download(`${stem()}${EXTENSION}`, packed(work), 'application/zip');
+  markSaved();
+});
 const exportPicture = careful(async () => {
   const picture = await view.picture();
   if (picture) download(`${stem()}.png`, picture, 'image/png');
@@ -40,20 +56,22 @@ function copy(event: Event) {
 }
 
 function draw() {
-  const {opened, rows, refining} = session;
+  const {opened, rows, refining, bound, stale} = session;
   if (!opened) return;
   const {keys, name} = history.doc.track;
-  const unready = !rows || refining;
+  const unready = !rows || refining || !(session.flat || bound);
+  const first = stale ? 'Bind and export' : '';
   refill(byId('export-panel'),
     el('h2', {}, 'Export'),
     el('div', {class: 'row'},
-       button('GLB', refining ? 'After refinement' : keys.length ? 'The file with its new weights and the animation of the time line'
+       button(first || 'GLB', unready ? (refining ? 'After refinement' : 'Bind first') : first ? 'Options changed: binds again, then writes the file' : keys.length ? 'The file with its new weights and the animation of the time line'
                                                                    : 'The file with its new weights, nothing else changed',
               exportGlb, {id: 'export', disabled: unready}),
        button('Weights', 'Weights as JSON', exportWeights, {disabled: unready}),
        ...(session.flat ? [] : [button('Edits', 'Changes by hand, for sinew bind --edits', exportEdits, {id: 'export-edits'})]),
        ...(history.doc.bones?.length ? [button('Skeleton', session.flat ? 'The drawn bones, for sinew cutout --bones' : 'The drawn skeleton, for sinew bind --skeleton', saveSkeleton)] : []),
-       button('Picture', 'The view as PNG', exportPicture)),
+       button('Picture', 'The view as PNG', exportPicture),
+       button('Project', 'All of the work in one file, to go on later', saveProject, {id: 'save-project'})),
     ...(keys.length ? [el('p', {class: 'dim'}, `The GLB gets the time line as animation “${name}”; the command below does not write it.`)] : []),
     ...animationNotes.map((t) => el('p', {class: 'dim'}, t)),
     el('label', {htmlFor: 'command', class: 'dim'}, 'The same in a shell'),

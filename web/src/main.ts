@@ -11,6 +11,7 @@ import './exporting';
 import './pointer';
 import './cross';
 import './keys';
+import {isKept, offerEarlier} from './keeping';
 import {openFromAddress} from './opening';
 import type {Core} from 'sinew-skin';
 import {showError} from './messages';
@@ -22,6 +23,7 @@ import {poseAt} from './track';
   try {
     session.options = await client.options();
     session.groups = new Map(session.options.map((o) => [o.name, o.group]));
+    await offerEarlier().catch(console.warn);
     document.documentElement.dataset.ready = 'yes';
     await openFromAddress();
   } catch (error) {
@@ -35,7 +37,7 @@ Object.assign(window, {
     state: () => ({
       vertices: session.info?.counts.vertices ?? 0, bound: !!session.bound, stale: session.stale, working: isWorking(),
       mode: session.mode, joint: session.joint, doc: history.doc, seconds: session.bound?.seconds ?? 0, first: session.bound?.first ?? 0,
-      refining: session.refining, coarse: !!session.bound?.coarse, time: session.time, onTrack: session.onTrack,
+      refining: session.refining, kept: isKept(), coarse: !!session.bound?.coarse, time: session.time, onTrack: session.onTrack,
       width: session.rows?.width ?? 0, frames: view.frameTimes(), drawn: view.drawn, rows: session.rows,
     }),
     core: client as unknown as Core,

@@ -15,7 +15,7 @@ export const MARKS: readonly {meaning: string; colour: [number, number, number]}
 export function marksOf(edits: readonly Edit[], positions: Float32Array, primitives: readonly Primitive[], out: Uint8Array): void {
   out.fill(0);
   for (const e of edits) {
-    if (e.op === 'mirror') continue;
+    if (e.op === 'mirror' || e.op === 'other') continue;
     const mark = e.op === 'rigid' ? 3 : e.op === 'hardness' ? 2 : 1;
     for (const v of selected(e.select, positions, primitives)) if (out[v] < mark) out[v] = mark;
   }

@@ -1,6 +1,6 @@
 // Messages of progress and errors.
 import {SinewError} from 'sinew-skin';
-import {byId} from './dom';
+import {button, byId, el} from './dom';
 
 export function showError(error: unknown): void {
   if (error instanceof SinewError && error.status === 'cancelled') return;
@@ -10,6 +10,17 @@ export function showError(error: unknown): void {
 }
 export function hideError(): void {
   byId('error').hidden = true;
+}
+
+/** A remark with things to do, which stays until it is closed; empty: none. */
+export function notice(text: string, actions: [string, () => void][] = []): void {
+  const box = byId('notice');
+  box.hidden = !text;
+  const close = () => (box.hidden = true);
+  box.replaceChildren(el('p', {}, text), ...actions.map(([name, act]) => button(name, '', () => {
+    close();
+    act();
+  })), button('Close', 'Close this remark', close));
 }
 
 /** Empty: nothing is running. Without a fraction, progress is unknown. */

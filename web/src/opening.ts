@@ -3,7 +3,10 @@ import type {OpenFile, Picture} from 'sinew-skin';
 import {button, byId} from './dom';
 import {figureOf, layersOf} from './layers';
 import {showError} from './messages';
-import {on, open, session} from './session';
+import {isEditList, withEdits} from './edits';
+import {isZip, unzipped, workIn} from './project';
+import {history, notify, on, open, session} from './session';
+import {EMPTY} from './store';
 
 const PICTURES = /\.png$/i;
 const MODELS = /\.(glb|gltf|vrm|obj)$/i;
@@ -17,9 +20,36 @@ const SAMPLES: [string, string][] = [
 
 const chosenPath = (f: File) => (f.webkitRelativePath || f.name).split('/').slice(f.webkitRelativePath ? 1 : 0).join('/');
 
+const bytes = async (f: File) => new Uint8Array(await f.arrayBuffer());
+
 async function openFiles(files: Iterable<File>, pathOf: (f: File) => string = chosenPath) {
-  const all = [...files];
-  const bytes = async (f: File) => new Uint8Array(await f.arrayBuffer());
+  let all = [...files];
+  let edits: string | null = null;  // an edit list among the files
+  try {
+    for (const file of all.filter((f) => /\.(zip|sinew)$/i.test(f.name))) {
+      const content = await bytes(file);
+      if (!isZip(content)) throw new Error(`${file.name}: this is no ZIP`);
+      const found = unzipped(content, file.name);
+      const work = await workIn(found, file.name, async (name, b) => (await unpacked(new File([b as BlobPart], name))).rgba);
+      if (work) return await open(work.file, work);
+      const paths = new Map([...found].map(([path, b]) => [new File([b as BlobPart], path.slice(path.lastIndexOf('/') + 1)), path]));
+      return await openFiles(paths.keys(), (f) => paths.get(f)!);
+    }
+    for (const file of all.filter((f) => /\.json$/i.test(f.name))) {
+      const text = await file.text();
+      if (!isEditList(text)) continue;
+      edits = text;
+      all = all.filter((f) => f !== file);
+    }
+  } catch (error) {
+    return showError(error);
+  }
+  if (edits !== null && !all.length) {
+    if (!session.opened) return showError(new Error('an edit list needs a character: open or drop both together'));
+    history.change(withEdits(history.doc, edits));
+    return notify('options');
+  }
+  const more = edits === null ? {} : {doc: {...EMPTY, ...withEdits(EMPTY, edits)}};
   let model = all.find((f) => MODELS.test(f.name));
   try {
     // Without a model, a JSON with layers is opened.
@@ -47,7 +77,7 @@ async function openFiles(files: Iterable<File>, pathOf: (f: File) => string = ch
       path: pathOf(f),
       bytes: await bytes(f),
     })));
-    await open(character(model.name, await bytes(model), beside, skeleton && {name: skeleton.name, bytes: await bytes(skeleton)}));
+    await open(character(model.name, await bytes(model), beside, skeleton && {name: skeleton.name, bytes: await bytes(skeleton)}), more);
   } catch (error) {
     showError(error);
   }

@@ -49,14 +49,14 @@ views.addEventListener('pointermove', (event) => {
 });
 function end(event: PointerEvent) {
   const click = isClick(event);
+  const acted = finger >= 0;  // a stroke or a drag, also one that undo has ended
   down = null;
   finger = -1;
   if (event.pointerType === 'touch') view.setBrush(0, 0, null);
-  if (endStroke() || endDrag()) {
-    view.setOrbit(true);
-    return;
-  }
-  if (click && !view.turning && !view.overGizmo) pick(event.clientX, event.clientY, event.pointerType === 'touch' ? FINGER : undefined);
+  endStroke();
+  endDrag();
+  if (acted) view.setOrbit(true);
+  else if (click && !view.turning && !view.overGizmo) pick(event.clientX, event.clientY, event.pointerType === 'touch' ? FINGER : undefined);
 }
 /** A click selects the joint under the pointer, otherwise adds one (while drawing), otherwise selects the vertex. */
 export function pick(x: number, y: number, within?: number): void {

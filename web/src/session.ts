@@ -59,8 +59,8 @@ export const session = {
 /** character: another one is open. bound: a binding was made or lost. weights: rows are new. options: settings of the
  * document, or which joints deform. joints: the list of joints and their properties. moved: positions of joints, while one is drawn.
  * selection, mode, tool, clip, time, probe: the field of that name; time also when the view switches to or from the pose of the time
- * line. timeline: it is shown or hidden. */
-export type Topic = 'character' | 'bound' | 'weights' | 'options' | 'joints' | 'moved' | 'selection' | 'mode' | 'tool' | 'clip' | 'time' | 'timeline' | 'probe';
+ * line. timeline: it is shown or hidden. interrupt: what the pointer is doing must end. */
+export type Topic = 'interrupt' | 'character' | 'bound' | 'weights' | 'options' | 'joints' | 'moved' | 'selection' | 'mode' | 'tool' | 'clip' | 'time' | 'timeline' | 'probe';
 const listeners: [ReadonlySet<Topic>, () => void][] = [];
 
 export function on(topics: Topic[], listener: () => void): void {
@@ -73,11 +73,27 @@ export function notify(...topics: Topic[]): void {
 
 // ---- work: one task at a time; requests made meanwhile are served once, after it
 
+/** A binding outside the core. */
+export interface KeptBinding {
+  bytes: Uint8Array;
+  doc: Doc;
+  seconds: number;
+  first: number | null;
+}
+/** Everything that is needed to go on with a character: what was opened, and what was done since. */
+export interface Work {
+  file: OpenFile;
+  doc: Doc;
+  binding: KeptBinding | null;
+}
+export const currentWork = (): Work | null => openedFile && {file: openedFile, doc: history.doc, binding: kept};
+
 let openedFile: OpenFile | null = null;
 let resetting = false;  // the document is being reset for another character
 let behind = false;  // the core does not have the drawn skeleton yet
 let stopping = false;
 let boundOf: Doc | null = null;  // the document of the last bind
+let kept: KeptBinding | null = null;  // the last final binding, in case the core has to be started again
 let working = false, binding = false, pending: 'none' | 'pose' | 'weigh' = 'none';
 export const isWorking = () => working;
 
@@ -200,11 +216,13 @@ const withJoints = (info: ModelInfo, joints: Joint[]): ModelInfo =>
 /** Whether a skeleton may be drawn: not for files with a skin or with layers, which keep their own. */
 export const canDraw = () => !!openedFile && !openedFile.picture?.layers && (session.bare || !!openedFile.skeleton || !!openedFile.picture || history.doc.bones !== null);
 
-export async function bind(): Promise<void> {
-  if (!session.opened || binding) return;
+/** Whether there is a new binding at the end. */
+export async function bind(): Promise<boolean> {
+  if (!session.opened || binding) return false;
   if (session.tool === 'draw') setTool('look');
-  if (session.flat) return;
+  if (session.flat) return false;
   binding = true;
+  let done = false;
   await alone(async () => {
     try {
       await catchUp();
@@ -240,14 +258,29 @@ export async function bind(): Promise<void> {
       });
       if (behind) return;
       has(made, false);
+      kept = {bytes: await client.saveBinding(), doc, seconds: session.bound!.seconds, first};
       await weigh(session.stale ? doc : history.doc);
       request('pose');
+      done = true;
     } finally {
       binding = false;
     }
   });
   setRefining(false);
   notify('bound', 'weights');
+  return done;
+}
+
+/** Gives a kept binding to the core, and its weights to the page. */
+async function useKept(binding: KeptBinding) {
+  const made = await client.openBinding(binding.bytes.slice(), settingsOf(binding.doc));
+  kept = binding;
+  boundOf = binding.doc;
+  session.bound = {...made, seconds: binding.seconds, first: binding.first, coarse: false};
+  session.stale = workOf(history.doc, binding.doc, session.groups) === 'bind';
+  session.info = await client.describe(settingsOf(history.doc));
+  view.setJoints(session.info);
+  await weigh(session.stale ? binding.doc : history.doc);
 }
 
 function setRefining(on: boolean) {
@@ -255,27 +288,34 @@ function setRefining(on: boolean) {
   byId('busy').classList.toggle('refining', on);  // below the tool bar
 }
 
-/** Stops the bind: its first result stays if there is one, otherwise the previous binding. If the core does not react, the worker is terminated and its state is lost; so does a second click. */
+/** Stops the bind: its first result stays if there is one, otherwise the previous binding. A second click, or the first one if the
+ * core cannot be asked to stop, starts the core again, with the previous binding. */
 async function stop() {
   const requested = client.requestStop();
   stopping = true;
   busy('Stopping…', null, requested);
   if (requested) return;
-  try {
-    session.bound = boundOf = null;
-    session.rows = session.opened?.ownRows ?? null;
-    session.difference = null;
-    await client.cancel();
-  } catch (error) {
-    showError(error);
-  } finally {
-    busy('');
-    notify('bound');
-  }
+  const previous = kept;
+  forget();
+  session.rows = session.opened?.ownRows ?? null;
+  const again = client.cancel();
+  await alone(async () => {
+    await again;
+    if (previous && !behind) await useKept(previous);
+  });
+  notify('bound', 'weights', 'options');
+  request('pose');
+}
+
+/** There is no binding any more, nor anything that was measured with it. */
+function forget() {
+  session.bound = boundOf = kept = session.difference = session.compared = session.distance = null;
+  session.stale = false;
 }
 byId('cancel').addEventListener('click', () => void stop());
 
-export async function open(chosen: OpenFile): Promise<void> {
+/** Opens a character; `doc` and `binding`: what was done with it before. */
+export async function open(chosen: OpenFile, {doc, binding: before}: Partial<Work> = {}): Promise<void> {
   if (binding) return showError(new Error('a binding is under way: stop it first, then open another character'));
   await alone(async () => {
     busy(`Opening ${chosen.name}…`);
@@ -294,12 +334,24 @@ export async function open(chosen: OpenFile): Promise<void> {
       mode: (opened.images.length && !flat) || !opened.ownRows ? 'look' : 'joints',
       brush: {...session.brush, to: '', on: '', radius: 0.03 * Math.hypot(...low.map((x, k) => high[k] - x))},
     });
-    boundOf = null;
+    boundOf = kept = null;
     resetting = true;
-    history.reset({...EMPTY, settings: chosen.settings ?? {}});
+    history.reset({...EMPTY, settings: chosen.settings ?? {}, ...doc});
     resetting = false;
     await view.show(opened);
     view.setFlat(flat);
+    if (doc?.bones || doc?.smoothness) {
+      behind = true;
+      session.tool = 'look';
+      await catchUp();
+    }
+    if (before && !session.bare) {
+      await useKept(before);
+      if (session.mode === 'look') session.mode = 'joints';
+    } else if (doc && !session.bare) {
+      session.info = await client.describe(settingsOf(history.doc));
+      view.setJoints(session.info);
+    }
     notify('character', 'tool');
     view.frame(bare || flat ? 'front' : 'corner');  // from the front, a click hits the middle of the body
     await pose();
@@ -423,9 +475,8 @@ history.listen((doc, before) => {
     const {bones} = doc;
     const lost = !behind;  // measured numbers are obsolete
     behind = true;
-    session.bound = session.rows = session.difference = session.compared = session.distance = null;
-    boundOf = null;
-    session.stale = false;
+    forget();
+    session.rows = null;
     session.mode = 'look';
     if (session.info && bones) {
       const info = withJoints(session.info, jointsOf(bones));
@@ -448,12 +499,15 @@ history.listen((doc, before) => {
 const sameTree = (a: readonly Bone[], b: readonly Bone[] | null) =>
   a.length === b?.length && a.every((bone, i) => bone.name === b[i].name && bone.parent === b[i].parent);
 
-/** Undo or redo; panels show the restored settings. */
+/** Undo or redo; panels show the restored settings. A stroke or drag that is under way ends before: undo takes back the part of it
+ * that was made. */
 export function undo(): void {
+  notify('interrupt');
   history.undo();
   notify('options');
 }
 export function redo(): void {
+  notify('interrupt');
   history.redo();
   notify('options');
 }

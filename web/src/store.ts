@@ -12,7 +12,9 @@ export type Edit =
   | {op: 'set' | 'add'; joint: string; value: number; select?: Selection}
   | {op: 'smooth'; length: number; select?: Selection}
   | {op: 'replace'; joints: string; with: string; select?: Selection}
-  | {op: 'mirror'; from: 'left' | 'right'};
+  | {op: 'mirror'; from: 'left' | 'right'}
+  /** An entry of an edit list that the page cannot make, as its file has it. */
+  | {op: 'other'; list: 'falloff' | 'rigid' | 'edits'; entry: Readonly<Record<string, unknown>>};
 /** All keys must match; one matching entry of a selection is enough. */
 export interface Where {
   sphere?: {center: [number, number, number]; radius: number};
@@ -34,8 +36,9 @@ export interface Doc {
   include: readonly string[];
   /** α of single joints. */
   falloff: Readonly<Record<string, number>>;
-  /** Joints that keep the weights of the file. */
+  /** Joints that keep the weights of the file; and a selection of vertices that do, as an edit list has it. */
   locked: readonly string[];
+  lockedWhere: unknown;
   edits: readonly Edit[];
   /** The pose by hand, or from the list. */
   pose: Pose;
@@ -43,7 +46,7 @@ export interface Doc {
   track: Track;
 }
 
-export const EMPTY: Doc = {bones: null, smoothness: 0, settings: {}, exclude: [], include: [], falloff: {}, locked: [], edits: [], pose: {}, track: NO_TRACK};
+export const EMPTY: Doc = {bones: null, smoothness: 0, settings: {}, exclude: [], include: [], falloff: {}, locked: [], lockedWhere: null, edits: [], pose: {}, track: NO_TRACK};
 
 export class History {
   private past: Doc[] = [];
@@ -138,18 +141,26 @@ export function editsOf(doc: Doc): string {
   const falloff: object[] = Object.entries(doc.falloff).map(([joint, hardness]) => ({hardness, joints: [joint]}));
   const rigid: object[] = [], edits: Edit[] = [];
   for (const e of doc.edits)
-    if (e.op === 'hardness') falloff.push({value: e.value, ...(e.select ? {select: e.select} : {})});
+    if (e.op === 'other') ({falloff, rigid, edits: edits as object[]})[e.list].push(e.entry);
+    else if (e.op === 'hardness') falloff.push({value: e.value, ...(e.select ? {select: e.select} : {})});
     else if (e.op === 'rigid') rigid.push({joints: [e.joint], ...(e.select ? {select: e.select} : {})});
     else edits.push(e);
-  if (!falloff.length && !rigid.length && !doc.locked.length && !edits.length) return '';
+  const lock = {...(doc.locked.length ? {joints: doc.locked} : {}), ...(doc.lockedWhere ? {select: doc.lockedWhere} : {})};
+  const locks = Object.keys(lock).length > 0;
+  if (!falloff.length && !rigid.length && !locks && !edits.length) return '';
   return JSON.stringify({
     sinew: 'edits',
     ...(rigid.length ? {rigid} : {}),
     ...(falloff.length ? {falloff} : {}),
-    ...(doc.locked.length ? {lock: {joints: doc.locked}} : {}),
+    ...(locks ? {lock} : {}),
     ...(edits.length ? {edits} : {}),
   });
 }
+
+const sameNames = (a: readonly string[], b: readonly string[]) => a === b || (a.length === b.length && [...a].sort().join('\n') === [...b].sort().join('\n'));
+/** "0.50" and "0.5" are one value. */
+const sameValue = (a: string | undefined, b: string | undefined) =>
+  a === b || (!!a?.trim() && !!b?.trim() && Number.isFinite(Number(a)) && Number(a) === Number(b));
 
 /** The work that a change needs; joints: another skeleton, which invalidates everything. */
 export type Work = 'none' | 'pose' | 'weigh' | 'bind' | 'joints';
@@ -159,10 +170,10 @@ export function workOf(doc: Doc, before: Doc, groups: ReadonlyMap<string, string
   if (doc === before) return 'none';
   if (doc.bones !== before.bones || doc.smoothness !== before.smoothness) return 'joints';
   const names = new Set([...Object.keys(doc.settings), ...Object.keys(before.settings)]);
-  let weigh = doc.falloff !== before.falloff || doc.locked !== before.locked || doc.edits !== before.edits;
-  if (doc.exclude !== before.exclude || doc.include !== before.include) return 'bind';
+  let weigh = doc.falloff !== before.falloff || doc.locked !== before.locked || doc.lockedWhere !== before.lockedWhere || doc.edits !== before.edits;
+  if (!sameNames(doc.exclude, before.exclude) || !sameNames(doc.include, before.include)) return 'bind';
   for (const name of names) {
-    if (doc.settings[name] === before.settings[name]) continue;
+    if (sameValue(doc.settings[name], before.settings[name])) continue;
     const group = groups.get(name);
     if (group === 'Method' || group === 'Joints') return 'bind';
     if (group === 'Weights') weigh = true;
@@ -181,7 +192,7 @@ export function withBones(doc: Doc, bones: readonly Bone[], from = '', to: strin
       if (e.joints !== from && e.with !== from) return [e];
       return to ? [{...e, joints: e.joints === from ? to : e.joints, with: e.with === from ? to : e.with}] : [];
     }
-    return !('joint' in e) || e.joint !== from ? [e] : to ? [{...e, joint: to}] : [];
+    return e.op === 'other' || !('joint' in e) || e.joint !== from ? [e] : to ? [{...e, joint: to}] : [];
   });
   return {bones, pose: {}, ...keys, exclude: list(doc.exclude), include: list(doc.include), locked: list(doc.locked), falloff, edits};
 }

@@ -118,6 +118,7 @@ function letGo() {
   if (dragged >= 0 && moved) history.settle();
   dragged = -1;
 }
+on(['interrupt'], letGo);
 marks.addEventListener('pointerup', letGo);
 marks.addEventListener('pointercancel', letGo);
 // Enter or Space on a key. A click of the pointer has already set the time.

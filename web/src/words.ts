@@ -1,5 +1,6 @@
 // Texts on the mesh, the joints and the results. No DOM.
 import type {Compared, ModelInfo} from 'sinew-skin';
+import type {Doc} from './store';
 
 const number = (n: number) => n.toLocaleString('en');
 export const count = (n: number, one: string, many = `${one}s`) => `${number(n)} ${n === 1 ? one : many}`;
@@ -71,4 +72,15 @@ export function comparedLines(c: Compared): [string, string][] {
     ['Dirichlet energy', both((s) => s.dirichlet.toFixed(2))],
     ['Bleed, % of weight', both((s) => three(100 * s.bleed.share))],
   ];
+}
+
+/** What was done in a document, for the list of earlier work. */
+export function summaryOf(doc: Doc, bound: boolean): string {
+  const parts = [
+    ...(doc.bones ? [count(doc.bones.length, 'drawn joint')] : []),
+    ...(bound ? ['bound'] : []),
+    ...(doc.edits.length ? [count(doc.edits.length, 'edit')] : []),
+    ...(doc.track.keys.length ? [count(doc.track.keys.length, 'key')] : []),
+  ];
+  return parts.join(', ') || 'changed settings';
 }

@@ -12,6 +12,12 @@ const groups = new Map([
   ['weight-format', 'Output'],
 ]);
 
+it('lists with the same names and numbers with the same value need no bind', () => {
+  const of = (part: object) => ({...EMPTY, ...part});
+  expect(workOf(of({exclude: ['b', 'a'], settings: {resolution: '064'}}), of({exclude: ['a', 'b'], settings: {resolution: '64'}}), groups)).toBe('none');
+  expect(workOf(of({include: ['a']}), of({include: []}), groups)).toBe('bind');
+});
+
 describe('History', () => {
   it('undoes and redoes', () => {
     const h = new History();
