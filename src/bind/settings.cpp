@@ -255,6 +255,7 @@ const std::vector<Row>& rows() {
     static const auto with_local = methods_where([](const MethodRow& m) { return m.local_resolution; });
     static const auto with_distances =
         methods_where([](const MethodRow& m) { return m.has_volume() && m.volume_field == FieldKind::distance; });
+    static const auto of_strengths = laws_where([](const LawTableRow& l) { return l.of_strengths; });
     static const auto with_lambda = laws_where([](const LawTableRow& l) { return l.reads_lambda; });
     static const auto with_smoothness =
         laws_where([](const LawTableRow& l) { return l.shape == &FalloffOptions::smoothness; });
@@ -359,8 +360,7 @@ const std::vector<Row>& rows() {
             "threshold", "Weights", {{}, with_threshold},
             "Largest distance of influence, as a share of the longest side"),
         number<[](O& o) -> float& { return o.falloff.power; }>(
-            "power", "Weights", {{}, only<FalloffLaw::power>},
-            "Exponent of heat or weights; above 1 = harder joints"),
+            "power", "Weights", {{}, of_strengths}, "Exponent of heat or weights; above 1 = harder joints"),
         everyday(whole<[](O& o) -> int& { return o.finish.max_influences; }>("max-influences", "Weights", "all", {},
                                                                              "Joints per vertex: 1..8 or all")),
         choice<[](O& o) -> LimitRule& { return o.finish.limit_rule; }>(
@@ -497,11 +497,12 @@ Status check(const BindOptions& options) {
     for (const Row& row : rows())
         if (row.refuse_unread && row.get(row.info, options) != row.get(row.info, BindOptions{}))
             if (Status ok = check_read(options, row.info.name); !ok) return ok;
-    const bool power = options.falloff.law == FalloffLaw::power;
-    if (power && method->info.field == FieldKind::distance)
-        return Error{ErrorCode::usage, "falloff law power is for heat and weights, and method " + method_name +
+    const LawTableRow* const law = find_law(options.falloff.law);
+    if (law && law->of_strengths && method->info.field == FieldKind::distance)
+        return Error{ErrorCode::usage, "falloff law " + std::string(law->name) +
+                                           " is for heat and weights, and method " + method_name +
                                            " measures distances: choose another law"};
-    if (!power && method->info.field == FieldKind::strength)
+    if (law && !law->of_strengths && method->info.field == FieldKind::strength)
         return Error{ErrorCode::usage, "method " + method_name +
                                            " does not measure distances: its only falloff law is power "
                                            "(geodesic-voxel measures them)"};

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "io/apart.h"
+#include "io/child_process.h"
 #include "io/foreign.h"
 #include "io/formats.h"
 #include "io/gltf_accessor.h"

@@ -15,15 +15,16 @@ struct LawTableRow {
     /// The option that shapes the law (shape_of): the hardness α, or a length.
     float FalloffOptions::*shape;
     bool reads_lambda;  ///< its exponent follows from FalloffOptions::lambda_min and lambda_max
+    bool of_strengths;  ///< it acts on strengths (heat, weights); the others on distances
 };
 
 inline constexpr std::array kLaws{
-    LawTableRow{FalloffLaw::inverse_power, "inverse-power", &FalloffOptions::alpha, true},
-    LawTableRow{FalloffLaw::inverse_quadratic, "inverse-quadratic", &FalloffOptions::alpha, false},
-    LawTableRow{FalloffLaw::exponential, "exponential", &FalloffOptions::smoothness, true},
-    LawTableRow{FalloffLaw::cubic_hermite, "cubic-hermite", &FalloffOptions::threshold, true},
-    LawTableRow{FalloffLaw::linear, "linear", &FalloffOptions::threshold, true},
-    LawTableRow{FalloffLaw::power, "power", &FalloffOptions::alpha, true},
+    LawTableRow{FalloffLaw::inverse_power, "inverse-power", &FalloffOptions::alpha, true, false},
+    LawTableRow{FalloffLaw::inverse_quadratic, "inverse-quadratic", &FalloffOptions::alpha, false, false},
+    LawTableRow{FalloffLaw::exponential, "exponential", &FalloffOptions::smoothness, true, false},
+    LawTableRow{FalloffLaw::cubic_hermite, "cubic-hermite", &FalloffOptions::threshold, true, false},
+    LawTableRow{FalloffLaw::linear, "linear", &FalloffOptions::threshold, true, false},
+    LawTableRow{FalloffLaw::power, "power", &FalloffOptions::alpha, true, true},
 };
 
 /// Null for a value that is no law.

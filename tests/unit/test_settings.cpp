@@ -7,6 +7,7 @@
 #include "sinew.h"
 #include "sinew/bind.h"
 #include "sinew/io.h"
+#include "weights/law_table.h"
 
 namespace sinew {
 namespace {
@@ -111,8 +112,7 @@ TEST(Settings, UnreadOptionsAreRefusedAndReadersNamed) {
     for (const BindSetting& s : bind_settings()) {
         bool read = false;
         for (const MethodInfo& m : methods())
-            for (int law = 0; law <= static_cast<int>(FalloffLaw::power); ++law)
-                read |= s.read_by(m.method) && s.read_by(static_cast<FalloffLaw>(law));
+            for (const LawTableRow& law : kLaws) read |= s.read_by(m.method) && s.read_by(law.law);
         EXPECT_TRUE(read) << s.name;
         for (const MethodInfo& m : methods())
             if (s.name != "method" && option_text(preset(m.method), s.name) != option_text({}, s.name)) {

@@ -1,4 +1,4 @@
-#include "io/apart.h"
+#include "io/child_process.h"
 
 #include <poll.h>
 #include <sys/resource.h>
