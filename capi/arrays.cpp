@@ -272,6 +272,28 @@ snw_status snw_model_move_joints(snw_model* model, const float* heads, const flo
     });
 }
 
+snw_status snw_model_select(snw_model* model, const uint8_t* vertices, const uint8_t* locked_joints) {
+    if (!model) return missing("model");
+    return guarded([&] {
+        const io::Scene& scene = model->scene;
+        std::vector<bool> kept, locked;
+        if (vertices) {
+            kept.resize(scene.positions.size());
+            for (std::size_t v = 0; v < kept.size(); ++v) kept[v] = vertices[v] == 0;
+        }
+        if (locked_joints) {
+            locked.assign(locked_joints, locked_joints + scene.skeleton.joints.size());
+            if (!scene.weights && std::find(locked.begin(), locked.end(), true) != locked.end())
+                return fail({ErrorCode::usage, model->name +
+                                                   ": it has no weights, so there is nothing on the locked joints "
+                                                   "to keep"});
+        }
+        model->kept_vertices = std::move(kept);
+        model->locked_joints = std::move(locked);
+        return SNW_OK;
+    });
+}
+
 snw_status snw_weights_from_rows(size_t vertices, size_t joint_count, const uint64_t* offsets,
                                  const uint32_t* joints, const float* shares, snw_weights** out) {
     if (!out) return missing("out");

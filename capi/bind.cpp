@@ -137,6 +137,32 @@ Status prepare(snw_model& model, const snw_settings& settings) {
     return select(model, &settings);
 }
 
+/// The locks of snw_model_select beside those of an edit list. `own`: the model's weights, empty rows if it has
+/// none.
+void add_locks(const snw_model& model, const SkinWeights& own, Locks& locks) {
+    const auto add = [](std::vector<bool>& to, const std::vector<bool>& from) {
+        to.resize(std::max(to.size(), from.size()));
+        for (std::size_t i = 0; i < from.size(); ++i)
+            if (from[i]) to[i] = true;
+    };
+    locks.weights = &own;
+    add(locks.vertices, model.kept_vertices);
+    add(locks.joints, model.locked_joints);
+}
+
+/// The rows of `own` where `kept` says so, with their bits, also empty ones; else those of `fresh`.
+Result<SkinWeights> with_kept_rows(const SkinWeights& fresh, const SkinWeights& own,
+                                   const std::vector<bool>& kept) {
+    std::vector<std::uint32_t> counts(fresh.vertex_count());
+    std::vector<Influence> all;
+    for (std::size_t v = 0; v < counts.size(); ++v) {
+        const auto row = kept[v] ? own[v] : fresh[v];
+        counts[v] = static_cast<std::uint32_t>(row.size());
+        all.insert(all.end(), row.begin(), row.end());
+    }
+    return SkinWeights::from_rows(counts, std::move(all));
+}
+
 /// Options of some methods or laws only.
 template <typename T>
 json names_of(std::span<const T> all) {
@@ -363,6 +389,16 @@ snw_status snw_weights_of(const snw_binding* binding, const snw_model* model, co
                                        scene.weights ? &*scene.weights : nullptr, context_of(context));
             if (!ok) return fail(ok.error());
         }
+        SkinWeights own;
+        if (!model->kept_vertices.empty() || !model->locked_joints.empty()) {
+            Result<SkinWeights> none = Error{};
+            if (!scene.weights) {
+                none = SkinWeights::from_rows(std::vector<std::uint32_t>(scene.positions.size()), {});
+                if (!none) return fail(none.error());
+            }
+            own = scene.weights ? *scene.weights : std::move(*none);
+            add_locks(*model, own, adjustments->locks);
+        }
         // Hardness of single joints is in the binding's map.
         FalloffOptions falloff = settings->bind.falloff;
         const FalloffOptions& bound = binding->binding.options().falloff;
@@ -371,6 +407,7 @@ snw_status snw_weights_of(const snw_binding* binding, const snw_model* model, co
         Result<SkinWeights> made =
             adjusted_weights(binding->binding, scene.mesh(), scene.skeleton, falloff, settings->bind.finish,
                              *adjustments, &done, context_of(context));
+        if (made && !model->kept_vertices.empty()) made = with_kept_rows(*made, own, model->kept_vertices);
         if (!made) return fail(made.error());
         std::unique_ptr<snw_bytes> text(report ? new_text(lines(edit_lines(*adjustments, done))) : nullptr);
         *out = new snw_weights{std::move(*made)};

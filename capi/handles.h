@@ -45,6 +45,8 @@ struct snw_model {
     sinew::io::Look look;
     std::string name;
     std::optional<sinew::Vec3> up;                              // of a model from arrays, where it was given
+    std::vector<bool> kept_vertices;                            // of snw_model_select; empty: none
+    std::vector<bool> locked_joints;                            // the same
     mutable std::optional<sinew::Intersections> intersections;  // result of snw_defects
     mutable std::size_t nonmanifold_vertices = 0;               // the same
 };
@@ -106,6 +108,9 @@ Status select(snw_model& model, const snw_settings* settings);
 /// A pose in the format of sinew.h: ten numbers a joint.
 constexpr std::size_t kPoseNumbers = 10;
 std::vector<JointPose> read_pose(const double* numbers, std::size_t joints);
+
+/// Joint matrices in the format of sinew.h.
+std::vector<Transform> transforms_of(const double* matrices, std::size_t joints);
 
 /// The up direction in bind space, for standard poses.
 Vec3 up_of(const snw_model& model);

@@ -26,14 +26,14 @@ void write_pose(const std::vector<JointPose>& pose, double* out) {
     }
 }
 
-std::vector<Transform> copy_in(const double* matrices, std::size_t joints) {
+}  // namespace
+
+std::vector<Transform> sinew::capi::transforms_of(const double* matrices, std::size_t joints) {
     std::vector<Transform> out(joints);
     for (std::size_t j = 0; j < joints; ++j)
         std::copy(matrices + j * kMatrix, matrices + (j + 1) * kMatrix, out[j].m.begin());
     return out;
 }
-
-}  // namespace
 
 std::vector<JointPose> sinew::capi::read_pose(const double* numbers, std::size_t joints) {
     std::vector<JointPose> out(joints);
@@ -129,7 +129,7 @@ snw_status snw_deform(const snw_model* model, const snw_weights* weights, const 
         SurfaceView surface{scene.positions, {}, {}};
         if (normals) surface.normals = model->frames.normals;
         const Result<Surface> made = deform(
-            surface, weights->weights, copy_in(matrices, scene.skeleton.joints.size()),
+            surface, weights->weights, transforms_of(matrices, scene.skeleton.joints.size()),
             skinning == SNW_LINEAR_BLEND ? Skinning::linear_blend : Skinning::dual_quaternion, context_of(context));
         if (!made) return fail(made.error());
         const auto put = [](const std::vector<Vec3>& from, float* to) {

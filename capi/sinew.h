@@ -4,7 +4,9 @@
  * - snw_model_json: its description
  * - snw_bind: distances, the costly stage; snw_weights_of: weights, again for another falloff or edit
  * - snw_weights_csr, snw_weights_dense: weights as arrays; snw_save_json: as JSON
- * - snw_pose_matrices, snw_clip_matrices, snw_deform: the character in another pose
+ * - snw_pose_matrices, snw_clip_matrices, snw_deform: the character in another pose; snw_render_png: a picture of
+ * it
+ * - snw_check_json: whether a skin is fit to ship; snw_compare_json: two of them compared
  * - snw_save_glb: the file with its new weights; snw_save_glb_animated: with new animations, too
  *
  * Every call that can fail returns a snw_status and writes its result through the last pointer, which is set to
@@ -163,6 +165,12 @@ snw_status snw_model_from_arrays(const snw_arrays* arrays, snw_model** out);
 /* Moves the joints of a model from arrays. heads: J × 3; tails: as in snw_arrays, or null: each stated tail keeps
  * its place from its head. Before snw_binding_move. */
 snw_status snw_model_move_joints(snw_model* model, const float* heads, const float* tails);
+/* What binds of this model change: snw_weights_of keeps the rest as the model's own weights have it
+ * (snw_model_weights). vertices: V flags: 0: the vertex keeps its row, also an empty one; null: all change.
+ * locked_joints: J flags: 1: the weights on this joint stay at every vertex, and the other joints share the rest;
+ * null: none. The flags are copied; they replace those of an earlier call. Without own weights the vertices that
+ * are left out have none, and locked joints are SNW_USAGE. */
+snw_status snw_model_select(snw_model* model, const uint8_t* vertices, const uint8_t* locked_joints);
 void snw_model_free(snw_model* model);
 /* Joint options (docs/formats.md): tails, shapes, hardness, planes. Before snw_model_json and snw_bind; they
  * replace those of an earlier call; "" of size 0 removes them. */
@@ -305,6 +313,20 @@ snw_status snw_weights_difference(const snw_weights* a, const snw_weights* b, fl
  * deformations for each of about twenty poses, and a sweep through the volume for every joint. */
 snw_status snw_compare_json(const snw_model* model, const snw_weights* reference, const snw_weights* other,
                             snw_context* context, snw_bytes** out);
+/* What snw_check_json measures. A struct of zeros: all rules with their default thresholds. */
+typedef struct snw_check_options {
+    const char* profile;    /* limits of an engine: "unity", … (docs/check.md); null: none */
+    const char* thresholds; /* JSON, stronger than the profile: {"stretch": 4, "bleed": null}; null: none */
+    const char* only;       /* rules, one a line: no others are measured; null: all */
+    const char* skip;       /* rules, one a line: not measured; null: none */
+    int bleed_resolution;   /* 32..1024; 0: 64 */
+    int strict;             /* not 0: "passed" is false after warnings, too */
+} snw_check_options;
+/* Whether a skin is fit to ship: the JSON of `sinew check --json` (docs/check.md). weights: null: those of the
+ * file, with what it stores. options: null: the defaults. Joints are as in the file: the selection of deforming
+ * joints does not matter. Cost: as for one side of snw_compare_json. */
+snw_status snw_check_json(const snw_model* model, const snw_weights* weights, const snw_check_options* options,
+                          snw_context* context, snw_bytes** out);
 void snw_weights_free(snw_weights* weights);
 
 /* Fills V with the distance through the volume from the bones of a joint, in scene units; +inf: not reached. Joints
@@ -346,6 +368,34 @@ typedef enum snw_skinning { SNW_LINEAR_BLEND = 0, SNW_DUAL_QUATERNION = 1 } snw_
  * any other number is SNW_USAGE. */
 snw_status snw_deform(const snw_model* model, const snw_weights* weights, const double* matrices, int skinning,
                       snw_context* context, float* positions, float* normals);
+
+/* ---- Pictures. */
+
+/* What snw_render_png draws. A struct of zeros: the joints in their colours, from the front and from the back. */
+typedef struct snw_render_options {
+    const char* view;       /* the words of `sinew render --view` (docs/render.md); null: "joints" */
+    const uint32_t* joints; /* of the views "joint", "distance" and "heat": a panel each */
+    size_t joint_count;
+    const uint32_t* zoom; /* one joint: frames it and its descendants; null: the whole character */
+    const char* from;  /* words of `sinew render --from`, or yaw,pitch in degrees: "front 30,15"; null: as usual for
+                        * the view */
+    int overlay;       /* not 0: bones over the skin */
+    int sheet;         /* not 0: all standard poses */
+    int resolution;    /* voxels along the longest side, for "voxels", "distance" and "heat"; 0: 256 */
+    const double* cut; /* 3: the shares of the voxels' box that are shown, above 0 to 1; null: all */
+    const double* matrices; /* J x 12, from snw_pose_matrices or snw_clip_matrices: a pose beside the bind pose;
+                             * null: none */
+    const char* pose_name;  /* its title; null: "pose" */
+    int skinning;           /* a value of snw_skinning */
+    int width, height;      /* 64..8192 pixels; 0: 1600, 1200 */
+    const char* title;      /* null: none */
+    int columns;            /* panels in a row; 0: as many as make them largest */
+    int no_legend, dark;    /* not 0: without a legend; a dark background */
+} snw_render_options;
+/* A picture of the character as PNG, drawn without a display: that of `sinew render`, to the bit. weights: null:
+ * those of the file. SNW_IO in a build without OpenGL (the wheel's library). Time: half a second per megapixel. */
+snw_status snw_render_png(const snw_model* model, const snw_weights* weights, const snw_render_options* options,
+                          snw_context* context, snw_bytes** out);
 
 /* ---- Files. */
 

@@ -35,24 +35,6 @@ void print_rules() {
                    p.joints ? fmt::format(", joints {}", p.joints) : "", p.source);
 }
 
-/// {"stretch": 4, "bleed": null}: null switches the alarm off.
-Status read_thresholds(const std::string& path, SkinCheckOptions& options) {
-    Result<std::vector<std::byte>> bytes = io::read_file(path);
-    if (!bytes) return bytes.error();
-    const auto rows =
-        nlohmann::json::parse(reinterpret_cast<const char*>(bytes->data()),
-                              reinterpret_cast<const char*>(bytes->data()) + bytes->size(), nullptr, false);
-    if (!rows.is_object()) return Error{ErrorCode::input, path + ": it must be a JSON object of rules and numbers"};
-    for (const auto& [word, value] : rows.items()) {
-        Result<std::size_t> rule = find_skin_rule(word);
-        if (!rule) return Error{ErrorCode::input, path + ": " + rule.error().message};
-        if (!value.is_null() && !(value.is_number() && value.get<double>() >= 0))
-            return Error{ErrorCode::input, path + ": " + word + " must be a number from 0 up, or null"};
-        set_threshold(options, *rule, value.is_null() ? INFINITY : value.get<double>());
-    }
-    return Done{};
-}
-
 /// "stretch=4", "bleed=off"
 Status read_max(const std::string& text, SkinCheckOptions& options) {
     const std::size_t at = text.find('=');
@@ -72,32 +54,18 @@ Status read_max(const std::string& text, SkinCheckOptions& options) {
 
 /// Profile first, then the file, then the options.
 Status read_options(CheckArguments& args) {
-    if (!args.profile.empty()) {
-        std::vector<std::string> known;
-        bool found = false;
-        for (const EngineProfile& p : engine_profiles()) {
-            known.emplace_back(p.word);
-            if (p.word != args.profile) continue;
-            found = true;
-            if (p.influences) set_threshold(args.options, *find_skin_rule("influences"), p.influences);
-            if (p.joints) set_threshold(args.options, *find_skin_rule("joints"), p.joints);
-        }
-        if (!found)
-            return Error{ErrorCode::usage, "--profile: there is no profile '" + printable(args.profile) + "'" +
-                                               did_you_mean(args.profile, known)};
+    if (!args.profile.empty())
+        if (Status ok = take_profile(args.profile, args.options); !ok)
+            return Error{ok.error().code, "--profile: " + ok.error().message};
+    if (!args.thresholds.empty()) {
+        Result<std::vector<std::byte>> bytes = io::read_file(args.thresholds);
+        if (!bytes) return bytes.error();
+        const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+        if (Status ok = take_thresholds(text, args.thresholds, args.options); !ok) return ok;
     }
-    if (!args.thresholds.empty())
-        if (Status ok = read_thresholds(args.thresholds, args.options); !ok) return ok;
     for (const std::string& text : args.max)
         if (Status ok = read_max(text, args.options); !ok) return ok;
-    args.options.skip.assign(skin_rules().size(), !args.only.empty());
-    for (const auto* words : {&args.only, &args.skip})
-        for (const std::string& word : *words) {
-            Result<std::size_t> rule = find_skin_rule(word);
-            if (!rule) return rule.error();
-            args.options.skip[*rule] = words == &args.skip;
-        }
-    return Done{};
+    return take_rules(args.only, args.skip, args.options);
 }
 
 void print_findings(const CheckRun& run) {
@@ -120,33 +88,6 @@ void print_findings(const CheckRun& run) {
     if (run.fixed)
         fmt::print("  fixed    {} vertices limited, {} pruned, {} welded\n", run.fixed->limited, run.fixed->pruned,
                    run.fixed->welded);
-}
-
-Result<std::vector<SkinFinding>> measure(const io::Scene& scene, const SkinWeights& weights, bool as_stored,
-                                         const SkinCheckOptions& options, Context& context) {
-    io::StoredWeights stored;
-    if (Result<io::StoredWeights> read = io::stored_weights(scene); !read)
-        return read.error();
-    else
-        stored = std::move(*read);
-    Result<io::ScenePose> rest = io::pose_at(scene, std::nullopt, 0);
-    if (!rest) return rest.error();
-    SkinToCheck skin;
-    skin.mesh = scene.mesh();
-    skin.skeleton = &scene.skeleton;
-    skin.weights = &weights;
-    skin.skin_faults = stored.faults;
-    if (as_stored) {
-        skin.stored_sums = stored.sums;
-        skin.stored_invalid = stored.invalid;
-        skin.stored_repeated = stored.repeated;
-    }
-    skin.rest = rest->skinning;
-    const Transform& world = rest->to_world;
-    const Vec3 up{static_cast<float>(world(1, 0)), static_cast<float>(world(1, 1)),
-                  static_cast<float>(world(1, 2))};
-    if (up != Vec3{}) skin.up = up;  // nodes may have a scale of zero
-    return check_skin(skin, options, &context);
 }
 
 SkinFixOptions fix_options(const CheckArguments& args) {
@@ -207,11 +148,11 @@ int run_check(CheckArguments args) {
             if (!saved) return fail(saved.error());
         }
         run.weights = &weights;
-        Result<std::vector<SkinFinding>> found = measure(*scene, weights, !args.fix, args.options, context);
+        Result<std::vector<SkinFinding>> found =
+            check_scene(*scene, weights, !args.fix, args.options, std::nullopt, &context);
         if (!found) return fail(found.error());
         run.findings = std::move(*found);
-        run.passed =
-            run.count(SkinRuleLevel::error) == 0 && (!args.strict || run.count(SkinRuleLevel::warning) == 0);
+        run.judge(args.strict);
         const std::string report = text_of(make_check_report(run));
         if (Status ok = add_text(batch, args.report, report); !ok) return fail(ok.error());
         if (Status ok = add_text(batch, args.sarif, text_of(make_check_sarif(run))); !ok) return fail(ok.error());

@@ -12,8 +12,6 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-json finite(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
-
 /// A path as a URI reference.
 std::string uri_of(const std::string& path) {
     std::string out;
@@ -34,48 +32,6 @@ std::string message_of(const SkinFinding& f) {
 }
 
 }  // namespace
-
-std::size_t CheckRun::count(SkinRuleLevel level) const {
-    return static_cast<std::size_t>(std::count_if(findings.begin(), findings.end(), [&](const SkinFinding& f) {
-        return f.alarm && skin_rules()[f.rule].level == level;
-    }));
-}
-
-json make_check_report(const CheckRun& run) {
-    json rules = json::array();
-    for (const SkinFinding& f : run.findings) {
-        const SkinRule& rule = skin_rules()[f.rule];
-        json vertices = json::array();
-        for (const std::uint32_t v : f.vertices) {
-            const auto [primitive, vertex] = place_of(*run.scene, v);
-            const Vec3& p = run.scene->positions[v];
-            vertices.push_back({{"vertex", v},
-                                {"primitive", primitive},
-                                {"vertex_in_primitive", vertex},
-                                {"position", {as_given(p.x), as_given(p.y), as_given(p.z)}}});
-        }
-        rules.push_back({{"rule", rule.word},
-                         {"level", to_string(rule.level)},
-                         {"value", f.value},
-                         {"threshold", finite(f.threshold)},
-                         {"alarm", f.alarm},
-                         {"detail", f.detail},
-                         {"vertices", vertices}});
-    }
-    json fixed = nullptr;
-    if (run.fixed)
-        fixed = {{"limited", run.fixed->limited}, {"pruned", run.fixed->pruned}, {"welded", run.fixed->welded}};
-    return {{"sinew", SINEW_VERSION},
-            {"input", run.input},
-            {"profile", run.profile},
-            {"vertices", run.scene->positions.size()},
-            {"joints", run.scene->skeleton.joints.size()},
-            {"passed", run.passed},
-            {"errors", run.count(SkinRuleLevel::error)},
-            {"warnings", run.count(SkinRuleLevel::warning)},
-            {"fixed", fixed},
-            {"rules", rules}};
-}
 
 json make_check_sarif(const CheckRun& run) {
     json rules = json::array(), results = json::array();

@@ -138,13 +138,6 @@ std::vector<std::size_t> l1_histogram(const Comparison& result, std::size_t bins
     return out;
 }
 
-std::pair<std::string, std::uint32_t> place_of(const io::Scene& scene, std::uint32_t vertex) {
-    for (const io::Primitive& p : scene.primitives)
-        if (vertex >= p.first_vertex && vertex - p.first_vertex < p.vertex_count)
-            return {p.name, vertex - p.first_vertex};
-    return {"", vertex};
-}
-
 WorstPoses worst_poses(const Comparison& result) {
     WorstPoses out;
     auto volume = [](const PoseShape& s) { return s.volume_change ? std::abs(*s.volume_change) : -1; };

@@ -42,9 +42,6 @@ struct CompareRun {
 /// Vertices by L1, in steps of 2 / bins.
 std::vector<std::size_t> l1_histogram(const Comparison& result, std::size_t bins);
 
-/// "mesh/0" and the number of the vertex within it.
-std::pair<std::string, std::uint32_t> place_of(const io::Scene& scene, std::uint32_t vertex);
-
 /// The pose in which the two sides differ most, and the poses in which A and B change their volume most; null
 /// if there is none.
 struct WorstPoses {

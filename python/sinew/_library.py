@@ -67,6 +67,26 @@ class OpenOptions(ctypes.Structure):
                 ("skeleton_scale", c_double), ("prop", c_int)]
 
 
+class Picture(ctypes.Structure):
+    """snw_picture."""
+    _fields_ = [("path", c_char_p), ("rgba", c_void_p), ("width", c_int), ("height", c_int), ("png", c_void_p),
+                ("png_size", c_size_t)]
+
+
+class CheckOptions(ctypes.Structure):
+    """snw_check_options."""
+    _fields_ = [("profile", c_char_p), ("thresholds", c_char_p), ("only", c_char_p), ("skip", c_char_p),
+                ("bleed_resolution", c_int), ("strict", c_int)]
+
+
+class RenderOptions(ctypes.Structure):
+    """snw_render_options."""
+    _fields_ = [("view", c_char_p), ("joints", c_void_p), ("joint_count", c_size_t), ("zoom", c_void_p),
+                ("from_", c_char_p), ("overlay", c_int), ("sheet", c_int), ("resolution", c_int), ("cut", c_void_p),
+                ("matrices", c_void_p), ("pose_name", c_char_p), ("skinning", c_int), ("width", c_int),
+                ("height", c_int), ("title", c_char_p), ("columns", c_int), ("no_legend", c_int), ("dark", c_int)]
+
+
 H, SIZE, TEXT, OUT = c_void_p, c_size_t, c_char_p, POINTER(c_void_p)
 # Every function: its result ("status" raises an exception) and its parameters.
 _FUNCTIONS = {
@@ -91,6 +111,7 @@ _FUNCTIONS = {
     "snw_model_open": ("status", c_void_p, SIZE, TEXT, TEXT, c_void_p, SIZE, TEXT, OUT),
     "snw_model_open_with": ("status", c_void_p, SIZE, TEXT, POINTER(OpenOptions), H, OUT),
     "snw_model_from_arrays": ("status", POINTER(Arrays), OUT),
+    "snw_model_select": ("status", H, c_void_p, c_void_p),
     "snw_model_move_joints": ("status", H, c_void_p, c_void_p),
     "snw_model_joint_options": ("status", H, c_void_p, SIZE),
     "snw_model_free": (None, H),
@@ -124,6 +145,10 @@ _FUNCTIONS = {
     "snw_weights_difference": ("status", H, H, c_void_p),
     "snw_weights_free": (None, H),
     "snw_transfer": ("status", H, H, H, c_double, c_double, H, H, c_void_p, OUT, OUT),
+    "snw_check_json": ("status", H, H, POINTER(CheckOptions), H, OUT),
+    "snw_render_png": ("status", H, H, POINTER(RenderOptions), H, OUT),
+    "snw_cutout_glb": ("status", c_void_p, c_int, c_int, c_void_p, SIZE, TEXT, TEXT, SIZE, c_double, H, OUT),
+    "snw_cutout_layers_glb": ("status", POINTER(Picture), SIZE, TEXT, TEXT, SIZE, c_double, H, OUT),
     "snw_compare_json": ("status", H, H, H, H, OUT),
     "snw_pose_matrices": ("status", H, c_void_p, c_void_p),
     "snw_pose_json": ("status", H, c_void_p, SIZE, c_void_p),

@@ -3,13 +3,16 @@ import ctypes
 import json
 import os
 import pathlib
+import struct
 import threading
+import zlib
 from typing import NamedTuple, Optional
 
 import numpy as np
 
-from ._library import (Animation, Arrays, Cancelled, Error, FileError, Handle, InputError, Mesh, OpenOptions, UsageError,
-                       array, buffer, lib, pointer, run, taken, text_of, view)
+from ._library import (Animation, Arrays, Cancelled, CheckOptions, Error, FileError, Handle, InputError, Mesh,
+                       OpenOptions, Picture, RenderOptions, UsageError, array, buffer, lib, pointer, run, taken, text_of,
+                       view)
 
 COVERAGE = ("weighted", "bridged", "outside", "euclidean", "unused", "none")
 TRANSFER_HOW = ("matched", "inpainted", "nearest", "unused")
@@ -110,6 +113,31 @@ def _edit_bytes(edits):
     if isinstance(edits, bytes):
         return edits
     return json.dumps({"edits": edits} if isinstance(edits, list) else edits).encode()
+
+
+def _joint_indices(joints, names):
+    """Indices (uint32) of joints given by name or index."""
+    out = []
+    for one in [joints] if isinstance(joints, (str, int, np.integer)) else joints:
+        if isinstance(one, str):
+            if one not in names:
+                raise UsageError(f"there is no joint '{one}'")
+            one = names.index(one)
+        if not 0 <= one < len(names):
+            raise UsageError(f"joint {one}: there are {len(names)}")
+        out.append(one)
+    return np.array(out, np.uint32)
+
+
+def _joint_flags(joints, names):
+    """(J,) uint8 from names, indices or (J,) bool; None for None."""
+    if joints is None:
+        return None
+    if isinstance(joints, np.ndarray) and joints.dtype == bool:
+        return array(joints, np.uint8, (len(names),), "joints")
+    flags = np.zeros(len(names), np.uint8)
+    flags[_joint_indices(joints, names)] = 1
+    return flags
 
 
 # ---- weights
@@ -221,12 +249,7 @@ class Weights:
 
     def joint(self, joint):
         """The weights of one joint, by its name or index, at each vertex: (V,) float32."""
-        if isinstance(joint, str):
-            if joint not in self.joint_names:
-                raise UsageError(f"there is no joint '{joint}'")
-            joint = self.joint_names.index(joint)
-        if not 0 <= joint < len(self.joint_names):
-            raise UsageError(f"joint {joint}: there are {len(self.joint_names)}")
+        joint = int(_joint_indices(joint, self.joint_names)[0])
         out = np.empty(len(self), np.float32)
         lib.weights_joint(self._handle.value, joint, pointer(out))
         return out
@@ -249,16 +272,7 @@ class Weights:
         vertex, so that the other joints share the rest. max_influences: 1..8, or 0 for any number.
         """
         rows = None if vertices is None else array(np.asarray(vertices, bool), np.uint8, (len(self),), "vertices")
-        flags = None
-        if joints is not None:
-            flags = np.zeros(len(self.joint_names), np.uint8)
-            if isinstance(joints, np.ndarray) and joints.dtype == bool:
-                flags[:] = array(joints, np.uint8, (len(flags),), "joints")
-            else:
-                for one in _list(joints):
-                    if isinstance(one, str) and one not in self.joint_names:
-                        raise UsageError(f"there is no joint '{one}'")
-                    flags[self.joint_names.index(one) if isinstance(one, str) else one] = 1
+        flags = _joint_flags(joints, self.joint_names)
         out = Handle(lib.weights_free)
         lib.weights_keep(self._handle.value, kept._handle.value, pointer(rows), pointer(flags),
                          0 if flags is None else len(flags), max_influences, None, out.out)
@@ -423,6 +437,19 @@ class Model:
         with self._lock:
             lib.model_joint_options(self._handle.value, *buffer(content))
 
+    def select(self, vertices=None, locked=None):
+        """What binds of this model change: their weights keep the rest as ``Model.weights`` have it.
+
+        vertices: (V,) bool: only these get new weights, and the others keep their rows, also empty ones; None: all
+        vertices. locked: joints (names, indices or (J,) bool) whose weights stay at every vertex, so that the other
+        joints share the rest; None: no joint.
+        """
+        rows = None if vertices is None else \
+            array(np.asarray(vertices, bool), np.uint8, (self.vertex_count,), "vertices")
+        flags = _joint_flags(locked, self.joint_names)
+        with self._lock:
+            lib.model_select(self._handle.value, pointer(rows), pointer(flags))
+
     def bind(self, method=None, on_progress=None, threads=0, memory_limit=0, keep_volume=False, **options):
         """Measures the distances from which weights are computed: the costly call.
 
@@ -462,6 +489,59 @@ class Model:
         made = Weights(out, self.joint_names)
         made.messages = tuple(taken(said).decode().splitlines())
         return made
+
+    def check(self, weights=None, profile=None, thresholds=None, only=(), skip=(), bleed_resolution=64, strict=False,
+              on_progress=None, threads=0):
+        """Whether a skin is fit to ship: the dict of ``sinew check --json`` (docs/check.md).
+
+        weights: without, those of the file, with what it stores. profile: limits of an engine, "unity" or another.
+        thresholds: {"stretch": 4, "bleed": None}; None switches an alarm off. only, skip: rules by name. strict:
+        "passed" is false after warnings, too.
+        """
+        options = CheckOptions(None if profile is None else profile.encode(),
+                               None if thresholds is None else json.dumps(thresholds).encode(),
+                               "\n".join(_list(only)).encode(), "\n".join(_list(skip)).encode(), bleed_resolution,
+                               bool(strict))
+        context, out = _Context(threads), Handle(lib.bytes_free)
+        own = None if weights is None else weights._handle.value
+        with self._lock:
+            run(lambda: lib.check_json(self._handle.value, own, options, context.value, out.out), context, on_progress)
+        return json.loads(taken(out))
+
+    def render(self, path, weights=None, view="joints", joints=(), views=(), zoom=None, pose=None, pose_name="pose",
+               skinning="linear", sheet=False, overlay=False, resolution=0, cut=None, size=(1600, 1200), title="",
+               columns=0, legend=True, dark=False, threads=0):
+        """A picture of the character as PNG: that of ``sinew render``; None as `path` returns the bytes.
+
+        weights: without, those of the file. view: joints, joint, strongest, influences, distance, heat, voxels, defects
+        or surface (docs/render.md); joints: of joint, distance and heat, by name or index. views: front, back, left,
+        right, top, three-quarter, or (yaw, pitch) in degrees. zoom: a joint to frame with its descendants. pose: as for
+        ``pose_matrices``, or matrices (J, 3, 4), shown beside the bind pose; sheet: all standard poses. overlay: bones
+        over the skin. cut: (3,) shares of the voxels' box that are shown. Needs OpenGL, which the library of the wheel
+        does not have: ``FileError``.
+        """
+        if skinning not in ("linear", "dual"):
+            raise UsageError(f"skinning {skinning}: choose linear or dual")
+        wanted = _joint_indices(joints, self.joint_names)
+        zoomed = None if zoom is None else _joint_indices(zoom, self.joint_names)[:1]
+        matrices = None
+        if pose is not None:
+            matrices = pose if isinstance(pose, np.ndarray) and pose.ndim == 3 else self.pose_matrices(pose)
+            matrices = _matrices(matrices, self._joint_count, "pose")
+        part = array(cut, np.float64, (3,), "cut", optional=True)
+        places = " ".join(v if isinstance(v, str) else f"{float(v[0])!r},{float(v[1])!r}" for v in
+                          ([views] if isinstance(views, str) else views))
+        options = RenderOptions(view.encode(), pointer(wanted), len(wanted), pointer(zoomed), places.encode(),
+                                bool(overlay), bool(sheet), resolution, pointer(part), pointer(matrices),
+                                pose_name.encode(), skinning == "dual", *size, title.encode(), columns, not legend,
+                                bool(dark))
+        context, out = _Context(threads), Handle(lib.bytes_free)
+        own = None if weights is None else weights._handle.value
+        with self._lock:
+            run(lambda: lib.render_png(self._handle.value, own, options, context.value, out.out), context, None)
+        if path is None:
+            return taken(out)
+        _write(path, taken(out))
 
     def save(self, path, weights, weight_format="f32", animations=()):
         """Writes the file with these weights as GLB; all else is unchanged. Returns notes on what else changed.
@@ -595,7 +675,7 @@ def _matrices(values, count, name):
 
 
 def model(vertices, faces, heads=None, tails=None, parents=None, names=None, rest=None, deform=None, weights=None,
-          transform=None, up=None, name="arrays"):
+          transform=None, up=None, name="arrays", select=None, locked=None):
     """A model from arrays. Contiguous arrays of the right type are read without a copy in Python.
 
     vertices (V, 3) float32 and faces (F, 3) or a list of polygons; or lists of several meshes' vertices and faces,
@@ -603,8 +683,8 @@ def model(vertices, faces, heads=None, tails=None, parents=None, names=None, res
     tails (J, 3): where their bones end, NaN for none; parents (J,): -1 for a root; without, all are roots. names (J).
     rest (J, 4, 4): matrices of the joints at rest, whose columns are their axes; then heads may be left out. deform
     (J,): 0 never, 1 yes, 2 as the names of the joints and the weights say (the default). weights: ``Weights``, an
-    array (V, J), or (indptr, indices, data). up (3,): the way up, for standard poses; y without. Without joints it is
-    a mesh, for ``sinew.transfer``.
+    array (V, J), or (indptr, indices, data). up (3,): the way up, for standard poses; y without. select (V,) bool and
+    locked: what binds change (``Model.select``). Without joints it is a mesh, for ``sinew.transfer``.
     """
     several = isinstance(vertices, (list, tuple)) and len(vertices) and np.ndim(vertices[0]) == 2
     many_vertices, many_faces = (list(vertices), list(faces)) if several else ([vertices], [faces])
@@ -641,6 +721,8 @@ def model(vertices, faces, heads=None, tails=None, parents=None, names=None, res
     made = Model(handle)
     if names is not None:
         made._names = tuple(map(str, names))
+    if select is not None or locked is not None:
+        made.select(select, locked)
     return made
 
 
@@ -667,18 +749,17 @@ def _joint_arrays(arrays, kept, heads, tails, parents, names, rest, deform):
 
 
 def bind(vertices, faces, heads=None, tails=None, parents=None, names=None, rest=None, deform=None, weights=None,
-         transform=None, select=None, method=None, on_progress=None, threads=0, memory_limit=0, **options):
+         transform=None, select=None, locked=None, method=None, on_progress=None, threads=0, memory_limit=0, **options):
     """Skin weights for arrays, in one call: see ``sinew.model`` for the arrays and ``Model.bind`` for the options.
 
-    select: (V,) bool: only these vertices get new weights, the others keep those of `weights`.
+    select: (V,) bool: only these vertices get new weights, the others keep those of `weights`. locked: joints whose
+    weights stay (``Model.select``).
     """
-    made = model(vertices, faces, heads, tails, parents, names, rest, deform, weights, transform)
-    fresh = made.bind(method, on_progress, threads, memory_limit, **options).weights(threads=threads)
-    if select is None:
-        return fresh
-    if weights is None:
-        raise UsageError("select keeps the weights of the other vertices, so weights must be given")
-    return fresh.keep(made.weights, vertices=~array(select, bool, (made.vertex_count,), "select"))
+    if weights is None and (select is not None or locked is not None):
+        raise UsageError("select and locked keep weights, so weights must be given")
+    made = model(vertices, faces, heads, tails, parents, names, rest, deform, weights, transform, select=select,
+                 locked=locked)
+    return made.bind(method, on_progress, threads, memory_limit, **options).weights(threads=threads)
 
 
 def transfer(source, target, weights=None, distance=0.05, angle=30, max_influences=4, limit_rule="fade",
@@ -731,6 +812,45 @@ def compare(model, reference, other, gates=None, on_progress=None, threads=0):
 
 class GateError(Error):
     """A number of ``compare`` is above its gate."""
+
+
+def _png(pixels):
+    """A PNG file of an array (H, W, 4) uint8."""
+    def chunk(kind, content):
+        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+    height, width = pixels.shape[:2]
+    rows = np.concatenate([np.zeros((height, 1), np.uint8), pixels.reshape(height, -1)], axis=1)
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0))
+            + chunk(b"IDAT", zlib.compress(rows.tobytes())) + chunk(b"IEND", b""))
+
+
+def cutout(pictures, bones, png=None, name="picture.png", smoothness=0, threads=0):
+    """A flat figure: the bytes of the GLB that ``sinew cutout`` writes (docs/cutout.md).
+
+    pictures: an array (H, W, 4) uint8 with rows from the top, or {path: array} for bones with "layers". bones: bones
+    JSON as text or dict. png: the file of the picture, or {path: file}, to be embedded as it is; without, one is
+    made of the array. smoothness: in pixels; 0: chosen.
+    """
+    text = bones.encode() if isinstance(bones, str) else bones if isinstance(bones, bytes) else json.dumps(bones).encode()
+    layered = isinstance(pictures, dict)
+    files = (png or {}) if layered else {name: png} if png is not None else {}
+    kept, given = [], (Picture * (len(pictures) if layered else 1))()
+    for one, (path, pixels) in zip(given, pictures.items() if layered else [(name, pictures)]):
+        pixels = array(pixels, np.uint8, (None, None, 4), f"picture {path}")
+        content = files[path] if path in files else _png(pixels)
+        kept += [pixels, content]
+        one.path, one.rgba = os.fsencode(path), pointer(pixels)
+        one.height, one.width = pixels.shape[:2]
+        one.png, one.png_size = buffer(content)
+    context, out = _Context(threads), Handle(lib.bytes_free)
+    if layered:
+        call = lambda: lib.cutout_layers_glb(given, len(given), name.encode(), text, len(text), smoothness, context.value,
+                                             out.out)
+    else:
+        call = lambda: lib.cutout_glb(given[0].rgba, given[0].width, given[0].height, given[0].png, given[0].png_size,
+                                      name.encode(), text, len(text), smoothness, context.value, out.out)
+    run(call, context, None)
+    return taken(out)
 
 
 def pose(model, weights, pose, skinning="linear"):

@@ -42,6 +42,13 @@ std::string_view name_of(io::WeightFormat format) {
     return "";
 }
 
+std::pair<std::string, std::uint32_t> place_of(const io::Scene& scene, std::uint32_t vertex) {
+    for (const io::Primitive& p : scene.primitives)
+        if (vertex >= p.first_vertex && vertex - p.first_vertex < p.vertex_count)
+            return {p.name, vertex - p.first_vertex};
+    return {"", vertex};
+}
+
 std::string text_of(const nlohmann::ordered_json& report) {
     return report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }

@@ -36,6 +36,9 @@ nlohmann::ordered_json defects_json(const MeshDefects& defects);
 std::string text_of(const nlohmann::ordered_json& report);
 std::string compact_text(const nlohmann::ordered_json& report);
 
+/// "mesh/0" and the number of the vertex within it.
+std::pair<std::string, std::uint32_t> place_of(const io::Scene& scene, std::uint32_t vertex);
+
 /// "edit 2 (smooth): 311 vertices changed": one line per edit.
 std::vector<std::string> edit_lines(const Adjustments& adjustments, const EditReport& report);
 std::string_view name_of(EditKind kind);

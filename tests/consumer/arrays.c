@@ -3,6 +3,7 @@
 #include <sinew.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define CHECK(condition)                                                              \
     do {                                                                              \
@@ -75,6 +76,43 @@ int main(void) {
     static float upper[V];
     CHECK(snw_weights_joint(mixed, 1, upper) == SNW_OK);
     CHECK(upper[0] == 1 && upper[1] == dense[3]);
+
+    /* The same by the model: only vertex 0 changes, and the others, which have no weights, stay without. */
+    snw_weights* alone = NULL;
+    locked[1] = 2; /* any number but 0 */
+    CHECK(snw_model_select(model, locked, NULL) == SNW_OK);
+    CHECK(snw_weights_of(binding, model, settings, NULL, 0, context, NULL, &alone) == SNW_OK);
+    CHECK(snw_weights_joint(alone, 1, upper) == SNW_OK);
+    CHECK(upper[0] == dense[1] && upper[1] == dense[3] && upper[V - 1] == 0);
+    snw_weights_free(alone);
+    CHECK(snw_model_select(model, NULL, NULL) == SNW_OK);
+    CHECK(snw_weights_of(binding, model, settings, NULL, 0, context, NULL, &alone) == SNW_OK);
+    CHECK(snw_weights_joint(alone, 1, upper) == SNW_OK && upper[V - 1] == dense[2 * V - 1]);
+    snw_weights_free(alone);
+    /* There are no own weights that could stay on a joint. */
+    CHECK(snw_model_select(model, NULL, locked) == SNW_USAGE && strstr(snw_error(), "no weights"));
+
+    /* Fit to ship, but not if one joint for each vertex is the limit; and a picture, where the build draws. */
+    snw_bytes* text = NULL;
+    snw_check_options check = {0};
+    CHECK(snw_check_json(model, NULL, NULL, context, &text) == SNW_USAGE && !text);
+    CHECK(snw_check_json(model, weights, NULL, context, &text) == SNW_OK);
+    CHECK(strstr((const char*)snw_bytes_data(text), "\"passed\":true"));
+    snw_bytes_free(text);
+    check.thresholds = "{\"influences\": 1}";
+    check.only = "influences\ntorn";
+    CHECK(snw_check_json(model, weights, &check, context, &text) == SNW_OK);
+    CHECK(strstr((const char*)snw_bytes_data(text), "\"passed\":false,\"errors\":1"));
+    snw_bytes_free(text);
+    snw_render_options picture = {0};
+    picture.width = picture.height = 64;
+    picture.view = "weights";
+    CHECK(snw_render_png(model, weights, &picture, context, &text) == SNW_USAGE && !text);
+    picture.view = "strongest";
+    const snw_status drawn = snw_render_png(model, weights, &picture, context, &text);
+    CHECK(drawn == SNW_OK || drawn == SNW_IO);
+    CHECK(drawn == SNW_IO || (snw_bytes_size(text) > 100 && snw_bytes_data(text)[1] == 'P'));
+    snw_bytes_free(text);
 
     corners[5] = V;
     snw_model* broken = NULL;

@@ -80,6 +80,31 @@ def test_only_a_selection_is_bound(bar):
         sinew.bind(**bar, select=select)
 
 
+def test_a_selection_and_locked_joints_of_a_model(bar):
+    before = sinew.Weights.from_dense(np.tile(np.float32([0.25, 0.75]), (len(bar["vertices"]), 1)), bar["names"])
+    select = bar["vertices"][:, 1] > 1
+    fresh = sinew.bind(**bar).dense()
+    model = sinew.model(**bar, weights=before, select=select)
+    assert model.bind().weights() == sinew.bind(**bar, weights=before, select=select)
+    # They hold for edits, too.
+    edited = model.bind().weights(edits=[{"op": "set", "joint": "upper", "value": 1}]).dense()
+    assert (edited[~select] == [0.25, 0.75]).all() and (edited[select] == [0, 1]).all()
+    # "upper" stays, and "lower" gets the rest.
+    model.select(locked="upper")
+    assert (model.bind().weights().dense() == [0.25, 0.75]).all()
+    assert model.bind().weights() == sinew.bind(**bar, weights=before, locked=np.array([False, True]))
+    model.select()
+    assert (model.bind().weights().dense() == fresh).all()
+    # Without own weights the rest stays without.
+    alone = sinew.model(**bar, select=select).bind().weights()
+    assert (alone.dense()[select] == fresh[select]).all()
+    assert list(alone.unweighted()) == list(np.flatnonzero(~select))
+    with pytest.raises(sinew.UsageError, match="has no weights, so there is nothing on the locked joints"):
+        sinew.model(**bar, locked=["upper"])
+    with pytest.raises(sinew.InputError, match="vertices has the shape"):
+        model.select(select[1:])
+
+
 def test_own_weights_in_three_forms(bar):
     dense = sinew.bind(**bar).dense()
     made = sinew.Weights.from_dense(dense)

@@ -32,5 +32,5 @@ def test_example(title, code, folder):
         assert (folder / written).stat().st_size > 1000, written
 
 
-def test_there_are_five_examples():
-    assert len(EXAMPLES) == 5
+def test_there_are_six_examples():
+    assert len(EXAMPLES) == 6

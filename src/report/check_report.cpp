@@ -1,0 +1,125 @@
+#include "report/check_report.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/picture.h"
+#include "report/report.h"
+
+namespace sinew {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+json finite(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
+
+}  // namespace
+
+Status take_profile(std::string_view word, SkinCheckOptions& options) {
+    std::vector<std::string> known;
+    for (const EngineProfile& p : engine_profiles()) {
+        known.emplace_back(p.word);
+        if (p.word != word) continue;
+        if (p.influences) set_threshold(options, *find_skin_rule("influences"), p.influences);
+        if (p.joints) set_threshold(options, *find_skin_rule("joints"), p.joints);
+        return Done{};
+    }
+    return Error{ErrorCode::usage, "there is no profile '" + printable(word) + "'" + did_you_mean(word, known)};
+}
+
+Status take_thresholds(std::string_view text, const std::string& name, SkinCheckOptions& options) {
+    const auto rows = nlohmann::json::parse(text.begin(), text.end(), nullptr, false);
+    if (!rows.is_object()) return Error{ErrorCode::input, name + ": it must be a JSON object of rules and numbers"};
+    for (const auto& [word, value] : rows.items()) {
+        Result<std::size_t> rule = find_skin_rule(word);
+        if (!rule) return Error{ErrorCode::input, name + ": " + rule.error().message};
+        if (!value.is_null() && !(value.is_number() && value.get<double>() >= 0))
+            return Error{ErrorCode::input, name + ": " + word + " must be a number from 0 up, or null"};
+        set_threshold(options, *rule, value.is_null() ? INFINITY : value.get<double>());
+    }
+    return Done{};
+}
+
+Status take_rules(std::span<const std::string> only, std::span<const std::string> skip, SkinCheckOptions& options) {
+    options.skip.assign(skin_rules().size(), !only.empty());
+    for (const auto* words : {&only, &skip})
+        for (const std::string& word : *words) {
+            Result<std::size_t> rule = find_skin_rule(word);
+            if (!rule) return rule.error();
+            options.skip[*rule] = words == &skip;
+        }
+    return Done{};
+}
+
+Result<std::vector<SkinFinding>> check_scene(const io::Scene& scene, const SkinWeights& weights, bool as_stored,
+                                             const SkinCheckOptions& options, const std::optional<Vec3>& up,
+                                             Context* context) {
+    Result<io::StoredWeights> stored = io::stored_weights(scene);
+    if (!stored) return stored.error();
+    Result<io::ScenePose> rest = rest_of(scene, up);
+    if (!rest) return rest.error();
+    SkinToCheck skin;
+    skin.mesh = scene.mesh();
+    skin.skeleton = &scene.skeleton;
+    skin.weights = &weights;
+    skin.skin_faults = stored->faults;
+    if (as_stored) {
+        skin.stored_sums = stored->sums;
+        skin.stored_invalid = stored->invalid;
+        skin.stored_repeated = stored->repeated;
+    }
+    skin.rest = rest->skinning;
+    const Transform& world = rest->to_world;
+    const Vec3 row{static_cast<float>(world(1, 0)), static_cast<float>(world(1, 1)),
+                   static_cast<float>(world(1, 2))};
+    if (row != Vec3{}) skin.up = row;  // nodes may have a scale of zero
+    return check_skin(skin, options, context);
+}
+
+std::size_t CheckRun::count(SkinRuleLevel level) const {
+    return static_cast<std::size_t>(std::count_if(findings.begin(), findings.end(), [&](const SkinFinding& f) {
+        return f.alarm && skin_rules()[f.rule].level == level;
+    }));
+}
+
+void CheckRun::judge(bool strict) {
+    passed = count(SkinRuleLevel::error) == 0 && (!strict || count(SkinRuleLevel::warning) == 0);
+}
+
+json make_check_report(const CheckRun& run) {
+    json rules = json::array();
+    for (const SkinFinding& f : run.findings) {
+        const SkinRule& rule = skin_rules()[f.rule];
+        json vertices = json::array();
+        for (const std::uint32_t v : f.vertices) {
+            const auto [primitive, vertex] = place_of(*run.scene, v);
+            const Vec3& p = run.scene->positions[v];
+            vertices.push_back({{"vertex", v},
+                                {"primitive", primitive},
+                                {"vertex_in_primitive", vertex},
+                                {"position", {as_given(p.x), as_given(p.y), as_given(p.z)}}});
+        }
+        rules.push_back({{"rule", rule.word},
+                         {"level", to_string(rule.level)},
+                         {"value", f.value},
+                         {"threshold", finite(f.threshold)},
+                         {"alarm", f.alarm},
+                         {"detail", f.detail},
+                         {"vertices", vertices}});
+    }
+    json fixed = nullptr;
+    if (run.fixed)
+        fixed = {{"limited", run.fixed->limited}, {"pruned", run.fixed->pruned}, {"welded", run.fixed->welded}};
+    return {{"sinew", SINEW_VERSION},
+            {"input", run.input},
+            {"profile", run.profile},
+            {"vertices", run.scene->positions.size()},
+            {"joints", run.scene->skeleton.joints.size()},
+            {"passed", run.passed},
+            {"errors", run.count(SkinRuleLevel::error)},
+            {"warnings", run.count(SkinRuleLevel::warning)},
+            {"fixed", fixed},
+            {"rules", rules}};
+}
+
+}  // namespace sinew

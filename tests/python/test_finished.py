@@ -1,0 +1,118 @@
+"""Locks, checks, pictures and flat figures: each gives what the command line gives."""
+import json
+import subprocess
+
+import numpy as np
+import pytest
+from conftest import SINEW, run
+
+import sinew
+from sinew import _model
+
+
+def test_a_selection_and_locks_give_the_weights_of_the_command(biped, work):
+    model = sinew.load(biped)
+    before = model.weights
+    kept = model.vertices[:, 1] < np.median(model.vertices[:, 1])
+    lists = {"vertices": {"lock": {"select": {"vertices": np.flatnonzero(kept).tolist()}}}}
+    (work / "lock.json").write_text(json.dumps(lists["vertices"]))
+    options = ("--method", "closest-distance", "--quiet")
+    run(SINEW, "bind", biped, "-o", work / "kept.glb", "--edits", work / "lock.json", *options)
+    model.select(~kept)
+    got, wanted = model.bind("closest-distance").weights(), sinew.load(work / "kept.glb").weights
+    assert (got.dense()[~kept] == wanted.dense()[~kept]).all()
+    assert (got.dense()[kept] == before.dense()[kept]).all()
+    assert got != before
+    joint = model.joint_names[int(np.argmax(before.dense().sum(axis=0)))]
+    run(SINEW, "bind", biped, "-o", work / "locked.glb", "--lock", joint, *options)
+    model.select(locked=[joint])
+    assert model.bind("closest-distance").weights() == sinew.load(work / "locked.glb").weights
+
+
+def test_check_gives_the_report_of_the_command(biped):
+    model = sinew.load(biped)
+    for options, words in (({}, ()), ({"profile": "unreal", "skip": ["bleed", "stretch"], "thresholds": {"tiny": 0}},
+                                      ("--profile", "unreal", "--skip", "bleed", "--skip", "stretch", "--max", "tiny=0")),
+                           ({"only": "influences", "strict": True}, ("--only", "influences", "--strict"))):
+        said = subprocess.run([SINEW, "check", biped, "--json", *words], capture_output=True, text=True)
+        assert said.returncode in (0, 1), said.stderr
+        report = model.check(**options)
+        assert report == json.loads(said.stdout)
+        assert report["passed"] == (said.returncode == 0)
+    # Two joints at every vertex where one is allowed.
+    assert not model.check(thresholds={"influences": 1}, only="influences")["passed"]
+    with pytest.raises(sinew.UsageError, match="there is no profile 'unty' .*unity"):
+        model.check(profile="unty")
+    with pytest.raises(sinew.Error, match="bled"):
+        model.check(only="bled")
+
+
+def test_check_of_arrays(bar):
+    model = sinew.model(**bar, up=(0, 0, 1))
+    report = model.check(model.bind().weights())
+    assert report["passed"] and report["vertices"] == len(bar["vertices"])
+    with pytest.raises(sinew.UsageError, match="no weights to check"):
+        model.check()
+
+
+def drawing(model):
+    """Skips a test where the library draws no pictures, as that of the wheel that is given away."""
+    try:
+        model.render(None, view="surface", size=(64, 64))
+    except sinew.FileError as problem:
+        pytest.skip(str(problem))
+
+
+def test_render_gives_the_picture_of_the_command(biped, work):
+    model = sinew.load(biped)
+    drawing(model)
+    name = model.joint_names[3]
+    pose = {name: {"quaternion": [0, 0, 0.5, 0.8660254]}}
+    (work / "turn.json").write_text(json.dumps({"joints": pose}))
+    small = ("--size", "320x240", "--quiet")
+    for options, words in (({}, ()), ({"view": "joint", "joints": [name], "dark": True, "overlay": True},
+                                      ("--joint", name, "--background", "dark", "--skeleton-overlay", "on")),
+                           ({"view": "strongest", "views": ["top", (30, 10)], "zoom": name, "title": "a title"},
+                            ("--view", "strongest", "--from", "top", "--yaw", "30", "--pitch", "10", "--zoom", name,
+                             "--title", "a title")),
+                           ({"pose": pose, "pose_name": "turn", "legend": False},
+                            ("--pose", work / "turn.json", "--no-legend"))):
+        run(SINEW, "render", biped, "-o", work / "wanted.png", *small, *words)
+        assert model.render(None, size=(320, 240), **options) == (work / "wanted.png").read_bytes(), options
+    with pytest.raises(sinew.UsageError, match="there is no view 'jonts'"):
+        model.render(None, view="jonts")
+    with pytest.raises(sinew.UsageError, match="need joints"):
+        model.render(None, view="distance")
+
+
+def test_render_of_arrays(bar, work):
+    """With z upwards the picture is that of the same bar with y upwards."""
+    model = sinew.model(**bar)
+    drawing(model)
+    weights = model.bind().weights()
+    turned = {**bar, **{k: np.ascontiguousarray(bar[k] @ np.float32([[1, 0, 0], [0, 0, 1], [0, -1, 0]]))
+                        for k in ("vertices", "heads", "tails")}}
+    other = sinew.model(**turned, up=(0, 0, 1))
+    size = (200, 160)
+    assert other.render(None, weights, size=size) == model.render(None, weights, size=size)
+    model.render(work / "bar.png", weights, size=size)
+    assert (work / "bar.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_cutout_gives_the_file_of_the_command(work):
+    pixels = np.zeros((120, 60, 4), np.uint8)
+    pixels[10:110, 15:45] = (200, 80, 40, 255)
+    bones = {"bones": [{"name": "body", "head": [30, 105], "tail": [30, 60]},
+                       {"name": "top", "parent": "body", "head": [30, 60], "tail": [30, 15]}]}
+    (work / "flat.png").write_bytes(_model._png(pixels))
+    (work / "flat.json").write_text(json.dumps(bones))
+    run(SINEW, "cutout", work / "flat.png", "--bones", work / "flat.json", "-o", work / "flat.glb", "--quiet")
+    wanted = (work / "flat.glb").read_bytes()
+    assert sinew.cutout(pixels, bones, png=(work / "flat.png").read_bytes(), name="flat.png") == wanted
+    assert sinew.cutout(pixels, bones, name="flat.png") == wanted
+    layered = {**bones, "layers": [{"image": "flat.png", "name": "flat"}]}
+    (work / "layers.json").write_text(json.dumps(layered))
+    run(SINEW, "cutout", work / "layers.json", "-o", work / "layers.glb", "--quiet")
+    assert sinew.cutout({"flat.png": pixels}, layered) == (work / "layers.glb").read_bytes()
+    with pytest.raises(sinew.InputError, match="picture picture.png has the shape"):
+        sinew.cutout(pixels[..., :3], bones)
