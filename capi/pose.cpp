@@ -101,6 +101,23 @@ snw_status snw_clip_matrices(const snw_model* model, size_t clip, double time, d
     });
 }
 
+snw_status snw_rest_matrices(const snw_model* model, double* matrices, double* to_world) {
+    if (!model || !matrices || !to_world) return missing(!model ? "model" : !matrices ? "matrices" : "to_world");
+    return guarded([&] {
+        std::vector<Transform> joints(model->scene.skeleton.joints.size());
+        Transform world;
+        if (model->scene.document) {
+            Result<io::ScenePose> rest = io::pose_at(model->scene, std::nullopt, 0);
+            if (!rest) return fail(rest.error());
+            if (rest->skinning.size() == joints.size()) joints = std::move(rest->skinning);
+            world = rest->to_world;
+        }
+        copy_out(joints, matrices);
+        copy_out({world}, to_world);
+        return SNW_OK;
+    });
+}
+
 snw_status snw_standard_poses(const snw_model* model, snw_bytes** out) {
     if (!out) return missing("out");
     *out = nullptr;

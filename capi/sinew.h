@@ -360,6 +360,10 @@ snw_status snw_random_pose(const snw_model* model, double degrees, uint64_t seed
 snw_status snw_pose_json(const snw_model* model, const void* text, size_t size, double* pose);
 /* At a time, in seconds, of a clip of the file. */
 snw_status snw_clip_matrices(const snw_model* model, size_t clip, double time, double* matrices);
+/* The pose in which the file's nodes stand at rest, which is not always the bind pose: matrices as above, and in
+ * to_world (12 numbers) the matrix from bind space to the file's world, which is what a viewer shows. The identity
+ * where the file has no nodes for the joints. */
+snw_status snw_rest_matrices(const snw_model* model, double* matrices, double* to_world);
 /* Poses made for this skeleton (sinew/deform.h): [{"name", "pose": [J × 10 numbers]}]. */
 snw_status snw_standard_poses(const snw_model* model, snw_bytes** out);
 

@@ -464,6 +464,7 @@ export class Core {
         return this.takeBytes();
       }),
       poses: this.standardPoses(),
+      rest: this.restPose(),
       ownRows: info.weights ? this.ownRows() : null,
     };
   }
@@ -698,6 +699,19 @@ export class Core {
       this.check(this.m._snw_settings_command(s, this.out));
       return this.takeText();
     });
+  }
+
+  /** Where the file's nodes stand at rest: matrices as matricesOf gives, and the matrix from bind space to the file's world. */
+  restPose(): {matrices: Float64Array; toWorld: Float64Array} {
+    const size = this.jointCount * 12 * 8;
+    const at = this.m._malloc(size + 96);
+    try {
+      this.check(this.m._snw_rest_matrices(this.model, at, at + size));
+      const take = (from: number, length: number) => new Float64Array(this.heap.slice(from, from + length).buffer);
+      return {matrices: take(at, size), toWorld: take(at + size, 96)};
+    } finally {
+      this.m._free(at);
+    }
   }
 
   private standardPoses(): NamedPose[] {

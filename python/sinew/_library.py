@@ -154,6 +154,7 @@ _FUNCTIONS = {
     "snw_pose_json": ("status", H, c_void_p, SIZE, c_void_p),
     "snw_random_pose": ("status", H, c_double, c_uint64, c_void_p),
     "snw_clip_matrices": ("status", H, SIZE, c_double, c_void_p),
+    "snw_rest_matrices": ("status", H, c_void_p, c_void_p),
     "snw_standard_poses": ("status", H, OUT),
     "snw_deform": ("status", H, H, c_void_p, c_int, H, c_void_p, c_void_p),
     "snw_save_glb": ("status", H, H, H, OUT, OUT),
