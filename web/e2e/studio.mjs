@@ -14,6 +14,7 @@ import {availableParallelism, tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {chromium} from 'playwright-core';
+import {zipSync} from 'fflate';
 import {compressed} from '../test/draco.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -749,6 +750,207 @@ const tests = {
     is((await state()).sum, sum, 'the weights with the list dropped alone');
     await page.keyboard.press('Control+z');
     is((await state()).doc.edits.length, 0, 'edits after undo');
+  },
+  async 'the character stands as the file rests, and poses start there'() {
+    // A skin whose bind pose is not how the nodes stand: these are in centimetres, lie on their back, and an arm is turned.
+    execFileSync(sinew, ['bind', join(samples, 'biped.glb'), '-o', join(at, 'skinned.glb'), '--resolution', '32', '--quiet']);
+    const glb = readFileSync(join(at, 'skinned.glb'));
+    const length = glb.readUInt32LE(12);
+    const json = JSON.parse(glb.subarray(20, 20 + length));
+    const half = Math.SQRT1_2;
+    json.nodes.push({name: 'Armature', rotation: [-half, 0, 0, half], scale: [100, 100, 100], children: json.scenes[0].nodes});
+    json.scenes[0].nodes = [json.nodes.length - 1];
+    const arm = json.nodes.find((n) => n.name === 'upper_arm_L');
+    holds(arm && !arm.matrix, 'the sample has no such joint');
+    arm.rotation = [0, 0, -Math.sin(0.4), Math.cos(0.4)];
+    const write = (name, extensions = {}) => {
+      const text = Buffer.from(JSON.stringify({...json, ...extensions}));
+      const padded = Buffer.concat([text, Buffer.alloc(-text.length & 3, 32)]);
+      const head = Buffer.from(glb.subarray(0, 20));
+      head.writeUInt32LE(20 + padded.length + glb.length - 20 - length, 8);
+      head.writeUInt32LE(padded.length, 12);
+      const to = join(samplesMade, name);
+      writeFileSync(to, Buffer.concat([head, padded, glb.subarray(20 + length)]));
+      return to;
+    };
+    const open = async (path) => {
+      await page.setInputFiles('#files', path);
+      const name = path.slice(path.lastIndexOf('/') + 1);
+      await until((n) => document.getElementById('file-name').value === n && !window.studio.state().working, name);
+      await settled();
+    };
+    // Where nodes are, by the rules of glTF.
+    const turned = ([x, y, z, w], [a, b, c]) => {
+      const t = [2 * (y * c - z * b), 2 * (z * a - x * c), 2 * (x * b - y * a)];
+      return [a + w * t[0] + y * t[2] - z * t[1], b + w * t[1] + z * t[0] - x * t[2], c + w * t[2] + x * t[1] - y * t[0]];
+    };
+    const places = ({nodes}) => {
+      const up = new Map(nodes.flatMap((n, i) => (n.children ?? []).map((c) => [c, i])));
+      return new Map(nodes.map((node, i) => {
+        let at = [0, 0, 0];
+        for (let n = i; n !== undefined; n = up.get(n)) {
+          const {scale = [1, 1, 1], rotation = [0, 0, 0, 1], translation = [0, 0, 0]} = nodes[n];
+          at = turned(rotation, at.map((x, k) => x * scale[k])).map((x, k) => x + translation[k]);
+        }
+        return [node.name, at];
+      }));
+    };
+    const shown = () => page.evaluate(() => Object.fromEntries(window.studio.joints().map(({name}, j) => [name, window.studio.placeOf(j)])));
+    const matches = async (wanted, what) => {
+      for (const [name, at] of Object.entries(await shown()))
+        holds(Math.hypot(...at.map((x, k) => x - wanted.get(name)[k])) < 0.02, `${what}: ${name} is at ${at} and not at ${wanted.get(name)}`);
+    };
+    await open(write('lying.glb'));
+    const wanted = places(json);
+    await matches(wanted, 'at rest');
+    await picture('rest');
+    const filled = await page.evaluate(() => window.studio.filled());
+    holds(filled > 0.6 && filled <= 1, `the character fills ${filled} of the view`);
+    await bind('32');
+    // Turned by degrees from rest, and in the exported animation.
+    await select('lower_arm_L');
+    await page.getByLabel('Turn z').fill('30');
+    await page.getByLabel('Turn z').press('Tab');
+    await settled();
+    const lower = json.nodes.find((n) => n.name === 'lower_arm_L');
+    lower.rotation = [0, 0, Math.sin(Math.PI / 12), Math.cos(Math.PI / 12)];
+    const hand = (await shown()).hand_L;
+    holds(Math.hypot(...hand.map((x, k) => x - wanted.get('hand_L')[k])) > 1, 'the hand did not move');
+    await page.keyboard.press('k');
+    await settled();
+    const posed = await shown();
+    writeFileSync(join(samplesMade, 'lying-keyed.glb'), await exported());
+    await open(join(samplesMade, 'lying-keyed.glb'));
+    await matches(wanted, 'at rest in the exported file');
+    await page.getByLabel('Animation').selectOption('0');
+    await settled();
+    await matches(new Map(Object.entries(posed)), 'in the exported animation');
+    // The bind pose, and back.
+    await page.getByLabel('Animation').selectOption('-1');
+    await page.getByRole('button', {name: 'Bind pose'}).click();
+    await settled();
+    holds(Math.hypot(...(await shown()).hand_L.map((x, k) => x - wanted.get('hand_L')[k])) > 1, 'the bind pose is the rest pose');
+    await page.getByRole('button', {name: 'Rest pose'}).click();
+    await settled();
+    await matches(wanted, 'at rest again');
+    // VRM 0 looks along -z, so it is seen from there.
+    const front = await page.evaluate(() => window.studio.cameraAt());
+    holds(front.place[2] > front.target[2], 'glTF is not seen from +z');
+    await open(write('lying.vrm', {extensions: {VRM: {}}, extensionsUsed: ['VRM']}));
+    const away = await page.evaluate(() => window.studio.cameraAt());
+    holds(away.place[2] < away.target[2], 'VRM 0 is seen from behind');
+  },
+  async 'the view frames the selection, zooms to the pointer, names joints and remembers the theme'() {
+    await open('biped');
+    const camera = () => page.evaluate(() => window.studio.cameraAt());
+    const far = ({place, target}) => Math.hypot(...place.map((x, k) => x - target[k]));
+    const box = await page.locator('#view canvas').boundingBox();
+    const whole = await camera();
+    const filled = await page.evaluate(() => window.studio.filled());
+    holds(filled > 0.85 && filled <= 1, `the character fills ${filled} of the view`);
+    const places = await page.evaluate(() => window.studio.joints().map((j) => j.position));
+    const names = await page.evaluate(() => window.studio.joints().map((j) => j.name));
+    const at = (point) => page.evaluate((p) => window.studio.pixelOf(p), point);
+    const hand = places[names.indexOf('hand_L')];
+    const spot = await at(hand);
+    await page.mouse.move(box.x + spot.x, box.y + spot.y);
+    await page.locator('#hover').waitFor();
+    is(await page.locator('#hover').textContent(), 'hand_L', 'the name under the pointer');
+    // The point under the pointer stays there while the wheel zooms.
+    await page.mouse.wheel(0, -100);
+    await until((d) => Math.hypot(...window.studio.cameraAt().place.map((x, k) => x - window.studio.cameraAt().target[k])) < d, 0.95 * far(whole));
+    const after = await at(hand);
+    holds(Math.hypot(after.x - spot.x, after.y - spot.y) < 8, `the wheel moved the hand by ${after.x - spot.x}, ${after.y - spot.y}`);
+    await select('hand_L');
+    await page.keyboard.press('f');
+    holds(far(await camera()) < 0.5 * far(whole), 'F does not frame the joint');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('f');
+    is((await camera()).place.map((x) => x.toFixed(3)).join(), whole.place.map((x) => x.toFixed(3)).join(), 'F without a selection');
+    const chest = await at([0, 1.25, 0.1]);
+    await page.mouse.dblclick(box.x + chest.x, box.y + chest.y);
+    const middle = await camera();
+    const target = await at(middle.target);
+    holds(Math.abs(target.x - box.width / 2) < 1 && Math.abs(target.y - box.height / 2) < 1 && Math.abs(middle.target[1] - 1.25) < 0.1, 'a double click does not focus');
+    await page.click('#theme');
+    const theme = await page.evaluate(() => document.documentElement.dataset.theme);
+    await page.reload();
+    await until(() => document.documentElement.dataset.ready === 'yes');
+    is(await page.evaluate(() => document.documentElement.dataset.theme), theme, 'the theme after a reload');
+  },
+  async 'Export is in the header and on Ctrl+S, and a bind leaves the list as it is'() {
+    await open('caped');
+    is(await page.locator('#export-top').isDisabled(), true, 'Export before a bind');
+    await page.keyboard.press('Control+s');
+    holds((await page.locator('#notice').textContent()).includes('bind first'), 'Ctrl+S does not say what is missing');
+    await page.getByLabel('Find a joint').fill('a');
+    const scrolled = await page.locator('#joint-list').evaluate((list) => (list.scrollTop = 60, list.scrollTop));
+    holds(scrolled > 0, 'the list is too short for this test');
+    await bind('32');
+    is(await page.getByLabel('Find a joint').inputValue(), 'a', 'the search after a bind');
+    is(await page.locator('#joint-list').evaluate((list) => list.scrollTop), scrolled, 'the place in the list after a bind');
+    holds(/^bound in .* reached by the method$/.test(await page.locator('#said').textContent()), 'the result is not announced');
+    const [byButton] = await Promise.all([page.waitForEvent('download'), page.click('#export-top')]);
+    is(byButton.suggestedFilename(), 'caped.skinned.glb', 'the file of the button');
+    const [byKey] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('Control+s')]);
+    is(byKey.suggestedFilename(), 'caped.skinned.glb', 'the file of the key');
+    // Many edits are one line, which opens into the list.
+    for (let i = 0; i < 12; ++i) await page.getByRole('button', {name: 'Mirror from left'}).click();
+    await settled();
+    holds(await page.locator('#edit-list').isHidden(), 'the list of edits is open');
+    await page.getByText('Edits by hand: 12').click();
+    is(await page.locator('#edit-list li').count(), 12, 'edits in the list');
+    await page.keyboard.press('Control+z');
+    holds(await page.locator('#edit-list').isVisible(), 'the list closes by itself');
+    // Narrow windows show no horizontal bar.
+    await page.setViewportSize({width: 390, height: 844});
+    await drawn();
+    const [wide, most] = await page.evaluate(() => [document.documentElement.scrollWidth, [...document.querySelectorAll('body *')]
+      .filter((e) => e.checkVisibility() && !e.closest('.unseen, svg') && e.getBoundingClientRect().right > 391).map((e) => e.id || e.tagName + e.className).join()]);
+    is(`${wide} ${most}`, '390 ', 'the width of the page, and what is beyond it');
+    await picture('phone');
+  },
+  async 'the page says that WebGL is missing or lost'() {
+    await open('robot');
+    await page.locator('#view canvas').evaluate((canvas) => {
+      window.lose = canvas.getContext('webgl2').getExtension('WEBGL_lose_context');
+      window.lose.loseContext();
+    });
+    await until(() => document.getElementById('notice').textContent.includes('graphics context'));
+    await page.evaluate(() => window.lose.restoreContext());
+    await until(() => document.getElementById('notice').hidden);
+    await bind('32');
+    problems = [];
+    await page.context().addInitScript(() => {
+      HTMLCanvasElement.prototype.getContext = () => null;
+    });
+    await page.reload();
+    await page.getByText('this page draws with WebGL').waitFor();
+    problems = [];  // the reason is in the console, too
+  },
+  async 'a glTF with subfolders opens as a folder and as a ZIP'() {
+    const glb = readFileSync(join(samples, 'robot.glb'));
+    const length = glb.readUInt32LE(12);
+    const json = JSON.parse(glb.subarray(20, 20 + length));
+    json.buffers[0].uri = 'data/deep/robot.bin';
+    const folder = join(at, 'pack');
+    mkdirSync(join(folder, 'model/data/deep'), {recursive: true});
+    writeFileSync(join(folder, 'readme.txt'), 'robot');
+    writeFileSync(join(folder, 'model/robot.gltf'), JSON.stringify(json));
+    writeFileSync(join(folder, 'model/data/deep/robot.bin'), glb.subarray(28 + length, 28 + length + json.buffers[0].byteLength));
+    await open('robot');
+    const {vertices} = await state();
+    const opened = () => until((n) => document.getElementById('file-name').value === 'robot.gltf' && window.studio.state().vertices === n &&
+      !window.studio.state().working, vertices);
+    await page.setInputFiles('#folder', folder);
+    await opened();
+    await open('robot');
+    const paths = ['readme.txt', 'model/robot.gltf', 'model/data/deep/robot.bin'];
+    const zip = zipSync(Object.fromEntries(paths.map((p) => [`pack/${p}`, new Uint8Array(readFileSync(join(folder, p)))])));
+    await page.setInputFiles('#files', {name: 'pack.zip', mimeType: 'application/zip', buffer: Buffer.from(zip)});
+    await opened();
+    await page.setInputFiles('#files', {name: 'no.zip', mimeType: 'application/zip', buffer: Buffer.from('no')});
+    await until(() => document.getElementById('error').textContent.includes('no.zip: this is no ZIP'));
   },
   async 'a wrong option is refused with its rule'() {
     await open('robot');

@@ -119,9 +119,10 @@ function draw() {
     el('div', {class: 'row'}, ...(['left', 'right'] as const).map((side) =>
       button(`Mirror from ${side}`, `Copies the ${side} side to the other side`, () =>
         edits([...history.doc.edits, {op: 'mirror', from: side}])))),
-    el('ul', {id: 'edit-list'}, ...history.doc.edits.map((e, i) =>
-      el('li', {}, el('span', {}, nameOf(e)), button('Remove', 'Removes this change', () =>
-        edits(history.doc.edits.filter((_, k) => k !== i)))))),
+    ...(history.doc.edits.length ? [el('details', {}, el('summary', {}, `Edits by hand: ${history.doc.edits.length}`),
+      el('ul', {id: 'edit-list'}, ...history.doc.edits.map((e, i) =>
+        el('li', {}, el('span', {}, nameOf(e)), button('Remove', 'Removes this change', () =>
+          edits(history.doc.edits.filter((_, k) => k !== i)))))))] : []),
   );
 }
 

@@ -18,9 +18,12 @@ function ordered(joints: readonly {parent: number}[]): {joint: number; depth: nu
   return out;
 }
 
+let sought = '';  // in the search field, which a redraw keeps
+
 function draw() {
   const {info} = session;
   if (!info) return;
+  const scrolled = document.getElementById('joint-list')?.scrollTop ?? 0;
   const defects = [...(session.flat ? [] : defectsOf(info)), ...info.warnings];
   const filter = el('input', {type: 'search', placeholder: 'Find a joint', 'aria-label': 'Find a joint', style: 'width:100%'});
   const list = el('ul', {id: 'joint-list', role: 'listbox', tabIndex: 0, 'aria-label': 'Joints'});
@@ -34,11 +37,15 @@ function draw() {
     }, swatch(deforms ? colourOf(joint) : [0.2, 0.2, 0.2]), el('span', {}, name),
        ...(history.doc.locked.includes(name) ? [el('small', {}, 'kept')] : [])));
   }
-  filter.addEventListener('input', () => {
-    const word = filter.value.toLowerCase();
+  filter.value = sought;
+  const seek = () => {
+    sought = filter.value;
+    const word = sought.toLowerCase();
     for (const item of list.children as HTMLCollectionOf<HTMLElement>)
       item.hidden = !info.joints[Number(item.dataset.joint)].name.toLowerCase().includes(word);
-  });
+  };
+  filter.addEventListener('input', seek);
+  seek();
   list.addEventListener('keydown', (event) => {
     const shown = order.filter(({joint}) => !byId(`joint-${joint}`).hidden);
     const now = shown.findIndex((o) => o.joint === session.joint);
@@ -61,6 +68,7 @@ function draw() {
     list,
     joint,
   );
+  list.scrollTop = scrolled;
 }
 
 function drawJoint(box = document.getElementById('joint')) {
@@ -97,7 +105,6 @@ function drawJoint(box = document.getElementById('joint')) {
       history.change({pose: rest});
     }));
   refill(box, ...parts);
-  showSelected();
 }
 
 /** The list gets shorter if the details of a joint take more space. */
@@ -131,6 +138,10 @@ function markSelected() {
   showSelected();
 }
 
+on(['character'], () => {
+  sought = '';
+  document.getElementById('joint-list')?.scrollTo(0, 0);
+});
 on(['character', 'bound', 'options', 'joints'], draw);
 on(['tool'], () => drawJoint());
 on(['selection'], () => {

@@ -33,9 +33,10 @@ function nameOf(node: Element): string {
 export function refill(box: HTMLElement, ...children: Node[]): void {
   const at = document.activeElement;
   const name = at && at !== box && box.contains(at) && at.matches(':focus-visible') ? nameOf(at) : null;
-  const opened = new Set([...box.querySelectorAll('details')].flatMap((d) => (d.open ? [d.textContent!.slice(0, 20)] : [])));
+  const titleOf = (d: HTMLDetailsElement) => d.querySelector('summary')?.textContent?.replace(/\d+/g, '') ?? '';
+  const opened = new Set([...box.querySelectorAll('details')].flatMap((d) => (d.open ? [titleOf(d)] : [])));
   box.replaceChildren(...children);
-  for (const details of box.querySelectorAll('details')) if (opened.has(details.textContent!.slice(0, 20))) details.open = true;
+  for (const details of box.querySelectorAll('details')) if (opened.has(titleOf(details))) details.open = true;
   if (name === null) return;
   const same = [...box.querySelectorAll<HTMLElement>('button, input, select, textarea, summary, [tabindex]')].find((e) => nameOf(e) === name);
   same?.focus({preventScroll: true});

@@ -2,7 +2,7 @@
 import type {Settings} from 'sinew-skin';
 import {button, byId, download, el, refill} from './dom';
 import {save as saveSkeleton} from './drawing';
-import {showError} from './messages';
+import {notice, say, showError} from './messages';
 import {markSaved} from './keeping';
 import {EXTENSION, packed} from './project';
 import {bind, client, currentWork, history, on, session, view} from './session';
@@ -13,6 +13,7 @@ const stem = () => session.file!.name.replace(/\.[^.]*$/, '');
 /** A click handler that calls the core and shows errors. */
 const careful = (task: () => Promise<void>) => () => void task().catch(showError);
 
+let warned = false;  // that a bind is missing
 /** Notes on the last exported animation. */
 let animationNotes: string[] = [];
 
@@ -22,13 +23,18 @@ async function ready(): Promise<boolean> {
   return session.stale ? bind() : true;
 }
 
-const exportGlb = careful(async () => {
+export const exportGlb = careful(async () => {
+  if (!session.opened || (!session.bound && !session.flat)) {
+    warned = true;
+    return notice('There is nothing to export yet: bind first (B).');
+  }
   if (!(await ready())) return;
-  const {bytes, notes} = await client.saveGlb(settingsOf(history.doc), animationOf(history.doc, session.info!.joints.length));
+  const {bytes, notes} = await client.saveGlb(settingsOf(history.doc), animationOf(history.doc, session.info!.joints.length, session.base));
   animationNotes = notes.filter((n) => n.startsWith('animation'));
   draw();
   download(session.flat ? `${stem()}.glb` : outputName(session.file!.name), bytes, 'model/gltf-binary');
   markSaved();
+  say('exported');
 });
 const exportWeights = careful(async () => {
   if (await ready()) download(`${stem()}.weights.json`, await client.saveWeights(), 'application/json');
@@ -61,6 +67,9 @@ function draw() {
   const {keys, name} = history.doc.track;
   const unready = !rows || refining || !(session.flat || bound);
   const first = stale ? 'Bind and export' : '';
+  const top = byId<HTMLButtonElement>('export-top');
+  top.textContent = first || 'Export';
+  top.disabled = unready;
   refill(byId('export-panel'),
     el('h2', {}, 'Export'),
     el('div', {class: 'row'},
@@ -110,7 +119,12 @@ async function drawCommand() {
   }
 }
 
+byId('export-top').addEventListener('click', exportGlb);
 on(['character'], () => (animationNotes = []));
+on(['bound'], () => {
+  if (warned) notice('');
+  warned = false;
+});
 on(['character', 'bound', 'options'], draw);
 history.listen((doc, before) => {
   if (doc.track.name !== before.track.name || !doc.track.keys.length !== !before.track.keys.length) draw();

@@ -1,6 +1,7 @@
 // Keys, undo and redo, dark and light.
 import {byId, el} from './dom';
 import {removeSelected} from './drawing';
+import {exportGlb} from './exporting';
 import {choose} from './opening';
 import {togglePlay} from './posing';
 import {bind, history, redo, selectJoint, session, setMode, setTool, undo, view} from './session';
@@ -18,7 +19,7 @@ const KEYS: [string, string, () => void][] = [
   ['s', 'Skeleton on or off', toggleSkeleton],
   ['c', 'The file’s own weights side by side', toggleBeside],
   ['w', 'Wires on or off', toggleWire],
-  ['f', 'See the whole character', () => view.frame()],
+  ['f', 'See the selected joint, otherwise the whole character', () => view.frameSelection()],
   ['k', 'Keep the pose as a key on the time line', keepPose],
   ['t', 'Time line on or off', toggleTimeline],
   [' ', 'Play the chosen animation, otherwise the time line', () => (session.clip >= 0 ? togglePlay() : toggleTrack())],
@@ -43,6 +44,10 @@ window.addEventListener('keydown', (event) => {
   if (target.closest('dialog')) return;
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   if (event.ctrlKey || event.metaKey) {
+    if (key === 's' && !event.shiftKey) {
+      event.preventDefault();
+      return exportGlb();
+    }
     // Text fields have their own undo.
     if ((target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement) && target.value !== target.defaultValue && target.type !== 'range')
       return;
@@ -71,6 +76,7 @@ byId('keys').querySelector('dl')!.append(...[
   ['Ctrl Z', 'Undo'],
   ['Ctrl Shift Z', 'Redo'],
   ['Ctrl O', 'Open'],
+  ['Ctrl S', 'Export'],
 ].flatMap(([key, what]) => [el('dt', {}, el('kbd', {}, key)), el('dd', {}, what)]));
 byId('help').addEventListener('click', () => byId<HTMLDialogElement>('keys').showModal());
 
@@ -81,7 +87,16 @@ history.listen(() => {
   byId<HTMLButtonElement>('redo').disabled = !history.canRedo;
 });
 
-let theme: 'dark' | 'light' = matchMedia('(prefers-color-scheme: light)').matches ? 'light' : 'dark';
+/** The choice of the user, as far as the browser keeps it. */
+function remembered(): 'dark' | 'light' | null {
+  try {
+    const word = localStorage.getItem('sinew theme');
+    return word === 'dark' || word === 'light' ? word : null;
+  } catch {
+    return null;
+  }
+}
+let theme: 'dark' | 'light' = remembered() ?? (matchMedia('(prefers-color-scheme: light)').matches ? 'light' : 'dark');
 function setTheme() {
   document.documentElement.dataset.theme = theme;
   byId('theme').textContent = theme === 'dark' ? 'Light' : 'Dark';
@@ -90,6 +105,11 @@ function setTheme() {
 }
 byId('theme').addEventListener('click', () => {
   theme = theme === 'dark' ? 'light' : 'dark';
+  try {
+    localStorage.setItem('sinew theme', theme);
+  } catch {
+    // It holds until the page is closed.
+  }
   setTheme();
 });
 setTheme();

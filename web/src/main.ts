@@ -42,8 +42,11 @@ Object.assign(window, {
     }),
     core: client as unknown as Core,
     handleAt: () => view.handleAt(),
+    placeOf: (joint: number) => view.placeOf(joint),
+    filled: () => view.filled(),
+    cameraAt: () => view.cameraAt(),
     pixelOf: (point: [number, number, number]) => view.pixelOf(point),
     joints: () => session.info?.joints ?? [],
-    poseAt: (time: number) => poseNumbers(poseAt(history.doc.track, time), session.info?.joints.length ?? 0),
+    poseAt: (time: number) => poseNumbers(poseAt(history.doc.track, time), session.info?.joints.length ?? 0, session.base),
   },
 });

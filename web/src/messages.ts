@@ -1,15 +1,21 @@
 // Messages of progress and errors.
 import {SinewError} from 'sinew-skin';
 import {button, byId, el} from './dom';
+import {inPage} from './words';
 
 export function showError(error: unknown): void {
   if (error instanceof SinewError && error.status === 'cancelled') return;
   const box = byId('error');
-  box.querySelector('p')!.textContent = error instanceof Error ? error.message : String(error);
+  box.querySelector('p')!.textContent = inPage(error instanceof Error ? error.message : String(error));
   box.hidden = false;
 }
 export function hideError(): void {
   byId('error').hidden = true;
+}
+
+/** Tells screen readers a result. */
+export function say(text: string): void {
+  byId('said').textContent = text;
 }
 
 /** A remark with things to do, which stays until it is closed; empty: none. */

@@ -73,8 +73,10 @@ async function openFiles(files: Iterable<File>, pathOf: (f: File) => string = ch
         name: model.name, bytes: await bytes(model), picture: {...(await unpacked(model)), smoothness: 0},
         ...(skeleton ? {skeleton: {name: skeleton.name, bytes: await bytes(skeleton)}} : {}),
       });
+    // Paths from the folder of the model, which may be in a folder of the chosen one.
+    const folder = pathOf(model).slice(0, pathOf(model).lastIndexOf('/') + 1);
     const beside = await Promise.all(rest.map(async (f) => ({
-      path: pathOf(f),
+      path: pathOf(f).startsWith(folder) ? pathOf(f).slice(folder.length) : pathOf(f),
       bytes: await bytes(f),
     })));
     await open(character(model.name, await bytes(model), beside, skeleton && {name: skeleton.name, bytes: await bytes(skeleton)}), more);
@@ -143,6 +145,38 @@ picker.addEventListener('change', () => {
   if (picker.files) void openFiles([...picker.files]);
   picker.value = '';
 });
+const folders = byId<HTMLInputElement>('folder');
+folders.addEventListener('change', () => {
+  if (folders.files) void openFiles([...folders.files]);
+  folders.value = '';
+});
+byId('open-folder').addEventListener('click', () => folders.click());
+
+/** All files below an entry of a drop, with their paths. */
+async function filesBelow(entry: FileSystemEntry, into: Map<File, string>): Promise<void> {
+  if (entry.isFile) {
+    const file = await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject));
+    into.set(file, entry.fullPath.replace(/^\//, ''));
+    return;
+  }
+  const reader = (entry as FileSystemDirectoryEntry).createReader();
+  for (;;) {
+    // It gives a hundred at a time, and none at the end.
+    const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
+    if (!some.length) return;
+    for (const below of some) if (!below.name.startsWith('.')) await filesBelow(below, into);
+  }
+}
+
+async function openDropped(data: DataTransfer) {
+  // Entries must be taken before anything is awaited.
+  const entries = [...data.items].flatMap((item) => item.webkitGetAsEntry?.() ?? []);
+  if (!entries.some((e) => e.isDirectory)) return openFiles(data.files);
+  const found = new Map<File, string>();
+  for (const entry of entries) await filesBelow(entry, found);
+  return openFiles(found.keys(), (f) => found.get(f)!);
+}
+
 for (const id of ['open', 'open-big']) byId(id).addEventListener('click', choose);
 window.addEventListener('dragover', (event) => {
   event.preventDefault();
@@ -154,7 +188,7 @@ window.addEventListener('dragleave', (event) => {
 window.addEventListener('drop', (event) => {
   event.preventDefault();
   document.body.classList.remove('dragging');
-  if (event.dataTransfer) void openFiles(event.dataTransfer.files);
+  if (event.dataTransfer) void openDropped(event.dataTransfer).catch(showError);
 });
 
 on(['character'], () => {

@@ -5,6 +5,7 @@ import {addAt, beginDrag, drag, endDrag} from './drawing';
 import {probe, selectJoint, session, undo, view} from './session';
 
 const views = byId('view');
+const hover = byId('hover');
 const FINGER = 24;  // maximum distance in pixels between a finger and a joint
 const PINCH = 250;  // milliseconds within which a second finger makes a stroke a pinch
 const CLICK = {mouse: 5, touch: 12};  // pixels: smaller movements count as clicks
@@ -42,6 +43,15 @@ views.addEventListener('pointerdown', (event) => {
 });
 views.addEventListener('pointermove', (event) => {
   if (session.tool === 'paint' && event.isPrimary) view.setBrush(event.clientX, event.clientY, view.isBeside(event.clientX) ? null : session.brush.radius);
+  // The name of the joint under a mouse that only moves.
+  const over = event.pointerType === 'mouse' && !event.buttons && session.info ? view.jointAt(event.clientX, event.clientY) : -1;
+  hover.hidden = over < 0;
+  if (over >= 0) {
+    const {left, top} = views.getBoundingClientRect();
+    hover.textContent = session.info!.joints[over].name;
+    hover.style.left = `${event.clientX - left + 12}px`;
+    hover.style.top = `${event.clientY - top + 12}px`;
+  }
   if (finger >= 0 && event.pointerId !== finger) return;
   continueStroke(event.clientX, event.clientY);
   // Small movements during a click are ignored.
@@ -66,6 +76,12 @@ export function pick(x: number, y: number, within?: number): void {
   else if (session.tool === 'draw') addAt(x, y);
   else probe(view.surfaceAt(x, y)?.vertex ?? null);
 }
+views.addEventListener('dblclick', (event) => {
+  if (session.tool === 'look') view.focus(event.clientX, event.clientY);
+});
 views.addEventListener('pointerup', end);
 views.addEventListener('pointercancel', end);
-views.addEventListener('pointerleave', () => view.setBrush(0, 0, null));
+views.addEventListener('pointerleave', () => {
+  view.setBrush(0, 0, null);
+  hover.hidden = true;
+});

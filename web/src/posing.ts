@@ -3,6 +3,8 @@ import {degreesOf, partOf, turnOf, type Degrees} from './angles';
 import {button, byId, choice, el, figure, refill, slider} from './dom';
 import {request, history, on, session, setClip, shownPose, view} from './session';
 import {keepPose} from './timeline';
+import {boundPose, fromRest, restsBound} from './rest';
+import type {Pose} from './track';
 import type {Quaternion} from './view';
 
 let playing = false;
@@ -39,9 +41,9 @@ function turnsOf(pose: readonly number[], joints: number, share: number): Record
   const turned: Record<number, Quaternion> = {};
   for (let j = 0; j < joints; ++j) {
     const q = pose.slice(j * 10, j * 10 + 4) as Quaternion;
-    if (q[3] !== 1) turned[j] = partOf(q, share);
+    if (q[3] !== 1) turned[j] = [...fromRest(session.base, j, partOf(q, share))] as Quaternion;
   }
-  return turned;
+  return {...boundPose(session.base, joints) as Record<number, Quaternion>, ...turned};
 }
 
 /** The pose of that name, or a share of it. */
@@ -53,6 +55,11 @@ function take(name: string, share: number, merge = '') {
   typing = !!merge;  // keeps the slider that is being dragged
   history.change({pose: chosen.pose}, merge);
   typing = false;
+}
+
+function to(pose: Pose) {
+  setClip(-1);
+  if (session.onTrack || Object.keys(history.doc.pose).length || Object.keys(pose).length) history.change({pose});
 }
 
 function draw() {
@@ -87,10 +94,8 @@ function draw() {
       session.dual = v === 'dqs';
       request('pose');
     }),
-    el('div', {class: 'row'}, button('Bind pose', 'All joints in the bind pose', () => {
-      setClip(-1);
-      if (session.onTrack || Object.keys(history.doc.pose).length) history.change({pose: {}});
-    }), button('Keep as key', 'On the time line (K)', keepPose, {disabled: clip >= 0 || session.bare})));
+    el('div', {class: 'row'}, ...(restsBound(session.base) ? [] : [button('Rest pose', 'All joints as the file rests', () => to({}))]),
+       button('Bind pose', 'All joints in the bind pose', () => to(boundPose(session.base, info.joints.length))), button('Keep as key', 'On the time line (K)', keepPose, {disabled: clip >= 0 || session.bare})));
   refill(byId('pose-panel'), ...parts);
 }
 

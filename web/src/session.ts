@@ -3,7 +3,8 @@
 import {Character} from 'sinew-skin';
 import type {Compared, Defects, Early, Joint, ModelInfo, OpenFile, Option, Rows} from 'sinew-skin';
 import {byId} from './dom';
-import {busy, hideError, showError} from './messages';
+import {busy, hideError, notice, say, showError} from './messages';
+import {fromRest, looksAway, numbersOf} from './rest';
 import {jointsOf, type Bone} from './skeleton';
 import {EMPTY, History, editsOf, poseNumbers, settingsOf, withSkeleton, workOf, type Doc} from './store';
 import {View} from './view';
@@ -18,7 +19,19 @@ export type Tool = 'look' | 'turn' | 'paint' | 'draw';
 
 export const client = new Character({lenient: true});
 export const history = new History();
-export const view = new View(byId('view'));
+export const view = makeView();
+
+/** The view, or the reason why there is none: then nothing else of the page can work. */
+function makeView(): View {
+  try {
+    return new View(byId('view'));
+  } catch (error) {
+    showError(new Error('this page draws with WebGL, which the browser does not offer here: allow hardware acceleration, or use another browser'));
+    byId('empty').hidden = true;
+    throw error;
+  }
+}
+view.onLost = (lost) => notice(lost ? 'The browser has taken the graphics context away. The work is kept; the view comes back when the browser gives it again.' : '');
 
 /** The state that the panels share. Each panel writes its own fields. */
 export const session = {
@@ -28,6 +41,7 @@ export const session = {
   opened: null as Awaited<ReturnType<Character['open']>> | null,
   info: null as ModelInfo | null,
   rows: null as Rows | null,  // the shown weights: the new ones, otherwise the file's
+  base: null as Float64Array | null,  // the rest pose of the file, where it is not the bind pose (rest.ts)
   bare: false,  // the mesh has no skeleton yet
   flat: false,  // a flat figure, cut out of pictures
   /** seconds: duration of the bind; first: until its first result, if it had one. coarse: this is the first result. */
@@ -133,8 +147,11 @@ async function weigh(doc: Doc) {
 export const shownPose = (): Pose => (session.onTrack ? poseAt(history.doc.track, session.time) : history.doc.pose);
 
 function shownMatrices(joints: number): Promise<Float64Array> {
-  const {clip, clipTime} = session;
-  return client.matricesOf(clip >= 0 ? {clip, time: clipTime} : {joints: poseNumbers(shownPose(), joints)});
+  const {clip, clipTime, base, opened} = session;
+  const pose = shownPose();
+  // At rest the matrices of the file are exact, also where bones are stretched.
+  if (clip < 0 && base && !Object.keys(pose).length) return Promise.resolve(opened!.rest.matrices.slice());
+  return client.matricesOf(clip >= 0 ? {clip, time: clipTime} : {joints: poseNumbers(pose, joints, base)});
 }
 
 async function pose() {
@@ -268,6 +285,7 @@ export async function bind(): Promise<boolean> {
   });
   setRefining(false);
   notify('bound', 'weights');
+  if (done) say(`bound in ${session.bound!.seconds.toFixed(1)} seconds, ${(100 * session.bound!.report.coverage.share).toFixed(1)} % reached by the method`);
   return done;
 }
 
@@ -327,6 +345,8 @@ export async function open(chosen: OpenFile, {doc, binding: before}: Partial<Wor
     openedFile = chosen;
     behind = false;
     const [low, high] = info.box;
+    const base = opened.ownRows ? numbersOf(opened.rest.matrices, info.joints) : null;
+    session.base = base?.some((x, i) => x !== (i % 10 === 3 || i % 10 > 6 ? 1 : 0)) ? base : null;
     Object.assign(session, {
       opened, info, bare, flat, file: chosen, rows: opened.ownRows, bound: null, stale: false, difference: null, compared: null, distance: null, voxels: null,
       defects: null,
@@ -338,7 +358,7 @@ export async function open(chosen: OpenFile, {doc, binding: before}: Partial<Wor
     resetting = true;
     history.reset({...EMPTY, settings: chosen.settings ?? {}, ...doc});
     resetting = false;
-    await view.show(opened);
+    await view.show(opened, looksAway(chosen.bytes));
     view.setFlat(flat);
     if (doc?.bones || doc?.smoothness) {
       behind = true;
@@ -353,8 +373,8 @@ export async function open(chosen: OpenFile, {doc, binding: before}: Partial<Wor
       view.setJoints(session.info);
     }
     notify('character', 'tool');
-    view.frame(bare || flat ? 'front' : 'corner');  // from the front, a click hits the middle of the body
     await pose();
+    view.frame(bare || flat ? 'front' : 'corner');  // from the front, a click hits the middle of the body
   });
 }
 
@@ -524,7 +544,7 @@ async function describe() {
 }
 
 view.onTurn = (joint, rotation, done) => {
-  history.change({pose: {...shownPose(), [joint]: rotation}}, `turn ${joint}`);
+  history.change({pose: {...shownPose(), [joint]: [...fromRest(session.base, joint, rotation)]}}, `turn ${joint}`);
   if (done) {
     history.settle();
     notify('selection');

@@ -1,6 +1,7 @@
 // The state of the page without DOM: a document with undo and redo.
 
 import type {Animation, OpenFile, Settings} from 'sinew-skin';
+import {withRest} from './rest';
 import {skeletonText, type Bone} from './skeleton';
 import {NO_TRACK, keysToWrite, type Pose, type Track} from './track';
 
@@ -216,19 +217,15 @@ export function cutoutLine(input: string, bones: string | null | undefined, smoo
   ].join(' ');
 }
 
-/** The pose as the core takes it: ten numbers a joint. */
-export function poseNumbers(pose: Doc['pose'], joints: number): Float64Array {
-  const out = new Float64Array(joints * 10);
-  for (let j = 0; j < joints; ++j) out.set([...(pose[j] ?? [0, 0, 0, 1]), 0, 0, 0, 1, 1, 1], j * 10);
-  return out;
-}
+/** The pose as the core takes it: ten numbers a joint. `base`: those of the rest pose, if it is not the bind pose. */
+export const poseNumbers = (pose: Doc['pose'], joints: number, base: Float64Array | null = null): Float64Array => withRest(base, pose, joints);
 
 /** The keys as an animation to save, or null if there are none. */
-export function animationOf({track}: Doc, joints: number): Animation | null {
+export function animationOf({track}: Doc, joints: number, base: Float64Array | null = null): Animation | null {
   const keys = keysToWrite(track);
   if (!keys.length) return null;
   const poses = new Float64Array(keys.length * joints * 10);
-  keys.forEach(({pose}, k) => poses.set(poseNumbers(pose, joints), k * joints * 10));
+  keys.forEach(({pose}, k) => poses.set(poseNumbers(pose, joints, base), k * joints * 10));
   return {name: track.name, step: track.step, times: Float64Array.from(keys, (k) => k.time), poses};
 }
 

@@ -40,8 +40,9 @@ function draw() {
       ...(canCompare() ? [button('Side by side', 'The file’s own weights beside those made here (C)', toggleBeside,
                                  {'aria-pressed': session.beside})] : []),
       button('Wire', 'Triangles as wires (W)', toggleWire, {'aria-pressed': wire}),
-      button('Frame', 'See the whole character (F)', () => view.frame()),
+      button('Frame', 'See the whole character; F sees the selected joint', () => view.frame()),
       ...(session.tool === 'draw' ? [] : [button('Time line', 'Poses as keys of an animation (T)', toggleTimeline, {'aria-pressed': timelineShown()})]),
+      ...(session.flat ? [button('Front', 'Straight from the front', () => view.frame('front'))] : []),
       ...(session.tool === 'draw' && !session.flat ? (['front', 'side'] as const).map((from) =>
         button(from === 'front' ? 'Front' : 'Side', `Straight from the ${from}`, () => view.frame(from))) : []),
     ),

@@ -25,6 +25,12 @@ interface Beside {
 /** Offset in depth steps, to draw behind other surfaces at the same position. */
 const behind = (steps: number) => ({polygonOffset: true, polygonOffsetFactor: steps, polygonOffsetUnits: steps});
 
+/** The wheel zooms to the pointer, by a seventh for each step. */
+function wheelOf(orbit: OrbitControls) {
+  orbit.zoomToCursor = true;
+  orbit.zoomSpeed = 2.7;
+}
+
 const FROM = {corner: [0.35, 0.15, 1], front: [0, 0, 1], side: [1, 0, 0]} as const;
 
 export interface Hit {
@@ -41,6 +47,9 @@ export class View {
   private readonly gizmo: TransformControls;
   private readonly handle = new THREE.Object3D();
   private readonly grid = new THREE.Group();
+  /** Everything in bind space: its matrix leads to the world of the file. */
+  private readonly world = new THREE.Group();
+  private away = false;  // the character looks along -z
   private mesh: THREE.Mesh | null = null;
   private geometry = new THREE.BufferGeometry();
   private bindPositions = new Float32Array();
@@ -72,23 +81,33 @@ export class View {
   /** A joint is rotated: its rotation along its own axes. `done`: the handle was released. */
   onTurn: (joint: number, rotation: Quaternion, done: boolean) => void = () => {};
 
+  /** The browser has taken the graphics context, or has given it back. */
+  onLost: (lost: boolean) => void = () => {};
+
   constructor(private readonly place: HTMLElement) {
     this.renderer = new THREE.WebGLRenderer({antialias: true});
     this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
     place.append(this.renderer.domElement);
+    this.renderer.domElement.addEventListener('webglcontextlost', () => this.onLost(true));
+    this.renderer.domElement.addEventListener('webglcontextrestored', () => {
+      this.onLost(false);
+      this.draw();
+    });
     this.plain = new THREE.MeshStandardMaterial({vertexColors: true, roughness: 0.85, side: THREE.DoubleSide, ...behind(2)});
     const key = new THREE.DirectionalLight(0xffffff, 1.6);
     key.position.set(1, 2, 3);
     this.camera.add(key);
-    this.scene.add(this.camera, new THREE.HemisphereLight(0xffffff, 0x8888a0, 1.5), this.grid, this.handle);
+    this.scene.add(this.camera, new THREE.HemisphereLight(0xffffff, 0x8888a0, 1.5), this.grid, this.handle, this.world);
+    this.world.matrixAutoUpdate = false;
     this.brush = new THREE.Mesh(
       new THREE.SphereGeometry(1, 24, 12),
       new THREE.MeshBasicMaterial({color: 0xffffff, transparent: true, opacity: 0.25, depthTest: false}),
     );
     this.brush.visible = false;
-    this.scene.add(this.brush);
+    this.world.add(this.brush);
 
     this.orbit = new OrbitControls(this.camera, this.renderer.domElement);
+    wheelOf(this.orbit);
     this.orbit.addEventListener('change', () => this.draw());
     this.gizmo = this.makeGizmo(this.renderer.domElement, this.orbit);
 
@@ -136,10 +155,14 @@ export class View {
     this.draw();
   }
 
-  async show(opened: Opened): Promise<void> {
+  async show(opened: Opened, away = false): Promise<void> {
     this.clear();
     const {info} = opened;
     this.info = info;
+    this.away = away;
+    const [a, b, c, d, e, f, g0, h, i, j, k, l] = opened.rest.toWorld;
+    this.world.matrix.set(a, b, c, d, e, f, g0, h, i, j, k, l, 0, 0, 0, 1);
+    this.world.updateMatrixWorld(true);
     this.bindPositions = opened.positions;
     this.bindNormals = opened.normals;
     this.smooth = !!opened.normals;
@@ -153,17 +176,28 @@ export class View {
     info.primitives.forEach((p) => g.addGroup(p.first_triangle * 3, p.triangle_count * 3, p.material + 1));
     g.boundingSphere = null;
 
-    const box = new THREE.Box3(new THREE.Vector3(...info.box[0]), new THREE.Vector3(...info.box[1]));
+    const box = this.box();
     this.size = box.getSize(new THREE.Vector3()).length() || 1;
     const textures = await this.texturesOf(opened);
     this.looks = [this.lookOf(undefined, []), ...info.materials.map((m) => this.lookOf(m, textures))];
     this.mesh = new THREE.Mesh(g, this.looks);
     this.mesh.frustumCulled = false;
-    this.scene.add(this.mesh);
+    this.world.add(this.mesh);
     this.palette = jointColours(info.joints.length);
     this.makeSkeleton();
-    this.makeGrid(box);
     this.frame();
+  }
+
+  /** The box of the surface as it is shown, in the world. */
+  private box(): THREE.Box3 {
+    const box = new THREE.Box3();
+    const positions = this.geometry.getAttribute('position');
+    const at = new THREE.Vector3();
+    for (let v = 0; v < positions.count; ++v) {
+      at.fromBufferAttribute(positions, v);
+      if (Number.isFinite(at.x + at.y + at.z)) box.expandByPoint(at.applyMatrix4(this.world.matrix));
+    }
+    return box;
   }
 
   get colours(): Float32Array {
@@ -183,6 +217,7 @@ export class View {
       const orbit = new OrbitControls(this.camera, renderer.domElement);
       orbit.target = this.orbit.target;
       this.orbit.update();  // the new controls have turned the camera to their own target
+      wheelOf(orbit);
       orbit.addEventListener('change', () => this.draw());
       const geometry = new THREE.BufferGeometry();
       geometry.setIndex(this.geometry.getIndex());
@@ -191,7 +226,7 @@ export class View {
       for (const {start, count, materialIndex} of this.geometry.groups) geometry.addGroup(start, count, materialIndex);
       const mesh = new THREE.Mesh(geometry, this.mesh.material);
       mesh.frustumCulled = mesh.visible = false;
-      this.scene.add(mesh);
+      this.world.add(mesh);
       const gizmo = this.makeGizmo(renderer.domElement, orbit);
       gizmo.enabled = this.gizmo.enabled;
       if (this.gizmo.object) gizmo.attach(this.handle);
@@ -203,7 +238,7 @@ export class View {
       this.scene.remove(gizmo.getHelper());
       gizmo.dispose();
       orbit.dispose();
-      this.scene.remove(mesh);
+      mesh.removeFromParent();
       mesh.geometry.dispose();
       renderer.domElement.remove();
       renderer.dispose();
@@ -249,7 +284,7 @@ export class View {
     if (leaves !== this.shownLeaves) {
       this.shownLeaves = leaves;
       if (this.voxels) {
-        this.scene.remove(this.voxels);
+        this.voxels.removeFromParent();
         this.voxels.geometry.dispose();
         this.voxels.dispose();
       }
@@ -257,7 +292,7 @@ export class View {
         new THREE.BoxGeometry(), new THREE.MeshStandardMaterial({roughness: 0.95}), leaves.length / 5);
       if (this.voxels) {
         this.voxels.frustumCulled = false;
-        this.scene.add(this.voxels);
+        this.world.add(this.voxels);
       }
     }
     if (leaves && this.voxels && this.info) {
@@ -317,7 +352,7 @@ export class View {
                 new THREE.LineSegments(lines, new THREE.LineBasicMaterial({...of, depthTest: false, transparent: true, opacity: 0.2})));
     }
     group.children.forEach((child) => (child.frustumCulled = false));
-    this.scene.add(group);
+    this.world.add(group);
   }
 
   setWireframe(on: boolean): void {
@@ -395,22 +430,67 @@ export class View {
     return this.gizmos.some((g) => g.axis !== null && g.object !== undefined);
   }
 
-  /** Points the camera at the whole character: slightly from the side, or from the front. */
+  /** Points the camera at the whole character: slightly from the side, from the front, or from where it is. */
   frame(from: 'corner' | 'front' | 'side' = 'corner'): void {
     if (!this.info) return;
-    const box = new THREE.Box3(new THREE.Vector3(...this.info.box[0]), new THREE.Vector3(...this.info.box[1]));
+    const box = this.box();
+    if (box.isEmpty()) return;
+    this.size = box.getSize(new THREE.Vector3()).length() || 1;
+    this.grid.clear();
+    this.makeGrid(box);
+    const [x, y, z] = FROM[from];
+    const positions = this.geometry.getAttribute('position');
+    this.fit(box, new THREE.Vector3(this.away ? -x : x, y, this.away ? -z : z), positions.count,
+             (v, at) => at.fromBufferAttribute(positions, v).applyMatrix4(this.world.matrix));
+  }
+
+  /** Points the camera at the selected joint and its bones, from where it is; without one at the whole character. */
+  frameSelection(): void {
+    if (!this.info || !this.dots || this.selected < 0) return this.frame();
+    const places = this.dots.geometry.getAttribute('position');
+    const at = (j: number) => new THREE.Vector3().fromBufferAttribute(places, j).applyMatrix4(this.world.matrix);
+    const centre = at(this.selected);
+    let reach = this.size / 40;
+    this.info.joints.forEach(({parent}, j) => parent === this.selected && (reach = Math.max(reach, at(j).distanceTo(centre))));
+    const box = new THREE.Box3().setFromCenterAndSize(centre, new THREE.Vector3().setScalar(2 * reach));
+    this.fit(box, this.camera.position.clone().sub(this.orbit.target), 8,
+             (c, at) => at.set(c & 1 ? box.max.x : box.min.x, c & 2 ? box.max.y : box.min.y, c & 4 ? box.max.z : box.min.z));
+  }
+
+  /** The camera turns about the point of the surface there, in the middle of the view. */
+  focus(x: number, y: number): void {
+    const hit = this.under(x).mesh && this.rayAt(x, y).intersectObject(this.under(x).mesh!, false)[0];
+    if (!hit) return;
+    this.camera.position.add(hit.point.clone().sub(this.orbit.target));
+    this.orbit.target.copy(hit.point);
+    this.orbit.update();
+    this.draw();
+  }
+
+  /** The points fill the view below `covered`, seen along -`from`, with the middle of the box in its middle. */
+  private fit(box: THREE.Box3, from: THREE.Vector3, count: number, point: (i: number, to: THREE.Vector3) => THREE.Vector3) {
     const centre = box.getCenter(new THREE.Vector3());
-    const half = (this.camera.fov * Math.PI) / 360;
+    const tall = Math.tan((this.camera.fov * Math.PI) / 360);
     const {clientHeight} = this.place;
     const covered = clientHeight ? Math.min(this.covered / clientHeight, 0.5) : 0;
-    const far = (this.size / 2 / Math.sin(half)) * Math.max(1 / (1 - covered), 1 / this.camera.aspect);
-    this.camera.near = far / 100;
-    this.camera.far = far * 20;
-    this.camera.position.copy(centre).add(new THREE.Vector3(...FROM[from]).setLength(far * 1.02));
+    this.camera.position.copy(centre).add(from);
+    this.camera.lookAt(centre);
+    const to = this.camera.quaternion.clone().invert();
+    let far = 0;
+    const p = new THREE.Vector3();
+    for (let i = 0; i < count; ++i) {
+      point(i, p).sub(centre).applyQuaternion(to);
+      const wanted = p.z + Math.max(Math.abs(p.x) / (tall * this.camera.aspect), Math.abs(p.y) / (tall * (1 - covered)));
+      if (wanted > far) far = wanted;
+    }
+    far = 1.06 * far || 1;
+    this.camera.near = Math.min(far, this.size) / 100;
+    this.camera.far = Math.max(far, this.size) * 20;
+    this.camera.position.copy(centre).add(from.clone().setLength(far));
     this.camera.updateProjectionMatrix();
     this.orbit.target.copy(centre);
     this.orbit.update();
-    const up = new THREE.Vector3(0, covered * far * Math.tan(half), 0).applyQuaternion(this.camera.quaternion);
+    const up = new THREE.Vector3(0, covered * far * tall, 0).applyQuaternion(this.camera.quaternion);
     this.camera.position.add(up);
     this.orbit.target.add(up);
     this.orbit.update();
@@ -436,7 +516,7 @@ export class View {
     let [best, nearest] = [-1, within];
     const at = new THREE.Vector3();
     for (let j = 0; j < places.count; ++j) {
-      at.fromBufferAttribute(places, j).project(this.camera);
+      at.fromBufferAttribute(places, j).applyMatrix4(this.world.matrix).project(this.camera);
       if (at.z > 1) continue;
       const d = Math.hypot(((at.x + 1) / 2) * rect.width - (x - rect.left), ((1 - at.y) / 2) * rect.height - (y - rect.top));
       if (d < nearest) [best, nearest] = [j, d];
@@ -462,18 +542,18 @@ export class View {
       const worn = this.mesh.material;
       this.mesh.material = this.plain;
       for (const {distance, face} of ray.intersectObject(this.mesh, false))
-        crossings.push({at: distance, enters: face!.normal.dot(ray.ray.direction) < 0});
+        crossings.push({at: distance, enters: face!.normal.clone().transformDirection(this.world.matrix).dot(ray.ray.direction) < 0});
       this.mesh.material = worn;
     }
-    return {crossings, place: (at) => ray.ray.at(at, new THREE.Vector3()).toArray()};
+    return {crossings, place: (at) => this.world.worldToLocal(ray.ray.at(at, new THREE.Vector3())).toArray()};
   }
 
   /** The point under the pointer at the depth of `point`. */
   besideAt(x: number, y: number, point: Point): Point {
     const plane = new THREE.Plane().setFromNormalAndCoplanarPoint(
-      this.camera.getWorldDirection(new THREE.Vector3()), new THREE.Vector3(...point));
+      this.camera.getWorldDirection(new THREE.Vector3()), this.world.localToWorld(new THREE.Vector3(...point)));
     const place = this.rayAt(x, y).ray.intersectPlane(plane, new THREE.Vector3());
-    return place ? place.toArray() : point;
+    return place ? this.world.worldToLocal(place).toArray() : point;
   }
 
   surfaceAt(x: number, y: number): Hit | null {
@@ -485,7 +565,7 @@ export class View {
     const corners = [hit.face.a, hit.face.b, hit.face.c];
     const positions = mesh.geometry.getAttribute('position') as THREE.BufferAttribute;
     const [a, b, c] = corners.map((v) => new THREE.Vector3().fromBufferAttribute(positions, v));
-    const share = THREE.Triangle.getBarycoord(hit.point, a, b, c, new THREE.Vector3()) ?? new THREE.Vector3(1, 0, 0);
+    const share = THREE.Triangle.getBarycoord(this.world.worldToLocal(hit.point.clone()), a, b, c, new THREE.Vector3()) ?? new THREE.Vector3(1, 0, 0);
     const shares = share.toArray();
     const bind = [0, 1, 2].map((k) => corners.reduce((sum, v, i) => sum + shares[i] * this.bindPositions[v * 3 + k], 0));
     return {vertex: corners[shares.indexOf(Math.max(...shares))], bind: bind as Hit['bind']};
@@ -522,14 +602,38 @@ export class View {
 
   /** The position of the handle in pixels of the view. */
   handleAt(): {x: number; y: number} {
-    return this.pixelOf(this.handle.position.toArray());
+    return this.pixelAt(this.handle.position.clone());
   }
 
   /** The position of a point of the bind pose in pixels of the view. */
   pixelOf(point: Point): {x: number; y: number} {
-    const p = new THREE.Vector3(...point).project(this.camera);
+    return this.pixelAt(this.world.localToWorld(new THREE.Vector3(...point)));
+  }
+  private pixelAt(at: THREE.Vector3): {x: number; y: number} {
+    this.camera.updateMatrixWorld();
+    const p = at.project(this.camera);
     const {clientWidth: w, clientHeight: h} = this.renderer.domElement;
     return {x: ((p.x + 1) / 2) * w, y: ((1 - p.y) / 2) * h};
+  }
+
+  /** Where a joint is shown, in the world. */
+  placeOf(joint: number): Point {
+    return new THREE.Vector3().fromBufferAttribute(this.dots!.geometry.getAttribute('position'), joint).applyMatrix4(this.world.matrix).toArray();
+  }
+  /** The part of the view, below the tools, that the shown surface takes at most: of its width or of its height. */
+  filled(): number {
+    const positions = this.geometry.getAttribute('position');
+    const {clientWidth: w, clientHeight: h} = this.renderer.domElement;
+    const [low, high] = [[Infinity, Infinity], [-Infinity, -Infinity]];
+    for (let v = 0; v < positions.count; ++v) {
+      const {x, y} = this.pixelAt(new THREE.Vector3().fromBufferAttribute(positions, v).applyMatrix4(this.world.matrix));
+      [x, y].forEach((p, k) => ([low[k], high[k]] = [Math.min(low[k], p), Math.max(high[k], p)]));
+    }
+    return Math.max((high[0] - low[0]) / w, (high[1] - low[1]) / (h - this.covered));
+  }
+  /** Where the camera is, and what it turns about. */
+  cameraAt(): {place: Point; target: Point} {
+    return {place: this.camera.position.toArray(), target: this.orbit.target.toArray()};
   }
 
   picture(): Promise<Blob | null> {
@@ -562,7 +666,7 @@ export class View {
     this.matrices = null;
     for (const old of [this.mesh, this.bones, this.dots]) {
       if (!old) continue;
-      this.scene.remove(old);
+      old.removeFromParent();
       old.geometry.dispose();
     }
     for (const m of this.looks) {
@@ -633,7 +737,7 @@ export class View {
     this.bones.renderOrder = 1;
     this.dots.renderOrder = 2;
     this.bones.visible = this.dots.visible = this.skeletonShown;
-    this.scene.add(this.bones, this.dots);
+    this.world.add(this.bones, this.dots);
     this.placeSkeleton();
     this.colourSkeleton();
   }
@@ -686,7 +790,7 @@ export class View {
     this.info = info;
     for (const old of [this.bones, this.dots]) {
       if (!old) continue;
-      this.scene.remove(old);
+      old.removeFromParent();
       old.geometry.dispose();
     }
     this.palette = jointColours(info.joints.length);
@@ -716,18 +820,26 @@ export class View {
   private placeGizmo() {
     if (this.selected < 0 || !this.info || this.turning) return;
     const j = this.selected;
-    this.handle.position.set(...this.info.joints[j].position).applyMatrix4(this.transformOf(j));
-    this.handle.quaternion.copy(this.turnOf(j).multiply(this.axesOf(j)));
+    this.handle.position.set(...this.info.joints[j].position).applyMatrix4(this.transformOf(j)).applyMatrix4(this.world.matrix);
+    this.handle.quaternion.copy(this.worldTurn().multiply(this.turnOf(j)).multiply(this.axesOf(j)));
     this.handle.updateMatrixWorld();
     for (const gizmo of this.gizmos) if (gizmo.enabled && !gizmo.object) gizmo.attach(this.handle);
   }
 
-  /** S_joint = S_parent B L B^-1, so L = B^-1 S_parent^-1 (S_joint B), and the handle is at S_joint B. */
+  private worldTurn(): THREE.Quaternion {
+    const turn = new THREE.Quaternion();
+    this.world.matrix.decompose(new THREE.Vector3(), turn, new THREE.Vector3());
+    return turn;
+  }
+
+  /** S_joint = S_parent B L B^-1, so L = B^-1 S_parent^-1 W^-1 (W S_joint B), and the handle is at W S_joint B, where W leads from bind
+   * space to the world. */
   private turned(done: boolean) {
     if (this.selected < 0 || !this.info) return;
     const j = this.selected;
     const local = this.axesOf(j).invert()
       .multiply(this.turnOf(this.info.joints[j].parent).invert())
+      .multiply(this.worldTurn().invert())
       .multiply(this.handle.quaternion).normalize();
     this.onTurn(j, [local.x, local.y, local.z, local.w], done);
   }

@@ -84,3 +84,13 @@ export function summaryOf(doc: Doc, bound: boolean): string {
   ];
   return parts.join(', ') || 'changed settings';
 }
+
+/** What the command line says, in the words of the page. */
+const WORDS: [RegExp, string][] = [
+  [/\(give one with --skeleton FILE\)/, '(open or drop a skeleton file together with it)'],
+  [/give a skeleton with --skeleton FILE/, 'open or drop a skeleton file together with it'],
+  [/; with --prop these nodes are its joints/, ''],
+  [/but bytes in memory have no folder/, 'which is missing: open or drop the whole folder, or a ZIP'],
+  [/an unknown exception was thrown|.*(out of memory|Aborted\(OOM\)|memory access out of bounds).*/i, 'there is not enough memory for this: use a lower resolution, or another method'],
+];
+export const inPage = (text: string): string => WORDS.reduce((t, [from, to]) => t.replace(from, to), text);

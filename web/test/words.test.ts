@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import type {Compared, ModelInfo} from 'sinew-skin';
-import {agreement, comparedLines, count, defectsOf, factsOf, reasonOf} from '../src/words';
+import {agreement, comparedLines, count, defectsOf, factsOf, reasonOf, inPage} from '../src/words';
 
 const clean = {holes: 0, open_parts: 0, flipped_triangles: 0, nonmanifold_edges: 0, duplicate_triangles: 0,
                degenerate_triangles: 0, unused_vertices: 0};
@@ -47,4 +47,11 @@ describe('words', () => {
     expect(Object.keys(lines).some((k) => k.includes('random'))).toBe(false);
     expect(lines['Bleed, % of weight']).toBe('0.120 / 0.120');
   });
+});
+
+it('errors of the core are said in the words of the page', () => {
+  expect(inPage('a.obj: an OBJ file has no skeleton (give one with --skeleton FILE)')).toBe('a.obj: an OBJ file has no skeleton (open or drop a skeleton file together with it)');
+  expect(inPage('a.gltf: buffer 0 is in the file "a.bin", but bytes in memory have no folder')).toMatch(/"a.bin", which is missing: open or drop/);
+  expect(inPage('the core stopped: Aborted(OOM)')).toMatch(/^there is not enough memory for this/);
+  expect(inPage('a plain sentence')).toBe('a plain sentence');
 });
