@@ -58,7 +58,7 @@ async function idOf({name, bytes, beside, skeleton}: OpenFile): Promise<string> 
 
 // ---- what is open
 
-let current: {key: string; id: Promise<string>} | null = null;
+let current: {key: string; id: Promise<string>; file: OpenFile} | null = null;
 let fresh = '';  // the document as it was opened, without any work
 let savedDoc: Doc = EMPTY;
 let written: {file: OpenFile | null; binding: KeptBinding | null; doc: Doc | null} = {file: null, binding: null, doc: null};
@@ -87,7 +87,8 @@ function later() {
 
 async function write() {
   const work = currentWork();
-  if (!work || !current) return;
+  // While another file is being opened, the work is already its own, and the key is not.
+  if (!work || !current || work.file !== current.file) return;
   const {key} = current, id = await current.id;
   const {file, doc, binding} = work;
   const nothing = !binding && textOf(doc) === fresh;
@@ -139,12 +140,12 @@ on(['character'], () => {
   fresh = textOf({...EMPTY, settings: work.file.settings ?? {}});
   const id = idOf(work.file);
   if (continued) {
-    current = {key: continued, id};
+    current = {key: continued, id, file: work.file};
     written = {...work};
     return;
   }
   const key = `${Date.now()} ${Math.random()}`;
-  current = {key, id};
+  current = {key, id, file: work.file};
   written = {file: null, binding: null, doc: null};
   notice('');
   if (work.binding || textOf(work.doc) !== fresh) later();
