@@ -1,9 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <numbers>
 
 #include "gltf_maker.h"
+#include "sinew.h"
 
 namespace sinew {
 namespace {
@@ -40,6 +42,30 @@ TEST(GltfPose, RestIsTheIdentityWhereNodesAndBindPoseAgree) {
     EXPECT_TRUE(at.morphs.empty());
     EXPECT_FALSE(io::pose_at(scene, 0, 0).ok()) << "there is no clip";
     EXPECT_TRUE(io::clips(scene)->empty());
+}
+
+// The rest pose of the C interface: rows of three by four.
+TEST(GltfPose, TheRestPoseIsGivenInC) {
+    Maker m = quad();
+    m.json["nodes"][knee]["rotation"] = {0, 0, std::sqrt(0.5), std::sqrt(0.5)};
+    const io::ScenePose wanted = pose(must_read(m), std::nullopt, 0);
+    EXPECT_FALSE(wanted.skinning[knee_joint] == Transform{});
+    const std::vector<std::byte> bytes = m.glb();
+    snw_model* model = nullptr;
+    ASSERT_EQ(snw_model_open(bytes.data(), bytes.size(), "quad.glb", nullptr, nullptr, 0, nullptr, &model), SNW_OK)
+        << snw_error();
+    std::array<double, 24> matrices{};
+    std::array<double, 12> to_world{};
+    EXPECT_EQ(snw_rest_matrices(model, matrices.data(), to_world.data()), SNW_OK);
+    for (std::size_t row = 0; row < 3; ++row)
+        for (std::size_t column = 0; column < 4; ++column) {
+            const std::size_t at = 4 * row + column;
+            EXPECT_EQ(matrices[at], wanted.skinning[hip_joint](row, column));
+            EXPECT_EQ(matrices[12 + at], wanted.skinning[knee_joint](row, column));
+            EXPECT_EQ(to_world[at], wanted.to_world(row, column));
+        }
+    EXPECT_EQ(snw_rest_matrices(model, nullptr, to_world.data()), SNW_USAGE);
+    snw_model_free(model);
 }
 
 TEST(GltfPose, RotationsTakeTheShorterArcAndMayBeIntegers) {
