@@ -2,26 +2,17 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <sstream>
 
 #include "handles.h"
+#include "picture/draw_character.h"
 #include "report/check_report.h"
-#include "report/picture.h"
 #include "report/report.h"
 
 using namespace sinew;
 using namespace sinew::capi;
 
 namespace {
-
-constexpr std::pair<std::string_view, PictureView> kViews[] = {
-    {"joints", PictureView::joints},       {"joint", PictureView::joint},
-    {"strongest", PictureView::strongest}, {"influences", PictureView::influences},
-    {"distance", PictureView::distance},   {"heat", PictureView::heat},
-    {"voxels", PictureView::voxels},       {"defects", PictureView::defects},
-    {"surface", PictureView::surface},
-};
 
 Error usage(std::string message) { return {ErrorCode::usage, std::move(message)}; }
 
@@ -51,9 +42,7 @@ Status add_view(const std::string& word, PictureRequest& request) {
     if (!(std::abs(yaw) <= 360) || !(std::abs(pitch) <= 90))
         return usage("from " + printable(word) +
                      ": choose front, back, left, right, top or three-quarter, or give yaw,pitch in degrees");
-    char title[80];
-    std::snprintf(title, sizeof title, "yaw %g, pitch %g", yaw, pitch);
-    request.from.emplace_back(title, Viewpoint{yaw, pitch});
+    request.from.push_back(titled_view(yaw, pitch));
     return Done{};
 }
 
@@ -105,10 +94,11 @@ Status read(const snw_render_options& o, const snw_model& model, PictureRequest&
     request.input = model.name;
     request.up = model.up;
     const std::string_view view = o.view ? o.view : "joints";
-    const auto row = std::find_if(std::begin(kViews), std::end(kViews), [&](auto& r) { return r.first == view; });
-    if (row == std::end(kViews)) {
+    const auto row =
+        std::find_if(kPictureViews.begin(), kPictureViews.end(), [&](auto& r) { return r.first == view; });
+    if (row == kPictureViews.end()) {
         std::vector<std::string> known;
-        for (const auto& [word, meaning] : kViews) known.emplace_back(word);
+        for (const auto& [word, meaning] : kPictureViews) known.emplace_back(word);
         return usage("there is no view '" + printable(view) + "'" + did_you_mean(view, known));
     }
     request.view = row->second;

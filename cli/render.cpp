@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "picture/draw_character.h"
 #include "posing.h"
-#include "report/picture.h"
 
 namespace sinew::cli {
 namespace {
@@ -79,10 +79,7 @@ Status read_views(const RenderArguments& args, PictureRequest& request) {
                          "and --pitch");
         request.from.emplace_back(name, *from);
     }
-    if (args.yaw || args.pitch) {
-        const Viewpoint from{args.yaw.value_or(0), args.pitch.value_or(0)};
-        request.from.emplace_back(fmt::format("yaw {:g}, pitch {:g}", from.yaw, from.pitch), from);
-    }
+    if (args.yaw || args.pitch) request.from.push_back(titled_view(args.yaw.value_or(0), args.pitch.value_or(0)));
     return Done{};
 }
 
@@ -206,16 +203,7 @@ void add_render(CLI::App& app, int& exit) {
         ->required();
     c->add_option("-o,--output", args->output, "PNG to write")->required();
     add_choice<View>(
-        *c, "--view", args->view,
-        {{"joints", View::joints},
-         {"joint", View::joint},
-         {"strongest", View::strongest},
-         {"influences", View::influences},
-         {"distance", View::distance},
-         {"heat", View::heat},
-         {"voxels", View::voxels},
-         {"defects", View::defects},
-         {"surface", View::surface}},
+        *c, "--view", args->view, {kPictureViews.begin(), kPictureViews.end()},
         "joints: each its colour, blended by weight (default); joint: the weight of --joint; strongest: "
         "the strongest joint's colour; influences: their number; distance: from --joint through the volume; "
         "heat: of --joint, as voxel-heat spreads it; voxels: of the bind pose; defects: intersecting triangles, "

@@ -33,5 +33,5 @@ add_link_options(-fwasm-exceptions)
 
 # sinew_web_sources(LIST): removes sources that a web build does not need.
 macro(sinew_web_sources list)
-    list(FILTER ${list} EXCLUDE REGEX "src/render/|src/cutout/(paint|picture_png)\\.cpp$|src/io/cutout_spine\\.cpp$|src/report/(check_report|picture)\\.cpp$")
+    list(FILTER ${list} EXCLUDE REGEX "src/(picture|render)/|src/cutout/(paint|picture_png)\\.cpp$|src/io/cutout_spine\\.cpp$|src/report/check_report\\.cpp$")
 endmacro()

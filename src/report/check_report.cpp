@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/picture.h"
+#include "picture/draw_character.h"
 #include "report/report.h"
 
 namespace sinew {

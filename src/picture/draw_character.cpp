@@ -1,7 +1,8 @@
-#include "report/picture.h"
+#include "picture/draw_character.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 
 #include "sinew/bind.h"
@@ -17,6 +18,12 @@ bool needs_weights(PictureView view) {
 
 bool of_joint(PictureView view) {
     return view == PictureView::joint || view == PictureView::distance || view == PictureView::heat;
+}
+
+std::pair<std::string, Viewpoint> titled_view(double yaw, double pitch) {
+    char title[80];
+    std::snprintf(title, sizeof title, "yaw %g, pitch %g", yaw, pitch);
+    return {title, Viewpoint{yaw, pitch}};
 }
 
 namespace {

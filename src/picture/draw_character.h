@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,19 @@
 namespace sinew {
 
 enum class PictureView { joints, joint, strongest, influences, distance, heat, voxels, defects, surface };
+
+/// The words of `sinew render --view` and of snw_render_options, in the order of the help.
+inline constexpr std::array<std::pair<std::string_view, PictureView>, 9> kPictureViews{{
+    {"joints", PictureView::joints},
+    {"joint", PictureView::joint},
+    {"strongest", PictureView::strongest},
+    {"influences", PictureView::influences},
+    {"distance", PictureView::distance},
+    {"heat", PictureView::heat},
+    {"voxels", PictureView::voxels},
+    {"defects", PictureView::defects},
+    {"surface", PictureView::surface},
+}};
 
 bool needs_weights(PictureView view);
 /// Views of PictureRequest::joints.
@@ -51,6 +65,9 @@ struct PictureRequest {
 
     bool posed() const { return sheet || pose.has_value(); }
 };
+
+/// A direction in degrees, with its title in the picture.
+std::pair<std::string, Viewpoint> titled_view(double yaw, double pitch);
 
 struct DrawnPicture {
     Image image;
