@@ -46,7 +46,8 @@ endfunction()
 # and so do those that define macros for a library (_stb).
 function(sinew_unity name)
     set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-    target_compile_options(${name} PRIVATE -Wno-shadow)  # of names in other files of the group
+    # Of names in other files of the group, and of types that g++ takes for a header's.
+    target_compile_options(${name} PRIVATE -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
     foreach(file ${ARGN})
         get_source_file_property(options ${file} COMPILE_OPTIONS)
         # tests/fuzz has options for two files.
