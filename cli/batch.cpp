@@ -37,7 +37,7 @@ struct BatchArguments {
     std::size_t thumbnails = 0;
     double timeout = 600;
     std::int64_t memory_mb = 0;
-    bool commands = false, retry = false, quiet = false;
+    bool commands = false, retry = false, quiet = false, sheets = false;
 };
 
 /// How the work on a character ended. Every line of the results has one of these words.
@@ -153,7 +153,8 @@ struct Work {
     ordered_json line;
     Outcome outcome = Outcome::done;
     Stage stage = Stage::bind;
-    std::string previous = {};  // a link to the output of an earlier run, which bind replaces; empty: none
+    std::string previous =
+        {};  // folder with links to the output of an earlier run, which bind replaces; empty: none
 };
 
 class Batch {
@@ -317,16 +318,25 @@ private:
         return Done{};
     }
 
-    /// With --html: keeps the output of an earlier run for a comparison. A link suffices, since bind writes another
-    /// file. Not for .gltf, which is several files.
+    /// With --html: keeps the output of an earlier run, with the files that a .gltf refers to, for a comparison.
+    /// Links suffice, since bind writes other files.
     void keep_previous(Work& work) const {
         std::error_code failed;
         const fs::path output = work.item->output;
-        if (args_.html.empty() || output.extension() == ".gltf" || !fs::exists(output, failed)) return;
-        const fs::path link = fs::path(locks()) / (work.key + output.extension().string());
-        fs::remove(link, failed);  // of a batch that was killed
-        fs::create_hard_link(output, link, failed);
-        if (!failed) work.previous = link.string();
+        if (args_.html.empty() || !fs::exists(output, failed)) return;
+        Result<std::vector<fs::path>> files = io::referenced_files(output);
+        if (!files) return;
+        files->push_back(output);
+        work.previous = (fs::path(locks()) / (work.key + ".before")).string();
+        drop_previous(work);  // of a batch that was killed
+        for (const fs::path& file : *files) {
+            const fs::path link = work.previous / file.lexically_relative(output.parent_path());
+            fs::create_directories(link.parent_path(), failed);
+            fs::create_hard_link(file, link, failed);
+        }
+        if (!failed) return;  // the output itself is the last
+        drop_previous(work);
+        work.previous.clear();
     }
 
     /// The process of this work has ended. Starts the next one, or writes the line and leaves `child` empty.
@@ -360,7 +370,9 @@ private:
         }
         const bool bound = work.outcome == Outcome::done || work.outcome == Outcome::gate;
         if (work.stage == Stage::bind && bound && !work.previous.empty())
-            return compare(work, Stage::against_previous, work.previous, {"--no-standard-poses", "--no-bleed"});
+            return compare(work, Stage::against_previous,
+                           (fs::path(work.previous) / fs::path(work.item->output).filename()).string(),
+                           {"--no-standard-poses", "--no-bleed"});
         if (work.stage != Stage::against_reference && work.outcome == Outcome::done &&
             !work.item->reference.empty()) {
             std::vector<std::string> gates = args_.gates;
@@ -372,39 +384,55 @@ private:
 
     /// Each picture by a process of its own, `jobs` at a time. One that fails stays empty.
     void draw(std::vector<BatchPicture>& pictures) const {
-        std::map<std::string, std::vector<std::byte>> of_output;
-        for (const BatchPicture& picture : pictures) of_output[picture.output];
-        struct Drawing {
-            Child child;
-            std::string output, file;
+        struct Drawn {
+            std::vector<std::byte> view, sheet;
         };
+        struct Drawing {
+            std::string output;
+            std::vector<std::byte> Drawn::*to;
+            std::vector<std::string> words;
+            std::string file = {};
+            std::unique_ptr<Child> child = {};
+        };
+        std::map<std::string, Drawn> of_output;
+        for (const BatchPicture& picture : pictures) of_output[picture.output];
+        std::deque<Drawing> waiting;
+        for (const auto& [output, drawn] : of_output) {
+            waiting.push_back({output, &Drawn::view, {"--size", "240x240", "--from", "three-quarter"}});
+            if (args_.sheets) waiting.push_back({output, &Drawn::sheet, {"--size", "1600x1200", "--sheet"}});
+        }
         std::list<Drawing> busy;
         std::error_code ignored;
         fs::create_directories(locks(), ignored);
         std::size_t number = 0;
-        for (auto next = of_output.begin(); next != of_output.end() || !busy.empty();) {
-            if (next != of_output.end() && static_cast<int>(busy.size()) < jobs_) {
-                const std::string file =
-                    (fs::path(locks()) / fmt::format("{}-{}.png", ::getpid(), number++)).string();
-                Result<Child> child =
-                    Child::start({"render", next->first, "-o", file, "--size", "240x240", "--from", "three-quarter",
-                                  "--no-legend", "--threads", std::to_string(threads_), "--quiet"},
-                                 args_.timeout);
-                if (child) busy.push_back({std::move(*child), next->first, file});
-                ++next;
+        while (!waiting.empty() || !busy.empty()) {
+            if (!waiting.empty() && static_cast<int>(busy.size()) < jobs_) {
+                Drawing next = std::move(waiting.front());
+                waiting.pop_front();
+                next.file = (fs::path(locks()) / fmt::format("{}-{}.png", ::getpid(), number++)).string();
+                std::vector<std::string> words{"render",      next.output, "-o",        next.file,
+                                               "--no-legend", "--quiet",   "--threads", std::to_string(threads_)};
+                words.insert(words.end(), next.words.begin(), next.words.end());
+                Result<Child> child = Child::start(words, args_.timeout);
+                if (!child) continue;
+                next.child = std::make_unique<Child>(std::move(*child));
+                busy.push_back(std::move(next));
                 continue;
             }
             ::usleep(5000);
             busy.remove_if([&](Drawing& drawing) {
-                if (!drawing.child.step()) return false;
+                if (!drawing.child->step()) return false;
                 if (Result<std::vector<std::byte>> png = io::read_file(drawing.file))
-                    of_output[drawing.output] = std::move(*png);
+                    of_output[drawing.output].*drawing.to = std::move(*png);
                 fs::remove(drawing.file, ignored);
                 return true;
             });
         }
         fs::remove(locks(), ignored);
-        for (BatchPicture& picture : pictures) picture.png = of_output[picture.output];
+        for (BatchPicture& picture : pictures) {
+            picture.png = of_output[picture.output].view;
+            picture.sheet = of_output[picture.output].sheet;
+        }
     }
 
     /// How the process ended, in the line.
@@ -433,7 +461,7 @@ private:
 
     static void drop_previous(const Work& work) {
         std::error_code ignored;
-        if (!work.previous.empty()) fs::remove(work.previous, ignored);
+        if (!work.previous.empty()) fs::remove_all(work.previous, ignored);
     }
 
     static bool is_memory(const std::string& message) {
@@ -567,6 +595,10 @@ int run_batch(BatchArguments args) {
         print_commands(args, items->size());
         return done;
     }
+    if (args.sheets && args.thumbnails == 0)
+        return fail({ErrorCode::usage, "--sheets needs --thumbnails, which says of how many characters"});
+    if (args.thumbnails > 0 && args.html.empty())
+        return fail({ErrorCode::usage, "--thumbnails needs --html, the page that shows them"});
     if (!args.give_up.empty() && args.only.empty())
         return fail({ErrorCode::usage, "--give-up needs --only, which says on which characters"});
     if (!args.only.empty()) items = only_these(std::move(*items), args.only);
@@ -625,6 +657,8 @@ void add_batch(CLI::App& app, int& exit, const std::vector<std::string>& bind_op
     c->add_option("--thumbnails", args->thumbnails,
                   "Pictures of this many characters in the page, the worst by each measure (needs OpenGL)")
         ->check(CLI::Range(0, 1000));
+    c->add_flag("--sheets", args->sheets,
+                "With --thumbnails: a contact sheet of each, all standard poses, behind its picture");
     c->add_flag("--commands", args->commands, "Print one command for each character, and do nothing");
     c->add_flag("--retry", args->retry, "Try again what failed before");
     c->add_flag("--quiet", args->quiet, "Print errors only");

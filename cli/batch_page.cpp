@@ -18,6 +18,8 @@ input { font: inherit; padding: .3rem .6rem; width: 24rem; max-width: 100%; }
 #rows th, [data-find] { cursor: pointer; } #rows td.text { overflow-wrap: anywhere; min-width: 5rem; }
 #rows td:first-child { min-width: 11rem; } main { max-width: none; } .more { margin-top: .5rem; }
 .pictures { display: flex; flex-wrap: wrap; gap: .8rem; } .pictures figure { width: 240px; overflow-wrap: anywhere; }
+.pictures figure:has([open]) { width: 100%; } .pictures summary { cursor: zoom-in; list-style: none; }
+.pictures [open] summary { cursor: zoom-out; } .pictures details img { max-width: 100%; }
 )css";
 
 // Columns: input, outcome, seconds, MB, vertices, coverage, warnings, L1, agreement, changed, message.
@@ -113,6 +115,18 @@ std::string embedded(const Line& data) {
     return out;
 }
 
+std::string image_of(const std::vector<std::byte>& png, std::string_view alt) {
+    return png.empty() ? "" : fmt::format("<img alt=\"{}\" src=\"data:image/png;base64,{}\">", alt, base64(png));
+}
+
+/// The picture; a click on it opens the contact sheet.
+std::string figure_of(const BatchPicture& p) {
+    if (p.sheet.empty()) return image_of(p.png, "");
+    return fmt::format("<details><summary title=\"all standard poses\">{}</summary>{}</details>",
+                       p.png.empty() ? "all standard poses" : image_of(p.png, ""),
+                       image_of(p.sheet, "standard poses"));
+}
+
 }  // namespace
 
 std::vector<BatchPicture> worst_of(const std::vector<Line>& lines, std::size_t most) {
@@ -143,6 +157,7 @@ std::vector<BatchPicture> worst_of(const std::vector<Line>& lines, std::size_t m
             out.push_back({fmt::format("{} {:.3g}", measure.title, list[k].first),
                            list[k].second->value("input", ""),
                            list[k].second->value("output", ""),
+                           {},
                            {}});
     }
     return out;
@@ -196,10 +211,8 @@ std::string make_batch_page(const std::vector<Line>& lines, const std::vector<Ba
     }
     if (!pictures.empty()) out += "<h2>Worst by each measure</h2>\n<div class=\"pictures\">\n";
     for (const BatchPicture& p : pictures)
-        out +=
-            fmt::format("<figure>{}<figcaption>{}<br>{}</figcaption></figure>\n",
-                        p.png.empty() ? "" : "<img alt=\"\" src=\"data:image/png;base64," + base64(p.png) + "\">",
-                        escaped(p.measure), escaped(p.input));
+        out += fmt::format("<figure>{}<figcaption>{}<br>{}</figcaption></figure>\n", figure_of(p),
+                           escaped(p.measure), escaped(p.input));
     if (!pictures.empty()) out += "</div>\n";
     out +=
         "<h2>Characters</h2>\n<p><input id=\"find\" placeholder=\"search names, outcomes and messages\"> click a "

@@ -10,9 +10,10 @@ namespace sinew::cli {
 
 /// A character that is among the worst of a measure.
 struct BatchPicture {
-    std::string measure;         ///< "L1 to the reference 0.31"
-    std::string input, output;   ///< files
-    std::vector<std::byte> png;  ///< empty: not drawn
+    std::string measure;           ///< "L1 to the reference 0.31"
+    std::string input, output;     ///< files
+    std::vector<std::byte> png;    ///< empty: not drawn
+    std::vector<std::byte> sheet;  ///< all standard poses; empty: not drawn
 };
 
 /// The characters that are done and the worst by each measure: L1 to the reference, change since the last run,

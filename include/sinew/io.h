@@ -84,6 +84,10 @@ Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& na
 /// among them refers to, or of `words`. Not cryptographic. O(bytes).
 Result<std::string> content_key(std::span<const std::filesystem::path> files, std::string_view words = {});
 
+/// The buffers and images that a glTF or GLB refers to, in its folder or below it, whether they exist or not. Empty
+/// for other formats. O(bytes).
+Result<std::vector<std::filesystem::path>> referenced_files(const std::filesystem::path& path);
+
 /// Files beside the input that its document refers to (buffers, images) and that lie in its folder or below it.
 std::vector<std::filesystem::path> external_files(const Scene& scene);
 

@@ -29,6 +29,27 @@ struct Key {
     void add(std::string_view text) { add(std::as_bytes(std::span<const char>(text.data(), text.size()))); }
 };
 
+/// Of a URI that is refused an empty path.
+std::vector<std::filesystem::path> references_of(const std::filesystem::path& path,
+                                                 std::span<const std::byte> bytes) {
+    std::vector<std::filesystem::path> files;
+    const nlohmann::json document = nlohmann::json::parse(json_of(bytes), nullptr, false);
+    if (!document.is_object()) return files;
+    for (const char* kind : {"buffers", "images"}) {
+        const auto list = document.find(kind);
+        if (list == document.end() || !list->is_array()) continue;
+        for (const nlohmann::json& one : *list) {
+            const auto uri = one.is_object() ? one.find("uri") : one.end();
+            if (!one.is_object() || uri == one.end() || !uri->is_string()) continue;
+            const std::string text = uri->get<std::string>();
+            if (text.starts_with("data:")) continue;
+            const auto place = resolve_uri(text, path.parent_path(), path.string(), kind);
+            files.push_back(place ? *place : std::filesystem::path());
+        }
+    }
+    return files;
+}
+
 }  // namespace
 
 Result<std::string> content_key(std::span<const std::filesystem::path> files, std::string_view words) {
@@ -38,31 +59,27 @@ Result<std::string> content_key(std::span<const std::filesystem::path> files, st
         Result<std::vector<std::byte>> bytes = read_file(path, nullptr);
         if (!bytes) return bytes.error();
         key.add(*bytes);
-        const nlohmann::json document = nlohmann::json::parse(json_of(*bytes), nullptr, false);
-        if (!document.is_object()) continue;
-        for (const char* kind : {"buffers", "images"}) {
-            const auto list = document.find(kind);
-            if (list == document.end() || !list->is_array()) continue;
-            for (const nlohmann::json& one : *list) {
-                const auto uri = one.is_object() ? one.find("uri") : one.end();
-                if (!one.is_object() || uri == one.end() || !uri->is_string()) continue;
-                const std::string text = uri->get<std::string>();
-                if (text.starts_with("data:")) continue;
-                const auto place = resolve_uri(text, path.parent_path(), path.string(), kind);
-                const auto more =
-                    place ? read_file(*place, nullptr) : Result<std::vector<std::byte>>(place.error());
-                // What is missing is a fact about the input, too: the key changes when it appears.
-                if (more)
-                    key.add(*more);
-                else
-                    key.add("missing");
-            }
+        for (const std::filesystem::path& place : references_of(path, *bytes)) {
+            const auto more = read_file(place, nullptr);
+            // What is missing is a fact about the input, too: the key changes when it appears.
+            if (more)
+                key.add(*more);
+            else
+                key.add("missing");
         }
     }
     char text[33];
     std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(key.half[0]),
                   static_cast<unsigned long long>(key.half[1]));
     return std::string(text);
+}
+
+Result<std::vector<std::filesystem::path>> referenced_files(const std::filesystem::path& path) {
+    Result<std::vector<std::byte>> bytes = read_file(path, nullptr);
+    if (!bytes) return bytes.error();
+    std::vector<std::filesystem::path> files = references_of(path, *bytes);
+    std::erase_if(files, [](const std::filesystem::path& file) { return file.empty(); });
+    return files;
 }
 
 }  // namespace sinew::io

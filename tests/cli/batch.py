@@ -124,6 +124,32 @@ class Batch(BatchCase):
         self.assertEqual(len(re.findall(r"<figcaption>seconds [\d.e-]+<br>in/", page)), 2)
         self.assertEqual([p for p in (self.at / "out").rglob(".sinew-*")], [])
 
+    @unittest.skipUnless(os.environ.get("SINEW_RENDER") == "ON", "pictures are not built")
+    def test_the_page_has_contact_sheets(self):
+        self.batch("--html", "out/1.html", "--thumbnails", "2", "--sheets")
+        page = (self.at / "out/1.html").read_text()
+        self.assertEqual(page.count("data:image/png;base64,"), 4)
+        self.assertEqual(page.count("<details>"), 2)
+        self.assertEqual([p for p in (self.at / "out").rglob(".sinew-*")], [])
+
+    def test_options_of_the_page_need_it(self):
+        self.assertIn("--sheets needs --thumbnails", self.batch("--html", "a.html", "--sheets", code=2).stderr)
+        self.assertIn("--thumbnails needs --html", self.batch("--thumbnails", "2", code=2).stderr)
+
+    def test_the_page_says_what_changed_of_a_gltf(self):
+        for name in ("a", "b"):
+            self.bind(self.models / f"{name}.glb", "--method", "bone-heat", out=f"in/{name}.gltf")
+            (self.models / f"{name}.glb").unlink()
+        self.batch("--html", "out/1.html")
+        # The same file with a longer bone: its weights change.
+        make.glb(self.at / "b.glb", joints=[("lower", -1, (0, 0, 0)), ("upper", 0, (0, 1.4, 0))])
+        self.bind(self.at / "b.glb", "--method", "bone-heat", out="in/b.gltf")
+        self.batch("--html", "out/2.html")
+        changed = {line["input"]: line.get("changed") for line in self.lines()[3:]}
+        self.assertEqual(list(changed), ["in/b.gltf"])
+        self.assertGreater(changed["in/b.gltf"], 0.01)
+        self.assertEqual([p for p in (self.at / "out").rglob(".sinew-*")], [])
+
     def test_the_page_says_what_changed_since_the_last_run(self):
         self.batch("--html", "out/1.html")
         self.assertNotIn("earlier run", (self.at / "out/1.html").read_text())
