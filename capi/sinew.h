@@ -313,6 +313,10 @@ snw_status snw_weights_difference(const snw_weights* a, const snw_weights* b, fl
  * deformations for each of about twenty poses, and a sweep through the volume for every joint. */
 snw_status snw_compare_json(const snw_model* model, const snw_weights* reference, const snw_weights* other,
                             snw_context* context, snw_bytes** out);
+/* The same with gates: JSON by the options of the command, {"max-l1": 0.01, "max-distance": 2, "min-agreement":
+ * 0.9, "max-unweighted": 0}, or null. The result then has "gates", too: option, limit, value and passed of each. */
+snw_status snw_compare_gates_json(const snw_model* model, const snw_weights* reference, const snw_weights* other,
+                                  const char* gates, snw_context* context, snw_bytes** out);
 /* What snw_check_json measures. A struct of zeros: all rules with their default thresholds. */
 typedef struct snw_check_options {
     const char* profile;    /* limits of an engine: "unity", … (docs/check.md); null: none */

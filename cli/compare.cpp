@@ -8,6 +8,7 @@
 
 #include "command.h"
 #include "compare_report.h"
+#include "report/report.h"
 
 namespace sinew::cli {
 namespace {
@@ -16,8 +17,7 @@ struct CompareArguments {
     std::string reference, other, report, html, picture, size = "1500x1600", skinning = "lbs";
     std::vector<std::string> poses;
     CompareOptions options;
-    std::optional<double> max_l1, max_distance, min_agreement;
-    std::optional<std::size_t> max_unweighted;
+    CompareGates gates;
     bool no_bleed = false, no_standard_poses = false, no_pictures = false;
     int threads = 0;
     bool json = false, quiet = false;
@@ -125,21 +125,6 @@ Result<ComparedBinding> load_other(const io::Scene& scene, const CompareArgument
     if (!weights) return weights.error();
     out.weights = std::move(*weights);
     return out;
-}
-
-void check_limits(const CompareArguments& args, const Comparison& result, std::vector<Limit>& limits) {
-    if (args.max_l1) limits.push_back({"--max-l1", *args.max_l1, result.l1.mean, result.l1.mean <= *args.max_l1});
-    if (args.max_distance) {
-        double most = 0;
-        for (const PoseComparison& p : result.poses) most = std::max(most, p.max);
-        limits.push_back({"--max-distance", *args.max_distance, most, most <= *args.max_distance});
-    }
-    if (args.min_agreement)
-        limits.push_back({"--min-agreement", *args.min_agreement, result.strongest_agreement,
-                          result.strongest_agreement >= *args.min_agreement});
-    if (args.max_unweighted)
-        limits.push_back({"--max-unweighted", static_cast<double>(*args.max_unweighted),
-                          static_cast<double>(result.b.unweighted), result.b.unweighted <= *args.max_unweighted});
 }
 
 void print_pair(const char* what, const std::string& a, const std::string& b, const std::string& more = {}) {
@@ -252,14 +237,14 @@ void print_result(const CompareArguments& args, const CompareRun& run, const std
         print_compare_summary(run);
 }
 
-/// Prints the limits that are exceeded; false if there are any.
-bool report_limits(const std::vector<Limit>& limits) {
+/// Prints the gates that are not passed; false if there are any.
+bool report_gates(const std::vector<GateResult>& gates) {
     bool passed = true;
-    for (const Limit& limit : limits) {
-        if (limit.passed) continue;
+    for (const GateResult& gate : gates) {
+        if (gate.passed) continue;
         passed = false;
-        fmt::print(stderr, "sinew: the comparison fails {} {:g}: the value is {:g}\n", limit.option, limit.limit,
-                   limit.value);
+        fmt::print(stderr, "sinew: the comparison fails {} {:g}: the value is {:g}\n", gate.option, gate.limit,
+                   gate.value);
     }
     return passed;
 }
@@ -342,7 +327,7 @@ int run_compare(CompareArguments args) {
         if (!result) return fail(result.error());
         run.compare_seconds = seconds_since(start);
 
-        check_limits(args, *result, run.limits);
+        run.gates = check_gates(args.gates, *result);
         describe(args, run);
         run.scene = &*scene;
         run.match = &other->match;
@@ -368,7 +353,7 @@ int run_compare(CompareArguments args) {
         if (Status ok = progress.publish(batch, [&] { print_result(args, run, text); }); !ok)
             return fail(ok.error());
     }
-    return report_limits(run.limits) ? done : gate_failed;
+    return report_gates(run.gates) ? done : gate_failed;
 }
 
 }  // namespace
@@ -401,18 +386,18 @@ void add_compare(CLI::App& app, int& exit) {
     c->add_flag("--json", args->json, "Print the report instead of a summary")->group("Output");
     c->add_flag("--quiet", args->quiet, "Print errors only")->group("Output");
 
-    c->add_option("--max-l1", args->max_l1, "Exit 1 if the mean L1 is above this, 0 to 2")
+    c->add_option("--max-l1", args->gates.max_l1, "Exit 1 if the mean L1 is above this, 0 to 2")
         ->check(number_within(0, 2))
         ->group("Gates");
-    c->add_option("--max-distance", args->max_distance,
+    c->add_option("--max-distance", args->gates.max_distance,
                   "Exit 1 if a vertex in a pose differs by more than this, in % of the diagonal")
         ->check(number_within(0, INFINITY))
         ->group("Gates");
-    c->add_option("--min-agreement", args->min_agreement,
+    c->add_option("--min-agreement", args->gates.min_agreement,
                   "Exit 1 if the strongest joint agrees for a smaller share of the vertices, 0 to 1")
         ->check(number_within(0, 1))
         ->group("Gates");
-    c->add_option("--max-unweighted", args->max_unweighted, "Exit 1 if B has more vertices without weights")
+    c->add_option("--max-unweighted", args->gates.max_unweighted, "Exit 1 if B has more vertices without weights")
         ->group("Gates");
 
     c->add_option("--poses", args->poses, "Pose JSON (docs/formats.md), instead of random poses; repeatable")

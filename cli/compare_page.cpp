@@ -7,6 +7,7 @@
 
 #include "compare_report.h"
 #include "page.h"
+#include "report/report.h"
 
 namespace sinew::cli {
 namespace {
@@ -51,7 +52,7 @@ private:
             for (const std::string& note : run_.notes) put("<li>{}</li>\n", escaped(note));
             out_ += "</ul>\n";
         }
-        for (const Limit& gate : run_.limits)
+        for (const GateResult& gate : run_.gates)
             put("<p class=\"{}\">{} {:g}: {} ({:g})</p>\n", gate.passed ? "good" : "bad", escaped(gate.option),
                 gate.limit, gate.passed ? "passed" : "not passed", gate.value);
     }

@@ -154,10 +154,6 @@ WorstPoses worst_poses(const Comparison& result) {
 json make_compare_report(const CompareRun& run) {
     const Comparison& c = *run.result;
     const Skeleton& skeleton = run.match->skeleton;
-    json limits = json::array();
-    for (const Limit& g : run.limits)
-        limits.push_back({{"option", g.option}, {"limit", g.limit}, {"value", g.value}, {"passed", g.passed}});
-
     return {
         {"sinew", SINEW_VERSION},
         {"reference", run.reference},
@@ -197,7 +193,7 @@ json make_compare_report(const CompareRun& run) {
         {"joints", joint_rows(run)},
         {"worst_vertices", worst_vertices(run)},
         {"limb", limb_profile(run)},
-        {"gates", limits},
+        {"gates", gates_json(run.gates)},
         {"seconds", {{"load", run.load_seconds}, {"compare", run.compare_seconds}, {"total", run.total_seconds}}},
         {"peak_memory_bytes", peak_memory_bytes()},
         {"notes", run.notes},

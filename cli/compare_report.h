@@ -5,17 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "report/compare_gates.h"
 #include "sinew/io.h"
 #include "sinew/quality.h"
 
 namespace sinew::cli {
-
-/// A limit that the user set, and the measured value.
-struct Limit {
-    std::string option;
-    double limit = 0, value = 0;
-    bool passed = true;
-};
 
 /// A picture for the page.
 struct ReportPicture {
@@ -32,7 +26,7 @@ struct CompareRun {
     std::vector<std::string> pose_files;
     int threads = 0;
     const Comparison* result = nullptr;
-    std::vector<Limit> limits;
+    std::vector<GateResult> gates;
     std::vector<std::string> notes;
     std::vector<ReportPicture> pictures;
     std::string why_no_pictures;  ///< reason if there are none

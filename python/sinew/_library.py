@@ -2,6 +2,7 @@
 import ctypes
 import os
 import pathlib
+import queue
 import sys
 import threading
 from ctypes import POINTER, c_char_p, c_double, c_int, c_size_t, c_uint8, c_uint64, c_void_p
@@ -88,6 +89,8 @@ class RenderOptions(ctypes.Structure):
 
 
 H, SIZE, TEXT, OUT = c_void_p, c_size_t, c_char_p, POINTER(c_void_p)
+# snw_bind_step: binding, final, user.
+BIND_STEP = ctypes.CFUNCTYPE(c_int, c_void_p, c_int, c_void_p)
 # Every function: its result ("status" raises an exception) and its parameters.
 _FUNCTIONS = {
     "snw_version": (TEXT,),
@@ -123,6 +126,8 @@ _FUNCTIONS = {
     "snw_model_json": ("status", H, H, OUT),
     "snw_model_weights": ("status", H, OUT),
     "snw_bind": ("status", H, H, H, OUT),
+    "snw_bind_progressive": ("status", H, H, BIND_STEP, c_void_p, H, OUT),
+    "snw_binding_copy": ("status", H, OUT),
     "snw_binding_coverage": (c_void_p, H),
     "snw_binding_report": ("status", H, H, H, OUT),
     "snw_binding_save": ("status", H, OUT),
@@ -144,12 +149,15 @@ _FUNCTIONS = {
     "snw_weights_edit": ("status", H, H, c_void_p, SIZE, H, OUT, OUT),
     "snw_weights_difference": ("status", H, H, c_void_p),
     "snw_weights_free": (None, H),
+    "snw_distances": ("status", H, H, SIZE, H, c_void_p),
+    "snw_volume": ("status", H, H, SIZE, H, OUT),
+    "snw_defects": ("status", H, H, c_void_p, OUT),
     "snw_transfer": ("status", H, H, H, c_double, c_double, H, H, c_void_p, OUT, OUT),
     "snw_check_json": ("status", H, H, POINTER(CheckOptions), H, OUT),
     "snw_render_png": ("status", H, H, POINTER(RenderOptions), H, OUT),
     "snw_cutout_glb": ("status", c_void_p, c_int, c_int, c_void_p, SIZE, TEXT, TEXT, SIZE, c_double, H, OUT),
     "snw_cutout_layers_glb": ("status", POINTER(Picture), SIZE, TEXT, TEXT, SIZE, c_double, H, OUT),
-    "snw_compare_json": ("status", H, H, H, H, OUT),
+    "snw_compare_gates_json": ("status", H, H, H, TEXT, H, OUT),
     "snw_pose_matrices": ("status", H, c_void_p, c_void_p),
     "snw_pose_json": ("status", H, c_void_p, SIZE, c_void_p),
     "snw_random_pose": ("status", H, c_double, c_uint64, c_void_p),
@@ -284,10 +292,41 @@ def view(address, ctype, shape, owner):
     return out
 
 
-def run(call, context, on_progress):
+class Question:
+    """Carries an object from the thread that works (see run) to the one that waits for it, and the answer back."""
+
+    def __init__(self, answer):
+        self._answer_of = answer
+        self._asked = queue.SimpleQueue()
+        self._answered = queue.SimpleQueue()
+
+    def ask(self, thing):
+        """What answer(thing) returns in the waiting thread; False if that stops instead."""
+        self._asked.put(thing)
+        return self._answered.get()
+
+    def answer(self):
+        """Called by the waiting thread: answers a question, if there is one."""
+        try:
+            thing = self._asked.get_nowait()
+        except queue.Empty:
+            return
+        result = False
+        try:
+            result = self._answer_of(thing)
+        finally:
+            self._answered.put(result)
+
+    def refuse(self):
+        """Called by the waiting thread when it stops."""
+        self._answered.put(False)
+
+
+def run(call, context, on_progress, question=None):
     """Runs a long call. In the main thread Ctrl-C stops it, and on_progress(fraction) is called in the thread of the
-    caller, about twenty times a second; if that raises an exception, the call stops, too."""
-    if on_progress is None and threading.current_thread() is not threading.main_thread():
+    caller, about twenty times a second; if that raises an exception, the call stops, too. question: a Question that the
+    call may ask."""
+    if on_progress is None and question is None and threading.current_thread() is not threading.main_thread():
         call()
         return
     ended, problem = threading.Event(), []
@@ -303,12 +342,16 @@ def run(call, context, on_progress):
     worker.start()
     try:
         while not ended.wait(0.05):
+            if question is not None:
+                question.answer()
             if on_progress is not None:
                 on_progress(lib.context_fraction(context.value))
         if on_progress is not None and not problem:
             on_progress(1.0)
     except BaseException:
         lib.cancel(context.value)
+        if question is not None:
+            question.refuse()
         ended.wait()
         raise
     finally:

@@ -10,9 +10,9 @@ from typing import NamedTuple, Optional
 
 import numpy as np
 
-from ._library import (Animation, Arrays, Cancelled, CheckOptions, Error, FileError, Handle, InputError, Mesh,
-                       OpenOptions, Picture, RenderOptions, UsageError, array, buffer, lib, pointer, run, taken, text_of,
-                       view)
+from ._library import (BIND_STEP, Animation, Arrays, Cancelled, CheckOptions, Error, FileError, Handle, InputError, Mesh,
+                       OpenOptions, Picture, Question, RenderOptions, UsageError, array, buffer, lib, pointer, run, taken,
+                       text_of, view)
 
 COVERAGE = ("weighted", "bridged", "outside", "euclidean", "unused", "none")
 TRANSFER_HOW = ("matched", "inpainted", "nearest", "unused")
@@ -28,6 +28,12 @@ class Joint(NamedTuple):
     axes: tuple                    # three unit vectors
     deforms: bool
     reason: str                    # why it does or does not deform (docs/methods/idle-joints.md)
+
+
+class Defects(NamedTuple):
+    """Where a mesh has defects: the result of ``Model.defects``."""
+    triangles: np.ndarray          # (T,) uint8: 1 for one that intersects another, 2 if that is unknown, else 0
+    edges: np.ndarray              # (N, 3) uint32: two vertices, and 1: boundary, or 3: of three or more triangles
 
 
 # ---- settings
@@ -466,6 +472,36 @@ class Model:
             run(lambda: lib.bind(self._handle.value, words.value, context.value, out.out), context, on_progress)
         return Binding(out, self, options)
 
+    def bind_progressive(self, on_result, method=None, on_progress=None, threads=0, memory_limit=0, keep_volume=False,
+                         **options):
+        """``bind`` with a first result while waiting; returns the binding that ``bind`` returns, to the bit.
+
+        on_result: called in this thread with a ``Binding`` at resolution 64 if the method measures in voxels and the
+        resolution is above 64. If it returns False, the work stops, and that binding is the result. The rest: as for
+        ``bind``.
+        """
+        context = _Context(threads, memory_limit)
+        options = {"method": method, **options}
+        words = _Settings({**options, "keep_volume": keep_volume or None})
+        out = Handle(lib.binding_free)
+        question = Question(on_result)
+
+        def step(binding, final, _):
+            if final:
+                return 1
+            try:
+                kept = Handle(lib.binding_free)
+                lib.binding_copy(binding, kept.out)
+                return question.ask(Binding(kept, self, options)) is not False
+            except Error:  # no memory for a copy
+                return 0
+
+        kept_step = BIND_STEP(step)
+        with self._lock:
+            run(lambda: lib.bind_progressive(self._handle.value, words.value, kept_step, None, context.value, out.out),
+                context, on_progress, question)
+        return Binding(out, self, options)
+
     def load_binding(self, source, on_progress=None):
         """The binding of a file or of bytes (``Binding.save``) for this model, of this mesh or one of similar shape."""
         content = source if isinstance(source, bytes) else _read(source)
@@ -489,6 +525,43 @@ class Model:
         made = Weights(out, self.joint_names)
         made.messages = tuple(taken(said).decode().splitlines())
         return made
+
+    def distances(self, joint, threads=0, **options):
+        """The distance through the volume from the bones of a joint: (V,) float32, in the units of the file.
+
+        Infinite where it is not reached. joint: name or index, of one that deforms (``info``, ``bind``). options: those
+        of the voxels and of distances, such as resolution and penalty.
+        """
+        index = _joint_indices(joint, self.joint_names)[0]
+        context, words = _Context(threads), _Settings(options)
+        out = np.empty(self.vertex_count, np.float32)
+        with self._lock:
+            run(lambda: lib.distances(self._handle.value, words.value, int(index), context.value, pointer(out)), context,
+                None)
+        return out
+
+    def volume(self, most=1_000_000, threads=0, **options):
+        """The volume of a bind: the leaves of its octree, (N, 5) float32: the centre x, y, z and the edge in the units
+        of the file, and 1 where the surface passes through the leaf, 0 inside.
+
+        Leaves are cubes that do not overlap. More than `most` are a ``TooLargeError``: a lower resolution has fewer.
+        options: those of ``bind``.
+        """
+        context, words, out = _Context(threads), _Settings(options), Handle(lib.bytes_free)
+        with self._lock:
+            run(lambda: lib.volume(self._handle.value, words.value, int(most), context.value, out.out), context, None)
+        return np.frombuffer(taken(out), np.float32).reshape(-1, 5)
+
+    def defects(self, threads=0):
+        """Where the mesh has defects: ``Defects`` with triangles (T,) uint8 and edges (N, 3) uint32.
+
+        Their numbers are in ``info()["defects"]``; docs/report.md says what they mean.
+        """
+        context, out = _Context(threads), Handle(lib.bytes_free)
+        triangles = np.empty(self.triangle_count, np.uint8)
+        with self._lock:
+            run(lambda: lib.defects(self._handle.value, context.value, pointer(triangles), out.out), context, None)
+        return Defects(triangles, np.frombuffer(taken(out), np.uint32).reshape(-1, 3))
 
     def check(self, weights=None, profile=None, thresholds=None, only=(), skip=(), bleed_resolution=64, strict=False,
               on_progress=None, threads=0):
@@ -603,6 +676,16 @@ class Model:
         with self._lock:
             lib.clip_matrices(self._handle.value, clip, time, pointer(out))
         return out
+
+    def rest_matrices(self):
+        """The pose in which the file's nodes stand, which is not always the bind pose: two arrays.
+
+        Skinning matrices (J, 3, 4), and the matrix (3, 4) from bind space to the file's world, which a viewer shows.
+        """
+        out, world = np.empty((self._joint_count, 3, 4), np.float64), np.empty((3, 4), np.float64)
+        with self._lock:
+            lib.rest_matrices(self._handle.value, pointer(out), pointer(world))
+        return out, world
 
     def standard_poses(self):
         """Poses that test a binding, made for this skeleton: a dict of name and array (J, 10)."""
@@ -783,19 +866,28 @@ def transfer(source, target, weights=None, distance=0.05, angle=30, max_influenc
     return made
 
 
+_GATES = ("max_l1", "max_distance", "min_agreement", "max_unweighted")
+
+
 def compare(model, reference, other, gates=None, on_progress=None, threads=0):
     """Two weights of one model in numbers: the dict of docs/compare-report.md.
 
-    gates: limits such as {"l1.mean": 0.1}; if a number is above its limit, an Error says which.
+    gates: limits; a ``GateError`` says which do not hold. Those of the command, {"max_l1": 0.1, "max_distance": 2,
+    "min_agreement": 0.9, "max_unweighted": 0}, are then also in the result, under "gates". Any other number may have a
+    limit from above by its path: {"l1.p95": 0.3}.
     """
-    context = _Context(threads)
-    out = Handle(lib.bytes_free)
+    context, out = _Context(threads), Handle(lib.bytes_free)
+    own = {name.replace("_", "-"): limit for name, limit in (gates or {}).items() if name in _GATES}
+    text = json.dumps(own).encode() if own else None
     with model._lock:
-        run(lambda: lib.compare_json(model._handle.value, reference._handle.value, other._handle.value, context.value,
-                                     out.out), context, on_progress)
+        run(lambda: lib.compare_gates_json(model._handle.value, reference._handle.value, other._handle.value, text,
+                                           context.value, out.out), context, on_progress)
     numbers = json.loads(taken(out))
-    broken = []
+    broken = [f"{g['option'][2:].replace('-', '_')} {g['limit']:.6g}: the value is {g['value']:.6g}"
+              for g in numbers.get("gates", ()) if not g["passed"]]
     for path, limit in (gates or {}).items():
+        if path in _GATES:
+            continue
         value = numbers
         for key in path.split("."):
             if not isinstance(value, dict) or key not in value:
@@ -811,7 +903,7 @@ def compare(model, reference, other, gates=None, on_progress=None, threads=0):
 
 
 class GateError(Error):
-    """A number of ``compare`` is above its gate."""
+    """A gate of ``compare`` does not hold."""
 
 
 def _png(pixels):

@@ -104,6 +104,19 @@ int main(void) {
     CHECK(snw_check_json(model, weights, &check, context, &text) == SNW_OK);
     CHECK(strstr((const char*)snw_bytes_data(text), "\"passed\":false,\"errors\":1"));
     snw_bytes_free(text);
+    /* Compared with themselves, under gates that hold, and one that cannot. */
+    CHECK(snw_compare_gates_json(model, weights, weights, "{\"max-l1\": 0, \"max-unweighted\": 0}", context, &text) ==
+          SNW_OK);
+    CHECK(strstr((const char*)snw_bytes_data(text), "{\"option\":\"--max-l1\",\"limit\":0.0,\"value\":0.0,\"passed\":true}"));
+    snw_bytes_free(text);
+    CHECK(snw_compare_gates_json(model, weights, mixed, "{\"max-l1\": 0}", context, &text) == SNW_OK);
+    CHECK(strstr((const char*)snw_bytes_data(text), "\"passed\":false"));
+    snw_bytes_free(text);
+    CHECK(snw_compare_gates_json(model, weights, weights, NULL, context, &text) == SNW_OK);
+    CHECK(!strstr((const char*)snw_bytes_data(text), "gates"));
+    snw_bytes_free(text);
+    CHECK(snw_compare_gates_json(model, weights, weights, "{\"max-l2\": 0}", context, &text) == SNW_INPUT && !text);
+    CHECK(strstr(snw_error(), "did you mean 'max-l1'"));
     snw_render_options picture = {0};
     picture.width = picture.height = 64;
     picture.view = "weights";

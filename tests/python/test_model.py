@@ -113,6 +113,117 @@ def test_transfer_and_compare_give_the_numbers_of_the_command(biped, dog, work):
         sinew.compare(model, other, other, gates={"l2": 1})
 
 
+def test_gates_are_those_of_the_command(biped, work):
+    model = sinew.load(biped)
+    other = model.bind("closest-distance").weights()
+    model.save(work / "gated.glb", other)
+    words = {"max_l1": 2, "max_distance": 100, "min_agreement": 0.125, "max_unweighted": 0}
+    options = [w for name, limit in words.items() for w in ("--" + name.replace("_", "-"), limit)]
+    run(SINEW, "compare", biped, work / "gated.glb", "--report", work / "gated.json", *options)
+    wanted = json.loads((work / "gated.json").read_text())["gates"]
+    assert sinew.compare(model, model.weights, other, gates=words)["gates"] == wanted
+    assert "gates" not in sinew.compare(model, other, other)
+    for name, limit, value in (("max_l1", 0.01, wanted[0]), ("max_distance", 0, wanted[1]),
+                               ("min_agreement", 1, wanted[2])):
+        with pytest.raises(sinew.GateError, match=f"^{name} {limit}: the value is {value['value']:.6g}$"):
+            sinew.compare(model, model.weights, other, gates={name: limit, "l1.mean": 2})
+    for gates, words in (({"max_unweighted": 0.5}, "whole number"), ({"max_l1": -1}, "from 0 up")):
+        with pytest.raises(sinew.InputError, match=words):
+            sinew.compare(model, other, other, gates=gates)
+
+
+def test_a_progressive_bind_ends_with_the_bind(biped):
+    model = sinew.load(biped)
+    whole = model.bind("geodesic-voxel", resolution=128).weights()
+    coarse = model.bind("geodesic-voxel", resolution=64).weights()
+    first, shares = [], []
+
+    def keep(binding):
+        first.append(binding.weights())  # may use the model meanwhile
+        return keep.go_on
+
+    keep.go_on = None
+    binding = model.bind_progressive(keep, "geodesic-voxel", resolution=128, on_progress=shares.append)
+    assert binding.weights() == whole and first == [coarse] and coarse != whole
+    assert shares == sorted(shares) and shares[-1] == 1
+    keep.go_on = False
+    assert model.bind_progressive(keep, "geodesic-voxel", resolution=128).weights() == coarse
+    # No coarser result at a low resolution, or for a method without voxels.
+    assert model.bind_progressive(keep, "geodesic-voxel", resolution=64).weights() == coarse
+    model.bind_progressive(keep, "closest-distance")
+    assert first == [coarse, coarse]
+
+    def fail(binding):
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        model.bind_progressive(fail, "geodesic-voxel", resolution=128)
+    assert model.bind("geodesic-voxel", resolution=64).weights() == coarse
+
+
+def test_volume_and_distances(biped):
+    model = sinew.load(biped)
+    report = model.bind("geodesic-voxel", resolution=64).report()
+    leaves = model.volume(method="geodesic-voxel", resolution=64)
+    assert leaves.shape == (report["voxels"]["leaves"], 5) and leaves.dtype == np.float32
+    assert set(np.unique(leaves[:, 4])) == {0, 1}
+    low, high = model.vertices.min(axis=0), model.vertices.max(axis=0)
+    edge = leaves[:, 3].min()
+    assert (leaves[:, :3] > low - edge).all() and (leaves[:, :3] < high + edge).all()
+    with pytest.raises(sinew.TooLargeError, match="leaves"):
+        model.volume(most=10, method="geodesic-voxel", resolution=64)
+    name = next(j.name for j in model.joints if j.deforms)
+    far = model.distances(name, resolution=64)
+    assert far.shape == (model.vertex_count,) and far.dtype == np.float32 and (far >= 0).all()
+    assert (far == model.distances(model.joint_names.index(name), resolution=64)).all()
+    # A straight line is shorter than the way through the volume; where the bone is near, not by much.
+    head = np.array(model.joints[model.joint_names.index(name)].head)
+    straight = np.linalg.norm(model.vertices - head, axis=1)
+    assert far.min() < 0.5 * np.linalg.norm(high - low) and np.isfinite(far).any()
+    assert np.corrcoef(far[np.isfinite(far)], straight[np.isfinite(far)])[0, 1] > 0.5
+    with pytest.raises(sinew.UsageError, match="no joint"):
+        model.distances("nobody")
+
+
+def test_defects_have_places(bar):
+    whole = sinew.model(**bar).defects()
+    assert whole.triangles.shape == (len(bar["faces"]),) and not whole.triangles.any() and whole.edges.shape == (0, 3)
+    # Without its last triangle, and with one that passes through a side.
+    count = len(bar["vertices"])
+    vertices = np.concatenate([bar["vertices"], np.array([[-1, 1.01, 0], [1, 1.02, 0], [0, 1.03, 1]], np.float32)])
+    faces = np.concatenate([bar["faces"][:-1], [[count, count + 1, count + 2]]]).astype(np.uint32)
+    model = sinew.model(**{**bar, "vertices": vertices, "faces": faces})
+    found, numbers = model.defects(), model.info()["defects"]
+    assert found.triangles[-1] == 1 and found.triangles.sum() > 1
+    assert (found.edges[:, 2] == 1).sum() == numbers["boundary_edges"] == 6
+    assert (found.edges[:, 2] == 3).sum() == numbers["nonmanifold_edges"] == 0
+    report = model.bind("closest-distance").report()["defects"]
+    assert report["intersecting_triangles"] == (found.triangles == 1).sum()
+
+
+def test_the_rest_pose_is_where_the_nodes_stand(biped, work):
+    model = sinew.load(biped)
+    rest, world = model.rest_matrices()
+    same = np.tile(np.eye(3, 4), (len(model.joint_names), 1, 1))
+    assert np.allclose(rest, same, atol=1e-6) and np.allclose(world, np.eye(3, 4), atol=1e-6)
+    # The node of a joint turned: the pose that turns the joint.
+    content = biped.read_bytes()
+    length = int.from_bytes(content[12:16], "little")
+    document = json.loads(content[20:20 + length])
+    name = "head"
+    node = next(n for n in document["nodes"] if n.get("name") == name)
+    assert "rotation" not in node
+    node["rotation"] = [float(np.sin(np.pi / 8)), 0, 0, float(np.cos(np.pi / 8))]
+    text = json.dumps(document).encode()
+    text += b" " * (-len(text) % 4)
+    turned = content[:8] + (len(content) - length + len(text)).to_bytes(4, "little") + \
+        len(text).to_bytes(4, "little") + b"JSON" + text + content[20 + length:]
+    (work / "turned.glb").write_bytes(turned)
+    rest, world = sinew.load(work / "turned.glb").rest_matrices()
+    assert np.allclose(rest, model.pose_matrices({name: {"rotate": [45, 0, 0]}}), atol=1e-6)
+    assert not np.allclose(rest, same, atol=0.1) and np.allclose(world, np.eye(3, 4), atol=1e-6)
+
+
 def test_a_pose_is_that_of_the_command(biped, work):
     model = sinew.load(biped)
     name = model.joint_names[2]

@@ -1,0 +1,35 @@
+// The gates of `sinew compare`: limits that a comparison must keep, for the command line and the C interface.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sinew/quality.h"
+
+namespace sinew {
+
+/// Limits on the other weights, in the units of docs/compare-report.md.
+struct CompareGates {
+    std::optional<double> max_l1, max_distance, min_agreement;
+    std::optional<std::size_t> max_unweighted;
+};
+
+/// Gates as JSON, by the options of the command: {"max-l1": 0.01, "max-unweighted": 0}. `name` begins errors.
+Result<CompareGates> parse_gates(std::string_view json, const std::string& name);
+
+/// A gate, and the measured value.
+struct GateResult {
+    std::string option;  ///< "--max-l1"
+    double limit = 0, value = 0;
+    bool passed = true;
+};
+/// The gates that are set.
+std::vector<GateResult> check_gates(const CompareGates& gates, const Comparison& comparison);
+
+/// The key "gates" of docs/compare-report.md.
+nlohmann::ordered_json gates_json(const std::vector<GateResult>& results);
+
+}  // namespace sinew
