@@ -8,7 +8,7 @@ FUZZ_SECONDS ?= 60
 export SINEW_CORPUS ?= $(realpath ../shared/corpus)
 
 .PHONY: help setup setup-web setup-test demo web web-test test bench evaluate fuzz format check clean wheel blender \
-    blender-test package npm npm-test
+    blender-test package npm npm-test windows
 
 help:
 	@echo "make demo     set up, build, generate and bind a character; prints where the results are"
@@ -16,6 +16,7 @@ help:
 	@echo "make wheel    build the Python wheel: build/wheel;  make blender the add-on for Blender: build/blender/sinew.zip"
 	@echo "make npm      build the JavaScript package: build/sinew-skin-….tgz;  make npm-test tests it in node, Vite and Chromium"
 	@echo "make package  build and test sinew.deb, a tarball, the wheel and the add-on: build/package"
+	@echo "make windows  build sinew.exe, sinew_c.dll and the wheel for Windows: build/windows; tests them in wine"
 	@echo "make blender-test  test the add-on in Blender, without a window and in one (about two minutes)"
 	@echo "make test     set up, build and run everything that CI runs (about 30 minutes on 2 cores)"
 	@echo "make bench    build and run the benchmarks: ratios to the baseline, and JSON under build/bench/bench"
@@ -86,6 +87,12 @@ endif
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS) --target sinew_c
 	scripts/blender-test
+
+windows: setup
+ifneq ($(SINEW_SETUP),skip)
+	@scripts/setup windows
+endif
+	scripts/windows
 
 bench: setup
 	cmake --preset bench

@@ -1,6 +1,6 @@
 """Builds the wheel: the Python files of python/sinew, and the C library inside, for every Python from 3.9.
 
-SINEW_LIBRARY names a libsinew_c.so that is built already; without it CMake compiles one with its own threads and
+SINEW_LIBRARY names a libsinew_c.so that is built already, or a sinew_c.dll for the wheel for Windows; without it CMake compiles one with its own threads and
 without optional libraries, so that nothing but the C and C++ runtimes is needed where it is installed. SINEW_BUILD
 names the folder to compile in, which may be used again.
 """
@@ -17,6 +17,7 @@ from wheel.bdist_wheel import bdist_wheel
 
 ROOT = pathlib.Path(__file__).resolve().parent
 VERSION = re.search(r"project\(sinew VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"))[1]
+FOR_WINDOWS = os.environ.get("SINEW_LIBRARY", "").endswith(".dll")
 # Libraries of every Linux; all others that the library needs travel with it.
 OF_THE_SYSTEM = re.compile(r"(libc|libm|libdl|librt|libpthread|libstdc\+\+|libgcc_s)\.so|ld-linux|linux-vdso")
 
@@ -52,7 +53,7 @@ class BuildWithLibrary(build_py):
             compiled(pathlib.Path(os.environ.get("SINEW_BUILD", ROOT / "build/python")))
         package = pathlib.Path(self.build_lib) / "sinew"
         package.mkdir(parents=True, exist_ok=True)
-        shutil.copy(library.resolve(), package / "libsinew_c.so")
+        shutil.copy(library.resolve(), package / ("sinew_c.dll" if FOR_WINDOWS else "libsinew_c.so"))
         if not given:
             for name, path in companions(library):
                 shutil.copy(path, package / name)
@@ -66,7 +67,7 @@ class AnyPython(bdist_wheel):
         self.root_is_pure = False
 
     def get_tag(self):
-        return "py3", "none", super().get_tag()[2]
+        return "py3", "none", "win_amd64" if FOR_WINDOWS else super().get_tag()[2]
 
 
 class WithLibrary(Distribution):

@@ -1,11 +1,6 @@
 #include "command.h"
 
 #include <fmt/core.h>
-#include <unistd.h>
-
-#if defined(__linux__)
-#include <sys/prctl.h>
-#endif
 
 #include <algorithm>
 #include <cctype>
@@ -19,6 +14,7 @@
 
 #include "sinew/io.h"
 #include "sinew/weights.h"
+#include "system.h"
 
 namespace sinew::cli {
 namespace {
@@ -29,26 +25,17 @@ std::atomic<std::atomic<bool>*> g_cancel{nullptr};
 volatile std::sig_atomic_t g_signal = 0;
 char g_removed[4096];  // of remove_on_signal
 
-/// Whether this process is one of batch (see Child), which gets only one signal when batch is killed.
-bool ends_with_parent() {
-    int signal = 0;
-#if defined(__linux__)
-    ::prctl(PR_GET_PDEATHSIG, &signal);
-#endif
-    return signal != 0;
-}
-
 // The first signal cancels the work, which then cleans up; the second one, or one at another time, ends the
 // program.
 void on_signal(int number) {
     std::atomic<bool>* const cancel = g_cancel.load();
     if (cancel && !cancel->exchange(true)) {
         g_signal = number;
-        if (ends_with_parent()) ::alarm(2);  // is the second signal
+        system::end_after_cancelling();
         return;
     }
     io::remove_unfinished_files();
-    if (g_removed[0]) ::unlink(g_removed);
+    if (g_removed[0]) std::remove(g_removed);
     std::signal(number, SIG_DFL);
     std::raise(number);
 }
@@ -84,7 +71,7 @@ Status check_places(std::span<const NamedFile> outputs, std::span<const NamedFil
         const fs::path path(output.path);
         const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
         std::error_code ignored;
-        if (!fs::is_directory(folder, ignored) || access(folder.c_str(), W_OK) != 0)
+        if (!fs::is_directory(folder, ignored) || !system::is_writable(folder))
             return Error{ErrorCode::io, output.path + ": cannot be written: there is no folder '" +
                                             folder.string() + "', or it is read-only"};
         if (fs::is_directory(path, ignored)) return Error{ErrorCode::io, output.path + ": is a folder, not a file"};
@@ -318,15 +305,7 @@ CLI::Validator number_within(double lower, double upper) {
         std::isinf(upper) ? "NUMBER" : fmt::format("[{:g} - {:g}]", lower, upper));
 }
 
-void handle_signals() {
-    for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
-        // nohup and background jobs ignore some signals on purpose.
-        if (std::signal(number, on_signal) == SIG_IGN) std::signal(number, SIG_IGN);
-    }
-    std::signal(SIGALRM, on_signal);
-    // A closed pipe is then an error of the write, after which nothing is left behind.
-    std::signal(SIGPIPE, SIG_IGN);
-}
+void handle_signals() { system::handle_signals(on_signal); }
 
 void remove_on_signal(const std::string& path) {
     if (path.size() < sizeof g_removed) std::memcpy(g_removed, path.c_str(), path.size() + 1);
@@ -341,7 +320,7 @@ Status flush_output() {
                                     (errno ? std::string(": ") + std::strerror(errno) : "")};
 }
 
-Progress::Progress(Context& context, bool quiet) : context_(context), shown_(!quiet && isatty(STDERR_FILENO)) {
+Progress::Progress(Context& context, bool quiet) : context_(context), shown_(!quiet && system::has_terminal()) {
     g_cancel = &context.cancel;
     if (shown_) {
         context.progress = [](const char* name, double fraction) {

@@ -1,18 +1,12 @@
 // sinew: the command line. Each subcommand has its own file; they contain no algorithms.
 
-#include <fcntl.h>
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <exception>
-#include <limits>
 #include <string_view>
 
-#if defined(__GLIBC__)
-#include <malloc.h>
-#endif
-
 #include "command.h"
+#include "system.h"
 
 namespace {
 
@@ -22,14 +16,6 @@ int report_output_failure(int exit) {
     if (exit != done && exit != gate_failed) return exit;
     const sinew::Status flushed = flush_output();
     return flushed ? exit : fail(flushed.error());
-}
-
-// A program may be started without standard streams. A file that it opens would then take their numbers, and get
-// what is printed.
-void open_standard_streams() {
-    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-        // Writing to standard output is an error, as when it is closed.
-        if (::fcntl(stream, F_GETFD) < 0) (void)::open("/dev/null", stream == STDERR_FILENO ? O_WRONLY : O_RDONLY);
 }
 
 /// Without this, CLI11 would only report that a command is missing. Empty if the command is known.
@@ -59,23 +45,12 @@ std::vector<std::string> take_words_after_dashes(int& argc, char** argv) {
     return {};
 }
 
-// Memory that one stage frees is kept for the next stage, since getting new pages takes longer than most of the
-// work on them. The system gets it back at exit.
-void keep_freed_memory() {
-#if defined(__GLIBC__)
-    mallopt(M_MMAP_THRESHOLD, 1 << 30);
-    mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
-    mallopt(M_TOP_PAD, 16 << 20);
-#endif
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
     using namespace sinew::cli;
-    open_standard_streams();
+    sinew::cli::system::start(argc, argv);
     handle_signals();
-    keep_freed_memory();
     CLI::App app{
         "sinew binds skin to bones: skin weights for real production meshes.\n\n"
         "  sinew bind hero.glb -o hero.skinned.glb\n"
@@ -85,6 +60,7 @@ int main(int argc, char** argv) {
         "  sinew cutout figure.png --bones bones.json -o figure.glb\n\n"
         "Exit codes: 0 done, 1 done but a quality gate failed, 2 bad usage, 3 bad input, 4 internal error."};
     app.name("sinew");
+    app.allow_windows_style_options(false);  // "/folder/hero.glb" is a file everywhere
     app.set_version_flag("--version", "sinew " SINEW_VERSION);
     app.require_subcommand(1);
     int exit = done;

@@ -61,3 +61,17 @@ function(sinew_unity name)
         set_source_files_properties(${file} PROPERTIES UNITY_GROUP ${folder}_${group})
     endforeach()
 endfunction()
+
+# sinew_functions(VARIABLE): the functions that sinew.h declares.
+function(sinew_functions variable)
+    file(STRINGS ${PROJECT_SOURCE_DIR}/capi/sinew.h lines REGEX "snw_[a-z_]+\\(")
+    set(names "")
+    foreach(line ${lines})
+        # Declarations begin a line; calls in comments do not.
+        if(line MATCHES "^[a-z].*[ *](snw_[a-z_]+)\\(")
+            list(APPEND names ${CMAKE_MATCH_1})
+        endif()
+    endforeach()
+    list(REMOVE_DUPLICATES names)
+    set(${variable} ${names} PARENT_SCOPE)
+endfunction()

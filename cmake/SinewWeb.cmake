@@ -1,22 +1,8 @@
 # Settings of a build for WebAssembly (Debian's emscripten 3.1.6). One thread, or several with SINEW_WEB_THREADS, which
-# need a cross-origin isolated page. No OpenGL, pictures, assimp or PNG. Headers of the host's packages are linked into a
-# separate folder, because /usr/include as a whole would hide the target's headers.
-set(SINEW_HOST_HEADERS ${CMAKE_BINARY_DIR}/host-headers)
-file(MAKE_DIRECTORY ${SINEW_HOST_HEADERS})
-foreach(folder nlohmann eigen3/Eigen)
-    if(NOT EXISTS /usr/include/${folder})
-        message(FATAL_ERROR "/usr/include/${folder} was not found (scripts/setup installs it)")
-    endif()
-    cmake_path(GET folder FILENAME name)
-    file(CREATE_LINK /usr/include/${folder} ${SINEW_HOST_HEADERS}/${name} SYMBOLIC)
-endforeach()
-
-add_library(nlohmann_json::nlohmann_json INTERFACE IMPORTED)
-target_include_directories(nlohmann_json::nlohmann_json SYSTEM INTERFACE ${SINEW_HOST_HEADERS})
-set(EIGEN3_INCLUDE_DIRS ${SINEW_HOST_HEADERS})
-foreach(absent Threads::Threads TBB::tbb meshoptimizer::meshoptimizer draco::draco PNG::PNG)
-    add_library(${absent} INTERFACE IMPORTED)
-endforeach()
+# need a cross-origin isolated page. No OpenGL, pictures, assimp or PNG.
+include(SinewHostHeaders)
+sinew_host_headers(nlohmann eigen3/Eigen)
+sinew_absent(Threads::Threads TBB::tbb meshoptimizer::meshoptimizer draco::draco)
 
 option(SINEW_WEB_THREADS "WebAssembly with threads" OFF)
 if(SINEW_WEB_THREADS)

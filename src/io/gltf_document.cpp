@@ -279,7 +279,7 @@ Result<std::filesystem::path> resolve_uri(std::string_view uri, const std::files
     const std::filesystem::path path = std::filesystem::path(decoded).lexically_normal();
     const std::size_t colon = decoded.find(':');
     const bool scheme = colon != decoded.npos && decoded.find('/') > colon;
-    if (decoded.empty() || decoded.find('\0') != decoded.npos || scheme || path.is_absolute() || path.empty() ||
+    if (decoded.empty() || decoded.find('\0') != decoded.npos || scheme || path.has_root_path() || path.empty() ||
         *path.begin() == "..")
         return input_error(name, asker + ": the uri \"" + text +
                                      "\" does not stay in the folder of the model (move the file there)");

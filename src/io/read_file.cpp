@@ -1,13 +1,10 @@
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <system_error>
 
 #include "io/formats.h"
+#include "io/system_files.h"
 
 namespace sinew::io {
 
@@ -20,32 +17,32 @@ Error read_error(const std::filesystem::path& path, int code) {
 }  // namespace
 
 Result<std::vector<std::byte>> read_file(const std::filesystem::path& path, const Context* context) {
-    // A pipe without a writer must not be waited for.
-    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const int file = system::open_to_read(path);
     if (file < 0) return read_error(path, errno);
     struct Closer {
         int file;
-        ~Closer() { ::close(file); }
+        ~Closer() { system::close(file); }
     } closer{file};
 
-    struct stat info {};
-    if (::fstat(file, &info) != 0) return read_error(path, errno);
-    if (S_ISDIR(info.st_mode)) return read_error(path, EISDIR);
+    system::Entry info;
+    if (const int failed = system::entry_of(file, info); failed) return read_error(path, failed);
+    if (info.kind == system::Entry::Kind::folder) return read_error(path, EISDIR);
 
     const std::size_t most = context && context->memory_limit ? context->memory_limit : ~std::size_t{0};
     const auto too_large = [&] {
         return Error{ErrorCode::too_large, path.string() + " is larger than the limit of " +
                                                std::to_string(most >> 20) + " MB for memory (raise the limit)"};
     };
-    if (!S_ISREG(info.st_mode)) {
+    if (info.kind != system::Entry::Kind::file) {
         // Of an unlimited size, or of a stranger's choice when a model refers to it; /dev/null is only empty.
         char any = 0;
-        if (S_ISCHR(info.st_mode) && ::read(file, &any, 1) == 0) return std::vector<std::byte>();
+        if (info.kind == system::Entry::Kind::device && system::read_some(file, &any, 1) == 0)
+            return std::vector<std::byte>();
         return Error{ErrorCode::io,
                      "cannot read " + path.string() +
                          ": it is a pipe, a device or a socket, not a file (copy its content to a file)"};
     }
-    const auto stated = static_cast<std::size_t>(std::max<off_t>(info.st_size, 0));
+    const auto stated = static_cast<std::size_t>(info.size);
     if (stated > most) return too_large();
 
     // The size is a hint only: a file can grow or shrink while it is read.
@@ -57,8 +54,8 @@ Result<std::vector<std::byte>> read_file(const std::filesystem::path& path, cons
             return Error{ErrorCode::cancelled, "cancelled while reading " + path.string()};
         if (used > most) return too_large();
         if (used == bytes.size()) bytes.resize(std::max(used + chunk, used * 2));
-        const ssize_t got = ::read(file, bytes.data() + used, std::min(bytes.size() - used, 64 * chunk));
-        if (got < 0 && errno == EINTR) continue;
+        const std::ptrdiff_t got =
+            system::read_some(file, bytes.data() + used, std::min(bytes.size() - used, 64 * chunk));
         if (got < 0) return read_error(path, errno);
         if (got == 0) break;
         used += static_cast<std::size_t>(got);

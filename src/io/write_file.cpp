@@ -1,18 +1,12 @@
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <climits>
-#include <csignal>
-#include <cstring>
+#include <cstdio>
 #include <system_error>
+#include <utility>
 
 #include "io/formats.h"
+#include "io/system_files.h"
 #include "sinew/io.h"
 
 namespace sinew::io {
@@ -23,38 +17,17 @@ Error write_error(const std::filesystem::path& path, int code) {
     return {ErrorCode::io, "cannot write " + path.string() + ": " + std::generic_category().message(code)};
 }
 
-/// 0, or the errno of the write that failed.
-int write_all(int file, std::span<const std::byte> bytes) {
-    // Some systems refuse more than 2 GiB in one call.
-    constexpr std::size_t most = std::size_t{1} << 30;
-    while (!bytes.empty()) {
-        const ssize_t put = ::write(file, bytes.data(), std::min(bytes.size(), most));
-        if (put < 0 && errno == EINTR) continue;
-        if (put < 0) return errno;
-        bytes = bytes.subspan(static_cast<std::size_t>(put));
-    }
-    return 0;
-}
-
-/// Makes the rename durable. Not all file systems support this, so errors are ignored.
-void sync_folder(const std::filesystem::path& folder) {
-    const int directory = ::open(folder.c_str(), O_RDONLY | O_CLOEXEC);
-    if (directory < 0) return;
-    ::fsync(directory);
-    ::close(directory);
-}
-
 /// Names of the temporary files of this process, for remove_unfinished_files: a handler of signals must not use the
 /// heap. More files than slots are possible, and these are then left to the next run.
 class UnfinishedFiles {
 public:
     void add(const std::filesystem::path& path) {
-        const std::string& name = path.native();
-        if (name.size() >= sizeof slots_[0].name) return;
+        const auto& name = path.native();
+        if (name.size() >= std::size(slots_[0].name)) return;
         for (Slot& slot : slots_) {
             int free = 0;
             if (!slot.state.compare_exchange_strong(free, 1)) continue;
-            std::memcpy(slot.name, name.c_str(), name.size() + 1);
+            std::copy_n(name.c_str(), name.size() + 1, slot.name);
             slot.state.store(2);
             return;
         }
@@ -63,46 +36,38 @@ public:
         for (Slot& slot : slots_)
             if (slot.state.load() == 2 && path.native() == slot.name) slot.state.store(0);
     }
-    void unlink_all() {
+    void remove_files() {
         for (Slot& slot : slots_)
-            if (slot.state.load() == 2) ::unlink(slot.name);
+            if (slot.state.load() == 2) system::remove_now(slot.name);
     }
 
 private:
     struct Slot {
         std::atomic<int> state{0};  // 0 free, 1 being written, 2 a name
-        char name[PATH_MAX];
+        std::filesystem::path::value_type name[4096];
     };
     Slot slots_[16];
 };
 UnfinishedFiles g_unfinished;
 
-/// The number of the process that wrote a temporary file, from its name: ".sinew-PID-N.tmp"; 0 for other names.
-pid_t writer_of(const char* name) {
-    int pid = 0, end = 0;
+/// The number of the process that wrote a temporary file, from its name: ".sinew-PROCESS-N.tmp"; 0 for other names.
+int writer_of(const std::string& name) {
+    int process = 0, end = 0;
     unsigned number = 0;
-    if (std::sscanf(name, ".sinew-%d-%u.tmp%n", &pid, &number, &end) != 2 || end == 0 || name[end] || pid <= 0)
+    if (std::sscanf(name.c_str(), ".sinew-%d-%u.tmp%n", &process, &number, &end) != 2 || end == 0 ||
+        name[static_cast<std::size_t>(end)] || process <= 0)
         return 0;
-    return pid;
+    return process;
 }
 
-/// Removes temporary files of processes that were killed. A live process on another machine or in another container
-/// has its file locked.
+/// Removes temporary files of processes that were killed.
 void remove_stale_files(const std::filesystem::path& folder) {
-    DIR* const list = ::opendir(folder.c_str());
-    if (!list) return;
-    while (const dirent* const entry = ::readdir(list)) {
-        const pid_t pid = writer_of(entry->d_name);
-        if (pid == 0 || pid == ::getpid() || ::kill(pid, 0) == 0 || errno != ESRCH) continue;
-        const int file = ::openat(::dirfd(list), entry->d_name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-        if (file < 0) continue;
-        struct stat info {};
-        if (::fstat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == ::geteuid() &&
-            ::flock(file, LOCK_EX | LOCK_NB) == 0)
-            ::unlinkat(::dirfd(list), entry->d_name, 0);
-        ::close(file);
+    std::error_code failed;
+    std::filesystem::directory_iterator at(folder, failed);
+    for (; !failed && at != std::filesystem::directory_iterator(); at.increment(failed)) {
+        const int process = writer_of(at->path().filename().string());
+        if (process != 0 && process != system::process()) system::remove_abandoned(at->path(), process);
     }
-    ::closedir(list);
 }
 
 /// The place that a path names, through symbolic links; its file need not exist. Empty if the links form a circle.
@@ -121,24 +86,25 @@ std::filesystem::path followed(std::filesystem::path path) {
 
 OutputBatch::~OutputBatch() { discard(); }
 
-void remove_unfinished_files() noexcept { g_unfinished.unlink_all(); }
+void remove_unfinished_files() noexcept { g_unfinished.remove_files(); }
 
 void OutputBatch::close(File& file) {
-    if (file.locked >= 0) ::close(file.locked);
+    if (file.locked >= 0) system::close(file.locked);
     file.locked = -1;
     g_unfinished.remove(file.temporary);
     file.temporary.clear();
 }
 
 void OutputBatch::discard() {
+    std::error_code ignored;
     for (File& file : files_) {
         if (file.temporary.empty()) continue;
-        ::unlink(file.temporary.c_str());
+        std::filesystem::remove(file.temporary, ignored);
         close(file);
     }
     files_.clear();
     // Innermost first. A folder that is not empty any more is kept.
-    for (std::size_t i = folders_.size(); i-- > 0;) ::rmdir(folders_[i].c_str());
+    for (std::size_t i = folders_.size(); i-- > 0;) std::filesystem::remove(folders_[i], ignored);
     folders_.clear();
 }
 
@@ -165,11 +131,13 @@ Status OutputBatch::add(const std::filesystem::path& path, std::span<const std::
     if (output.target.empty()) return write_error(path, ELOOP);
     std::error_code ignored;
 
-    struct stat before {};
-    output.replaces = ::stat(output.target.c_str(), &before) == 0;
-    if (!output.replaces && errno != ENOENT) return write_error(path, errno);  // for example, the name is too long
-    if (output.replaces && S_ISDIR(before.st_mode)) return write_error(path, EISDIR);
-    if (output.replaces && !S_ISREG(before.st_mode)) {
+    using Kind = system::Entry::Kind;
+    system::Entry before;
+    // For example, the name may be too long.
+    if (const int failed = system::entry_at(output.target, before); failed) return write_error(path, failed);
+    output.replaces = before.kind != Kind::nothing;
+    if (before.kind == Kind::folder) return write_error(path, EISDIR);
+    if (output.replaces && before.kind != Kind::file) {
         // Devices and pipes are written to and not replaced: "-o /dev/null" must not remove the device. This cannot
         // be undone, so it is done after everything else has succeeded.
         output.held.assign(bytes.begin(), bytes.end());
@@ -181,7 +149,7 @@ Status OutputBatch::add(const std::filesystem::path& path, std::span<const std::
         if (!other.temporary.empty() && std::filesystem::weakly_canonical(other.target, ignored) == place)
             return Error{ErrorCode::io, path.string() + ": two outputs would be this one file (name another)"};
 
-    // Not mkstemp: it ignores the umask. The name is short, so that targets with names of maximum length work.
+    // The name is short, so that targets with names of maximum length work.
     static std::atomic<unsigned> counter{0};
     if (std::find(cleaned_.begin(), cleaned_.end(), folder_of(output.target)) == cleaned_.end()) {
         cleaned_.push_back(folder_of(output.target));
@@ -191,22 +159,17 @@ Status OutputBatch::add(const std::filesystem::path& path, std::span<const std::
     int file = -1;
     do {
         temporary = folder_of(output.target) /
-                    (".sinew-" + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp");
-        file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+                    (".sinew-" + std::to_string(system::process()) + "-" + std::to_string(counter++) + ".tmp");
+        file = system::create(temporary);
     } while (file < 0 && errno == EEXIST);
     if (file < 0) return write_error(path, errno);
     g_unfinished.add(temporary);
-    ::flock(file, LOCK_EX | LOCK_NB);  // until it is renamed: see remove_stale_files
-
-    int failed = write_all(file, bytes);
-    // A replaced file keeps its permissions if this user may set them.
-    if (!failed && output.replaces && ::fchmod(file, before.st_mode & 07777) != 0 && errno != EPERM) failed = errno;
-    // Without fsync a crash after the rename could leave an empty file under the final name.
-    if (!failed && ::fsync(file) != 0 && errno != EINVAL) failed = errno;
+    int failed = system::write_all(file, bytes);
+    if (!failed) failed = system::finish(file, before);
     output.temporary = std::move(temporary);
     output.locked = file;
     if (failed) {
-        ::unlink(output.temporary.c_str());
+        std::filesystem::remove(output.temporary, ignored);
         close(output);
         return write_error(path, failed);
     }
@@ -217,9 +180,9 @@ Status OutputBatch::add(const std::filesystem::path& path, std::span<const std::
 Status OutputBatch::write_devices() {
     for (File& output : files_) {
         if (!output.temporary.empty() || output.written) continue;
-        const int file = ::open(output.target.c_str(), O_WRONLY | O_CLOEXEC);
-        int failed = file < 0 ? errno : write_all(file, output.held);
-        if (file >= 0 && ::close(file) != 0 && !failed) failed = errno;
+        const int file = system::open_to_write(output.target);
+        int failed = file < 0 ? errno : system::write_all(file, output.held);
+        if (const int close_failed = file < 0 ? 0 : system::close(file); !failed) failed = close_failed;
         if (failed) {
             const Error error = write_error(output.path, failed);
             discard();
@@ -240,15 +203,15 @@ Status OutputBatch::commit() {
     for (std::size_t i = files_.size(); i-- > 0;) {
         File& output = files_[i];
         if (output.temporary.empty()) continue;
-        if (::rename(output.temporary.c_str(), output.target.c_str()) != 0) {
-            const int code = errno;
+        const int failed = system::replace(std::exchange(output.locked, -1), output.temporary, output.target);
+        if (failed) {
             // New files are removed again; files that replaced others are complete and stay.
+            std::error_code ignored;
             for (std::size_t k = i + 1; k < files_.size(); ++k)
-                if (!files_[k].replaces) ::unlink(files_[k].target.c_str());
-            return fail(output, code);
+                if (!files_[k].replaces) std::filesystem::remove(files_[k].target, ignored);
+            return fail(output, failed);
         }
         close(output);
-        sync_folder(folder_of(output.target));
     }
     files_.clear();
     folders_.clear();

@@ -1,7 +1,5 @@
 #include "report/report.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <sstream>
@@ -9,12 +7,6 @@
 #include "core/numbers.h"
 
 namespace sinew {
-
-std::size_t peak_memory_bytes() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return static_cast<std::size_t>(usage.ru_maxrss) * 1024;
-}
 
 std::string_view name_of(LimitRule rule) { return rule == LimitRule::fade ? "fade" : "cut"; }
 std::string_view name_of(DeformFrom from) {

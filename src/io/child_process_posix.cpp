@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#if defined(__linux__) && !defined(__EMSCRIPTEN__)
+#if defined(__linux__)
 #include <sys/prctl.h>
 #endif
 
@@ -49,7 +49,7 @@ std::size_t address_space() {
 }
 
 void limit_child(const ChildLimits& limits, [[maybe_unused]] pid_t parent) {
-#if defined(__linux__) && !defined(__EMSCRIPTEN__)
+#if defined(__linux__)
     // Also if the parent is killed. It may have died before this call.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(1);
@@ -152,12 +152,7 @@ Result<std::vector<std::byte>> run_in_child_process(const std::function<Result<s
         ::close(ends[0]);
         int status = 0;
         pid_t waited = 0;
-#if defined(__EMSCRIPTEN__)  // there are no child processes, and no wait4
-        const auto wait = [&] { return used = {}, ::waitpid(pid, &status, 0); };
-#else
-        const auto wait = [&] { return ::wait4(pid, &status, 0, &used); };
-#endif
-        do waited = wait();
+        do waited = ::wait4(pid, &status, 0, &used);
         while (waited < 0 && errno == EINTR);
         return waited == pid && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     };
