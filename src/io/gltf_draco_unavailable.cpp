@@ -5,7 +5,7 @@ namespace sinew::io {
 
 Result<DracoMesh> read_draco(const Document& document, const Json&, const std::string& asker) {
     return document.error(asker + ": this build of sinew cannot read " + draco_extension +
-                          " (remove the compression with another program, or with sinew --decompress on Linux)");
+                          " (remove the compression with another program, or by sinew bind --decompress on Linux)");
 }
 
 }  // namespace sinew::io

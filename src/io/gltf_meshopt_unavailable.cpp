@@ -6,7 +6,7 @@ namespace sinew::io {
 Result<std::vector<std::byte>> decode_meshopt(std::span<const std::byte>, std::size_t, std::size_t,
                                               const std::string&, const std::string&) {
     return Error{ErrorCode::input,
-                 "this build of sinew cannot read meshopt compression (remove it with another program, or with "
+                 "this build of sinew cannot read meshopt compression (remove it with another program, or by "
                  "sinew --decompress on Linux)"};
 }
 
