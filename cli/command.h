@@ -144,6 +144,7 @@ Result<int> influence_limit(const std::string& word);
 void add_bind(CLI::App& app, int& exit);
 /// `bind_options`: the words after "--", which are for bind.
 void add_batch(CLI::App& app, int& exit, const std::vector<std::string>& bind_options);
+void add_rig(CLI::App& app, int& exit);
 void add_apply(CLI::App& app, int& exit);
 void add_pose(CLI::App& app, int& exit);
 void add_render(CLI::App& app, int& exit);

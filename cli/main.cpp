@@ -66,6 +66,7 @@ int main(int argc, char** argv) {
     int exit = done;
     const std::vector<std::string> after_dashes = take_words_after_dashes(argc, argv);
     add_bind(app, exit);
+    add_rig(app, exit);
     add_batch(app, exit, after_dashes);
     add_apply(app, exit);
     add_pose(app, exit);

@@ -1,0 +1,152 @@
+// sinew rig: a template skeleton placed into a mesh that has none, and bound.
+
+#include "sinew/rig.h"
+
+#include <fmt/core.h>
+
+#include "command.h"
+#include "report/report.h"
+#include "sinew/bind.h"
+
+namespace sinew::cli {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+struct RigArguments {
+    std::string input, output, report;
+    RigOptions options;
+    int threads = 0;
+    double require_confidence = 0;
+    bool as_json = false, quiet = false, prop = false;
+};
+
+json point_of(const Vec3& p) { return {p.x, p.y, p.z}; }
+
+/// Skeleton JSON (docs/formats.md).
+json skeleton_json(const Skeleton& skeleton) {
+    json bones = json::array();
+    for (const Joint& joint : skeleton.joints) {
+        json bone{{"name", joint.name}};
+        bone["parent"] = joint.parent < 0 ? json(nullptr) : json(skeleton.joints[static_cast<std::size_t>(joint.parent)].name);
+        bone["head"] = point_of(joint.position);
+        if (joint.tail) bone["tail"] = point_of(*joint.tail);
+        bones.push_back(std::move(bone));
+    }
+    return {{"bones", bones}};
+}
+
+json make_rig_report(const RigArguments& args, const Rig& rig, std::size_t vertices) {
+    return {{"sinew", SINEW_VERSION},
+            {"input", args.input},
+            {"output", args.output},
+            {"template", args.options.model},
+            {"vertices", vertices},
+            {"joints", rig.skeleton.joints.size()},
+            {"confidence", rig.confidence},
+            {"symmetry", rig.symmetry},
+            {"limbs_found", rig.limbs_found},
+            {"limbs_expected", rig.limbs_expected},
+            {"notes", rig.notes}};
+}
+
+void print_rig(const RigArguments& args, const Rig& rig) {
+    const char* const word = rig.confidence >= 0.75 ? "good" : rig.confidence >= 0.5 ? "fair" : "poor";
+    fmt::print("placed {} joints of template {}\n  fit       {} ({:.2f}): {} of {} limbs, {:.0f} % symmetric\n",
+               rig.skeleton.joints.size(), args.options.model, word, rig.confidence, rig.limbs_found, rig.limbs_expected,
+               100 * rig.symmetry);
+    for (const std::string& note : rig.notes) fmt::print("  note      {}\n", note);
+    if (rig.confidence < 0.5)
+        fmt::print("  next      look at it: sinew render {} -o rig.png --skeleton-overlay on\n", printable(args.output));
+    fmt::print("  output    {}\n", printable(args.output));
+}
+
+/// The mesh with this skeleton, in the space of the file's world.
+Result<io::Scene> load_with(const RigArguments& args, Skeleton skeleton, Context& context) {
+    io::LoadOptions load;
+    load.own_skeleton = std::move(skeleton);
+    return io::load(args.input, load, &context);
+}
+
+int run_rig(const RigArguments& args) {
+    if (Status ok = check(args.options); !ok) return fail(ok.error());
+    const bool only_skeleton = extension_of(args.output) == ".json";
+    const NamedFile outputs[] = {{"--output", args.output}, {"--report", args.report}};
+    const NamedFile input{"the input", args.input};
+    if (Status ok = only_skeleton ? check_files(outputs, {&input, 1}) : check_outputs(outputs, {&input, 1}); !ok)
+        return fail(ok.error());
+    Context context;
+    context.threads = args.threads;
+    Progress progress(context, args.quiet || args.as_json);
+    progress.stage("load");
+    Skeleton one;
+    one.joints.emplace_back().name = "root";
+    Result<io::Scene> scene = load_with(args, std::move(one), context);
+    if (!scene) return fail(scene.error());
+    Result<Rig> rig = fit_template(scene->mesh(), args.options, &context);
+    if (!rig) return fail(rig.error());
+
+    io::OutputBatch batch;
+    if (only_skeleton) {
+        const std::string text = text_of(skeleton_json(rig->skeleton));
+        if (Status ok = batch.add(args.output, std::as_bytes(std::span(text))); !ok) return fail(ok.error());
+    } else {
+        scene = load_with(args, rig->skeleton, context);
+        if (!scene) return fail(scene.error());
+        if (Status ok = io::check_output(*scene, args.output); !ok) return fail(ok.error());
+        const BindOptions options;
+        const Result<Binding> binding = bind(scene->mesh(), scene->skeleton, options, &context);
+        if (!binding) return fail(binding.error());
+        const Result<SkinWeights> weights = binding->weights();
+        if (!weights) return fail(weights.error());
+        progress.stage("save");
+        if (const auto saved = io::save(*scene, *weights, args.output, {}, batch); !saved) return fail(saved.error());
+    }
+    const json report = make_rig_report(args, *rig, scene->positions.size());
+    if (!args.report.empty()) {
+        const std::string text = text_of(report);
+        if (Status ok = batch.add(args.report, std::as_bytes(std::span(text))); !ok) return fail(ok.error());
+    }
+    const auto print = [&] {
+        if (args.as_json)
+            fmt::print("{}", text_of(report));
+        else if (!args.quiet)
+            print_rig(args, *rig);
+    };
+    if (Status ok = progress.publish(batch, print); !ok) return fail(ok.error());
+    return rig->confidence < args.require_confidence ? gate_failed : done;
+}
+
+std::string templates_help() {
+    std::string out = "The template:";
+    for (const RigTemplate& model : rig_templates()) out += fmt::format("\n{}: {}", model.name, model.summary);
+    return out;
+}
+
+}  // namespace
+
+void add_rig(CLI::App& app, int& exit) {
+    auto args = std::make_shared<RigArguments>();
+    CLI::App* c = app.add_subcommand(
+        "rig",
+        "Places a template skeleton into a mesh that has none, and binds the mesh to it (docs/rig.md).\n"
+        "The mesh should stand upright (y up), with its limbs apart.\n\n"
+        "  sinew rig hero.obj --template biped -o hero.glb         a skeleton, and weights of sinew bind\n"
+        "  sinew rig horse.glb --template quadruped -o horse.json  the skeleton alone; edit it, then\n"
+        "  sinew bind horse.glb --skeleton horse.json -o out.glb   bind to it\n");
+    c->add_option("input", args->input, "GLB, glTF or OBJ without a skin")->required();
+    c->add_option("-o,--output", args->output, "GLB to write, or JSON for the skeleton alone")->required();
+    c->add_option("--template", args->options.model, templates_help())->type_name("NAME")->capture_default_str();
+    c->add_option("--resolution", args->options.resolution, "Voxels along the longest side: 32, 64, 128 or 256")
+        ->capture_default_str();
+    c->add_option("--require-confidence", args->require_confidence,
+                  "Exit code 1 if the fit is below this, 0 to 1 (files are written)")
+        ->check(number_within(0, 1));
+    c->add_option("--report", args->report, "Write the result as JSON (docs/rig.md) to this file");
+    c->add_flag("--json", args->as_json, "Print it as JSON");
+    c->add_option("--threads", args->threads, "Worker threads (default: all cores)")->check(CLI::NonNegativeNumber);
+    c->add_flag("--quiet", args->quiet, "Print errors only");
+    c->callback([args, &exit] { exit = run_rig(*args); });
+}
+
+}  // namespace sinew::cli

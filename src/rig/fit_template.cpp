@@ -1,0 +1,497 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include "core/parallel.h"
+#include "core/vectors.h"
+#include "rig/templates.h"
+#include "rig/volume_tree.h"
+#include "sinew/rig.h"
+
+namespace sinew {
+namespace {
+
+/// A signed permutation of axes: from the scene's box to the template's.
+struct Turn {
+    std::array<int, 3> axis{0, 1, 2};  // the scene's axis that becomes the template's axis k
+    std::array<int, 3> sign{1, 1, 1};
+
+    Point3 to_template(const Point3& p) const {
+        Point3 out{};
+        for (std::size_t k = 0; k < 3; ++k) out[k] = sign[k] * p[static_cast<std::size_t>(axis[k])];
+        return out;
+    }
+    Point3 to_scene(const Point3& p) const {
+        Point3 out{};
+        for (std::size_t k = 0; k < 3; ++k) out[static_cast<std::size_t>(axis[k])] = sign[k] * p[k];
+        return out;
+    }
+};
+
+/// All turns by right angles; with `mirrored_too` also mirrored ones.
+std::vector<Turn> turns_of(bool mirrored_too) {
+    std::vector<Turn> out;
+    std::array<int, 3> axis{0, 1, 2};
+    do {
+        const bool odd = (axis[0] > axis[1]) != ((axis[0] > axis[2]) != (axis[1] > axis[2]));
+        for (int signs = 0; signs < 8; ++signs) {
+            const std::array<int, 3> sign{signs & 1 ? -1 : 1, signs & 2 ? -1 : 1, signs & 4 ? -1 : 1};
+            const bool mirrored = odd != (sign[0] * sign[1] * sign[2] < 0);
+            if (mirrored_too || !mirrored) out.push_back({axis, sign});
+        }
+    } while (std::next_permutation(axis.begin(), axis.end()));
+    return out;
+}
+
+/// Which tip of the volume is which of the template.
+struct Match {
+    Turn turn;
+    double cost = INFINITY;  // sum over the template's tips
+    double turned = 0;       // what the turn adds to it in the choice
+    std::map<std::string, std::uint32_t> tips = {};  // by "foot.L", "head"; those that were found
+};
+
+constexpr double kMissing = 1.0;  // cost of a tip that is not found: no tip may cost more
+
+double squared(double x) { return x * x; }
+
+/// A tip of the volume.
+struct FoundTip {
+    std::uint32_t voxel;
+    Point3 place;  // in the box, -1 to 1
+    double thickness;
+};
+
+double cost_of(const TemplateTip& tip, const FoundTip& found, double side) {
+    const Point3& place = found.place;
+    const double thickness = tip.thickness > 0 ? found.thickness - tip.thickness : 0;
+    return 2 * squared(thickness) + tip.weight[0] * squared(place[0] - side * tip.place[0]) + tip.weight[1] * squared(place[1] - tip.place[1]) +
+           tip.weight[2] * squared(place[2] - tip.place[2]);
+}
+
+/// Takes the template's tips in their order, each the cheapest that is left.
+Match match_tips(const Template& model, const std::vector<FoundTip>& tips, const Turn& turn) {
+    Match match{.turn = turn, .cost = 0};
+    // glTF says that a character stands upright and faces +z. Others need a reason.
+    constexpr double kFacing = 0.3, kLying = 0.8;
+    if (model.stands)
+        match.turned = turn.axis[1] != 1 || turn.sign[1] < 0 ? kLying : turn.axis[0] != 0 || turn.sign[0] < 0 ? kFacing : 0;
+    std::vector<bool> taken(tips.size(), false);
+    std::vector<FoundTip> turned = tips;
+    for (FoundTip& tip : turned) tip.place = turn.to_template(tip.place);
+    for (const TemplateTip& tip : model.tips) {
+        const std::string name(tip.name);
+        double best = tip.paired ? 2 * kMissing : kMissing;
+        std::size_t left = tips.size(), right = tips.size();
+        for (std::size_t a = 0; a < tips.size(); ++a) {
+            if (taken[a]) continue;
+            const double one = cost_of(tip, turned[a], 1);
+            if (!tip.paired) {
+                if (one < best) best = one, left = a;
+                continue;
+            }
+            if (one + kMissing < best) best = one + kMissing, left = a, right = tips.size();
+            const double other = cost_of(tip, turned[a], -1);
+            if (other + kMissing < best) best = other + kMissing, left = tips.size(), right = a;
+            for (std::size_t b = 0; b < tips.size(); ++b) {
+                if (b == a || taken[b]) continue;
+                const Point3 mirrored{-turned[b].place[0], turned[b].place[1], turned[b].place[2]};
+                const double pair = one + cost_of(tip, turned[b], -1) + squared(norm(mirrored - turned[a].place));
+                if (pair < best) best = pair, left = a, right = b;
+            }
+        }
+        match.cost += tip.optional ? std::min(best, 0.5 * kMissing) : best;
+        if (left < tips.size()) {
+            taken[left] = true;
+            match.tips[tip.paired ? name + ".L" : name] = tips[left].voxel;
+        }
+        if (right < tips.size()) {
+            taken[right] = true;
+            match.tips[name + ".R"] = tips[right].voxel;
+        }
+    }
+    return match;
+}
+
+/// A path of the tree as points of the scene, smoothed, with lengths from its beginning.
+struct Path {
+    std::vector<Point3> points;
+    std::vector<double> length, depth;  // scene units
+
+    double whole() const { return length.back(); }
+    Point3 at(double distance) const {
+        const auto next = std::lower_bound(length.begin(), length.end(), std::clamp(distance, 0.0, whole()));
+        const auto k = static_cast<std::size_t>(next - length.begin());
+        if (k == 0) return points[0];
+        const double t = (distance - length[k - 1]) / std::max(1e-12, length[k] - length[k - 1]);
+        return points[k - 1] + std::clamp(t, 0.0, 1.0) * (points[k] - points[k - 1]);
+    }
+};
+
+void measure(Path& path) {
+    path.length.assign(1, 0);
+    for (std::size_t k = 1; k < path.points.size(); ++k)
+        path.length.push_back(path.length.back() + norm(path.points[k] - path.points[k - 1]));
+}
+
+Path make_path(const BodyVolume& volume, const std::vector<std::uint32_t>& voxels) {
+    Path path;
+    std::vector<Point3> raw;
+    for (const std::uint32_t v : voxels) {
+        raw.push_back(volume.position(v));
+        path.depth.push_back(volume.voxel * volume.depth[v]);
+    }
+    const auto n = static_cast<std::ptrdiff_t>(raw.size());
+    for (std::ptrdiff_t k = 0; k < n; ++k) {
+        // The mean over about the thickness, less near the ends, which stay where they are.
+        const auto reach = std::min({k, n - 1 - k, static_cast<std::ptrdiff_t>(path.depth[static_cast<std::size_t>(k)] / volume.voxel) + 1});
+        Point3 sum{};
+        for (std::ptrdiff_t i = k - reach; i <= k + reach; ++i) sum = sum + raw[static_cast<std::size_t>(i)];
+        path.points.push_back((1.0 / static_cast<double>(2 * reach + 1)) * sum);
+    }
+    measure(path);
+    return path;
+}
+
+/// From this length on.
+Path part_of(const Path& path, double from) {
+    Path part{{path.at(from)}, {}, {0}};
+    for (std::size_t k = 0; k < path.points.size(); ++k)
+        if (path.length[k] > from) {
+            part.points.push_back(path.points[k]);
+            part.depth.push_back(path.depth[k]);
+        }
+    measure(part);
+    return part;
+}
+
+/// The part of a path that is in the limb. It leaves the ball that fits into the trunk, and begins `inset` times its own
+/// radius before that, straight on: a path turns to the middle of the trunk, a thigh does not.
+Path limb_of(const Path& path, double inset) {
+    std::size_t out = 0;
+    const std::size_t last = path.points.size() - 1;
+    while (out < last && norm(path.points[out] - path.points[0]) < path.depth[0]) ++out;
+    if (path.length[out] > 0.6 * path.whole()) out = 0;
+    const Point3 leaves = path.points[out], direction = unit(path.at(path.length[out] + 2 * path.depth[out]) - leaves);
+    Path limb;
+    limb.points.push_back(leaves - inset * path.depth[out] * direction);
+    limb.points.insert(limb.points.end(), path.points.begin() + static_cast<std::ptrdiff_t>(out), path.points.end());
+    limb.depth.push_back(path.depth[out]);
+    limb.depth.insert(limb.depth.end(), path.depth.begin() + static_cast<std::ptrdiff_t>(out), path.depth.end());
+    measure(limb);
+    return limb;
+}
+
+/// Places the joints of one template into one volume.
+class Fitter {
+public:
+    Fitter(const Template& model, const BodyVolume& volume, const VolumeTree& tree) : model_(model), volume_(volume), tree_(tree) {
+        for (std::size_t k = 0; k < 3; ++k) {
+            half_[k] = 0.5 * volume.voxel * volume.size[k];
+            middle_[k] = volume.origin[k] + 0.5 * volume.voxel * (volume.size[k] - 1);
+        }
+    }
+
+    Rig fit() {
+        find_tips();
+        place_trunk();
+        for (const TemplateLimb& limb : model_.limbs) place_limb(limb);
+        make_symmetric();
+        judge();
+        return std::move(rig_);
+    }
+
+private:
+    void find_tips() {
+        std::vector<FoundTip> tips;
+        for (const std::uint32_t tip : tree_.tips()) {
+            const Point3 p = volume_.position(tip) - middle_;
+            tips.push_back({tip, {p[0] / half_[0], p[1] / half_[1], p[2] / half_[2]}, tree_.thickness_at(volume_, tip)});
+        }
+        for (const Turn& turn : turns_of(model_.mirrored)) {
+            Match match = match_tips(model_, tips, turn);
+            if (match.cost + match.turned < match_.cost + match_.turned) match_ = std::move(match);
+        }
+        if (model_.stands && (match_.turn.axis[1] != 1 || match_.turn.sign[1] < 0))
+            rig_.notes.push_back("the mesh does not stand upright (y up): the template was turned to fit");
+    }
+
+    const TemplateTip& tip_called(std::string_view name) const {
+        return *std::find_if(model_.tips.begin(), model_.tips.end(), [&](const TemplateTip& t) { return t.name == name; });
+    }
+
+    /// The voxels of the tips with these names, of both sides.
+    std::vector<std::uint32_t> voxels_of(const std::vector<std::string_view>& names) const {
+        std::vector<std::uint32_t> out;
+        for (const std::string_view name : names)
+            for (const char* side : {"", ".L", ".R"})
+                if (const auto at = match_.tips.find(std::string(name) + side); at != match_.tips.end()) out.push_back(at->second);
+        return out;
+    }
+
+    /// Where the paths from these tips meet: of two with the root.
+    std::uint32_t meeting_of(const std::vector<std::uint32_t>& tips) const {
+        if (tips.empty()) return tree_.root();
+        if (tips.size() == 1) return tips[0];
+        return tree_.meeting(tips[0], tips[1], tips.size() > 2 ? tips[2] : tree_.root());
+    }
+
+    Point3 expected(const TemplateTip& tip, double side) const {
+        const Point3 p = match_.turn.to_scene({side * tip.place[0], tip.place[1], tip.place[2]});
+        return {middle_[0] + half_[0] * p[0], middle_[1] + half_[1] * p[1], middle_[2] + half_[2] * p[2]};
+    }
+
+    void add_joint(const std::string& name, const std::string& parent, const Point3& at) {
+        Joint joint;
+        joint.name = name;
+        joint.parent = parent.empty() ? -1 : number_.at(parent);
+        joint.position = {static_cast<float>(at[0]), static_cast<float>(at[1]), static_cast<float>(at[2])};
+        number_[name] = static_cast<int>(rig_.skeleton.joints.size());
+        rig_.skeleton.joints.push_back(std::move(joint));
+    }
+    void set_tail(const std::string& name, const Point3& at) {
+        rig_.skeleton.joints[static_cast<std::size_t>(number_.at(name))].tail =
+            Vec3{static_cast<float>(at[0]), static_cast<float>(at[1]), static_cast<float>(at[2])};
+    }
+    Point3 place_of(const std::string& name) const {
+        return to_point(rig_.skeleton.joints[static_cast<std::size_t>(number_.at(name))].position);
+    }
+
+    void place_trunk() {
+        const TemplateTrunk& trunk = model_.trunk;
+        trunk_from_ = meeting_of(voxels_of(trunk.from));
+        trunk_to_ = meeting_of(voxels_of(trunk.to));
+        Path path = make_path(volume_, tree_.path(trunk_from_, trunk_to_));
+        double middle = path.whole();
+        if (!trunk.middle.empty()) {
+            // The mean of where they leave the trunk.
+            double sum = 0;
+            const std::vector<std::uint32_t> leaving = voxels_of(trunk.middle);
+            for (const std::uint32_t tip : leaving) {
+                const std::uint32_t at = tree_.meeting(tip, trunk_from_, trunk_to_);
+                sum += path.length[tree_.path(trunk_from_, at).size() - 1];
+            }
+            middle = leaving.empty() ? 0.6 * path.whole() : sum / static_cast<double>(leaving.size());
+        }
+        if (!trunk.middle.empty() && trunk.from.size() > 1) mend_trunk(path, middle);
+        trunk_end_ = part_of(path, middle);
+        place_along(trunk.lower, "", "", path, 0, middle);
+        if (trunk.upper.empty()) return;
+        const double neck = trunk.neck > 0 ? find_neck(path, middle, trunk.neck) : 0;
+        std::vector<TemplateJoint> upper = trunk.upper;
+        for (TemplateJoint& joint : upper)
+            if (neck > 0)
+                joint.at = joint.at < trunk.neck ? joint.at * neck / trunk.neck
+                                                 : 1 - (1 - joint.at) * (1 - neck) / (1 - trunk.neck);
+        place_along(upper, std::string(trunk.lower.back().name), "", path, middle, path.whole());
+        set_tail(std::string(upper.back().name), path.points.back());
+    }
+
+    /// The trunk begins where the legs meet. Below a robe or a skirt that is at the ground, and where legs go through an
+    /// open body it is at the arms. Then the trunk begins at a usual fraction of the way from the feet instead.
+    void mend_trunk(Path& path, double& middle) {
+        constexpr double kShare = 0.15, kUsual = 0.45;
+        std::vector<Path> legs;
+        for (const std::uint32_t tip : voxels_of({model_.trunk.from[0]}))
+            legs.push_back(make_path(volume_, tree_.path(trunk_from_, tip)));
+        if (legs.empty()) return;
+        double leg = 0;
+        for (const Path& each : legs) leg += each.whole() / static_cast<double>(legs.size());
+        if (middle < kShare * leg) {
+            leg_begins_ = kUsual * leg;
+            Point3 begin{};
+            for (const Path& each : legs) begin = begin + (1.0 / static_cast<double>(legs.size())) * each.at(leg_begins_);
+            path.points.insert(path.points.begin(), begin);
+            path.depth.insert(path.depth.begin(), path.depth[0]);
+            measure(path);
+            middle += path.length[1];
+            rig_.notes.push_back("the legs are not apart from the trunk below the arms: the hips lie between them");
+        } else if (leg < kShare * path.whole()) {
+            const double begin = std::min(kUsual * (leg + path.whole()) - leg, 0.8 * middle);
+            const auto drop = std::lower_bound(path.length.begin(), path.length.end(), begin) - path.length.begin();
+            path.points.erase(path.points.begin(), path.points.begin() + drop);
+            path.depth.erase(path.depth.begin(), path.depth.begin() + drop);
+            middle -= path.length[static_cast<std::size_t>(drop)];
+            measure(path);
+            legs_hidden_ = true;
+            rig_.notes.push_back("the legs are hidden: their joints lie on a line from the hips to the feet, move them");
+        }
+    }
+
+    /// The thinnest place above the middle, as a fraction; `otherwise` where the trunk gets no thinner.
+    static double find_neck(const Path& path, double middle, double otherwise) {
+        const double whole = path.whole() - middle;
+        double thinnest = INFINITY, at = otherwise, above = 0;
+        for (std::size_t k = 0; k < path.points.size(); ++k) {
+            const double t = (path.length[k] - middle) / whole;
+            if (t < 0.08 || t > 0.7) continue;
+            if (path.depth[k] < thinnest) thinnest = path.depth[k], at = t, above = 0;
+            above = std::max(above, path.depth[k]);
+        }
+        return above > 1.1 * thinnest ? at : otherwise;
+    }
+
+    void place_along(const std::vector<TemplateJoint>& joints, const std::string& attached, const std::string& side,
+                     const Path& path, double from, double to) {
+        std::string before = attached;
+        for (const TemplateJoint& joint : joints) {
+            const std::string name = std::string(joint.name) + side;
+            add_joint(name, joint.parent.empty() ? before : std::string(joint.parent) + side, path.at(from + joint.at * (to - from)));
+            before = name;
+        }
+    }
+
+    void place_limb(const TemplateLimb& limb) {
+        const TemplateTip& tip = tip_called(limb.tip);
+        if (!tip.paired) return place_limb(limb, tip, "", 0);
+        place_limb(limb, tip, ".L", 1);
+        place_limb(limb, tip, ".R", -1);
+    }
+
+    void place_limb(const TemplateLimb& limb, const TemplateTip& tip, const std::string& side, double sign) {
+        const auto found = match_.tips.find(std::string(limb.tip) + side);
+        const std::string attached(limb.attached_to);
+        if (found == match_.tips.end()) {
+            if (tip.optional) return;
+            rig_.notes.push_back("no tip was found for " + std::string(limb.tip) + side +
+                                 ": its joints lie on a line, move them");
+        }
+        const bool is_leg = model_.trunk.from.size() > 1 && limb.tip == model_.trunk.from[0];
+        Path path;
+        if (found != match_.tips.end() && is_leg && legs_hidden_) {
+            const Point3 hips = place_of(attached), end = volume_.position(found->second);
+            path = {{hips + 0.1 * (end - hips), end}, {0, 0.9 * norm(end - hips)}, {0, 0}};
+        } else if (found != match_.tips.end() && found->second == trunk_to_) {
+            path = trunk_end_;
+        } else if (found != match_.tips.end()) {
+            const std::uint32_t leaves = tree_.meeting(found->second, trunk_from_, trunk_to_);
+            path = make_path(volume_, tree_.path(leaves, found->second));
+            path = is_leg && leg_begins_ > 0 ? part_of(path, leg_begins_) : limb_of(path, limb.inset);
+        } else {
+            const Point3 begin = place_of(attached), end = expected(tip, sign);
+            path = {{begin + 0.2 * (end - begin), end}, {0, 0.8 * norm(end - begin)}, {0, 0}};
+        }
+        std::string before = attached;
+        if (!limb.inner.empty()) {
+            const std::string name = std::string(limb.inner) + side;
+            add_joint(name, attached, place_of(attached) + 0.3 * (path.points[0] - place_of(attached)));
+            before = name;
+        }
+        place_along(limb.joints, before, side, path, 0, path.whole());
+        set_tail(std::string(limb.joints.back().name) + side, path.points.back());
+        if (found != match_.tips.end()) limb_length_[std::string(limb.tip) + side] = path.whole();
+    }
+
+    /// Moves pairs of joints to mirrored places, and others into the middle.
+    void make_symmetric() {
+        const auto across = static_cast<std::size_t>(match_.turn.axis[0]);
+        rig_.symmetry = mirror_share(volume_, static_cast<int>(across));
+        constexpr double kSymmetric = 0.75;
+        const bool has_pairs = std::any_of(model_.tips.begin(), model_.tips.end(), [](const TemplateTip& t) { return t.paired; });
+        if (!has_pairs || rig_.symmetry < kSymmetric) return;
+        const auto middle = static_cast<float>(middle_[across]);
+        float Vec3::*const axis = across == 0 ? &Vec3::x : across == 1 ? &Vec3::y : &Vec3::z;
+        const auto mirror = [&](Vec3 p) {
+            p.*axis = 2 * middle - p.*axis;
+            return p;
+        };
+        const auto mean = [](const Vec3& a, const Vec3& b) { return Vec3{(a.x + b.x) / 2, (a.y + b.y) / 2, (a.z + b.z) / 2}; };
+        for (Joint& joint : rig_.skeleton.joints) {
+            if (joint.name.ends_with(".R")) continue;
+            if (!joint.name.ends_with(".L")) {
+                joint.position.*axis = middle;
+                if (joint.tail) (*joint.tail).*axis = middle;
+                continue;
+            }
+            Joint& other = rig_.skeleton.joints[static_cast<std::size_t>(number_.at(joint.name.substr(0, joint.name.size() - 1) + "R"))];
+            joint.position = mean(joint.position, mirror(other.position));
+            other.position = mirror(joint.position);
+            if (joint.tail && other.tail) {
+                joint.tail = mean(*joint.tail, mirror(*other.tail));
+                other.tail = mirror(*joint.tail);
+            }
+        }
+    }
+
+    void judge() {
+        for (const TemplateTip& tip : model_.tips)
+            if (!tip.optional) rig_.limbs_expected += tip.paired ? 2 : 1;
+        for (const auto& [name, voxel] : match_.tips) {
+            const std::string plain = name.ends_with(".L") || name.ends_with(".R") ? name.substr(0, name.size() - 2) : name;
+            rig_.limbs_found += !tip_called(plain).optional;
+        }
+        // Of a pair, the shorter against the longer one.
+        double even = 1;
+        for (const auto& [name, length] : limb_length_)
+            if (name.ends_with(".L"))
+                if (const auto other = limb_length_.find(name.substr(0, name.size() - 1) + "R"); other != limb_length_.end())
+                    even = std::min(even, std::min(length, other->second) / std::max({length, other->second, 1e-30}));
+        const auto expected = static_cast<double>(rig_.limbs_expected);
+        const double alike = std::clamp(1 - match_.cost / expected / kMissing, 0.0, 1.0);
+        rig_.confidence = static_cast<double>(rig_.limbs_found) / expected * std::sqrt(alike) * std::sqrt(even) * volume_.largest_part;
+        if (volume_.largest_part < 0.9)
+            rig_.notes.push_back(std::to_string(static_cast<int>(100 * (1 - volume_.largest_part))) +
+                                 " % of the volume is not connected with the body and was left out");
+    }
+
+    const Template& model_;
+    const BodyVolume& volume_;
+    const VolumeTree& tree_;
+    Point3 half_{}, middle_{};
+    Match match_;
+    std::uint32_t trunk_from_ = 0, trunk_to_ = 0;
+    Path trunk_end_;            // above its middle
+    double leg_begins_ = 0;     // on its path, where the trunk's beginning was moved down
+    bool legs_hidden_ = false;  // the trunk's beginning was moved up
+    std::map<std::string, int> number_;           // of joints
+    std::map<std::string, double> limb_length_;  // by "foot.L"; of those that were found
+    Rig rig_;
+};
+
+const Template* find_template(std::string_view name) {
+    for (const Template& model : templates())
+        if (model.name == name) return &model;
+    return nullptr;
+}
+
+}  // namespace
+
+std::span<const RigTemplate> rig_templates() {
+    static const std::vector<RigTemplate> all = [] {
+        std::vector<RigTemplate> out;
+        for (const Template& model : templates()) out.push_back({model.name, model.summary});
+        return out;
+    }();
+    return all;
+}
+
+Status check(const RigOptions& options) {
+    std::vector<std::string> known;
+    for (const Template& model : templates()) known.emplace_back(model.name);
+    if (!find_template(options.model)) {
+        std::string all;
+        for (const std::string& name : known) all += (all.empty() ? "" : ", ") + name;
+        const std::string near = did_you_mean(options.model, known);
+        return Error{ErrorCode::usage, "there is no template '" + printable(options.model) + "'" +
+                                           (near.empty() ? " (templates: " + all + ")" : near)};
+    }
+    const int r = options.resolution;
+    if (r < 32 || r > 256 || (r & (r - 1)) != 0)
+        return Error{ErrorCode::usage, "resolution " + std::to_string(r) + ": it must be 32, 64, 128 or 256"};
+    return Done{};
+}
+
+Result<Rig> fit_template(const MeshView& mesh, const RigOptions& options, Context* context) {
+    if (Status ok = check(options); !ok) return ok.error();
+    if (Status ok = check_mesh(mesh); !ok) return ok.error();
+    report_progress(context, "volume", 0);
+    Result<BodyVolume> volume = make_body_volume(mesh, options.resolution, context);
+    if (!volume) return volume.error();
+    report_progress(context, "limbs", 0);
+    const VolumeTree tree(*volume, context);
+    if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while looking for limbs"};
+    return Fitter(*find_template(options.model), *volume, tree).fit();
+}
+
+}  // namespace sinew

@@ -1,0 +1,59 @@
+// The volume of a character as a tree of paths through its thickest parts.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/geometry.h"
+#include "sinew/core.h"
+
+namespace sinew {
+
+/// The inside of a mesh as voxels, cropped to its bounding box.
+struct BodyVolume {
+    std::array<int, 3> size{};
+    Point3 origin{};  ///< scene position of the centre of voxel 0
+    double voxel = 1;
+    std::vector<float> depth;  ///< distance to the nearest outside voxel, in voxels; 0 = outside
+    double largest_part = 1;   ///< share of the volume that is connected; the rest is left out
+
+    std::uint32_t at(int x, int y, int z) const {
+        return static_cast<std::uint32_t>((static_cast<std::int64_t>(z) * size[1] + y) * size[0] + x);
+    }
+    std::array<int, 3> place(std::uint32_t v) const {
+        const auto s = static_cast<std::uint32_t>(size[0]), t = static_cast<std::uint32_t>(size[1]);
+        return {static_cast<int>(v % s), static_cast<int>(v / s % t), static_cast<int>(v / s / t)};
+    }
+    Point3 position(std::uint32_t v) const;
+};
+
+/// Voxelizes, closes gaps of up to four voxels between parts, and keeps the largest connected part. O(r³).
+Result<BodyVolume> make_body_volume(const MeshView& mesh, int resolution, Context* context);
+
+/// The share of the volume whose mirror image in the middle of the bounding box is inside too. `axis`: 0 or 2.
+double mirror_share(const BodyVolume& volume, int axis);
+
+/// Paths from the tips of limbs to a root in the middle, each through the thickest parts.
+class VolumeTree {
+public:
+    explicit VolumeTree(const BodyVolume& volume, Context* context);
+
+    /// Ends of limbs, the most prominent first; at most 32.
+    const std::vector<std::uint32_t>& tips() const { return tips_; }
+    /// Where the paths of three voxels of the tree meet.
+    std::uint32_t meeting(std::uint32_t a, std::uint32_t b, std::uint32_t c) const;
+    /// Voxels of the tree from a to b, both included.
+    std::vector<std::uint32_t> path(std::uint32_t a, std::uint32_t b) const;
+    /// How thick a limb is near its tip, 0 to 1: the depth of its path there, against that of the root.
+    double thickness_at(const BodyVolume& volume, std::uint32_t tip) const;
+    std::uint32_t root() const { return root_; }
+
+private:
+    std::uint32_t shared_ancestor(std::uint32_t a, std::uint32_t b) const;
+
+    std::vector<std::uint32_t> parent_;  // of each voxel towards the root; the root's own is itself
+    std::vector<std::uint32_t> tips_;
+    std::uint32_t root_ = 0;
+};
+
+}  // namespace sinew
