@@ -18,7 +18,7 @@ struct RigArguments {
     RigOptions options;
     int threads = 0;
     double require_confidence = 0;
-    bool as_json = false, quiet = false, prop = false;
+    bool as_json = false, quiet = false;
 };
 
 json point_of(const Vec3& p) { return {p.x, p.y, p.z}; }
@@ -28,7 +28,8 @@ json skeleton_json(const Skeleton& skeleton) {
     json bones = json::array();
     for (const Joint& joint : skeleton.joints) {
         json bone{{"name", joint.name}};
-        bone["parent"] = joint.parent < 0 ? json(nullptr) : json(skeleton.joints[static_cast<std::size_t>(joint.parent)].name);
+        bone["parent"] =
+            joint.parent < 0 ? json(nullptr) : json(skeleton.joints[static_cast<std::size_t>(joint.parent)].name);
         bone["head"] = point_of(joint.position);
         if (joint.tail) bone["tail"] = point_of(*joint.tail);
         bones.push_back(std::move(bone));
@@ -53,11 +54,15 @@ json make_rig_report(const RigArguments& args, const Rig& rig, std::size_t verti
 void print_rig(const RigArguments& args, const Rig& rig) {
     const char* const word = rig.confidence >= 0.75 ? "good" : rig.confidence >= 0.5 ? "fair" : "poor";
     fmt::print("placed {} joints of template {}\n  fit       {} ({:.2f}): {} of {} limbs, {:.0f} % symmetric\n",
-               rig.skeleton.joints.size(), args.options.model, word, rig.confidence, rig.limbs_found, rig.limbs_expected,
-               100 * rig.symmetry);
+               rig.skeleton.joints.size(), args.options.model, word, rig.confidence, rig.limbs_found,
+               rig.limbs_expected, 100 * rig.symmetry);
     for (const std::string& note : rig.notes) fmt::print("  note      {}\n", note);
-    if (rig.confidence < 0.5)
-        fmt::print("  next      look at it: sinew render {} -o rig.png --skeleton-overlay on\n", printable(args.output));
+    if (rig.confidence < 0.5) {
+        const bool only_skeleton = extension_of(args.output) == ".json";
+        const std::string words =
+            only_skeleton ? args.input + " --skeleton " + args.output + " --view surface" : args.output;
+        fmt::print("  next      look at it: sinew render {} -o rig.png --skeleton-overlay on\n", printable(words));
+    }
     fmt::print("  output    {}\n", printable(args.output));
 }
 
@@ -79,6 +84,11 @@ int run_rig(const RigArguments& args) {
     context.threads = args.threads;
     Progress progress(context, args.quiet || args.as_json);
     progress.stage("load");
+    const Result<io::Contents> contents = io::contents_of(args.input, &context);
+    if (!contents) return fail(contents.error());
+    if (contents->skins > 0)
+        return fail(
+            {ErrorCode::input, printable(args.input) + ": the file has a skin: sinew bind uses its skeleton"});
     Skeleton one;
     one.joints.emplace_back().name = "root";
     Result<io::Scene> scene = load_with(args, std::move(one), context);
@@ -100,7 +110,8 @@ int run_rig(const RigArguments& args) {
         const Result<SkinWeights> weights = binding->weights();
         if (!weights) return fail(weights.error());
         progress.stage("save");
-        if (const auto saved = io::save(*scene, *weights, args.output, {}, batch); !saved) return fail(saved.error());
+        if (const auto saved = io::save(*scene, *weights, args.output, {}, batch); !saved)
+            return fail(saved.error());
     }
     const json report = make_rig_report(args, *rig, scene->positions.size());
     if (!args.report.empty()) {

@@ -47,11 +47,12 @@ std::vector<Turn> turns_of(bool mirrored_too) {
 /// Which tip of the volume is which of the template.
 struct Match {
     Turn turn;
-    double cost = INFINITY;  // sum over the template's tips
-    double turned = 0;       // what the turn adds to it in the choice
+    double cost = INFINITY;                          // sum over the template's tips
+    double turned = 0;                               // what the turn adds to it in the choice
     std::map<std::string, std::uint32_t> tips = {};  // by "foot.L", "head"; those that were found
 };
 
+constexpr double kLong = 0.5;     // of the longest limb
 constexpr double kMissing = 1.0;  // cost of a tip that is not found: no tip may cost more
 
 double squared(double x) { return x * x; }
@@ -66,8 +67,8 @@ struct FoundTip {
 double cost_of(const TemplateTip& tip, const FoundTip& found, double side) {
     const Point3& place = found.place;
     const double thickness = tip.thickness > 0 ? found.thickness - tip.thickness : 0;
-    return 2 * squared(thickness) + tip.weight[0] * squared(place[0] - side * tip.place[0]) + tip.weight[1] * squared(place[1] - tip.place[1]) +
-           tip.weight[2] * squared(place[2] - tip.place[2]);
+    return 2 * squared(thickness) + tip.weight[0] * squared(place[0] - side * tip.place[0]) +
+           tip.weight[1] * squared(place[1] - tip.place[1]) + tip.weight[2] * squared(place[2] - tip.place[2]);
 }
 
 /// Takes the template's tips in their order, each the cheapest that is left.
@@ -76,7 +77,9 @@ Match match_tips(const Template& model, const std::vector<FoundTip>& tips, const
     // glTF says that a character stands upright and faces +z. Others need a reason.
     constexpr double kFacing = 0.3, kLying = 0.8;
     if (model.stands)
-        match.turned = turn.axis[1] != 1 || turn.sign[1] < 0 ? kLying : turn.axis[0] != 0 || turn.sign[0] < 0 ? kFacing : 0;
+        match.turned = turn.axis[1] != 1 || turn.sign[1] < 0   ? kLying
+                       : turn.axis[0] != 0 || turn.sign[0] < 0 ? kFacing
+                                                               : 0;
     std::vector<bool> taken(tips.size(), false);
     std::vector<FoundTip> turned = tips;
     for (FoundTip& tip : turned) tip.place = turn.to_template(tip.place);
@@ -145,7 +148,9 @@ Path make_path(const BodyVolume& volume, const std::vector<std::uint32_t>& voxel
     const auto n = static_cast<std::ptrdiff_t>(raw.size());
     for (std::ptrdiff_t k = 0; k < n; ++k) {
         // The mean over about the thickness, less near the ends, which stay where they are.
-        const auto reach = std::min({k, n - 1 - k, static_cast<std::ptrdiff_t>(path.depth[static_cast<std::size_t>(k)] / volume.voxel) + 1});
+        const auto reach =
+            std::min({k, n - 1 - k,
+                      static_cast<std::ptrdiff_t>(path.depth[static_cast<std::size_t>(k)] / volume.voxel) + 1});
         Point3 sum{};
         for (std::ptrdiff_t i = k - reach; i <= k + reach; ++i) sum = sum + raw[static_cast<std::size_t>(i)];
         path.points.push_back((1.0 / static_cast<double>(2 * reach + 1)) * sum);
@@ -166,17 +171,19 @@ Path part_of(const Path& path, double from) {
     return part;
 }
 
-/// The part of a path that is in the limb. It leaves the ball that fits into the trunk, and begins `inset` times its own
-/// radius before that, straight on: a path turns to the middle of the trunk, a thigh does not.
+/// The part of a path that is in the limb. It leaves the ball that fits into the trunk, and begins `inset` times
+/// its own radius before that, straight on: a path turns to the middle of the trunk, a thigh does not.
 Path limb_of(const Path& path, double inset) {
     std::size_t out = 0;
     const std::size_t last = path.points.size() - 1;
     while (out < last && norm(path.points[out] - path.points[0]) < path.depth[0]) ++out;
     if (path.length[out] > 0.6 * path.whole()) out = 0;
-    const Point3 leaves = path.points[out], direction = unit(path.at(path.length[out] + 2 * path.depth[out]) - leaves);
+    const Point3 leaves = path.points[out],
+                 direction = unit(path.at(path.length[out] + 2 * path.depth[out]) - leaves);
     Path limb;
     limb.points.push_back(leaves - inset * path.depth[out] * direction);
-    limb.points.insert(limb.points.end(), path.points.begin() + static_cast<std::ptrdiff_t>(out), path.points.end());
+    limb.points.insert(limb.points.end(), path.points.begin() + static_cast<std::ptrdiff_t>(out),
+                       path.points.end());
     limb.depth.push_back(path.depth[out]);
     limb.depth.insert(limb.depth.end(), path.depth.begin() + static_cast<std::ptrdiff_t>(out), path.depth.end());
     measure(limb);
@@ -186,7 +193,8 @@ Path limb_of(const Path& path, double inset) {
 /// Places the joints of one template into one volume.
 class Fitter {
 public:
-    Fitter(const Template& model, const BodyVolume& volume, const VolumeTree& tree) : model_(model), volume_(volume), tree_(tree) {
+    Fitter(const Template& model, const BodyVolume& volume, const VolumeTree& tree)
+        : model_(model), volume_(volume), tree_(tree) {
         for (std::size_t k = 0; k < 3; ++k) {
             half_[k] = 0.5 * volume.voxel * volume.size[k];
             middle_[k] = volume.origin[k] + 0.5 * volume.voxel * (volume.size[k] - 1);
@@ -207,7 +215,8 @@ private:
         std::vector<FoundTip> tips;
         for (const std::uint32_t tip : tree_.tips()) {
             const Point3 p = volume_.position(tip) - middle_;
-            tips.push_back({tip, {p[0] / half_[0], p[1] / half_[1], p[2] / half_[2]}, tree_.thickness_at(volume_, tip)});
+            tips.push_back(
+                {tip, {p[0] / half_[0], p[1] / half_[1], p[2] / half_[2]}, tree_.thickness_at(volume_, tip)});
         }
         for (const Turn& turn : turns_of(model_.mirrored)) {
             Match match = match_tips(model_, tips, turn);
@@ -218,7 +227,8 @@ private:
     }
 
     const TemplateTip& tip_called(std::string_view name) const {
-        return *std::find_if(model_.tips.begin(), model_.tips.end(), [&](const TemplateTip& t) { return t.name == name; });
+        return *std::find_if(model_.tips.begin(), model_.tips.end(),
+                             [&](const TemplateTip& t) { return t.name == name; });
     }
 
     /// The voxels of the tips with these names, of both sides.
@@ -226,7 +236,8 @@ private:
         std::vector<std::uint32_t> out;
         for (const std::string_view name : names)
             for (const char* side : {"", ".L", ".R"})
-                if (const auto at = match_.tips.find(std::string(name) + side); at != match_.tips.end()) out.push_back(at->second);
+                if (const auto at = match_.tips.find(std::string(name) + side); at != match_.tips.end())
+                    out.push_back(at->second);
         return out;
     }
 
@@ -288,8 +299,9 @@ private:
         set_tail(std::string(upper.back().name), path.points.back());
     }
 
-    /// The trunk begins where the legs meet. Below a robe or a skirt that is at the ground, and where legs go through an
-    /// open body it is at the arms. Then the trunk begins at a usual fraction of the way from the feet instead.
+    /// The trunk begins where the legs meet. Below a robe or a skirt that is at the ground, and where legs go
+    /// through an open body it is at the arms. Then the trunk begins at a usual fraction of the way from the feet
+    /// instead.
     void mend_trunk(Path& path, double& middle) {
         constexpr double kShare = 0.15, kUsual = 0.45;
         std::vector<Path> legs;
@@ -301,7 +313,8 @@ private:
         if (middle < kShare * leg) {
             leg_begins_ = kUsual * leg;
             Point3 begin{};
-            for (const Path& each : legs) begin = begin + (1.0 / static_cast<double>(legs.size())) * each.at(leg_begins_);
+            for (const Path& each : legs)
+                begin = begin + (1.0 / static_cast<double>(legs.size())) * each.at(leg_begins_);
             path.points.insert(path.points.begin(), begin);
             path.depth.insert(path.depth.begin(), path.depth[0]);
             measure(path);
@@ -315,7 +328,8 @@ private:
             middle -= path.length[static_cast<std::size_t>(drop)];
             measure(path);
             legs_hidden_ = true;
-            rig_.notes.push_back("the legs are hidden: their joints lie on a line from the hips to the feet, move them");
+            rig_.notes.push_back(
+                "the legs are hidden: their joints lie on a line from the hips to the feet, move them");
         }
     }
 
@@ -337,7 +351,8 @@ private:
         std::string before = attached;
         for (const TemplateJoint& joint : joints) {
             const std::string name = std::string(joint.name) + side;
-            add_joint(name, joint.parent.empty() ? before : std::string(joint.parent) + side, path.at(from + joint.at * (to - from)));
+            add_joint(name, joint.parent.empty() ? before : std::string(joint.parent) + side,
+                      path.at(from + joint.at * (to - from)));
             before = name;
         }
     }
@@ -388,7 +403,8 @@ private:
         const auto across = static_cast<std::size_t>(match_.turn.axis[0]);
         rig_.symmetry = mirror_share(volume_, static_cast<int>(across));
         constexpr double kSymmetric = 0.75;
-        const bool has_pairs = std::any_of(model_.tips.begin(), model_.tips.end(), [](const TemplateTip& t) { return t.paired; });
+        const bool has_pairs =
+            std::any_of(model_.tips.begin(), model_.tips.end(), [](const TemplateTip& t) { return t.paired; });
         if (!has_pairs || rig_.symmetry < kSymmetric) return;
         const auto middle = static_cast<float>(middle_[across]);
         float Vec3::*const axis = across == 0 ? &Vec3::x : across == 1 ? &Vec3::y : &Vec3::z;
@@ -396,7 +412,9 @@ private:
             p.*axis = 2 * middle - p.*axis;
             return p;
         };
-        const auto mean = [](const Vec3& a, const Vec3& b) { return Vec3{(a.x + b.x) / 2, (a.y + b.y) / 2, (a.z + b.z) / 2}; };
+        const auto mean = [](const Vec3& a, const Vec3& b) {
+            return Vec3{(a.x + b.x) / 2, (a.y + b.y) / 2, (a.z + b.z) / 2};
+        };
         for (Joint& joint : rig_.skeleton.joints) {
             if (joint.name.ends_with(".R")) continue;
             if (!joint.name.ends_with(".L")) {
@@ -404,7 +422,8 @@ private:
                 if (joint.tail) (*joint.tail).*axis = middle;
                 continue;
             }
-            Joint& other = rig_.skeleton.joints[static_cast<std::size_t>(number_.at(joint.name.substr(0, joint.name.size() - 1) + "R"))];
+            Joint& other = rig_.skeleton.joints[static_cast<std::size_t>(
+                number_.at(joint.name.substr(0, joint.name.size() - 1) + "R"))];
             joint.position = mean(joint.position, mirror(other.position));
             other.position = mirror(joint.position);
             if (joint.tail && other.tail) {
@@ -415,21 +434,47 @@ private:
     }
 
     void judge() {
-        for (const TemplateTip& tip : model_.tips)
-            if (!tip.optional) rig_.limbs_expected += tip.paired ? 2 : 1;
+        for (const TemplateTip& tip : model_.tips) {
+            if (tip.optional) continue;
+            rig_.limbs_expected += tip.paired ? 2 : 1;
+            const bool is_limb = std::any_of(model_.limbs.begin(), model_.limbs.end(),
+                                             [&](const TemplateLimb& l) { return l.tip == tip.name; });
+            if (!is_limb && !match_.tips.contains(std::string(tip.name)))
+                rig_.notes.push_back("no tip was found for " + std::string(tip.name) +
+                                     ": the trunk ends in the middle of the volume");
+        }
         for (const auto& [name, voxel] : match_.tips) {
-            const std::string plain = name.ends_with(".L") || name.ends_with(".R") ? name.substr(0, name.size() - 2) : name;
+            const std::string plain =
+                name.ends_with(".L") || name.ends_with(".R") ? name.substr(0, name.size() - 2) : name;
             rig_.limbs_found += !tip_called(plain).optional;
         }
         // Of a pair, the shorter against the longer one.
         double even = 1;
         for (const auto& [name, length] : limb_length_)
             if (name.ends_with(".L"))
-                if (const auto other = limb_length_.find(name.substr(0, name.size() - 1) + "R"); other != limb_length_.end())
-                    even = std::min(even, std::min(length, other->second) / std::max({length, other->second, 1e-30}));
+                if (const auto other = limb_length_.find(name.substr(0, name.size() - 1) + "R");
+                    other != limb_length_.end())
+                    even =
+                        std::min(even, std::min(length, other->second) / std::max({length, other->second, 1e-30}));
+        // Long limbs that the template has no use for: it is not the right one.
+        double longest = 0, idle = 0;
+        const auto is_used = [&](std::uint32_t tip) {
+            return std::any_of(match_.tips.begin(), match_.tips.end(),
+                               [&](const auto& t) { return t.second == tip; });
+        };
+        for (std::size_t k = 0; k < tree_.tips().size(); ++k)
+            if (is_used(tree_.tips()[k])) longest = std::max(longest, tree_.prominences()[k]);
+        for (std::size_t k = 0; k < tree_.tips().size(); ++k)
+            idle += !is_used(tree_.tips()[k]) && tree_.prominences()[k] > kLong * longest;
+        if (idle > 0)
+            rig_.notes.push_back(std::to_string(static_cast<int>(idle)) +
+                                 (idle > 1 ? " long limbs have" : " long limb has") + " no place in the template");
+        const auto used = static_cast<double>(match_.tips.size());
+        const double fitting = used > 0 ? used / (used + idle) : 0;
         const auto expected = static_cast<double>(rig_.limbs_expected);
         const double alike = std::clamp(1 - match_.cost / expected / kMissing, 0.0, 1.0);
-        rig_.confidence = static_cast<double>(rig_.limbs_found) / expected * std::sqrt(alike) * std::sqrt(even) * volume_.largest_part;
+        rig_.confidence = static_cast<double>(rig_.limbs_found) / expected * std::sqrt(alike) * std::sqrt(even) *
+                          fitting * volume_.largest_part;
         if (volume_.largest_part < 0.9)
             rig_.notes.push_back(std::to_string(static_cast<int>(100 * (1 - volume_.largest_part))) +
                                  " % of the volume is not connected with the body and was left out");
@@ -441,10 +486,10 @@ private:
     Point3 half_{}, middle_{};
     Match match_;
     std::uint32_t trunk_from_ = 0, trunk_to_ = 0;
-    Path trunk_end_;            // above its middle
-    double leg_begins_ = 0;     // on its path, where the trunk's beginning was moved down
-    bool legs_hidden_ = false;  // the trunk's beginning was moved up
-    std::map<std::string, int> number_;           // of joints
+    Path trunk_end_;                             // above its middle
+    double leg_begins_ = 0;                      // on its path, where the trunk's beginning was moved down
+    bool legs_hidden_ = false;                   // the trunk's beginning was moved up
+    std::map<std::string, int> number_;          // of joints
     std::map<std::string, double> limb_length_;  // by "foot.L"; of those that were found
     Rig rig_;
 };

@@ -8,8 +8,8 @@
 
 namespace sinew {
 
-/// A tip that the character should have. Places are in its bounding box, -1 to 1 along each axis: x to the character's
-/// left, y up, z to its front. Of a pair, the left one.
+/// A tip that the character should have. Places are in its bounding box, -1 to 1 along each axis: x to the
+/// character's left, y up, z to its front. Of a pair, the left one.
 struct TemplateTip {
     std::string_view name;
     Point3 place, weight;  ///< weight: of a squared difference along each axis
@@ -22,7 +22,8 @@ struct TemplateTip {
 struct TemplateJoint {
     std::string_view name;
     double at = 0;
-    std::string_view parent = {};  ///< empty: the joint before it, or for the first one what the path is attached to
+    std::string_view parent =
+        {};  ///< empty: the joint before it, or for the first one what the path is attached to
 };
 
 /// From the trunk to a tip.
@@ -37,17 +38,17 @@ struct TemplateLimb {
 struct TemplateTrunk {
     std::vector<std::string_view> from, to;
     std::vector<std::string_view> middle = {};  ///< tips whose paths leave the trunk in its middle; empty: none
-    std::vector<TemplateJoint> lower = {};      ///< from the beginning to the middle, or to the end if there is none
-    std::vector<TemplateJoint> upper = {};      ///< from the middle to the end
-    /// The trunk's thinnest place above the middle, a neck, as a fraction of `upper`: fractions are stretched so that it
-    /// is there. 0: not looked for.
+    std::vector<TemplateJoint> lower = {};  ///< from the beginning to the middle, or to the end if there is none
+    std::vector<TemplateJoint> upper = {};  ///< from the middle to the end
+    /// The trunk's thinnest place above the middle, a neck, as a fraction of `upper`: fractions are stretched so
+    /// that it is there. 0: not looked for.
     double neck = 0;
 };
 
 struct Template {
     std::string_view name, summary;
-    bool stands = true;     ///< upright, facing +z, if nothing speaks against it
-    bool mirrored = false;  ///< may be the mirror image of the template: a right hand
+    bool stands = true;             ///< upright, facing +z, if nothing speaks against it
+    bool mirrored = false;          ///< may be the mirror image of the template: a right hand
     std::vector<TemplateTip> tips;  ///< the most certain ones first
     TemplateTrunk trunk;
     std::vector<TemplateLimb> limbs = {};

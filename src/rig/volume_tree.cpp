@@ -28,7 +28,8 @@ void each_neighbour(const BodyVolume& volume, std::uint32_t v, Visit&& visit) {
 
 /// Squared distances along one line to the nearest sample, plus that sample's value (Felzenszwalb and Huttenlocher
 /// 2012, Distance Transforms of Sampled Functions).
-void transform_line(std::vector<float>& f, std::vector<float>& out, std::vector<int>& vertex, std::vector<float>& border) {
+void transform_line(std::vector<float>& f, std::vector<float>& out, std::vector<int>& vertex,
+                    std::vector<float>& border) {
     const int n = static_cast<int>(f.size());
     int k = 0;
     vertex[0] = 0;
@@ -65,9 +66,10 @@ void measure_depth(BodyVolume& volume) {
         const std::size_t n = static_cast<std::size_t>(volume.size[axis]);
         std::vector<float> line(n), out(n), border(n + 1);
         std::vector<int> vertex(n);
-        const std::size_t step = axis == 0   ? 1
-                                 : axis == 1 ? static_cast<std::size_t>(volume.size[0])
-                                             : static_cast<std::size_t>(volume.size[0]) * static_cast<std::size_t>(volume.size[1]);
+        const std::size_t step =
+            axis == 0   ? 1
+            : axis == 1 ? static_cast<std::size_t>(volume.size[0])
+                        : static_cast<std::size_t>(volume.size[0]) * static_cast<std::size_t>(volume.size[1]);
         for (std::size_t start = 0; start < volume.depth.size(); ++start) {
             if (start / step % n != 0) continue;
             for (std::size_t k = 0; k < n; ++k) line[k] = volume.depth[start + k * step];
@@ -79,7 +81,8 @@ void measure_depth(BodyVolume& volume) {
 }
 
 /// The largest set of connected voxels with a value above 0; its share of all of them.
-double find_largest_part(const BodyVolume& volume, const std::vector<char>& inside, std::vector<std::uint32_t>& largest) {
+double find_largest_part(const BodyVolume& volume, const std::vector<char>& inside,
+                         std::vector<std::uint32_t>& largest) {
     std::vector<char> seen(inside.size(), 0);
     std::vector<std::uint32_t> part;
     std::size_t all = 0;
@@ -103,9 +106,7 @@ double find_largest_part(const BodyVolume& volume, const std::vector<char>& insi
 struct Entry {
     float key;
     std::uint32_t voxel;
-    bool operator<(const Entry& other) const {
-        return key != other.key ? key > other.key : voxel > other.voxel;
-    }
+    bool operator<(const Entry& other) const { return key != other.key ? key > other.key : voxel > other.voxel; }
 };
 
 }  // namespace
@@ -143,7 +144,8 @@ Result<BodyVolume> make_body_volume(const MeshView& mesh, int resolution, Contex
         count *= static_cast<std::size_t>(volume.size[k]);
     }
     std::vector<char> inside(count, 0);
-    for (const auto& [x, y, z] : solid) inside[volume.at(x - low[0] + kMargin, y - low[1] + kMargin, z - low[2] + kMargin)] = 1;
+    for (const auto& [x, y, z] : solid)
+        inside[volume.at(x - low[0] + kMargin, y - low[1] + kMargin, z - low[2] + kMargin)] = 1;
     std::vector<std::uint32_t> largest;
     volume.largest_part = find_largest_part(volume, inside, largest);
     // Gaps between parts: boots, gloves, a head on its own.
@@ -252,6 +254,7 @@ VolumeTree::VolumeTree(const BodyVolume& volume, Context* context) {
         }
         if (most < std::max(3.0, 0.025 * side)) break;
         tips_.push_back(tip);
+        prominences_.push_back(most);
         std::vector<std::uint32_t> path;
         for (std::uint32_t v = tip;; v = parent_[v]) {
             path.push_back(v);

@@ -40,6 +40,8 @@ public:
 
     /// Ends of limbs, the most prominent first; at most 32.
     const std::vector<std::uint32_t>& tips() const { return tips_; }
+    /// How far each of them is from the paths of those before it, in voxels, less 1.5 times the depth there.
+    const std::vector<double>& prominences() const { return prominences_; }
     /// Where the paths of three voxels of the tree meet.
     std::uint32_t meeting(std::uint32_t a, std::uint32_t b, std::uint32_t c) const;
     /// Voxels of the tree from a to b, both included.
@@ -53,6 +55,7 @@ private:
 
     std::vector<std::uint32_t> parent_;  // of each voxel towards the root; the root's own is itself
     std::vector<std::uint32_t> tips_;
+    std::vector<double> prominences_;
     std::uint32_t root_ = 0;
 };
 

@@ -1,0 +1,178 @@
+// Template skeletons placed into generated characters, whose own joints are known.
+#include "sinew/rig.h"
+
+#include <gtest/gtest.h>
+
+#include "characters/characters.h"
+#include "characters/shapes.h"
+#include "sinew/bind.h"
+#include "support.h"
+
+namespace sinew {
+namespace {
+
+const Joint& joint_of(const Rig& rig, const std::string& name) {
+    for (const Joint& joint : rig.skeleton.joints)
+        if (joint.name == name) return joint;
+    ADD_FAILURE() << "there is no joint " << name;
+    return rig.skeleton.joints.front();
+}
+
+double apart(const Vec3& a, const Vec3& b) { return std::hypot(a.x - b.x, a.y - b.y, a.z - b.z); }
+
+Rig fitted(const MeshView& mesh, const std::string& model, int threads = 2, int resolution = 64) {
+    Context context;
+    context.threads = threads;
+    Result<Rig> rig = fit_template(mesh, {model, resolution}, &context);
+    EXPECT_TRUE(rig) << (rig ? "" : rig.error().message);
+    EXPECT_TRUE(check_skeleton(rig->skeleton));
+    return std::move(*rig);
+}
+
+// The biped is 1.78 high. Elbows, wrists, knees and ankles are where its own are, by less than 5 % of that.
+TEST(Rig, PlacesABipedNearItsOwnJoints) {
+    const test::Character c = test::make_character("biped");
+    const Rig rig = fitted(c.mesh(), "biped", 2, 128);
+    EXPECT_EQ(rig.limbs_found, 5u);
+    EXPECT_GT(rig.confidence, 0.75);
+    EXPECT_GT(rig.symmetry, 0.95);
+    EXPECT_TRUE(rig.notes.empty()) << rig.notes.front();
+    for (const auto& [ours, own] : std::map<std::string, std::string>{{"hips", "hips"},
+                                                                      {"head", "head"},
+                                                                      {"neck", "neck"},
+                                                                      {"upper_arm", "upper_arm_"},
+                                                                      {"forearm", "lower_arm_"},
+                                                                      {"hand", "hand_"},
+                                                                      {"thigh", "upper_leg_"},
+                                                                      {"shin", "lower_leg_"},
+                                                                      {"foot", "foot_"}})
+        for (const char* side : {"L", "R"}) {
+            const bool paired = own.ends_with("_");
+            const Vec3 wanted = c.skeleton.joints[c.joint(paired ? own + side : own)].position;
+            EXPECT_LT(apart(joint_of(rig, paired ? ours + "." + side : ours).position, wanted), 0.05 * 1.78) << ours << side;
+        }
+}
+
+TEST(Rig, PlacesAQuadrupedWithItsTail) {
+    const test::Character c = test::make_character("quadruped");
+    const Rig rig = fitted(c.mesh(), "quadruped");
+    EXPECT_EQ(rig.limbs_found, 5u);
+    EXPECT_GT(rig.confidence, 0.75);
+    // Along the body from back to front.
+    const char* const order[] = {"tail.2", "tail.1", "hips", "spine", "chest", "neck", "head"};
+    for (int k = 1; k < 7; ++k) EXPECT_LT(joint_of(rig, order[k - 1]).position.z, joint_of(rig, order[k]).position.z) << order[k];
+    for (const char* side : {".L", ".R"})
+        for (const std::string leg : {"front_foot", "foot"}) EXPECT_LT(joint_of(rig, leg + side).position.y, joint_of(rig, "hips").position.y / 3);
+}
+
+TEST(Rig, ASymmetricMeshGetsASymmetricSkeleton) {
+    const Rig rig = fitted(test::make_character("biped").mesh(), "biped");
+    for (const Joint& joint : rig.skeleton.joints) {
+        const Vec3 mirrored{-joint.position.x, joint.position.y, joint.position.z};
+        std::string other = joint.name;
+        if (other.ends_with(".L")) other.back() = 'R';
+        else if (other.ends_with(".R")) other.back() = 'L';
+        EXPECT_LT(apart(joint_of(rig, other).position, mirrored), 0.01) << joint.name;
+    }
+}
+
+TEST(Rig, TheLeftSideIsTheCharactersLeft) {
+    const Rig rig = fitted(test::make_character("biped").mesh(), "biped");
+    EXPECT_GT(joint_of(rig, "hand.L").position.x, 0.3);
+    EXPECT_LT(joint_of(rig, "hand.R").position.x, -0.3);
+}
+
+// Turned to face -x, and laid down with z up: the joints turn with the mesh, and a note says that it lies.
+TEST(Rig, FollowsATurnedMesh) {
+    const test::Character c = test::make_character("biped");
+    const Rig upright = fitted(c.mesh(), "biped");
+    test::Character turned = c, lying = c;
+    for (Vec3& p : turned.positions) p = {-p.z, p.y, p.x};
+    for (Vec3& p : lying.positions) p = {p.x, -p.z, p.y};
+    const Rig a = fitted(turned.mesh(), "biped"), b = fitted(lying.mesh(), "biped");
+    for (const Joint& joint : upright.skeleton.joints) {
+        const Vec3 p = joint.position;
+        EXPECT_LT(apart(joint_of(a, joint.name).position, {-p.z, p.y, p.x}), 0.04) << joint.name;
+        EXPECT_LT(apart(joint_of(b, joint.name).position, {p.x, -p.z, p.y}), 0.04) << joint.name;
+    }
+    EXPECT_TRUE(a.notes.empty());
+    ASSERT_EQ(b.notes.size(), 1u);
+    EXPECT_NE(b.notes[0].find("does not stand upright"), std::string::npos);
+}
+
+TEST(Rig, ScaleDoesNotMatter) {
+    const test::Character c = test::make_character("biped");
+    test::Character large = c;
+    for (Vec3& p : large.positions) p = {p.x * 128, p.y * 128, p.z * 128};
+    const Rig a = fitted(c.mesh(), "biped"), b = fitted(large.mesh(), "biped");
+    for (const Joint& joint : a.skeleton.joints) {
+        const Vec3 p = joint.position;
+        EXPECT_LT(apart(joint_of(b, joint.name).position, {128 * p.x, 128 * p.y, 128 * p.z}), 0.5) << joint.name;
+    }
+}
+
+TEST(Rig, TheSameOnAnyNumberOfThreads) {
+    const test::Character c = test::make_character("caped");
+    const Rig one = fitted(c.mesh(), "biped", 1), four = fitted(c.mesh(), "biped", 4);
+    ASSERT_EQ(one.skeleton.joints.size(), four.skeleton.joints.size());
+    for (std::size_t j = 0; j < one.skeleton.joints.size(); ++j)
+        EXPECT_EQ(apart(one.skeleton.joints[j].position, four.skeleton.joints[j].position), 0);
+    EXPECT_EQ(one.confidence, four.confidence);
+}
+
+// A ball has no limbs: the skeleton is still whole and can be bound, and nobody is told that it is good.
+TEST(Rig, SaysThatItIsNotSure) {
+    test::Character ball;
+    const int rows = 12, columns = 24;
+    for (int r = 0; r <= rows; ++r)
+        for (int k = 0; k < columns; ++k) {
+            const double a = 3.14159265 * r / rows, b = 2 * 3.14159265 * k / columns;
+            ball.positions.push_back({static_cast<float>(std::sin(a) * std::cos(b)), static_cast<float>(std::cos(a)),
+                                      static_cast<float>(std::sin(a) * std::sin(b))});
+        }
+    for (int r = 0; r < rows; ++r)
+        for (int k = 0; k < columns; ++k) {
+            const auto i = [&](int row, int column) { return static_cast<std::uint32_t>(row * columns + column % columns); };
+            ball.triangles.push_back({i(r, k), i(r, k + 1), i(r + 1, k)});
+            ball.triangles.push_back({i(r + 1, k), i(r, k + 1), i(r + 1, k + 1)});
+        }
+    for (const RigTemplate& model : rig_templates()) {
+        const Rig rig = fitted(ball.mesh(), std::string(model.name), 2, 32);
+        EXPECT_LT(rig.confidence, 0.5) << model.name;
+        EXPECT_LT(rig.limbs_found, rig.limbs_expected) << model.name;
+        EXPECT_FALSE(rig.notes.empty()) << model.name;
+        BindOptions options = preset(Method::closest_distance);
+        EXPECT_TRUE(bind(ball.mesh(), rig.skeleton, options)) << model.name;
+    }
+}
+
+TEST(Rig, FindsABarAsASnake) {
+    const test::Character c = test::bar();
+    const Rig rig = fitted(c.mesh(), "snake");
+    EXPECT_EQ(rig.limbs_found, 2u);
+    EXPECT_EQ(rig.skeleton.joints.size(), 13u);
+}
+
+TEST(Rig, CountsLimbsWithoutAPlace) {
+    const Rig rig = fitted(test::make_character("biped").mesh(), "fish");
+    EXPECT_LT(rig.confidence, 0.5);
+    ASSERT_EQ(rig.notes.size(), 1u);
+    EXPECT_NE(rig.notes[0].find("long limbs have no place in the template"), std::string::npos) << rig.notes[0];
+}
+
+TEST(Rig, SaysWhatIsWrong) {
+    const test::Character c = test::make_character("biped");
+    Result<Rig> rig = fit_template(c.mesh(), {"bipet", 128});
+    ASSERT_FALSE(rig);
+    EXPECT_EQ(rig.error().code, ErrorCode::usage);
+    EXPECT_NE(rig.error().message.find("did you mean 'biped'"), std::string::npos) << rig.error().message;
+    EXPECT_EQ(fit_template(c.mesh(), {"biped", 100}).error().code, ErrorCode::usage);
+    EXPECT_EQ(fit_template(c.mesh(), {"biped", 512}).error().code, ErrorCode::usage);
+    EXPECT_EQ(fit_template({}, {"biped", 128}).error().code, ErrorCode::input);
+    Context context;
+    context.cancel = true;
+    EXPECT_EQ(fit_template(c.mesh(), {"biped", 128}, &context).error().code, ErrorCode::cancelled);
+}
+
+}  // namespace
+}  // namespace sinew
