@@ -180,8 +180,24 @@ double mirror_share(const BodyVolume& volume, int axis) {
 VolumeTree::VolumeTree(const BodyVolume& volume, Context* context) {
     const auto count = static_cast<std::uint32_t>(volume.depth.size());
     parent_.assign(count, 0);
+    // Of the deepest voxels the one nearest to the middle: an animal of even thickness is not rooted at its end.
+    float deepest = 0;
+    Point3 sum{};
+    double inside = 0;
+    for (std::uint32_t v = 0; v < count; ++v) {
+        if (volume.depth[v] <= 0) continue;
+        deepest = std::max(deepest, volume.depth[v]);
+        sum = sum + volume.position(v);
+        ++inside;
+    }
+    const Point3 middle = (1 / std::max(1.0, inside)) * sum;
+    double nearest_to_middle = INFINITY;
     for (std::uint32_t v = 0; v < count; ++v)
-        if (volume.depth[v] > volume.depth[root_]) root_ = v;
+        if (volume.depth[v] > 0.98f * deepest)
+            if (const double apart = norm(volume.position(v) - middle); apart < nearest_to_middle) {
+                nearest_to_middle = apart;
+                root_ = v;
+            }
     // Paths keep to the middle: a step costs its length over the square of the depth.
     std::vector<float> cost(count, kFar), away(count, kFar);
     std::vector<std::uint32_t> nearest(count, root_);  // voxel of the tree
