@@ -140,14 +140,9 @@ Status prepare(snw_model& model, const snw_settings& settings) {
 /// The locks of snw_model_select beside those of an edit list. `own`: the model's weights, empty rows if it has
 /// none.
 void add_locks(const snw_model& model, const SkinWeights& own, Locks& locks) {
-    const auto add = [](std::vector<bool>& to, const std::vector<bool>& from) {
-        to.resize(std::max(to.size(), from.size()));
-        for (std::size_t i = 0; i < from.size(); ++i)
-            if (from[i]) to[i] = true;
-    };
     locks.weights = &own;
-    add(locks.vertices, model.kept_vertices);
-    add(locks.joints, model.locked_joints);
+    add_flags(locks.vertices, model.kept_vertices);
+    add_flags(locks.joints, model.locked_joints);
 }
 
 /// The rows of `own` where `kept` says so, with their bits, also empty ones; else those of `fresh`.

@@ -1,6 +1,7 @@
 // The objects behind the handles of sinew.h, and the one place where exceptions are caught.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <exception>
@@ -43,6 +44,7 @@ struct snw_model {
     sinew::Skeleton as_asked;  // the same with joint options
     sinew::io::ShadingFrames frames;
     sinew::io::Look look;
+    std::vector<sinew::io::Prop> props;
     std::string name;
     std::optional<sinew::Vec3> up;                              // of a model from arrays, where it was given
     std::vector<bool> kept_vertices;                            // of snw_model_select; empty: none
@@ -114,6 +116,13 @@ std::vector<Transform> transforms_of(const double* matrices, std::size_t joints)
 
 /// The up direction in bind space, for standard poses.
 Vec3 up_of(const snw_model& model);
+
+/// Sets the flags of `to` that are set in `from`.
+inline void add_flags(std::vector<bool>& to, const std::vector<bool>& from) {
+    to.resize(std::max(to.size(), from.size()));
+    for (std::size_t i = 0; i < from.size(); ++i)
+        if (from[i]) to[i] = true;
+}
 
 /// Checks that the weights belong to this model; the error gives both numbers of vertices.
 Status fits(const snw_model& model, const SkinWeights& weights);

@@ -78,8 +78,11 @@ Result<json> describe(const snw_model& model) {
         low = {std::min(low.x, p.x), std::min(low.y, p.y), std::min(low.z, p.z)};
         high = {std::max(high.x, p.x), std::max(high.y, p.y), std::max(high.z, p.z)};
     }
-    json images;
+    json images, props = json::array();
     json materials = look_json(model.look, images);
+    for (const io::Prop& p : model.props)
+        props.push_back(
+            {{"name", p.name}, {"joint", static_cast<std::int32_t>(p.joint)}, {"material", p.material}});
     return json{{"counts",
                  {{"vertices", scene.positions.size()},
                   {"triangles", scene.triangles.size()},
@@ -98,7 +101,9 @@ Result<json> describe(const snw_model& model) {
                 {"images", std::move(images)},
                 {"clips", std::move(clip_list)},
                 {"weights", scene.weights.has_value()},
-                {"warnings", scene.warnings}};
+                {"warnings", scene.warnings},
+                {"props", std::move(props)},
+                {"vrm", io::vrm_of(scene)}};
 }
 
 template <typename T>
@@ -208,6 +213,7 @@ snw_status snw_model_open_with(const void* bytes, size_t size, const char* name,
         Result<io::Look> look = io::look_of(model->scene);
         if (!look) return fail(look.error());
         model->look = std::move(*look);
+        model->props = io::props_of(model->scene);
         model->as_read = model->as_asked = model->scene.skeleton;
         *out = model.release();
         return SNW_OK;
@@ -252,6 +258,22 @@ snw_status snw_model_json(snw_model* model, const snw_settings* settings, snw_by
         *out = new_text(compact_text(*description));
         return SNW_OK;
     });
+}
+
+snw_status snw_model_prop(const snw_model* model, size_t prop, snw_prop* out) {
+    if (!out) return missing("out");
+    *out = {};
+    if (!model) return missing("model");
+    if (prop >= model->props.size())
+        return fail({ErrorCode::usage, "prop " + std::to_string(prop) + ": the model has " +
+                                           std::to_string(model->props.size()) + " props"});
+    const io::Prop& p = model->props[prop];
+    *out = {p.name.c_str(),       static_cast<std::int32_t>(p.joint),
+            p.material,           p.positions.size(),
+            floats(p.positions),  floats(p.normals),
+            floats(p.uvs),        p.triangles.size(),
+            p.triangles[0].data()};
+    return SNW_OK;
 }
 
 snw_status snw_model_image(const snw_model* model, size_t image, snw_bytes** out) {

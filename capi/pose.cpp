@@ -118,6 +118,20 @@ snw_status snw_rest_matrices(const snw_model* model, double* matrices, double* t
     });
 }
 
+snw_status snw_rest_pose(const snw_model* model, double* pose) {
+    if (!model || !pose) return missing(!model ? "model" : "pose");
+    return guarded([&] {
+        std::vector<Transform> joints(model->scene.skeleton.joints.size());
+        if (model->scene.document) {
+            Result<io::ScenePose> rest = io::pose_at(model->scene, std::nullopt, 0);
+            if (!rest) return fail(rest.error());
+            if (rest->skinning.size() == joints.size()) joints = std::move(rest->skinning);
+        }
+        write_pose(io::joint_poses(model->scene.skeleton, joints), pose);
+        return SNW_OK;
+    });
+}
+
 snw_status snw_standard_poses(const snw_model* model, snw_bytes** out) {
     if (!out) return missing("out");
     *out = nullptr;

@@ -195,8 +195,25 @@ const float* snw_model_uvs(const snw_model* model); /* V × 2, or null */
  *   images      [{"mime","bytes"}]
  *   clips       [{"name","start","end"}]
  *   weights     whether the file has weights;  warnings  [text]
+ *   props       [{"name","joint","material"}]   meshes of the file without a skin; joint: or -1 (snw_model_prop)
+ *   vrm         version of VRM: "1.0", "0.x", whose characters look along -z, or ""
  * It sets which joints deform. O(V + T log T). */
 snw_status snw_model_json(snw_model* model, const snw_settings* settings, snw_bytes** out);
+/* A mesh of the file on a node without a skin: a hat, a staff. It is in no binding: a viewer shows it where its
+ * node stands. Pointers are valid as long as the model. */
+typedef struct snw_prop {
+    const char* name; /* "mesh/primitive" */
+    int32_t joint;    /* that it moves with, or -1 */
+    int32_t material; /* into "materials", or -1 */
+    size_t vertex_count;
+    const float* positions; /* vertex_count × 3, in bind space: the joint's matrix leads to where it is shown */
+    const float* normals;   /* the same, or null */
+    const float* uvs;       /* vertex_count × 2, or null */
+    size_t triangle_count;
+    const uint32_t* triangles; /* triangle_count × 3 */
+} snw_prop;
+/* By its number in "props". */
+snw_status snw_model_prop(const snw_model* model, size_t prop, snw_prop* out);
 /* An image as stored in the file: PNG, JPEG, WebP or KTX2, by its number in "images". */
 snw_status snw_model_image(const snw_model* model, size_t image, snw_bytes** out);
 
@@ -333,6 +350,37 @@ snw_status snw_check_json(const snw_model* model, const snw_weights* weights, co
                           snw_context* context, snw_bytes** out);
 void snw_weights_free(snw_weights* weights);
 
+/* ---- Painting: weights that change edit by edit, as under a brush. */
+
+typedef struct snw_painting snw_painting;
+/* Begins with these weights. Of the settings the limit of influences is read, and of the edit list its "lock";
+ * null: none. Vertices and joints that snw_model_select keeps are locked, too. The model must outlive the painting.
+ * What edits need of the mesh (coincident vertices, neighbours, vertices in a radius, the mirror plane) is kept
+ * from the first edit that needs it. */
+snw_status snw_painting_new(const snw_model* model, const snw_weights* weights, const snw_settings* settings,
+                            const char* edits, size_t edits_size, snw_painting** out);
+/* Applies one entry of the "edits" of an edit list (docs/edits.md). After any sequence of edits the weights are, to
+ * the bit, those of snw_weights_edit or snw_weights_of with all edits that were not taken back. again: not 0: the
+ * edit replaces the last one, as a stroke that goes on. Then only rows whose selection differs are computed, and of
+ * a "brush" only the new points. changed: number of vertices whose rows changed, or null; stuck: of vertices that
+ * keep their row because no other joint can take the weight, or null. An error changes nothing, except that with
+ * `again` the last edit may be taken back. Time: the touched vertices, and some nanoseconds for each of V; the same
+ * after any number of edits. */
+snw_status snw_painting_apply(snw_painting* painting, const char* edit, size_t edit_size, int again,
+                              snw_context* context, size_t* changed, size_t* stuck);
+/* Takes the last edit back; SNW_USAGE if there is none. Time: the rows that it changed. */
+snw_status snw_painting_undo(snw_painting* painting, size_t* changed);
+size_t snw_painting_edits(const snw_painting* painting); /* that can be taken back */
+/* The vertices whose rows the last call of snw_painting_apply or _undo changed, ascending; as many as `changed`.
+ * Valid until the next such call. */
+const uint32_t* snw_painting_vertices(const snw_painting* painting);
+size_t snw_painting_width(const snw_painting* painting); /* the largest number of joints of one of these vertices */
+/* Fills the rows of these vertices as snw_weights_rows does: vertices × width. */
+snw_status snw_painting_rows(const snw_painting* painting, size_t width, uint16_t* joints, float* shares);
+/* All rows as they are now. O(entries). */
+snw_status snw_painting_weights(const snw_painting* painting, snw_weights** out);
+void snw_painting_free(snw_painting* painting);
+
 /* Fills V with the distance through the volume from the bones of a joint, in scene units; +inf: not reached. Joints
  * are those that deform since the last snw_model_json or snw_bind. */
 snw_status snw_distances(const snw_model* model, const snw_settings* settings, size_t joint, snw_context* context,
@@ -368,6 +416,9 @@ snw_status snw_clip_matrices(const snw_model* model, size_t clip, double time, d
  * to_world (12 numbers) the matrix from bind space to the file's world, which is what a viewer shows. The identity
  * where the file has no nodes for the joints. */
 snw_status snw_rest_matrices(const snw_model* model, double* matrices, double* to_world);
+/* The rest pose as numbers, J × 10, as snw_pose_matrices takes them: those of the bind pose where the file has no
+ * nodes for the joints. Stretched and turned joints may have no such numbers; they get the nearest. */
+snw_status snw_rest_pose(const snw_model* model, double* pose);
 /* Poses made for this skeleton (sinew/deform.h): [{"name", "pose": [J × 10 numbers]}]. */
 snw_status snw_standard_poses(const snw_model* model, snw_bytes** out);
 

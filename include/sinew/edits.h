@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -40,29 +42,75 @@ struct Mirror {
     double size = 0;
 };
 
+/// How the effect of a dab falls off from its middle to its rim; t is the distance as a share of the radius.
+enum class BrushCurve {
+    smooth,    ///< 1 - 3 t² + 2 t³
+    linear,    ///< 1 - t
+    sharp,     ///< (1 - t)²
+    dome,      ///< √(1 - t²)
+    constant,  ///< 1
+};
+
+/// A stroke: the places that a brush touched.
+struct Brush {
+    struct Dab {
+        Vec3 place;          ///< bind space
+        Vec3 facing{};       ///< only vertices whose normal points to this side are selected; zero: all
+        float strength = 1;  ///< 0..1
+        friend bool operator==(const Dab&, const Dab&) = default;
+    };
+    std::vector<Dab> dabs;
+    float radius = 0;  ///< > 0, scene units
+    BrushCurve curve = BrushCurve::smooth;
+    /// Whether a dab acts through gaps: on everything within the radius. Otherwise only on what is connected,
+    /// within the radius, to the place of the surface that is nearest to it.
+    bool through = false;
+};
+
+/// The vertices that a brush selects.
+struct BrushSelection {
+    Brush brush;
+    std::vector<float> within;  ///< V: shares by which the selection is multiplied; empty: all 1
+};
+
 enum class EditKind {
     set,      ///< the joint gets the weight `value`; the others share the rest in their proportions
     add,      ///< the same with the joint's present weight plus `value`
     scale,    ///< weights of the joints are multiplied by `value`; the others share the rest in their proportions
     smooth,   ///< mean of the rows within `value` (scene units) along the surface, weighted by area and nearness
+    relax,    ///< `value` steps of diffusion: each row goes half of the way to the mean of its neighbours along
+              ///< edges, by cotangent weights
+    sharpen,  ///< weights are squared, then normalised: strong joints become stronger
     replace,  ///< weights of the joints go to the joint `with`
     mirror,   ///< the row at the mirror image on the surface, with joints replaced by their partners
 };
 
+/// The vertices and the joints of an edit.
+struct EditPart {
+    std::vector<float> selection;  ///< V, from 0 (unchanged) to 1 (fully edited); empty: all 1
+    /// Only vertices with at least `WeightEdit::region_above` of their weight on these joints, and more than 0, are
+    /// edited. The weights are those after the edits before. Empty: no condition.
+    std::vector<std::uint32_t> region;
+    /// set, add: one; scale, replace: at least one; smooth, relax: the joints to smooth, or empty for all; sharpen,
+    /// mirror: empty.
+    std::vector<std::uint32_t> joints;
+    std::uint32_t with = 0;  ///< replace: the joint that takes over
+};
+
 /// An edit of existing weights. Each row is interpolated between its present values and the result of the edit, by
 /// the vertex's selection. A row stays as it is if no other joint can take the remaining weight.
-struct WeightEdit {
+struct WeightEdit : EditPart {
     EditKind kind = EditKind::set;
-    std::vector<float> selection;  ///< V, from 0 (unchanged) to 1 (fully edited); empty: all 1
-    /// Only vertices with at least `region_above` of their weight on these joints, and more than 0, are edited. The
-    /// weights are those after the edits before. Empty: no condition.
-    std::vector<std::uint32_t> region;
     float region_above = 0;
-    /// set, add: one; scale, replace: at least one; smooth: the joints to smooth, or empty for all; mirror: empty.
-    std::vector<std::uint32_t> joints;
-    float value = 0;         ///< set: 0..1; add: -1..1; scale: ≥ 0; smooth: a length > 0
-    std::uint32_t with = 0;  ///< replace: the joint that takes over
+    float value = 0;  ///< set: 0..1; add: -1..1; scale: ≥ 0; smooth: a length > 0; relax: a whole number, 1..64
+    std::vector<std::uint32_t> locked;  ///< joints whose weights this edit does not change
+    /// Of a symmetric edit: the same for these, after the first part and as one edit with it.
+    std::optional<EditPart> other_side;
     Mirror mirror;
+    /// Strokes of brushes, and whether they also act on the other side, on partners of the joints: complete_strokes
+    /// puts them into the selections. The edit is applied without them.
+    std::vector<BrushSelection> brushes;
+    bool symmetric = false;
 };
 
 /// The effect of each edit.
@@ -74,10 +122,65 @@ struct EditReport {
 /// Applies edits in order. Vertices at one position are edited together, with the largest of their selections.
 /// Locked vertices and weights on locked joints (Locks::vertices, Locks::joints; Locks::weights is not read) stay
 /// as they are. Each row keeps its `max_influences` strongest. Errors give the number of the edit, from 1. Time
-/// O(influences) per edit; in addition smooth takes O(V · vertices within the length), mirror O((V + T) log T).
+/// O(V + influences) per edit; in addition smooth takes O(vertices · vertices within the length), relax O(vertices
+/// · steps), mirror O((V + T) log T).
 Result<SkinWeights> apply_edits(const MeshView& mesh, const SkinWeights& weights, std::span<const WeightEdit> edits,
                                 const Locks& locks, std::size_t joint_count, int max_influences,
                                 EditReport* report = nullptr, Context* context = nullptr);
+
+struct EditSurfaceState;
+
+/// The surface of a mesh as edits need it: coincident vertices, neighbours along edges, vertices in a radius. Each
+/// is computed when it is first needed, by one thread at a time. The mesh must outlive it. Copies share it.
+class EditSurface {
+public:
+    explicit EditSurface(const MeshView& mesh);
+    /// Raises selection[v] (V) to the strength of the dabs from number `first` at the vertex. Time: the vertices
+    /// within the radius of each of these dabs; O((V + T) log T) for the first brush.
+    void mark(const Brush& brush, std::size_t first, std::span<float> selection) const;
+
+    /// For the library itself: the state, whose type is not public.
+    EditSurfaceState& state() const { return *state_; }
+
+private:
+    std::shared_ptr<EditSurfaceState> state_;
+};
+
+struct PaintedWeightsState;
+
+/// Weights that change edit by edit, as under a brush. Only the rows that an edit touches are computed, and the
+/// rows before it are kept, so that an edit costs the same after any number of edits. After any sequence of edits
+/// the weights are those of apply_edits with the edits that were not taken back, to the bit. Copies share their
+/// state.
+class PaintedWeights {
+public:
+    /// As for apply_edits; the mesh of `surface` must outlive it. O(V).
+    static Result<PaintedWeights> begin(const EditSurface& surface, SkinWeights weights, Locks locks,
+                                        std::size_t joint_count, int max_influences);
+
+    /// Applies an edit. `again`: instead of the last one, as a stroke that goes on; where only the selections
+    /// differ, only rows at vertices whose selection changed are computed. An error changes nothing, except that
+    /// with `again` the last edit may be taken back. Time: O(V) to compare selections, a few nanoseconds a vertex,
+    /// and the edit of the touched vertices (apply_edits).
+    Status apply(const WeightEdit& edit, bool again = false, Context* context = nullptr);
+    /// Takes the last edit back; false if there is none. Time: the rows that it changed.
+    bool undo();
+    /// Number of edits that undo can take back.
+    std::size_t edits() const;
+
+    /// The vertices whose rows the last call of apply or undo changed, ascending.
+    const std::vector<std::uint32_t>& changed() const;
+    /// Number of rows that the last call of apply computed, and of those that no other joint could complete.
+    std::size_t computed() const;
+    std::size_t kept() const;
+    std::span<const Influence> operator[](std::size_t vertex) const;
+    /// All rows. O(influences).
+    SkinWeights weights() const;
+
+private:
+    PaintedWeights() = default;
+    std::shared_ptr<PaintedWeightsState> state_;
+};
 
 /// Vertices that only the given joints move: all other joints count as infinitely far (Dionne and de Lasa 2014,
 /// section 9). With one joint the region is rigid.
@@ -102,10 +205,17 @@ struct Adjustments {
 Status find_mirrors(std::span<WeightEdit> edits, const MeshView& mesh, const Skeleton& skeleton,
                     Context* context = nullptr);
 
+/// Adds the strokes of brushes to the selections of the edits, and computes the other side of symmetric ones. An
+/// error (input) if a symmetric edit finds no mirror plane (find_symmetry), or a joint has no partner. All calls
+/// for one surface must be for one skeleton. Time: EditSurface::mark; find_symmetry for the first symmetric edit. A
+/// stroke that goes on from the one before costs only its new dabs.
+Status complete_strokes(std::span<WeightEdit> edits, const EditSurface& surface, const Skeleton& skeleton,
+                        Context* context = nullptr);
+
 /// Prepares a list that was read (io::load_edits) for adjusted_weights. Locks keep `own`, the weights of the file,
 /// which must outlive the adjustments; locks without such weights are an error (usage). Mirrors are completed by
-/// find_mirrors, and falloffs by angle are evaluated at `transforms`, one per joint, from bind space to bind space
-/// (empty: the bind pose).
+/// find_mirrors, strokes by complete_strokes, and falloffs by angle are evaluated at `transforms`, one per joint,
+/// from bind space to bind space (empty: the bind pose).
 Status complete_edits(Adjustments& adjustments, const MeshView& mesh, const Skeleton& skeleton,
                       const SkinWeights* own, Context* context = nullptr,
                       std::span<const Transform> transforms = {});

@@ -293,6 +293,11 @@ struct ScenePose {
 /// everything is the identity. Errors name the animation and the accessor.
 Result<ScenePose> pose_at(const Scene& scene, std::optional<std::size_t> clip, double time);
 
+/// The pose of each joint along its own axes that leads to skinning matrices (J): the inverse of skinning_matrices
+/// (sinew/deform.h). Where there is none (a turned joint below a stretched one), the nearest; where it is that of
+/// the bind pose but for rounding, exactly that. O(joints).
+std::vector<JointPose> joint_poses(const Skeleton& skeleton, std::span<const Transform> skinning);
+
 /// Reads a pose by joint name from pose JSON (docs/formats.md): one entry per joint of the skeleton. A name that no
 /// joint has is an error that suggests the nearest.
 Result<std::vector<JointPose>> load_pose(const Skeleton& skeleton, const std::filesystem::path& path);
@@ -303,6 +308,8 @@ Result<std::vector<JointPose>> parse_pose(const Skeleton& skeleton, std::string_
 /// entry and list the known names: a name without a match, a vertex past the end, an unknown key.
 Result<Adjustments> load_edits(const Scene& scene, const std::filesystem::path& path);
 Result<Adjustments> parse_edits(const Scene& scene, std::string_view text, const std::string& name);
+/// One entry of "edits".
+Result<WeightEdit> parse_edit(const Scene& scene, std::string_view text, const std::string& name);
 
 /// Attributes of a surface other than positions, as stored in the file: V each, or empty where no primitive has
 /// any. Scene space, any length; zeros for vertices of primitives without.
@@ -335,6 +342,22 @@ struct Look {
 };
 /// Images that lie outside the document's folder or cannot be read are empty. Errors name accessors.
 Result<Look> look_of(const Scene& scene);
+
+/// A mesh on a node without a skin: a hat, a staff. It is in no binding; a viewer shows it where its node stands.
+struct Prop {
+    std::string name;                       ///< "mesh name/primitive number"
+    std::uint32_t joint = 0xffffffffu;      ///< the nearest joint above its node, with which it moves, or none
+    int material = -1;                      ///< into Look::materials, or -1
+    std::vector<Vec3> positions;            ///< bind space: the joint's skinning matrix leads to where it is shown
+    std::vector<Vec3> normals;              ///< as positions, any length; or empty
+    std::vector<std::array<float, 2>> uvs;  ///< as Look::uvs, of the first set; or empty
+    std::vector<Triangle> triangles;
+};
+/// The props of a file with skins. Those that cannot be read, and those past four million vertices, are left out.
+std::vector<Prop> props_of(const Scene& scene);
+
+/// The version of VRM of the scene's file: "1.0", "0.x", whose characters look along -z, or "".
+std::string vrm_of(const Scene& scene);
 
 /// A scene that was deformed: the scene's vertices, in scene space.
 struct PosedScene {

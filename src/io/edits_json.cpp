@@ -43,6 +43,12 @@ public:
         return std::move(out_);
     }
 
+    Result<WeightEdit> read_edit(const json& entry) {
+        if (!entry.is_object()) return input_error(name_, "an edit must be an object");
+        if (Status ok = edit(entry, "the edit"); !ok) return ok.error();
+        return std::move(out_.edits.front());
+    }
+
 private:
     Error wrong(const std::string& place, const std::string& what) const {
         return input_error(name_, place + what);
@@ -125,9 +131,11 @@ private:
         std::vector<std::uint32_t> region;
         float above = 0;
         bool everything = false;
+        std::vector<BrushSelection> brushes;  // beside `share`
     };
 
-    Result<Selected> select(const json& entry, const std::string& place, bool region_allowed) {
+    /// of_edit: an entry of "edits", which alone may select by weight and by brush.
+    Result<Selected> select(const json& entry, const std::string& place, bool of_edit) {
         Selected out;
         const auto value = entry.find("select");
         if (value == entry.end()) {
@@ -142,8 +150,16 @@ private:
             const std::string where = place + ": select" + (list.size() > 1 ? " " + std::to_string(i + 1) : "");
             std::vector<float> one(out.share.size(), 1);
             if (Status ok = narrow(list[i], where, one); !ok) return ok.error();
+            if (const auto strokes = list[i].find("brush"); strokes != list[i].end()) {
+                if (!of_edit) return wrong(where, ": \"brush\" is possible for \"edits\" only");
+                auto made = brush(*strokes, where + ": \"brush\"");
+                if (!made) return made.error();
+                if (std::all_of(one.begin(), one.end(), [](float s) { return s == 1; })) one.clear();
+                out.brushes.push_back({std::move(*made), std::move(one)});
+                one.clear();
+            }
             if (const auto region = list[i].find("joints"); region != list[i].end()) {
-                if (!region_allowed || list.size() > 1)
+                if (!of_edit || list.size() > 1)
                     return wrong(where,
                                  ": \"joints\" selects by weight, which is possible for \"edits\" only, and in a "
                                  "selection of one object");
@@ -158,7 +174,7 @@ private:
             }
             for (std::size_t v = 0; v < one.size(); ++v) out.share[v] = std::max(out.share[v], one[v]);
         }
-        if (std::all_of(out.share.begin(), out.share.end(), [](float s) { return s == 0; }))
+        if (out.brushes.empty() && std::all_of(out.share.begin(), out.share.end(), [](float s) { return s == 0; }))
             return wrong(place, ": \"select\" selects no vertex");
         return out;
     }
@@ -167,7 +183,8 @@ private:
     Status narrow(const json& value, const std::string& place, std::vector<float>& share) {
         if (!value.is_object()) return wrong(place, " must be an object or a list of objects");
         if (Status ok = known_keys(
-                value, place, {"vertices", "box", "sphere", "mesh", "material", "paint", "joints", "above", "not"});
+                value, place,
+                {"vertices", "box", "sphere", "brush", "mesh", "material", "paint", "joints", "above", "not"});
             !ok)
             return ok;
         if (value.contains("above") && !value.contains("joints"))
@@ -187,7 +204,8 @@ private:
             if (key == "not") {
                 std::vector<float> other(share.size(), 1);
                 ok = narrow(x, where, other);
-                if (ok && x.contains("joints")) return wrong(where, " cannot hold \"joints\"");
+                for (const char* no : {"joints", "brush"})
+                    if (ok && x.contains(no)) return wrong(where, " cannot hold \"" + std::string(no) + "\"");
                 for (std::size_t v = 0; v < share.size(); ++v) share[v] *= 1 - other[v];
             }
             if (!ok) return ok;
@@ -255,6 +273,84 @@ private:
             return std::hypot(double{p.x} - centre->x, double{p.y} - centre->y, double{p.z} - centre->z) <= *radius;
         });
         return Done{};
+    }
+
+    Result<Brush> brush(const json& value, const std::string& place) const {
+        if (!value.is_object() || !value.contains("points") || !value.contains("radius"))
+            return wrong(place, " must be {\"points\": [[x, y, z], …], \"radius\": r, …}");
+        if (Status ok = known_keys(value, place,
+                                   {"points", "radius", "strength", "strengths", "facing", "curve", "through"});
+            !ok)
+            return ok.error();
+        Brush out;
+        const auto radius = number(value["radius"], place + ": \"radius\"", 1e-30, 1e38);
+        if (!radius) return radius.error();
+        out.radius = *radius;
+        double strength = 1;
+        if (const auto all = value.find("strength"); all != value.end()) {
+            const auto x = number(*all, place + ": \"strength\"", 0, 1);
+            if (!x) return x.error();
+            strength = *x;
+        }
+        const json& points = value["points"];
+        if (!points.is_array() || points.empty()) return wrong(place, ": \"points\" must be a list of [x, y, z]");
+        // One entry for each point.
+        const auto beside = [&](const char* key) -> Result<const json*> {
+            const auto list = value.find(key);
+            if (list == value.end()) return nullptr;
+            if (!list->is_array() || list->size() != points.size())
+                return wrong(place, ": \"" + std::string(key) + "\" must be a list of " +
+                                        std::to_string(points.size()) + ", one for each point");
+            return &*list;
+        };
+        const auto strengths = beside("strengths"), facing = beside("facing");
+        if (!strengths) return strengths.error();
+        if (!facing) return facing.error();
+        for (std::size_t i = 0; i < points.size(); ++i) {
+            Brush::Dab dab;
+            const auto at = [&](const char* key) { return place + ": \"" + key + "\" " + std::to_string(i + 1); };
+            const auto centre = point(points[i], at("points"));
+            if (!centre) return centre.error();
+            dab.place = *centre;
+            if (*facing) {
+                const auto side = point((**facing)[i], at("facing"));
+                if (!side) return side.error();
+                dab.facing = *side;
+            }
+            double own = 1;
+            if (*strengths) {
+                const auto x = number((**strengths)[i], at("strengths"), 0, 1);
+                if (!x) return x.error();
+                own = *x;
+            }
+            dab.strength = static_cast<float>(strength * own);
+            out.dabs.push_back(dab);
+        }
+        if (const auto curve = value.find("curve"); curve != value.end()) {
+            static constexpr std::pair<std::string_view, BrushCurve> curves[] = {
+                {"smooth", BrushCurve::smooth},
+                {"linear", BrushCurve::linear},
+                {"sharp", BrushCurve::sharp},
+                {"dome", BrushCurve::dome},
+                {"constant", BrushCurve::constant}};
+            const std::string word = curve->is_string() ? curve->get<std::string>() : "";
+            const auto found =
+                std::find_if(std::begin(curves), std::end(curves), [&](const auto& c) { return c.first == word; });
+            if (found == std::end(curves))
+                return wrong(place, ": \"curve\" must be smooth, linear, sharp, dome or constant");
+            out.curve = found->second;
+        }
+        const auto through = flag(value, "through", place);
+        if (!through) return through.error();
+        out.through = *through;
+        return out;
+    }
+
+    Result<bool> flag(const json& object, const char* key, const std::string& place) const {
+        const auto found = object.find(key);
+        if (found == object.end()) return false;
+        if (!found->is_boolean()) return wrong(place, ": \"" + std::string(key) + "\" must be true or false");
+        return found->get<bool>();
     }
 
     Status surfaces(const json& value, const std::string& place, bool by_mesh, std::vector<float>& share) const {
@@ -457,8 +553,9 @@ private:
 
     static std::optional<EditKind> kind_of(std::string_view op) {
         static constexpr std::pair<std::string_view, EditKind> kinds[] = {
-            {"set", EditKind::set},       {"add", EditKind::add},         {"scale", EditKind::scale},
-            {"smooth", EditKind::smooth}, {"replace", EditKind::replace}, {"mirror", EditKind::mirror}};
+            {"set", EditKind::set},         {"add", EditKind::add},      {"scale", EditKind::scale},
+            {"smooth", EditKind::smooth},   {"relax", EditKind::relax},  {"sharpen", EditKind::sharpen},
+            {"replace", EditKind::replace}, {"mirror", EditKind::mirror}};
         for (const auto& [word, kind] : kinds)
             if (word == op) return kind;
         return std::nullopt;
@@ -477,7 +574,8 @@ private:
         const auto op = entry.find("op");
         const std::string word = op != entry.end() && op->is_string() ? op->get<std::string>() : "";
         const std::optional<EditKind> kind = kind_of(word);
-        if (!kind) return wrong(place, ": \"op\" must be set, add, scale, smooth, replace or mirror");
+        if (!kind)
+            return wrong(place, ": \"op\" must be set, add, scale, smooth, relax, sharpen, replace or mirror");
         WeightEdit e;
         e.kind = *kind;
         const auto need = [&](const char* key) -> Result<const json*> {
@@ -512,22 +610,31 @@ private:
         switch (e.kind) {
             case EditKind::set:
             case EditKind::add:
-                ok = known_keys(entry, place, {"op", "joint", "value", "select"});
+                ok = known_keys(entry, place, {"op", "joint", "value", "select", "locked", "symmetric"});
                 if (ok) ok = read_joints("joint", true);
                 if (ok) ok = read_number("value", e.kind == EditKind::set ? 0 : -1, 1);
                 break;
             case EditKind::scale:
-                ok = known_keys(entry, place, {"op", "joints", "value", "select"});
+                ok = known_keys(entry, place, {"op", "joints", "value", "select", "locked", "symmetric"});
                 if (ok) ok = read_joints("joints", false);
                 if (ok) ok = read_number("value", 0, 1e38);
                 break;
             case EditKind::smooth:
-                ok = known_keys(entry, place, {"op", "joints", "length", "select"});
+                ok = known_keys(entry, place, {"op", "joints", "length", "select", "locked", "symmetric"});
                 if (ok) ok = read_number("length", 1e-30, 1e38);
                 if (ok && entry.contains("joints")) ok = read_joints("joints", false);
                 break;
+            case EditKind::relax:
+                ok = known_keys(entry, place, {"op", "joints", "steps", "select", "locked", "symmetric"});
+                if (ok) ok = read_number("steps", 1, 64);
+                if (ok && e.value != std::floor(e.value)) ok = wrong(place, ": \"steps\" must be a whole number");
+                if (ok && entry.contains("joints")) ok = read_joints("joints", false);
+                break;
+            case EditKind::sharpen:
+                ok = known_keys(entry, place, {"op", "select", "locked", "symmetric"});
+                break;
             case EditKind::replace:
-                ok = known_keys(entry, place, {"op", "joints", "with", "select"});
+                ok = known_keys(entry, place, {"op", "joints", "with", "select", "locked", "symmetric"});
                 if (ok) ok = read_joints("joints", false);
                 if (ok) {
                     const auto value = need("with");
@@ -538,13 +645,26 @@ private:
                 }
                 break;
             case EditKind::mirror:
-                ok = known_keys(entry, place, {"op", "from", "select"});
+                ok = known_keys(entry, place, {"op", "from", "select", "locked"});
                 if (ok) ok = mirror_side(need("from"), place, e.mirror.side);
                 break;
         }
         if (!ok) return ok;
         auto selected = select(entry, place, true);
         if (!selected) return selected.error();
+        if (const auto locked = entry.find("locked"); locked != entry.end()) {
+            auto list = joints(*locked, place + ": \"locked\"");
+            if (!list) return list.error();
+            e.locked = std::move(*list);
+        }
+        const auto symmetric = flag(entry, "symmetric", place);
+        if (!symmetric) return symmetric.error();
+        e.symmetric = *symmetric;
+        e.brushes = std::move(selected->brushes);
+        if (e.symmetric && e.brushes.empty())
+            return wrong(
+                place,
+                ": \"symmetric\" goes with a selection by \"brush\" (\"mirror\" copies one side to the other)");
         if (!selected->everything) e.selection = std::move(selected->share);
         e.region = std::move(selected->region);
         e.region_above = selected->above;
@@ -564,6 +684,12 @@ Result<Adjustments> parse_edits(const Scene& scene, std::string_view text, const
     const Result<json> document = parse_json(text, name);
     if (!document) return document.error();
     return EditsReader(scene, name).read(*document);
+}
+
+Result<WeightEdit> parse_edit(const Scene& scene, std::string_view text, const std::string& name) {
+    const Result<json> document = parse_json(text, name);
+    if (!document) return document.error();
+    return EditsReader(scene, name).read_edit(*document);
 }
 
 Result<Adjustments> load_edits(const Scene& scene, const std::filesystem::path& path) {

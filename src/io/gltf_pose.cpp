@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/bind_frame.h"
 #include "io/gltf_accessor.h"
 #include "io/gltf_builder.h"
 #include "io/gltf_scene.h"
@@ -404,6 +405,41 @@ Result<ScenePose> pose_at(const Scene& scene, std::optional<std::size_t> clip, d
         const auto to_joint = inverse(rig.bind_pose[j]);
         if (!to_joint) continue;  // the reader has warned of it
         out.skinning[j] = to_transform(from_world * world[rig.node_of_joint[j]] * *to_joint);
+    }
+    return out;
+}
+
+std::vector<JointPose> joint_poses(const Skeleton& skeleton, std::span<const Transform> skinning) {
+    constexpr double same = 1e-5;  // bind matrices are floats: smaller differences are rounding
+    double size = 1e-9;
+    for (const Joint& joint : skeleton.joints)
+        for (const float x : {joint.position.x, joint.position.y, joint.position.z})
+            size = std::max(size, std::abs(double{x}));
+    std::vector<JointPose> out(skeleton.joints.size());
+    for (std::size_t j = 0; j < std::min(out.size(), skinning.size()); ++j) {
+        const Joint& joint = skeleton.joints[j];
+        Transform frame, to_frame;
+        if (!bind_frame(joint, frame, to_frame)) continue;
+        // S = S_parent · B · L · B⁻¹
+        Matrix parent;
+        if (joint.parent >= 0) {
+            const auto found = inverse(to_matrix(skinning[static_cast<std::size_t>(joint.parent)]));
+            if (!found) continue;
+            parent = *found;
+        }
+        const Trs local = decompose(to_matrix(to_frame) * parent * to_matrix(skinning[j]) * to_matrix(frame));
+        JointPose pose{local.q, local.t, local.s};
+        if (pose.rotation[3] < 0)
+            for (double& x : pose.rotation) x = -x;
+        const auto length = [](double x, double y, double z) { return std::sqrt(x * x + y * y + z * z); };
+        const auto& [q, t, s] = pose;
+        bool usable = s[0] * s[1] * s[2] != 0, scaled = false;
+        for (std::size_t k = 0; k < 3; ++k) {
+            usable = usable && std::isfinite(q[k] + t[k] + s[k]);
+            scaled = scaled || std::abs(s[k] - 1) > same;
+        }
+        const bool still = !scaled && length(q[0], q[1], q[2]) <= same && length(t[0], t[1], t[2]) <= same * size;
+        if (usable && !still) out[j] = pose;
     }
     return out;
 }

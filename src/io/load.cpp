@@ -142,6 +142,16 @@ Result<Skeleton> load_skeleton(const std::filesystem::path& path, Context* conte
     return read_rest_skeleton(**document);
 }
 
+namespace {
+
+std::string vrm_of(const Document& document) {
+    const Json* extensions = member(document.json, "extensions");
+    if (!extensions) return "";
+    return member(*extensions, "VRMC_vrm") ? "1.0" : member(*extensions, "VRM") ? "0.x" : "";
+}
+
+}  // namespace
+
 Result<Contents> contents_of(const std::filesystem::path& path, Context* context) {
     const auto bytes = read_file(path, context);
     if (!bytes) return bytes.error();
@@ -184,9 +194,10 @@ Result<Contents> contents_of(const std::filesystem::path& path, Context* context
     };
     read_list("extensionsUsed", out.extensions);
     read_list("extensionsRequired", out.required);
-    if (const Json* extensions = member(d.json, "extensions"))
-        out.vrm = member(*extensions, "VRMC_vrm") ? "1.0" : member(*extensions, "VRM") ? "0.x" : "";
+    out.vrm = vrm_of(d);
     return out;
 }
+
+std::string vrm_of(const Scene& scene) { return scene.document ? vrm_of(*scene.document) : ""; }
 
 }  // namespace sinew::io

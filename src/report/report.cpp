@@ -59,6 +59,10 @@ std::string_view name_of(EditKind kind) {
             return "scale";
         case EditKind::smooth:
             return "smooth";
+        case EditKind::relax:
+            return "relax";
+        case EditKind::sharpen:
+            return "sharpen";
         case EditKind::replace:
             return "replace";
         case EditKind::mirror:

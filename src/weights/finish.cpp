@@ -104,21 +104,7 @@ Result<SkinWeights> SkinWeights::from_rows(std::span<const std::uint32_t> counts
                                                    ": weights must be finite and not negative"};
             if (in.weight > 0) row.push_back({in.joint, in.weight});
         }
-        // Merge entries of the same joint.
-        std::stable_sort(row.begin(), row.end(), [](const Share& a, const Share& b) { return a.joint < b.joint; });
-        std::size_t kept = 0;
-        for (std::size_t i = 1; i < row.size(); ++i) {
-            if (row[i].joint == row[kept].joint)
-                row[kept].weight += row[i].weight;
-            else
-                row[++kept] = row[i];
-        }
-        if (!row.empty()) row.resize(kept + 1);
-        std::sort(row.begin(), row.end(), before);
-        // A row that satisfies the invariant keeps its bits: reading back written weights changes nothing.
-        double sum = 0;
-        for (const Share& s : row) sum += s.weight;
-        if (std::abs(sum - 1) > 1e-7 * double(row.size())) row.resize(normalise(row));
+        settle_row(row);
         const std::size_t begin = out.influences_.size();
         out.influences_.resize(begin + row.size());
         out.influences_.resize(begin + write_row(row, out.influences_.data() + begin));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <vector>
 
@@ -26,6 +27,25 @@ inline std::size_t normalise(std::span<Share> row) {
     if (!(sum > 0)) return 0;
     for (Share& s : row) s.weight /= sum;
     return row.size();
+}
+
+/// The invariant of SkinWeights for one row of weights above 0: entries of one joint are added, the row is sorted
+/// by `before` and normalised. A row that satisfies it keeps its bits: reading back written weights changes
+/// nothing.
+inline void settle_row(std::vector<Share>& row) {
+    std::stable_sort(row.begin(), row.end(), [](const Share& a, const Share& b) { return a.joint < b.joint; });
+    std::size_t kept = 0;
+    for (std::size_t i = 1; i < row.size(); ++i) {
+        if (row[i].joint == row[kept].joint)
+            row[kept].weight += row[i].weight;
+        else
+            row[++kept] = row[i];
+    }
+    if (!row.empty()) row.resize(kept + 1);
+    std::sort(row.begin(), row.end(), before);
+    double sum = 0;
+    for (const Share& s : row) sum += s.weight;
+    if (std::abs(sum - 1) > 1e-7 * static_cast<double>(row.size())) row.resize(normalise(row));
 }
 
 /// `row`: strengths above 0, sorted by `before`. Returns the number of remaining entries, as weights.

@@ -52,6 +52,30 @@ class Edits(Case):
         for v, row in enumerate(self.bound(edits=[{"op": "set", "joint": "lower", "value": 0.5, "select": top}])):
             self.assertAlmostEqual(row.get("lower", 0), 0.5 if y[v] > 1.9 else plain[v].get("lower", 0), 5)
 
+    def test_brush(self):
+        plain, y = self.plain(), self.height()
+        place = [0, 1.5, 0]
+        brush = {"points": [place], "radius": 0.4, "through": True, "curve": "linear"}
+        stroke = {"op": "set", "joint": "lower", "value": 1, "select": {"brush": brush}}
+        changed = 0
+        for v, row in enumerate(self.bound(edits=[stroke])):
+            x, h, z = make.bar()[0][v]
+            distance = (x * x + (h - 1.5) ** 2 + z * z) ** 0.5
+            share = max(0, 1 - distance / 0.4)
+            before = plain[v].get("lower", 0)
+            self.assertAlmostEqual(row.get("lower", 0), before + share * (1 - before), 4)
+            changed += share > 0
+        self.assertGreater(changed, 3)
+        # Half of the strength; locked joints; what faces up.
+        half = {**stroke, "select": {"brush": {**brush, "strength": 0.5, "strengths": [0.5]}}}
+        for v, row in enumerate(self.bound(edits=[half])):
+            x, h, z = make.bar()[0][v]
+            share = 0.25 * max(0, 1 - (x * x + (h - 1.5) ** 2 + z * z) ** 0.5 / 0.4)
+            before = plain[v].get("lower", 0)
+            self.assertAlmostEqual(row.get("lower", 0), before + share * (1 - before), 4)
+        self.assertEqual(self.bound(edits=[{**stroke, "locked": ["upper"]}])[BAR - 1], plain[BAR - 1])
+        self.assertEqual(self.bound(edits=[{"op": "sharpen"}, {"op": "relax", "steps": 2}]) == plain, False)
+
     def test_weight_that_no_joint_can_take(self):
         report = self.report(
             self.bar(), "--edits", self.edits(edits=[
@@ -222,6 +246,8 @@ class Edits(Case):
 
     def test_errors_name_the_edit(self):
         box = {"box": [[-9, -9, -9], [9, 9, 9]]}
+        brush = {"points": [[0, 1, 0]], "radius": 0.4}
+        stroke = lambda **select: {"op": "set", "joint": "lower", "value": 1, "select": select}
         for lists, words in (
             ({"edit": []}, ["\"edit\" is not known"]),
             ({"edits": [{"op": "sett"}]}, ["edits 1", "set, add, scale"]),
@@ -249,6 +275,15 @@ class Edits(Case):
             ({"falloff": [{"hardness": 2, "joints": "lower"}]}, ["hardness", "from 0 to 1"]),
             ({"rigid": [{"joints": "lower"}]}, ["rigid 1", "select"]),
             ({"lock": {"jonts": "lower"}}, ["jonts"]),
+            ({"edits": [stroke(brush={"points": [[0, 1, 0]]})]}, ["must be {"]),
+            ({"edits": [stroke(brush={**brush, "curve": "round"})]}, ["must be smooth, linear, sharp, dome or"]),
+            ({"edits": [stroke(brush={**brush, "facing": []})]}, ["a list of 1, one for each point"]),
+            ({"edits": [stroke(brush={**brush, "through": 1})]}, ["must be true or false"]),
+            ({"edits": [{"op": "sharpen", "symmetric": True}]}, ["goes with a selection by"]),
+            ({"edits": [{**stroke(brush=brush), "symmetric": True}]}, ["edit 1: symmetric: ", "no mirror plane"]),
+            ({"edits": [{"op": "relax", "steps": 1.5}]}, ["must be a whole number"]),
+            ({"edits": [{**stroke(brush=brush), "locked": "nobody"}]}, ["no joint 'nobody'"]),
+            ({"rigid": [{"joints": "lower", "select": {"brush": brush}}]}, ["possible for \"edits\" only"]),
         ):
             with self.subTest(lists=lists):
                 self.refuse(3 if "7" not in words else 2, [re.escape(w) for w in words], self.bar(), "--edits",

@@ -65,6 +65,65 @@ TEST(GltfPose, TheRestPoseIsGivenInC) {
             EXPECT_EQ(to_world[at], wanted.to_world(row, column));
         }
     EXPECT_EQ(snw_rest_matrices(model, nullptr, to_world.data()), SNW_USAGE);
+    // As numbers: they lead to the same matrices; a joint that rests as it was bound has exactly that.
+    std::array<double, 20> numbers{};
+    EXPECT_EQ(snw_rest_pose(model, numbers.data()), SNW_OK);
+    EXPECT_EQ(std::vector(numbers.begin(), numbers.begin() + 10),
+              (std::vector<double>{0, 0, 0, 1, 0, 0, 0, 1, 1, 1}));
+    EXPECT_NEAR(numbers[13], std::sqrt(0.5), 1e-6);
+    std::array<double, 24> again{};
+    EXPECT_EQ(snw_pose_matrices(model, numbers.data(), again.data()), SNW_OK);
+    for (std::size_t i = 0; i < again.size(); ++i) EXPECT_NEAR(again[i], matrices[i], 1e-6) << i;
+    EXPECT_EQ(snw_rest_pose(model, nullptr), SNW_USAGE);
+    snw_model_free(model);
+}
+
+// A mesh without a skin below a joint moves with it; another one stands still.
+TEST(GltfPose, PropsAreShownWhereTheirNodesStand) {
+    Maker m = quad();
+    m.json["nodes"][knee]["rotation"] = {0, 0, std::sqrt(0.5), std::sqrt(0.5)};
+    const auto corners = m.vec3({0, 0, 0, 1, 0, 0, 0, 1, 0});
+    Json hat = {{"name", "hat"}, {"primitives", Json::array()}};
+    hat["primitives"].push_back({{"attributes", {{"POSITION", corners}}}});
+    m.json["meshes"].push_back(hat);
+    const std::size_t mesh = m.json["meshes"].size() - 1, node = m.json["nodes"].size();
+    m.json["nodes"].push_back({{"mesh", mesh}, {"translation", {0, 0.25, 0}}});
+    m.json["nodes"][knee]["children"].push_back(node);
+    m.json["nodes"].push_back({{"mesh", mesh}, {"translation", {5, 0, 0}}});
+    m.json["scenes"][0]["nodes"].push_back(node + 1);
+    m.json["extensions"]["VRM"] = Json::object();
+    const io::Scene scene = must_read(m);
+    EXPECT_EQ(io::vrm_of(scene), "0.x");
+    const io::ScenePose rest = pose(scene, std::nullopt, 0);
+    const std::vector<io::Prop> props = io::props_of(scene);
+    ASSERT_EQ(props.size(), 2u);
+    EXPECT_EQ(props[0].name, "hat/0");
+    EXPECT_EQ(props[0].joint, knee_joint);
+    EXPECT_EQ(props[1].joint, 0xffffffffu);
+    EXPECT_EQ(props[0].triangles.size(), 1u);
+    const auto shown = [&](const Vec3& p, const Transform& at) {
+        std::array<double, 3> out{};
+        for (std::size_t r = 0; r < 3; ++r) out[r] = at(r, 0) * p.x + at(r, 1) * p.y + at(r, 2) * p.z + at(r, 3);
+        return out;
+    };
+    for (std::size_t v = 0; v < 3; ++v) {
+        const Vec3 corner{v == 1 ? 1.0f : 0.0f, v == 2 ? 1.0f : 0.0f, 0};
+        const auto found = shown(props[0].positions[v], rest.skinning[knee_joint]);
+        const auto wanted = shown(corner, rest.nodes[node]);
+        for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(found[k], wanted[k], 1e-6) << v;
+        EXPECT_NEAR(props[1].positions[v].x, corner.x + 5, 1e-6);
+    }
+    const std::vector<std::byte> bytes = m.glb();
+    snw_model* model = nullptr;
+    ASSERT_EQ(snw_model_open(bytes.data(), bytes.size(), "quad.glb", nullptr, nullptr, 0, nullptr, &model), SNW_OK)
+        << snw_error();
+    snw_prop prop;
+    ASSERT_EQ(snw_model_prop(model, 1, &prop), SNW_OK);
+    EXPECT_EQ(prop.joint, -1);
+    EXPECT_EQ(prop.vertex_count, 3u);
+    EXPECT_NEAR(prop.positions[3], 6, 1e-6);
+    EXPECT_EQ(prop.triangle_count, 1u);
+    EXPECT_EQ(snw_model_prop(model, 2, &prop), SNW_USAGE);
     snw_model_free(model);
 }
 

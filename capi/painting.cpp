@@ -1,0 +1,114 @@
+// Weights that change edit by edit.
+#include <algorithm>
+
+#include "handles.h"
+#include "sinew/edits.h"
+
+using namespace sinew;
+using namespace sinew::capi;
+
+struct snw_painting {
+    const snw_model* model;
+    EditSurface surface;
+    PaintedWeights painted;
+};
+
+extern "C" {
+
+snw_status snw_painting_new(const snw_model* model, const snw_weights* weights, const snw_settings* settings,
+                            const char* edits, size_t edits_size, snw_painting** out) {
+    if (!out) return missing("out");
+    *out = nullptr;
+    if (!model || !weights || !settings) return missing(!model ? "model" : !weights ? "weights" : "settings");
+    return guarded([&] {
+        const io::Scene& scene = model->scene;
+        if (Status ok = fits(*model, weights->weights); !ok) return fail(ok.error());
+        if (Status ok = check(settings->bind.finish); !ok) return fail(ok.error());
+        Result<Adjustments> list = Adjustments{};
+        if (edits && edits_size) list = io::parse_edits(scene, {edits, edits_size}, "edits");
+        if (!list) return fail(list.error());
+        Locks locks = std::move(list->locks);
+        add_flags(locks.vertices, model->kept_vertices);
+        add_flags(locks.joints, model->locked_joints);
+        const EditSurface surface(scene.mesh());
+        Result<PaintedWeights> painted =
+            PaintedWeights::begin(surface, weights->weights, std::move(locks), scene.skeleton.joints.size(),
+                                  settings->bind.finish.max_influences);
+        if (!painted) return fail(painted.error());
+        *out = new snw_painting{model, surface, std::move(*painted)};
+        return SNW_OK;
+    });
+}
+
+snw_status snw_painting_apply(snw_painting* painting, const char* edit, size_t edit_size, int again,
+                              snw_context* context, size_t* changed, size_t* stuck) {
+    if (changed) *changed = 0;
+    if (stuck) *stuck = 0;
+    if (!painting || !edit) return missing(!painting ? "painting" : "edit");
+    return guarded([&] {
+        const io::Scene& scene = painting->model->scene;
+        Result<WeightEdit> one = io::parse_edit(scene, {edit, edit_size}, "edit");
+        if (!one) return fail(one.error());
+        if (Status ok = find_mirrors({&*one, 1}, scene.mesh(), scene.skeleton, context_of(context)); !ok)
+            return fail(ok.error());
+        if (Status ok = complete_strokes({&*one, 1}, painting->surface, scene.skeleton, context_of(context)); !ok)
+            return fail(ok.error());
+        if (Status ok = painting->painted.apply(*one, again != 0, context_of(context)); !ok)
+            return fail(ok.error());
+        if (changed) *changed = painting->painted.changed().size();
+        if (stuck) *stuck = painting->painted.kept();
+        return SNW_OK;
+    });
+}
+
+snw_status snw_painting_undo(snw_painting* painting, size_t* changed) {
+    if (changed) *changed = 0;
+    if (!painting) return missing("painting");
+    return guarded([&] {
+        if (!painting->painted.undo()) return fail({ErrorCode::usage, "there is no edit to take back"});
+        if (changed) *changed = painting->painted.changed().size();
+        return SNW_OK;
+    });
+}
+
+size_t snw_painting_edits(const snw_painting* painting) { return painting ? painting->painted.edits() : 0; }
+
+const uint32_t* snw_painting_vertices(const snw_painting* painting) {
+    return painting ? painting->painted.changed().data() : nullptr;
+}
+
+size_t snw_painting_width(const snw_painting* painting) {
+    std::size_t width = 0;
+    if (painting)
+        for (const std::uint32_t v : painting->painted.changed())
+            width = std::max(width, painting->painted[v].size());
+    return width;
+}
+
+snw_status snw_painting_rows(const snw_painting* painting, size_t width, uint16_t* joints, float* shares) {
+    if (!painting) return missing("painting");
+    if (painting->painted.changed().empty()) return SNW_OK;
+    if (!joints || !shares) return missing(!joints ? "joints" : "shares");
+    for (const std::uint32_t v : painting->painted.changed()) {
+        const auto row = painting->painted[v];
+        for (std::size_t k = 0; k < width; ++k) {
+            *joints++ = k < row.size() ? static_cast<uint16_t>(row[k].joint) : uint16_t{0};
+            *shares++ = k < row.size() ? row[k].weight : 0.f;
+        }
+    }
+    return SNW_OK;
+}
+
+snw_status snw_painting_weights(const snw_painting* painting, snw_weights** out) {
+    if (!out) return missing("out");
+    *out = nullptr;
+    if (!painting) return missing("painting");
+    return guarded([&] {
+        *out = new snw_weights{painting->painted.weights()};
+        return SNW_OK;
+    });
+}
+
+void snw_painting_free(snw_painting* painting) { delete painting; }
+
+}  // extern "C"
