@@ -63,6 +63,9 @@ export class Character {
   version = () => this.call<string>('version');
   describe = (settings: Settings) => this.call<ModelInfo>('describe', settings);
   weigh = (settings: Settings, edits: string, most?: number) => this.call<Result<'weigh'>>('weigh', settings, edits, most);
+  stroke = (settings: Settings, edits: string, edit: string, again: boolean) => this.call<Result<'stroke'>>('stroke', settings, edits, edit, again);
+  unstroke = () => this.call<Result<'unstroke'>>('unstroke');
+  difference = () => this.call<Float32Array | null>('difference');
   saveBinding = () => this.call<Uint8Array>('saveBinding');
   openBinding = (bytes: Uint8Array, settings: Settings) => this.call<Result<'openBinding'>>('openBinding', bytes, settings);
   useOwn = () => this.call<void>('useOwn');

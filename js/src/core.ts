@@ -75,6 +75,17 @@ export interface ModelInfo {
   clips: {name: string; start: number; end: number}[];
   weights: boolean;
   warnings: string[];
+  props: {name: string; joint: number; material: number}[];
+  /** Version of VRM, or "". */
+  vrm: string;
+}
+
+/** A mesh of the file without a skin, in bind space: the matrix of its joint (props) leads to where it is shown. */
+export interface Prop {
+  positions: Float32Array;
+  normals: Float32Array | null;
+  uvs: Float32Array | null;
+  triangles: Uint32Array;
 }
 
 /** One row of snw_settings_json. */
@@ -115,6 +126,16 @@ export interface Rows {
   width: number;
   joints: Uint16Array;
   shares: Float32Array;
+}
+
+/** What a stroke or its undoing changed. */
+export interface Painted {
+  /** The vertices whose rows changed, ascending. */
+  vertices: Uint32Array;
+  /** Their rows. */
+  rows: Rows;
+  /** Vertices that kept their rows because no other joint can take the weight. */
+  stuck: number;
 }
 
 /** The content of snw_compare_json; a: the file, b: the new weights. */
@@ -265,6 +286,8 @@ export class Core {
   private vertices = 0;
   private triangles = 0;
   private jointCount = 0;
+  private painting = 0;  // begins with `weights`
+  private painted = false;  // `weights` is behind it
   private made: Uint8Array | null = null;  // the GLB of the open flat figure
 
   /** `stopped`: whether the current binding should stop; called whenever it reports progress. `lenient`: settings that the
@@ -465,6 +488,7 @@ export class Core {
       }),
       poses: this.standardPoses(),
       rest: this.restPose(),
+      props: info.props.map((_, i) => this.prop(i)),
       ownRows: info.weights ? this.ownRows() : null,
     };
   }
@@ -571,6 +595,7 @@ export class Core {
         this.m._free(text);
       }
       const [made, reportBytes] = new Uint32Array(this.heap.buffer, this.out, 2);
+      this.endPainting();
       this.m._snw_weights_free(this.weights);
       this.weights = made;
       const report = this.textOf(reportBytes);
@@ -578,8 +603,70 @@ export class Core {
     });
   }
 
+  /** Applies one entry of "edits" to the new weights (snw_painting_apply). The first one after `weigh` or `useOwn` begins
+   * painting; `edits` then has the locks. `again`: it replaces the last one, as a stroke that goes on. */
+  stroke(settings: Settings, edits: string, edit: string, again: boolean): Painted {
+    this.need(this.weights, 'bind first');
+    if (!this.painting) this.beginPainting(settings, edits);
+    const text = this.putText(edit);
+    try {
+      this.check(this.m._snw_painting_apply(this.painting, text, this.m.lengthBytesUTF8(edit), again ? 1 : 0, 0, this.out, this.out + 4));
+    } finally {
+      this.m._free(text);
+    }
+    this.painted = true;
+    const [count, stuck] = new Uint32Array(this.heap.buffer, this.out, 2);
+    return {...this.paintedRows(count), stuck};
+  }
+
+  /** Takes the last stroke back; null if there is none since painting began. */
+  unstroke(): Painted | null {
+    if (!this.painting || !this.m._snw_painting_edits(this.painting)) return null;
+    this.check(this.m._snw_painting_undo(this.painting, this.out));
+    this.painted = true;
+    return {...this.paintedRows(this.result()), stuck: 0};
+  }
+
+  private beginPainting(settings: Settings, edits: string) {
+    this.withSettings(settings, (s) => {
+      const text = edits ? this.putText(edits) : 0;
+      try {
+        this.check(this.m._snw_painting_new(this.model, this.weights, s, text, edits ? this.m.lengthBytesUTF8(edits) : 0, this.out));
+      } finally {
+        this.m._free(text);
+      }
+      this.painting = this.result();
+    });
+  }
+  private endPainting() {
+    this.m._snw_painting_free(this.painting);
+    this.painting = 0;
+    this.painted = false;
+  }
+
+  private paintedRows(count: number): {vertices: Uint32Array; rows: Rows} {
+    const width = Math.min(Math.max(this.m._snw_painting_width(this.painting), 1), MOST_SHOWN);
+    const at = this.m._snw_painting_vertices(this.painting);
+    return {
+      vertices: count ? new Uint32Array(this.heap.buffer, at, count).slice() : new Uint32Array(),
+      rows: this.filled(count, width, (joints, shares) => this.m._snw_painting_rows(this.painting, width, joints, shares)),
+    };
+  }
+
+  /** The new weights, with all strokes; the file's own ones without. */
+  private current(): number {
+    if (this.painted) {
+      this.check(this.m._snw_painting_weights(this.painting, this.out));
+      this.m._snw_weights_free(this.weights);
+      this.weights = this.result();
+      this.painted = false;
+    }
+    return this.weights || this.own;
+  }
+
   /** Discards the new weights: the file's own weights are shown and posed. */
   useOwn() {
+    this.endPainting();
     this.m._snw_weights_free(this.weights);
     this.weights = 0;
   }
@@ -606,7 +693,7 @@ export class Core {
 
   /** The surface in a pose; null without weights. `own`: by the weights of the file. */
   deform(matrices: Float64Array, dual: boolean, normals: boolean, own = false) {
-    const weights = own ? this.own : this.weights || this.own;
+    const weights = own ? this.own : this.current();
     if (!weights) return null;
     const from = this.putBytes(new Uint8Array(matrices.buffer, matrices.byteOffset, matrices.byteLength));
     const size = this.vertices * 12;
@@ -624,7 +711,7 @@ export class Core {
   /** The numbers of `sinew compare`: the new weights against those of the file. Takes as long as a binding. */
   compare(): Compared {
     this.need(this.own && this.weights, 'bind a file that comes with weights first');
-    this.check(this.m._snw_compare_json(this.model, this.own, this.weights, 0, this.out));
+    this.check(this.m._snw_compare_json(this.model, this.own, this.current(), 0, this.out));
     return JSON.parse(this.takeText());
   }
 
@@ -676,7 +763,7 @@ export class Core {
         at.push(this.putBytes(new Uint8Array(new Uint32Array([at[0], Number(step), times.length, at[1], at[2]]).buffer)));
       }
       return this.withSettings(settings, (s) => {
-        this.check(this.m._snw_save_glb_animated(this.model, this.weights || this.own, s, at[3] ?? 0, at.length ? 1 : 0,
+        this.check(this.m._snw_save_glb_animated(this.model, this.current(), s, at[3] ?? 0, at.length ? 1 : 0,
                                                  this.out + 4, this.out));
         const [bytes, notes] = new Uint32Array(this.heap.buffer, this.out, 2);
         const text = this.textOf(notes);
@@ -689,7 +776,7 @@ export class Core {
 
   saveWeights(): Uint8Array {
     this.need(this.weights || this.own, 'bind first');
-    this.check(this.m._snw_save_json(this.model, this.weights || this.own, this.out));
+    this.check(this.m._snw_save_json(this.model, this.current(), this.out));
     return this.takeBytes();
   }
 
@@ -701,16 +788,34 @@ export class Core {
     });
   }
 
-  /** Where the file's nodes stand at rest: matrices as matricesOf gives, and the matrix from bind space to the file's world. */
-  restPose(): {matrices: Float64Array; toWorld: Float64Array} {
-    const size = this.jointCount * 12 * 8;
-    const at = this.m._malloc(size + 96);
+  /** Where the file's nodes stand at rest: matrices as matricesOf gives, the pose that leads there, ten numbers a joint, and the
+   * matrix from bind space to the file's world. */
+  restPose(): {matrices: Float64Array; pose: Float64Array; toWorld: Float64Array} {
+    const [size, numbers] = [this.jointCount * 12 * 8, this.jointCount * 10 * 8];
+    const at = this.m._malloc(size + numbers + 96);
     try {
-      this.check(this.m._snw_rest_matrices(this.model, at, at + size));
+      this.check(this.m._snw_rest_matrices(this.model, at, at + size + numbers));
+      this.check(this.m._snw_rest_pose(this.model, at + size));
       const take = (from: number, length: number) => new Float64Array(this.heap.slice(from, from + length).buffer);
-      return {matrices: take(at, size), toWorld: take(at + size, 96)};
+      return {matrices: take(at, size), pose: take(at + size, numbers), toWorld: take(at + size + numbers, 96)};
     } finally {
       this.m._free(at);
+    }
+  }
+
+  private prop(number: number): Prop {
+    // snw_prop: name, joint, material, vertices, positions, normals, uvs, triangles, corners.
+    const to = this.m._malloc(36);
+    try {
+      this.check(this.m._snw_model_prop(this.model, number, to));
+      const [, , , vertices, positions, normals, uvs, triangles, corners] = new Uint32Array(this.heap.slice(to, to + 36).buffer);
+      const floats = (at: number, length: number) => (at ? new Float32Array(this.heap.slice(at, at + 4 * length).buffer) : null);
+      return {
+        positions: floats(positions, vertices * 3)!, normals: floats(normals, vertices * 3), uvs: floats(uvs, vertices * 2),
+        triangles: new Uint32Array(this.heap.slice(corners, corners + triangles * 12).buffer),
+      };
+    } finally {
+      this.m._free(to);
     }
   }
 
@@ -727,11 +832,16 @@ export class Core {
 
   private rows(weights: number, most = MOST_SHOWN): Rows {
     const width = Math.min(Math.max(this.m._snw_weights_width(weights), 1), most);
-    const count = this.vertices * width;
-    const joints = this.m._malloc(count * 2);
-    const shares = this.m._malloc(count * 4);
+    return this.filled(this.vertices, width, (joints, shares) => this.m._snw_weights_rows(weights, width, joints, shares));
+  }
+
+  /** Rows that a function of the core fills. */
+  private filled(vertices: number, width: number, fill: (joints: number, shares: number) => number): Rows {
+    const count = vertices * width;
+    const joints = this.m._malloc(Math.max(count * 2, 1));
+    const shares = this.m._malloc(Math.max(count * 4, 1));
     try {
-      this.check(this.m._snw_weights_rows(weights, width, joints, shares));
+      this.check(fill(joints, shares));
       return {
         width,
         joints: new Uint16Array(this.heap.slice(joints, joints + count * 2).buffer),
@@ -744,11 +854,11 @@ export class Core {
   }
 
   /** The L1 distance of the weights to the file's own, per vertex, 0 to 2; null if the file has none. */
-  private difference(): Float32Array | null {
-    if (!this.own) return null;
+  difference(): Float32Array | null {
+    if (!this.own || !this.weights) return null;
     const at = this.m._malloc(this.vertices * 4);
     try {
-      this.check(this.m._snw_weights_difference(this.weights, this.own, at));
+      this.check(this.m._snw_weights_difference(this.current(), this.own, at));
       return new Float32Array(this.heap.slice(at, at + this.vertices * 4).buffer);
     } finally {
       this.m._free(at);
@@ -757,6 +867,7 @@ export class Core {
 
   /** Frees the character and its binding. */
   close() {
+    this.endPainting();
     this.m._snw_weights_free(this.weights);
     this.m._snw_weights_free(this.own);
     this.m._snw_binding_free(this.binding);

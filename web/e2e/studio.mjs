@@ -76,6 +76,22 @@ const browser = await chromium.launch({
 const LIMIT = 300_000;
 let problems = [];
 let page;
+/** Actions first open the tab in which their element is. */
+function openTabs() {
+  const prototype = Object.getPrototypeOf(page.locator('body'));
+  if (!prototype.tabbed) {
+    prototype.tabbed = true;
+    for (const action of ['click', 'fill', 'selectOption', 'check', 'uncheck', 'press', 'tap', 'focus']) {
+      const act = prototype[action];
+      prototype[action] = async function (...args) {
+        const step = await this.evaluateAll((found) => found[0]?.closest('[role=tabpanel][hidden]')?.id);
+        if (step) await page.evaluate((id) => document.querySelector(`[aria-controls=${id}]`).click(), step);
+        return act.apply(this, args);
+      };
+    }
+  }
+  page.click = (selector, options) => page.locator(selector).click(options);
+}
 async function fresh(url = server.url, scheme = 'dark') {
   await page?.close();
   const context = await browser.newContext({viewport: {width: 1280, height: 720}, colorScheme: scheme, acceptDownloads: true});
@@ -84,6 +100,7 @@ async function fresh(url = server.url, scheme = 'dark') {
   problems = [];
   page.on('pageerror', (error) => problems.push(String(error)));
   page.on('console', (m) => m.type() === 'error' && problems.push(m.text()));
+  openTabs();
   page.on('request', (r) => !r.url().startsWith(new URL(url).origin) && !r.url().startsWith('blob:') && problems.push(`asked for ${r.url()}`));
   await page.goto(url);
   await until(() => document.documentElement.dataset.ready === 'yes');
@@ -95,6 +112,7 @@ async function touched(width, height) {
   const context = await browser.newContext({viewport: {width, height}, hasTouch: true, isMobile: true, acceptDownloads: true});
   context.setDefaultTimeout(LIMIT);
   page = await context.newPage();
+  openTabs();
   page.on('pageerror', (error) => problems.push(String(error)));
   await page.goto(server.url);
   await until(() => document.documentElement.dataset.ready === 'yes');
@@ -438,7 +456,7 @@ const tests = {
     await settled();
     const {doc, sum} = await state();
     is(doc.edits.length, 1, 'edits');
-    holds(doc.edits[0].select.length > 1, 'the stroke is one point');
+    holds(doc.edits[0].select[0].brush.points.length > 1, 'the stroke is one point');
     holds(sum !== before, 'nothing was painted');
     await page.getByRole('button', {name: 'Mirror from left'}).click();
     await settled();
@@ -448,6 +466,315 @@ const tests = {
     await page.keyboard.press('Control+z');
     await settled();
     is((await state()).sum, before, 'after undo');
+  },
+  async 'a stroke costs what it touches, whatever was painted before, and equals the command'() {
+    await open('quadruped');
+    await bind();
+    await select('spine');
+    await page.keyboard.press('p');
+    await page.getByText('Reach of the brush').click();
+    await page.getByLabel('Only surface that faces you').uncheck();
+    const box = await page.locator('#view canvas').boundingBox();
+    const spot = await page.evaluate(() => window.studio.pixelOf(window.studio.joints().find((j) => j.name === 'spine').position));
+    const [x, y] = [box.x + spot.x, box.y + spot.y];
+    const strokes = () => page.evaluate(() => window.studio.strokes());
+    const dab = async (dx, dy) => {
+      await page.mouse.click(x + dx, y + dy);
+      await settled();
+    };
+    // Every stroke is applied by itself, and the same place touches the same vertices.
+    await dab(0, 0);
+    const {count, vertices} = await strokes();
+    holds(count === 1 && vertices > 0, `after the first stroke: ${count} strokes, ${vertices} vertices`);
+    for (let i = 1; i < 30; ++i) await dab((i % 6) * 4 - 10, Math.floor(i / 6) * 3 - 6);
+    const many = await strokes();
+    is(many.count, 30, 'strokes that the core has applied');
+    const before = (await state()).sum;
+    await page.getByLabel('Adds').focus();
+    await slide('Adds', 0.01);
+    await dab(0, 0);
+    const now = (await strokes()).vertices;
+    holds(now > 0 && now <= vertices + 2, `${now} vertices and not ${vertices}`);
+    is((await state()).doc.edits.length, 31, 'strokes');
+    // One line, which opens into the list.
+    holds(await page.getByText('31 strokes', {exact: true}).isVisible() && await page.locator('#edit-list').isHidden(), 'the strokes are not one line');
+    await page.keyboard.press('Control+z');
+    await settled();
+    is((await state()).sum, before, 'after undo');
+    await page.keyboard.press('Control+Shift+z');
+    await settled();
+    // One is taken out of the middle.
+    await page.getByText('31 strokes', {exact: true}).click();
+    await page.locator('#edit-list li').nth(10).getByRole('button').click();
+    await settled();
+    is((await strokes()).count > 31, true, 'whether taking one out was done stroke by stroke');
+    holds((await exported()).equals(await byCommand('quadruped')), 'the files differ');
+  },
+  async 'the modes of the brush, locks and both sides are those of the command'() {
+    await open('biped');
+    await bind();
+    await page.keyboard.press('p');
+    await select('chest');
+    const box = await page.locator('#view canvas').boundingBox();
+    const at = async (point) => {
+      const p = await page.evaluate((q) => window.studio.pixelOf(q), point);
+      return [box.x + p.x, box.y + p.y];
+    };
+    const paint = async ([x, y], key) => {
+      const {sum} = await state();
+      await page.mouse.move(x, y);
+      if (key) await page.keyboard.down(key);
+      await page.mouse.down();
+      await page.mouse.move(x + 14, y + 6, {steps: 3});
+      await page.mouse.up();
+      if (key) await page.keyboard.up(key);
+      await settled();
+      const {doc, sum: now} = await state();
+      holds(now !== sum, `nothing was painted: ${JSON.stringify(doc.edits.at(-1)).slice(0, 200)}`);
+      return doc.edits.at(-1);
+    };
+    const middle = await at([0.06, 1.18, 0.1]);
+    // Ctrl inverts, Shift smooths.
+    is((await paint(middle)).value, 0.3, 'what the brush adds');
+    is((await paint(middle, 'Control')).value, -0.3, 'what it adds with Ctrl');
+    is((await paint(middle, 'Shift')).op, 'smooth', 'the stroke with Shift');
+    for (const op of ['set', 'scale', 'relax', 'sharpen', 'smooth']) {
+      await page.getByLabel('Brush', {exact: true}).selectOption(op);
+      is((await paint(middle)).op, op, 'the stroke');
+    }
+    await page.getByLabel('Brush', {exact: true}).selectOption('sharpen');
+    is((await paint(middle, 'Control')).op, 'smooth', 'the opposite of sharpen');
+    // The brush takes the weight of a place.
+    await page.getByLabel('Brush', {exact: true}).selectOption('sample');
+    const hit = await page.evaluate(([x, y]) => window.studio.hitAt(x, y), middle);
+    await page.mouse.click(...middle);
+    const {joint, rows} = await page.evaluate(() => {
+      const {joint, rows} = window.studio.state();
+      return {joint, rows: {width: rows.width, joints: [...rows.joints], shares: [...rows.shares]}};
+    });
+    let weight = 0;
+    for (let k = hit.vertex * rows.width; k < (hit.vertex + 1) * rows.width; ++k) if (rows.joints[k] === joint) weight = rows.shares[k];
+    is(await page.getByLabel('Brush', {exact: true}).inputValue(), 'set', 'the brush after a sample');
+    const value = Number(await page.getByLabel('Weight', {exact: true}).inputValue());
+    holds(Math.abs(value - weight) <= 0.03, `sampled ${value} and not ${weight}`);
+    // A locked joint keeps its weights under paint; both sides are painted.
+    const sumOf = (name) => page.evaluate((name) => {
+      const j = window.studio.joints().findIndex((k) => k.name === name);
+      const {joints, shares} = window.studio.state().rows;
+      return shares.reduce((s, w, i) => s + (joints[i] === j ? w : 0), 0);
+    }, name);
+    await select('spine');
+    await page.getByLabel('Lock weights').check();
+    holds(await page.locator('#joint-list li[aria-selected=true]', {hasText: 'locked'}).isVisible(), 'the list does not show the lock');
+    await select('upper_arm_L');
+    const spine = await sumOf('spine'), [left, right] = [await sumOf('upper_arm_L'), await sumOf('upper_arm_R')];
+    await page.getByText('Reach of the brush').click();
+    await page.getByLabel('Both sides').check();
+    await slide('Weight', 0.8);
+    const both = await paint(await at([0.1, 1.22, 0.1]));
+    is(`${both.symmetric} ${both.locked}`, 'true spine', 'the stroke');
+    holds(Math.abs((await sumOf('spine')) - spine) < 1e-3, 'the locked joint has changed');
+    const [more, alike] = [(await sumOf('upper_arm_L')) - left, (await sumOf('upper_arm_R')) - right];
+    holds(more > 0.5 && Math.abs(more - alike) < 0.2 * more, `left ${more}, right ${alike}`);
+    await picture('brush');
+    holds((await exported()).equals(await byCommand('biped')), 'the files differ');
+  },
+  async 'the brush is a ring on the surface, [ ] size it, Alt and the right button turn the view'() {
+    await open('biped');
+    await bind('32');
+    await select('chest');
+    await page.keyboard.press('p');
+    const box = await page.locator('#view canvas').boundingBox();
+    const spot = await page.evaluate(() => window.studio.pixelOf([0.03, 1.2, 0.1]));
+    const [x, y] = [box.x + spot.x, box.y + spot.y];
+    await page.mouse.move(x, y);
+    const ring = await page.evaluate(() => window.studio.brushAt());
+    const hit = await page.evaluate(([x, y]) => window.studio.hitAt(x, y), [x, y]);
+    holds(ring && Math.hypot(...ring.place.map((c, k) => c - hit.bind[k])) < 1e-3, `the ring is not on the surface: ${JSON.stringify([ring, hit])}`);
+    holds(ring.normal[2] > 0.5, `the ring does not lie on the chest: ${ring.normal}`);
+    await picture('ring');
+    await page.keyboard.press(']');
+    await page.keyboard.press(']');
+    const {radius} = await page.evaluate(() => window.studio.brushAt());
+    holds(Math.abs(radius / ring.radius - 1.15 ** 2) < 1e-6, `the radius: ${radius}`);
+    await page.keyboard.press('[');
+    holds((await page.evaluate(() => window.studio.brushAt())).radius < radius, '[ does not make it smaller');
+    const camera = () => page.evaluate(() => window.studio.cameraAt());
+    const from = await camera();
+    const drag = async (button, key) => {
+      await page.mouse.move(x, y);
+      if (key) await page.keyboard.down(key);
+      await page.mouse.down({button});
+      await page.mouse.move(x + 60, y + 10, {steps: 4});
+      await page.mouse.up({button});
+      if (key) await page.keyboard.up(key);
+      await settled();
+    };
+    const turned = (a, b) => Math.hypot(...a.place.map((c, k) => c - b.place[k])) > 0.05 && Math.hypot(...a.target.map((c, k) => c - b.target[k])) < 1e-6;
+    await drag('right');
+    const right = await camera();
+    holds(turned(from, right), 'the right button does not turn the view');
+    await drag('left', 'Alt');
+    holds(turned(right, await camera()), 'Alt does not turn the view');
+    is((await state()).doc.edits.length, 0, 'strokes');
+    // A pen that is pressed less has less effect. Only the front is painted.
+    await page.evaluate(([x, y]) => {
+      const to = document.querySelector('#view canvas');
+      const send = (type, dx) => to.dispatchEvent(new PointerEvent(type, {bubbles: true, isPrimary: true, pointerId: 1, pointerType: 'pen', pressure: 0.25,
+        button: type === 'pointermove' ? -1 : 0, buttons: 1, clientX: x + dx, clientY: y}));
+      to.setPointerCapture = () => {};
+      send('pointerdown', 0);
+      send('pointermove', 12);
+      send('pointerup', 12);
+    }, [x, y]);
+    await settled();
+    const {edits} = (await state()).doc;
+    is(edits.length, 1, 'strokes of the pen');
+    const {brush} = edits[0].select[0];
+    holds(brush.strengths.every((s) => Math.abs(s - 0.25) < 1e-6), `strengths: ${brush.strengths}`);
+    is(brush.facing.length, brush.points.length, 'directions');
+    holds((await exported()).equals(await byCommand('biped')), 'the files differ');
+  },
+  async 'the weights of vertices are a table that can be changed'() {
+    await open('biped');
+    await bind('32');
+    await page.keyboard.press('s');
+    const box = await page.locator('#view canvas').boundingBox();
+    const click = async (point, shift) => {
+      const p = await page.evaluate((q) => window.studio.pixelOf(q), point);
+      if (shift) await page.keyboard.down('Shift');
+      await page.mouse.click(box.x + p.x, box.y + p.y);
+      if (shift) await page.keyboard.up('Shift');
+    };
+    await click([0.05, 1.2, 0.1]);
+    holds(/^Vertex/.test(await page.locator('#probe').textContent()), 'no vertex is shown');
+    await click([-0.05, 1.2, 0.1], true);
+    holds(/^2 vertices, mean/.test(await page.locator('#probe').textContent()), 'two vertices are not shown');
+    const first = page.locator('#probe input').first();
+    const name = (await first.getAttribute('aria-label')).replace('Weight of ', '');
+    await first.fill('0.5');
+    await first.press('Enter');
+    await settled();
+    const {doc} = await state();
+    is(JSON.stringify([doc.edits[0].op, doc.edits[0].joint, doc.edits[0].value, doc.edits[0].select[0].vertices.length]), JSON.stringify(['set', name, 0.5, 2]), 'the edit');
+    is(Number(await page.getByLabel(`Weight of ${name}`).inputValue()), 0.5, 'the weight in the table');
+    await picture('table');
+    holds((await exported()).equals(await byCommand('biped')), 'the files differ');
+    // A locked joint cannot be typed.
+    await select(name);
+    await page.getByLabel('Lock weights').check();
+    is(await page.getByLabel(`Weight of ${name}`).count(), 0, 'fields of the locked joint');
+  },
+  async 'the work is laid out in tabs, and what was reported is in a closed log'() {
+    await open('caped');
+    const shown = () => page.evaluate(() => [...document.querySelectorAll('#right [role=tabpanel]:not([hidden])')].map((p) => p.id).join());
+    is(await page.getByRole('tab').allTextContents().then((t) => t.join()), 'Bind,Pose,Paint,Compare,Export', 'tabs');
+    is(await shown(), 'step-bind', 'the panel at first');
+    await bind('auto');
+    holds(await page.locator('#log p').first().isHidden(), 'the log is open');
+    await page.locator('#log summary').click();
+    holds(await page.locator('#log p', {hasText: 'Resolution'}).isVisible(), 'the log lacks the reason of the resolution');
+    for (const [key, step] of [['p', 'paint'], ['r', 'pose']]) {
+      await page.keyboard.press(key);
+      is(await shown(), `step-${step}`, `the panel of ${key}`);
+      await picture(`tab-${step}`);
+    }
+    await page.getByRole('tab', {name: 'Pose'}).focus();
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('ArrowRight');
+    is(await shown(), 'step-compare', 'the panel after two arrows');
+    await picture('tab-compare');
+    await page.keyboard.press('End');
+    is(await shown(), 'step-export', 'the panel after End');
+    await picture('tab-export');
+    // Nothing runs away below.
+    for (const name of ['Bind', 'Pose', 'Paint', 'Compare', 'Export']) {
+      await page.getByRole('tab', {name}).click();
+      const height = await page.locator('#right').evaluate((r) => r.scrollHeight);
+      holds(height < 1100, `${name} is ${height} pixels high`);
+    }
+  },
+  async 'bones are octahedra, and the axes of the corner turn the view'() {
+    await open('biped');
+    const {count, width} = await page.evaluate(() => window.studio.bonesShown());
+    holds(count > 20 && width > 3, `${count} bones, ${width} pixels wide`);
+    await drawn();
+    await picture('bones');
+    await page.keyboard.press('s');
+    is((await page.evaluate(() => window.studio.bonesShown())).count, 0, 'bones without the skeleton');
+    const from = async () => {
+      const {place, target} = await page.evaluate(() => window.studio.cameraAt());
+      const d = place.map((c, k) => c - target[k]);
+      return d.map((c) => Math.round(c / Math.hypot(...d) + 0)).map((c) => c || 0).join();
+    };
+    for (const [name, wanted] of [['Look from +X', '1,0,0'], ['Look from −Z', '0,0,-1'], ['Look from +Y', '0,1,0']]) {
+      await page.getByRole('button', {name}).focus();
+      await page.keyboard.press('Enter');
+      is(await from(), wanted, name);
+    }
+    const box = await page.getByRole('button', {name: 'Look from +Z'}).locator('circle').boundingBox();
+    await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
+    await drawn();
+    is(await from(), '0,0,1', 'after a click');
+    // The labels are where the axes point: x to the right.
+    const at = async (name) => (await page.getByRole('button', {name}).locator('circle').boundingBox());
+    const [x, minus] = [await at('Look from +X'), await at('Look from −X')];
+    holds(x.x > minus.x + 20, 'x does not point to the right');
+  },
+  async 'meshes without a skin are shown, and follow their joints'() {
+    // A hat on the head of the biped.
+    const skinned = join(at, 'skinned.glb');
+    execFileSync(sinew, ['bind', join(samples, 'biped.glb'), '-o', skinned, '--resolution', '32', '--quiet']);
+    const glb = readFileSync(skinned);
+    const length = glb.readUInt32LE(12);
+    const json = JSON.parse(glb.subarray(20, 20 + length));
+    const binary = glb.subarray(28 + length);
+    const corners = Float32Array.from([-1, -1, 1, 1].flatMap((x) => [[x, -1, -1], [x, 1, -1], [x, 1, 1], [x, -1, 1]]).flat().map((c) => c * 0.12));
+    const faces = Uint16Array.from([0, 1, 2, 0, 2, 3, 8, 9, 10, 8, 10, 11, 0, 1, 9, 0, 9, 8, 2, 3, 11, 2, 11, 10, 1, 2, 10, 1, 10, 9, 0, 3, 11, 0, 11, 8]);
+    const size = binary.length;
+    const more = Buffer.concat([Buffer.from(corners.buffer), Buffer.from(faces.buffer)]);
+    json.bufferViews.push({buffer: 0, byteOffset: size, byteLength: corners.byteLength}, {buffer: 0, byteOffset: size + corners.byteLength, byteLength: faces.byteLength});
+    const views = json.bufferViews.length;
+    json.accessors.push({bufferView: views - 2, componentType: 5126, count: 16, type: 'VEC3', min: [-0.12, -0.12, -0.12], max: [0.12, 0.12, 0.12]},
+                        {bufferView: views - 1, componentType: 5123, count: faces.length, type: 'SCALAR'});
+    json.meshes.push({name: 'Hat', primitives: [{attributes: {POSITION: json.accessors.length - 2}, indices: json.accessors.length - 1}]});
+    const head = json.nodes.find((n) => n.name === 'head');
+    json.nodes.push({name: 'hat', mesh: json.meshes.length - 1, translation: [0, 0.3, 0]});
+    (head.children ??= []).push(json.nodes.length - 1);
+    json.buffers[0].byteLength = size + more.length;
+    const text = Buffer.from(JSON.stringify(json));
+    const padded = Buffer.concat([text, Buffer.alloc(-text.length & 3, 32)]);
+    const first = Buffer.alloc(20), chunk = Buffer.alloc(8);
+    first.write('glTF');
+    [2, 28 + padded.length + size + more.length, padded.length, 0x4e4f534a].forEach((n, i) => first.writeUInt32LE(n, 4 + 4 * i));
+    [size + more.length, 0x004e4942].forEach((n, i) => chunk.writeUInt32LE(n, 4 * i));
+    const file = join(samplesMade, 'hat.glb');
+    writeFileSync(file, Buffer.concat([first, padded, chunk, binary, more]));
+    await page.setInputFiles('#files', file);
+    await until(() => document.getElementById('file-name').value === 'hat.glb' && !window.studio.state().working);
+    await page.keyboard.press('s');
+    await drawn();
+    const shown = await page.evaluate(() => window.studio.propsShown());
+    is(shown.count, 1, 'meshes without a skin');
+    const box = await page.locator('#view canvas').boundingBox();
+    const clip = ({x, y}) => ({x: box.x + x - 2, y: box.y + y - 2, width: 4, height: 4});
+    const there = await page.screenshot({clip: clip(shown.at)});
+    const beside = await page.screenshot({clip: clip({x: 40, y: box.height - 60})});
+    holds(!there.equals(beside), 'nothing is drawn where the hat is');
+    await picture('hat');
+    // It moves with the head.
+    await select('head');
+    await page.keyboard.press('r');
+    await page.getByLabel('Turn z').fill('60');
+    await page.getByLabel('Turn z').press('Enter');
+    await settled();
+    const moved = (await page.evaluate(() => window.studio.propsShown())).at;
+    holds(Math.hypot(moved.x - shown.at.x, moved.y - shown.at.y) > 10, 'the hat stays where it was');
+    await picture('hat-turned');
+    // It is no part of the bind, and stays in the file.
+    await page.getByRole('button', {name: 'Bind pose'}).click();
+    await bind('32');
+    holds((await exported()).equals(await byCommand('hat', samplesMade)), 'the files differ');
   },
   async 'a brush gives weight to another joint'() {
     await open('biped');
@@ -515,6 +842,7 @@ const tests = {
     await bind();
     await page.keyboard.press('6');
     await settled();
+    await page.getByRole('tab', {name: 'Compare'}).click();
     holds(await page.getByText('Same strongest joint').isVisible(), 'no comparison');
     await page.click('#compare');
     await page.getByText('Bleed, % of weight').waitFor();
@@ -898,7 +1226,7 @@ const tests = {
     for (let i = 0; i < 12; ++i) await page.getByRole('button', {name: 'Mirror from left'}).click();
     await settled();
     holds(await page.locator('#edit-list').isHidden(), 'the list of edits is open');
-    await page.getByText('Edits by hand: 12').click();
+    await page.getByText('12 edits', {exact: true}).click();
     is(await page.locator('#edit-list li').count(), 12, 'edits in the list');
     await page.keyboard.press('Control+z');
     holds(await page.locator('#edit-list').isVisible(), 'the list closes by itself');
@@ -1405,6 +1733,35 @@ const tests = {
     await slide('Smoothness', 20);
     await until(() => document.getElementById('command').value.includes('--smoothness 20') && !window.studio.state().working);
     await picture('layers');
+    // Where layers lie on each other, the upper one is seen from any distance, also without its picture.
+    await page.keyboard.press('s');
+    const colourAt = async (point) => {
+      await drawn();
+      const box = await page.locator('#view canvas').boundingBox();
+      const {x, y} = await page.evaluate((p) => window.studio.pixelOf(p), point);
+      return page.evaluate(async (bytes) => {
+        const bitmap = await createImageBitmap(new Blob([new Uint8Array(bytes)], {type: 'image/png'}));
+        const to = new OffscreenCanvas(bitmap.width, bitmap.height).getContext('2d');
+        to.drawImage(bitmap, 0, 0);
+        const seen = new Set();
+        const {data} = to.getImageData(0, 0, bitmap.width, bitmap.height);
+        for (let i = 0; i < data.length; i += 4) seen.add([data[i], data[i + 1], data[i + 2]].map((c) => c >> 5).join());
+        return [...seen];
+      }, [...await page.screenshot({clip: {x: box.x + x - 6, y: box.y + y - 6, width: 12, height: 12}})]);
+    };
+    const key = async (n) => {
+      await page.keyboard.press(String(n));
+      await settled();
+    };
+    await key(1);
+    const seen = [];
+    for (let i = 0; i < 5; ++i) {
+      await page.evaluate((f) => window.studio.nearer(f), 1 + 0.07 * i);
+      seen.push(...await colourAt([0.9, 1.9, 0]));
+    }
+    is(new Set(seen).size, 1, 'colours where the arm lies on the body');
+    await page.getByRole('button', {name: 'Front', exact: true}).click();
+    await page.keyboard.press('s');
     const bytes = await exported();
     for (const {name, buffer} of files) writeFileSync(join(at, name), buffer);
     is(await page.inputValue('#command'), 'sinew cutout figure.json -o figure.glb --smoothness 20', 'the command');
@@ -1729,7 +2086,7 @@ async function measure() {
 
 // Each character and each action once.
 const SHORT = new RegExp('^(biped|caped|quadruped|robot): |slider|a pose moves|handle turns|stroke paints|opens again|broken file|skeleton is drawn|' +
-  'picture is cut out|keyboard alone|kept as keys|shown while it is refined|settings ahead|undo during|work is kept|project is saved');
+  'picture is cut out|keyboard alone|kept as keys|shown while it is refined|costs what it touches|modes of the brush|settings ahead|undo during|work is kept|project is saved');
 let [passed, failed] = [0, 0];
 const only = option('--only');
 if (process.argv.includes('--measure')) {

@@ -2,9 +2,9 @@
 import {button, byId, check, choice, el, entry, refill, slider} from './dom';
 import type {Option} from 'sinew-skin';
 import {falloffSliders, helpOf, optionOf, setOption, suits, valueOf} from './options';
-import {bind, canCompare, history, measureDifference, on, session} from './session';
+import {bind, history, on, session} from './session';
 import {RESOLUTIONS} from './volume';
-import {agreement, comparedLines, count} from './words';
+import {count} from './words';
 
 const ALWAYS = ['method', 'resolution', 'max-influences'];
 
@@ -63,7 +63,7 @@ function drawFlat() {
 function drawResult() {
   const box = document.getElementById('result');
   if (!box) return;
-  const {bound, difference, rows, opened, info, editReport} = session;
+  const {bound, info, editReport} = session;
   if (!bound) return box.replaceChildren();
   const {report, seconds, first, coarse} = bound;
   const lines: [string, string][] = [
@@ -73,19 +73,13 @@ function drawResult() {
   const {resolution, resolution_reason: why} = report.options;
   if (why || coarse) lines.push(['Resolution', String(resolution)]);
   if (report.voxels.leaves) lines.push(['Leaves of the volume', report.voxels.leaves.toLocaleString('en')]);
-  if (difference && rows && opened?.ownRows) {
-    const {mean, strongest} = agreement(difference, rows, opened.ownRows);
-    lines.push(['Mean difference to the file', mean.toFixed(3)], ['Same strongest joint', `${(100 * strongest).toFixed(1)} %`]);
-  }
-  if (session.compared) lines.push(...comparedLines(session.compared));
   const remarks = [...(why ? [`Resolution: ${why}`] : []), ...report.warnings.filter((t: string) => !info!.warnings.includes(t)), ...editReport];
   refill(box,
     ...(coarse ? [el('p', {class: 'note'}, `First result, at resolution ${resolution}. ` +
       (session.refining ? 'The final result is being computed.' : 'The bind was stopped before the final result: bind again to get it.'))] : []),
     el('dl', {class: 'numbers'}, ...lines.flatMap(([k, v]) => [el('dt', {}, k), el('dd', {}, v)])),
-    ...(canCompare() && difference && !session.compared ? [el('div', {class: 'row'},
-      button('More numbers', 'The numbers of sinew compare, against the file’s own weights', () => void measureDifference(), {id: 'compare'}))] : []),
-    ...remarks.map((t: string) => el('p', {class: 'dim'}, t)));
+    ...(remarks.length ? [el('details', {id: 'log'}, el('summary', {}, `Log: ${count(remarks.length, 'remark')}`),
+                             ...remarks.map((t: string) => el('p', {class: 'dim'}, t)))] : []));
 }
 
 on(['character', 'bound', 'options'], draw);

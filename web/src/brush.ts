@@ -1,45 +1,73 @@
 // Edits by hand: the brush and its limits, strokes, and the list of edits.
-import {button, byId, choice, el, refill, slider} from './dom';
+import {button, byId, check, choice, el, refill, slider} from './dom';
 import {hideError, showError} from './messages';
 import {shapeOfFalloff} from './options';
-import {history, on, session, view, type BrushOp} from './session';
-import type {Edit, Selection, Where} from './store';
+import {history, on, selectJoint, session, view, type BrushOp} from './session';
+import type {Curve, Edit, Selection, Triple, Where} from './store';
+import {count} from './words';
 
 const OPS: [BrushOp, string][] = [
   ['add', 'add weight'],
-  ['set', 'set weight'],
+  ['set', 'replace weight'],
+  ['scale', 'scale weight'],
   ['smooth', 'smooth'],
-  ['replace', 'give weight away'],
+  ['relax', 'relax along the surface'],
+  ['sharpen', 'sharpen'],
+  ['replace', 'give weight to another joint'],
+  ['sample', 'sample a weight'],
   ['hardness', 'hardness'],
   ['rigid', 'rigid'],
 ];
-const needsJoint = (op: BrushOp) => op === 'add' || op === 'set' || op === 'rigid' || op === 'replace';
+const CURVES: [Curve, string][] = [['smooth', 'smooth'], ['linear', 'linear'], ['sharp', 'sharp'], ['dome', 'dome'], ['constant', 'constant']];
+const needsJoint = (op: BrushOp) => ['add', 'set', 'scale', 'rigid', 'replace'].includes(op);
+/** These change the measured values, before all edits of weights: their strokes are spheres. */
+const isMeasured = (op: BrushOp) => op === 'hardness' || op === 'rigid';
 const quotedPattern = (name: string) => name.replace(/[*?]/g, '?');  // wildcards in an edit list
 /** Whether the brush lacks a joint. */
 const lacks = () => (needsJoint(session.brush.op) && session.joint < 0) || (session.brush.op === 'replace' && !session.brush.to);
 
 function whereOf(select: Selection | undefined): string {
-  const {mesh, material, sphere} = select?.[0] ?? {};
-  return (mesh ?? material ? ` on ${mesh ?? material}` : '') + (select && !sphere ? ', all of it' : '');
+  const {mesh, material, sphere, brush, vertices} = select?.[0] ?? {};
+  if (vertices) return vertices.length === 1 ? ` at vertex ${vertices[0]}` : ` at ${vertices.length} vertices`;
+  return (mesh ?? material ? ` on ${mesh ?? material}` : '') + (select && !sphere && !brush ? ', all of it' : '');
 }
 function nameOf(e: Edit): string {
   if (e.op === 'mirror') return `mirror from ${e.from}`;
   if (e.op === 'other') return `${e.entry.op ?? e.list} of the file`;
   if (e.op === 'replace') return `${e.joints} to ${e.with}${whereOf(e.select)}`;
-  const what = e.op === 'smooth' ? 'smooth' : e.op === 'hardness' ? `hardness ${e.value}`
-    : e.op === 'rigid' ? `rigid with ${e.joint}` : `${e.op} ${e.value} ${e.joint}`;
-  return what + whereOf(e.select);
+  const what = e.op === 'smooth' || e.op === 'relax' || e.op === 'sharpen' ? e.op : e.op === 'hardness' ? `hardness ${e.value}`
+    : e.op === 'rigid' ? `rigid with ${e.joint}` : e.op === 'scale' ? `scale ${e.joints} by ${e.value}` : `${e.op} ${e.value} ${e.joint}`;
+  return what + whereOf(e.select) + ('symmetric' in e && e.symmetric ? ', both sides' : '');
 }
 
+/** How keys change a stroke that begins: Shift smooths, Ctrl inverts. */
+export interface Held {
+  shift: boolean;
+  control: boolean;
+}
+const NO_KEYS: Held = {shift: false, control: false};
+
 /** The brush as an edit of a selection. */
-function editOf(select: Selection): Edit {
+function editOf(select: Selection, {shift, control} = NO_KEYS): Edit {
   const {brush, joint, info} = session;
-  const {op, values, radius} = brush;
+  const {values, radius} = brush;
+  let op = shift && !isMeasured(brush.op) ? 'smooth' : brush.op;
+  if (control && (op === 'smooth' || op === 'relax')) op = 'sharpen';
+  else if (control && op === 'sharpen') op = 'smooth';
   const name = joint >= 0 ? info!.joints[joint].name : '';
-  if (op === 'smooth') return {op, length: radius, select};
-  if (op === 'replace') return {op, joints: quotedPattern(name), with: brush.to, select};
-  if (op === 'hardness') return {op, value: values.hardness, select};
-  return op === 'rigid' ? {op, joint: name, select} : {op, joint: name, value: values[op], select};
+  const {held} = history.doc;
+  const painted = {select, ...(held.length ? {locked: held.map(quotedPattern)} : {}), ...(brush.symmetric && select[0].brush ? {symmetric: true as const} : {})};
+  switch (op) {
+    case 'smooth': return {op, length: radius * values.smooth, ...painted};
+    case 'relax': return {op, steps: values.relax, ...painted};
+    case 'sharpen': return {op, ...painted};
+    case 'replace': return {op, joints: quotedPattern(name), with: brush.to, ...painted};
+    case 'scale': return {op, joints: quotedPattern(name), value: control ? (values.scale > 0 ? Math.min(1 / values.scale, 100) : 100) : values.scale, ...painted};
+    case 'hardness': return {op, value: values.hardness, select};
+    case 'rigid': return {op, joint: name, select};
+    case 'set': return {op, joint: name, value: control ? 0 : values.set, ...painted};
+    default: return {op: 'add', joint: name, value: control ? -values.add : values.add, ...painted};
+  }
 }
 
 /** The limit of the brush, as a key of a selection. */
@@ -58,37 +86,72 @@ function surfaces(): [string, string][] {
   return [...names('material', (p) => p.material_name), ...names('mesh', (p) => p.mesh)];
 }
 
+const sizeOfModel = () => {
+  const [low, high] = session.info!.box;
+  return Math.hypot(...low.map((x, k) => high[k] - x));
+};
+
+/** A larger or smaller brush, by a step. */
+export function resize(by: number): void {
+  if (session.tool !== 'paint' || !session.info) return;
+  const size = sizeOfModel();
+  session.brush.radius = Math.min(Math.max(session.brush.radius * 1.15 ** by, size / 2000), size / 4);
+  draw();
+  view.resizeBrush(session.brush.radius);
+}
+
 function sliders(): HTMLElement[] {
   const {brush, info, joint} = session;
   const {op, values} = brush;
-  const [low, high] = info!.box;
-  const size = Math.hypot(...low.map((x, k) => high[k] - x));
+  const size = sizeOfModel();
   const value = (name: string, help: string, range: {min: number; max: number; step: number}, of: keyof typeof values) =>
     slider(name, help, range, values[of], (v) => (values[of] = v), () => {});
   const {name, min, max, step} = shapeOfFalloff();
+  const flag = (label: string, help: string, of: 'pressure' | 'front' | 'through' | 'symmetric') =>
+    check(label, help, brush[of], (on) => (brush[of] = on));
   return [
-    ...(op === 'add' ? [value('Adds', 'To the weight of the selected joint', {min: -1, max: 1, step: 0.05}, 'add')] : []),
-    ...(op === 'set' ? [value('Weight', 'Of the selected joint', {min: 0, max: 1, step: 0.05}, 'set')] : []),
+    ...(op === 'add' ? [value('Adds', 'To the weight of the selected joint; Ctrl takes it away', {min: -1, max: 1, step: 0.05}, 'add')] : []),
+    ...(op === 'set' ? [value('Weight', 'Of the selected joint; with Ctrl 0', {min: 0, max: 1, step: 0.05}, 'set')] : []),
+    ...(op === 'scale' ? [value('Times', 'The weight of the selected joint; Ctrl divides', {min: 0, max: 4, step: 0.05}, 'scale')] : []),
+    ...(op === 'smooth' ? [value('Over', 'The length over which weights are averaged, as a share of the radius', {min: 0.05, max: 1, step: 0.05}, 'smooth')] : []),
+    ...(op === 'relax' ? [value('Steps', 'Each takes rows half of the way to the mean of their neighbours', {min: 1, max: 32, step: 1}, 'relax')] : []),
     ...(op === 'hardness' ? [value(`${name} here`, 'Replaces the general value here; joints with their own value count less', {min, max, step}, 'hardness')] : []),
     ...(op === 'replace' ? [choice('Gives to', 'The joint that takes the weight of the selected one', [['', 'choose a joint'],
       ...info!.joints.flatMap((j, i): [string, string][] => (j.deforms && i !== joint ? [[j.name, j.name]] : []))], brush.to, (to) => {
       brush.to = to;
       draw();
     })] : []),
-    slider('Radius', 'In the units of the file', {min: size / 400, max: size / 8, step: size / 400},
-           Number(brush.radius.toPrecision(3)), (v) => (brush.radius = v), () => {}),
+    ...(op === 'sample' ? [] : [slider('Radius', 'In the units of the file ([ and ])', {min: size / 400, max: size / 8, step: size / 400},
+           Number(brush.radius.toPrecision(3)), (v) => (brush.radius = v), () => {})]),
+    ...(isMeasured(op) || op === 'sample' ? [] : [
+      slider('Strength', 'The share of the effect in the middle of the brush', {min: 0.05, max: 1, step: 0.05}, brush.strength, (v) => (brush.strength = v), () => {}),
+      choice('Curve', 'How the effect falls off towards the rim', CURVES, brush.curve, (v) => (brush.curve = v as Curve)),
+      el('details', {}, el('summary', {}, 'Reach of the brush'),
+        flag('Only surface that faces you', 'Vertices whose normals point away stay as they are', 'front'),
+        flag('Through gaps', 'Also what is within the radius, but not connected there', 'through'),
+        flag('Both sides', 'The same on the other side, with the partners of the joints', 'symmetric'),
+        flag('Pressure of the pen', 'A pen that is pressed less has less effect', 'pressure')),
+    ]),
   ];
 }
 
 function hint(): string {
   const {tool, joint, info, brush} = session;
   if (tool !== 'paint') return 'Choose the tool Paint (P) to use the brush.';
+  if (brush.op === 'sample') return 'Click: the weight there becomes that of the brush.';
   if (!needsJoint(brush.op)) return 'Drag over the character.';
   if (joint < 0) return 'Select a joint to paint.';
   const {name} = info!.joints[joint];
   if (brush.op === 'replace') return brush.to ? `Drag over the character to move weight from ${name} to ${brush.to}.` : `Choose the joint that takes the weight of ${name}.`;
   return brush.op === 'rigid' ? `Drag over the character: painted vertices follow only ${name}.`
                               : `Drag over the character to change the weight of ${name}.`;
+}
+
+/** "40 strokes", and what else is in the list. */
+function summaryOf(edits: readonly Edit[]): string {
+  const strokes = edits.filter((e) => e.op !== 'mirror' && e.op !== 'other' && (e.select?.[0].brush || e.select?.[0].sphere)).length;
+  const others = edits.length - strokes;
+  return [...(strokes ? [count(strokes, 'stroke')] : []), ...(others ? [count(others, strokes ? 'other edit' : 'edit')] : [])].join(', ');
 }
 
 function draw() {
@@ -114,53 +177,127 @@ function draw() {
       brush.on = v;
       draw();
     })] : []),
-    ...(brush.on ? [el('div', {class: 'row'}, button('All of it', 'The whole surface, without a stroke', () =>
+    ...(brush.on && brush.op !== 'sample' ? [el('div', {class: 'row'}, button('All of it', 'The whole surface, without a stroke', () =>
       edits([...history.doc.edits, editOf([kept()])]), {id: 'paint-all', disabled: lacks()}))] : []),
     el('div', {class: 'row'}, ...(['left', 'right'] as const).map((side) =>
       button(`Mirror from ${side}`, `Copies the ${side} side to the other side`, () =>
         edits([...history.doc.edits, {op: 'mirror', from: side}])))),
-    ...(history.doc.edits.length ? [el('details', {}, el('summary', {}, `Edits by hand: ${history.doc.edits.length}`),
+    ...(history.doc.edits.length ? [el('details', {}, el('summary', {}, summaryOf(history.doc.edits)),
       el('ul', {id: 'edit-list'}, ...history.doc.edits.map((e, i) =>
         el('li', {}, el('span', {}, nameOf(e)), button('Remove', 'Removes this change', () =>
           edits(history.doc.edits.filter((_, k) => k !== i)))))))] : []),
   );
 }
 
-// ---- strokes: spheres along the path of the pointer, one change of the document
+// ---- strokes: dabs along the path of the pointer, one change of the document
 
-let stroke: (Where & {sphere: NonNullable<Where['sphere']>})[] | null = null;
+/** One position of the pointer. */
+export interface Pressed {
+  x: number;
+  y: number;
+  /** Of a pen, 0 to 1; 1 for others. */
+  pressure: number;
+}
+interface Dab {
+  place: Triple;
+  facing: Triple;
+  pressure: number;
+}
+let stroke: {dabs: Dab[]; keys: Held; last: Pressed} | null = null;
+const MOST_BETWEEN = 8;  // dabs between two positions of the pointer: each costs a ray
+
+function selectionOf(dabs: readonly Dab[]): Selection {
+  const {brush} = session;
+  const limit = kept();
+  if (isMeasured(brush.op)) return dabs.map(({place}) => ({sphere: {center: place, radius: brush.radius}, ...limit}));
+  const pressed = dabs.some((d) => d.pressure !== 1);
+  return [{
+    brush: {
+      points: dabs.map((d) => d.place), radius: brush.radius,
+      ...(brush.strength !== 1 ? {strength: brush.strength} : {}),
+      ...(pressed ? {strengths: dabs.map((d) => d.pressure)} : {}),
+      ...(brush.front ? {facing: dabs.map((d) => d.facing)} : {}),
+      ...(brush.curve !== 'smooth' ? {curve: brush.curve} : {}),
+      ...(brush.through ? {through: true} : {}),
+    }, ...limit,
+  }];
+}
+
+/** The weight under the pointer becomes that of the brush. Without a selected joint, the strongest there is selected. */
+function sample(vertex: number) {
+  const {rows, brush} = session;
+  const at = vertex * rows!.width;
+  if (session.joint < 0) selectJoint(rows!.joints[at]);
+  let weight = 0;
+  for (let k = at; k < at + rows!.width; ++k) if (rows!.joints[k] === session.joint) weight = rows!.shares[k];
+  brush.values.set = Number(weight.toFixed(3));
+  brush.op = 'set';
+  draw();
+}
 
 /** Whether a stroke begins there: not beside the character. */
-export function beginStroke(x: number, y: number): boolean {
-  const {tool, bound, stale} = session;
-  if (tool !== 'paint' || !bound || stale || lacks() || !view.surfaceAt(x, y)) return false;
+export function beginStroke(at: Pressed, keys: Held = NO_KEYS): boolean {
+  const {tool, bound, stale, brush} = session;
+  const {x, y} = at;
+  const smooths = keys.shift && !isMeasured(brush.op);
+  if (tool !== 'paint' || !bound || stale || (lacks() && !smooths)) return false;
+  const hit = view.surfaceAt(x, y);
+  if (!hit) return false;
   if (view.isBeside(x)) {
     if (view.jointAt(x, y) < 0) showError(new Error('this side shows the file’s own weights, which stay as they are: paint on the other side'));
     return false;
   }
   hideError();
+  if (brush.op === 'sample' && !smooths) {
+    sample(hit.vertex);
+    return true;
+  }
   history.settle();
-  stroke = [];
-  continueStroke(x, y);
+  stroke = {dabs: [], keys, last: at};
+  dab(at);
+  commit();
   return true;
 }
 
-export function continueStroke(x: number, y: number): void {
-  const {radius} = session.brush;
-  const hit = stroke && view.surfaceAt(x, y);
-  if (!hit || !stroke) return;
-  const last = stroke[stroke.length - 1]?.sphere.center;
-  if (last && Math.hypot(...last.map((c, k) => c - hit.bind[k])) < radius / 3) return;
-  stroke.push({sphere: {center: hit.bind, radius}, ...kept()});
-  const edit = editOf([...stroke]);
-  const edits = history.doc.edits;
-  history.change({edits: stroke.length > 1 ? [...edits.slice(0, -1), edit] : [...edits, edit]}, 'stroke');
+/** Whether it is far enough from the last one. */
+function dab({x, y, pressure}: Pressed): boolean {
+  const {dabs} = stroke!;
+  const hit = view.surfaceAt(x, y);
+  if (!hit) return false;
+  const last = dabs[dabs.length - 1]?.place;
+  if (last && Math.hypot(...last.map((c, k) => c - hit.bind[k])) < session.brush.radius / 4) return false;
+  dabs.push({place: hit.bind, facing: hit.facing, pressure: session.brush.pressure ? pressure : 1});
+  return true;
+}
+
+function commit() {
+  const edit = editOf(selectionOf(stroke!.dabs), stroke!.keys);
+  const {edits} = history.doc;
+  history.change({edits: begun ? [...edits.slice(0, -1), edit] : [...edits, edit]}, 'stroke');
+  begun = true;
+}
+let begun = false;  // the document has the first part of the stroke
+
+export function continueStroke(to: Pressed): void {
+  if (!stroke) return;
+  const {last} = stroke;
+  const pixels = view.pixelsOf(session.brush.radius / 4) || 1;
+  const steps = Math.min(Math.max(Math.ceil(Math.hypot(to.x - last.x, to.y - last.y) / pixels), 1), MOST_BETWEEN);
+  let more = false;
+  for (let i = 1; i <= steps; ++i) {
+    const t = i / steps;
+    const between = (a: number, b: number) => a + (b - a) * t;
+    more = dab({x: between(last.x, to.x), y: between(last.y, to.y), pressure: between(last.pressure, to.pressure)}) || more;
+  }
+  stroke.last = to;
+  if (more) commit();
 }
 
 /** Whether there was one. */
 export function endStroke(): boolean {
   const was = stroke !== null;
   stroke = null;
+  begun = false;
   if (was) history.settle();
   return was;
 }

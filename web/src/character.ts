@@ -35,6 +35,7 @@ function draw() {
       title: `${name}: ${reasonOf(reason)}`, style: `padding-left:${8 + 9 * Math.min(depth, 12)}px`,
       on: {click: () => selectJoint(joint)},
     }, swatch(deforms ? colourOf(joint) : [0.2, 0.2, 0.2]), el('span', {}, name),
+       ...(history.doc.held.includes(name) ? [el('small', {}, 'locked')] : []),
        ...(history.doc.locked.includes(name) ? [el('small', {}, 'kept')] : [])));
   }
   filter.value = sought;
@@ -93,11 +94,16 @@ function drawJoint(box = document.getElementById('joint')) {
     });
   }));
   if (session.opened?.ownRows && !session.flat)
-    parts.push(check('Keeps the weights of the file', 'Locked: this joint keeps its weights in the file (--lock)',
+    parts.push(check('Keeps the weights of the file', 'A bind leaves the weights of this joint as the file has them (--lock)',
                      doc.locked.includes(name), (yes) => {
       history.change({locked: yes ? [...history.doc.locked, name] : history.doc.locked.filter((n) => n !== name)});
       draw();
     }));
+  if (deforms && !session.flat) parts.push(check('Lock weights', 'Painting leaves the weights of this joint as they are, like a locked vertex group or influence',
+                                                 doc.held.includes(name), (yes) => {
+    history.change({held: yes ? [...history.doc.held, name] : history.doc.held.filter((n) => n !== name)});
+    draw();
+  }));
   if (deforms && !session.flat) parts.push(...hardness(name));
   if (doc.pose[joint])
     parts.push(button('Turn back', 'The joint as in the bind pose', () => {

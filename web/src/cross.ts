@@ -27,7 +27,7 @@ function press() {
   const {left, top} = views.getBoundingClientRect();
   const [x, y] = [left + at.x, top + at.y];
   if (session.tool === 'paint') {
-    if (beginStroke(x, y)) endStroke();
+    if (beginStroke({x, y, pressure: 1})) endStroke();
   } else {
     pick(x, y);
   }

@@ -21,7 +21,7 @@ const oneOf = (x: unknown): string | null => (isName(x) ? x : Array.isArray(x) &
 function selectionOf(value: unknown): Selection | undefined | null {
   if (value === undefined) return undefined;
   const list = (Array.isArray(value) ? value : [value]) as Entry[];
-  const known = list.every((w) => w && typeof w === 'object' && only(w, 'sphere', 'mesh', 'material') &&
+  const known = list.every((w) => w && typeof w === 'object' && only(w, 'sphere', 'brush', 'vertices', 'mesh', 'material') &&
     (w.mesh === undefined || typeof w.mesh === 'string') && (w.material === undefined || typeof w.material === 'string'));
   return known && list.length ? (list as Selection) : null;
 }
@@ -47,12 +47,15 @@ export function withEdits(doc: Doc, text: string): Partial<Doc> {
     else if (select && typeof entry.value === 'number' && only(entry, 'value', 'select')) edits.push({op: 'hardness', value: entry.value, ...select});
     else other('falloff', entry);
   }
-  const KEYS: Record<string, string[]> = {set: ['joint', 'value'], add: ['joint', 'value'], smooth: ['length'], replace: ['joints', 'with'], mirror: ['from']};
+  const KEYS: Record<string, string[]> = {set: ['joint', 'value'], add: ['joint', 'value'], scale: ['joints', 'value'], smooth: ['length'],
+    relax: ['steps'], sharpen: [], replace: ['joints', 'with'], mirror: ['from']};
   for (const entry of list.edits ?? []) {
     const keys = KEYS[String(entry.op)], select = selected(entry);
     const names = (['joint', 'joints', 'with'] as const).every((k) => entry[k] === undefined || isName(entry[k]));
     const side = entry.op !== 'mirror' || (['left', 'right'].includes(String(entry.from)) && !entry.select);
-    if (keys && select && names && side && keys.every((k) => entry[k] !== undefined) && only(entry, 'op', 'select', ...keys))
+    const more = entry.op === 'mirror' ? [] : ['locked', 'symmetric'];
+    const locks = entry.locked === undefined || (Array.isArray(entry.locked) && entry.locked.every(isName));
+    if (keys && select && names && side && locks && keys.every((k) => entry[k] !== undefined) && only(entry, 'op', 'select', ...more, ...keys))
       edits.push({...entry, ...select} as Edit);
     else other('edits', entry);
   }

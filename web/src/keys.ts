@@ -1,4 +1,5 @@
 // Keys, undo and redo, dark and light.
+import {resize} from './brush';
 import {byId, el} from './dom';
 import {removeSelected} from './drawing';
 import {exportGlb} from './exporting';
@@ -20,6 +21,8 @@ const KEYS: [string, string, () => void][] = [
   ['c', 'The file’s own weights side by side', toggleBeside],
   ['w', 'Wires on or off', toggleWire],
   ['f', 'See the selected joint, otherwise the whole character', () => view.frameSelection()],
+  ['[', 'A smaller brush', () => resize(-1)],
+  [']', 'A larger brush', () => resize(1)],
   ['k', 'Keep the pose as a key on the time line', keepPose],
   ['t', 'Time line on or off', toggleTimeline],
   [' ', 'Play the chosen animation, otherwise the time line', () => (session.clip >= 0 ? togglePlay() : toggleTrack())],
@@ -73,6 +76,10 @@ byId('keys').querySelector('dl')!.append(...[
   ['Enter', 'At the cross: select, place a joint, or paint once'],
   ['Shift arrows', 'In the view: rotate it'],
   ['+ −', 'In the view: nearer, farther'],
+  ['Shift', 'While a stroke begins: it smooths'],
+  ['Ctrl', 'While a stroke begins: it does the opposite'],
+  ['Alt, or right', 'Drag: turn the view, also while painting'],
+  ['Shift click', 'One more vertex, or one less, in the table of weights'],
   ['Ctrl Z', 'Undo'],
   ['Ctrl Shift Z', 'Redo'],
   ['Ctrl O', 'Open'],

@@ -1,13 +1,16 @@
 // The page: imports its modules, in the order in which they redraw.
 import './surface';
 import './toolbar';
+import './axes';
 import './character';
 import './drawing';
 import './binding';
 import './posing';
 import './timeline';
 import './brush';
+import './comparing';
 import './exporting';
+import './tabs';
 import './pointer';
 import './cross';
 import './keys';
@@ -45,6 +48,12 @@ Object.assign(window, {
     placeOf: (joint: number) => view.placeOf(joint),
     filled: () => view.filled(),
     cameraAt: () => view.cameraAt(),
+    nearer: (factor: number) => view.turnCamera(0, 0, 1 / factor),
+    bonesShown: () => view.bonesShown(),
+    propsShown: () => view.propsShown(),
+    brushAt: () => view.brushAt(),
+    strokes: () => ({...session.stroke}),
+    hitAt: (x: number, y: number) => view.surfaceAt(x, y),
     pixelOf: (point: [number, number, number]) => view.pixelOf(point),
     joints: () => session.info?.joints ?? [],
     poseAt: (time: number) => poseNumbers(poseAt(history.doc.track, time), session.info?.joints.length ?? 0, session.base),

@@ -11,7 +11,8 @@ export const MARKS: readonly {meaning: string; colour: [number, number, number]}
   {meaning: 'rigid', colour: oklch(0.7, 0.18, 0.6)},
 ];
 
-/** Fills `out`, V: into MARKS. An empty or missing selection contains all vertices. */
+/** Fills `out`, V: into MARKS. An empty or missing selection contains all vertices. A stroke marks all within its radius, also
+ * what it did not reach along the surface. */
 export function marksOf(edits: readonly Edit[], positions: Float32Array, primitives: readonly Primitive[], out: Uint8Array): void {
   out.fill(0);
   for (const e of edits) {
@@ -22,7 +23,11 @@ export function marksOf(edits: readonly Edit[], positions: Float32Array, primiti
 }
 
 function* selected(select: Selection | undefined, positions: Float32Array, primitives: readonly Primitive[]) {
-  for (const {sphere, mesh, material} of select ?? [{}])
+  for (const {sphere, brush, vertices, mesh, material} of select ?? [{}]) {
+    if (vertices) {
+      yield* vertices;
+      continue;
+    }
     for (const p of primitives) {
       if ((mesh !== undefined && p.mesh !== mesh) || (material !== undefined && p.material_name !== material)) continue;
       for (let v = p.first_vertex; v < p.first_vertex + p.vertex_count; ++v) {
@@ -31,7 +36,10 @@ function* selected(select: Selection | undefined, positions: Float32Array, primi
           const d = Math.hypot(positions[v * 3] - x, positions[v * 3 + 1] - y, positions[v * 3 + 2] - z);
           if (d > sphere.radius) continue;
         }
+        if (brush && !brush.points.some(([x, y, z]) =>
+          Math.hypot(positions[v * 3] - x, positions[v * 3 + 1] - y, positions[v * 3 + 2] - z) < brush.radius)) continue;
         yield v;
       }
     }
+  }
 }

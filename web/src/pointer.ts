@@ -1,5 +1,5 @@
 // The pointer over the views: selects joints and vertices, paints, draws. cross.ts is the pointer for the keyboard.
-import {beginStroke, continueStroke, endStroke} from './brush';
+import {beginStroke, continueStroke, endStroke, type Pressed} from './brush';
 import {byId} from './dom';
 import {addAt, beginDrag, drag, endDrag} from './drawing';
 import {probe, selectJoint, session, undo, view} from './session';
@@ -13,6 +13,9 @@ let down: {x: number; y: number} | null = null;
 
 const isClick = (event: PointerEvent) =>
   down !== null && Math.hypot(event.clientX - down.x, event.clientY - down.y) < (event.pointerType === 'touch' ? CLICK.touch : CLICK.mouse);
+
+const pressedOf = (event: PointerEvent): Pressed =>
+  ({x: event.clientX, y: event.clientY, pressure: event.pointerType === 'pen' ? event.pressure : 1});
 
 /** The finger of the current stroke or drag; others rotate and zoom the view. */
 let finger = -1, since = 0;
@@ -35,7 +38,9 @@ views.addEventListener('pointerdown', (event) => {
   if (!event.isPrimary) return;
   if (event.button !== 0) return;
   const [x, y] = [event.clientX, event.clientY];
-  if (!beginStroke(x, y) && !beginDrag(x, y, event.pointerType === 'touch' ? FINGER : undefined)) return;
+  // With Alt the view turns, also over the character.
+  if (event.altKey) return;
+  if (!beginStroke(pressedOf(event), {shift: event.shiftKey, control: event.ctrlKey || event.metaKey}) && !beginDrag(x, y, event.pointerType === 'touch' ? FINGER : undefined)) return;
   finger = event.pointerId;
   since = event.timeStamp;
   view.setOrbit(false);
@@ -53,7 +58,7 @@ views.addEventListener('pointermove', (event) => {
     hover.style.top = `${event.clientY - top + 12}px`;
   }
   if (finger >= 0 && event.pointerId !== finger) return;
-  continueStroke(event.clientX, event.clientY);
+  continueStroke(pressedOf(event));
   // Small movements during a click are ignored.
   if (down && !isClick(event)) drag(event.clientX, event.clientY);
 });
@@ -66,15 +71,17 @@ function end(event: PointerEvent) {
   endStroke();
   endDrag();
   if (acted) view.setOrbit(true);
-  else if (click && !view.turning && !view.overGizmo) pick(event.clientX, event.clientY, event.pointerType === 'touch' ? FINGER : undefined);
+  else if (click && event.button === 0 && !view.turning && !view.overGizmo)
+    pick(event.clientX, event.clientY, event.pointerType === 'touch' ? FINGER : undefined, event.shiftKey);
 }
-/** A click selects the joint under the pointer, otherwise adds one (while drawing), otherwise selects the vertex. */
-export function pick(x: number, y: number, within?: number): void {
+/** A click selects the joint under the pointer, otherwise adds one (while drawing), otherwise selects the vertex. `also`: beside the
+ * selected vertices. */
+export function pick(x: number, y: number, within?: number, also = false): void {
   if (!session.info) return;
-  const joint = view.jointAt(x, y, within);
+  const joint = also ? -1 : view.jointAt(x, y, within);
   if (joint >= 0) selectJoint(joint);
   else if (session.tool === 'draw') addAt(x, y);
-  else probe(view.surfaceAt(x, y)?.vertex ?? null);
+  else probe(view.surfaceAt(x, y)?.vertex ?? null, also);
 }
 views.addEventListener('dblclick', (event) => {
   if (session.tool === 'look') view.focus(event.clientX, event.clientY);

@@ -1,20 +1,21 @@
 // The open character and its state. A change of the document becomes work for the core, one task at a time. Panels read
 // `session`, call the functions below, and listen to topics of changes; they never call each other.
 import {Character} from 'sinew-skin';
-import type {Compared, Defects, Early, Joint, ModelInfo, OpenFile, Option, Rows} from 'sinew-skin';
+import type {Compared, Defects, Early, Joint, ModelInfo, OpenFile, Option, Painted, Rows} from 'sinew-skin';
 import {byId} from './dom';
 import {busy, hideError, notice, say, showError} from './messages';
-import {fromRest, looksAway, numbersOf} from './rest';
+import {fromRest} from './rest';
 import {jointsOf, type Bone} from './skeleton';
-import {EMPTY, History, editsOf, poseNumbers, settingsOf, withSkeleton, workOf, type Doc} from './store';
+import {EMPTY, History, appliedOf, editsOf, poseNumbers, settingsOf, stepsBetween, withSkeleton, workOf, type Applied, type Curve, type Doc} from './store';
 import {View} from './view';
+import {withRows} from './rows';
 import {poseAt, type Pose} from './track';
 import {valueIn} from './values';
 import {resolutionOf, resolutionsToTry} from './volume';
 
 /** The quantity shown on the surface. */
 export type Mode = 'look' | 'joints' | 'weight' | 'coverage' | 'difference' | 'distance' | 'marks' | 'voxels' | 'defects';
-export type BrushOp = 'add' | 'set' | 'smooth' | 'replace' | 'hardness' | 'rigid';
+export type BrushOp = 'add' | 'set' | 'scale' | 'smooth' | 'relax' | 'sharpen' | 'replace' | 'sample' | 'hardness' | 'rigid';
 export type Tool = 'look' | 'turn' | 'paint' | 'draw';
 
 export const client = new Character({lenient: true});
@@ -63,9 +64,16 @@ export const session = {
   clipTime: 0,
   time: 0,  // seconds, on the time line
   onTrack: false,  // the pose of the time line is shown, and not the pose by hand
-  /** values: by op. to: the name of the joint that takes the weight of another. on: "", "material NAME" or "mesh NAME", a limit of the brush. */
-  brush: {op: 'add' as BrushOp, values: {add: 0.3, set: 0.3, hardness: 0.5}, radius: 0.05, to: '', on: ''},
-  probed: null as number | null,
+  /** values: by op. smooth: a share of the radius. to: the name of the joint that takes the weight of another. on: "",
+   * "material NAME" or "mesh NAME", a limit of the brush. front: only surface that faces the camera. through: across gaps. */
+  brush: {
+    op: 'add' as BrushOp, values: {add: 0.3, set: 0.3, scale: 0.5, smooth: 0.25, relax: 4, hardness: 0.5}, radius: 0.05, strength: 1,
+    curve: 'smooth' as Curve, pressure: true, front: true, through: false, symmetric: false, to: '', on: '',
+  },
+  /** The vertices whose weights are shown as numbers. */
+  probed: [] as readonly number[],
+  painted: [] as number[],  // vertices whose rows changed in place, until the view has them
+  stroke: {count: 0, vertices: 0, milliseconds: 0},  // strokes that the core has applied one by one; the last of them
 };
 
 // ---- topics and listeners
@@ -113,6 +121,7 @@ export const isWorking = () => working;
 
 export function request(what: 'pose' | 'weigh'): void {
   if (what === 'weigh' || pending === 'none') pending = what;
+  wake();
   if (!working) void work();
 }
 
@@ -135,12 +144,57 @@ async function work() {
   }
 }
 
+let applied: Applied | null = null;  // what the weights of the core follow from
+
+/** The weights of the document: only the edits that differ from those of the core's weights are taken back and applied, where
+ * that suffices. */
 async function weigh(doc: Doc) {
+  const wanted = appliedOf(doc);
+  const steps = stepsBetween(applied, wanted);
+  if (steps && session.rows && (await stroke(doc, wanted, steps))) return;
+  applied = null;
   const made = await client.weigh(settingsOf(doc), editsOf(doc));
+  applied = wanted;
   session.rows = made.rows;
   session.difference = made.difference;
   session.compared = null;
   session.editReport = made.report;
+}
+
+/** Whether the core could take these steps one by one. */
+async function stroke(doc: Doc, wanted: Applied, {back, apply}: NonNullable<ReturnType<typeof stepsBetween>>): Promise<boolean> {
+  const settings = settingsOf(doc);
+  let edits = applied!.edits;
+  const start = performance.now();
+  const show = (painted: Painted, next: readonly object[]) => {
+    session.rows = withRows(session.rows!, painted);
+    session.painted.push(...painted.vertices);
+    applied = {base: wanted.base, edits: (edits = next)};
+    ++session.stroke.count;
+    session.stroke.vertices = painted.vertices.length;
+  };
+  // A stroke that goes on replaces its earlier part.
+  const again = back > 0 && apply.length > 0;
+  const lines = session.editReport.slice(0, edits.length - back);
+  for (let i = 0; i < (again ? back - 1 : back); ++i) {
+    const painted = await client.unstroke();
+    if (!painted) return false;
+    show(painted, edits.slice(0, -1));
+  }
+  const locks = JSON.stringify({sinew: 'edits', ...JSON.parse(wanted.base)[1]});
+  for (const [i, edit] of apply.entries()) {
+    const replaces = again && i === 0;
+    const painted = await client.stroke(settings, locks, JSON.stringify(edit), replaces);
+    if (!painted) return false;
+    show(painted, [...(replaces ? edits.slice(0, -1) : edits), edit]);
+    const stuck = painted.stuck ? `, ${painted.stuck} unchanged: no other joint can take the weight` : '';
+    lines.push(`edit ${edits.length} (${(edit as {op: string}).op}): ${painted.vertices.length} vertices changed${stuck}`);
+  }
+  session.stroke.milliseconds = performance.now() - start;
+  session.editReport = lines;
+  session.compared = null;
+  if (session.opened?.ownRows) session.difference = await client.difference();
+  return true;
 }
 
 /** The shown pose unless an animation of the file plays: by hand, or from the time line. */
@@ -154,13 +208,25 @@ function shownMatrices(joints: number): Promise<Float64Array> {
   return client.matricesOf(clip >= 0 ? {clip, time: clipTime} : {joints: poseNumbers(pose, joints, base)});
 }
 
+let wake = () => {};  // ends the pause in pose()
+const PAUSE = 80;  // milliseconds without another pose, after which the core places the vertices
+
 async function pose() {
   const {opened, info} = session;
   if (!opened || !info || behind || session.bare || session.tool === 'draw') return;
   const matrices = await shownMatrices(info.joints.length);
-  const posed = await client.deform(matrices.slice(), session.dual, !!opened.normals);
-  const beside = canCompare() && session.beside ? await client.deform(matrices.slice(), session.dual, !!opened.normals, true) : null;
-  view.setPose(matrices, posed, beside);
+  const drawn = !session.dual && view.setMatrices(matrices);
+  // While poses follow each other nobody asks where the vertices are.
+  if (drawn && pending === 'none') await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, PAUSE);
+    wake = () => (clearTimeout(timer), resolve());
+  });
+  if (drawn && pending !== 'none') return;
+  const normals = !drawn && !!opened.normals;
+  const posed = await client.deform(matrices.slice(), session.dual, normals);
+  const beside = canCompare() && session.beside ? await client.deform(matrices.slice(), session.dual, normals, true) : null;
+  if (drawn) view.setPlaces(posed, beside);
+  else view.setPose(matrices, posed, beside);
 }
 
 /** Whether two bindings can be shown side by side. */
@@ -261,11 +327,13 @@ export async function bind(): Promise<boolean> {
       const matrices = await shownMatrices(session.info!.joints.length);
       const shown = {edits: editsOf(doc), matrices: matrices.slice(), dual: session.dual, normals: !!session.opened!.normals,
                      beside: session.beside && !!session.opened!.ownRows};
+      applied = null;
       const made = await client.bind(settingsOf(doc), (stage, f) =>
         stopping || busy(`${session.refining ? 'Refining' : 'Binding'}: ${stage}`, f || null, true), shown, (early: Early) => {
         if (behind) return;  // another skeleton was drawn meanwhile
         has(early, true);
         setRefining(true);
+        applied = null;
         session.rows = early.rows;
         session.difference = early.difference;
         session.compared = null;
@@ -292,6 +360,7 @@ export async function bind(): Promise<boolean> {
 /** Gives a kept binding to the core, and its weights to the page. */
 async function useKept(binding: KeptBinding) {
   const made = await client.openBinding(binding.bytes.slice(), settingsOf(binding.doc));
+  applied = null;
   kept = binding;
   boundOf = binding.doc;
   session.bound = {...made, seconds: binding.seconds, first: binding.first, coarse: false};
@@ -327,6 +396,7 @@ async function stop() {
 
 /** There is no binding any more, nor anything that was measured with it. */
 function forget() {
+  applied = null;
   session.bound = boundOf = kept = session.difference = session.compared = session.distance = null;
   session.stale = false;
 }
@@ -345,20 +415,20 @@ export async function open(chosen: OpenFile, {doc, binding: before}: Partial<Wor
     openedFile = chosen;
     behind = false;
     const [low, high] = info.box;
-    const base = opened.ownRows ? numbersOf(opened.rest.matrices, info.joints) : null;
+    const base = opened.ownRows ? opened.rest.pose : null;
     session.base = base?.some((x, i) => x !== (i % 10 === 3 || i % 10 > 6 ? 1 : 0)) ? base : null;
     Object.assign(session, {
       opened, info, bare, flat, file: chosen, rows: opened.ownRows, bound: null, stale: false, difference: null, compared: null, distance: null, voxels: null,
       defects: null,
-      probed: null, editReport: [], joint: -1, clip: -1, clipTime: 0, time: 0, onTrack: false, beside: false, tool: bare ? 'draw' : 'look',
+      probed: [], editReport: [], joint: -1, clip: -1, clipTime: 0, time: 0, onTrack: false, beside: false, tool: bare ? 'draw' : 'look',
       mode: (opened.images.length && !flat) || !opened.ownRows ? 'look' : 'joints',
       brush: {...session.brush, to: '', on: '', radius: 0.03 * Math.hypot(...low.map((x, k) => high[k] - x))},
     });
-    boundOf = kept = null;
+    boundOf = kept = applied = null;
     resetting = true;
     history.reset({...EMPTY, settings: chosen.settings ?? {}, ...doc});
     resetting = false;
-    await view.show(opened, looksAway(chosen.bytes));
+    await view.show(opened, info.vrm === '0.x');
     view.setFlat(flat);
     if (doc?.bones || doc?.smoothness) {
       behind = true;
@@ -434,6 +504,7 @@ export function setTool(next: Tool): void {
   if (next === 'paint' && session.joint >= 0) session.mode = 'weight';
   if (next !== 'paint') view.setBrush(0, 0, null);
   view.setOrbit(true);
+  view.turnByRight(next === 'paint');
   if (next === 'draw') {
     setClip(-1);
     view.bindPose();
@@ -470,8 +541,12 @@ function placeHandle() {
   view.setGizmo(session.tool === 'turn' && session.joint >= 0 && session.clip < 0);
 }
 
-export function probe(vertex: number | null): void {
-  session.probed = vertex;
+/** Shows the weights of a vertex; `also`: beside those that are shown, or no longer. */
+export function probe(vertex: number | null, also = false): void {
+  const {probed} = session;
+  if (vertex === null) session.probed = also ? probed : [];
+  else if (!also) session.probed = [vertex];
+  else session.probed = probed.includes(vertex) ? probed.filter((v) => v !== vertex) : [...probed, vertex];
   notify('probe');
 }
 

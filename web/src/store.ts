@@ -10,17 +10,41 @@ import {NO_TRACK, keysToWrite, type Pose, type Track} from './track';
 export type Edit =
   | {op: 'hardness'; value: number; select?: Selection}
   | {op: 'rigid'; joint: string; select?: Selection}
-  | {op: 'set' | 'add'; joint: string; value: number; select?: Selection}
-  | {op: 'smooth'; length: number; select?: Selection}
-  | {op: 'replace'; joints: string; with: string; select?: Selection}
+  | ({op: 'set' | 'add'; joint: string; value: number} & Painted)
+  | ({op: 'scale'; joints: string; value: number} & Painted)
+  | ({op: 'smooth'; length: number} & Painted)
+  | ({op: 'relax'; steps: number} & Painted)
+  | ({op: 'sharpen'} & Painted)
+  | ({op: 'replace'; joints: string; with: string} & Painted)
   | {op: 'mirror'; from: 'left' | 'right'}
   /** An entry of an edit list that the page cannot make, as its file has it. */
   | {op: 'other'; list: 'falloff' | 'rigid' | 'edits'; entry: Readonly<Record<string, unknown>>};
+/** What all edits of weights may have. */
+export interface Painted {
+  select?: Selection;
+  /** Joints whose weights it does not change. */
+  locked?: readonly string[];
+  symmetric?: true;
+}
 /** All keys must match; one matching entry of a selection is enough. */
 export interface Where {
-  sphere?: {center: [number, number, number]; radius: number};
+  sphere?: {center: Triple; radius: number};
+  brush?: BrushStroke;
+  vertices?: readonly number[];
   mesh?: string;
   material?: string;
+}
+export type Triple = [number, number, number];
+export type Curve = 'smooth' | 'linear' | 'sharp' | 'dome' | 'constant';
+/** A stroke, as docs/edits.md has it. */
+export interface BrushStroke {
+  points: readonly Triple[];
+  radius: number;
+  strength?: number;
+  strengths?: readonly number[];
+  facing?: readonly Triple[];
+  curve?: Curve;
+  through?: boolean;
 }
 export type Selection = Where[];
 
@@ -40,6 +64,8 @@ export interface Doc {
   /** Joints that keep the weights of the file; and a selection of vertices that do, as an edit list has it. */
   locked: readonly string[];
   lockedWhere: unknown;
+  /** Joints whose weights the brush does not change. */
+  held: readonly string[];
   edits: readonly Edit[];
   /** The pose by hand, or from the list. */
   pose: Pose;
@@ -47,7 +73,7 @@ export interface Doc {
   track: Track;
 }
 
-export const EMPTY: Doc = {bones: null, smoothness: 0, settings: {}, exclude: [], include: [], falloff: {}, locked: [], lockedWhere: null, edits: [], pose: {}, track: NO_TRACK};
+export const EMPTY: Doc = {bones: null, smoothness: 0, settings: {}, exclude: [], include: [], falloff: {}, locked: [], lockedWhere: null, held: [], edits: [], pose: {}, track: NO_TRACK};
 
 export class History {
   private past: Doc[] = [];
@@ -137,25 +163,43 @@ export function settingsOf(doc: Doc): Settings {
   return out;
 }
 
-/** The edit list of docs/edits.md; empty if there are no edits. */
-export function editsOf(doc: Doc): string {
+/** Entries of an edit list: those of "edits", each the object of the document, and all else. */
+function listsOf(doc: Doc) {
   const falloff: object[] = Object.entries(doc.falloff).map(([joint, hardness]) => ({hardness, joints: [joint]}));
-  const rigid: object[] = [], edits: Edit[] = [];
+  const rigid: object[] = [], edits: object[] = [];
   for (const e of doc.edits)
-    if (e.op === 'other') ({falloff, rigid, edits: edits as object[]})[e.list].push(e.entry);
+    if (e.op === 'other') ({falloff, rigid, edits})[e.list].push(e.entry);
     else if (e.op === 'hardness') falloff.push({value: e.value, ...(e.select ? {select: e.select} : {})});
     else if (e.op === 'rigid') rigid.push({joints: [e.joint], ...(e.select ? {select: e.select} : {})});
     else edits.push(e);
   const lock = {...(doc.locked.length ? {joints: doc.locked} : {}), ...(doc.lockedWhere ? {select: doc.lockedWhere} : {})};
-  const locks = Object.keys(lock).length > 0;
-  if (!falloff.length && !rigid.length && !locks && !edits.length) return '';
-  return JSON.stringify({
-    sinew: 'edits',
-    ...(rigid.length ? {rigid} : {}),
-    ...(falloff.length ? {falloff} : {}),
-    ...(locks ? {lock} : {}),
-    ...(edits.length ? {edits} : {}),
-  });
+  return {edits, rest: {...(rigid.length ? {rigid} : {}), ...(falloff.length ? {falloff} : {}), ...(Object.keys(lock).length ? {lock} : {})}};
+}
+
+/** The edit list of docs/edits.md; empty if there are no edits. */
+export function editsOf(doc: Doc): string {
+  const {edits, rest} = listsOf(doc);
+  if (!edits.length && !Object.keys(rest).length) return '';
+  return JSON.stringify({sinew: 'edits', ...rest, ...(edits.length ? {edits} : {})});
+}
+
+/** What weights follow from: edits, each applied after the one before, and `base`, which all of them need. */
+export interface Applied {
+  base: string;
+  edits: readonly object[];
+}
+export function appliedOf(doc: Doc): Applied {
+  const {edits, rest} = listsOf(doc);
+  return {base: JSON.stringify([settingsOf(doc), rest]), edits};
+}
+
+/** The steps from weights with some edits to those with others: how many are taken back, and which are then applied; null: all
+ * weights have to be computed. */
+export function stepsBetween(from: Applied | null, to: Applied): {back: number; apply: readonly object[]} | null {
+  if (!from || from.base !== to.base) return null;
+  let same = 0;
+  while (same < from.edits.length && same < to.edits.length && from.edits[same] === to.edits[same]) ++same;
+  return {back: from.edits.length - same, apply: to.edits.slice(same)};
 }
 
 const sameNames = (a: readonly string[], b: readonly string[]) => a === b || (a.length === b.length && [...a].sort().join('\n') === [...b].sort().join('\n'));
@@ -189,13 +233,15 @@ export function withBones(doc: Doc, bones: readonly Bone[], from = '', to: strin
   const list = (names: readonly string[]) => names.flatMap((n) => (n !== from ? [n] : to ? [to] : []));
   const falloff = Object.fromEntries(Object.entries(doc.falloff).flatMap(([n, v]) => (n !== from ? [[n, v]] : to ? [[to, v]] : [])));
   const edits = doc.edits.flatMap((e): Edit[] => {
+    if (e.op !== 'other' && 'locked' in e && e.locked?.includes(from)) e = {...e, locked: list(e.locked)};
     if (e.op === 'replace') {
       if (e.joints !== from && e.with !== from) return [e];
       return to ? [{...e, joints: e.joints === from ? to : e.joints, with: e.with === from ? to : e.with}] : [];
     }
+    if (e.op === 'scale') return e.joints !== from ? [e] : to ? [{...e, joints: to}] : [];
     return e.op === 'other' || !('joint' in e) || e.joint !== from ? [e] : to ? [{...e, joint: to}] : [];
   });
-  return {bones, pose: {}, ...keys, exclude: list(doc.exclude), include: list(doc.include), locked: list(doc.locked), falloff, edits};
+  return {bones, pose: {}, ...keys, exclude: list(doc.exclude), include: list(doc.include), locked: list(doc.locked), held: list(doc.held), falloff, edits};
 }
 
 /** The file, together with the drawn skeleton. */

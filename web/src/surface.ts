@@ -1,7 +1,7 @@
 // The shown quantity on the surface, its legend, and the numbers of the clicked vertex.
 import {COVERAGE, blendColours, scaleColour, valueColours, weightColours} from './colours';
 import type {Defects, Rows} from 'sinew-skin';
-import {byId, el, slider} from './dom';
+import {byId, el, refill, slider} from './dom';
 import {MARKS, marksOf} from './marks';
 import {canCompare, history, on, session, view, type Mode} from './session';
 
@@ -25,6 +25,7 @@ const VOXELS = {within: [0.75, 0.32, 0.12], boundary: [0.16, 0.3, 0.5]} as const
 const DEFECTS = {intersecting: [0.73, 0.03, 0.02], boundary: [0.1, 0.42, 1], nonmanifold: [1, 0.6, 0.05]} as const;
 let cut = 0.5;  // of the depth, from the front
 let marks = new Uint8Array();
+let shown = {rows: null as Rows | null, beside: false, opened: null as typeof session.opened};  // what the view has
 
 const css = ([r, g, b]: readonly number[]) => {
   const byte = (x: number) => Math.round(255 * (x <= 0.0031308 ? 12.92 * x : 1.055 * x ** (1 / 2.4) - 0.055));
@@ -44,6 +45,13 @@ function recolour() {
   if (!session.opened || !session.info) return;
   const beside = session.beside && canCompare();
   view.setBeside(beside);
+  if (rows !== shown.rows || beside !== shown.beside || session.opened !== shown.opened) {
+    shown = {rows, beside, opened: session.opened};
+    view.setRows(rows, beside ? session.opened.ownRows : null);
+  } else if (rows && session.painted.length) {
+    view.setRows(rows, null, Uint32Array.from(session.painted).sort());
+  }
+  session.painted = [];
   byId('beside').hidden = !beside;
   const colours = view.colours;
   colours.fill(0.3);
@@ -128,23 +136,54 @@ function drawLegend() {
   box.replaceChildren(...parts);
 }
 
+/** Sets the weight of a joint at the shown vertices. */
+function setWeight(joint: number, value: number) {
+  const {info, probed} = session;
+  if (!info || !Number.isFinite(value)) return;
+  const {held, edits} = history.doc;
+  history.change({edits: [...edits, {
+    op: 'set', joint: info.joints[joint].name, value: Math.min(Math.max(value, 0), 1), select: [{vertices: [...probed]}],
+    ...(held.length ? {locked: held} : {}),
+  }]});
+}
+
+/** The mean weights of some vertices, the largest first. */
+function meanOf({width, joints, shares}: Rows, vertices: readonly number[]): [joint: number, weight: number][] {
+  const sum = new Map<number, number>();
+  for (const v of vertices)
+    for (let at = v * width; at < (v + 1) * width; ++at)
+      if (shares[at] > 0) sum.set(joints[at], (sum.get(joints[at]) ?? 0) + shares[at]);
+  return [...sum].map(([joint, weight]): [number, number] => [joint, weight / vertices.length]).sort((a, b) => b[1] - a[1] || a[0] - b[0]);
+}
+
 function drawProbe() {
-  const {probed, rows, info, bound} = session;
+  const {probed, rows, info, bound, stale} = session;
   const box = byId('probe');
-  box.hidden = probed === null || !rows;
-  if (probed === null || !rows || !info) return;
-  const rowOf = ({width, joints, shares}: Rows): HTMLElement[] => {
-    const out: HTMLElement[] = [];
-    for (let at = probed * width; at < (probed + 1) * width; ++at)
-      if (shares[at] > 0)
-        out.push(el('div', {class: 'key'}, swatch(colourOf(joints[at])), info.joints[joints[at]].name, el('b', {}, shares[at].toFixed(3))));
-    return out.length ? out : [el('div', {}, 'has no weights')];
+  box.hidden = !probed.length || !rows;
+  if (!probed.length || !rows || !info) return;
+  const many = probed.length > 1;
+  const editable = !!bound && !stale && !session.refining;
+  const {held} = history.doc;
+  const row = (joint: number, weight: number, may: boolean) => {
+    const {name} = info.joints[joint];
+    const value = may && !held.includes(name)
+      ? el('input', {type: 'number', min: '0', max: '1', step: '0.05', value: weight.toFixed(3), 'aria-label': `Weight of ${name}`,
+                     on: {change: (event) => setWeight(joint, (event.target as HTMLInputElement).valueAsNumber)}})
+      : el('b', {}, weight.toFixed(3));
+    return el('div', {class: 'key'}, swatch(colourOf(joint)), name, value);
   };
-  const lines = [el('small', {}, `Vertex ${probed.toLocaleString('en')}`), ...rowOf(rows)];
+  const rowsOf = (of: Rows, may = false): HTMLElement[] => {
+    const out = meanOf(of, probed).map(([joint, weight]) => row(joint, weight, may));
+    return out.length ? out : [el('div', {}, many ? 'have no weights' : 'has no weights')];
+  };
+  const title = many ? `${probed.length.toLocaleString('en')} vertices, mean` : `Vertex ${probed[0].toLocaleString('en')}`;
+  const lines = [el('small', {}, title), ...rowsOf(rows, editable)];
+  const joint = session.joint;
+  if (editable && joint >= 0 && !meanOf(rows, probed).some(([j]) => j === joint)) lines.push(row(joint, 0, true));
   const own = session.beside && canCompare() ? session.opened!.ownRows : null;
-  if (own) lines.push(el('small', {}, 'In the file'), ...rowOf(own));
-  if (bound) lines.push(el('small', {}, COVERAGE[bound.coverage[probed]].meaning));
-  box.replaceChildren(...lines);
+  if (own) lines.push(el('small', {}, 'In the file'), ...rowsOf(own));
+  if (bound && !many) lines.push(el('small', {}, COVERAGE[bound.coverage[probed[0]]].meaning));
+  refill(box, ...lines);
 }
 
 function draw() {
@@ -154,5 +193,6 @@ function draw() {
 on(['character', 'bound', 'weights', 'mode', 'tool', 'selection'], draw);
 history.listen((doc, before) => {
   if (session.mode === 'marks' && doc.edits !== before.edits) draw();
+  if (doc.held !== before.held) drawProbe();
 });
-on(['character', 'bound', 'weights', 'mode', 'probe'], drawProbe);
+on(['character', 'bound', 'weights', 'mode', 'probe', 'selection'], drawProbe);

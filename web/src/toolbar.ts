@@ -55,16 +55,3 @@ on(['character', 'bound', 'options', 'mode', 'tool', 'selection', 'timeline'], d
 history.listen((doc, before) => {
   if (!doc.edits.length !== !before.edits.length) draw();
 });
-
-// Scrolls the panel of the tool into view.
-const PANELS: Partial<Record<Tool, string>> = {turn: 'pose-panel', paint: 'paint-panel', draw: 'draw-panel'};
-on(['tool'], () => queueMicrotask(() => {
-  const panel = PANELS[session.tool];
-  const right = byId('right');
-  if (!panel || right.scrollHeight <= right.clientHeight) return;
-  const [box, at] = [right.getBoundingClientRect(), byId(panel).getBoundingClientRect()];
-  // The whole panel, or from its top.
-  const below = Math.min(at.bottom - box.bottom, at.top - box.top);
-  if (below > 0) right.scrollTop += below;
-  else if (at.top < box.top) right.scrollTop -= box.top - at.top;
-}));

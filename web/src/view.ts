@@ -3,7 +3,8 @@ import * as THREE from 'three';
 import {OrbitControls} from 'three/examples/jsm/controls/OrbitControls.js';
 import {TransformControls} from 'three/examples/jsm/controls/TransformControls.js';
 import {jointColours} from './colours';
-import type {Core, Defects, Material, ModelInfo} from 'sinew-skin';
+import type {Core, Defects, Material, ModelInfo, Prop, Rows} from 'sinew-skin';
+import {ROW_ATTRIBUTES, RowShader, setRows} from './rowshader';
 import type {Crossing, Point} from './skeleton';
 
 type Opened = ReturnType<Core['open']>;
@@ -14,12 +15,24 @@ interface Posed {
   normals: Float32Array | null;
 }
 
+/** A surface for rays: where the core places the vertices. It is not drawn. */
+function pickable(of: THREE.BufferGeometry): THREE.Mesh {
+  const geometry = new THREE.BufferGeometry();
+  geometry.setIndex(of.getIndex());
+  geometry.setAttribute('position', (of.getAttribute('position') as THREE.BufferAttribute).clone());
+  for (const {start, count, materialIndex} of of.groups) geometry.addGroup(start, count, materialIndex);
+  const mesh = new THREE.Mesh(geometry);
+  mesh.matrixAutoUpdate = mesh.matrixWorldAutoUpdate = false;
+  return mesh;
+}
+
 /** A second view of the same scene from the same camera, with another surface instead of the first. */
 interface Beside {
   renderer: THREE.WebGLRenderer;
   orbit: OrbitControls;
   gizmo: TransformControls;
   mesh: THREE.Mesh;
+  pick: THREE.Mesh;
 }
 
 /** Offset in depth steps, to draw behind other surfaces at the same position. */
@@ -37,6 +50,30 @@ export interface Hit {
   vertex: number;
   /** The point of the surface under the pointer, in bind space. */
   bind: [number, number, number];
+  /** The direction to the camera, turned as the surface is there from the pose to bind space. */
+  facing: [number, number, number];
+}
+
+/** A bone from (0, 0, 0) to (0, 0, 1): a pyramid on a square near its head, and its tip. */
+function octahedron(): THREE.BufferGeometry {
+  const [width, at] = [0.1, 0.14];
+  const ring = [[width, 0, at], [0, width, at], [-width, 0, at], [0, -width, at]];
+  const corners = ring.flatMap((p, k) => {
+    const q = ring[(k + 1) % 4];
+    return [...q, ...p, 0, 0, 0, ...p, ...q, 0, 0, 1];
+  });
+  const geometry = new THREE.BufferGeometry();
+  geometry.setAttribute('position', new THREE.BufferAttribute(new Float32Array(corners), 3));
+  geometry.computeVertexNormals();
+  return geometry;
+}
+
+const Z = new THREE.Vector3(0, 0, 1);
+/** Places it from head to tail, as thick as it is long. */
+function boneMatrix(head: THREE.Vector3, tail: THREE.Vector3): THREE.Matrix4 {
+  const along = tail.clone().sub(head);
+  const length = along.length() || 1e-9;
+  return new THREE.Matrix4().compose(head, new THREE.Quaternion().setFromUnitVectors(Z, along.divideScalar(length)), new THREE.Vector3().setScalar(length));
 }
 
 export class View {
@@ -51,14 +88,19 @@ export class View {
   private readonly world = new THREE.Group();
   private away = false;  // the character looks along -z
   private mesh: THREE.Mesh | null = null;
+  private pick: THREE.Mesh | null = null;
+  private readonly rows = new RowShader();
+  private width = 0;  // of the rows that are set; 0: none
   private geometry = new THREE.BufferGeometry();
   private bindPositions = new Float32Array();
   private bindNormals: Float32Array | null = null;
+  private props: THREE.Mesh[] = [];  // meshes of the file without a skin
   private looks: THREE.Material[] = [];
   private plain: THREE.MeshStandardMaterial;
-  private bones: THREE.LineSegments | null = null;
+  private readonly bare = new THREE.MeshStandardMaterial({color: 0x8a8f99, roughness: 0.9, side: THREE.DoubleSide});  // of what has no weights
+  private bones: THREE.InstancedMesh | null = null;  // an octahedron each
   private dots: THREE.Points | null = null;
-  private brush: THREE.Mesh;
+  private readonly brush = new THREE.Group();  // a ring on the surface, and its middle
   private beside: Beside | null = null;
   private voxels: THREE.InstancedMesh | null = null;
   private shownLeaves: Float32Array | null = null;
@@ -81,6 +123,9 @@ export class View {
   /** A joint is rotated: its rotation along its own axes. `done`: the handle was released. */
   onTurn: (joint: number, rotation: Quaternion, done: boolean) => void = () => {};
 
+  /** The camera has turned. */
+  onCamera: () => void = () => {};
+
   /** The browser has taken the graphics context, or has given it back. */
   onLost: (lost: boolean) => void = () => {};
 
@@ -93,16 +138,21 @@ export class View {
       this.onLost(false);
       this.draw();
     });
-    this.plain = new THREE.MeshStandardMaterial({vertexColors: true, roughness: 0.85, side: THREE.DoubleSide, ...behind(2)});
+    this.plain = this.rows.patch(new THREE.MeshStandardMaterial({vertexColors: true, roughness: 0.85, side: THREE.DoubleSide, ...behind(2)}));
     const key = new THREE.DirectionalLight(0xffffff, 1.6);
     key.position.set(1, 2, 3);
     this.camera.add(key);
     this.scene.add(this.camera, new THREE.HemisphereLight(0xffffff, 0x8888a0, 1.5), this.grid, this.handle, this.world);
     this.world.matrixAutoUpdate = false;
-    this.brush = new THREE.Mesh(
-      new THREE.SphereGeometry(1, 24, 12),
-      new THREE.MeshBasicMaterial({color: 0xffffff, transparent: true, opacity: 0.25, depthTest: false}),
-    );
+    const circle = new THREE.BufferGeometry().setFromPoints(
+      Array.from({length: 64}, (_, i) => new THREE.Vector3(Math.cos((i * Math.PI) / 32), Math.sin((i * Math.PI) / 32), 0)));
+    const ring = (colour: number, size: number) => {
+      const line = new THREE.LineLoop(circle, new THREE.LineBasicMaterial({color: colour, depthTest: false, transparent: true}));
+      line.scale.setScalar(size);
+      line.renderOrder = 3;
+      return line;
+    };
+    this.brush.add(ring(0xffffff, 1), ring(0x000000, 0.985), ring(0xffffff, 0.06));
     this.brush.visible = false;
     this.world.add(this.brush);
 
@@ -118,6 +168,7 @@ export class View {
       if (!this.wanted) return;
       this.wanted = false;
       this.render();
+      this.onCamera();
       ++this.drawn;
       this.frames.push(time);
       if (this.frames.length > 120) this.frames.shift();
@@ -160,6 +211,8 @@ export class View {
     const {info} = opened;
     this.info = info;
     this.away = away;
+    this.width = 0;
+    this.rows.setMatrices(null, 0);
     const [a, b, c, d, e, f, g0, h, i, j, k, l] = opened.rest.toWorld;
     this.world.matrix.set(a, b, c, d, e, f, g0, h, i, j, k, l, 0, 0, 0, 1);
     this.world.updateMatrixWorld(true);
@@ -176,27 +229,63 @@ export class View {
     info.primitives.forEach((p) => g.addGroup(p.first_triangle * 3, p.triangle_count * 3, p.material + 1));
     g.boundingSphere = null;
 
+    this.pick = pickable(g);
     const box = this.box();
     this.size = box.getSize(new THREE.Vector3()).length() || 1;
     const textures = await this.texturesOf(opened);
     this.looks = [this.lookOf(undefined, []), ...info.materials.map((m) => this.lookOf(m, textures))];
+    for (const look of this.looks) this.rows.patch(look);
     this.mesh = new THREE.Mesh(g, this.looks);
     this.mesh.frustumCulled = false;
     this.world.add(this.mesh);
+    this.props = opened.props.map((prop, i) => this.propOf(prop, info.props[i]));
     this.palette = jointColours(info.joints.length);
     this.makeSkeleton();
     this.frame();
   }
 
+  private propOf({positions, normals, uvs, triangles}: Prop, {joint, material}: ModelInfo['props'][0]): THREE.Mesh {
+    const g = new THREE.BufferGeometry();
+    g.setAttribute('position', new THREE.BufferAttribute(positions, 3));
+    if (uvs) g.setAttribute('uv', new THREE.BufferAttribute(uvs, 2));
+    g.setIndex(new THREE.BufferAttribute(triangles, 1));
+    if (normals) g.setAttribute('normal', new THREE.BufferAttribute(normals, 3));
+    else g.computeVertexNormals();
+    // Not the material of the surface, which blends rows.
+    const look = (this.looks[material + 1] ?? this.looks[0]).clone();
+    look.onBeforeCompile = () => {};
+    look.customProgramCacheKey = () => '';
+    const mesh = new THREE.Mesh(g, look);
+    mesh.frustumCulled = mesh.matrixAutoUpdate = false;
+    mesh.userData = {joint, look: mesh.material};
+    this.world.add(mesh);
+    return mesh;
+  }
+  /** They move with their joints. */
+  private placeProps() {
+    for (const prop of this.props) {
+      prop.matrix.copy(this.transformOf(prop.userData.joint));
+      prop.matrixWorldNeedsUpdate = true;
+    }
+  }
+  /** How many meshes without a skin are shown, and the pixels where the middle of the first is. */
+  propsShown(): {count: number; at: {x: number; y: number}} {
+    const shown = this.props.filter((p) => p.visible);
+    shown[0]?.updateWorldMatrix(true, false);
+    const middle = shown.length ? new THREE.Box3().setFromObject(shown[0]).getCenter(new THREE.Vector3()) : new THREE.Vector3();
+    return {count: shown.length, at: this.pixelAt(middle)};
+  }
+
   /** The box of the surface as it is shown, in the world. */
   private box(): THREE.Box3 {
     const box = new THREE.Box3();
-    const positions = this.geometry.getAttribute('position');
+    const positions = this.pick!.geometry.getAttribute('position');
     const at = new THREE.Vector3();
     for (let v = 0; v < positions.count; ++v) {
       at.fromBufferAttribute(positions, v);
       if (Number.isFinite(at.x + at.y + at.z)) box.expandByPoint(at.applyMatrix4(this.world.matrix));
     }
+    for (const prop of this.props) box.union(new THREE.Box3().setFromObject(prop));
     return box;
   }
 
@@ -230,7 +319,7 @@ export class View {
       const gizmo = this.makeGizmo(renderer.domElement, orbit);
       gizmo.enabled = this.gizmo.enabled;
       if (this.gizmo.object) gizmo.attach(this.handle);
-      this.beside = {renderer, orbit, gizmo, mesh};
+      this.beside = {renderer, orbit, gizmo, mesh, pick: pickable(geometry)};
     } else if (this.beside) {
       const {renderer, orbit, gizmo, mesh} = this.beside;
       this.beside = null;
@@ -273,6 +362,7 @@ export class View {
   setSurface(look: boolean): void {
     if (!this.mesh) return;
     this.mesh.material = look ? this.looks : this.plain;
+    for (const prop of this.props) prop.material = look ? prop.userData.look : this.bare;
     this.geometry.getAttribute('color').needsUpdate = true;
     if (this.beside) this.beside.mesh.geometry.getAttribute('color').needsUpdate = true;
     this.draw();
@@ -281,6 +371,7 @@ export class View {
    * hidden to show the inside. Null: shows the surface again. */
   setVoxels(leaves: Float32Array | null, cut: number, colours: {within: readonly number[]; boundary: readonly number[]}): void {
     if (this.mesh) this.mesh.visible = !leaves;
+    for (const prop of this.props) prop.visible = !leaves;
     if (leaves !== this.shownLeaves) {
       this.shownLeaves = leaves;
       if (this.voxels) {
@@ -333,23 +424,26 @@ export class View {
     const colour = (c: readonly number[]) => new THREE.Color(...(c as [number, number, number]));
     const part = (index: number[]) => {
       const geometry = new THREE.BufferGeometry();
-      for (const name of ['position', 'normal']) geometry.setAttribute(name, this.geometry.getAttribute(name));
+      for (const name of ['position', 'normal', ...ROW_ATTRIBUTES]) {
+        const attribute = this.geometry.getAttribute(name);
+        if (attribute) geometry.setAttribute(name, attribute);
+      }
       geometry.setIndex(index);
       return geometry;
     };
     const corners = this.geometry.getIndex()!.array;
     const faces: number[] = [];
     defects.triangles.forEach((t, i) => t === 1 && faces.push(corners[3 * i], corners[3 * i + 1], corners[3 * i + 2]));
-    group.add(new THREE.Mesh(part(faces), new THREE.MeshStandardMaterial({
-      color: colour(colours.intersecting), roughness: 0.85, side: THREE.DoubleSide, ...behind(1)})));
+    group.add(new THREE.Mesh(part(faces), this.rows.patch(new THREE.MeshStandardMaterial({
+      color: colour(colours.intersecting), roughness: 0.85, side: THREE.DoubleSide, ...behind(1)}))));
     for (const [kind, c] of [[1, colours.boundary], [3, colours.nonmanifold]] as const) {
       const ends: number[] = [];
       for (let i = 0; i < defects.edges.length; i += 3)
         if (defects.edges[i + 2] === kind) ends.push(defects.edges[i], defects.edges[i + 1]);
       const lines = part(ends);
       const of = {color: colour(c)};
-      group.add(new THREE.LineSegments(lines, new THREE.LineBasicMaterial(of)),
-                new THREE.LineSegments(lines, new THREE.LineBasicMaterial({...of, depthTest: false, transparent: true, opacity: 0.2})));
+      group.add(new THREE.LineSegments(lines, this.rows.patch(new THREE.LineBasicMaterial(of))),
+                new THREE.LineSegments(lines, this.rows.patch(new THREE.LineBasicMaterial({...of, depthTest: false, transparent: true, opacity: 0.2}))));
     }
     group.children.forEach((child) => (child.frustumCulled = false));
     this.world.add(group);
@@ -366,23 +460,57 @@ export class View {
     this.draw();
   }
 
-  /** Without matrices: the bind pose. `beside`: the surface of the second view. */
+  /** The rows by which the surfaces move; null: none. `painted`: only these vertices have changed. */
+  setRows(rows: Rows | null, beside: Rows | null, painted: Uint32Array | null = null): void {
+    if (!painted) this.width = rows ? Math.max(rows.width, beside?.width ?? 0) : 0;
+    if (rows) setRows(this.geometry, rows, this.width, painted);
+    if (this.beside && beside) setRows(this.beside.mesh.geometry, beside, this.width);
+  }
+
+  /** Shows a pose, by the rows. False: there are none, so the surface needs positions (setPose). */
+  setMatrices(matrices: Float64Array): boolean {
+    if (!this.width || (this.beside && !this.beside.mesh.geometry.getAttribute('rowJoints0'))) return false;
+    this.matrices = matrices;
+    for (const geometry of [this.geometry, ...(this.beside ? [this.beside.mesh.geometry] : [])]) this.placeSurface(geometry, null);
+    this.rows.setMatrices(matrices, this.width);
+    this.moved();
+    return true;
+  }
+  /** Where the core places the vertices in the pose that is shown: for rays, and boxes. */
+  setPlaces(posed: Posed | null, beside: Posed | null = null): void {
+    for (const [mesh, positions] of [[this.pick, posed?.positions], [this.beside?.pick, (beside ?? posed)?.positions]] as const)
+      if (mesh) {
+        ((mesh.geometry.getAttribute('position') as THREE.BufferAttribute).array as Float32Array).set(positions ?? this.bindPositions);
+        mesh.geometry.boundingSphere = mesh.geometry.boundingBox = null;
+      }
+  }
+
+  /** The same with positions from the core. Without matrices: the bind pose. `beside`: the surface of the second view. */
   setPose(matrices: Float64Array | null, posed: Posed | null, beside: Posed | null = null): void {
     this.matrices = matrices;
+    this.rows.setMatrices(null, 0);
     this.placeSurface(this.geometry, posed);
     if (this.beside) this.placeSurface(this.beside.mesh.geometry, beside ?? posed);
+    this.setPlaces(posed, beside);
+    this.moved();
+  }
+  private moved() {
     this.placeSkeleton();
     this.placeGizmo();
     this.draw();
   }
 
+  /** Null: the bind pose. */
   private placeSurface(geometry: THREE.BufferGeometry, posed: Posed | null) {
+    if (!posed && geometry.userData.bound) return;
+    geometry.userData.bound = !posed;
     const positions = geometry.getAttribute('position') as THREE.BufferAttribute;
     (positions.array as Float32Array).set(posed ? posed.positions : this.bindPositions);
     positions.needsUpdate = true;
-    if (posed?.normals) {
+    const turned = posed ? posed.normals : this.bindNormals;
+    if (turned) {
       const normals = geometry.getAttribute('normal') as THREE.BufferAttribute;
-      (normals.array as Float32Array).set(posed.normals);
+      (normals.array as Float32Array).set(turned);
       normals.needsUpdate = true;
     } else if (!this.smooth) {
       geometry.computeVertexNormals();
@@ -413,6 +541,13 @@ export class View {
   }
   /** A flat figure is seen from the front and bends only about the line of sight; dragging moves it sideways. */
   setFlat(on: boolean): void {
+    // All at one depth: drawn in the order of the file, so that nothing flickers.
+    for (const m of [this.plain, ...this.looks]) {
+      m.depthTest = m.depthWrite = !on;
+      if (on) m.transparent = true;
+      else if (m === this.plain) m.transparent = false;
+      m.needsUpdate = true;
+    }
     this.gizmo.showX = this.gizmo.showY = !on;
     this.orbit.enableRotate = this.grid.visible = !on;
     this.orbit.mouseButtons.LEFT = on ? THREE.MOUSE.PAN : THREE.MOUSE.ROTATE;
@@ -439,9 +574,14 @@ export class View {
     this.grid.clear();
     this.makeGrid(box);
     const [x, y, z] = FROM[from];
-    const positions = this.geometry.getAttribute('position');
-    this.fit(box, new THREE.Vector3(this.away ? -x : x, y, this.away ? -z : z), positions.count,
-             (v, at) => at.fromBufferAttribute(positions, v).applyMatrix4(this.world.matrix));
+    const positions = this.pick!.geometry.getAttribute('position');
+    // Of a prop its corners are enough.
+    const corners = this.props.flatMap((prop) => {
+      const {min, max} = new THREE.Box3().setFromObject(prop);
+      return Array.from({length: 8}, (_, c) => new THREE.Vector3(c & 1 ? max.x : min.x, c & 2 ? max.y : min.y, c & 4 ? max.z : min.z));
+    });
+    this.fit(box, new THREE.Vector3(this.away ? -x : x, y, this.away ? -z : z), positions.count + corners.length,
+             (v, at) => (v < positions.count ? at.fromBufferAttribute(positions, v).applyMatrix4(this.world.matrix) : at.copy(corners[v - positions.count])));
   }
 
   /** Points the camera at the selected joint and its bones, from where it is; without one at the whole character. */
@@ -455,6 +595,22 @@ export class View {
     const box = new THREE.Box3().setFromCenterAndSize(centre, new THREE.Vector3().setScalar(2 * reach));
     this.fit(box, this.camera.position.clone().sub(this.orbit.target), 8,
              (c, at) => at.set(c & 1 ? box.max.x : box.min.x, c & 2 ? box.max.y : box.min.y, c & 4 ? box.max.z : box.min.z));
+  }
+
+  /** The world's axes as seen by the camera: right, up and towards it. */
+  axes(): [number, number, number][] {
+    const to = this.camera.quaternion.clone().invert();
+    return [0, 1, 2].map((k) => new THREE.Vector3().setComponent(k, 1).applyQuaternion(to).toArray() as [number, number, number]);
+  }
+  /** Turns the camera about its target, to look along an axis: from its positive end, or from the other. */
+  lookFrom(axis: number, positive: boolean): void {
+    if (!this.orbit.enableRotate) return;
+    const far = this.camera.position.distanceTo(this.orbit.target);
+    const from = new THREE.Vector3().setComponent(axis, positive ? 1 : -1);
+    if (axis === 1) from.z = 1e-4;  // the view keeps its way up
+    this.camera.position.copy(this.orbit.target).add(from.setLength(far));
+    this.orbit.update();
+    this.draw();
   }
 
   /** The camera turns about the point of the surface there, in the middle of the view. */
@@ -503,7 +659,11 @@ export class View {
   }
   /** The view at a position on the page, and its surface. Both views have one camera. */
   private under(x: number): {rect: DOMRect; mesh: THREE.Mesh | null} {
-    const [renderer, mesh] = this.beside && this.isBeside(x) ? [this.beside.renderer, this.beside.mesh] : [this.renderer, this.mesh];
+    const [renderer, mesh] = this.beside && this.isBeside(x) ? [this.beside.renderer, this.beside.pick] : [this.renderer, this.pick];
+    if (mesh && this.mesh) {
+      mesh.material = this.mesh.material;
+      mesh.matrixWorld.copy(this.world.matrix);
+    }
     return {rect: renderer.domElement.getBoundingClientRect(), mesh};
   }
 
@@ -537,13 +697,11 @@ export class View {
   crossingsAt(x: number, y: number): {crossings: Crossing[]; place: (at: number) => Point} {
     const ray = this.rayAt(x, y);
     const crossings: Crossing[] = [];
-    if (this.mesh) {
-      // Both sides of every triangle, also if its material shows only one.
-      const worn = this.mesh.material;
-      this.mesh.material = this.plain;
-      for (const {distance, face} of ray.intersectObject(this.mesh, false))
+    const {mesh} = this.under(x);
+    if (mesh) {
+      mesh.material = this.plain;  // both sides of every triangle, also if its material shows only one
+      for (const {distance, face} of ray.intersectObject(mesh, false))
         crossings.push({at: distance, enters: face!.normal.clone().transformDirection(this.world.matrix).dot(ray.ray.direction) < 0});
-      this.mesh.material = worn;
     }
     return {crossings, place: (at) => this.world.worldToLocal(ray.ray.at(at, new THREE.Vector3())).toArray()};
   }
@@ -568,22 +726,53 @@ export class View {
     const share = THREE.Triangle.getBarycoord(this.world.worldToLocal(hit.point.clone()), a, b, c, new THREE.Vector3()) ?? new THREE.Vector3(1, 0, 0);
     const shares = share.toArray();
     const bind = [0, 1, 2].map((k) => corners.reduce((sum, v, i) => sum + shares[i] * this.bindPositions[v * 3 + k], 0));
-    return {vertex: corners[shares.indexOf(Math.max(...shares))], bind: bind as Hit['bind']};
+    const at = this.world.worldToLocal(this.camera.position.clone()).sub(this.world.worldToLocal(hit.point.clone())).normalize();
+    const frame = (p: THREE.Vector3, q: THREE.Vector3, r: THREE.Vector3) => {
+      const along = q.clone().sub(p).normalize();
+      const normal = along.clone().cross(r.clone().sub(p)).normalize();
+      return new THREE.Matrix4().makeBasis(along, normal.clone().cross(along), normal);
+    };
+    const [p, q, r] = corners.map((v) => new THREE.Vector3().fromArray(this.bindPositions, v * 3));
+    const posed = frame(a, b, c);
+    const facing = at.clone().applyMatrix4(posed.transpose()).applyMatrix4(frame(p, q, r));
+    return {vertex: corners[shares.indexOf(Math.max(...shares))], bind: bind as Hit['bind'],
+            facing: (Number.isFinite(facing.length()) ? facing : at).toArray().map((x) => Number(x.toFixed(4))) as Hit['facing']};
   }
 
-  /** Shows where the brush would paint; null hides it. */
+  /** Shows where the brush would paint: a ring in the plane of the surface. Null hides it. */
   setBrush(x: number, y: number, radius: number | null): void {
     this.brush.visible = false;
-    if (radius !== null && this.mesh) {
-      const hit = this.surfaceAt(x, y);
-      if (hit) {
-        const positions = this.geometry.getAttribute('position') as THREE.BufferAttribute;
-        this.brush.position.fromBufferAttribute(positions, hit.vertex);
-        this.brush.scale.setScalar(radius);
-        this.brush.visible = true;
-      }
+    const {mesh} = this.under(x);
+    const ray = radius !== null && mesh ? this.rayAt(x, y) : null;
+    const hit = ray?.intersectObject(mesh!, false)[0];
+    if (ray && hit?.face) {
+      const normal = hit.face.normal.clone();
+      if (normal.clone().transformDirection(this.world.matrix).dot(ray.ray.direction) > 0) normal.negate();
+      this.brush.position.copy(this.world.worldToLocal(hit.point.clone()));
+      this.brush.quaternion.setFromUnitVectors(new THREE.Vector3(0, 0, 1), normal);
+      this.brush.scale.setScalar(radius!);
+      this.brush.visible = true;
     }
     this.draw();
+  }
+  resizeBrush(radius: number): void {
+    this.brush.scale.setScalar(radius);
+    this.draw();
+  }
+  /** Where the ring is, in the world; null: there is none. */
+  brushAt(): {place: Point; normal: Point; radius: number} | null {
+    if (!this.brush.visible) return null;
+    return {place: this.brush.position.toArray(), normal: new THREE.Vector3(0, 0, 1).applyQuaternion(this.brush.quaternion).toArray(), radius: this.brush.scale.x};
+  }
+  /** A length at the target of the camera, in pixels. */
+  pixelsOf(length: number): number {
+    const far = this.camera.position.distanceTo(this.orbit.target);
+    return (length * this.world.matrix.getMaxScaleOnAxis() * this.place.clientHeight) / (2 * far * Math.tan((this.camera.fov * Math.PI) / 360));
+  }
+  /** The right button turns the view, and does not move it. */
+  turnByRight(on: boolean): void {
+    for (const orbit of [this.orbit, ...(this.beside ? [this.beside.orbit] : [])])
+      orbit.mouseButtons.RIGHT = on && this.orbit.enableRotate ? THREE.MOUSE.ROTATE : THREE.MOUSE.PAN;
   }
 
   /** Rotates the camera about its target, in radians, and scales its distance by a factor. For keys. */
@@ -616,13 +805,25 @@ export class View {
     return {x: ((p.x + 1) / 2) * w, y: ((1 - p.y) / 2) * h};
   }
 
+  /** Bones that are drawn, and the width of the thickest in pixels at the target. */
+  bonesShown(): {count: number; width: number} {
+    if (!this.bones?.visible) return {count: 0, width: 0};
+    const m = new THREE.Matrix4();
+    let width = 0;
+    for (let i = 0; i < this.bones.count; ++i) {
+      this.bones.getMatrixAt(i, m);
+      width = Math.max(width, this.pixelsOf(0.2 * m.getMaxScaleOnAxis()));
+    }
+    return {count: this.bones.count, width};
+  }
+
   /** Where a joint is shown, in the world. */
   placeOf(joint: number): Point {
     return new THREE.Vector3().fromBufferAttribute(this.dots!.geometry.getAttribute('position'), joint).applyMatrix4(this.world.matrix).toArray();
   }
   /** The part of the view, below the tools, that the shown surface takes at most: of its width or of its height. */
   filled(): number {
-    const positions = this.geometry.getAttribute('position');
+    const positions = this.pick!.geometry.getAttribute('position');
     const {clientWidth: w, clientHeight: h} = this.renderer.domElement;
     const [low, high] = [[Infinity, Infinity], [-Infinity, -Infinity]];
     for (let v = 0; v < positions.count; ++v) {
@@ -664,17 +865,18 @@ export class View {
     this.gizmo.detach();
     this.selected = -1;
     this.matrices = null;
-    for (const old of [this.mesh, this.bones, this.dots]) {
+    for (const old of [this.mesh, this.bones, this.dots, ...this.props]) {
       if (!old) continue;
       old.removeFromParent();
       old.geometry.dispose();
     }
+    this.props = [];
     for (const m of this.looks) {
       (m as THREE.MeshStandardMaterial).map?.dispose();
       m.dispose();
     }
     this.grid.clear();
-    this.mesh = this.bones = this.dots = null;
+    this.mesh = this.pick = this.bones = this.dots = null;
   }
 
   private async texturesOf(opened: Opened): Promise<(THREE.Texture | null)[]> {
@@ -722,17 +924,14 @@ export class View {
     // A joint with a stated tail has one bone, which ends there.
     const links = joints.flatMap((joint, j) => (joint.parent >= 0 && !joints[joint.parent].tail ? [[joint.parent, j]] : []));
     const tails = joints.flatMap((joint, j) => (joint.tail ? [j] : []));
-    const line = new THREE.BufferGeometry();
-    const ends = (links.length + tails.length) * 2;
-    line.setAttribute('position', new THREE.BufferAttribute(new Float32Array(ends * 3), 3));
-    line.setAttribute('color', new THREE.BufferAttribute(new Float32Array(ends * 3), 3));
-    line.userData = {links, tails};
-    const over = {depthTest: false, transparent: true, vertexColors: true};
-    this.bones = new THREE.LineSegments(line, new THREE.LineBasicMaterial({...over, opacity: 0.9}));
+    const over = {depthTest: false, transparent: true};
+    const bones = new THREE.InstancedMesh(octahedron(), new THREE.MeshLambertMaterial({...over, opacity: 0.8, depthWrite: false}), links.length + tails.length);
+    bones.userData = {links, tails};
+    this.bones = bones;
     const dot = new THREE.BufferGeometry();
     dot.setAttribute('position', new THREE.BufferAttribute(new Float32Array(count * 3), 3));
     dot.setAttribute('color', new THREE.BufferAttribute(new Float32Array(count * 3), 3));
-    this.dots = new THREE.Points(dot, new THREE.PointsMaterial({...over, size: 7, sizeAttenuation: false}));
+    this.dots = new THREE.Points(dot, new THREE.PointsMaterial({...over, vertexColors: true, size: 7, sizeAttenuation: false}));
     this.bones.frustumCulled = this.dots.frustumCulled = false;
     this.bones.renderOrder = 1;
     this.dots.renderOrder = 2;
@@ -757,15 +956,13 @@ export class View {
     const dots = this.dots.geometry.getAttribute('position') as THREE.BufferAttribute;
     places.forEach((p, j) => dots.setXYZ(j, p.x, p.y, p.z));
     dots.needsUpdate = true;
-    const line = this.bones.geometry.getAttribute('position') as THREE.BufferAttribute;
-    const {links, tails} = this.bones.geometry.userData as {links: [number, number][]; tails: number[]};
+    const {links, tails} = this.bones.userData as {links: [number, number][]; tails: number[]};
     let at = 0;
-    for (const [from, to] of links) for (const p of [places[from], places[to]]) line.setXYZ(at++, p.x, p.y, p.z);
-    for (const j of tails) {
-      const tail = new THREE.Vector3(...joints[j].tail!).applyMatrix4(this.transformOf(j));
-      for (const p of [places[j], tail]) line.setXYZ(at++, p.x, p.y, p.z);
-    }
-    line.needsUpdate = true;
+    for (const [from, to] of links) this.bones.setMatrixAt(at++, boneMatrix(places[from], places[to]));
+    for (const j of tails)
+      this.bones.setMatrixAt(at++, boneMatrix(places[j], new THREE.Vector3(...joints[j].tail!).applyMatrix4(this.transformOf(j))));
+    this.bones.instanceMatrix.needsUpdate = true;
+    this.placeProps();
   }
 
   /** Idle joints are grey; the selected one is white. */
@@ -778,12 +975,9 @@ export class View {
     const dots = this.dots.geometry.getAttribute('color') as THREE.BufferAttribute;
     this.info.joints.forEach((_, j) => dots.setXYZ(j, ...of(j)));
     dots.needsUpdate = true;
-    const line = this.bones.geometry.getAttribute('color') as THREE.BufferAttribute;
-    const {links, tails} = this.bones.geometry.userData as {links: [number, number][]; tails: number[]};
-    let at = 0;
-    for (const owner of [...links.map(([from]) => from), ...tails])
-      for (let end = 0; end < 2; ++end) line.setXYZ(at++, ...of(owner));
-    line.needsUpdate = true;
+    const {links, tails} = this.bones.userData as {links: [number, number][]; tails: number[]};
+    [...links.map(([from]) => from), ...tails].forEach((owner, i) => this.bones!.setColorAt(i, new THREE.Color(...of(owner))));
+    if (this.bones.instanceColor) this.bones.instanceColor.needsUpdate = true;
   }
   /** Another skeleton for the same surface, in the bind pose. */
   replaceJoints(info: ModelInfo): void {

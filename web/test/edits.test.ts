@@ -21,7 +21,7 @@ describe('withEdits', () => {
     expect(written).toEqual(LIST);
     expect(doc.falloff).toEqual({Jaw: 0.8});
     expect(doc.locked).toEqual(['Eye_*']);
-    expect(doc.edits.filter((e) => e.op === 'other')).toHaveLength(7);
+    expect(doc.edits.filter((e) => e.op === 'other')).toHaveLength(6);
   });
 
   it('adds to what is there', () => {

@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {flatBonesOf} from '../src/skeleton';
-import {EMPTY, History, commandLine, cutoutLine, editsOf, outputName, poseNumbers, quoted, settingsOf, withBones, withSkeleton,
+import {EMPTY, History, appliedOf, stepsBetween, commandLine, cutoutLine, editsOf, outputName, poseNumbers, quoted, settingsOf, withBones, withSkeleton,
         workOf} from '../src/store';
 
 const groups = new Map([
@@ -137,11 +137,11 @@ describe('input of the core', () => {
 
   it('follows a joint that is renamed or removed', () => {
     const bones = [{name: 'b', parent: -1, head: [0, 0, 0] as const}];
-    const doc = {...EMPTY, exclude: ['a', 'c'], falloff: {a: 0.3}, pose: {0: [1, 0, 0, 0] as const},
+    const doc = {...EMPTY, exclude: ['a', 'c'], held: ['a'], falloff: {a: 0.3}, pose: {0: [1, 0, 0, 0] as const},
                  edits: [{op: 'set' as const, joint: 'a', value: 1}, {op: 'mirror' as const, from: 'left' as const}]};
-    expect(withBones(doc, bones, 'a', 'b')).toEqual({bones, pose: {}, exclude: ['b', 'c'], include: [], locked: [], falloff: {b: 0.3},
+    expect(withBones(doc, bones, 'a', 'b')).toEqual({bones, pose: {}, exclude: ['b', 'c'], include: [], locked: [], held: ['b'], falloff: {b: 0.3},
       edits: [{op: 'set', joint: 'b', value: 1}, {op: 'mirror', from: 'left'}]});
-    expect(withBones(doc, bones, 'a', null)).toEqual({bones, pose: {}, exclude: ['c'], include: [], locked: [], falloff: {},
+    expect(withBones(doc, bones, 'a', null)).toEqual({bones, pose: {}, exclude: ['c'], include: [], locked: [], held: [], falloff: {},
       edits: [{op: 'mirror', from: 'left'}]});
     expect(withBones(doc, bones)).toEqual({bones, pose: {}});
     const gives = {...doc, edits: [{op: 'replace', joints: 'a', with: 'b'}, {op: 'replace', joints: 'c', with: 'a'}] as const};
@@ -216,4 +216,16 @@ describe('the command line', () => {
     );
     expect(commandLine('hero.glb', undefined, '', false)).toBe('sinew bind hero.glb -o hero.skinned.glb');
   });
+});
+
+it('goes from some edits to others by taking back and applying', () => {
+  const [a, b, c] = ([0.1, 0.2, 0.3] as const).map((value) => ({op: 'add' as const, joint: 'Head', value}));
+  const with_ = (...edits: (typeof a)[]) => appliedOf({...EMPTY, edits});
+  expect(stepsBetween(null, with_(a))).toBe(null);
+  expect(stepsBetween(with_(a, b), with_(a, b, c))).toEqual({back: 0, apply: [c]});
+  expect(stepsBetween(with_(a, b), with_(a))).toEqual({back: 1, apply: []});
+  expect(stepsBetween(with_(a, b, c), with_(a, c))).toEqual({back: 2, apply: [c]});
+  expect(stepsBetween(with_(a), appliedOf({...EMPTY, falloff: {Head: 0.5}, edits: [a]}))).toBe(null);
+  // The lock of the brush is in the edits, and needs no other weights.
+  expect(stepsBetween(with_(a), appliedOf({...EMPTY, held: ['Head'], edits: [a]}))).toEqual({back: 0, apply: []});
 });
