@@ -1,5 +1,6 @@
 // Weights that change edit by edit.
 #include <algorithm>
+#include <span>
 
 #include "handles.h"
 #include "sinew/edits.h"
@@ -11,6 +12,11 @@ struct snw_painting {
     const snw_model* model;
     EditSurface surface;
     PaintedWeights painted;
+    bool has_changed = false;  // the last call came as far as to change rows
+
+    std::span<const std::uint32_t> changed() const {
+        return has_changed ? std::span<const std::uint32_t>(painted.changed()) : std::span<const std::uint32_t>();
+    }
 };
 
 extern "C" {
@@ -45,6 +51,7 @@ snw_status snw_painting_apply(snw_painting* painting, const char* edit, size_t e
     if (changed) *changed = 0;
     if (stuck) *stuck = 0;
     if (!painting || !edit) return missing(!painting ? "painting" : "edit");
+    painting->has_changed = false;
     return guarded([&] {
         const io::Scene& scene = painting->model->scene;
         Result<WeightEdit> one = io::parse_edit(scene, {edit, edit_size}, "edit");
@@ -65,8 +72,9 @@ snw_status snw_painting_undo(snw_painting* painting, size_t* changed) {
     if (changed) *changed = 0;
     if (!painting) return missing("painting");
     return guarded([&] {
-        if (!painting->painted.undo()) return fail({ErrorCode::usage, "there is no edit to take back"});
-        if (changed) *changed = painting->painted.changed().size();
+        painting->has_changed = painting->painted.undo();
+        if (!painting->has_changed) return fail({ErrorCode::usage, "there is no edit to take back"});
+        if (changed) *changed = painting->changed().size();
         return SNW_OK;
     });
 }
@@ -74,22 +82,21 @@ snw_status snw_painting_undo(snw_painting* painting, size_t* changed) {
 size_t snw_painting_edits(const snw_painting* painting) { return painting ? painting->painted.edits() : 0; }
 
 const uint32_t* snw_painting_vertices(const snw_painting* painting) {
-    return painting ? painting->painted.changed().data() : nullptr;
+    return painting ? painting->changed().data() : nullptr;
 }
 
 size_t snw_painting_width(const snw_painting* painting) {
     std::size_t width = 0;
     if (painting)
-        for (const std::uint32_t v : painting->painted.changed())
-            width = std::max(width, painting->painted[v].size());
+        for (const std::uint32_t v : painting->changed()) width = std::max(width, painting->painted[v].size());
     return width;
 }
 
 snw_status snw_painting_rows(const snw_painting* painting, size_t width, uint16_t* joints, float* shares) {
     if (!painting) return missing("painting");
-    if (painting->painted.changed().empty()) return SNW_OK;
+    if (painting->changed().empty()) return SNW_OK;
     if (!joints || !shares) return missing(!joints ? "joints" : "shares");
-    for (const std::uint32_t v : painting->painted.changed()) {
+    for (const std::uint32_t v : painting->changed()) {
         const auto row = painting->painted[v];
         for (std::size_t k = 0; k < width; ++k) {
             *joints++ = k < row.size() ? static_cast<uint16_t>(row[k].joint) : uint16_t{0};

@@ -286,6 +286,7 @@ std::vector<EditRow> PaintedWeightsState::mirrored(const WeightEdit& edit, const
 
 Status PaintedWeightsState::apply(const WeightEdit& edit, bool again, Context* context) {
     const std::size_t n = slot.size();
+    changed.clear();
     if (Status ok = check(edit, n, joints); !ok) return ok;
     std::vector<std::uint32_t> taken_back;
     const bool grows = again && growing && differ_in_selection(edit, last);

@@ -138,7 +138,7 @@ struct Session {
     /// One call of those that make something.
     void make(Reader& in) {
         snw_bytes* text = nullptr;
-        switch (in.byte() % 8) {
+        switch (in.byte() % 9) {
             case 0: {
                 const auto& bytes = ::models()[in.byte() % ::models().size()];
                 const std::size_t cut = in.byte() % 8 == 7 ? in.byte() : 0;
@@ -198,12 +198,53 @@ struct Session {
                 const snw_status status = snw_binding_copy(bindings.any(in), &made);
                 return bindings.take(status, made);
             }
+            case 7:
+                return paint(in);
             default: {
                 snw_settings* const which = settings.any(in);
                 const std::string own = in.byte() % 8 == 0 ? in.text() : kValues[in.byte() % std::size(kValues)];
                 return check(snw_settings_set(which, kNames[in.byte() % std::size(kNames)], own.c_str()));
             }
         }
+    }
+
+    /// Edits of weights one by one, some of them wrong, and back again.
+    void paint(Reader& in) {
+        snw_painting* made = nullptr;
+        const snw_status begun =
+            snw_painting_new(models.any(in), weights.any(in), settings.any(in), nullptr, 0, &made);
+        const std::unique_ptr<snw_painting, decltype(&snw_painting_free)> painting(made, &snw_painting_free);
+        require((begun == SNW_OK) == (made != nullptr), "a status that contradicts its result");
+        check(begun);
+        std::size_t edits = 0;
+        for (int k = 0; k < 6 && !in.done(); ++k) {
+            const auto number = [&](double unit) { return std::to_string((in.byte() - 8) * unit); };
+            const char* ops[] = {"set", "add", "scale", "smooth", "relax", "sharpen", "replace", "mirror"};
+            const std::string joint = "\"joint" + std::to_string(in.byte() % 5) + "\"";
+            const std::string edit =
+                std::string("{\"op\":\"") + ops[in.byte() % 8] + "\"" +
+                (in.byte() % 2 ? ",\"joint\":" + joint : ",\"joints\":" + joint) +
+                (in.byte() % 2 ? ",\"value\":" + number(0.01) : "") +
+                (in.byte() % 2 ? ",\"length\":" + number(0.01) + ",\"steps\":" + number(1) : "") +
+                (in.byte() % 4 ? "" : ",\"locked\":" + joint + ",\"symmetric\":true") +
+                ",\"select\":{\"brush\":{\"points\":[[" + number(0.1) + "," + number(0.1) +
+                ",0]],\"radius\":" + number(0.05) + "}}}";
+            std::size_t changed = 0;
+            const bool again = in.byte() % 2;
+            const snw_status status =
+                snw_painting_apply(made, edit.data(), edit.size(), again, contexts.any(in), &changed, nullptr);
+            check(status);
+            if (status == SNW_OK) edits += !again || edits == 0;
+            std::vector<std::uint16_t> joints(4 * changed + 4);
+            std::vector<float> shares(4 * changed + 4);
+            check(snw_painting_rows(made, 4, joints.data(), shares.data()));
+            require(status != SNW_OK || snw_painting_edits(made) == edits, "another number of edits");
+            if (status != SNW_OK) edits = snw_painting_edits(made);
+        }
+        snw_weights* now = nullptr;
+        const snw_status status = snw_painting_weights(made, &now);
+        weights.take(status, now);
+        while (edits-- > 0) check(snw_painting_undo(made, nullptr));
     }
 
     /// One call of those that read.

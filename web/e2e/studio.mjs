@@ -81,16 +81,20 @@ function openTabs() {
   const prototype = Object.getPrototypeOf(page.locator('body'));
   if (!prototype.tabbed) {
     prototype.tabbed = true;
-    for (const action of ['click', 'fill', 'selectOption', 'check', 'uncheck', 'press', 'tap', 'focus']) {
+    const stepOf = (locator) => locator.evaluateAll((found) => found.map((e) => e.closest('[role=tabpanel][hidden]')?.id)[0]);
+    for (const action of ['click', 'fill', 'selectOption', 'check', 'uncheck', 'press', 'tap', 'focus', 'isDisabled']) {
       const act = prototype[action];
       prototype[action] = async function (...args) {
-        const step = await this.evaluateAll((found) => found[0]?.closest('[role=tabpanel][hidden]')?.id);
+        const step = (await stepOf(this)) ?? (this.hidden && !(await this.count()) ? await stepOf(this.hidden) : null);
         if (step) await page.evaluate((id) => document.querySelector(`[aria-controls=${id}]`).click(), step);
         return act.apply(this, args);
       };
     }
   }
   page.click = (selector, options) => page.locator(selector).click(options);
+  // By default a role is that of something visible.
+  const {getByRole} = page;
+  page.getByRole = (role, options) => Object.assign(getByRole.call(page, role, options), {hidden: getByRole.call(page, role, {...options, includeHidden: true})});
 }
 async function fresh(url = server.url, scheme = 'dark') {
   await page?.close();
@@ -1679,6 +1683,7 @@ const tests = {
       return !working && rows && rows.shares.reduce((s, w, i) => s + w * (1 + (i % 7)), 0) !== before;
     }, sum);
     const bytes = await exported();
+    await page.getByRole('tab', {name: 'Export'}).click();
     const [saved] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', {name: 'Skeleton', exact: true}).last().click()]);
     is(saved.suggestedFilename(), 'doll.bones.json', 'the name of the bones');
     await saved.saveAs(join(at, 'doll.bones.json'));
@@ -1951,6 +1956,9 @@ const tests = {
     await press('Control+z');
     await settled();
     is((await state()).sum, sum, 'after undo');
+    await reach('tab-bind');
+    await press('ArrowRight');
+    is(await focused(), 'tab-pose', 'the tab after an arrow');
     await reach('Pose');
     await press('ArrowDown');
     await settled();
@@ -1971,6 +1979,8 @@ const tests = {
     await press('Enter');
     is(await page.getByLabel('Turn z').inputValue(), '30', 'degrees');
     await picture('keyboard-turn');
+    await reach('tab-pose');
+    await press('End');
     await reach('export');
     // In the view: a cross, which selects a vertex and paints. It starts in the middle, at the hips of the bind pose.
     await page.getByRole('button', {name: 'Bind pose'}).focus();
@@ -2082,6 +2092,51 @@ async function measure() {
   const {vertices} = await state();
   say(`quadruped without shared vertices, ${vertices.toLocaleString('en')}: falloff again: ${line(await timed('weigh', 40))}; a pose: ${line(await timed('pose', 40))}`);
   await memory('the same at 256');
+
+  // Strokes of the core, and frames while poses follow each other.
+  const painted = await page.evaluate(async () => {
+    const {core} = window.studio;
+    const joints = window.studio.joints();
+    const took = [];
+    for (let i = 0; i < 220; ++i) {
+      const {position, name} = joints[1 + (i * 7) % (joints.length - 1)];
+      const points = Array.from({length: 8}, (_, k) => position.map((c, axis) => c + 0.01 * k * Math.sin(i + axis)));
+      const op = [{op: 'add', joint: name, value: 0.1}, {op: 'smooth', length: 0.012}, {op: 'relax', steps: 4}, {op: 'sharpen'}][i % 4];
+      const edit = JSON.stringify({...op, select: [{brush: {points, radius: 0.05}}]});
+      const start = performance.now();
+      const {vertices} = await core.stroke([['method', 'geodesic-voxel']], '', edit, false);
+      took.push({ms: performance.now() - start, vertices: vertices.length});
+    }
+    return took;
+  });
+  const part = (from, to) => line(painted.slice(from, to).map((t) => t.ms).sort((a, b) => a - b));
+  say(`strokes of ${middle(painted.map((t) => t.vertices))} vertices, with rows to the page: 21 to 60 ${part(20, 60)}; 181 to 220 ${part(180, 220)}`);
+  const frames = async (what) => {
+    await page.evaluate(() => window.studio.frame());
+    await settled();
+    const times = await page.evaluate(async () => {
+      const out = [];
+      let last = performance.now();
+      for (let i = 0; i < 24; ++i) {
+        window.studio.pose(1, [0, 0, Math.sin(0.02 * i), Math.cos(0.02 * i)]);
+        const {drawn} = window.studio.state();
+        while (window.studio.state().drawn === drawn) await new Promise((done) => requestAnimationFrame(done));
+        const now = performance.now();
+        if (i > 3) out.push(now - last);
+        last = now;
+      }
+      return out.sort((a, b) => a - b);
+    });
+    say(`frames while posing, ${what}: ${line(times)}`);
+  };
+  for (const more of [[], ['--non-indexed']]) {
+    const file = join(at, 'posed.glb');
+    execFileSync(characters, ['caped', file, ...more]);
+    execFileSync(sinew, ['bind', file, '-o', file, '--resolution', '64', '--quiet']);
+    await page.setInputFiles('#files', file);
+    await until(() => document.getElementById('file-name').value === 'posed.glb' && !window.studio.state().working);
+    await frames(`${(await state()).vertices.toLocaleString('en')} vertices`);
+  }
 }
 
 // Each character and each action once.

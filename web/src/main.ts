@@ -48,6 +48,8 @@ Object.assign(window, {
     placeOf: (joint: number) => view.placeOf(joint),
     filled: () => view.filled(),
     cameraAt: () => view.cameraAt(),
+    frame: () => view.frame(),
+    pose: (joint: number, turn: [number, number, number, number]) => history.change({pose: {...history.doc.pose, [joint]: turn}}, 'measured'),
     nearer: (factor: number) => view.turnCamera(0, 0, 1 / factor),
     bonesShown: () => view.bonesShown(),
     propsShown: () => view.propsShown(),

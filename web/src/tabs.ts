@@ -9,7 +9,7 @@ const OF_TOOL: Partial<Record<Tool, Step>> = {turn: 'pose', paint: 'paint', draw
 const list = byId('tabs');
 const tabs = STEPS.map(([step, name]) => {
   const tab = el('button', {type: 'button', role: 'tab', id: `tab-${step}`, 'aria-controls': `step-${step}`, on: {click: () => show(step)}}, name);
-  byId(`step-${step}`).setAttribute('aria-labelledby', tab.id);
+  byId(`step-${step}`).setAttribute('aria-label', `Step: ${name}`);
   return tab;
 });
 list.append(...tabs);
