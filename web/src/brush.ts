@@ -293,13 +293,13 @@ export function continueStroke(to: Pressed): void {
   if (more) commit();
 }
 
-/** Whether there was one. */
-export function endStroke(): boolean {
-  const was = stroke !== null;
+/** How many dabs it had; 0: there was none. */
+export function endStroke(): number {
+  const dabs = stroke?.dabs.length ?? 0;
   stroke = null;
   begun = false;
-  if (was) history.settle();
-  return was;
+  if (dabs) history.settle();
+  return dabs;
 }
 
 on(['interrupt'], () => endStroke());

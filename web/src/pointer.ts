@@ -7,7 +7,7 @@ import {probe, selectJoint, session, undo, view} from './session';
 const views = byId('view');
 const hover = byId('hover');
 const FINGER = 24;  // maximum distance in pixels between a finger and a joint
-const PINCH = 250;  // milliseconds within which a second finger makes a stroke a pinch
+const PINCH = 250;  // milliseconds within which a second finger makes a stroke a pinch; later, too, if the first has not moved
 const CLICK = {mouse: 5, touch: 12};  // pixels: smaller movements count as clicks
 let down: {x: number; y: number} | null = null;
 
@@ -24,8 +24,9 @@ let finger = -1, since = 0;
 // has just started is dropped: it was the first of two fingers.
 views.addEventListener('pointerdown', (event) => {
   if (event.isPrimary || finger < 0) return;
-  if (endStroke()) {
-    if (event.timeStamp - since < PINCH) undo();
+  const dabs = endStroke();
+  if (dabs) {
+    if (dabs === 1 || event.timeStamp - since < PINCH) undo();
   } else {
     endDrag();
   }
