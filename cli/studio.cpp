@@ -104,8 +104,17 @@ Status add_input(Site& site, const StudioArguments& args, std::string& query) {
     const Result<std::vector<fs::path>> beside = files_beside(args);
     if (!beside) return beside.error();
     const fs::path input(args.input), folder = input.has_parent_path() ? input.parent_path() : fs::path(".");
-    if (Status ok = add(input, input.filename().string()); !ok) return ok;
-    query = "?open=" + encoded(input.filename().string());
+    // The page reads glTF only.
+    Result<std::vector<std::byte>> converted = io::converted_to_glb(input);
+    if (!converted) return converted.error();
+    std::string opened = input.filename().string();
+    if (!converted->empty()) {
+        opened = input.stem().string() + ".glb";
+        site.files["open/" + opened] = std::move(*converted);
+    } else if (Status ok = add(input, opened); !ok) {
+        return ok;
+    }
+    query = "?open=" + encoded(opened);
     for (const fs::path& file : *beside) {
         std::string name = file.lexically_proximate(folder).generic_string();
         // Pictures may be in any folder; browsers do not send paths with .., and the page finds them by name.
@@ -308,9 +317,9 @@ void add_studio(CLI::App& app, int& exit) {
         "  sinew studio scan.obj --skeleton scan.json\n"
         "  sinew studio doll.png                        a flat figure; draw its bones in the page\n"
         "  sinew studio --no-open --port 8000\n");
-    c->add_option(
-        "input", args->input,
-        "GLB, glTF, VRM or PNG; OBJ with --skeleton; JSON of bones and layers; without it, choose in the page");
+    c->add_option("input", args->input,
+                  "GLB, glTF, VRM, FBX, DAE (docs/formats.md) or PNG; OBJ with --skeleton; JSON of bones and "
+                  "layers; without it, choose in the page");
     add_input_options(*c, *args);
     c->get_option("--skeleton")
         ->description("Skeleton JSON or TGF, for a mesh without skeleton; bones JSON, for a PNG");

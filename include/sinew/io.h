@@ -80,6 +80,10 @@ Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& na
                          const std::filesystem::path& base = {}, const LoadOptions& options = {},
                          Context* context = nullptr);
 
+/// A file of another format than glTF and OBJ as GLB, for programs that do not read it. Its textures that are files
+/// of their own stay so. Empty for glTF and OBJ. Errors and limits as of load.
+Result<std::vector<std::byte>> converted_to_glb(const std::filesystem::path& path, Context* context = nullptr);
+
 /// A key of 32 hexadecimal digits that changes when a byte of these files changes, of a buffer or image that a glTF
 /// among them refers to, or of `words`. Not cryptographic. O(bytes).
 Result<std::string> content_key(std::span<const std::filesystem::path> files, std::string_view words = {});

@@ -129,6 +129,17 @@ Result<Scene> load(const std::filesystem::path& path, const LoadOptions& options
     return load_bytes(*bytes, path.string(), folder_of(path), options, context);
 }
 
+Result<std::vector<std::byte>> converted_to_glb(const std::filesystem::path& path, Context* context) {
+    const auto bytes = read_file(path, context);
+    if (!bytes) return bytes.error();
+    const std::string name = path.string(), extension = extension_of(name);
+    if (is_gltf(as_text(*bytes), extension) || !is_foreign(extension)) return std::vector<std::byte>();
+    const auto document = convert(*bytes, name, folder_of(path), context);
+    if (!document) return document.error();
+    const auto& buffers = (*document)->buffers;
+    return glb_bytes((*document)->text, buffers.empty() ? std::span<const std::byte>() : buffers[0].bytes);
+}
+
 Result<Skeleton> load_skeleton(const std::filesystem::path& path, Context* context) {
     const auto bytes = read_file(path, context);
     if (!bytes) return bytes.error();

@@ -12,6 +12,7 @@ import unittest
 from pathlib import Path
 
 import figures
+import foreign
 import make
 import png
 import support
@@ -173,6 +174,21 @@ class Studio(StudioCase):
         self.start(model)
         self.assertEqual(self.query, "?open=my%20hero.glb")
         self.assertEqual(self.status(f"/{self.secret}/open/my%20hero.glb"), (200, model.read_bytes()))
+
+    def test_serves_other_formats_as_glb(self):
+        model = foreign.dae(self.at / "my bar.dae")
+        made = support.sinew("bind", model, "-o", self.at / "one.glb", "--weights-json", self.at / "one.json", "--quiet")
+        if "built without assimp" in made.stderr:
+            self.skipTest("built without assimp")
+        self.assertEqual(made.returncode, 0, made.stderr)
+        self.start(model)
+        self.assertEqual(self.query, "?open=my%20bar.glb")
+        code, body = self.status(f"/{self.secret}/open/my%20bar.glb")
+        self.assertEqual((code, body[:4]), (200, b"glTF"))
+        (self.at / "served.glb").write_bytes(body)
+        again = support.sinew("bind", self.at / "served.glb", "-o", self.at / "two.glb", "--weights-json", self.at / "two.json", "--quiet")
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertEqual((self.at / "one.json").read_bytes(), (self.at / "two.json").read_bytes())
 
     def test_serves_flat_figures_with_their_bones_and_pictures(self):
         picture, bones, layered = self.at / "doll.png", self.at / "doll bones.json", self.at / "figure.json"
