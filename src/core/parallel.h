@@ -1,5 +1,6 @@
-// The only file that uses threads: oneTBB, or a serial implementation without it (WebAssembly). ThreadSanitizer
-// builds use plain threads, because the system's oneTBB is not instrumented and would give false reports.
+// The only file that uses threads, with barrier.h: oneTBB, or a serial implementation without it (WebAssembly).
+// ThreadSanitizer builds use plain threads, because the oneTBB of the system is not instrumented and would give
+// false reports.
 #pragma once
 
 #include <algorithm>
@@ -10,12 +11,13 @@
 
 #if !defined(SINEW_SERIAL)
 #include <atomic>
-#include <barrier>
 #include <exception>
 #include <functional>
 #include <future>
 #include <thread>
 #include <vector>
+
+#include "core/barrier.h"
 #endif
 #if defined(SINEW_SERIAL)
 #elif !defined(__SANITIZE_THREAD__)
@@ -201,7 +203,7 @@ private:
     std::promise<void> go_;
     std::shared_future<void> started_by_ = go_.get_future().share();
     std::vector<std::thread> threads_;
-    std::optional<std::barrier<>> meeting_;
+    std::optional<Barrier> meeting_;
     const std::function<void(unsigned, const std::function<bool()>&)>* body_ = nullptr;
     std::atomic<bool> failed_{false};
     std::exception_ptr thrown_;
