@@ -146,6 +146,8 @@ class Windows(unittest.TestCase):
         self.same_files("check", bound, "--json", reports=["stdout"])
         self.same_files("pose", bound, "--pose", pose, "-o", "posed.obj")
         self.same_files("pose", bound, "--pose", pose, "-o", "posed.glb")
+        linux("pose", bound, "--pose", pose, "-o", self.at / "plain.obj")
+        self.same_files("rig", self.at / "plain.obj", "-o", "rigged.glb", "--json", reports=["stdout"])
         self.same_files("transfer", bound, model, "-o", "moved.glb", "--report", "r.json", "--quiet", reports=["r.json"])
         self.same_files("apply", bound, "--edits", edits, "-o", "edited.glb")
         self.same_files("compare", bound, self.at / "other.glb", "--json", reports=["stdout"])
