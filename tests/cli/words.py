@@ -96,7 +96,7 @@ class Typos(cli.Case):
     def test_commands(self):
         self.says(r"there is no command 'bnid' \(did you mean 'bind'\?\)$", "bnid", "a.glb")
         self.says(r"there is no command 'trans' \(did you mean 'transfer'\?\)$", "trans")
-        self.says(r"no command 'qqq' \(commands: bind, batch, apply", "qqq")
+        self.says(r"no command 'qqq' \(commands: bind, rig, batch, apply", "qqq")
 
     def test_options(self):
         source, out = self.bar(), self.at / "o.glb"
