@@ -206,7 +206,8 @@ VolumeTree::VolumeTree(const BodyVolume& volume, Context* context) {
     parent_[root_] = root_;
     queue.push({0, root_});
     while (!queue.empty()) {
-        const auto [key, v] = queue.top();
+        const float key = queue.top().key;
+        const std::uint32_t v = queue.top().voxel;
         queue.pop();
         if (key > cost[v]) continue;
         each_neighbour(volume, v, [&](std::uint32_t n, float length) {
@@ -247,7 +248,8 @@ VolumeTree::VolumeTree(const BodyVolume& volume, Context* context) {
     const double side = std::max({volume.size[0], volume.size[1], volume.size[2]});
     while (tips_.size() < 32 && !cancelled(context)) {
         while (!queue.empty()) {
-            const auto [key, v] = queue.top();
+            const float key = queue.top().key;
+            const std::uint32_t v = queue.top().voxel;
             queue.pop();
             if (key > away[v]) continue;
             each_neighbour(volume, v, [&](std::uint32_t n, float length) {
