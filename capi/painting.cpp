@@ -62,6 +62,7 @@ snw_status snw_painting_apply(snw_painting* painting, const char* edit, size_t e
             return fail(ok.error());
         if (Status ok = painting->painted.apply(*one, again != 0, context_of(context)); !ok)
             return fail(ok.error());
+        painting->has_changed = true;
         if (changed) *changed = painting->painted.changed().size();
         if (stuck) *stuck = painting->painted.kept();
         return SNW_OK;
