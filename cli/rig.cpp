@@ -21,22 +21,6 @@ struct RigArguments {
     bool as_json = false, quiet = false;
 };
 
-json point_of(const Vec3& p) { return {p.x, p.y, p.z}; }
-
-/// Skeleton JSON (docs/formats.md).
-json skeleton_json(const Skeleton& skeleton) {
-    json bones = json::array();
-    for (const Joint& joint : skeleton.joints) {
-        json bone{{"name", joint.name}};
-        bone["parent"] =
-            joint.parent < 0 ? json(nullptr) : json(skeleton.joints[static_cast<std::size_t>(joint.parent)].name);
-        bone["head"] = point_of(joint.position);
-        if (joint.tail) bone["tail"] = point_of(*joint.tail);
-        bones.push_back(std::move(bone));
-    }
-    return {{"bones", bones}};
-}
-
 json make_rig_report(const RigArguments& args, const Rig& rig, std::size_t vertices) {
     return {{"sinew", SINEW_VERSION},
             {"input", args.input},
@@ -98,7 +82,7 @@ int run_rig(const RigArguments& args) {
 
     io::OutputBatch batch;
     if (only_skeleton) {
-        const std::string text = text_of(skeleton_json(rig->skeleton));
+        const std::string text = io::skeleton_json(rig->skeleton);
         if (Status ok = batch.add(args.output, std::as_bytes(std::span(text))); !ok) return fail(ok.error());
     } else {
         scene = load_with(args, rig->skeleton, context);

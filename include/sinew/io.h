@@ -129,6 +129,10 @@ Result<Skeleton> load_skeleton(const std::filesystem::path& path, Context* conte
 /// `name` is used in messages here and below.
 Result<Skeleton> parse_skeleton(std::string_view text, const std::string& name);
 
+/// Skeleton JSON (docs/formats.md) of the joints' names, parents, heads and stated tails; parse_skeleton reads it
+/// back to the bit. Names must differ.
+std::string skeleton_json(const Skeleton& skeleton);
+
 /// Reads joint options (docs/formats.md) into the joints that they name: the keys of a joint in skeleton JSON. A
 /// name or pattern that no joint has, an unknown key, and two patterns that set the same of one joint are errors;
 /// the skeleton is then unchanged. Call before select_deforming: "deform" takes precedence over names and

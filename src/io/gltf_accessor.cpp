@@ -88,6 +88,16 @@ std::vector<float> as_floats(const Elements& elements, bool normalized) {
     return out;
 }
 
+std::size_t triangle_count(std::size_t mode, std::size_t corners) {
+    return mode == 4 ? corners / 3 : corners < 3 ? 0 : corners - 2;
+}
+
+std::array<std::size_t, 3> triangle_corners(std::size_t mode, std::size_t i) {
+    if (mode == 4) return {3 * i, 3 * i + 1, 3 * i + 2};
+    if (mode == 5) return {i, i + 1 + i % 2, i + 2 - i % 2};
+    return {i + 1, i + 2, 0};
+}
+
 std::vector<std::uint32_t> as_unsigned(const Elements& elements) {
     switch (elements.component) {
         case Component::u8:

@@ -119,17 +119,12 @@ private:
             indices = as_unsigned(*elements);
         }
         const std::size_t corners = indices ? indices->size() : out.positions.size();
-        const std::size_t count = mode == 4 ? corners / 3 : corners < 3 ? 0 : corners - 2;
+        const std::size_t count = triangle_count(mode, corners);
         if (count > 8 * kMostVertices) return false;
         const auto corner = [&](std::size_t i) { return indices ? (*indices)[i] : static_cast<std::uint32_t>(i); };
         for (std::size_t i = 0; i < count; ++i) {
-            Triangle t;
-            if (mode == 4)
-                t = {corner(3 * i), corner(3 * i + 1), corner(3 * i + 2)};
-            else if (mode == 5)  // every second triangle of a strip is reversed
-                t = {corner(i), corner(i + 1 + i % 2), corner(i + 2 - i % 2)};
-            else
-                t = {corner(i + 1), corner(i + 2), corner(0)};
+            const auto [a, b, c] = triangle_corners(mode, i);
+            const Triangle t{corner(a), corner(b), corner(c)};
             for (const std::uint32_t v : t)
                 if (v >= out.positions.size()) return false;
             out.triangles.push_back(t);

@@ -887,7 +887,7 @@ private:
                     return document_.error(place + ": index " + std::to_string(i) + " is " +
                                            std::to_string((*indices)[i]) + ", but there are " +
                                            std::to_string(block.vertex_count) + " vertices");
-        const std::size_t count = mode == 4 ? corners / 3 : corners < 3 ? 0 : corners - 2;
+        const std::size_t count = triangle_count(mode, corners);
         if (const Status s = spend(count, place); !s) return s;
         if (mode == 4 && corners % 3 != 0)
             scene_.warnings.push_back(place + ": the last " + std::to_string(corners % 3) +
@@ -896,13 +896,8 @@ private:
             return block.first_vertex + (indices ? (*indices)[i] : static_cast<std::uint32_t>(i));
         };
         for (std::size_t i = 0; i < count; ++i) {
-            Triangle t;
-            if (mode == 4)
-                t = {corner(3 * i), corner(3 * i + 1), corner(3 * i + 2)};
-            else if (mode == 5)  // every second triangle of a strip is reversed
-                t = {corner(i), corner(i + 1 + i % 2), corner(i + 2 - i % 2)};
-            else
-                t = {corner(i + 1), corner(i + 2), corner(0)};
+            const auto [a, b, c] = triangle_corners(mode, i);
+            const Triangle t{corner(a), corner(b), corner(c)};
             // Strips are joined by triangles without area; these are not defects of the mesh.
             if (mode == 5 && (t[0] == t[1] || t[1] == t[2] || t[2] == t[0])) continue;
             scene_.triangles.push_back(t);

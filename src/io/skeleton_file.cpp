@@ -3,6 +3,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "core/numbers.h"
 #include "io/gltf_scene.h"
 #include "io/joint_keys.h"
 
@@ -233,6 +234,23 @@ Result<Skeleton> parse_skeleton(std::string_view text, const std::string& name) 
     const std::size_t start = text.find_first_not_of(" \t\r\n\xef\xbb\xbf");
     if (start == text.npos) return input_error(name, "the skeleton file is empty");
     return text[start] == '{' || text[start] == '[' ? parse_skeleton_json(text, name) : parse_tgf(text, name);
+}
+
+std::string skeleton_json(const Skeleton& skeleton) {
+    using Entry = nlohmann::ordered_json;
+    const auto number = [](float x) {
+        return number_of<double>(shortest_text(x)).value_or(0);
+    };  // 0.1, not 0.100000001
+    const auto point = [&](const Vec3& p) { return Entry{number(p.x), number(p.y), number(p.z)}; };
+    Entry bones = Entry::array();
+    for (const Joint& joint : skeleton.joints) {
+        Entry bone{{"name", joint.name}, {"parent", nullptr}};
+        if (joint.parent >= 0) bone["parent"] = skeleton.joints[static_cast<std::size_t>(joint.parent)].name;
+        bone["head"] = point(joint.position);
+        if (joint.tail) bone["tail"] = point(*joint.tail);
+        bones.push_back(std::move(bone));
+    }
+    return Entry{{"bones", bones}}.dump(2, ' ', false, Entry::error_handler_t::replace) + "\n";
 }
 
 }  // namespace sinew::io

@@ -108,7 +108,7 @@ int replace(int file, const std::filesystem::path& from, const std::filesystem::
 int process() { return static_cast<int>(::GetCurrentProcessId()); }
 
 void remove_abandoned(const std::filesystem::path& path, int) {
-    // The process that created it, on this machine or another, lets nobody else open it to write.
+    // It cannot be opened for writing while the process that created it runs, on this machine or another.
     const int file = open(path, GENERIC_WRITE | DELETE, 0, OPEN_EXISTING, _O_WRONLY);
     if (file < 0) return;
     ::_close(file);

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <optional>
+#include <set>
 
 #include "core/parallel.h"
 #include "core/vectors.h"
@@ -206,6 +206,8 @@ public:
         place_trunk();
         for (const TemplateLimb& limb : model_.limbs) place_limb(limb);
         make_symmetric();
+        for (const std::string& tip : lost_)
+            rig_.notes.push_back("no tip was found for " + tip + ": its joints lie on a line, move them");
         judge();
         return std::move(rig_);
     }
@@ -369,8 +371,7 @@ private:
         const std::string attached(limb.attached_to);
         if (found == match_.tips.end()) {
             if (tip.optional) return;
-            rig_.notes.push_back("no tip was found for " + std::string(limb.tip) + side +
-                                 ": its joints lie on a line, move them");
+            lost_.push_back(std::string(limb.tip) + side);
         }
         const bool is_leg = model_.trunk.from.size() > 1 && limb.tip == model_.trunk.from[0];
         Path path;
@@ -415,6 +416,23 @@ private:
         const auto mean = [](const Vec3& a, const Vec3& b) {
             return Vec3{(a.x + b.x) / 2, (a.y + b.y) / 2, (a.z + b.z) / 2};
         };
+        const auto mirror_joint = [&](const Joint& from, Joint& to) {
+            to.position = mirror(from.position);
+            if (from.tail) to.tail = mirror(*from.tail);
+        };
+        // A limb that was found on one side only gives the place of both.
+        std::set<std::string> found_joints;
+        for (const TemplateLimb& limb : model_.limbs) {
+            const std::string tip(limb.tip);
+            const bool left = match_.tips.contains(tip + ".L"), right = match_.tips.contains(tip + ".R");
+            if (left == right) continue;
+            const std::string found = left ? ".L" : ".R", other = left ? ".R" : ".L";
+            std::erase(lost_, tip + other);
+            rig_.notes.push_back("no tip was found for " + tip + other +
+                                 ": its joints mirror those of the other side");
+            if (!limb.inner.empty()) found_joints.insert(std::string(limb.inner) + found);
+            for (const TemplateJoint& joint : limb.joints) found_joints.insert(std::string(joint.name) + found);
+        }
         for (Joint& joint : rig_.skeleton.joints) {
             if (joint.name.ends_with(".R")) continue;
             if (!joint.name.ends_with(".L")) {
@@ -424,6 +442,8 @@ private:
             }
             Joint& other = rig_.skeleton.joints[static_cast<std::size_t>(
                 number_.at(joint.name.substr(0, joint.name.size() - 1) + "R"))];
+            if (found_joints.contains(joint.name)) mirror_joint(joint, other);
+            if (found_joints.contains(other.name)) mirror_joint(other, joint);
             joint.position = mean(joint.position, mirror(other.position));
             other.position = mirror(joint.position);
             if (joint.tail && other.tail) {
@@ -490,6 +510,7 @@ private:
     double leg_begins_ = 0;                      // on its path, where the trunk's beginning was moved down
     bool legs_hidden_ = false;                   // the trunk's beginning was moved up
     std::map<std::string, int> number_;          // of joints
+    std::vector<std::string> lost_;              // "hand.L": tips that were not found, of limbs
     std::map<std::string, double> limb_length_;  // by "foot.L"; of those that were found
     Rig rig_;
 };

@@ -125,7 +125,34 @@ TEST(Rig, TheSameOnAnyNumberOfThreads) {
     EXPECT_EQ(one.confidence, four.confidence);
 }
 
-// A ball has no limbs: the skeleton is still whole and can be bound, and nobody is told that it is good.
+// One arm of the biped is cut off at the shoulder, as far as the mesh goes: its joints mirror the other arm.
+TEST(Rig, MirrorsALimbThatIsFoundOnOneSideOnly) {
+    const test::Character c = test::make_character("biped");
+    test::Character one = c;
+    std::erase_if(one.triangles, [&](const Triangle& t) {
+        return std::any_of(t.begin(), t.end(),
+                           [&](std::uint32_t v) { return c.positions[v].x < -0.2f && c.positions[v].y > 0.5f; });
+    });
+    // The box stays as wide as it was, so that the middle does.
+    const Vec3 low{-0.71f, 1.2f, 0};
+    const auto first = static_cast<std::uint32_t>(one.positions.size());
+    for (const Vec3 p : {low, Vec3{low.x, low.y + 0.01f, 0}, Vec3{low.x, low.y, 0.01f}}) one.positions.push_back(p);
+    one.triangles.push_back({first, first + 1, first + 2});
+    const Rig rig = fitted(one.mesh(), "biped");
+    EXPECT_EQ(rig.limbs_found, 4u);
+    ASSERT_EQ(rig.notes.size(), 1u);
+    EXPECT_NE(rig.notes[0].find("hand.R: its joints mirror"), std::string::npos) << rig.notes[0];
+    for (const std::string name : {"shoulder", "upper_arm", "forearm", "hand"}) {
+        const Vec3 left = joint_of(rig, name + ".L").position, right = joint_of(rig, name + ".R").position;
+        EXPECT_NEAR(left.y, right.y, 1e-5);
+        EXPECT_NEAR(left.z, right.z, 1e-5);
+        if (name == "shoulder") continue;  // it lies elsewhere in the character's own skeleton
+        const Vec3 own = c.skeleton.joints[c.joint(name == "forearm" ? "lower_arm_L" : name + "_L")].position;
+        EXPECT_LT(apart(left, own), 0.15) << name;
+    }
+}
+
+// A ball has no limbs: the skeleton is whole and can be bound, and the fit is reported as poor.
 TEST(Rig, SaysThatItIsNotSure) {
     test::Character ball;
     const int rows = 12, columns = 24;

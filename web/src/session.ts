@@ -216,7 +216,7 @@ async function pose() {
   if (!opened || !info || behind || session.bare || session.tool === 'draw') return;
   const matrices = await shownMatrices(info.joints.length);
   const drawn = !session.dual && view.setMatrices(matrices);
-  // While poses follow each other nobody asks where the vertices are.
+  // The places of vertices are not needed while one pose follows another.
   if (drawn && pending === 'none') await new Promise<void>((resolve) => {
     const timer = setTimeout(resolve, PAUSE);
     wake = () => (clearTimeout(timer), resolve());
