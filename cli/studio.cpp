@@ -58,8 +58,9 @@ std::string encoded(const std::string& name) {
     return out;
 }
 
-/// The files that the input refers to. The input is read here once, so that errors appear in the shell.
-Result<std::vector<fs::path>> files_beside(const StudioArguments& args) {
+/// The files that the input refers to. The input is read here once, so that errors appear in the shell. `remark`:
+/// what to print of a mesh without a skeleton.
+Result<std::vector<fs::path>> files_beside(const StudioArguments& args, std::string& remark) {
     const fs::path input(args.input);
     const std::string kind = extension_of(args.input);
     if ((kind == ".png" || kind == ".json") && (args.skeleton_scale != 1 || args.prop || !args.fit_check.empty()))
@@ -85,12 +86,22 @@ Result<std::vector<fs::path>> files_beside(const StudioArguments& args) {
         return pictures;
     }
     const Result<io::Scene> scene = io::load(args.input, args.load());
-    if (!scene) return scene.error();
-    return io::external_files(*scene);
+    if (scene) return io::external_files(*scene);
+    if (!args.skeleton.empty() || args.skeleton_scale != 1 || args.prop) return scene.error();
+    // A mesh without a skeleton opens with any one. Then the page gives it another.
+    Skeleton one;
+    one.joints.emplace_back().name = "root";
+    io::LoadOptions load;
+    load.own_skeleton = std::move(one);
+    const Result<io::Scene> bare = io::load(args.input, load);
+    if (!bare) return scene.error();
+    remark = printable(scene.error().message, std::string::npos) +
+             "\nThe page opens the mesh without a skeleton: choose a template or draw one there.";
+    return io::external_files(*bare);
 }
 
 /// The character and its files, under open/.
-Status add_input(Site& site, const StudioArguments& args, std::string& query) {
+Status add_input(Site& site, const StudioArguments& args, std::string& query, std::string& remark) {
     const auto add = [&](const fs::path& path, const std::string& name) -> Status {
         Result<std::vector<std::byte>> bytes = io::read_file(path);
         if (!bytes) return bytes.error();
@@ -101,7 +112,7 @@ Status add_input(Site& site, const StudioArguments& args, std::string& query) {
         if (args.skeleton_scale == 1 && !args.prop && args.fit_check.empty()) return Done{};
         return Error{ErrorCode::usage, "--skeleton-scale, --prop and --fit-check need a file to open"};
     }
-    const Result<std::vector<fs::path>> beside = files_beside(args);
+    const Result<std::vector<fs::path>> beside = files_beside(args, remark);
     if (!beside) return beside.error();
     const fs::path input(args.input), folder = input.has_parent_path() ? input.parent_path() : fs::path(".");
     // The page reads glTF only.
@@ -274,8 +285,8 @@ int run_studio(const StudioArguments& args) {
     const Result<std::string> page = find_page(args.page);
     if (!page) return fail(page.error());
     if (Status ok = add_page(site, *page); !ok) return fail(ok.error());
-    std::string query;
-    if (Status ok = add_input(site, args, query); !ok) return fail(ok.error());
+    std::string query, remark;
+    if (Status ok = add_input(site, args, query, remark); !ok) return fail(ok.error());
     site.secret = secret();
 
     const Socket listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -294,7 +305,7 @@ int run_studio(const StudioArguments& args) {
     if (::listen(listener.at, 64) != 0) return fail(system_error("listen"));
 
     const std::string url = fmt::format("http://127.0.0.1:{}/{}/{}", site.port, site.secret, query);
-    fmt::print("sinew studio is at {}\nCtrl-C ends it.\n", url);
+    fmt::print("sinew studio is at {}\n{}{}Ctrl-C ends it.\n", url, remark, remark.empty() ? "" : "\n");
     std::fflush(stdout);
     if (!args.no_open) {
         const std::string opened = redirecting_page(url);
@@ -314,12 +325,15 @@ void add_studio(CLI::App& app, int& exit) {
         "The page runs in the browser; this program serves it to this machine only.\n\n"
         "  sinew studio\n"
         "  sinew studio hero.glb\n"
+        "  sinew studio scan.obj                        a mesh; choose a template or draw its skeleton in the "
+        "page\n"
         "  sinew studio scan.obj --skeleton scan.json\n"
         "  sinew studio doll.png                        a flat figure; draw its bones in the page\n"
         "  sinew studio --no-open --port 8000\n");
-    c->add_option("input", args->input,
-                  "GLB, glTF, VRM, FBX, DAE (docs/formats.md) or PNG; OBJ with --skeleton; JSON of bones and "
-                  "layers; without it, choose in the page");
+    c->add_option(
+        "input", args->input,
+        "GLB, glTF, VRM, OBJ, FBX, PLY (docs/formats.md has more) or PNG; JSON of bones and layers; without "
+        "it, choose in the page");
     add_input_options(*c, *args);
     c->get_option("--skeleton")
         ->description("Skeleton JSON or TGF, for a mesh without skeleton; bones JSON, for a PNG");

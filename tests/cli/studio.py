@@ -190,6 +190,30 @@ class Studio(StudioCase):
         self.assertEqual(again.returncode, 0, again.stderr)
         self.assertEqual((self.at / "one.json").read_bytes(), (self.at / "two.json").read_bytes())
 
+    def test_serves_a_mesh_without_a_skeleton(self):
+        obj = make.obj(self.at / "scan.obj")
+        self.start(obj)
+        self.assertEqual(self.query, "?open=scan.obj")
+        self.assertEqual(self.status(f"/{self.secret}/open/scan.obj"), (200, obj.read_bytes()))
+        said = self.process.stdout.readline() + self.process.stdout.readline()
+        self.assertIn("scan.obj: an OBJ file has no skeleton", said)
+        self.assertIn("choose a template", said)
+        self.tearDown()
+        self.process = None
+        plain = make.glb(self.at / "scan.glb", joints=[], skin=False)
+        self.start(plain)
+        self.assertEqual(self.query, "?open=scan.glb")
+        self.tearDown()
+        self.process = None
+        # Of other formats only the page's GLB is served.
+        off = self.at / "scan.off"
+        off.write_text("OFF\n4 4 0\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 2 1\n3 0 1 3\n3 1 2 3\n3 2 0 3\n")
+        if "built without assimp" in support.sinew("inspect", off).stderr:
+            self.skipTest("built without assimp")
+        self.start(off)
+        self.assertEqual(self.query, "?open=scan.glb")
+        self.assertEqual(self.status(f"/{self.secret}/open/scan.glb")[1][:4], b"glTF")
+
     def test_serves_flat_figures_with_their_bones_and_pictures(self):
         picture, bones, layered = self.at / "doll.png", self.at / "doll bones.json", self.at / "figure.json"
         png.write_png(picture, figures.gingerbread())
@@ -228,11 +252,15 @@ class Studio(StudioCase):
             doc["scenes"][0]["nodes"] = [0]
 
         prop = make.glb(self.at / "prop.glb", joints=[], skin=False, edit=below_root)
+        self.start(prop)  # as a mesh without a skeleton
+        self.assertIn("--prop", self.process.stdout.readline())
+        self.tearDown()
+        self.process = None
         self.start(prop, "--prop")
         self.assertEqual(self.query, "?open=prop.glb&prop=on")
         picture = self.at / "doll.png"
         png.write_png(picture, figures.gingerbread())
-        for args, code, words in (((prop,), 3, "--prop"), (("--prop",), 2, "need a file"), ((picture, "--prop"), 2, "for a mesh"),
+        for args, code, words in ((("--prop",), 2, "need a file"), ((picture, "--prop"), 2, "for a mesh"),
                                   ((mesh, "--skeleton", bones, "--skeleton-scale", "nan"), 2, "skeleton-scale"),
                                   ((prop, "--prop", "--skeleton-scale", "2"), 2, "--skeleton"), ((prop, "--fit-check", "no"), 2, "fit-check")):
             done = support.sinew("studio", "--no-open", "--page", self.page, *args)
