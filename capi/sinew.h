@@ -2,6 +2,7 @@
  *
  * - snw_model_open, snw_model_open_with: a character from bytes; snw_model_from_arrays: from arrays
  * - snw_model_json: its description
+ * - snw_rig: a template skeleton for a mesh that has none
  * - snw_bind: distances, the costly stage; snw_weights_of: weights, again for another falloff or edit
  * - snw_weights_csr, snw_weights_dense: weights as arrays; snw_save_json: as JSON
  * - snw_pose_matrices, snw_clip_matrices, snw_deform: the character in another pose; snw_render_png: a picture of
@@ -216,6 +217,19 @@ typedef struct snw_prop {
 snw_status snw_model_prop(const snw_model* model, size_t prop, snw_prop* out);
 /* An image as stored in the file: PNG, JPEG, WebP or KTX2, by its number in "images". */
 snw_status snw_model_image(const snw_model* model, size_t image, snw_bytes** out);
+
+/* ---- Template skeletons. */
+
+/* The templates as JSON: [{"name", "summary"}]: biped, quadruped, … (docs/rig.md). */
+snw_status snw_rig_templates(snw_bytes** out);
+/* Places the joints of a template into the mesh of the model, in its space, as `sinew rig` does. The joints of the
+ * model do not matter: open a file that has no skeleton with any one, {"bones":[{"name":"root","head":[0,0,0]}]},
+ * or give a mesh alone to snw_model_from_arrays. name: null: "biped". resolution: voxels along the longest side,
+ * 32, 64, 128 or 256; 0: 128. skeleton: skeleton JSON, for snw_open_options; report: JSON with the keys of
+ * docs/rig.md from "template" on, among them "confidence", 0..1: how much the mesh is like the template; or null.
+ * Below a second at 128. */
+snw_status snw_rig(const snw_model* model, const char* name, int resolution, snw_context* context,
+                   snw_bytes** report, snw_bytes** skeleton);
 
 /* ---- Flat figures. */
 

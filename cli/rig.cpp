@@ -6,6 +6,7 @@
 
 #include "command.h"
 #include "report/report.h"
+#include "report/rig_report.h"
 #include "sinew/bind.h"
 
 namespace sinew::cli {
@@ -22,17 +23,9 @@ struct RigArguments {
 };
 
 json make_rig_report(const RigArguments& args, const Rig& rig, std::size_t vertices) {
-    return {{"sinew", SINEW_VERSION},
-            {"input", args.input},
-            {"output", args.output},
-            {"template", args.options.model},
-            {"vertices", vertices},
-            {"joints", rig.skeleton.joints.size()},
-            {"confidence", rig.confidence},
-            {"symmetry", rig.symmetry},
-            {"limbs_found", rig.limbs_found},
-            {"limbs_expected", rig.limbs_expected},
-            {"notes", rig.notes}};
+    json report{{"sinew", SINEW_VERSION}, {"input", args.input}, {"output", args.output}, {"vertices", vertices}};
+    report.update(rig_json(rig, args.options));
+    return report;
 }
 
 void print_rig(const RigArguments& args, const Rig& rig) {

@@ -40,6 +40,15 @@ class Defects(NamedTuple):
     triangles: NDArray[np.uint8]
     edges: NDArray[np.uint32]
 
+class Rig(NamedTuple):
+    skeleton: str
+    confidence: float
+    symmetry: float
+    limbs_found: int
+    limbs_expected: int
+    notes: Tuple[str, ...]
+    def arrays(self) -> Dict[str, Any]: ...
+
 class Weights:
     joint_names: Tuple[str, ...]
     how: Optional[NDArray[np.uint8]]
@@ -115,7 +124,9 @@ class Model:
 
 def settings() -> List[Dict[str, Any]]: ...
 def version() -> str: ...
-def load(path: _Path, skeleton: Optional[_Path] = ..., joint_options: Optional[_Path] = ..., *,
+def rig_templates() -> Dict[str, str]: ...
+def rig(mesh: Union[_Path, Model], template: str = ..., resolution: int = ..., on_progress: _Progress = ..., threads: int = ...) -> Rig: ...
+def load(path: _Path, skeleton: Union[_Path, Rig, None] = ..., joint_options: Optional[_Path] = ..., *,
          skeleton_scale: float = ..., prop: bool = ...) -> Model: ...
 def model(vertices: Union[ArrayLike, Sequence[ArrayLike]], faces: Union[ArrayLike, Sequence[Any]], heads: Optional[ArrayLike] = ..., tails: Optional[ArrayLike] = ..., parents: Optional[ArrayLike] = ..., names: Optional[Sequence[str]] = ..., rest: Optional[ArrayLike] = ..., deform: Optional[ArrayLike] = ..., weights: Optional[_Weights] = ..., transform: Union[ArrayLike, Sequence[ArrayLike], None] = ..., up: Optional[ArrayLike] = ..., name: str = ..., select: Optional[ArrayLike] = ..., locked: _Joints = ...) -> Model: ...
 def bind(vertices: Union[ArrayLike, Sequence[ArrayLike]], faces: Union[ArrayLike, Sequence[Any]], heads: Optional[ArrayLike] = ..., tails: Optional[ArrayLike] = ..., parents: Optional[ArrayLike] = ..., names: Optional[Sequence[str]] = ..., rest: Optional[ArrayLike] = ..., deform: Optional[ArrayLike] = ..., weights: Optional[_Weights] = ..., transform: Union[ArrayLike, Sequence[ArrayLike], None] = ..., select: Optional[ArrayLike] = ..., locked: _Joints = ..., method: Optional[str] = ..., on_progress: _Progress = ..., threads: int = ..., memory_limit: int = ..., **options: _Option) -> Weights: ...

@@ -155,6 +155,8 @@ _FUNCTIONS = {
     "snw_transfer": ("status", H, H, H, c_double, c_double, H, H, c_void_p, OUT, OUT),
     "snw_check_json": ("status", H, H, POINTER(CheckOptions), H, OUT),
     "snw_render_png": ("status", H, H, POINTER(RenderOptions), H, OUT),
+    "snw_rig_templates": ("status", OUT),
+    "snw_rig": ("status", H, TEXT, c_int, H, OUT, OUT),
     "snw_cutout_glb": ("status", c_void_p, c_int, c_int, c_void_p, SIZE, TEXT, TEXT, SIZE, c_double, H, OUT),
     "snw_cutout_layers_glb": ("status", POINTER(Picture), SIZE, TEXT, TEXT, SIZE, c_double, H, OUT),
     "snw_compare_gates_json": ("status", H, H, H, TEXT, H, OUT),

@@ -30,6 +30,26 @@ class Joint(NamedTuple):
     reason: str                    # why it does or does not deform (docs/methods/idle-joints.md)
 
 
+class Rig(NamedTuple):
+    """A template skeleton, placed into a mesh: the result of ``rig``."""
+    skeleton: str                  # skeleton JSON: save it, or give the Rig to ``load``
+    confidence: float              # 0 to 1: how much the mesh is like the template
+    symmetry: float                # 0 to 1: the share of the volume that is its own mirror image
+    limbs_found: int
+    limbs_expected: int
+    notes: tuple                   # sentences: what was not found, what was done instead
+
+    def arrays(self):
+        """The joints as arguments of ``bind`` and ``model``: heads, tails (NaN for none), parents and names."""
+        bones = json.loads(self.skeleton)["bones"]
+        names = [bone["name"] for bone in bones]
+        return {"heads": np.array([bone["head"] for bone in bones], np.float32),
+                "tails": np.array([bone.get("tail", [np.nan] * 3) for bone in bones], np.float32),
+                "parents": np.array([-1 if bone["parent"] is None else names.index(bone["parent"]) for bone in bones],
+                                    np.int32),
+                "names": names}
+
+
 class Defects(NamedTuple):
     """Where a mesh has defects: the result of ``Model.defects``."""
     triangles: np.ndarray          # (T,) uint8: 1 for one that intersects another, 2 if that is unknown, else 0
@@ -716,21 +736,49 @@ class Model:
 
 # ---- functions
 
+def _opened(path, content, options):
+    handle = Handle(lib.model_free)
+    lib.model_open_with(*buffer(content), os.fsencode(path), ctypes.byref(options), None, handle.out)
+    return Model(handle)
+
+
+def rig_templates():
+    """The template skeletons: a dict of names and summaries."""
+    return {one["name"]: one["summary"] for one in json.loads(text_of(lib.rig_templates))}
+
+
+def rig(mesh, template="biped", resolution=128, on_progress=None, threads=0):
+    """Places a template skeleton into a mesh that has none (docs/rig.md).
+
+    mesh: a file without a skeleton, or a ``Model``, whose own joints do not matter. resolution: voxels along the longest
+    side: 32, 64, 128 or 256. Then ``sinew.load("scan.obj", rig)``, or ``sinew.bind(vertices, faces, **rig.arrays())``.
+    """
+    if not isinstance(mesh, Model):
+        any_one = b'{"bones":[{"name":"root","head":[0,0,0]}]}'  # a file without a skeleton opens with one only
+        mesh = _opened(mesh, _read(mesh), OpenOptions(os.fsencode(pathlib.Path(mesh).absolute().parent), *buffer(any_one)))
+    context, said, out = _Context(threads), Handle(lib.bytes_free), Handle(lib.bytes_free)
+    with mesh._lock:
+        run(lambda: lib.rig(mesh._handle.value, template.encode(), int(resolution), context.value, said.out, out.out),
+            context, on_progress)
+    report = json.loads(taken(said))
+    return Rig(taken(out).decode(), report["confidence"], report["symmetry"], report["limbs_found"],
+               report["limbs_expected"], tuple(report["notes"]))
+
+
 def load(path, skeleton=None, joint_options=None, *, skeleton_scale=1.0, prop=False):
     """Opens a character: GLB, glTF, VRM, FBX and others (docs/formats.md), or a mesh with a skeleton.
 
-    skeleton: skeleton JSON or TGF, for a mesh that has none; joint_options: a file of joint options.
+    skeleton: a file of skeleton JSON or TGF, or a ``Rig``, for a mesh that has none; joint_options: a file of joint options.
     skeleton_scale: factor on the lengths of skeleton, 0.01 for centimetres where the mesh has metres. prop: accepts a file
     without a skin whose nodes are those of a prop.
     """
-    content, bones = _read(path), None if skeleton is None else _read(skeleton)
+    content, name = _read(path), "skeleton" if isinstance(skeleton, Rig) else skeleton
+    bones = None if skeleton is None else skeleton.skeleton.encode() if isinstance(skeleton, Rig) else _read(skeleton)
     if not 0 < skeleton_scale < float("inf"):
         raise UsageError(f"skeleton_scale {skeleton_scale}: a factor must be above 0")
     options = OpenOptions(os.fsencode(pathlib.Path(path).absolute().parent), *buffer(bones),
-                          None if skeleton is None else os.fsencode(skeleton), skeleton_scale, bool(prop))
-    handle = Handle(lib.model_free)
-    lib.model_open_with(*buffer(content), os.fsencode(path), ctypes.byref(options), None, handle.out)
-    made = Model(handle)
+                          None if name is None else os.fsencode(name), skeleton_scale, bool(prop))
+    made = _opened(path, content, options)
     if joint_options is not None:
         made.joint_options(_read(joint_options).decode())
     return made

@@ -54,6 +54,35 @@ int main(void) {
     CHECK(snw_context_fraction(context) == 1);
     CHECK(snw_weights_of(binding, model, settings, NULL, 0, context, NULL, &weights) == SNW_OK);
 
+    /* A template skeleton for a mesh alone, which then binds. */
+    snw_arrays unrigged = {"tube", &mesh, 1, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL};
+    snw_model *bare = NULL, *rigged = NULL;
+    snw_bytes *templates = NULL, *report = NULL, *bones = NULL;
+    CHECK(snw_rig_templates(&templates) == SNW_OK);
+    CHECK(strstr((const char*)snw_bytes_data(templates), "{\"name\":\"snake\",\"summary\":"));
+    CHECK(snw_model_from_arrays(&unrigged, &bare) == SNW_OK);
+    CHECK(snw_rig(bare, "snake", 64, context, &report, &bones) == SNW_OK && snw_context_fraction(context) == 1);
+    CHECK(strstr((const char*)snw_bytes_data(report), "\"template\":\"snake\""));
+    CHECK(strstr((const char*)snw_bytes_data(report), "\"limbs_found\":2"));
+    CHECK(strstr((const char*)snw_bytes_data(bones), "\"spine.12\""));
+    static const char obj[] =
+        "v -1 0 -1\nv 1 0 -1\nv 1 0 1\nv -1 0 1\nv -1 9 -1\nv 1 9 -1\nv 1 9 1\nv -1 9 1\n"
+        "f 1 2 3 4\nf 8 7 6 5\nf 1 5 6 2\nf 2 6 7 3\nf 3 7 8 4\nf 4 8 5 1\n";
+    snw_open_options with = {0};
+    with.skeleton = snw_bytes_data(bones), with.skeleton_size = snw_bytes_size(bones);
+    CHECK(snw_model_open_with(obj, strlen(obj), "box.obj", &with, NULL, &rigged) == SNW_OK);
+    size_t joints_placed = 0;
+    snw_model_size(rigged, NULL, NULL, &joints_placed);
+    CHECK(joints_placed == 13);
+    snw_bytes_free(bones);
+    snw_bytes_free(report);
+    CHECK(snw_rig(bare, "snail", 64, NULL, &report, &bones) == SNW_USAGE && !bones && !report);
+    CHECK(snw_rig(bare, NULL, 100, NULL, NULL, &bones) == SNW_USAGE && !bones && strstr(snw_error(), "128"));
+    CHECK(snw_rig(NULL, NULL, 0, NULL, NULL, &bones) == SNW_USAGE && !bones);
+    snw_bytes_free(templates);
+    snw_model_free(rigged);
+    snw_model_free(bare);
+
     size_t vertices = 0, entries = 0;
     snw_weights_size(weights, &vertices, &entries);
     CHECK(vertices == V && entries >= V && entries <= 2 * V);

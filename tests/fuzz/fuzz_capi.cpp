@@ -256,7 +256,7 @@ struct Session {
         // As large as for the largest model: the sizes are those of `model`, the weights may be of another.
         std::vector<float> numbers(64 * 64);
         std::vector<double> poses(64 * 12, 0.5);
-        switch (in.byte() % 12) {
+        switch (in.byte() % 13) {
             case 0: {
                 const snw_status status = snw_binding_report(bindings.any(in), model, settings.any(in), &text);
                 return texts.take(status, text);
@@ -296,6 +296,15 @@ struct Session {
             case 10: {
                 const std::string options = in.text();
                 return check(snw_model_joint_options(model, options.data(), options.size()));
+            }
+            case 11: {
+                snw_bytes* skeleton = nullptr;
+                const char* const names[] = {"biped", "quadruped", "bird", "spider",
+                                             "fish",  "snake",     "hand", "none"};
+                const snw_status status = snw_rig(model, in.byte() % 8 ? names[in.byte() % 8] : nullptr, 32,
+                                                  contexts.any(in), in.byte() % 2 ? &text : nullptr, &skeleton);
+                if (text) texts.take(status, text);
+                return texts.take(status, skeleton);
             }
             default:
                 return check(snw_pose_matrices(model, poses.data(), poses.data() + 320));

@@ -3,7 +3,7 @@ import re
 
 import numpy as np
 import pytest
-from conftest import make_bar
+from conftest import SINEW, make_bar, run
 
 import sinew
 
@@ -130,6 +130,27 @@ def test_transfer_to_a_mesh_alone(bar):
     assert moved.shape == (len(finer["vertices"]), 2)
     assert (moved.how == 0).all()
     assert np.allclose(moved.dense()[::4 * 4], weights.dense()[::4], atol=1e-3)
+
+
+def test_a_template_for_a_mesh_alone(bar, work):
+    alone = sinew.model(bar["vertices"], bar["faces"])
+    placed = sinew.rig(alone, "snake", resolution=64)
+    assert 0.5 < placed.confidence <= 1 and placed.limbs_found == placed.limbs_expected == 2
+    joints = placed.arrays()
+    assert joints["names"][:2] == ["spine.01", "head"] and joints["parents"][:2].tolist() == [-1, 0]
+    weights = sinew.bind(bar["vertices"], bar["faces"], **joints)
+    assert weights.shape == (84, 13) and not len(weights.unweighted())
+    # The skeleton of the command, from a file.
+    obj, bones = work / "alone.obj", work / "alone.json"
+    obj.write_text("".join(f"v {x:.9g} {y:.9g} {z:.9g}\n" for x, y, z in bar["vertices"]) +
+                   "".join("f " + " ".join(str(c + 1) for c in face) + "\n" for face in bar["faces"]))
+    run(SINEW, "rig", obj, "--template", "snake", "-o", bones, "--quiet")
+    of_file = sinew.rig(obj, "snake")
+    assert of_file.skeleton == bones.read_text()
+    assert sinew.load(obj, of_file).joint_names == sinew.load(obj, bones).joint_names
+    assert list(sinew.rig_templates()) == ["biped", "quadruped", "bird", "spider", "fish", "snake", "hand"]
+    with pytest.raises(sinew.UsageError, match="did you mean 'snake'"):
+        sinew.rig(alone, "snakes")
 
 
 @pytest.mark.parametrize("change, words", [
