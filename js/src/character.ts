@@ -1,7 +1,7 @@
 // The core as promises: one open character, in a worker of its own. A bind is stopped by a flag in memory that both
 // share. Without shared memory (a page that is not cross-origin isolated), or if the core does not react, the worker is
 // terminated.
-import {SinewError, type Animation, type Arrays, type Core, type Early, type ModelInfo, type OpenFile, type Option, type Settings, type Shown} from './core.js';
+import {SinewError, type Animation, type Arrays, type Core, type Early, type ModelInfo, type OpenFile, type Option, type Rig, type Settings, type Shown, type Template} from './core.js';
 import type {Answer, Request, Setup} from './worker.js';
 
 type Result<Name extends keyof Core> = Core[Name] extends (...args: never[]) => infer T ? T : never;
@@ -41,6 +41,8 @@ export interface CharacterOptions {
   threads?: boolean;
 }
 
+const LARGE = 128 * 2 ** 20;  // bytes of the core's memory; it begins with half of it
+
 /** Memory that can be shared with a worker. */
 const shared = () =>
   typeof SharedArrayBuffer !== 'undefined' && (typeof Worker === 'undefined' || globalThis.crossOriginIsolated);
@@ -61,6 +63,8 @@ export class Character {
   options = () => this.call<Option[]>('options');
   size = () => this.call<Result<'size'>>('size');
   version = () => this.call<string>('version');
+  templates = () => this.call<Template[]>('templates');
+  rig = (template: string, resolution?: number) => this.call<Rig>('rig', template, resolution);
   describe = (settings: Settings) => this.call<ModelInfo>('describe', settings);
   weigh = (settings: Settings, edits: string, most?: number) => this.call<Result<'weigh'>>('weigh', settings, edits, most);
   stroke = (settings: Settings, edits: string, edit: string, again: boolean) => this.call<Result<'stroke'>>('stroke', settings, edits, edit, again);
@@ -86,9 +90,29 @@ export class Character {
   loadArrays = (arrays: Arrays) => this.opening(() => this.call<ModelInfo>('loadArrays', arrays));
 
   private async opening<T>(open: () => Promise<T>): Promise<T> {
-    const opened = await open();
+    const opened = await this.inSmallCore(open);
     this.again = open;
     return opened;
+  }
+
+  /** The memory of a WebAssembly module never shrinks. After a large character the next one is opened by another worker, and the first
+   * one ends with its memory. If the file cannot be opened, the first one stays with its character. */
+  private async inSmallCore<T>(open: () => Promise<T>): Promise<T> {
+    if (!this.again || this.waiting.size || (await this.size()).bytes <= LARGE) return open();
+    const before = this.side;
+    this.start();
+    const fresh = this.side;
+    try {
+      const opened = await open();
+      void before.then((side) => side.terminate());
+      return opened;
+    } catch (error) {
+      // While it was opened, `cancel` may have replaced both.
+      const ended = this.side === fresh ? fresh : before;
+      if (this.side === fresh) this.side = before;
+      void ended.then((side) => side.terminate(), () => {});
+      throw error;
+    }
   }
 
   /** `early` gets a first, coarser result, which replaces the previous binding; null in `shown`: there is none. */

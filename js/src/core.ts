@@ -88,6 +88,28 @@ export interface Prop {
   triangles: Uint32Array;
 }
 
+/** A template skeleton. */
+export interface Template {
+  name: string;
+  summary: string;
+}
+
+/** A template skeleton, placed into a mesh (docs/rig.md). */
+export interface Rig {
+  /** Skeleton JSON. */
+  skeleton: Uint8Array;
+  template: string;
+  joints: number;
+  /** 0 to 1: how much the mesh is like the template. */
+  confidence: number;
+  /** The share of the volume that is its own mirror image. */
+  symmetry: number;
+  limbs_found: number;
+  limbs_expected: number;
+  /** Sentences: what was not found, what was done instead. */
+  notes: string[];
+}
+
 /** One row of snw_settings_json. */
 export interface Option {
   name: string;
@@ -338,6 +360,24 @@ export class Core {
         throw error;
       }
     }
+  }
+
+  templates(): Template[] {
+    this.check(this.m._snw_rig_templates(this.out));
+    return JSON.parse(this.takeText());
+  }
+
+  /** A template skeleton for the open mesh, whose own joints do not matter. */
+  rig(template: string, resolution = 0): Rig {
+    this.need(this.model, 'open a mesh first');
+    const name = this.putText(template);
+    try {
+      this.check(this.m._snw_rig(this.model, name, resolution, 0, this.out + 4, this.out));
+    } finally {
+      this.m._free(name);
+    }
+    const [skeleton, report] = new Uint32Array(this.heap.buffer, this.out, 2);
+    return {...JSON.parse(this.textOf(report)), skeleton: this.bytesOf(skeleton)};
   }
 
   /** A flat figure as the GLB that `sinew cutout` writes. */

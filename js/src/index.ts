@@ -1,6 +1,6 @@
 // sinew for JavaScript: skin weights of a mesh for a skeleton, in browsers, workers and node. docs/javascript.md.
 import {Character} from './character.js';
-import {SinewError, type Arrays, type Joint, type JointArrays, type MeshArrays, type ModelInfo, type OpenFile, type Option, type Settings} from './core.js';
+import {SinewError, type Arrays, type Joint, type JointArrays, type MeshArrays, type ModelInfo, type OpenFile, type Option, type Rig, type Settings, type Template} from './core.js';
 
 export {Character, type CharacterOptions} from './character.js';
 export * from './core.js';
@@ -168,21 +168,49 @@ async function bindIn(character: Character, load: () => Promise<ModelInfo>, opti
 const bytesOf = (bytes: Uint8Array | ArrayBuffer) => (bytes instanceof Uint8Array ? bytes : new Uint8Array(bytes));
 const isBytes = (model: unknown): model is Uint8Array | ArrayBuffer => model instanceof Uint8Array || model instanceof ArrayBuffer;
 
-/** Binds a character of a file: a GLB, glTF, VRM or OBJ as bytes, as a Blob or File, or with the files that belong to it. */
-export async function bind(model: Uint8Array | ArrayBuffer | Blob | ModelFile, options: BindOptions = {}): Promise<Binding> {
+/** The file as Core.open takes it. */
+async function fileOf(model: Uint8Array | ArrayBuffer | Blob | ModelFile, what: string): Promise<OpenFile> {
   const given: ModelFile = isBytes(model) ? {bytes: model}
     : typeof Blob !== 'undefined' && model instanceof Blob ? {name: (model as File).name, bytes: await model.arrayBuffer()}
     : model as ModelFile;
-  if (!isBytes(given?.bytes)) throw new SinewError('usage', 'bind takes the bytes of a file, a Blob, or {name, bytes}');
+  if (!isBytes(given?.bytes)) throw new SinewError('usage', `${what} takes the bytes of a file, a Blob, or {name, bytes}`);
   const {skeleton} = given;
-  const file: OpenFile = {
+  return {
     name: given.name ?? 'model.glb',
     bytes: bytesOf(given.bytes),
     beside: given.beside?.map(({path, bytes}) => ({path, bytes: bytesOf(bytes)})),
     skeleton: skeleton && {name: skeleton.name ?? 'skeleton', bytes: bytesOf(skeleton.bytes)},
   };
+}
+
+/** Binds a character of a file: a GLB, glTF, VRM or OBJ as bytes, as a Blob or File, or with the files that belong to it. */
+export async function bind(model: Uint8Array | ArrayBuffer | Blob | ModelFile, options: BindOptions = {}): Promise<Binding> {
+  const file = await fileOf(model, 'bind');
   const character = new Character({threads: options.threads});
   return bindIn(character, () => character.load(file), options);
+}
+
+/** Places a template skeleton into the mesh of a file that has none (docs/rig.md); `bind` takes the result with the file:
+ * {name, bytes, skeleton: {bytes: placed.skeleton}}. resolution: voxels along the longest side: 32, 64, 128 or 256. */
+export async function rig(model: Uint8Array | ArrayBuffer | Blob | ModelFile, template = 'biped', resolution = 128): Promise<Rig> {
+  const character = new Character({threads: false});
+  try {
+    const file = await fileOf(model, 'rig');
+    await character.open(file);
+    return await character.rig(template, resolution);
+  } finally {
+    character.free();
+  }
+}
+
+/** The template skeletons. */
+export async function templates(): Promise<Template[]> {
+  const character = new Character({threads: false});
+  try {
+    return await character.templates();
+  } finally {
+    character.free();
+  }
 }
 
 /** Binds arrays: several meshes with `meshes`, or one by its positions and faces. */

@@ -1,7 +1,7 @@
 // In the project of a stranger: results against the command line, errors, cancelling, memory.
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
-import {bind, bindArrays, options, SinewError, version} from 'sinew-skin';
+import {bind, bindArrays, options, rig, SinewError, templates, version} from 'sinew-skin';
 
 const read = (name) => readFileSync(name);
 const json = (name) => JSON.parse(read(name).toString());
@@ -69,6 +69,19 @@ lap('kept binding');
 }
 
 lap('arrays');
+// A template skeleton for a mesh without one.
+{
+  const file = {name: 'tube.obj', bytes: read('tube.obj')};
+  const placed = await rig(file, 'snake', 64);
+  assert.ok(placed.confidence > 0.5 && placed.limbs_found === 2, `fit ${placed.confidence}`);
+  const binding = await bind({...file, skeleton: {bytes: placed.skeleton}});
+  assert.equal(binding.joints.length, placed.joints);
+  binding.free();
+  assert.ok((await templates()).some(({name}) => name === 'biped'));
+  await refused('usage', /did you mean 'snake'/, () => rig(file, 'snale'));
+}
+
+lap('templates');
 // Errors have the sentences of the command line.
 await refused('usage', /choose surface-heat.*did you mean 'surface-heat'/, () => bind(read('hero.glb'), {method: 'surface-heta'}));
 await refused('usage', /there is no option 'fallof' \(did you mean 'falloff'/, () => bind(read('hero.glb'), {fallof: 1}));

@@ -1,7 +1,7 @@
 // Uses the page like a person, in Debian's Chromium: open, bind, tune, pose, paint, undo, export, and errors.
 // The exported file must equal the file of the command line, byte for byte.
 //
-//   node web/e2e/studio.mjs [--pictures FOLDER] [--measure] [--only WORD] [--plain] [--short]
+//   node web/e2e/studio.mjs [--pictures FOLDER] [--measure [--only page]] [--only WORD] [--plain] [--short]
 //
 // --short: only the tests of make test. --plain: on a host without cross-origin isolation, so with one thread.
 // SINEW_WEB=quick: the page of scripts/web quick, which has only the module without threads.
@@ -13,6 +13,7 @@ import {createServer} from 'node:http';
 import {availableParallelism, tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
+import {gzipSync} from 'node:zlib';
 import {chromium} from 'playwright-core';
 import {zipSync} from 'fflate';
 import {compressed} from '../test/draco.mjs';
@@ -945,6 +946,25 @@ const tests = {
     await until(() => document.getElementById('file-name').value === 'own.glb' && !window.studio.state().working);
     is(await page.locator('#export').isDisabled(), true, 'GLB before a bind of a file with weights');
   },
+  async 'memory of a large character comes back when another is opened'() {
+    const memory = () => page.evaluate(() => window.studio.core.size().then(({bytes}) => bytes));
+    await open('robot');
+    const start = await memory();
+    await open('caped');
+    await page.getByLabel('Method').selectOption('geodesic-voxel');
+    await bind('512');
+    const large = await memory();
+    holds(large > 2 * start, `the bind took only ${large} bytes`);
+    // A file that cannot be read changes nothing.
+    await page.setInputFiles('#files', {name: 'broken.glb', mimeType: 'model/gltf-binary', buffer: Buffer.from('glTF')});
+    await page.locator('#error').waitFor({state: 'visible'});
+    is(await memory(), large, 'memory after a file that was not opened');
+    holds((await exported()).equals(await byCommand('caped')), 'the files differ');
+    await open('biped');
+    is(await memory(), start, 'memory after another file');
+    await bind();
+    holds((await exported()).equals(await byCommand('biped')), 'the files differ');
+  },
   async 'stopping twice keeps the binding before'() {
     await open('caped');
     await bind('32');
@@ -1624,6 +1644,108 @@ const tests = {
     await settled();
     await bind();
   },
+  async 'an OBJ without a skeleton becomes an animated, bound, painted GLB'() {
+    const mesh = join(at, 'hero.obj');
+    writeFileSync(mesh, objOf('biped'));
+    const own = await serve(mesh);
+    try {
+      await fresh(own.url);
+      await until(() => document.getElementById('file-name').value === 'hero.obj' && !window.studio.state().working);
+      await picture('studio-way-open');
+      // The template is placed as by `sinew rig`, and says how well it fits.
+      const joints = () => page.evaluate(() => window.studio.joints().map(({name, position}) => ({name, position})));
+      const place = async (name) => (await joints()).find((j) => j.name === name).position.map((c) => Number(c.toFixed(5)));
+      await page.getByLabel('Template', {exact: true}).selectOption('biped');
+      await page.click('#place-template');
+      await until(() => window.studio.joints().length > 0 && !window.studio.state().working);
+      const rig = join(at, 'hero.rig.json');
+      execFileSync(sinew, ['rig', mesh, '-o', rig, '--quiet']);
+      const {bones} = JSON.parse(readFileSync(rig));
+      is(JSON.stringify((await joints()).map(({name, position}) => [name, position])), JSON.stringify(bones.map(({name, head}) => [name, head])), 'the joints');
+      const fit = await page.locator('#fit').textContent();
+      holds(/^Fit: good \(0\.\d\d\)\. 5 of 5 limbs found, \d+ % symmetric\.$/.test(fit), fit);
+      await picture('studio-way-template');
+      // A joint is dragged, and its twin goes along.
+      const drag = async (name, dx, dy) => {
+        await drawn();
+        const box = await page.locator('#view canvas').boundingBox();
+        const spot = await page.evaluate((p) => window.studio.pixelOf(p), (await joints()).find((j) => j.name === name).position);
+        await page.mouse.move(box.x + spot.x, box.y + spot.y);
+        await page.mouse.down();
+        await page.mouse.move(box.x + spot.x + dx, box.y + spot.y + dy, {steps: 5});
+        await page.mouse.up();
+      };
+      const both = async () => [await place('forearm.L'), await place('forearm.R')];
+      const before = await both();
+      await drag('forearm.L', -14, 2);
+      const after = await both();
+      holds(after[0][0] < before[0][0] - 0.01, `forearm.L was not dragged: ${before[0]} ${after[0]}`);
+      const sum = before[0][0] + before[1][0];
+      holds(Math.abs(after[0][0] + after[1][0] - sum) < 1e-4 && after[0][1] === after[1][1] && after[0][2] === after[1][2], `not alike: ${after.join(' and ')}`);
+      await picture('studio-way-mirror');
+      await page.keyboard.press('Control+z');
+      is(JSON.stringify(await both()), JSON.stringify(before), 'both sides after one undo');
+      await page.keyboard.press('Control+z');
+      await settled();
+      is((await joints()).length, 0, 'joints after another undo');
+      await page.keyboard.press('Control+Shift+z');
+      await page.keyboard.press('Control+Shift+z');
+      is(JSON.stringify(await both()), JSON.stringify(after), 'both sides after redo');
+      const hand = await place('hand.R');
+      await page.getByLabel('Mirror', {exact: true}).uncheck();
+      await drag('hand.L', 10, 0);
+      is(JSON.stringify(await place('hand.R')), JSON.stringify(hand), 'hand.R without Mirror');
+      await page.keyboard.press('Control+z');
+      await page.click('#draw-done');
+      await settled();
+      await bind();
+      await picture('studio-way-bind');
+      const plain = join(at, 'hero.plain.glb');
+      writeFileSync(plain, await exported());
+      // Two keys: as it stands, and an arm up.
+      await page.keyboard.press('t');
+      await page.keyboard.press('k');
+      await slide('Time on the time line', 1);
+      for (const [name, degrees] of [['upper_arm.L', 35], ['forearm.L', 60]]) {
+        await select(name);
+        await page.getByLabel('Turn z').fill(String(degrees));
+        await page.getByLabel('Turn z').press('Tab');
+        await settled();
+      }
+      await page.keyboard.press('r');
+      await page.click('#track-add');
+      await settled();
+      is((await state()).doc.track.keys.length, 2, 'keys');
+      await page.getByLabel('Name', {exact: true}).fill('Wave');
+      await page.getByLabel('Name', {exact: true}).press('Tab');
+      await picture('studio-way-keys');
+      // A stroke at the shoulder.
+      await select('upper_arm.L');
+      await page.keyboard.press('p');
+      const box = await page.locator('#view canvas').boundingBox();
+      const spot = await page.evaluate(() => window.studio.pixelOf(window.studio.joints().find((j) => j.name === 'upper_arm.L').position));
+      await page.mouse.move(box.x + spot.x, box.y + spot.y - 12);
+      await page.mouse.down();
+      await page.mouse.move(box.x + spot.x - 8, box.y + spot.y + 8, {steps: 5});
+      await page.mouse.up();
+      await settled();
+      is((await state()).doc.edits.length, 1, 'strokes');
+      await picture('studio-way-paint');
+      const painted = join(at, 'hero.painted.glb');
+      writeFileSync(painted, await exported());
+      // What the command line finds in the files.
+      const json = (...words) => JSON.parse(execFileSync(sinew, [...words, '--json']));
+      const {counts, animations} = json('inspect', painted);
+      is(counts.skins, 1, 'skins');
+      is(counts.joints, 21, 'joints');
+      is(animations.map((a) => a.name).join(), 'Wave', 'animations');
+      is(json('inspect', plain).animations.length, 0, 'animations of the earlier file');
+      const {l1} = json('compare', plain, painted, '--no-bleed');
+      holds(l1.max > 0.05 && l1.mean > 0 && l1.mean < 0.1, `the stroke changed the weights by ${l1.max}, on average ${l1.mean}`);
+    } finally {
+      own.close();
+    }
+  },
   async 'a textured character plays its animation, and is saved like by the command line'() {
     await page.setInputFiles('#files', await dressed('quadruped', 'head'));
     await until(() => document.getElementById('file-name').value === 'quadruped.dressed.glb' && !window.studio.state().working);
@@ -2112,41 +2234,103 @@ async function measure() {
   });
   const part = (from, to) => line(painted.slice(from, to).map((t) => t.ms).sort((a, b) => a - b));
   say(`strokes of ${middle(painted.map((t) => t.vertices))} vertices, with rows to the page: 21 to 60 ${part(20, 60)}; 181 to 220 ${part(180, 220)}`);
-  const frames = async (what) => {
-    await page.evaluate(() => window.studio.frame());
-    await settled();
-    const times = await page.evaluate(async () => {
-      const out = [];
-      let last = performance.now();
-      for (let i = 0; i < 24; ++i) {
-        window.studio.pose(1, [0, 0, Math.sin(0.02 * i), Math.cos(0.02 * i)]);
-        const {drawn} = window.studio.state();
-        while (window.studio.state().drawn === drawn) await new Promise((done) => requestAnimationFrame(done));
-        const now = performance.now();
-        if (i > 3) out.push(now - last);
-        last = now;
-      }
-      return out.sort((a, b) => a - b);
-    });
-    say(`frames while posing, ${what}: ${line(times)}`);
-  };
-  for (const more of [[], ['--non-indexed']]) {
-    const file = join(at, 'posed.glb');
-    execFileSync(characters, ['caped', file, ...more]);
-    execFileSync(sinew, ['bind', file, '-o', file, '--resolution', '64', '--quiet']);
-    await page.setInputFiles('#files', file);
-    await until(() => document.getElementById('file-name').value === 'posed.glb' && !window.studio.state().working);
-    await frames(`${(await state()).vertices.toLocaleString('en')} vertices`);
+}
+
+/** A sample as a character of so many vertices: every edge is cut into the same number of parts, and then some triangles get a vertex in
+ * their middle. Rigged by the command line. */
+function divided(name, vertices, out) {
+  const points = [], faces = [];
+  for (const line of objOf(name).split('\n')) {
+    const numbers = line.slice(2).split(' ').map(Number);
+    if (line[0] === 'v') points.push(numbers);
+    else faces.push(numbers.map((n) => n - 1));
   }
+  const parts = Math.max(1, Math.floor(Math.sqrt(vertices / points.length)));
+  const numberOf = new Map(), lines = [], corners = [];
+  for (const face of faces) {
+    // A point of the triangle by its shares of the corners; both sides of an edge have the same ones.
+    const at = (i, j) => {
+      const shares = [parts - i - j, i, j];
+      const key = face.map((v, k) => [v, shares[k]]).filter(([, share]) => share).sort(([v], [w]) => v - w).join();
+      if (!numberOf.has(key)) {
+        numberOf.set(key, numberOf.size + 1);
+        lines.push(`v ${[0, 1, 2].map((k) => face.reduce((sum, v, c) => sum + (points[v][k] * shares[c]) / parts, 0).toFixed(6)).join(' ')}`);
+      }
+      return numberOf.get(key);
+    };
+    for (let a = 0; a < parts; ++a)
+      for (let b = 0; a + b < parts; ++b) {
+        corners.push([at(a, b), at(a + 1, b), at(a, b + 1)]);
+        if (a + b < parts - 1) corners.push([at(a + 1, b), at(a + 1, b + 1), at(a, b + 1)]);
+      }
+  }
+  const more = Math.min(Math.max(vertices - lines.length, 0), corners.length);
+  const cut = corners.flatMap((face, i) => {
+    if (Math.floor((i * more) / corners.length) === Math.floor(((i + 1) * more) / corners.length)) return [face];
+    const places = face.map((v) => lines[v - 1].slice(2).split(' ').map(Number));
+    lines.push(`v ${[0, 1, 2].map((k) => places.reduce((sum, p) => sum + p[k] / 3, 0).toFixed(6)).join(' ')}`);
+    const [a, b, c] = face;
+    return [[a, b, lines.length], [b, c, lines.length], [c, a, lines.length]];
+  });
+  writeFileSync(`${out}.obj`, [...lines, ...cut.map((face) => `f ${face.join(' ')}`)].join('\n'));
+  execFileSync(sinew, ['rig', `${out}.obj`, '-o', out, '--quiet']);
+}
+
+/** What a first visit loads, frames while one pose follows another, and the memory of the core. */
+async function measurePage() {
+  const loaded = new Set();
+  await fresh();
+  page.context().on('response', (r) => loaded.add(new URL(r.url()).pathname.split('/').slice(plain ? 1 : 2).join('/') || 'index.html'));
+  await page.goto(server.url);
+  await until(() => document.documentElement.dataset.ready === 'yes');
+  await open('robot');
+  const memory = async () => (await page.evaluate(() => window.studio.core.size().then(({bytes}) => bytes))) / 2 ** 20;
+  const start = await memory();
+  await bind('64');
+  const sizes = [...loaded].filter((path) => existsSync(join(site, path))).map((path) => [path, gzipSync(readFileSync(join(site, path)), {level: 9}).length]);
+  console.log(`page, gzip: ${(sizes.reduce((sum, [, n]) => sum + n, 0) / 1e6).toFixed(2)} MB: ` +
+              sizes.sort((a, b) => b[1] - a[1]).map(([path, n]) => `${path} ${(n / 1000).toFixed(0)} kB`).join(', '));
+  for (const wanted of [28_000, 214_000]) {
+    const name = `posed-${wanted}.glb`;
+    divided('biped', wanted, join(at, name));
+    await page.setInputFiles('#files', join(at, name));
+    await until((n) => document.getElementById('file-name').value === n && !window.studio.state().working, name);
+    const {vertices} = await state();
+    for (const [mode, key] of [['material', '1'], ['joints', '2']]) {
+      await page.keyboard.press(key);
+      await page.evaluate(() => window.studio.frame());
+      await settled();
+      await drawn();
+      const times = await page.evaluate(async () => {
+        const out = [];
+        let last = performance.now();
+        for (let i = 0; i < 44; ++i) {
+          window.studio.pose(1, [0, 0, Math.sin(0.02 * i), Math.cos(0.02 * i)]);
+          const {drawn} = window.studio.state();
+          while (window.studio.state().drawn === drawn) await new Promise((done) => requestAnimationFrame(done));
+          const now = performance.now();
+          if (i > 3) out.push(now - last);
+          last = now;
+        }
+        return out.sort((a, b) => a - b);
+      });
+      console.log(`frames while posing, ${vertices.toLocaleString('en')} vertices, ${mode}: median ${times[times.length >> 1].toFixed(1)} ms, most ${times.at(-1).toFixed(1)} ms`);
+    }
+  }
+  await bind('256');
+  const large = await memory();
+  await open('robot');
+  console.log(`memory of the core: ${start} MiB at first, ${large.toFixed(0)} MiB after a bind of the large one at 256, ${await memory()} MiB after another file`);
 }
 
 // Each character and each action once.
 const SHORT = new RegExp('^(biped|caped|quadruped|robot): |slider|a pose moves|handle turns|stroke paints|opens again|broken file|skeleton is drawn|' +
-  'picture is cut out|keyboard alone|kept as keys|shown while it is refined|costs what it touches|modes of the brush|settings ahead|undo during|work is kept|project is saved');
+  'picture is cut out|keyboard alone|kept as keys|shown while it is refined|costs what it touches|modes of the brush|settings ahead|undo during|work is kept|project is saved|without a skeleton becomes');
 let [passed, failed] = [0, 0];
 const only = option('--only');
 if (process.argv.includes('--measure')) {
-  await measure();
+  if (only !== 'page') await measure();
+  await measurePage();
 } else {
   for (const [name, test] of Object.entries(tests)) {
     if ((only && !name.includes(only)) || (short && !SHORT.test(name))) continue;

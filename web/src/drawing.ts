@@ -2,11 +2,14 @@
 // pointer.
 import {button, byId, check, choice, download, el, entry, refill} from './dom';
 import {showError} from './messages';
-import {canDraw, history, on, selectJoint, session, setTool, view} from './session';
-import {added, bonesOf, firstMiddle, flatBonesOf, hung, mirrored, moved, removed, renamed, type Bone, type Point} from './skeleton';
+import {canDraw, history, on, placeTemplate, selectJoint, session, setTool, view} from './session';
+import {added, bonesIn, bonesOf, firstMiddle, hung, mirrored, moved, movedAlike, planeOf, removed, renamed, type Bone, type Point} from './skeleton';
 import {withBones, withSkeleton} from './store';
+import {fitOf} from './words';
 
 let centred = true;
+let alike = false;  // both sides move
+let template = '';
 
 /** The skeleton to edit: the drawn one, otherwise that of the file. */
 function bones(): readonly Bone[] {
@@ -14,10 +17,22 @@ function bones(): readonly Bone[] {
   if (history.doc.bones) return history.doc.bones;
   if (bare || !info) return [];
   const text = new TextDecoder().decode(file?.skeleton?.bytes);
-  return file?.picture ? flatBonesOf(text, file.picture) : bonesOf(info.joints, text);
+  return file?.picture ? bonesIn(text, file.picture) : bonesOf(info.joints, text);
 }
 
 const change = (next: readonly Bone[], merge = '') => history.change(withBones(history.doc, next), merge);
+
+/** Moves a joint; with `Mirror` also that of the other side. */
+function move(now: readonly Bone[], joint: number, to: Point): Bone[] {
+  const plane = alike ? planeOf(now) : null;
+  return plane ? movedAlike(now, joint, to, plane, 0.01 * widest()) : moved(now, joint, to);
+}
+
+/** The longest side of the mesh's box. */
+function widest(): number {
+  const [low, high] = session.info!.box;
+  return Math.max(...low.map((x, k) => high[k] - x));
+}
 
 // ---- by pointer
 
@@ -44,7 +59,7 @@ export function drag(x: number, y: number): void {
   if (dragged < 0) return;
   const now = bones();
   const to = placeAt(x, y, now[dragged].head);
-  if (to) change(moved(now, dragged, to), `drag ${dragged}`);
+  if (to) change(move(now, dragged, to), `drag ${dragged}`);
 }
 /** Whether there was one. */
 export function endDrag(): boolean {
@@ -88,7 +103,7 @@ function centre() {
   const {crossings, place} = view.crossingsAt(left + x, top + y);
   const middle = firstMiddle(crossings);
   if (middle === null) showError(new Error(`${now[joint].name} is not in front of or behind the character: type its position, or drag it there`));
-  else change(moved(now, joint, place(middle)));
+  else change(move(now, joint, place(middle)));
 }
 
 export function removeSelected(): void {
@@ -105,7 +120,7 @@ export function removeSelected(): void {
 
 function mirror(from: 'left' | 'right') {
   const [low, high] = session.info!.box;
-  const wide = Math.max(...low.map((x, k) => high[k] - x));
+  const wide = widest();
   // Most characters are centred at x = 0; otherwise the middle of the mesh.
   const middle = (low[0] + high[0]) / 2;
   change(mirrored(bones(), from, Math.abs(middle) < 0.05 * wide ? 0 : middle, 0.01 * wide));
@@ -113,8 +128,7 @@ function mirror(from: 'left' | 'right') {
 
 /** Rounds to a ten-thousandth of the character's size, for display. */
 function shortly(x: number): number {
-  const [low, high] = session.info!.box;
-  const digits = 4 - Math.ceil(Math.log10(Math.max(...low.map((l, k) => high[k] - l))));
+  const digits = 4 - Math.ceil(Math.log10(widest()));
   return Number(x.toFixed(Math.min(Math.max(digits, 0), 12)));
 }
 
@@ -135,10 +149,34 @@ function fields(now: readonly Bone[], joint: number): HTMLElement[] {
     }),
     entry('Place', 'x y z, in the units of the file', head.map(shortly).join(' '), (text) => {
       const place = text.split(/[\s,]+/).map(Number);
-      if (place.length === 3 && place.every(Number.isFinite)) return change(moved(now, joint, place as unknown as Point));
+      if (place.length === 3 && place.every(Number.isFinite)) return change(move(now, joint, place as unknown as Point));
       showError(new Error(`a position is three numbers, x y z, not "${text}"`));
       draw();
     }),
+  ];
+}
+
+async function placeChosen() {
+  const rig = await placeTemplate(template);
+  if (!rig) return;
+  alike = rig.symmetry >= 0.75;  // as the core decides whether pairs are alike
+  draw();
+}
+
+/** The choice of a template, and how well the placed one fits. */
+function templates(now: readonly Bone[]): HTMLElement[] {
+  template ||= session.templates[0].name;
+  const {placed} = session;
+  const fits = placed && now.length === placed.names.length && now.every(({name}, j) => name === placed.names[j]);
+  return [
+    choice('Template', 'A usual skeleton, placed into the mesh; it should stand upright and face you', session.templates.map(({name}) => name), template, (to) => {
+      template = to;
+      draw();
+    }),
+    el('p', {class: 'dim'}, session.templates.find(({name}) => name === template)!.summary),
+    el('div', {class: 'row'}, button('Place', now.length ? 'Replaces the skeleton; undo brings it back' : 'Places the template into the mesh',
+      () => void placeChosen(), {id: 'place-template', class: now.length ? '' : 'primary'})),
+    ...(fits ? fitOf(placed).map((text, i) => el('p', i ? {class: 'dim'} : {id: 'fit'}, text)) : []),
   ];
 }
 
@@ -155,9 +193,11 @@ function draw() {
   const next = on ? `a joint below ${now[joint].name}` : now.length ? 'another root' : 'the first joint, at the hips';
   refill(box,
     el('h2', {}, 'Skeleton'),
-    el('p', {class: 'dim'}, `Click on the character to place ${next}. Drag joints to move them.`),
+    ...(session.flat ? [] : templates(now)),
+    el('p', {class: 'dim'}, `${now.length || session.flat ? 'Click' : 'Or click'} on the character to place ${next}. Drag joints to move them.`),
     ...(on ? fields(now, joint) : []),
-    ...(session.flat ? [] : [check('In the middle of the volume', 'Off: dragging keeps the depth', centred, (yes) => (centred = yes))]),
+    ...(session.flat ? [] : [check('In the middle of the volume', 'Off: dragging keeps the depth', centred, (yes) => (centred = yes)),
+                               check('Mirror', 'The joint of the other side moves too: arm.L and arm.R', alike, (yes) => (alike = yes))]),
     el('div', {class: 'row'},
        button(on ? 'Joint below' : 'Root', 'Adds a joint without a click; then type its position', addBelow, {id: 'add-below'}),
        ...(session.flat ? [] : [button('To the middle', 'Moves it along the line of sight to the middle of the volume', centre, {disabled: !on})])),
@@ -179,4 +219,5 @@ export function save(): void {
 }
 
 on(['interrupt'], () => endDrag());
+on(['character'], () => (alike = false));
 on(['character', 'bound', 'options', 'moved', 'selection', 'tool'], draw);

@@ -25,6 +25,7 @@ import {poseAt} from './track';
 (async () => {
   try {
     session.options = await client.options();
+    session.templates = await client.templates();
     session.groups = new Map(session.options.map((o) => [o.name, o.group]));
     await offerEarlier().catch(console.warn);
     document.documentElement.dataset.ready = 'yes';

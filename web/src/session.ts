@@ -1,16 +1,17 @@
 // The open character and its state. A change of the document becomes work for the core, one task at a time. Panels read
 // `session`, call the functions below, and listen to topics of changes; they never call each other.
 import {Character} from 'sinew-skin';
-import type {Compared, Defects, Early, Joint, ModelInfo, OpenFile, Option, Painted, Rows} from 'sinew-skin';
+import type {Compared, Defects, Early, Joint, ModelInfo, OpenFile, Option, Painted, Rig, Rows, Template} from 'sinew-skin';
 import {byId} from './dom';
 import {busy, hideError, notice, say, showError} from './messages';
 import {fromRest} from './rest';
-import {jointsOf, type Bone} from './skeleton';
-import {EMPTY, History, appliedOf, editsOf, poseNumbers, settingsOf, stepsBetween, withSkeleton, workOf, type Applied, type Curve, type Doc} from './store';
+import {bonesIn, jointsOf, type Bone} from './skeleton';
+import {EMPTY, History, appliedOf, editsOf, poseNumbers, settingsOf, stepsBetween, withBones, withSkeleton, workOf, type Applied, type Curve, type Doc} from './store';
 import {View} from './view';
 import {withRows} from './rows';
 import {poseAt, type Pose} from './track';
 import {valueIn} from './values';
+import {fitOf} from './words';
 import {resolutionOf, resolutionsToTry} from './volume';
 
 /** The quantity shown on the surface. */
@@ -38,6 +39,8 @@ view.onLost = (lost) => notice(lost ? 'The browser has taken the graphics contex
 export const session = {
   options: [] as Option[],
   groups: new Map<string, string>(),
+  templates: [] as Template[],
+  placed: null as (Rig & {names: string[]}) | null,  // the last template, with the names of its joints
   file: null as OpenFile | null,  // with the drawn skeleton
   opened: null as Awaited<ReturnType<Character['open']>> | null,
   info: null as ModelInfo | null,
@@ -299,6 +302,22 @@ const withJoints = (info: ModelInfo, joints: Joint[]): ModelInfo =>
 /** Whether a skeleton may be drawn: not for files with a skin or with layers, which keep their own. */
 export const canDraw = () => !!openedFile && !openedFile.picture?.layers && (session.bare || !!openedFile.skeleton || !!openedFile.picture || history.doc.bones !== null);
 
+/** Places a template skeleton into the mesh, instead of the drawn one; null: it failed, which is shown. */
+export async function placeTemplate(name: string): Promise<Rig | null> {
+  let placed: Rig | null = null;
+  await alone(async () => {
+    busy(`Placing the template ${name}…`);
+    placed = await client.rig(name);
+    const bones = bonesIn(new TextDecoder().decode(placed.skeleton));
+    session.placed = {...placed, names: bones.map((b) => b.name)};
+    selectJoint(-1);
+    history.settle();
+    history.change(withBones(history.doc, bones));
+    say(fitOf(placed)[0]);
+  });
+  return placed;
+}
+
 /** Whether there is a new binding at the end. */
 export async function bind(): Promise<boolean> {
   if (!session.opened || binding) return false;
@@ -419,7 +438,7 @@ export async function open(chosen: OpenFile, {doc, binding: before}: Partial<Wor
     session.base = base?.some((x, i) => x !== (i % 10 === 3 || i % 10 > 6 ? 1 : 0)) ? base : null;
     Object.assign(session, {
       opened, info, bare, flat, file: chosen, rows: opened.ownRows, bound: null, stale: false, difference: null, compared: null, distance: null, voxels: null,
-      defects: null,
+      defects: null, placed: null,
       probed: [], editReport: [], joint: -1, clip: -1, clipTime: 0, time: 0, onTrack: false, beside: false, tool: bare ? 'draw' : 'look',
       mode: (opened.images.length && !flat) || !opened.ownRows ? 'look' : 'joints',
       brush: {...session.brush, to: '', on: '', radius: 0.03 * Math.hypot(...low.map((x, k) => high[k] - x))},

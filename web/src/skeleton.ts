@@ -85,6 +85,42 @@ export function moved(bones: readonly Bone[], bone: number, head: Point): Bone[]
   });
 }
 
+/** A plane at right angles to an axis. */
+export interface Plane {
+  axis: 0 | 1 | 2;
+  middle: number;
+}
+const across = (p: Point, {axis, middle}: Plane): Point => p.map((x, k) => (k === axis ? 2 * middle - x : x)) as unknown as Point;
+
+/** The plane between the two sides: at right angles to the axis along which pairs of joints (arm.L and arm.R) are apart, at the median
+ * of their middles. Null: there are no pairs. */
+export function planeOf(bones: readonly Bone[]): Plane | null {
+  const place = new Map(bones.map((b, i) => [b.name, i]));
+  const pairs = bones.flatMap(({name, head}, i): [Point, Point][] => {
+    const twin = place.get(otherSide(name) ?? '') ?? -1;
+    return twin > i ? [[head, bones[twin].head]] : [];
+  });
+  if (!pairs.length) return null;
+  const apart = [0, 1, 2].map((k) => pairs.reduce((sum, [a, b]) => sum + Math.abs(a[k] - b[k]), 0));
+  const axis = apart.indexOf(Math.max(...apart)) as Plane['axis'];
+  const middles = pairs.map(([a, b]) => (a[axis] + b[axis]) / 2).sort((a, b) => a - b);
+  return {axis, middle: middles[middles.length >> 1]};
+}
+
+/** Moves a joint, and the joint of the other side to the mirrored place. One without a side that is within `near` of the plane stays
+ * in it. */
+export function movedAlike(bones: readonly Bone[], bone: number, head: Point, plane: Plane, near: number): Bone[] {
+  const {name, head: from} = bones[bone];
+  const other = otherSide(name);
+  if (other === null) {
+    const within = Math.abs(from[plane.axis] - plane.middle) <= near;
+    return moved(bones, bone, within ? (head.map((x, k) => (k === plane.axis ? plane.middle : x)) as unknown as Point) : head);
+  }
+  const twin = bones.findIndex((b) => b.name === other);
+  const out = moved(bones, bone, head);
+  return twin < 0 ? out : moved(out, twin, across(head, plane));
+}
+
 /** Removes a joint; its children become children of its parent. */
 export function removed(bones: readonly Bone[], bone: number): Bone[] {
   const up = bones[bone].parent;
@@ -174,17 +210,17 @@ export function skeletonText(bones: readonly Bone[], flat: Flat | null = null): 
   return `{\n${parts.join(',\n')}\n}\n`;
 }
 
-/** Bones JSON that the core has accepted. */
-export function flatBonesOf(text: string, flat: Flat): Bone[] {
+/** Skeleton JSON that the core has written; for a flat figure, bones JSON that it has accepted. */
+export function bonesIn(text: string, flat: Flat | null = null): Bone[] {
   const read = JSON.parse(text);
   const lists = [read.bones ?? [], read.points ?? []] as Record<string, unknown>[][];
-  const place = ([x, y]: [number, number]): Point => [x / PIXELS, (flat.height - y) / PIXELS, 0];
+  const place = ([x, y, z]: Point): Point => (flat ? [x / PIXELS, (flat.height - y) / PIXELS, 0] : [x, y, z]);
   const bones = lists.flatMap((list, point) => list.map((entry, i): Bone & {under: unknown} => {
     const {name, parent, head, tail, position, ...rest} = entry;
     return {
       name: (name as string) || `${point ? 'point' : 'bone'}_${i}`, parent: -1, under: parent,
-      head: place((head ?? position) as [number, number]),
-      ...(tail ? {tail: place(tail as [number, number])} : {}), ...(point ? {point: true} : {}),
+      head: place((head ?? position) as Point),
+      ...(tail ? {tail: place(tail as Point)} : {}), ...(point ? {point: true} : {}),
       ...(Object.keys(rest).length ? {rest} : {}),
     };
   }));

@@ -1,5 +1,5 @@
 // Texts on the mesh, the joints and the results. No DOM.
-import type {Compared, ModelInfo} from 'sinew-skin';
+import type {Compared, ModelInfo, Rig} from 'sinew-skin';
 import type {Doc} from './store';
 
 const number = (n: number) => n.toLocaleString('en');
@@ -71,6 +71,16 @@ export function comparedLines(c: Compared): [string, string][] {
     ['Torn vertices', both((s) => number(s.torn))],
     ['Dirichlet energy', both((s) => s.dirichlet.toFixed(2))],
     ['Bleed, % of weight', both((s) => three(100 * s.bleed.share))],
+  ];
+}
+
+/** How well a template fits, in the words of `sinew rig`, and what was not found. */
+export function fitOf({confidence, limbs_found, limbs_expected, symmetry, notes}: Pick<Rig, 'confidence' | 'limbs_found' | 'limbs_expected' | 'symmetry' | 'notes'>): string[] {
+  const word = confidence >= 0.75 ? 'good' : confidence >= 0.5 ? 'fair' : 'poor';
+  return [
+    `Fit: ${word} (${confidence.toFixed(2)}). ${limbs_found} of ${count(limbs_expected, 'limb')} found, ${Math.round(100 * symmetry)} % symmetric.`,
+    ...notes,
+    ...(confidence < 0.5 ? ['Look at the joints before you bind, or choose another template.'] : []),
   ];
 }
 

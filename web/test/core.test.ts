@@ -75,6 +75,25 @@ describe.skipIf(missing.length > 0)(`core${missing.length ? ` (skipped: there is
       expect(same(bindHere(input, settings), bindByCommand(input, settings))).toBe(true);
     }, 60000);
 
+  it('places the templates of sinew rig', () => {
+    expect(core.templates().map(({name}) => name)).toContain('quadruped');
+    // The mesh of a character, whose own joints do not matter.
+    const {positions, triangles} = core.open(load('quadruped.glb'));
+    const lines: string[] = [];
+    for (let v = 0; v < positions.length; v += 3) lines.push(`v ${[...positions.subarray(v, v + 3)].join(' ')}`);
+    for (let t = 0; t < triangles.length; t += 3) lines.push(`f ${[...triangles.subarray(t, t + 3)].map((c) => c + 1).join(' ')}`);
+    writeFileSync(join(at, 'dog.obj'), lines.join('\n'));
+    const skeleton = join(at, 'dog.json');
+    const said = JSON.parse(execFileSync(sinew, ['rig', join(at, 'dog.obj'), '--template', 'quadruped', '-o', skeleton, '--json']).toString());
+    const {bare} = core.open(load('dog.obj'));
+    expect(bare).toBe(true);
+    const {skeleton: bytes, ...report} = core.rig('quadruped');
+    expect(new TextDecoder().decode(bytes)).toBe(readFileSync(skeleton, 'utf8'));
+    for (const [key, value] of Object.entries(report)) expect(value).toEqual(said[key]);
+    expect(Object.keys(report).length).toBe(7);
+    expect(() => core.rig('quadrupet')).toThrow(/did you mean 'quadruped'/);
+  });
+
   it('writes the file of sinew bind --edits', () => {
     const settings: Settings = [['resolution', '64']];
     core.open(load('biped.glb'));

@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
-import {added, bonesOf, firstMiddle, freeName, hung, jointsOf, mirrored, moved, otherSide, removed, renamed, skeletonText,
-        type Bone} from '../src/skeleton';
+import {added, bonesIn, bonesOf, firstMiddle, freeName, hung, jointsOf, mirrored, moved, movedAlike, otherSide, planeOf, removed, renamed,
+        skeletonText, type Bone} from '../src/skeleton';
 
 const chain: Bone[] = [
   {name: 'hips', parent: -1, head: [0, 1, 0]},
@@ -103,6 +103,22 @@ describe('a drawn skeleton', () => {
     const both = mirrored(bones, 'right', 1, 0.01);
     expect(both.map((b) => [b.name, b.parent, b.head[0]])).toEqual([['root', -1, 1], ['arm_R', 0, 0.5], ['arm_L', 0, 1.5]]);
   });
+  it('moves both sides alike, in the plane between them', () => {
+    const both = mirrored(chain, 'left', 0, 0.01);
+    const plane = planeOf(both)!;
+    expect(plane).toEqual({axis: 0, middle: 0});
+    const next = movedAlike(both, 2, [0.3, 0.2, 0.1], plane, 0.01);
+    expect(next.map((b) => b.head)).toEqual([[0, 1, 0], [0.1, 0.9, 0], [0.3, 0.2, 0.1], [-0.1, 0.9, 0], [-0.3, 0.2, 0.1]]);
+    expect(next[4].tail!.map((x) => Number(x.toFixed(6)))).toEqual([-0.3, 0.1, 0.3]);
+    // A joint without a side stays in the middle; one that is beside it does not.
+    expect(movedAlike(both, 0, [0.2, 1.1, 0.3], plane, 0.01)[0].head).toEqual([0, 1.1, 0.3]);
+    expect(movedAlike(both, 0, [0.2, 1.1, 0.3], {axis: 0, middle: 0.5}, 0.01)[0].head).toEqual([0.2, 1.1, 0.3]);
+    // Not only about x = 0.
+    const turned = both.map((b) => ({...b, head: [b.head[2], b.head[1], b.head[0] + 2] as Bone['head']}));
+    expect(planeOf(turned)).toEqual({axis: 2, middle: 2});
+    expect(movedAlike(turned, 4, [0, 0.5, 1.5], planeOf(turned)!, 0.01)[2].head).toEqual([0, 0.5, 2.5]);
+    expect(planeOf(chain)).toBe(null);
+  });
   it('is saved as skeleton JSON, and read back', () => {
     const text = skeletonText([...chain, {name: 'chin', parent: 0, head: [0, 1.6, 0.1], point: true}]);
     expect(JSON.parse(text)).toEqual({
@@ -113,6 +129,7 @@ describe('a drawn skeleton', () => {
       ],
       points: [{name: 'chin', parent: 'hips', position: [0, 1.6, 0.1]}],
     });
+    expect(bonesIn(text)).toEqual([...chain, {name: 'chin', parent: 0, head: [0, 1.6, 0.1], point: true}]);
     expect(JSON.parse(skeletonText([{name: 'a', parent: -1, head: [0.1 + 0.2, 0, 0]}])).bones[0].head[0]).toBe(0.3);
   });
   it('keeps other keys of the file', () => {

@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {flatBonesOf} from '../src/skeleton';
+import {bonesIn} from '../src/skeleton';
 import {EMPTY, History, appliedOf, stepsBetween, commandLine, cutoutLine, editsOf, outputName, poseNumbers, quoted, settingsOf, withBones, withSkeleton,
         workOf} from '../src/store';
 
@@ -168,7 +168,7 @@ describe('input of the core', () => {
     const text = new TextDecoder().decode(skeleton!.bytes);
     expect(JSON.parse(text)).toEqual({bones: [
       {name: 'a', parent: null, head: [25, 50]}, {name: 'b', parent: 'a', head: [50, 100], smoothness: 4}]});
-    expect(flatBonesOf(text, picture!)).toEqual(bones);
+    expect(bonesIn(text, picture!)).toEqual(bones);
     expect(cutoutLine('my hero.png', 'my hero.bones.json', 0)).toBe("sinew cutout 'my hero.png' --bones 'my hero.bones.json' -o 'my hero.glb'");
     expect(cutoutLine('a.png', 'a.bones.json', 9)).toBe('sinew cutout a.png --bones a.bones.json -o a.glb --smoothness 9');
   });

@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import type {Compared, ModelInfo} from 'sinew-skin';
-import {agreement, comparedLines, count, defectsOf, factsOf, reasonOf, inPage} from '../src/words';
+import {agreement, comparedLines, count, defectsOf, factsOf, fitOf, reasonOf, inPage} from '../src/words';
 
 const clean = {holes: 0, open_parts: 0, flipped_triangles: 0, nonmanifold_edges: 0, duplicate_triangles: 0,
                degenerate_triangles: 0, unused_vertices: 0};
@@ -23,6 +23,13 @@ describe('words', () => {
     const counts = {vertices: 8, triangles: 12, parts: 1, joints: 5, deforming_joints: 4};
     expect(factsOf(info(counts))).toEqual(['8 vertices, 12 triangles in 1 part', '5 joints, 1 of them idle',
                                            'comes without weights']);
+  });
+  it('says how well a template fits', () => {
+    const rig = {confidence: 0.92, limbs_found: 5, limbs_expected: 5, symmetry: 1, notes: []};
+    expect(fitOf(rig)).toEqual(['Fit: good (0.92). 5 of 5 limbs found, 100 % symmetric.']);
+    const poor = fitOf({...rig, confidence: 0.3, limbs_found: 1, notes: ['the legs are hidden']});
+    expect(poor[0]).toContain('poor (0.30). 1 of 5 limbs');
+    expect(poor.slice(1)).toEqual(['the legs are hidden', 'Look at the joints before you bind, or choose another template.']);
   });
   it('knows every reason', () => {
     expect(reasonOf('slot_name')).toContain('attachment');
