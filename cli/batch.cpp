@@ -479,13 +479,16 @@ private:
     }
 
     void wait_for_output() const {
+        // Also wakes up for limits of time.
+        int milliseconds = busy_.empty() && !waiting_.empty() ? 500 : 100;
         std::vector<pollfd> files;
-        for (const Work& work : busy_)
-            for (const int file : {work.child->out(), work.child->err()})
+        for (const Work& work : busy_) {
+            const std::size_t others = files.size();
+            for (const int file : work.child->files())
                 if (file >= 0) files.push_back({file, POLLIN, 0});
-        // Also wakes up for limits of time, and for processes that have closed their output.
-        const bool only_others = busy_.empty() && !waiting_.empty();
-        ::poll(files.data(), files.size(), only_others ? 500 : files.size() < 2 * busy_.size() ? 5 : 100);
+            if (files.size() == others) milliseconds = 5;  // the system does not tell that it has ended
+        }
+        ::poll(files.data(), files.size(), milliseconds);
     }
 
     bool is_shown() const { return !args_.quiet && ::isatty(STDERR_FILENO); }

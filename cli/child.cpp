@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -70,6 +71,7 @@ Result<Child> Child::start(const std::vector<std::string>& words, double seconds
     child.pid_ = pid;
     child.out_ = out[0];
     child.err_ = err[0];
+    child.end_ = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
     child.limit_ = seconds;
     child.begin_ = std::chrono::steady_clock::now();
     for (const int file : {child.out_, child.err_}) ::fcntl(file, F_SETFL, O_NONBLOCK);
@@ -82,6 +84,7 @@ Child::Child(Child&& other) noexcept
       stopped_(other.stopped_),
       out_(std::exchange(other.out_, -1)),
       err_(std::exchange(other.err_, -1)),
+      end_(std::exchange(other.end_, -1)),
       limit_(other.limit_),
       begin_(other.begin_),
       result_(std::move(other.result_)) {}
@@ -93,7 +96,7 @@ Child::~Child() {
         if (ended == pid_ || (ended < 0 && errno != EINTR)) break;
         ::usleep(2000);
     }
-    for (const int file : {out_, err_})
+    for (const int file : files())
         if (file >= 0) ::close(file);
 }
 

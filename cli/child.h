@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <string>
@@ -38,9 +39,8 @@ public:
     /// Ends it, if it runs, and waits for that.
     ~Child();
 
-    /// Descriptors to poll: its output and its errors; -1 when closed.
-    int out() const { return out_; }
-    int err() const { return err_; }
+    /// Descriptors to poll: its output, its errors, and its end; -1 when closed.
+    std::array<int, 3> files() const { return {out_, err_, end_}; }
 
     /// Reads what is there, and ends a late process. Returns true when the process has ended; then `result` is
     /// final.
@@ -58,6 +58,7 @@ private:
     int steps_ = 0;  // of ending it, that were taken
     std::chrono::steady_clock::time_point stopped_;
     int out_ = -1, err_ = -1;
+    int end_ = -1;  // readable when the process has ended; -1 where the system has no such descriptors
     double limit_ = 0;
     std::chrono::steady_clock::time_point begin_;
     ChildResult result_;

@@ -8,6 +8,7 @@ import re
 import shlex
 import signal
 import subprocess
+import sys
 import time
 import unittest
 
@@ -15,6 +16,7 @@ import cli
 import make
 import support
 
+CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 FAST = ("--", "--method", "bone-heat")
 
 
@@ -115,6 +117,21 @@ class Batch(BatchCase):
         self.batch("--html", "out/again.html", code=1)
         again = json.loads((self.at / "out/again.html").read_text().split('id="data">')[1].split("</script>")[0])
         self.assertEqual(sorted(map(str, again)), sorted(map(str, rows)))
+
+    @unittest.skipUnless(os.access(CHROMIUM, os.X_OK), "there is no chromium (scripts/setup web installs it)")
+    def test_the_page_opens_with_ten_thousand_rows(self):
+        (self.at / "many.jsonl").write_text("".join(f'{{"input": "absent/{k}.glb"}}\n' for k in range(10000)))
+        self.batch("--html", "page.html", code=1, inputs=("many.jsonl",))
+        page = self.at / "page.html"
+        # The time from the start of navigation until everything is laid out.
+        page.write_text(page.read_text() + "<script>document.body.offsetHeight; "
+                        "document.title = Math.round(performance.now())</script>")
+        shown = support.run(CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={self.at}/profile",
+                            "--dump-dom", page.as_uri()).stdout
+        print(f"10,000 rows open in {re.search(r'<title>(.*?)</title>', shown)[1]} ms", file=sys.stderr)
+        # What makes it fast: only the first rows are elements.
+        self.assertEqual(len(re.findall(r"<tr><td class=\"text\">absent/", shown)), 200)
+        self.assertIn("10000 of 10000 characters; the first 200 are shown", shown)
 
     @unittest.skipUnless(os.environ.get("SINEW_RENDER") == "ON", "pictures are not built")
     def test_the_page_has_pictures_of_the_worst(self):
