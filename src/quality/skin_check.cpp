@@ -81,7 +81,7 @@ constexpr EngineProfile kProfiles[] = {
     {"unreal", 8, 256,
      "https://dev.epicgames.com/documentation/en-us/unreal-engine/skeletal-mesh-rendering-paths-in-unreal-engine"},
     {"godot", 8, 0, "https://docs.godotengine.org/en/stable/classes/class_mesh.html"},
-    {"webgl", 4, 0, "https://registry.khronos.org/glTF/specs/2.0/glTF-2.0.html#skinned-mesh-attributes"},
+    {"webgl", 4, 256, "https://registry.khronos.org/glTF/specs/2.0/glTF-2.0.html#skinned-mesh-attributes"},
     {"mobile", 4, 90, "https://docs.vrchat.com/docs/avatar-performance-ranking-system"},
 };
 
