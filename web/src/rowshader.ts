@@ -14,6 +14,7 @@ attribute vec4 rowShares1;
 uniform highp sampler2D jointMatrices;
 uniform int rowSlots;
 vec4 rowX, rowY, rowZ;
+bool rowDone = false;
 void addJoint(float joint, float share) {
   if (share == 0.0) return;
   int j = int(joint + 0.5);
@@ -22,6 +23,8 @@ void addJoint(float joint, float share) {
   rowZ += share * texelFetch(jointMatrices, ivec2(2, j), 0);
 }
 void blendRow() {
+  if (rowDone) return;
+  rowDone = true;
   rowX = rowY = rowZ = vec4(0.0);
   if (rowSlots > 0)
     for (int k = 0; k < 4; ++k) addJoint(rowJoints0[k], rowShares0[k]);
@@ -41,8 +44,12 @@ export class RowShader {
   private readonly matrices = {value: new THREE.DataTexture(new Float32Array(12), 3, 1, THREE.RGBAFormat, THREE.FloatType)};
   private readonly slots = {value: 0};
 
+  /** `on`: false leaves materials as they are. */
+  constructor(private readonly on: boolean) {}
+
   /** Materials that blend rows, before they are first drawn. */
   patch<T extends THREE.Material>(material: T): T {
+    if (!this.on) return material;
     material.onBeforeCompile = (shader) => {
       shader.uniforms.jointMatrices = this.matrices;
       shader.uniforms.rowSlots = this.slots;

@@ -76,7 +76,27 @@ function boneMatrix(head: THREE.Vector3, tail: THREE.Vector3): THREE.Matrix4 {
   return new THREE.Matrix4().compose(head, new THREE.Quaternion().setFromUnitVectors(Z, along.divideScalar(length)), new THREE.Vector3().setScalar(length));
 }
 
+/** Whether WebGL runs on the processor, without a graphics card. */
+function drawsInSoftware(): boolean {
+  const gl = document.createElement('canvas').getContext('webgl2');
+  if (!gl) return false;
+  const names = gl.getExtension('WEBGL_debug_renderer_info');
+  const name = String(gl.getParameter(names ? names.UNMASKED_RENDERER_WEBGL : gl.RENDERER));
+  gl.getExtension('WEBGL_lose_context')?.loseContext();
+  return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(name);
+}
+
+const REST = 150;  // milliseconds without a new frame, after which a software renderer draws a better one
+const FINE = 2;    // its pixels for each pixel of the screen, along a side
+
 export class View {
+  /** Without a card, multisampling takes half of a frame, and the core skins faster than a shader: it computes a vertex once, and the
+   * shader for each of its triangles. So frames that follow each other are rough, and the last one is drawn again with more pixels. */
+  private readonly software = drawsInSoftware();
+  /** Whether the last frame was rough. */
+  rough = false;
+  private lastFrame = 0;
+  private staleNormals = false;
   readonly renderer: THREE.WebGLRenderer;
   readonly camera = new THREE.PerspectiveCamera(40, 1, 0.01, 1000);
   readonly scene = new THREE.Scene();
@@ -89,15 +109,15 @@ export class View {
   private away = false;  // the character looks along -z
   private mesh: THREE.Mesh | null = null;
   private pick: THREE.Mesh | null = null;
-  private readonly rows = new RowShader();
+  private readonly rows = new RowShader(!this.software);
   private width = 0;  // of the rows that are set; 0: none
   private geometry = new THREE.BufferGeometry();
   private bindPositions = new Float32Array();
   private bindNormals: Float32Array | null = null;
   private props: THREE.Mesh[] = [];  // meshes of the file without a skin
   private looks: THREE.Material[] = [];
-  private plain: THREE.MeshStandardMaterial;
-  private readonly bare = new THREE.MeshStandardMaterial({color: 0x8a8f99, roughness: 0.9, side: THREE.DoubleSide});  // of what has no weights
+  private plain: THREE.MeshLambertMaterial;
+  private readonly bare = new THREE.MeshLambertMaterial({color: 0x8a8f99, side: THREE.DoubleSide});  // of what has no weights
   private bones: THREE.InstancedMesh | null = null;  // an octahedron each
   private dots: THREE.Points | null = null;
   private readonly brush = new THREE.Group();  // a ring on the surface, and its middle
@@ -130,15 +150,14 @@ export class View {
   onLost: (lost: boolean) => void = () => {};
 
   constructor(private readonly place: HTMLElement) {
-    this.renderer = new THREE.WebGLRenderer({antialias: true});
-    this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
+    this.renderer = this.makeRenderer();
     place.append(this.renderer.domElement);
     this.renderer.domElement.addEventListener('webglcontextlost', () => this.onLost(true));
     this.renderer.domElement.addEventListener('webglcontextrestored', () => {
       this.onLost(false);
       this.draw();
     });
-    this.plain = this.rows.patch(new THREE.MeshStandardMaterial({vertexColors: true, roughness: 0.85, side: THREE.DoubleSide, ...behind(2)}));
+    this.plain = this.rows.patch(new THREE.MeshLambertMaterial({vertexColors: true, side: THREE.DoubleSide, ...behind(2)}));
     const key = new THREE.DirectionalLight(0xffffff, 1.6);
     key.position.set(1, 2, 3);
     this.camera.add(key);
@@ -165,8 +184,16 @@ export class View {
     this.resize();
     const loop = (time: number) => {
       requestAnimationFrame(loop);
-      if (!this.wanted) return;
+      if (!this.wanted) {
+        if (this.rough && time - this.lastFrame > REST) this.refine();
+        return;
+      }
       this.wanted = false;
+      this.lastFrame = time;
+      if (this.software) {
+        this.setRatio(1);
+        this.rough = true;
+      }
       this.render();
       this.onCamera();
       ++this.drawn;
@@ -178,6 +205,28 @@ export class View {
 
   draw(): void {
     this.wanted = true;
+  }
+
+  private makeRenderer(): THREE.WebGLRenderer {
+    const canvas = document.createElement('canvas');
+    // An opaque picture costs less when the browser puts the page together. With a card, three.js asks for its own context.
+    const context = this.software ? canvas.getContext('webgl2', {alpha: false, antialias: false, stencil: false}) : null;
+    const renderer = new THREE.WebGLRenderer({canvas, antialias: true, ...(context ? {context} : {})});
+    renderer.setPixelRatio(this.software ? 1 : Math.min(devicePixelRatio, 2));
+    return renderer;
+  }
+  private setRatio(ratio: number) {
+    for (const renderer of [this.renderer, ...(this.beside ? [this.beside.renderer] : [])])
+      if (renderer.getPixelRatio() !== ratio) renderer.setPixelRatio(ratio);
+  }
+  /** The last frame again, with more pixels and with the normals of the pose. */
+  private refine() {
+    this.rough = false;
+    if (this.staleNormals)
+      for (const geometry of [this.geometry, ...(this.beside ? [this.beside.mesh.geometry] : [])]) geometry.computeVertexNormals();
+    this.staleNormals = false;
+    this.setRatio(FINE);
+    this.render();
   }
 
   /** The handle that rotates the selected joint in this view. */
@@ -300,8 +349,7 @@ export class View {
   setBeside(on: boolean): void {
     if (on === !!this.beside || !this.mesh) return;
     if (on) {
-      const renderer = new THREE.WebGLRenderer({antialias: true});
-      renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
+      const renderer = this.makeRenderer();
       this.place.prepend(renderer.domElement);
       const orbit = new OrbitControls(this.camera, renderer.domElement);
       orbit.target = this.orbit.target;
@@ -380,7 +428,7 @@ export class View {
         this.voxels.dispose();
       }
       this.voxels = leaves && new THREE.InstancedMesh(
-        new THREE.BoxGeometry(), new THREE.MeshStandardMaterial({roughness: 0.95}), leaves.length / 5);
+        new THREE.BoxGeometry(), new THREE.MeshLambertMaterial(), leaves.length / 5);
       if (this.voxels) {
         this.voxels.frustumCulled = false;
         this.world.add(this.voxels);
@@ -434,8 +482,8 @@ export class View {
     const corners = this.geometry.getIndex()!.array;
     const faces: number[] = [];
     defects.triangles.forEach((t, i) => t === 1 && faces.push(corners[3 * i], corners[3 * i + 1], corners[3 * i + 2]));
-    group.add(new THREE.Mesh(part(faces), this.rows.patch(new THREE.MeshStandardMaterial({
-      color: colour(colours.intersecting), roughness: 0.85, side: THREE.DoubleSide, ...behind(1)}))));
+    group.add(new THREE.Mesh(part(faces), this.rows.patch(new THREE.MeshLambertMaterial({
+      color: colour(colours.intersecting), side: THREE.DoubleSide, ...behind(1)}))));
     for (const [kind, c] of [[1, colours.boundary], [3, colours.nonmanifold]] as const) {
       const ends: number[] = [];
       for (let i = 0; i < defects.edges.length; i += 3)
@@ -450,7 +498,7 @@ export class View {
   }
 
   setWireframe(on: boolean): void {
-    for (const m of [this.plain, ...this.looks]) (m as THREE.MeshStandardMaterial).wireframe = on;
+    for (const m of [this.plain, ...this.looks]) (m as THREE.MeshLambertMaterial).wireframe = on;
     this.draw();
   }
   setSkeleton(on: boolean): void {
@@ -462,12 +510,13 @@ export class View {
 
   /** The rows by which the surfaces move; null: none. `painted`: only these vertices have changed. */
   setRows(rows: Rows | null, beside: Rows | null, painted: Uint32Array | null = null): void {
+    if (this.software) return;
     if (!painted) this.width = rows ? Math.max(rows.width, beside?.width ?? 0) : 0;
     if (rows) setRows(this.geometry, rows, this.width, painted);
     if (this.beside && beside) setRows(this.beside.mesh.geometry, beside, this.width);
   }
 
-  /** Shows a pose, by the rows. False: there are none, so the surface needs positions (setPose). */
+  /** Shows a pose, by the rows. False: there are none, or no card, so the surface needs positions (setPose). */
   setMatrices(matrices: Float64Array): boolean {
     if (!this.width || (this.beside && !this.beside.mesh.geometry.getAttribute('rowJoints0'))) return false;
     this.matrices = matrices;
@@ -513,7 +562,8 @@ export class View {
       (normals.array as Float32Array).set(turned);
       normals.needsUpdate = true;
     } else if (!this.smooth) {
-      geometry.computeVertexNormals();
+      if (this.software) this.staleNormals = true;
+      else geometry.computeVertexNormals();
     }
     geometry.boundingSphere = null;
   }
@@ -838,8 +888,14 @@ export class View {
   }
 
   picture(): Promise<Blob | null> {
+    if (this.rough) this.refine();
     this.renderer.render(this.scene, this.camera);
     return new Promise((resolve) => this.renderer.domElement.toBlob(resolve, 'image/png'));
+  }
+
+  /** Whether a graphics card draws. */
+  get card(): boolean {
+    return !this.software;
   }
 
   /** Milliseconds between the last frames. */
@@ -872,7 +928,7 @@ export class View {
     }
     this.props = [];
     for (const m of this.looks) {
-      (m as THREE.MeshStandardMaterial).map?.dispose();
+      (m as THREE.MeshLambertMaterial).map?.dispose();
       m.dispose();
     }
     this.grid.clear();
@@ -899,7 +955,7 @@ export class View {
   }
 
   private lookOf(m: Material | undefined, textures: (THREE.Texture | null)[]): THREE.Material {
-    const material = new THREE.MeshStandardMaterial({roughness: 0.9, side: THREE.DoubleSide, color: 0xb8bcc6});
+    const material = new THREE.MeshLambertMaterial({side: THREE.DoubleSide, color: 0xb8bcc6});
     if (!m) return material;
     material.color.setRGB(m.colour[0], m.colour[1], m.colour[2]);
     const shared = m.image >= 0 ? textures[m.image] : null;
