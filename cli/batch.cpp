@@ -165,7 +165,13 @@ public:
         threads_ = args.threads > 0 ? args.threads
                                     : std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / jobs_);
         memory_ = args.memory_mb > 0 ? args.memory_mb : memory_of_machine() * 3 / 4;
-        for (const BatchItem& item : items_) waiting_.push_back({&item, false});
+        for (const BatchItem& item : items_) {
+            waiting_.push_back({&item, false});
+            effort_of_.push_back(expected_effort(item));
+        }
+        // The largest first: then the last processes end at about the same time.
+        std::stable_sort(waiting_.begin(), waiting_.end(),
+                         [&](const Waiting& a, const Waiting& b) { return effort(*a.item) > effort(*b.item); });
     }
 
     int run() {
@@ -217,6 +223,16 @@ private:
         const BatchItem* item;
         bool alone;
     };
+
+    /// In bytes of the input, of which every process costs some.
+    static double expected_effort(const BatchItem& item) {
+        std::error_code failed;
+        const std::uintmax_t size = fs::file_size(item.input, failed);
+        return 1e5 + (failed ? 0 : static_cast<double>(size));
+    }
+    double effort(const BatchItem& item) const {
+        return effort_of_[static_cast<std::size_t>(&item - items_.data())];
+    }
 
     std::string locks() const { return (fs::path(args_.folder) / ".sinew-batch").string(); }
 
@@ -275,6 +291,7 @@ private:
         results_.refresh();
         if (const ordered_json* before = results_.of(*key); before && is_valid(*before, item)) {
             ++counts_.skipped;
+            effort_skipped_ += effort(item);
             if (!args_.html.empty()) {
                 page_.push_back(*before);
                 page_.back().erase("changed");  // that was an earlier run
@@ -473,6 +490,7 @@ private:
         drop_previous(work);
         work.line["outcome"] = kOutcomes[static_cast<std::size_t>(work.outcome)];
         ++counts_.of[static_cast<std::size_t>(work.outcome)];
+        effort_made_ += effort(*work.item);
         bad_ += work.outcome != Outcome::done;
         if (!args_.html.empty()) page_.push_back(work.line);
         return results_.add(work.line);
@@ -498,11 +516,13 @@ private:
         const double seconds = seconds_since(begin_);
         if (seconds - shown_at_ < 0.2) return;
         shown_at_ = seconds;
-        const std::size_t finished = counts_.sum() + counts_.skipped, left = items_.size() - finished;
-        const double rate = static_cast<double>(counts_.sum()) / std::max(seconds, 1e-3);
-        std::string text = fmt::format("{}/{}", finished, items_.size());
-        if (counts_.sum() > 0)
-            text += fmt::format(", {:.2f} a second, {:.0f} s left", rate, static_cast<double>(left) / rate);
+        std::string text = fmt::format("{}/{}", counts_.sum() + counts_.skipped, items_.size());
+        if (counts_.sum() > 0) {
+            double left = -effort_made_ - effort_skipped_;
+            for (const double one : effort_of_) left += one;
+            text += fmt::format(", {:.2f} a second, {:.0f} s left", static_cast<double>(counts_.sum()) / seconds,
+                                left / effort_made_ * seconds);
+        }
         if (counts_.bad() > 0) text += fmt::format(", {} not done", counts_.bad());
         fmt::print(stderr, "\r\033[K  {}", text);
         std::fflush(stderr);
@@ -528,6 +548,8 @@ private:
     std::int64_t memory_ = 0;  // MB
     std::deque<Waiting> waiting_;
     std::deque<const BatchItem*> large_;
+    std::vector<double> effort_of_;                // per item
+    double effort_made_ = 0, effort_skipped_ = 0;  // of the items that are finished
     std::list<Work> busy_;
     Counts counts_;
     std::vector<ordered_json> page_;  // a line for each character, for --html
