@@ -20,7 +20,8 @@ def _provide_sinew():
     """Makes `import sinew` work: Blender installs the wheel of an extension itself; for a legacy add-on it is unpacked
     beside these files, once for each version."""
     folder = pathlib.Path(__file__).parent
-    wheels = sorted(folder.glob("wheels/sinew-*.whl"))
+    system = "win_amd64" if sys.platform == "win32" else "linux_x86_64"
+    wheels = sorted(folder.glob(f"wheels/sinew-*{system}.whl"))
     try:
         return importlib.import_module("sinew")
     except ImportError:
