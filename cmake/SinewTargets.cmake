@@ -42,7 +42,7 @@ function(sinew_quick_target name)
 endfunction()
 
 # sinew_unity(NAME FILE…): compiles the files of a folder in groups. Names in their anonymous namespaces must differ.
-# Each template is then instrumented once per group instead of once per file. Files with options of their own stay alone,
+# Each template is then compiled once per group instead of once per file. Files with options of their own stay alone,
 # and so do those that define macros for a library (_stb).
 function(sinew_unity name)
     set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
@@ -52,12 +52,12 @@ function(sinew_unity name)
         get_source_file_property(options ${file} COMPILE_OPTIONS)
         # tests/fuzz has options for two files.
         if(options OR file MATCHES "_stb\\.cpp$|src/bind/(binding_file|settings)\\.cpp$"
-            OR NOT file MATCHES "^${PROJECT_SOURCE_DIR}/src/([a-z]+)/[^/]*\\.cpp$")
+            OR NOT file MATCHES "^${PROJECT_SOURCE_DIR}/src/([a-z_/]+)/[^/]*\\.cpp$")
             continue()
         endif()
-        set(folder ${CMAKE_MATCH_1})
+        string(REPLACE / _ folder ${CMAKE_MATCH_1})
         math(EXPR count_${folder} "0${count_${folder}} + 1")
-        math(EXPR group "${count_${folder}} / 8")
+        math(EXPR group "${count_${folder}} / 16")
         set_source_files_properties(${file} PROPERTIES UNITY_GROUP ${folder}_${group})
     endforeach()
 endfunction()

@@ -8,6 +8,7 @@
 #include "bind/surface_heat/surface_heat.h"
 #include "characters/characters.h"
 #include "core/body_part.h"
+#include "sanitized.h"
 #include "unit/support.h"
 
 namespace sinew {
@@ -30,6 +31,8 @@ MethodRows rows_by(const Character& c, const SurfaceHeatRules& rules, int thread
     const Task task = make_task(mesh, c.skeleton, options, planned, bones, clock);
     return test::must(bind_surface_heat(task, rules));
 }
+
+Character person() { return test::biped({.cell = test::sanitized ? 0.04 : 0.02}); }
 
 /// All features of every tenth row.
 std::vector<float> features_of(const Character& c) {
@@ -61,7 +64,7 @@ TEST(BodyPart, IsTheFirstThatTheNameSpeaksOf) {
 }
 
 TEST(LearnedCorrection, FeaturesDoNotDependOnTheScale) {
-    Character small = test::biped();
+    Character small = person();
     const std::vector<float> before = features_of(small);
     ASSERT_GT(before.size(), 10000u);
     for (Vec3& p : small.positions) p = {64 * p.x, 64 * p.y, 64 * p.z};
@@ -80,14 +83,14 @@ TEST(LearnedCorrection, FeaturesDoNotDependOnTheScale) {
 
 TEST(LearnedCorrection, IsPartOfTheMethod) {
     EXPECT_EQ(preset(Method::surface_heat).learned, 0.7f);
-    const Character c = test::biped();
+    const Character c = person();
     const auto plain = std::get<InfluenceTable>(rows_by(c, {}, 2, 0).table);
     const auto learned = std::get<InfluenceTable>(rows_by(c, {}, 2).table);
     EXPECT_NE(plain.strength, learned.strength);
 }
 
 TEST(LearnedCorrection, RowsSumToOneAndDoNotDependOnThreads) {
-    const Character c = test::biped();
+    const Character c = person();
     const auto one = std::get<InfluenceTable>(rows_by(c, {}, 1).table);
     const auto three = std::get<InfluenceTable>(rows_by(c, {}, 3).table);
     EXPECT_EQ(one.joint, three.joint);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "characters/characters.h"
+#include "sanitized.h"
 #include "sinew.h"
 #include "unit/support.h"
 
@@ -43,6 +44,7 @@ TEST(Progressive, TheCoarseResultComesFirstAndTheLastEqualsBind) {
     const Character c = test::quadruped(0.05);
     for (const MethodInfo& m : methods()) {
         if (m.method == Method::pixel_geodesic || m.method == Method::bounded_biharmonic) continue;
+        if (test::sanitized && m.method != Method::voxel_heat && m.method != Method::surface_heat) continue;
         const bool voxels = m.method == Method::geodesic_voxel || m.method == Method::voxel_heat ||
                             m.method == Method::surface_heat;
         const BindOptions options = at(m.method, 128);
@@ -87,6 +89,7 @@ TEST(Progressive, NoCoarseResultAtTheLowestResolution) {
 TEST(Progressive, AChosenResolutionCountsAsChosen) {
     const Character c = test::robot();
     for (const bool local : {false, true}) {
+        if (test::sanitized && !local) continue;
         BindOptions options = at(Method::surface_heat, local ? 64 : 0);
         options.local_resolution = local;
         const ResolutionChoice choice = must(choose_resolution(c.mesh(), c.skeleton, options));

@@ -8,7 +8,7 @@
 namespace sinew {
 namespace {
 
-Point3 direction_of(const Bone& bone) { return to_point(bone.tail) - to_point(bone.head); }
+Point3 head_to_tail(const Bone& bone) { return to_point(bone.tail) - to_point(bone.head); }
 bool is_link(const Bone& bone) { return bone.open_tail && !bone.shaped(); }
 bool is_point(const Bone& bone) { return bone.head == bone.tail && !bone.open_tail && !bone.shaped(); }
 
@@ -67,7 +67,7 @@ std::vector<Point3> align_with_axes(const Skeleton& skeleton, std::vector<Bone>&
             continue;
         }
         const auto link = std::find_if(own.begin(), own.end(),
-                                       [&](const Bone& b) { return leads_along(direction_of(b), along); });
+                                       [&](const Bone& b) { return leads_along(head_to_tail(b), along); });
         if (link != own.end()) {
             aligned.push_back(*link);
             continue;

@@ -9,8 +9,6 @@
 namespace sinew {
 namespace {
 
-constexpr std::uint32_t kNone = MeshSurface::none;
-
 using Shares = std::map<std::uint32_t, double>;  // by joint
 
 }  // namespace
@@ -18,7 +16,7 @@ using Shares = std::map<std::uint32_t, double>;  // by joint
 void follow_surface_beneath(const MeshView& mesh, const MeshSurface& surface, const TriangleTree& tree, double unit,
                             const PartRules& rules, Context* context, PartFacts& parts, SetRows rows) {
     const auto part_of = [&](std::uint32_t vertex) { return surface.component[surface.node_of[vertex]]; };
-    std::vector<std::uint32_t> row_at(surface.nodes(), kNone);  // per node
+    std::vector<std::uint32_t> row_at(surface.nodes(), MeshSurface::none);  // per node
     std::vector<std::vector<std::uint32_t>> rows_of(surface.components);
     for (std::uint32_t i = 0; i < rows.vertices.size(); ++i) {
         row_at[surface.node_of[rows.vertices[i]]] = i;
@@ -39,7 +37,7 @@ void follow_surface_beneath(const MeshView& mesh, const MeshSurface& surface, co
         const auto larger = [&](std::uint32_t triangle) {
             const Triangle& t = mesh.triangles[triangle];
             return rank[part_of(t[0])] < rank[part] && std::all_of(t.begin(), t.end(), [&](std::uint32_t v) {
-                       return row_at[surface.node_of[v]] != kNone;
+                       return row_at[surface.node_of[v]] != MeshSurface::none;
                    });
         };
         std::size_t near = 0;

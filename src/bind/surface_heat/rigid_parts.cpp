@@ -14,7 +14,7 @@ namespace {
 constexpr double kLeastShare = 0.02;
 // Least winding number of a point inside. A point in the plane of a sleeve's opening has 0.5.
 constexpr double kInside = 0.3;
-constexpr int kSamplesOfBone = 16;
+constexpr int kStepsAlongBone = 16;
 
 bool is_ancestor(const Skeleton& skeleton, std::uint32_t ancestor, std::uint32_t joint) {
     for (int at = static_cast<int>(joint); at >= 0; at = skeleton.joints[static_cast<std::size_t>(at)].parent)
@@ -51,7 +51,7 @@ std::vector<JointShare> bones_within(const MeshView& mesh, const SurfacePart& pa
     std::vector<JointShare> within;
     for (const Bone& bone : bones) {
         const Point3 head = to_point(bone.head), to_tail = to_point(bone.tail) - head;
-        const int steps = bone.head == bone.tail ? 1 : kSamplesOfBone;
+        const int steps = bone.head == bone.tail ? 1 : kStepsAlongBone;
         int inside = 0;
         for (int k = 0; k < steps; ++k) {
             const Point3 p = head + ((k + 0.5) / steps) * to_tail;
