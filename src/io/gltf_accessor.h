@@ -29,7 +29,7 @@ std::vector<float> as_floats(const Elements& elements, bool normalized);
 /// Components of an unsigned integer type.
 std::vector<std::uint32_t> as_unsigned(const Elements& elements);
 
-/// Triangles of a list (mode 4), strip (5) or fan (6) of so many corners.
+/// Number of triangles in a list (mode 4), strip (5) or fan (6) with this number of corners.
 std::size_t triangle_count(std::size_t mode, std::size_t corners);
 /// The corners of triangle i, in its winding: every second triangle of a strip is reversed.
 std::array<std::size_t, 3> triangle_corners(std::size_t mode, std::size_t i);

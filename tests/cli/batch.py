@@ -48,6 +48,11 @@ class Batch(BatchCase):
         self.assertEqual((self.at / "one.glb").read_bytes(), (self.at / "out/sub/a.glb").read_bytes())
         self.assertEqual(sorted(p.name for p in (self.at / "out").iterdir()), ["a.glb", "b.glb", "results.jsonl", "sub"])
 
+    def test_large_files_are_bound_first(self):
+        (self.models / "z.glb").write_bytes(b"glTF" + bytes(1 << 20))
+        self.batch("--jobs", "1", code=1)
+        self.assertEqual([line["input"] for line in self.lines()], ["in/z.glb", "in/a.glb", "in/b.glb", "in/sub/a.glb"])
+
     def test_broken_files_are_lines(self):
         (self.models / "c.glb").write_bytes((self.models / "a.glb").read_bytes()[:200])
         done = self.batch(code=1)

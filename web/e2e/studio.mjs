@@ -2276,8 +2276,8 @@ async function measure() {
   say(`strokes of ${middle(painted.map((t) => t.vertices))} vertices, with rows to the page: 21 to 60 ${part(20, 60)}; 181 to 220 ${part(180, 220)}`);
 }
 
-/** A sample as a character of so many vertices: every edge is cut into the same number of parts, and then some triangles get a vertex in
- * their middle. Rigged by the command line. */
+/** A sample with about this number of vertices: every edge is cut into the same number of parts, and then some triangles get a vertex
+ * in their middle. Rigged by the command line. */
 function divided(name, vertices, out) {
   const points = [], faces = [];
   for (const line of objOf(name).split('\n')) {
