@@ -497,6 +497,7 @@ private:
     }
 
     void wait_for_output() const {
+        if (busy_.empty() && waiting_.empty()) return;
         // Also wakes up for limits of time.
         int milliseconds = busy_.empty() && !waiting_.empty() ? 500 : 100;
         std::vector<pollfd> files;

@@ -9,10 +9,12 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <system_error>
 #include <utility>
 
 #include "command.h"
+#include "system.h"
 
 namespace sinew::cli {
 namespace {
@@ -37,6 +39,22 @@ void drain(int& file, std::string& text) {
     }
 }
 
+/// In the new process: runs the words in place of what the batch does. A copy of the running program is ready at
+/// once; loading the program again would take 8 ms of CPU time, a thirtieth of a bind.
+[[noreturn]] void run_and_exit(const std::vector<std::string>& words) noexcept {
+    // Locks and pipes of the batch.
+    if (::syscall(SYS_close_range, 3U, ~0U, 0U) != 0)  // Linux before 5.9
+        for (int file = 3; file < 4096; ++file) ::close(file);
+    std::vector<std::string> texts{"sinew"};
+    texts.insert(texts.end(), words.begin(), words.end());
+    std::vector<char*> arguments;
+    for (std::string& text : texts) arguments.push_back(text.data());
+    arguments.push_back(nullptr);
+    const int exit = run(static_cast<int>(texts.size()), arguments.data());
+    std::fflush(nullptr);
+    ::_exit(exit);  // what the batch would do at its end is not for the copy
+}
+
 }  // namespace
 
 Result<Child> Child::start(const std::vector<std::string>& words, double seconds) {
@@ -46,9 +64,8 @@ Result<Child> Child::start(const std::vector<std::string>& words, double seconds
         ::close(out[0]), ::close(out[1]);
         return system_error("no pipe");
     }
-    std::vector<const char*> arguments{"sinew"};
-    for (const std::string& word : words) arguments.push_back(word.c_str());
-    arguments.push_back(nullptr);
+    system::release_freed_memory();  // it would count as the process's own
+    std::fflush(nullptr);            // what waits here would be printed by both
     const pid_t parent = ::getpid(), pid = ::fork();
     if (pid == 0) {
         ::prctl(PR_SET_PDEATHSIG, SIGTERM);                  // see on_signal for what follows
@@ -59,8 +76,7 @@ Result<Child> Child::start(const std::vector<std::string>& words, double seconds
         ::dup2(nothing, STDIN_FILENO);
         ::dup2(out[1], STDOUT_FILENO);
         ::dup2(err[1], STDERR_FILENO);
-        ::execv("/proc/self/exe", const_cast<char* const*>(arguments.data()));
-        ::_exit(127);
+        run_and_exit(words);
     }
     ::close(out[1]), ::close(err[1]);
     if (pid < 0) {

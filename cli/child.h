@@ -23,7 +23,9 @@ struct ChildResult {
     std::string out, err;         ///< at most kMostOutput bytes of each
 };
 
-/// Runs this program again. The process ends with this one.
+/// A copy of this process that runs a command of this program. The process ends with this one.
+///
+/// This process must have one thread only: a copy has none of the others, and would wait for their work.
 ///
 /// It is ended in three steps, so that it removes its temporary files: by SIGTERM, which cancels its work; after
 /// kGrace by SIGTERM again, which ends it wherever it is; and after kGrace more by SIGKILL.

@@ -79,7 +79,11 @@ void split_help(CLI::App& command, std::vector<std::string> everyday);
 /// the command that are spelled like it. Empty otherwise.
 std::string unknown_option(const CLI::App& app);
 
-/// Makes SIGINT, SIGTERM and SIGHUP remove temporary files before they end the program.
+/// Runs the command that `argv` names, as main() does after it has prepared the process, and returns the exit code.
+int run(int argc, char** argv);
+
+/// Makes SIGINT, SIGTERM and SIGHUP remove temporary files before they end the program. In a copy of a process it
+/// forgets the work and the file of the original.
 void handle_signals();
 
 /// A file that a signal which ends the program removes; empty: none.

@@ -47,9 +47,7 @@ std::vector<std::string> take_words_after_dashes(int& argc, char** argv) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    using namespace sinew::cli;
-    sinew::cli::system::start(argc, argv);
+int sinew::cli::run(int argc, char** argv) {
     handle_signals();
     CLI::App app{
         "sinew binds skin to bones: skin weights for real production meshes.\n\n"
@@ -102,4 +100,9 @@ int main(int argc, char** argv) {
         return internal_error;
     }
     return report_output_failure(exit);
+}
+
+int main(int argc, char** argv) {
+    sinew::cli::system::start(argc, argv);
+    return sinew::cli::run(argc, argv);
 }

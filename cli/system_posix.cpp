@@ -41,6 +41,12 @@ void start(int&, char**&) {
     keep_freed_memory();
 }
 
+void release_freed_memory() {
+#if defined(__GLIBC__)
+    malloc_trim(0);
+#endif
+}
+
 void handle_signals(void (*handler)(int)) {
     for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
         // nohup and background jobs ignore some signals on purpose.

@@ -4,6 +4,7 @@ batch.py [CLASS…]; run like cli.py."""
 import collections
 import json
 import os
+import pathlib
 import re
 import shlex
 import signal
@@ -265,6 +266,24 @@ class BatchFaults(BatchCase):
             running.communicate(timeout=60)
             self.wait_for(lambda: not [p for p in self.temporary_files() if p.suffix == ".tmp"])
             self.assertFalse((self.at / "out/b.glb").exists())
+
+    @unittest.skipUnless(os.path.exists("/proc/self/task"), "needs /proc")
+    def test_processes_do_not_hold_files_of_the_batch(self):
+        os.mkfifo(self.at / "pipe")  # see above
+        running = subprocess.Popen([support.SINEW, "batch", "in", "-o", "out", "--jobs", "2", "--", "--report",
+                                    str(self.at / "pipe"), "--method", "bone-heat"], cwd=self.at,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.wait_for(lambda: len([p for p in self.temporary_files() if p.suffix == ".tmp"]) == 2)
+        batch = pathlib.Path(f"/proc/{running.pid}")
+        # Its processes are copies of it, and a copy of a program with several threads would wait for those others.
+        self.assertEqual(len(list((batch / "task").iterdir())), 1)
+        children = (batch / f"task/{running.pid}/children").read_text().split()
+        self.assertEqual(len(children), 2)
+        for child in children:
+            held = [os.readlink(file) for file in pathlib.Path(f"/proc/{child}/fd").iterdir()]
+            self.assertEqual([file for file in held if file.endswith((".lock", "results.jsonl"))], [])
+        running.terminate()
+        running.communicate(timeout=60)
 
     def test_two_batches_share_the_work(self):
         self.more(20)
