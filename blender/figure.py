@@ -133,17 +133,17 @@ class Figure:
         Unchanged entries are not written. levels: the number of steps to which weights are rounded. It reduces the
         calls of Blender, for a preview. Between two calls nothing else may change the groups.
         """
-        self._change_to(self._target(weights, only, levels))
+        self._change_to(self._target(weights, only, levels), levels)
 
     def restore(self, entries):
         """Puts back what groups() gave."""
         self._change_to(entries)
 
-    def _change_to(self, entries):
+    def _change_to(self, entries, levels=None):
         old = self._sorted()
         self._state, self._sorted_state = entries, None
         for k, (before, after) in enumerate(zip(old, self._sorted())):
-            self._write_mesh(k, before, after)
+            self._write_mesh(k, before, after, levels)
 
     def _entries_now(self):
         if self._state is None:
@@ -167,11 +167,12 @@ class Figure:
 
     def _target(self, weights, only, levels):
         """The entries that the groups shall have: rows, joints and weights."""
-        old = self._entries_now()
         rows = np.repeat(np.arange(len(weights)), np.diff(weights.indptr))
         joints, shares = weights.indices.astype(np.int64), weights.data.astype(np.float64)
-        locked, mesh_of = self.locked(), np.repeat(np.arange(len(self.meshes)), self.counts)
-        held = locked[mesh_of[old[0]], old[1]]
+        locked = self.locked()
+        if locked.any() or only is not None:
+            old, mesh_of = self._entries_now(), np.repeat(np.arange(len(self.meshes)), self.counts)
+            held = locked[mesh_of[old[0]], old[1]]
         if locked.any():
             left = np.clip(1 - np.bincount(old[0][held], old[2][held], minlength=self.starts[-1]), 0, 1)
             free = ~locked[mesh_of[rows], joints]
@@ -189,8 +190,10 @@ class Figure:
         if only is not None:
             fresh &= only[rows]
             held |= ~only[old[0]]
-        return tuple(np.concatenate([a[held], b[fresh]]) for a, b in
-                     zip(old, (rows, joints, shares.astype(np.float32))))
+        new = (rows[fresh], joints[fresh], shares[fresh].astype(np.float32))
+        if locked.any() or only is not None:
+            return tuple(np.concatenate([a[held], b]) for a, b in zip(old, new))
+        return new
 
     def _beside(self, locked):
         """Entries for vertices that only locked bones would move: by straight distance to the other bones."""
@@ -200,22 +203,31 @@ class Figure:
         made = self._model(deform).bind("closest-distance").weights()
         return np.repeat(np.arange(len(made)), np.diff(made.indptr)), made.indices.astype(np.int64), made.data
 
-    def _write_mesh(self, k, before, after):
+    def _write_mesh(self, k, before, after, levels):
         count, groups = max(1, self.counts[k]), self.meshes[k].vertex_groups
         (old_keys, old_shares), (keys, shares) = before, after
         if np.array_equal(old_keys, keys):
             changed = old_shares != shares
-        else:
-            gone = np.setdiff1d(old_keys, keys, assume_unique=True)
+        elif len(old_keys):
+            at = np.minimum(np.searchsorted(old_keys, keys), len(old_keys) - 1)
+            kept = old_keys[at] == keys
+            changed = ~kept | (old_shares[at] != shares)
+            gone = np.ones(len(old_keys), bool)
+            gone[at[kept]] = False
+            gone = old_keys[gone]
             for part in _parts(gone // count):
                 groups[self.names[gone[part][0] // count]].remove((gone[part] % count).tolist())
-            at = np.minimum(np.searchsorted(old_keys, keys), max(0, len(old_keys) - 1))
+        else:
             changed = np.ones(len(keys), bool)
-            if len(old_keys):
-                changed = (old_keys[at] != keys) | (old_shares[at] != shares)
-        joints, vertices, shares = keys[changed] // count, keys[changed] % count, shares[changed]
+        keys, shares = keys[changed], shares[changed]
+        joints = keys // count
+        vertices = keys - joints * count
         # Vertices of one group with equal weights together: each call has a cost.
-        order = np.lexsort((shares, joints))
+        if levels and len(self.names) * (levels + 1) < 1 << 16:
+            steps = np.rint(shares * np.float32(levels)).astype(np.int64)
+            order = np.argsort((joints * (levels + 1) + steps).astype(np.uint16), kind="stable")  # by digits, as above
+        else:
+            order = np.lexsort((shares, joints))
         joints, vertices, shares = joints[order], vertices[order], shares[order]
         for part in _parts(joints, shares):
             name = self.names[joints[part][0]]

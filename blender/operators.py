@@ -23,7 +23,8 @@ ENDS = [
     ("tails", "Tails", "As the armature is drawn. For armatures that were made in Blender"),
     ("children", "Children", "Bones lead to their children, whatever their tails"),
 ]
-PREVIEW_LEVELS = 64   # steps of weights while the slider moves
+PREVIEW_LEVELS = 64   # steps of weights while the slider moves, at most
+PREVIEW_SECONDS = 0.02  # that a preview should take: the limit of what looks continuous is 0.03
 last_report = {}      # name of the scene: lines of the panel
 
 
@@ -43,6 +44,23 @@ class Bound:
     armature = ""
     meshes, counts = [], []
     binding = only = None
+
+
+class Preview:
+    """Weights while the slider moves. They are rounded to as many steps as the machine can show in time: each group and
+    step of weight is a call of Blender, and what keeps its step is not written."""
+
+    def __init__(self, figure, binding, only=None):
+        self.figure, self.binding, self.only, self.levels = figure, binding, only, PREVIEW_LEVELS
+
+    def show(self, hardness):
+        begin = time.perf_counter()
+        self.figure.write(self.binding.weights(falloff=hardness), self.only, self.levels)
+        seconds = time.perf_counter() - begin
+        if seconds > PREVIEW_SECONDS and self.levels > 8:
+            self.levels //= 2
+        elif seconds < 0.6 * PREVIEW_SECONDS and self.levels < PREVIEW_LEVELS:
+            self.levels *= 2
 
 
 class SINEW_OT_bind(bpy.types.Operator):
@@ -316,16 +334,19 @@ class SINEW_OT_hardness(bpy.types.Operator):
             raise sinew.UsageError("the meshes or the bones have changed since the last bind: bind again")
         return figure
 
-    def _show(self, levels=None):
-        only = None if Bound.only.all() else Bound.only
-        self._shown.write(Bound.binding.weights(falloff=self.hardness), only, levels)
+    def _redraw(self):
         for mesh in self._shown.meshes:
             mesh.data.update()
+
+    @staticmethod
+    def _only():
+        return None if Bound.only.all() else Bound.only
 
     def execute(self, context):
         try:
             self._shown = self._figure()
-            self._show()
+            self._shown.write(Bound.binding.weights(falloff=self.hardness), self._only())
+            self._redraw()
         except sinew.Error as error:
             tell(self, context, [str(error)], "ERROR")
             return {"CANCELLED"}
@@ -342,6 +363,7 @@ class SINEW_OT_hardness(bpy.types.Operator):
         self.hardness = self._before = context.scene.sinew.hardness
         self._from = event.mouse_x
         self._groups = self._shown.groups()
+        self._preview = Preview(self._shown, Bound.binding, self._only())
         context.window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
 
@@ -349,7 +371,8 @@ class SINEW_OT_hardness(bpy.types.Operator):
         context.workspace.status_text_set(f"Hardness {self.hardness:.2f}   Click: Confirm   Esc: Cancel")
         if event.type == "MOUSEMOVE":
             self.hardness = min(1, max(0, self._before + (event.mouse_x - self._from) / 400))
-            self._show(PREVIEW_LEVELS)
+            self._preview.show(self.hardness)
+            self._redraw()
         elif event.type in ("LEFTMOUSE", "RET") and event.value == "PRESS":
             context.workspace.status_text_set(None)
             return self.execute(context)
