@@ -1,12 +1,16 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "core/parallel.h"
 #include "core/vectors.h"
+#include "rig/fingers.h"
+#include "rig/limb_path.h"
 #include "rig/templates.h"
 #include "rig/volume_tree.h"
+#include "sinew/domain.h"
 #include "sinew/rig.h"
 
 namespace sinew {
@@ -52,8 +56,9 @@ struct Match {
     std::map<std::string, std::uint32_t> tips = {};  // by "foot.L", "head"; those that were found
 };
 
-constexpr double kLong = 0.5;     // of the longest limb
-constexpr double kMissing = 1.0;  // cost of a tip that is not found: no tip may cost more
+constexpr double kLong = 0.5;        // of the longest limb
+constexpr double kSymmetric = 0.75;  // share of the volume, from which a mesh counts as symmetric
+constexpr double kMissing = 1.0;     // cost of a tip that is not found: no tip may cost more
 
 double squared(double x) { return x * x; }
 
@@ -117,95 +122,25 @@ Match match_tips(const Template& model, const std::vector<FoundTip>& tips, const
     return match;
 }
 
-/// A path of the tree as points of the scene, smoothed, with lengths from its beginning.
-struct Path {
-    std::vector<Point3> points;
-    std::vector<double> length, depth;  // scene units
-
-    double whole() const { return length.back(); }
-    Point3 at(double distance) const {
-        const auto next = std::lower_bound(length.begin(), length.end(), std::clamp(distance, 0.0, whole()));
-        const auto k = static_cast<std::size_t>(next - length.begin());
-        if (k == 0) return points[0];
-        const double t = (distance - length[k - 1]) / std::max(1e-12, length[k] - length[k - 1]);
-        return points[k - 1] + std::clamp(t, 0.0, 1.0) * (points[k] - points[k - 1]);
-    }
-};
-
-void measure(Path& path) {
-    path.length.assign(1, 0);
-    for (std::size_t k = 1; k < path.points.size(); ++k)
-        path.length.push_back(path.length.back() + norm(path.points[k] - path.points[k - 1]));
-}
-
-Path make_path(const BodyVolume& volume, const std::vector<std::uint32_t>& voxels) {
-    Path path;
-    std::vector<Point3> raw;
-    for (const std::uint32_t v : voxels) {
-        raw.push_back(volume.position(v));
-        path.depth.push_back(volume.voxel * volume.depth[v]);
-    }
-    const auto n = static_cast<std::ptrdiff_t>(raw.size());
-    for (std::ptrdiff_t k = 0; k < n; ++k) {
-        // The mean over about the thickness, less near the ends, which stay where they are.
-        const auto reach =
-            std::min({k, n - 1 - k,
-                      static_cast<std::ptrdiff_t>(path.depth[static_cast<std::size_t>(k)] / volume.voxel) + 1});
-        Point3 sum{};
-        for (std::ptrdiff_t i = k - reach; i <= k + reach; ++i) sum = sum + raw[static_cast<std::size_t>(i)];
-        path.points.push_back((1.0 / static_cast<double>(2 * reach + 1)) * sum);
-    }
-    measure(path);
-    return path;
-}
-
-/// From this length on.
-Path part_of(const Path& path, double from) {
-    Path part{{path.at(from)}, {}, {0}};
-    for (std::size_t k = 0; k < path.points.size(); ++k)
-        if (path.length[k] > from) {
-            part.points.push_back(path.points[k]);
-            part.depth.push_back(path.depth[k]);
-        }
-    measure(part);
-    return part;
-}
-
-/// The part of a path that is in the limb. It leaves the ball that fits into the trunk, and begins `inset` times
-/// its own radius before that, straight on: a path turns to the middle of the trunk, a thigh does not.
-Path limb_of(const Path& path, double inset) {
-    std::size_t out = 0;
-    const std::size_t last = path.points.size() - 1;
-    while (out < last && norm(path.points[out] - path.points[0]) < path.depth[0]) ++out;
-    if (path.length[out] > 0.6 * path.whole()) out = 0;
-    const Point3 leaves = path.points[out],
-                 direction = unit(path.at(path.length[out] + 2 * path.depth[out]) - leaves);
-    Path limb;
-    limb.points.push_back(leaves - inset * path.depth[out] * direction);
-    limb.points.insert(limb.points.end(), path.points.begin() + static_cast<std::ptrdiff_t>(out),
-                       path.points.end());
-    limb.depth.push_back(path.depth[out]);
-    limb.depth.insert(limb.depth.end(), path.depth.begin() + static_cast<std::ptrdiff_t>(out), path.depth.end());
-    measure(limb);
-    return limb;
-}
-
 /// Places the joints of one template into one volume.
 class Fitter {
 public:
-    Fitter(const Template& model, const BodyVolume& volume, const VolumeTree& tree)
-        : model_(model), volume_(volume), tree_(tree) {
+    Fitter(const Template& model, const MeshView& mesh, const BodyVolume& volume, const VolumeTree& tree,
+           Context* context)
+        : model_(model), mesh_(mesh), volume_(volume), tree_(tree), context_(context) {
         for (std::size_t k = 0; k < 3; ++k) {
             half_[k] = 0.5 * volume.voxel * volume.size[k];
             middle_[k] = volume.origin[k] + 0.5 * volume.voxel * (volume.size[k] - 1);
         }
     }
 
-    Rig fit() {
+    Result<Rig> fit() {
         find_tips();
         place_trunk();
         for (const TemplateLimb& limb : model_.limbs) place_limb(limb);
         make_symmetric();
+        if (model_.fingers)
+            if (Status ok = place_fingers(); !ok) return ok.error();
         for (const std::string& tip : lost_)
             rig_.notes.push_back("no tip was found for " + tip + ": its joints lie on a line, move them");
         judge();
@@ -267,15 +202,16 @@ private:
         rig_.skeleton.joints[static_cast<std::size_t>(number_.at(name))].tail =
             Vec3{static_cast<float>(at[0]), static_cast<float>(at[1]), static_cast<float>(at[2])};
     }
-    Point3 place_of(const std::string& name) const {
-        return to_point(rig_.skeleton.joints[static_cast<std::size_t>(number_.at(name))].position);
+    const Joint& joint_called(const std::string& name) const {
+        return rig_.skeleton.joints[static_cast<std::size_t>(number_.at(name))];
     }
+    Point3 place_of(const std::string& name) const { return to_point(joint_called(name).position); }
 
     void place_trunk() {
         const TemplateTrunk& trunk = model_.trunk;
         trunk_from_ = meeting_of(voxels_of(trunk.from));
         trunk_to_ = meeting_of(voxels_of(trunk.to));
-        Path path = make_path(volume_, tree_.path(trunk_from_, trunk_to_));
+        LimbPath path = make_path(volume_, tree_.path(trunk_from_, trunk_to_));
         double middle = path.whole();
         if (!trunk.middle.empty()) {
             // The mean of where they leave the trunk.
@@ -304,22 +240,22 @@ private:
     /// The trunk begins where the legs meet. Below a robe or a skirt that is at the ground, and where legs go
     /// through an open body it is at the arms. Then the trunk begins at a usual fraction of the way from the feet
     /// instead.
-    void mend_trunk(Path& path, double& middle) {
+    void mend_trunk(LimbPath& path, double& middle) {
         constexpr double kShare = 0.15, kUsual = 0.45;
-        std::vector<Path> legs;
+        std::vector<LimbPath> legs;
         for (const std::uint32_t tip : voxels_of({model_.trunk.from[0]}))
             legs.push_back(make_path(volume_, tree_.path(trunk_from_, tip)));
         if (legs.empty()) return;
         double leg = 0;
-        for (const Path& each : legs) leg += each.whole() / static_cast<double>(legs.size());
+        for (const LimbPath& each : legs) leg += each.whole() / static_cast<double>(legs.size());
         if (middle < kShare * leg) {
             leg_begins_ = kUsual * leg;
             Point3 begin{};
-            for (const Path& each : legs)
+            for (const LimbPath& each : legs)
                 begin = begin + (1.0 / static_cast<double>(legs.size())) * each.at(leg_begins_);
             path.points.insert(path.points.begin(), begin);
             path.depth.insert(path.depth.begin(), path.depth[0]);
-            measure(path);
+            path.measure();
             middle += path.length[1];
             rig_.notes.push_back("the legs are not apart from the trunk below the arms: the hips lie between them");
         } else if (leg < kShare * path.whole()) {
@@ -328,7 +264,7 @@ private:
             path.points.erase(path.points.begin(), path.points.begin() + drop);
             path.depth.erase(path.depth.begin(), path.depth.begin() + drop);
             middle -= path.length[static_cast<std::size_t>(drop)];
-            measure(path);
+            path.measure();
             legs_hidden_ = true;
             rig_.notes.push_back(
                 "the legs are hidden: their joints lie on a line from the hips to the feet, move them");
@@ -336,7 +272,7 @@ private:
     }
 
     /// The thinnest place above the middle, as a fraction; `otherwise` where the trunk gets no thinner.
-    static double find_neck(const Path& path, double middle, double otherwise) {
+    static double find_neck(const LimbPath& path, double middle, double otherwise) {
         const double whole = path.whole() - middle;
         double thinnest = INFINITY, at = otherwise, above = 0;
         for (std::size_t k = 0; k < path.points.size(); ++k) {
@@ -349,7 +285,7 @@ private:
     }
 
     void place_along(const std::vector<TemplateJoint>& joints, const std::string& attached, const std::string& side,
-                     const Path& path, double from, double to) {
+                     const LimbPath& path, double from, double to) {
         std::string before = attached;
         for (const TemplateJoint& joint : joints) {
             const std::string name = std::string(joint.name) + side;
@@ -374,7 +310,7 @@ private:
             lost_.push_back(std::string(limb.tip) + side);
         }
         const bool is_leg = model_.trunk.from.size() > 1 && limb.tip == model_.trunk.from[0];
-        Path path;
+        LimbPath path;
         if (found != match_.tips.end() && is_leg && legs_hidden_) {
             const Point3 hips = place_of(attached), end = volume_.position(found->second);
             path = {{hips + 0.1 * (end - hips), end}, {0, 0.9 * norm(end - hips)}, {0, 0}};
@@ -403,7 +339,6 @@ private:
     void make_symmetric() {
         const auto across = static_cast<std::size_t>(match_.turn.axis[0]);
         rig_.symmetry = mirror_share(volume_, static_cast<int>(across));
-        constexpr double kSymmetric = 0.75;
         const bool has_pairs =
             std::any_of(model_.tips.begin(), model_.tips.end(), [](const TemplateTip& t) { return t.paired; });
         if (!has_pairs || rig_.symmetry < kSymmetric) return;
@@ -453,10 +388,69 @@ private:
         }
     }
 
+    /// Of both hands; of a symmetric mesh those of the hand where more were found.
+    Status place_fingers() {
+        const std::array<std::string, 2> sides{".L", ".R"};
+        std::array<std::vector<Finger>, 2> fingers;
+        std::vector<std::optional<HandPlace>> hands(2);
+        double smallest = INFINITY;
+        for (std::size_t k = 0; k < 2; ++k) {
+            const Joint& joint = joint_called("hand" + sides[k]);
+            if (!match_.tips.contains("hand" + sides[k]) || !joint.tail) continue;
+            hands[k] = {to_point(joint.position), to_point(*joint.tail), match_.turn.to_scene({0, 0, 1})};
+            smallest = std::min(smallest, norm(hands[k]->tip - hands[k]->wrist));
+        }
+        if (smallest < INFINITY) {
+            report_progress(context_, "fingers", 0);
+            constexpr double kVoxels = 48;  // of a hand: fingers are about a ninth as thick
+            const double side = 2 * std::max({half_[0], half_[1], half_[2]});
+            VoxelizeOptions options;
+            options.resolution = 128;
+            while (options.resolution < 1024 && smallest < kVoxels * side / options.resolution)
+                options.resolution *= 2;
+            const Result<VoxelGrid> grid = voxelize(mesh_, analyse_mesh(mesh_, context_), options, context_);
+            if (!grid) return grid.error();
+            for (std::size_t k = 0; k < 2; ++k)
+                if (hands[k]) fingers[k] = find_fingers(*grid, *hands[k], context_);
+            if (cancelled(context_)) return Error{ErrorCode::cancelled, "cancelled while looking for fingers"};
+        }
+        if (rig_.symmetry >= kSymmetric) {
+            const std::size_t more = fingers[1].size() > fingers[0].size();
+            const auto across = static_cast<std::size_t>(match_.turn.axis[0]);
+            const auto mirror = [&](Point3& p) { p[across] = 2 * middle_[across] - p[across]; };
+            fingers[1 - more] = fingers[more];
+            for (Finger& finger : fingers[1 - more]) {
+                for (Point3& joint : finger.joints) mirror(joint);
+                mirror(finger.tip);
+            }
+        }
+        for (std::size_t k = 0; k < 2; ++k) {
+            rig_.limbs_expected += 5;
+            rig_.limbs_found += fingers[k].size();
+            if (fingers[k].empty())
+                rig_.notes.push_back("no fingers were found in hand" + sides[k] +
+                                     ": it has none, or they are not apart");
+            else if (fingers[k].size() < 5)
+                rig_.notes.push_back(std::to_string(fingers[k].size()) + " fingers were found in hand" + sides[k]);
+            for (const Finger& finger : fingers[k]) {
+                std::string before = "hand" + sides[k], name;
+                for (std::size_t j = 0; j < finger.joints.size(); ++j) {
+                    name = std::string(finger.name) + "." + std::to_string(j + 1) + sides[k];
+                    add_joint(name, before, finger.joints[j]);
+                    before = name;
+                }
+                set_tail(name, finger.tip);
+                if (finger.name == "middle") set_tail("hand" + sides[k], finger.joints[0]);
+            }
+        }
+        return Done{};
+    }
+
     void judge() {
+        std::size_t tips_expected = 0;
         for (const TemplateTip& tip : model_.tips) {
             if (tip.optional) continue;
-            rig_.limbs_expected += tip.paired ? 2 : 1;
+            tips_expected += tip.paired ? 2 : 1;
             const bool is_limb = std::any_of(model_.limbs.begin(), model_.limbs.end(),
                                              [&](const TemplateLimb& l) { return l.tip == tip.name; });
             if (!is_limb && !match_.tips.contains(std::string(tip.name)))
@@ -468,6 +462,7 @@ private:
                 name.ends_with(".L") || name.ends_with(".R") ? name.substr(0, name.size() - 2) : name;
             rig_.limbs_found += !tip_called(plain).optional;
         }
+        rig_.limbs_expected += tips_expected;
         // Of a pair, the shorter against the longer one.
         double even = 1;
         for (const auto& [name, length] : limb_length_)
@@ -492,7 +487,7 @@ private:
         const auto used = static_cast<double>(match_.tips.size());
         const double fitting = used > 0 ? used / (used + idle) : 0;
         const auto expected = static_cast<double>(rig_.limbs_expected);
-        const double alike = std::clamp(1 - match_.cost / expected / kMissing, 0.0, 1.0);
+        const double alike = std::clamp(1 - match_.cost / static_cast<double>(tips_expected) / kMissing, 0.0, 1.0);
         rig_.confidence = static_cast<double>(rig_.limbs_found) / expected * std::sqrt(alike) * std::sqrt(even) *
                           fitting * volume_.largest_part;
         if (volume_.largest_part < 0.9)
@@ -501,12 +496,14 @@ private:
     }
 
     const Template& model_;
+    const MeshView& mesh_;
     const BodyVolume& volume_;
     const VolumeTree& tree_;
+    Context* context_;
     Point3 half_{}, middle_{};
     Match match_;
     std::uint32_t trunk_from_ = 0, trunk_to_ = 0;
-    Path trunk_end_;                             // above its middle
+    LimbPath trunk_end_;                         // above its middle
     double leg_begins_ = 0;                      // on its path, where the trunk's beginning was moved down
     bool legs_hidden_ = false;                   // the trunk's beginning was moved up
     std::map<std::string, int> number_;          // of joints
@@ -557,7 +554,7 @@ Result<Rig> fit_template(const MeshView& mesh, const RigOptions& options, Contex
     report_progress(context, "limbs", 0);
     const VolumeTree tree(*volume, context);
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while looking for limbs"};
-    return Fitter(*find_template(options.model), *volume, tree).fit();
+    return Fitter(*find_template(options.model), mesh, *volume, tree, context).fit();
 }
 
 }  // namespace sinew

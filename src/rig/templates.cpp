@@ -2,8 +2,10 @@
 
 namespace sinew {
 
-const std::vector<Template>& templates() {
-    static const std::vector<Template> all{
+namespace {
+
+std::vector<Template> without_fingers() {
+    return {
         {.name = "biped",
          .summary = "hips, spine, neck and head; arms with clavicles; legs with toes",
          .tips = {{"foot", {0.35, -1, 0.8}, {1, 4, 0.3}, true},
@@ -105,6 +107,20 @@ const std::vector<Template>& templates() {
                    {"ring", "hand", {}, {{"ring.1", 0}, {"ring.2", 0.45}, {"ring.3", 0.72}}},
                    {"pinky", "hand", {}, {{"pinky.1", 0}, {"pinky.2", 0.45}, {"pinky.3", 0.72}}}}},
     };
+}
+
+}  // namespace
+
+const std::vector<Template>& templates() {
+    static const std::vector<Template> all = [] {
+        std::vector<Template> list = without_fingers();
+        Template biped = list.front();
+        biped.name = "biped-fingers";
+        biped.summary = "a biped with three to five fingers of three joints on each hand";
+        biped.fingers = true;
+        list.insert(list.begin() + 1, std::move(biped));
+        return list;
+    }();
     return all;
 }
 

@@ -52,6 +52,7 @@ struct Template {
     std::vector<TemplateTip> tips;  ///< the most certain ones first
     TemplateTrunk trunk;
     std::vector<TemplateLimb> limbs = {};
+    bool fingers = false;  ///< of the joints "hand", see find_fingers
 };
 
 const std::vector<Template>& templates();

@@ -164,6 +164,73 @@ Result<BodyVolume> make_body_volume(const MeshView& mesh, int resolution, Contex
     return volume;
 }
 
+BodyVolume crop_volume(const VoxelGrid& grid, const Point3& centre, const Point3& direction, double radius) {
+    const double voxel = grid.transform.voxel;
+    const int resolution = grid.boundary.resolution();
+    const auto position = [&](const std::array<int, 3>& at) {
+        Point3 out{};
+        for (std::size_t k = 0; k < 3; ++k) out[k] = grid.transform.origin[k] + (at[k] + 0.5) * voxel;
+        return out;
+    };
+    const auto is_inside = [&](const std::array<int, 3>& at) {
+        for (const int a : at)
+            if (a < 0 || a >= resolution) return false;
+        const Point3 from = position(at) - centre;
+        return norm(from) <= radius && dot(from, direction) >= -0.15 * radius && grid.solid(at[0], at[1], at[2]);
+    };
+    // From the nearest voxel on, in the box of the ball.
+    std::array<int, 3> low{}, size{}, start{};
+    for (std::size_t k = 0; k < 3; ++k) {
+        low[k] = static_cast<int>((centre[k] - radius - grid.transform.origin[k]) / voxel) - 1;
+        size[k] = static_cast<int>(2 * radius / voxel) + 3;
+    }
+    double nearest = INFINITY;
+    for (int z = 0; z < size[2]; ++z)
+        for (int y = 0; y < size[1]; ++y)
+            for (int x = 0; x < size[0]; ++x) {
+                const std::array<int, 3> at{low[0] + x, low[1] + y, low[2] + z};
+                const double apart = norm(position(at) - centre);
+                if (apart < nearest && is_inside(at)) nearest = apart, start = at;
+            }
+    BodyVolume volume;
+    if (nearest == INFINITY) return volume;
+    std::vector<char> seen(
+        static_cast<std::size_t>(size[0]) * static_cast<std::size_t>(size[1]) * static_cast<std::size_t>(size[2]),
+        0);
+    std::vector<std::array<int, 3>> part;
+    const auto visit = [&](const std::array<int, 3>& at) {
+        if (!is_inside(at)) return;
+        const auto index =
+            static_cast<std::size_t>(((at[2] - low[2]) * size[1] + at[1] - low[1]) * size[0] + at[0] - low[0]);
+        if (!seen[index]) part.push_back(at);
+        seen[index] = 1;
+    };
+    visit(start);
+    std::array<int, 3> first = start, last = start;
+    for (std::size_t k = 0; k < part.size(); ++k) {
+        const std::array<int, 3> at = part[k];
+        for (int c = -1; c <= 1; ++c)
+            for (int b = -1; b <= 1; ++b)
+                for (int a = -1; a <= 1; ++a) visit({at[0] + a, at[1] + b, at[2] + c});
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+            first[axis] = std::min(first[axis], at[axis]);
+            last[axis] = std::max(last[axis], at[axis]);
+        }
+    }
+    std::size_t count = 1;
+    volume.voxel = voxel;
+    volume.origin = position({first[0] - 1, first[1] - 1, first[2] - 1});  // one voxel outside at each end
+    for (std::size_t k = 0; k < 3; ++k) {
+        volume.size[k] = last[k] - first[k] + 3;
+        count *= static_cast<std::size_t>(volume.size[k]);
+    }
+    volume.depth.assign(count, 0);
+    for (const std::array<int, 3>& at : part)
+        volume.depth[volume.at(at[0] - first[0] + 1, at[1] - first[1] + 1, at[2] - first[2] + 1)] = 1;
+    measure_depth(volume);
+    return volume;
+}
+
 double mirror_share(const BodyVolume& volume, int axis) {
     std::size_t all = 0, both = 0;
     for (std::uint32_t v = 0; v < volume.depth.size(); ++v) {

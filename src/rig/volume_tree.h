@@ -6,6 +6,7 @@
 
 #include "core/geometry.h"
 #include "sinew/core.h"
+#include "sinew/domain.h"
 
 namespace sinew {
 
@@ -29,6 +30,10 @@ struct BodyVolume {
 
 /// Voxelizes, closes gaps of up to four voxels between parts, and keeps the largest connected part. O(r³).
 Result<BodyVolume> make_body_volume(const MeshView& mesh, int resolution, Context* context);
+
+/// The part of a grid inside a ball, beyond a plane at 0.15 of the radius before its centre, that is connected with
+/// the solid voxel nearest to the centre. Empty if there is none. O(voxels of the ball).
+BodyVolume crop_volume(const VoxelGrid& grid, const Point3& centre, const Point3& direction, double radius);
 
 /// The share of the volume whose mirror image in the middle of the bounding box is inside too. `axis`: 0 or 2.
 double mirror_share(const BodyVolume& volume, int axis);

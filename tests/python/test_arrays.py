@@ -148,7 +148,7 @@ def test_a_template_for_a_mesh_alone(bar, work):
     of_file = sinew.rig(obj, "snake")
     assert of_file.skeleton == bones.read_text()
     assert sinew.load(obj, of_file).joint_names == sinew.load(obj, bones).joint_names
-    assert list(sinew.rig_templates()) == ["biped", "quadruped", "bird", "spider", "fish", "snake", "hand"]
+    assert list(sinew.rig_templates()) == ["biped", "biped-fingers", "quadruped", "bird", "spider", "fish", "snake", "hand"]
     with pytest.raises(sinew.UsageError, match="did you mean 'snake'"):
         sinew.rig(alone, "snakes")
 

@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "characters/characters.h"
 #include "characters/shapes.h"
+#include "sanitized.h"
 #include "sinew/bind.h"
 #include "support.h"
 
@@ -85,6 +88,95 @@ TEST(Rig, TheLeftSideIsTheCharactersLeft) {
     const Rig rig = fitted(test::make_character("biped").mesh(), "biped");
     EXPECT_GT(joint_of(rig, "hand.L").position.x, 0.3);
     EXPECT_LT(joint_of(rig, "hand.R").position.x, -0.3);
+}
+
+/// The same fingers as the generated biped has, each joint within 0.03 of its own; a hand is 0.2 long.
+void expect_own_fingers(
+    const Rig& rig, const test::Character& c, const std::vector<std::string>& fingers,
+    const std::function<Vec3(Vec3)>& moved = [](Vec3 p) { return p; }) {
+    for (const std::string& finger : fingers)
+        for (const std::string joint : {"1", "2", "3"})
+            for (const std::string side : {"L", "R"}) {
+                const Vec3 own = c.skeleton.joints[c.joint(finger + "_0" + joint + "_" + side)].position;
+                EXPECT_LT(apart(joint_of(rig, finger + "." + joint + "." + side).position, moved(own)), 0.03)
+                    << finger << joint << side;
+            }
+}
+
+const std::vector<std::string> kFingers{"thumb", "index", "middle", "ring", "pinky"};
+
+TEST(Rig, FindsFingersWhereTheyAre) {
+    const test::Character c = test::make_character("biped");
+    const Rig rig = fitted(c.mesh(), "biped-fingers", 2, 128);
+    EXPECT_EQ(rig.limbs_found, 15u);
+    EXPECT_GT(rig.confidence, 0.75);
+    EXPECT_TRUE(rig.notes.empty()) << rig.notes.front();
+    EXPECT_EQ(rig.skeleton.joints.size(), 21u + 30u);
+    expect_own_fingers(rig, c, kFingers);
+    const std::vector<Joint>& joints = rig.skeleton.joints;
+    EXPECT_EQ(joints[static_cast<std::size_t>(joint_of(rig, "thumb.1.L").parent)].name, "hand.L");
+    EXPECT_TRUE(joint_of(rig, "thumb.3.L").tail);
+}
+
+// Thumbs are not known by the direction alone: with palms to the front, where thumbs point up and little fingers
+// down, and with palms up, where thumbs point backwards.
+TEST(Rig, KnowsThumbsOfTurnedHands) {
+    const test::Character c = test::make_character("biped");
+    const Rig rest = fitted(c.mesh(), "biped-fingers", 2, 128);
+    for (const double degrees : {90.0, 180.0}) {
+        if (test::sanitized && degrees > 90) break;
+        test::Character turned = c;
+        const auto turn = [&](Vec3 p) {
+            const int side = p.x > 0 ? 1 : -1;
+            const test::P3 wrist = {joint_of(rest, side > 0 ? "hand.L" : "hand.R").position.x,
+                                    joint_of(rest, side > 0 ? "hand.L" : "hand.R").position.y,
+                                    joint_of(rest, side > 0 ? "hand.L" : "hand.R").position.z};
+            const Vec3 tip = joint_of(rest, side > 0 ? "middle.3.L" : "middle.3.R").position;
+            const test::P3 axis = test::unit(test::P3{tip.x, tip.y, tip.z} - wrist);
+            const test::P3 from = test::P3{p.x, p.y, p.z} - wrist;
+            // Nothing at the wrist, all of it 0.03 beyond.
+            const double share = std::clamp(test::dot(from, axis) / 0.03, 0.0, 1.0);
+            if (test::length(from) > 0.3) return p;
+            return test::to_vec3(wrist + test::turned(from, axis, -side * share * degrees * 3.14159265 / 180));
+        };
+        for (Vec3& p : turned.positions) p = turn(p);
+        expect_own_fingers(fitted(turned.mesh(), "biped-fingers", 2, 128), c, kFingers, turn);
+    }
+}
+
+/// The biped without these fingers, with holes where they were.
+test::Character without_fingers(const std::vector<std::string>& fingers) {
+    test::Character c = test::make_character("biped");
+    std::erase_if(c.triangles, [&](const Triangle& t) {
+        return std::any_of(t.begin(), t.end(), [&](std::uint32_t v) {
+            const std::string& part = c.skeleton.joints[c.body_part[v]].name;
+            return std::any_of(fingers.begin(), fingers.end(),
+                               [&](const std::string& finger) { return part.starts_with(finger); });
+        });
+    });
+    return c;
+}
+
+TEST(Rig, NamesTheFingersThatAreThere) {
+    const test::Character c = test::make_character("biped");
+    const Rig four = fitted(without_fingers({"thumb"}).mesh(), "biped-fingers", 2, 128);
+    EXPECT_EQ(four.limbs_found, 13u);
+    expect_own_fingers(four, c, {"index", "middle", "ring", "pinky"});
+    ASSERT_EQ(four.notes.size(), 2u);
+    EXPECT_EQ(four.notes[0], "4 fingers were found in hand.L");
+    if (test::sanitized) return;
+    const Rig three = fitted(without_fingers({"ring", "pinky"}).mesh(), "biped-fingers", 2, 128);
+    EXPECT_EQ(three.limbs_found, 11u);
+    expect_own_fingers(three, c, {"thumb", "index", "middle"});
+}
+
+// The skeleton is that of a biped, with notes.
+TEST(Rig, SaysThatAHandHasNoFingers) {
+    const Rig rig = fitted(without_fingers(kFingers).mesh(), "biped-fingers", 2, 128);
+    EXPECT_EQ(rig.skeleton.joints.size(), 21u);
+    EXPECT_LT(rig.confidence, 0.5);
+    ASSERT_EQ(rig.notes.size(), 2u);
+    EXPECT_NE(rig.notes[0].find("no fingers were found in hand.L"), std::string::npos) << rig.notes[0];
 }
 
 // Turned to face -x, and laid down with z up: the joints turn with the mesh, and a note says that it lies.
