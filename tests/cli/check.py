@@ -368,6 +368,24 @@ class CheckResults(CheckCase):
         self.assertTrue(place["physicalLocation"]["artifactLocation"]["uri"].endswith("/planted.glb"))
         self.assertRegex(place["logicalLocations"][0]["fullyQualifiedName"], r"^biped/0/vertex \d+$")
 
+    def test_sarif_agrees_with_its_schema(self):
+        self.check(self.faulty(), "--sarif", self.at / "a.sarif", code=1)
+        self.check(self.faulty(), "--max", "sums=1", "--sarif", self.at / "b.sarif", code=0)
+        log = json.loads((self.at / "a.sarif").read_text())
+        log["runs"][0]["results"][0]["level"] = "severe"
+        (self.at / "c.sarif").write_text(json.dumps(log))
+        checked = {}
+        for name in "abc":
+            try:
+                checked[name] = support.run("node", support.HERE / "sarif.mjs", self.at / f"{name}.sarif")
+            except FileNotFoundError:
+                self.skipTest("there is no node")
+            if checked[name].returncode == 77:
+                self.skipTest("the schema of SARIF is not installed (cd tests && npm ci)")
+        self.assertEqual((checked["a"].stdout, checked["a"].returncode), ("", 0))
+        self.assertEqual((checked["b"].stdout, checked["b"].returncode), ("", 0))
+        self.assertIn(".level should be equal to one of the allowed values", checked["c"].stdout)
+
     def test_html(self):
         path = self.faulty()
         named = self.at / "<b>&.glb"
