@@ -80,6 +80,21 @@ snw_status snw_painting_undo(snw_painting* painting, size_t* changed) {
     });
 }
 
+snw_status snw_painting_rebase(snw_painting* painting, const snw_weights* weights, snw_context* context,
+                               size_t* changed) {
+    if (changed) *changed = 0;
+    if (!painting || !weights) return missing(!painting ? "painting" : "weights");
+    painting->has_changed = false;
+    return guarded([&] {
+        if (Status ok = fits(*painting->model, weights->weights); !ok) return fail(ok.error());
+        if (Status ok = painting->painted.rebase(weights->weights, context_of(context)); !ok)
+            return fail(ok.error());
+        painting->has_changed = true;
+        if (changed) *changed = painting->changed().size();
+        return SNW_OK;
+    });
+}
+
 size_t snw_painting_edits(const snw_painting* painting) { return painting ? painting->painted.edits() : 0; }
 
 const uint32_t* snw_painting_vertices(const snw_painting* painting) {

@@ -384,9 +384,17 @@ snw_status snw_painting_apply(snw_painting* painting, const char* edit, size_t e
                               snw_context* context, size_t* changed, size_t* stuck);
 /* Takes the last edit back; SNW_USAGE if there is none. Time: the rows that it changed. */
 snw_status snw_painting_undo(snw_painting* painting, size_t* changed);
+/* Replaces the weights before all edits, as when a parameter of the falloff or a rigid region has changed: those of
+ * snw_weights_of with an edit list without "edits". Then all is as if painting had begun with them, to the bit, but
+ * edits are computed again only where they read rows that differ. changed: number of vertices whose rows may have
+ * changed, or null. An error changes nothing: SNW_USAGE if an edit selects by weights of joints. The limit of
+ * influences and the locks stay those of snw_painting_new. Time: the rows that all edits have changed, and the
+ * edits of the rows that differ; it cannot be cancelled. */
+snw_status snw_painting_rebase(snw_painting* painting, const snw_weights* weights, snw_context* context,
+                               size_t* changed);
 size_t snw_painting_edits(const snw_painting* painting); /* that can be taken back */
-/* The vertices whose rows the last call of snw_painting_apply or _undo changed, ascending; as many as `changed`.
- * Valid until the next such call. */
+/* The vertices whose rows the last call of snw_painting_apply, _undo or _rebase changed, ascending; as many as
+ * `changed`. Valid until the next such call. */
 const uint32_t* snw_painting_vertices(const snw_painting* painting);
 size_t snw_painting_width(const snw_painting* painting); /* the largest number of joints of one of these vertices */
 /* Fills the rows of these vertices as snw_weights_rows does: vertices × width. */

@@ -165,6 +165,13 @@ public:
     Status apply(const WeightEdit& edit, bool again = false, Context* context = nullptr);
     /// Takes the last edit back; false if there is none. Time: the rows that it changed.
     bool undo();
+    /// Replaces the weights before all edits, as when a parameter of the falloff has changed: then the weights are
+    /// those of apply_edits on the new ones, to the bit. Edits are computed again only where they read rows that
+    /// differ; a smooth, relax or mirror edit that may do so is computed as a whole. changed() has all rows that
+    /// may differ. An error (usage) if an edit selects by joints; then, or if the number of vertices differs
+    /// (input), nothing changes. Cannot be cancelled. Time: O(V), the rows that all edits have changed, and the
+    /// edits of the rows that differ.
+    Status rebase(SkinWeights weights, Context* context = nullptr);
     /// Number of edits that undo can take back.
     std::size_t edits() const;
 

@@ -68,6 +68,7 @@ export class Character {
   describe = (settings: Settings) => this.call<ModelInfo>('describe', settings);
   weigh = (settings: Settings, edits: string, most?: number) => this.call<Result<'weigh'>>('weigh', settings, edits, most);
   stroke = (settings: Settings, edits: string, edit: string, again: boolean) => this.call<Result<'stroke'>>('stroke', settings, edits, edit, again);
+  rebase = (settings: Settings, edits: string, strokes: number) => this.call<Result<'rebase'>>('rebase', settings, edits, strokes);
   unstroke = () => this.call<Result<'unstroke'>>('unstroke');
   difference = () => this.call<Float32Array | null>('difference');
   saveBinding = () => this.call<Uint8Array>('saveBinding');

@@ -623,6 +623,14 @@ export class Core {
 
   /** Weights under these settings and edits, from the kept binding. pose, save and rows use them. */
   weigh(settings: Settings, edits: string, most = MOST_SHOWN) {
+    const {made, report} = this.weightsOf(settings, edits);
+    this.endPainting();
+    this.m._snw_weights_free(this.weights);
+    this.weights = made;
+    return {rows: this.rows(made, most), report, difference: this.difference()};
+  }
+
+  private weightsOf(settings: Settings, edits: string): {made: number; report: string[]} {
     this.need(this.binding, 'bind first');
     return this.withSettings(settings, (s) => {
       const text = edits ? this.putText(edits) : 0;
@@ -635,11 +643,8 @@ export class Core {
         this.m._free(text);
       }
       const [made, reportBytes] = new Uint32Array(this.heap.buffer, this.out, 2);
-      this.endPainting();
-      this.m._snw_weights_free(this.weights);
-      this.weights = made;
       const report = this.textOf(reportBytes);
-      return {rows: this.rows(made, most), report: report ? report.split('\n') : [], difference: this.difference()};
+      return {made, report: report ? report.split('\n') : []};
     });
   }
 
@@ -663,6 +668,20 @@ export class Core {
   unstroke(): Painted | null {
     if (!this.painting || !this.m._snw_painting_edits(this.painting)) return null;
     this.check(this.m._snw_painting_undo(this.painting, this.out));
+    this.painted = true;
+    return {...this.paintedRows(this.result()), stuck: 0};
+  }
+
+  /** Replaces the weights below the strokes by those under these settings and edits, without entries of "edits". Strokes are
+   * computed again only where these differ. null if other than `strokes` strokes have been painted. */
+  rebase(settings: Settings, edits: string, strokes: number): Painted | null {
+    if (!this.painting || this.m._snw_painting_edits(this.painting) !== strokes) return null;
+    const {made} = this.weightsOf(settings, edits);
+    try {
+      this.check(this.m._snw_painting_rebase(this.painting, made, 0, this.out));
+    } finally {
+      this.m._snw_weights_free(made);
+    }
     this.painted = true;
     return {...this.paintedRows(this.result()), stuck: 0};
   }

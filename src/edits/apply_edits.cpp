@@ -93,7 +93,17 @@ bool differ_in_selection(const WeightEdit& a, const WeightEdit& b) {
            (!a.other_side || same_parts(*a.other_side, *b.other_side));
 }
 
+bool same_row(std::span<const Influence> a, std::span<const Influence> b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+}
+
 }  // namespace
+
+/// An edit that was applied, and its shares above 0, by vertex.
+struct AppliedEdit {
+    WeightEdit edit;  // without its selections
+    std::array<std::vector<std::pair<std::uint32_t, float>>, 2> shares;
+};
 
 struct PaintedWeightsState {
     static constexpr std::uint32_t none = 0xffffffffu;
@@ -106,6 +116,7 @@ struct PaintedWeightsState {
     std::vector<std::uint32_t> slot;           // V: of a row in `rows`, or none: the row of `base`
     std::vector<std::vector<Influence>> rows;  // changed at some time
     std::vector<Rows> history;                 // per edit: the rows before it
+    std::vector<AppliedEdit> applied;          // per edit but the last, which `last` and `share` describe
     std::vector<std::uint32_t> before;         // V: of a row in the last of `history`, or none
     bool growing = false;                      // the last call applied `last`
     WeightEdit last;                           // without its selections
@@ -113,6 +124,7 @@ struct PaintedWeightsState {
     std::vector<std::uint32_t> changed;
     std::size_t computed = 0, kept = 0;
     bool undoable = true;
+    double longest_edge = -1;  // of the surface; below 0: not known yet
 
     explicit PaintedWeightsState(const EditSurface& of) : surface(of) {}
 
@@ -134,6 +146,14 @@ struct PaintedWeightsState {
     std::vector<float> shares_of(const WeightEdit& edit, const EditPart& part) const;
     Status apply(const WeightEdit& edit, bool again, Context* context);
     bool undo();
+    Status rebase(SkinWeights weights, Context* context);
+
+    AppliedEdit last_applied() const;
+    void take_last_from_applied();
+    bool reads_changed_rows(const WeightEdit& edit, const std::vector<std::uint32_t>& at, const Box3& changed_rows);
+    std::vector<std::vector<Influence>> computed_rows(const WeightEdit& edit, const std::vector<std::uint32_t>& at,
+                                                      const std::array<std::vector<float>, 2>& shares,
+                                                      std::size_t& stuck_rows, Context* context);
 
     std::vector<EditRow> smoothed(const WeightEdit& edit, const std::vector<std::uint32_t>& at, Context* context);
     std::vector<EditRow> relaxed(const WeightEdit& edit, const std::vector<std::uint32_t>& at, Context* context);
@@ -284,6 +304,39 @@ std::vector<EditRow> PaintedWeightsState::mirrored(const WeightEdit& edit, const
     return out;
 }
 
+/// At each of the vertices, `at`: the row after the edit. `shares`: V, of both parts of the edit.
+std::vector<std::vector<Influence>> PaintedWeightsState::computed_rows(
+    const WeightEdit& edit, const std::vector<std::uint32_t>& at, const std::array<std::vector<float>, 2>& shares,
+    std::size_t& stuck_rows, Context* context) {
+    std::vector<EditRow> prepared;
+    if (edit.kind == EditKind::smooth) prepared = smoothed(edit, at, context);
+    if (edit.kind == EditKind::relax) prepared = relaxed(edit, at, context);
+    if (edit.kind == EditKind::mirror) prepared = mirrored(edit, at, context);
+    if (cancelled(context)) return {};
+
+    const RowEdit rules(edit, locks, keep);
+    std::vector<std::vector<Influence>> fresh(at.size());
+    std::vector<std::uint8_t> stuck(at.size(), 0);
+    parallel_chunks(context, at.size(), 1024, [&](std::size_t, std::size_t begin, std::size_t end) {
+        std::vector<Influence> row;
+        for (std::size_t k = begin; k < end && !cancelled(context); ++k) {
+            const std::uint32_t v = at[k];
+            const auto from = start(v);
+            fresh[k].assign(from.begin(), from.end());
+            for (std::size_t p = 0; p < 2; ++p) {
+                if (!(shares[p][v] > 0)) continue;
+                const EditPart& part = p ? *edit.other_side : static_cast<const EditPart&>(edit);
+                if (rules.apply(part, fresh[k], shares[p][v], prepared.empty() ? nullptr : &prepared[k], row))
+                    fresh[k] = row;
+                else
+                    stuck[k] = 1;
+            }
+        }
+    });
+    stuck_rows = static_cast<std::size_t>(std::count(stuck.begin(), stuck.end(), 1));
+    return fresh;
+}
+
 Status PaintedWeightsState::apply(const WeightEdit& edit, bool again, Context* context) {
     const std::size_t n = slot.size();
     changed.clear();
@@ -292,6 +345,7 @@ Status PaintedWeightsState::apply(const WeightEdit& edit, bool again, Context* c
     const bool grows = again && growing && differ_in_selection(edit, last);
     if (!grows) {
         if (again && undo()) taken_back = changed;
+        if (undoable && !history.empty()) applied.push_back(last_applied());
         for (auto& s : share) s.assign(n, 0);
         if (!history.empty())
             for (const auto& [v, row] : history.back()) before[v] = none;
@@ -299,7 +353,10 @@ Status PaintedWeightsState::apply(const WeightEdit& edit, bool again, Context* c
     }
     // Everything below is undone by this, if the work is cancelled.
     const auto give_up = [&]() -> Status {
-        if (!grows) history.pop_back();
+        if (!grows) {
+            history.pop_back();
+            take_last_from_applied();
+        }
         growing = growing && grows;
         return Error{ErrorCode::cancelled, "cancelled while editing weights"};
     };
@@ -315,31 +372,8 @@ Status PaintedWeightsState::apply(const WeightEdit& edit, bool again, Context* c
             (locks.vertices.empty() || !locks.vertices[v]))
             at.push_back(v);
 
-    std::vector<EditRow> prepared;
-    if (edit.kind == EditKind::smooth) prepared = smoothed(edit, at, context);
-    if (edit.kind == EditKind::relax) prepared = relaxed(edit, at, context);
-    if (edit.kind == EditKind::mirror) prepared = mirrored(edit, at, context);
-    if (cancelled(context)) return give_up();
-
-    const RowEdit rules(edit, locks, keep);
-    std::vector<std::vector<Influence>> fresh(at.size());
-    std::vector<std::uint8_t> stuck(at.size(), 0);
-    parallel_chunks(context, at.size(), 1024, [&](std::size_t, std::size_t begin, std::size_t end) {
-        std::vector<Influence> row;
-        for (std::size_t k = begin; k < end && !cancelled(context); ++k) {
-            const std::uint32_t v = at[k];
-            const auto from = start(v);
-            fresh[k].assign(from.begin(), from.end());
-            for (std::size_t p = 0; p < 2; ++p) {
-                if (!(wanted[p][v] > 0)) continue;
-                const EditPart& part = p ? *edit.other_side : static_cast<const EditPart&>(edit);
-                if (rules.apply(part, fresh[k], wanted[p][v], prepared.empty() ? nullptr : &prepared[k], row))
-                    fresh[k] = row;
-                else
-                    stuck[k] = 1;
-            }
-        }
-    });
+    std::size_t stuck = 0;
+    std::vector<std::vector<Influence>> fresh = computed_rows(edit, at, wanted, stuck, context);
     if (cancelled(context)) return give_up();
 
     changed.clear();
@@ -347,7 +381,7 @@ Status PaintedWeightsState::apply(const WeightEdit& edit, bool again, Context* c
     for (std::size_t k = 0; k < at.size(); ++k) {
         const std::uint32_t v = at[k];
         const auto now = row(v);
-        if (std::equal(now.begin(), now.end(), fresh[k].begin(), fresh[k].end())) continue;
+        if (same_row(now, fresh[k])) continue;
         if (undoable && before[v] == none) {
             before[v] = static_cast<std::uint32_t>(kept_rows.size());
             kept_rows.push_back({v, {now.begin(), now.end()}});
@@ -361,7 +395,7 @@ Status PaintedWeightsState::apply(const WeightEdit& edit, bool again, Context* c
     if (last.other_side) last.other_side->selection.clear();
     growing = true;
     computed = at.size();
-    kept = static_cast<std::size_t>(std::count(stuck.begin(), stuck.end(), 1));
+    kept = stuck;
     if (!taken_back.empty()) {
         std::vector<std::uint32_t> all;
         std::set_union(changed.begin(), changed.end(), taken_back.begin(), taken_back.end(),
@@ -381,8 +415,130 @@ bool PaintedWeightsState::undo() {
         changed.push_back(v);
     }
     history.pop_back();
+    take_last_from_applied();
     std::sort(changed.begin(), changed.end());
     return true;
+}
+
+AppliedEdit PaintedWeightsState::last_applied() const {
+    AppliedEdit out{last, {}};
+    for (std::size_t p = 0; p < 2; ++p)
+        for (std::uint32_t v = 0; v < share[p].size(); ++v)
+            if (share[p][v] > 0) out.shares[p].emplace_back(v, share[p][v]);
+    return out;
+}
+
+void PaintedWeightsState::take_last_from_applied() {
+    for (auto& s : share) s.assign(slot.size(), 0);
+    if (applied.empty()) return;
+    last = std::move(applied.back().edit);
+    for (std::size_t p = 0; p < 2; ++p)
+        for (const auto& [v, s] : applied.back().shares[p]) share[p][v] = s;
+    applied.pop_back();
+}
+
+/// Whether the edit at these vertices may read rows in the box, other than their own.
+bool PaintedWeightsState::reads_changed_rows(const WeightEdit& edit, const std::vector<std::uint32_t>& at,
+                                             const Box3& changed_rows) {
+    if (edit.kind == EditKind::mirror) return true;
+    if (edit.kind != EditKind::smooth && edit.kind != EditKind::relax) return false;
+    double reach = edit.value;
+    if (edit.kind == EditKind::relax) {
+        if (longest_edge < 0) {
+            const Neighbourhoods& near = surface.state().neighbours();
+            longest_edge = 0;
+            for (std::uint32_t node = 0; node < surface.state().surface().nodes(); ++node)
+                for (const Neighbourhoods::Link& l : near.of(node)) longest_edge = std::max(longest_edge, l.length);
+        }
+        reach *= longest_edge;
+    }
+    Box3 box;
+    for (const std::uint32_t v : at) box.add(to_point(surface.state().mesh.positions[v]));
+    for (std::size_t k = 0; k < 3; ++k)
+        if (box.low[k] - reach > changed_rows.high[k] || box.high[k] + reach < changed_rows.low[k]) return false;
+    return true;
+}
+
+Status PaintedWeightsState::rebase(SkinWeights weights, Context* context) {
+    const std::size_t n = slot.size();
+    changed.clear();
+    if (weights.vertex_count() != n)
+        return Error{ErrorCode::input, "the weights have rows for " + std::to_string(weights.vertex_count()) +
+                                           " vertices, the mesh has " + std::to_string(n)};
+    if (!history.empty()) applied.push_back(last_applied());
+    for (const AppliedEdit& one : applied)
+        if (!one.edit.region.empty() || (one.edit.other_side && !one.edit.other_side->region.empty())) {
+            take_last_from_applied();
+            return Error{ErrorCode::usage, "an edit selects by weights of joints: begin painting again"};
+        }
+    Context whole;  // half of this cannot be taken back
+    whole.threads = context ? context->threads : 0;
+
+    const std::span<const Vec3> positions = surface.state().mesh.positions;
+    std::vector<std::uint8_t> affected(n, 0);
+    Box3 box;
+    const auto affect = [&](std::uint32_t v) {
+        if (!affected[v]) box.add(to_point(positions[v]));
+        affected[v] = 1;
+    };
+    for (std::uint32_t v = 0; v < n; ++v)
+        if (!same_row(base[v], weights[v])) affect(v);
+
+    // All edits are taken back, so that the rows are those of `base`, and `history` has those after each edit.
+    if (!history.empty())
+        for (const auto& [v, row] : history.back()) before[v] = none;
+    for (std::size_t e = history.size(); e-- > 0;)
+        for (auto& [v, row] : history[e]) std::swap(rows[slot[v]], row);
+    base = std::move(weights);
+    for (std::uint32_t v = 0; v < n; ++v)
+        if (affected[v] && slot[v] != none) rows[slot[v]].assign(base[v].begin(), base[v].end());
+
+    // Each edit is applied again. Where it reads only rows that are as they were, its result is still there.
+    computed = 0;
+    for (auto& s : share) s.assign(n, 0);
+    std::vector<std::uint8_t> is_new(n, 0);
+    for (std::size_t e = 0; e < history.size(); ++e) {
+        const AppliedEdit& one = applied[e];
+        std::vector<std::uint32_t> all, at;
+        for (std::size_t p = 0; p < 2; ++p)
+            for (const auto& [v, s] : one.shares[p]) {
+                if (share[0][v] == 0 && share[1][v] == 0 && !row(v).empty() &&
+                    (locks.vertices.empty() || !locks.vertices[v]))
+                    all.push_back(v);
+                share[p][v] = s;
+            }
+        std::sort(all.begin(), all.end());
+        const bool reads = reads_changed_rows(one.edit, all, box);
+        for (const std::uint32_t v : all)
+            if (reads || affected[v]) at.push_back(v);
+        std::size_t stuck = 0;
+        std::vector<std::vector<Influence>> fresh = computed_rows(one.edit, at, share, stuck, &whole);
+        for (const std::uint32_t v : at) is_new[v] = 1;
+        Rows before_it;
+        for (auto& [v, row] : history[e]) {
+            if (is_new[v]) continue;
+            std::swap(rows[slot[v]], row);
+            before_it.emplace_back(v, std::move(row));
+        }
+        for (std::size_t k = 0; k < at.size(); ++k) {
+            const std::uint32_t v = at[k];
+            is_new[v] = 0;
+            affect(v);
+            const auto now = row(v);
+            if (same_row(now, fresh[k])) continue;
+            before_it.emplace_back(v, std::vector<Influence>(now.begin(), now.end()));
+            put(v, std::move(fresh[k]));
+        }
+        history[e] = std::move(before_it);
+        computed += at.size();
+        for (std::size_t p = 0; p < 2; ++p)
+            for (const auto& [v, s] : one.shares[p]) share[p][v] = 0;
+    }
+    if (!history.empty()) take_last_from_applied();
+    growing = false;
+    for (std::uint32_t v = 0; v < n; ++v)
+        if (affected[v]) changed.push_back(v);
+    return Done{};
 }
 
 namespace {
@@ -432,6 +588,9 @@ Result<PaintedWeights> PaintedWeights::begin(const EditSurface& surface, SkinWei
 
 Status PaintedWeights::apply(const WeightEdit& edit, bool again, Context* context) {
     return state_->apply(edit, again, context);
+}
+Status PaintedWeights::rebase(SkinWeights weights, Context* context) {
+    return state_->rebase(std::move(weights), context);
 }
 bool PaintedWeights::undo() { return state_->undo(); }
 std::size_t PaintedWeights::edits() const { return state_->history.size(); }

@@ -240,6 +240,10 @@ struct Session {
             check(snw_painting_rows(made, 4, joints.data(), shares.data()));
             require(status != SNW_OK || snw_painting_edits(made) == edits, "another number of edits");
             if (status != SNW_OK) edits = snw_painting_edits(made);
+            if (in.byte() % 4 == 0) {
+                check(snw_painting_rebase(made, weights.any(in), contexts.any(in), &changed));
+                require(snw_painting_edits(made) == edits, "another number of edits");
+            }
         }
         snw_weights* now = nullptr;
         const snw_status status = snw_painting_weights(made, &now);

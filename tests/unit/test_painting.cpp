@@ -14,6 +14,7 @@
 #include "sinew/edits.h"
 #include "sinew/io.h"
 #include "unit/support.h"
+#include "weights/finish_row.h"
 
 namespace sinew {
 namespace {
@@ -90,11 +91,30 @@ json random_edit(const Dog& d, std::mt19937& random) {
 }
 
 /// The weights after a list of edits, as the command line computes them.
-SkinWeights replayed(const Dog& d, const std::vector<json>& edits) {
+SkinWeights replayed(const Dog& d, const std::vector<json>& edits, const SkinWeights& base) {
     const json list = {{"sinew", "edits"}, {"edits", edits}};
     Adjustments a = must(io::parse_edits(d.scene, list.dump(), "edits"));
-    EXPECT_TRUE(complete_edits(a, d.scene.mesh(), d.scene.skeleton, &d.weights));
-    return must(apply_edits(d.scene.mesh(), d.weights, a.edits, a.locks, d.scene.skeleton.joints.size(), 4));
+    EXPECT_TRUE(complete_edits(a, d.scene.mesh(), d.scene.skeleton, &base));
+    return must(apply_edits(d.scene.mesh(), base, a.edits, a.locks, d.scene.skeleton.joints.size(), 4));
+}
+SkinWeights replayed(const Dog& d, const std::vector<json>& edits) { return replayed(d, edits, d.weights); }
+
+/// Other weights within a radius of a point, as a stroke of the hardness leaves them; coincident vertices alike.
+SkinWeights changed_around(const Dog& d, const Vec3& point, float radius) {
+    WeightRows rows(d.scene.positions.size());
+    for (std::size_t v = 0; v < d.scene.positions.size(); ++v) {
+        const Vec3& p = d.scene.positions[v];
+        std::vector<Influence> row(d.weights[v].begin(), d.weights[v].end());
+        if (std::hypot(p.x - point.x, p.y - point.y, p.z - point.z) < radius && row.size() > 1) {
+            const float moved = row[1].weight / 2;
+            row[0].weight += moved;
+            row[1].weight -= moved;
+        }
+        rows.part[v / WeightRows::per_chunk].insert(rows.part[v / WeightRows::per_chunk].end(), row.begin(),
+                                                    row.end());
+        rows.first[v + 1] = row.size();
+    }
+    return rows.assemble(nullptr);
 }
 
 struct Painting {
@@ -147,6 +167,72 @@ TEST(Painting, StrokesEqualTheReplayedListToTheBit) {
     while (p.painted.undo()) {
     }
     EXPECT_EQ(p.painted.weights(), dog().weights);
+}
+
+TEST(Painting, OtherWeightsBelowTheStrokesGiveTheReplayedListToTheBit) {
+    std::mt19937 random(11);
+    Painting p(dog());
+    std::vector<json> list;
+    SkinWeights base = dog().weights;
+    for (int round = 0; round < 6; ++round) {
+        for (int k = 0; k < 12; ++k) {
+            list.push_back(random_edit(dog(), random));
+            p.apply(list.back());
+        }
+        const Vec3 at = dog().scene.positions[random() % dog().scene.positions.size()];
+        base = changed_around(dog(), at, round == 5 ? 10.f : 0.1f);
+        const SkinWeights before = p.painted.weights();
+        ASSERT_TRUE(p.painted.rebase(base));
+        const SkinWeights after = p.painted.weights();
+        EXPECT_EQ(after, replayed(dog(), list, base)) << round;
+        for (std::uint32_t v = 0; v < dog().scene.positions.size(); ++v) {
+            if (!std::ranges::equal(before[v], after[v])) {
+                ASSERT_TRUE(std::ranges::binary_search(p.painted.changed(), v)) << round;
+            }
+        }
+        // Painting goes on: a stroke is taken back, and another one instead of the one before it.
+        ASSERT_TRUE(p.painted.undo());
+        list.pop_back();
+        list.back() = random_edit(dog(), random);
+        p.apply(list.back(), true);
+        EXPECT_EQ(p.painted.weights(), replayed(dog(), list, base)) << round;
+    }
+    while (p.painted.undo()) {
+    }
+    EXPECT_EQ(p.painted.weights(), base);
+}
+
+// 200 strokes at one end of the dog, and other weights at the other end.
+TEST(Painting, OtherWeightsComputeOnlyStrokesThatReadThem) {
+    Painting p(dog());
+    const auto& positions = dog().scene.positions;
+    const auto [back, front] = std::ranges::minmax_element(positions, {}, [](const Vec3& v) { return v.z; });
+    std::vector<json> list;
+    for (int k = 0; k < 200; ++k) {
+        json edit = {{"op", "smooth"}, {"length", 0.02}};
+        if (k % 2) edit = {{"op", "add"}, {"joint", dog().scene.skeleton.joints[1].name}, {"value", 0.1}};
+        edit["select"]["brush"] = {{"points", {{back->x, back->y, back->z}}}, {"radius", 0.08}};
+        list.push_back(edit);
+        p.apply(edit);
+    }
+    const SkinWeights other = changed_around(dog(), *front, 0.5f * (front->z - back->z));
+    ASSERT_NE(other, dog().weights);
+    ASSERT_TRUE(p.painted.rebase(other));
+    EXPECT_EQ(p.painted.computed(), 0u);
+    EXPECT_EQ(p.painted.weights(), replayed(dog(), list, other));
+}
+
+TEST(Painting, WeightsThatDoNotFitChangeNothing) {
+    std::mt19937 random(5);
+    Painting p(dog());
+    p.apply(random_edit(dog(), random));
+    const SkinWeights before = p.painted.weights();
+    EXPECT_EQ(p.painted.rebase(SkinWeights()).error().code, ErrorCode::input);
+    p.apply({{"op", "sharpen"}, {"select", {{"joints", {dog().scene.skeleton.joints[1].name}}, {"above", 0.2}}}});
+    EXPECT_EQ(p.painted.rebase(dog().weights).error().code, ErrorCode::usage);
+    ASSERT_TRUE(p.painted.undo());
+    EXPECT_EQ(p.painted.weights(), before);
+    EXPECT_EQ(p.painted.edits(), 1u);
 }
 
 TEST(Painting, AStrokeComputesOnlyWhatItTouches) {
@@ -339,6 +425,42 @@ TEST(Painting, TheCInterfacePaints) {
     std::vector<float> difference(d.scene.positions.size());
     ASSERT_EQ(snw_weights_difference(painted, whole, difference.data()), SNW_OK);
     EXPECT_EQ(*std::max_element(difference.begin(), difference.end()), 0);
+    // Other weights below the strokes: as if the painting had begun with them.
+    const std::string below = R"({"edits": [{"op": "sharpen"}]})";
+    snw_weights *sharp = nullptr, *again = nullptr;
+    ASSERT_EQ(snw_weights_edit(model, own, below.data(), below.size(), nullptr, nullptr, &sharp), SNW_OK);
+    std::size_t changed_rows = 0;
+    ASSERT_EQ(snw_painting_rebase(painting, sharp, nullptr, &changed_rows), SNW_OK);
+    EXPECT_GT(changed_rows, 0u);
+    snw_weights_free(painted);
+    ASSERT_EQ(snw_painting_weights(painting, &painted), SNW_OK);
+    ASSERT_EQ(snw_weights_edit(model, sharp, text.data(), text.size(), nullptr, nullptr, &again), SNW_OK);
+    ASSERT_EQ(snw_weights_difference(painted, again, difference.data()), SNW_OK);
+    EXPECT_EQ(*std::max_element(difference.begin(), difference.end()), 0);
+    ASSERT_EQ(snw_painting_rebase(painting, own, nullptr, nullptr), SNW_OK);
+    // As many vertices as a stroke touches: below 200 strokes too, it takes about as long as a stroke.
+    const Vec3 spot = d.scene.positions[1000];
+    const std::string around =
+        json{{"edits",
+              {{{"op", "sharpen"},
+                {"select", {{"sphere", {{"center", {spot.x, spot.y, spot.z}}, {"radius", 0.06}}}}}}}}}
+            .dump();
+    snw_weights* near = nullptr;
+    ASSERT_EQ(snw_weights_edit(model, own, around.data(), around.size(), nullptr, nullptr, &near), SNW_OK);
+    const auto begin = std::chrono::steady_clock::now();
+    ASSERT_EQ(snw_painting_rebase(painting, near, nullptr, &changed_rows), SNW_OK);
+    const auto end = std::chrono::steady_clock::now();
+    std::printf("other weights at %zu vertices below %zu strokes: %.2f ms\n", changed_rows,
+                snw_painting_edits(painting), 1000 * std::chrono::duration<double>(end - begin).count());
+    EXPECT_LT(changed_rows, d.scene.positions.size() / 4);
+    ASSERT_EQ(snw_painting_rebase(painting, own, nullptr, nullptr), SNW_OK);
+    snw_weights_free(near);
+    snw_weights_free(painted);
+    ASSERT_EQ(snw_painting_weights(painting, &painted), SNW_OK);
+    ASSERT_EQ(snw_weights_difference(painted, whole, difference.data()), SNW_OK);
+    EXPECT_EQ(*std::max_element(difference.begin(), difference.end()), 0);
+    snw_weights_free(sharp);
+    snw_weights_free(again);
     // Errors leave everything as it was.
     const char* wrong = R"({"op": "set", "joint": "nobody", "value": 1})";
     EXPECT_EQ(snw_painting_apply(painting, wrong, std::strlen(wrong), 0, nullptr, nullptr, nullptr), SNW_INPUT);

@@ -554,6 +554,19 @@ const tests = {
     await settled();
     is((await strokes()).count > 31, true, 'whether taking one out was done stroke by stroke');
     holds((await exported()).equals(await byCommand('quadruped')), 'the files differ');
+    // The hardness is below the strokes: a stroke of it is one step of the core as well.
+    await page.getByLabel('Brush').selectOption('hardness');
+    await slide('Hardness α here', 1);
+    const steps = [];
+    for (const dx of [0, 6]) {
+      const before = await strokes();
+      await dab(dx, 0);
+      const after = await strokes();
+      steps.push(after.count - before.count);
+      holds(after.vertices > 0 && after.vertices < (await state()).vertices / 4, `${after.vertices} vertices`);
+    }
+    is(steps.join(), '1,1', 'steps of two strokes of hardness');
+    holds((await exported()).equals(await byCommand('quadruped')), 'the files differ after strokes of hardness');
   },
   async 'the modes of the brush, locks and both sides are those of the command'() {
     await open('biped');

@@ -6,7 +6,7 @@ import {byId} from './dom';
 import {busy, hideError, notice, say, showError} from './messages';
 import {fromRest} from './rest';
 import {bonesIn, jointsOf, type Bone} from './skeleton';
-import {EMPTY, History, appliedOf, editsOf, poseNumbers, settingsOf, stepsBetween, withBones, withSkeleton, workOf, type Applied, type Curve, type Doc} from './store';
+import {EMPTY, History, appliedOf, belowStrokes, editsOf, listBelow, poseNumbers, settingsOf, stepsBetween, withBones, withSkeleton, workOf, type Applied, type Curve, type Doc} from './store';
 import {View} from './view';
 import {withRows} from './rows';
 import {poseAt, type Pose} from './track';
@@ -155,13 +155,33 @@ async function weigh(doc: Doc) {
   const wanted = appliedOf(doc);
   const steps = stepsBetween(applied, wanted);
   if (steps && session.rows && (await stroke(doc, wanted, steps))) return;
+  const below = session.rows && belowStrokes(applied, wanted);
+  if (below === 'other' && (await rebase(doc, wanted))) return;
   applied = null;
-  const made = await client.weigh(settingsOf(doc), editsOf(doc));
-  applied = wanted;
+  // Strokes are applied one by one, so that the next change below them computes only what it touches.
+  const made = await client.weigh(settingsOf(doc), below ? listBelow(wanted) : editsOf(doc));
+  applied = below ? {base: wanted.base, edits: []} : wanted;
   session.rows = made.rows;
   session.difference = made.difference;
   session.compared = null;
   session.editReport = made.report;
+  if (below) await stroke(doc, wanted, {back: 0, apply: wanted.edits});
+}
+
+/** Whether the core could replace the weights below the strokes. */
+async function rebase(doc: Doc, wanted: Applied): Promise<boolean> {
+  const start = performance.now();
+  const painted = await client.rebase(settingsOf(doc), listBelow(wanted), wanted.edits.length);
+  if (!painted) return false;
+  session.rows = withRows(session.rows!, painted);
+  session.painted.push(...painted.vertices);
+  applied = wanted;
+  ++session.stroke.count;
+  session.stroke.vertices = painted.vertices.length;
+  session.stroke.milliseconds = performance.now() - start;
+  session.compared = null;
+  if (session.opened?.ownRows) session.difference = await client.difference();
+  return true;
 }
 
 /** Whether the core could take these steps one by one. */
@@ -184,7 +204,7 @@ async function stroke(doc: Doc, wanted: Applied, {back, apply}: NonNullable<Retu
     if (!painted) return false;
     show(painted, edits.slice(0, -1));
   }
-  const locks = JSON.stringify({sinew: 'edits', ...JSON.parse(wanted.base)[1]});
+  const locks = listBelow(wanted);
   for (const [i, edit] of apply.entries()) {
     const replaces = again && i === 0;
     const painted = await client.stroke(settings, locks, JSON.stringify(edit), replaces);

@@ -202,6 +202,20 @@ export function stepsBetween(from: Applied | null, to: Applied): {back: number; 
   return {back: from.edits.length - same, apply: to.edits.slice(same)};
 }
 
+/** The edit list of all but the strokes. */
+export const listBelow = (of: Applied) => JSON.stringify({sinew: 'edits', ...JSON.parse(of.base)[1]});
+
+/** How the weights below strokes differ: 'other', if only in what strokes do not read themselves (falloff, rigid parts);
+ * 'anew', if the strokes have to be applied again; null if the strokes differ, or there are none. */
+export function belowStrokes(from: Applied | null, to: Applied): 'other' | 'anew' | null {
+  if (!from || !to.edits.length || from.edits.length !== to.edits.length || from.edits.some((e, i) => e !== to.edits[i])) return null;
+  const read = (of: Applied) => {
+    const [settings, {lock}] = JSON.parse(of.base) as [Settings, {lock?: object}];
+    return JSON.stringify([settings.filter(([name]) => name === 'max-influences'), lock]);
+  };
+  return read(from) === read(to) ? 'other' : 'anew';
+}
+
 const sameNames = (a: readonly string[], b: readonly string[]) => a === b || (a.length === b.length && [...a].sort().join('\n') === [...b].sort().join('\n'));
 /** "0.50" and "0.5" are one value. */
 const sameValue = (a: string | undefined, b: string | undefined) =>

@@ -111,6 +111,31 @@ describe.skipIf(missing.length > 0)(`core${missing.length ? ` (skipped: there is
     expect(core.weigh(settings, edits).report.length).toBe(2);
   }, 60000);
 
+  it('gives strokes other weights below, like the command line with the whole list', () => {
+    const settings: Settings = [['method', 'bone-heat']];
+    const stroke = (y: number, op: object) => ({...op, select: {brush: {points: [[0, y, 0.1]], radius: 0.25, through: true}}});
+    const edits = [
+      stroke(1.2, {op: 'add', joint: 'spine', value: 0.3}), stroke(1.3, {op: 'smooth', length: 0.05}),
+      stroke(0.9, {op: 'relax', steps: 3}), stroke(1.5, {op: 'sharpen'}),
+    ];
+    const list = (falloff: object[], more: object = {}) => JSON.stringify({sinew: 'edits', ...(falloff.length ? {falloff} : {}), ...more});
+    core.open(load('biped.glb'));
+    core.bind(settings, quiet);
+    expect(core.rebase(settings, list([]), 0)).toBe(null);
+    core.weigh(settings, '');
+    for (const edit of edits) core.stroke(settings, '', JSON.stringify(edit), false);
+    expect(core.rebase(settings, list([]), 3)).toBe(null);
+    for (const value of [0.9, 0.4]) {
+      const falloff = [{value, select: {box: [[-1, 1, -1], [1, 1.25, 1]]}}];
+      const painted = core.rebase(settings, list(falloff), edits.length)!;
+      expect(painted.vertices.length).toBeGreaterThan(100);
+      expect(same(core.saveGlb(settings).bytes, bindByCommand('biped.glb', settings, list(falloff, {edits})))).toBe(true);
+    }
+    core.unstroke();
+    core.rebase(settings, list([]), edits.length - 1);
+    expect(same(core.saveGlb(settings).bytes, bindByCommand('biped.glb', settings, list([], {edits: edits.slice(0, 3)})))).toBe(true);
+  });
+
   it('gives the same distances for another falloff without another bind', () => {
     core.open(load('quadruped.glb'));
     core.bind([['resolution', '64']], quiet);

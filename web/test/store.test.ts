@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {bonesIn} from '../src/skeleton';
-import {EMPTY, History, appliedOf, stepsBetween, commandLine, cutoutLine, editsOf, outputName, poseNumbers, quoted, settingsOf, withBones, withSkeleton,
+import {EMPTY, History, appliedOf, belowStrokes, stepsBetween, commandLine, cutoutLine, editsOf, outputName, poseNumbers, quoted, settingsOf, withBones, withSkeleton,
         workOf} from '../src/store';
 
 const groups = new Map([
@@ -226,6 +226,14 @@ it('goes from some edits to others by taking back and applying', () => {
   expect(stepsBetween(with_(a, b), with_(a))).toEqual({back: 1, apply: []});
   expect(stepsBetween(with_(a, b, c), with_(a, c))).toEqual({back: 2, apply: [c]});
   expect(stepsBetween(with_(a), appliedOf({...EMPTY, falloff: {Head: 0.5}, edits: [a]}))).toBe(null);
+  // Below the same strokes, the core replaces the weights. A limit and locks are read by strokes themselves.
+  const below = (doc: Partial<typeof EMPTY>, ...edits: (typeof a)[]) => belowStrokes(with_(a, b), appliedOf({...EMPTY, ...doc, edits}));
+  expect(below({falloff: {Head: 0.5}}, a, b)).toBe('other');
+  expect(below({settings: {falloff: '0.5'}}, a, b)).toBe('other');
+  expect(below({settings: {'max-influences': '2'}}, a, b)).toBe('anew');
+  expect(below({locked: ['Head']}, a, b)).toBe('anew');
+  expect(below({falloff: {Head: 0.5}}, a)).toBe(null);
+  expect(belowStrokes(with_(), appliedOf({...EMPTY, falloff: {Head: 0.5}}))).toBe(null);
   // The lock of the brush is in the edits, and needs no other weights.
   expect(stepsBetween(with_(a), appliedOf({...EMPTY, held: ['Head'], edits: [a]}))).toEqual({back: 0, apply: []});
 });
