@@ -1017,6 +1017,12 @@ const tests = {
     is(await memory(), start, 'memory after another file');
     await bind();
     holds((await exported()).equals(await byCommand('biped')), 'the files differ');
+    // Closed, the page is as at the beginning, and offers the work.
+    await page.getByRole('button', {name: 'Close', exact: true}).click();
+    await until(() => document.documentElement.dataset.ready === 'yes' && window.studio.state().vertices === 0);
+    holds(await page.locator('#empty').isVisible() && await page.getByRole('button', {name: 'Close', exact: true}).isHidden(), 'a file is open');
+    holds(await memory() <= start, 'memory after the file was closed');
+    is(await page.locator('[data-earlier="biped.glb"]').count(), 1, 'work that is offered');
   },
   async 'stopping twice keeps the binding before'() {
     await open('caped');

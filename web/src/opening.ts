@@ -178,6 +178,9 @@ async function openDropped(data: DataTransfer) {
 }
 
 for (const id of ['open', 'open-big']) byId(id).addEventListener('click', choose);
+// The page begins again: the memory of a WebAssembly module never shrinks.
+byId('close').addEventListener('click', () => location.assign(location.pathname));
+on(['character'], () => (byId('close').hidden = !session.opened));
 window.addEventListener('dragover', (event) => {
   event.preventDefault();
   document.body.classList.add('dragging');
