@@ -38,7 +38,8 @@ endfunction()
 # sinew_quick_target(NAME): for programs that leave the work to the library. Optimising them takes long without benefit.
 function(sinew_quick_target name)
     sinew_target(${name})
-    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1> $<$<CONFIG:RelWithDebInfo>:-O0>)
+    # RelWithDebInfo: with sanitizers, whose reports name the lines of the library.
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1> "$<$<CONFIG:RelWithDebInfo>:-O0;-g0>")
 endfunction()
 
 # sinew_unity(NAME FILE…): compiles the files of a folder in groups. Names in their anonymous namespaces must differ.
