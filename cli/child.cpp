@@ -39,10 +39,10 @@ void drain(int& file, std::string& text) {
     }
 }
 
-/// In the new process: runs the words in place of what the batch does. A copy of the running program is ready at
-/// once; loading the program again would take 8 ms of CPU time, a thirtieth of a bind.
+/// Runs a command in the new process, which is a copy of the batch, and ends the process. Loading the program again
+/// instead would take 8 ms of CPU time.
 [[noreturn]] void run_and_exit(const std::vector<std::string>& words) noexcept {
-    // Locks and pipes of the batch.
+    // The batch's locks and pipes must not stay open here.
     if (::syscall(SYS_close_range, 3U, ~0U, 0U) != 0)  // Linux before 5.9
         for (int file = 3; file < 4096; ++file) ::close(file);
     std::vector<std::string> texts{"sinew"};

@@ -103,7 +103,7 @@ class Studio(StudioCase):
         self.process.wait(20)
         self.assertEqual([f for f in os.listdir(self.at) if f.startswith("sinew-studio")], [])
 
-    def test_slow_connections_block_nobody(self):
+    def test_slow_connections_do_not_block_others(self):
         self.start()
         slow = [socket.create_connection(("127.0.0.1", self.port), timeout=60) for _ in range(64)]
         try:
