@@ -133,14 +133,60 @@ Finger place_joints(const Digit& digit, std::string_view name, const HandPlace& 
 
 }  // namespace
 
+std::optional<Point3> find_wrist(const VoxelGrid& grid, const HandPlace& hand, const Point3& elbow) {
+    constexpr double kNarrower = 0.88, kWider = 1.1, kNearest = 0.6, kFarthest = 1.6, kSlabs = 16;
+    const double size = norm(hand.tip - hand.wrist);
+    const Point3 back = unit(elbow - hand.wrist);
+    const double reach = dot(hand.wrist - hand.tip, back);
+    if (!(reach > 0)) return std::nullopt;
+    const BodyVolume volume = crop_volume(grid, hand.wrist, -1.0 * back, 1.3 * size, size);
+    struct Slab {
+        double voxels = 0;
+        Point3 sum{};
+    };
+    std::vector<Slab> slabs;  // from the tip on; a voxel counts for the two slabs nearest to it
+    const double thick = size / kSlabs;
+    for (std::uint32_t v = 0; v < volume.depth.size(); ++v) {
+        const Point3 p = volume.position(v);
+        const double behind = dot(p - hand.tip, back) / thick;
+        if (volume.depth[v] <= 0 || behind < 0) continue;
+        const auto k = static_cast<std::size_t>(behind);
+        if (k + 1 >= slabs.size()) slabs.resize(k + 2);
+        const double next = behind - static_cast<double>(k);
+        for (const auto& [slab, share] : {std::pair{&slabs[k], 1 - next}, {&slabs[k + 1], next}}) {
+            slab->voxels += share;
+            slab->sum = slab->sum + share * p;
+        }
+    }
+    const Slab* narrowest = nullptr;
+    double widest = 0;
+    for (std::size_t k = 0; k < slabs.size(); ++k) {
+        const double behind = static_cast<double>(k) * thick, voxels = slabs[k].voxels;
+        if (behind > kFarthest * reach) break;
+        if (behind > kNearest * reach && voxels > 0 && voxels < kNarrower * widest &&
+            (!narrowest || voxels < narrowest->voxels))
+            narrowest = &slabs[k];
+        if (narrowest && voxels > kWider * narrowest->voxels) return (1 / narrowest->voxels) * narrowest->sum;
+        widest = std::max(widest, voxels);
+    }
+    return std::nullopt;
+}
+
 std::vector<Finger> find_fingers(const VoxelGrid& grid, const HandPlace& hand, Context* context) {
-    constexpr double kReach = 1.35;  // of the hand's length
+    // Of the hand's length. The corners of a fist or a mitten stick out less than three fingers do, and knuckles
+    // less than the fingers beside these.
+    constexpr double kReach = 1.35, kLeast = 0.13, kLeastOfThree = 0.22;
+    // Of the cube of that length: hands of people have 0.08, thick ones of figures 0.34. What has more is a body.
+    constexpr double kMostVolume = 0.5;
     const double size = norm(hand.tip - hand.wrist);
     if (!(size > 0)) return {};
     const Point3 along = unit(hand.tip - hand.wrist);
-    const BodyVolume volume = crop_volume(grid, hand.wrist, along, kReach * size);
+    const BodyVolume volume = crop_volume(grid, hand.wrist, along, kReach * size, 0.2 * size);
     if (volume.depth.empty()) return {};
-    const VolumeTree tree(volume, context);
+    const auto solid = static_cast<double>(
+        std::count_if(volume.depth.begin(), volume.depth.end(), [](float depth) { return depth > 0; }));
+    if (solid > kMostVolume * std::pow(size / volume.voxel, 3)) return {};
+    const VolumeTree tree(volume, kLeast * size / volume.voxel, context);
     if (cancelled(context)) return {};
 
     // The paths of fingers end at the wrist.
@@ -153,16 +199,17 @@ std::vector<Finger> find_fingers(const VoxelGrid& grid, const HandPlace& hand, C
     for (std::size_t k = 0; k < tree.tips().size(); ++k) {
         const std::uint32_t tip = tree.tips()[k];
         if (digits.size() == kNames.size()) break;
-        // What sticks out less is a knuckle or a thick wrist.
-        if (tree.prominences()[k] * volume.voxel < 0.2 * size) break;
+        if (digits.size() < kFewest && tree.prominences()[k] * volume.voxel < kLeastOfThree * size) break;
         const Point3 at = volume.position(tip);
-        if (dot(at - hand.wrist, along) < 0.3 * size) continue;  // the cut at the wrist
+        if (dot(at - hand.wrist, along) < 0.1 * size) continue;  // the cut behind the wrist
         const std::vector<std::uint32_t> voxels = tree.path(tip, wrist);
         Digit digit{.path = make_path(volume, voxels), .tip = at};
         digit.web = length_to_palm(volume, voxels, digit.path);
         digit.base = digit.path.at(digit.web);
         digit.direction = unit(digit.path.at(0.1 * digit.web) - digit.base);
-        if (digit.path.whole() > 0.65 * size && digit.web > 0.1 * size) digits.push_back(std::move(digit));
+        // Shorter ones are bumps of the palm, and what has no palm behind it is a whole hand.
+        if (digit.path.whole() > 0.65 * size && digit.web > 0.1 * size && digit.web < 0.75 * digit.path.whole())
+            digits.push_back(std::move(digit));
     }
     if (digits.size() < kFewest) return {};
 

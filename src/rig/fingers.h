@@ -1,6 +1,7 @@
-// The fingers of a hand, whose wrist is known.
+// The wrist and the fingers of a hand.
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -20,6 +21,12 @@ struct Finger {
     std::array<Point3, 3> joints;  ///< from the palm on
     Point3 tip;
 };
+
+/// The narrowest place of the arm between the palm and the forearm, if there is one: going from the tip to the
+/// elbow, where the section of the volume is smallest after it was larger, and before it becomes larger again.
+/// `hand`: about where it is; the wrist may be at 0.6 to 1.6 times that distance from the tip. A hand should be at
+/// least 24 voxels long. O(voxels of the hand).
+std::optional<Point3> find_wrist(const VoxelGrid& grid, const HandPlace& hand, const Point3& elbow);
 
 /// Three to five fingers in their order, the thumb first; empty if there are fewer. Of fewer than five, the last
 /// ones are missing, and the thumb if none is like one. `grid`: the character; a finger should be at least four

@@ -137,7 +137,8 @@ public:
     Result<Rig> fit() {
         find_tips();
         place_trunk();
-        for (const TemplateLimb& limb : model_.limbs) place_limb(limb);
+        for (const TemplateLimb& limb : model_.limbs)
+            if (Status ok = place_limb(limb); !ok) return ok.error();
         make_symmetric();
         if (model_.fingers)
             if (Status ok = place_fingers(); !ok) return ok.error();
@@ -295,18 +296,18 @@ private:
         }
     }
 
-    void place_limb(const TemplateLimb& limb) {
+    Status place_limb(const TemplateLimb& limb) {
         const TemplateTip& tip = tip_called(limb.tip);
         if (!tip.paired) return place_limb(limb, tip, "", 0);
-        place_limb(limb, tip, ".L", 1);
-        place_limb(limb, tip, ".R", -1);
+        if (Status ok = place_limb(limb, tip, ".L", 1); !ok) return ok;
+        return place_limb(limb, tip, ".R", -1);
     }
 
-    void place_limb(const TemplateLimb& limb, const TemplateTip& tip, const std::string& side, double sign) {
+    Status place_limb(const TemplateLimb& limb, const TemplateTip& tip, const std::string& side, double sign) {
         const auto found = match_.tips.find(std::string(limb.tip) + side);
         const std::string attached(limb.attached_to);
         if (found == match_.tips.end()) {
-            if (tip.optional) return;
+            if (tip.optional) return Done{};
             lost_.push_back(std::string(limb.tip) + side);
         }
         const bool is_leg = model_.trunk.from.size() > 1 && limb.tip == model_.trunk.from[0];
@@ -330,10 +331,44 @@ private:
             add_joint(name, attached, place_of(attached) + 0.3 * (path.points[0] - place_of(attached)));
             before = name;
         }
-        place_along(limb.joints, before, side, path, 0, path.whole());
+        std::vector<TemplateJoint> joints = limb.joints;
+        if (found != match_.tips.end() && limb.wrist > 0)
+            if (Status ok = move_to_wrist(joints, path, limb.wrist); !ok) return ok;
+        place_along(joints, before, side, path, 0, path.whole());
         set_tail(std::string(limb.joints.back().name) + side, path.points.back());
         if (found != match_.tips.end()) limb_length_[std::string(limb.tip) + side] = path.whole();
+        return Done{};
     }
+
+    /// Stretches the fractions of the joints so that `usual` is at the wrist of the arm, if that is found.
+    Status move_to_wrist(std::vector<TemplateJoint>& joints, const LimbPath& path, double usual) {
+        const HandPlace hand{path.at(usual * path.whole()), path.points.back(), front()};
+        if (!arms_) {  // the other arm has the same voxels
+            Result<VoxelGrid> grid = voxelized(norm(hand.tip - hand.wrist), 24);
+            if (!grid) return grid.error();
+            arms_ = std::move(*grid);
+        }
+        const std::optional<Point3> wrist = find_wrist(*arms_, hand, path.at(0.6 * usual * path.whole()));
+        if (!wrist) return Done{};
+        std::size_t nearest = 0;
+        for (std::size_t k = 0; k < path.points.size(); ++k)
+            if (norm(path.points[k] - *wrist) < norm(path.points[nearest] - *wrist)) nearest = k;
+        const double at = path.length[nearest] / path.whole();
+        for (TemplateJoint& joint : joints)
+            joint.at = joint.at <= usual ? joint.at * at / usual : 1 - (1 - joint.at) * (1 - at) / (1 - usual);
+        return Done{};
+    }
+
+    /// The character in voxels of which at least `voxels` are along this length, as far as the resolution allows.
+    Result<VoxelGrid> voxelized(double length, double voxels) const {
+        const double side = 2 * std::max({half_[0], half_[1], half_[2]});
+        VoxelizeOptions options;
+        options.resolution = 128;
+        while (options.resolution < 1024 && length < voxels * side / options.resolution) options.resolution *= 2;
+        return voxelize(mesh_, analyse_mesh(mesh_, context_), options, context_);
+    }
+
+    Point3 front() const { return match_.turn.to_scene({0, 0, 1}); }
 
     /// Moves pairs of joints to mirrored places, and others into the middle.
     void make_symmetric() {
@@ -397,18 +432,12 @@ private:
         for (std::size_t k = 0; k < 2; ++k) {
             const Joint& joint = joint_called("hand" + sides[k]);
             if (!match_.tips.contains("hand" + sides[k]) || !joint.tail) continue;
-            hands[k] = {to_point(joint.position), to_point(*joint.tail), match_.turn.to_scene({0, 0, 1})};
+            hands[k] = {to_point(joint.position), to_point(*joint.tail), front()};
             smallest = std::min(smallest, norm(hands[k]->tip - hands[k]->wrist));
         }
         if (smallest < INFINITY) {
             report_progress(context_, "fingers", 0);
-            constexpr double kVoxels = 48;  // of a hand: fingers are about a ninth as thick
-            const double side = 2 * std::max({half_[0], half_[1], half_[2]});
-            VoxelizeOptions options;
-            options.resolution = 128;
-            while (options.resolution < 1024 && smallest < kVoxels * side / options.resolution)
-                options.resolution *= 2;
-            const Result<VoxelGrid> grid = voxelize(mesh_, analyse_mesh(mesh_, context_), options, context_);
+            const Result<VoxelGrid> grid = voxelized(smallest, 48);  // fingers are about a ninth as thick
             if (!grid) return grid.error();
             for (std::size_t k = 0; k < 2; ++k)
                 if (hands[k]) fingers[k] = find_fingers(*grid, *hands[k], context_);
@@ -506,6 +535,7 @@ private:
     LimbPath trunk_end_;                         // above its middle
     double leg_begins_ = 0;                      // on its path, where the trunk's beginning was moved down
     bool legs_hidden_ = false;                   // the trunk's beginning was moved up
+    std::optional<VoxelGrid> arms_;              // smaller voxels, for wrists
     std::map<std::string, int> number_;          // of joints
     std::vector<std::string> lost_;              // "hand.L": tips that were not found, of limbs
     std::map<std::string, double> limb_length_;  // by "foot.L"; of those that were found
@@ -552,7 +582,7 @@ Result<Rig> fit_template(const MeshView& mesh, const RigOptions& options, Contex
     Result<BodyVolume> volume = make_body_volume(mesh, options.resolution, context);
     if (!volume) return volume.error();
     report_progress(context, "limbs", 0);
-    const VolumeTree tree(*volume, context);
+    const VolumeTree tree(*volume, 0, context);
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while looking for limbs"};
     return Fitter(*find_template(options.model), mesh, *volume, tree, context).fit();
 }

@@ -32,6 +32,9 @@ struct TemplateLimb {
     std::string_view inner = {};        ///< a joint between that and the limb: a clavicle
     std::vector<TemplateJoint> joints;  ///< 0: where the limb begins; 1: the tip
     double inset = 0.5;                 ///< how far in the trunk it begins, in units of its radius there
+    /// The fraction of the joint that belongs at the narrowest place before a hand (find_wrist): fractions are
+    /// stretched so that it is there. 0: not looked for.
+    double wrist = 0;
 };
 
 /// From one end of the trunk to the other. An end is a tip, or the meeting of the paths of several.

@@ -164,7 +164,8 @@ Result<BodyVolume> make_body_volume(const MeshView& mesh, int resolution, Contex
     return volume;
 }
 
-BodyVolume crop_volume(const VoxelGrid& grid, const Point3& centre, const Point3& direction, double radius) {
+BodyVolume crop_volume(const VoxelGrid& grid, const Point3& centre, const Point3& direction, double radius,
+                       double behind) {
     const double voxel = grid.transform.voxel;
     const int resolution = grid.boundary.resolution();
     const auto position = [&](const std::array<int, 3>& at) {
@@ -176,7 +177,7 @@ BodyVolume crop_volume(const VoxelGrid& grid, const Point3& centre, const Point3
         for (const int a : at)
             if (a < 0 || a >= resolution) return false;
         const Point3 from = position(at) - centre;
-        return norm(from) <= radius && dot(from, direction) >= -0.15 * radius && grid.solid(at[0], at[1], at[2]);
+        return norm(from) <= radius && dot(from, direction) >= -behind && grid.solid(at[0], at[1], at[2]);
     };
     // From the nearest voxel on, in the box of the ball.
     std::array<int, 3> low{}, size{}, start{};
@@ -244,7 +245,7 @@ double mirror_share(const BodyVolume& volume, int axis) {
     return all ? static_cast<double>(both) / static_cast<double>(all) : 0;
 }
 
-VolumeTree::VolumeTree(const BodyVolume& volume, Context* context) {
+VolumeTree::VolumeTree(const BodyVolume& volume, double least, Context* context) {
     const auto count = static_cast<std::uint32_t>(volume.depth.size());
     parent_.assign(count, 0);
     // Of the deepest voxels the one nearest to the middle: an animal of even thickness is not rooted at its end.
@@ -312,7 +313,7 @@ VolumeTree::VolumeTree(const BodyVolume& volume, Context* context) {
     };
     add(root_);
     add_ball(root_);
-    const double side = std::max({volume.size[0], volume.size[1], volume.size[2]});
+    least = std::max({least, 3.0, 0.025 * std::max({volume.size[0], volume.size[1], volume.size[2]})});
     while (tips_.size() < 32 && !cancelled(context)) {
         while (!queue.empty()) {
             const float key = queue.top().key;
@@ -337,7 +338,7 @@ VolumeTree::VolumeTree(const BodyVolume& volume, Context* context) {
                 tip = v;
             }
         }
-        if (most < std::max(3.0, 0.025 * side)) break;
+        if (most < least) break;
         tips_.push_back(tip);
         prominences_.push_back(most);
         std::vector<std::uint32_t> path;

@@ -31,9 +31,10 @@ struct BodyVolume {
 /// Voxelizes, closes gaps of up to four voxels between parts, and keeps the largest connected part. O(r³).
 Result<BodyVolume> make_body_volume(const MeshView& mesh, int resolution, Context* context);
 
-/// The part of a grid inside a ball, beyond a plane at 0.15 of the radius before its centre, that is connected with
-/// the solid voxel nearest to the centre. Empty if there is none. O(voxels of the ball).
-BodyVolume crop_volume(const VoxelGrid& grid, const Point3& centre, const Point3& direction, double radius);
+/// The part of a grid inside a ball that is connected with the solid voxel nearest to the centre, without what lies
+/// farther than `behind` from the centre against the direction. Empty if there is none. O(voxels of the ball).
+BodyVolume crop_volume(const VoxelGrid& grid, const Point3& centre, const Point3& direction, double radius,
+                       double behind);
 
 /// The share of the volume whose mirror image in the middle of the bounding box is inside too. `axis`: 0 or 2.
 double mirror_share(const BodyVolume& volume, int axis);
@@ -41,7 +42,8 @@ double mirror_share(const BodyVolume& volume, int axis);
 /// Paths from the tips of limbs to a root in the middle, each through the thickest parts.
 class VolumeTree {
 public:
-    explicit VolumeTree(const BodyVolume& volume, Context* context);
+    /// Without tips of which the prominence is below `least`, in voxels, or below 3 or 0.025 of the longest side.
+    VolumeTree(const BodyVolume& volume, double least, Context* context);
 
     /// Ends of limbs, the most prominent first; at most 32.
     const std::vector<std::uint32_t>& tips() const { return tips_; }

@@ -7,6 +7,7 @@
 
 #include "characters/characters.h"
 #include "characters/shapes.h"
+#include "rig/fingers.h"
 #include "sanitized.h"
 #include "sinew/bind.h"
 #include "support.h"
@@ -181,6 +182,58 @@ TEST(Rig, SaysThatAHandHasNoFingers) {
 }
 
 // Turned to face -x, and laid down with z up: the joints turn with the mesh, and a note says that it lies.
+/// A closed tube of square sections along x: half the side of each.
+VoxelGrid tube(const std::vector<std::pair<float, float>>& sections) {
+    test::Character c;
+    for (const auto& [x, half] : sections)
+        for (const auto& [y, z] : {std::pair{-half, -half}, {half, -half}, {half, half}, {-half, half}})
+            c.positions.push_back({x, y, z});
+    const auto quad = [&](std::uint32_t a, std::uint32_t b, std::uint32_t d, std::uint32_t e) {
+        c.triangles.push_back({a, b, d});
+        c.triangles.push_back({a, d, e});
+    };
+    const auto last = static_cast<std::uint32_t>(c.positions.size() - 4);
+    quad(0, 3, 2, 1);
+    quad(last, last + 1, last + 2, last + 3);
+    for (std::uint32_t s = 0; s < last; s += 4)
+        for (std::uint32_t k = 0; k < 4; ++k) quad(s + k, s + (k + 1) % 4, s + 4 + (k + 1) % 4, s + 4 + k);
+    VoxelizeOptions options;
+    options.resolution = 256;
+    return voxelize(c.mesh(), analyse_mesh(c.mesh(), nullptr), options, nullptr).value();
+}
+
+TEST(Rig, AWristIsTheNarrowestPlaceBehindThePalm) {
+    // The elbow is at 0, the wrist at 0.7, the tip at 1.
+    const VoxelGrid arm = tube({{0.0f, 0.08f}, {0.7f, 0.04f}, {0.8f, 0.09f}, {1.0f, 0.02f}});
+    for (const double guess : {0.57, 0.7, 0.78}) {
+        const std::optional<Point3> wrist = find_wrist(arm, {{guess, 0, 0}, {1, 0, 0}, {0, 0, 1}}, {0, 0, 0});
+        ASSERT_TRUE(wrist) << guess;
+        EXPECT_NEAR((*wrist)[0], 0.7, 0.03) << guess;
+        EXPECT_NEAR((*wrist)[1], 0, 0.01) << guess;
+    }
+    EXPECT_FALSE(find_wrist(arm, {{0.85, 0, 0}, {1, 0, 0}, {0, 0, 1}}, {0, 0, 0})) << "too far from the guess";
+    const VoxelGrid stick = tube({{0.0f, 0.05f}, {1.0f, 0.05f}}), sleeve = tube({{0.0f, 0.1f}, {1.0f, 0.02f}});
+    EXPECT_FALSE(find_wrist(stick, {{0.7, 0, 0}, {1, 0, 0}, {0, 0, 1}}, {0, 0, 0})) << "no narrow place";
+    EXPECT_FALSE(find_wrist(sleeve, {{0.7, 0, 0}, {1, 0, 0}, {0, 0, 1}}, {0, 0, 0})) << "it only becomes wider";
+}
+
+// Hands that are half as long again, and thin wrists: the usual fractions of an arm end inside the hand.
+TEST(Rig, HandsBeginAtTheWrist) {
+    test::Character c = test::make_character("biped");
+    const Vec3 wrist = c.skeleton.joints[c.joint("hand_L")].position;
+    for (Vec3& p : c.positions) {
+        const float beyond = std::abs(p.x) - wrist.x,
+                    thin = 1 - 0.4f * std::max(0.0f, 1 - std::abs(beyond) / 0.06f);
+        if (beyond < -0.06f) continue;
+        p.y = wrist.y + thin * (p.y - wrist.y);
+        p.z = wrist.z + thin * (p.z - wrist.z);
+        p.x = std::copysign(wrist.x + (beyond > 0 ? 1.5f : 1) * beyond, p.x);
+    }
+    const Rig rig = fitted(c.mesh(), "biped", 2, 128);
+    EXPECT_LT(apart(joint_of(rig, "hand.L").position, wrist), 0.035);
+    EXPECT_LT(apart(joint_of(rig, "hand.R").position, {-wrist.x, wrist.y, wrist.z}), 0.035);
+}
+
 TEST(Rig, FollowsATurnedMesh) {
     const test::Character c = test::make_character("biped");
     const Rig upright = fitted(c.mesh(), "biped");
