@@ -8,6 +8,7 @@
 #include "core/vectors.h"
 #include "rig/fingers.h"
 #include "rig/limb_path.h"
+#include "rig/match_tips.h"
 #include "rig/templates.h"
 #include "rig/volume_tree.h"
 #include "sinew/domain.h"
@@ -16,111 +17,8 @@
 namespace sinew {
 namespace {
 
-/// A signed permutation of axes: from the scene's box to the template's.
-struct Turn {
-    std::array<int, 3> axis{0, 1, 2};  // the scene's axis that becomes the template's axis k
-    std::array<int, 3> sign{1, 1, 1};
-
-    Point3 to_template(const Point3& p) const {
-        Point3 out{};
-        for (std::size_t k = 0; k < 3; ++k) out[k] = sign[k] * p[static_cast<std::size_t>(axis[k])];
-        return out;
-    }
-    Point3 to_scene(const Point3& p) const {
-        Point3 out{};
-        for (std::size_t k = 0; k < 3; ++k) out[static_cast<std::size_t>(axis[k])] = sign[k] * p[k];
-        return out;
-    }
-};
-
-/// All turns by right angles; with `mirrored_too` also mirrored ones.
-std::vector<Turn> turns_of(bool mirrored_too) {
-    std::vector<Turn> out;
-    std::array<int, 3> axis{0, 1, 2};
-    do {
-        const bool odd = (axis[0] > axis[1]) != ((axis[0] > axis[2]) != (axis[1] > axis[2]));
-        for (int signs = 0; signs < 8; ++signs) {
-            const std::array<int, 3> sign{signs & 1 ? -1 : 1, signs & 2 ? -1 : 1, signs & 4 ? -1 : 1};
-            const bool mirrored = odd != (sign[0] * sign[1] * sign[2] < 0);
-            if (mirrored_too || !mirrored) out.push_back({axis, sign});
-        }
-    } while (std::next_permutation(axis.begin(), axis.end()));
-    return out;
-}
-
-/// Which tip of the volume is which of the template.
-struct Match {
-    Turn turn;
-    double cost = INFINITY;                          // sum over the template's tips
-    double turned = 0;                               // what the turn adds to it in the choice
-    std::map<std::string, std::uint32_t> tips = {};  // by "foot.L", "head"; those that were found
-};
-
 constexpr double kLong = 0.5;        // of the longest limb
 constexpr double kSymmetric = 0.75;  // share of the volume, from which a mesh counts as symmetric
-constexpr double kMissing = 1.0;     // cost of a tip that is not found: no tip may cost more
-
-double squared(double x) { return x * x; }
-
-/// A tip of the volume.
-struct FoundTip {
-    std::uint32_t voxel;
-    Point3 place;  // in the box, -1 to 1
-    double thickness;
-};
-
-double cost_of(const TemplateTip& tip, const FoundTip& found, double side) {
-    const Point3& place = found.place;
-    const double thickness = tip.thickness > 0 ? found.thickness - tip.thickness : 0;
-    return 2 * squared(thickness) + tip.weight[0] * squared(place[0] - side * tip.place[0]) +
-           tip.weight[1] * squared(place[1] - tip.place[1]) + tip.weight[2] * squared(place[2] - tip.place[2]);
-}
-
-/// Takes the template's tips in their order, each the cheapest that is left.
-Match match_tips(const Template& model, const std::vector<FoundTip>& tips, const Turn& turn) {
-    Match match{.turn = turn, .cost = 0};
-    // glTF says that a character stands upright and faces +z. Others need a reason.
-    constexpr double kFacing = 0.3, kLying = 0.8;
-    if (model.stands)
-        match.turned = turn.axis[1] != 1 || turn.sign[1] < 0   ? kLying
-                       : turn.axis[0] != 0 || turn.sign[0] < 0 ? kFacing
-                                                               : 0;
-    std::vector<bool> taken(tips.size(), false);
-    std::vector<FoundTip> turned = tips;
-    for (FoundTip& tip : turned) tip.place = turn.to_template(tip.place);
-    for (const TemplateTip& tip : model.tips) {
-        const std::string name(tip.name);
-        double best = tip.paired ? 2 * kMissing : kMissing;
-        std::size_t left = tips.size(), right = tips.size();
-        for (std::size_t a = 0; a < tips.size(); ++a) {
-            if (taken[a]) continue;
-            const double one = cost_of(tip, turned[a], 1);
-            if (!tip.paired) {
-                if (one < best) best = one, left = a;
-                continue;
-            }
-            if (one + kMissing < best) best = one + kMissing, left = a, right = tips.size();
-            const double other = cost_of(tip, turned[a], -1);
-            if (other + kMissing < best) best = other + kMissing, left = tips.size(), right = a;
-            for (std::size_t b = 0; b < tips.size(); ++b) {
-                if (b == a || taken[b]) continue;
-                const Point3 mirrored{-turned[b].place[0], turned[b].place[1], turned[b].place[2]};
-                const double pair = one + cost_of(tip, turned[b], -1) + squared(norm(mirrored - turned[a].place));
-                if (pair < best) best = pair, left = a, right = b;
-            }
-        }
-        match.cost += tip.optional ? std::min(best, 0.5 * kMissing) : best;
-        if (left < tips.size()) {
-            taken[left] = true;
-            match.tips[tip.paired ? name + ".L" : name] = tips[left].voxel;
-        }
-        if (right < tips.size()) {
-            taken[right] = true;
-            match.tips[name + ".R"] = tips[right].voxel;
-        }
-    }
-    return match;
-}
 
 /// Places the joints of one template into one volume.
 class Fitter {
@@ -156,10 +54,7 @@ private:
             tips.push_back(
                 {tip, {p[0] / half_[0], p[1] / half_[1], p[2] / half_[2]}, tree_.thickness_at(volume_, tip)});
         }
-        for (const Turn& turn : turns_of(model_.mirrored)) {
-            Match match = match_tips(model_, tips, turn);
-            if (match.cost + match.turned < match_.cost + match_.turned) match_ = std::move(match);
-        }
+        match_ = match_tips(model_, tips);
         if (model_.stands && (match_.turn.axis[1] != 1 || match_.turn.sign[1] < 0))
             rig_.notes.push_back("the mesh does not stand upright (y up): the template was turned to fit");
     }
@@ -423,56 +318,64 @@ private:
         }
     }
 
-    /// Of both hands; of a symmetric mesh those of the hand where more were found.
     Status place_fingers() {
-        const std::array<std::string, 2> sides{".L", ".R"};
+        const std::array<std::string, 2> hands{"hand.L", "hand.R"};
         std::array<std::vector<Finger>, 2> fingers;
-        std::vector<std::optional<HandPlace>> hands(2);
-        double smallest = INFINITY;
-        for (std::size_t k = 0; k < 2; ++k) {
-            const Joint& joint = joint_called("hand" + sides[k]);
-            if (!match_.tips.contains("hand" + sides[k]) || !joint.tail) continue;
-            hands[k] = {to_point(joint.position), to_point(*joint.tail), front()};
-            smallest = std::min(smallest, norm(hands[k]->tip - hands[k]->wrist));
-        }
-        if (smallest < INFINITY) {
-            report_progress(context_, "fingers", 0);
-            const Result<VoxelGrid> grid = voxelized(smallest, 48);  // fingers are about a ninth as thick
-            if (!grid) return grid.error();
-            for (std::size_t k = 0; k < 2; ++k)
-                if (hands[k]) fingers[k] = find_fingers(*grid, *hands[k], context_);
-            if (cancelled(context_)) return Error{ErrorCode::cancelled, "cancelled while looking for fingers"};
-        }
-        if (rig_.symmetry >= kSymmetric) {
-            const std::size_t more = fingers[1].size() > fingers[0].size();
-            const auto across = static_cast<std::size_t>(match_.turn.axis[0]);
-            const auto mirror = [&](Point3& p) { p[across] = 2 * middle_[across] - p[across]; };
-            fingers[1 - more] = fingers[more];
-            for (Finger& finger : fingers[1 - more]) {
-                for (Point3& joint : finger.joints) mirror(joint);
-                mirror(finger.tip);
-            }
-        }
+        if (Status ok = find_both_hands(hands, fingers); !ok) return ok;
+        if (rig_.symmetry >= kSymmetric) mirror_better_hand(fingers);
         for (std::size_t k = 0; k < 2; ++k) {
             rig_.limbs_expected += 5;
             rig_.limbs_found += fingers[k].size();
             if (fingers[k].empty())
-                rig_.notes.push_back("no fingers were found in hand" + sides[k] +
+                rig_.notes.push_back("no fingers were found in " + hands[k] +
                                      ": it has none, or they are not apart");
             else if (fingers[k].size() < 5)
-                rig_.notes.push_back(std::to_string(fingers[k].size()) + " fingers were found in hand" + sides[k]);
-            for (const Finger& finger : fingers[k]) {
-                std::string before = "hand" + sides[k], name;
-                for (std::size_t j = 0; j < finger.joints.size(); ++j) {
-                    name = std::string(finger.name) + "." + std::to_string(j + 1) + sides[k];
-                    add_joint(name, before, finger.joints[j]);
-                    before = name;
-                }
-                set_tail(name, finger.tip);
-                if (finger.name == "middle") set_tail("hand" + sides[k], finger.joints[0]);
-            }
+                rig_.notes.push_back(std::to_string(fingers[k].size()) + " fingers were found in " + hands[k]);
+            for (const Finger& finger : fingers[k]) add_finger(finger, hands[k]);
         }
         return Done{};
+    }
+
+    Status find_both_hands(const std::array<std::string, 2>& names, std::array<std::vector<Finger>, 2>& fingers) {
+        std::array<std::optional<HandPlace>, 2> hands;
+        double smallest = INFINITY;
+        for (std::size_t k = 0; k < 2; ++k) {
+            const Joint& joint = joint_called(names[k]);
+            if (!match_.tips.contains(names[k]) || !joint.tail) continue;
+            hands[k] = {to_point(joint.position), to_point(*joint.tail), front()};
+            smallest = std::min(smallest, norm(hands[k]->tip - hands[k]->wrist));
+        }
+        if (smallest == INFINITY) return Done{};
+        report_progress(context_, "fingers", 0);
+        const Result<VoxelGrid> grid = voxelized(smallest, 48);  // fingers are about a ninth as thick
+        if (!grid) return grid.error();
+        for (std::size_t k = 0; k < 2; ++k)
+            if (hands[k]) fingers[k] = find_fingers(*grid, *hands[k], context_);
+        if (cancelled(context_)) return Error{ErrorCode::cancelled, "cancelled while looking for fingers"};
+        return Done{};
+    }
+
+    /// Both hands get the fingers of the one where more were found.
+    void mirror_better_hand(std::array<std::vector<Finger>, 2>& fingers) const {
+        const std::size_t more = fingers[1].size() > fingers[0].size();
+        const auto across = static_cast<std::size_t>(match_.turn.axis[0]);
+        const auto mirror = [&](Point3& p) { p[across] = 2 * middle_[across] - p[across]; };
+        fingers[1 - more] = fingers[more];
+        for (Finger& finger : fingers[1 - more]) {
+            for (Point3& joint : finger.joints) mirror(joint);
+            mirror(finger.tip);
+        }
+    }
+
+    void add_finger(const Finger& finger, const std::string& hand) {
+        std::string before = hand, name;
+        for (std::size_t j = 0; j < finger.joints.size(); ++j) {
+            name = std::string(finger.name) + "." + std::to_string(j + 1) + hand.substr(hand.size() - 2);
+            add_joint(name, before, finger.joints[j]);
+            before = name;
+        }
+        set_tail(name, finger.tip);
+        if (finger.name == "middle") set_tail(hand, finger.joints[0]);
     }
 
     void judge() {
