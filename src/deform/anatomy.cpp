@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/joint_axes.h"
+#include "core/median.h"
 
 namespace sinew {
 namespace {
@@ -90,9 +91,7 @@ private:
         for (const Double3& axis : {first, cross(first, a_.up)}) {
             std::vector<double> along;
             for (const std::uint32_t j : order_) along.push_back(dot(axis, a_.position[j]));
-            std::nth_element(along.begin(), along.begin() + static_cast<std::ptrdiff_t>(along.size() / 2),
-                             along.end());
-            for (const double middle : {0.0, along[along.size() / 2], dot(axis, a_.position[roots_[0]])}) {
+            for (const double middle : {0.0, median(along), dot(axis, a_.position[roots_[0]])}) {
                 std::ptrdiff_t matched = 0, alone = 0;
                 const std::vector<std::uint32_t> partner = find_partners(axis, middle, matched, alone);
                 // Most joints off the plane must have a partner; a few pairs may be a coincidence.

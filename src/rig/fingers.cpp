@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/median.h"
 #include "core/parallel.h"
 #include "core/vectors.h"
 #include "rig/limb_path.h"
@@ -49,12 +50,6 @@ std::size_t count_around(const BodyVolume& volume, std::uint32_t centre, double 
                 known = 1;
             }
     return part.size();
-}
-
-double median(std::vector<double> values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
 }
 
 /// Where the finger becomes the palm. In a finger a ball of 2.2 times its radius holds a piece of a cylinder, in
@@ -145,7 +140,8 @@ std::optional<Point3> find_wrist(const VoxelGrid& grid, const HandPlace& hand, c
         Point3 sum{};
     };
     std::vector<Slab> slabs;  // from the tip on; a voxel counts for the two slabs nearest to it
-    const double thick = size / kSlabs;
+    // Whole voxels: then slabs across an axis hold as many layers of them.
+    const double thick = volume.voxel * std::max(2.0, std::round(size / volume.voxel / kSlabs));
     for (std::uint32_t v = 0; v < volume.depth.size(); ++v) {
         const Point3 p = volume.position(v);
         const double behind = dot(p - hand.tip, back) / thick;

@@ -47,7 +47,8 @@ struct FoundTip {
     double thickness;
 };
 
-/// Of all turns by right angles that the template allows, the one that fits best. O(turns x tips² x the template's tips).
+/// Of all turns by right angles that the template allows, the one that fits best. O(turns x tips² x the template's
+/// tips).
 Match match_tips(const Template& model, const std::vector<FoundTip>& tips);
 
 }  // namespace sinew

@@ -5,6 +5,7 @@
 
 #include "core/body_part.h"
 #include "core/joint_axes.h"
+#include "core/median.h"
 #include "core/vectors.h"
 #include "weights/power.h"
 
@@ -23,13 +24,6 @@ double limit(double x, double least, double most) { return std::clamp(x, least, 
 
 double length_of(const Bone& bone) { return norm(to_point(bone.tail) - to_point(bone.head)); }
 Point3 direction_of(const Bone& bone) { return unit(to_point(bone.tail) - to_point(bone.head)); }
-
-double median(std::vector<double>& values) {
-    if (values.empty()) return 0;
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
-}
 
 }  // namespace
 
