@@ -278,6 +278,33 @@ const slide = (label, value) => page.getByLabel(label, {exact: true}).evaluate((
 }, String(value));
 const select = (name) => page.locator('#joint-list li', {has: page.getByText(name, {exact: true})}).click();
 
+/** The colours of the view within six pixels of a point. */
+async function coloursAround(point) {
+  await drawn();
+  const box = await page.locator('#view canvas').boundingBox();
+  const {x, y} = await page.evaluate((p) => window.studio.pixelOf(p), point);
+  return page.evaluate(async (bytes) => {
+    const bitmap = await createImageBitmap(new Blob([new Uint8Array(bytes)], {type: 'image/png'}));
+    const to = new OffscreenCanvas(bitmap.width, bitmap.height).getContext('2d');
+    to.drawImage(bitmap, 0, 0);
+    const seen = new Set();
+    const {data} = to.getImageData(0, 0, bitmap.width, bitmap.height);
+    for (let i = 0; i < data.length; i += 4) seen.add([data[i], data[i + 1], data[i + 2]].map((c) => c >> 5).join());
+    return [...seen];
+  }, [...await page.screenshot({clip: {x: box.x + x - 6, y: box.y + y - 6, width: 12, height: 12}})]);
+}
+/** A GLB with all its vertices at z = 0. */
+function inOnePlane(glb) {
+  const flat = Buffer.from(glb);
+  const json = flat.readUInt32LE(12);
+  const {accessors, bufferViews, meshes} = JSON.parse(flat.subarray(20, 20 + json));
+  for (const {attributes} of meshes.flatMap((m) => m.primitives)) {
+    const {bufferView, byteOffset = 0, count} = accessors[attributes.POSITION];
+    const view = bufferViews[bufferView];
+    for (let i = 0; i < count; ++i) flat.writeFloatLE(0, 28 + json + (view.byteOffset ?? 0) + byteOffset + i * (view.byteStride ?? 12) + 8);
+  }
+  return flat;
+}
 /** Drags near the middle of the handle until it catches one of its rings: by `by` pixels, in the nth view. */
 async function turn(by, nth = -1) {
   await drawn();
@@ -1921,20 +1948,6 @@ const tests = {
     await picture('layers');
     // Where layers lie on each other, the upper one is seen from any distance, also without its picture.
     await page.keyboard.press('s');
-    const colourAt = async (point) => {
-      await drawn();
-      const box = await page.locator('#view canvas').boundingBox();
-      const {x, y} = await page.evaluate((p) => window.studio.pixelOf(p), point);
-      return page.evaluate(async (bytes) => {
-        const bitmap = await createImageBitmap(new Blob([new Uint8Array(bytes)], {type: 'image/png'}));
-        const to = new OffscreenCanvas(bitmap.width, bitmap.height).getContext('2d');
-        to.drawImage(bitmap, 0, 0);
-        const seen = new Set();
-        const {data} = to.getImageData(0, 0, bitmap.width, bitmap.height);
-        for (let i = 0; i < data.length; i += 4) seen.add([data[i], data[i + 1], data[i + 2]].map((c) => c >> 5).join());
-        return [...seen];
-      }, [...await page.screenshot({clip: {x: box.x + x - 6, y: box.y + y - 6, width: 12, height: 12}})]);
-    };
     const key = async (n) => {
       await page.keyboard.press(String(n));
       await settled();
@@ -1944,7 +1957,7 @@ const tests = {
     const seen = [];
     for (let i = 0; i < 5; ++i) {
       await page.evaluate((f) => window.studio.nearer(f), 1 + 0.07 * i);
-      seen.push(...await colourAt([0.9, 1.9, 0]));
+      seen.push(...await coloursAround([0.9, 1.9, 0]));
     }
     is(new Set(seen).size, 1, 'colours where the arm lies on the body');
     await page.getByRole('button', {name: 'Front', exact: true}).click();
@@ -1958,6 +1971,22 @@ const tests = {
     await page.keyboard.press('r');
     await turn([0, -60]);
     is(Object.keys((await state()).doc.pose).length, 1, 'turned joints');
+
+    // A GLB may have its layers in one plane.
+    writeFileSync(join(at, 'plane.glb'), inOnePlane(bytes));
+    await page.setInputFiles('#files', join(at, 'plane.glb'));
+    await until(() => document.getElementById('file-name').value === 'plane.glb' && !window.studio.state().working);
+    await page.keyboard.press('s');
+    const [again, corner] = [[], page.getByRole('button', {name: 'Frame', exact: true})];
+    for (const view of [corner, page.getByRole('button', {name: 'Front', exact: true})])
+      for (let i = 0; i < 3; ++i) {
+        await view.click();
+        await page.evaluate((f) => window.studio.nearer(f), 1 + 0.07 * i);
+        again.push(...await coloursAround([0.9, 1.9, 0]));
+      }
+    is(new Set(again).size, 1, 'colours where one layer lies on the other');
+    await picture('plane');
+    await page.keyboard.press('s');
   },
   async 'a file compressed with Draco is read like by the command line'() {
     const file = join(samplesMade, 'caped.draco.glb');

@@ -109,7 +109,9 @@ async function drawCommand() {
     box.value = cutoutLine(file.name, file.picture.layers ? null : file.skeleton?.name, history.doc.smoothness);
     return;
   }
-  byId<HTMLButtonElement>('export-edits').disabled = !edits;
+  // After a flat figure the panel is drawn again only when the next file is shown.
+  const edit = document.getElementById('export-edits') as HTMLButtonElement | null;
+  if (edit) edit.disabled = !edits;
   try {
     const opened = [...(file.skeletonScale ? [`--skeleton-scale ${file.skeletonScale}`] : []), ...(file.prop ? ['--prop'] : [])];
     const options = [...opened, await client.command(boundSettings())].filter(Boolean).join(' ');

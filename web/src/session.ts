@@ -483,7 +483,7 @@ export async function open(chosen: OpenFile, {doc, binding: before}: Partial<Wor
     }
     notify('character', 'tool');
     await pose();
-    view.frame(bare || flat ? 'front' : 'corner');  // from the front, a click hits the middle of the body
+    view.frame(bare || flat ? 'front' : view.plane ?? 'corner');  // from the front, a click hits the middle of the body
   });
 }
 

@@ -42,14 +42,18 @@ function draw() {
       button('Wire', 'Triangles as wires (W)', toggleWire, {'aria-pressed': wire}),
       button('Frame', 'See the whole character; F sees the selected joint', () => view.frame()),
       ...(session.tool === 'draw' ? [] : [button('Time line', 'Poses as keys of an animation (T)', toggleTimeline, {'aria-pressed': timelineShown()})]),
-      ...(session.flat ? [button('Front', 'Straight from the front', () => view.frame('front'))] : []),
-      ...(session.tool === 'draw' && !session.flat ? (['front', 'side'] as const).map((from) =>
-        button(from === 'front' ? 'Front' : 'Side', `Straight from the ${from}`, () => view.frame(from))) : []),
+      ...sides().map((from) => button(from[0].toUpperCase() + from.slice(1), `Straight from the ${from}`, () => view.frame(from))),
     ),
     group(...shown(MODES).map((m) => button(m.name, titleOf(m), () => void setMode(m.mode),
                                      {'aria-pressed': session.mode === m.mode, disabled: !m.can()}))),
   );
   view.covered = byId('tools').offsetTop + byId('tools').offsetHeight;
+}
+/** From where the character can be seen by a button: joints are drawn from two sides, and a flat figure is seen from one. */
+function sides(): ('front' | 'side' | 'top')[] {
+  if (session.flat) return ['front'];
+  if (view.plane) return [view.plane];
+  return session.tool === 'draw' ? ['front', 'side'] : [];
 }
 on(['character', 'bound', 'options', 'mode', 'tool', 'selection', 'timeline'], draw);
 history.listen((doc, before) => {

@@ -44,7 +44,15 @@ function wheelOf(orbit: OrbitControls) {
   orbit.zoomSpeed = 2.7;
 }
 
-const FROM = {corner: [0.35, 0.15, 1], front: [0, 0, 1], side: [1, 0, 0]} as const;
+const FROM = {corner: [0.35, 0.15, 1], front: [0, 0, 1], side: [1, 0, 0], top: [0, 1, 1e-4]} as const;
+const THIN = 1e-4;  // of its size: a surface that is thinner lies in a plane
+
+/** From where a surface that lies in a plane along the axes is seen; null for all others. */
+function planeOf(box: THREE.Box3): 'front' | 'side' | 'top' | null {
+  const sides = box.getSize(new THREE.Vector3()).toArray();
+  const thinnest = sides.indexOf(Math.min(...sides));
+  return sides[thinnest] <= THIN * Math.max(...sides) ? (['side', 'top', 'front'] as const)[thinnest] : null;
+}
 
 export interface Hit {
   vertex: number;
@@ -95,6 +103,8 @@ export class View {
   private readonly software = drawsInSoftware();
   /** Whether the last frame was rough. */
   rough = false;
+  /** From where the surface is seen, if it lies in a plane. */
+  plane: ReturnType<typeof planeOf> = null;
   private lastFrame = 0;
   private staleNormals = false;
   readonly renderer: THREE.WebGLRenderer;
@@ -281,6 +291,7 @@ export class View {
     this.pick = pickable(g);
     const box = this.box();
     this.size = box.getSize(new THREE.Vector3()).length() || 1;
+    this.plane = planeOf(box);
     const textures = await this.texturesOf(opened);
     this.looks = [this.lookOf(undefined, []), ...info.materials.map((m) => this.lookOf(m, textures))];
     for (const look of this.looks) this.rows.patch(look);
@@ -589,17 +600,19 @@ export class View {
     this.placeGizmo();
     this.draw();
   }
-  /** A flat figure is seen from the front and bends only about the line of sight; dragging moves it sideways. */
+  /** A cut-out figure is seen from the front and bends only about the line of sight; dragging moves it sideways. */
   setFlat(on: boolean): void {
     // All at one depth: drawn in the order of the file, so that nothing flickers.
+    const inPlane = on || this.plane !== null;
     for (const m of [this.plain, ...this.looks]) {
-      m.depthTest = m.depthWrite = !on;
-      if (on) m.transparent = true;
+      m.depthTest = m.depthWrite = !inPlane;
+      if (inPlane) m.transparent = true;
       else if (m === this.plain) m.transparent = false;
       m.needsUpdate = true;
     }
     this.gizmo.showX = this.gizmo.showY = !on;
-    this.orbit.enableRotate = this.grid.visible = !on;
+    this.orbit.enableRotate = !on;
+    this.grid.visible = !inPlane;
     this.orbit.mouseButtons.LEFT = on ? THREE.MOUSE.PAN : THREE.MOUSE.ROTATE;
     this.orbit.touches.ONE = on ? THREE.TOUCH.PAN : THREE.TOUCH.ROTATE;
   }
@@ -615,8 +628,8 @@ export class View {
     return this.gizmos.some((g) => g.axis !== null && g.object !== undefined);
   }
 
-  /** Points the camera at the whole character: slightly from the side, from the front, or from where it is. */
-  frame(from: 'corner' | 'front' | 'side' = 'corner'): void {
+  /** Points the camera at the whole character: slightly from the side, or straight from one. */
+  frame(from: keyof typeof FROM = 'corner'): void {
     if (!this.info) return;
     const box = this.box();
     if (box.isEmpty()) return;
