@@ -28,8 +28,8 @@ Status check(const RigOptions& options);
 struct Rig {
     Skeleton skeleton;  ///< in the space of the mesh, parents before children; leaf joints have a tail
     /// 0 to 1: how much the mesh is like the template: how many limbs were found, where they end, whether those of
-    /// a pair have the same length, how much of the volume is connected, whether there are other limbs. Below 0.5 a
-    /// person should look at it.
+    /// a pair have the same length, whether arms are thin, how much of the volume is connected, whether there are
+    /// other limbs. Below 0.5 a person should look at it.
     double confidence = 0;
     double symmetry = 0;             ///< share of the volume that is its own mirror image, 0 to 1
     std::size_t limbs_found = 0;     ///< limbs of the template that end in a tip of the mesh

@@ -231,8 +231,22 @@ private:
             if (Status ok = move_to_wrist(joints, path, limb.wrist); !ok) return ok;
         place_along(joints, before, side, path, 0, path.whole());
         set_tail(std::string(limb.joints.back().name) + side, path.points.back());
-        if (found != match_.tips.end()) limb_length_[std::string(limb.tip) + side] = path.whole();
+        if (found == match_.tips.end()) return Done{};
+        limb_length_[std::string(limb.tip) + side] = path.whole();
+        if (limb.thickest > 0) compare_thickness(std::string(limb.tip) + side, path, limb.thickest);
         return Done{};
+    }
+
+    /// Without its ends: a path begins in the trunk.
+    void compare_thickness(const std::string& limb, const LimbPath& path, double thickest) {
+        double sum = 0, count = 0;
+        for (std::size_t k = 0; k < path.depth.size(); ++k)
+            if (path.length[k] > 0.3 * path.whole() && path.length[k] < 0.9 * path.whole())
+                sum += path.depth[k], ++count;
+        const double share = count > 0 ? sum / count / path.whole() : 0;
+        if (share <= thickest) return;
+        thick_ = std::min(thick_, thickest / share);
+        rig_.notes.push_back("what was found as " + limb + " is as thick as the corner of a body");
     }
 
     /// Stretches the fractions of the joints so that `usual` is at the wrist of the arm, if that is found.
@@ -421,7 +435,7 @@ private:
         const auto expected = static_cast<double>(rig_.limbs_expected);
         const double alike = std::clamp(1 - match_.cost / static_cast<double>(tips_expected) / kMissing, 0.0, 1.0);
         rig_.confidence = static_cast<double>(rig_.limbs_found) / expected * std::sqrt(alike) * std::sqrt(even) *
-                          fitting * volume_.largest_part;
+                          thick_ * thick_ * fitting * volume_.largest_part;
         if (volume_.largest_part < 0.9)
             rig_.notes.push_back(std::to_string(static_cast<int>(100 * (1 - volume_.largest_part))) +
                                  " % of the volume is not connected with the body and was left out");
@@ -435,12 +449,13 @@ private:
     Point3 half_{}, middle_{};
     Match match_;
     std::uint32_t trunk_from_ = 0, trunk_to_ = 0;
-    LimbPath trunk_end_;                         // above its middle
-    double leg_begins_ = 0;                      // on its path, where the trunk's beginning was moved down
-    bool legs_hidden_ = false;                   // the trunk's beginning was moved up
-    std::optional<VoxelGrid> arms_;              // smaller voxels, for wrists
-    std::map<std::string, int> number_;          // of joints
-    std::vector<std::string> lost_;              // "hand.L": tips that were not found, of limbs
+    LimbPath trunk_end_;                 // above its middle
+    double leg_begins_ = 0;              // on its path, where the trunk's beginning was moved down
+    bool legs_hidden_ = false;           // the trunk's beginning was moved up
+    double thick_ = 1;                   // the least share of the allowed thickness, of limbs that exceed it
+    std::optional<VoxelGrid> arms_;      // smaller voxels, for wrists
+    std::map<std::string, int> number_;  // of joints
+    std::vector<std::string> lost_;      // "hand.L": tips that were not found, of limbs
     std::map<std::string, double> limb_length_;  // by "foot.L"; of those that were found
     Rig rig_;
 };

@@ -17,8 +17,9 @@ std::vector<Template> without_fingers() {
                    .lower = {{"hips", 0}, {"spine", 0.3}, {"chest", 0.65}},
                    .upper = {{"neck", 0.2}, {"head", 0.38}},
                    .neck = 0.3},
-         .limbs = {{"hand", "chest", "shoulder", {{"upper_arm", 0}, {"forearm", 0.42}, {"hand", 0.76}}, 0.3, 0.76},
-                   {"foot", "hips", {}, {{"thigh", 0}, {"shin", 0.42}, {"foot", 0.79}, {"toe", 0.92}}, 1}}},
+         .limbs =
+             {{"hand", "chest", "shoulder", {{"upper_arm", 0}, {"forearm", 0.42}, {"hand", 0.76}}, 0.3, 0.76, 0.14},
+              {"foot", "hips", {}, {{"thigh", 0}, {"shin", 0.42}, {"foot", 0.79}, {"toe", 0.92}}, 1}}},
         {.name = "quadruped",
          .summary = "hips, spine, neck and head; four legs; a tail if there is one",
          .tips = {{"hind_foot", {0.5, -1, -0.7}, {1, 4, 1}, true},

@@ -35,6 +35,8 @@ struct TemplateLimb {
     /// The fraction of the joint that belongs at the narrowest place before a hand (find_wrist): fractions are
     /// stretched so that it is there. 0: not looked for.
     double wrist = 0;
+    /// The mean radius as a share of the length, above which it is no such limb but a corner of a body. 0: any.
+    double thickest = 0;
 };
 
 /// From one end of the trunk to the other. An end is a tip, or the meeting of the paths of several.

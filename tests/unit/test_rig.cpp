@@ -327,6 +327,22 @@ TEST(Rig, SaysThatItIsNotSure) {
     }
 }
 
+// A head on legs: its lower corners are where hands could be.
+TEST(Rig, TheCornersOfABodyAreNoArms) {
+    test::Shape shape = test::box({0, 1.5, 0}, {0.6, 0.5, 0.35}, 4);
+    test::append(shape, test::cylinder({0.2, 0, 0}, {0.2, 1.1, 0}, 0.09));
+    test::append(shape, test::cylinder({-0.2, 0, 0}, {-0.2, 1.1, 0}, 0.09));
+    test::Character head;
+    head.positions = shape.positions;
+    head.triangles = shape.triangles;
+    const Rig rig = fitted(head.mesh(), "biped");
+    EXPECT_LT(rig.confidence, 0.6);
+    const bool said = std::any_of(rig.notes.begin(), rig.notes.end(), [](const std::string& note) {
+        return note.find("as thick as the corner of a body") != std::string::npos;
+    });
+    EXPECT_TRUE(said);
+}
+
 TEST(Rig, FindsABarAsASnake) {
     const test::Character c = test::bar();
     const Rig rig = fitted(c.mesh(), "snake");
