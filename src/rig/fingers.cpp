@@ -129,7 +129,9 @@ Finger place_joints(const Digit& digit, std::string_view name, const HandPlace& 
 }  // namespace
 
 std::optional<Point3> find_wrist(const VoxelGrid& grid, const HandPlace& hand, const Point3& elbow) {
-    constexpr double kNarrower = 0.88, kWider = 1.1, kNearest = 0.6, kFarthest = 1.6, kSlabs = 16;
+    // Of the widest section before, of the narrowest one, of the distance from the tip (docs/notes/rig.md).
+    constexpr double kNarrower = 0.88, kWider = 1.1, kNearest = 0.6, kFarthest = 1.6;
+    constexpr double kSlabs = 16;  // along the hand
     const double size = norm(hand.tip - hand.wrist);
     const Point3 back = unit(elbow - hand.wrist);
     const double reach = dot(hand.wrist - hand.tip, back);

@@ -13,7 +13,7 @@
 
 namespace sinew {
 
-constexpr double kMissing = 1.0;  ///< cost of a tip that is not found: no tip may cost more
+inline constexpr double kMissing = 1.0;  ///< cost of a tip that is not found: no tip may cost more
 
 /// A signed permutation of axes: from the scene's box to the template's.
 struct Turn {

@@ -341,6 +341,36 @@ TEST(Rig, TheCornersOfABodyAreNoArms) {
         return note.find("as thick as the corner of a body") != std::string::npos;
     });
     EXPECT_TRUE(said);
+    if (test::sanitized) return;
+    // Nor are they hands: what is around them is a body.
+    EXPECT_EQ(fitted(head.mesh(), "biped-fingers", 2, 128).skeleton.joints.size(), 21u);
+}
+
+/// A hand along x: a forearm, a palm, and fingers from one place to another. The wrist is at 0, the tip at 1.
+std::vector<Finger> fingers_of(const std::vector<std::pair<test::P3, test::P3>>& fingers) {
+    test::Shape shape = test::box({0.22, 0, 0}, {0.24, 0.08, 0.26}, 4);
+    test::append(shape, test::cylinder({-0.5, 0, 0}, {0.05, 0, 0}, 0.12));
+    for (const auto& [from, to] : fingers) test::append(shape, test::cylinder(from, to, 0.055));
+    test::Character hand;
+    hand.positions = shape.positions;
+    hand.triangles = shape.triangles;
+    VoxelizeOptions options;
+    options.resolution = 128;
+    const VoxelGrid grid = voxelize(hand.mesh(), analyse_mesh(hand.mesh(), nullptr), options, nullptr).value();
+    return find_fingers(grid, {{0, 0, 0}, {1, 0, 0}, {0, 0, 1}}, nullptr);
+}
+
+// A thumb that points aside ends near the wrist; a short finger sticks out less than the others.
+TEST(Rig, FindsThumbsThatPointAsideAndShortFingers) {
+    const auto straight = [](double z, double end) { return std::pair{test::P3{0.3, 0, z}, test::P3{end, 0, z}}; };
+    const std::pair aside{test::P3{0.2, 0, 0.2}, test::P3{0.2, 0, 0.65}};
+    const std::vector<Finger> five =
+        fingers_of({aside, straight(0.2, 0.9), straight(0.06, 1.0), straight(-0.08, 0.9), straight(-0.22, 0.63)});
+    ASSERT_EQ(five.size(), 5u);
+    EXPECT_EQ(five[0].name, "thumb");
+    EXPECT_NEAR(five[0].tip[2], 0.65, 0.06);
+    EXPECT_EQ(five[4].name, "pinky");
+    EXPECT_NEAR(five[4].tip[0], 0.63, 0.08);
 }
 
 TEST(Rig, FindsABarAsASnake) {
