@@ -6,10 +6,12 @@
 
 #include "bind/method_table.h"
 #include "bind/near_mesh.h"
+#include "bind/surface_heat/rules.h"
 #include "core/large_pages.h"
 #include "core/vectors.h"
 #include "domain/lattice.h"
 #include "domain/mark_boundary.h"
+#include "field/geodesic.h"
 #include "sinew/bind.h"
 
 namespace sinew {
@@ -118,6 +120,12 @@ double most_pixels_of(const MeshView& mesh, const BindOptions& options) {
 
 // Stages follow each other, and each frees its memory: the largest one counts.
 
+// A leaf's row in the sweep.
+double bytes_of_labels(double kept) {
+    const double nearest = std::clamp(kept, 1.0, static_cast<double>(GeodesicSolver::kMaxNearest));
+    return 8.0 * GeodesicSolver::row_room(static_cast<int>(nearest));
+}
+
 double of_topology(const MemorySizes& s) { return s.vertices * 30 + s.triangles * 72; }
 // The plan of rows, which later stages need.
 double of_plan(const MemorySizes& s) { return s.vertices * 20 + s.triangles * 6; }
@@ -182,8 +190,8 @@ constexpr double kCorrectedRow = 240;
 double surface_heat_memory(const MemorySizes& s, const MeshView& mesh, const BindOptions& options) {
     MemorySizes nearest = s;  // of the volume, for any limit of influences
     nearest.all = false;
-    nearest.kept = static_cast<double>(kept_joints({}));
-    nearest.labels = 64;
+    nearest.kept = static_cast<double>(kNearestInVolume);
+    nearest.labels = bytes_of_labels(nearest.kept);
     return std::max(of_geodesic(nearest),
                     worst(s, {of_rows(s) + of_rows(nearest) + surface_solver_memory(mesh, s.threads) +
                               s.leaves * 40 + of_fields(nearest, false) + s.vertices * kCorrectedRow})) +
@@ -213,7 +221,7 @@ std::size_t estimate_memory(const MeshView& whole, const Skeleton& skeleton, con
     s.sets = static_cast<double>(std::max<std::size_t>(skeleton.skins.size(), 1));
     s.all = options.finish.max_influences == all_influences;
     s.kept = s.all ? s.joints : static_cast<double>(kept_joints(options.finish));
-    s.labels = s.kept <= 8 ? 64 : 128;
+    s.labels = bytes_of_labels(s.kept);
     s.threads = thread_count(context);
     s.keep_volume = options.keep_volume;
     constexpr double small = 4e6;  // for any size

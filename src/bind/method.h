@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <span>
 #include <variant>
@@ -58,11 +59,14 @@ struct Task {
     BindReport& report;        ///< coverage is counted by the caller
     std::vector<Bone>& bones;  ///< of make_bones; methods that know the volume extend the bones of leaf joints
     BindStart start = FreshBind{};
+    /// Joints kept per row, for a method that uses the field of another one and needs only its nearest joints.
+    std::size_t most_kept = std::numeric_limits<std::size_t>::max();
 
-    /// Slots per row: all joints that a set can use, or kept_joints plus `more`.
+    /// Slots per row: all joints that a set can use, or kept_joints plus `more`; at most most_kept.
     std::size_t width(std::size_t more = 0) const {
         std::size_t widest = 0;
         for (const JointSet& set : plan.sets) widest = std::max(widest, set.joints.size());
+        widest = std::min(widest, most_kept);
         return options.finish.max_influences == all_influences
                    ? widest
                    : std::min(widest, kept_joints(options.finish) + more);
@@ -70,7 +74,7 @@ struct Task {
     RowShape row_shape(std::size_t more = 0) const { return {mesh.positions.size(), width(more), unit, context}; }
     /// The same task with another mesh, skeleton, options and bones.
     Task with(const MeshView& m, const Skeleton& s, const BindOptions& o, std::vector<Bone>& b) const {
-        return {m, s, o, topology, plan, used, unit, context, clock, report, b, start};
+        return {m, s, o, topology, plan, used, unit, context, clock, report, b, start, most_kept};
     }
 };
 

@@ -15,13 +15,6 @@ inline Point3 cross(const Point3& a, const Point3& b) {
     return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
 }
 inline double norm(const Point3& a) { return std::sqrt(dot(a, a)); }
-/// Half the signed solid angle of a triangle seen from the origin (Van Oosterom and Strackee 1983). Zero for a
-/// point in the triangle's plane.
-inline double half_solid_angle(const Point3& a, const Point3& b, const Point3& c) {
-    const double x = norm(a), y = norm(b), z = norm(c), volume = dot(a, cross(b, c));
-    if (volume == 0) return 0;
-    return std::atan2(volume, x * y * z + dot(a, b) * z + dot(b, c) * x + dot(c, a) * y);
-}
 /// A vector of length zero is returned unchanged.
 inline Point3 unit(const Point3& a) {
     const double length = norm(a);

@@ -12,7 +12,7 @@
 #include <numbers>
 
 #include "core/parallel.h"
-#include "core/vectors.h"
+#include "core/solid_angle.h"
 #include "domain/morton.h"
 #include "domain/vec.h"
 #include "sinew/domain.h"
@@ -176,7 +176,8 @@ double WindingTree::operator()(const Vec3& point) const {
     if (nodes_.empty()) return 0;
     const Vec q = scale_ * (vec(point) - Vec{origin_[0], origin_[1], origin_[2]});
     const Point3 at{q.x, q.y, q.z};
-    double solid = 0;  // steradians
+    double solid = 0;  // steradians, of nodes far away
+    SolidAngle near;
     // Depth is at most code_bits splits by bit and 32 by half; each level leaves one sibling on the stack.
     std::array<std::uint32_t, code_bits + 40> stack;
     std::size_t top = 0;
@@ -197,14 +198,14 @@ double WindingTree::operator()(const Vec3& point) const {
         } else if (node.count > 0) {
             for (std::uint32_t i = node.child; i < node.child + node.count; ++i) {
                 const auto& p = triangles_[i].p;
-                solid += 2 * half_solid_angle(to_point(p[0]) - at, to_point(p[1]) - at, to_point(p[2]) - at);
+                near.add(to_point(p[0]) - at, to_point(p[1]) - at, to_point(p[2]) - at);
             }
         } else {
             stack[top++] = node.child;
             stack[top++] = node.child + 1;
         }
     }
-    return solid / (4 * std::numbers::pi);
+    return (solid + near.sum()) / (4 * std::numbers::pi);
 }
 
 std::vector<float> winding_numbers(const MeshView& mesh, const std::vector<bool>& turned,

@@ -87,6 +87,10 @@ class GeodesicSolver {
 public:
     /// Maximum number of joints that one sweep keeps per leaf.
     static constexpr int kMaxNearest = 16;
+    /// Labels for which a leaf's row has room if `nearest` (1..kMaxNearest) are kept: 8 bytes each.
+    static constexpr int row_room(int nearest) {
+        return nearest <= 1 ? 1 : nearest <= 4 ? 4 : nearest <= 8 ? 8 : 16;
+    }
 
     /// Computes the cost of steps. O(types of contact between leaves). Keeps a reference to the domain.
     GeodesicSolver(const Domain& domain, const GeodesicOptions& options, Context* context = nullptr);

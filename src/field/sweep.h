@@ -41,9 +41,10 @@ Status sweep(const SweepGraph& graph, std::span<LabelRow<K>> rows, std::size_t w
 /// work(K), as an integral constant, with the narrowest rows that hold `nearest` (1..kMaxNearest) labels.
 template <typename Work>
 auto with_row_width(int nearest, Work&& work) {
-    if (nearest <= 1) return work(std::integral_constant<int, 1>());
-    if (nearest <= 4) return work(std::integral_constant<int, 4>());
-    if (nearest <= 8) return work(std::integral_constant<int, 8>());
+    const int room = GeodesicSolver::row_room(nearest);
+    if (room == 1) return work(std::integral_constant<int, 1>());
+    if (room == 4) return work(std::integral_constant<int, 4>());
+    if (room == 8) return work(std::integral_constant<int, 8>());
     return work(std::integral_constant<int, GeodesicSolver::kMaxNearest>());
 }
 

@@ -2,7 +2,7 @@
 
 #include <numbers>
 
-#include "core/vectors.h"
+#include "core/solid_angle.h"
 
 namespace sinew {
 
@@ -17,11 +17,11 @@ std::vector<SurfacePart> split_parts(const MeshView& mesh, const MeshSurface& su
 }
 
 double winding_number(const MeshView& mesh, std::span<const Triangle> triangles, const Point3& point) {
-    double sum = 0;
+    SolidAngle angle;
     for (const Triangle& t : triangles)
-        sum += half_solid_angle(to_point(mesh.positions[t[0]]) - point, to_point(mesh.positions[t[1]]) - point,
-                                to_point(mesh.positions[t[2]]) - point);
-    return sum / (2 * std::numbers::pi);
+        angle.add(to_point(mesh.positions[t[0]]) - point, to_point(mesh.positions[t[1]]) - point,
+                  to_point(mesh.positions[t[2]]) - point);
+    return angle.sum() / (4 * std::numbers::pi);
 }
 
 }  // namespace sinew

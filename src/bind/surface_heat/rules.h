@@ -2,6 +2,7 @@
 // are in one place so that scripts/research/cross-validate can vary them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -11,6 +12,10 @@ namespace sinew {
 class InfluenceFeatures;
 struct JointSet;
 struct SetRows;
+
+/// Joints of the volume that are kept at each leaf and vertex. Hidden vertices need the nearest one, or two that
+/// are equally near; the learned correction reads the distances of both.
+constexpr std::size_t kNearestInVolume = 2;
 
 /// Which joint a part follows.
 struct PartRules {

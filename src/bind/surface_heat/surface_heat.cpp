@@ -236,7 +236,8 @@ Result<MethodRows> bind_surface_heat(const Task& task, const SurfaceHeatRules& r
     BindOptions options = task.options;
     options.overshoot = preset(Method::geodesic_voxel).overshoot;
     options.finish = {};  // hidden vertices need their nearest joints, whatever the limit of influences
-    const Task volume_task = task.with(task.mesh, task.skeleton, options, task.bones);
+    Task volume_task = task.with(task.mesh, task.skeleton, options, task.bones);
+    volume_task.most_kept = kNearestInVolume;
     Result<GeodesicRows> measured = measure_geodesic(volume_task);
     if (!measured) return measured.error();
     const KeptVolume& kept = measured->volume ? *measured->volume : std::get<OtherMesh>(task.start).volume;
