@@ -5,8 +5,10 @@
 function(sinew_target name)
     target_compile_features(${name} PUBLIC cxx_std_20)
     # Same bits on every machine and thread count: no fused multiply-add except where the source has one.
-    target_compile_options(${name} PRIVATE -ffp-contract=off -Wall -Wextra -Wpedantic -Wshadow -Wconversion
-        -Wno-sign-conversion)
+    # Nothing reads errno or exception flags after arithmetic; with them the compiler could not use vectors for square
+    # roots and choices. Values stay the same.
+    target_compile_options(${name} PRIVATE -ffp-contract=off -fno-math-errno -fno-trapping-math -Wall -Wextra -Wpedantic
+        -Wshadow -Wconversion -Wno-sign-conversion)
     # g++ 12 has false warnings for "text" + std::string (GCC bugs 105329 and 105651), and precompiled headers lose the
     # information that they come from system headers.
     if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)

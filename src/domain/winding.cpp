@@ -1,4 +1,4 @@
-// Generalized winding numbers.
+// Generalized winding numbers. WindingTree::measure is a kernel; its plain reference is the operator for one point.
 //
 // Sources:
 // Jacobson, Kavan, Sorkine-Hornung: Robust Inside-Outside Segmentation Using Generalized Winding Numbers. 2013
@@ -12,6 +12,7 @@
 #include <numbers>
 
 #include "core/parallel.h"
+#include "core/processor.h"
 #include "core/solid_angle.h"
 #include "domain/morton.h"
 #include "domain/vec.h"
@@ -172,40 +173,82 @@ WindingTree::Sums WindingTree::build(std::uint32_t node, std::uint32_t begin, st
     return sums;
 }
 
-double WindingTree::operator()(const Vec3& point) const {
-    if (nodes_.empty()) return 0;
-    const Vec q = scale_ * (vec(point) - Vec{origin_[0], origin_[1], origin_[2]});
-    const Point3 at{q.x, q.y, q.z};
-    double solid = 0;  // steradians, of nodes far away
-    SolidAngle near;
+// A node that is farther away from every point than its reach counts as a dipole for all of them. Written for
+// compilers that vectorise the loops over points.
+template <std::size_t N>
+void WindingTree::measure(const Vec3* points, double* out) const {
+    std::array<Point3, N> at;
+    std::array<SolidAngle, N> near;
+    std::array<double, N> far{};  // steradians
+    for (std::size_t i = 0; i < N; ++i)
+        for (std::size_t k = 0; k < 3; ++k) at[i][k] = scale_ * (to_point(points[i])[k] - origin_[k]);
     // Depth is at most code_bits splits by bit and 32 by half; each level leaves one sibling on the stack.
     std::array<std::uint32_t, code_bits + 40> stack;
     std::size_t top = 0;
-    stack[top++] = 0;
+    if (!nodes_.empty()) stack[top++] = 0;
     while (top > 0) {
         const Node& node = nodes_[stack[--top]];
-        const Vec r = Vec{node.centre[0], node.centre[1], node.centre[2]} - q;
-        const double d2 = dot(r, r);
-        if (d2 > node.reach2) {
-            const double d = std::sqrt(d2), inv3 = 1 / (d2 * d), inv5 = inv3 / d2;
-            const auto& m = node.moment;
-            const double rmr = r.x * (m[0] * r.x + m[1] * r.y + m[2] * r.z) +
-                               r.y * (m[3] * r.x + m[4] * r.y + m[5] * r.z) +
-                               r.z * (m[6] * r.x + m[7] * r.y + m[8] * r.z);
-            const double trace = double(m[0]) + m[4] + m[8];
-            solid +=
-                dot(r, Vec{node.dipole[0], node.dipole[1], node.dipole[2]}) * inv3 + trace * inv3 - 3 * rmr * inv5;
-        } else if (node.count > 0) {
-            for (std::uint32_t i = node.child; i < node.child + node.count; ++i) {
-                const auto& p = triangles_[i].p;
-                near.add(to_point(p[0]) - at, to_point(p[1]) - at, to_point(p[2]) - at);
+        const Point3 centre{node.centre[0], node.centre[1], node.centre[2]};
+        int opened = 0;
+        for (std::size_t i = 0; i < N; ++i) {
+            const Point3 r = centre - at[i];
+            opened += dot(r, r) <= double{node.reach2};
+        }
+        if (opened == 0) {
+            std::array<double, 9> m;
+            std::copy(node.moment.begin(), node.moment.end(), m.begin());
+            const Point3 dipole{node.dipole[0], node.dipole[1], node.dipole[2]};
+            const double trace = m[0] + m[4] + m[8];
+            for (std::size_t i = 0; i < N; ++i) {
+                const Point3 r = centre - at[i];
+                const double inv = 1 / norm(r), inv2 = inv * inv, inv3 = inv * inv2, inv5 = inv3 * inv2;
+                const double rmr = r[0] * (m[0] * r[0] + m[1] * r[1] + m[2] * r[2]) +
+                                   r[1] * (m[3] * r[0] + m[4] * r[1] + m[5] * r[2]) +
+                                   r[2] * (m[6] * r[0] + m[7] * r[1] + m[8] * r[2]);
+                far[i] += dot(r, dipole) * inv3 + trace * inv3 - 3 * rmr * inv5;
             }
+        } else if (node.count > 0) {
+            for (std::uint32_t t = node.child; t < node.child + node.count; ++t) {
+                const Point3 a = to_point(triangles_[t].p[0]), b = to_point(triangles_[t].p[1]),
+                             c = to_point(triangles_[t].p[2]);
+                for (std::size_t i = 0; i < N; ++i) near[i].multiply(a - at[i], b - at[i], c - at[i]);
+            }
+            static_assert(leaf_size <= 8);
+            for (std::size_t i = 0; i < N; ++i) near[i].scale();
         } else {
             stack[top++] = node.child;
             stack[top++] = node.child + 1;
         }
     }
-    return (solid + near.sum()) / (4 * std::numbers::pi);
+    for (std::size_t i = 0; i < N; ++i) out[i] = (far[i] + near[i].sum()) / (4 * std::numbers::pi);
+}
+
+double WindingTree::operator()(const Vec3& point) const {
+    double out = 0;
+    measure<1>(&point, &out);
+    return out;
+}
+
+struct WindingTree::Kernel {
+    static void plain(const WindingTree& tree, const Vec3* p, double* out) { tree.measure<kTogether>(p, out); }
+#if defined(SINEW_VECTORS)
+    SINEW_FOR_AVX2 static void avx2(const WindingTree& tree, const Vec3* p, double* out) {
+        tree.measure<kTogether>(p, out);
+    }
+    SINEW_FOR_AVX512 static void avx512(const WindingTree& tree, const Vec3* p, double* out) {
+        tree.measure<kTogether>(p, out);
+    }
+    static auto best() { return best_of(plain, avx2, avx512); }
+#else
+    static auto best() { return plain; }
+#endif
+};
+
+void WindingTree::measure(std::span<const Vec3, kTogether> points, std::span<float, kTogether> out) const {
+    static const auto kernel = Kernel::best();
+    std::array<double, kTogether> found;
+    kernel(*this, points.data(), found.data());
+    std::transform(found.begin(), found.end(), out.begin(), [](double w) { return static_cast<float>(w); });
 }
 
 std::vector<float> winding_numbers(const MeshView& mesh, const std::vector<bool>& turned,
@@ -213,7 +256,15 @@ std::vector<float> winding_numbers(const MeshView& mesh, const std::vector<bool>
     std::vector<float> out(points.size());
     if (points.empty()) return out;
     const WindingTree tree(mesh, turned);
-    parallel_for(context, points.size(), 256, [&](std::size_t i) { out[i] = float(tree(points[i])); });
+    constexpr std::size_t together = WindingTree::kTogether;
+    parallel_for(context, (points.size() + together - 1) / together, 32, [&](std::size_t group) {
+        const std::size_t first = group * together;
+        std::array<Vec3, together> at;
+        std::array<float, together> winding;
+        for (std::size_t i = 0; i < together; ++i) at[i] = points[std::min(first + i, points.size() - 1)];
+        tree.measure(at, winding);
+        std::copy_n(winding.begin(), std::min(together, points.size() - first), out.begin() + first);
+    });
     return out;
 }
 

@@ -21,6 +21,12 @@ public:
     /// About 1 inside a closed outward-facing surface, 0 outside, in between near holes.
     double operator()(const Vec3& point) const;
 
+    /// The same for kTogether points, which takes least time if they are near each other. Nodes that one of them
+    /// needs opened are opened for all, so a result may differ from that of a single point by the error of the
+    /// dipoles. The same bits with any vector instructions.
+    static constexpr std::size_t kTogether = 8;
+    void measure(std::span<const Vec3, kTogether> points, std::span<float, kTogether> out) const;
+
 private:
     // A node that is far from the point, in units of its own radius, counts as one dipole: the sum of its
     // triangles' vector areas at their area-weighted centre, with the next term of the expansion.
@@ -35,6 +41,10 @@ private:
     struct Corners {
         std::array<Vec3, 3> p;
     };
+
+    struct Kernel;
+    template <std::size_t N>
+    void measure(const Vec3* points, double* out) const;
 
     struct Sums;
     Sums build(std::uint32_t node, std::uint32_t begin, std::uint32_t end, const std::vector<std::uint64_t>& code,

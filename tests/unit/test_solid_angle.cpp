@@ -78,8 +78,8 @@ TEST(SolidAngle, PlaneThroughThePointAddsNothing) {
     EXPECT_EQ(solid_angle({}), 0);
 }
 
-// Three triangles just below the point, each nearly a half space: the sum is at a whole turn of the product, where the
-// sign of zero decides.
+// Three triangles just below the point, each nearly a half space: the sum is at a whole turn of the product, where
+// the sign of zero decides.
 TEST(SolidAngle, HalfSpacesAtTheTurn) {
     const auto below = [](double depth, bool up) {
         Corners t{{{9e3, 0, -depth}, {-9e3, 9e3, -depth}, {-9e3, -9e3, -depth}}};

@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 
+#include "domain/winding.h"
 #include "sinew/domain.h"
 
 namespace sinew {
@@ -101,6 +104,29 @@ TEST(Winding, AgreesWithTheDefinitionOnClosedAndOpenMeshes) {
         }
         EXPECT_LT(mean, 0.01);
     }
+}
+
+// The kernel opens the same nodes as its reference if all points are the same, and at least those otherwise.
+TEST(Winding, EightPointsTogetherAgreeWithEachAlone) {
+    const Shape s = sphere(40, 25);
+    const WindingTree tree(s.view(), {});
+    const auto points = random_points(800, 1.5f);
+    double apart = 0;
+    for (std::size_t first = 0; first + 8 <= points.size(); first += 8) {
+        std::array<Vec3, 8> at;
+        std::array<float, 8> together;
+        at.fill(points[first]);
+        tree.measure(at, together);
+        for (const float w : together) ASSERT_EQ(w, static_cast<float>(tree(points[first])));
+        std::copy_n(points.begin() + static_cast<std::ptrdiff_t>(first), 8, at.begin());
+        tree.measure(at, together);
+        for (std::size_t i = 0; i < 8; ++i) {
+            const double exact = brute_force(s, at[i]);
+            apart += std::abs(together[i] - exact);
+            ASSERT_LE(std::abs(together[i] - exact), std::abs(tree(at[i]) - exact) + 0.5 * far_field);
+        }
+    }
+    EXPECT_LT(apart / static_cast<double>(points.size()), 0.01);
 }
 
 TEST(Winding, IsHalfAtTheCentreOfAHemisphere) {
