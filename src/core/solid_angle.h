@@ -23,8 +23,8 @@ public:
         // No -0: the argument of (-1, -0) would be -π instead of π.
         const double imaginary = real_ * volume + imaginary_ * side + 0.0;
         // Both arguments are within half a turn. If their sum is not, its sign differs from that of both.
-        const double over = (imaginary_ >= 0) & (volume > 0) & (imaginary < 0) ? 1.0 : 0.0;
-        const double under = (imaginary_ < 0) & (volume < 0) & (imaginary >= 0) ? 1.0 : 0.0;
+        const int over = (imaginary_ >= 0) & (volume > 0) & (imaginary < 0);
+        const int under = (imaginary_ < 0) & (volume < 0) & (imaginary >= 0);
         turns_ += over - under;
         real_ = volume != 0 ? real : real_;
         imaginary_ = volume != 0 ? imaginary : imaginary_;
