@@ -22,6 +22,7 @@
 #include "batch_page.h"
 #include "child.h"
 #include "command.h"
+#include "report/check_report.h"
 #include "sinew/io.h"
 
 namespace sinew::cli {
@@ -32,13 +33,16 @@ using nlohmann::ordered_json;
 
 struct BatchArguments {
     std::vector<std::string> inputs, options, gates;
-    std::string folder, results, shard, only, html, give_up;
+    std::string folder, results, shard, only, html, give_up, check;
     int jobs = 0, threads = 0;
     std::size_t thumbnails = 0;
     double timeout = 600;
     std::int64_t memory_mb = 0;
     bool commands = false, retry = false, quiet = false, sheets = false;
 };
+
+constexpr std::string_view kDefaultCheck = "default";  // of --check: no engine's limits
+constexpr std::size_t kMostNamed = 10;                 // failures that the summary names
 
 /// How the work on a character ended. Every line of the results has one of these words.
 enum class Outcome { done, gate, failed, memory, late, crashed };
@@ -109,7 +113,7 @@ private:
 };
 
 struct Counts {
-    std::size_t skipped = 0;
+    std::size_t skipped = 0, bad_before = 0;  // of those that are skipped
     std::array<std::size_t, kOutcomes.size()> of{};
 
     std::size_t bad() const { return sum() - of[0]; }
@@ -140,10 +144,24 @@ std::int64_t memory_of_machine() {
     return static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE) >> 20;
 }
 
-/// What the process of a character does.
-enum class Stage { bind, against_previous, against_reference };
+/// All lines that a process wrote to its errors about gates, joined.
+std::string gate_messages(const std::string& text) {
+    std::string all;
+    std::size_t at = 0;
+    while (at < text.size()) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        if (const std::string line = last_message(text.substr(at, end - at)); text.compare(at, 7, "sinew: ") == 0)
+            all += (all.empty() ? "" : "; ") + line;
+        at = end + 1;
+    }
+    return all;
+}
 
-/// One character in work: first its bind, then the comparisons with what was there before and with its reference.
+/// What the process of a character does, in this order.
+enum class Stage { bind, against_previous, against_reference, check };
+
+/// One character in work: first its bind, then the comparisons with what was there before and with its reference,
+/// then the check of its skin.
 struct Work {
     const BatchItem* item;
     std::string key;
@@ -201,6 +219,7 @@ public:
                 if (work.child) work.child->stop();
             for (const Work& work : busy_) drop_previous(work);
             busy_.clear();
+            fs::remove(locks(), failed);  // where no other batch uses it
             fmt::print(stderr, "sinew: stopped; {} characters are done or failed, run it again for the rest\n",
                        counts_.sum() + counts_.skipped);
             return exit_code(ErrorCode::cancelled);
@@ -236,12 +255,18 @@ private:
 
     std::string locks() const { return (fs::path(args_.folder) / ".sinew-batch").string(); }
 
+    /// The profile by which an item is checked; empty: it is not.
+    const std::string& check_of(const BatchItem& item) const {
+        return item.check.empty() ? args_.check : item.check;
+    }
+
     /// Words that decide the result, and the files.
     Result<std::string> key_of(const BatchItem& item) const {
         std::string words = std::string("sinew ") + SINEW_VERSION;
         for (const auto* list : {&args_.options, &item.options, &args_.gates, &item.gates})
             for (const std::string& word : *list) words += '\0' + word;
         words += '\0' + item.output;
+        if (const std::string& check = check_of(item); !check.empty()) words += std::string("\0check", 6) + check;
         std::vector<fs::path> files;
         for (const std::string* file : {&item.input, &item.skeleton, &item.edits, &item.reference})
             if (!file->empty()) files.emplace_back(*file);
@@ -296,7 +321,11 @@ private:
                 page_.push_back(*before);
                 page_.back().erase("changed");  // that was an earlier run
             }
-            bad_ += before->value("outcome", "") != kOutcomes[0];
+            if (before->value("outcome", "") != kOutcomes[0]) {
+                ++bad_;
+                ++counts_.bad_before;
+                add_failure(*before);
+            }
             return Done{};
         }
         if (const fs::path at = fs::path(item.output).parent_path(); !at.empty())
@@ -369,6 +398,8 @@ private:
                 line["compare"] = {{"l1", report["l1"]["mean"]},
                                    {"strongest_agreement", report["strongest_agreement"]}};
             conclude(work, result);
+        } else if (work.stage == Stage::check) {
+            conclude_check(work, result, report);
         } else {
             line["seconds"] = result.seconds;
             line["peak_memory_bytes"] = result.peak_memory;
@@ -390,11 +421,18 @@ private:
             return compare(work, Stage::against_previous,
                            (fs::path(work.previous) / fs::path(work.item->output).filename()).string(),
                            {"--no-standard-poses", "--no-bleed"});
-        if (work.stage != Stage::against_reference && work.outcome == Outcome::done &&
+        if (work.stage < Stage::against_reference && work.outcome == Outcome::done &&
             !work.item->reference.empty()) {
             std::vector<std::string> gates = args_.gates;
             gates.insert(gates.end(), work.item->gates.begin(), work.item->gates.end());
             return compare(work, Stage::against_reference, work.item->reference, gates);
+        }
+        if (const std::string& profile = check_of(*work.item);
+            work.stage < Stage::check && bound && !profile.empty()) {
+            std::vector<std::string> words{"check", work.item->output, "--json", "--threads",
+                                           std::to_string(threads_)};
+            if (profile != kDefaultCheck) words.insert(words.end(), {"--profile", profile});
+            return next_stage(work, Stage::check, words);
         }
         return close(work);
     }
@@ -456,8 +494,9 @@ private:
     static void conclude(Work& work, const ChildResult& result) {
         work.line["exit"] = result.exit;
         if (result.signal != 0) work.line["signal"] = strsignal(result.signal);
-        if (const std::string message = last_message(result.err); !message.empty() && result.exit != done)
-            work.line["message"] = message;
+        const std::string message =
+            result.exit == gate_failed ? gate_messages(result.err) : last_message(result.err);
+        if (!message.empty() && result.exit != done) work.line["message"] = message;
         work.outcome = result.late && result.exit != done                 ? Outcome::late
                        : result.exit == done                              ? Outcome::done
                        : result.exit == gate_failed                       ? Outcome::gate
@@ -466,9 +505,29 @@ private:
                                                                           : Outcome::failed;
     }
 
+    /// The same for the check of its skin: alarms of level error are a gate. A gate that failed before stays.
+    static void conclude_check(Work& work, const ChildResult& result, const ordered_json& report) {
+        const bool failed_before = work.outcome == Outcome::gate;
+        const std::string before = work.line.value("message", "");
+        if (!failed_before || (result.exit != done && result.exit != gate_failed)) conclude(work, result);
+        if (!report.is_object() || !report.contains("rules")) return;
+        work.line["check"] = {{"errors", report["errors"]}, {"warnings", report["warnings"]}};
+        if (result.exit != gate_failed) return;
+        std::string alarms;
+        for (const ordered_json& rule : report["rules"])
+            if (rule["alarm"] && rule["level"] == "error")
+                alarms += (alarms.empty() ? "" : ", ") + rule["rule"].get<std::string>();
+        work.outcome = Outcome::gate;
+        work.line["message"] = (before.empty() ? "" : before + "; ") + "the check fails: " + alarms;
+    }
+
     Status compare(Work& work, Stage stage, const std::string& reference, const std::vector<std::string>& more) {
         std::vector<std::string> words{"compare", reference, work.item->output, "--json", "--random-poses", "0"};
         words.insert(words.end(), more.begin(), more.end());
+        return next_stage(work, stage, words);
+    }
+
+    Status next_stage(Work& work, Stage stage, const std::vector<std::string>& words) {
         work.stage = stage;
         Result<Child> child = Child::start(words, args_.timeout);
         if (!child) return child.error();
@@ -493,6 +552,7 @@ private:
         effort_made_ += effort(*work.item);
         bad_ += work.outcome != Outcome::done;
         if (!args_.html.empty()) page_.push_back(work.line);
+        if (work.outcome != Outcome::done) add_failure(work.line);
         return results_.add(work.line);
     }
 
@@ -532,13 +592,31 @@ private:
         if (is_shown()) fmt::print(stderr, "\r\033[K");
     }
 
+    void add_failure(const ordered_json& line) {
+        if (failures_.size() < kMostNamed)
+            failures_.push_back(printable(line.value("input", ""), 300) + ": " + line.value("outcome", "") + ": " +
+                                line.value("message", "no message"));
+    }
+
+    /// Also with --quiet: a job of a queue manager must say why it failed.
+    void print_failures() const {
+        for (const std::string& failure : failures_) fmt::print(stderr, "sinew: {}\n", failure);
+        if (bad_ > failures_.size())
+            fmt::print(stderr, "sinew: and {} more (in {})\n", bad_ - failures_.size(), args_.results);
+    }
+
     void print_summary() const {
+        print_failures();
         if (args_.quiet) return;
         const double seconds = seconds_since(begin_);
-        fmt::print("{} characters in {:.1f} s\n", items_.size(), seconds);
+        fmt::print("{} character{} in {:.1f} s\n", items_.size(), items_.size() == 1 ? "" : "s", seconds);
         for (std::size_t k = 0; k < kOutcomes.size(); ++k)
             if (counts_.of[k] > 0) fmt::print("  {:<12} {}\n", kOutcomes[k], counts_.of[k]);
-        if (counts_.skipped > 0) fmt::print("  {:<12} {} (finished before)\n", "skipped", counts_.skipped);
+        if (counts_.skipped > 0)
+            fmt::print("  {:<12} {} ({})\n", "skipped", counts_.skipped,
+                       counts_.bad_before == 0
+                           ? "finished before"
+                           : fmt::format("{} of them failed before; --retry tries again", counts_.bad_before));
         fmt::print("  results      {}\n", args_.results);
     }
 
@@ -555,6 +633,7 @@ private:
     Counts counts_;
     std::vector<ordered_json> page_;  // a line for each character, for --html
     std::size_t bad_ = 0;
+    std::vector<std::string> failures_;  // the first kMostNamed, for people
     std::chrono::steady_clock::time_point begin_;
     double shown_at_ = 0;
 };
@@ -577,11 +656,71 @@ void print_commands(const BatchArguments& args, std::size_t count) {
     for (const auto& [word, value] : {std::pair{"-o", args.folder}, {"--results", args.results}})
         add(word), add(value);
     for (const std::string& word : args.gates) add(word);
+    if (!args.check.empty()) add("--check"), add(args.check);
     if (!args.options.empty()) {
         add("--");
         for (const std::string& word : args.options) add(word);
     }
     for (std::size_t k = 1; k <= count; ++k) fmt::print("sinew batch --only {} --jobs 1 --quiet{}\n", k, rest);
+}
+
+/// Parses words as the command would, without running it.
+template <typename Add>
+Status check_words(Add&& add, const char* command, std::vector<std::string> words) {
+    CLI::App app;
+    int unused = done;
+    add(app, unused);
+    app.get_subcommand(command)->callback([] {});
+    std::reverse(words.begin(), words.end());
+    try {
+        app.parse(words);
+    } catch (const CLI::ParseError& error) {
+        const std::string unknown = unknown_option(app);
+        return Error{ErrorCode::usage, unknown.empty() ? printable(error.what(), 500) : unknown};
+    }
+    return Done{};
+}
+
+/// Options and gates of all items, before any work: a misspelled one would fail every character.
+Status check_options(const BatchArguments& args, const std::vector<BatchItem>& items) {
+    std::set<std::vector<std::string>> known;
+    const auto checked = [&](auto&& add, const char* command, const std::vector<std::string>& words,
+                             const std::string& place) -> Status {
+        std::vector<std::string> all{command};
+        all.insert(all.end(), words.begin(), words.end());
+        if (!known.insert(all).second) return Done{};
+        std::vector<std::string> whole = all;
+        const std::vector<std::string> files = std::string_view(command) == "bind"
+                                                   ? std::vector<std::string>{"in.glb", "-o", "out.glb"}
+                                                   : std::vector<std::string>{"a.glb", "b.glb"};
+        whole.insert(whole.begin() + 1, files.begin(), files.end());
+        if (Status ok = check_words(add, command, whole); !ok)
+            return Error{ok.error().code, (place.empty() ? "" : place + ": ") + ok.error().message};
+        return Done{};
+    };
+    const auto known_check = [](const std::string& word, const std::string& place) -> Status {
+        SkinCheckOptions ignored;
+        if (word.empty() || word == kDefaultCheck) return Done{};
+        if (Status ok = take_profile(word, ignored); !ok)
+            return Error{ErrorCode::usage, place + ok.error().message + ", or default"};
+        return Done{};
+    };
+    if (Status ok = checked(add_bind, "bind", args.options, "after --"); !ok) return ok;
+    if (Status ok = known_check(args.check, "--check: "); !ok) return ok;
+    for (const BatchItem& item : items) {
+        std::vector<std::string> words = item.options;
+        words.insert(words.end(), args.options.begin(), args.options.end());
+        if (Status ok = checked(add_bind, "bind", words, item.place); !ok) return ok;
+        if (Status ok = checked(add_compare, "compare", item.gates, item.place); !ok) return ok;
+        if (Status ok = known_check(item.check, item.place + ": gates.check: "); !ok) return ok;
+    }
+    const bool compared =
+        std::any_of(items.begin(), items.end(), [](const BatchItem& item) { return !item.reference.empty(); });
+    if (!args.gates.empty() && !compared)
+        return Error{
+            ErrorCode::usage,
+            args.gates[0] + " compares with a reference, and no character has one (give them in a manifest)"};
+    return Done{};
 }
 
 /// "3/16": of 16 shares of the list the third.
@@ -617,6 +756,15 @@ int run_batch(BatchArguments args) {
     if (items->empty())
         return fail(
             {ErrorCode::input, "there is nothing to bind: no .glb, .gltf, .vrm, .fbx or .dae in the inputs"});
+    if (Status ok = check_options(args, *items); !ok) return fail(ok.error());
+    std::vector<NamedFile> inputs;
+    for (const std::string& input : args.inputs) inputs.push_back({"an input", input});
+    const NamedFile outputs[] = {{"--results", args.results}, {"--html", args.html}};
+    if (Status ok = check_kept(outputs, inputs); !ok) return fail(ok.error());
+    if (args.commands && !args.html.empty())
+        return fail({ErrorCode::usage,
+                     "--commands prints commands for single characters, which write no page: leave "
+                     "--html out, and run the batch with --html when they are done"});
     if (args.commands) {
         print_commands(args, items->size());
         return done;
@@ -675,6 +823,11 @@ void add_batch(CLI::App& app, int& exit, const std::vector<std::string>& bind_op
              std::string("Gate for characters with a reference: ") + help)
             ->check(CLI::Number)
             ->group("Gates");
+    c->add_option(
+         "--check", args->check,
+         "PROFILE: check every result as sinew check does, with the limits of an engine, or \"default\". Errors "
+         "fail the gate")
+        ->group("Gates");
     c->add_option("--shard", args->shard, "N/M: only the N-th of M shares of the list");
     c->add_option("--only", args->only, "N or N-M: only the characters with these numbers in the list");
     c->add_option("--give-up", args->give_up,

@@ -56,6 +56,7 @@ Result<BatchItem> read_line(const std::string& line, const fs::path& base, const
     const json j = json::parse(line, nullptr, false);
     if (!j.is_object()) return Error{ErrorCode::input, place + ": not a JSON object"};
     BatchItem item;
+    item.place = place;
     const std::map<std::string, std::string*> files{{"input", &item.input},
                                                     {"output", &item.output},
                                                     {"skeleton", &item.skeleton},
@@ -67,9 +68,18 @@ Result<BatchItem> read_line(const std::string& line, const fs::path& base, const
             if (!value.is_string()) return Error{ErrorCode::input, place + ": " + key + " must be a string"};
             name = value.get<std::string>();
             *file->second = ((key == "output" ? folder : base) / name).lexically_normal().string();
-        } else if (key == "options" || key == "gates") {
-            auto& words = key == "options" ? item.options : item.gates;
-            if (Status ok = add_words(value, place + ": " + key, words); !ok) return ok.error();
+        } else if (key == "options") {
+            if (Status ok = add_words(value, place + ": options", item.options); !ok) return ok.error();
+        } else if (key == "gates") {
+            json of_compare = value;
+            if (value.is_object() && value.contains("check")) {
+                if (!value["check"].is_string())
+                    return Error{ErrorCode::input,
+                                 place + ": gates.check must be a string: \"default\" or a profile of sinew check"};
+                item.check = value["check"].get<std::string>();
+                of_compare.erase("check");
+            }
+            if (Status ok = add_words(of_compare, place + ": gates", item.gates); !ok) return ok.error();
         } else {
             return Error{ErrorCode::input,
                          fmt::format("{}: unknown key '{}' (known: input, output, skeleton, edits, "
@@ -79,7 +89,8 @@ Result<BatchItem> read_line(const std::string& line, const fs::path& base, const
     }
     if (item.input.empty()) return Error{ErrorCode::input, place + ": it has no input"};
     if (!item.gates.empty() && item.reference.empty())
-        return Error{ErrorCode::input, place + ": gates compare with a reference, which it has not"};
+        return Error{ErrorCode::input,
+                     place + ": gates compare with a reference, and it has none (give \"reference\": FILE)"};
     if (item.output.empty()) item.output = output_of(folder, fs::path(j["input"].get<std::string>()).filename());
     return item;
 }
@@ -92,7 +103,8 @@ Status add_lines(const std::string& path, const std::string& folder, std::vector
     std::string line;
     for (std::size_t number = 1; std::getline(file, line); ++number) {
         if (line.ends_with('\r')) line.pop_back();
-        if (line.find_first_not_of(" \t") == std::string::npos) continue;
+        const std::size_t begin = line.find_first_not_of(" \t");
+        if (begin == std::string::npos || (!manifest && line[begin] == '#')) continue;
         if (manifest) {
             Result<BatchItem> item = read_line(line, base, folder, fmt::format("{} line {}", path, number));
             if (!item) return item.error();
@@ -127,6 +139,34 @@ Status add_folder(const fs::path& path, const std::string& folder, std::vector<B
         item.output = output_of(folder, file.lexically_relative(path));
         items.push_back(std::move(item));
     }
+    return Done{};
+}
+
+/// An output must not replace a file that any item reads. Paths are compared without links.
+Status keep_inputs(const std::vector<BatchItem>& items) {
+    const auto real = [](const std::string& path) {
+        std::error_code failed;
+        const fs::path found = fs::weakly_canonical(path, failed);
+        return failed ? path : found.string();
+    };
+    struct Need {
+        const BatchItem* item;
+        std::string_view role;
+    };
+    std::map<std::string, Need> needs;
+    for (const BatchItem& item : items)
+        for (const auto& [path, role] : {std::pair<const std::string&, std::string_view>{item.input, "an input"},
+                                         {item.reference, "the reference"},
+                                         {item.skeleton, "the skeleton"},
+                                         {item.edits, "the edits"}})
+            if (!path.empty()) needs.emplace(real(path), Need{&item, role});
+    for (const BatchItem& item : items)
+        if (const auto need = needs.find(real(item.output)); need != needs.end()) {
+            const std::string whose = need->second.role == "an input" ? "" : " of " + need->second.item->input;
+            return Error{ErrorCode::usage,
+                         fmt::format("the result of {} would replace {}{}: {} (name another folder with -o)",
+                                     item.input, need->second.role, whose, item.output)};
+        }
     return Done{};
 }
 
@@ -168,6 +208,7 @@ Result<std::vector<BatchItem>> read_batch(const std::vector<std::string>& inputs
                                                        "output in a manifest)",
                                                        at->second->input, item.input, item.output)};
     }
+    if (Status ok = keep_inputs(items); !ok) return ok.error();
     return items;
 }
 

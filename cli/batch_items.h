@@ -15,6 +15,8 @@ struct BatchItem {
     std::string reference;             ///< compared with the result; empty: none
     std::vector<std::string> options;  ///< of sinew bind, as words of the command line
     std::vector<std::string> gates;    ///< of sinew compare
+    std::string check;                 ///< "default" or a profile of sinew check; empty: no check
+    std::string place;                 ///< where its options stand, for messages: "night.jsonl line 3"
 
     /// The words of `sinew bind` for it, without those that the batch adds.
     std::vector<std::string> bind_words() const;
@@ -22,8 +24,8 @@ struct BatchItem {
 
 /// Reads the inputs in their order. An input is a model; a folder, whose models are taken with those of its
 /// folders; a list of models (.txt, one on each line); or a manifest (.jsonl, docs/batch.md). Outputs lie in
-/// `folder`, with the path that the input has in its folder. Two items with one output, a missing file and an
-/// unknown key are errors that name the place.
+/// `folder`, with the path that the input has in its folder. Two items with one output, an output that would
+/// replace a file that an item needs, a missing file and an unknown key are errors that name the place.
 Result<std::vector<BatchItem>> read_batch(const std::vector<std::string>& inputs, const std::string& folder);
 
 }  // namespace sinew::cli

@@ -86,8 +86,8 @@ void print_findings(const CheckRun& run) {
     fmt::print("  {}: {} rules, {} errors, {} warnings\n", run.passed ? "passed" : "failed", run.findings.size(),
                errors, warnings);
     if (run.fixed)
-        fmt::print("  fixed    {} vertices limited, {} pruned, {} welded\n", run.fixed->limited, run.fixed->pruned,
-                   run.fixed->welded);
+        fmt::print("  fixed    {} vertices normalised, {} limited, {} pruned, {} welded\n", run.normalised,
+                   run.fixed->limited, run.fixed->pruned, run.fixed->welded);
 }
 
 SkinFixOptions fix_options(const CheckArguments& args) {
@@ -128,6 +128,8 @@ int run_check(CheckArguments args) {
     {
         Progress progress(context, args.quiet || args.json);
         Result<io::Scene> scene = io::load(args.input, {}, &context);
+        if (!scene && scene.error().code == ErrorCode::usage)  // it asks for a skeleton
+            return fail({ErrorCode::input, args.input + ": it has no skin (sinew bind computes one)"});
         if (!scene) return fail(scene.error());
         if (!scene->weights)
             return fail({ErrorCode::input, args.input + ": the file has no weights (sinew bind computes them)"});
@@ -139,6 +141,9 @@ int run_check(CheckArguments args) {
         SkinWeights weights = *scene->weights;
         io::OutputBatch batch;
         if (args.fix) {
+            Result<std::size_t> wrong = vertices_to_normalise(*scene, weights, args.options, &context);
+            if (!wrong) return fail(wrong.error());
+            run.normalised = *wrong;
             run.fixed.emplace();
             Result<SkinWeights> fixed =
                 fix_skin(scene->mesh(), *scene->weights, fix_options(args), &*run.fixed, &context);

@@ -144,6 +144,11 @@ std::string unknown_option(const CLI::App& app) {
         std::vector<std::string> known;
         for (const CLI::Option* option : command.get_options())
             for (const std::string& own : option->get_lnames()) known.push_back("--" + own);
+        const auto of_bind = app.get_subcommands([](const CLI::App* c) { return c->get_name() == "bind"; });
+        if (command.get_name() == "batch" && !of_bind.empty() && of_bind[0]->get_option_no_throw(name))
+            return fmt::format(
+                "sinew batch has no option {} of its own (options of bind go to the end, after \"--\")",
+                printable(name));
         const std::string near = did_you_mean(name, known);
         return fmt::format("{} has no option {}{}", chosen.empty() ? "sinew" : "sinew " + command.get_name(),
                            printable(name),

@@ -75,11 +75,14 @@ int sinew::cli::run(int argc, char** argv) {
     add_cutout(app, exit);
     add_inspect(app, exit);
     add_studio(app, exit);
-    if (argc > 1)
-        if (const std::string unknown = unknown_command(app, argv[1]); !unknown.empty()) {
-            fmt::print(stderr, "sinew: error: {}\n", unknown);
-            return bad_usage;
-        }
+    if (argc == 1) {
+        fmt::print(stderr, "{}", app.help());
+        return bad_usage;
+    }
+    if (const std::string unknown = unknown_command(app, argv[1]); !unknown.empty()) {
+        fmt::print(stderr, "sinew: error: {}\n", unknown);
+        return bad_usage;
+    }
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

@@ -54,7 +54,7 @@ class Farm:
     def __init__(self, args, bind):
         self.args = args
         self.tail = [*args.inputs, "-o", args.output]
-        for word in ("results", "timeout", "memory", "max-l1", "max-distance", "min-agreement"):
+        for word in ("results", "timeout", "memory", "max-l1", "max-distance", "min-agreement", "check"):
             value = getattr(args, word.replace("-", "_"))
             self.tail += [f"--{word}", str(value)] if value is not None else []
         self.bind = ["--", *bind] if bind else []
@@ -206,7 +206,7 @@ def main():
     parser.add_argument("--quiet", action="store_true", help="print errors only")
     for word, text in (("results", "as of sinew batch"), ("timeout", "seconds for each character"),
                        ("memory", "MB for each worker"), ("max-l1", "gate"), ("max-distance", "gate"),
-                       ("min-agreement", "gate")):
+                       ("min-agreement", "gate"), ("check", "gate: a profile of sinew check, or default")):
         parser.add_argument(f"--{word}", help=text)
     args = parser.parse_args(words[:cut])
     if not shutil.which(args.sinew):

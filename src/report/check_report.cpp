@@ -76,6 +76,20 @@ Result<std::vector<SkinFinding>> check_scene(const io::Scene& scene, const SkinW
     return check_skin(skin, options, context);
 }
 
+Result<std::size_t> vertices_to_normalise(const io::Scene& scene, const SkinWeights& weights,
+                                          const SkinCheckOptions& options, Context* context) {
+    SkinCheckOptions stored_only = options;
+    const std::string rules[] = {"sums", "invalid", "repeated"};
+    if (Status ok = take_rules(rules, {}, stored_only); !ok) return ok.error();
+    Result<std::vector<SkinFinding>> found = check_scene(scene, weights, true, stored_only, std::nullopt, context);
+    if (!found) return found.error();
+    std::vector<std::uint8_t> wrong(weights.vertex_count(), 0);
+    for (const SkinFinding& finding : *found)
+        for (std::size_t v = 0; v < finding.of_vertex.size(); ++v)
+            if (finding.of_vertex[v] > 0) wrong[v] = 1;
+    return static_cast<std::size_t>(std::count(wrong.begin(), wrong.end(), std::uint8_t{1}));
+}
+
 std::size_t CheckRun::count(SkinRuleLevel level) const {
     return static_cast<std::size_t>(std::count_if(findings.begin(), findings.end(), [&](const SkinFinding& f) {
         return f.alarm && skin_rules()[f.rule].level == level;
@@ -109,7 +123,10 @@ json make_check_report(const CheckRun& run) {
     }
     json fixed = nullptr;
     if (run.fixed)
-        fixed = {{"limited", run.fixed->limited}, {"pruned", run.fixed->pruned}, {"welded", run.fixed->welded}};
+        fixed = {{"normalised", run.normalised},
+                 {"limited", run.fixed->limited},
+                 {"pruned", run.fixed->pruned},
+                 {"welded", run.fixed->welded}};
     return {{"sinew", SINEW_VERSION},
             {"input", run.input},
             {"profile", run.profile},

@@ -28,12 +28,18 @@ Result<std::vector<SkinFinding>> check_scene(const io::Scene& scene, const SkinW
                                              const SkinCheckOptions& options, const std::optional<Vec3>& up,
                                              Context* context);
 
+/// Vertices whose weights in the file have a wrong sum, an invalid weight or a joint twice: reading the file has
+/// already repaired them, and writing it anew keeps the repair.
+Result<std::size_t> vertices_to_normalise(const io::Scene& scene, const SkinWeights& weights,
+                                          const SkinCheckOptions& options, Context* context);
+
 struct CheckRun {
     std::string input, profile;  ///< as given
     const io::Scene* scene = nullptr;
     const SkinWeights* weights = nullptr;  ///< that were checked: the fixed ones after --fix
     std::vector<SkinFinding> findings;
     std::optional<SkinFixReport> fixed;
+    std::size_t normalised = 0;  ///< with `fixed`: vertices_to_normalise
     bool passed = false;
 
     /// Alarms of a level.

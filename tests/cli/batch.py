@@ -107,6 +107,73 @@ class Batch(BatchCase):
         self.assertEqual(sorted(line["input"] for line in self.lines()), ["in/a.glb", "in/b.glb", "in/sub/a.glb"])
 
 
+    def test_results_never_replace_what_is_read(self):
+        before = (self.models / "a.glb").read_bytes()
+        (self.at / "link").symlink_to("in")
+        for inputs, folder in ((("in",), "in"), (("in/a.glb",), "link"), (("link",), "in")):
+            done = support.run(support.SINEW, "batch", *inputs, "-o", folder, *FAST, cwd=self.at)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("would replace an input: ", done.stderr)
+        (self.at / "m.jsonl").write_text('{"input": "in/a.glb", "reference": "out/x.glb"}\n'
+                                         '{"input": "in/b.glb", "output": "x.glb"}\n')
+        done = self.batch(inputs=("m.jsonl",), code=2)
+        self.assertIn("the result of in/b.glb would replace the reference of in/a.glb: out/x.glb", done.stderr)
+        done = self.batch("--results", "m.jsonl", inputs=("m.jsonl",), code=2)
+        self.assertEqual(len((self.at / "m.jsonl").read_text().splitlines()), 2)
+        self.assertEqual((self.models / "a.glb").read_bytes(), before)
+
+    def test_failures_are_named(self):
+        for k in range(12):
+            (self.models / f"bad{k:02}.glb").write_bytes(b"glTF")
+        for options in ((), ("--quiet",)):
+            done = self.batch(*options, code=1)
+            named = [line for line in done.stderr.splitlines() if "bad" in line]
+            self.assertEqual(len(named), 10)
+            self.assertRegex(named[0], r"^sinew: in/bad\d\d\.glb: failed: .*cut off")
+            self.assertIn("sinew: and 2 more (in out/results.jsonl)", done.stderr)
+        self.assertIn("skipped      15 (12 of them failed before; --retry tries again)", self.batch(code=1).stdout)
+
+    def test_misspelled_options_are_errors_before_the_start(self):
+        self.assertIn("after --: sinew bind has no option --falof (did you mean '--falloff'?)",
+                      self.batch(after=("--", "--falof", "3"), code=2).stderr)
+        self.assertIn("of bind go to the end, after \"--\"", self.batch("--method", "bone-heat", after=(), code=2).stderr)
+        self.assertIn("--max-l1 compares with a reference, and no character has one",
+                      self.batch("--max-l1", "0.1", code=2).stderr)
+        for line, message in (('{"input": "in/a.glb", "options": {"falloff": "soft"}}', "m.jsonl line 2: "),
+                              ('{"input": "in/a.glb", "reference": "in/a.glb", "gates": {"max-ll": 1}}',
+                               "m.jsonl line 2: sinew compare has no option --max-ll"),
+                              ('{"input": "in/a.glb", "gates": {"check": "unty"}}',
+                               "m.jsonl line 2: gates.check: there is no profile 'unty' (did you mean 'unity'?)")):
+            (self.at / "m.jsonl").write_text('{"input": "in/b.glb"}\n' + line + "\n")
+            self.assertIn(message, self.batch(inputs=("m.jsonl",), code=2).stderr)
+        self.assertFalse((self.at / "out").exists())
+
+    def test_a_list_has_comments(self):
+        (self.at / "some.txt").write_text("# two of them\nin/a.glb\n  # and\nin/b.glb\n")
+        self.batch(inputs=("some.txt",))
+        self.assertEqual(set(self.outcomes()), {"in/a.glb", "in/b.glb"})
+
+    def test_the_check_is_a_gate(self):
+        self.batch("--check", "default")
+        self.assertEqual([set(line["check"]) for line in self.lines()], [{"errors", "warnings"}] * 3)
+        self.assertEqual(support.run(support.CHARACTERS, "biped", self.models / "a.glb").returncode, 0)
+        (self.at / "m.jsonl").write_text('{"input": "in/a.glb", "options": {"max-influences": 8}, "gates": {"check": "unity"}}\n')
+        done = self.batch(inputs=("m.jsonl",), code=1)
+        last = self.lines()[-1]
+        self.assertEqual((last["outcome"], last["check"]["errors"]), ("gate failed", 1))
+        self.assertEqual(last["message"], "the check fails: influences")
+        self.assertIn("in/a.glb: gate failed: the check fails: influences", done.stderr)
+
+    def test_every_failed_gate_is_named(self):
+        self.assertEqual(support.run(support.CHARACTERS, "biped", self.models / "a.glb").returncode, 0)
+        self.bind(self.models / "a.glb", "--method", "closest-distance", out="other.glb")
+        (self.at / "m.jsonl").write_text('{"input": "in/a.glb", "reference": "other.glb", "options": {"max-influences": 8},'
+                                         ' "gates": {"max-l1": 0.0001, "min-agreement": 1, "check": "unity"}}\n')
+        self.batch(inputs=("m.jsonl",), code=1)
+        message = self.lines()[-1]["message"]
+        for part in ("--max-l1", "--min-agreement", "; the check fails: influences"):
+            self.assertIn(part, message)
+
     def test_the_page_over_all_characters(self):
         (self.models / "c<").mkdir()
         (self.models / "c</script><b>.glb").write_bytes(b"glTF")
@@ -205,9 +272,10 @@ class BatchManifest(BatchCase):
         return "lists/night.jsonl"
 
     def test_options_references_and_gates_of_each(self):
+        self.bind(self.models / "a.glb", "--method", "bone-heat", "--falloff", "0.9", out="approved.glb")
         path = self.manifest(
             {"input": "../in/a.glb", "output": "hard.glb", "options": {"falloff": 0.9}},
-            {"input": "../in/a.glb", "output": "soft.glb", "options": {"falloff": 0.1}, "reference": "../out/hard.glb",
+            {"input": "../in/a.glb", "output": "soft.glb", "options": {"falloff": 0.1}, "reference": "../approved.glb",
              "gates": {"max-l1": 0.01}},
             {"input": "../in/b.glb", "output": "same.glb", "options": {"falloff": 0.9, "exclude": ["upper"]}})
         self.batch("--jobs", "1", inputs=(path,), code=1)

@@ -351,7 +351,7 @@ class CheckResults(CheckCase):
             self.assertIn(source, page)
         report = json.loads(self.check(self.faulty(), "--json", code=1).stdout)
         documented = set(re.findall(r"(?m)^\| `([^`]+)` \| [^|]*\|$", page.split("## JSON")[1]))
-        self.assertEqual(set(support.keys(report)) | {"fixed.limited", "fixed.pruned", "fixed.welded"} - {"fixed"},
+        self.assertEqual(set(support.keys(report)) | {"fixed.normalised", "fixed.limited", "fixed.pruned", "fixed.welded"} - {"fixed"},
                          documented | {"fixed"})
 
     def test_sarif(self):
@@ -409,7 +409,7 @@ class CheckResults(CheckCase):
         path = self.planted(plant, options=("--non-indexed",))
         self.assertLessEqual({"sums", "invalid", "repeated", "torn"}, self.alarms(path))
         done = self.check(path, "--fix", "-o", self.at / "fixed.glb", "--max", "islands=off", code=0)
-        self.assertRegex(done.stdout, r"fixed +0 vertices limited, [1-9]\d* pruned, [1-9]\d* welded")
+        self.assertRegex(done.stdout, r"fixed +48 vertices normalised, 0 limited, [1-9]\d* pruned, [1-9]\d* welded")
         self.assertFalse({"sums", "invalid", "repeated", "torn", "tiny"} & self.alarms(self.at / "fixed.glb"))
         self.sound("fixed.glb")
         messages = support.validate([self.at / "fixed.glb"])
