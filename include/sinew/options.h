@@ -115,9 +115,9 @@ struct BindOptions {
     bool fit_check = true;
     /// Keeps the field at the leaves of the volume in the Binding, which Binding::rebind needs and which makes
     /// Binding::move_joints faster. Methods without a volume ignore it. Memory: 12 bytes per leaf; for each set of
-    /// joints that a skin allows, 8 bytes per leaf and kept joint (twice max_influences, at least 8) and once about
-    /// 70 bytes per leaf for links; or 4 bytes per leaf and joint of the set if max_influences is all_influences or
-    /// the field is a strength.
+    /// joints that a skin allows, 8 bytes per leaf and kept joint (twice max_influences, at least 8; with
+    /// surface_heat four) and once about 70 bytes per leaf for links; or 4 bytes per leaf and joint of the set if
+    /// max_influences is all_influences or the field is a strength.
     bool keep_volume = false;
 };
 /// Checks every option against its range, and combinations of options. The error names the option.

@@ -118,13 +118,13 @@ double most_pixels_of(const MeshView& mesh, const BindOptions& options) {
     return (longest / pixel + 2) * ((side[0] + side[1] + side[2] - longest - thinnest) / pixel + 2);
 }
 
-// Stages follow each other, and each frees its memory: the largest one counts.
-
 // A leaf's row in the sweep.
 double bytes_of_labels(double kept) {
     const double nearest = std::clamp(kept, 1.0, static_cast<double>(GeodesicSolver::kMaxNearest));
     return 8.0 * GeodesicSolver::row_room(static_cast<int>(nearest));
 }
+
+// Stages follow each other, and each frees its memory: the largest one counts.
 
 double of_topology(const MemorySizes& s) { return s.vertices * 30 + s.triangles * 72; }
 // The plan of rows, which later stages need.

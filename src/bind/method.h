@@ -59,7 +59,7 @@ struct Task {
     BindReport& report;        ///< coverage is counted by the caller
     std::vector<Bone>& bones;  ///< of make_bones; methods that know the volume extend the bones of leaf joints
     BindStart start = FreshBind{};
-    /// Joints kept per row, for a method that uses the field of another one and needs only its nearest joints.
+    /// At most so many joints per row, for a method that uses the field of another one and needs only the nearest.
     std::size_t most_kept = std::numeric_limits<std::size_t>::max();
 
     /// Slots per row: all joints that a set can use, or kept_joints plus `more`; at most most_kept.

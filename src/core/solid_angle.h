@@ -13,35 +13,23 @@ namespace sinew {
 /// its own, except for whole turns, which are counted.
 class SolidAngle {
 public:
-    /// Multiplies by the number of a triangle, whose corners are relative to the point. A triangle whose plane
-    /// contains the point adds nothing. Branchless, for kernels; scale() must follow after at most eight triangles
-    /// in a unit box.
-    void multiply(const Point3& a, const Point3& b, const Point3& c) {
+    /// Adds a triangle of any size that float can hold, with its corners relative to the point. A triangle whose
+    /// plane contains the point adds nothing. Branchless, for kernels.
+    void add(const Point3& a, const Point3& b, const Point3& c) {
         const double x = norm(a), y = norm(b), z = norm(c), volume = dot(a, cross(b, c));
         const double side = x * y * z + dot(a, b) * z + dot(b, c) * x + dot(c, a) * y;
-        const double real = real_ * side - imaginary_ * volume;
-        // No -0: the argument of (-1, -0) would be -π instead of π.
-        const double imaginary = real_ * volume + imaginary_ * side + 0.0;
+        const double real = real_ * side - imaginary_ * volume, imaginary = real_ * volume + imaginary_ * side;
         // Both arguments are within half a turn. If their sum is not, its sign differs from that of both.
         const int over = (imaginary_ >= 0) & (volume > 0) & (imaginary < 0);
         const int under = (imaginary_ < 0) & (volume < 0) & (imaginary >= 0);
         turns_ += over - under;
-        real_ = volume != 0 ? real : real_;
-        imaginary_ = volume != 0 ? imaginary : imaginary_;
+        // The product is as large as a volume: it is brought back to the range of 1.
+        const double re = std::abs(real), im = std::abs(imaginary), factor = 1 / (re > im ? re : im);
+        real_ = volume != 0 ? factor * real : real_;
+        imaginary_ = volume != 0 ? factor * imaginary : imaginary_;
     }
-    /// Keeps the product within the range of double.
-    void scale() {
-        const double re = std::abs(real_), im = std::abs(imaginary_), factor = 1 / (re > im ? re : im);
-        real_ *= factor;
-        imaginary_ = imaginary_ * factor + 0.0;
-    }
-    /// Adds a triangle of any size.
-    void add(const Point3& a, const Point3& b, const Point3& c) {
-        multiply(a, b, c);
-        scale();
-    }
-    /// Steradians.
-    double sum() const { return 2 * (std::atan2(imaginary_, real_) + 2 * std::numbers::pi * turns_); }
+    /// Steradians. No -0: the argument of (-1, -0) would be -π, where turns count π.
+    double sum() const { return 2 * (std::atan2(imaginary_ + 0.0, real_) + 2 * std::numbers::pi * turns_); }
 
 private:
     double real_ = 1, imaginary_ = 0, turns_ = 0;

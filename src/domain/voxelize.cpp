@@ -316,7 +316,7 @@ void settle_ambiguous(std::span<Voxels> sizes, const MeshView& mesh, const std::
     for (Voxels& voxels : sizes) find_runs(voxels, found);
     const std::vector<float> winding = winding_numbers(mesh, turned, found.points, context);
     for (std::size_t i = 0; i < found.runs.size(); ++i) {
-        if (winding[i] <= 0.5f) continue;
+        if (!(winding[i] > 0.5f)) continue;
         const Run& run = found.runs[i];
         for (std::size_t row = 0; row < static_cast<std::size_t>(run.rows); ++row) {
             const std::size_t at = run.word[row];

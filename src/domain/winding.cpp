@@ -1,4 +1,5 @@
-// Generalized winding numbers. WindingTree::measure is a kernel; its plain reference is the operator for one point.
+// Generalized winding numbers. WindingTree::measure of eight points is a kernel; tests compare it with the
+// definition and with one point at a time.
 //
 // Sources:
 // Jacobson, Kavan, Sorkine-Hornung: Robust Inside-Outside Segmentation Using Generalized Winding Numbers. 2013
@@ -211,10 +212,8 @@ void WindingTree::measure(const Vec3* points, double* out) const {
             for (std::uint32_t t = node.child; t < node.child + node.count; ++t) {
                 const Point3 a = to_point(triangles_[t].p[0]), b = to_point(triangles_[t].p[1]),
                              c = to_point(triangles_[t].p[2]);
-                for (std::size_t i = 0; i < N; ++i) near[i].multiply(a - at[i], b - at[i], c - at[i]);
+                for (std::size_t i = 0; i < N; ++i) near[i].add(a - at[i], b - at[i], c - at[i]);
             }
-            static_assert(leaf_size <= 8);
-            for (std::size_t i = 0; i < N; ++i) near[i].scale();
         } else {
             stack[top++] = node.child;
             stack[top++] = node.child + 1;

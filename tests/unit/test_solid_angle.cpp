@@ -78,19 +78,49 @@ TEST(SolidAngle, PlaneThroughThePointAddsNothing) {
     EXPECT_EQ(solid_angle({}), 0);
 }
 
-// Three triangles just below the point, each nearly a half space: the sum is at a whole turn of the product, where
-// the sign of zero decides.
-TEST(SolidAngle, HalfSpacesAtTheTurn) {
-    const auto below = [](double depth, bool up) {
-        Corners t{{{9e3, 0, -depth}, {-9e3, 9e3, -depth}, {-9e3, -9e3, -depth}}};
-        if (!up) std::swap(t[1], t[2]);
-        return t;
-    };
-    for (const bool up : {true, false})
-        for (const double depth : {1e-3, 1e-9, 1e-200}) {
-            const std::vector<Corners> two{below(depth, up), below(depth, up), below(depth, up)};
-            EXPECT_NEAR(solid_angle(two), sum_of_arc_tangents(two), 1e-9) << depth;
+// The corners are at distances 1, 1 and 3 and the real part is exactly zero: half the angle is exactly a quarter
+// turn.
+const Corners kQuarter{{{1, 0, 0}, {0, 1, 0}, {-1, -2, 2}}};
+
+TEST(SolidAngle, QuarterTurnsMeetTheSignsOfZero) {
+    const Corners back{kQuarter[0], kQuarter[2], kQuarter[1]};
+    const std::vector<std::vector<int>> sequences{{1},
+                                                  {1, 1},
+                                                  {1, 1, 1},
+                                                  {1, 1, 1, 1},
+                                                  {1, 1, 1, 1, 1},
+                                                  {1, 1, -1},
+                                                  {-1, -1, 1},
+                                                  {1, 1, -1, -1, -1},
+                                                  {1, 1, 1, -1, -1, -1, -1, -1}};
+    for (const std::vector<int>& sequence : sequences)
+        for (const int side : {1, -1}) {
+            std::vector<Corners> triangles;
+            int sum = 0;
+            for (const int way : sequence) {
+                triangles.push_back(way * side > 0 ? kQuarter : back);
+                sum += way * side;
+            }
+            EXPECT_NEAR(solid_angle(triangles), sum * std::numbers::pi, 1e-12) << sequence.size();
         }
+}
+
+TEST(SolidAngle, PlaneThroughThePointAddsNothingAfterOthers) {
+    const Corners flat{{{1, 0, 0}, {0, 1, 0}, {-1, -1, 0}}};
+    for (Corners first : {Corners{{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}, kQuarter}) {
+        EXPECT_EQ(solid_angle({first, flat}), solid_angle({first}));
+        std::swap(first[1], first[2]);
+        EXPECT_EQ(solid_angle({first, flat}), solid_angle({first}));
+    }
+}
+
+TEST(SolidAngle, AnySizeOfFloats) {
+    for (const double size : {1e-44, 1e-13, 1e13, 1e38}) {
+        std::vector<Corners> faces = tetrahedron(true);
+        for (Corners& f : faces)
+            for (Point3& p : f) p = size * p;
+        EXPECT_NEAR(solid_angle(faces), 4 * std::numbers::pi, 1e-12) << size;
+    }
 }
 
 }  // namespace

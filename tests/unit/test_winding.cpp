@@ -129,6 +129,27 @@ TEST(Winding, EightPointsTogetherAgreeWithEachAlone) {
     EXPECT_LT(apart / static_cast<double>(points.size()), 0.01);
 }
 
+// A tiny shape far from the middle of the box, and a group of points of which one is very far away.
+TEST(Winding, TinyShapesAndFarPointsAreNumbers) {
+    const float e = 1e-14f;
+    const std::vector<Vec3> positions{{e, 0, 0}, {-e, 0, 0}, {0, e, 0}, {0, -e, 0},
+                                      {0, 0, e}, {0, 0, -e}, {1, 1, 1}};
+    std::vector<Triangle> triangles;
+    for (const std::uint32_t x : {0u, 1u})
+        for (const std::uint32_t y : {2u, 3u})
+            for (const std::uint32_t z : {4u, 5u}) {
+                const bool even = (x + y + z) % 2 == 0;
+                triangles.push_back(even ? Triangle{x, y, z} : Triangle{x, z, y});
+            }
+    triangles.push_back({6, 6, 6});  // makes the box large
+    const std::vector<Vec3> points{{0, 0, 0}, {1e18f, 0, 0}, {e / 8, 0, 0}, {0.5f, 0.5f, 0.5f}};
+    const auto w = winding_numbers({positions, triangles, {}}, {}, points);
+    EXPECT_NEAR(w[0], 1, 1e-5);
+    EXPECT_NEAR(w[1], 0, 1e-5);
+    EXPECT_NEAR(w[2], 1, 1e-5);
+    EXPECT_NEAR(w[3], 0, 1e-5);
+}
+
 TEST(Winding, IsHalfAtTheCentreOfAHemisphere) {
     const Shape s = sphere(64, 32);
     const std::vector<Vec3> centre{{0, 0, 0}};

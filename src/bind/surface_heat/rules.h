@@ -13,9 +13,10 @@ class InfluenceFeatures;
 struct JointSet;
 struct SetRows;
 
-/// Joints of the volume that are kept at each leaf and vertex. Hidden vertices need the nearest one, or two that
-/// are equally near; the learned correction reads the distances of both.
-constexpr std::size_t kNearestInVolume = 2;
+/// Joints of the volume that are kept at each leaf and vertex, as many as a narrow row of the sweep holds. Hidden
+/// vertices need the nearest one that is not enclosed by another part, and those that are equally near; the learned
+/// correction reads their distances. Not one of SurfaceHeatRules: estimates of memory need it, too.
+constexpr std::size_t kNearestInVolume = 4;
 
 /// Which joint a part follows.
 struct PartRules {
