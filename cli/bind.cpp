@@ -244,6 +244,12 @@ int run_bind(BindArguments args) {
 
         describe_run(args, run);
         run.notes = saved->notes;
+        if (args.edits.only_missing) {
+            const std::vector<bool>& locked = adjustments->locks.vertices;
+            run.notes.push_back(fmt::format("{} of {} vertices keep the weights of the file (--only-missing)",
+                                            std::count(locked.begin(), locked.end(), true),
+                                            scene.positions.size()));
+        }
         run.edits = edit_lines(*adjustments, edited);
         run.scene = &scene;
         run.binding = &*binding;

@@ -154,6 +154,10 @@ std::string unknown_option(const CLI::App& app) {
                            printable(name),
                            near.empty() ? fmt::format(" (sinew {} --help lists them)", command.get_name()) : near);
     }
+    if (!chosen.empty() && !app.remaining(true).empty())
+        return fmt::format("sinew {} takes no further file or word: {}{}", command.get_name(),
+                           printable(app.remaining(true).front()),
+                           command.get_name() == "bind" ? " (sinew batch binds many characters)" : "");
     return {};
 }
 

@@ -2,7 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <exception>
+#include <memory>
+#include <sstream>
 #include <string_view>
 
 #include "command.h"
@@ -45,6 +48,19 @@ std::vector<std::string> take_words_after_dashes(int& argc, char** argv) {
     return {};
 }
 
+/// The help of the program lists commands by the first sentence of their descriptions; examples are in the help of
+/// each.
+class ShortCommands : public CLI::Formatter {
+    std::string make_subcommand(const CLI::App* command) const override {
+        const std::string text = command->get_description();
+        const std::size_t end = std::min(text.find(". "), text.find(".\n"));
+        std::stringstream out;
+        CLI::detail::format_help(out, command->get_display_name(true),
+                                 end == std::string::npos ? text : text.substr(0, end + 1), get_column_width());
+        return out.str();
+    }
+};
+
 }  // namespace
 
 int sinew::cli::run(int argc, char** argv) {
@@ -58,6 +74,7 @@ int sinew::cli::run(int argc, char** argv) {
         "  sinew cutout figure.png --bones bones.json -o figure.glb\n\n"
         "Exit codes: 0 done, 1 done but a quality gate failed, 2 bad usage, 3 bad input, 4 internal error."};
     app.name("sinew");
+    app.footer("sinew COMMAND --help shows its options and examples.");
     app.allow_windows_style_options(false);  // "/folder/hero.glb" is a file everywhere
     app.set_version_flag("--version", "sinew " SINEW_VERSION);
     app.require_subcommand(1);
@@ -75,6 +92,9 @@ int sinew::cli::run(int argc, char** argv) {
     add_cutout(app, exit);
     add_inspect(app, exit);
     add_studio(app, exit);
+    // Commands keep the formatter that they have.
+    app.formatter(std::make_shared<ShortCommands>());
+    app.get_formatter()->column_width(14);
     if (argc == 1) {
         fmt::print(stderr, "{}", app.help());
         return bad_usage;

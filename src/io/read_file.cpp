@@ -26,7 +26,8 @@ Result<std::vector<std::byte>> read_file(const std::filesystem::path& path, cons
 
     system::Entry info;
     if (const int failed = system::entry_of(file, info); failed) return read_error(path, failed);
-    if (info.kind == system::Entry::Kind::folder) return read_error(path, EISDIR);
+    if (info.kind == system::Entry::Kind::folder)
+        return Error{ErrorCode::io, "cannot read " + path.string() + ": it is a folder (name a file in it)"};
 
     const std::size_t most = context && context->memory_limit ? context->memory_limit : ~std::size_t{0};
     const auto too_large = [&] {

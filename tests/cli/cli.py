@@ -81,6 +81,18 @@ class Usage(Case):
             self.assertRegex(done.stdout, r"sinew bind \S+\.glb -o \S+\.glb")
             self.assertEqual(done.stderr, "")
 
+    def test_the_program_without_a_command_prints_its_help(self):
+        done = support.sinew()
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertRegex(done.stderr, r"(?m)^  bind +Computes skin weights for a character and writes it back\.$")
+        self.assertEqual(done.stderr, support.sinew("--help").stdout)
+
+    def test_one_file_too_many(self):
+        done = support.sinew("bind", "a.glb", "b.glb", "-o", "c.glb")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("takes no further file or word: b.glb (sinew batch binds many characters)", done.stderr)
+        self.assertIn("it is a folder (name a file in it)", support.sinew("bind", self.at, "-o", self.at / "c.glb").stderr)
+
     def test_every_option_is_in_the_help(self):
         text = support.sinew("bind", "--help-advanced").stdout
         for option in """--output --skeleton --resolution --penalty --overshoot --falloff --lambda-min --lambda-max

@@ -167,7 +167,8 @@ class Edits(Case):
             doc["accessors"][accessor]["bufferView"] = len(doc["bufferViews"]) - 1
 
         make.glb(self.at / "holes.glb", edit=empty_ring)
-        self.bind(self.at / "holes.glb", "--only-missing")
+        done = self.bind(self.at / "holes.glb", "--only-missing")
+        self.assertIn(f"{BAR - 8} of {BAR} vertices keep the weights of the file", done.stdout)
         for v, row in enumerate(self.weights()):
             self.assertAlmostEqual(row.get("lower", 0), plain[v].get("lower", 0) if 8 <= v < 16 else 0.5, 5)
         self.refuse(2, ["nothing to lock"], self.bar(skin=False), "--lock", "lower")
