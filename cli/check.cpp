@@ -13,6 +13,7 @@ namespace sinew::cli {
 namespace {
 
 struct CheckArguments {
+    std::vector<std::string> inputs;
     std::string input, output, thresholds, report, sarif, html, profile;
     std::vector<std::string> max, skip, only;
     SkinCheckOptions options;
@@ -68,6 +69,8 @@ Status read_options(CheckArguments& args) {
     return take_rules(args.only, args.skip, args.options);
 }
 
+std::string counted(std::size_t n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); }
+
 void print_findings(const CheckRun& run) {
     fmt::print("{}: {} vertices, {} joints\n", printable(run.input, 2000), run.scene->positions.size(),
                run.scene->skeleton.joints.size());
@@ -83,8 +86,8 @@ void print_findings(const CheckRun& run) {
         fmt::print("           {}\n", rule.help);
     }
     const std::size_t errors = run.count(SkinRuleLevel::error), warnings = run.count(SkinRuleLevel::warning);
-    fmt::print("  {}: {} rules, {} errors, {} warnings\n", run.passed ? "passed" : "failed", run.findings.size(),
-               errors, warnings);
+    fmt::print("  {}: {}, {}, {}\n", run.passed ? "passed" : "failed", counted(run.findings.size(), "rule"),
+               counted(errors, "error"), counted(warnings, "warning"));
     if (run.fixed)
         fmt::print("  fixed    {} vertices normalised, {} limited, {} pruned, {} welded\n", run.normalised,
                    run.fixed->limited, run.fixed->pruned, run.fixed->welded);
@@ -105,15 +108,10 @@ Status add_text(io::OutputBatch& batch, const std::string& path, const std::stri
     return batch.add(path, std::as_bytes(std::span(text)));
 }
 
-int run_check(CheckArguments args) {
-    if (args.rules) {
-        print_rules();
-        return done;
-    }
-    if (args.input.empty()) return fail({ErrorCode::usage, "name the file to check (or --rules)"});
+/// args.input, with options that have been read.
+int check_one(const CheckArguments& args) {
     if (args.fix != !args.output.empty())
         return fail({ErrorCode::usage, "--fix writes to another file: --fix -o OUT"});
-    if (Status ok = read_options(args); !ok) return fail(ok.error());
     std::vector<NamedFile> outputs{{"--report", args.report}, {"--sarif", args.sarif}, {"--html", args.html}};
     const NamedFile inputs[] = {{"the input", args.input}, {"--thresholds", args.thresholds}};
     if (args.fix) {
@@ -166,7 +164,10 @@ int run_check(CheckArguments args) {
             if (Status ok = add_text(batch, args.html, make_check_page(run, context)); !ok) return fail(ok.error());
         }
         const auto print = [&] {
-            if (args.json)
+            if (args.json && args.inputs.size() > 1)
+                fmt::print("{}\n",
+                           make_check_report(run).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+            else if (args.json)
                 fmt::print("{}", report);
             else if (!args.quiet)
                 print_findings(run);
@@ -174,6 +175,30 @@ int run_check(CheckArguments args) {
         if (Status ok = progress.publish(batch, print); !ok) return fail(ok.error());
     }
     return run.passed ? done : gate_failed;
+}
+
+int run_check(CheckArguments args) {
+    if (args.rules) {
+        print_rules();
+        return done;
+    }
+    if (args.inputs.empty()) return fail({ErrorCode::usage, "name the file to check (or --rules)"});
+    if (Status ok = read_options(args); !ok) return fail(ok.error());
+    if (args.inputs.size() > 1 && (args.fix || !args.report.empty() || !args.sarif.empty() || !args.html.empty()))
+        return fail({ErrorCode::usage, "--fix, --report, --sarif and --html are for a single file"});
+    // A file that cannot be read does not hide the others, and is the worst of their ends.
+    std::size_t passed = 0;
+    int worst = done;
+    for (const std::string& input : args.inputs) {
+        args.input = input;
+        const int exit = check_one(args);
+        if (exit == exit_code(ErrorCode::cancelled)) return exit;
+        passed += exit == done;
+        worst = std::max(worst, exit);
+    }
+    if (args.inputs.size() > 1 && !args.quiet && !args.json)
+        fmt::print("{} of {} files passed\n", passed, args.inputs.size());
+    return worst;
 }
 
 }  // namespace
@@ -185,11 +210,12 @@ void add_check(CLI::App& app, int& exit) {
         "Says whether a character's skin is fit to ship (docs/check.md).\n\n"
         "  sinew check hero.glb                              alarms of all rules; exit 1 after an error\n"
         "  sinew check hero.glb --profile unreal             limits of an engine\n"
+        "  sinew check characters/*.glb --strict             many files, one after the other\n"
         "  sinew check hero.glb --max stretch=4 --skip bleed\n"
         "  sinew check hero.glb --sarif hero.sarif --html hero.html\n"
         "  sinew check hero.glb --fix -o fixed.glb           normalise, limit, prune, weld seams\n"
         "  sinew check --rules                               the table of rules and profiles");
-    c->add_option("input", args->input, "GLB, glTF, VRM, FBX or DAE with weights");
+    c->add_option("inputs", args->inputs, "GLB, glTF, VRM, FBX or DAE with weights");
     std::string profiles;
     for (const EngineProfile& p : engine_profiles())
         profiles += (profiles.empty() ? "" : ", ") + std::string(p.word);
@@ -212,7 +238,7 @@ void add_check(CLI::App& app, int& exit) {
     c->add_option("--report", args->report, "Write the results as JSON to this file")->group("Output");
     c->add_option("--sarif", args->sarif, "Write SARIF 2.1.0 for code review to this file")->group("Output");
     c->add_option("--html", args->html, "Write a page with pictures of the alarms to this file")->group("Output");
-    c->add_flag("--json", args->json, "Print the results as JSON")->group("Output");
+    c->add_flag("--json", args->json, "Print the results as JSON; of several files a line each")->group("Output");
     c->add_flag("--quiet", args->quiet, "Print errors only")->group("Output");
     add_save_options(*c, args->save, "Output");
     c->add_option("--threads", args->threads, "Worker threads; 0 = one per core. The result does not depend on it")

@@ -123,6 +123,20 @@ class Check(CheckCase):
                 self.assertEqual(self.alarms(character(name)), set())
                 self.check(character(name), "--strict", code=0)
 
+    def test_several_files(self):
+        sound, faulty, broken = character("biped"), self.planted(lambda skin: skin.weights.__imul__(0.5)), self.at / "b.glb"
+        broken.write_bytes(b"glTF")
+        done = support.sinew("check", broken, faulty, sound, sound)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("b.glb", done.stderr)
+        self.assertIn("failed: 17 rules, 1 error, 0 warnings", done.stdout)
+        self.assertIn("2 of 4 files passed", done.stdout)
+        self.assertEqual(support.sinew("check", sound, faulty, "--quiet").returncode, 1)
+        self.assertEqual(support.sinew("check", sound, sound).returncode, 0)
+        lines = support.sinew("check", sound, faulty, "--json").stdout.splitlines()
+        self.assertEqual([json.loads(line)["passed"] for line in lines], [True, False])
+        self.assertIn("are for a single file", support.sinew("check", sound, faulty, "--html", self.at / "x.html").stderr)
+
     def test_unweighted(self):
         def plant(skin):
             skin.weights[[5, 900, 7000]] = 0
