@@ -515,8 +515,11 @@ private:
         if (result.exit != gate_failed) return;
         std::string alarms;
         for (const ordered_json& rule : report["rules"])
-            if (rule["alarm"] && rule["level"] == "error")
-                alarms += (alarms.empty() ? "" : ", ") + rule["rule"].get<std::string>();
+            if (rule["alarm"] && rule["level"] == "error") {
+                const std::string detail = rule["detail"];
+                alarms += (alarms.empty() ? "" : ", ") + rule["rule"].get<std::string>() +
+                          (detail.empty() ? "" : " (" + detail + ")");
+            }
         work.outcome = Outcome::gate;
         work.line["message"] = (before.empty() ? "" : before + "; ") + "the check fails: " + alarms;
     }

@@ -59,7 +59,8 @@ struct Task {
     BindReport& report;        ///< coverage is counted by the caller
     std::vector<Bone>& bones;  ///< of make_bones; methods that know the volume extend the bones of leaf joints
     BindStart start = FreshBind{};
-    /// At most so many joints per row, for a method that uses the field of another one and needs only the nearest.
+    /// Upper limit of joints per row. surface-heat lowers it for the distances of geodesic-voxel, of which it needs
+    /// the nearest joints only.
     std::size_t most_kept = std::numeric_limits<std::size_t>::max();
 
     /// Slots per row: all joints that a set can use, or kept_joints plus `more`; at most most_kept.
