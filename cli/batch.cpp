@@ -16,6 +16,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 #include <thread>
 
 #include "batch_items.h"
@@ -124,19 +125,27 @@ struct Counts {
     }
 };
 
-/// The last line that a process wrote to its errors, without the program's name.
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);)
+        if (!line.empty()) lines.push_back(line);
+    return lines;
+}
+
+/// A line that a process wrote to its errors, without the program's name.
+std::string plain_message(std::string_view line) {
+    for (const std::string_view prefix : {"sinew: error: ", "sinew: "})
+        if (line.starts_with(prefix)) return printable(line.substr(prefix.size()), 1000);
+    return printable(line, 1000);
+}
+
+/// The last line of sinew; if none is of sinew, the first.
 std::string last_message(const std::string& text) {
     std::string last;
-    std::size_t at = 0;
-    while (at < text.size()) {
-        const std::size_t end = std::min(text.find('\n', at), text.size());
-        if (std::string line = text.substr(at, end - at); line.find("sinew") != std::string::npos || last.empty())
-            if (!line.empty()) last = std::move(line);
-        at = end + 1;
-    }
-    for (const char* prefix : {"sinew: error: ", "sinew: "})
-        if (last.starts_with(prefix)) return printable(last.substr(std::strlen(prefix)), 1000);
-    return printable(last, 1000);
+    for (std::string& line : lines_of(text))
+        if (last.empty() || line.find("sinew") != std::string::npos) last = std::move(line);
+    return plain_message(last);
 }
 
 /// Physical memory in MB.
@@ -144,16 +153,11 @@ std::int64_t memory_of_machine() {
     return static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE) >> 20;
 }
 
-/// All lines that a process wrote to its errors about gates, joined.
+/// All lines of sinew, joined: one for each gate that failed.
 std::string gate_messages(const std::string& text) {
     std::string all;
-    std::size_t at = 0;
-    while (at < text.size()) {
-        const std::size_t end = std::min(text.find('\n', at), text.size());
-        if (const std::string line = last_message(text.substr(at, end - at)); text.compare(at, 7, "sinew: ") == 0)
-            all += (all.empty() ? "" : "; ") + line;
-        at = end + 1;
-    }
+    for (const std::string& line : lines_of(text))
+        if (line.starts_with("sinew: ")) all += (all.empty() ? "" : "; ") + plain_message(line);
     return all;
 }
 

@@ -138,6 +138,12 @@ class Farm(FarmCase):
         done = support.sinew("batch", "in", "-o", "out", "--", "--method", "bone-heat", cwd=self.at)
         self.assertIn("skipped      13", done.stdout)
 
+    def test_the_check_is_a_gate(self):
+        self.assertEqual(support.run(support.CHARACTERS, "biped", self.at / "in/biped.glb").returncode, 0)
+        self.finish(self.start("--workers", "1", "--check", "unity", after=("--", "--max-influences", "8")), 1)
+        (line,) = self.lines()
+        self.assertEqual((line["outcome"], line["check"]["errors"]), ("gate failed", 1))
+
     def test_a_character_that_kills_its_workers_is_a_line(self):
         self.characters(20)
         program = self.at / "sinew-or-die"
