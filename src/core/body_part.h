@@ -23,12 +23,15 @@ enum class BodyPart : std::uint8_t {
     tail,
     wing,
     cloth,
+    prop,  ///< does not bend: a weapon, a bag, a hat, a horn
     unknown
 };
-inline constexpr std::size_t kBodyParts = 16;
+inline constexpr std::size_t kBodyParts = 17;
 
-/// The first part, in the order of BodyPart, of which the name contains a word in any case; `unknown` if it
-/// contains none. "LeftHandThumb4" is a finger, "lower_arm_twist" is a twist joint. O(name).
+/// The part that the words of a name (name_words) speak of, `unknown` if none is known. Of several parts the one
+/// further from the trunk counts: "LeftHandThumb4" is a finger, "foot_index1" a foot, "lower_arm_twist" a twist
+/// joint. English, the names of Biped, Mixamo, Rigify, MakeHuman and MMD, and some French, German and Spanish.
+/// O(name).
 BodyPart body_part_of(std::string_view name);
 
 }  // namespace sinew

@@ -55,12 +55,38 @@ std::vector<float> features_of(const Character& c) {
     return all;
 }
 
-TEST(BodyPart, IsTheFirstThatTheNameSpeaksOf) {
-    EXPECT_EQ(body_part_of("mixamorig:LeftHandThumb4"), BodyPart::finger);
-    EXPECT_EQ(body_part_of("lowerarm_twist_01_l"), BodyPart::twist);
-    EXPECT_EQ(body_part_of("HEAD"), BodyPart::head);
-    EXPECT_EQ(body_part_of("Bone.003"), BodyPart::unknown);
-    EXPECT_EQ(body_part_of(""), BodyPart::unknown);
+TEST(BodyPart, IsWhatTheNameSpeaksOf) {
+    const std::vector<std::pair<const char*, BodyPart>> names{
+        {"mixamorig:LeftHandThumb4", BodyPart::finger},
+        {"thumbFBXASC04601FBXASC046L", BodyPart::finger},
+        {"palm.01.L", BodyPart::hand},
+        {"lowerarm_twist_01_l", BodyPart::twist},
+        {"HEAD", BodyPart::head},
+        {"J_Bip_C_UpperChest", BodyPart::spine},
+        {"Bip01 L Clavicle", BodyPart::clavicle},
+        {"ValveBiped.Bip01_L_Calf", BodyPart::leg},
+        {"BackFoot.L", BodyPart::foot},
+        {"BackHip.L", BodyPart::hip},
+        {"LeftFootIndex1", BodyPart::foot},
+        {"orbicularis03.L", BodyPart::face},
+        {"Hair_Tail", BodyPart::cloth},
+        {"main gauche", BodyPart::unknown},  // "main" alone is no hand
+        {"左手首", BodyPart::hand},
+        {"右ひじ", BodyPart::arm},
+        {"Bone.003", BodyPart::unknown},
+        {"", BodyPart::unknown},
+    };
+    for (const auto& [name, part] : names) EXPECT_EQ(body_part_of(name), part) << name;
+}
+
+TEST(BodyPart, ShortWordsCountOnlyAsWhole) {
+    for (const char* name : {"mixamorig:LeftForeArm", "forearm.L", "Forearm_R"})
+        EXPECT_EQ(body_part_of(name), BodyPart::arm) << name;    // no ear
+    EXPECT_EQ(body_part_of("thigh.l_Armature"), BodyPart::leg);  // no arm
+    EXPECT_EQ(body_part_of("LeftFlipper"), BodyPart::wing);      // no lip
+    EXPECT_EQ(body_part_of("Ribbon"), BodyPart::unknown);        // no rib
+    EXPECT_EQ(body_part_of("Earring"), BodyPart::unknown);       // no finger
+    EXPECT_EQ(body_part_of("Wheel.L"), BodyPart::unknown);       // no heel
 }
 
 TEST(LearnedCorrection, FeaturesDoNotDependOnTheScale) {

@@ -18,7 +18,7 @@ namespace sinew {
 class InfluenceFeatures {
 public:
     static constexpr std::size_t kPair = 27;   ///< of a vertex and a joint
-    static constexpr std::size_t kJoint = 52;  ///< of a joint
+    static constexpr std::size_t kJoint = 54;  ///< of a joint
     static constexpr std::size_t kMesh = 12;   ///< of the mesh and its skeleton
     static constexpr std::size_t kMost = 10;   ///< candidates of a vertex
     /// Larger sets have no features: they describe joints by each other, in quadratic time.
