@@ -1,17 +1,13 @@
 // sinew batch: binds many characters, each in a process of its own.
 
-#include <fcntl.h>
 #include <fmt/core.h>
 #include <poll.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
 #include <deque>
 #include <filesystem>
-#include <fstream>
 #include <list>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -21,6 +17,7 @@
 
 #include "batch_items.h"
 #include "batch_page.h"
+#include "batch_results.h"
 #include "child.h"
 #include "command.h"
 #include "report/check_report.h"
@@ -44,74 +41,6 @@ struct BatchArguments {
 
 constexpr std::string_view kDefaultCheck = "default";  // of --check: no engine's limits
 constexpr std::size_t kMostNamed = 10;                 // failures that the summary names
-
-/// How the work on a character ended. Every line of the results has one of these words.
-enum class Outcome { done, gate, failed, memory, late, crashed };
-constexpr std::array<std::string_view, 6> kOutcomes{"done",   "gate failed", "failed",
-                                                    "memory", "timeout",     "crashed"};
-
-/// A file that belongs to one batch as long as it is open: two batches do not bind the same character at a time.
-/// The system releases it when its process ends.
-class Claim {
-public:
-    explicit Claim(const std::string& path)
-        : path_(path), file_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
-        if (file_ < 0) return;
-        struct stat mine {
-        }, there{};
-        held_ = ::flock(file_, LOCK_EX | LOCK_NB) == 0 && ::fstat(file_, &mine) == 0 &&
-                ::stat(path.c_str(), &there) == 0 && mine.st_ino == there.st_ino;  // not removed meanwhile
-    }
-    Claim(const Claim&) = delete;
-    ~Claim() {
-        if (held_) ::unlink(path_.c_str());
-        if (file_ >= 0) ::close(file_);
-    }
-    bool opened() const { return file_ >= 0; }
-    bool held() const { return held_; }
-
-private:
-    std::string path_;
-    int file_ = -1;
-    bool held_ = false;
-};
-
-/// The lines of a results file, which several batches may write at once: each line is one write to its end.
-class Results {
-public:
-    explicit Results(std::string path) : path_(std::move(path)) {}
-
-    /// Reads lines that were added since the last call. Incomplete and foreign lines are skipped.
-    void refresh() {
-        std::ifstream file(path_, std::ios::binary);
-        file.seekg(static_cast<std::streamoff>(read_));
-        std::string line;
-        while (std::getline(file, line)) {
-            if (file.eof()) break;  // no line break yet
-            read_ += line.size() + 1;
-            const auto j = ordered_json::parse(line, nullptr, false);
-            if (j.is_object() && j.value("key", ordered_json()).is_string()) last_[j["key"].get<std::string>()] = j;
-        }
-    }
-    const ordered_json* of(const std::string& key) const {
-        const auto at = last_.find(key);
-        return at == last_.end() ? nullptr : &at->second;
-    }
-    Status add(const ordered_json& line) {
-        const std::string text = line.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
-        const int file = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-        const bool written =
-            file >= 0 && ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-        const bool closed = file < 0 || ::close(file) == 0;
-        if (written && closed) return Done{};
-        return Error{ErrorCode::io, path_ + " cannot be written: " + std::generic_category().message(errno)};
-    }
-
-private:
-    std::string path_;
-    std::size_t read_ = 0;
-    std::map<std::string, ordered_json> last_;  // by key
-};
 
 struct Counts {
     std::size_t skipped = 0, bad_before = 0;  // of those that are skipped
@@ -169,7 +98,7 @@ enum class Stage { bind, against_previous, against_reference, check };
 struct Work {
     const BatchItem* item;
     std::string key;
-    std::unique_ptr<Claim> claim;
+    std::unique_ptr<BatchClaim> claim;
     std::unique_ptr<Child> child;
     bool alone = false;  // with all the memory
     ordered_json line;
@@ -310,7 +239,7 @@ private:
         }
         std::error_code failed;
         fs::create_directories(locks(), failed);  // another batch that has ended may have removed it
-        work.claim = std::make_unique<Claim>((fs::path(locks()) / (*key + ".lock")).string());
+        work.claim = std::make_unique<BatchClaim>((fs::path(locks()) / (*key + ".lock")).string());
         if (failed || !work.claim->opened())
             return Error{ErrorCode::io, locks() + " cannot be written (another folder for the results?)"};
         if (!work.claim->held()) {  // another batch binds it
@@ -629,7 +558,7 @@ private:
 
     const BatchArguments& args_;
     std::vector<BatchItem> items_;
-    Results results_;
+    BatchResults results_;
     int jobs_ = 1, threads_ = 1;
     std::int64_t memory_ = 0;  // MB
     std::deque<Waiting> waiting_;

@@ -1,0 +1,55 @@
+// The results file of a batch, and who works on which character. Several batches, also on several machines with one
+// file system, may share both.
+#pragma once
+
+#include <array>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "sinew/core.h"
+
+namespace sinew::cli {
+
+/// How the work on a character ended. Every line of the results has one of these words.
+enum class Outcome { done, gate, failed, memory, late, crashed };
+inline constexpr std::array<std::string_view, 6> kOutcomes{"done",   "gate failed", "failed",
+                                                           "memory", "timeout",     "crashed"};
+
+/// A file that belongs to one batch as long as it is open: two batches do not bind the same character at a time.
+/// The system releases it when its process ends.
+class BatchClaim {
+public:
+    explicit BatchClaim(const std::string& path);
+    BatchClaim(const BatchClaim&) = delete;
+    ~BatchClaim();
+    bool opened() const { return file_ >= 0; }
+    /// False while another batch holds it.
+    bool held() const { return held_; }
+
+private:
+    std::string path_;
+    int file_ = -1;
+    bool held_ = false;
+};
+
+/// The lines of a results file, by "key". Each line is one write to its end, so that several batches can write at
+/// once.
+class BatchResults {
+public:
+    explicit BatchResults(std::string path) : path_(std::move(path)) {}
+
+    /// Reads lines that were added since the last call. Incomplete and foreign lines are skipped.
+    void refresh();
+    /// The last line of a key that was read; null: there is none.
+    const nlohmann::ordered_json* of(const std::string& key) const;
+    Status add(const nlohmann::ordered_json& line);
+
+private:
+    std::string path_;
+    std::size_t read_ = 0;  // bytes
+    std::map<std::string, nlohmann::ordered_json> last_;
+};
+
+}  // namespace sinew::cli
