@@ -46,8 +46,7 @@ const ordered_json* BatchResults::of(const std::string& key) const {
 Status BatchResults::add(const ordered_json& line) {
     const std::string text = line.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
     const int file = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    const bool written =
-        file >= 0 && ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+    const bool written = file >= 0 && ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
     const bool closed = file < 0 || ::close(file) == 0;
     if (written && closed) return Done{};
     return Error{ErrorCode::io, path_ + " cannot be written: " + std::generic_category().message(errno)};

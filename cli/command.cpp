@@ -135,6 +135,11 @@ void split_help(CLI::App& command, std::vector<std::string> everyday) {
         "Print this help with all options, by method, and exit");
 }
 
+std::string words_of_command(const CLI::App& app) {
+    const std::vector<CLI::App*> chosen = app.get_subcommands();
+    return chosen.empty() ? "sinew" : "sinew " + chosen.back()->get_name();
+}
+
 std::string unknown_option(const CLI::App& app) {
     const std::vector<CLI::App*> chosen = app.get_subcommands();
     const CLI::App& command = chosen.empty() ? app : *chosen.back();
@@ -150,12 +155,11 @@ std::string unknown_option(const CLI::App& app) {
                 "sinew batch has no option {} of its own (options of bind go to the end, after \"--\")",
                 printable(name));
         const std::string near = did_you_mean(name, known);
-        return fmt::format("{} has no option {}{}", chosen.empty() ? "sinew" : "sinew " + command.get_name(),
-                           printable(name),
-                           near.empty() ? fmt::format(" (sinew {} --help lists them)", command.get_name()) : near);
+        return fmt::format("{} has no option {}{}", words_of_command(app), printable(name),
+                           near.empty() ? fmt::format(" ({} --help lists them)", words_of_command(app)) : near);
     }
     if (!chosen.empty() && !app.remaining(true).empty())
-        return fmt::format("sinew {} takes no further file or word: {}{}", command.get_name(),
+        return fmt::format("{} takes no further file or word: {}{}", words_of_command(app),
                            printable(app.remaining(true).front()),
                            command.get_name() == "bind" ? " (sinew batch binds many characters)" : "");
     return {};

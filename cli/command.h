@@ -75,6 +75,9 @@ CLI::Validator number_within(double lower, double upper);
 /// "Method: bone-heat", for the options that one method reads, are one group "Method" in the short help.
 void split_help(CLI::App& command, std::vector<std::string> everyday);
 
+/// "sinew bind" while the words of `sinew bind` are parsed, "sinew" before any command.
+std::string words_of_command(const CLI::App& app);
+
 /// Says which word of the command line is not known, if that is what a failed parse was about, with the options of
 /// the command that are spelled like it. Empty otherwise.
 std::string unknown_option(const CLI::App& app);

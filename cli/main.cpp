@@ -106,12 +106,17 @@ int sinew::cli::run(int argc, char** argv) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        if (const std::string unknown = unknown_option(app); error.get_exit_code() != 0 && !unknown.empty()) {
-            fmt::print(stderr, "sinew: error: {}\n", unknown);
-            return bad_usage;
-        }
         // CLI11 treats help and version as errors of code 0.
-        return report_output_failure(app.exit(error) == 0 ? done : bad_usage);
+        if (error.get_exit_code() == 0) {
+            app.exit(error);
+            return report_output_failure(done);
+        }
+        std::string message = unknown_option(app);
+        if (message.empty())
+            message = fmt::format("{} ({} --help shows options and examples)", sinew::printable(error.what(), 500),
+                                  words_of_command(app));
+        fmt::print(stderr, "sinew: error: {}\n", message);
+        return bad_usage;
     } catch (const std::bad_alloc&) {
         fmt::print(stderr, "sinew: error: out of memory (use a lower --resolution)\n");
         return bad_input;

@@ -104,6 +104,13 @@ class Typos(cli.Case):
         self.says(r"did you mean '--output'", "bind", source, "--outptu", out)
         self.says(r"did you mean '--max-influences'", "bind", source, "-o", out, "--max_influences=2")
         self.says(r"sinew pose has no option --qqqqqq \(sinew pose --help lists them\)", "pose", source, "-o", out, "--qqqqqq")
+        self.says(r"sinew has no option --qqqqqq \(sinew --help lists them\)", "--qqqqqq")
+
+    def test_a_missing_word_leads_to_the_help_of_its_command(self):
+        self.says(r"^sinew: error: input is required \(sinew bind --help shows options and examples\)$", "bind")
+        self.says(r"^sinew: error: --output is required \(sinew rig --help", "rig", self.bar())
+        self.says(r"^sinew: error: --falloff z: a number is needed \(sinew bind --help", "bind", self.bar(), "-o",
+                  self.at / "o.glb", "--falloff", "z")
 
     def test_methods_and_laws(self):
         source, out = self.bar(), self.at / "o.glb"
