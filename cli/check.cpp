@@ -242,7 +242,7 @@ void add_check(CLI::App& app, int& exit) {
     c->add_flag("--quiet", args->quiet, "Print errors only")->group("Output");
     add_save_options(*c, args->save, "Output");
     c->add_option("--threads", args->threads, "Worker threads; 0 = one per core. The result does not depend on it")
-        ->check(CLI::NonNegativeNumber)
+        ->check(CLI::Range(0, kMostThreads))
         ->capture_default_str()
         ->group("Machine");
     c->callback([args, &exit] { exit = run_check(*args); });

@@ -144,7 +144,7 @@ std::string unknown_option(const CLI::App& app) {
     const std::vector<CLI::App*> chosen = app.get_subcommands();
     const CLI::App& command = chosen.empty() ? app : *chosen.back();
     for (const std::string& word : app.remaining(true)) {
-        if (word.size() < 2 || word[0] != '-') continue;
+        if (word.size() < 2 || word[0] != '-' || word == "--") continue;
         const std::string name = word.substr(0, word.find('='));
         std::vector<std::string> known;
         for (const CLI::Option* option : command.get_options())
@@ -154,6 +154,12 @@ std::string unknown_option(const CLI::App& app) {
             return fmt::format(
                 "sinew batch has no option {} of its own (options of bind go to the end, after \"--\")",
                 printable(name));
+        const auto owners = app.get_subcommands([&](const CLI::App* c) {
+            return (chosen.empty() || c == chosen.back()) && c->get_option_no_throw(name) != nullptr;
+        });
+        if (!owners.empty())  // CLI11 gives it to the program if it stands before the command
+            return fmt::format("{} goes after the command: sinew {} {}", printable(name), owners[0]->get_name(),
+                               printable(name));
         const std::string near = did_you_mean(name, known);
         return fmt::format("{} has no option {}{}", words_of_command(app), printable(name),
                            near.empty() ? fmt::format(" ({} --help lists them)", words_of_command(app)) : near);
@@ -237,7 +243,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
     command
         .add_option("--threads", options.threads,
                     "Worker threads; 0 = one per core. The result does not depend on it")
-        ->check(CLI::NonNegativeNumber)
+        ->check(CLI::Range(0, kMostThreads))
         ->capture_default_str()
         ->group("Machine");
     command

@@ -428,7 +428,7 @@ void add_compare(CLI::App& app, int& exit) {
         ->group("Measures");
     c->add_flag("--no-bleed", args->no_bleed, "Skip bleed, which is slow")->group("Measures");
     c->add_option("--threads", args->threads, "Worker threads; 0 = one per core. The result does not depend on it")
-        ->check(CLI::NonNegativeNumber)
+        ->check(CLI::Range(0, kMostThreads))
         ->capture_default_str()
         ->group("Machine");
     c->callback([args, &exit] { exit = run_compare(*args); });

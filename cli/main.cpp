@@ -96,13 +96,11 @@ int sinew::cli::run(int argc, char** argv) {
     app.formatter(std::make_shared<ShortCommands>());
     app.get_formatter()->column_width(14);
     if (argc == 1) {
-        fmt::print(stderr, "{}", app.help());
+        std::fputs(app.help().c_str(), stderr);
         return bad_usage;
     }
-    if (const std::string unknown = unknown_command(app, argv[1]); !unknown.empty()) {
-        fmt::print(stderr, "sinew: error: {}\n", unknown);
-        return bad_usage;
-    }
+    if (const std::string unknown = unknown_command(app, argv[1]); !unknown.empty())
+        return fail({ErrorCode::usage, unknown});
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
@@ -115,8 +113,7 @@ int sinew::cli::run(int argc, char** argv) {
         if (message.empty())
             message = fmt::format("{} ({} --help shows options and examples)", sinew::printable(error.what(), 500),
                                   words_of_command(app));
-        fmt::print(stderr, "sinew: error: {}\n", message);
-        return bad_usage;
+        return fail({ErrorCode::usage, message});
     } catch (const std::bad_alloc&) {
         fmt::print(stderr, "sinew: error: out of memory (use a lower --resolution)\n");
         return bad_input;

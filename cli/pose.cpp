@@ -118,7 +118,8 @@ void add_pose(CLI::App& app, int& exit) {
                   "A kept binding (sinew bind --save-binding): its weights, instead of the file's own");
     add_edit_options(*c, args->edits, false);
     add_input_options(*c, *args);
-    c->add_option("--threads", args->threads, "Worker threads (default: all cores)")->check(CLI::NonNegativeNumber);
+    c->add_option("--threads", args->threads, "Worker threads (default: all cores)")
+        ->check(CLI::Range(0, kMostThreads));
     c->callback([args, &exit] { exit = run_pose(*args); });
 }
 

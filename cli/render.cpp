@@ -241,7 +241,8 @@ void add_render(CLI::App& app, int& exit) {
     c->add_option(
         "--joint-options", args->joint_options,
         "JSON: shapes and other options of joints by name (docs/formats.md); --skeleton-overlay draws shapes");
-    c->add_option("--threads", args->threads, "Worker threads (default: all cores)")->check(CLI::NonNegativeNumber);
+    c->add_option("--threads", args->threads, "Worker threads (default: all cores)")
+        ->check(CLI::Range(0, kMostThreads));
     c->add_flag("--quiet", args->quiet, "Print errors only");
     c->callback([args, &exit] { exit = run_render(*args); });
 }

@@ -132,7 +132,8 @@ void add_rig(CLI::App& app, int& exit) {
         ->check(number_within(0, 1));
     c->add_option("--report", args->report, "Write the result as JSON (docs/rig.md) to this file");
     c->add_flag("--json", args->as_json, "Print it as JSON");
-    c->add_option("--threads", args->threads, "Worker threads (default: all cores)")->check(CLI::NonNegativeNumber);
+    c->add_option("--threads", args->threads, "Worker threads (default: all cores)")
+        ->check(CLI::Range(0, kMostThreads));
     c->add_flag("--quiet", args->quiet, "Print errors only");
     c->callback([args, &exit] { exit = run_rig(*args); });
 }

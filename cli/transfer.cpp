@@ -215,7 +215,7 @@ void add_transfer(CLI::App& app, int& exit) {
     c->add_flag("--json", args->json, "Print the report instead of a summary");
     c->add_flag("--quiet", args->quiet, "Print errors only");
     c->add_option("--threads", args->threads, "Worker threads; 0 = one per core. The result does not depend on it")
-        ->check(CLI::NonNegativeNumber)
+        ->check(CLI::Range(0, kMostThreads))
         ->capture_default_str();
     c->add_option("--memory-limit", args->memory_limit_mb, "MB; error if the work needs more; 0 = no limit")
         ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 32))

@@ -20,48 +20,65 @@ struct Row {
 
 /// The first row counts.
 const std::vector<Row> kRows{
+    {BodyPart::prop, {"handle"}, {}},  // no hand
     {BodyPart::cloth,
      {"beard", "fringe", "pony", "ponytail", "cloak", "coat", "robe", "scarf", "dress", "pagne"},
      {"hair", "cloth", "skirt", "cape", "髪", "スカート"}},
     {BodyPart::wing, {"wing", "wings", "fin", "fins"}, {"feather", "flipper"}},
-    {BodyPart::tail, {}, {"tail", "尾"}},
+    {BodyPart::tail, {}, {"tail", "尾", "しっぽ"}},
     {BodyPart::face,
-     {"ear", "ears", "lip", "lips", "lid", "lids", "nose", "teeth", "beak", "chin", "snout", "muzzle", "face",
-      "oris", "risorius"},
-     {"eye", "jaw", "brow", "cheek", "tongue", "mouth", "pupil", "nostril", "upperlip", "lowerlip", "oculi",
-      "orbicul", "levator", "temporalis", "目", "眉", "舌", "口"}},
-    {BodyPart::twist, {"roll"}, {"twist", "捩"}},
-    {BodyPart::head, {"kopf", "cabeza", "tete", "tête"}, {"head", "skull", "頭"}},
+     {"ear", "ears", "lip", "lips", "lid", "lids", "nose", "teeth", "tonge", "beak", "chin", "snout", "muzzle",
+      "face", "oris", "risorius"},
+     {"facial",  "eye",      "jaw",      "brow",  "cheek",   "tongue",  "mouth",      "pupil",
+      "nostril", "upperlip", "lowerlip", "oculi", "orbicul", "levator", "temporalis", "目",
+      "眉",      "舌",       "口",       "耳",    "歯",      "あご"}},
     {BodyPart::foot,
      {"feet", "ball", "heel", "paw", "pied", "fuss"},
-     {"foot", "ankle", "toe", "hoof", "つま先", "足首"}},
+     {"foot", "ankle", "toe", "hoof", "metatars", "つま先", "足首", "足指"}},
+    {BodyPart::twist, {"roll"}, {"twist", "捩"}},
+    {BodyPart::head, {"kopf", "cabeza", "tete", "tête"}, {"head", "skull", "頭"}},
     {BodyPart::hand, {}, {"手首"}},  // a wrist, whose second half is a neck
     {BodyPart::neck, {"hals", "cou", "cuello"}, {"neck", "首"}},
     {BodyPart::clavicle, {"shoulders", "clav"}, {"clavic", "shoulder", "collar", "scap", "schulter", "肩"}},
     {BodyPart::leg,
      {"leg", "legs", "shin", "jambe", "bein", "pierna", "femur", "tibia", "hock"},
-     {"thigh", "upleg", "upperleg", "lowerleg", "lowleg", "foreleg", "hindleg", "knee", "calf", "ひざ", "足"}},
+     {"thigh", "upleg", "upperleg", "lowerleg", "lowleg", "foreleg", "hindleg", "knee", "calf", "ひざ", "膝",
+      "足"}},
+    {BodyPart::hip, {}, {"下半身"}},  // the half of the body below the waist
     {BodyPart::spine,
      {"belly", "rib", "ribs", "thorax", "tummy", "torse", "breast", "bust"},
-     {"spine", "chest", "torso", "stomach", "abdom", "ribcage", "backbone", "body", "上半身", "下半身"}},
+     {"spine", "chest", "torso", "stomach", "abdom", "ribcage", "backbone", "lowerback", "upperback", "pector",
+      "body", "上半身", "胸"}},
     {BodyPart::finger,
-     {"index", "ring", "middle", "little", "digit", "digits", "meta"},
+     {"index", "ring", "middle", "mid", "little", "digit", "digits", "meta"},
      {"finger", "thumb", "pinky", "pinkie", "metacarp", "phalan", "指"}},
-    {BodyPart::hand, {"palm", "mano"}, {"hand", "wrist", "手"}},
+    {BodyPart::hand, {"palm", "mano"}, {"hand", "wrist", "carpal", "手"}},
     {BodyPart::arm,
-     {"arm", "arms", "elb", "ulna", "bras", "brazo"},
-     {"forearm", "upperarm", "lowerarm", "elbow", "humer", "腕", "ひじ"}},
-    {BodyPart::hip, {"hip", "hips", "waist", "root", "cog", "bassin"}, {"pelvi", "センター"}},
-    {BodyPart::spine, {"back"}, {}},  // "BackHip.L" is a hip
+     {"arm", "arms", "elb", "shldr", "ulna", "radius", "bras", "brazo"},
+     {"forearm", "upperarm", "uparm", "lowerarm", "oberarm", "unterarm", "elbow", "humer", "腕", "ひじ", "肘"}},
+    {BodyPart::hip,
+     {"hip", "hips", "hipjoint", "waist", "bassin", "glute"},
+     {"pelvi", "buttock", "腰", "センター"}},
     {BodyPart::prop,
-     {"gun", "weapon", "sword", "shield", "bow", "axe", "hat", "cap", "bag", "sack", "pack", "pick", "sheath"},
+     {"gun", "weapon", "arme", "sword", "shield", "bow", "axe", "hat", "cap", "bag", "sack", "pack", "pick",
+      "sheath"},
      {"horn", "backpack", "helmet", "antler"}},
+    {BodyPart::spine, {"back"}, {}},       // after "BackHip.L" and "BackPack"
+    {BodyPart::hip, {"root", "cog"}, {}},  // after "WeaponRoot"
 };
 
-bool speaks_of(const std::string& word, const Row& row) {
+bool speaks_of(std::string_view word, const Row& row) {
     return std::find(row.whole.begin(), row.whole.end(), word) != row.whole.end() ||
            std::any_of(row.stems.begin(), row.stems.end(),
-                       [&](std::string_view stem) { return word.find(stem) != std::string::npos; });
+                       [&](std::string_view stem) { return word.find(stem) != std::string_view::npos; });
+}
+
+/// A word in lower case without a side that is written without a gap: "leftarm", "lleg", "rfemur".
+std::string_view without_side(std::string_view word) {
+    for (const std::string_view side : {"left", "right"})
+        if (word.starts_with(side)) return word.substr(side.size());
+    constexpr std::string_view rear = "rear";
+    return (word.starts_with('l') || word.starts_with('r')) && word != rear ? word.substr(1) : word;
 }
 
 }  // namespace
@@ -69,7 +86,9 @@ bool speaks_of(const std::string& word, const Row& row) {
 BodyPart body_part_of(std::string_view name) {
     const std::vector<std::string> words = name_words(name);
     for (const Row& row : kRows)
-        if (std::any_of(words.begin(), words.end(), [&](const std::string& word) { return speaks_of(word, row); }))
+        if (std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+                return speaks_of(word, row) || speaks_of(without_side(word), row);
+            }))
             return row.part;
     return BodyPart::unknown;
 }

@@ -6,6 +6,7 @@ import base64
 import json
 import re
 import struct
+import subprocess
 import sys
 
 import cli
@@ -104,7 +105,14 @@ class Typos(cli.Case):
         self.says(r"did you mean '--output'", "bind", source, "--outptu", out)
         self.says(r"did you mean '--max-influences'", "bind", source, "-o", out, "--max_influences=2")
         self.says(r"sinew pose has no option --qqqqqq \(sinew pose --help lists them\)", "pose", source, "-o", out, "--qqqqqq")
+        self.says(r"--quiet goes after the command: sinew bind --quiet$", "--quiet", "bind", "a.glb")
+        self.says(r"--threads: .* 4096", "bind", source, "-o", out, "--threads", "-1")
         self.says(r"sinew has no option --qqqqqq \(sinew --help lists them\)", "--qqqqqq")
+
+    def test_an_error_that_nobody_reads_keeps_its_code(self):
+        for words in ((), ("bnid",), ("bind",), ("bind", "--qqqqqq")):
+            with self.subTest(words=words), open("/dev/full", "w") as full:
+                self.assertEqual(subprocess.run([support.SINEW, *words], stderr=full, stdin=subprocess.DEVNULL).returncode, 2)
 
     def test_a_missing_word_leads_to_the_help_of_its_command(self):
         self.says(r"^sinew: error: input is required \(sinew bind --help shows options and examples\)$", "bind")

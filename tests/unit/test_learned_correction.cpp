@@ -73,6 +73,21 @@ TEST(BodyPart, IsWhatTheNameSpeaksOf) {
         {"main gauche", BodyPart::unknown},  // "main" alone is no hand
         {"左手首", BodyPart::hand},
         {"右ひじ", BodyPart::arm},
+        {"左足指", BodyPart::foot},
+        {"下半身", BodyPart::hip},
+        {"lhipjoint", BodyPart::hip},
+        {"LEFTARM", BodyPart::arm},
+        {"rfemur", BodyPart::leg},
+        {"lShldrBend", BodyPart::arm},
+        {"CC_Base_L_Forearm", BodyPart::arm},
+        {"LeftHeelRoll", BodyPart::foot},
+        {"FACIAL_C_FacialRoot", BodyPart::face},
+        {"WeaponRoot", BodyPart::prop},
+        {"BackPack", BodyPart::prop},
+        {"Handle.R", BodyPart::prop},
+        {"Tail_Mid", BodyPart::tail},
+        {"LeftWing1", BodyPart::wing},
+        {"Root", BodyPart::hip},
         {"Bone.003", BodyPart::unknown},
         {"", BodyPart::unknown},
     };
@@ -87,6 +102,7 @@ TEST(BodyPart, ShortWordsCountOnlyAsWhole) {
     EXPECT_EQ(body_part_of("Ribbon"), BodyPart::unknown);        // no rib
     EXPECT_EQ(body_part_of("Earring"), BodyPart::unknown);       // no finger
     EXPECT_EQ(body_part_of("Wheel.L"), BodyPart::unknown);       // no heel
+    EXPECT_EQ(body_part_of("rear_L"), BodyPart::unknown);        // no right ear
 }
 
 TEST(LearnedCorrection, FeaturesDoNotDependOnTheScale) {

@@ -288,8 +288,7 @@ InfluenceFeatures::Candidates InfluenceFeatures::candidates(std::size_t row) con
 
 void InfluenceFeatures::pair_features(std::size_t row, const Candidates& among, std::span<float> out) const {
     const Point3 p = place(row);
-    const std::uint32_t vertex = rows_.vertices[row], node = surface_.node_of[vertex];
-    const Point3& normal = surface_.normal[node];
+    const std::uint32_t vertex = rows_.vertices[row];
     const PartFacts& part = parts_[part_of(row)];
     std::array<double, kMost> through, straight, linked;
     double nearest_through = INFINITY, nearest_straight = INFINITY, nearest_linked = INFINITY;
@@ -322,9 +321,7 @@ void InfluenceFeatures::pair_features(std::size_t row, const Candidates& among, 
         const JointFacts& parent = own.parent == kNone ? own : facts_[own.parent];
         const double thick = own.thickness, length = length_of(own.bone), w = among.weight[c];
         const SegmentPosition at = segment_distance(to_point(own.bone.head), to_point(own.bone.tail), p);
-        const Point3 from_head = p - head(slot), direction = direction_of(own.bone);
-        const Point3 foot = to_point(own.bone.head) + limit(at.along, 0, length) * direction;
-        const Point3 away = p - foot;
+        const Point3 from_head = p - head(slot);
         double children = 0, child_gap = 9 * thick;
         for (const std::uint32_t child : own.children) {
             children += weight(row, child);
@@ -346,19 +343,15 @@ void InfluenceFeatures::pair_features(std::size_t row, const Candidates& among, 
             limit(dot(from_head, direction_of(own.link)) / thick, -5, 5),
             std::min(at.distance / thick, kFar),
             std::min(norm(from_head) / std::max(thick, length), kFar),
-            dot(unit(away), normal),
-            std::abs(dot(direction, normal)),
             has_parent ? 1.0 : 0.0,
             has_parent ? weight(row, own.parent) : 0,
             children,
             limit(child_gap / thick, 0, kFar),
             on_part == part.weight.end() ? 0 : on_part->second,
-            log_of((edge_[node] + 1e-4 * size_) / thick),
             largest,
             several / 8,
             std::sqrt(part.area),
             part.largest,
-            log_of(edge_[node] / size_ + 1e-4),
         };
         std::transform(numbers.begin(), numbers.end(), out.begin() + static_cast<std::ptrdiff_t>(c * kPair),
                        [](double x) { return static_cast<float>(x); });

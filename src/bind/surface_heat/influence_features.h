@@ -17,7 +17,7 @@ namespace sinew {
 /// vertices from its bones. Values are the same on all machines.
 class InfluenceFeatures {
 public:
-    static constexpr std::size_t kPair = 27;   ///< of a vertex and a joint
+    static constexpr std::size_t kPair = 23;   ///< of a vertex and a joint
     static constexpr std::size_t kJoint = 54;  ///< of a joint
     static constexpr std::size_t kMesh = 12;   ///< of the mesh and its skeleton
     static constexpr std::size_t kMost = 10;   ///< candidates of a vertex
