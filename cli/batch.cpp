@@ -741,8 +741,7 @@ void add_batch(CLI::App& app, int& exit, const std::vector<std::string>& bind_op
                   "JSON lines, one for each character; default: results.jsonl in the folder");
     c->add_option("--jobs", args->jobs, "Characters at a time; 0 = one for each processor")
         ->check(CLI::Range(0, 4096));
-    c->add_option("--threads", args->threads, "Threads of each; 0 = processors / jobs")
-        ->check(CLI::Range(0, kMostThreads));
+    c->add_option("--threads", args->threads, "Threads of each; 0 = processors / jobs")->check(CLI::Range(0, 4096));
     c->add_option("--timeout", args->timeout, "Seconds for each; 0 = no limit")->check(number_within(0, 1e6));
     c->add_option(
          "--memory", args->memory_mb,

@@ -75,7 +75,7 @@ CLI::Validator number_within(double lower, double upper);
 /// "Method: bone-heat", for the options that one method reads, are one group "Method" in the short help.
 void split_help(CLI::App& command, std::vector<std::string> everyday);
 
-constexpr int kMostThreads = 4096;  ///< that an option may ask for
+constexpr int kMostThreads = 1000000;  ///< largest value of --threads
 
 /// "sinew bind" while the words of `sinew bind` are parsed, "sinew" before any command.
 std::string words_of_command(const CLI::App& app);
