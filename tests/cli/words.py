@@ -109,7 +109,7 @@ class Typos(cli.Case):
         self.says(r"--threads: .* 1000000", "bind", source, "-o", out, "--threads", "-1")
         self.says(r"sinew has no option --qqqqqq \(sinew --help lists them\)", "--qqqqqq")
 
-    def test_an_error_that_nobody_reads_keeps_its_code(self):
+    def test_a_usage_error_on_a_full_stderr_exits_with_2(self):
         for words in ((), ("bnid",), ("bind",), ("bind", "--qqqqqq")):
             with self.subTest(words=words), open("/dev/full", "w") as full:
                 self.assertEqual(subprocess.run([support.SINEW, *words], stderr=full, stdin=subprocess.DEVNULL).returncode, 2)
