@@ -6,8 +6,7 @@ sinew_absent(Threads::Threads TBB::tbb meshoptimizer::meshoptimizer draco::draco
 
 option(SINEW_WEB_THREADS "WebAssembly with threads" OFF)
 if(SINEW_WEB_THREADS)
-    # web/core/threads replaces oneTBB.
-    include_directories(SYSTEM ${PROJECT_SOURCE_DIR}/web/core/threads)
+    add_compile_definitions(SINEW_OWN_THREADS)
     add_compile_options(-pthread)
     add_link_options(-pthread)
 else()

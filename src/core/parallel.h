@@ -1,6 +1,6 @@
-// The only file that uses threads, with barrier.h: oneTBB, or a serial implementation without it (WebAssembly).
-// ThreadSanitizer builds use plain threads, because the oneTBB of the system is not instrumented and would give
-// false reports.
+// The only file that uses threads, with barrier.h and thread_pool.h. Threads come from oneTBB, from a pool of sinew's
+// own (SINEW_THREADS=own, and in a child of fork), or there are none (SINEW_THREADS=serial, and WebAssembly without
+// threads).
 #pragma once
 
 #include <algorithm>
@@ -18,14 +18,17 @@
 #include <vector>
 
 #include "core/barrier.h"
+#include "core/thread_pool.h"
 #endif
-#if defined(SINEW_SERIAL)
-#elif !defined(__SANITIZE_THREAD__)
+#if !defined(SINEW_SERIAL) && !defined(SINEW_OWN_THREADS)
 #include <tbb/blocked_range.h>
 #include <tbb/global_control.h>
 #include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
+#if defined(__unix__) || defined(__APPLE__)
+#include <unistd.h>
+#endif
 #endif
 
 namespace sinew {
@@ -33,25 +36,45 @@ namespace sinew {
 #if !defined(SINEW_SERIAL)
 inline int core_count() {
 #if defined(__SANITIZE_THREAD__)
-    return 4;
+    return 4;  // more orders of events than with the cores of a small machine
 #else
-    return tbb::info::default_concurrency();
+    const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+#if defined(__EMSCRIPTEN__)
+    return std::min(cores, 8);  // as many as web/core/CMakeLists.txt gives the module
+#else
+    return cores;
+#endif
+#endif
+}
+#endif
+
+/// Number of threads that the context allows: at most 32, or twice the cores. More would only take memory. In a page at
+/// most the cores.
+inline int thread_count(const Context* context) {
+#if defined(SINEW_SERIAL)
+    (void)context;
+    return 1;
+#else
+    const int cores = core_count();
+#if defined(__EMSCRIPTEN__)
+    const int most = cores;
+#else
+    const int most = std::max(32, 2 * cores);
+#endif
+    return context && context->threads > 0 ? std::min(context->threads, most) : cores;
 #endif
 }
 
-/// Runs `body` in up to `wanted` - 1 new threads and in this one; returns the number of them. The system may refuse
-/// threads: where memory or their number is limited.
-template <typename Body>
-int run_in_threads(int wanted, Body&& body) {
-    std::vector<std::thread> workers;
-    try {
-        while (static_cast<int>(workers.size()) + 1 < wanted) workers.emplace_back(body);
-    } catch (const std::exception&) {
-        // The work is shared by the threads that were created.
-    }
-    body();
-    for (std::thread& worker : workers) worker.join();
-    return static_cast<int>(workers.size()) + 1;
+#if !defined(SINEW_SERIAL) && !defined(SINEW_OWN_THREADS)
+/// Whether this process is a child of fork, and its parent has used oneTBB. Such a child has none of its threads, and one
+/// of them may have held a lock at the time of the fork: a call of oneTBB could wait for it for ever.
+inline bool forked_after_use() {
+#if defined(__unix__) || defined(__APPLE__)
+    static const pid_t first_user = ::getpid();
+    return ::getpid() != first_user;
+#else
+    return false;
+#endif
 }
 
 /// `wanted`, or as many threads as the system gives. oneTBB would end the program if it could not start one of
@@ -62,32 +85,38 @@ inline int startable_threads(int wanted) {
     if (wanted <= started.load()) return wanted;
     std::promise<void> all;
     const std::shared_future<void> go = all.get_future().share();
-    const std::thread::id caller = std::this_thread::get_id();
-    const int got = run_in_threads(wanted, [&, caller] {
-        if (std::this_thread::get_id() == caller)
-            all.set_value();
-        else
-            go.wait();
-    });
+    std::vector<std::thread> threads;
+    try {
+        while (static_cast<int>(threads.size()) + 1 < wanted) threads.emplace_back([go] { go.wait(); });
+    } catch (const std::exception&) {
+        // Counted below.
+    }
+    all.set_value();
+    for (std::thread& thread : threads) thread.join();
+    if (static_cast<int>(threads.size()) + 1 == wanted) {
+        started.store(std::max(started.load(), wanted));
+        return wanted;
+    }
     // One fewer: what oneTBB needs beside its threads.
-    if (got < wanted)
-        refused.store(std::max(1, got - 1));
-    else
-        started.store(std::max(started.load(), got));
-    return got < wanted ? std::max(1, got - 1) : wanted;
+    const int got = std::max(1, static_cast<int>(threads.size()));
+    refused.store(got);
+    return got;
 }
-#endif
 
-/// Number of threads that the context allows: at most 32, or twice the cores. More would only take memory.
-inline int thread_count(const Context* context) {
-#if defined(SINEW_SERIAL)
-    (void)context;
-    return 1;
-#else
-    const int cores = core_count();
-    return context && context->threads > 0 ? std::min(context->threads, std::max(32, 2 * cores)) : cores;
-#endif
+template <typename Run>
+void run_in_onetbb(int threads, std::size_t items, const Run& run) {
+    // Tests use more threads than cores. TBB would limit the number and print a warning.
+    std::optional<tbb::global_control> more;
+    if (threads > tbb::info::default_concurrency())
+        more.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
+    tbb::task_arena arena(threads);
+    arena.execute([&] {
+        tbb::parallel_for(tbb::blocked_range<std::size_t>(0, items, 1), [&](const tbb::blocked_range<std::size_t>& range) {
+            for (std::size_t item = range.begin(); item != range.end(); ++item) run(item);
+        });
+    });
 }
+#endif
 
 /// Calls body(chunk, begin, end) for every chunk of `grain` items of [0, n). Chunks do not depend on the number
 /// of threads. So results that are collected per chunk and joined in chunk order are the same on any number of
@@ -96,28 +125,16 @@ template <typename Body>
 void parallel_chunks(const Context* context, std::size_t n, std::size_t grain, Body&& body) {
     const std::size_t chunks = (n + grain - 1) / grain;
     auto run = [&](std::size_t c) { body(c, c * grain, std::min(n, (c + 1) * grain)); };
-#if defined(SINEW_SERIAL)
-#elif defined(__SANITIZE_THREAD__)
-    if (const int threads = thread_count(context); threads > 1 && chunks > 1) {
-        std::atomic<std::size_t> next{0};
-        run_in_threads(threads, [&] {
-            for (std::size_t c; (c = next.fetch_add(1, std::memory_order_relaxed)) < chunks;) run(c);
-        });
-        return;
-    }
-#else
-    if (const int threads = startable_threads(thread_count(context)); threads > 1 && chunks > 1) {
-        // Tests use more threads than cores. TBB would limit the number and print a warning.
-        std::optional<tbb::global_control> more;
-        if (threads > tbb::info::default_concurrency())
-            more.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
-        tbb::task_arena arena(threads);
-        arena.execute([&] {
-            tbb::parallel_for(tbb::blocked_range<std::size_t>(0, chunks, 1),
-                              [&](const tbb::blocked_range<std::size_t>& range) {
-                                  for (std::size_t c = range.begin(); c != range.end(); ++c) run(c);
-                              });
-        });
+#if !defined(SINEW_SERIAL)
+    if (const int wanted = thread_count(context); wanted > 1 && chunks > 1) {
+#if !defined(SINEW_OWN_THREADS)
+        if (!forked_after_use()) {
+            if (const int threads = startable_threads(wanted); threads > 1) return run_in_onetbb(threads, chunks, run);
+            for (std::size_t c = 0; c < chunks; ++c) run(c);
+            return;
+        }
+#endif
+        ThreadPool::shared().run(static_cast<unsigned>(wanted), chunks, run);
         return;
     }
 #endif

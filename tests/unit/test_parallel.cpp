@@ -1,0 +1,118 @@
+// Loops over threads: with oneTBB, and with the pool that builds without it and children of fork use.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <numeric>
+#include <set>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "core/parallel.h"
+
+#if defined(__unix__) || defined(__APPLE__)
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
+
+namespace sinew {
+namespace {
+
+TEST(ThreadPool, EveryItemRunsOnce) {
+    ThreadPool& pool = ThreadPool::shared();
+    for (const unsigned threads : {1u, 2u, 3u, 9u, 4u})
+        for (const std::size_t items : {std::size_t{0}, std::size_t{1}, std::size_t{2}, std::size_t{1000}}) {
+            std::vector<std::atomic<int>> runs(items);
+            pool.run(threads, items, [&](std::size_t item) { ++runs[item]; });
+            for (const auto& n : runs) EXPECT_EQ(n.load(), 1);
+        }
+}
+
+TEST(ThreadPool, ThreadsRunTogether) {
+    // Each of three items waits for the others, which only three threads can do.
+    std::atomic<int> arrived{0};
+    ThreadPool::shared().run(3, 3, [&](std::size_t) {
+        ++arrived;
+        while (arrived.load() < 3) std::this_thread::yield();
+    });
+    EXPECT_EQ(arrived.load(), 3);
+}
+
+TEST(ThreadPool, ACallWithinACallRunsOnItsOwnThread) {
+    std::atomic<int> runs{0}, elsewhere{0};
+    ThreadPool::shared().run(4, 8, [&](std::size_t) {
+        const std::thread::id here = std::this_thread::get_id();
+        ThreadPool::shared().run(4, 10, [&](std::size_t) {
+            ++runs;
+            elsewhere += std::this_thread::get_id() != here;
+        });
+    });
+    EXPECT_EQ(runs.load(), 80);
+    EXPECT_EQ(elsewhere.load(), 0);
+}
+
+TEST(ThreadPool, CallersAtTheSameTimeAreServed) {
+    std::atomic<int> runs{0};
+    std::vector<std::thread> callers;
+    for (int caller = 0; caller < 4; ++caller)
+        callers.emplace_back([&] {
+            for (int time = 0; time < 50; ++time) ThreadPool::shared().run(3, 7, [&](std::size_t) { ++runs; });
+        });
+    for (std::thread& caller : callers) caller.join();
+    EXPECT_EQ(runs.load(), 4 * 50 * 7);
+}
+
+TEST(ThreadPool, AnExceptionIsThrownAgainAndThePoolGoesOn) {
+    ThreadPool& pool = ThreadPool::shared();
+    for (int time = 0; time < 100; ++time) {
+        EXPECT_THROW(pool.run(4, 20, [](std::size_t item) { item % 7 == 3 ? throw std::runtime_error("enough") : void(); }),
+                     std::runtime_error);
+        std::atomic<std::size_t> sum{0};
+        pool.run(4, 20, [&](std::size_t item) { sum += item; });
+        EXPECT_EQ(sum.load(), 190u);
+    }
+}
+
+TEST(Parallel, AnExceptionIsThrownAgain) {
+    Context context;
+    context.threads = 4;
+    EXPECT_THROW(parallel_for(&context, 1000, 10, [](std::size_t i) { i == 500 ? throw std::runtime_error("enough") : void(); }),
+                 std::runtime_error);
+}
+
+#if (defined(__unix__) || defined(__APPLE__)) && !defined(__SANITIZE_THREAD__)
+// ThreadSanitizer ends children that start threads.
+
+int sum_with_threads(int threads) {
+    Context context;
+    context.threads = threads;
+    std::vector<int> squares(100);
+    parallel_for(&context, squares.size(), 1, [&](std::size_t i) { squares[i] = static_cast<int>(i * i); });
+    return std::accumulate(squares.begin(), squares.end(), 0);
+}
+
+// Threads of the parent may still be busy with the end of a loop. They are not in the child. With oneTBB in the child, a
+// child in fifty waited for them for ever.
+TEST(Parallel, AChildOfForkCanUseThreads) {
+    ASSERT_EQ(sum_with_threads(4), 328350);
+    for (int time = 0; time < 300; ++time) {
+        ASSERT_EQ(sum_with_threads(4), 328350);
+        const pid_t child = ::fork();
+        ASSERT_GE(child, 0);
+        if (child == 0) {
+            ::alarm(60);  // ends a child that waits
+            bool right = true;
+            for (int again = 0; again < 5; ++again) right &= sum_with_threads(4) == 328350;
+            ::_exit(right ? 0 : 1);
+        }
+        int status = 0;
+        ASSERT_EQ(::waitpid(child, &status, 0), child);
+        ASSERT_TRUE(WIFEXITED(status)) << "child " << time << " was ended by signal " << WTERMSIG(status);
+        ASSERT_EQ(WEXITSTATUS(status), 0);
+    }
+}
+#endif
+
+}  // namespace
+}  // namespace sinew
