@@ -310,6 +310,13 @@ struct Domain {
 /// Whether a domain stores lists of links. Distances do not need them.
 enum class Links { listed, compact };
 
+/// What becomes of a cell that no boundary voxel divides, if only some of its voxels are interior: where the vote
+/// found no clear border, as at an opening of the mesh.
+enum class MixedCells {
+    divided,  ///< so leaves cover the interior and boundary voxels and no others, whichever bones there are
+    whole,    ///< it is one leaf, which covers exterior voxels as well (as published, algorithm 2)
+};
+
 /// Builds the domain. Cells are split where a boundary voxel, a voxel of a bone or of the surface of its shape lies
 /// in them (sparse_boundary: a boundary voxel only), down to voxels, which outside of the fine blocks of local
 /// resolution are the larger ones; in a grid of one layer every leaf is a pixel, for any kind. Time O(r³/64 +
@@ -317,7 +324,7 @@ enum class Links { listed, compact };
 /// layer).
 Result<Domain> build_domain(const VoxelGrid& grid, std::span<const Bone> bones, DomainKind kind,
                             Context* context = nullptr, Neighbours neighbours = Neighbours::all,
-                            Links links = Links::listed);
+                            Links links = Links::listed, MixedCells mixed = MixedCells::divided);
 
 /// The leaves of every bone and how far each is from it: the seeds of that bone's field.
 struct BoneSeeds {

@@ -66,7 +66,8 @@ Result<SeededVolume> build_volume(const Task& task, DomainKind kind, Links links
             out.domain = std::move(again->domain);
             out.match = std::move(again->match);
         } else {
-            auto domain = build_domain(*grid, task.bones, kind, task.context, Neighbours::all, links);
+            const MixedCells mixed = task.options.as_published ? MixedCells::whole : MixedCells::divided;
+            auto domain = build_domain(*grid, task.bones, kind, task.context, Neighbours::all, links, mixed);
             if (!domain) return domain.error();
             out.domain = std::move(*domain);
         }

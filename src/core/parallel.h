@@ -1,6 +1,6 @@
-// The only file that uses threads, with barrier.h and thread_pool.h. Threads come from oneTBB, from a pool of sinew's
-// own (SINEW_THREADS=own, and in a child of fork), or there are none (SINEW_THREADS=serial, and WebAssembly without
-// threads).
+// The only file that uses threads, with barrier.h and thread_pool.h. Threads come from oneTBB, from a pool of
+// sinew's own (SINEW_THREADS=own, and in a child of fork), or there are none (SINEW_THREADS=serial, and WebAssembly
+// without threads).
 #pragma once
 
 #include <algorithm>
@@ -48,8 +48,8 @@ inline int core_count() {
 }
 #endif
 
-/// Number of threads that the context allows: at most 32, or twice the cores. More would only take memory. In a page at
-/// most the cores.
+/// Number of threads that the context allows: at most 32, or twice the cores. More would only take memory. In a
+/// page at most the cores.
 inline int thread_count(const Context* context) {
 #if defined(SINEW_SERIAL)
     (void)context;
@@ -66,8 +66,8 @@ inline int thread_count(const Context* context) {
 }
 
 #if !defined(SINEW_SERIAL) && !defined(SINEW_OWN_THREADS)
-/// Whether this process is a child of fork, and its parent has used oneTBB. Such a child has none of its threads, and one
-/// of them may have held a lock at the time of the fork: a call of oneTBB could wait for it for ever.
+/// Whether this process is a child of fork, and its parent has used oneTBB. Such a child has none of its threads,
+/// and one of them may have held a lock at the time of the fork: a call of oneTBB could wait for it for ever.
 inline bool forked_after_use() {
 #if defined(__unix__) || defined(__APPLE__)
     static const pid_t first_user = ::getpid();
@@ -111,9 +111,10 @@ void run_in_onetbb(int threads, std::size_t items, const Run& run) {
         more.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
     tbb::task_arena arena(threads);
     arena.execute([&] {
-        tbb::parallel_for(tbb::blocked_range<std::size_t>(0, items, 1), [&](const tbb::blocked_range<std::size_t>& range) {
-            for (std::size_t item = range.begin(); item != range.end(); ++item) run(item);
-        });
+        tbb::parallel_for(tbb::blocked_range<std::size_t>(0, items, 1),
+                          [&](const tbb::blocked_range<std::size_t>& range) {
+                              for (std::size_t item = range.begin(); item != range.end(); ++item) run(item);
+                          });
     });
 }
 #endif
@@ -129,7 +130,8 @@ void parallel_chunks(const Context* context, std::size_t n, std::size_t grain, B
     if (const int wanted = thread_count(context); wanted > 1 && chunks > 1) {
 #if !defined(SINEW_OWN_THREADS)
         if (!forked_after_use()) {
-            if (const int threads = startable_threads(wanted); threads > 1) return run_in_onetbb(threads, chunks, run);
+            if (const int threads = startable_threads(wanted); threads > 1)
+                return run_in_onetbb(threads, chunks, run);
             for (std::size_t c = 0; c < chunks; ++c) run(c);
             return;
         }

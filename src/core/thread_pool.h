@@ -1,5 +1,5 @@
-// Threads that are kept between calls. For builds without oneTBB (SINEW_THREADS=own, and the page), and for a child of
-// fork. Only core/parallel.h uses it.
+// Threads that are kept between calls. For builds without oneTBB (SINEW_THREADS=own, and the page), and for a child
+// of fork. Only core/parallel.h uses it.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +22,8 @@ namespace sinew {
 
 class ThreadPool {
 public:
-    /// The pool of this process. It is never destroyed, because its threads wait for it. A child of fork has none of
-    /// the threads of its parent, so it gets a new pool.
+    /// The pool of this process. It is never destroyed, because its threads wait for it. A child of fork has none
+    /// of the threads of its parent, so it gets a new pool.
     static ThreadPool& shared() {
         const std::lock_guard lock(making_);
         if (!one_) {
@@ -39,9 +39,9 @@ public:
         return *one_;
     }
 
-    /// Calls body(item) for every item of [0, items), in any order, on up to `wanted` threads, the caller among them.
-    /// Fewer, if the system refuses some. Only the caller, if the pool is in use: by another caller, or by a body that
-    /// calls this. Rethrows the first exception; items after it may not be run.
+    /// Calls body(item) for every item of [0, items), in any order, on up to `wanted` threads, the caller among
+    /// them. Fewer, if the system refuses some. Only the caller, if the pool is in use: by another caller, or by a
+    /// body that calls this. Rethrows the first exception; items after it may not be run.
     void run(unsigned wanted, std::size_t items, const std::function<void(std::size_t)>& body) {
         if (wanted < 2 || items < 2 || taken_.exchange(true, std::memory_order_acquire)) {
             for (std::size_t item = 0; item < items; ++item) body(item);
@@ -53,8 +53,8 @@ public:
         std::exception_ptr thrown;
         const std::function<void()> work = [&] {
             try {
-                for (std::size_t item;
-                     !failed.load(std::memory_order_relaxed) && (item = next.fetch_add(1, std::memory_order_relaxed)) < items;)
+                for (std::size_t item; !failed.load(std::memory_order_relaxed) &&
+                                       (item = next.fetch_add(1, std::memory_order_relaxed)) < items;)
                     body(item);
             } catch (...) {
                 if (!failed.exchange(true)) thrown = std::current_exception();
@@ -79,7 +79,8 @@ private:
 
     void start_threads(std::size_t count) {
         try {
-            while (threads_.size() < count) threads_.emplace_back(&ThreadPool::serve, this, threads_.size(), round_);
+            while (threads_.size() < count)
+                threads_.emplace_back(&ThreadPool::serve, this, threads_.size(), round_);
         } catch (const std::exception&) {
             // The work is shared by the threads that were created.
         }

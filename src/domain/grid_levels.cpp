@@ -6,12 +6,15 @@
 #include "core/parallel.h"
 
 namespace sinew {
+namespace {
 
-BitGrid halve(const BitGrid& fine, Context* context) {
+// both(a, b) combines the bits of two voxels, and so those of a cell.
+template <typename Both>
+BitGrid halve_by(const BitGrid& fine, Context* context, Both&& both) {
     BitGrid coarse(fine.resolution() / 2, std::max(1, fine.layers() / 2));
     const int r = coarse.resolution();
-    auto pairs = [](std::uint64_t w) {  // bit i of the result: bits 2i or 2i+1 of w
-        w = (w | w >> 1) & 0x5555555555555555u;
+    auto pairs = [&](std::uint64_t w) {  // bit i of the result: bits 2i and 2i+1 of w
+        w = both(w, w >> 1) & 0x5555555555555555u;
         w = (w | w >> 1) & 0x3333333333333333u;
         w = (w | w >> 2) & 0x0f0f0f0f0f0f0f0fu;
         w = (w | w >> 4) & 0x00ff00ff00ff00ffu;
@@ -34,14 +37,24 @@ BitGrid halve(const BitGrid& fine, Context* context) {
             if (unused(y, z)) continue;
             for (int k = 0; k < fine.words_per_row(); ++k) {
                 const auto w = fine.words();
-                const std::uint64_t any =
-                    w[fine.index(64 * k, 2 * y, 2 * z)] | w[fine.index(64 * k, 2 * y + 1, 2 * z)] |
-                    w[fine.index(64 * k, 2 * y, upper)] | w[fine.index(64 * k, 2 * y + 1, upper)];
-                if (any) coarse.words()[coarse.index(32 * k, y, z)] |= pairs(any) << (32 * (k & 1));
+                const std::uint64_t four =
+                    both(both(w[fine.index(64 * k, 2 * y, 2 * z)], w[fine.index(64 * k, 2 * y + 1, 2 * z)]),
+                         both(w[fine.index(64 * k, 2 * y, upper)], w[fine.index(64 * k, 2 * y + 1, upper)]));
+                if (four) coarse.words()[coarse.index(32 * k, y, z)] |= pairs(four) << (32 * (k & 1));
             }
         }
     });
     return coarse;
+}
+
+}  // namespace
+
+BitGrid halve(const BitGrid& fine, Context* context) {
+    return halve_by(fine, context, [](std::uint64_t a, std::uint64_t b) { return a | b; });
+}
+
+BitGrid halve_full(const BitGrid& fine, Context* context) {
+    return halve_by(fine, context, [](std::uint64_t a, std::uint64_t b) { return a & b; });
 }
 
 }  // namespace sinew

@@ -45,6 +45,16 @@ void merge(BitGrid& grid, const BitGrid& other, Context* context) {
     });
 }
 
+// Divides cells that are solid, but not full.
+void divide_partly_solid(BitGrid& split, const BitGrid& solid, const BitGrid& full, Context* context) {
+    parallel_for(context, static_cast<std::size_t>(split.layers()), 8, [&](std::size_t z) {
+        solid.each_word_range(static_cast<int>(z), [&](std::size_t first, std::size_t end) {
+            for (std::size_t k = first; k < end; ++k)
+                if (const std::uint64_t partly = solid.words()[k] & ~full.words()[k]) split.words()[k] |= partly;
+        });
+    });
+}
+
 // The leaves and blocks of one cell, numbered from 0.
 struct Subtree {
     std::vector<Domain::Leaf> leaves;
@@ -293,7 +303,7 @@ void link_leaves(Domain& domain, Neighbours neighbours, Context* context) {
 // `before`: a domain of the same voxels with a graph, or null. `match` receives the leaves that both have.
 Result<Domain> make_domain(const VoxelGrid& grid, std::span<const Bone> bones, DomainKind kind,
                            const Domain* before, LeafMatch& match, Context* context, Neighbours neighbours,
-                           Links links) {
+                           Links links, MixedCells mixed) {
     const int r = grid.transform.resolution;
     Domain domain;
     domain.transform = grid.transform;
@@ -343,13 +353,20 @@ Result<Domain> make_domain(const VoxelGrid& grid, std::span<const Bone> bones, D
         }
     }
     const int levels = std::countr_zero(static_cast<unsigned>(r));
+    const bool divide_mixed = kind != DomainKind::uniform && mixed == MixedCells::divided;
     builder.solid.push_back(std::move(solid));
     builder.split.push_back(std::move(split));
+    BitGrid full;  // cells without an exterior voxel
     for (int level = 1; level <= levels; ++level) {
+        if (divide_mixed) full = halve_full(level == 1 ? builder.solid[0] : full, context);
         builder.solid.push_back(halve(builder.solid.back(), context));
         if (level == 2 && local) merge(coarse_split, builder.split[1], context);
         builder.split.push_back(halve(level == 2 && local ? coarse_split : builder.split.back(), context));
-        if (level == 1 && local) merge(builder.solid[1], coarse_solid, context);
+        if (level == 1 && local) {
+            merge(builder.solid[1], coarse_solid, context);
+            if (divide_mixed) merge(full, coarse_solid, context);
+        }
+        if (divide_mixed) divide_partly_solid(builder.split[level], builder.solid[level], full, context);
     }
     builder.split[0] = {};  // the level above stores which cells are divided
     if (Status made = make_leaves(builder, levels, domain, *index, context); !made) return made.error();
@@ -371,15 +388,16 @@ Result<Domain> make_domain(const VoxelGrid& grid, std::span<const Bone> bones, D
 }  // namespace
 
 Result<Domain> build_domain(const VoxelGrid& grid, std::span<const Bone> bones, DomainKind kind, Context* context,
-                            Neighbours neighbours, Links links) {
+                            Neighbours neighbours, Links links, MixedCells mixed) {
     LeafMatch none;
-    return make_domain(grid, bones, kind, nullptr, none, context, neighbours, links);
+    return make_domain(grid, bones, kind, nullptr, none, context, neighbours, links, mixed);
 }
 
 Result<RedividedDomain> redivide_domain(const VoxelGrid& grid, std::span<const Bone> bones, DomainKind kind,
                                         const Domain& before, Context* context, Links links) {
     LeafMatch match;
-    Result<Domain> domain = make_domain(grid, bones, kind, &before, match, context, Neighbours::all, links);
+    Result<Domain> domain =
+        make_domain(grid, bones, kind, &before, match, context, Neighbours::all, links, MixedCells::divided);
     if (!domain) return domain.error();
     return RedividedDomain{std::move(*domain), std::move(match)};
 }

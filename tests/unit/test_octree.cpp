@@ -55,6 +55,43 @@ TEST(Octree, LeavesTileTheVolumeAndAreFound) {
     }
 }
 
+// A ball without a boundary: the vote found no border here, as at an opening of the mesh.
+VoxelGrid ball_without_boundary(int resolution) {
+    VoxelGrid grid;
+    grid.transform.resolution = resolution;
+    grid.boundary = grid.interior = BitGrid(resolution);
+    const int middle = resolution / 2, radius = resolution / 3;
+    for (int z = 0; z < resolution; ++z)
+        for (int y = 0; y < resolution; ++y)
+            for (int x = 0; x < resolution; ++x) {
+                const int dx = x - middle, dy = y - middle, dz = z - middle;
+                if (dx * dx + dy * dy + dz * dz < radius * radius) grid.interior.set(x, y, z);
+            }
+    return grid;
+}
+
+TEST(Octree, LeavesCoverNoExteriorVoxel) {
+    const VoxelGrid grid = ball_without_boundary(64);
+    const Domain domain = *build_domain(grid, {}, DomainKind::sparse);
+    const VoxelGrid again = voxels_of(domain);
+    EXPECT_EQ(again.interior, grid.interior);
+    EXPECT_EQ(again.boundary, grid.boundary);
+    EXPECT_LT(3 * domain.leaves.size(), grid.interior.count());
+}
+
+// Algorithm 2: a cell is not exterior if any of its voxels is not.
+TEST(Octree, AsPublishedALeafMayCoverExteriorVoxels) {
+    VoxelGrid grid = ball_without_boundary(64);
+    EXPECT_EQ(build_domain(grid, {}, DomainKind::sparse, nullptr, Neighbours::all, Links::listed, MixedCells::whole)
+                  ->leaves.size(),
+              1u);
+    grid.boundary.set(32, 32, 60);  // outside of the ball: divides the cells around it
+    const Domain domain =
+        *build_domain(grid, {}, DomainKind::sparse, nullptr, Neighbours::all, Links::listed, MixedCells::whole);
+    EXPECT_EQ(domain.leaves[domain.leaf_at(0, 0, 0)].level, 5);
+    EXPECT_EQ(domain.leaf_at(63, 63, 63), Domain::none);
+}
+
 TEST(Octree, SparseIsMuchSmaller) {
     const test::Shape s = test::sphere({0, 0, 0}, 1, 4);
     const int resolution = test::sanitized ? 64 : 128;

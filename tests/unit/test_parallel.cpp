@@ -66,8 +66,9 @@ TEST(ThreadPool, CallersAtTheSameTimeAreServed) {
 TEST(ThreadPool, AnExceptionIsThrownAgainAndThePoolGoesOn) {
     ThreadPool& pool = ThreadPool::shared();
     for (int time = 0; time < 100; ++time) {
-        EXPECT_THROW(pool.run(4, 20, [](std::size_t item) { item % 7 == 3 ? throw std::runtime_error("enough") : void(); }),
-                     std::runtime_error);
+        EXPECT_THROW(
+            pool.run(4, 20, [](std::size_t item) { item % 7 == 3 ? throw std::runtime_error("enough") : void(); }),
+            std::runtime_error);
         std::atomic<std::size_t> sum{0};
         pool.run(4, 20, [&](std::size_t item) { sum += item; });
         EXPECT_EQ(sum.load(), 190u);
@@ -77,7 +78,8 @@ TEST(ThreadPool, AnExceptionIsThrownAgainAndThePoolGoesOn) {
 TEST(Parallel, AnExceptionIsThrownAgain) {
     Context context;
     context.threads = 4;
-    EXPECT_THROW(parallel_for(&context, 1000, 10, [](std::size_t i) { i == 500 ? throw std::runtime_error("enough") : void(); }),
+    EXPECT_THROW(parallel_for(&context, 1000, 10,
+                              [](std::size_t i) { i == 500 ? throw std::runtime_error("enough") : void(); }),
                  std::runtime_error);
 }
 
@@ -92,8 +94,8 @@ int sum_with_threads(int threads) {
     return std::accumulate(squares.begin(), squares.end(), 0);
 }
 
-// Threads of the parent may still be busy with the end of a loop. They are not in the child. With oneTBB in the child, a
-// child in fifty waited for them for ever.
+// Threads of the parent may still be busy with the end of a loop. They are not in the child. With oneTBB in the
+// child, a child in fifty waited for them for ever.
 TEST(Parallel, AChildOfForkCanUseThreads) {
     ASSERT_EQ(sum_with_threads(4), 328350);
     for (int time = 0; time < 300; ++time) {
