@@ -3,7 +3,7 @@ import {button, byId, check, choice, el, refill, slider} from './dom';
 import {hideError, showError} from './messages';
 import {shapeOfFalloff} from './options';
 import {history, on, selectJoint, session, view, type BrushOp} from './session';
-import type {Curve, Edit, Selection, Triple, Where} from './store';
+import {quotedPattern, type Curve, type Edit, type Selection, type Triple, type Where} from './store';
 import {count} from './words';
 
 const OPS: [BrushOp, string][] = [
@@ -22,7 +22,6 @@ const CURVES: [Curve, string][] = [['smooth', 'smooth'], ['linear', 'linear'], [
 const needsJoint = (op: BrushOp) => ['add', 'set', 'scale', 'rigid', 'replace'].includes(op);
 /** These change the measured values, before all edits of weights: their strokes are spheres. */
 const isMeasured = (op: BrushOp) => op === 'hardness' || op === 'rigid';
-const quotedPattern = (name: string) => name.replace(/[*?]/g, '?');  // wildcards in an edit list
 /** Whether the brush lacks a joint. */
 const lacks = () => (needsJoint(session.brush.op) && session.joint < 0) || (session.brush.op === 'replace' && !session.brush.to);
 

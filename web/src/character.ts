@@ -2,6 +2,7 @@
 import {button, byId, check, el, refill, slider} from './dom';
 import {history, on, selectJoint, session, view} from './session';
 import {valueOf} from './options';
+import {factorOf, withFactor} from './store';
 import {colourOf, swatch} from './surface';
 import {defectsOf, factsOf, reasonOf} from './words';
 
@@ -19,6 +20,7 @@ function ordered(joints: readonly {parent: number}[]): {joint: number; depth: nu
 }
 
 let sought = '';  // in the search field, which a redraw keeps
+let sliding = false;  // a redraw would take the slider away from the pointer
 
 function draw() {
   const {info} = session;
@@ -104,7 +106,7 @@ function drawJoint(box = document.getElementById('joint')) {
     history.change({held: yes ? [...history.doc.held, name] : history.doc.held.filter((n) => n !== name)});
     draw();
   }));
-  if (deforms && !session.flat) parts.push(...hardness(name));
+  if (deforms && !session.flat) parts.push(...hardness(name), factor(name));
   if (doc.pose[joint])
     parts.push(button('Turn back', 'The joint as in the bind pose', () => {
       const {[joint]: _, ...rest} = history.doc.pose;
@@ -135,6 +137,18 @@ function hardness(name: string): HTMLElement[] {
   })];
 }
 
+/** How much of the surface the joint takes: one number, which no rule can know for a character. */
+function factor(name: string): HTMLElement {
+  return slider('Weights times', 'All weights of this joint times this number; the other joints share the rest. 1: as computed',
+                {min: 0, max: 4, step: 0.05}, factorOf(history.doc, name), (value) => {
+                  sliding = true;
+                  history.change({edits: withFactor(history.doc, name, value)}, `factor ${name}`);
+                }, () => {
+                  sliding = false;
+                  history.settle();
+                });
+}
+
 function markSelected() {
   const list = document.getElementById('joint-list');
   if (session.joint >= 0) list?.setAttribute('aria-activedescendant', `joint-${session.joint}`);
@@ -155,5 +169,5 @@ on(['selection'], () => {
   markSelected();
 });
 history.listen((doc, before) => {
-  if (doc.pose !== before.pose && !view.turning) drawJoint();
+  if ((doc.pose !== before.pose && !view.turning) || (doc.edits !== before.edits && !sliding)) drawJoint();
 });

@@ -176,6 +176,27 @@ function listsOf(doc: Doc) {
   return {edits, rest: {...(rigid.length ? {rigid} : {}), ...(falloff.length ? {falloff} : {}), ...(Object.keys(lock).length ? {lock} : {})}};
 }
 
+/** A name as a pattern of an edit list: there * and ? are wildcards. */
+export const quotedPattern = (name: string) => name.replace(/[*?]/g, '?');
+
+/** Where the factor of all weights of a joint stands in the edits: a `scale` without a selection; -1: nowhere. */
+const placeOfFactor = (doc: Doc, joint: string) =>
+  doc.edits.map((e) => e.op === 'scale' && !e.select && e.joints === quotedPattern(joint)).lastIndexOf(true);
+
+/** The factor of all weights of a joint. */
+export function factorOf(doc: Doc, joint: string): number {
+  const edit = doc.edits[placeOfFactor(doc, joint)];
+  return edit?.op === 'scale' ? edit.value : 1;
+}
+
+/** The edits with another factor, at the same place of the list, or at its end. Without one, if it is 1. */
+export function withFactor(doc: Doc, joint: string, value: number): Edit[] {
+  const at = placeOfFactor(doc, joint);
+  const edit: Edit = {op: 'scale', joints: quotedPattern(joint), value, ...(doc.held.length ? {locked: doc.held.map(quotedPattern)} : {})};
+  const own = value === 1 ? [] : [edit];
+  return at < 0 ? [...doc.edits, ...own] : [...doc.edits.slice(0, at), ...own, ...doc.edits.slice(at + 1)];
+}
+
 /** The edit list of docs/edits.md; empty if there are no edits. */
 export function editsOf(doc: Doc): string {
   const {edits, rest} = listsOf(doc);

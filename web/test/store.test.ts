@@ -1,7 +1,7 @@
 import {describe, expect, it} from 'vitest';
 import {bonesIn} from '../src/skeleton';
-import {EMPTY, History, appliedOf, belowStrokes, stepsBetween, commandLine, cutoutLine, editsOf, outputName, poseNumbers, quoted, settingsOf, withBones, withSkeleton,
-        workOf} from '../src/store';
+import {EMPTY, History, appliedOf, belowStrokes, stepsBetween, commandLine, cutoutLine, editsOf, factorOf, outputName, poseNumbers, quoted, settingsOf, withBones,
+        withFactor, withSkeleton, workOf} from '../src/store';
 
 const groups = new Map([
   ['method', 'Method'],
@@ -16,6 +16,21 @@ it('lists with the same names and numbers with the same value need no bind', () 
   const of = (part: object) => ({...EMPTY, ...part});
   expect(workOf(of({exclude: ['b', 'a'], settings: {resolution: '064'}}), of({exclude: ['a', 'b'], settings: {resolution: '64'}}), groups)).toBe('none');
   expect(workOf(of({include: ['a']}), of({include: []}), groups)).toBe('bind');
+});
+
+it('the factor of a joint is one edit, which keeps its place', () => {
+  const stroke = {op: 'sharpen' as const, select: [{vertices: [3]}]};
+  let doc = {...EMPTY, edits: withFactor(EMPTY, 'Arm*', 2)};
+  expect(JSON.parse(editsOf(doc)).edits).toEqual([{op: 'scale', joints: 'Arm?', value: 2}]);
+  expect(factorOf(doc, 'Arm*')).toBe(2);
+  expect(factorOf(doc, 'Leg')).toBe(1);
+  doc = {...doc, edits: [...doc.edits, stroke], held: ['Jaw']};
+  doc = {...doc, edits: withFactor(doc, 'Arm*', 0)};
+  expect(doc.edits).toEqual([{op: 'scale', joints: 'Arm?', value: 0, locked: ['Jaw']}, stroke]);
+  expect(factorOf(doc, 'Arm*')).toBe(0);
+  expect(withFactor(doc, 'Arm*', 1)).toEqual([stroke]);
+  // The strokes of a brush that scales have a place: they are no factor.
+  expect(factorOf({...EMPTY, edits: [{op: 'scale', joints: 'Leg', value: 3, select: [{mesh: 'Body'}]}]}, 'Leg')).toBe(1);
 });
 
 describe('History', () => {
