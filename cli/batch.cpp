@@ -687,11 +687,22 @@ Result<std::vector<BatchItem>> only_these(std::vector<BatchItem> items, const st
 
 int run_batch(BatchArguments args) {
     if (args.results.empty()) args.results = (fs::path(args.folder) / "results.jsonl").string();
-    Result<std::vector<BatchItem>> items = read_batch(args.inputs, args.folder);
-    if (!items) return fail(items.error());
-    if (items->empty())
+    Result<BatchList> list = read_batch(args.inputs, args.folder);
+    if (!list) return fail(list.error());
+    const std::string left_out =
+        list->left_out.empty()
+            ? ""
+            : fmt::format(
+                  "{} .obj file{} of the folders hold{} no skeleton (the first is {}): give each its \"skeleton\" "
+                  "in a manifest",
+                  list->left_out.size(), list->left_out.size() == 1 ? "" : "s",
+                  list->left_out.size() == 1 ? "s" : "", printable(list->left_out.front()));
+    if (list->items.empty())
         return fail(
-            {ErrorCode::input, "there is nothing to bind: no .glb, .gltf, .vrm, .fbx or .dae in the inputs"});
+            {ErrorCode::input, "there is nothing to bind: no .glb, .gltf, .vrm, .fbx or .dae in the inputs" +
+                                   (left_out.empty() ? "" : "; " + left_out)});
+    if (!left_out.empty() && !args.quiet) fmt::print(stderr, "sinew: left out: {}\n", left_out);
+    Result<std::vector<BatchItem>> items = std::move(list->items);
     if (Status ok = check_options(args, *items); !ok) return fail(ok.error());
     std::vector<NamedFile> inputs;
     for (const std::string& input : args.inputs) inputs.push_back({"an input", input});

@@ -119,7 +119,7 @@ Status add_lines(const std::string& path, const std::string& folder, std::vector
     return Done{};
 }
 
-Status add_folder(const fs::path& path, const std::string& folder, std::vector<BatchItem>& items) {
+Status add_folder(const fs::path& path, const std::string& folder, BatchList& list) {
     std::error_code failed;
     std::vector<fs::path> found;
     const fs::path out = fs::weakly_canonical(folder, failed);
@@ -130,6 +130,8 @@ Status add_folder(const fs::path& path, const std::string& folder, std::vector<B
             at.disable_recursion_pending();  // earlier results are no inputs
         else if (at->is_regular_file(ignored) && is_model(at->path()))
             found.push_back(at->path());
+        else if (at->is_regular_file(ignored) && extension_of(at->path().string()) == ".obj")
+            list.left_out.push_back(at->path().string());
     }
     if (failed) return Error{ErrorCode::io, "cannot read the folder " + path.string() + ": " + failed.message()};
     std::sort(found.begin(), found.end());
@@ -137,7 +139,7 @@ Status add_folder(const fs::path& path, const std::string& folder, std::vector<B
         BatchItem item;
         item.input = file.string();
         item.output = output_of(folder, file.lexically_relative(path));
-        items.push_back(std::move(item));
+        list.items.push_back(std::move(item));
     }
     return Done{};
 }
@@ -180,14 +182,15 @@ std::vector<std::string> BatchItem::bind_words() const {
     return words;
 }
 
-Result<std::vector<BatchItem>> read_batch(const std::vector<std::string>& inputs, const std::string& folder) {
-    std::vector<BatchItem> items;
+Result<BatchList> read_batch(const std::vector<std::string>& inputs, const std::string& folder) {
+    BatchList list;
+    std::vector<BatchItem>& items = list.items;
     for (const std::string& input : inputs) {
         std::error_code failed;
         const std::string extension = extension_of(input);
         Status ok = Done{};
         if (fs::is_directory(input, failed)) {
-            ok = add_folder(input, folder, items);
+            ok = add_folder(input, folder, list);
         } else if (!fs::exists(input, failed)) {
             return Error{ErrorCode::io, input + ": there is no such file or folder"};
         } else if (extension == ".jsonl" || extension == ".txt") {
@@ -209,7 +212,8 @@ Result<std::vector<BatchItem>> read_batch(const std::vector<std::string>& inputs
                                                        at->second->input, item.input, item.output)};
     }
     if (Status ok = keep_inputs(items); !ok) return ok.error();
-    return items;
+    std::sort(list.left_out.begin(), list.left_out.end());
+    return list;
 }
 
 }  // namespace sinew::cli

@@ -22,10 +22,15 @@ struct BatchItem {
     std::vector<std::string> bind_words() const;
 };
 
+struct BatchList {
+    std::vector<BatchItem> items;
+    std::vector<std::string> left_out;  ///< OBJ files in folders: they hold no skeleton
+};
+
 /// Reads the inputs in their order. An input is a model; a folder, whose models are taken with those of its
 /// folders; a list of models (.txt, one on each line); or a manifest (.jsonl, docs/batch.md). Outputs lie in
 /// `folder`, with the path that the input has in its folder. Two items with one output, an output that would
 /// replace a file that an item needs, a missing file and an unknown key are errors that name the place.
-Result<std::vector<BatchItem>> read_batch(const std::vector<std::string>& inputs, const std::string& folder);
+Result<BatchList> read_batch(const std::vector<std::string>& inputs, const std::string& folder);
 
 }  // namespace sinew::cli

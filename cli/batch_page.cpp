@@ -22,15 +22,18 @@ input { font: inherit; padding: .3rem .6rem; width: 24rem; max-width: 100%; }
 .pictures [open] summary { cursor: zoom-out; } .pictures details img { max-width: 100%; }
 )css";
 
-// Columns: input, outcome, seconds, MB, vertices, coverage, warnings, L1, agreement, changed, message.
+// Columns: those of row_of. A column without a value is hidden.
 constexpr const char* batch_script = R"js(
 const rows = JSON.parse(document.getElementById("data").textContent), most = 200;
 let column = -1, down = true;
 const head = document.querySelectorAll("#rows th"), body = document.querySelector("#rows tbody");
 const find = document.getElementById("find"), more = document.getElementById("more");
+const message = head.length - 1, small_is_bad = ["Coverage", "Agreement"];
+const empty = [...head].map((_, k) => rows.every(r => r[k] === null));
+head.forEach((cell, k) => cell.hidden = empty[k]);
 function show() {
   const words = find.value.toLowerCase().split(/\s+/).filter(w => w);
-  let list = rows.filter(r => { const t = (r[0] + " " + r[1] + " " + (r[10] ?? "")).toLowerCase();
+  let list = rows.filter(r => { const t = (r[0] + " " + r[1] + " " + (r[message] ?? "")).toLowerCase();
     return words.every(w => t.includes(w)); });
   if (column >= 0) list = list.slice().sort((a, b) => { const x = a[column], y = b[column];
     if (x === null || y === null) return (x === null) - (y === null);
@@ -40,13 +43,15 @@ function show() {
     const line = body.insertRow();
     r.forEach((value, k) => { const cell = line.insertCell();
       cell.textContent = value === null ? "" : typeof value === "number" ? +value.toPrecision(4) : value;
-      if (k === 0 || k === 1 || k === 10) cell.className = "text";
+      cell.hidden = empty[k];
+      if (k === 0 || k === 1 || k === message) cell.className = "text";
       if (k === 1) cell.classList.add(value === "done" ? "good" : "bad"); });
   }
   more.textContent = `${list.length} of ${rows.length} characters` +
     (list.length > most ? `; the first ${most} are shown` : "");
 }
-head.forEach((cell, k) => cell.onclick = () => { down = column === k ? !down : k >= 2 && k <= 9 && k !== 5 && k !== 8;
+head.forEach((cell, k) => cell.onclick = () => { 
+  down = column === k ? !down : k >= 2 && k < message && !small_is_bad.includes(cell.textContent);
   column = k; show(); });
 find.oninput = show;
 document.querySelectorAll("[data-find]").forEach(a => a.onclick = () => { find.value = a.dataset.find; show(); });
@@ -95,16 +100,20 @@ std::string cause_of(const Line& line) {
     return text;
 }
 
+// As the headings of make_batch_page; null: there is none.
 Line row_of(const Line& line) {
-    const auto warnings = line.find("warnings"), compared = line.find("compare");
+    const auto warnings = line.find("warnings"), compared = line.find("compare"), checked = line.find("check");
     const bool has_compare = compared != line.end() && compared->is_object();
-    return Line::array(
-        {line.value("input", ""), line.value("outcome", ""), number_at(line, "seconds"),
-         number_at(line, "peak_memory_bytes", 1e-6), number_at(line, "vertices"), number_at(line, "coverage"),
-         warnings != line.end() && warnings->is_array() ? Line(warnings->size()) : Line(nullptr),
-         has_compare ? number_at(*compared, "l1") : Line(nullptr),
-         has_compare ? number_at(*compared, "strongest_agreement") : Line(nullptr), number_at(line, "changed"),
-         line.contains("message") ? Line(cause_of(line)) : Line(nullptr)});
+    const bool has_check = checked != line.end() && checked->is_object();
+    return Line::array({line.value("input", ""), line.value("outcome", ""), number_at(line, "seconds"),
+                        number_at(line, "peak_memory_bytes", 1e-6), number_at(line, "vertices"),
+                        number_at(line, "coverage"),
+                        warnings != line.end() && warnings->is_array() ? Line(warnings->size()) : Line(nullptr),
+                        has_compare ? number_at(*compared, "l1") : Line(nullptr),
+                        has_compare ? number_at(*compared, "strongest_agreement") : Line(nullptr),
+                        number_at(line, "changed"), has_check ? number_at(*checked, "errors") : Line(nullptr),
+                        has_check ? number_at(*checked, "warnings") : Line(nullptr),
+                        line.contains("message") ? Line(cause_of(line)) : Line(nullptr)});
 }
 
 /// JSON in a script element: no "</script" may end it.
@@ -218,7 +227,7 @@ std::string make_batch_page(const std::vector<Line>& lines, const std::vector<Ba
         "<h2>Characters</h2>\n<p><input id=\"find\" placeholder=\"search names, outcomes and messages\"> click a "
         "heading to sort</p>\n<div class=\"scroll\"><table id=\"rows\">\n<thead><tr>";
     for (const char* title : {"Character", "Outcome", "Seconds", "MB", "Vertices", "Coverage", "Warnings", "L1",
-                              "Agreement", "Changed", "Message"})
+                              "Agreement", "Changed", "Check: errors", "Check: warnings", "Message"})
         out += fmt::format("<th{}>{}</th>", is_text(title) ? " class=\"text\"" : "", title);
     out +=
         "</tr></thead>\n<tbody></tbody></table></div>\n<p class=\"more\" id=\"more\"></p>\n</main>\n"

@@ -49,6 +49,17 @@ class Batch(BatchCase):
         self.assertEqual((self.at / "one.glb").read_bytes(), (self.at / "out/sub/a.glb").read_bytes())
         self.assertEqual(sorted(p.name for p in (self.at / "out").iterdir()), ["a.glb", "b.glb", "results.jsonl", "sub"])
 
+    def test_objects_in_folders_are_left_out_with_a_reason(self):
+        for name in ("z", "y"):
+            (self.models / f"{name}.obj").write_text("v 0 0 0\n")
+        said = self.batch().stderr
+        self.assertIn('left out: 2 .obj files of the folders hold no skeleton (the first is in/y.obj): give each its "skeleton"', said)
+        self.assertEqual(len(self.lines()), 3)
+        self.assertEqual(self.batch("--quiet").stderr, "")
+        (self.at / "objects").mkdir()
+        (self.at / "objects/z.obj").write_text("v 0 0 0\n")
+        self.assertRegex(self.batch(inputs=("objects",), code=3).stderr, "nothing to bind.*; 1 .obj file of the folders holds no skeleton")
+
     def test_large_files_are_bound_first(self):
         (self.models / "z.glb").write_bytes(b"glTF" + bytes(1 << 20))
         self.batch("--jobs", "1", code=1)
@@ -190,6 +201,19 @@ class Batch(BatchCase):
         self.batch("--html", "out/again.html", code=1)
         again = json.loads((self.at / "out/again.html").read_text().split('id="data">')[1].split("</script>")[0])
         self.assertEqual(sorted(map(str, again)), sorted(map(str, rows)))
+
+    @unittest.skipUnless(os.access(CHROMIUM, os.X_OK), "there is no chromium (scripts/setup web installs it)")
+    def test_the_page_has_the_columns_that_have_values(self):
+        def headings(*options):
+            self.batch("--html", "page.html", *options)
+            shown = support.run(CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={self.at}/profile",
+                                "--dump-dom", (self.at / "page.html").as_uri()).stdout
+            hidden = re.findall(r'<th(?: class="text")? hidden="">(.*?)</th>', shown)
+            cells = re.findall(r"<td[^>]*>", re.search(r"<tbody>(<tr>.*?</tr>)", shown.split('id="rows"')[1])[1])
+            self.assertEqual(sum("hidden" in cell for cell in cells), len(hidden))
+            return hidden
+        self.assertEqual(headings(), ["L1", "Agreement", "Changed", "Check: errors", "Check: warnings", "Message"])
+        self.assertEqual(headings("--check", "default"), ["L1", "Agreement", "Message"])
 
     @unittest.skipUnless(os.access(CHROMIUM, os.X_OK), "there is no chromium (scripts/setup web installs it)")
     def test_the_page_opens_with_ten_thousand_rows(self):
