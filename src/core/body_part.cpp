@@ -63,8 +63,9 @@ const std::vector<Row> kRows{
      {"gun", "weapon", "arme", "sword", "shield", "bow", "axe", "hat", "cap", "bag", "sack", "pack", "pick",
       "sheath"},
      {"horn", "backpack", "helmet", "antler"}},
-    {BodyPart::spine, {"back"}, {}},       // after "BackHip.L" and "BackPack"
-    {BodyPart::hip, {"root", "cog"}, {}},  // after "WeaponRoot"
+    {BodyPart::spine, {"back"}, {}},  // after "BackHip.L" and "BackPack"
+    // The last row, after "WeaponRoot": no part of the body by itself (names_body_part).
+    {BodyPart::hip, {"root", "cog"}, {}},
 };
 
 bool speaks_of(std::string_view word, const Row& row) {
@@ -81,16 +82,26 @@ std::string_view without_side(std::string_view word) {
     return (word.starts_with('l') || word.starts_with('r')) && word != rear ? word.substr(1) : word;
 }
 
+/// The first row that the name speaks of, or the end.
+auto row_of(std::string_view name) {
+    const std::vector<std::string> words = name_words(name);
+    return std::find_if(kRows.begin(), kRows.end(), [&](const Row& row) {
+        return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+            return speaks_of(word, row) || speaks_of(without_side(word), row);
+        });
+    });
+}
+
 }  // namespace
 
 BodyPart body_part_of(std::string_view name) {
-    const std::vector<std::string> words = name_words(name);
-    for (const Row& row : kRows)
-        if (std::any_of(words.begin(), words.end(), [&](const std::string& word) {
-                return speaks_of(word, row) || speaks_of(without_side(word), row);
-            }))
-            return row.part;
-    return BodyPart::unknown;
+    const auto row = row_of(name);
+    return row == kRows.end() ? BodyPart::unknown : row->part;
+}
+
+bool names_body_part(std::string_view name) {
+    const auto row = row_of(name);
+    return row != kRows.end() && row->part != BodyPart::prop && row + 1 != kRows.end();
 }
 
 }  // namespace sinew

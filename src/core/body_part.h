@@ -34,4 +34,7 @@ inline constexpr std::size_t kBodyParts = 17;
 /// O(name).
 BodyPart body_part_of(std::string_view name);
 
+/// Whether the name speaks of a part of the body itself: not of a prop, and not only of the root. O(name).
+bool names_body_part(std::string_view name);
+
 }  // namespace sinew

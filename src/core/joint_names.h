@@ -1,4 +1,4 @@
-// Information in the name of a joint. docs/methods/idle-joints.md evaluates these rules on real characters.
+// Names of joints: their words, their side, patterns of them.
 #pragma once
 
 #include <string>
@@ -20,9 +20,6 @@ struct SidedName {
     int side = 0;      ///< -1 left, 1 right, 0 neither
 };
 SidedName read_side(std::string_view name);
-
-/// Per joint, the reason why it is idle by name and structure, or DeformReason::deforms.
-std::vector<DeformReason> idle_by_name(const Skeleton& skeleton);
 
 /// Glob patterns: * matches any run of characters, ? one character, anything else itself.
 bool matches_glob(std::string_view glob, std::string_view name);

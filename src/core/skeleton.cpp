@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/geometry.h"
+#include "core/idle_joints.h"
 #include "core/joint_names.h"
 
 namespace sinew {

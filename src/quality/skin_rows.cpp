@@ -2,7 +2,7 @@
 #include <cmath>
 #include <string>
 
-#include "core/joint_names.h"
+#include "core/idle_joints.h"
 #include "core/vectors.h"
 #include "quality/skin_rules.h"
 

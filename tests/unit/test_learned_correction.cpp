@@ -105,6 +105,13 @@ TEST(BodyPart, ShortWordsCountOnlyAsWhole) {
     EXPECT_EQ(body_part_of("rear_L"), BodyPart::unknown);        // no right ear
 }
 
+TEST(BodyPart, ARootIsNoPartOfTheBody) {
+    for (const char* name : {"root", "COG", "Armature", "WeaponRoot", "scene"})
+        EXPECT_FALSE(names_body_part(name)) << name;
+    for (const char* name : {"root_hips", "HairRoot", "Root_Spine", "BackPelvis"})
+        EXPECT_TRUE(names_body_part(name)) << name;
+}
+
 TEST(LearnedCorrection, FeaturesDoNotDependOnTheScale) {
     Character small = person();
     const std::vector<float> before = features_of(small);
