@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "command.h"
@@ -20,7 +21,7 @@ using json = nlohmann::ordered_json;
 struct InspectArguments : InputOptions {
     std::string input;
     DeformOptions deform;
-    bool json = false;
+    bool json = false, joints = false;
 };
 
 /// Something unusual, and what can be done.
@@ -294,6 +295,33 @@ void print_joints(const InspectArguments& args, const Inspected& in) {
         fmt::print("            {} {}: {}\n", names.size(), words_of(reason), some(names, 6));
 }
 
+// All joints, each below its parent, with its share of the weights or the reason why it is idle.
+void print_tree(const Inspected& in) {
+    const std::vector<Joint>& joints = in.scene.skeleton.joints;
+    std::vector<std::vector<std::size_t>> children(joints.size());
+    std::vector<std::pair<std::size_t, std::size_t>> todo;  // joint, depth; the next one last
+    for (std::size_t j = joints.size(); j-- > 0;)
+        if (joints[j].parent >= 0)
+            children[static_cast<std::size_t>(joints[j].parent)].push_back(j);
+        else
+            todo.emplace_back(j, 0);
+    const double all = std::accumulate(in.use.begin(), in.use.end(), 0.0);
+    fmt::print("  joints\n");
+    while (!todo.empty()) {
+        const auto [j, depth] = todo.back();
+        todo.pop_back();
+        std::string note = joints[j].deform ? "" : "idle: " + words_of(joints[j].reason);
+        if (joints[j].deform && all > 0) note = fmt::format("{:.1f} % of the weights", 100 * in.use[j] / all);
+        const std::string name =
+            std::string(2 * std::min<std::size_t>(depth, 20), ' ') + printable(joints[j].name, 60);
+        if (note.empty())
+            fmt::print("    {}\n", name);
+        else
+            fmt::print("    {:<46}  {}\n", name, note);
+        for (const std::size_t child : children[j]) todo.emplace_back(child, depth + 1);
+    }
+}
+
 void print_inspected(const InspectArguments& args, const Inspected& in) {
     const io::Contents& c = in.contents;
     const io::Scene& scene = in.scene;
@@ -331,6 +359,7 @@ void print_inspected(const InspectArguments& args, const Inspected& in) {
     for (const Odd& o : in.odd)
         fmt::print("  odd       {}{}\n", printable(o.what, 2000), o.advice.empty() ? "" : " (" + o.advice + ")");
     if (in.odd.empty()) fmt::print("  odd       nothing\n");
+    if (args.joints && in.has_skeleton) print_tree(in);
 }
 
 int run_inspect(const InspectArguments& args) {
@@ -353,11 +382,14 @@ void add_inspect(CLI::App& app, int& exit) {
         "inspect",
         "Says what a file holds, which joints would deform and why, and what is odd about it.\n\n"
         "  sinew inspect hero.glb\n"
+        "  sinew inspect hero.glb --joints              all joints as a tree\n"
         "  sinew inspect scan.obj --skeleton scan.json\n"
         "  sinew inspect hero.fbx --json                docs/inspect.md\n");
     c->add_option("input", args->input, "GLB, glTF, VRM, FBX, DAE (docs/formats.md), OBJ")->required();
     add_input_options(*c, *args);
     add_deform_option(*c, args->deform);
+    c->add_flag("--joints", args->joints,
+                "List all joints as a tree, with their share of the weights, or why they are idle");
     c->add_flag("--json", args->json, "Print JSON (docs/inspect.md)");
     c->callback([args, &exit] { exit = run_inspect(*args); });
 }

@@ -247,6 +247,16 @@ class Inspect(cli.Case):
                       r"uses      'KHR_materials_unlit'"):
             self.assertRegex(text, words)
 
+    def test_joints_as_a_tree(self):
+        source = self.bar(joints=[*make.JOINTS, ("ik_target", 1, (0, 3, 0)), ("second root", -1, (0, 3, 0))])
+        self.assertNotIn("joints\n", run("inspect", source).stdout)
+        tree = run("inspect", source, "--joints").stdout.split("  joints\n")[1]
+        lines = [re.sub(" {3,}", " | ", line[4:]) if line[4] != " " else "+" + re.sub(" {3,}", " | ", line.strip()) for line in tree.splitlines()]
+        self.assertEqual(lines, ["lower | 50.0 % of the weights", "+upper | 50.0 % of the weights",
+                                 "+ik_target | idle: without weight in the file", "second root | idle: without weight in the file"])
+        names = make.glb(self.at / "names.glb", skin=False)
+        self.assertRegex(run("inspect", names, "--joints").stdout, r"  joints\n    lower\n      upper\n$")
+
     def test_it_selects_as_bind_does(self):
         source = make.glb(self.at / "names.glb", skin=False, joints=[*make.JOINTS, ("ik_target", 1, (0, 1.5, 0)), ("weapon_slot", 1, (0, 1.9, 0))])
         seen = self.seen(source)
