@@ -20,7 +20,7 @@ struct TransferArguments {
     TransferOptions options;
     io::SaveOptions save;
     std::string max_influences = "4";
-    double require_coverage = 0;
+    double require_coverage = 0, require_matched = 0;
     int threads = 0;
     std::int64_t memory_limit_mb = 0;
     bool json = false, quiet = false;
@@ -116,7 +116,7 @@ int run_transfer(TransferArguments args) {
     context.threads = args.threads;
     context.memory_limit = static_cast<std::size_t>(args.memory_limit_mb) << 20;
     nlohmann::ordered_json report;
-    double covered = 0;
+    double covered = 0, matched = 0;
     std::size_t nearest = 0;
     {
         Progress progress(context, args.quiet || args.json);
@@ -157,6 +157,7 @@ int run_transfer(TransferArguments args) {
         const double save_seconds = seconds_since(start);
 
         covered = moved->covered();
+        matched = moved->matched();
         nearest = moved->counts[static_cast<std::size_t>(TransferHow::nearest)];
         report = transfer_report(args, *source, *target, *moved, saved->notes);
         report["seconds"] = {{"load", load_seconds},
@@ -175,6 +176,13 @@ int run_transfer(TransferArguments args) {
                    "sinew: {} vertices are in parts without any match: coverage {:.6f} is below "
                    "--require-coverage {:.6f}\n",
                    nearest, covered, args.require_coverage);
+        return gate_failed;
+    }
+    if (matched < args.require_matched) {
+        fmt::print(stderr,
+                   "sinew: a share of {:.6f} of the vertices lies on the source, which is below --require-matched "
+                   "{:.6f}\n",
+                   matched, args.require_matched);
         return gate_failed;
     }
     return done;
@@ -209,6 +217,10 @@ void add_transfer(CLI::App& app, int& exit) {
     add_save_options(*c, args->save);
     c->add_option("--require-coverage", args->require_coverage,
                   "Exit 1 if a smaller share of the vertices is in parts with a match")
+        ->check(number_within(0, 1))
+        ->capture_default_str();
+    c->add_option("--require-matched", args->require_matched,
+                  "Exit 1 if a smaller share of the vertices lies on the source (0.5 suits clothing)")
         ->check(number_within(0, 1))
         ->capture_default_str();
     c->add_option("--report", args->report, "Write a JSON report to this file (docs/transfer.md)");

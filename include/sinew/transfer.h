@@ -38,6 +38,8 @@ struct Transfer {
     std::vector<std::string> warnings;
     /// Share of matched and inpainted vertices among those that belong to a triangle, 0..1.
     double covered() const;
+    /// Share of matched vertices among those, 0..1. Small if the meshes do not lie on each other.
+    double matched() const;
 };
 
 /// Transfers weights to another mesh in the same space: clothing, a level of detail, another cut of the mesh

@@ -1,7 +1,9 @@
 // Weights from one mesh to another: "Robust Skin Weights Transfer via Weight Inpainting" (Abdrashitov, Raichstat,
 // Monsen and Hill, SIGGRAPH Asia 2023 technical communications). What differs, and why: docs/transfer.md.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 #include <numbers>
 #include <numeric>
 
@@ -19,6 +21,8 @@ namespace {
 constexpr double kLeastWeight = 1e-6;
 // Share of Dirichlet's energy: large enough to make the system definite, too small to be visible.
 constexpr double kDirichlet = 1e-6;
+// A smaller share of matched vertices is a warning: clothing and levels of detail match to more than a half.
+constexpr double kFewMatched = 0.25;
 // A node with more neighbours has no term of its own in the biharmonic energy, which costs their number squared.
 constexpr std::size_t kMostNeighbours = 200;
 
@@ -240,6 +244,11 @@ double Transfer::covered() const {
     return all ? static_cast<double>(good) / static_cast<double>(all) : 0;
 }
 
+double Transfer::matched() const {
+    const std::size_t all = counts[0] + counts[1] + counts[2];
+    return all ? static_cast<double>(counts[0]) / static_cast<double>(all) : 0;
+}
+
 Status check(const TransferOptions& options) {
     if (!(options.distance > 0 && options.distance <= 10))  // NaN fails
         return Error{ErrorCode::usage, "transfer: the distance must be above 0 and at most 10 diagonals, not " +
@@ -414,6 +423,16 @@ private:
             out.warnings.push_back(
                 std::to_string(unmatched) + " parts (" + std::to_string(out.counts[2]) +
                 " vertices) agree nowhere with the source; they take the weights of its nearest points");
+        const std::size_t used = out.counts[0] + out.counts[1] + out.counts[2];
+        if (used > 0 && out.matched() < kFewMatched) {
+            std::array<char, 32> percent{};
+            std::snprintf(percent.data(), percent.size(), "%.3g", 100 * out.matched());
+            out.warnings.push_back(
+                "only " + std::to_string(out.counts[0]) + " of " + std::to_string(used) + " vertices (" +
+                percent.data() +
+                " %) lie on the source: are both meshes in the bind pose, at one place and of one "
+                "size? The others are filled in from these, or take the nearest point");
+        }
         if (harmonic)
             out.warnings.push_back(
                 "the target's triangles are too bad for smooth filling: weights are filled in as "

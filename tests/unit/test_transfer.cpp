@@ -84,7 +84,8 @@ TEST(Transfer, DistanceAndAngleDecideWhatMatches) {
     const Transfer out = moved(ground, w, far);
     EXPECT_EQ(count(out, TransferHow::nearest), far.positions.size());
     EXPECT_EQ(out.covered(), 0);
-    ASSERT_EQ(out.warnings.size(), 1u);
+    ASSERT_EQ(out.warnings.size(), 2u);
+    EXPECT_TRUE(out.warnings[1].starts_with("only 0 of 25 vertices (0 %) lie on the source")) << out.warnings[1];
     // A reversed sheet also matches, since a sheet has no inside.
     Shape back = near;
     for (Triangle& t : back.triangles) std::swap(t[0], t[1]);
@@ -151,6 +152,19 @@ TEST(Transfer, UnmatchedPartsAndUnusedVerticesTakeTheNearest) {
     EXPECT_EQ(weight_of(t.weights, button, 0), 1);
     EXPECT_EQ(t.warnings.size(), 1u);
     EXPECT_NEAR(t.covered(), double(near) / double(button), 1e-12);
+    EXPECT_NEAR(t.matched(), double(near) / double(button), 1e-12);
+}
+
+// Covered, since all of it is filled in from a few vertices, but wrong.
+TEST(Transfer, FewMatchesAreAWarning) {
+    const Shape body = test::sphere({0, 0, 0}, 1, 3);
+    const SkinWeights w = weigh(body, [](const Vec3& p) { return p.x > 0; });
+    const Transfer t = moved(body, w, test::sphere({0.6f, 0, 0}, 0.45f, 3));
+    EXPECT_EQ(t.covered(), 1);
+    EXPECT_GT(t.matched(), 0);
+    EXPECT_LT(t.matched(), 0.25);
+    ASSERT_EQ(t.warnings.size(), 1u);
+    EXPECT_NE(t.warnings[0].find("lie on the source: are both meshes in the bind pose"), std::string::npos);
 }
 
 TEST(Transfer, SeamsThreadsAndScaleDoNotMatter) {
