@@ -26,9 +26,6 @@
 #include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
-#if defined(__unix__) || defined(__APPLE__)
-#include <unistd.h>
-#endif
 #endif
 
 namespace sinew {
@@ -38,12 +35,15 @@ inline int core_count() {
 #if defined(__SANITIZE_THREAD__)
     return 4;  // more orders of events than with the cores of a small machine
 #else
-    const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    static const int cores = [] {  // asking the system takes longer than a short loop
+        const int all = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 #if defined(__EMSCRIPTEN__)
-    return std::min(cores, 8);  // as many as web/core/CMakeLists.txt gives the module
+        return std::min(all, 8);  // as many as web/core/CMakeLists.txt gives the module
 #else
-    return cores;
+        return all;
 #endif
+    }();
+    return cores;
 #endif
 }
 #endif
@@ -66,16 +66,15 @@ inline int thread_count(const Context* context) {
 }
 
 #if !defined(SINEW_SERIAL) && !defined(SINEW_OWN_THREADS)
-/// Whether this process is a child of fork, and its parent has used oneTBB. Such a child has none of its threads,
-/// and one of them may have held a lock at the time of the fork: a call of oneTBB could wait for it for ever.
-inline bool forked_after_use() {
-#if defined(__unix__) || defined(__APPLE__)
-    static const pid_t first_user = ::getpid();
-    return ::getpid() != first_user;
+/// Whether this process is a child of fork. Such a child has none of oneTBB's threads, and one of them may have
+/// held a lock at the time of the fork: a call of oneTBB could wait for it for ever. It is not known of a fork
+/// before the library was loaded.
+#if defined(SINEW_HAS_FORK)
+inline bool in_child_of_fork = false;
+inline const int told_of_fork = pthread_atfork(nullptr, nullptr, [] { in_child_of_fork = true; });
 #else
-    return false;
+inline constexpr bool in_child_of_fork = false;
 #endif
-}
 
 /// `wanted`, or as many threads as the system gives. oneTBB would end the program if it could not start one of
 /// them, so this starts them once before. A failure counts for the rest of the process.
@@ -127,9 +126,9 @@ void parallel_chunks(const Context* context, std::size_t n, std::size_t grain, B
     const std::size_t chunks = (n + grain - 1) / grain;
     auto run = [&](std::size_t c) { body(c, c * grain, std::min(n, (c + 1) * grain)); };
 #if !defined(SINEW_SERIAL)
-    if (const int wanted = thread_count(context); wanted > 1 && chunks > 1) {
+    if (const int wanted = chunks > 1 ? thread_count(context) : 1; wanted > 1) {
 #if !defined(SINEW_OWN_THREADS)
-        if (!forked_after_use()) {
+        if (!in_child_of_fork) {
             if (const int threads = startable_threads(wanted); threads > 1)
                 return run_in_onetbb(threads, chunks, run);
             for (std::size_t c = 0; c < chunks; ++c) run(c);

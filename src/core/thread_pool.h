@@ -14,8 +14,9 @@
 #include <thread>
 #include <vector>
 
-#if defined(__unix__) && !defined(__EMSCRIPTEN__)
+#if (defined(__unix__) || defined(__APPLE__)) && !defined(__EMSCRIPTEN__)
 #include <pthread.h>
+#define SINEW_HAS_FORK
 #endif
 
 namespace sinew {
@@ -26,16 +27,7 @@ public:
     /// of the threads of its parent, so it gets a new pool.
     static ThreadPool& shared() {
         const std::lock_guard lock(making_);
-        if (!one_) {
-            one_ = new ThreadPool;
-#if defined(__unix__) && !defined(__EMSCRIPTEN__)
-            static const int once = pthread_atfork(nullptr, nullptr, [] {
-                new (&making_) std::mutex;  // another thread of the parent may have held it
-                one_ = nullptr;
-            });
-            (void)once;
-#endif
-        }
+        if (!one_) one_ = new ThreadPool;
         return *one_;
     }
 
@@ -43,15 +35,10 @@ public:
     /// them. Fewer, if the system refuses some. Only the caller, if the pool is in use: by another caller, or by a
     /// body that calls this. Rethrows the first exception; items after it may not be run.
     void run(unsigned wanted, std::size_t items, const std::function<void(std::size_t)>& body) {
-        if (wanted < 2 || items < 2 || taken_.exchange(true, std::memory_order_acquire)) {
-            for (std::size_t item = 0; item < items; ++item) body(item);
-            return;
-        }
-        start_threads(wanted - 1);
         std::atomic<std::size_t> next{0};
         std::atomic<bool> failed{false};
         std::exception_ptr thrown;
-        const std::function<void()> work = [&] {
+        const auto run_some = [&] {
             try {
                 for (std::size_t item; !failed.load(std::memory_order_relaxed) &&
                                        (item = next.fetch_add(1, std::memory_order_relaxed)) < items;)
@@ -60,6 +47,13 @@ public:
                 if (!failed.exchange(true)) thrown = std::current_exception();
             }
         };
+        const std::function<void()> work =
+            std::ref(run_some);  // no allocation: nothing may throw once the pool is taken
+        if (wanted < 2 || items < 2 || taken_.exchange(true, std::memory_order_acquire)) {
+            for (std::size_t item = 0; item < items; ++item) body(item);
+            return;
+        }
+        start_threads(wanted - 1);
         std::unique_lock lock(mutex_);
         work_ = &work;
         helpers_ = running_ = std::min<std::size_t>(wanted - 1, threads_.size());
@@ -101,6 +95,13 @@ private:
 
     static inline std::mutex making_;
     static inline ThreadPool* one_ = nullptr;
+#if defined(SINEW_HAS_FORK)
+    // When the library is loaded, so that no fork can come before it.
+    static inline const int told_ = pthread_atfork(nullptr, nullptr, [] {
+        new (&making_) std::mutex;  // another thread of the parent may have held it
+        one_ = nullptr;
+    });
+#endif
     std::atomic<bool> taken_{false};
     std::vector<std::thread> threads_;  // the caller that took the pool may change it
     std::mutex mutex_;                  // of what follows
