@@ -29,7 +29,8 @@ Result<Domain> volume_of(const io::Scene& scene, const BindOptions& options, Con
     if (!grid) return grid.error();
     std::vector<Bone> bones = make_bones(scene.skeleton);
     if (!options.as_published) extend_leaf_bones(bones, scene.skeleton, *grid);
-    return build_domain(*grid, bones, options.domain, context, Neighbours::all, Links::compact);
+    return build_domain(*grid, bones, options.domain, context, Neighbours::all, Links::compact,
+                        options.as_published ? MixedCells::whole : MixedCells::divided);
 }
 
 }  // namespace

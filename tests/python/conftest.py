@@ -44,6 +44,15 @@ def dog(work):
     return work / "dog.glb"
 
 
+@pytest.fixture(scope="session")
+def generated(work):
+    """The file of a generated character, by its name."""
+    def make(name):
+        run(CHARACTERS, name, work / f"{name}.generated.glb")
+        return work / f"{name}.generated.glb"
+    return make
+
+
 @pytest.fixture
 def bar():
     """A closed bar along y from 0 to 2 as arrays, and two bones: the arguments of sinew.model."""

@@ -161,7 +161,7 @@ def test_a_progressive_bind_ends_with_the_bind(biped):
     assert model.bind("geodesic-voxel", resolution=64).weights() == coarse
 
 
-def test_volume_and_distances(biped):
+def test_volume_and_distances(biped, generated):
     model = sinew.load(biped)
     report = model.bind("geodesic-voxel", resolution=64).report()
     leaves = model.volume(method="geodesic-voxel", resolution=64)
@@ -170,6 +170,13 @@ def test_volume_and_distances(biped):
     low, high = model.vertices.min(axis=0), model.vertices.max(axis=0)
     edge = leaves[:, 3].min()
     assert (leaves[:, :3] > low - edge).all() and (leaves[:, :3] < high + edge).all()
+    caped = sinew.load(generated("caped"))  # cells are partly exterior, where as published differs
+    counts = []
+    for published in ("on", "off"):
+        options = dict(method="geodesic-voxel", as_published=published, resolution=64)
+        counts.append(caped.bind(**options).report()["voxels"]["leaves"])
+        assert len(caped.volume(**options)) == counts[-1]
+    assert counts[0] < counts[1]
     with pytest.raises(sinew.TooLargeError, match="leaves"):
         model.volume(most=10, method="geodesic-voxel", resolution=64)
     name = next(j.name for j in model.joints if j.deforms)
