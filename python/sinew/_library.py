@@ -223,9 +223,13 @@ class Handle:
         self._free = free
 
     def __del__(self):
-        if self.value:
+        if getattr(self, "value", None):  # a copy that failed has none
             self._free(self.value)
             self.value = c_void_p()
+
+    def __reduce__(self):
+        raise TypeError("models and bindings live in the memory of the library and cannot be pickled or copied: hand "
+                        "over files or Weights, which can be, or keep a binding with Binding.save")
 
     @property
     def out(self):

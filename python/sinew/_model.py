@@ -208,6 +208,9 @@ class Weights:
         return cls.from_csr(indptr, columns.astype(np.uint32), dense[rows, columns],
                             dense.shape[1] if joints is None else joints)
 
+    def __reduce__(self):
+        return _restored, (*self._csr(), self.joint_names, self.how, self.messages)
+
     def _csr(self):
         if self._rows is None:
             vertices, entries = ctypes.c_size_t(), ctypes.c_size_t()
@@ -313,6 +316,13 @@ class Weights:
 
 # ---- bindings
 
+def _restored(indptr, indices, data, joint_names, how, messages):
+    """Weights that were pickled."""
+    weights = Weights.from_csr(indptr, indices, data, joint_names)
+    weights.how, weights.messages = how, messages
+    return weights
+
+
 class Binding:
     """The distances that a bind measured. ``weights`` computes weights from them in milliseconds."""
 
@@ -367,7 +377,9 @@ class Binding:
     def move_joints(self, heads, tails=None, on_progress=None, threads=0):
         """Binds the mesh of a model from arrays with joints at other places; the model's joints move with it.
 
-        heads: (J, 3); tails: (J, 3), NaN where a bone has none; without, each stated tail moves with its head.
+        heads: (J, 3); tails: (J, 3), NaN where a bone has none; without, each stated tail moves with its own head, so the
+        tail of a parent does not follow a joint that moves. With ``bind(keep_volume=True)`` it takes a part of the time
+        of a bind.
         """
         count = len(self.model.joint_names)
         heads = array(heads, np.float32, (count, 3), "heads")
@@ -481,7 +493,7 @@ class Model:
 
         method: a name of docs/methods; surface-heat without. on_progress: called with 0..1. threads: 0 is one for each
         core; the result does not depend on it. memory_limit: in bytes, 0 is none. keep_volume: for
-        ``Binding.rebind``. options: those of ``sinew bind`` with _ for -, for example resolution=128, exclude=["ik_*"].
+        ``Binding.rebind`` and fast ``Binding.move_joints``. options: those of ``sinew bind`` with _ for -, for example resolution=128, exclude=["ik_*"].
         Ctrl-C, or an exception in on_progress, stops it.
         """
         context = _Context(threads, memory_limit)

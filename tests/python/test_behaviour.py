@@ -1,10 +1,12 @@
 """Threads, progress, cancellation, memory, and what the package says about itself."""
 import ast
+import copy
 import gc
 import inspect
 import multiprocessing
 import os
 import pathlib
+import pickle
 import signal
 import threading
 import time
@@ -133,6 +135,17 @@ def test_a_forked_process_can_bind():
         child.join(10)
         child.kill()
     assert (got == wanted).all()
+
+
+def test_weights_can_be_pickled_and_copied(bar, biped):
+    weights = sinew.bind(**bar, resolution=64)
+    weights.messages = ("one",)
+    for again in (pickle.loads(pickle.dumps(weights)), copy.deepcopy(weights)):
+        assert again == weights and again.messages == ("one",) and (again.dense() == weights.dense()).all()
+    model = sinew.load(biped)
+    for kept in (model, model.bind("closest-distance")):
+        with pytest.raises(TypeError, match="cannot be pickled or copied: hand over files or Weights"):
+            pickle.dumps(kept)
 
 
 def test_memory_limit(biped):
