@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <deque>
 #include <filesystem>
@@ -331,6 +332,8 @@ private:
                 line["compare"] = {{"l1", report["l1"]["mean"]},
                                    {"strongest_agreement", report["strongest_agreement"]}};
             conclude(work, result);
+            if (work.outcome == Outcome::failed)
+                line["message"] = "no comparison with " + work.item->reference + ": " + line.value("message", "");
         } else if (work.stage == Stage::check) {
             conclude_check(work, result, report);
         } else {
@@ -617,6 +620,10 @@ Status check_words(Add&& add, const char* command, std::vector<std::string> word
     return Done{};
 }
 
+/// Options of bind that name a file to write.
+constexpr std::array<std::string_view, 5> kOwnFiles{"-o", "--output", "--report", "--save-binding",
+                                                    "--weights-json"};
+
 /// Options and gates of all items, before any work: a misspelled one would fail every character.
 Status check_options(const BatchArguments& args, const std::vector<BatchItem>& items) {
     std::set<std::vector<std::string>> known;
@@ -638,9 +645,15 @@ Status check_options(const BatchArguments& args, const std::vector<BatchItem>& i
         SkinCheckOptions ignored;
         if (word.empty() || word == kDefaultCheck) return Done{};
         if (Status ok = take_profile(word, ignored); !ok)
-            return Error{ErrorCode::usage, place + ok.error().message + ", or default"};
+            return Error{ErrorCode::usage, place + ok.error().message + "; \"default\" has no limits of an engine"};
         return Done{};
     };
+    for (const std::string& word : args.options)
+        if (const std::string name = word.substr(0, word.find('='));
+            items.size() > 1 && std::find(kOwnFiles.begin(), kOwnFiles.end(), name) != kOwnFiles.end())
+            return Error{ErrorCode::usage, "after --: " + name +
+                                               " would name one file for all characters (give each its own in a "
+                                               "manifest)"};
     if (Status ok = checked(add_bind, "bind", args.options, "after --"); !ok) return ok;
     if (Status ok = known_check(args.check, "--check: "); !ok) return ok;
     for (const BatchItem& item : items) {
@@ -729,6 +742,7 @@ int run_batch(BatchArguments args) {
     std::error_code failed;
     fs::create_directories(args.folder, failed);
     if (failed) return fail({ErrorCode::io, args.folder + " cannot be made: " + failed.message()});
+    if (Status ok = check_files(outputs, {}); !ok) return fail(ok.error());
     return Batch(args, std::move(*items)).run();
 }
 

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "command.h"
 
@@ -30,6 +31,12 @@ std::string output_of(const fs::path& folder, fs::path name) {
     const std::string extension = extension_of(name.string());
     if (extension != ".glb" && extension != ".gltf" && extension != ".vrm") name += ".glb";
     return (folder / name).lexically_normal().string();
+}
+
+/// Whether a path stays in the folder that it is relative to.
+bool is_within(const fs::path& path) {
+    const fs::path plain = path.lexically_normal();
+    return plain.is_relative() && !plain.empty() && *plain.begin() != "..";
 }
 
 /// Appends `--WORD VALUE` for each key. A list repeats the option; true gives the word alone.
@@ -67,6 +74,9 @@ Result<BatchItem> read_line(const std::string& line, const fs::path& base, const
         if (const auto file = files.find(key); file != files.end()) {
             if (!value.is_string()) return Error{ErrorCode::input, place + ": " + key + " must be a string"};
             name = value.get<std::string>();
+            if (key == "output" && !is_within(name))
+                return Error{ErrorCode::input,
+                             place + ": output must be a path in the output folder, not " + printable(name)};
             *file->second = ((key == "output" ? folder : base) / name).lexically_normal().string();
         } else if (key == "options") {
             if (Status ok = add_words(value, place + ": options", item.options); !ok) return ok.error();
@@ -212,6 +222,15 @@ Result<BatchList> read_batch(const std::vector<std::string>& inputs, const std::
                                                        at->second->input, item.input, item.output)};
     }
     if (Status ok = keep_inputs(items); !ok) return ok.error();
+    std::set<fs::path> taken;  // a manifest of the same call may give a skeleton to some
+    for (const BatchItem& item : items) {
+        std::error_code failed;
+        taken.insert(fs::weakly_canonical(item.input, failed));
+    }
+    std::erase_if(list.left_out, [&](const std::string& file) {
+        std::error_code failed;
+        return taken.count(fs::weakly_canonical(file, failed)) > 0;
+    });
     std::sort(list.left_out.begin(), list.left_out.end());
     return list;
 }

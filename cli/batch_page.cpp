@@ -16,7 +16,7 @@ using Line = nlohmann::ordered_json;
 constexpr const char* batch_style = R"css(
 input { font: inherit; padding: .3rem .6rem; width: 24rem; max-width: 100%; }
 #rows th, [data-find] { cursor: pointer; } #rows td.text { overflow-wrap: anywhere; min-width: 5rem; }
-#rows td:first-child { min-width: 11rem; } main { max-width: none; } .more { margin-top: .5rem; }
+#rows td:first-child { min-width: 11rem; } #rows td:last-child { min-width: 22rem; } body { max-width: none; } .more { margin-top: .5rem; }
 .pictures { display: flex; flex-wrap: wrap; gap: .8rem; } .pictures figure { width: 240px; overflow-wrap: anywhere; }
 .pictures figure:has([open]) { width: 100%; } .pictures summary { cursor: zoom-in; list-style: none; }
 .pictures [open] summary { cursor: zoom-out; } .pictures details img { max-width: 100%; }
@@ -28,8 +28,10 @@ const rows = JSON.parse(document.getElementById("data").textContent), most = 200
 let column = -1, down = true;
 const head = document.querySelectorAll("#rows th"), body = document.querySelector("#rows tbody");
 const find = document.getElementById("find"), more = document.getElementById("more");
+// Decimals of numbers that are not whole.
+const decimals = {Seconds: 2, MB: 0, Coverage: 6, L1: 4, Agreement: 4, Changed: 6};
 const message = head.length - 1, small_is_bad = ["Coverage", "Agreement"];
-const empty = [...head].map((_, k) => rows.every(r => r[k] === null));
+const empty = [...head].map((_, k) => rows.length > 0 && rows.every(r => r[k] === null));
 head.forEach((cell, k) => cell.hidden = empty[k]);
 function show() {
   const words = find.value.toLowerCase().split(/\s+/).filter(w => w);
@@ -42,7 +44,8 @@ function show() {
   for (const r of list.slice(0, most)) {
     const line = body.insertRow();
     r.forEach((value, k) => { const cell = line.insertCell();
-      cell.textContent = value === null ? "" : typeof value === "number" ? +value.toPrecision(4) : value;
+      cell.textContent = value === null ? "" : 
+        typeof value === "number" ? +value.toFixed(decimals[head[k].textContent] ?? 0) : value;
       cell.hidden = empty[k];
       if (k === 0 || k === 1 || k === message) cell.className = "text";
       if (k === 1) cell.classList.add(value === "done" ? "good" : "bad"); });
@@ -65,32 +68,59 @@ Line number_at(const Line& line, const char* key, double scale = 1) {
     return at != line.end() && at->is_number() ? Line(at->get<double>() * scale) : Line(nullptr);
 }
 
-/// Numbers as N, so that messages about other bytes of other files are one cause.
-std::string without_numbers(const std::string& text) {
-    std::string out;
-    for (const char c : text) {
-        const bool digit = c >= '0' && c <= '9';
-        if (!digit)
-            out += c;
-        else if (out.empty() || out.back() != 'N')
-            out += 'N';
+/// Messages that differ in their numbers only, such as the bytes of several files, are one cause.
+class Cause {
+public:
+    /// The same for all messages of a cause.
+    static std::string key(const std::string& message) {
+        std::string out;
+        for (const std::string& piece : pieces(message)) out += is_digit(piece[0]) ? std::string(1, '\0') : piece;
+        return out;
     }
-    return out;
-}
-
-/// The words of a cause that every message of it has.
-std::string search_of(const std::string& cause) {
-    std::string out, word;
-    for (const char c : cause + " ") {
-        if (c != ' ') {
-            word += c;
-            continue;
+    void add(const std::string& message) {
+        const std::vector<std::string> now = pieces(message);
+        if (count_++ == 0) pieces_ = now;
+        for (std::size_t k = 0; k < std::min(pieces_.size(), now.size()); ++k)
+            if (pieces_[k] != now[k]) pieces_[k] = "N";
+    }
+    std::size_t count() const { return count_; }
+    /// Numbers that differ are N.
+    std::string text() const {
+        std::string out;
+        for (const std::string& piece : pieces_) out += piece;
+        return out;
+    }
+    /// The words that every message has.
+    std::string search() const {
+        std::string out, word;
+        bool same = true;
+        const auto flush = [&] {
+            if (same && !word.empty()) out += (out.empty() ? "" : " ") + word;
+            word.clear(), same = true;
+        };
+        for (const std::string& piece : pieces_) {
+            if (piece == "N") same = false;
+            for (const char c : piece) c == ' ' ? flush() : word.push_back(c);
         }
-        if (word.find('N') == std::string::npos && !word.empty()) out += (out.empty() ? "" : " ") + word;
-        word.clear();
+        flush();
+        return out;
     }
-    return out;
-}
+
+private:
+    static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+    /// Numbers, and what is between them.
+    static std::vector<std::string> pieces(const std::string& message) {
+        std::vector<std::string> out;
+        for (const char c : message) {
+            if (out.empty() || is_digit(out.back()[0]) != is_digit(c)) out.emplace_back();
+            out.back() += c;
+        }
+        return out;
+    }
+
+    std::size_t count_ = 0;
+    std::vector<std::string> pieces_;
+};
 
 /// What a message says, without the file that it begins with.
 std::string cause_of(const Line& line) {
@@ -175,14 +205,14 @@ std::vector<BatchPicture> worst_of(const std::vector<Line>& lines, std::size_t m
 std::string make_batch_page(const std::vector<Line>& lines, const std::vector<BatchPicture>& pictures,
                             double seconds) {
     std::map<std::string, std::size_t> outcomes;
-    std::map<std::pair<std::string, std::string>, std::size_t> causes;
+    std::map<std::pair<std::string, std::string>, Cause> causes;  // by outcome and key
     double work = 0;
     std::size_t compared = 0, changed = 0;
     Line rows = Line::array();
     for (const Line& line : lines) {
         const std::string outcome = line.value("outcome", "");
         ++outcomes[outcome];
-        if (outcome != "done") ++causes[{outcome, without_numbers(cause_of(line))}];
+        if (outcome != "done") causes[{outcome, Cause::key(cause_of(line))}].add(cause_of(line));
         if (const Line s = number_at(line, "seconds"); s.is_number()) work += s.get<double>();
         if (const Line l1 = number_at(line, "changed"); l1.is_number()) {
             ++compared;
@@ -205,16 +235,17 @@ std::string make_batch_page(const std::vector<Line>& lines, const std::vector<Ba
             "Changed.</p>\n",
             compared, changed);
     if (!causes.empty()) {
-        std::vector<std::pair<std::size_t, std::pair<std::string, std::string>>> list;
-        for (const auto& [cause, count] : causes) list.emplace_back(count, cause);
-        std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+        std::vector<std::pair<std::string, const Cause*>> list;  // with the outcome
+        for (const auto& [of, cause] : causes) list.emplace_back(of.first, &cause);
+        std::stable_sort(list.begin(), list.end(),
+                         [](const auto& a, const auto& b) { return a.second->count() > b.second->count(); });
         out +=
             "<h2>What failed</h2>\n<div class=\"scroll\"><table id=\"causes\">\n<thead><tr><th>Outcome</th>"
             "<th>Characters</th><th class=\"text\">Message</th></tr></thead>\n<tbody>\n";
         for (std::size_t k = 0; k < list.size() && k < 50; ++k)
             out += fmt::format("<tr data-find=\"{3}\"><td>{1}</td><td>{2}</td><td class=\"text\">{0}</td></tr>\n",
-                               escaped(list[k].second.second), escaped(list[k].second.first), list[k].first,
-                               escaped(search_of(list[k].second.second)));
+                               escaped(list[k].second->text()), escaped(list[k].first), list[k].second->count(),
+                               escaped(list[k].second->search()));
         if (list.size() > 50) out += fmt::format("<tr><td colspan=\"3\">and {} more</td></tr>\n", list.size() - 50);
         out += "</tbody></table></div>\n";
     }

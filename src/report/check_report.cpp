@@ -24,7 +24,10 @@ Status take_profile(std::string_view word, SkinCheckOptions& options) {
         if (p.joints) set_threshold(options, *find_skin_rule("joints"), p.joints);
         return Done{};
     }
-    return Error{ErrorCode::usage, "there is no profile '" + printable(word) + "'" + did_you_mean(word, known)};
+    std::string all;
+    for (const std::string& one : known) all += (all.empty() ? "" : one == known.back() ? " and " : ", ") + one;
+    return Error{ErrorCode::usage, "there is no profile '" + printable(word) + "'" + did_you_mean(word, known) +
+                                       "; there are " + all};
 }
 
 Status take_thresholds(std::string_view text, const std::string& name, SkinCheckOptions& options) {

@@ -56,6 +56,8 @@ class Batch(BatchCase):
         self.assertIn('left out: 2 .obj files of the folders hold no skeleton (the first is in/y.obj): give each its "skeleton"', said)
         self.assertEqual(len(self.lines()), 3)
         self.assertEqual(self.batch("--quiet").stderr, "")
+        (self.at / "m.jsonl").write_text('{"input": "in/y.obj", "skeleton": "none.json"}\n')
+        self.assertIn("1 .obj file of the folders holds no skeleton (the first is in/z.obj)", self.batch(inputs=("in", "m.jsonl"), code=1).stderr)
         (self.at / "objects").mkdir()
         (self.at / "objects/z.obj").write_text("v 0 0 0\n")
         self.assertRegex(self.batch(inputs=("objects",), code=3).stderr, "nothing to bind.*; 1 .obj file of the folders holds no skeleton")
@@ -197,7 +199,7 @@ class Batch(BatchCase):
         self.assertEqual(sorted(r[0] for r in rows), ["in/a.glb", "in/b.glb", "in/c</script><b>.glb", "in/d.glb", "in/sub/a.glb"])
         self.assertEqual([r[4] for r in rows if r[1] == "done"], [104] * 3)
         # Both broken files are one cause; what is skipped is in the page as well.
-        self.assertIn("<td>2</td><td class=\"text\">byte N: a GLB header has N bytes; the file is cut off</td>", page)
+        self.assertIn("<td>2</td><td class=\"text\">byte N: a GLB header has 12 bytes; the file is cut off</td>", page)
         self.batch("--html", "out/again.html", code=1)
         again = json.loads((self.at / "out/again.html").read_text().split('id="data">')[1].split("</script>")[0])
         self.assertEqual(sorted(map(str, again)), sorted(map(str, rows)))
@@ -286,6 +288,25 @@ class Batch(BatchCase):
         for wrong in ("0", "2-1", "x", "1-", "1-4", "4", "-1"):
             self.batch("--only=" + wrong, code=2)
         self.batch("--give-up", "x", code=2)
+        for words in (("--report", "r.json"), ("--save-binding=a.binding",), ("-o", "a.glb")):
+            self.assertIn(f"after --: {words[0].split('=')[0]} would name one file for all characters",
+                          self.batch(after=("--", *words), code=2).stderr)
+        self.assertIn("there is no profile 'nosuch'; there are unity, ", self.batch("--check", "nosuch", code=2).stderr)
+
+    def test_places_of_results_are_checked_before_the_start(self):
+        for option in ("--html", "--results"):
+            self.assertIn("there is no folder 'nowhere'", self.batch(option, "nowhere/x", code=3).stderr)
+        self.assertEqual([p.name for p in (self.at / "out").iterdir()], [])
+        self.batch("--html", "out/page.html", "--results", "out/lines.jsonl")  # the folder is made
+
+    def test_another_mesh_is_no_reference(self):
+        self.assertEqual(support.run(support.CHARACTERS, "biped", self.at / "other.glb").returncode, 0)
+        self.bind(self.at / "other.glb", out="other.skinned.glb")
+        (self.at / "m.jsonl").write_text('{"input": "in/a.glb", "reference": "other.skinned.glb"}\n')
+        self.batch(inputs=("m.jsonl",), code=1)
+        line = self.lines()[-1]
+        self.assertEqual(line["outcome"], "failed")
+        self.assertTrue(line["message"].startswith("no comparison with other.skinned.glb: "), line["message"])
 
 
 class BatchManifest(BatchCase):
@@ -313,6 +334,9 @@ class BatchManifest(BatchCase):
         for item, words in (({"input": "x.glb", "outptu": "y"}, "line 1: unknown key 'outptu'"),
                             ({"output": "y"}, "line 1: it has no input"),
                             ({"input": "x.glb", "gates": {"max-l1": 1}}, "gates compare with a reference"),
+                            ({"input": "x.glb", "output": "../y.glb"}, "line 1: output must be a path in the output folder, not ../y.glb"),
+                            ({"input": "x.glb", "output": "/tmp/y.glb"}, "output must be a path in the output folder"),
+                            ({"input": "x.glb", "output": "a/../.."}, "output must be a path in the output folder"),
                             ({"input": "x.glb", "options": {"falloff": None}}, "options.falloff must be")):
             done = self.batch(inputs=(self.manifest(item),), code=3)
             self.assertIn(words, done.stderr)
@@ -362,8 +386,9 @@ class BatchFaults(BatchCase):
     @unittest.skipUnless(os.path.exists("/proc/self/task"), "needs /proc")
     def test_processes_do_not_hold_files_of_the_batch(self):
         os.mkfifo(self.at / "pipe")  # see above
-        running = subprocess.Popen([support.SINEW, "batch", "in", "-o", "out", "--jobs", "2", "--", "--report",
-                                    str(self.at / "pipe"), "--method", "bone-heat"], cwd=self.at,
+        (self.at / "two.jsonl").write_text("".join(
+            json.dumps({"input": f"in/{name}.glb", "options": {"report": str(self.at / "pipe"), "method": "bone-heat"}}) + "\n" for name in "ab"))
+        running = subprocess.Popen([support.SINEW, "batch", "two.jsonl", "-o", "out", "--jobs", "2"], cwd=self.at,
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.wait_for(lambda: len([p for p in self.temporary_files() if p.suffix == ".tmp"]) == 2)
         batch = pathlib.Path(f"/proc/{running.pid}")
