@@ -74,9 +74,12 @@ struct BrushSelection {
 };
 
 enum class EditKind {
-    set,      ///< the joint gets the weight `value`; the others share the rest in their proportions
-    add,      ///< the same with the joint's present weight plus `value`
-    scale,    ///< weights of the joints are multiplied by `value`; the others share the rest in their proportions
+    set,       ///< the joint gets the weight `value`; the others share the rest in their proportions
+    add,       ///< the same with the joint's present weight plus `value`
+    scale,     ///< weights of the joints are multiplied by `value`; the others share the rest in their proportions
+    multiply,  ///< the same, and then all weights are divided by their sum: a joint of half of the weight takes two
+               ///< thirds with a `value` of 2. The order of such edits does not matter, but for the limit of
+               ///< influences
     smooth,   ///< mean of the rows within `value` (scene units) along the surface, weighted by area and nearness
     relax,    ///< `value` steps of diffusion: each row goes half of the way to the mean of its neighbours along
               ///< edges, by cotangent weights
@@ -91,8 +94,8 @@ struct EditPart {
     /// Only vertices with at least `WeightEdit::region_above` of their weight on these joints, and more than 0, are
     /// edited. The weights are those after the edits before. Empty: no condition.
     std::vector<std::uint32_t> region;
-    /// set, add: one; scale, replace: at least one; smooth, relax: the joints to smooth, or empty for all; sharpen,
-    /// mirror: empty.
+    /// set, add: one; scale, multiply, replace: at least one; smooth, relax: the joints to smooth, or empty for
+    /// all; sharpen, mirror: empty.
     std::vector<std::uint32_t> joints;
     std::uint32_t with = 0;  ///< replace: the joint that takes over
 };
@@ -102,7 +105,8 @@ struct EditPart {
 struct WeightEdit : EditPart {
     EditKind kind = EditKind::set;
     float region_above = 0;
-    float value = 0;  ///< set: 0..1; add: -1..1; scale: ≥ 0; smooth: a length > 0; relax: a whole number, 1..64
+    float value =
+        0;  ///< set: 0..1; add: -1..1; scale, multiply: ≥ 0; smooth: a length > 0; relax: a whole number, 1..64
     std::vector<std::uint32_t> locked;  ///< joints whose weights this edit does not change
     /// Of a symmetric edit: the same for these, after the first part and as one edit with it.
     std::optional<EditPart> other_side;

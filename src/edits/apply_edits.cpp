@@ -35,7 +35,8 @@ Status check(const WeightEdit& e, std::size_t vertices, std::size_t joints) {
                     return wrong("set and add need one joint, not " + std::to_string(part.joints.size()));
                 break;
             case EditKind::scale:
-                if (part.joints.empty()) return wrong("scale needs joints");
+            case EditKind::multiply:
+                if (part.joints.empty()) return wrong("scale and multiply need joints");
                 break;
             case EditKind::replace:
                 if (part.joints.empty() || part.with >= joints)
@@ -59,7 +60,9 @@ Status check(const WeightEdit& e, std::size_t vertices, std::size_t joints) {
             break;
         }
         case EditKind::scale:
-            if (!(e.value >= 0 && std::isfinite(e.value))) return wrong("scale needs a value of 0 or more" + value);
+        case EditKind::multiply:
+            if (!(e.value >= 0 && std::isfinite(e.value)))
+                return wrong("scale and multiply need a value of 0 or more" + value);
             break;
         case EditKind::smooth:
             if (!(e.value > 0 && std::isfinite(e.value))) return wrong("smooth needs a length above 0" + value);

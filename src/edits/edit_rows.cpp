@@ -90,6 +90,10 @@ std::optional<EditRow> RowEdit::target(const EditPart& part, std::span<const Inf
                 if (named(i.joint)) wanted.push_back({i.joint, double{i.weight} * edit_.value});
             if (wanted.empty()) wanted.push_back({part.joints[0], 0});
             return with_weights(now, wanted);
+        case EditKind::multiply:
+            for (const Influence& i : now)
+                wanted.push_back({i.joint, double{i.weight} * (named(i.joint) ? double{edit_.value} : 1)});
+            return with_row(now, wanted);
         case EditKind::replace:
             if (locked(part.with)) return std::nullopt;
             for (const Influence& i : now)

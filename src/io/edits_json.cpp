@@ -553,9 +553,9 @@ private:
 
     static std::optional<EditKind> kind_of(std::string_view op) {
         static constexpr std::pair<std::string_view, EditKind> kinds[] = {
-            {"set", EditKind::set},         {"add", EditKind::add},      {"scale", EditKind::scale},
-            {"smooth", EditKind::smooth},   {"relax", EditKind::relax},  {"sharpen", EditKind::sharpen},
-            {"replace", EditKind::replace}, {"mirror", EditKind::mirror}};
+            {"set", EditKind::set},         {"add", EditKind::add},       {"scale", EditKind::scale},
+            {"smooth", EditKind::smooth},   {"relax", EditKind::relax},   {"sharpen", EditKind::sharpen},
+            {"replace", EditKind::replace}, {"mirror", EditKind::mirror}, {"multiply", EditKind::multiply}};
         for (const auto& [word, kind] : kinds)
             if (word == op) return kind;
         return std::nullopt;
@@ -575,7 +575,8 @@ private:
         const std::string word = op != entry.end() && op->is_string() ? op->get<std::string>() : "";
         const std::optional<EditKind> kind = kind_of(word);
         if (!kind)
-            return wrong(place, ": \"op\" must be set, add, scale, smooth, relax, sharpen, replace or mirror");
+            return wrong(place,
+                         ": \"op\" must be set, add, scale, multiply, smooth, relax, sharpen, replace or mirror");
         WeightEdit e;
         e.kind = *kind;
         const auto need = [&](const char* key) -> Result<const json*> {
@@ -615,6 +616,7 @@ private:
                 if (ok) ok = read_number("value", e.kind == EditKind::set ? 0 : -1, 1);
                 break;
             case EditKind::scale:
+            case EditKind::multiply:
                 ok = known_keys(entry, place, {"op", "joints", "value", "select", "locked", "symmetric"});
                 if (ok) ok = read_joints("joints", false);
                 if (ok) ok = read_number("value", 0, 1e38);

@@ -57,6 +57,8 @@ std::string_view name_of(EditKind kind) {
             return "add";
         case EditKind::scale:
             return "scale";
+        case EditKind::multiply:
+            return "multiply";
         case EditKind::smooth:
             return "smooth";
         case EditKind::relax:

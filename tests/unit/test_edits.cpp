@@ -96,6 +96,13 @@ TEST(Edits, SetAddScaleReplaceBesideALockedJoint) {
     out = edited(strip.view(), w, edit(EditKind::scale, {0, 1}, 0.5f));
     EXPECT_FLOAT_EQ(weight_of(out, 0, 0), 0.25f);
     EXPECT_FLOAT_EQ(weight_of(out, 0, 2), 0.6f);
+    // All joints are divided by the sum: 1 / 1.5 and 0.5 / 1.5.
+    out = edited(strip.view(), w, edit(EditKind::multiply, {0}, 2));
+    EXPECT_FLOAT_EQ(weight_of(out, 0, 0), 2.0f / 3);
+    out = edited(strip.view(), w, edit(EditKind::multiply, {0}, 2), locks);  // the locked joint keeps its share
+    EXPECT_FLOAT_EQ(weight_of(out, 0, 2), 0.2f);
+    EXPECT_FLOAT_EQ(weight_of(out, 0, 0), 0.8f * 1 / 1.3f);
+    EXPECT_EQ(weight_of(edited(strip.view(), w, edit(EditKind::multiply, {0}, 0)), 0, 0), 0);
     WeightEdit replace = edit(EditKind::replace, {0, 2}, 0);
     replace.with = 5;
     out = edited(strip.view(), w, replace, locks);
@@ -189,6 +196,8 @@ TEST(Edits, ErrorsNameTheEdit) {
     EXPECT_TRUE(refuse(edit(EditKind::add, {0}, std::nanf(""))));
     EXPECT_TRUE(refuse(edit(EditKind::scale, {}, 1)));
     EXPECT_TRUE(refuse(edit(EditKind::scale, {0}, -1)));
+    EXPECT_TRUE(refuse(edit(EditKind::multiply, {}, 1)));
+    EXPECT_TRUE(refuse(edit(EditKind::multiply, {0}, -1)));
     EXPECT_TRUE(refuse(edit(EditKind::smooth, {}, 0)));
     EXPECT_TRUE(refuse(edit(EditKind::replace, {}, 0)));
     WeightEdit e = edit(EditKind::mirror, {}, 0);

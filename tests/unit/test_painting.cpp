@@ -63,7 +63,7 @@ json random_edit(const Dog& d, std::mt19937& random) {
     if (any(3) == 0) brush["through"] = true;
     if (any(3) == 0) brush["facing"] = std::vector<json>(points.size(), json{0.3, 1, 0.1});
     json edit = {{"select", {{"brush", brush}}}};
-    switch (any(7)) {
+    switch (any(8)) {
         case 0:
             edit.update({{"op", "set"}, {"joint", name()}, {"value", 0.6}});
             break;
@@ -81,6 +81,9 @@ json random_edit(const Dog& d, std::mt19937& random) {
             break;
         case 5:
             edit.update({{"op", "sharpen"}});
+            break;
+        case 6:
+            edit.update({{"op", "multiply"}, {"joints", {name()}}, {"value", any(2) ? 2 : 0.3}});
             break;
         default:
             edit.update({{"op", "replace"}, {"joints", {name()}}, {"with", name()}});

@@ -443,24 +443,25 @@ const tests = {
       return rows.joints.reduce((sum, j, k) => sum + (j === joint ? rows.shares[k] : 0), 0);
     });
     const before = await weight();
-    await slide('Weights times', 2);
+    await slide('Takes', 1);
     await settled();
     const more = await weight();
     holds(more > 1.02 * before, `the weight of the joint is ${before} and then ${more}`);
     holds((await exported()).equals(await byCommand('biped')), 'the files differ');
-    await picture('weights-times');
-    await slide('Weights times', 0.5);
+    await picture('takes');
+    await slide('Takes', -1);
     await settled();
     holds((await weight()) < before, 'it is not less');
     is((await state()).doc.edits.length, 1, 'edits');
     await page.keyboard.press('Control+z');
     await settled();
     is(await weight(), more, 'after undo');
-    is(await page.getByLabel('Weights times').inputValue(), '2', 'the slider after undo');
-    await slide('Weights times', 1);
+    is(await page.getByLabel('Takes', {exact: true}).inputValue(), '1', 'the slider after undo');
+    holds(await page.getByText('× 2', {exact: true}).isVisible(), 'the number beside it');
+    await slide('Takes', 0);
     await settled();
-    is((await state()).doc.edits.length, 0, 'edits at 1');
-    is(await weight(), before, 'the weight at 1');
+    is((await state()).doc.edits.length, 0, 'edits at × 1');
+    is(await weight(), before, 'the weight at × 1');
   },
   async 'a pose moves the character, and the bind pose resets it'() {
     await open('biped');

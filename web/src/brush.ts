@@ -35,7 +35,7 @@ function nameOf(e: Edit): string {
   if (e.op === 'other') return `${e.entry.op ?? e.list} of the file`;
   if (e.op === 'replace') return `${e.joints} to ${e.with}${whereOf(e.select)}`;
   const what = e.op === 'smooth' || e.op === 'relax' || e.op === 'sharpen' ? e.op : e.op === 'hardness' ? `hardness ${e.value}`
-    : e.op === 'rigid' ? `rigid with ${e.joint}` : e.op === 'scale' ? `scale ${e.joints} by ${e.value}` : `${e.op} ${e.value} ${e.joint}`;
+    : e.op === 'rigid' ? `rigid with ${e.joint}` : 'joints' in e ? `${e.op} ${e.joints} by ${e.value}` : `${e.op} ${e.value} ${e.joint}`;
   return what + whereOf(e.select) + ('symmetric' in e && e.symmetric ? ', both sides' : '');
 }
 

@@ -2,7 +2,7 @@
 import {button, byId, check, el, refill, slider} from './dom';
 import {history, on, selectJoint, session, view} from './session';
 import {valueOf} from './options';
-import {factorOf, withFactor} from './store';
+import {factorOf, withFactor, type Edit} from './store';
 import {colourOf, swatch} from './surface';
 import {defectsOf, factsOf, reasonOf} from './words';
 
@@ -139,14 +139,17 @@ function hardness(name: string): HTMLElement[] {
 
 /** How much of the surface the joint takes: one number, which no rule can know for a character. */
 function factor(name: string): HTMLElement {
-  return slider('Weights times', 'All weights of this joint times this number; the other joints share the rest. 1: as computed',
-                {min: 0, max: 4, step: 0.05}, factorOf(history.doc, name), (value) => {
+  const change = (edits: Edit[]) => history.change({edits}, `factor ${name}`);
+  // In octaves: as far to a half as to twice.
+  return slider('Takes', 'All weights of this joint times this number, before all weights of a vertex are divided by their sum. 1: as computed',
+                {min: -4, max: 4, step: 0.125}, Math.log2(factorOf(history.doc, name)), (octaves) => {
                   sliding = true;
-                  history.change({edits: withFactor(history.doc, name, value)}, `factor ${name}`);
+                  change(withFactor(history.doc, name, Number((2 ** octaves).toPrecision(3))));
                 }, () => {
+                  if (factorOf(history.doc, name) === 1) change(withFactor(history.doc, name, null));
                   sliding = false;
                   history.settle();
-                });
+                }, (octaves) => `× ${Number((2 ** octaves).toPrecision(3))}`);
 }
 
 function markSelected() {

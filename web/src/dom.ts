@@ -44,14 +44,14 @@ export function refill(box: HTMLElement, ...children: Node[]): void {
 
 let fields = 0;
 
-/** A slider with its value beside its name. */
+/** A slider with its value beside its name, as `text` says it. */
 export function slider(name: string, help: string, range: {min: number; max: number; step: number}, value: number,
-                       change: (value: number) => void, settle: () => void): HTMLElement {
+                       change: (value: number) => void, settle: () => void, text: (value: number) => string = String): HTMLElement {
   const id = `field-${++fields}`;
-  const shown = el('output', {}, String(value));
-  const input = el('input', {id, type: 'range', ...range, value: String(value), title: help});
+  const shown = el('output', {}, text(value));
+  const input = el('input', {id, type: 'range', ...range, value: String(value), title: help, 'aria-valuetext': text(value)});
   input.addEventListener('input', () => {
-    shown.value = input.value;
+    input.ariaValueText = shown.value = text(Number(input.value));
     change(Number(input.value));
   });
   input.addEventListener('change', settle);

@@ -47,7 +47,7 @@ export function withEdits(doc: Doc, text: string): Partial<Doc> {
     else if (select && typeof entry.value === 'number' && only(entry, 'value', 'select')) edits.push({op: 'hardness', value: entry.value, ...select});
     else other('falloff', entry);
   }
-  const KEYS: Record<string, string[]> = {set: ['joint', 'value'], add: ['joint', 'value'], scale: ['joints', 'value'], smooth: ['length'],
+  const KEYS: Record<string, string[]> = {set: ['joint', 'value'], add: ['joint', 'value'], scale: ['joints', 'value'], multiply: ['joints', 'value'], smooth: ['length'],
     relax: ['steps'], sharpen: [], replace: ['joints', 'with'], mirror: ['from']};
   for (const entry of list.edits ?? []) {
     const keys = KEYS[String(entry.op)], select = selected(entry);

@@ -11,7 +11,7 @@ export type Edit =
   | {op: 'hardness'; value: number; select?: Selection}
   | {op: 'rigid'; joint: string; select?: Selection}
   | ({op: 'set' | 'add'; joint: string; value: number} & Painted)
-  | ({op: 'scale'; joints: string; value: number} & Painted)
+  | ({op: 'scale' | 'multiply'; joints: string; value: number} & Painted)
   | ({op: 'smooth'; length: number} & Painted)
   | ({op: 'relax'; steps: number} & Painted)
   | ({op: 'sharpen'} & Painted)
@@ -179,21 +179,22 @@ function listsOf(doc: Doc) {
 /** A name as a pattern of an edit list: there * and ? are wildcards. */
 export const quotedPattern = (name: string) => name.replace(/[*?]/g, '?');
 
-/** Where the factor of all weights of a joint stands in the edits: a `scale` without a selection; -1: nowhere. */
+/** Where the factor of all weights of a joint stands in the edits: a `multiply` without a selection; -1: nowhere. */
 const placeOfFactor = (doc: Doc, joint: string) =>
-  doc.edits.map((e) => e.op === 'scale' && !e.select && e.joints === quotedPattern(joint)).lastIndexOf(true);
+  doc.edits.map((e) => e.op === 'multiply' && !e.select && e.joints === quotedPattern(joint)).lastIndexOf(true);
 
 /** The factor of all weights of a joint. */
 export function factorOf(doc: Doc, joint: string): number {
   const edit = doc.edits[placeOfFactor(doc, joint)];
-  return edit?.op === 'scale' ? edit.value : 1;
+  return edit?.op === 'multiply' ? edit.value : 1;
 }
 
-/** The edits with another factor, at the same place of the list, or at its end. Without one, if it is 1. */
-export function withFactor(doc: Doc, joint: string, value: number): Edit[] {
+/** The edits with another factor, at the same place of the list, or at its end; null: without one. */
+export function withFactor(doc: Doc, joint: string, value: number | null): Edit[] {
   const at = placeOfFactor(doc, joint);
-  const edit: Edit = {op: 'scale', joints: quotedPattern(joint), value, ...(doc.held.length ? {locked: doc.held.map(quotedPattern)} : {})};
-  const own = value === 1 ? [] : [edit];
+  const own = value === null ? [] : [at < 0
+    ? {op: 'multiply' as const, joints: quotedPattern(joint), value, ...(doc.held.length ? {locked: doc.held.map(quotedPattern)} : {})}
+    : {...doc.edits[at], value} as Edit];
   return at < 0 ? [...doc.edits, ...own] : [...doc.edits.slice(0, at), ...own, ...doc.edits.slice(at + 1)];
 }
 
@@ -273,7 +274,7 @@ export function withBones(doc: Doc, bones: readonly Bone[], from = '', to: strin
       if (e.joints !== from && e.with !== from) return [e];
       return to ? [{...e, joints: e.joints === from ? to : e.joints, with: e.with === from ? to : e.with}] : [];
     }
-    if (e.op === 'scale') return e.joints !== from ? [e] : to ? [{...e, joints: to}] : [];
+    if (e.op === 'scale' || e.op === 'multiply') return e.joints !== from ? [e] : to ? [{...e, joints: to}] : [];
     return e.op === 'other' || !('joint' in e) || e.joint !== from ? [e] : to ? [{...e, joint: to}] : [];
   });
   return {bones, pose: {}, ...keys, exclude: list(doc.exclude), include: list(doc.include), locked: list(doc.locked), held: list(doc.held), falloff, edits};

@@ -9,7 +9,7 @@ const LIST = {
             {angles: [[0, 0.1], [90, 0.5]], joints: 'Elbow'}],
   lock: {joints: ['Eye_*'], select: {mesh: 'Face'}},
   edits: [{op: 'set', joint: 'Spine', value: 0.5, select: [{sphere: {center: [0, 1, 0], radius: 0.1}}]},
-          {op: 'smooth', length: 0.03, select: {joints: ['*Shoulder'], above: 0.2}}, {op: 'scale', joints: 'Arm', value: 0.5},
+          {op: 'smooth', length: 0.03, select: {joints: ['*Shoulder'], above: 0.2}}, {op: 'scale', joints: 'Arm', value: 0.5}, {op: 'multiply', joints: 'Arm', value: 2},
           {op: 'replace', joints: 'Weapon_*', with: 'Hand'}, {op: 'mirror', from: 'left'}, {op: 'mirror', from: '+x'}],
 };
 

@@ -18,19 +18,19 @@ it('lists with the same names and numbers with the same value need no bind', () 
   expect(workOf(of({include: ['a']}), of({include: []}), groups)).toBe('bind');
 });
 
-it('the factor of a joint is one edit, which keeps its place', () => {
+it('the factor of a joint is one edit, which keeps its place and what else it says', () => {
   const stroke = {op: 'sharpen' as const, select: [{vertices: [3]}]};
-  let doc = {...EMPTY, edits: withFactor(EMPTY, 'Arm*', 2)};
-  expect(JSON.parse(editsOf(doc)).edits).toEqual([{op: 'scale', joints: 'Arm?', value: 2}]);
+  let doc = {...EMPTY, held: ['Jaw'], edits: withFactor({...EMPTY, held: ['Jaw']}, 'Arm*', 2)};
+  expect(JSON.parse(editsOf(doc)).edits).toEqual([{op: 'multiply', joints: 'Arm?', value: 2, locked: ['Jaw']}]);
   expect(factorOf(doc, 'Arm*')).toBe(2);
   expect(factorOf(doc, 'Leg')).toBe(1);
-  doc = {...doc, edits: [...doc.edits, stroke], held: ['Jaw']};
-  doc = {...doc, edits: withFactor(doc, 'Arm*', 0)};
-  expect(doc.edits).toEqual([{op: 'scale', joints: 'Arm?', value: 0, locked: ['Jaw']}, stroke]);
-  expect(factorOf(doc, 'Arm*')).toBe(0);
-  expect(withFactor(doc, 'Arm*', 1)).toEqual([stroke]);
-  // The strokes of a brush that scales have a place: they are no factor.
-  expect(factorOf({...EMPTY, edits: [{op: 'scale', joints: 'Leg', value: 3, select: [{mesh: 'Body'}]}]}, 'Leg')).toBe(1);
+  doc = {...doc, edits: [...doc.edits, stroke], held: []};
+  for (const value of [1.5, 1, 0.5]) doc = {...doc, edits: withFactor(doc, 'Arm*', value)};
+  expect(doc.edits).toEqual([{op: 'multiply', joints: 'Arm?', value: 0.5, locked: ['Jaw']}, stroke]);
+  expect(factorOf(doc, 'Arm*')).toBe(0.5);
+  expect(withFactor(doc, 'Arm*', null)).toEqual([stroke]);
+  // Edits with a selection are no factor.
+  expect(factorOf({...EMPTY, edits: [{op: 'multiply', joints: 'Leg', value: 3, select: [{mesh: 'Body'}]}]}, 'Leg')).toBe(1);
 });
 
 describe('History', () => {
