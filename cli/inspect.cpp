@@ -191,7 +191,7 @@ Result<Inspected> inspect(const InspectArguments& args, Context* context) {
         if (!mesh) return scene.error();
         std::string why = scene.error().message;
         if (why.starts_with(args.input + ": ")) why.erase(0, args.input.size() + 2);
-        out.odd.push_back({why, "give bind a skeleton with --skeleton"});
+        out.odd.push_back({why, ""});
         out.has_skeleton = false;
         scene = std::move(mesh);
     }

@@ -35,9 +35,11 @@ std::size_t likeness(const std::string& a, const std::string& b) {
 
 void add_pose_options(CLI::App& command, PoseOptions& options) {
     command.add_option("--pose", options.pose, "Pose JSON: rotations of joints by name, about their own axes");
-    command.add_option("--clip", options.clip, "An animation of the file, by name or by number from 0");
+    CLI::Option* const clip =
+        command.add_option("--clip", options.clip, "An animation of the file, by name or by number from 0");
     command.add_option("--time", options.time, "Seconds into the clip (default 0); clamped to it")
-        ->check(number_within(-1e9, 1e9));
+        ->check(number_within(-1e9, 1e9))
+        ->needs(clip);
     command
         .add_option("--skinning", options.skinning,
                     "lbs: linear blend (default); dqs: dual quaternion, without scale")

@@ -22,18 +22,22 @@ struct RigArguments {
     bool as_json = false, quiet = false;
 };
 
-json make_rig_report(const RigArguments& args, const Rig& rig, std::size_t vertices) {
+/// `warnings`: of the bind; empty for the skeleton alone.
+json make_rig_report(const RigArguments& args, const Rig& rig, std::size_t vertices,
+                     const std::vector<std::string>& warnings) {
     json report{{"sinew", SINEW_VERSION}, {"input", args.input}, {"output", args.output}, {"vertices", vertices}};
     report.update(rig_json(rig, args.options));
+    report["warnings"] = warnings;
     return report;
 }
 
-void print_rig(const RigArguments& args, const Rig& rig) {
+void print_rig(const RigArguments& args, const Rig& rig, const std::vector<std::string>& warnings) {
     const char* const word = rig.confidence >= 0.75 ? "good" : rig.confidence >= 0.5 ? "fair" : "poor";
     fmt::print("placed {} joints of template {}\n  fit       {} ({:.2f}): {} of {} limbs, {:.0f} % symmetric\n",
                rig.skeleton.joints.size(), args.options.model, word, rig.confidence, rig.limbs_found,
                rig.limbs_expected, 100 * rig.symmetry);
     for (const std::string& note : rig.notes) fmt::print("  note      {}\n", note);
+    for (const std::string& warning : warnings) fmt::print("  warning   {}\n", printable(warning, 2000));
     if (rig.confidence < 0.5) {
         const bool only_skeleton = extension_of(args.output) == ".json";
         const std::string words =
@@ -74,6 +78,7 @@ int run_rig(const RigArguments& args) {
     if (!rig) return fail(rig.error());
 
     io::OutputBatch batch;
+    std::vector<std::string> warnings;
     if (only_skeleton) {
         const std::string text = io::skeleton_json(rig->skeleton);
         if (Status ok = batch.add(args.output, std::as_bytes(std::span(text))); !ok) return fail(ok.error());
@@ -86,11 +91,12 @@ int run_rig(const RigArguments& args) {
         if (!binding) return fail(binding.error());
         const Result<SkinWeights> weights = binding->weights();
         if (!weights) return fail(weights.error());
+        warnings = binding->report().warnings;
         progress.stage("save");
         if (const auto saved = io::save(*scene, *weights, args.output, {}, batch); !saved)
             return fail(saved.error());
     }
-    const json report = make_rig_report(args, *rig, scene->positions.size());
+    const json report = make_rig_report(args, *rig, scene->positions.size(), warnings);
     if (!args.report.empty()) {
         const std::string text = text_of(report);
         if (Status ok = batch.add(args.report, std::as_bytes(std::span(text))); !ok) return fail(ok.error());
@@ -99,7 +105,7 @@ int run_rig(const RigArguments& args) {
         if (args.as_json)
             fmt::print("{}", text_of(report));
         else if (!args.quiet)
-            print_rig(args, *rig);
+            print_rig(args, *rig, warnings);
     };
     if (Status ok = progress.publish(batch, print); !ok) return fail(ok.error());
     return rig->confidence < args.require_confidence ? gate_failed : done;

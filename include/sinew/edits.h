@@ -80,12 +80,12 @@ enum class EditKind {
     multiply,  ///< the same, and then all weights are divided by their sum: a joint of half of the weight takes two
                ///< thirds with a `value` of 2. The order of such edits does not matter, but for the limit of
                ///< influences
-    smooth,   ///< mean of the rows within `value` (scene units) along the surface, weighted by area and nearness
-    relax,    ///< `value` steps of diffusion: each row goes half of the way to the mean of its neighbours along
-              ///< edges, by cotangent weights
-    sharpen,  ///< weights are squared, then normalised: strong joints become stronger
-    replace,  ///< weights of the joints go to the joint `with`
-    mirror,   ///< the row at the mirror image on the surface, with joints replaced by their partners
+    smooth,    ///< mean of the rows within `value` (scene units) along the surface, weighted by area and nearness
+    relax,     ///< `value` steps of diffusion: each row goes half of the way to the mean of its neighbours along
+               ///< edges, by cotangent weights
+    sharpen,   ///< weights are squared, then normalised: strong joints become stronger
+    replace,   ///< weights of the joints go to the joint `with`
+    mirror,    ///< the row at the mirror image on the surface, with joints replaced by their partners
 };
 
 /// The vertices and the joints of an edit.

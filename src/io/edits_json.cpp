@@ -67,10 +67,12 @@ private:
     Result<float> number(const json& value, const std::string& place, double low, double high) const {
         const double x = value.is_number() ? value.get<double>() : NAN;
         if (x >= low && x <= high) return static_cast<float>(x);
-        return wrong(place, " must be a number from " + shown(low) + " to " + shown(high));
+        const std::string range = high < 1e30              ? "from " + shown(low) + " to " + shown(high)
+                                  : low > 0 && low < 1e-20 ? "above 0"
+                                                           : "from " + shown(low) + " up";
+        return wrong(place, " must be a number " + range);
     }
     static std::string shown(double x) {
-        if (std::abs(x) > 1e30) return x < 0 ? "minus any" : "any";
         std::string text = std::to_string(x);
         text.erase(text.find_last_not_of('0') + 1);
         if (text.ends_with('.')) text.pop_back();

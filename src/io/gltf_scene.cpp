@@ -527,7 +527,7 @@ private:
             if (joints.empty())
                 return document_.error(
                     "the file has no skin and no node hierarchy that could be a skeleton "
-                    "(give one with --skeleton FILE)");
+                    "(sinew bind takes one with --skeleton FILE; sinew rig places one)");
             if (!prop && at_one_place(joints))
                 return document_.error(
                     "the file has no skin, and of its nodes only " +

@@ -114,7 +114,9 @@ Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& na
     if (*document) return read_scene(std::move(*document), {std::move(skeleton), given, options.prop}, context);
     if (extension_of(name) == ".obj") {
         if (!skeleton)
-            return Error{ErrorCode::usage, name + ": an OBJ file has no skeleton (give one with --skeleton FILE)"};
+            return Error{ErrorCode::usage, name +
+                                               ": an OBJ file has no skeleton (sinew bind takes one with "
+                                               "--skeleton FILE; sinew rig places one)"};
         return read_obj(as_text(bytes), name, std::move(*skeleton), context);
     }
     return input_error(
@@ -166,6 +168,7 @@ std::string vrm_of(const Document& document) {
 Result<Contents> contents_of(const std::filesystem::path& path, Context* context) {
     const auto bytes = read_file(path, context);
     if (!bytes) return bytes.error();
+    if (bytes->empty()) return input_error(path.string(), "the file is empty");
     const auto document = document_of(*bytes, path.string(), folder_of(path), context);
     if (!document) return document.error();
     Contents out;

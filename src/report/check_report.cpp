@@ -51,6 +51,8 @@ Status take_rules(std::span<const std::string> only, std::span<const std::string
             if (!rule) return rule.error();
             options.skip[*rule] = words == &skip;
         }
+    if (std::all_of(options.skip.begin(), options.skip.end(), [](bool left_out) { return left_out; }))
+        return Error{ErrorCode::usage, "no rule is left to check: the same rules are chosen and left out"};
     return Done{};
 }
 

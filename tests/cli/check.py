@@ -123,6 +123,10 @@ class Check(CheckCase):
                 self.assertEqual(self.alarms(character(name)), set())
                 self.check(character(name), "--strict", code=0)
 
+    def test_a_check_of_nothing_is_refused(self):
+        done = self.check(character("biped"), "--only", "stretch", "--skip", "stretch", code=2)
+        self.assertIn("no rule is left to check", done.stderr)
+
     def test_several_files(self):
         sound, faulty, broken = character("biped"), self.planted(lambda skin: skin.weights.__imul__(0.5)), self.at / "b.glb"
         broken.write_bytes(b"glTF")

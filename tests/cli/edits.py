@@ -254,6 +254,8 @@ class Edits(Case):
             ({"edits": [{"op": "sett"}]}, ["edits 1", "set, add, scale"]),
             ({"edits": [{"op": "set", "joint": "lower"}]}, ["needs \"value\""]),
             ({"edits": [{"op": "set", "joint": "lower", "value": 2}]}, ["from 0 to 1"]),
+            ({"edits": [{"op": "smooth", "length": -0.1}]}, ["\"length\" must be a number above 0"]),
+            ({"edits": [{"op": "multiply", "joints": "lower", "value": -1}]}, ["\"value\" must be a number from 0 up"]),
             ({"edits": [{"op": "set", "joint": "loer", "value": 1}]}, ["no joint 'loer'", "did you mean 'lower'"]),
             ({"edits": [{"op": "set", "joint": "*er", "value": 1}]}, ["must be one joint"]),
             ({"edits": [{"op": "set", "joint": "lower", "value": 1, "seelct": box}]}, ["seelct"]),

@@ -46,6 +46,19 @@ class Rig(cli.Case):
         if messages is not None:
             self.assertEqual({k: n for k, n in messages[str(out)].items() if k.startswith("error")}, {})
 
+    def test_warnings_of_the_bind_are_told(self):
+        # A sheet has no volume: the joints lie outside of it.
+        sheet = self.at / "sheet.obj"
+        sheet.write_text("".join(f"v {x} {y} 0\n" for y in range(5) for x in range(3)) + "".join(
+            f"f {3 * y + x + 1} {3 * y + x + 2} {3 * y + x + 5} {3 * y + x + 4}\n" for y in range(4) for x in range(2)))
+        done = self.rig(sheet, "-o", self.at / "sheet.glb", "--report", self.at / "r.json")
+        warnings = json.loads((self.at / "r.json").read_text())["warnings"]
+        self.rig(sheet, "-o", self.at / "sheet.json", "--quiet")
+        bound = support.sinew("bind", sheet, "--skeleton", self.at / "sheet.json", "-o", self.at / "b.glb", "--json")
+        self.assertEqual(warnings, json.loads(bound.stdout)["warnings"])
+        self.assertTrue(warnings)
+        self.assertEqual(done.stdout.count("  warning   "), len(warnings))
+
     def test_the_skeleton_alone_binds_to_the_same_file(self):
         skeleton, one, two = self.at / "hero.json", self.at / "one.glb", self.at / "two.glb"
         self.rig(self.obj, "-o", skeleton, "--quiet")

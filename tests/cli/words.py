@@ -247,6 +247,10 @@ class Inspect(cli.Case):
                       r"uses      'KHR_materials_unlit'"):
             self.assertRegex(text, words)
 
+    def test_an_empty_file(self):
+        (self.at / "empty.glb").write_bytes(b"")
+        self.assertIn("the file is empty", run("inspect", self.at / "empty.glb", code=3).stderr)
+
     def test_joints_as_a_tree(self):
         source = self.bar(joints=[*make.JOINTS, ("ik_target", 1, (0, 3, 0)), ("second root", -1, (0, 3, 0))])
         self.assertNotIn("joints\n", run("inspect", source).stdout)

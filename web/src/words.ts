@@ -97,7 +97,7 @@ export function summaryOf(doc: Doc, bound: boolean): string {
 
 /** What the command line says, in the words of the page. */
 const WORDS: [RegExp, string][] = [
-  [/\(give one with --skeleton FILE\)/, '(open or drop a skeleton file together with it)'],
+  [/\(sinew bind takes one with --skeleton FILE; sinew rig places one\)/, '(open or drop a skeleton file together with it)'],
   [/give a skeleton with --skeleton FILE/, 'open or drop a skeleton file together with it'],
   [/; with --prop these nodes are its joints/, ''],
   [/but bytes in memory have no folder/, 'which is missing: open or drop the whole folder, or a ZIP'],

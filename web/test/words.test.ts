@@ -57,7 +57,7 @@ describe('words', () => {
 });
 
 it('errors of the core are said in the words of the page', () => {
-  expect(inPage('a.obj: an OBJ file has no skeleton (give one with --skeleton FILE)')).toBe('a.obj: an OBJ file has no skeleton (open or drop a skeleton file together with it)');
+  expect(inPage('a.obj: an OBJ file has no skeleton (sinew bind takes one with --skeleton FILE; sinew rig places one)')).toBe('a.obj: an OBJ file has no skeleton (open or drop a skeleton file together with it)');
   expect(inPage('a.gltf: buffer 0 is in the file "a.bin", but bytes in memory have no folder')).toMatch(/"a.bin", which is missing: open or drop/);
   expect(inPage('the core stopped: Aborted(OOM)')).toMatch(/^there is not enough memory for this/);
   expect(inPage('a plain sentence')).toBe('a plain sentence');
