@@ -897,6 +897,7 @@ class Pose(Case):
             (["--pose", self.joints(uper={"rotate": [0, 0, 0]})], 3, ["uper", "did you mean 'upper'"]),
             (["--clip", "walk"], 2, ["walk", "no animations"]),
             ([], 2, ["--pose", "--clip"]),
+            (["--time", "1"], 2, ["--time requires --clip"]),
             (["--pose", self.at / "none.json"], 3, ["none.json"]),
         ):
             with self.subTest(options=options):
