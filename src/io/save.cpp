@@ -33,7 +33,11 @@ Result<std::vector<Companion>> find_companions(const Document& document, const s
         }
         auto bytes = read_file(*from);
         if (!bytes) {
-            report.notes.push_back("not copied: " + bytes.error().message);
+            // An image that could not be put into the file has its note.
+            const std::string& why = bytes.error().message;
+            if (std::none_of(report.notes.begin(), report.notes.end(),
+                             [&](const std::string& note) { return note.ends_with(": " + why); }))
+                report.notes.push_back("not copied: " + why);
             continue;
         }
         const auto to = resolve_uri(uri, folder, document.name, "");
