@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <deque>
 #include <filesystem>
@@ -333,7 +332,10 @@ private:
                                    {"strongest_agreement", report["strongest_agreement"]}};
             conclude(work, result);
             if (work.outcome == Outcome::failed)
-                line["message"] = "no comparison with " + work.item->reference + ": " + line.value("message", "");
+                line["message"] =
+                    "no comparison with the reference: " +
+                    with_words(with_words(line.value("message", ""), work.item->reference, "the reference"),
+                               work.item->output, "the result");
         } else if (work.stage == Stage::check) {
             conclude_check(work, result, report);
         } else {
@@ -424,6 +426,13 @@ private:
             picture.png = of_output[picture.output].view;
             picture.sheet = of_output[picture.output].sheet;
         }
+    }
+
+    /// The text with words in place of a file.
+    static std::string with_words(std::string text, const std::string& file, std::string_view words) {
+        for (std::size_t at = 0; (at = text.find(file, at)) != std::string::npos; at += words.size())
+            text.replace(at, file.size(), words);
+        return text;
     }
 
     /// How the process ended, in the line.
@@ -620,9 +629,20 @@ Status check_words(Add&& add, const char* command, std::vector<std::string> word
     return Done{};
 }
 
-/// Options of bind that name a file to write.
-constexpr std::array<std::string_view, 5> kOwnFiles{"-o", "--output", "--report", "--save-binding",
-                                                    "--weights-json"};
+/// Options after -- that name a file: each character would write it.
+Status check_shared_files(const BatchArguments& args, std::size_t count) {
+    for (const std::string& word : args.options) {
+        const std::string name = word.substr(0, word.find('='));
+        if (name == "--output" || name.starts_with("-o"))
+            return Error{ErrorCode::usage,
+                         "after --: " + name + " is an option of the batch: give it before --, and a folder"};
+        if (count > 1 && std::find(kFileOptions.begin(), kFileOptions.end(), name) != kFileOptions.end())
+            return Error{ErrorCode::usage, "after --: " + name +
+                                               " would name one file for all characters (give each its own in the "
+                                               "\"options\" of a manifest)"};
+    }
+    return Done{};
+}
 
 /// Options and gates of all items, before any work: a misspelled one would fail every character.
 Status check_options(const BatchArguments& args, const std::vector<BatchItem>& items) {
@@ -648,12 +668,6 @@ Status check_options(const BatchArguments& args, const std::vector<BatchItem>& i
             return Error{ErrorCode::usage, place + ok.error().message + "; \"default\" has no limits of an engine"};
         return Done{};
     };
-    for (const std::string& word : args.options)
-        if (const std::string name = word.substr(0, word.find('='));
-            items.size() > 1 && std::find(kOwnFiles.begin(), kOwnFiles.end(), name) != kOwnFiles.end())
-            return Error{ErrorCode::usage, "after --: " + name +
-                                               " would name one file for all characters (give each its own in a "
-                                               "manifest)"};
     if (Status ok = checked(add_bind, "bind", args.options, "after --"); !ok) return ok;
     if (Status ok = known_check(args.check, "--check: "); !ok) return ok;
     for (const BatchItem& item : items) {
@@ -700,7 +714,8 @@ Result<std::vector<BatchItem>> only_these(std::vector<BatchItem> items, const st
 
 int run_batch(BatchArguments args) {
     if (args.results.empty()) args.results = (fs::path(args.folder) / "results.jsonl").string();
-    Result<BatchList> list = read_batch(args.inputs, args.folder);
+    const NamedFile outputs[] = {{"--results", args.results}, {"--html", args.html}};
+    Result<BatchList> list = read_batch(args.inputs, args.folder, outputs);
     if (!list) return fail(list.error());
     const std::string left_out =
         list->left_out.empty()
@@ -716,16 +731,17 @@ int run_batch(BatchArguments args) {
                                    (left_out.empty() ? "" : "; " + left_out)});
     if (!left_out.empty() && !args.quiet) fmt::print(stderr, "sinew: left out: {}\n", left_out);
     Result<std::vector<BatchItem>> items = std::move(list->items);
+    if (Status ok = check_shared_files(args, 0); !ok) return fail(ok.error());
     if (Status ok = check_options(args, *items); !ok) return fail(ok.error());
     std::vector<NamedFile> inputs;
     for (const std::string& input : args.inputs) inputs.push_back({"an input", input});
-    const NamedFile outputs[] = {{"--results", args.results}, {"--html", args.html}};
     if (Status ok = check_kept(outputs, inputs); !ok) return fail(ok.error());
     if (args.commands && !args.html.empty())
         return fail({ErrorCode::usage,
                      "--commands prints commands for single characters, which write no page: leave "
                      "--html out, and run the batch with --html when they are done"});
     if (args.commands) {
+        if (Status ok = check_shared_files(args, items->size()); !ok) return fail(ok.error());
         print_commands(args, items->size());
         return done;
     }
@@ -739,6 +755,7 @@ int run_batch(BatchArguments args) {
     if (!items) return fail(items.error());
     if (!args.shard.empty()) items = share_of(std::move(*items), args.shard);
     if (!items) return fail(items.error());
+    if (Status ok = check_shared_files(args, items->size()); !ok) return fail(ok.error());
     std::error_code failed;
     fs::create_directories(args.folder, failed);
     if (failed) return fail({ErrorCode::io, args.folder + " cannot be made: " + failed.message()});

@@ -33,10 +33,18 @@ std::string output_of(const fs::path& folder, fs::path name) {
     return (folder / name).lexically_normal().string();
 }
 
-/// Whether a path stays in the folder that it is relative to.
-bool is_within(const fs::path& path) {
-    const fs::path plain = path.lexically_normal();
-    return plain.is_relative() && !plain.empty() && *plain.begin() != "..";
+/// Whether the output of a manifest is a model within the folder; links are followed.
+Status check_place(const fs::path& folder, const std::string& name, const std::string& place) {
+    const fs::path plain = fs::path(name).lexically_normal();
+    std::error_code failed;
+    const fs::path real = fs::weakly_canonical(folder / plain, failed), root = fs::weakly_canonical(folder, failed);
+    const bool within = plain.is_relative() && !plain.empty() && plain.has_filename() && *plain.begin() != ".." &&
+                        std::mismatch(root.begin(), root.end(), real.begin(), real.end()).first == root.end();
+    if (!within)
+        return Error{ErrorCode::input,
+                     place + ": output must be a path in the output folder, not '" + printable(name) + "'"};
+    if (Status ok = io::check_output(plain); !ok) return Error{ErrorCode::input, place + ": " + ok.error().message};
+    return Done{};
 }
 
 /// Appends `--WORD VALUE` for each key. A list repeats the option; true gives the word alone.
@@ -74,11 +82,13 @@ Result<BatchItem> read_line(const std::string& line, const fs::path& base, const
         if (const auto file = files.find(key); file != files.end()) {
             if (!value.is_string()) return Error{ErrorCode::input, place + ": " + key + " must be a string"};
             name = value.get<std::string>();
-            if (key == "output" && !is_within(name))
-                return Error{ErrorCode::input,
-                             place + ": output must be a path in the output folder, not " + printable(name)};
+            if (key == "output")
+                if (Status ok = check_place(folder, name, place); !ok) return ok.error();
             *file->second = ((key == "output" ? folder : base) / name).lexically_normal().string();
         } else if (key == "options") {
+            if (value.is_object() && value.contains("output"))
+                return Error{ErrorCode::input,
+                             place + ": options.output: give it as \"output\", beside \"options\""};
             if (Status ok = add_words(value, place + ": options", item.options); !ok) return ok.error();
         } else if (key == "gates") {
             json of_compare = value;
@@ -154,31 +164,55 @@ Status add_folder(const fs::path& path, const std::string& folder, BatchList& li
     return Done{};
 }
 
-/// An output must not replace a file that any item reads. Paths are compared without links.
-Status keep_inputs(const std::vector<BatchItem>& items) {
+/// The files that an item writes, and what they are.
+std::vector<std::pair<std::string, std::string>> written_by(const BatchItem& item) {
+    std::vector<std::pair<std::string, std::string>> out{{item.output, "the result"}};
+    for (std::size_t k = 0; k + 1 < item.options.size(); ++k)
+        if (std::find(kFileOptions.begin(), kFileOptions.end(), item.options[k]) != kFileOptions.end())
+            out.emplace_back(item.options[k + 1], item.options[k]);
+    return out;
+}
+
+/// No file that is written may be another one that is written, or that any item reads. Paths are compared without
+/// links.
+Status keep_apart(const std::vector<BatchItem>& items, std::span<const NamedFile> own) {
     const auto real = [](const std::string& path) {
         std::error_code failed;
         const fs::path found = fs::weakly_canonical(path, failed);
         return failed ? path : found.string();
     };
-    struct Need {
+    struct Use {
         const BatchItem* item;
-        std::string_view role;
+        std::string role;
+        bool is_read;
     };
-    std::map<std::string, Need> needs;
+    std::map<std::string, Use> uses;
     for (const BatchItem& item : items)
         for (const auto& [path, role] : {std::pair<const std::string&, std::string_view>{item.input, "an input"},
                                          {item.reference, "the reference"},
                                          {item.skeleton, "the skeleton"},
                                          {item.edits, "the edits"}})
-            if (!path.empty()) needs.emplace(real(path), Need{&item, role});
+            if (!path.empty()) uses.emplace(real(path), Use{&item, std::string(role), true});
+    const auto of = [](const Use& use) {
+        return use.role == "an input" ? use.role : use.role + " of " + use.item->input;
+    };
     for (const BatchItem& item : items)
-        if (const auto need = needs.find(real(item.output)); need != needs.end()) {
-            const std::string whose = need->second.role == "an input" ? "" : " of " + need->second.item->input;
-            return Error{ErrorCode::usage,
-                         fmt::format("the result of {} would replace {}{}: {} (name another folder with -o)",
-                                     item.input, need->second.role, whose, item.output)};
+        for (const auto& [path, role] : written_by(item)) {
+            const auto [use, is_new] = uses.emplace(real(path), Use{&item, role, false});
+            if (is_new) continue;
+            if (use->second.is_read)
+                return Error{ErrorCode::usage,
+                             fmt::format("{} of {} would replace {}: {} (name another {})", role, item.input,
+                                         of(use->second), path, role == "the result" ? "folder with -o" : "file")};
+            return Error{
+                ErrorCode::usage,
+                fmt::format("{} and {} would both be written to {} (give one another output in a manifest)",
+                            use->second.item->input, item.input, path)};
         }
+    for (const NamedFile& file : own)
+        if (const auto use = uses.find(real(file.path)); !file.path.empty() && use != uses.end())
+            return Error{ErrorCode::usage, fmt::format("{} {} would replace {} (name another file)", file.role,
+                                                       file.path, of(use->second))};
     return Done{};
 }
 
@@ -192,7 +226,8 @@ std::vector<std::string> BatchItem::bind_words() const {
     return words;
 }
 
-Result<BatchList> read_batch(const std::vector<std::string>& inputs, const std::string& folder) {
+Result<BatchList> read_batch(const std::vector<std::string>& inputs, const std::string& folder,
+                             std::span<const NamedFile> own) {
     BatchList list;
     std::vector<BatchItem>& items = list.items;
     for (const std::string& input : inputs) {
@@ -213,15 +248,7 @@ Result<BatchList> read_batch(const std::vector<std::string>& inputs, const std::
         }
         if (!ok) return ok.error();
     }
-    std::map<std::string, const BatchItem*> owner;
-    for (const BatchItem& item : items) {
-        const auto [at, is_new] = owner.emplace(item.output, &item);
-        if (!is_new)
-            return Error{ErrorCode::usage, fmt::format("{} and {} would both be written to {} (give one another "
-                                                       "output in a manifest)",
-                                                       at->second->input, item.input, item.output)};
-    }
-    if (Status ok = keep_inputs(items); !ok) return ok.error();
+    if (Status ok = keep_apart(items, own); !ok) return ok.error();
     std::set<fs::path> taken;  // a manifest of the same call may give a skeleton to some
     for (const BatchItem& item : items) {
         std::error_code failed;

@@ -77,9 +77,9 @@ enum class EditKind {
     set,       ///< the joint gets the weight `value`; the others share the rest in their proportions
     add,       ///< the same with the joint's present weight plus `value`
     scale,     ///< weights of the joints are multiplied by `value`; the others share the rest in their proportions
-    multiply,  ///< the same, and then all weights are divided by their sum: a joint of half of the weight takes two
-               ///< thirds with a `value` of 2. The order of such edits does not matter, but for the limit of
-               ///< influences
+    multiply,  ///< weights of the joints are multiplied by `value`, and then all are divided by their sum: with 2 a
+               ///< joint of half of the weight takes two thirds. The order of such edits does not matter, but for
+               ///< the limit of influences
     smooth,    ///< mean of the rows within `value` (scene units) along the surface, weighted by area and nearness
     relax,     ///< `value` steps of diffusion: each row goes half of the way to the mean of its neighbours along
                ///< edges, by cotangent weights

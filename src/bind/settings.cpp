@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "bind/method_table.h"
+#include "core/fork.h"
 #include "core/numbers.h"
 #include "weights/law_table.h"
 
@@ -427,6 +428,10 @@ std::span<const BindSetting> bind_settings() {
         return out;
     }();
     return all;
+}
+
+namespace {
+const MadeBeforeFork settings_are_made([] { bind_settings(); });
 }
 
 Status set_option(BindOptions& options, std::string_view name, std::string_view value) {

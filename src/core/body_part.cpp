@@ -82,26 +82,44 @@ std::string_view without_side(std::string_view word) {
     return (word.starts_with('l') || word.starts_with('r')) && word != rear ? word.substr(1) : word;
 }
 
-/// The first row that the name speaks of, or the end.
-auto row_of(std::string_view name) {
+/// Every word of the name, and what it is without a side. Stops where visit returns true, and returns whether it
+/// did.
+template <typename Visit>
+bool any_word(std::string_view name, Visit&& visit) {
     const std::vector<std::string> words = name_words(name);
-    return std::find_if(kRows.begin(), kRows.end(), [&](const Row& row) {
-        return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
-            return speaks_of(word, row) || speaks_of(without_side(word), row);
-        });
-    });
+    return std::any_of(words.begin(), words.end(),
+                       [&](const std::string& word) { return visit(word) || visit(without_side(word)); });
 }
+
+bool is_in(const WordViews& list, std::string_view word) {
+    return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+/// Whole words that mean something else without a part of the body beside them: "Ball_root" carries a ball.
+const WordViews kAmbiguous{"ball", "index", "ring", "middle", "mid", "little", "digit", "digits", "meta"};
 
 }  // namespace
 
 BodyPart body_part_of(std::string_view name) {
-    const auto row = row_of(name);
-    return row == kRows.end() ? BodyPart::unknown : row->part;
+    for (const Row& row : kRows)
+        if (any_word(name, [&](std::string_view word) { return speaks_of(word, row); })) return row.part;
+    return BodyPart::unknown;
+}
+
+bool speaks_of_fingers(std::string_view name) {
+    return std::any_of(kRows.begin(), kRows.end(), [&](const Row& row) {
+        return row.part == BodyPart::finger &&
+               any_word(name, [&](std::string_view word) { return speaks_of(word, row); });
+    });
 }
 
 bool names_body_part(std::string_view name) {
-    const auto row = row_of(name);
-    return row != kRows.end() && row->part != BodyPart::prop && row + 1 != kRows.end();
+    return std::any_of(kRows.begin(), kRows.end() - 1, [&](const Row& row) {
+        return row.part != BodyPart::prop && row.part != BodyPart::twist &&
+               any_word(name, [&](std::string_view word) {
+                   return is_in(row.stems, word) || (is_in(row.whole, word) && !is_in(kAmbiguous, word));
+               });
+    });
 }
 
 }  // namespace sinew

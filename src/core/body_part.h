@@ -34,7 +34,11 @@ inline constexpr std::size_t kBodyParts = 17;
 /// O(name).
 BodyPart body_part_of(std::string_view name);
 
-/// Whether the name speaks of a part of the body itself: not of a prop, and not only of the root. O(name).
+/// Whether any word speaks of a finger. O(name).
+bool speaks_of_fingers(std::string_view name);
+
+/// Whether a whole word of the name is a part of the body: not of a prop or a twist, and not a root. "Chair_root"
+/// is none, and "Ball_root" neither. O(name).
 bool names_body_part(std::string_view name);
 
 }  // namespace sinew

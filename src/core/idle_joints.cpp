@@ -108,15 +108,15 @@ bool slot_name(const Words& words) {
 // tail_end below tail_mid may be the last bone of a tail, which moves skin.
 bool end_name(const Tree& tree, std::uint32_t j, bool distal_fingers) {
     const Words& words = tree.words[j];
-    const BodyPart part = body_part_of(tree.joints[j].name);
     if (has(words, "nub") || has(words, "endsite") || (has(words, "end") && has(words, "site"))) return true;
     // OpenXR and WebXR hands: the tip beyond the distal phalanx.
-    if (distal_fingers && has(words, "tip") && part == BodyPart::finger) return true;
+    if (distal_fingers && has(words, "tip") && speaks_of_fingers(tree.joints[j].name)) return true;
     if (tree.joints[j].parent < 0) return false;
     const Words& parent = tree.words[tree.joints[j].parent];
     // Mixamo: a finger has three phalanges, and a fourth joint at its end.
-    if (has(words, "hand") && part == BodyPart::finger && words.back() == "4" && parent.size() == words.size() &&
-        parent.back() == "3" && std::equal(words.begin(), words.end() - 1, parent.begin()))
+    if (has(words, "hand") && speaks_of_fingers(tree.joints[j].name) && words.back() == "4" &&
+        parent.size() == words.size() && parent.back() == "3" &&
+        std::equal(words.begin(), words.end() - 1, parent.begin()))
         return true;
     if (!has(words, "end")) return false;
     Words mine = stem(words, "end"), other = stem(parent, "end");

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "core/barrier.h"
+#include "core/fork.h"
 #include "core/thread_pool.h"
 #endif
 #if !defined(SINEW_SERIAL) && !defined(SINEW_OWN_THREADS)
@@ -46,6 +47,7 @@ inline int core_count() {
     return cores;
 #endif
 }
+inline const MadeBeforeFork core_count_is_known([] { core_count(); });
 #endif
 
 /// Number of threads that the context allows: at most 32, or twice the cores. More would only take memory. In a

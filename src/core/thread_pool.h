@@ -14,10 +14,7 @@
 #include <thread>
 #include <vector>
 
-#if (defined(__unix__) || defined(__APPLE__)) && !defined(__EMSCRIPTEN__)
-#include <pthread.h>
-#define SINEW_HAS_FORK
-#endif
+#include "core/fork.h"
 
 namespace sinew {
 

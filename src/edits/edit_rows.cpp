@@ -65,6 +65,15 @@ std::optional<EditRow> RowEdit::with_row(std::span<const Influence> now, const E
     return row;
 }
 
+/// Whether scale or multiply find no weight of their joints here. Such a row keeps its bits.
+bool RowEdit::touches_nothing(const EditPart& part, std::span<const Influence> now) const {
+    if (edit_.kind != EditKind::scale && edit_.kind != EditKind::multiply) return false;
+    return edit_.value == 1 || std::none_of(now.begin(), now.end(), [&](const Influence& i) {
+               return !locked(i.joint) && i.weight > 0 &&
+                      std::find(part.joints.begin(), part.joints.end(), i.joint) != part.joints.end();
+           });
+}
+
 /// The row that the edit asks for; empty if it is not possible.
 std::optional<EditRow> RowEdit::target(const EditPart& part, std::span<const Influence> now,
                                        const EditRow* prepared) const {
@@ -128,6 +137,10 @@ void RowEdit::fill_up(EditRow& row) const {
 
 bool RowEdit::apply(const EditPart& part, std::span<const Influence> now, double share, const EditRow* prepared,
                     std::vector<Influence>& out) const {
+    if (touches_nothing(part, now)) {
+        out.assign(now.begin(), now.end());
+        return true;
+    }
     std::optional<EditRow> wanted = target(part, now, prepared);
     if (!wanted) return false;
     if (share < 1) {

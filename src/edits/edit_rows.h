@@ -34,6 +34,7 @@ private:
     std::optional<EditRow> target(const EditPart& part, std::span<const Influence> now,
                                   const EditRow* prepared) const;
 
+    bool touches_nothing(const EditPart& part, std::span<const Influence> now) const;
     void fill_up(EditRow& row) const;
 
     const WeightEdit& edit_;

@@ -67,6 +67,7 @@ private:
     Result<float> number(const json& value, const std::string& place, double low, double high) const {
         const double x = value.is_number() ? value.get<double>() : NAN;
         if (x >= low && x <= high) return static_cast<float>(x);
+        if (high >= 1e30 && x > high) return wrong(place, " is too large");
         const std::string range = high < 1e30              ? "from " + shown(low) + " to " + shown(high)
                                   : low > 0 && low < 1e-20 ? "above 0"
                                                            : "from " + shown(low) + " up";

@@ -52,7 +52,9 @@ Status take_rules(std::span<const std::string> only, std::span<const std::string
             options.skip[*rule] = words == &skip;
         }
     if (std::all_of(options.skip.begin(), options.skip.end(), [](bool left_out) { return left_out; }))
-        return Error{ErrorCode::usage, "no rule is left to check: the same rules are chosen and left out"};
+        return Error{ErrorCode::usage, only.empty()
+                                           ? "no rule is left to check: all are left out"
+                                           : "no rule is left to check: those that are chosen are left out"};
     return Done{};
 }
 

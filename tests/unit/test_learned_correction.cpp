@@ -106,7 +106,8 @@ TEST(BodyPart, ShortWordsCountOnlyAsWhole) {
 }
 
 TEST(BodyPart, ARootIsNoPartOfTheBody) {
-    for (const char* name : {"root", "COG", "Armature", "WeaponRoot", "scene"})
+    for (const char* name : {"root", "COG", "Armature", "WeaponRoot", "scene", "Chair_root", "Cocktail_root",
+                             "Ball_root", "Ring_root", "mid_root", "RootRoll", "HeadlessRig", "Landscape_Root"})
         EXPECT_FALSE(names_body_part(name)) << name;
     for (const char* name : {"root_hips", "HairRoot", "Root_Spine", "BackPelvis"})
         EXPECT_TRUE(names_body_part(name)) << name;

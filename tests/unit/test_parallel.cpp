@@ -9,7 +9,9 @@
 #include <thread>
 #include <vector>
 
+#include "characters/shapes.h"
 #include "core/parallel.h"
+#include "sinew/bind.h"
 
 #if defined(__unix__) || defined(__APPLE__)
 #include <sys/wait.h>
@@ -113,6 +115,36 @@ TEST(Parallel, AChildOfForkCanUseThreads) {
         ASSERT_TRUE(WIFEXITED(status)) << "child " << time << " was ended by signal " << WTERMSIG(status);
         ASSERT_EQ(WEXITSTATUS(status), 0);
     }
+}
+
+bool binds() {
+    const test::Character c = test::u_tube();
+    BindOptions options = preset(Method::geodesic_voxel);
+    options.voxels.resolution = 32;
+    return static_cast<bool>(bind(c.mesh(), c.skeleton, options));
+}
+
+/// In a process in which nothing was bound: forks `after` microseconds after another thread has begun to bind. Ends
+/// the process, with 0 if the child could bind.
+[[noreturn]] void fork_during_the_first_bind(unsigned after) {
+    std::thread other(binds);
+    ::usleep(after);
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::alarm(60);
+        ::_exit(binds() ? 0 : 1);
+    }
+    int status = 1;
+    ::waitpid(child, &status, 0);
+    other.join();
+    std::exit(WIFEXITED(status) ? WEXITSTATUS(status) : 2);
+}
+
+// What the other thread was making at the time of the fork would be made by nobody in the child.
+TEST(ParallelDeathTest, AForkDuringTheFirstBindWaitsForWhatIsMadeOnce) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");  // each in a new process
+    for (unsigned after = 0; after < 400; after += 20)
+        EXPECT_EXIT(fork_during_the_first_bind(after), testing::ExitedWithCode(0), "") << after;
 }
 #endif
 

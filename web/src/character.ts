@@ -140,16 +140,18 @@ function hardness(name: string): HTMLElement[] {
 /** How much of the surface the joint takes: one number, which no rule can know for a character. */
 function factor(name: string): HTMLElement {
   const change = (edits: Edit[]) => history.change({edits}, `factor ${name}`);
-  // In octaves: as far to a half as to twice.
+  const now = factorOf(history.doc, name);
+  // In octaves: as far to a half as to twice. The factor of an edit list may be beyond the ends.
+  const start = Math.min(4, Math.max(-4, Math.log2(now)));
   return slider('Takes', 'All weights of this joint times this number, before all weights of a vertex are divided by their sum. 1: as computed',
-                {min: -4, max: 4, step: 0.125}, Math.log2(factorOf(history.doc, name)), (octaves) => {
+                {min: -4, max: 4, step: 0.125}, start, (octaves) => {
                   sliding = true;
                   change(withFactor(history.doc, name, Number((2 ** octaves).toPrecision(3))));
                 }, () => {
                   if (factorOf(history.doc, name) === 1) change(withFactor(history.doc, name, null));
                   sliding = false;
                   history.settle();
-                }, (octaves) => `× ${Number((2 ** octaves).toPrecision(3))}`);
+                }, (octaves) => `× ${octaves === start ? now : Number((2 ** octaves).toPrecision(3))}`);
 }
 
 function markSelected() {

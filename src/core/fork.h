@@ -1,0 +1,22 @@
+// What a child of fork must find ready.
+#pragma once
+
+#if (defined(__unix__) || defined(__APPLE__)) && !defined(__EMSCRIPTEN__)
+#define SINEW_HAS_FORK
+#include <pthread.h>
+#endif
+
+namespace sinew {
+
+/// Calls `make` before each fork of the process. For a static local variable that takes long to make: while another
+/// thread makes it, a fork has to wait, because in the child nobody would finish it, and its first use would wait
+/// for ever.
+struct MadeBeforeFork {
+#if defined(SINEW_HAS_FORK)
+    explicit MadeBeforeFork(void (*make)()) { pthread_atfork(make, nullptr, nullptr); }
+#else
+    explicit MadeBeforeFork(void (*)()) {}
+#endif
+};
+
+}  // namespace sinew
