@@ -428,7 +428,7 @@ private:
         }
     }
 
-    /// The text with words in place of a file.
+    /// Replaces every mention of a file in a message.
     static std::string with_words(std::string text, const std::string& file, std::string_view words) {
         for (std::size_t at = 0; (at = text.find(file, at)) != std::string::npos; at += words.size())
             text.replace(at, file.size(), words);

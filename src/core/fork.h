@@ -8,9 +8,9 @@
 
 namespace sinew {
 
-/// Calls `make` before each fork of the process. For a static local variable that takes long to make: while another
-/// thread makes it, a fork has to wait, because in the child nobody would finish it, and its first use would wait
-/// for ever.
+/// Calls `make` before each fork of the process. For a static local variable that takes long to initialise: if
+/// another thread is initialising it, the fork waits until that is done. Otherwise the child would inherit a
+/// variable that is locked for initialisation, and its first use would never return.
 struct MadeBeforeFork {
 #if defined(SINEW_HAS_FORK)
     explicit MadeBeforeFork(void (*make)()) { pthread_atfork(make, nullptr, nullptr); }

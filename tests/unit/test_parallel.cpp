@@ -87,8 +87,8 @@ TEST(Parallel, AnExceptionIsThrownAgain) {
 }
 
 #if (defined(__unix__) || defined(__APPLE__)) && !defined(__SANITIZE_THREAD__)
-// ThreadSanitizer ends children that start threads. AddressSanitizer's allocator has locks that a fork may find
-// taken, and nobody gives them back in the child.
+// ThreadSanitizer ends children that start threads. AddressSanitizer's allocator has locks that may be held at the
+// time of a fork; they then stay locked in the child.
 
 int sum_with_threads(int threads) {
     Context context;
@@ -143,7 +143,8 @@ bool binds() {
     std::exit(WIFEXITED(status) ? WEXITSTATUS(status) : 2);
 }
 
-// What the other thread was making at the time of the fork would be made by nobody in the child.
+// A static variable that another thread is initialising at the time of a fork would stay uninitialised in the
+// child.
 TEST(ParallelDeathTest, AForkDuringTheFirstBindWaitsForWhatIsMadeOnce) {
     if (test::sanitized) return;
     GTEST_FLAG_SET(death_test_style, "threadsafe");  // each in a new process
