@@ -105,17 +105,17 @@ std::vector<Place> places_of(const Scene& scene, const Matrix& to_world) {
         }
         return out;
     }
-    std::vector<std::optional<std::size_t>> joint_of_node(rig.node_local.size());
+    std::vector<std::optional<std::size_t>> joint_of_node(rig.nodes.local.size());
     for (std::size_t j = 0; j < joints.size(); ++j) joint_of_node[rig.node_of_joint[j]] = j;
-    std::vector<Matrix> world(rig.node_local.size());
-    for (const std::size_t n : rig.nodes_top_down) {
-        const Matrix above = rig.node_parent[n] == Rig::no_node ? Matrix{} : world[rig.node_parent[n]];
-        world[n] = above * rig.node_local[n];
+    std::vector<Matrix> world(rig.nodes.local.size());
+    for (const std::size_t n : rig.nodes.top_down) {
+        const Matrix above = rig.nodes.parent[n] == Rig::no_node ? Matrix{} : world[rig.nodes.parent[n]];
+        world[n] = above * rig.nodes.local[n];
         const auto joint = joint_of_node[n];
         if (!joint) continue;
         world[n] = to_world * rig.bind_pose[*joint];
         const Json& node = *scene.document->at("nodes", n);
-        out[*joint] = {above, rig.bind_pose[*joint], trs_of(node, rig.node_local[n]), rig.node_local[n]};
+        out[*joint] = {above, rig.bind_pose[*joint], trs_of(node, rig.nodes.local[n]), rig.nodes.local[n]};
     }
     return out;
 }

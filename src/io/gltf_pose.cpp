@@ -220,7 +220,7 @@ std::vector<Matrix> local_at(const Document& document, const Animation& animatio
         else
             moved[c.node][c.path] = std::move(values);
     }
-    std::vector<Matrix> local = document.rig.node_local;
+    std::vector<Matrix> local = document.rig.nodes.local;
     for (const auto& [node, moved_paths] : moved) {
         const auto& paths = moved_paths;  // in clang 14, a lambda cannot capture a structured binding
         const Json& json = *document.at("nodes", node);
@@ -241,8 +241,8 @@ std::vector<Matrix> local_at(const Document& document, const Animation& animatio
 
 std::vector<Matrix> worlds(const Rig& rig, const std::vector<Matrix>& local) {
     std::vector<Matrix> world(local.size());
-    for (const std::size_t n : rig.nodes_top_down)
-        world[n] = rig.node_parent[n] == Rig::no_node ? local[n] : world[rig.node_parent[n]] * local[n];
+    for (const std::size_t n : rig.nodes.top_down)
+        world[n] = rig.nodes.parent[n] == Rig::no_node ? local[n] : world[rig.nodes.parent[n]] * local[n];
     return world;
 }
 
@@ -381,7 +381,7 @@ Result<ScenePose> pose_at(const Scene& scene, std::optional<std::size_t> clip, d
     ScenePose out;
     out.time = time;
     std::map<std::size_t, std::vector<double>> weights;
-    const std::vector<Matrix> rest = worlds(rig, rig.node_local);
+    const std::vector<Matrix> rest = worlds(rig, rig.nodes.local);
     std::vector<Matrix> world = rest;
     if (clip) {
         if (*clip >= document.count("animations"))

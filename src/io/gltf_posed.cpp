@@ -363,7 +363,7 @@ private:
     Matrix place_of_node(std::size_t node) const {
         const ScenePose& pose = posed_.pose;
         const Matrix own = to_matrix(pose.nodes[node]);
-        for (std::size_t n = node; n != Rig::no_node; n = rig_.node_parent[n]) {
+        for (std::size_t n = node; n != Rig::no_node; n = rig_.nodes.parent[n]) {
             const auto joint = std::find(rig_.node_of_joint.begin(), rig_.node_of_joint.end(), n);
             if (joint == rig_.node_of_joint.end()) continue;
             const auto j = static_cast<std::size_t>(joint - rig_.node_of_joint.begin());
@@ -578,7 +578,7 @@ Result<SaveReport> save_posed(const Scene& scene, const PosedScene& posed, const
     if (!scene.document || posed.positions.size() != count ||
         (!posed.normals.empty() && posed.normals.size() != count) ||
         (!posed.tangents.empty() && posed.tangents.size() != count) ||
-        posed.pose.nodes.size() != scene.document->rig.node_local.size())
+        posed.pose.nodes.size() != scene.document->rig.nodes.local.size())
         return Error{ErrorCode::usage, path.string() + ": the posed arrays are not those of the scene"};
     SaveReport report;
     std::vector<std::byte> bytes;

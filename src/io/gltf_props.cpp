@@ -18,13 +18,13 @@ public:
     PropReader(const Scene& scene, const ScenePose& rest)
         : document_(*scene.document), rest_(rest), accessors_(document_) {
         const Rig& rig = document_.rig;
-        joint_of_node_.assign(rig.node_parent.size(), kNone);
+        joint_of_node_.assign(rig.nodes.parent.size(), kNone);
         for (std::size_t j = 0; j < rig.node_of_joint.size(); ++j)
             joint_of_node_[rig.node_of_joint[j]] = static_cast<std::uint32_t>(j);
     }
 
     std::vector<Prop> read() {
-        for (std::size_t n = 0; n < document_.rig.node_parent.size(); ++n) {
+        for (std::size_t n = 0; n < document_.rig.nodes.parent.size(); ++n) {
             const Json& node = *document_.at("nodes", n);
             const auto mesh = whole(member(node, "mesh"));
             if (!mesh || member(node, "skin") || !document_.at("meshes", *mesh)) continue;
@@ -39,7 +39,7 @@ private:
     void read_mesh(std::size_t node, std::size_t mesh) {
         const Rig& rig = document_.rig;
         std::uint32_t joint = kNone;
-        for (std::size_t n = node; n != Rig::no_node && joint == kNone; n = rig.node_parent[n])
+        for (std::size_t n = node; n != Rig::no_node && joint == kNone; n = rig.nodes.parent[n])
             joint = joint_of_node_[n];
         // Shown at to_world · skinning of the joint · (bind space).
         const auto from_world = inverse(to_matrix(rest_.to_world));

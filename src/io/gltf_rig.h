@@ -13,6 +13,14 @@
 
 namespace sinew::io {
 
+/// The nodes of a document.
+struct NodeTree {
+    std::vector<std::size_t> parent;  ///< Rig::no_node: a root
+    std::vector<std::vector<std::size_t>> children;
+    std::vector<std::size_t> top_down;  ///< all nodes, parents first
+    std::vector<Matrix> local, world;   ///< at rest
+};
+
 /// A primitive by mesh and number. Meshes past the end of the document's list are Rig::mesh_copies.
 struct PrimitiveRef {
     std::size_t mesh = 0, primitive = 0;
@@ -31,6 +39,7 @@ struct RigSkin {
     std::vector<std::uint32_t> joints;  ///< Skeleton index of each of the skin's joints, in the skin's order
     /// For a new skin: the world transform of the meshes that bind to it. Otherwise not used.
     Matrix mesh_to_world;
+    std::uint32_t joint_set = 0;  ///< into Skeleton::skins; 0 where that is empty
 };
 
 /// Where the skeleton of the scene comes from.
@@ -54,11 +63,9 @@ struct Rig {
     std::vector<Matrix> joint_to_world;    ///< RigSource::nodes: at rest
     // For posing:
     static constexpr std::size_t no_node = static_cast<std::size_t>(-1);
-    std::vector<std::size_t> node_parent;     ///< no_node: a root
-    std::vector<std::size_t> nodes_top_down;  ///< parents first
-    std::vector<Matrix> node_local;           ///< at rest
-    std::vector<std::size_t> node_of_joint;   ///< of each joint; empty for RigSource::added
-    std::vector<Matrix> bind_pose;            ///< of each joint, scene space; empty for RigSource::added
+    NodeTree nodes;
+    std::vector<std::size_t> node_of_joint;  ///< of each joint; empty for RigSource::added
+    std::vector<Matrix> bind_pose;           ///< of each joint, scene space; empty for RigSource::added
 };
 
 }  // namespace sinew::io

@@ -341,7 +341,7 @@ private:
     void decompose_matrix(std::size_t node) {
         JsonValue& json = *list("nodes").at(node);
         if (!json.erase("matrix")) return;
-        const Trs at_rest = decompose(rig_.node_local[node]);
+        const Trs at_rest = decompose(rig_.nodes.local[node]);
         const auto put = [&](const char* key, const auto& values) {
             std::string text;
             for (const double v : values) text += (text.empty() ? "[" : ",") + json_number(v);

@@ -14,11 +14,11 @@ namespace {
 
 class SkeletonSearch {
 public:
-    SkeletonSearch(const Document& document, const std::vector<std::vector<std::size_t>>& children)
+    explicit SkeletonSearch(const Document& document)
         : document_(document),
-          children_(children),
-          parent_(document.rig.node_parent),
-          top_down_(document.rig.nodes_top_down) {}
+          children_(document.rig.nodes.children),
+          parent_(document.rig.nodes.parent),
+          top_down_(document.rig.nodes.top_down) {}
 
     std::vector<std::size_t> run() {
         find_plain_nodes();
@@ -179,13 +179,13 @@ bool named_like_character(const Document& document, const std::vector<std::size_
 
 }  // namespace
 
-bool are_groups_of_a_prop(const Document& document, const std::vector<std::size_t>& joints,
-                          const std::vector<std::vector<std::size_t>>& children) {
-    const std::vector<std::size_t>& parent = document.rig.node_parent;
+bool are_groups_of_a_prop(const Document& document, const std::vector<std::size_t>& joints) {
+    const std::vector<std::size_t>& parent = document.rig.nodes.parent;
+    const std::vector<std::vector<std::size_t>>& children = document.rig.nodes.children;
     const auto has_mesh = [&](std::size_t node) { return member(*document.at("nodes", node), "mesh") != nullptr; };
     std::vector<std::uint8_t> joint(parent.size(), 0), below(parent.size(), 0);
     for (const std::size_t j : joints) joint[j] = 1;
-    for (const std::size_t node : document.rig.nodes_top_down) {
+    for (const std::size_t node : document.rig.nodes.top_down) {
         below[node] = joint[node] || (parent[node] != Rig::no_node && below[parent[node]]);
         if (has_mesh(node) && !below[node]) return false;
     }
@@ -199,9 +199,6 @@ bool are_groups_of_a_prop(const Document& document, const std::vector<std::size_
     return 2 * with_mesh >= ends && !named_like_character(document, joints);
 }
 
-std::vector<std::size_t> find_skeleton_nodes(const Document& document,
-                                             const std::vector<std::vector<std::size_t>>& children) {
-    return SkeletonSearch(document, children).run();
-}
+std::vector<std::size_t> find_skeleton_nodes(const Document& document) { return SkeletonSearch(document).run(); }
 
 }  // namespace sinew::io

@@ -96,14 +96,14 @@ private:
     }
 
     std::size_t root_of(std::size_t node) const {
-        const std::vector<std::size_t>& parent = document_.rig.node_parent;
+        const std::vector<std::size_t>& parent = document_.rig.nodes.parent;
         for (std::size_t steps = 0; node < parent.size() && parent[node] != Rig::no_node && steps < parent.size();
              ++steps)
             node = parent[node];
         return node;
     }
     bool is_above(std::size_t above, std::size_t node) const {
-        const std::vector<std::size_t>& parent = document_.rig.node_parent;
+        const std::vector<std::size_t>& parent = document_.rig.nodes.parent;
         for (std::size_t steps = 0; steps <= parent.size() && node < parent.size(); ++steps) {
             if (node == above) return true;
             node = parent[node];

@@ -1,0 +1,15 @@
+// Joints from nodes of a document.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "io/gltf_document.h"
+
+namespace sinew::io {
+
+/// Appends the joints of these nodes, in their order, with the nearest of them above as parent; sets
+/// Rig::node_of_joint and bind_pose. `where`: the transform of each in the scene. O(nodes).
+Status set_joints(Document& document, Scene& scene, std::vector<std::size_t> nodes, std::vector<Matrix> where);
+
+}  // namespace sinew::io

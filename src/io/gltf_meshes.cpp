@@ -1,0 +1,275 @@
+#include "io/gltf_meshes.h"
+
+#include <cmath>
+
+#include "io/gltf_nodes.h"
+
+namespace sinew::io {
+
+/// A primitive while it is read.
+struct MeshReader::PrimitiveSource {
+    const Json& json;
+    std::string place;  // in messages
+    DracoMesh draco;
+    bool compressed = false;
+};
+
+MeshReader::MeshReader(Document& document, AccessorReader& accessors, Scene& scene, const Context* context)
+    : document_(document), scene_(scene), rig_(document.rig), accessors_(accessors), context_(context) {
+    std::size_t bytes = document.text.size();
+    for (const auto& buffer : document.buffers) bytes += buffer.bytes.size();
+    budget_ = (std::size_t{1} << 22) + 16 * bytes;
+}
+
+Status MeshReader::read(std::size_t mesh, std::size_t written_mesh, std::size_t skin, const Matrix& to_scene) {
+    copying_ = written_mesh != mesh;
+    const Json& json = *document_.at("meshes", mesh);
+    const std::string mesh_name = name_of(json, "mesh", mesh);
+    const Json* primitives = member(json, "primitives");
+    if (!primitives || !primitives->is_array())
+        return document_.error("mesh " + in_quotes(mesh_name) + " has no primitives");
+    bool contributes = false;
+    for (std::size_t p = 0; p < primitives->size(); ++p) {
+        if (context_ && context_->cancel)
+            return Error{ErrorCode::cancelled, "cancelled while reading " + document_.name};
+        const Json& primitive = (*primitives)[p];
+        const std::string place = "mesh " + in_quotes(mesh_name) + " primitive " + std::to_string(p);
+        const auto mode = whole_or(primitive, "mode", 4);
+        if (!mode || *mode > 6) return document_.error(place + ": unknown mode");
+        if (*mode < 4) {
+            ++scene_.skipped_primitives;
+            continue;
+        }
+        const Json* attributes = member(primitive, "attributes");
+        const Json* position = attributes ? member(*attributes, "POSITION") : nullptr;
+        if (!position) {
+            scene_.warnings.push_back(place + " has no POSITION: left out");
+            continue;
+        }
+        if (const Status s = read_primitive(primitive, {written_mesh, p}, *mode, skin, to_scene, place); !s)
+            return s;
+        Primitive& read = scene_.primitives.back();
+        read.name = mesh_name + "/" + std::to_string(p);
+        read.mesh = mesh_name;
+        const Json* materials = member(document_.json, "materials");
+        const auto material = whole(member(primitive, "material"));
+        if (material && materials && materials->is_array() && *material < materials->size())
+            read.material = name_of((*materials)[*material], "material", *material);
+        contributes = true;
+    }
+    scene_.mesh_count += contributes;
+    return Done{};
+}
+
+Status MeshReader::spend(std::size_t elements, const std::string& place) {
+    if (elements > budget_ || scene_.positions.size() + elements > 0xfffffffeu ||
+        scene_.triangles.size() + elements > 0xfffffffeu)
+        return document_.error(place +
+                               ": the meshes of the file share data and have too many vertices, "
+                               "triangles and inverse bind matrices in total (join meshes, or remove copies)");
+    budget_ -= elements;
+    return Done{};
+}
+
+Status MeshReader::read_primitive(const Json& primitive, PrimitiveRef ref, std::size_t mode, std::size_t skin,
+                                  const Matrix& to_scene, const std::string& place) {
+    PrimitiveSource source{primitive, place, {}, has_extension(primitive, draco_extension)};
+    if (source.compressed) {
+        auto decoded = read_draco(document_, primitive, place);
+        if (!decoded) return decoded.error();
+        source.draco = std::move(*decoded);
+        budget_ += source.draco.indices.count;  // Draco compresses far better than the budget allows for
+    }
+    const auto block_index = find_or_read_block(source, skin, to_scene);
+    if (!block_index) return block_index.error();
+    VertexBlock& block = rig_.blocks[*block_index];
+    block.primitives.push_back(ref);
+
+    Primitive out;
+    out.first_vertex = block.first_vertex;
+    out.vertex_count = block.vertex_count;
+    out.first_triangle = static_cast<std::uint32_t>(scene_.triangles.size());
+    const auto indices = read_indices(source);
+    if (!indices) return indices.error();
+    if (source.compressed) mode = 4;  // Draco turns strips into triangles
+    if (const Status s = add_triangles(*indices, mode, block, place); !s) return s;
+    out.triangle_count = static_cast<std::uint32_t>(scene_.triangles.size()) - out.first_triangle;
+    scene_.primitives.push_back(std::move(out));
+    return Done{};
+}
+
+Result<Elements> MeshReader::read_attribute(const PrimitiveSource& source, const std::string& name) {
+    if (const auto found = source.draco.attributes.find(name); found != source.draco.attributes.end())
+        return found->second;
+    const auto accessor = whole(member(*member(source.json, "attributes"), name.c_str()));
+    if (!accessor) return document_.error(source.place + ": " + name + " must be an accessor's index");
+    return accessors_.read(*accessor, source.place + ": " + name);
+}
+
+Result<MeshReader::BlockKey> MeshReader::block_key(const PrimitiveSource& source, std::size_t skin) const {
+    const Json& attributes = *member(source.json, "attributes");
+    const auto position = whole(member(attributes, "POSITION"));
+    if (!position) return document_.error(source.place + ": POSITION must be an accessor's index");
+    BlockKey key{rig_.source == RigSource::skins ? skin : rig_.skinned_nodes.size() + 1, *position, none, {}};
+    if (source.compressed)
+        std::get<2>(key) = whole(member(*member(*member(source.json, "extensions"), draco_extension), "bufferView"))
+                               .value_or(none);
+    for (std::size_t set = 0;; ++set) {
+        const Json* joints = member(attributes, ("JOINTS_" + std::to_string(set)).c_str());
+        const Json* weights = member(attributes, ("WEIGHTS_" + std::to_string(set)).c_str());
+        if (!joints || !weights) break;
+        for (const Json* accessor : {joints, weights}) std::get<3>(key).push_back(whole(accessor).value_or(none));
+    }
+    return key;
+}
+
+Result<std::size_t> MeshReader::find_or_read_block(const PrimitiveSource& source, std::size_t skin,
+                                                   const Matrix& to_scene) {
+    auto key = block_key(source, skin);
+    if (!key) return key.error();
+    if (const auto known = block_of_.find(*key); known != block_of_.end()) return known->second;
+    const std::string& place = source.place;
+    const auto elements = read_attribute(source, "POSITION");
+    if (!elements) return elements.error();
+    if (elements->width != 3 || elements->component == Component::u32)
+        return document_.error(place + ": POSITION must be VEC3 of floats (or of small integers)");
+    if (const Status s = spend(elements->count, place); !s) return s.error();
+    VertexBlock block;
+    block.first_vertex = static_cast<std::uint32_t>(scene_.positions.size());
+    block.vertex_count = static_cast<std::uint32_t>(elements->count);
+    block.skin = skin;
+    block.to_scene = to_scene;
+    if (const Status s = add_positions(*elements, to_scene, place); !s) return s.error();
+    if (!scene_.skeleton.skins.empty())
+        scene_.skin_of_vertex.resize(scene_.positions.size(), rig_.skins[skin].joint_set);
+    counts_.resize(scene_.positions.size(), 0);
+    const std::size_t sets = std::get<3>(*key).size() / 2;
+    if (sets > 0 && rig_.source == RigSource::skins) {
+        std::vector<Elements> data;
+        for (std::size_t set = 0; set < sets; ++set)
+            for (const char* kind : {"JOINTS_", "WEIGHTS_"}) {
+                auto values = read_attribute(source, kind + std::to_string(set));
+                if (!values) return values.error();
+                data.push_back(std::move(*values));
+            }
+        if (const Status s = add_weights(data, block, place); !s) return s.error();
+    }
+    rig_.blocks.push_back(std::move(block));
+    block_of_[std::move(*key)] = rig_.blocks.size() - 1;
+    return rig_.blocks.size() - 1;
+}
+
+Result<std::optional<std::vector<std::uint32_t>>> MeshReader::read_indices(const PrimitiveSource& source) {
+    if (source.compressed) return std::optional(as_unsigned(source.draco.indices));
+    const Json* accessor = member(source.json, "indices");
+    if (!accessor) return std::optional<std::vector<std::uint32_t>>();
+    const std::string asker = source.place + ": indices";
+    const auto index = whole(accessor);
+    if (!index) return document_.error(asker + " must be an accessor's index");
+    const auto elements = accessors_.read(*index, asker);
+    if (!elements) return elements.error();
+    if (elements->width != 1 || elements->component == Component::f32 || elements->component == Component::i8 ||
+        elements->component == Component::i16)
+        return document_.error(asker + " must be SCALAR u8, u16 or u32");
+    return std::optional(as_unsigned(*elements));
+}
+
+Status MeshReader::add_positions(const Elements& elements, const Matrix& to_scene, const std::string& place) {
+    const std::vector<float> values = as_floats(elements, elements.normalized);
+    const bool moved = !(to_scene == Matrix{});
+    for (std::size_t i = 0; i < elements.count; ++i) {
+        Vec3 p{values[3 * i], values[3 * i + 1], values[3 * i + 2]};
+        if (moved) {
+            const auto q = transform_point(to_scene, p.x, p.y, p.z);
+            p = {static_cast<float>(q[0]), static_cast<float>(q[1]), static_cast<float>(q[2])};
+        }
+        if (!std::isfinite(p.x) || !std::isfinite(p.y) || !std::isfinite(p.z))
+            return document_.error(place + " vertex " + std::to_string(i) +
+                                   ": its position is not finite (repair the mesh)");
+        scene_.positions.push_back(p);
+    }
+    return Done{};
+}
+
+Status MeshReader::add_weights(const std::vector<Elements>& data, const VertexBlock& block,
+                               const std::string& place) {
+    std::vector<std::vector<std::uint32_t>> joints;
+    std::vector<std::vector<float>> weights;
+    for (std::size_t s = 0; s < data.size(); s += 2) {
+        const std::string set = std::to_string(s / 2);
+        if (data[s].width != 4 || data[s].component == Component::f32 || data[s].component == Component::i8 ||
+            data[s].component == Component::i16)
+            return document_.error(place + ": JOINTS_" + set + " must be VEC4 of u8 or u16");
+        if (data[s + 1].width != 4) return document_.error(place + ": WEIGHTS_" + set + " must be VEC4");
+        if (data[s].count != block.vertex_count || data[s + 1].count != block.vertex_count)
+            return document_.error(place + ": JOINTS_" + set + " and WEIGHTS_" + set + " must have the " +
+                                   std::to_string(block.vertex_count) + " elements of POSITION");
+        joints.push_back(as_unsigned(data[s]));
+        // Integers count as normalised even if the accessor does not say so: rows are normalised later.
+        weights.push_back(as_floats(data[s + 1], data[s + 1].component != Component::f32));
+    }
+    const std::vector<std::uint32_t>& skin_joints = rig_.skins[block.skin].joints;
+    std::size_t bad = 0, first_bad = 0;
+    for (std::uint32_t v = 0; v < block.vertex_count; ++v) {
+        std::uint32_t& count = counts_[block.first_vertex + v];
+        for (std::size_t s = 0; s < joints.size(); ++s)
+            for (std::size_t k = 4 * std::size_t{v}; k < 4 * std::size_t{v} + 4; ++k) {
+                const float weight = weights[s][k];
+                if (weight == 0) continue;
+                if (!(weight > 0 && std::isfinite(weight))) {
+                    if (bad++ == 0) first_bad = v;
+                    continue;
+                }
+                if (joints[s][k] >= skin_joints.size() && copying_) continue;
+                if (joints[s][k] >= skin_joints.size())
+                    return document_.error(place + " vertex " + std::to_string(v) + ": JOINTS_" +
+                                           std::to_string(s) + " names joint " + std::to_string(joints[s][k]) +
+                                           " of a skin of " + std::to_string(skin_joints.size()));
+                influences_.push_back({skin_joints[joints[s][k]], weight});
+                ++count;
+            }
+    }
+    if (bad)
+        scene_.warnings.push_back(place + ": " + std::to_string(bad) +
+                                  " negative or not finite weights of the file count as 0 (first: vertex " +
+                                  std::to_string(first_bad) + ")");
+    has_weights_ = true;
+    return Done{};
+}
+
+Status MeshReader::add_triangles(const std::optional<std::vector<std::uint32_t>>& indices, std::size_t mode,
+                                 const VertexBlock& block, const std::string& place) {
+    const std::size_t corners = indices ? indices->size() : block.vertex_count;
+    if (indices)
+        for (std::size_t i = 0; i < corners; ++i)
+            if ((*indices)[i] >= block.vertex_count)
+                return document_.error(place + ": index " + std::to_string(i) + " is " +
+                                       std::to_string((*indices)[i]) + ", but there are " +
+                                       std::to_string(block.vertex_count) + " vertices");
+    const std::size_t count = triangle_count(mode, corners);
+    if (const Status s = spend(count, place); !s) return s;
+    if (mode == 4 && corners % 3 != 0)
+        scene_.warnings.push_back(place + ": the last " + std::to_string(corners % 3) +
+                                  " corners after the last whole triangle are left out");
+    const auto corner = [&](std::size_t i) {
+        return block.first_vertex + (indices ? (*indices)[i] : static_cast<std::uint32_t>(i));
+    };
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto [a, b, c] = triangle_corners(mode, i);
+        const Triangle t{corner(a), corner(b), corner(c)};
+        // Strips are joined by triangles without area; these are not defects of the mesh.
+        if (mode == 5 && (t[0] == t[1] || t[1] == t[2] || t[2] == t[0])) continue;
+        scene_.triangles.push_back(t);
+    }
+    return Done{};
+}
+
+Status MeshReader::finish() {
+    if (!has_weights_) return Done{};
+    auto weights = SkinWeights::from_rows(counts_, std::move(influences_));
+    if (!weights) return Error{ErrorCode::internal, document_.name + ": " + weights.error().message};
+    scene_.weights = std::move(*weights);
+    return Done{};
+}
+
+}  // namespace sinew::io
