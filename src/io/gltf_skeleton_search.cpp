@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/body_part.h"
+
 namespace sinew::io {
 
 namespace {
@@ -21,7 +23,7 @@ public:
           top_down_(document.rig.nodes.top_down) {}
 
     std::vector<std::size_t> run() {
-        find_plain_nodes();
+        find_possible_joints();
         count_below();
         std::vector<std::size_t> joints;
         for (const std::size_t root : without_holders(largest_tree())) collect(root, joints);
@@ -54,41 +56,60 @@ private:
         return false;
     }
 
-    /// Nodes that may be joints.
-    void find_plain_nodes() {
-        plain_.resize(parent_.size());
-        for (std::size_t i = 0; i < plain_.size(); ++i) {
-            const Json& node = *document_.at("nodes", i);
-            plain_[i] =
-                !member(node, "mesh") && !member(node, "camera") && !has_extension(node, "KHR_lights_punctual");
-        }
-    }
-
-    bool has_plain_parent(std::size_t node) const { return parent_[node] != Rig::no_node && plain_[parent_[node]]; }
-
-    /// Size of the tree of plain nodes below each plain node, itself included.
-    void count_below() {
-        size_.assign(plain_.size(), 0);
+    /// Nodes that may be joints: those without mesh, camera and light, and others that stand within the skeleton.
+    void find_possible_joints() {
+        possible_.resize(parent_.size());
+        std::vector<std::size_t> plain(parent_.size(), 0);  // at the node and below it
         for (std::size_t k = top_down_.size(); k-- > 0;) {
             const std::size_t i = top_down_[k];
-            if (!plain_[i]) continue;
-            ++size_[i];
-            if (has_plain_parent(i)) size_[parent_[i]] += size_[i];
+            const Json& node = *document_.at("nodes", i);
+            possible_[i] =
+                !member(node, "mesh") && !member(node, "camera") && !has_extension(node, "KHR_lights_punctual");
+            plain[i] += possible_[i];
+            if (parent_[i] != Rig::no_node) plain[parent_[i]] += plain[i];
+        }
+        for (const std::size_t i : top_down_) {
+            if (possible_[i]) continue;
+            std::size_t branches = 0, limbs = 0;
+            for (const std::size_t child : children_[i]) branches += plain[child] > 0, limbs += plain[child] > 1;
+            const bool within = has_possible_parent(i) && !named_like_holder(parent_[i]) && !at_parent(i);
+            possible_[i] = limbs > 1 || (branches > 0 && within) ||
+                           (branches > 1 && names_body_part(string_of(member(*document_.at("nodes", i), "name"))));
         }
     }
 
-    /// The root of the largest tree of plain nodes; nothing where no node is plain.
+    bool at_parent(std::size_t node) const {
+        const Matrix& local = document_.rig.node_local[node];
+        return local(0, 3) == 0 && local(1, 3) == 0 && local(2, 3) == 0;
+    }
+
+    bool has_possible_parent(std::size_t node) const {
+        return parent_[node] != Rig::no_node && possible_[parent_[node]];
+    }
+
+    /// Size of the tree of possible joints below each of them, itself included.
+    void count_below() {
+        size_.assign(possible_.size(), 0);
+        for (std::size_t k = top_down_.size(); k-- > 0;) {
+            const std::size_t i = top_down_[k];
+            if (!possible_[i]) continue;
+            ++size_[i];
+            if (has_possible_parent(i)) size_[parent_[i]] += size_[i];
+        }
+    }
+
+    /// The root of the largest tree of possible joints; nothing where there is none.
     std::vector<std::size_t> largest_tree() const {
         std::vector<std::size_t> root;
         for (const std::size_t i : top_down_)
-            if (plain_[i] && !has_plain_parent(i) && (root.empty() || size_[i] > size_[root[0]])) root = {i};
+            if (possible_[i] && !has_possible_parent(i) && (root.empty() || size_[i] > size_[root[0]])) root = {i};
         return root;
     }
 
     /// Nodes at the top that only hold the skeleton (and the meshes beside it) are no joints, and neither are the
     /// nodes above such a holder.
     std::vector<std::size_t> without_holders(std::vector<std::size_t> roots) const {
-        std::vector<bool> holder(plain_.size());
+        std::vector<bool> holder(possible_.size());
         for (std::size_t k = top_down_.size(); k-- > 0;) {
             const std::size_t i = top_down_[k];
             if (named_like_holder(i)) holder[i] = true;
@@ -99,8 +120,8 @@ private:
             std::vector<std::size_t> below;
             bool holds_others = false;
             for (const std::size_t child : children_[root])
-                plain_[child] ? below.push_back(child) : void(holds_others = true);
-            if (below.empty() || (!holds_others && !holder[root])) break;
+                possible_[child] ? below.push_back(child) : void(holds_others = true);
+            if (below.empty() || (!holder[root] && (!holds_others || carries_limbs(root)))) break;
             const auto largest = *std::max_element(below.begin(), below.end(), [&](std::size_t a, std::size_t b) {
                 return size_[a] < size_[b] || (size_[a] == size_[b] && a > b);
             });
@@ -114,13 +135,23 @@ private:
         return roots;
     }
 
+    /// Whether a node that holds a mesh is a joint (hips with a belt) rather than the holder of mesh and skeleton:
+    /// of these three at least two are true: several limbs begin here, it is not at its parent's place, and it is
+    /// named after a part of the body.
+    bool carries_limbs(std::size_t node) const {
+        std::size_t limbs = 0;
+        for (const std::size_t child : children_[node]) limbs += possible_[child] && size_[child] > 1;
+        const bool named = names_body_part(string_of(member(*document_.at("nodes", node), "name")));
+        return int{limbs > 1} + int{!at_parent(node)} + int{named} > 1;
+    }
+
     bool is_armature(std::size_t node) const {
         const std::string name = name_of(node);
         return named_like_holder(node) &&
                (name.starts_with("armature") || name.starts_with("skeleton") || name.starts_with("rig"));
     }
 
-    /// The tree of plain nodes below a root, parents first.
+    /// The tree of possible joints below a root, parents first.
     void collect(std::size_t root, std::vector<std::size_t>& out) const {
         std::vector<std::size_t> stack{root};
         while (!stack.empty()) {
@@ -128,7 +159,7 @@ private:
             stack.pop_back();
             out.push_back(i);
             for (std::size_t k = children_[i].size(); k-- > 0;)
-                if (plain_[children_[i][k]]) stack.push_back(children_[i][k]);
+                if (possible_[children_[i][k]]) stack.push_back(children_[i][k]);
         }
     }
 
@@ -136,7 +167,7 @@ private:
     const std::vector<std::vector<std::size_t>>& children_;
     const std::vector<std::size_t>& parent_;
     const std::vector<std::size_t>& top_down_;
-    std::vector<bool> plain_;
+    std::vector<bool> possible_;
     std::vector<std::size_t> size_;
 };
 
