@@ -79,7 +79,7 @@ private:
     }
 
     bool at_parent(std::size_t node) const {
-        const Matrix& local = document_.rig.node_local[node];
+        const Matrix& local = document_.rig.nodes.local[node];
         return local(0, 3) == 0 && local(1, 3) == 0 && local(2, 3) == 0;
     }
 
