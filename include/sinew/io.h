@@ -1,6 +1,8 @@
 // sinew/io.h: files of characters: reads meshes, skeletons, weights, poses and edits, and writes weights back.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -194,6 +196,10 @@ public:
     /// Writes the temporary file. A device or pipe is written by commit, before any rename. Two outputs of one
     /// place are an error.
     Status add(const std::filesystem::path& path, std::span<const std::byte> bytes);
+    /// A file that `owner`, a model, refers to, and other models beside it perhaps too. It never replaces another:
+    /// if there is a file at `path` with other bytes, now or when the batch is committed, that is an error.
+    Status add_shared(const std::filesystem::path& path, std::span<const std::byte> bytes,
+                      const std::string& owner);
     /// Makes a folder and those above it where they are missing.
     Status add_folder(const std::filesystem::path& path);
     /// Writes to devices and pipes, which cannot be undone. commit does it where it was not done.
@@ -205,12 +211,16 @@ public:
 private:
     struct File {
         std::filesystem::path path, target;      ///< as named; with symbolic links followed
-        std::filesystem::path temporary;         ///< empty: a device, or renamed already
-        std::vector<std::byte> held;             ///< for a device
+        std::filesystem::path temporary;         ///< empty: a device, renamed already, or a shared file that is there
+        std::vector<std::byte> held;             ///< for a device, and of a shared file
         bool replaces = false, written = false;  ///< written: to its device
-        int locked = -1;  ///< descriptor of the temporary file; its lock shows that this process is running
+        int locked = -1;    ///< descriptor of the temporary file; its lock shows that this process is running
+        std::string owner;  ///< of a shared file
+        std::array<std::uint64_t, 4> there{};  ///< version of a shared file that is there
     };
+    Status add(File output, std::span<const std::byte> bytes);
     static void close(File& file);
+    static Status publish(File& file);
     void discard();
 
     std::vector<File> files_;
@@ -238,8 +248,9 @@ Status check_weights(const Scene& scene, const SkinWeights& weights, const std::
 /// on joints of its own skin (check_weights).
 ///
 /// If the folder is not that of the input, files that the document refers to (buffers, images) are copied beside
-/// the output; an existing file with other content is an error. All files appear, or none does. A GLB that is made
-/// from a .gltf contains its images.
+/// the output: buffers as they were when the scene was loaded. A file with other content under such a name, then or
+/// when the files appear, is an error; so is, in the folder of the input, a buffer that has changed. All files appear,
+/// or none does. A GLB that is made from a .gltf contains its images.
 Result<SaveReport> save(const Scene& scene, const SkinWeights& weights, const std::filesystem::path& path,
                         const SaveOptions& options = {});
 

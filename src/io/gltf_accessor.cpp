@@ -141,7 +141,7 @@ Result<std::span<const std::byte>> AccessorReader::view(std::size_t index, const
         return document_.error(place + " covers bytes " + std::to_string(*offset) + " + " +
                                std::to_string(*length) + " of buffer " + std::to_string(*buffer_index) +
                                ", which has " + std::to_string(source.bytes.size()));
-    const auto bytes = std::span<const std::byte>(source.bytes).subspan(*offset, *length);
+    const auto bytes = source.bytes.subspan(*offset, *length);
     if (!meshopt) return bytes;
 
     const auto count = whole(member(from, "count")), stride = whole(member(from, "byteStride"));

@@ -80,6 +80,7 @@ Status read_buffer(Document& document, std::size_t index, const Context* context
     const auto length = whole(member(json, "byteLength"));
     if (!length) return document.error(place + " has no byteLength");
     Document::Buffer buffer;
+    using Origin = Document::Origin;
     const Json* uri = member(json, "uri");
     if (uri && !uri->is_string()) return document.error(place + ": uri must be a string");
     if (!uri) {
@@ -87,31 +88,34 @@ Status read_buffer(Document& document, std::size_t index, const Context* context
             document.buffers.push_back(std::move(buffer));
             return Done{};
         }
-        buffer.origin = Document::Origin::bin;
-        buffer.bytes = std::move(document.chunks[*document.bin_chunk].bytes);
+        buffer = {Origin::bin, std::move(document.chunks[*document.bin_chunk].bytes)};
         document.chunks[*document.bin_chunk].bytes.clear();
     } else if (const auto& text = uri->get_ref<const std::string&>(); text.starts_with("data:")) {
-        buffer.origin = Document::Origin::data_uri;
         const std::size_t comma = text.find(',');
         if (comma == text.npos || !std::string_view(text).substr(0, comma).ends_with(";base64"))
             return document.error(place + ": a data uri must be base64 (data:…;base64,…)");
         auto bytes = decode_base64(std::string_view(text).substr(comma + 1));
         if (!bytes) return document.error(place + ": its data uri is not valid base64");
-        buffer.bytes = std::move(*bytes);
+        buffer = {Origin::data_uri, std::move(*bytes)};
     } else {
-        buffer.origin = Document::Origin::external;
-        auto path = resolve_uri(text, document.base, document.name, place);
+        const auto path = resolve_uri(text, document.base, document.name, place);
         if (!path) return path.error();
-        auto bytes = read_file(*path, context);
-        if (!bytes && bytes.error().code != ErrorCode::io) return bytes.error();
-        if (!bytes)
-            return document.error(place + ": " + bytes.error().message + " (put the file beside the model)");
-        buffer.bytes = std::move(*bytes);
+        Document::Bytes& kept = document.files[*path];
+        if (!kept) {
+            auto bytes = read_file(*path, context);
+            if (!bytes && bytes.error().code != ErrorCode::io) return bytes.error();
+            if (!bytes)
+                return document.error(place + ": " + bytes.error().message + " (put the file beside the model)");
+            kept = std::make_shared<std::vector<std::byte>>(std::move(*bytes));
+        }
+        buffer.origin = Origin::external;
+        buffer.whole = kept;
+        buffer.bytes = *kept;
     }
     if (buffer.bytes.size() < *length)
         return document.error(place + " says " + std::to_string(*length) + " bytes, but " +
                               std::to_string(buffer.bytes.size()) + " are there: the file is cut off");
-    buffer.bytes.resize(*length);  // a BIN chunk is padded
+    buffer.bytes = buffer.bytes.first(*length);  // a BIN chunk is padded
     document.buffers.push_back(std::move(buffer));
     return Done{};
 }
@@ -198,9 +202,18 @@ std::span<const std::byte> Document::view_bytes(std::size_t index) const {
     const auto buffer = whole(member(*view, "buffer")), size = whole(member(*view, "byteLength"));
     const auto offset = whole_or(*view, "byteOffset", 0);
     if (!buffer || !size || !offset || *buffer >= buffers.size()) return {};
-    const std::vector<std::byte>& bytes = buffers[*buffer].bytes;
+    const std::span<const std::byte> bytes = buffers[*buffer].bytes;
     if (*offset > bytes.size() || *size > bytes.size() - *offset) return {};
-    return std::span(bytes).subspan(*offset, *size);
+    return bytes.subspan(*offset, *size);
+}
+
+Result<Document::Bytes> Document::external_bytes(const std::string& uri, const std::string& asker) const {
+    const auto path = resolve_uri(uri, base, name, asker);
+    if (!path) return path.error();
+    if (const auto kept = files.find(*path); kept != files.end()) return kept->second;
+    auto read = read_file(*path);
+    if (!read) return read.error();
+    return Bytes(std::make_shared<std::vector<std::byte>>(std::move(*read)));
 }
 
 const Json& Document::mesh(std::size_t index) const {
@@ -222,8 +235,10 @@ std::string image_kind(std::span<const std::byte> bytes) {
 }
 
 Result<std::shared_ptr<Document>> parse_document(std::span<const std::byte> bytes, const std::string& name,
-                                                 const std::filesystem::path& base, const Context* context) {
+                                                 const std::filesystem::path& base, const Context* context,
+                                                 std::map<std::filesystem::path, Document::Bytes> files) {
     auto document = std::make_shared<Document>();
+    document->files = std::move(files);
     document->name = name;
     document->base = base;
     document->glb = as_text(bytes).starts_with("glTF");

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -49,9 +50,14 @@ public:
         data_uri,  ///< base64 inside the JSON
         external,  ///< a file beside the document
     };
+    using Bytes = std::shared_ptr<const std::vector<std::byte>>;
     struct Buffer {
+        Buffer() = default;
+        Buffer(Origin from, std::vector<std::byte> all)
+            : origin(from), whole(std::make_shared<std::vector<std::byte>>(std::move(all))), bytes(*whole) {}
         Origin origin = Origin::absent;
-        std::vector<std::byte> bytes;  ///< exactly byteLength of them, unless absent
+        Bytes whole;                       ///< of its file, or chunk; buffers may share it
+        std::span<const std::byte> bytes;  ///< the first byteLength of them; empty if absent
     };
     struct Chunk {
         std::uint32_t type = 0;
@@ -66,6 +72,7 @@ public:
     std::vector<Chunk> chunks;  ///< after the JSON chunk, in order; that of buffer 0 is listed without bytes
     std::optional<std::size_t> bin_chunk;  ///< which of them is buffer 0
     std::vector<Buffer> buffers;
+    std::map<std::filesystem::path, Bytes> files;  ///< all bytes of the external buffers, each file read once
     std::vector<std::string> warnings;
     Rig rig;
 
@@ -83,15 +90,20 @@ public:
     const Json& mesh(std::size_t index) const;
     const Json& primitive(const PrimitiveRef& ref) const;
 
+    /// All bytes of the file that a uri of the document names: of a buffer those that the document was read with, of
+    /// an image those of now.
+    Result<Bytes> external_bytes(const std::string& uri, const std::string& asker) const;
+
     Error error(const std::string& message) const { return {ErrorCode::input, name + ": " + message}; }
 };
 
 /// Reads the container and the buffers. External files must lie in `base` or below it: uris are percent-decoded;
 /// those with a scheme, absolute ones and those that leave the folder are refused. So a model cannot copy other
-/// files of the machine into its output.
+/// files of the machine into its output. `files` are not read again.
 Result<std::shared_ptr<Document>> parse_document(std::span<const std::byte> bytes, const std::string& name,
                                                  const std::filesystem::path& base,
-                                                 const Context* context = nullptr);
+                                                 const Context* context = nullptr,
+                                                 std::map<std::filesystem::path, Document::Bytes> files = {});
 
 /// Percent-decoding; an invalid escape is kept.
 std::string percent_decode(std::string_view uri);

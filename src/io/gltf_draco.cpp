@@ -120,12 +120,12 @@ Result<DracoMesh> read_draco(const Document& document, const Json& primitive, co
     const auto offset = whole_or(**view, "byteOffset", 0), length = whole(member(**view, "byteLength"));
     if (!buffer || *buffer >= document.buffers.size() || !offset || !length)
         return document.error(place + ": its bufferView needs buffer, byteOffset and byteLength");
-    const auto& bytes = document.buffers[*buffer].bytes;
+    const auto bytes = document.buffers[*buffer].bytes;
     if (*offset > bytes.size() || *length > bytes.size() - *offset)
         return document.error(place + ": its bufferView ends past buffer " + std::to_string(*buffer));
     // The standard library may throw inside Draco: damaged counts request absurd amounts of memory.
     try {
-        return decode(document, primitive, *extension, std::span<const std::byte>(bytes).subspan(*offset, *length),
+        return decode(document, primitive, *extension, bytes.subspan(*offset, *length),
                       place);
     } catch (const std::exception& e) {
         return document.error(place + ": the compressed data is damaged (" + e.what() + ")");

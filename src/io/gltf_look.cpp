@@ -53,9 +53,7 @@ private:
                 if (auto bytes = decode_base64(std::string_view(uri).substr(comma + 8)))
                     out.bytes = std::move(*bytes);
         } else if (!uri.empty() && !document_.base.empty()) {
-            const auto path = resolve_uri(uri, document_.base, document_.name, "an image");
-            if (path)
-                if (auto bytes = read_file(*path)) out.bytes = std::move(*bytes);
+            if (const auto bytes = document_.external_bytes(uri, "an image")) out.bytes = **bytes;
         }
         out.mime = image_kind(out.bytes);
         if (out.mime.empty()) out.bytes.clear();

@@ -12,7 +12,7 @@ class Packer {
 public:
     Packer(const Document& document, SaveReport& report)
         : document_(document), report_(report), text_(document.text) {
-        if (has_bin()) data_ = document.buffers[0].bytes;
+        if (has_bin()) data_.assign(document.buffers[0].bytes.begin(), document.buffers[0].bytes.end());
     }
 
     bool has_bin() const {
@@ -101,9 +101,9 @@ private:
 
     Result<std::vector<std::byte>> read_uri(const std::string& uri) const {
         if (!uri.starts_with("data:")) {
-            const auto path = resolve_uri(uri, document_.base, document_.name, "an image");
-            if (!path) return path.error();
-            return read_file(*path);
+            auto bytes = document_.external_bytes(uri, "an image");
+            if (!bytes) return bytes.error();
+            return **bytes;
         }
         auto bytes = decode_base64(std::string_view(uri).substr(std::min(uri.find(',') + 1, uri.size())));
         if (!bytes) return document_.error("an image has a data uri that is not base64");
@@ -122,7 +122,7 @@ Result<SavedFile> pack(SavedFile file, const Request& request) {
     const Document& source = request.document;
     const bool plain = request.options.decompress, images = request.glb && !source.glb && source.count("images");
     if (!plain && !images) return file;
-    const auto document = parse_document(file.bytes, source.name, source.base);
+    const auto document = parse_document(file.bytes, source.name, source.base, nullptr, source.files);
     if (!document) return document.error();
     Packer packer(**document, file.report);
     if (plain)
@@ -133,7 +133,7 @@ Result<SavedFile> pack(SavedFile file, const Request& request) {
     if (request.glb && file.bytes.size() > 0xffffffffu)
         return Error{ErrorCode::too_large, source.name + ": a GLB cannot be larger than 4 GiB"};
     file.report.bytes = file.bytes.size();
-    const auto packed = parse_document(file.bytes, source.name, source.base);
+    const auto packed = parse_document(file.bytes, source.name, source.base, nullptr, source.files);
     if (!packed) return packed.error();
     file.refers_to = external_uris(**packed, request.glb);
     return file;

@@ -141,18 +141,17 @@ private:
     }
 
     void embed_file(Json& image, const std::string& uri) {
-        const auto path = resolve_uri(uri, document_.base, document_.name, "an image");
-        const auto bytes = path ? read_file(*path) : Result<std::vector<std::byte>>(path.error());
+        const auto bytes = document_.external_bytes(uri, "an image");
         if (!bytes) {
             note("the image " + printable(uri) + " is referred to, not embedded: it cannot be read");
             return;
         }
-        const std::string mime = image_kind(*bytes);
+        const std::string mime = image_kind(**bytes);
         if (mime.empty()) {
             note("the image " + printable(uri) + " is referred to, not embedded: its kind is not known");
             return;
         }
-        embed(image, *bytes);
+        embed(image, **bytes);
         image.erase("uri");
         image["mimeType"] = mime;
     }

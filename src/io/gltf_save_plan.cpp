@@ -168,7 +168,8 @@ void choose_buffer(const Request& request, Plan& plan) {
     } else {
         plan.target = buffers.size();
     }
-    if (plan.target < buffers.size()) plan.buffer = buffers[plan.target].bytes;
+    if (plan.target < buffers.size())
+        plan.buffer.assign(buffers[plan.target].bytes.begin(), buffers[plan.target].bytes.end());
 }
 
 void assign_slots(const Request& request, Plan& plan) {

@@ -10,28 +10,26 @@ namespace sinew::io {
 
 namespace {
 
-/// A file that the document refers to, which must also exist beside the output.
-struct Companion {
-    std::filesystem::path to;
-    std::vector<std::byte> bytes;
-};
-
-/// The files that are missing beside the output. An existing file with other content is an error: it is not ours to
-/// replace.
-Result<std::vector<Companion>> find_companions(const Document& document, const std::filesystem::path& folder,
-                                               const std::vector<std::string>& refers_to, SaveReport& report) {
-    std::vector<Companion> out;
+/// Adds the files that a document refers to and that must lie beside the output. One with other content there is
+/// not ours to replace. Of buffers, the bytes that were read are those that the weights belong to: in the folder of
+/// the input they must be there as well, unchanged.
+Status add_companions(const Document& document, const std::filesystem::path& folder,
+                      const std::vector<std::string>& refers_to, SaveReport& report, OutputBatch& batch) {
     std::error_code ignored;
-    if (document.base.empty() || std::filesystem::equivalent(document.base, folder, ignored)) return out;
+    if (document.base.empty()) return Done{};
+    const bool in_place = std::filesystem::equivalent(document.base, folder, ignored);
     std::set<std::string> seen;  // one uri may have several spellings
     for (const std::string& uri : refers_to) {
         if (!seen.insert(uri).second) continue;
-        const auto from = resolve_uri(uri, document.base, document.name, "");
-        if (!from) {
+        const auto to = resolve_uri(uri, folder, document.name, "");
+        if (!to) {
             report.notes.push_back("not copied: " + printable(uri) + " (outside the folder of the model)");
             continue;
         }
-        auto bytes = read_file(*from);
+        if (!seen.insert("/" + to->string()).second) continue;
+        const auto from = resolve_uri(uri, document.base, document.name, "");
+        if (in_place && !document.files.contains(*from)) continue;
+        const auto bytes = document.external_bytes(uri, "");
         if (!bytes) {
             // An image that could not be put into the file has its note.
             const std::string& why = bytes.error().message;
@@ -40,19 +38,12 @@ Result<std::vector<Companion>> find_companions(const Document& document, const s
                 report.notes.push_back("not copied: " + why);
             continue;
         }
-        const auto to = resolve_uri(uri, folder, document.name, "");
-        if (!to) return to.error();
-        if (!seen.insert("/" + to->string()).second) continue;
-        if (std::filesystem::exists(*to, ignored)) {
-            const auto there = read_file(*to);
-            if (!there) return there.error();
-            if (*there == *bytes) continue;
-            return Error{ErrorCode::io, to->string() + " is another file than the one that " + document.name +
-                                            " refers to by this name (save into another folder)"};
-        }
-        out.push_back({*to, std::move(*bytes)});
+        const bool is_new = !std::filesystem::exists(*to, ignored);
+        if (Status made = batch.add_folder(to->parent_path()); !made) return made;
+        if (Status added = batch.add_shared(*to, **bytes, document.name); !added) return added;
+        if (is_new) report.notes.push_back("copied: " + to->string());
     }
-    return out;
+    return Done{};
 }
 
 }  // namespace
@@ -126,15 +117,10 @@ Result<SaveReport> save(const Scene& scene, const SkinWeights& weights, const st
     auto file = write_document(*scene.document, scene, weights, options, glb);
     if (!file) return file.error();
     const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-    const auto companions = find_companions(*scene.document, folder, file->refers_to, file->report);
-    if (!companions) return companions.error();
     // The model is added first and therefore renamed last: an existing model is complete.
     if (const Status written = batch.add(path, file->bytes); !written) return written.error();
-    for (const Companion& companion : *companions) {
-        if (const Status made = batch.add_folder(companion.to.parent_path()); !made) return made.error();
-        if (const Status written = batch.add(companion.to, companion.bytes); !written) return written.error();
-        file->report.notes.push_back("copied: " + companion.to.string());
-    }
+    if (Status ok = add_companions(*scene.document, folder, file->refers_to, file->report, batch); !ok)
+        return ok.error();
     return std::move(file->report);
 }
 

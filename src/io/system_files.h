@@ -2,6 +2,7 @@
 // _windows. Descriptors are -1 on failure, with errno. Other functions return 0 or an errno.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -15,6 +16,7 @@ struct Entry {
     Kind kind = Kind::nothing;
     std::uint64_t size = 0;
     unsigned permissions = 0;
+    std::array<std::uint64_t, 4> version{};  ///< differs where another file was put there, or its bytes were written
 };
 int entry_at(const std::filesystem::path& path, Entry& entry);  ///< follows symbolic links
 int entry_of(int file, Entry& entry);
@@ -37,6 +39,8 @@ int finish(int file, const Entry& replaced);
 /// Closes `file`, also on failure, and renames it from `from` to `to`, which it replaces. Durable where the system
 /// can.
 int replace(int file, const std::filesystem::path& from, const std::filesystem::path& to);
+/// The same, but EEXIST if there is a file at `to`, also one that appeared just now. `from` then stays.
+int put(int file, const std::filesystem::path& from, const std::filesystem::path& to);
 
 /// The number of this process.
 int process();

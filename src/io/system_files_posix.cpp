@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 
 #include "io/formats.h"
 #include "io/system_files.h"
@@ -21,6 +22,25 @@ void fill(const struct stat& from, Entry& entry) {
                                          : Entry::Kind::other;
     entry.size = static_cast<std::uint64_t>(std::max<off_t>(from.st_size, 0));
     entry.permissions = from.st_mode & 07777;
+#ifdef __APPLE__
+    const timespec written = from.st_mtimespec;
+#else
+    const timespec written = from.st_mtim;
+#endif
+    const auto number = [](auto value) { return static_cast<std::uint64_t>(value); };
+    entry.version = {number(from.st_dev), number(from.st_ino), number(written.tv_sec), number(written.tv_nsec)};
+}
+
+/// After a move. The file is closed last: its lock says that this process is running.
+int end_move(int file, const std::filesystem::path& to, int failed) {
+    ::close(file);
+    if (failed) return failed;
+    // Not all file systems can make a rename durable, so errors are ignored.
+    const int folder = ::open(folder_of(to).c_str(), O_RDONLY | O_CLOEXEC);
+    if (folder < 0) return 0;
+    ::fsync(folder);
+    ::close(folder);
+    return 0;
 }
 
 }  // namespace
@@ -80,16 +100,19 @@ int finish(int file, const Entry& replaced) {
 }
 
 int replace(int file, const std::filesystem::path& from, const std::filesystem::path& to) {
-    // Closed last: its lock says that this process is running.
-    const int failed = ::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
-    ::close(file);
-    if (failed) return failed;
-    // Not all file systems can make a rename durable, so errors are ignored.
-    const int folder = ::open(folder_of(to).c_str(), O_RDONLY | O_CLOEXEC);
-    if (folder < 0) return 0;
-    ::fsync(folder);
-    ::close(folder);
-    return 0;
+    return end_move(file, to, ::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno);
+}
+
+int put(int file, const std::filesystem::path& from, const std::filesystem::path& to) {
+#ifdef RENAME_NOREPLACE
+    // Some file systems have no links, others not this way to rename.
+    if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0)
+        return end_move(file, to, 0);
+    if (errno == EEXIST) return end_move(file, to, EEXIST);
+#endif
+    if (::link(from.c_str(), to.c_str()) != 0) return end_move(file, to, errno);
+    ::unlink(from.c_str());
+    return end_move(file, to, 0);
 }
 
 int process() { return ::getpid(); }

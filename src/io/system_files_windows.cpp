@@ -46,8 +46,17 @@ int entry_behind(HANDLE handle, Entry& entry) {
     BY_HANDLE_FILE_INFORMATION info{};
     if (!::GetFileInformationByHandle(handle, &info)) return last_errno();
     entry.kind = info.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY ? Entry::Kind::folder : Entry::Kind::file;
-    entry.size = std::uint64_t{info.nFileSizeHigh} << 32 | info.nFileSizeLow;
+    const auto joined = [](DWORD high, DWORD low) { return std::uint64_t{high} << 32 | low; };
+    entry.size = joined(info.nFileSizeHigh, info.nFileSizeLow);
+    entry.version = {info.dwVolumeSerialNumber, joined(info.nFileIndexHigh, info.nFileIndexLow),
+                     joined(info.ftLastWriteTime.dwHighDateTime, info.ftLastWriteTime.dwLowDateTime), entry.size};
     return 0;
+}
+
+int move(int file, const std::filesystem::path& from, const std::filesystem::path& to, DWORD how) {
+    // Not every file system renames a file that is open.
+    if (::_close(file) != 0) return errno;
+    return ::MoveFileExW(from.c_str(), to.c_str(), how | MOVEFILE_WRITE_THROUGH) ? 0 : last_errno();
 }
 
 }  // namespace
@@ -98,11 +107,11 @@ int close(int file) { return ::_close(file) == 0 ? 0 : errno; }
 int finish(int file, const Entry&) { return ::FlushFileBuffers(handle_of(file)) ? 0 : last_errno(); }
 
 int replace(int file, const std::filesystem::path& from, const std::filesystem::path& to) {
-    // Not every file system renames a file that is open.
-    if (::_close(file) != 0) return errno;
-    return ::MoveFileExW(from.c_str(), to.c_str(), MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH)
-               ? 0
-               : last_errno();
+    return move(file, from, to, MOVEFILE_REPLACE_EXISTING);
+}
+
+int put(int file, const std::filesystem::path& from, const std::filesystem::path& to) {
+    return move(file, from, to, 0);
 }
 
 int process() { return static_cast<int>(::GetCurrentProcessId()); }

@@ -50,6 +50,20 @@ private:
 };
 UnfinishedFiles g_unfinished;
 
+/// Whether a file has these bytes.
+Result<bool> has_bytes(const std::filesystem::path& path, std::span<const std::byte> bytes) {
+    std::error_code failed;
+    if (std::filesystem::file_size(path, failed) != bytes.size() && !failed) return false;
+    const Result<std::vector<std::byte>> there = read_file(path);
+    if (!there) return there.error();
+    return std::equal(there->begin(), there->end(), bytes.begin(), bytes.end());
+}
+
+Error other_file_error(const std::filesystem::path& path, const std::string& owner) {
+    return {ErrorCode::io, path.string() + " is another file than the one that " + owner +
+                               " refers to by this name, or it has changed (save into another folder)"};
+}
+
 /// The number of the process that wrote a temporary file, from its name: ".sinew-PROCESS-N.tmp"; 0 for other names.
 int writer_of(const std::string& name) {
     int process = 0, end = 0;
@@ -122,11 +136,24 @@ Status OutputBatch::add_folder(const std::filesystem::path& path) {
 }
 
 Status OutputBatch::add(const std::filesystem::path& path, std::span<const std::byte> bytes) {
+    File output;
+    output.path = path;
+    return add(std::move(output), bytes);
+}
+
+Status OutputBatch::add_shared(const std::filesystem::path& path, std::span<const std::byte> bytes,
+                               const std::string& owner) {
+    File output;
+    output.path = path;
+    output.owner = owner;
+    return add(std::move(output), bytes);
+}
+
+Status OutputBatch::add(File output, std::span<const std::byte> bytes) {
+    const std::filesystem::path path = output.path;
     if (path.filename().empty()) return write_error(path, path.empty() ? ENOENT : EISDIR);
 
     // A symbolic link is followed: the link stays and its target changes.
-    File output;
-    output.path = path;
     output.target = followed(path);
     if (output.target.empty()) return write_error(path, ELOOP);
     std::error_code ignored;
@@ -148,6 +175,15 @@ Status OutputBatch::add(const std::filesystem::path& path, std::span<const std::
     for (const File& other : files_)
         if (!other.temporary.empty() && std::filesystem::weakly_canonical(other.target, ignored) == place)
             return Error{ErrorCode::io, path.string() + ": two outputs would be this one file (name another)"};
+
+    if (!output.owner.empty() && output.replaces) {
+        const Result<bool> same = has_bytes(output.target, bytes);
+        if (!same) return same.error();
+        if (!*same) return other_file_error(path, output.owner);
+        output.there = before.version;
+        files_.push_back(std::move(output));
+        return Done{};
+    }
 
     // The name is short, so that targets with names of maximum length work.
     static std::atomic<unsigned> counter{0};
@@ -179,7 +215,7 @@ Status OutputBatch::add(const std::filesystem::path& path, std::span<const std::
 
 Status OutputBatch::write_devices() {
     for (File& output : files_) {
-        if (!output.temporary.empty() || output.written) continue;
+        if (!output.temporary.empty() || !output.owner.empty() || output.written) continue;
         const int file = system::open_to_write(output.target);
         int failed = file < 0 ? errno : system::write_all(file, output.held);
         if (const int close_failed = file < 0 ? 0 : system::close(file); !failed) failed = close_failed;
@@ -193,25 +229,45 @@ Status OutputBatch::write_devices() {
     return Done{};
 }
 
+Status OutputBatch::publish(File& output) {
+    const bool shared = !output.owner.empty();
+    if (output.temporary.empty()) {
+        system::Entry now;
+        if (shared && (system::entry_at(output.target, now) != 0 || now.version != output.there))
+            return other_file_error(output.path, output.owner);
+        return Done{};
+    }
+    const auto move = shared ? system::put : system::replace;
+    int failed = move(std::exchange(output.locked, -1), output.temporary, output.target);
+    if (shared && failed == EEXIST) {
+        // Another program was faster. With the same bytes, its file is as good.
+        const Result<std::vector<std::byte>> own = read_file(output.temporary);
+        if (!own) return own.error();
+        const Result<bool> same = has_bytes(output.target, *own);
+        if (!same) return same.error();
+        if (!*same) return other_file_error(output.path, output.owner);
+        std::error_code ignored;
+        std::filesystem::remove(output.temporary, ignored);
+        output.replaces = true;
+        failed = 0;
+    }
+    if (failed) return write_error(output.path, failed);
+    close(output);
+    return Done{};
+}
+
 Status OutputBatch::commit() {
-    const auto fail = [this](const File& output, int code) {
-        const Error error = write_error(output.path, code);
-        discard();
-        return error;
-    };
     if (Status ok = write_devices(); !ok) return ok;
     for (std::size_t i = files_.size(); i-- > 0;) {
         File& output = files_[i];
-        if (output.temporary.empty()) continue;
-        const int failed = system::replace(std::exchange(output.locked, -1), output.temporary, output.target);
-        if (failed) {
-            // New files are removed again; files that replaced others are complete and stay.
-            std::error_code ignored;
-            for (std::size_t k = i + 1; k < files_.size(); ++k)
-                if (!files_[k].replaces) std::filesystem::remove(files_[k].target, ignored);
-            return fail(output, failed);
-        }
-        close(output);
+        const Status done = publish(output);
+        if (done) continue;
+        // New files are removed again; files that replaced others are complete and stay.
+        std::error_code ignored;
+        for (std::size_t k = i + 1; k < files_.size(); ++k)
+            if (!files_[k].replaces) std::filesystem::remove(files_[k].target, ignored);
+        discard();
+        return done;
     }
     files_.clear();
     folders_.clear();

@@ -111,11 +111,12 @@ def two_skins(path):
     return glb(path, joints=[*JOINTS, ("other", -1, (0, 0.5, 0))], edit=edit)
 
 
-def gltf(path, **options):
+def gltf(path, buffer=None, **options):
     """A .gltf with its buffer in a file beside it."""
     doc, data = document(**options)
-    path.with_suffix(".bin").write_bytes(data)
-    doc["buffers"][0]["uri"] = path.with_suffix(".bin").name
+    buffer = path.with_name(buffer) if buffer else path.with_suffix(".bin")
+    buffer.write_bytes(data)
+    doc["buffers"][0]["uri"] = buffer.name
     path.write_text(json.dumps(doc, indent=2))
     return path
 

@@ -540,16 +540,14 @@ class Resources(TrustCase):
         self.assertRegex(done.stderr, "large.glb is larger than the limit of 2 MB")
 
 
-class Leftovers(TrustCase):
-    """Nothing is left behind, whatever ends the program."""
-
-    def writing(self):
+class HeldCase(TrustCase):
+    def writing(self, model=None, out="out.glb"):
         """The program while it waits at a pipe that is one of its outputs, with the others written but not renamed."""
         pipe = self.at / "report.pipe"
         if not pipe.exists():
             os.mkfifo(pipe)
         process = subprocess.Popen(
-            [support.SINEW, "bind", self.bar(), "-o", self.at / "out.glb", "--report", pipe, "--quiet", *cli.FAST],
+            [support.SINEW, "bind", model or self.bar(), "-o", self.at / out, "--report", pipe, "--quiet", *cli.FAST],
             stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
         while process.poll() is None and not self.temporary():
             time.sleep(0.01)
@@ -568,6 +566,30 @@ class Leftovers(TrustCase):
 
     def temporary(self):
         return [f for f in os.listdir(self.at) if f.startswith(".sinew-")]
+
+
+class SharedNames(HeldCase):
+    """Files that share the name of a buffer are not mixed, whatever the order of events."""
+
+    def test_two_binds_at_a_time(self):
+        for folder, height in (("a", 1.0), ("b", 1.4)):
+            (self.at / folder).mkdir()
+            def lift(doc, height=height):
+                doc["nodes"][2]["translation"][1] = height
+            make.gltf(self.at / folder / "model.gltf", buffer="scene.bin",
+                      joints=[("lower", -1, (0, 0, 0)), ("upper", 0, (0, height, 0))], edit=lift)
+        held = self.writing(self.at / "a/model.gltf", "hero.gltf")
+        self.bind(self.at / "b/model.gltf", out="orc.gltf")
+        (self.at / "report.pipe").read_bytes()  # now the first one goes on
+        _, said = held.communicate(timeout=60)
+        self.assertEqual(held.returncode, 3)
+        self.assertIn("scene.bin is another file than the one that", said.decode())
+        self.assertEqual((self.at / "scene.bin").read_bytes(), (self.at / "b/scene.bin").read_bytes())
+        self.assertEqual(sorted(p.name for p in self.at.iterdir() if p.is_file()), ["orc.gltf", "scene.bin"])
+
+
+class Leftovers(HeldCase):
+    """Nothing is left behind, whatever ends the program."""
 
     def test_signals(self):
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):

@@ -579,6 +579,81 @@ TEST(GltfWriter, ExternalFilesAreCopied) {
     EXPECT_TRUE(io::load(folder / "out.glb").ok());
 }
 
+TEST(GltfWriter, TheBytesThatWereReadAreWritten) {
+    // Between reading and saving the buffer is lost, or another program writes it.
+    for (const bool lost : {true, false}) {
+        const TemporaryFolder folder, other;
+        const Maker m = quad();
+        write_text(folder / "b.bin", as_string(m.bin));
+        write_text(folder / "in.gltf", m.gltf("b.bin"));
+        const auto scene = io::load(folder / "in.gltf");
+        ASSERT_TRUE(scene.ok());
+        const SkinWeights weights = spread_weights(*scene, 2);
+        if (lost)
+            std::filesystem::remove(folder / "b.bin");
+        else
+            write_text(folder / "b.bin", std::string(m.bin.size(), 'x'));
+        for (const bool decompress : {false, true}) {
+            io::SaveOptions options;
+            options.decompress = decompress;
+            const std::string name = decompress ? "plain.gltf" : "out.gltf";
+            const auto saved = io::save(*scene, weights, other / name, options);
+            ASSERT_TRUE(saved.ok()) << saved.error().message;
+            const auto again = io::load(other / name);
+            ASSERT_TRUE(again.ok()) << again.error().message;
+            EXPECT_EQ(again->positions, scene->positions);
+        }
+        EXPECT_EQ(read_bytes(other / "b.bin"), m.bin);
+        // In the folder of the input another buffer has the name, which is not ours to replace.
+        const auto beside = io::save(*scene, weights, folder / "out.gltf");
+        ASSERT_EQ(beside.ok(), lost);
+        if (lost) {
+            EXPECT_EQ(read_bytes(folder / "b.bin"), m.bin);
+        } else {
+            EXPECT_NE(beside.error().message.find("or it has changed"), std::string::npos);
+        }
+        EXPECT_EQ(std::filesystem::exists(folder / "out.gltf"), lost);
+    }
+}
+
+TEST(GltfWriter, ModelsThatShareTheNameOfABufferDoNotMix) {
+    // Both are ready before one of them appears: nothing was in the folder when they were checked.
+    const TemporaryFolder a, b, out;
+    Maker one = quad();
+    write_text(a / "scene.bin", as_string(one.bin));
+    write_text(a / "hero.gltf", one.gltf("scene.bin"));
+    one.bin[0] = std::byte{1};
+    write_text(b / "scene.bin", as_string(one.bin));
+    write_text(b / "orc.gltf", one.gltf("scene.bin"));
+    const auto hero = io::load(a / "hero.gltf"), orc = io::load(b / "orc.gltf");
+    ASSERT_TRUE(hero.ok() && orc.ok());
+    for (const bool same : {false, true}) {
+        io::OutputBatch first, second;
+        ASSERT_TRUE(io::save(*hero, spread_weights(*hero), out / "hero.gltf", {}, first).ok());
+        ASSERT_TRUE(io::save(same ? *hero : *orc, spread_weights(*orc), out / "orc.gltf", {}, second).ok());
+        ASSERT_TRUE(second.commit());
+        const Status late = first.commit();
+        ASSERT_EQ(late.ok(), same);
+        if (!same) {
+            EXPECT_NE(late.error().message.find("is another file"), std::string::npos);
+        }
+        EXPECT_EQ(std::filesystem::exists(out / "hero.gltf"), same);
+        EXPECT_EQ(io::load(out / "orc.gltf")->positions, (same ? hero : orc)->positions);
+        for (const char* name : {"hero.gltf", "orc.gltf", "scene.bin"}) std::filesystem::remove(out / name);
+        EXPECT_TRUE(std::filesystem::is_empty(out / "."));
+    }
+    // A file that was there, and that changes or goes before the model appears.
+    for (const bool gone : {true, false}) {
+        write_text(out / "scene.bin", as_string(read_bytes(a / "scene.bin")));
+        io::OutputBatch batch;
+        ASSERT_TRUE(io::save(*hero, spread_weights(*hero), out / "hero.gltf", {}, batch).ok());
+        std::filesystem::remove(out / "scene.bin");
+        if (!gone) write_text(out / "scene.bin", "another");
+        EXPECT_FALSE(batch.commit());
+        EXPECT_FALSE(std::filesystem::exists(out / "hero.gltf"));
+    }
+}
+
 TEST(GltfWriter, AGlbWithoutBinChunkGetsOne) {
     // Positions without a buffer view, and no buffers.
     Json json{{"asset", {{"version", "2.0"}}},
