@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/try.h"
 #include "handles.h"
 #include "sinew/bind.h"
 #include "sinew/domain.h"
@@ -31,9 +32,9 @@ public:
             return broken(where_, mesh.positions ? "corners must not be null" : "positions must not be null");
         if (mesh.vertex_count + first_vertex_ > 0xffffff00u)
             return Error{ErrorCode::too_large, where_ + ": the model would have more than 2^32 vertices"};
-        if (Status ok = add_positions(mesh); !ok) return ok;
+        SINEW_TRY(add_positions(mesh));
         const std::size_t first_triangle = scene_.triangles.size();
-        if (Status ok = add_faces(mesh); !ok) return ok;
+        SINEW_TRY(add_faces(mesh));
         scene_.primitives.push_back(
             {.name = name_ + "/0",
              .mesh = name_,
@@ -82,7 +83,7 @@ private:
         if (!mesh.face_sizes) {
             scene_.triangles.reserve(scene_.triangles.size() + mesh.face_count);
             for (std::size_t f = 0; f < mesh.face_count; ++f) {
-                if (Status ok = check_corners(mesh, f, 3 * f, 3 * f + 3); !ok) return ok;
+                SINEW_TRY(check_corners(mesh, f, 3 * f, 3 * f + 3));
                 const std::uint32_t* c = mesh.corners + 3 * f;
                 scene_.triangles.push_back({base + c[0], base + c[1], base + c[2]});
             }
@@ -96,7 +97,7 @@ private:
                                           " corners: a face needs at least three");
             if (at + size > std::numeric_limits<std::uint32_t>::max())
                 return Error{ErrorCode::too_large, where_ + ": it has more than 2^32 corners"};
-            if (Status ok = check_corners(mesh, f, at, at + size); !ok) return ok;
+            SINEW_TRY(check_corners(mesh, f, at, at + size));
             corners.insert(corners.end(), mesh.corners + at, mesh.corners + at + size);
             first.push_back(static_cast<std::uint32_t>(at += size));
         }
@@ -153,8 +154,7 @@ Result<Skeleton> read_joints(const snw_arrays& arrays, const std::string& model)
         joint.name = name ? name : "joint " + std::to_string(j);
         joint.parent = arrays.parents[j];
         const std::string where = model + ": joint " + std::to_string(j) + " ('" + joint.name.substr(0, 120) + "')";
-        if (arrays.rest)
-            if (Status ok = take_rest(arrays.rest + 12 * j, joint, where); !ok) return ok.error();
+        if (arrays.rest) SINEW_TRY(take_rest(arrays.rest + 12 * j, joint, where));
         if (arrays.heads) joint.position = point_of(arrays.heads + 3 * j);
         if (arrays.tails && !std::isnan(arrays.tails[3 * j])) joint.tail = point_of(arrays.tails + 3 * j);
         if (!finite(joint.position) || (joint.tail && !finite(*joint.tail)))
@@ -203,8 +203,7 @@ Result<SkinWeights> read_rows(std::size_t vertices, std::size_t joint_count, con
 Status fill(const snw_arrays& arrays, snw_model& model) {
     io::Scene& scene = model.scene;
     MeshReader meshes(scene, model.name);
-    for (std::size_t i = 0; i < arrays.mesh_count; ++i)
-        if (Status ok = meshes.add(arrays.meshes[i], i); !ok) return ok;
+    for (std::size_t i = 0; i < arrays.mesh_count; ++i) SINEW_TRY(meshes.add(arrays.meshes[i], i));
     if (Status ok = check_mesh(scene.mesh()); !ok)
         return Error{ok.error().code, model.name + ": " + ok.error().message};
     Result<Skeleton> skeleton = read_joints(arrays, model.name);

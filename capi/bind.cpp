@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/try.h"
 #include "handles.h"
 #include "report/report.h"
 #include "sinew/bind.h"
@@ -120,7 +121,7 @@ Status check_all_read(const BindOptions& options) {
     const BindOptions usual = preset(options.method);
     for (const BindSetting& setting : bind_settings())
         if (option_text(options, setting.name) != option_text(usual, setting.name))
-            if (Status ok = check_read(options, setting.name); !ok) return ok;
+            SINEW_TRY(check_read(options, setting.name));
     return Done{};
 }
 
@@ -132,8 +133,8 @@ BindOptions options_of(const snw_settings& settings) {
 
 /// Before a bind: checks the options and selects the joints that deform.
 Status prepare(snw_model& model, const snw_settings& settings) {
-    if (Status ok = check_all_read(settings.bind); !ok) return ok;
-    if (Status ok = check(settings.bind); !ok) return ok;
+    SINEW_TRY(check_all_read(settings.bind));
+    SINEW_TRY(check(settings.bind));
     return select(model, &settings);
 }
 

@@ -1,6 +1,7 @@
 // Models, bytes and errors.
 #include <nlohmann/json.hpp>
 
+#include "core/try.h"
 #include "handles.h"
 #include "report/report.h"
 
@@ -68,10 +69,9 @@ Result<json> describe(const snw_model& model) {
                               {"first_vertex", p.first_vertex},
                               {"vertex_count", p.vertex_count}});
     }
-    Result<std::vector<io::Clip>> clips = io::clips(scene);
-    if (!clips) return clips.error();
+    SINEW_TRY_LET(std::vector<io::Clip> clips, io::clips(scene));
     json clip_list = json::array();
-    for (const io::Clip& clip : *clips)
+    for (const io::Clip& clip : clips)
         clip_list.push_back({{"name", clip.name}, {"start", clip.start}, {"end", clip.end}});
     Vec3 low = scene.positions[0], high = low;
     for (const Vec3& p : scene.positions) {
@@ -141,7 +141,7 @@ Status select(snw_model& model, const snw_settings* settings) {
     const std::vector<double> use =
         scene.weights ? joint_use(*scene.weights, scene.skeleton.joints.size()) : std::vector<double>{};
     Skeleton skeleton = model.as_asked;
-    if (Status ok = select_deforming(skeleton, use, settings ? settings->deform : DeformOptions{}); !ok) return ok;
+    SINEW_TRY(select_deforming(skeleton, use, settings ? settings->deform : DeformOptions{}));
     model.scene.skeleton = std::move(skeleton);
     return Done{};
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "core/try.h"
 #include "handles.h"
 #include "picture/draw_character.h"
 #include "report/check_report.h"
@@ -83,10 +84,9 @@ Status read_pose(const snw_render_options& o, const snw_model& model, PictureReq
         return usage("voxels are shown in the bind pose: remove matrices and sheet");
     if (!o.matrices) return Done{};
     if (o.sheet) return usage("sheet shows the standard poses: remove matrices");
-    Result<io::ScenePose> at = rest_of(model.scene, model.up);
-    if (!at) return at.error();
-    at->skinning = transforms_of(o.matrices, model.scene.skeleton.joints.size());
-    request.pose = {o.pose_name ? o.pose_name : "pose", std::move(*at)};
+    SINEW_TRY_LET(io::ScenePose at, rest_of(model.scene, model.up));
+    at.skinning = transforms_of(o.matrices, model.scene.skeleton.joints.size());
+    request.pose = {o.pose_name ? o.pose_name : "pose", std::move(at)};
     return Done{};
 }
 
@@ -102,10 +102,9 @@ Status read(const snw_render_options& o, const snw_model& model, PictureRequest&
         return usage("there is no view '" + printable(view) + "'" + did_you_mean(view, known));
     }
     request.view = row->second;
-    if (Status ok = read_look(o, request.look); !ok) return ok;
-    if (Status ok = read_joints(o, model.scene.skeleton.joints.size(), request); !ok) return ok;
-    for (const std::string& word : split(o.from, ' '))
-        if (Status ok = add_view(word, request); !ok) return ok;
+    SINEW_TRY(read_look(o, request.look));
+    SINEW_TRY(read_joints(o, model.scene.skeleton.joints.size(), request));
+    for (const std::string& word : split(o.from, ' ')) SINEW_TRY(add_view(word, request));
     request.overlay = o.overlay != 0;
     if (o.resolution) request.resolution = o.resolution;
     if (o.cut) {

@@ -1,6 +1,7 @@
 // The volume of a bind, for pictures.
 #include <cstring>
 
+#include "core/try.h"
 #include "handles.h"
 #include "sinew/bind.h"
 #include "sinew/domain.h"
@@ -13,23 +14,21 @@ namespace {
 
 /// The domain of a bind under these options.
 Result<Domain> volume_of(const io::Scene& scene, const BindOptions& options, Context* context) {
-    if (Status ok = check(options); !ok) return ok.error();
-    if (Status ok = check_skeleton(scene.skeleton); !ok) return ok.error();
+    SINEW_TRY(check(options));
+    SINEW_TRY(check_skeleton(scene.skeleton));
     const std::vector<Triangle> near = near_triangles(scene.mesh(), scene.skeleton, context);
     const MeshView mesh{scene.positions, near, scene.skin_of_vertex};
     VoxelizeOptions voxels = options.voxels;
     std::vector<FinePlace> fine;
     if (voxels.resolution == 0 || options.local_resolution) {
-        Result<ResolutionChoice> choice = choose_resolution(scene.mesh(), scene.skeleton, options, context);
-        if (!choice) return choice.error();
-        fine = std::move(choice->fine);
-        voxels.resolution = (fine.empty() ? 1 : 2) * choice->resolution;
+        SINEW_TRY_LET(ResolutionChoice choice, choose_resolution(scene.mesh(), scene.skeleton, options, context));
+        fine = std::move(choice.fine);
+        voxels.resolution = (fine.empty() ? 1 : 2) * choice.resolution;
     }
-    const Result<VoxelGrid> grid = voxelize(mesh, analyse_mesh(mesh, context), voxels, context, fine);
-    if (!grid) return grid.error();
+    SINEW_TRY_LET(const VoxelGrid grid, voxelize(mesh, analyse_mesh(mesh, context), voxels, context, fine));
     std::vector<Bone> bones = make_bones(scene.skeleton);
-    if (!options.as_published) extend_leaf_bones(bones, scene.skeleton, *grid);
-    return build_domain(*grid, bones, options.domain, context, Neighbours::all, Links::compact,
+    if (!options.as_published) extend_leaf_bones(bones, scene.skeleton, grid);
+    return build_domain(grid, bones, options.domain, context, Neighbours::all, Links::compact,
                         options.as_published ? MixedCells::whole : MixedCells::divided);
 }
 

@@ -20,6 +20,7 @@
 #include "batch_results.h"
 #include "child.h"
 #include "command.h"
+#include "core/try.h"
 #include "report/check_report.h"
 #include "sinew/io.h"
 
@@ -216,7 +217,7 @@ private:
         while (static_cast<int>(busy_.size()) < jobs_ && looked-- > 0) {
             const Waiting next = waiting_.front();
             waiting_.pop_front();
-            if (Status ok = begin(next); !ok) return ok;
+            SINEW_TRY(begin(next));
         }
         return Done{};
     }
@@ -668,14 +669,14 @@ Status check_options(const BatchArguments& args, const std::vector<BatchItem>& i
             return Error{ErrorCode::usage, place + ok.error().message + "; \"default\" has no limits of an engine"};
         return Done{};
     };
-    if (Status ok = checked(add_bind, "bind", args.options, "after --"); !ok) return ok;
-    if (Status ok = known_check(args.check, "--check: "); !ok) return ok;
+    SINEW_TRY(checked(add_bind, "bind", args.options, "after --"));
+    SINEW_TRY(known_check(args.check, "--check: "));
     for (const BatchItem& item : items) {
         std::vector<std::string> words = item.options;
         words.insert(words.end(), args.options.begin(), args.options.end());
-        if (Status ok = checked(add_bind, "bind", words, item.place); !ok) return ok;
-        if (Status ok = checked(add_compare, "compare", item.gates, item.place); !ok) return ok;
-        if (Status ok = known_check(item.check, item.place + ": gates.check: "); !ok) return ok;
+        SINEW_TRY(checked(add_bind, "bind", words, item.place));
+        SINEW_TRY(checked(add_compare, "compare", item.gates, item.place));
+        SINEW_TRY(known_check(item.check, item.place + ": gates.check: "));
     }
     const bool compared =
         std::any_of(items.begin(), items.end(), [](const BatchItem& item) { return !item.reference.empty(); });

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "command.h"
+#include "core/try.h"
 
 namespace sinew::cli {
 namespace {
@@ -82,14 +83,13 @@ Result<BatchItem> read_line(const std::string& line, const fs::path& base, const
         if (const auto file = files.find(key); file != files.end()) {
             if (!value.is_string()) return Error{ErrorCode::input, place + ": " + key + " must be a string"};
             name = value.get<std::string>();
-            if (key == "output")
-                if (Status ok = check_place(folder, name, place); !ok) return ok.error();
+            if (key == "output") SINEW_TRY(check_place(folder, name, place));
             *file->second = ((key == "output" ? folder : base) / name).lexically_normal().string();
         } else if (key == "options") {
             if (value.is_object() && value.contains("output"))
                 return Error{ErrorCode::input,
                              place + ": options.output: give it as \"output\", beside \"options\""};
-            if (Status ok = add_words(value, place + ": options", item.options); !ok) return ok.error();
+            SINEW_TRY(add_words(value, place + ": options", item.options));
         } else if (key == "gates") {
             json of_compare = value;
             if (value.is_object() && value.contains("check")) {
@@ -99,7 +99,7 @@ Result<BatchItem> read_line(const std::string& line, const fs::path& base, const
                 item.check = value["check"].get<std::string>();
                 of_compare.erase("check");
             }
-            if (Status ok = add_words(of_compare, place + ": gates", item.gates); !ok) return ok.error();
+            SINEW_TRY(add_words(of_compare, place + ": gates", item.gates));
         } else {
             return Error{ErrorCode::input,
                          fmt::format("{}: unknown key '{}' (known: input, output, skeleton, edits, "
@@ -126,9 +126,8 @@ Status add_lines(const std::string& path, const std::string& folder, std::vector
         const std::size_t begin = line.find_first_not_of(" \t");
         if (begin == std::string::npos || (!manifest && line[begin] == '#')) continue;
         if (manifest) {
-            Result<BatchItem> item = read_line(line, base, folder, fmt::format("{} line {}", path, number));
-            if (!item) return item.error();
-            items.push_back(std::move(*item));
+            SINEW_TRY_LET(BatchItem item, read_line(line, base, folder, fmt::format("{} line {}", path, number)));
+            items.push_back(std::move(item));
         } else {
             BatchItem item;
             item.input = (base / line).lexically_normal().string();
@@ -248,7 +247,7 @@ Result<BatchList> read_batch(const std::vector<std::string>& inputs, const std::
         }
         if (!ok) return ok.error();
     }
-    if (Status ok = keep_apart(items, own); !ok) return ok.error();
+    SINEW_TRY(keep_apart(items, own));
     std::set<fs::path> taken;  // a manifest of the same call may give a skeleton to some
     for (const BatchItem& item : items) {
         std::error_code failed;

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "command.h"
+#include "core/try.h"
 #include "edits.h"
 #include "kept_binding.h"
 #include "report/report.h"
@@ -85,15 +86,14 @@ std::vector<NamedFile> outputs_of(const BindArguments& args) {
 
 Status check_bind_arguments(const BindArguments& args) {
     if (args.reused && !*args.reused) return args.reused->error();
-    for (const std::string& name : args.given)
-        if (Status ok = check_read(args.options, name); !ok) return ok;
-    if (Status ok = check(args.options); !ok) return ok;
+    for (const std::string& name : args.given) SINEW_TRY(check_read(args.options, name));
+    SINEW_TRY(check(args.options));
     const NamedFile inputs[] = {{"the input", args.input},
                                 {"--skeleton", args.skeleton},
                                 {"--joint-options", args.joint_options},
                                 {"--edits", args.edits.file},
                                 {"--reuse", args.reuse}};
-    if (Status ok = check_outputs(outputs_of(args), inputs); !ok) return ok;
+    SINEW_TRY(check_outputs(outputs_of(args), inputs));
     if (args.intersections && args.quiet && !args.json && args.report.empty())
         return Error{ErrorCode::usage,
                      "--intersections counts for the report and the summary: give --report or --json, or leave out "
@@ -103,8 +103,7 @@ Status check_bind_arguments(const BindArguments& args) {
 
 /// Selects the joints that deform, without --reuse, whose binding says it.
 Status select_joints(const BindArguments& args, io::Scene& scene) {
-    if (!args.joint_options.empty())
-        if (Status ok = io::load_joint_options(args.joint_options, scene.skeleton); !ok) return ok;
+    if (!args.joint_options.empty()) SINEW_TRY(io::load_joint_options(args.joint_options, scene.skeleton));
     const std::vector<double> use =
         scene.weights ? joint_use(*scene.weights, scene.skeleton.joints.size()) : std::vector<double>{};
     return select_deforming(scene.skeleton, use, args.deform);
@@ -149,22 +148,18 @@ int fail_coverage(const nlohmann::ordered_json& report, double required) {
 Result<io::SaveReport> add_bind_outputs(const BindArguments& args, const io::Scene& scene,
                                         const SkinWeights& weights, const Binding& binding,
                                         io::OutputBatch& batch) {
-    Result<io::SaveReport> saved = io::save(scene, weights, args.output, args.save, batch);
-    if (!saved) return saved;
+    SINEW_TRY_LET(io::SaveReport saved, io::save(scene, weights, args.output, args.save, batch));
     if (!args.weights_json.empty())
-        if (Status ok = io::save_weights_json(scene.skeleton, weights, args.weights_json, batch); !ok)
-            return ok.error();
-    if (!args.save_binding.empty())
-        if (Status ok = batch.add(args.save_binding, binding.to_bytes()); !ok) return ok.error();
+        SINEW_TRY(io::save_weights_json(scene.skeleton, weights, args.weights_json, batch));
+    if (!args.save_binding.empty()) SINEW_TRY(batch.add(args.save_binding, binding.to_bytes()));
     return saved;
 }
 
 /// --intersections: fills `out`, to which `run` refers, and counts non-manifold vertices.
 Status count_intersections(const io::Scene& scene, BindRun& run, Intersections& out, Context* context) {
     const auto start = std::chrono::steady_clock::now();
-    Result<Intersections> found = find_intersections(scene.mesh(), context);
-    if (!found) return found.error();
-    out = std::move(*found);
+    SINEW_TRY_LET(Intersections found, find_intersections(scene.mesh(), context));
+    out = std::move(found);
     run.nonmanifold_vertices =
         find_nonmanifold_vertices(scene.mesh(), analyse_mesh(scene.mesh(), context).weld).size();
     run.intersections = &out;

@@ -7,6 +7,7 @@
 
 #include "check_report.h"
 #include "command.h"
+#include "core/try.h"
 #include "report/report.h"
 
 namespace sinew::cli {
@@ -59,13 +60,11 @@ Status read_options(CheckArguments& args) {
         if (Status ok = take_profile(args.profile, args.options); !ok)
             return Error{ok.error().code, "--profile: " + ok.error().message};
     if (!args.thresholds.empty()) {
-        Result<std::vector<std::byte>> bytes = io::read_file(args.thresholds);
-        if (!bytes) return bytes.error();
-        const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
-        if (Status ok = take_thresholds(text, args.thresholds, args.options); !ok) return ok;
+        SINEW_TRY_LET(std::vector<std::byte> bytes, io::read_file(args.thresholds));
+        const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+        SINEW_TRY(take_thresholds(text, args.thresholds, args.options));
     }
-    for (const std::string& text : args.max)
-        if (Status ok = read_max(text, args.options); !ok) return ok;
+    for (const std::string& text : args.max) SINEW_TRY(read_max(text, args.options));
     return take_rules(args.only, args.skip, args.options);
 }
 

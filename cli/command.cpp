@@ -12,6 +12,7 @@
 #include <iostream>
 #include <system_error>
 
+#include "core/try.h"
 #include "sinew/io.h"
 #include "sinew/weights.h"
 #include "system.h"
@@ -65,7 +66,7 @@ Status check_places(std::span<const NamedFile> outputs, std::span<const NamedFil
     for (std::size_t i = 0; i < outputs.size(); ++i) {
         const NamedFile& output = outputs[i];
         if (output.path.empty()) continue;
-        if (Status ok = check_kept({&output, 1}, inputs.subspan(may_replace && i == 0 ? 1 : 0)); !ok) return ok;
+        SINEW_TRY(check_kept({&output, 1}, inputs.subspan(may_replace && i == 0 ? 1 : 0)));
         for (std::size_t k = 0; k < i; ++k)
             if (same_file(output.path, outputs[k].path)) return same_error(output, outputs[k]);
         const fs::path path(output.path);
@@ -172,7 +173,7 @@ std::string unknown_option(const CLI::App& app) {
 }
 
 Status check_outputs(std::span<const NamedFile> outputs, std::span<const NamedFile> inputs) {
-    if (Status ok = io::check_output(outputs[0].path); !ok) return ok;
+    SINEW_TRY(io::check_output(outputs[0].path));
     return check_places(outputs, inputs, true);
 }
 
@@ -362,14 +363,14 @@ void Progress::stage(const char* name) {
 }
 
 Status Progress::publish(io::OutputBatch& batch, const std::function<void()>& print) {
-    if (Status ok = batch.write_devices(); !ok) return ok;
+    SINEW_TRY(batch.write_devices());
     if (shown_) fmt::print(stderr, "\r\033[K");
     try {
         print();
     } catch (const std::system_error&) {
         // fmt throws if it cannot write; flush_output finds the reason.
     }
-    if (Status ok = flush_output(); !ok) return ok;
+    SINEW_TRY(flush_output());
     if (context_.cancel) return Error{ErrorCode::cancelled, "cancelled before any file was written"};
     return batch.commit();
 }

@@ -8,6 +8,7 @@
 
 #include "command.h"
 #include "compare_report.h"
+#include "core/try.h"
 #include "report/report.h"
 
 namespace sinew::cli {
@@ -200,9 +201,8 @@ Status select_joints_in_use(Skeleton& skeleton, const SkinWeights& a, const Skin
 
 Status load_compared_poses(CompareArguments& args, const Skeleton& skeleton) {
     for (const std::string& file : args.poses) {
-        Result<std::vector<JointPose>> pose = io::load_pose(skeleton, file);
-        if (!pose) return pose.error();
-        args.options.poses.push_back({std::filesystem::path(file).stem().string(), std::move(*pose)});
+        SINEW_TRY_LET(std::vector<JointPose> pose, io::load_pose(skeleton, file));
+        args.options.poses.push_back({std::filesystem::path(file).stem().string(), std::move(pose)});
     }
     return Done{};
 }
@@ -221,12 +221,9 @@ Status add_comparison(const CompareArguments& args, const CompareRun& run, const
     const auto add = [&](const std::string& path, const std::string& text) -> Status {
         return batch.add(path, std::as_bytes(std::span(text)));
     };
-    if (!args.report.empty())
-        if (Status ok = add(args.report, report); !ok) return ok;
-    if (!args.html.empty())
-        if (Status ok = add(args.html, make_compare_page(run)); !ok) return ok;
-    if (!args.picture.empty())
-        if (Status ok = batch.add(args.picture, png); !ok) return ok;
+    if (!args.report.empty()) SINEW_TRY(add(args.report, report));
+    if (!args.html.empty()) SINEW_TRY(add(args.html, make_compare_page(run)));
+    if (!args.picture.empty()) SINEW_TRY(batch.add(args.picture, png));
     return Done{};
 }
 
@@ -255,7 +252,7 @@ Status keep_inputs(const io::Scene& scene, const ComparedBinding& other, std::sp
     kept.insert(kept.end(), other.files.begin(), other.files.end());
     for (const std::filesystem::path& file : kept) {
         const NamedFile named{"a file that an input refers to", file.string()};
-        if (Status ok = check_kept(outputs, {&named, 1}); !ok) return ok;
+        SINEW_TRY(check_kept(outputs, {&named, 1}));
     }
     return Done{};
 }
@@ -268,8 +265,8 @@ Vec3 up_in_bind_space(const Transform& world) {
 /// Also reads --size.
 Status check_compare_arguments(const CompareArguments& args, std::span<const NamedFile> outputs, int& width,
                                int& height) {
-    if (Status ok = check(args.options); !ok) return ok;
-    if (Status ok = read_size(args.size, width, height); !ok) return ok;
+    SINEW_TRY(check(args.options));
+    SINEW_TRY(read_size(args.size, width, height));
     if (!args.picture.empty() && !args.picture.ends_with(".png"))
         return Error{ErrorCode::usage, args.picture + ": the picture is a PNG: its name must end in .png"};
     std::vector<NamedFile> inputs = {{"the reference", args.reference}, {"the other input", args.other}};

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "compare_report.h"
+#include "core/try.h"
 #include "sinew/render.h"
 
 namespace sinew::cli {
@@ -35,8 +36,7 @@ Status check_pictures(Context& context) {
     picture.panels.resize(1);
     picture.panels[0].positions = positions;
     picture.panels[0].triangles = triangles;
-    Result<Image> image = render(picture, &context);
-    if (!image) return image.error();
+    SINEW_TRY(render(picture, &context));
     return Done{};
 }
 
@@ -72,15 +72,12 @@ Result<std::vector<std::byte>> draw_comparison(const CompareRun& run, const Tran
     Surface posed_a, posed_b;
     Paint distance;
     if (const PoseComparison* worst = pose_to_show(c)) {
-        Result<std::vector<Transform>> transforms = skinning_matrices(skeleton, worst->joints);
-        if (!transforms) return transforms.error();
+        SINEW_TRY_LET(std::vector<Transform> transforms, skinning_matrices(skeleton, worst->joints));
         const SurfaceView rest{positions, {}, {}};
-        Result<Surface> in_a = deform(rest, *run.a, *transforms, run.options.skinning, &context);
-        if (!in_a) return in_a.error();
-        Result<Surface> in_b = deform(rest, *run.b, *transforms, run.options.skinning, &context);
-        if (!in_b) return in_b.error();
-        posed_a = std::move(*in_a);
-        posed_b = std::move(*in_b);
+        SINEW_TRY_LET(Surface in_a, deform(rest, *run.a, transforms, run.options.skinning, &context));
+        SINEW_TRY_LET(Surface in_b, deform(rest, *run.b, transforms, run.options.skinning, &context));
+        posed_a = std::move(in_a);
+        posed_b = std::move(in_b);
         std::vector<float> values;
         for (std::size_t v = 0; v < positions.size(); ++v) {
             const Vec3 &p = posed_a.positions[v], &q = posed_b.positions[v];
@@ -92,9 +89,8 @@ Result<std::vector<std::byte>> draw_comparison(const CompareRun& run, const Tran
         add("B, " + worst->name, posed_b.positions, b, "three-quarter");
         add("distance, " + worst->name, posed_b.positions, distance, "three-quarter");
     }
-    Result<Image> image = render(picture, &context);
-    if (!image) return image.error();
-    return encode_png(*image);
+    SINEW_TRY_LET(Image image, render(picture, &context));
+    return encode_png(image);
 }
 
 }  // namespace sinew::cli

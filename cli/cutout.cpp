@@ -1,6 +1,7 @@
 // sinew cutout: from a picture with transparency and bones to a textured mesh with weights.
 
 #include "sinew/cutout.h"
+#include "core/try.h"
 #include "sinew/cutout_files.h"
 
 #include <fmt/core.h>
@@ -26,7 +27,7 @@ struct CutoutArguments : RunOptions {
 };
 
 Status check_arguments(const CutoutArguments& args) {
-    if (Status ok = check(args.options); !ok) return ok;
+    SINEW_TRY(check(args.options));
     const std::string kind = extension_of(args.output);
     if (kind != ".glb" && kind != ".gltf" && kind != ".json")
         return Error{ErrorCode::usage,
@@ -142,9 +143,8 @@ void print_cutout_summary(const nlohmann::ordered_json& r) {
 }
 
 Status add_picture(io::OutputBatch& batch, const std::string& path, const RgbaImage& picture) {
-    const Result<std::vector<std::byte>> png = encode_png(picture);
-    if (!png) return png.error();
-    return batch.add(path, *png);
+    SINEW_TRY_LET(const std::vector<std::byte> png, encode_png(picture));
+    return batch.add(path, png);
 }
 
 /// The output: for Spine if its name ends in .json, else glTF.
@@ -153,24 +153,22 @@ Status add_figure(io::OutputBatch& batch, const CutoutArguments& args, const Cut
     const std::string kind = extension_of(args.output);
     if (kind == ".json") {
         const std::filesystem::path path(args.output);
-        const Result<std::string> text = io::cutout_spine(
-            figure, parts, path.has_parent_path() ? path.parent_path() : std::filesystem::path("."));
-        if (!text) return text.error();
-        return batch.add(path, std::as_bytes(std::span(*text)));
+        SINEW_TRY_LET(const std::string text,
+                      io::cutout_spine(figure, parts,
+                                       path.has_parent_path() ? path.parent_path() : std::filesystem::path(".")));
+        return batch.add(path, std::as_bytes(std::span(text)));
     }
     io::CutoutGltfOptions options = args.gltf;
     options.alpha_cutoff = args.options.outline.alpha;
-    const auto bytes = io::cutout_gltf(figure, parts, options, kind == ".glb");
-    if (!bytes) return bytes.error();
-    return batch.add(args.output, *bytes);
+    SINEW_TRY_LET(const auto bytes, io::cutout_gltf(figure, parts, options, kind == ".glb"));
+    return batch.add(args.output, bytes);
 }
 
 /// The transforms of --pose; empty without.
 Result<std::vector<Transform>> pose_transforms(const CutoutArguments& args, const Skeleton& skeleton) {
     if (args.pose.empty()) return std::vector<Transform>{};
-    const Result<std::vector<JointPose>> pose = io::load_pose(skeleton, args.pose);
-    if (!pose) return pose.error();
-    return skinning_matrices(skeleton, *pose);
+    SINEW_TRY_LET(const std::vector<JointPose> pose, io::load_pose(skeleton, args.pose));
+    return skinning_matrices(skeleton, pose);
 }
 
 int run_cutout(CutoutArguments args) {

@@ -1,4 +1,5 @@
 #include "edits.h"
+#include "core/try.h"
 
 namespace sinew::cli {
 
@@ -23,9 +24,8 @@ Result<Adjustments> read_edits(const io::Scene& scene, const EditOptions& option
                                std::span<const Transform> transforms) {
     Adjustments out;
     if (!options.file.empty()) {
-        Result<Adjustments> read = io::load_edits(scene, options.file);
-        if (!read) return read.error();
-        out = std::move(*read);
+        SINEW_TRY_LET(Adjustments read, io::load_edits(scene, options.file));
+        out = std::move(read);
     }
     const Skeleton& skeleton = scene.skeleton;
     if (options.strict)

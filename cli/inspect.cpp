@@ -9,6 +9,7 @@
 #include <set>
 
 #include "command.h"
+#include "core/try.h"
 #include "report/report.h"
 #include "sinew/bind.h"
 #include "sinew/deform.h"
@@ -205,7 +206,7 @@ Result<Inspected> inspect(const InspectArguments& args, Context* context) {
     else
         out.odd.push_back({clips.error().message, "the animations cannot be played"});
     if (out.has_skeleton) {
-        if (Status ok = select_deforming(out.scene.skeleton, out.use, args.deform); !ok) return ok.error();
+        SINEW_TRY(select_deforming(out.scene.skeleton, out.use, args.deform));
         if (Status ok = check_fit(out.scene.mesh(), out.scene.skeleton, context); !ok)
             out.odd.push_back({ok.error().message, ""});
         note_names(out.scene.skeleton, out.odd);

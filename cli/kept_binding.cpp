@@ -1,4 +1,5 @@
 #include "kept_binding.h"
+#include "core/try.h"
 
 namespace sinew::cli {
 namespace {
@@ -11,9 +12,8 @@ Error with_file(Error error, const std::string& path) {
 }  // namespace
 
 Result<Binding> read_binding(const std::string& path) {
-    Result<std::vector<std::byte>> bytes = io::read_file(path);
-    if (!bytes) return bytes.error();
-    Result<Binding> binding = Binding::from_bytes(*bytes);
+    SINEW_TRY_LET(std::vector<std::byte> bytes, io::read_file(path));
+    Result<Binding> binding = Binding::from_bytes(bytes);
     if (!binding) return with_file(binding.error(), path);
     return binding;
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "core/try.h"
 #include "edits.h"
 #include "kept_binding.h"
 #include "posing.h"
@@ -21,15 +22,11 @@ struct PoseArguments : InputOptions {
 Status weights_of_binding(io::Scene& scene, const PoseArguments& args, std::span<const Transform> skinning) {
     Context context;
     context.threads = args.threads;
-    Result<Binding> kept = read_binding(args.binding);
-    if (!kept) return kept.error();
-    Result<Binding> binding = rebind(*kept, scene, args.binding, &context);
-    if (!binding) return binding.error();
-    Result<Adjustments> adjustments = read_edits(scene, args.edits, &context, skinning);
-    if (!adjustments) return adjustments.error();
-    Result<SkinWeights> weights =
-        adjusted_weights(*binding, scene.mesh(), scene.skeleton, binding->options().falloff,
-                         binding->options().finish, *adjustments, nullptr, &context);
+    SINEW_TRY_LET(Binding kept, read_binding(args.binding));
+    SINEW_TRY_LET(Binding binding, rebind(kept, scene, args.binding, &context));
+    SINEW_TRY_LET(Adjustments adjustments, read_edits(scene, args.edits, &context, skinning));
+    Result<SkinWeights> weights = adjusted_weights(binding, scene.mesh(), scene.skeleton, binding.options().falloff,
+                                                   binding.options().finish, adjustments, nullptr, &context);
     if (!weights) return weights.error();
     scene.weights = std::move(*weights);
     return Done{};

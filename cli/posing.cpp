@@ -1,4 +1,5 @@
 #include "posing.h"
+#include "core/try.h"
 
 #include <fmt/core.h>
 
@@ -84,21 +85,17 @@ Result<io::ScenePose> read_pose(const io::Scene& scene, const PoseOptions& optio
         return Error{ErrorCode::usage, "--pose and --clip cannot be combined: give one of them"};
     std::optional<std::size_t> clip;
     if (!options.clip.empty()) {
-        Result<std::vector<io::Clip>> clips = io::clips(scene);
-        if (!clips) return clips.error();
-        Result<std::size_t> found = find_clip(*clips, options.clip, input);
-        if (!found) return found.error();
-        clip = *found;
+        SINEW_TRY_LET(std::vector<io::Clip> clips, io::clips(scene));
+        SINEW_TRY_LET(std::size_t found, find_clip(clips, options.clip, input));
+        clip = found;
     }
     Result<io::ScenePose> at = io::pose_at(scene, clip, options.time);
     if (!at || clip) return at;
     at->skinning.assign(scene.skeleton.joints.size(), Transform{});
     if (options.pose.empty()) return at;
-    Result<std::vector<JointPose>> pose = io::load_pose(scene.skeleton, options.pose);
-    if (!pose) return pose.error();
-    Result<std::vector<Transform>> posed = skinning_matrices(scene.skeleton, *pose);
-    if (!posed) return posed.error();
-    at->skinning = std::move(*posed);
+    SINEW_TRY_LET(std::vector<JointPose> pose, io::load_pose(scene.skeleton, options.pose));
+    SINEW_TRY_LET(std::vector<Transform> posed, skinning_matrices(scene.skeleton, pose));
+    at->skinning = std::move(posed);
     return at;
 }
 

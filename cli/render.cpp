@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/try.h"
 #include "picture/draw_character.h"
 #include "posing.h"
 
@@ -85,10 +86,10 @@ Status read_views(const RenderArguments& args, PictureRequest& request) {
 
 /// What the options say without the file.
 Status read_options(const RenderArguments& args, PictureRequest& request) {
-    if (Status ok = read_size(args.size, request.look); !ok) return ok;
-    if (Status ok = read_cut(args.cut, request.cut); !ok) return ok;
-    if (Status ok = read_winding_numbers(args.winding_numbers, request); !ok) return ok;
-    if (Status ok = read_views(args, request); !ok) return ok;
+    SINEW_TRY(read_size(args.size, request.look));
+    SINEW_TRY(read_cut(args.cut, request.cut));
+    SINEW_TRY(read_winding_numbers(args.winding_numbers, request));
+    SINEW_TRY(read_views(args, request));
     request.input = args.input;
     request.view = args.view;
     request.overlay = args.overlay;
@@ -103,27 +104,22 @@ Status read_options(const RenderArguments& args, PictureRequest& request) {
 }
 
 Result<io::Scene> load(const RenderArguments& args, PictureRequest& request, Context& context) {
-    Result<io::Scene> scene = io::load(args.input, args.load(), &context);
-    if (!scene) return scene;
-    if (!args.joint_options.empty())
-        if (Status ok = io::load_joint_options(args.joint_options, scene->skeleton); !ok) return ok.error();
-    if (Status ok = take_weights(*scene, args.weights); !ok) return ok.error();
+    SINEW_TRY_LET(io::Scene scene, io::load(args.input, args.load(), &context));
+    if (!args.joint_options.empty()) SINEW_TRY(io::load_joint_options(args.joint_options, scene.skeleton));
+    SINEW_TRY(take_weights(scene, args.weights));
     for (const std::string& name : args.joints) {
-        Result<std::uint32_t> joint = find_joint(scene->skeleton, name, args.input);
-        if (!joint) return joint.error();
-        request.joints.push_back(*joint);
+        SINEW_TRY_LET(std::uint32_t joint, find_joint(scene.skeleton, name, args.input));
+        request.joints.push_back(joint);
     }
     if (!args.zoom.empty()) {
-        Result<std::uint32_t> joint = find_joint(scene->skeleton, args.zoom, args.input);
-        if (!joint) return joint.error();
-        request.zoom = *joint;
+        SINEW_TRY_LET(std::uint32_t joint, find_joint(scene.skeleton, args.zoom, args.input));
+        request.zoom = joint;
     }
     if (args.pose.pose.empty() && args.pose.clip.empty()) return scene;
-    Result<io::ScenePose> at = read_pose(*scene, args.pose, args.input);
-    if (!at) return at.error();
+    SINEW_TRY_LET(io::ScenePose at, read_pose(scene, args.pose, args.input));
     std::string name = args.pose.clip.empty() ? std::filesystem::path(args.pose.pose).stem().string()
-                                              : fmt::format("{} at {:.3g} s", args.pose.clip, at->time);
-    request.pose = {std::move(name), std::move(*at)};
+                                              : fmt::format("{} at {:.3g} s", args.pose.clip, at.time);
+    request.pose = {std::move(name), std::move(at)};
     return scene;
 }
 

@@ -21,6 +21,7 @@
 #include <thread>
 
 #include "command.h"
+#include "core/try.h"
 #include "sinew/cutout.h"
 #include "sinew/cutout_files.h"
 #include "sinew/io.h"
@@ -68,21 +69,19 @@ Result<std::vector<fs::path>> files_beside(const StudioArguments& args, std::str
                                            printable(args.input) + " (leave them out)"};
     if (kind == ".png" && args.skeleton.empty()) {
         // Bones are drawn in the page.
-        const Result<std::vector<std::byte>> bytes = io::read_file(input);
-        if (!bytes) return bytes.error();
-        if (const Result<RgbaImage> picture = decode_png(*bytes, args.input); !picture) return picture.error();
+        SINEW_TRY_LET(const std::vector<std::byte> bytes, io::read_file(input));
+        if (const Result<RgbaImage> picture = decode_png(bytes, args.input); !picture) return picture.error();
         return std::vector<fs::path>();
     }
     if (kind == ".json" && !args.skeleton.empty())
         return Error{ErrorCode::usage,
                      args.input + " contains bones: --skeleton needs a mesh or a picture as input"};
     if (kind == ".png" || kind == ".json") {
-        const Result<CutoutFigure> figure =
-            kind == ".png" ? io::load_cutout(args.skeleton, input) : io::load_cutout(input, std::nullopt);
-        if (!figure) return figure.error();
+        SINEW_TRY_LET(const CutoutFigure figure, kind == ".png" ? io::load_cutout(args.skeleton, input)
+                                                                : io::load_cutout(input, std::nullopt));
         std::vector<fs::path> pictures;
         if (kind == ".json")
-            for (const CutoutLayer& layer : figure->layers) pictures.emplace_back(layer.path);
+            for (const CutoutLayer& layer : figure.layers) pictures.emplace_back(layer.path);
         return pictures;
     }
     const Result<io::Scene> scene = io::load(args.input, args.load());
@@ -103,17 +102,15 @@ Result<std::vector<fs::path>> files_beside(const StudioArguments& args, std::str
 /// The character and its files, under open/.
 Status add_input(Site& site, const StudioArguments& args, std::string& query, std::string& remark) {
     const auto add = [&](const fs::path& path, const std::string& name) -> Status {
-        Result<std::vector<std::byte>> bytes = io::read_file(path);
-        if (!bytes) return bytes.error();
-        site.files["open/" + name] = std::move(*bytes);
+        SINEW_TRY_LET(std::vector<std::byte> bytes, io::read_file(path));
+        site.files["open/" + name] = std::move(bytes);
         return Done{};
     };
     if (args.input.empty()) {
         if (args.skeleton_scale == 1 && !args.prop && args.fit_check.empty()) return Done{};
         return Error{ErrorCode::usage, "--skeleton-scale, --prop and --fit-check need a file to open"};
     }
-    const Result<std::vector<fs::path>> beside = files_beside(args, remark);
-    if (!beside) return beside.error();
+    SINEW_TRY_LET(const std::vector<fs::path> beside, files_beside(args, remark));
     const fs::path input(args.input), folder = input.has_parent_path() ? input.parent_path() : fs::path(".");
     // The page reads glTF only.
     Result<std::vector<std::byte>> converted = io::converted_to_glb(input);
@@ -126,17 +123,17 @@ Status add_input(Site& site, const StudioArguments& args, std::string& query, st
         return ok;
     }
     query = "?open=" + encoded(opened);
-    for (const fs::path& file : *beside) {
+    for (const fs::path& file : beside) {
         std::string name = file.lexically_proximate(folder).generic_string();
         // Pictures may be in any folder; browsers do not send paths with .., and the page finds them by name.
         if (name.starts_with("..") || fs::path(name).is_absolute()) name = file.filename().string();
         if (site.files.contains("open/" + name)) continue;  // named twice
-        if (Status ok = add(file, name); !ok) return ok;
+        SINEW_TRY(add(file, name));
         query += "&with=" + encoded(name);
     }
     if (!args.skeleton.empty()) {
         const std::string name = fs::path(args.skeleton).filename().string();
-        if (Status ok = add(args.skeleton, name); !ok) return ok;
+        SINEW_TRY(add(args.skeleton, name));
         query += "&skeleton=" + encoded(name);
     }
     if (args.skeleton_scale != 1) query += fmt::format("&skeleton-scale={}", args.skeleton_scale);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "core/try.h"
 #include "sinew/io.h"
 
 namespace sinew::cli {
@@ -91,9 +92,8 @@ Status add_page(Site& site, const std::string& folder) {
     std::error_code failed;
     for (fs::recursive_directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
         if (!at->is_regular_file(failed)) continue;
-        Result<std::vector<std::byte>> bytes = io::read_file(at->path());
-        if (!bytes) return bytes.error();
-        site.files[fs::relative(at->path(), folder, failed).generic_string()] = std::move(*bytes);
+        SINEW_TRY_LET(std::vector<std::byte> bytes, io::read_file(at->path()));
+        site.files[fs::relative(at->path(), folder, failed).generic_string()] = std::move(bytes);
     }
     if (failed) return Error{ErrorCode::io, folder + ": cannot be read: " + failed.message()};
     if (!site.files.contains("index.html"))

@@ -210,9 +210,9 @@ public:
 
 private:
     struct File {
-        std::filesystem::path path, target;      ///< as named; with symbolic links followed
-        std::filesystem::path temporary;         ///< empty: a device, renamed already, or a shared file that is there
-        std::vector<std::byte> held;             ///< for a device, and of a shared file
+        std::filesystem::path path, target;  ///< as named; with symbolic links followed
+        std::filesystem::path temporary;     ///< empty: a device, renamed already, or a shared file that is there
+        std::vector<std::byte> held;         ///< for a device, and of a shared file
         bool replaces = false, written = false;  ///< written: to its device
         int locked = -1;    ///< descriptor of the temporary file; its lock shows that this process is running
         std::string owner;  ///< of a shared file
@@ -249,8 +249,8 @@ Status check_weights(const Scene& scene, const SkinWeights& weights, const std::
 ///
 /// If the folder is not that of the input, files that the document refers to (buffers, images) are copied beside
 /// the output: buffers as they were when the scene was loaded. A file with other content under such a name, then or
-/// when the files appear, is an error; so is, in the folder of the input, a buffer that has changed. All files appear,
-/// or none does. A GLB that is made from a .gltf contains its images.
+/// when the files appear, is an error; so is, in the folder of the input, a buffer that has changed. All files
+/// appear, or none does. A GLB that is made from a .gltf contains its images.
 Result<SaveReport> save(const Scene& scene, const SkinWeights& weights, const std::filesystem::path& path,
                         const SaveOptions& options = {});
 

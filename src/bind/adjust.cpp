@@ -5,6 +5,7 @@
 #include "bind/binding_state.h"
 #include "bind/bone_shapes.h"
 #include "core/parallel.h"
+#include "core/try.h"
 #include "sinew/bind.h"
 
 namespace sinew {
@@ -96,13 +97,12 @@ Result<SkinWeights> adjusted_weights(const Binding& binding, const MeshView& mes
     if (binding.coverage().size() != n)
         return Error{ErrorCode::usage, "the binding has " + std::to_string(binding.coverage().size()) +
                                            " vertices, the mesh " + std::to_string(n)};
-    for (std::size_t r = 0; r < adjustments.rigid.size(); ++r)
-        if (Status ok = check(adjustments.rigid[r], r, n, joints); !ok) return ok.error();
+    for (std::size_t r = 0; r < adjustments.rigid.size(); ++r) SINEW_TRY(check(adjustments.rigid[r], r, n, joints));
 
     FalloffOptions law = falloff;
     const FalloffMap& own = adjustments.falloff;
     law.map = own;
-    if (Status ok = check(law); !ok) return ok.error();
+    SINEW_TRY(check(law));
     law.map = falloff.map;
     if (!own.of_vertex.empty() && own.of_vertex.size() != n)
         return Error{ErrorCode::usage, "falloff: the map has values for " + std::to_string(own.of_vertex.size()) +
@@ -124,8 +124,8 @@ Result<SkinWeights> adjusted_weights(const Binding& binding, const MeshView& mes
                     best = {j, d};
             return best;
         };
-        if (Status ok = check(finish_options); !ok) return ok.error();
-        if (Status ok = check_limit(binding.state(), finish_options); !ok) return ok.error();
+        SINEW_TRY(check(finish_options));
+        SINEW_TRY(check_limit(binding.state(), finish_options));
         if (binding.influences().width == 0) {
             DistanceTable t = binding.distances();
             if (t.width > 0)

@@ -7,6 +7,7 @@
 #include "bind/method_table.h"
 #include "bind/near_mesh.h"
 #include "bind/planned_mesh.h"
+#include "core/try.h"
 
 namespace sinew {
 
@@ -15,12 +16,11 @@ Status check_fit(const MeshView& mesh, const Skeleton& skeleton, Context* contex
 }
 
 Result<Binding> bind(const MeshView& whole, const Skeleton& skeleton, const BindOptions& given, Context* context) {
-    if (Status ok = check(given); !ok) return ok.error();
-    if (Status ok = check_mesh(whole); !ok) return ok.error();
-    if (Status ok = check_skeleton(skeleton); !ok) return ok.error();
+    SINEW_TRY(check(given));
+    SINEW_TRY(check_mesh(whole));
+    SINEW_TRY(check_skeleton(skeleton));
     const NearMesh near(whole, skeleton, context);
-    if (given.fit_check)
-        if (Status ok = near.check_fit(); !ok) return ok.error();
+    if (given.fit_check) SINEW_TRY(near.check_fit());
     const MeshView mesh = near.view();
     BindOptions options = given;
     const auto binding = std::make_shared<BindingState>();
@@ -36,7 +36,7 @@ Result<Binding> bind(const MeshView& whole, const Skeleton& skeleton, const Bind
         report.resolution_reason = std::move(choice->reason);
         fine = std::move(choice->fine);
     }
-    if (Status ok = check_memory(mesh, skeleton, options, context); !ok) return ok.error();
+    SINEW_TRY(check_memory(mesh, skeleton, options, context));
 
     binding->options = options;
     binding->options.mask = nullptr;  // it need not live longer than this call
@@ -46,15 +46,13 @@ Result<Binding> bind(const MeshView& whole, const Skeleton& skeleton, const Bind
     binding->take_hardness();
 
     if (row_of(options.method).has_volume())
-        if (Status ok = near.check_voxels((fine.empty() ? 1 : 2) * options.voxels.resolution, report); !ok)
-            return ok.error();
+        SINEW_TRY(near.check_voxels((fine.empty() ? 1 : 2) * options.voxels.resolution, report));
     PlannedMesh planned = plan_mesh(mesh, skeleton, clock, report);
     binding->bones = make_bones(skeleton);
     const Task task = make_task(mesh, skeleton, options, planned, binding->bones, clock, FreshBind{fine});
-    Result<MethodRows> rows = run_method(task);
-    if (!rows) return rows.error();
-    binding->volume = std::move(rows->volume);
-    binding->take_rows(planned.plan, std::move(*rows));
+    SINEW_TRY_LET(MethodRows rows, run_method(task));
+    binding->volume = std::move(rows.volume);
+    binding->take_rows(planned.plan, std::move(rows));
     near.finish(binding->coverage, report);
 
     binding->mesh_hash = hash_mesh(whole, skeleton);

@@ -6,6 +6,7 @@
 
 #include "bind/binding_state.h"
 #include "core/hash.h"
+#include "core/try.h"
 
 namespace sinew {
 
@@ -129,8 +130,8 @@ bool Binding::is_of(const MeshView& mesh, const Skeleton& skeleton) const {
 
 Result<SkinWeights> Binding::weights(const FalloffOptions& falloff, const FinishOptions& finish_options,
                                      Context* context) const {
-    if (Status ok = check(finish_options); !ok) return ok.error();
-    if (Status ok = check_limit(*state_, finish_options); !ok) return ok.error();
+    SINEW_TRY(check(finish_options));
+    SINEW_TRY(check_limit(*state_, finish_options));
     return state_->influences.width == 0 ? weigh(state_->distances, falloff, finish_options, context)
                                          : weigh(state_->influences, falloff, finish_options, context);
 }

@@ -10,6 +10,7 @@
 #include "bind/method_table.h"
 #include "core/geometry.h"
 #include "core/hash.h"
+#include "core/try.h"
 #include "domain/leaf_index.h"
 
 namespace sinew {
@@ -477,8 +478,7 @@ Status check_volume(KeptVolume& volume, std::size_t joints, FieldKind kind) {
         return broken("the components of the volume are not those of its leaves");
     for (const std::uint32_t c : domain.component)
         if (c >= domain.component_count) return broken("a leaf belongs to a component that there is not");
-    for (const KeptField& kept : volume.fields)
-        if (Status ok = check_field(kept, domain, joints, kind); !ok) return ok;
+    for (const KeptField& kept : volume.fields) SINEW_TRY(check_field(kept, domain, joints, kind));
     return Done{};
 }
 
@@ -559,7 +559,7 @@ Status check_tables(BindingState& s, FieldKind kind) {
 Status check_state(BindingState& s) {
     if (Status ok = check_skeleton(s.skeleton); !ok) return broken(ok.error().message);
     if (Status ok = check(s.options); !ok) return broken(ok.error().message);
-    if (Status ok = check_joints(s.skeleton); !ok) return ok;
+    SINEW_TRY(check_joints(s.skeleton));
     const std::size_t joints = s.skeleton.joints.size();
     for (const Bone& b : s.bones)
         if (b.joint >= joints || !has_place(b)) return broken("a bone has no joint or no place");
@@ -613,10 +613,10 @@ Result<Binding> Binding::from_bytes(std::span<const std::byte> bytes) {
     transfer_state(reader, *state, has_volume, volume);
     if (reader.failed()) return *reader.failed();
     if (!reader.at_end()) return broken("there are bytes behind the last section");
-    if (Status ok = check_state(*state); !ok) return ok.error();
+    SINEW_TRY(check_state(*state));
     if (has_volume) {
         const FieldKind kind = row_of(state->options.method).volume_field;
-        if (Status ok = check_volume(volume, state->skeleton.joints.size(), kind); !ok) return ok.error();
+        SINEW_TRY(check_volume(volume, state->skeleton.joints.size(), kind));
         state->volume = std::make_shared<const KeptVolume>(std::move(volume));
     }
     return Binding(state);

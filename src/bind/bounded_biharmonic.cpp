@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "bind/voxel_fields.h"
+#include "core/try.h"
 #include "domain/trace.h"
 #include "field/biharmonic.h"
 #include "field/geodesic.h"
@@ -111,11 +112,9 @@ Status build_coarse(const Task& task, int resolution, const std::vector<std::uin
     VoxelizeOptions options = task.options.voxels;
     options.resolution = resolution;
     options.voxelizer = Voxelizer::cpu;
-    Result<VoxelGrid> grid = voxelize(task.mesh, task.topology, options, task.context);
-    if (!grid) return grid.error();
-    Result<Domain> domain = build_domain(*grid, task.bones, task.options.domain, task.context);
-    if (!domain) return domain.error();
-    level.own_domain = std::move(*domain);
+    SINEW_TRY_LET(VoxelGrid grid, voxelize(task.mesh, task.topology, options, task.context));
+    SINEW_TRY_LET(Domain domain, build_domain(grid, task.bones, task.options.domain, task.context));
+    level.own_domain = std::move(domain);
     level.own_seeds = seed_bones(level.own_domain, task.bones, task.skeleton.joints.size());
     std::vector<bool> seeded(level.own_domain.component_count, false);
     for (const std::uint32_t j : joints)
@@ -133,7 +132,7 @@ Result<SolveFields> prepare(const FieldProblem& problem) {
         resolutions.insert(resolutions.begin(), resolutions.front() / 2);
     const auto levels = std::make_shared<std::vector<Level>>(resolutions.size());
     for (std::size_t k = 0; k + 1 < levels->size(); ++k)
-        if (Status ok = build_coarse(task, resolutions[k], problem.joints, (*levels)[k]); !ok) return ok.error();
+        SINEW_TRY(build_coarse(task, resolutions[k], problem.joints, (*levels)[k]));
     Level& finest = levels->back();
     finest.domain = &problem.domain;
     finest.conduction = &problem.conduction;

@@ -7,6 +7,7 @@
 #include "bind/joint_fields.h"
 #include "bind/sampling.h"
 #include "bind/volume.h"
+#include "core/try.h"
 
 namespace sinew {
 namespace {
@@ -15,9 +16,8 @@ namespace {
 Result<DistanceRows> read_kept_fields(const Task& task, const KeptVolume& volume) {
     return read_rows(task, volume.domain, PreviousBinding(), [&](const JointSet& set) -> Result<SetField> {
         if (set.vertices.empty()) return SetField{};
-        const Result<const KeptField*> field = volume.field_of(set.joints, task.skeleton);
-        if (!field) return field.error();
-        return SetField{*field};
+        SINEW_TRY_LET(const KeptField* field, volume.field_of(set.joints, task.skeleton));
+        return SetField{field};
     });
 }
 
@@ -36,9 +36,8 @@ Result<SpreadDistances> spread_distances(const Task& task, const Domain& domain,
         joints.emplace(spreader, set.joints);
         // One sweep per joint takes less time than one sweep for all, and its field is freed after it.
         if (all && !keep) return SetField{.each = &*joints};
-        Result<KeptField> field = all ? joints->all() : joints->nearest(task.width(), previous);
-        if (!field) return field.error();
-        const KeptField& now = fields.emplace_back(std::move(*field));
+        SINEW_TRY_LET(KeptField field, all ? joints->all() : joints->nearest(task.width(), previous));
+        const KeptField& now = fields.emplace_back(std::move(field));
         return SetField{&now, previous.changed_places(now)};
     });
     if (!rows) return rows.error();
@@ -48,25 +47,22 @@ Result<SpreadDistances> spread_distances(const Task& task, const Domain& domain,
 
 Result<GeodesicRows> measure_geodesic(const Task& task) {
     if (const auto* const other = std::get_if<OtherMesh>(&task.start)) {
-        Result<DistanceRows> rows =
-            task.clock.run("distances", [&] { return read_kept_fields(task, other->volume); });
-        if (!rows) return rows.error();
-        return GeodesicRows{std::move(*rows), nullptr};
+        SINEW_TRY_LET(DistanceRows rows,
+                      task.clock.run("distances", [&] { return read_kept_fields(task, other->volume); }));
+        return GeodesicRows{std::move(rows), nullptr};
     }
-    Result<SeededVolume> volume = build_volume(task, task.options.domain, Links::compact);
-    if (!volume) return volume.error();
+    SINEW_TRY_LET(SeededVolume volume, build_volume(task, task.options.domain, Links::compact));
     Result<SpreadDistances> spread = task.clock.run("distances", [&] {
-        return spread_distances(task, volume->domain, volume->seeds, PreviousBinding(task, *volume));
+        return spread_distances(task, volume.domain, volume.seeds, PreviousBinding(task, volume));
     });
     if (!spread) return spread.error();
-    return GeodesicRows{std::move(spread->rows), keep_volume(std::move(volume->domain), std::move(spread->fields))};
+    return GeodesicRows{std::move(spread->rows), keep_volume(std::move(volume.domain), std::move(spread->fields))};
 }
 
 Result<MethodRows> bind_geodesic_voxel(const Task& task) {
-    Result<GeodesicRows> measured = measure_geodesic(task);
-    if (!measured) return measured.error();
-    MethodRows out = std::move(measured->rows);
-    if (task.options.keep_volume) out.volume = std::move(measured->volume);
+    SINEW_TRY_LET(GeodesicRows measured, measure_geodesic(task));
+    MethodRows out = std::move(measured.rows);
+    if (task.options.keep_volume) out.volume = std::move(measured.volume);
     return out;
 }
 

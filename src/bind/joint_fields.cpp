@@ -4,6 +4,7 @@
 
 #include "bind/volume.h"
 #include "core/parallel.h"
+#include "core/try.h"
 
 namespace sinew {
 
@@ -17,13 +18,12 @@ JointFields::JointFields(DistanceSpreader& spreader, const std::vector<std::uint
 
 Result<KeptField> JointFields::nearest(std::size_t width, const PreviousBinding& previous) const {
     const LeafDistances* const before = previous.repairable_field(joints_);
-    Result<LeafDistances> field =
-        before ? spreader_.solver.renewed(*before, previous.match(), spreader_.seeds, joints_,
-                                          previous.moved(joints_), bridges_, spreader_.context)
-               : spreader_.solver.nearest(spreader_.seeds, joints_, bridges_, static_cast<int>(width),
-                                          spreader_.context);
-    if (!field) return field.error();
-    return KeptField{joints_, seeded_, std::move(*field)};
+    SINEW_TRY_LET(LeafDistances field,
+                  before ? spreader_.solver.renewed(*before, previous.match(), spreader_.seeds, joints_,
+                                                    previous.moved(joints_), bridges_, spreader_.context)
+                         : spreader_.solver.nearest(spreader_.seeds, joints_, bridges_, static_cast<int>(width),
+                                                    spreader_.context));
+    return KeptField{joints_, seeded_, std::move(field)};
 }
 
 Result<KeptField> JointFields::all() const {

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "bind/sampling.h"
+#include "core/try.h"
 #include "core/vectors.h"
 #include "field/edge_graph.h"
 #include "field/mesh_ring.h"
@@ -162,7 +163,7 @@ Status fill(const Task& task, const EdgeGraph& graph, DistanceRows& rows) {
                 seeded[graph.component[s.node]] = seeded_by_any[graph.component[s.node]] = true;
         if (set.needs_field()) {
             const std::vector<EdgeBridge> bridges = join_parts(graph, seeded, kTouching * task.unit, task.context);
-            if (Status ok = measure(task, graph, sources, set, bridges, rows); !ok) return ok;
+            SINEW_TRY(measure(task, graph, sources, set, bridges, rows));
         }
         parallel_for(task.context, set.vertices.size(), 1024, [&](std::size_t i) {
             const std::uint32_t v = set.vertices[i], node = graph.node_of[v];
@@ -194,8 +195,7 @@ Result<MethodRows> bind_mesh_geodesic(const Task& task) {
     if (task.options.rings == RingPlacement::bone) extend_leaf_bones(task);
     // The reach of a row ends at the first joint beyond the limit of influences, so the row has one joint more.
     DistanceRows rows(task.row_shape(1));
-    Status measured = task.clock.run("distances", [&] { return fill(task, graph, rows); });
-    if (!measured) return measured.error();
+    SINEW_TRY(task.clock.run("distances", [&] { return fill(task, graph, rows); }));
     return MethodRows(std::move(rows));
 }
 

@@ -5,6 +5,7 @@
 #include "bind/memory_sizes.h"
 #include "bind/method_table.h"
 #include "bind/near_mesh.h"
+#include "core/try.h"
 #include "sinew/bind.h"
 
 namespace sinew {
@@ -31,9 +32,9 @@ Status check_same_joints(const Skeleton& bound, const Skeleton& given) {
 
 Result<Binding> Binding::move_joints(const MeshView& mesh, const Skeleton& skeleton, Context* context) const {
     const BindingState& bound = *state_;
-    if (Status ok = check_mesh(mesh); !ok) return ok.error();
-    if (Status ok = check_skeleton(skeleton); !ok) return ok.error();
-    if (Status ok = check_same_joints(bound.skeleton, skeleton); !ok) return ok.error();
+    SINEW_TRY(check_mesh(mesh));
+    SINEW_TRY(check_skeleton(skeleton));
+    SINEW_TRY(check_same_joints(bound.skeleton, skeleton));
     if (!is_of(mesh, skeleton))
         return Error{ErrorCode::usage,
                      "this is not the mesh that was bound, or its skins are others: joints "
@@ -49,7 +50,7 @@ Result<Binding> Binding::move_joints(const MeshView& mesh, const Skeleton& skele
         if (bound.map_is_hardness) given.falloff.map.hardness_of_joint.clear();
         return bind(mesh, skeleton, given, context);
     }
-    if (Status ok = check_memory(mesh, skeleton, bound.options, context); !ok) return ok.error();
+    SINEW_TRY(check_memory(mesh, skeleton, bound.options, context));
 
     const auto binding = std::make_shared<BindingState>();
     binding->options = bound.options;
@@ -62,7 +63,7 @@ Result<Binding> Binding::move_joints(const MeshView& mesh, const Skeleton& skele
     report.coverage = {};
     report.seconds.clear();
     report.warnings.clear();
-    if (Status ok = near.check_voxels(bound.options.voxels.resolution, report); !ok) return ok.error();
+    SINEW_TRY(near.check_voxels(bound.options.voxels.resolution, report));
     binding->take_hardness();
     StageClock clock(report, context);
     binding->planned = bound.planned;
@@ -74,10 +75,9 @@ Result<Binding> Binding::move_joints(const MeshView& mesh, const Skeleton& skele
     binding->bones = make_bones(skeleton);
     const Task task = make_task(mesh, binding->skeleton, bound.options, planned, binding->bones, clock,
                                 MovedJoints{*bound.volume, bound.bones, bound.distances, bound.coverage});
-    Result<MethodRows> rows = run_method(task);
-    if (!rows) return rows.error();
-    binding->volume = std::move(rows->volume);
-    binding->take_rows(planned.plan, std::move(*rows));
+    SINEW_TRY_LET(MethodRows rows, run_method(task));
+    binding->volume = std::move(rows.volume);
+    binding->take_rows(planned.plan, std::move(rows));
     warn_of_snapped(skeleton, bound.options, report);
     return Binding(binding);
 }

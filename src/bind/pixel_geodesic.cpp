@@ -7,6 +7,7 @@
 
 #include "bind/geodesic_voxel.h"
 #include "bind/volume.h"
+#include "core/try.h"
 #include "domain/leaf_graph.h"
 
 namespace sinew {
@@ -68,9 +69,8 @@ Result<Plane> find_plane(const MeshView& mesh) {
 }  // namespace
 
 Result<MethodRows> bind_pixel_geodesic(const Task& task) {
-    Result<Plane> found = find_plane(task.mesh);
-    if (!found) return found.error();
-    const Plane plane = *found;
+    SINEW_TRY_LET(Plane found, find_plane(task.mesh));
+    const Plane plane = found;
     BindReport& report = task.report;
     if (plane.thickness > 0)
         report.warnings.push_back("the mesh is not quite flat: it was flattened along " +

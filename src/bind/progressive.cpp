@@ -1,5 +1,6 @@
 // A coarse binding first, then the requested one.
 #include "bind/method_table.h"
+#include "core/try.h"
 #include "sinew/bind.h"
 
 namespace sinew {
@@ -14,19 +15,17 @@ Result<bool> is_finer(const MeshView& mesh, const Skeleton& skeleton, const Bind
     if (!row_of(options.method).has_volume()) return false;
     if (options.voxels.resolution != 0 && !options.local_resolution)
         return options.voxels.resolution > kFirstResolution;
-    const Result<ResolutionChoice> choice = choose_resolution(mesh, skeleton, options, context);
-    if (!choice) return choice.error();
-    return (choice->fine.empty() ? 1 : 2) * choice->resolution > kFirstResolution;
+    SINEW_TRY_LET(const ResolutionChoice choice, choose_resolution(mesh, skeleton, options, context));
+    return (choice.fine.empty() ? 1 : 2) * choice.resolution > kFirstResolution;
 }
 
 }  // namespace
 
 Result<Binding> bind_progressive(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options,
                                  const BindStep& on_result, Context* context) {
-    if (Status ok = check(options); !ok) return ok.error();
-    const Result<bool> finer = on_result ? is_finer(mesh, skeleton, options, context) : false;
-    if (!finer) return finer.error();
-    if (*finer) {
+    SINEW_TRY(check(options));
+    SINEW_TRY_LET(const bool finer, on_result ? is_finer(mesh, skeleton, options, context) : false);
+    if (finer) {
         BindOptions coarse = options;
         coarse.voxels.resolution = kFirstResolution;
         coarse.local_resolution = false;

@@ -4,6 +4,7 @@
 
 #include "bind/binding_state.h"
 #include "bind/near_mesh.h"
+#include "core/try.h"
 #include "domain/nearest_leaf.h"
 #include "domain/trace.h"
 #include "field/leaf_sample.h"
@@ -102,7 +103,7 @@ Status check_space(BindReport& report, const MeshView& mesh, const PlannedMesh& 
 
 Result<Binding> Binding::rebind(const MeshView& whole, const Skeleton& skeleton, Context* context) const {
     const BindingState& bound = *state_;
-    if (Status ok = check_mesh(whole); !ok) return ok.error();
+    SINEW_TRY(check_mesh(whole));
     Skeleton own = skeleton;
     if (Status ok = check_joints(bound.skeleton, own,
                                  bound.volume ? bound.volume->domain.transform.unit : bound.distances.unit);
@@ -152,7 +153,7 @@ Result<Binding> Binding::rebind(const MeshView& whole, const Skeleton& skeleton,
     const Domain& domain = bound.volume->domain;
     const Outside outside = clock.run("outside", [&] { return find_outside(mesh, planned, domain, context); });
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while looking for the nearest voxels"};
-    if (Status ok = check_space(report, mesh, planned, outside, domain); !ok) return ok.error();
+    SINEW_TRY(check_space(report, mesh, planned, outside, domain));
     report.farthest_outside = 0;
     for (const float d : outside.distance)
         report.farthest_outside = std::max(report.farthest_outside, d * static_cast<float>(domain.transform.voxel));
@@ -161,9 +162,8 @@ Result<Binding> Binding::rebind(const MeshView& whole, const Skeleton& skeleton,
                           OtherMesh{*bound.volume, outside.leaf});
     // The unit of the table, so that a vertex at the same position gets the same bits.
     task.unit = bound.distances.width > 0 ? bound.distances.unit : static_cast<float>(domain.transform.unit);
-    Result<MethodRows> rows = run_method(task);
-    if (!rows) return rows.error();
-    binding->take_rows(planned.plan, std::move(*rows));
+    SINEW_TRY_LET(MethodRows rows, run_method(task));
+    binding->take_rows(planned.plan, std::move(rows));
     near.finish(binding->coverage, report);
     if (const std::size_t n = report.coverage[static_cast<std::size_t>(Coverage::outside)])
         report.warnings.push_back(std::to_string(n) + " vertices lie outside the volume of the binding, up to " +

@@ -9,6 +9,7 @@
 #include "bind/method_table.h"
 #include "bind/near_mesh.h"
 #include "core/numbers.h"
+#include "core/try.h"
 #include "core/vectors.h"
 #include "domain/lattice.h"
 #include "sinew/bind.h"
@@ -379,8 +380,8 @@ private:
 
 Result<ResolutionChoice> choose_resolution(const MeshView& mesh, const Skeleton& skeleton,
                                            const BindOptions& options, Context* context) {
-    if (Status ok = check_mesh(mesh); !ok) return ok.error();
-    if (Status ok = check_skeleton(skeleton); !ok) return ok.error();
+    SINEW_TRY(check_mesh(mesh));
+    SINEW_TRY(check_skeleton(skeleton));
     if (!find_method(options.method)) return Error{ErrorCode::usage, "there is no such method"};
     if (options.voxels.resolution != 0 && !options.local_resolution) {
         ResolutionChoice stated;

@@ -9,6 +9,7 @@
 
 #include "bind/joint_means.h"
 #include "core/prefetch.h"
+#include "core/try.h"
 #include "domain/trace.h"
 
 namespace sinew {
@@ -338,7 +339,7 @@ Result<DistanceRows> read_rows(const Task& task, const Domain& domain, const Pre
             if (from->field)
                 sampler.fill_from_leaves(*from->field, from->changed);
             else if (from->each)
-                if (Status filled = sampler.fill_all_joints(*from->each); !filled) return filled.error();
+                SINEW_TRY(sampler.fill_all_joints(*from->each));
         }
         if (cancelled(task.context)) return Error{ErrorCode::cancelled, "cancelled while measuring distances"};
     }

@@ -7,6 +7,7 @@
 #include "bind/method_table.h"
 #include "core/fork.h"
 #include "core/numbers.h"
+#include "core/try.h"
 #include "weights/law_table.h"
 
 namespace sinew {
@@ -179,7 +180,7 @@ Status set_as_published(const BindSetting& s, BindOptions& options, std::string_
         const std::string_view pair = left.substr(0, end);
         left.remove_prefix(std::min(end + 2, left.size()));
         const auto gap = pair.find(' ');
-        if (Status ok = set_option(options, pair.substr(0, gap), pair.substr(gap + 1)); !ok) return ok;
+        SINEW_TRY(set_option(options, pair.substr(0, gap), pair.substr(gap + 1)));
     }
     return Done{};
 }
@@ -470,12 +471,11 @@ Status check(const BindOptions& options) {
     }
     if (method->is_flat() && voxels.resolution <= most_pixels)
         while (voxels.resolution > 1024) voxels.resolution /= 2;  // one layer may be finer
-    if (Status ok = check(voxels); !ok) return ok;
-    if (Status ok = check(GeodesicOptions{options.penalty}); !ok) return ok;
-    if (Status ok = check(options.falloff); !ok) return ok;
-    if (Status ok = check(options.finish); !ok) return ok;
-    for (const Row& row : rows())
-        if (Status ok = check_range(row, options); !ok) return ok;
+    SINEW_TRY(check(voxels));
+    SINEW_TRY(check(GeodesicOptions{options.penalty}));
+    SINEW_TRY(check(options.falloff));
+    SINEW_TRY(check(options.finish));
+    for (const Row& row : rows()) SINEW_TRY(check_range(row, options));
     const auto [lower, upper] = options.hard_range;
     if (!(lower >= 0 && lower <= upper && upper <= 1)) {
         return Error{ErrorCode::usage, "the hard range [" + std::to_string(lower) + ", " + std::to_string(upper) +
@@ -501,7 +501,7 @@ Status check(const BindOptions& options) {
     }
     for (const Row& row : rows())
         if (row.refuse_unread && row.get(row.info, options) != row.get(row.info, BindOptions{}))
-            if (Status ok = check_read(options, row.info.name); !ok) return ok;
+            SINEW_TRY(check_read(options, row.info.name));
     const LawTableRow* const law = find_law(options.falloff.law);
     if (law && law->of_strengths && method->info.field == FieldKind::distance)
         return Error{ErrorCode::usage, "falloff law " + std::string(law->name) +

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "bind/kept_volume.h"
+#include "core/try.h"
 #include "domain/leaf_graph.h"
 
 namespace sinew {
@@ -61,10 +62,10 @@ Result<SeededVolume> build_volume(const Task& task, DomainKind kind, Links links
     Result<SeededVolume> volume = task.clock.run("octree", [&]() -> Result<SeededVolume> {
         SeededVolume out;
         if (moved && moved->volume.domain.graph) {
-            auto again = redivide_domain(*grid, task.bones, kind, moved->volume.domain, task.context, links);
-            if (!again) return again.error();
-            out.domain = std::move(again->domain);
-            out.match = std::move(again->match);
+            SINEW_TRY_LET(auto again,
+                          redivide_domain(*grid, task.bones, kind, moved->volume.domain, task.context, links));
+            out.domain = std::move(again.domain);
+            out.match = std::move(again.match);
         } else {
             const MixedCells mixed = task.options.as_published ? MixedCells::whole : MixedCells::divided;
             auto domain = build_domain(*grid, task.bones, kind, task.context, Neighbours::all, links, mixed);

@@ -5,6 +5,7 @@
 
 #include "bind/sampling.h"
 #include "bind/volume.h"
+#include "core/try.h"
 #include "field/geodesic.h"
 #include "field/leaf_sample.h"
 
@@ -95,8 +96,7 @@ public:
             return seeds_.of_joint[a].front().leaf < seeds_.of_joint[b].front().leaf;
         });
         const Conduction conduction = make_conduction(domain_, bridge_finder_.join(seeded));
-        Result<SolveFields> solve = prepare({task_, domain_, conduction, seeds_, joints});
-        if (!solve) return solve.error();
+        SINEW_TRY_LET(SolveFields solve, prepare({task_, domain_, conduction, seeds_, joints}));
 
         const std::size_t count = set.vertices.size();
         std::vector<LeafStencil> stencils(count);
@@ -110,7 +110,7 @@ public:
             keep = &kept.emplace_back(KeptField{
                 set.joints, seeded, LeafStrengths{wide, std::vector<float>(domain_.leaves.size() * wide)}});
         }
-        if (Status ok = solve_all(*solve, joints, stencils, strongest, keep); !ok) return ok;
+        SINEW_TRY(solve_all(solve, joints, stencils, strongest, keep));
         parallel_for(task_.context, count, 1024, [&](std::size_t i) {
             const std::uint32_t v = set.vertices[i];
             std::vector<Entry> row = strongest.row(i);
@@ -210,9 +210,8 @@ Status read_kept(const Task& task, const KeptVolume& volume, InfluenceRows& rows
             straight_rows(task, shapes, set, rows);
             continue;
         }
-        const Result<const KeptField*> found = volume.field_of(set.joints, task.skeleton);
-        if (!found) return found.error();
-        const KeptField* const kept = *found;
+        SINEW_TRY_LET(const KeptField* found, volume.field_of(set.joints, task.skeleton));
+        const KeptField* const kept = found;
         const auto& field = std::get<LeafStrengths>(kept->field);
         std::vector<std::size_t> slots;  // of the joints of this set in the field, which may have more joints
         for (std::size_t k = 0; k < kept->joints.size(); ++k)
@@ -249,8 +248,7 @@ Result<MethodRows> bind_fields(const Task& task, const char* stage, const char* 
                                const PrepareFields& prepare, FieldThreads threads) {
     InfluenceRows rows(task.row_shape());
     if (const auto* other = std::get_if<OtherMesh>(&task.start)) {
-        const Status read = task.clock.run(stage, [&] { return read_kept(task, other->volume, rows); });
-        if (!read) return read.error();
+        SINEW_TRY(task.clock.run(stage, [&] { return read_kept(task, other->volume, rows); }));
         return MethodRows(std::move(rows));
     }
     Result<SeededVolume> volume = build_volume(task, task.options.domain);
@@ -261,7 +259,7 @@ Result<MethodRows> bind_fields(const Task& task, const char* stage, const char* 
         for (const JointSet& set : task.plan.sets) {
             // Another mesh may have vertices in a skin that is empty here.
             if (set.vertices.empty() && !task.options.keep_volume) continue;
-            if (Status ok = fields.bind_set(set, prepare); !ok) return ok;
+            SINEW_TRY(fields.bind_set(set, prepare));
             if (cancelled(task.context)) return Error{ErrorCode::cancelled, "cancelled while solving for fields"};
         }
         fields.finish_report(field_name);

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "bind/voxel_fields.h"
+#include "core/try.h"
 #include "field/heat_hardware.h"
 
 namespace sinew {
@@ -47,8 +48,7 @@ Result<SolveFields> prepare(const FieldProblem& problem, HeatHardware* hardware)
     for (std::size_t i = 0; i < n; ++i)
         if (together[i][0] < kCold) loss[i] = 0;
     solver->set_loss(std::move(loss));
-    if (hardware)
-        if (Status ok = hardware->load(solver->levels()); !ok) return ok.error();
+    if (hardware) SINEW_TRY(hardware->load(solver->levels()));
 
     const BoneSeeds& seeds = problem.seeds;
     return SolveFields(
@@ -58,17 +58,15 @@ Result<SolveFields> prepare(const FieldProblem& problem, HeatHardware* hardware)
             for (const std::uint32_t j : joints) columns.push_back(filament(seeds, j));
             if (const int sweeps = task.options.iterations; sweeps > 0) {
                 if (hardware) {
-                    if (Status ok = hardware->diffuse(columns, fields, sweeps, task.context); !ok)
-                        return ok.error();
+                    SINEW_TRY(hardware->diffuse(columns, fields, sweeps, task.context));
                 } else {
                     solver->diffuse(columns, fields, sweeps, task.context);
                 }
                 return FieldOutcome{};
             }
             if (hardware) {
-                const auto outcome = hardware->solve(columns, fields, kFineTolerance, task.context);
-                if (!outcome) return outcome.error();
-                return FieldOutcome{true, outcome->residual};
+                SINEW_TRY_LET(const auto outcome, hardware->solve(columns, fields, kFineTolerance, task.context));
+                return FieldOutcome{true, outcome.residual};
             }
             fields.assign(fields.size(), HeatSolver::Row{});
             const HeatSolver::Outcome outcome = solver->solve(columns, fields, kFineTolerance, task.context);
@@ -81,9 +79,8 @@ Result<SolveFields> prepare(const FieldProblem& problem, HeatHardware* hardware)
 Result<MethodRows> bind_voxel_heat(const Task& task) {
     std::unique_ptr<HeatHardware> hardware;
     if (task.options.heat == HeatBy::hardware && !std::holds_alternative<OtherMesh>(task.start)) {
-        Result<std::unique_ptr<HeatHardware>> opened = HeatHardware::open();
-        if (!opened) return opened.error();
-        hardware = std::move(*opened);
+        SINEW_TRY_LET(std::unique_ptr<HeatHardware> opened, HeatHardware::open());
+        hardware = std::move(opened);
         if (hardware->software())
             task.report.warnings.push_back("heat hardware: " + hardware->renderer() +
                                            " computes on the processor, where heat cpu is faster");

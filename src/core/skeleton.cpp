@@ -6,6 +6,7 @@
 #include "core/geometry.h"
 #include "core/idle_joints.h"
 #include "core/joint_names.h"
+#include "core/try.h"
 
 namespace sinew {
 
@@ -139,14 +140,14 @@ std::string_view to_string(DeformReason reason) {
 }
 
 Status check_skeleton(const Skeleton& skeleton) {
-    if (Status ok = check_structure(skeleton); !ok) return ok;
+    SINEW_TRY(check_structure(skeleton));
     if (std::none_of(skeleton.joints.begin(), skeleton.joints.end(), [](const Joint& j) { return j.deform; }))
         return Error{ErrorCode::input, "no joint of the skeleton deforms: there is nothing to bind to"};
     return Done{};
 }
 
 Status select_deforming(Skeleton& skeleton, const std::vector<double>& joint_use, const DeformOptions& options) {
-    if (Status ok = check_structure(skeleton); !ok) return ok;
+    SINEW_TRY(check_structure(skeleton));
     const std::size_t n = skeleton.joints.size();
     if (!joint_use.empty() && joint_use.size() != n)
         return Error{ErrorCode::internal, "joint_use has " + std::to_string(joint_use.size()) + " entries for " +
@@ -201,8 +202,8 @@ Status select_deforming(Skeleton& skeleton, const std::vector<double>& joint_use
                 if (matches_glob(glob, skeleton.joints[j].name)) reason[j] = why;
         return Done{};
     };
-    if (Status ok = apply(options.exclude, "exclude", DeformReason::excluded); !ok) return ok;
-    if (Status ok = apply(options.include, "include", DeformReason::included); !ok) return ok;
+    SINEW_TRY(apply(options.exclude, "exclude", DeformReason::excluded));
+    SINEW_TRY(apply(options.include, "include", DeformReason::included));
     // A joint that no skin of the file lists cannot have weight, whatever the user selects.
     bool any = false;
     for (std::size_t j = 0; j < n; ++j) {

@@ -6,6 +6,7 @@
 
 #include "core/geometry.h"
 #include "core/parallel.h"
+#include "core/try.h"
 #include "sinew/bind.h"
 
 namespace sinew {
@@ -28,8 +29,8 @@ std::size_t outline_memory(const RgbaImage& picture) {
 }  // namespace
 
 Status check(const CutoutOptions& options) {
-    if (Status ok = check(options.outline); !ok) return ok;
-    if (Status ok = check(options.finish); !ok) return ok;
+    SINEW_TRY(check(options.outline));
+    SINEW_TRY(check(options.finish));
     if (!(options.smoothness >= 0 && options.smoothness <= 16384))
         return Error{ErrorCode::usage,
                      "smoothness " + std::to_string(options.smoothness) + " is not within 0..16384 pixels"};
@@ -38,7 +39,7 @@ Status check(const CutoutOptions& options) {
 
 Result<std::vector<CutoutPart>> cut_out(const CutoutFigure& figure, const CutoutOptions& options,
                                         Context* context) {
-    if (Status ok = check(options); !ok) return ok.error();
+    SINEW_TRY(check(options));
     if (figure.layers.empty()) return Error{ErrorCode::input, "the figure has no layer"};
     const std::size_t joints = figure.skeleton.joints.size();
     if (!figure.smoothness.empty() && figure.smoothness.size() != joints)

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "core/parallel.h"
+#include "core/try.h"
 #include "cutout/contour.h"
 #include "sinew/cutout.h"
 
@@ -131,7 +132,7 @@ Status check(const OutlineOptions& o) {
 }
 
 Result<OutlineMesh> outline_mesh(const RgbaImage& picture, const OutlineOptions& options, Context* context) {
-    if (Status ok = check(options); !ok) return ok.error();
+    SINEW_TRY(check(options));
     if (picture.width < 1 || picture.height < 1 || picture.width > most_pixels || picture.height > most_pixels ||
         picture.rgba.size() != static_cast<std::size_t>(picture.width) * picture.height * 4)
         return Error{ErrorCode::usage, "a picture of " + std::to_string(picture.width) + " x " +

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "core/parallel.h"
+#include "core/try.h"
 #include "sinew/cutout.h"
 #include "sinew/deform.h"
 #include "sinew/render.h"
@@ -180,14 +181,13 @@ Result<RgbaImage> posed_picture(const CutoutFigure& figure, std::span<const Cuto
     std::vector<std::vector<Vec3>> posed;
     double low[2] = {0, 0}, high[2] = {static_cast<double>(figure.width), static_cast<double>(figure.height)};
     for (const CutoutPart& part : parts) {
-        Result<Surface> bent =
-            deform({part.mesh.positions, {}, {}}, part.weights, transforms, Skinning::linear_blend, context);
-        if (!bent) return bent.error();
-        for (const Vec3& p : bent->positions) {
+        SINEW_TRY_LET(Surface bent, deform({part.mesh.positions, {}, {}}, part.weights, transforms,
+                                           Skinning::linear_blend, context));
+        for (const Vec3& p : bent.positions) {
             low[0] = std::min<double>(low[0], p.x), high[0] = std::max<double>(high[0], p.x);
             low[1] = std::min<double>(low[1], p.y), high[1] = std::max<double>(high[1], p.y);
         }
-        posed.push_back(std::move(bent->positions));
+        posed.push_back(std::move(bent.positions));
     }
     // Whole pixels: unposed parts keep their position in the pixel grid.
     Frame frame;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/parallel.h"
+#include "core/try.h"
 #include "deform/affine.h"
 #include "deform/skinning.h"
 
@@ -103,7 +104,7 @@ Status add_morphs(std::span<Vec3> positions, std::span<const Morph> morphs) {
 
 Result<Surface> deform(const SurfaceView& surface, const SkinWeights& weights,
                        std::span<const Transform> transforms, Skinning skinning, Context* context) {
-    if (const Status s = check_surface(surface, weights, transforms); !s) return s.error();
+    SINEW_TRY(check_surface(surface, weights, transforms));
     const std::size_t n = surface.positions.size();
 
     std::vector<DualQuaternion> dual;
@@ -111,9 +112,8 @@ Result<Surface> deform(const SurfaceView& surface, const SkinWeights& weights,
         std::vector<bool> used(transforms.size());
         for (std::size_t v = 0; v < n; ++v)
             for (const Influence& i : weights[v]) used[i.joint] = true;
-        auto converted = to_dual_quaternions(transforms, used);
-        if (!converted) return converted.error();
-        dual = std::move(*converted);
+        SINEW_TRY_LET(auto converted, to_dual_quaternions(transforms, used));
+        dual = std::move(converted);
     }
 
     Surface out;

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "core/bind_frame.h"
+#include "core/try.h"
 #include "deform/affine.h"
 #include "sinew/deform.h"
 
@@ -52,7 +53,7 @@ Transform to_transform(const JointPose& pose) {
 }
 
 Result<std::vector<Transform>> skinning_matrices(const Skeleton& skeleton, std::span<const Transform> local) {
-    if (const Status s = check_skeleton(skeleton); !s) return s.error();
+    SINEW_TRY(check_skeleton(skeleton));
     const std::size_t n = skeleton.joints.size();
     if (local.size() != n)
         return Error{ErrorCode::input, "the pose has " + std::to_string(local.size()) +

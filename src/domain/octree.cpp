@@ -13,6 +13,7 @@
 
 #include "core/large_pages.h"
 #include "core/parallel.h"
+#include "core/try.h"
 #include "domain/grid_levels.h"
 #include "domain/leaf_graph.h"
 #include "domain/leaf_index.h"
@@ -369,7 +370,7 @@ Result<Domain> make_domain(const VoxelGrid& grid, std::span<const Bone> bones, D
         if (divide_mixed) divide_partly_solid(builder.split[level], builder.solid[level], full, context);
     }
     builder.split[0] = {};  // the level above stores which cells are divided
-    if (Status made = make_leaves(builder, levels, domain, *index, context); !made) return made.error();
+    SINEW_TRY(make_leaves(builder, levels, domain, *index, context));
     domain.index = std::move(index);
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while building the octree"};
     if (before) {
@@ -396,10 +397,9 @@ Result<Domain> build_domain(const VoxelGrid& grid, std::span<const Bone> bones, 
 Result<RedividedDomain> redivide_domain(const VoxelGrid& grid, std::span<const Bone> bones, DomainKind kind,
                                         const Domain& before, Context* context, Links links) {
     LeafMatch match;
-    Result<Domain> domain =
-        make_domain(grid, bones, kind, &before, match, context, Neighbours::all, links, MixedCells::divided);
-    if (!domain) return domain.error();
-    return RedividedDomain{std::move(*domain), std::move(match)};
+    SINEW_TRY_LET(Domain domain, make_domain(grid, bones, kind, &before, match, context, Neighbours::all, links,
+                                             MixedCells::divided));
+    return RedividedDomain{std::move(domain), std::move(match)};
 }
 
 bool index_leaves(Domain& domain) {

@@ -24,6 +24,7 @@
 #include <cmath>
 
 #include "core/parallel.h"
+#include "core/try.h"
 #include "domain/lattice.h"
 #include "gl/context.h"
 
@@ -182,10 +183,9 @@ using Picture = std::vector<std::uint32_t>;
 class Slicer {
 public:
     static Result<Slicer> create(const Lattice& lattice, SliceReport& report) {
-        Result<std::unique_ptr<gl::GlContext>> context = gl::GlContext::create();
-        if (!context) return context.error();
-        Slicer s(lattice, report, std::move(*context));
-        if (Status ok = s.prepare(); !ok) return ok.error();
+        SINEW_TRY_LET(std::unique_ptr<gl::GlContext> context, gl::GlContext::create());
+        Slicer s(lattice, report, std::move(context));
+        SINEW_TRY(s.prepare());
         return s;
     }
 
@@ -209,7 +209,7 @@ public:
             if (step % kBits == 0 && step > 0) carry();
             draw(step, slice, from_above, slabs);
             if ((step + 1) % kBits == 0 || step + 1 == r) {
-                if (Status ok = read(); !ok) return ok;
+                SINEW_TRY(read());
                 take(step / kBits, picture_);
             }
         }
@@ -233,15 +233,12 @@ private:
         report_.renderer = context_->renderer();
         report_.pixels = samples_ * r;
 
-        Result<gl::Program> slice = gl::make_program("slices", kSliceVertex, kSliceFragment);
-        if (!slice) return slice.error();
-        slice_ = std::move(*slice);
-        Result<gl::Program> pick = gl::make_program("pick", kScreenVertex, kPickFragment);
-        if (!pick) return pick.error();
-        pick_ = std::move(*pick);
-        Result<gl::Program> carry = gl::make_program("carry", kScreenVertex, kCarryFragment);
-        if (!carry) return carry.error();
-        carry_ = std::move(*carry);
+        SINEW_TRY_LET(gl::Program slice, gl::make_program("slices", kSliceVertex, kSliceFragment));
+        slice_ = std::move(slice);
+        SINEW_TRY_LET(gl::Program pick, gl::make_program("pick", kScreenVertex, kPickFragment));
+        pick_ = std::move(pick);
+        SINEW_TRY_LET(gl::Program carry, gl::make_program("carry", kScreenVertex, kCarryFragment));
+        carry_ = std::move(carry);
         glProgramUniform2i(slice_, 2, samples_, r);
         glProgramUniform1i(pick_, 2, samples_);
         glProgramUniform1i(carry_, 2, samples_);
@@ -425,21 +422,18 @@ Status check_slices(const SliceSize& size, const SliceLimits& limits) {
 
 Result<PairVotes> vote_by_slices(const Lattice& lattice, Context* context, SliceReport* report) {
     SliceReport unwanted;
-    Result<Slicer> slicer = Slicer::create(lattice, report ? *report : unwanted);
-    if (!slicer) return slicer.error();
+    SINEW_TRY_LET(Slicer slicer, Slicer::create(lattice, report ? *report : unwanted));
     const int r = lattice.resolution;
     PairVotes votes;
     for (int axis = 0; axis < 3; ++axis) {
         BitGrid& inside = votes[static_cast<std::size_t>(axis)] = BitGrid(r);
         Slabs slabs(lattice, axis);
         std::vector<Picture> below;
-        Status ok = slicer->view(axis, false, slabs, context,
-                                 [&](int, const Picture& picture) { below.push_back(picture); });
-        if (!ok) return ok.error();
-        ok = slicer->view(axis, true, slabs, context, [&](int group, const Picture& picture) {
+        SINEW_TRY(slicer.view(axis, false, slabs, context,
+                              [&](int, const Picture& picture) { below.push_back(picture); }));
+        SINEW_TRY(slicer.view(axis, true, slabs, context, [&](int group, const Picture& picture) {
             pair_up(inside, axis, group, picture, below, context);
-        });
-        if (!ok) return ok.error();
+        }));
     }
     return votes;
 }

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "core/parallel.h"
+#include "core/try.h"
 #include "domain/lattice.h"
 #include "domain/mark_boundary.h"
 
@@ -242,15 +243,14 @@ Result<Voxels> vote(const GridTransform& transform, const BitGrid::Region& used,
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while voxelizing"};
 
     const bool slices = options.voxelizer == Voxelizer::hardware;
-    Result<PairVotes> votes = slices ? vote_by_slices(lattice, context) : vote_by_columns(lattice, context);
-    if (!votes) return votes.error();
-    for (BitGrid& of_axis : *votes) {
+    SINEW_TRY_LET(PairVotes votes, slices ? vote_by_slices(lattice, context) : vote_by_columns(lattice, context));
+    for (BitGrid& of_axis : votes) {
         if (slices && used.blocks) clear(of_axis, *used.blocks, false, context);
         of_axis.restrict_to(used);
     }
-    count_votes(*votes, voxels.boundary, context);
-    voxels.interior = std::move((*votes)[0]);
-    voxels.ambiguous = std::move((*votes)[1]);
+    count_votes(votes, voxels.boundary, context);
+    voxels.interior = std::move(votes[0]);
+    voxels.ambiguous = std::move(votes[1]);
     return voxels;
 }
 
@@ -331,10 +331,9 @@ void settle_ambiguous(std::span<Voxels> sizes, const MeshView& mesh, const std::
 Result<std::vector<Voxels>> vote_everywhere(const GridTransform& transform, const BitGrid::Region& used,
                                             const MeshView& mesh, const MeshTopology& topology,
                                             const VoxelizeOptions& options, Context* context) {
-    Result<Voxels> voxels = vote(transform, used, mesh, topology, options, context);
-    if (!voxels) return voxels.error();
+    SINEW_TRY_LET(Voxels voxels, vote(transform, used, mesh, topology, options, context));
     std::vector<Voxels> sizes;
-    sizes.push_back(std::move(*voxels));
+    sizes.push_back(std::move(voxels));
     return sizes;
 }
 
@@ -344,17 +343,17 @@ Result<std::vector<Voxels>> vote_at_two_sizes(const GridTransform& transform, co
                                               const MeshTopology& topology, const VoxelizeOptions& options,
                                               Context* context) {
     const auto blocks = std::make_shared<const BitGrid>(fine_blocks(transform, fine));
-    auto sizes = vote_everywhere(transform, {used.first, used.end, blocks}, mesh, topology, options, context);
-    if (!sizes) return sizes.error();
+    SINEW_TRY_LET(auto sizes,
+                  vote_everywhere(transform, {used.first, used.end, blocks}, mesh, topology, options, context));
     GridTransform coarse = transform;
     coarse.resolution /= 2;
     coarse.layers /= 2;
     coarse.voxel *= 2;
-    Result<Voxels> outside = vote(coarse, {used.first / 2, (used.end + 1) / 2}, mesh, topology, options, context);
-    if (!outside) return outside.error();
-    for (BitGrid* grid : {&outside->boundary, &outside->interior, &outside->ambiguous})
+    SINEW_TRY_LET(Voxels outside,
+                  vote(coarse, {used.first / 2, (used.end + 1) / 2}, mesh, topology, options, context));
+    for (BitGrid* grid : {&outside.boundary, &outside.interior, &outside.ambiguous})
         clear(*grid, *blocks, true, context);
-    sizes->push_back(std::move(*outside));
+    sizes.push_back(std::move(outside));
     return sizes;
 }
 
@@ -362,7 +361,7 @@ Result<std::vector<Voxels>> vote_at_two_sizes(const GridTransform& transform, co
 
 Result<VoxelGrid> voxelize(const MeshView& mesh, const MeshTopology& topology, const VoxelizeOptions& options,
                            Context* context, std::span<const FinePlace> fine) {
-    if (Status ok = check(options); !ok) return ok.error();
+    SINEW_TRY(check(options));
     const int r = options.resolution;
     if (!fine.empty() && r < 64)
         return Error{ErrorCode::usage, "local resolution takes 64 or more in its fine blocks"};
@@ -370,10 +369,10 @@ Result<VoxelGrid> voxelize(const MeshView& mesh, const MeshTopology& topology, c
     if (!(transform.unit > 0)) {
         return Error{ErrorCode::input, "all triangles are at one point: the mesh has no extent"};
     }
-    auto voted = fine.empty() ? vote_everywhere(transform, used, mesh, topology, options, context)
-                              : vote_at_two_sizes(transform, used, fine, mesh, topology, options, context);
-    if (!voted) return voted.error();
-    std::vector<Voxels>& sizes = *voted;
+    SINEW_TRY_LET(auto voted, fine.empty()
+                                  ? vote_everywhere(transform, used, mesh, topology, options, context)
+                                  : vote_at_two_sizes(transform, used, fine, mesh, topology, options, context));
+    std::vector<Voxels>& sizes = voted;
 
     VoxelGrid grid;
     grid.transform = transform;

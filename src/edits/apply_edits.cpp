@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/parallel.h"
+#include "core/try.h"
 #include "edits/edit_rows.h"
 #include "edits/edit_surface.h"
 #include "sinew/domain.h"
@@ -48,8 +49,7 @@ Status check(const WeightEdit& e, std::size_t vertices, std::size_t joints) {
         return Done{};
     };
     for (const EditPart* part : {static_cast<const EditPart*>(&e), e.other_side ? &*e.other_side : nullptr})
-        if (part)
-            if (Status ok = check_part(*part); !ok) return ok;
+        if (part) SINEW_TRY(check_part(*part));
     switch (e.kind) {
         case EditKind::set:
         case EditKind::add: {
@@ -343,7 +343,7 @@ std::vector<std::vector<Influence>> PaintedWeightsState::computed_rows(
 Status PaintedWeightsState::apply(const WeightEdit& edit, bool again, Context* context) {
     const std::size_t n = slot.size();
     changed.clear();
-    if (Status ok = check(edit, n, joints); !ok) return ok;
+    SINEW_TRY(check(edit, n, joints));
     std::vector<std::uint32_t> taken_back;
     const bool grows = again && growing && differ_in_selection(edit, last);
     if (!grows) {
@@ -582,10 +582,9 @@ SkinWeights weights_of(const PaintedWeightsState& state) {
 
 Result<PaintedWeights> PaintedWeights::begin(const EditSurface& surface, SkinWeights weights, Locks locks,
                                              std::size_t joint_count, int max_influences) {
-    auto state = state_of(surface, std::move(weights), std::move(locks), joint_count, max_influences);
-    if (!state) return state.error();
+    SINEW_TRY_LET(auto state, state_of(surface, std::move(weights), std::move(locks), joint_count, max_influences));
     PaintedWeights out;
-    out.state_ = std::move(*state);
+    out.state_ = std::move(state);
     return out;
 }
 
@@ -611,13 +610,12 @@ Result<SkinWeights> apply_edits(const MeshView& mesh, const SkinWeights& weights
         if (Status ok = check(edits[i], mesh.positions.size(), joint_count); !ok)
             return Error{ok.error().code, "edit " + std::to_string(i + 1) + ": " + ok.error().message};
     const EditSurface surface(mesh);
-    auto state = state_of(surface, weights, locks, joint_count, max_influences);
-    if (!state) return state.error();
+    SINEW_TRY_LET(auto state, state_of(surface, weights, locks, joint_count, max_influences));
     if (edits.empty()) return weights;
-    PaintedWeightsState& painted = **state;
+    PaintedWeightsState& painted = *state;
     painted.undoable = false;
     for (const WeightEdit& edit : edits) {
-        if (Status ok = painted.apply(edit, false, context); !ok) return ok.error();
+        SINEW_TRY(painted.apply(edit, false, context));
         if (report) {
             report->changed.push_back(painted.changed.size());
             report->kept.push_back(painted.kept);

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/joint_names.h"
+#include "core/try.h"
 #include "core/vectors.h"
 #include "edits/edit_surface.h"
 #include "sinew/deform.h"
@@ -21,13 +22,12 @@ Status find_mirrors(std::span<WeightEdit> edits, const MeshView& mesh, const Ske
         if (edits[i].kind != EditKind::mirror || mirror.side.empty()) continue;
         const std::string place = "edit " + std::to_string(i + 1) + ": mirror: ";
         if (!symmetry) {
-            Result<std::optional<Symmetry>> found = find_symmetry(mesh, skeleton, context);
-            if (!found) return found.error();
-            if (!*found)
+            SINEW_TRY_LET(std::optional<Symmetry> found, find_symmetry(mesh, skeleton, context));
+            if (!found)
                 return Error{
                     ErrorCode::input,
                     place + "the skeleton has no mirror plane (80 % of its deforming joints need a partner)"};
-            symmetry = std::move(**found);
+            symmetry = std::move(*found);
             size = near_diagonal(mesh, skeleton, context);
         }
         // The signed distance of the side from the plane.
@@ -96,9 +96,8 @@ Status complete_strokes(std::span<WeightEdit> edits, const EditSurface& surface,
         const std::string place = "edit " + std::to_string(i + 1) + ": symmetric: ";
         const Symmetry* symmetry = nullptr;
         if (e.symmetric) {
-            const Result<const Symmetry*> found = surface.state().symmetry(skeleton, context);
-            if (!found) return found.error();
-            symmetry = *found;
+            SINEW_TRY_LET(const Symmetry* found, surface.state().symmetry(skeleton, context));
+            symmetry = found;
             if (!symmetry)
                 return Error{
                     ErrorCode::input,
@@ -131,11 +130,10 @@ Status complete_edits(Adjustments& adjustments, const MeshView& mesh, const Skel
     const bool locks = !adjustments.locks.joints.empty() || !adjustments.locks.vertices.empty();
     if (locks && !own) return Error{ErrorCode::usage, "there is nothing to lock: the file has no weights"};
     if (locks) adjustments.locks.weights = own;
-    if (Status ok = find_mirrors(adjustments.edits, mesh, skeleton, context); !ok) return ok;
+    SINEW_TRY(find_mirrors(adjustments.edits, mesh, skeleton, context));
     const bool strokes = std::any_of(adjustments.edits.begin(), adjustments.edits.end(),
                                      [](const WeightEdit& e) { return !e.brushes.empty(); });
-    if (strokes)
-        if (Status ok = complete_strokes(adjustments.edits, EditSurface(mesh), skeleton, context); !ok) return ok;
+    if (strokes) SINEW_TRY(complete_strokes(adjustments.edits, EditSurface(mesh), skeleton, context));
     adjustments.falloff = falloff_at(adjustments.angles, skeleton, transforms, std::move(adjustments.falloff));
     return Done{};
 }

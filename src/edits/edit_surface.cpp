@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/try.h"
 #include "core/vectors.h"
 
 namespace sinew {
@@ -90,9 +91,8 @@ EditSurface::EditSurface(const MeshView& mesh) : state_(std::make_shared<EditSur
 
 Result<const Symmetry*> EditSurfaceState::symmetry(const Skeleton& skeleton, Context* context) {
     if (!symmetry_) {
-        Result<std::optional<Symmetry>> found = find_symmetry(mesh, skeleton, context);
-        if (!found) return found.error();
-        symmetry_ = std::move(*found);
+        SINEW_TRY_LET(std::optional<Symmetry> found, find_symmetry(mesh, skeleton, context));
+        symmetry_ = std::move(found);
     }
     return *symmetry_ ? &**symmetry_ : nullptr;
 }

@@ -25,6 +25,7 @@
 #include <utility>
 
 #include "core/parallel.h"
+#include "core/try.h"
 #include "field/sweep.h"
 #include "field/sweep_prefetch.h"
 
@@ -537,8 +538,7 @@ Result<LeafDistances> GeodesicSolver::nearest(const BoneSeeds& seeds, std::span<
         auto [made, distances] = make_rows<K>(domain_.leaves.size(), static_cast<std::size_t>(width));
         auto& rows = made;  // clang 14 takes no structured binding into a lambda
         parallel_for(context, rows.size(), 16384, [&](std::size_t i) { std::fill_n(rows[i].label, K, kNoLabel); });
-        if (Status done = sweep<K>(graph, rows, distances.width, start, joint_count, context); !done)
-            return done.error();
+        SINEW_TRY(sweep<K>(graph, rows, distances.width, start, joint_count, context));
         return distances;
     });
 }

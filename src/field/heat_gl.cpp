@@ -21,6 +21,7 @@
 
 #include "core/numbers.h"
 #include "core/parallel.h"
+#include "core/try.h"
 #include "field/heat_hardware.h"
 #include "gl/context.h"
 
@@ -293,9 +294,8 @@ public:
         const std::string common(kCommon), graph = common + std::string(kGraph), held(kHeld), state(kState);
         const std::string group(kGroup), sum = group + std::string(kSum);
         const auto make = [](gl::Program& program, std::string_view name, const std::string& source) -> Status {
-            Result<gl::Program> made = gl::make_program(name, source);
-            if (!made) return made.error();
-            program = std::move(*made);
+            SINEW_TRY_LET(gl::Program made, gl::make_program(name, source));
+            program = std::move(made);
             return Done{};
         };
         struct Source {
@@ -315,7 +315,7 @@ public:
                                 {advance_, "advance", common + state + sum + std::string(kAdvance)},
                                 {settle_, "settle", common + group + state + std::string(kSettle)},
                                 {average_, "average", graph + held + std::string(kAverage)}})
-            if (Status ok = make(s.program, s.name, s.text); !ok) return ok;
+            SINEW_TRY(make(s.program, s.name, s.text));
         for (const GLuint program : {GLuint{scale_}, GLuint{relax_}, GLuint{relax_last_}})
             glProgramUniform1f(program, 1, kDamping);
         GLint64 block = 0;
@@ -331,7 +331,7 @@ public:
     bool software() const override { return context_->software(); }
 
     Status load(const HeatLevels& levels) override {
-        if (Status ok = context_->use(); !ok) return ok;
+        SINEW_TRY(context_->use());
         begin_of_.assign(1, 0);
         std::size_t links = 0;
         for (std::size_t level = 0; level < levels.count(); ++level) {
@@ -339,7 +339,7 @@ public:
             links += levels.graph(level).first[levels[level].size()];
         }
         const std::size_t nodes = begin_of_.back(), n = levels[0].size();
-        if (Status ok = check_heat_size({nodes, links}, limits_); !ok) return ok;
+        SINEW_TRY(check_heat_size({nodes, links}, limits_));
 
         std::vector<std::uint32_t> first, children;
         std::vector<Link> link;
@@ -393,7 +393,7 @@ public:
     Result<HeatSolver::Outcome> solve(std::span<const std::vector<HeatSolver::FixedValues>> columns,
                                       std::vector<HeatSolver::Row>& u, double tolerance,
                                       Context* context) override {
-        if (Status ok = upload(columns, u); !ok) return ok.error();
+        SINEW_TRY(upload(columns, u));
         glProgramUniform1f(settle_, 4, static_cast<float>(tolerance * tolerance));
         HeatSolver::Outcome outcome;
         const auto failed = [&](const std::string& what) {
@@ -406,7 +406,7 @@ public:
             multiply(u_);
             run(begin_, 0, {{4, x_}, {5, p_}, {6, b_}});
             settle(start == 0 ? r_r_of_first_start : r_r_of_restart);
-            if (Status ok = read(outcome); !ok) return ok.error();
+            SINEW_TRY(read(outcome));
             // This is the residual of u; the iterations only update it.
             if (start > 0 && outcome.residual <= std::max(10 * tolerance, kRounding)) break;
             if (start == kMostStarts) return failed("ended with a wrong result");
@@ -415,16 +415,16 @@ public:
                 if (outcome.iterations >= HeatSolver::kMostIterations) return failed("does not converge");
                 for (int k = 0; k < kIterationsPerRead; ++k) iterate();
                 outcome.iterations += kIterationsPerRead;
-                if (Status ok = read(outcome); !ok) return ok.error();
+                SINEW_TRY(read(outcome));
             }
         }
-        if (Status ok = download(u_, u); !ok) return ok.error();
+        SINEW_TRY(download(u_, u));
         return outcome;
     }
 
     Status diffuse(std::span<const std::vector<HeatSolver::FixedValues>> columns, std::vector<HeatSolver::Row>& u,
                    int sweeps, Context* context) override {
-        if (Status ok = upload(columns, u); !ok) return ok;
+        SINEW_TRY(upload(columns, u));
         for (int sweep = 0; sweep < sweeps; ++sweep) {
             const bool there = sweep % 2 == 0;
             run(average_, 0,
@@ -493,7 +493,7 @@ private:
     }
 
     Status upload(std::span<const std::vector<HeatSolver::FixedValues>> columns, std::vector<HeatSolver::Row>& u) {
-        if (Status ok = context_->use(); !ok) return ok;
+        SINEW_TRY(context_->use());
         const std::size_t n = begin_of_[1];
         std::vector<GLuint> held(n, 0);
         u.assign(n, HeatSolver::Row{});
@@ -516,7 +516,7 @@ private:
         State state{};
         glMemoryBarrier(GL_BUFFER_UPDATE_BARRIER_BIT);
         glGetNamedBufferSubData(state_, 0, sizeof state, &state);
-        if (Status ok = gl::check_gl("heating"); !ok) return ok;
+        SINEW_TRY(gl::check_gl("heating"));
         open_ = std::any_of(state.open.begin(), state.open.end(), [](GLuint open) { return open != 0; });
         outcome.residual = 0;
         for (std::size_t c = 0; c < kColumns; ++c) {
@@ -560,7 +560,7 @@ Result<std::unique_ptr<HeatHardware>> HeatHardware::open() {
     Result<std::unique_ptr<gl::GlContext>> context = gl::GlContext::create();
     if (!context) return Error{context.error().code, context.error().message + "; or use heat cpu"};
     auto made = std::make_unique<Relaxation>(std::move(*context));
-    if (Status ok = made->prepare(); !ok) return ok.error();
+    SINEW_TRY(made->prepare());
     return std::unique_ptr<HeatHardware>(std::move(made));
 }
 

@@ -17,6 +17,7 @@
 #include <bit>
 
 #include "core/parallel.h"
+#include "core/try.h"
 #include "field/sweep.h"
 
 namespace sinew {
@@ -309,21 +310,19 @@ Result<LeafDistances> GeodesicSolver::renewed(const LeafDistances& before, const
                                               Context* context) const {
     const SweepGraph graph = this->graph(bridges);
     const std::size_t joint_count = joints.empty() ? 0 : joints.back() + std::size_t{1};
-    return with_row_width(
-        static_cast<int>(before.width), [&]<int K>(std::integral_constant<int, K>) -> Result<LeafDistances> {
-            auto [rows, distances] = make_rows<K>(domain_.leaves.size(), before.width);
-            Renewal<K> renewal(graph, rows, before, match, seeds, moved, context);
-            renewal.keep_valid_labels();
-            std::vector<Offer> start = renewal.offer_to_new_leaves();
-            const std::vector<Offer> at_seeds = seed_offers(seeds, joints);
-            start.insert(start.end(), at_seeds.begin(), at_seeds.end());
-            if (Status done = sweep<K>(graph, rows, before.width, start, joint_count, context); !done)
-                return done.error();
-            start = renewal.offer_to_worse_rows();
-            if (Status done = sweep<K>(graph, rows, before.width, start, joint_count, context); !done)
-                return done.error();
-            return distances;
-        });
+    return with_row_width(static_cast<int>(before.width),
+                          [&]<int K>(std::integral_constant<int, K>) -> Result<LeafDistances> {
+                              auto [rows, distances] = make_rows<K>(domain_.leaves.size(), before.width);
+                              Renewal<K> renewal(graph, rows, before, match, seeds, moved, context);
+                              renewal.keep_valid_labels();
+                              std::vector<Offer> start = renewal.offer_to_new_leaves();
+                              const std::vector<Offer> at_seeds = seed_offers(seeds, joints);
+                              start.insert(start.end(), at_seeds.begin(), at_seeds.end());
+                              SINEW_TRY(sweep<K>(graph, rows, before.width, start, joint_count, context));
+                              start = renewal.offer_to_worse_rows();
+                              SINEW_TRY(sweep<K>(graph, rows, before.width, start, joint_count, context));
+                              return distances;
+                          });
 }
 
 }  // namespace sinew

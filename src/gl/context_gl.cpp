@@ -1,3 +1,4 @@
+#include "core/try.h"
 #include "gl/context.h"
 
 #include <epoxy/egl.h>
@@ -155,14 +156,14 @@ Result<Program> link(Program program, std::string_view name) {
 
 Result<Program> make_program(std::string_view name, std::string_view vertex, std::string_view fragment) {
     Program program(glCreateProgram());
-    if (Status ok = compile(program, GL_VERTEX_SHADER, name, vertex); !ok) return ok.error();
-    if (Status ok = compile(program, GL_FRAGMENT_SHADER, name, fragment); !ok) return ok.error();
+    SINEW_TRY(compile(program, GL_VERTEX_SHADER, name, vertex));
+    SINEW_TRY(compile(program, GL_FRAGMENT_SHADER, name, fragment));
     return link(std::move(program), name);
 }
 
 Result<Program> make_program(std::string_view name, std::string_view compute) {
     Program program(glCreateProgram());
-    if (Status ok = compile(program, GL_COMPUTE_SHADER, name, compute); !ok) return ok.error();
+    SINEW_TRY(compile(program, GL_COMPUTE_SHADER, name, compute));
     return link(std::move(program), name);
 }
 

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/hash.h"
+#include "core/try.h"
 #include "io/formats.h"
 #include "io/gltf_document.h"
 #include "sinew/io.h"
@@ -60,10 +61,9 @@ Result<std::string> content_key(std::span<const std::filesystem::path> files, st
     Key key;
     key.add(words);
     for (const std::filesystem::path& path : files) {
-        Result<std::vector<std::byte>> bytes = read_file(path, nullptr);
-        if (!bytes) return bytes.error();
-        key.add(*bytes);
-        for (const std::filesystem::path& place : references_of(path, *bytes)) {
+        SINEW_TRY_LET(std::vector<std::byte> bytes, read_file(path, nullptr));
+        key.add(bytes);
+        for (const std::filesystem::path& place : references_of(path, bytes)) {
             const auto more = read_file(place, nullptr);
             // What is missing is a fact about the input, too: the key changes when it appears.
             if (more)
@@ -79,9 +79,8 @@ Result<std::string> content_key(std::span<const std::filesystem::path> files, st
 }
 
 Result<std::vector<std::filesystem::path>> referenced_files(const std::filesystem::path& path) {
-    Result<std::vector<std::byte>> bytes = read_file(path, nullptr);
-    if (!bytes) return bytes.error();
-    std::vector<std::filesystem::path> files = references_of(path, *bytes);
+    SINEW_TRY_LET(std::vector<std::byte> bytes, read_file(path, nullptr));
+    std::vector<std::filesystem::path> files = references_of(path, bytes);
     std::erase_if(files, [](const std::filesystem::path& file) { return file.empty(); });
     return files;
 }

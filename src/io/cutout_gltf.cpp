@@ -1,6 +1,7 @@
 // A flat figure as glTF: textured planes with skins.
 #include <cmath>
 
+#include "core/try.h"
 #include "io/gltf_builder.h"
 #include "sinew/cutout_files.h"
 
@@ -43,10 +44,9 @@ public:
             Json::array({{{"magFilter", 9729}, {"minFilter", 9987}, {"wrapS", 33071}, {"wrapT", 33071}}});
         for (std::size_t l = 0; l < parts_.size(); ++l) add_layer(l);
         root["scenes"] = Json::array({{{"nodes", std::move(top_nodes_)}}});
-        auto file = builder_.file("the figure", !glb);
-        if (!file) return file.error();
-        if (glb) return glb_bytes(file->text, file->data);
-        const auto bytes = std::as_bytes(std::span(file->text));
+        SINEW_TRY_LET(auto file, builder_.file("the figure", !glb));
+        if (glb) return glb_bytes(file.text, file.data);
+        const auto bytes = std::as_bytes(std::span(file.text));
         return std::vector<std::byte>(bytes.begin(), bytes.end());
     }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "core/try.h"
 #include "io/formats.h"
 #include "sinew/cutout_files.h"
 
@@ -145,7 +146,7 @@ Result<CutoutFigure> read_bones(const json& document, const std::string& name) {
     if (!skeleton) return skeleton.error();
     CutoutFigure figure;
     figure.skeleton = std::move(*skeleton);
-    if (Status read = read_smoothness(document, name, figure); !read) return read.error();
+    SINEW_TRY(read_smoothness(document, name, figure));
     return figure;
 }
 
@@ -216,7 +217,7 @@ Result<CutoutFigure> on_canvas(CutoutFigure figure, const std::string& name) {
 }  // namespace
 
 Result<CutoutFigure> parse_cutout(std::string_view bones, const std::string& name, CutoutLayer layer) {
-    if (Status ok = check_picture(layer); !ok) return ok.error();
+    SINEW_TRY(check_picture(layer));
     const Result<json> document = parse_json(bones, name);
     if (!document) return document.error();
     Result<CutoutFigure> figure = read_bones(*document, name);
@@ -237,13 +238,13 @@ Result<CutoutFigure> parse_layers(std::string_view bones, const std::string& nam
             std::find_if(pictures.begin(), pictures.end(), [&](const CutoutLayer& p) { return p.path == image; });
         if (found == pictures.end())
             return Error{ErrorCode::io, image + " is not among the pictures that were given"};
-        if (Status ok = check_picture(*found); !ok) return ok;
+        SINEW_TRY(check_picture(*found));
         layer.path = found->path;
         layer.picture = found->picture;
         layer.png = found->png;
         return Done{};
     };
-    if (Status read = read_layers(*document, name, given, *figure); !read) return read.error();
+    SINEW_TRY(read_layers(*document, name, given, *figure));
     return on_canvas(std::move(*figure), name);
 }
 
@@ -260,7 +261,7 @@ Result<CutoutFigure> load_cutout(const std::filesystem::path& bones,
     if (picture) {
         if (document->contains("layers")) return layers_are_input(name);
         CutoutLayer layer;
-        if (Status read = read_picture(*picture, layer, context); !read) return read.error();
+        SINEW_TRY(read_picture(*picture, layer, context));
         layer.name = picture->stem().string();
         add_only_layer(*figure, std::move(layer));
     } else {
@@ -269,7 +270,7 @@ Result<CutoutFigure> load_cutout(const std::filesystem::path& bones,
             const std::filesystem::path path(image);
             return read_picture(path.is_absolute() ? path : folder / path, layer, context);
         };
-        if (Status read = read_layers(*document, name, from_files, *figure); !read) return read.error();
+        SINEW_TRY(read_layers(*document, name, from_files, *figure));
     }
     return on_canvas(std::move(*figure), name);
 }

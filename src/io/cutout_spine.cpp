@@ -4,6 +4,7 @@
 #include <numbers>
 #include <set>
 
+#include "core/try.h"
 #include "io/formats.h"
 #include "sinew/cutout_files.h"
 
@@ -143,15 +144,14 @@ Result<std::string> cutout_spine(const CutoutFigure& figure, std::span<const Cut
                                                "': in Spine each needs a name of its own"};
     std::string root = "root";
     while (names.contains(root)) root += "_";
-    const Result<BoneOrder> order = order_bones(joints);
-    if (!order) return order.error();
+    SINEW_TRY_LET(const BoneOrder order, order_bones(joints));
     const std::vector<Frame> frames = frames_of(joints);
 
     OrderedJson slots = OrderedJson::array(), attachments = OrderedJson::object();
     for (std::size_t l = 0; l < parts.size(); ++l) {
         const CutoutLayer& layer = figure.layers[l];
         slots.push_back({{"name", layer.name}, {"bone", root}, {"attachment", layer.name}});
-        attachments[layer.name][layer.name] = attachment_json(layer, parts[l], frames, *order, folder);
+        attachments[layer.name][layer.name] = attachment_json(layer, parts[l], frames, order, folder);
     }
     const OrderedJson out{
         {"skeleton",
@@ -163,7 +163,7 @@ Result<std::string> cutout_spine(const CutoutFigure& figure, std::span<const Cut
           {"height", figure.height},
           {"images", "./"},
           {"audio", ""}}},
-        {"bones", bones_json(joints, frames, *order, root)},
+        {"bones", bones_json(joints, frames, order, root)},
         {"slots", std::move(slots)},
         {"skins", OrderedJson::array({{{"name", "default"}, {"attachments", std::move(attachments)}}})},
         {"animations", {{"animation", OrderedJson::object()}}},

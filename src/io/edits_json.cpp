@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/joint_names.h"
+#include "core/try.h"
 #include "io/formats.h"
 
 namespace sinew::io {
@@ -19,8 +20,7 @@ public:
         if (!document.is_object())
             return input_error(name_,
                                "an edit list must be an object with \"falloff\", \"rigid\", \"lock\" or \"edits\"");
-        if (Status ok = known_keys(document, "the edit list", {"sinew", "falloff", "rigid", "lock", "edits"}); !ok)
-            return ok.error();
+        SINEW_TRY(known_keys(document, "the edit list", {"sinew", "falloff", "rigid", "lock", "edits"}));
         if (const auto kind = document.find("sinew"); kind != document.end() && *kind != "edits")
             return input_error(name_, "\"sinew\" must be \"edits\": this file is not an edit list");
         const auto each = [&](const char* key, auto&& entry) -> Status {
@@ -30,7 +30,7 @@ public:
             for (std::size_t i = 0; i < list->size(); ++i) {
                 const std::string place = std::string(key) + " " + std::to_string(i + 1);
                 if (!(*list)[i].is_object()) return input_error(name_, place + " must be an object");
-                if (Status ok = entry((*list)[i], place); !ok) return ok;
+                SINEW_TRY(entry((*list)[i], place));
             }
             return Done{};
         };
@@ -45,7 +45,7 @@ public:
 
     Result<WeightEdit> read_edit(const json& entry) {
         if (!entry.is_object()) return input_error(name_, "an edit must be an object");
-        if (Status ok = edit(entry, "the edit"); !ok) return ok.error();
+        SINEW_TRY(edit(entry, "the edit"));
         return std::move(out_.edits.front());
     }
 
@@ -152,7 +152,7 @@ private:
         for (std::size_t i = 0; i < list.size(); ++i) {
             const std::string where = place + ": select" + (list.size() > 1 ? " " + std::to_string(i + 1) : "");
             std::vector<float> one(out.share.size(), 1);
-            if (Status ok = narrow(list[i], where, one); !ok) return ok.error();
+            SINEW_TRY(narrow(list[i], where, one));
             if (const auto strokes = list[i].find("brush"); strokes != list[i].end()) {
                 if (!of_edit) return wrong(where, ": \"brush\" is possible for \"edits\" only");
                 auto made = brush(*strokes, where + ": \"brush\"");
@@ -539,7 +539,7 @@ private:
 
     Status locks(const json& entry) {
         if (!entry.is_object()) return wrong("lock", " must be an object with \"joints\", \"select\" or both");
-        if (Status ok = known_keys(entry, "lock", {"joints", "select"}); !ok) return ok;
+        SINEW_TRY(known_keys(entry, "lock", {"joints", "select"}));
         if (const auto which = entry.find("joints"); which != entry.end()) {
             const auto list = joints(*which, "lock: \"joints\"");
             if (!list) return list.error();

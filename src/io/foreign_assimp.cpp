@@ -12,6 +12,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/try.h"
 #include "io/foreign.h"
 #include "io/formats.h"
 
@@ -347,19 +348,18 @@ Result<ForeignScene> read_foreign(std::span<const std::byte> bytes, const std::s
             return input_error(
                 name, "assimp cannot read it: " + (reason.empty() ? "no reason given" : printable(reason, 300)));
         }
-        Result<ForeignScene> out = AssimpReader(*scene, base).read(name);
-        if (!out) return out;
+        SINEW_TRY_LET(ForeignScene out, AssimpReader(*scene, base).read(name));
         if (extension == ".fbx") {
-            out->metres = 0.01 * number(*scene, "UnitScaleFactor").value_or(1);
-            if (!(out->metres > 0) || !std::isfinite(out->metres)) {
-                out->warnings.push_back("UnitScaleFactor is not a positive number: centimetres are assumed");
-                out->metres = 0.01;
+            out.metres = 0.01 * number(*scene, "UnitScaleFactor").value_or(1);
+            if (!(out.metres > 0) || !std::isfinite(out.metres)) {
+                out.warnings.push_back("UnitScaleFactor is not a positive number: centimetres are assumed");
+                out.metres = 0.01;
             }
             // A rotated root means that this version of assimp has handled the axes.
             if (matrix(scene->mRootNode->mTransformation) == Matrix{})
-                out->turn = fbx_turn(*scene).value_or(Matrix{});
+                out.turn = fbx_turn(*scene).value_or(Matrix{});
         } else if (extension == ".dae") {
-            take_scale(*out);
+            take_scale(out);
         }
         return out;
     } catch (const std::bad_alloc&) {

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "core/try.h"
 #include "io/foreign.h"
 #include "io/formats.h"
 #include "io/gltf_builder.h"
@@ -38,7 +39,7 @@ public:
     Converter(ForeignScene scene, const std::string& name) : in_(std::move(scene)), name_(name) {}
 
     Result<std::shared_ptr<Document>> convert() {
-        if (Status ok = place_nodes(); !ok) return ok.error();
+        SINEW_TRY(place_nodes());
         find_joints();
         write_images();
         write_materials();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/try.h"
 #include "io/formats.h"
 
 namespace sinew::io {
@@ -121,16 +122,14 @@ const Json* meshopt_of(const Json& view) {
 
 Result<std::span<const std::byte>> AccessorReader::view(std::size_t index, const std::string& asker) {
     const std::string place = asker + ": bufferView " + std::to_string(index);
-    const auto found = document_.need("bufferViews", index, asker);
-    if (!found) return found.error();
-    const Json* meshopt = meshopt_of(**found);
+    SINEW_TRY_LET(const auto found, document_.need("bufferViews", index, asker));
+    const Json* meshopt = meshopt_of(*found);
     if (const auto kept = uncompressed_.find(index); kept != uncompressed_.end())
         return std::span<const std::byte>(kept->second);
 
-    const Json& from = meshopt ? *meshopt : **found;
+    const Json& from = meshopt ? *meshopt : *found;
     const auto buffer_index = whole(member(from, "buffer"));
-    const auto buffer = document_.need("buffers", buffer_index, place);
-    if (!buffer) return buffer.error();
+    SINEW_TRY(document_.need("buffers", buffer_index, place));
     const Document::Buffer& source = document_.buffers[*buffer_index];
     if (source.origin == Document::Origin::absent)
         return document_.error(place + " is in buffer " + std::to_string(*buffer_index) +
@@ -153,9 +152,8 @@ Result<std::span<const std::byte>> AccessorReader::view(std::size_t index, const
 }
 
 Result<Elements> AccessorReader::read(std::size_t index, const std::string& asker) {
-    const auto found = document_.need("accessors", index, asker);
-    if (!found) return found.error();
-    const Json& accessor = **found;
+    SINEW_TRY_LET(const auto found, document_.need("accessors", index, asker));
+    const Json& accessor = *found;
     const std::string place = asker + " (accessor " + std::to_string(index) + ")";
 
     Elements out;
@@ -181,8 +179,7 @@ Result<Elements> AccessorReader::read(std::size_t index, const std::string& aske
     if (const Json* view_json = member(accessor, "bufferView")) {
         const auto view_index = whole(view_json);
         if (!view_index) return document_.error(place + ": bufferView must be a whole number");
-        const auto bytes = view(*view_index, place);
-        if (!bytes) return bytes.error();
+        SINEW_TRY_LET(const auto bytes, view(*view_index, place));
         const Json& view_object = *document_.at("bufferViews", *view_index);
         const Json* meshopt = meshopt_of(view_object);
         const auto offset = whole_or(accessor, "byteOffset", 0);
@@ -192,19 +189,19 @@ Result<Elements> AccessorReader::read(std::size_t index, const std::string& aske
         if (*stride < element)
             return document_.error(place + ": byteStride " + std::to_string(*stride) +
                                    " is less than an element (" + std::to_string(element) + " bytes)");
-        const std::size_t rows = bytes->size() < *offset || bytes->size() - *offset < element
+        const std::size_t rows = bytes.size() < *offset || bytes.size() - *offset < element
                                      ? 0
-                                     : (bytes->size() - *offset - element) / *stride + 1;
+                                     : (bytes.size() - *offset - element) / *stride + 1;
         if (out.count > rows)
             return document_.error(place + " has " + std::to_string(out.count) + " elements, but bufferView " +
-                                   std::to_string(*view_index) + " (" + std::to_string(bytes->size()) +
+                                   std::to_string(*view_index) + " (" + std::to_string(bytes.size()) +
                                    " bytes) holds " + std::to_string(rows));
         out.bytes.resize(out.count * element);
         if (*stride == element) {
-            std::memcpy(out.bytes.data(), bytes->data() + *offset, out.bytes.size());
+            std::memcpy(out.bytes.data(), bytes.data() + *offset, out.bytes.size());
         } else {
             for (std::size_t i = 0; i < out.count; ++i)
-                std::memcpy(out.bytes.data() + i * element, bytes->data() + *offset + i * *stride, element);
+                std::memcpy(out.bytes.data() + i * element, bytes.data() + *offset + i * *stride, element);
         }
     } else {
         unbacked_ += std::min(out.count, max_unbacked + 1);
@@ -213,8 +210,7 @@ Result<Elements> AccessorReader::read(std::size_t index, const std::string& aske
                                    std::to_string(max_unbacked) + " elements in all");
         out.bytes.resize(out.count * element);
     }
-    if (const Json* sparse = member(accessor, "sparse"))
-        if (const Status filled = fill_sparse(*sparse, out, place); !filled) return filled.error();
+    if (const Json* sparse = member(accessor, "sparse")) SINEW_TRY(fill_sparse(*sparse, out, place));
     return out;
 }
 
@@ -238,12 +234,11 @@ Status AccessorReader::fill_sparse(const Json& sparse, Elements& elements, const
         const auto view_index = whole(member(*parts[i], "bufferView"));
         const auto offset = whole_or(*parts[i], "byteOffset", 0);
         if (!view_index || !offset) return document_.error(where + ": needs bufferView and byteOffset");
-        const auto bytes = view(*view_index, where);
-        if (!bytes) return bytes.error();
-        if (*offset > bytes->size() || *count > (bytes->size() - *offset) / sizes[i])
+        SINEW_TRY_LET(const auto bytes, view(*view_index, where));
+        if (*offset > bytes.size() || *count > (bytes.size() - *offset) / sizes[i])
             return document_.error(where + (i == 0 ? ": indices end" : ": values end") + " past bufferView " +
                                    std::to_string(*view_index));
-        data[i] = bytes->subspan(*offset, *count * sizes[i]);
+        data[i] = bytes.subspan(*offset, *count * sizes[i]);
     }
     std::size_t previous = 0;
     for (std::size_t i = 0; i < *count; ++i) {

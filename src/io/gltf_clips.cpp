@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "core/bind_frame.h"
+#include "core/try.h"
 #include "io/gltf_builder.h"
 #include "io/json_text.h"
 
@@ -173,10 +174,9 @@ double largest_turn(const std::vector<float>& values, const std::array<double, 4
 Result<std::vector<NodeTrack>> node_tracks(const Scene& scene, const PoseClip& clip,
                                            std::vector<std::string>& notes) {
     const auto& joints = scene.skeleton.joints;
-    if (Status ok = check_clip(scene.skeleton, clip); !ok) return ok.error();
-    const Result<ScenePose> rest = pose_at(scene, std::nullopt, 0);
-    if (!rest) return rest.error();
-    const Matrix to_world = to_matrix(rest->to_world);
+    SINEW_TRY(check_clip(scene.skeleton, clip));
+    SINEW_TRY_LET(const ScenePose rest, pose_at(scene, std::nullopt, 0));
+    const Matrix to_world = to_matrix(rest.to_world);
     const std::vector<Place> places = places_of(scene, to_world);
     const double slack = slack_of(places, to_world);
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/try.h"
 #include "io/formats.h"
 
 namespace sinew::io {
@@ -98,6 +99,7 @@ Status read_buffer(Document& document, std::size_t index, const Context* context
         if (!bytes) return document.error(place + ": its data uri is not valid base64");
         buffer = {Origin::data_uri, std::move(*bytes)};
     } else {
+<<<<<<< HEAD
         const auto path = resolve_uri(text, document.base, document.name, place);
         if (!path) return path.error();
         Document::Bytes& kept = document.files[*path];
@@ -111,6 +113,15 @@ Status read_buffer(Document& document, std::size_t index, const Context* context
         buffer.origin = Origin::external;
         buffer.whole = kept;
         buffer.bytes = *kept;
+=======
+        buffer.origin = Document::Origin::external;
+        SINEW_TRY_LET(auto path, resolve_uri(text, document.base, document.name, place));
+        auto bytes = read_file(path, context);
+        if (!bytes && bytes.error().code != ErrorCode::io) return bytes.error();
+        if (!bytes)
+            return document.error(place + ": " + bytes.error().message + " (put the file beside the model)");
+        buffer.bytes = std::move(*bytes);
+>>>>>>> 3358026 (core: hand errors on with SINEW_TRY)
     }
     if (buffer.bytes.size() < *length)
         return document.error(place + " says " + std::to_string(*length) + " bytes, but " +
@@ -243,7 +254,7 @@ Result<std::shared_ptr<Document>> parse_document(std::span<const std::byte> byte
     document->base = base;
     document->glb = as_text(bytes).starts_with("glTF");
     if (document->glb) {
-        if (const Status read = read_container(bytes, *document); !read) return read.error();
+        SINEW_TRY(read_container(bytes, *document));
     } else {
         document->text = as_text(bytes);
     }
@@ -257,12 +268,11 @@ Result<std::shared_ptr<Document>> parse_document(std::span<const std::byte> byte
     auto json = parse_json(document->text, name);
     if (!json) return json.error();
     document->json = std::move(*json);
-    if (const Status shape = check_shape(*document); !shape) return shape.error();
+    SINEW_TRY(check_shape(*document));
 
     const Json* first = document->at("buffers", 0);
     if (!first || member(*first, "uri")) document->bin_chunk.reset();
-    for (std::size_t i = 0; i < document->count("buffers"); ++i)
-        if (const Status read = read_buffer(*document, i, context); !read) return read.error();
+    for (std::size_t i = 0; i < document->count("buffers"); ++i) SINEW_TRY(read_buffer(*document, i, context));
     return document;
 }
 

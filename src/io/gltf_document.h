@@ -90,8 +90,8 @@ public:
     const Json& mesh(std::size_t index) const;
     const Json& primitive(const PrimitiveRef& ref) const;
 
-    /// All bytes of the file that a uri of the document names: of a buffer those that the document was read with, of
-    /// an image those of now.
+    /// All bytes of the file that a uri of the document names: of a buffer those that the document was read with,
+    /// of an image those of now.
     Result<Bytes> external_bytes(const std::string& uri, const std::string& asker) const;
 
     Error error(const std::string& message) const { return {ErrorCode::input, name + ": " + message}; }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <exception>
 
+#include "core/try.h"
 #include "io/gltf_accessor.h"
 
 namespace sinew::io {
@@ -64,12 +65,11 @@ Result<DracoMesh> decode(const Document& document, const Json& primitive, const 
 
     // The accessor states the type of the decompressed indices, so the type must be large enough for them.
     if (const Json* index = member(primitive, "indices")) {
-        const auto accessor = document.need("accessors", whole(index), place + ": indices");
-        if (!accessor) return accessor.error();
-        const auto type = whole(member(**accessor, "componentType"));
+        SINEW_TRY_LET(const auto accessor, document.need("accessors", whole(index), place + ": indices"));
+        const auto type = whole(member(*accessor, "componentType"));
         const std::size_t limit = type == 5121 ? 0x100u : type == 5123 ? 0x10000u : type == 5125 ? 0xffffffffu : 0u;
-        if (limit < points || string_of(member(**accessor, "type")) != "SCALAR" ||
-            whole(member(**accessor, "count")) != out.indices.count)
+        if (limit < points || string_of(member(*accessor, "type")) != "SCALAR" ||
+            whole(member(*accessor, "count")) != out.indices.count)
             return document.error(place + ": its indices' accessor does not fit " +
                                   std::to_string(mesh.num_faces()) + " triangles of " + std::to_string(points) +
                                   " vertices");
@@ -85,20 +85,20 @@ Result<DracoMesh> decode(const Document& document, const Json& primitive, const 
                 ? mesh.GetAttributeByUniqueId(static_cast<std::uint32_t>(*unique_id))
                 : nullptr;
         if (!attribute) return document.error(where + ": the compressed data has no such attribute");
-        const auto accessor = document.need("accessors", whole(member(*accessors, name.c_str())), where);
-        if (!accessor) return accessor.error();
+        SINEW_TRY_LET(const auto accessor,
+                      document.need("accessors", whole(member(*accessors, name.c_str())), where));
         Elements elements;
-        const std::string type = string_of(member(**accessor, "type"));
+        const std::string type = string_of(member(*accessor, "type"));
         elements.width = type == "SCALAR" ? 1 : type == "VEC2" ? 2 : type == "VEC3" ? 3 : type == "VEC4" ? 4 : 0;
-        const auto component = whole(member(**accessor, "componentType"));
+        const auto component = whole(member(*accessor, "componentType"));
         if (component && *component <= 0xffff) elements.component = static_cast<Component>(*component);
         if (elements.width == 0 || !component || size_of(elements.component) == 0)
             return document.error(where + ": its accessor has an unknown type");
-        if (const auto count = whole(member(**accessor, "count")); count != points)
+        if (const auto count = whole(member(*accessor, "count")); count != points)
             return document.error(where + ": its accessor does not have the " + std::to_string(points) +
                                   " elements of the compressed data");
         elements.count = points;
-        const Json* normalized = member(**accessor, "normalized");
+        const Json* normalized = member(*accessor, "normalized");
         elements.normalized = normalized && *normalized == true;
         if (!copy_attribute(*attribute, points, elements))
             return document.error(where + ": the compressed values cannot be read as its accessor says");
@@ -114,10 +114,9 @@ Result<DracoMesh> read_draco(const Document& document, const Json& primitive, co
     const Json* extensions = member(primitive, "extensions");
     const Json* extension = extensions ? member(*extensions, draco_extension) : nullptr;
     if (!extension) return document.error(place + " is missing");
-    const auto view = document.need("bufferViews", whole(member(*extension, "bufferView")), place);
-    if (!view) return view.error();
-    const auto buffer = whole(member(**view, "buffer"));
-    const auto offset = whole_or(**view, "byteOffset", 0), length = whole(member(**view, "byteLength"));
+    SINEW_TRY_LET(const auto view, document.need("bufferViews", whole(member(*extension, "bufferView")), place));
+    const auto buffer = whole(member(*view, "buffer"));
+    const auto offset = whole_or(*view, "byteOffset", 0), length = whole(member(*view, "byteLength"));
     if (!buffer || *buffer >= document.buffers.size() || !offset || !length)
         return document.error(place + ": its bufferView needs buffer, byteOffset and byteLength");
     const auto bytes = document.buffers[*buffer].bytes;
@@ -125,8 +124,7 @@ Result<DracoMesh> read_draco(const Document& document, const Json& primitive, co
         return document.error(place + ": its bufferView ends past buffer " + std::to_string(*buffer));
     // The standard library may throw inside Draco: damaged counts request absurd amounts of memory.
     try {
-        return decode(document, primitive, *extension, bytes.subspan(*offset, *length),
-                      place);
+        return decode(document, primitive, *extension, bytes.subspan(*offset, *length), place);
     } catch (const std::exception& e) {
         return document.error(place + ": the compressed data is damaged (" + e.what() + ")");
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/try.h"
 #include "io/gltf_nodes.h"
 
 namespace sinew::io {
@@ -90,7 +91,7 @@ Status set_joints(Document& document, Scene& scene, std::vector<std::size_t> nod
             return document.error("joint " + in_quotes(joint.name) + " (node " + std::to_string(nodes[j]) +
                                   ") has a position that is not finite");
         set_axes(joint, m);
-        if (const Status s = read_tail(document, nodes[j], m, joint); !s) return s;
+        SINEW_TRY(read_tail(document, nodes[j], m, joint));
         joints.push_back(std::move(joint));
     }
     join_tails(joints);

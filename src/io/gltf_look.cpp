@@ -1,6 +1,7 @@
 // The look of a surface, as far as a viewer of weights shows it: base colours and their textures.
 #include <map>
 
+#include "core/try.h"
 #include "io/formats.h"
 #include "io/gltf_accessor.h"
 #include "io/gltf_scene.h"
@@ -35,7 +36,7 @@ public:
             out_.material_of_primitive.back() = static_cast<int>(*index);
             // Primitives with the same vertices have the same texture coordinates, except in files made by hand.
             if (number > 0 || out_.materials[*index].image < 0) continue;
-            if (Status ok = read_uvs(block, primitive, uv_set_[*index]); !ok) return ok.error();
+            SINEW_TRY(read_uvs(block, primitive, uv_set_[*index]));
         }
         return std::move(out_);
     }
@@ -113,17 +114,15 @@ private:
                                   std::to_string(block.primitives[0].primitive) + ": " + name;
         std::optional<Elements> elements;
         if (has_extension(primitive, draco_extension)) {
-            auto mesh = read_draco(document_, primitive, place);
-            if (!mesh) return mesh.error();
-            if (const auto found = mesh->attributes.find(name); found != mesh->attributes.end())
+            SINEW_TRY_LET(auto mesh, read_draco(document_, primitive, place));
+            if (const auto found = mesh.attributes.find(name); found != mesh.attributes.end())
                 elements = std::move(found->second);
         }
         const Json* attributes = member(primitive, "attributes");
         const auto accessor = attributes ? whole(member(*attributes, name.c_str())) : std::nullopt;
         if (!elements && accessor) {
-            auto read = accessors_.read(*accessor, place);
-            if (!read) return read.error();
-            elements = std::move(*read);
+            SINEW_TRY_LET(auto read, accessors_.read(*accessor, place));
+            elements = std::move(read);
         }
         if (!elements || elements->width != 2 || elements->count != block.vertex_count) return Done{};
         const std::vector<float> values = as_floats(*elements, elements->component != Component::f32);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/try.h"
 #include "io/formats.h"
 #include "io/gltf_scene.h"
 
@@ -38,9 +39,8 @@ std::vector<Vec3> smooth_normals(const std::vector<Vec3>& positions, const std::
 
 Result<Scene> make_scene(std::vector<Vec3> positions, std::vector<Triangle> triangles, Skeleton skeleton,
                          const std::string& name) {
-    auto document = mesh_document(positions, triangles, name);
-    if (!document) return document.error();
-    return read_scene(std::move(*document), {std::move(skeleton)});
+    SINEW_TRY_LET(auto document, mesh_document(positions, triangles, name));
+    return read_scene(std::move(document), {std::move(skeleton)});
 }
 
 Result<std::shared_ptr<Document>> mesh_document(const std::vector<Vec3>& positions,

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/try.h"
 #include "io/gltf_nodes.h"
 
 namespace sinew::io {
@@ -46,8 +47,7 @@ Status MeshReader::read(std::size_t mesh, std::size_t written_mesh, std::size_t 
             scene_.warnings.push_back(place + " has no POSITION: left out");
             continue;
         }
-        if (const Status s = read_primitive(primitive, {written_mesh, p}, *mode, skin, to_scene, place); !s)
-            return s;
+        SINEW_TRY(read_primitive(primitive, {written_mesh, p}, *mode, skin, to_scene, place));
         Primitive& read = scene_.primitives.back();
         read.name = mesh_name + "/" + std::to_string(p);
         read.mesh = mesh_name;
@@ -75,24 +75,21 @@ Status MeshReader::read_primitive(const Json& primitive, PrimitiveRef ref, std::
                                   const Matrix& to_scene, const std::string& place) {
     PrimitiveSource source{primitive, place, {}, has_extension(primitive, draco_extension)};
     if (source.compressed) {
-        auto decoded = read_draco(document_, primitive, place);
-        if (!decoded) return decoded.error();
-        source.draco = std::move(*decoded);
+        SINEW_TRY_LET(auto decoded, read_draco(document_, primitive, place));
+        source.draco = std::move(decoded);
         budget_ += source.draco.indices.count;  // Draco compresses far better than the budget allows for
     }
-    const auto block_index = find_or_read_block(source, skin, to_scene);
-    if (!block_index) return block_index.error();
-    VertexBlock& block = rig_.blocks[*block_index];
+    SINEW_TRY_LET(const auto block_index, find_or_read_block(source, skin, to_scene));
+    VertexBlock& block = rig_.blocks[block_index];
     block.primitives.push_back(ref);
 
     Primitive out;
     out.first_vertex = block.first_vertex;
     out.vertex_count = block.vertex_count;
     out.first_triangle = static_cast<std::uint32_t>(scene_.triangles.size());
-    const auto indices = read_indices(source);
-    if (!indices) return indices.error();
+    SINEW_TRY_LET(const auto indices, read_indices(source));
     if (source.compressed) mode = 4;  // Draco turns strips into triangles
-    if (const Status s = add_triangles(*indices, mode, block, place); !s) return s;
+    SINEW_TRY(add_triangles(indices, mode, block, place));
     out.triangle_count = static_cast<std::uint32_t>(scene_.triangles.size()) - out.first_triangle;
     scene_.primitives.push_back(std::move(out));
     return Done{};
@@ -125,37 +122,35 @@ Result<MeshReader::BlockKey> MeshReader::block_key(const PrimitiveSource& source
 
 Result<std::size_t> MeshReader::find_or_read_block(const PrimitiveSource& source, std::size_t skin,
                                                    const Matrix& to_scene) {
-    auto key = block_key(source, skin);
-    if (!key) return key.error();
-    if (const auto known = block_of_.find(*key); known != block_of_.end()) return known->second;
+    SINEW_TRY_LET(auto key, block_key(source, skin));
+    if (const auto known = block_of_.find(key); known != block_of_.end()) return known->second;
     const std::string& place = source.place;
     const auto elements = read_attribute(source, "POSITION");
     if (!elements) return elements.error();
     if (elements->width != 3 || elements->component == Component::u32)
         return document_.error(place + ": POSITION must be VEC3 of floats (or of small integers)");
-    if (const Status s = spend(elements->count, place); !s) return s.error();
+    SINEW_TRY(spend(elements->count, place));
     VertexBlock block;
     block.first_vertex = static_cast<std::uint32_t>(scene_.positions.size());
     block.vertex_count = static_cast<std::uint32_t>(elements->count);
     block.skin = skin;
     block.to_scene = to_scene;
-    if (const Status s = add_positions(*elements, to_scene, place); !s) return s.error();
+    SINEW_TRY(add_positions(*elements, to_scene, place));
     if (!scene_.skeleton.skins.empty())
         scene_.skin_of_vertex.resize(scene_.positions.size(), rig_.skins[skin].joint_set);
     counts_.resize(scene_.positions.size(), 0);
-    const std::size_t sets = std::get<3>(*key).size() / 2;
+    const std::size_t sets = std::get<3>(key).size() / 2;
     if (sets > 0 && rig_.source == RigSource::skins) {
         std::vector<Elements> data;
         for (std::size_t set = 0; set < sets; ++set)
             for (const char* kind : {"JOINTS_", "WEIGHTS_"}) {
-                auto values = read_attribute(source, kind + std::to_string(set));
-                if (!values) return values.error();
-                data.push_back(std::move(*values));
+                SINEW_TRY_LET(auto values, read_attribute(source, kind + std::to_string(set)));
+                data.push_back(std::move(values));
             }
-        if (const Status s = add_weights(data, block, place); !s) return s.error();
+        SINEW_TRY(add_weights(data, block, place));
     }
     rig_.blocks.push_back(std::move(block));
-    block_of_[std::move(*key)] = rig_.blocks.size() - 1;
+    block_of_[std::move(key)] = rig_.blocks.size() - 1;
     return rig_.blocks.size() - 1;
 }
 
@@ -247,7 +242,7 @@ Status MeshReader::add_triangles(const std::optional<std::vector<std::uint32_t>>
                                        std::to_string((*indices)[i]) + ", but there are " +
                                        std::to_string(block.vertex_count) + " vertices");
     const std::size_t count = triangle_count(mode, corners);
-    if (const Status s = spend(count, place); !s) return s;
+    SINEW_TRY(spend(count, place));
     if (mode == 4 && corners % 3 != 0)
         scene_.warnings.push_back(place + ": the last " + std::to_string(corners % 3) +
                                   " corners after the last whole triangle are left out");

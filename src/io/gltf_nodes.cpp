@@ -1,4 +1,5 @@
 #include "io/gltf_nodes.h"
+#include "core/try.h"
 
 #include <algorithm>
 #include <array>
@@ -35,14 +36,14 @@ Result<Matrix> local_transform(const Document& document, std::size_t index) {
     };
     Matrix out;
     if (member(node, "matrix")) {
-        if (const Status s = numbers("matrix", out.m); !s) return s.error();
+        SINEW_TRY(numbers("matrix", out.m));
         return out;
     }
     std::array<double, 3> t{0, 0, 0}, s{1, 1, 1};
     std::array<double, 4> q{0, 0, 0, 1};
-    if (const Status n = numbers("translation", t); !n) return n.error();
-    if (const Status n = numbers("rotation", q); !n) return n.error();
-    if (const Status n = numbers("scale", s); !n) return n.error();
+    SINEW_TRY(numbers("translation", t));
+    SINEW_TRY(numbers("rotation", q));
+    SINEW_TRY(numbers("scale", s));
     return compose(t, q, s);
 }
 
@@ -85,9 +86,8 @@ Status read_nodes(Document& document) {
         return document.error("node " + std::to_string(lost) + " is its own ancestor");
     }
     for (const std::size_t i : order) {
-        const auto local = local_transform(document, i);
-        if (!local) return local.error();
-        nodes.local[i] = *local;
+        SINEW_TRY_LET(const auto local, local_transform(document, i));
+        nodes.local[i] = local;
         nodes.world[i] = nodes.parent[i] == none ? nodes.local[i] : nodes.world[nodes.parent[i]] * nodes.local[i];
     }
     return Done{};

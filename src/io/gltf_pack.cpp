@@ -1,4 +1,5 @@
 // Changes to a saved file that concern all of it: images inside, and nothing compressed by meshopt.
+#include "core/try.h"
 #include "io/gltf_accessor.h"
 #include "io/gltf_builder.h"
 #include "io/gltf_save.h"
@@ -25,10 +26,9 @@ public:
         AccessorReader reader(document_);
         std::size_t decoded = 0;
         for (std::size_t i = 0; i < document_.count("bufferViews"); ++i) {
-            const auto bytes = reader.view(i, "the file");
-            if (!bytes) return bytes.error();
+            SINEW_TRY_LET(const auto bytes, reader.view(i, "the file"));
             JsonValue& view = *list("bufferViews").at(i);
-            place(view, *bytes);
+            place(view, bytes);
             if (!meshopt_of(*document_.at("bufferViews", i))) continue;
             ++decoded;
             for (const char* extension : meshopt_extensions) erase_extension(view, extension);
@@ -101,9 +101,14 @@ private:
 
     Result<std::vector<std::byte>> read_uri(const std::string& uri) const {
         if (!uri.starts_with("data:")) {
+<<<<<<< HEAD
             auto bytes = document_.external_bytes(uri, "an image");
             if (!bytes) return bytes.error();
             return **bytes;
+=======
+            SINEW_TRY_LET(const auto path, resolve_uri(uri, document_.base, document_.name, "an image"));
+            return read_file(path);
+>>>>>>> 3358026 (core: hand errors on with SINEW_TRY)
         }
         auto bytes = decode_base64(std::string_view(uri).substr(std::min(uri.find(',') + 1, uri.size())));
         if (!bytes) return document_.error("an image has a data uri that is not base64");
@@ -122,20 +127,31 @@ Result<SavedFile> pack(SavedFile file, const Request& request) {
     const Document& source = request.document;
     const bool plain = request.options.decompress, images = request.glb && !source.glb && source.count("images");
     if (!plain && !images) return file;
+<<<<<<< HEAD
     const auto document = parse_document(file.bytes, source.name, source.base, nullptr, source.files);
     if (!document) return document.error();
     Packer packer(**document, file.report);
     if (plain)
         if (const Status s = packer.merge_buffers(); !s) return s.error();
+=======
+    SINEW_TRY_LET(const auto document, parse_document(file.bytes, source.name, source.base));
+    Packer packer(*document, file.report);
+    if (plain) SINEW_TRY(packer.merge_buffers());
+>>>>>>> 3358026 (core: hand errors on with SINEW_TRY)
     // Without a BIN chunk the images stay files beside the output.
     if (images && (plain || packer.has_bin())) packer.embed_images();
     file.bytes = packer.finish(request.glb);
     if (request.glb && file.bytes.size() > 0xffffffffu)
         return Error{ErrorCode::too_large, source.name + ": a GLB cannot be larger than 4 GiB"};
     file.report.bytes = file.bytes.size();
+<<<<<<< HEAD
     const auto packed = parse_document(file.bytes, source.name, source.base, nullptr, source.files);
     if (!packed) return packed.error();
     file.refers_to = external_uris(**packed, request.glb);
+=======
+    SINEW_TRY_LET(const auto packed, parse_document(file.bytes, source.name, source.base));
+    file.refers_to = external_uris(*packed, request.glb);
+>>>>>>> 3358026 (core: hand errors on with SINEW_TRY)
     return file;
 }
 

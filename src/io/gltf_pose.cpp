@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/bind_frame.h"
+#include "core/try.h"
 #include "io/gltf_accessor.h"
 #include "io/gltf_builder.h"
 #include "io/gltf_scene.h"
@@ -66,9 +67,9 @@ public:
             if (!sampler || !samplers || !samplers->is_array() || *sampler >= samplers->size())
                 return document_.error(where + ": its sampler does not exist");
             if (!out.samplers.contains(*sampler)) {
-                auto values = read_sampler((*samplers)[*sampler], place + " sampler " + std::to_string(*sampler));
-                if (!values) return values.error();
-                out.samplers.emplace(*sampler, std::move(*values));
+                SINEW_TRY_LET(auto values,
+                              read_sampler((*samplers)[*sampler], place + " sampler " + std::to_string(*sampler)));
+                out.samplers.emplace(*sampler, std::move(values));
             }
             const std::size_t width = out.samplers.at(*sampler).width;
             const std::size_t needed = path->second == Path::rotation  ? 4
@@ -365,9 +366,8 @@ Result<std::vector<Clip>> clips(const Scene& scene) {
     if (!scene.document) return out;
     AnimationReader reader(*scene.document);
     for (std::size_t i = 0; i < scene.document->count("animations"); ++i) {
-        const auto animation = reader.read(i);
-        if (!animation) return animation.error();
-        const auto [start, end] = range_of(*animation);
+        SINEW_TRY_LET(const auto animation, reader.read(i));
+        const auto [start, end] = range_of(animation);
         out.push_back({string_of(member(*scene.document->at("animations", i), "name")), start, end});
     }
     return out;
@@ -386,11 +386,10 @@ Result<ScenePose> pose_at(const Scene& scene, std::optional<std::size_t> clip, d
     if (clip) {
         if (*clip >= document.count("animations"))
             return Error{ErrorCode::usage, document.name + ": there is no clip " + std::to_string(*clip)};
-        const auto animation = AnimationReader(document).read(*clip);
-        if (!animation) return animation.error();
-        const auto [start, end] = range_of(*animation);
+        SINEW_TRY_LET(const auto animation, AnimationReader(document).read(*clip));
+        const auto [start, end] = range_of(animation);
         out.time = std::clamp(time, start, end);
-        world = worlds(rig, local_at(document, *animation, out.time, weights));
+        world = worlds(rig, local_at(document, animation, out.time, weights));
     }
     auto morphs = read_morphs(scene, weights);
     if (!morphs) return morphs.error();

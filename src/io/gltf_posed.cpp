@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "core/try.h"
 #include "io/formats.h"
 #include "io/gltf_accessor.h"
 #include "io/gltf_builder.h"
@@ -34,10 +35,9 @@ public:
         Read out;
         std::map<std::string, Elements> draco;
         if (has_extension(primitive, draco_extension)) {
-            auto mesh = read_draco(document_, primitive, place);
-            if (!mesh) return mesh.error();
-            draco = std::move(mesh->attributes);
-            out.indices = std::move(mesh->indices);
+            SINEW_TRY_LET(auto mesh, read_draco(document_, primitive, place));
+            draco = std::move(mesh.attributes);
+            out.indices = std::move(mesh.indices);
             out.triangles_only = true;
         }
         if (const Json* attributes = member(primitive, "attributes"); attributes && attributes->is_object()) {
@@ -49,16 +49,14 @@ public:
                 }
                 const auto accessor = whole(&index);
                 if (!accessor) return document_.error(place + ": " + name + " must be an accessor's index");
-                auto elements = accessors_.read(*accessor, place + ": " + name);
-                if (!elements) return elements.error();
-                out.attributes.emplace(name, std::move(*elements));
+                SINEW_TRY_LET(auto elements, accessors_.read(*accessor, place + ": " + name));
+                out.attributes.emplace(name, std::move(elements));
                 out.accessors.emplace(name, *accessor);
             }
         }
         if (const auto index = whole(member(primitive, "indices")); index && !out.indices) {
-            auto elements = accessors_.read(*index, place + ": indices");
-            if (!elements) return elements.error();
-            out.indices = std::move(*elements);
+            SINEW_TRY_LET(auto elements, accessors_.read(*index, place + ": indices"));
+            out.indices = std::move(elements);
             out.indices_accessor = *index;
         }
         return out;
@@ -89,8 +87,8 @@ public:
     Result<Builder::File> write(bool glb, SaveReport& report) {
         if (const Json* asset = member(document_.json, "asset")) builder_.root()["asset"] = *asset;
         copy_look();
-        if (Status ok = write_posed(); !ok) return ok.error();
-        if (Status ok = write_rigid(); !ok) return ok.error();
+        SINEW_TRY(write_posed());
+        SINEW_TRY(write_rigid());
         Json scene = Json::object();
         if (!nodes_.empty()) {
             Json list = Json::array();
@@ -295,11 +293,10 @@ private:
                 const VertexBlock& block = rig_.blocks[b];
                 const PrimitiveRef ref{which.second, number};
                 const Json& json = document_.primitive(ref);
-                auto read = attributes_.read(json, place_of(ref));
-                if (!read) return read.error();
+                SINEW_TRY_LET(auto read, attributes_.read(json, place_of(ref)));
                 auto shape = shapes.find(b);
                 if (shape == shapes.end()) shape = shapes.emplace(b, put_block(block)).first;
-                Json out = bare(json, *read);
+                Json out = bare(json, read);
                 Json& attributes = out["attributes"];
                 attributes["POSITION"] = shape->second.position;
                 const Json& first = document_.primitive(block.primitives[0]);
@@ -313,11 +310,11 @@ private:
                 };
                 put("NORMAL", shape->second.normal);
                 put("TANGENT", shape->second.tangent);
-                put_rest(attributes, *read, block.vertex_count);
-                put_indices(out, *read);
+                put_rest(attributes, read, block.vertex_count);
+                put_indices(out, read);
                 // The reflection of a mirrored mesh is now in its vertices, so its triangles are reversed.
                 if (rig_.source != RigSource::skins && determinant(block.to_scene) < 0)
-                    turn_faces(out, *read, block.vertex_count);
+                    turn_faces(out, read, block.vertex_count);
                 list.push_back(std::move(out));
             }
             if (const Json* all = member(from, "primitives"); all && all->size() > list.size())
@@ -389,10 +386,9 @@ private:
             std::size_t index = 0;
             const auto known = sheared ? written.end() : written.find(*mesh);
             if (known == written.end()) {
-                auto made = rigid_mesh(*mesh, sheared ? place : Matrix{});
-                if (!made) return made.error();
-                if (!*made) continue;
-                index = **made;
+                SINEW_TRY_LET(auto made, rigid_mesh(*mesh, sheared ? place : Matrix{}));
+                if (!made) continue;
+                index = *made;
                 if (!sheared) written.emplace(*mesh, index);
             } else {
                 index = known->second;
@@ -421,31 +417,30 @@ private:
         for (std::size_t p = 0; primitives && p < primitives->size(); ++p) {
             const Json& json = (*primitives)[p];
             const std::string place = place_of({index, p});
-            auto read = attributes_.read(json, place);
-            if (!read) return read.error();
-            const auto position = read->attributes.find("POSITION");
-            if (position == read->attributes.end() || position->second.width != 3 || position->second.count == 0)
+            SINEW_TRY_LET(auto read, attributes_.read(json, place));
+            const auto position = read.attributes.find("POSITION");
+            if (position == read.attributes.end() || position->second.width != 3 || position->second.count == 0)
                 continue;
-            Json out = bare(json, *read);
+            Json out = bare(json, read);
             Json& attributes = out["attributes"];
             for (const char* name : {"POSITION", "NORMAL", "TANGENT"}) {
-                const auto found = read->attributes.find(name);
-                if (found == read->attributes.end() || found->second.count != position->second.count) continue;
-                attributes[name] = put_shape(found->second, name, read->accessors, place_in, false);
+                const auto found = read.attributes.find(name);
+                if (found == read.attributes.end() || found->second.count != position->second.count) continue;
+                attributes[name] = put_shape(found->second, name, read.accessors, place_in, false);
             }
-            put_rest(attributes, *read, position->second.count);
-            put_indices(out, *read);
+            put_rest(attributes, read, position->second.count);
+            put_indices(out, read);
             if (determinant(place_in) < 0)
-                turn_faces(out, *read, static_cast<std::uint32_t>(position->second.count));
+                turn_faces(out, read, static_cast<std::uint32_t>(position->second.count));
             if (const Json* targets = member(json, "targets"); targets && targets->is_array()) {
                 Json& shapes = out["targets"] = Json::array();
                 for (std::size_t t = 0; t < targets->size(); ++t) {
-                    auto target = attributes_.read(Json{{"attributes", (*targets)[t]}}, place + ": target");
-                    if (!target) return target.error();
+                    SINEW_TRY_LET(auto target,
+                                  attributes_.read(Json{{"attributes", (*targets)[t]}}, place + ": target"));
                     Json& shape = shapes.emplace_back(Json::object());
-                    for (const auto& [name, elements] : target->attributes)
+                    for (const auto& [name, elements] : target.attributes)
                         if (elements.width == 3 && elements.count == position->second.count)
-                            shape[name] = put_shape(elements, name, target->accessors, place_in, true);
+                            shape[name] = put_shape(elements, name, target.accessors, place_in, true);
                 }
             }
             list.push_back(std::move(out));
@@ -525,12 +520,11 @@ Result<ShadingFrames> shading_frames(const Scene& scene) {
         const Json& primitive = document.primitive(ref);
         if (!source_of(primitive, "NORMAL") && !source_of(primitive, "TANGENT") && !source_of(primitive, "COLOR_0"))
             continue;
-        const auto read = attributes.read(primitive, place_of(ref));
-        if (!read) return read.error();
+        SINEW_TRY_LET(const auto read, attributes.read(primitive, place_of(ref)));
         // Values of vertex v, `width` of them, or null.
         const auto values_of = [&](const char* name, std::size_t width) -> std::vector<float> {
-            const auto found = read->attributes.find(name);
-            if (found == read->attributes.end() || found->second.width != width ||
+            const auto found = read.attributes.find(name);
+            if (found == read.attributes.end() || found->second.width != width ||
                 found->second.count != block.vertex_count)
                 return {};
             return as_floats(found->second, found->second.component != Component::f32);
@@ -571,7 +565,7 @@ Status check_posed_output(const std::filesystem::path& path) {
 
 Result<SaveReport> save_posed(const Scene& scene, const PosedScene& posed, const std::filesystem::path& path,
                               OutputBatch& batch) {
-    if (Status ok = check_posed_output(path); !ok) return ok.error();
+    SINEW_TRY(check_posed_output(path));
     const std::string extension = extension_of(path);
     const std::size_t count = scene.positions.size();
     if (!scene.document || posed.positions.size() != count ||
@@ -589,28 +583,26 @@ Result<SaveReport> save_posed(const Scene& scene, const PosedScene& posed, const
             positions.push_back(moved ? to_vec3(transform_point(to_world, p.x, p.y, p.z)) : p);
         const std::string text = obj_text(positions, scene.triangles);
         report.bytes = text.size();
-        if (Status ok = batch.add(path, std::as_bytes(std::span(text))); !ok) return ok.error();
+        SINEW_TRY(batch.add(path, std::as_bytes(std::span(text))));
         return report;
     }
     const bool glb = extension == ".glb";
-    auto file = PosedWriter(scene, posed).write(glb, report);
-    if (!file) return file.error();
+    SINEW_TRY_LET(auto file, PosedWriter(scene, posed).write(glb, report));
     if (glb) {
-        bytes = glb_bytes(file->text, file->data);
+        bytes = glb_bytes(file.text, file.data);
     } else {
-        const auto text = std::as_bytes(std::span(file->text));
+        const auto text = std::as_bytes(std::span(file.text));
         bytes.assign(text.begin(), text.end());
     }
     report.bytes = bytes.size();
-    if (Status ok = batch.add(path, bytes); !ok) return ok.error();
+    SINEW_TRY(batch.add(path, bytes));
     return report;
 }
 
 Result<SaveReport> save_posed(const Scene& scene, const PosedScene& posed, const std::filesystem::path& path) {
     OutputBatch batch;
-    Result<SaveReport> saved = save_posed(scene, posed, path, batch);
-    if (!saved) return saved;
-    if (Status ok = batch.commit(); !ok) return ok.error();
+    SINEW_TRY_LET(SaveReport saved, save_posed(scene, posed, path, batch));
+    SINEW_TRY(batch.commit());
     return saved;
 }
 

@@ -8,6 +8,7 @@
 //     last of their lists and can be cut off. So weights of 8 joints that are bound again with 4 leave an empty
 //     second set in a foreign file (the alternative is an unused accessor), and none in a file of sinew.
 #include "io/gltf_save.h"
+#include "core/try.h"
 
 namespace sinew::io {
 
@@ -16,21 +17,20 @@ Result<SavedFile> write_document(const Document& document, const Scene& scene, c
     using namespace gltf_save;
     const Request request{document, scene, weights, options, glb};
     Plan plan;
-    if (const Status s = check(request); !s) return s.error();
+    SINEW_TRY(check(request));
     plan_blocks(request, plan);
-    if (const Status s = add_draco_data(request, plan); !s) return s.error();
+    SINEW_TRY(add_draco_data(request, plan));
     find_free_slots(request, plan);
-    if (const Status s = add_clip_data(request, plan); !s) return s.error();
+    SINEW_TRY(add_clip_data(request, plan));
     choose_sets(request, plan);
     choose_buffer(request, plan);
-    if (const Status s = add_weight_data(request, plan); !s) return s.error();
-    if (const Status s = add_bind_matrices(request, plan); !s) return s.error();
+    SINEW_TRY(add_weight_data(request, plan));
+    SINEW_TRY(add_bind_matrices(request, plan));
     assign_slots(request, plan);
     store_bytes(request, plan);
-    Result<SavedFile> file = write_json(request, plan);
-    if (!file) return file;
-    file->refers_to = external_uris(document, glb);
-    return pack(std::move(*file), request);
+    SINEW_TRY_LET(SavedFile file, write_json(request, plan));
+    file.refers_to = external_uris(document, glb);
+    return pack(std::move(file), request);
 }
 
 std::vector<std::string> external_uris(const Document& document, bool glb) {

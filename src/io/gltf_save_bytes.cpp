@@ -6,6 +6,7 @@
 #include <cstring>
 #include <set>
 
+#include "core/try.h"
 #include "io/gltf_save.h"
 #include "io/gltf_weights.h"
 #include "io/json_text.h"
@@ -176,11 +177,10 @@ Status add_draco_data(const Request& request, Plan& plan) {
     const Document& document = request.document;
     DracoData data(request, plan);
     const auto add = [&](const PrimitiveRef& ref, bool weights) -> Status {
-        auto decoded =
-            read_draco(document, document.primitive(ref),
-                       "mesh " + std::to_string(ref.mesh) + " primitive " + std::to_string(ref.primitive));
-        if (!decoded) return decoded.error();
-        data.add(ref, std::move(*decoded), weights);
+        SINEW_TRY_LET(auto decoded, read_draco(document, document.primitive(ref),
+                                               "mesh " + std::to_string(ref.mesh) + " primitive " +
+                                                   std::to_string(ref.primitive)));
+        data.add(ref, std::move(decoded), weights);
         return Done{};
     };
     std::set<const Json*> done;
@@ -189,7 +189,7 @@ Status add_draco_data(const Request& request, Plan& plan) {
             const Json& json = document.primitive(ref);
             if (!has_extension(json, draco_extension)) continue;
             done.insert(&json);
-            if (const Status s = add(ref, false); !s) return s;
+            SINEW_TRY(add(ref, false));
         }
     if (!request.options.decompress) return Done{};
     for (std::size_t m = 0; m < document.count("meshes"); ++m) {
@@ -198,7 +198,7 @@ Status add_draco_data(const Request& request, Plan& plan) {
             const Json& json = (*primitives)[p];
             if (!has_extension(json, draco_extension) || done.contains(&json)) continue;
             if (!member(json, "attributes")) return document.error("a compressed primitive has no attributes");
-            if (const Status s = add({m, p}, true); !s) return s;
+            SINEW_TRY(add({m, p}, true));
             plan.unpacked.push_back({m, p});
         }
     }

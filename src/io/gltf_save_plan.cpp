@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/try.h"
 #include "io/gltf_save.h"
 
 namespace sinew::io::gltf_save {
@@ -17,7 +18,7 @@ bool is_weight_attribute(std::string_view name) {
 Status check(const Request& request) {
     const Scene& scene = request.scene;
     const Rig& rig = request.rig();
-    if (Status s = check_weights(scene, request.weights, request.document.name); !s) return s;
+    SINEW_TRY(check_weights(scene, request.weights, request.document.name));
     for (const VertexBlock& block : rig.blocks)
         if (std::size_t{block.first_vertex} + block.vertex_count > scene.positions.size() ||
             block.skin >= rig.skins.size())

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "core/try.h"
 #include "io/gltf_accessor.h"
 #include "io/gltf_joints.h"
 #include "io/gltf_meshes.h"
@@ -62,8 +63,8 @@ public:
     Status read(SkeletonSource source) {
         std::optional<Skeleton>& skeleton = source.skeleton;
         scene_.warnings = document_.warnings;
-        if (const Status s = check_extensions(); !s) return s;
-        if (const Status s = read_nodes(document_); !s) return s;
+        SINEW_TRY(check_extensions());
+        SINEW_TRY(read_nodes(document_));
         bool skinned = false;
         for (std::size_t i = 0; i < document_.count("nodes"); ++i) {
             const Json& node = *document_.at("nodes", i);
@@ -73,12 +74,10 @@ public:
             return Error{ErrorCode::usage, document_.name +
                                                ": the file has a skin, so its own skeleton is the one "
                                                "to bind to (leave --skeleton out)"};
-        const Status posed = skinned    ? read_worn_skins()
-                             : skeleton ? add_skeleton(std::move(*skeleton))
-                                        : find_skeleton(source.prop);
-        if (!posed) return posed;
-        const Status read = skinned ? read_skinned_meshes() : read_static_meshes();
-        if (!read) return read;
+        SINEW_TRY(skinned    ? read_worn_skins()
+                  : skeleton ? add_skeleton(std::move(*skeleton))
+                             : find_skeleton(source.prop));
+        SINEW_TRY(skinned ? read_skinned_meshes() : read_static_meshes());
         if (scene_.primitives.empty())
             return document_.error(scene_.skipped_primitives
                                        ? "its meshes have points and lines only, no triangles to bind"
@@ -88,14 +87,13 @@ public:
 
     /// See read_rest_skeleton.
     Status read_rest_skeleton() {
-        if (const Status s = check_extensions(); !s) return s;
-        if (const Status s = read_nodes(document_); !s) return s;
+        SINEW_TRY(check_extensions());
+        SINEW_TRY(read_nodes(document_));
         std::vector<bool> is_joint(nodes_.parent.size());
         bool any = false;
         for (std::size_t s = 0; s < document_.count("skins"); ++s) {
-            const auto skin = read_skin(document_, accessors_, s);
-            if (!skin) return skin.error();
-            for (const std::size_t n : skin->nodes) is_joint[n] = any = true;
+            SINEW_TRY_LET(const auto skin, read_skin(document_, accessors_, s));
+            for (const std::size_t n : skin.nodes) is_joint[n] = any = true;
         }
         std::vector<std::size_t> joints;
         if (any) {
@@ -127,9 +125,8 @@ private:
     }
 
     Status read_worn_skins() {
-        auto worn = read_skins(document_, accessors_, scene_);
-        if (!worn) return worn.error();
-        worn_ = std::move(*worn);
+        SINEW_TRY_LET(auto worn, read_skins(document_, accessors_, scene_));
+        worn_ = std::move(worn);
         return Done{};
     }
 
@@ -201,9 +198,8 @@ private:
         rig_.source = RigSource::nodes;
         std::vector<std::size_t> joints;
         if (document_.count("skins") > 0) {
-            auto found = joints_of_largest_skin();
-            if (!found) return found.error();
-            joints = std::move(*found);
+            SINEW_TRY_LET(auto found, joints_of_largest_skin());
+            joints = std::move(found);
         } else {
             joints = find_skeleton_nodes(document_);
             if (joints.empty())
@@ -225,7 +221,7 @@ private:
                     " are groups of its meshes without names of a character: this is a prop (give "
                     "a skeleton with --skeleton FILE; with --prop these nodes are its joints)");
         }
-        if (const Status s = check_scenes(joints); !s) return s;
+        SINEW_TRY(check_scenes(joints));
         for (const std::size_t n : joints) {
             if (!inverse(nodes_.world[n]))
                 return document_.error("joint " + in_quotes(node_name(document_, n)) + " (node " +
@@ -242,7 +238,7 @@ private:
     Result<std::size_t> copy_of(std::size_t mesh, std::size_t n) {
         // Each copy repeats the mesh's JSON.
         const std::size_t text = document_.at("meshes", mesh)->dump(-1, ' ', true).size();
-        if (const Status s = meshes_.spend(text, "node " + std::to_string(n)); !s) return s.error();
+        SINEW_TRY(meshes_.spend(text, "node " + std::to_string(n)));
         rig_.mesh_copies.push_back(mesh);
         return document_.count("meshes") + rig_.mesh_copies.size() - 1;
     }
@@ -258,8 +254,7 @@ private:
             const Json& node = *document_.at("nodes", n);
             if (!member(node, "mesh")) continue;
             const auto mesh = whole(member(node, "mesh"));
-            if (const auto found = document_.need("meshes", mesh, "node " + std::to_string(n)); !found)
-                return found.error();
+            SINEW_TRY(document_.need("meshes", mesh, "node " + std::to_string(n)));
             if (!member(node, "skin")) {
                 if (rigid++ == 0) first_rigid = node_name(document_, n);
                 continue;
@@ -267,14 +262,13 @@ private:
             const std::size_t skin = worn_.place.at(*whole(member(node, "skin")));
             const auto [at, is_new] = written.try_emplace({*mesh, rig_.skins[skin].joints}, *mesh);
             if (is_new && !used.insert(*mesh).second) {
-                const auto copy = copy_of(*mesh, n);
-                if (!copy) return copy.error();
-                at->second = *copy;
+                SINEW_TRY_LET(const auto copy, copy_of(*mesh, n));
+                at->second = copy;
                 if (copies++ == 0) first_copied = name_of(*document_.at("meshes", *mesh), "mesh", *mesh);
             }
             if (at->second != *mesh) rig_.skinned_nodes.push_back({n, at->second, skin});
             if (!is_new) continue;
-            if (const Status s = meshes_.read(*mesh, at->second, skin, worn_.skins[skin].to_scene); !s) return s;
+            SINEW_TRY(meshes_.read(*mesh, at->second, skin, worn_.skins[skin].to_scene));
         }
         if (copies)
             scene_.warnings.push_back(
@@ -296,8 +290,7 @@ private:
             const Json& node = *document_.at("nodes", n);
             if (!member(node, "mesh")) continue;
             const auto mesh = whole(member(node, "mesh"));
-            if (const auto found = document_.need("meshes", mesh, "node " + std::to_string(n)); !found)
-                return found.error();
+            SINEW_TRY(document_.need("meshes", mesh, "node " + std::to_string(n)));
             // Meshes with the same world transform share a skin.
             std::array<std::uint64_t, 16> place;
             for (std::size_t k = 0; k < 16; ++k)
@@ -306,17 +299,16 @@ private:
             const std::size_t skin = at->second;
             if (is_new) {
                 // One matrix per joint, with the memory of four vertices.
-                if (const Status s = meshes_.spend(4 * all.size(), "node " + std::to_string(n)); !s) return s;
+                SINEW_TRY(meshes_.spend(4 * all.size(), "node " + std::to_string(n)));
                 rig_.skins.push_back({all, nodes_.world[n]});
             }
             std::size_t written = *mesh;
             if (!used.insert(*mesh).second) {
-                const auto copy = copy_of(*mesh, n);
-                if (!copy) return copy.error();
-                written = *copy;
+                SINEW_TRY_LET(const auto copy, copy_of(*mesh, n));
+                written = copy;
             }
             const std::size_t before = scene_.primitives.size();
-            if (const Status s = meshes_.read(*mesh, written, skin, nodes_.world[n]); !s) return s;
+            SINEW_TRY(meshes_.read(*mesh, written, skin, nodes_.world[n]));
             if (scene_.primitives.size() > before)
                 rig_.skinned_nodes.push_back({n, written, skin});
             else if (written != *mesh)
@@ -339,7 +331,7 @@ private:
 Result<Scene> read_scene(std::shared_ptr<Document> document, SkeletonSource source, const Context* context) {
     Scene scene;
     SceneReader reader(*document, scene, context);
-    if (const Status read = reader.read(std::move(source)); !read) return read.error();
+    SINEW_TRY(reader.read(std::move(source)));
     scene.document = std::move(document);
     return scene;
 }
@@ -347,7 +339,7 @@ Result<Scene> read_scene(std::shared_ptr<Document> document, SkeletonSource sour
 Result<Skeleton> read_rest_skeleton(Document& document) {
     Scene scene;
     SceneReader reader(document, scene, nullptr);
-    if (const Status read = reader.read_rest_skeleton(); !read) return read.error();
+    SINEW_TRY(reader.read_rest_skeleton());
     return std::move(scene.skeleton);
 }
 

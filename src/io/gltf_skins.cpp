@@ -7,16 +7,16 @@
 #include <cmath>
 #include <optional>
 
+#include "core/try.h"
 #include "io/gltf_joints.h"
 
 namespace sinew::io {
 
 Result<Skin> read_skin(const Document& document, AccessorReader& accessors, std::size_t index) {
     const std::string place = "skin " + std::to_string(index);
-    const auto found = document.need("skins", index, place);
-    if (!found) return found.error();
+    SINEW_TRY_LET(const auto found, document.need("skins", index, place));
     Skin skin;
-    const Json* joints = member(**found, "joints");
+    const Json* joints = member(*found, "joints");
     if (!joints || !joints->is_array() || joints->empty()) return document.error(place + " has no joints");
     for (const Json& entry : *joints) {
         const auto node = whole(&entry);
@@ -26,7 +26,7 @@ Result<Skin> read_skin(const Document& document, AccessorReader& accessors, std:
         skin.nodes.push_back(*node);
     }
     skin.inverse_bind.resize(skin.nodes.size());
-    const Json* accessor = member(**found, "inverseBindMatrices");
+    const Json* accessor = member(*found, "inverseBindMatrices");
     if (!accessor) return skin;  // identity, as glTF defines
     const auto accessor_index = whole(accessor);
     if (!accessor_index) return document.error(place + ": inverseBindMatrices must be an index");
@@ -106,16 +106,15 @@ Result<WornSkins> read_skins(Document& document, AccessorReader& accessors, Scen
         const auto index = whole(member(node, "skin"));
         if (!index) return document.error("node " + std::to_string(n) + ": skin must be an index");
         if (worn.place.contains(*index)) continue;
-        auto skin = read_skin(document, accessors, *index);
-        if (!skin) return skin.error();
+        SINEW_TRY_LET(auto skin, read_skin(document, accessors, *index));
 
-        std::vector<std::optional<Matrix>> bound(skin->nodes.size());
-        for (std::size_t j = 0; j < bound.size(); ++j) bound[j] = inverse(skin->inverse_bind[j]);
-        if (!bind.empty()) skin->to_scene = between(nodes, *skin, bound, bind, *index, scene.warnings);
+        std::vector<std::optional<Matrix>> bound(skin.nodes.size());
+        for (std::size_t j = 0; j < bound.size(); ++j) bound[j] = inverse(skin.inverse_bind[j]);
+        if (!bind.empty()) skin.to_scene = between(nodes, skin, bound, bind, *index, scene.warnings);
         RigSkin rig_skin;
         for (std::size_t j = 0; j < bound.size(); ++j) {
-            const std::size_t joint_node = skin->nodes[j];
-            if (bound[j]) bind.try_emplace(joint_node, skin->to_scene * *bound[j]);
+            const std::size_t joint_node = skin.nodes[j];
+            if (bound[j]) bind.try_emplace(joint_node, skin.to_scene * *bound[j]);
             const auto [at, is_new] =
                 joint_of_node.try_emplace(joint_node, static_cast<std::uint32_t>(joint_nodes.size()));
             if (is_new) joint_nodes.push_back(joint_node);
@@ -123,7 +122,7 @@ Result<WornSkins> read_skins(Document& document, AccessorReader& accessors, Scen
         }
         worn.place[*index] = rig.skins.size();
         rig.skins.push_back(std::move(rig_skin));
-        worn.skins.push_back(std::move(*skin));
+        worn.skins.push_back(std::move(skin));
     }
 
     std::vector<Matrix> where;
@@ -151,8 +150,7 @@ Result<WornSkins> read_skins(Document& document, AccessorReader& accessors, Scen
         scene.skeleton.skins.resize(sets.size());
         for (const auto& [joints, number] : sets) scene.skeleton.skins[number] = joints;
     }
-    const Status set = set_joints(document, scene, std::move(joint_nodes), std::move(where));
-    if (!set) return set.error();
+    SINEW_TRY(set_joints(document, scene, std::move(joint_nodes), std::move(where)));
     return worn;
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "core/try.h"
 #include "io/gltf_accessor.h"
 #include "io/gltf_document.h"
 
@@ -22,8 +23,7 @@ public:
         out_.invalid.assign(n, 0);
         out_.repeated.assign(n, 0);
         for (const VertexBlock& block : document_.rig.blocks)
-            if (!block.primitives.empty())
-                if (Status ok = read_block(block); !ok) return ok.error();
+            if (!block.primitives.empty()) SINEW_TRY(read_block(block));
         for (std::size_t s = 0; s < document_.count("skins"); ++s) check_skin(s);
         for (const auto& [fault, skins] : of_skins_)
             out_.faults.push_back(
@@ -50,9 +50,8 @@ private:
         if (!attributes) return Done{};
         DracoMesh draco;
         if (has_extension(primitive, draco_extension)) {
-            auto decoded = read_draco(document_, primitive, "primitive");
-            if (!decoded) return decoded.error();
-            draco = std::move(*decoded);
+            SINEW_TRY_LET(auto decoded, read_draco(document_, primitive, "primitive"));
+            draco = std::move(decoded);
         }
         std::vector<std::vector<std::uint32_t>> joints;
         std::vector<std::vector<float>> weights;
@@ -63,13 +62,12 @@ private:
                 break;
             auto listed = attribute(primitive, draco, "JOINTS_" + number);
             if (!listed) return listed.error();
-            auto values = attribute(primitive, draco, "WEIGHTS_" + number);
-            if (!values) return values.error();
-            if (listed->width != 4 || values->width != 4 || listed->count != block.vertex_count ||
-                values->count != block.vertex_count)
+            SINEW_TRY_LET(auto values, attribute(primitive, draco, "WEIGHTS_" + number));
+            if (listed->width != 4 || values.width != 4 || listed->count != block.vertex_count ||
+                values.count != block.vertex_count)
                 return Done{};  // load has refused it, or did not use it
             joints.push_back(as_unsigned(*listed));
-            weights.push_back(as_floats(*values, values->component != Component::f32));
+            weights.push_back(as_floats(values, values.component != Component::f32));
         }
         std::vector<std::uint32_t> row;
         const std::size_t listed = document_.rig.skins[block.skin].joints.size();

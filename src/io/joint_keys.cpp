@@ -1,5 +1,6 @@
 #include "io/joint_keys.h"
 #include <algorithm>
+#include "core/try.h"
 
 #include <cmath>
 
@@ -40,9 +41,8 @@ Result<JointShape> read_shape(const json& value, const std::string& where) {
             if (!entry.is_array() || entry.size() != 3) return rule;
             std::array<Vec3, 3> axes;
             for (std::size_t k = 0; k < 3; ++k) {
-                const Result<Vec3> axis = read_point(entry[k], where + ": \"axes\"");
-                if (!axis) return axis.error();
-                axes[k] = *axis;
+                SINEW_TRY_LET(const Vec3 axis, read_point(entry[k], where + ": \"axes\""));
+                axes[k] = axis;
             }
             shape.axes = axes;  // check_skeleton checks that they are orthonormal
         } else {
@@ -105,9 +105,8 @@ Result<bool> read_joint_key(const std::string& key, const json& value, const std
     } else if (key == "tail") {
         joint.tail.reset();
         if (value.is_null()) return true;
-        const Result<Vec3> end = read_point(value, place);
-        if (!end) return end.error();
-        joint.tail = *end;
+        SINEW_TRY_LET(const Vec3 end, read_point(value, place));
+        joint.tail = end;
     } else if (key == "range") {
         joint.hard_range.reset();
         if (value.is_null()) return true;
@@ -136,9 +135,8 @@ Result<bool> read_joint_key(const std::string& key, const json& value, const std
     } else if (key == "plane") {
         joint.ring_normal.reset();
         if (value.is_null()) return true;
-        const Result<Vec3> normal = read_plane(value, place, joint.axes);
-        if (!normal) return normal.error();
-        joint.ring_normal = *normal;
+        SINEW_TRY_LET(const Vec3 normal, read_plane(value, place, joint.axes));
+        joint.ring_normal = normal;
     } else if (key == "connected") {
         joint.connected.reset();
         if (value.is_null()) return true;

@@ -2,6 +2,7 @@
 #include <map>
 
 #include "core/joint_names.h"
+#include "core/try.h"
 #include "io/joint_keys.h"
 
 namespace sinew::io {
@@ -62,9 +63,8 @@ Status parse_joint_options(std::string_view text, const std::string& name, Skele
 }
 
 Status load_joint_options(const std::filesystem::path& path, Skeleton& skeleton) {
-    const auto bytes = read_file(path);
-    if (!bytes) return bytes.error();
-    return parse_joint_options(as_text(*bytes), path.string(), skeleton);
+    SINEW_TRY_LET(const auto bytes, read_file(path));
+    return parse_joint_options(as_text(bytes), path.string(), skeleton);
 }
 
 }  // namespace sinew::io

@@ -1,5 +1,6 @@
 #include <string>
 
+#include "core/try.h"
 #include "io/formats.h"
 
 namespace sinew::io {
@@ -41,7 +42,7 @@ std::string json_message(const std::exception& error) {
 }
 
 Result<nlohmann::json> parse_json(std::string_view text, const std::string& name) {
-    if (const Status depth = check_json_depth(text, name); !depth) return depth.error();
+    SINEW_TRY(check_json_depth(text, name));
     try {
         return nlohmann::json::parse(text);
     } catch (const nlohmann::json::exception& e) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/try.h"
 #include "io/child_process.h"
 #include "io/foreign.h"
 #include "io/formats.h"
@@ -102,7 +103,7 @@ Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& na
     }
     const bool given = skeleton.has_value();
     if (given) {
-        if (Status ok = scale_skeleton(*skeleton, options.skeleton_scale); !ok) return ok.error();
+        SINEW_TRY(scale_skeleton(*skeleton, options.skeleton_scale));
     } else if (options.skeleton_scale != 1) {
         return Error{ErrorCode::usage, "--skeleton-scale is for the file of --skeleton: give one"};
     }

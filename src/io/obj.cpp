@@ -2,6 +2,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "core/try.h"
 #include "io/formats.h"
 
 namespace sinew::io {
@@ -162,13 +163,12 @@ Result<ObjMesh> parse_obj(std::string_view text, const std::string& name, const 
 Result<Scene> read_obj(std::string_view text, const std::string& name, Skeleton skeleton, const Context* context) {
     Result<ObjMesh> mesh = parse_obj(text, name, context);
     if (!mesh) return mesh.error();
-    Result<Scene> scene =
-        make_scene(std::move(mesh->positions), std::move(mesh->triangles), std::move(skeleton), name);
-    if (!scene) return scene;
-    scene->skipped_primitives = mesh->skipped;
+    SINEW_TRY_LET(Scene scene,
+                  make_scene(std::move(mesh->positions), std::move(mesh->triangles), std::move(skeleton), name));
+    scene.skipped_primitives = mesh->skipped;
     if (mesh->fanned > 0)
-        scene->warnings.push_back(std::to_string(mesh->fanned) +
-                                  " polygons cross themselves or have no area: cut into triangles as a fan");
+        scene.warnings.push_back(std::to_string(mesh->fanned) +
+                                 " polygons cross themselves or have no area: cut into triangles as a fan");
     return scene;
 }
 

@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "core/joint_names.h"
+#include "core/try.h"
 #include "io/formats.h"
 
 namespace sinew::io {
@@ -44,17 +45,17 @@ Result<JointPose> read_joint(const json& entry, const std::string& place) {
         const std::string where = place + ": \"" + printable(key) + "\"";
         if (key == "rotate") {
             std::array<double, 3> degrees{};
-            if (const Status s = read_numbers(value, degrees, where); !s) return s.error();
+            SINEW_TRY(read_numbers(value, degrees, where));
             pose.rotation = quaternion_of(degrees);
         } else if (key == "quaternion") {
-            if (const Status s = read_numbers(value, pose.rotation, where); !s) return s.error();
+            SINEW_TRY(read_numbers(value, pose.rotation, where));
             const auto& q = pose.rotation;
             if (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] < 1e-12)
                 return Error{ErrorCode::input, where + " must not be zero"};
         } else if (key == "translate") {
-            if (const Status s = read_numbers(value, pose.translation, where); !s) return s.error();
+            SINEW_TRY(read_numbers(value, pose.translation, where));
         } else if (key == "scale") {
-            if (const Status s = read_numbers(value, pose.scale, where); !s) return s.error();
+            SINEW_TRY(read_numbers(value, pose.scale, where));
             for (const double v : pose.scale)
                 if (v == 0) return Error{ErrorCode::input, where + " must not be zero"};
         } else {
@@ -67,9 +68,8 @@ Result<JointPose> read_joint(const json& entry, const std::string& place) {
 }  // namespace
 
 Result<std::vector<JointPose>> load_pose(const Skeleton& skeleton, const std::filesystem::path& path) {
-    const auto bytes = read_file(path);
-    if (!bytes) return bytes.error();
-    return parse_pose(skeleton, as_text(*bytes), path.string());
+    SINEW_TRY_LET(const auto bytes, read_file(path));
+    return parse_pose(skeleton, as_text(bytes), path.string());
 }
 
 Result<std::vector<JointPose>> parse_pose(const Skeleton& skeleton, std::string_view text,

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/try.h"
 #include "io/foreign.h"
 #include "io/formats.h"
 #include "io/gltf_scene.h"
@@ -39,8 +40,8 @@ Status add_companions(const Document& document, const std::filesystem::path& fol
             continue;
         }
         const bool is_new = !std::filesystem::exists(*to, ignored);
-        if (Status made = batch.add_folder(to->parent_path()); !made) return made;
-        if (Status added = batch.add_shared(*to, **bytes, document.name); !added) return added;
+        SINEW_TRY(batch.add_folder(to->parent_path()));
+        SINEW_TRY(batch.add_shared(*to, **bytes, document.name));
         if (is_new) report.notes.push_back("copied: " + to->string());
     }
     return Done{};
@@ -58,7 +59,7 @@ Status check_output(const std::filesystem::path& path) {
 }
 
 Status check_output(const Scene& scene, const std::filesystem::path& path) {
-    if (Status ok = check_output(path); !ok) return ok;
+    SINEW_TRY(check_output(path));
     if (extension_of(path) != ".vrm" || !scene.document) return Done{};
     const Json* extensions = member(scene.document->json, "extensions");
     if (extensions && (member(*extensions, "VRM") || member(*extensions, "VRMC_vrm"))) return Done{};
@@ -105,22 +106,21 @@ Result<SaveReport> save(const Scene& scene, const SkinWeights& weights, const st
     OutputBatch batch;
     auto report = save(scene, weights, path, options, batch);
     if (!report) return report;
-    if (const Status written = batch.commit(); !written) return written.error();
+    SINEW_TRY(batch.commit());
     return report;
 }
 
 Result<SaveReport> save(const Scene& scene, const SkinWeights& weights, const std::filesystem::path& path,
                         const SaveOptions& options, OutputBatch& batch) {
     if (!scene.document) return Error{ErrorCode::usage, path.string() + ": the scene has no document to write"};
-    if (const Status good = check_output(scene, path); !good) return good.error();
+    SINEW_TRY(check_output(scene, path));
     const bool glb = extension_of(path) != ".gltf";
     auto file = write_document(*scene.document, scene, weights, options, glb);
     if (!file) return file.error();
     const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
     // The model is added first and therefore renamed last: an existing model is complete.
-    if (const Status written = batch.add(path, file->bytes); !written) return written.error();
-    if (Status ok = add_companions(*scene.document, folder, file->refers_to, file->report, batch); !ok)
-        return ok.error();
+    SINEW_TRY(batch.add(path, file->bytes));
+    SINEW_TRY(add_companions(*scene.document, folder, file->refers_to, file->report, batch));
     return std::move(file->report);
 }
 

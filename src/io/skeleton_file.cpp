@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "core/numbers.h"
+#include "core/try.h"
 #include "io/gltf_scene.h"
 #include "io/joint_keys.h"
 
@@ -227,9 +228,9 @@ Result<Skeleton> parse_tgf(std::string_view text, const std::string& name) {
 
 Result<Skeleton> parse_skeleton(std::string_view text, const std::string& name) {
     if (text.starts_with("glTF")) {
-        const auto document = parse_document(std::as_bytes(std::span(text.data(), text.size())), name, {});
-        if (!document) return document.error();
-        return read_rest_skeleton(**document);
+        SINEW_TRY_LET(const auto document,
+                      parse_document(std::as_bytes(std::span(text.data(), text.size())), name, {}));
+        return read_rest_skeleton(*document);
     }
     const std::size_t start = text.find_first_not_of(" \t\r\n\xef\xbb\xbf");
     if (start == text.npos) return input_error(name, "the skeleton file is empty");

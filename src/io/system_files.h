@@ -16,7 +16,8 @@ struct Entry {
     Kind kind = Kind::nothing;
     std::uint64_t size = 0;
     unsigned permissions = 0;
-    std::array<std::uint64_t, 4> version{};  ///< differs where another file was put there, or its bytes were written
+    std::array<std::uint64_t, 4>
+        version{};  ///< differs where another file was put there, or its bytes were written
 };
 int entry_at(const std::filesystem::path& path, Entry& entry);  ///< follows symbolic links
 int entry_of(int file, Entry& entry);

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "core/try.h"
 #include "io/formats.h"
 
 namespace sinew::io {
@@ -145,15 +146,14 @@ private:
 
 Status save_weights_json(const Skeleton& skeleton, const SkinWeights& weights, const std::filesystem::path& path) {
     OutputBatch batch;
-    if (Status saved = save_weights_json(skeleton, weights, path, batch); !saved) return saved;
+    SINEW_TRY(save_weights_json(skeleton, weights, path, batch));
     return batch.commit();
 }
 
 Status save_weights_json(const Skeleton& skeleton, const SkinWeights& weights, const std::filesystem::path& path,
                          OutputBatch& batch) {
-    const Result<std::string> text = weights_json(skeleton, weights);
-    if (!text) return text.error();
-    return batch.add(path, std::as_bytes(std::span(*text)));
+    SINEW_TRY_LET(const std::string text, weights_json(skeleton, weights));
+    return batch.add(path, std::as_bytes(std::span(text)));
 }
 
 Result<std::string> weights_json(const Skeleton& skeleton, const SkinWeights& weights) {
@@ -186,14 +186,13 @@ Result<std::string> weights_json(const Skeleton& skeleton, const SkinWeights& we
 
 Result<SkinWeights> load_weights_json(const Skeleton& skeleton, std::size_t vertex_count,
                                       const std::filesystem::path& path) {
-    const Result<std::vector<std::byte>> bytes = read_file(path);
-    if (!bytes) return bytes.error();
-    return parse_weights_json(skeleton, vertex_count, as_text(*bytes), path.string());
+    SINEW_TRY_LET(const std::vector<std::byte> bytes, read_file(path));
+    return parse_weights_json(skeleton, vertex_count, as_text(bytes), path.string());
 }
 
 Result<SkinWeights> parse_weights_json(const Skeleton& skeleton, std::size_t vertex_count, std::string_view text,
                                        const std::string& name) {
-    if (const Status depth = check_json_depth(text, name); !depth) return depth.error();
+    SINEW_TRY(check_json_depth(text, name));
     WeightsReader reader;
     if (!json::sax_parse(text, &reader)) return input_error(name, reader.problem);
     if (!reader.is_weights) return input_error(name, "not a weights file: it lacks \"sinew\": \"weights\"");

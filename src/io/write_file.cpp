@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/try.h"
 #include "io/formats.h"
 #include "io/system_files.h"
 #include "sinew/io.h"
@@ -54,9 +55,8 @@ UnfinishedFiles g_unfinished;
 Result<bool> has_bytes(const std::filesystem::path& path, std::span<const std::byte> bytes) {
     std::error_code failed;
     if (std::filesystem::file_size(path, failed) != bytes.size() && !failed) return false;
-    const Result<std::vector<std::byte>> there = read_file(path);
-    if (!there) return there.error();
-    return std::equal(there->begin(), there->end(), bytes.begin(), bytes.end());
+    SINEW_TRY_LET(const std::vector<std::byte> there, read_file(path));
+    return std::equal(there.begin(), there.end(), bytes.begin(), bytes.end());
 }
 
 Error other_file_error(const std::filesystem::path& path, const std::string& owner) {
@@ -177,9 +177,8 @@ Status OutputBatch::add(File output, std::span<const std::byte> bytes) {
             return Error{ErrorCode::io, path.string() + ": two outputs would be this one file (name another)"};
 
     if (!output.owner.empty() && output.replaces) {
-        const Result<bool> same = has_bytes(output.target, bytes);
-        if (!same) return same.error();
-        if (!*same) return other_file_error(path, output.owner);
+        SINEW_TRY_LET(const bool same, has_bytes(output.target, bytes));
+        if (!same) return other_file_error(path, output.owner);
         output.there = before.version;
         files_.push_back(std::move(output));
         return Done{};
@@ -241,11 +240,9 @@ Status OutputBatch::publish(File& output) {
     int failed = move(std::exchange(output.locked, -1), output.temporary, output.target);
     if (shared && failed == EEXIST) {
         // Another program was faster. With the same bytes, its file is as good.
-        const Result<std::vector<std::byte>> own = read_file(output.temporary);
-        if (!own) return own.error();
-        const Result<bool> same = has_bytes(output.target, *own);
-        if (!same) return same.error();
-        if (!*same) return other_file_error(output.path, output.owner);
+        SINEW_TRY_LET(const std::vector<std::byte> own, read_file(output.temporary));
+        SINEW_TRY_LET(const bool same, has_bytes(output.target, own));
+        if (!same) return other_file_error(output.path, output.owner);
         std::error_code ignored;
         std::filesystem::remove(output.temporary, ignored);
         output.replaces = true;
@@ -257,7 +254,7 @@ Status OutputBatch::publish(File& output) {
 }
 
 Status OutputBatch::commit() {
-    if (Status ok = write_devices(); !ok) return ok;
+    SINEW_TRY(write_devices());
     for (std::size_t i = files_.size(); i-- > 0;) {
         File& output = files_[i];
         const Status done = publish(output);
@@ -276,7 +273,7 @@ Status OutputBatch::commit() {
 
 Status write_file(const std::filesystem::path& path, std::span<const std::byte> bytes) {
     OutputBatch batch;
-    if (Status added = batch.add(path, bytes); !added) return added;
+    SINEW_TRY(batch.add(path, bytes));
     return batch.commit();
 }
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <limits>
 
+#include "core/try.h"
 #include "sinew/bind.h"
 #include "sinew/domain.h"
 #include "sinew/near.h"
@@ -99,15 +100,14 @@ public:
                 args_.input + ": the file has no weights to show (sinew bind " + args_.input +
                     " -o OUT.glb computes them; then use sinew render OUT.glb; --weights takes "
                     "them from a file; --view surface, voxels, defects, distance and heat need no weights)"};
-        if (Status ok = mark_joints(); !ok) return ok.error();
-        if (Status ok = make_figures(); !ok) return ok.error();
+        SINEW_TRY(mark_joints());
+        SINEW_TRY(make_figures());
         if (stage) stage("paint");
-        if (Status ok = make_paints(); !ok) return ok.error();
+        SINEW_TRY(make_paints());
         compose(args_.from.empty() ? usual_views(args_) : args_.from);
         if (stage) stage("draw");
-        Result<Image> image = render(picture_, context_);
-        if (!image) return image.error();
-        return DrawnPicture{std::move(*image), picture_.panels.size()};
+        SINEW_TRY_LET(Image image, render(picture_, context_));
+        return DrawnPicture{std::move(image), picture_.panels.size()};
     }
 
 private:
@@ -118,7 +118,7 @@ private:
         if (skeleton.joints.empty()) return Done{};
         const std::vector<double> use =
             scene_.weights ? joint_use(*scene_.weights, skeleton.joints.size()) : std::vector<double>{};
-        if (Status ok = select_deforming(skeleton, use, {}); !ok) return ok;
+        SINEW_TRY(select_deforming(skeleton, use, {}));
         if (args_.view == View::distance || args_.view == View::heat)
             for (const std::uint32_t j : joints_) skeleton.joints[j].deform = true;
         near_ = near_triangles(scene_.mesh(), skeleton, context_);
@@ -129,13 +129,12 @@ private:
         VoxelizeOptions options;
         options.resolution = args_.view == View::voxels ? args_.resolution : 128;
         options.keep_ambiguous = args_.view == View::voxels;
-        if (Status ok = check(options); !ok) return ok;
-        Result<VoxelGrid> grid = voxelize(mesh, topology, options, context_);
-        if (!grid) return grid.error();
+        SINEW_TRY(check(options));
+        SINEW_TRY_LET(VoxelGrid grid, voxelize(mesh, topology, options, context_));
         bones_ = make_bones(skeleton);
-        extend_leaf_bones(bones_, skeleton, *grid);
+        extend_leaf_bones(bones_, skeleton, grid);
         if (args_.view == View::voxels)
-            for (const auto& [title, shown] : args_.ambiguous) grids_.push_back(shown_grid(*grid, shown));
+            for (const auto& [title, shown] : args_.ambiguous) grids_.push_back(shown_grid(grid, shown));
         return Done{};
     }
 
@@ -146,12 +145,11 @@ private:
         std::vector<Vec3> shape = scene_.positions;
         std::vector<Morph> morphs;
         for (const io::MorphTarget& m : pose.morphs) morphs.push_back({m.first_vertex, m.weight, m.offsets});
-        if (Status ok = add_morphs(shape, morphs); !ok) return ok.error();
+        SINEW_TRY(add_morphs(shape, morphs));
         if (scene_.weights && posed()) {
-            Result<Surface> surface =
-                deform({shape, {}, {}}, *scene_.weights, pose.skinning, args_.skinning, context_);
-            if (!surface) return surface.error();
-            shape = std::move(surface->positions);
+            SINEW_TRY_LET(Surface surface,
+                          deform({shape, {}, {}}, *scene_.weights, pose.skinning, args_.skinning, context_));
+            shape = std::move(surface.positions);
         }
         out.positions = std::move(shape);
         out.bones = bones_;
@@ -253,19 +251,17 @@ private:
 
     Status make_figures() {
         const std::size_t joints = scene_.skeleton.joints.size();
-        Result<io::ScenePose> rest = rest_of(scene_, args_.up);
-        if (!rest) return rest.error();
-        rest->skinning.assign(joints, Transform{});
+        SINEW_TRY_LET(io::ScenePose rest, rest_of(scene_, args_.up));
+        rest.skinning.assign(joints, Transform{});
         auto add = [&](std::string name, const io::ScenePose& pose) -> Status {
-            Result<Figure> made = figure(std::move(name), pose);
-            if (!made) return made.error();
-            figures_.push_back(std::move(*made));
+            SINEW_TRY_LET(Figure made, figure(std::move(name), pose));
+            figures_.push_back(std::move(made));
             return Done{};
         };
-        if (Status ok = add(posed() ? "bind pose" : "", *rest); !ok) return ok;
+        SINEW_TRY(add(posed() ? "bind pose" : "", rest));
         if (args_.sheet) {
             // The row of the matrix for the world's height is the up direction in bind space.
-            const Transform& t = rest->to_world;
+            const Transform& t = rest.to_world;
             const Vec3 up{static_cast<float>(t(1, 0)), static_cast<float>(t(1, 1)), static_cast<float>(t(1, 2))};
             const std::vector<NamedPose> poses = standard_poses(scene_.skeleton, up);
             if (poses.empty())
@@ -273,15 +269,13 @@ private:
                                                    std::to_string(joints) +
                                                    " joints (--pose takes one from a file)"};
             for (const NamedPose& pose : poses) {
-                Result<std::vector<Transform>> matrices = skinning_matrices(scene_.skeleton, pose.joints);
-                if (!matrices) return matrices.error();
-                io::ScenePose at = *rest;
-                at.skinning = std::move(*matrices);
-                if (Status ok = add(pose.name, at); !ok) return ok;
+                SINEW_TRY_LET(std::vector<Transform> matrices, skinning_matrices(scene_.skeleton, pose.joints));
+                io::ScenePose at = rest;
+                at.skinning = std::move(matrices);
+                SINEW_TRY(add(pose.name, at));
             }
         }
-        if (args_.pose)
-            if (Status ok = add(args_.pose->name, args_.pose->at); !ok) return ok;
+        if (args_.pose) SINEW_TRY(add(args_.pose->name, args_.pose->at));
         return Done{};
     }
 
@@ -291,14 +285,13 @@ private:
         BindOptions options = preset(Method::voxel_heat);
         options.voxels.resolution = args_.resolution;
         options.finish.max_influences = all_influences;
-        const Result<Binding> binding = bind(scene_.mesh(), scene_.skeleton, options, context_);
-        if (!binding) return binding.error();
-        const InfluenceTable& table = binding->influences();
+        SINEW_TRY_LET(const Binding binding, bind(scene_.mesh(), scene_.skeleton, options, context_));
+        const InfluenceTable& table = binding.influences();
         std::vector<std::vector<float>> out;
         for (const std::uint32_t joint : joints_) {
             std::vector<float>& heat = out.emplace_back(table.vertices, std::numeric_limits<float>::quiet_NaN());
             for (std::size_t v = 0; v < table.vertices; ++v) {
-                const Coverage how = binding->coverage()[v];
+                const Coverage how = binding.coverage()[v];
                 if (how != Coverage::weighted && how != Coverage::bridged) continue;
                 heat[v] = std::log10(kColdest);
                 for (std::size_t k = v * table.width; k < (v + 1) * table.width; ++k)
@@ -314,9 +307,8 @@ private:
         double far = 0;
         std::vector<std::vector<float>> heat;
         if (args_.view == View::heat) {
-            Result<std::vector<std::vector<float>>> measured = heat_of_joints();
-            if (!measured) return measured.error();
-            heat = std::move(*measured);
+            SINEW_TRY_LET(std::vector<std::vector<float>> measured, heat_of_joints());
+            heat = std::move(measured);
         }
         for (std::size_t i = 0; i < paints; ++i) {
             switch (args_.view) {
@@ -335,13 +327,12 @@ private:
                 case View::distance: {
                     VoxelizeOptions voxels;
                     voxels.resolution = args_.resolution;
-                    Result<std::vector<float>> distance =
-                        joint_distance(scene_.mesh(), skeleton, joints_[i], voxels, {}, context_);
-                    if (!distance) return distance.error();
-                    for (const float d : *distance)
+                    SINEW_TRY_LET(std::vector<float> distance,
+                                  joint_distance(scene_.mesh(), skeleton, joints_[i], voxels, {}, context_));
+                    for (const float d : distance)
                         if (std::isfinite(d)) far = std::max(far, static_cast<double>(d));
                     paints_.push_back({});
-                    paints_.back().values = std::move(*distance);
+                    paints_.back().values = std::move(distance);
                     break;
                 }
                 case View::heat:
@@ -349,10 +340,9 @@ private:
                     paints_.back().values = std::move(heat[i]);
                     break;
                 case View::defects: {
-                    Result<Intersections> intersections = find_intersections(scene_.mesh(), context_);
-                    if (!intersections) return intersections.error();
+                    SINEW_TRY_LET(Intersections intersections, find_intersections(scene_.mesh(), context_));
                     paints_.push_back(paint_defects(
-                        *intersections, find_defect_edges(scene_.mesh(), analyse_mesh(scene_.mesh()).weld)));
+                        intersections, find_defect_edges(scene_.mesh(), analyse_mesh(scene_.mesh()).weld)));
                     break;
                 }
                 case View::voxels:

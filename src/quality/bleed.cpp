@@ -1,6 +1,7 @@
 // Bleeding: weight at vertices that are far, through the volume, from the joint's bones.
 #include <string>
 
+#include "core/try.h"
 #include "field/geodesic.h"
 #include "quality/measures.h"
 #include "sinew/near.h"
@@ -152,20 +153,18 @@ Result<std::vector<Bleed>> bleed_of(const MeshView& mesh, const MeshTopology& to
     if (!grid) return grid.error();
     std::vector<Bone> bones = make_bones(used);
     extend_leaf_bones(bones, used, *grid);
-    Result<Domain> domain =
-        build_domain(*grid, bones, DomainKind::sparse, context, Neighbours::all, Links::compact);
-    if (!domain) return domain.error();
+    SINEW_TRY_LET(Domain domain,
+                  build_domain(*grid, bones, DomainKind::sparse, context, Neighbours::all, Links::compact));
     *grid = {};
-    const BoneSeeds seeds = seed_bones(*domain, bones, joints);
+    const BoneSeeds seeds = seed_bones(domain, bones, joints);
     // One volume: loose components are joined to the rest, by the same bridges for every joint.
-    std::vector<bool> start(domain->component_count, false);
+    std::vector<bool> start(domain.component_count, false);
     if (!start.empty()) start[0] = true;
-    const std::vector<Bridge> bridges = BridgeFinder(*domain).join(start);
-    const GeodesicSolver solver(*domain, {1}, context);
-    Result<LeafDistances> nearest = solver.nearest(seeds, list, bridges, 1, context);
-    if (!nearest) return nearest.error();
+    const std::vector<Bridge> bridges = BridgeFinder(domain).join(start);
+    const GeodesicSolver solver(domain, {1}, context);
+    SINEW_TRY_LET(LeafDistances nearest, solver.nearest(seeds, list, bridges, 1, context));
     const VertexReach vertices =
-        reach_of(mesh, *domain, *nearest, bone_lengths(skeleton, bones, list, domain->transform.voxel), context);
+        reach_of(mesh, domain, nearest, bone_lengths(skeleton, bones, list, domain.transform.voxel), context);
 
     // Joint by joint; far vertices are marked per joint and summed over joints in their order.
     std::vector<FarEntries> far(weights.size(), FarEntries(list.size()));
@@ -199,10 +198,9 @@ Result<std::vector<Bleed>> bleed_of(const MeshView& mesh, const MeshTopology& to
 Result<std::vector<Bleed>> bleed(const MeshView& mesh, const Skeleton& skeleton,
                                  std::span<const SkinWeights* const> weights, const BleedOptions& options,
                                  Context* context) {
-    if (Status ok = check_mesh(mesh); !ok) return ok.error();
-    if (Status ok = check_skeleton(skeleton); !ok) return ok.error();
-    for (const SkinWeights* w : weights)
-        if (Status ok = check_fit(mesh, skeleton, *w, "the weights"); !ok) return ok.error();
+    SINEW_TRY(check_mesh(mesh));
+    SINEW_TRY(check_skeleton(skeleton));
+    for (const SkinWeights* w : weights) SINEW_TRY(check_fit(mesh, skeleton, *w, "the weights"));
     return bleed_of(mesh, analyse_mesh(mesh), skeleton, weights, options, context);
 }
 

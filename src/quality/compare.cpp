@@ -1,6 +1,7 @@
 // The whole comparison: all measures in one call.
 #include <string>
 
+#include "core/try.h"
 #include "quality/difference.h"
 #include "quality/measures.h"
 #include "sinew/near.h"
@@ -72,28 +73,26 @@ Status check(const CompareOptions& o) {
 
 Result<Comparison> compare(const MeshView& mesh, const Skeleton& skeleton, const SkinWeights& reference,
                            const SkinWeights& other, const CompareOptions& options, Context* context) {
-    if (Status ok = check(options); !ok) return ok.error();
-    if (Status ok = check_mesh(mesh); !ok) return ok.error();
-    if (Status ok = check_skeleton(skeleton); !ok) return ok.error();
-    if (Status ok = check_fit(mesh, skeleton, reference, "the weights of the reference"); !ok) return ok.error();
-    if (Status ok = check_fit(mesh, skeleton, other, "the other weights"); !ok) return ok.error();
+    SINEW_TRY(check(options));
+    SINEW_TRY(check_mesh(mesh));
+    SINEW_TRY(check_skeleton(skeleton));
+    SINEW_TRY(check_fit(mesh, skeleton, reference, "the weights of the reference"));
+    SINEW_TRY(check_fit(mesh, skeleton, other, "the other weights"));
 
     Comparison out;
     // One far triangle must not make all distances small.
     out.diagonal = near_diagonal(mesh, skeleton, context);
     if (out.diagonal == 0 && !mesh.positions.empty()) out.diagonal = box_of(mesh.positions).diagonal();
     report_progress(context, "weights", 0);
-    if (Status ok = measure_difference(reference, other, skeleton.joints.size(), options, context, out); !ok)
-        return ok.error();
+    SINEW_TRY(measure_difference(reference, other, skeleton.joints.size(), options, context, out));
     const MeshTopology topology = analyse_mesh(mesh);
     out.a.torn = count_torn(topology, reference);
     out.b.torn = count_torn(topology, other);
     out.limb = limb_profile(mesh, skeleton, reference, other, out.joints, options.profile_bins, context);
 
     for (const bool first : {true, false}) {
-        Result<Smoothness> smooth = smoothness(mesh, skeleton, first ? reference : other, context);
-        if (!smooth) return smooth.error();
-        (first ? out.a : out.b).smoothness = std::move(*smooth);
+        SINEW_TRY_LET(Smoothness smooth, smoothness(mesh, skeleton, first ? reference : other, context));
+        (first ? out.a : out.b).smoothness = std::move(smooth);
     }
 
     report_progress(context, "symmetry", 0);
@@ -102,19 +101,18 @@ Result<Comparison> compare(const MeshView& mesh, const Skeleton& skeleton, const
     out.symmetry = std::move(*symmetry);
     if (out.symmetry) {
         for (const bool first : {true, false}) {
-            Result<SymmetryError> error = symmetry_error(*out.symmetry, first ? reference : other, context);
-            if (!error) return error.error();
-            (first ? out.a : out.b).symmetry = *error;
+            SINEW_TRY_LET(SymmetryError error, symmetry_error(*out.symmetry, first ? reference : other, context));
+            (first ? out.a : out.b).symmetry = error;
         }
     }
 
     if (options.bleed) {
         report_progress(context, "bleed", 0);
         const SkinWeights* both[] = {&reference, &other};
-        Result<std::vector<Bleed>> far = bleed_of(mesh, topology, skeleton, both, options.bleed_options, context);
-        if (!far) return far.error();
-        out.a.bleed = std::move((*far)[0]);
-        out.b.bleed = std::move((*far)[1]);
+        SINEW_TRY_LET(std::vector<Bleed> far,
+                      bleed_of(mesh, topology, skeleton, both, options.bleed_options, context));
+        out.a.bleed = std::move(far[0]);
+        out.b.bleed = std::move(far[1]);
     }
 
     std::vector<std::pair<PoseKind, NamedPose>> poses;
@@ -130,11 +128,11 @@ Result<Comparison> compare(const MeshView& mesh, const Skeleton& skeleton, const
                                                      options.random_seed + static_cast<std::uint64_t>(i))});
     for (std::size_t i = 0; i < poses.size(); ++i) {
         report_progress(context, "poses", static_cast<double>(i) / static_cast<double>(poses.size()));
-        Result<PoseComparison> pose = compare_in_pose(mesh, skeleton, topology, reference, other, poses[i].second,
-                                                      poses[i].first, options, out.diagonal, context);
-        if (!pose) return pose.error();
-        pose->joints = std::move(poses[i].second.joints);
-        out.poses.push_back(std::move(*pose));
+        SINEW_TRY_LET(PoseComparison pose,
+                      compare_in_pose(mesh, skeleton, topology, reference, other, poses[i].second, poses[i].first,
+                                      options, out.diagonal, context));
+        pose.joints = std::move(poses[i].second.joints);
+        out.poses.push_back(std::move(pose));
     }
     report_progress(context, "poses", 1);
     return out;

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <string>
 
+#include "core/try.h"
 #include "quality/skin_rules.h"
 
 namespace sinew {
@@ -140,14 +141,14 @@ void set_threshold(SkinCheckOptions& options, std::size_t rule, double threshold
 
 Result<std::vector<SkinFinding>> check_skin(const SkinToCheck& in, const SkinCheckOptions& options,
                                             Context* context) {
-    if (Status ok = check_sizes(in, options); !ok) return ok.error();
-    if (Status ok = check_mesh(in.mesh); !ok) return ok.error();
-    if (Status ok = check_skeleton(*in.skeleton); !ok) return ok.error();
-    if (Status ok = check_fit(in.mesh, *in.skeleton, *in.weights, "the weights"); !ok) return ok.error();
+    SINEW_TRY(check_sizes(in, options));
+    SINEW_TRY(check_mesh(in.mesh));
+    SINEW_TRY(check_skeleton(*in.skeleton));
+    SINEW_TRY(check_fit(in.mesh, *in.skeleton, *in.weights, "the weights"));
     CheckedSkin skin{in, options, analyse_mesh(in.mesh, context), *in.skeleton, 0, {}, context};
     const std::vector<double> use = joint_use(*in.weights, skin.skeleton.joints.size());
     if (std::any_of(use.begin(), use.end(), [](double w) { return w > 0; }))
-        if (Status ok = select_deforming(skin.skeleton, use, {DeformFrom::skin, {}, {}}); !ok) return ok.error();
+        SINEW_TRY(select_deforming(skin.skeleton, use, {DeformFrom::skin, {}, {}}));
     skin.diagonal = in.mesh.positions.empty() ? 0 : box_of(in.mesh).diagonal();
     std::vector<SkinFinding> out;
     for (std::size_t r = 0; r < kCount; ++r) {
@@ -158,7 +159,7 @@ Result<std::vector<SkinFinding>> check_skin(const SkinToCheck& in, const SkinChe
         found.rule = r;
         const bool own = !options.thresholds.empty() && !std::isnan(options.thresholds[r]);
         found.threshold = own ? options.thresholds[r] : kRows[r].rule.threshold;
-        if (Status ok = kRows[r].measure(skin, found); !ok) return ok.error();
+        SINEW_TRY(kRows[r].measure(skin, found));
         found.alarm = found.value > found.threshold;
         if (found.vertices.empty()) found.vertices = worst(found.of_vertex);
         out.push_back(std::move(found));

@@ -3,6 +3,7 @@
 #include <map>
 #include <numeric>
 
+#include "core/try.h"
 #include "quality/skin_rules.h"
 
 namespace sinew {
@@ -46,11 +47,10 @@ InfluenceList mean_row(const std::vector<std::uint32_t>& vertices, const SkinWei
 
 Result<SkinWeights> fix_skin(const MeshView& mesh, const SkinWeights& weights, const SkinFixOptions& options,
                              SkinFixReport* report, Context* context) {
-    if (Status ok = check_mesh(mesh); !ok) return ok.error();
+    SINEW_TRY(check_mesh(mesh));
     if (weights.vertex_count() != mesh.positions.size())
         return Error{ErrorCode::usage, "weights must have a row for every vertex"};
-    if (Status ok = check(FinishOptions{options.max_influences, LimitRule::cut, options.prune}); !ok)
-        return ok.error();
+    SINEW_TRY(check(FinishOptions{options.max_influences, LimitRule::cut, options.prune}));
     const std::size_t n = mesh.positions.size();
     SkinFixReport done;
     std::vector<InfluenceList> welded(n);

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/try.h"
 #include "core/vectors.h"
 #include "quality/skin_rules.h"
 
@@ -166,10 +167,9 @@ Status measure_islands(CheckedSkin& skin, SkinFinding& out) {
 
 Status measure_bleed(CheckedSkin& skin, SkinFinding& out) {
     const SkinWeights* const one[] = {&skin.weights()};
-    Result<std::vector<Bleed>> found =
-        bleed_of(skin.in.mesh, skin.topology, skin.skeleton, one, {skin.options.bleed_resolution}, skin.context);
-    if (!found) return found.error();
-    const Bleed& bleed = (*found)[0];
+    SINEW_TRY_LET(std::vector<Bleed> found, bleed_of(skin.in.mesh, skin.topology, skin.skeleton, one,
+                                                     {skin.options.bleed_resolution}, skin.context));
+    const Bleed& bleed = found[0];
     out.value = 100 * bleed.share;
     const auto most = std::max_element(bleed.far_weight.begin(), bleed.far_weight.end());
     if (most != bleed.far_weight.end() && *most > 0)
@@ -180,13 +180,12 @@ Status measure_bleed(CheckedSkin& skin, SkinFinding& out) {
 }
 
 Status measure_asymmetry(CheckedSkin& skin, SkinFinding& out) {
-    Result<std::optional<Symmetry>> symmetry = find_symmetry(skin.in.mesh, skin.skeleton, skin.context);
-    if (!symmetry) return symmetry.error();
+    SINEW_TRY_LET(std::optional<Symmetry> symmetry, find_symmetry(skin.in.mesh, skin.skeleton, skin.context));
     // Where few vertices have a partner, the mesh is not symmetric, and its weights need not be.
     constexpr double least_share = 0.5;
-    if (!*symmetry || (*symmetry)->vertex_share < least_share) return Done{};
+    if (!symmetry || symmetry->vertex_share < least_share) return Done{};
     // As symmetry_error, but of several vertices at the mirrored place the best one counts: boxes share corners.
-    const Symmetry& mirror = **symmetry;
+    const Symmetry& mirror = *symmetry;
     std::vector<std::vector<std::uint32_t>> at_place(skin.vertices());
     for (std::uint32_t v = 0; v < skin.vertices(); ++v) at_place[skin.topology.weld[v]].push_back(v);
     out.of_vertex.assign(skin.vertices(), 0);
@@ -223,29 +222,25 @@ Result<const CheckedPoses*> CheckedSkin::in_poses() {
     if (poses) return &*poses;
     CheckedPoses out;
     for (const NamedPose& pose : standard_poses(skeleton, in.up)) {
-        Result<std::vector<Transform>> transforms = skinning_matrices(skeleton, pose.joints);
-        if (!transforms) return transforms.error();
-        Result<Surface> posed =
-            deform({in.mesh.positions, {}, {}}, weights(), *transforms, Skinning::linear_blend, context);
-        if (!posed) return posed.error();
-        Result<PoseShape> shape = measure_pose(in.mesh, topology, posed->positions, context);
-        if (!shape) return shape.error();
+        SINEW_TRY_LET(std::vector<Transform> transforms, skinning_matrices(skeleton, pose.joints));
+        SINEW_TRY_LET(Surface posed,
+                      deform({in.mesh.positions, {}, {}}, weights(), transforms, Skinning::linear_blend, context));
+        SINEW_TRY_LET(PoseShape shape, measure_pose(in.mesh, topology, posed.positions, context));
         out.names.push_back(pose.name);
-        out.shapes.push_back(*shape);
+        out.shapes.push_back(shape);
     }
     poses = std::move(out);
     return &*poses;
 }
 
 Status measure_stretch(CheckedSkin& skin, SkinFinding& out) {
-    Result<const CheckedPoses*> poses = skin.in_poses();
-    if (!poses) return poses.error();
+    SINEW_TRY_LET(const CheckedPoses* poses, skin.in_poses());
     out.value = 1;
-    for (std::size_t k = 0; k < (*poses)->shapes.size(); ++k) {
-        const PoseShape& shape = (*poses)->shapes[k];
+    for (std::size_t k = 0; k < poses->shapes.size(); ++k) {
+        const PoseShape& shape = poses->shapes[k];
         if (shape.stretch_p99 <= out.value) continue;
         out.value = shape.stretch_p99;
-        out.detail = "pose '" + (*poses)->names[k] + "', largest " + percent(shape.stretch_max);
+        out.detail = "pose '" + poses->names[k] + "', largest " + percent(shape.stretch_max);
         out.vertices = {shape.stretched[0], shape.stretched[1]};
     }
     return Done{};
@@ -254,13 +249,12 @@ Status measure_stretch(CheckedSkin& skin, SkinFinding& out) {
 // An open surface encloses no volume.
 Status measure_volume(CheckedSkin& skin, SkinFinding& out) {
     if (skin.topology.defects.open_parts > 0) return Done{};
-    Result<const CheckedPoses*> poses = skin.in_poses();
-    if (!poses) return poses.error();
-    for (std::size_t k = 0; k < (*poses)->shapes.size(); ++k) {
-        const std::optional<double>& change = (*poses)->shapes[k].volume_change;
+    SINEW_TRY_LET(const CheckedPoses* poses, skin.in_poses());
+    for (std::size_t k = 0; k < poses->shapes.size(); ++k) {
+        const std::optional<double>& change = poses->shapes[k].volume_change;
         if (!change || 100 * std::abs(*change) <= out.value) continue;
         out.value = 100 * std::abs(*change);
-        out.detail = "pose '" + (*poses)->names[k] + "', " + (*change < 0 ? "-" : "+") + percent(out.value) + " %";
+        out.detail = "pose '" + poses->names[k] + "', " + (*change < 0 ? "-" : "+") + percent(out.value) + " %";
     }
     return Done{};
 }

@@ -1,6 +1,7 @@
 // Dirichlet energy of weights: on each triangle the gradient of a linear function is Σ w_i e_i / 2A turned by a
 // right angle, where e_i is the side opposite of corner i (Pinkall and Polthier: Computing Discrete Minimal
 // Surfaces and Their Conjugates, 1993).
+#include "core/try.h"
 #include "quality/measures.h"
 
 namespace sinew {
@@ -14,7 +15,7 @@ constexpr double least_height = 0.01;
 
 Result<Smoothness> smoothness(const MeshView& mesh, const Skeleton& skeleton, const SkinWeights& weights,
                               Context* context) {
-    if (Status ok = check_fit(mesh, skeleton, weights, "the weights"); !ok) return ok.error();
+    SINEW_TRY(check_fit(mesh, skeleton, weights, "the weights"));
     const std::size_t joints = skeleton.joints.size(), n = mesh.triangles.size();
     const std::size_t grain = sum_grain(n, joints);
     std::vector<std::vector<double>> sums((n + grain - 1) / grain);

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "core/joint_names.h"
+#include "core/try.h"
 #include "core/vectors.h"
 #include "quality/measures.h"
 #include "sinew/near.h"
@@ -208,7 +209,7 @@ private:
 }  // namespace
 
 Result<std::optional<Symmetry>> find_symmetry(const MeshView& mesh, const Skeleton& skeleton, Context* context) {
-    if (Status ok = check_skeleton(skeleton); !ok) return ok.error();
+    SINEW_TRY(check_skeleton(skeleton));
     const Tree tree(skeleton);
     std::optional<Symmetry> out;
     if (!(tree.size > 0)) return out;

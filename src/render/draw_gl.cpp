@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/try.h"
 #include "gl/context.h"
 #include "render/draw.h"
 #include "render/oklab.h"
@@ -82,10 +83,10 @@ Result<Target> make_target(int width, int height, int margin) {
     t.resolved = texture_2d(GL_SRGB8_ALPHA8, kSuper * width, kSuper * height, GL_NEAREST);
     t.resolve_frame = make_framebuffer();
     glNamedFramebufferTexture(t.resolve_frame, GL_COLOR_ATTACHMENT0, t.resolved, 0);
-    if (Status ok = check_gl("allocating a picture"); !ok) return ok.error();
+    SINEW_TRY(check_gl("allocating a picture"));
     for (const GLuint frame : {GLuint(t.depth_frame), GLuint(t.occlusion_frame), GLuint(t.blur_frame),
                                GLuint(t.frame), GLuint(t.resolve_frame)})
-        if (Status ok = complete(frame); !ok) return ok.error();
+        SINEW_TRY(complete(frame));
     return t;
 }
 
@@ -294,14 +295,14 @@ public:
           pixels_(4 * static_cast<std::size_t>(kSuper * width_) * static_cast<std::size_t>(kSuper * height_)) {}
 
     Status run() {
-        if (Status ok = prepare_target(); !ok) return ok;
+        SINEW_TRY(prepare_target());
         ramp_ = ramp_texture(figure_.paint ? figure_.paint->legend.ramp : Ramp::heat);
         set_uniforms();
         for (int ty = 0; ty < down_; ++ty)
             for (int tx = 0; tx < across_; ++tx) {
                 // Rows of the image run down, pixels of the panel up.
                 const int left = tx * width_, low = box_.height - (ty + 1) * height_;
-                if (Status ok = draw_tile(left, low); !ok) return ok;
+                SINEW_TRY(draw_tile(left, low));
                 copy_tile(left, low);
             }
         return Done{};

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/parallel.h"
+#include "core/try.h"
 #include "render/draw.h"
 #include "render/figure.h"
 #include "render/layout.h"
@@ -280,17 +281,15 @@ Status check_picture(const Picture& picture) {
                      " is not within " + std::to_string(kSmallest) + " to " + std::to_string(kLargest) + " pixels");
     if (picture.panels.empty()) return usage("there is no panel to draw");
     if (picture.columns < 0) return usage("columns must not be negative");
-    for (std::size_t i = 0; i < picture.panels.size(); ++i)
-        if (Status ok = check_panel(picture.panels[i], i); !ok) return ok.error();
+    for (std::size_t i = 0; i < picture.panels.size(); ++i) SINEW_TRY(check_panel(picture.panels[i], i));
     return Done{};
 }
 
 }  // namespace
 
 Result<Image> render(const Picture& picture, Context* context) {
-    if (Status ok = check_picture(picture); !ok) return ok.error();
-    Result<Painter> painter = Painter::create();
-    if (!painter) return painter.error();
+    SINEW_TRY(check_picture(picture));
+    SINEW_TRY_LET(Painter painter, Painter::create());
     Result<std::vector<PanelVoxels>> voxels = find_voxel_faces(picture, context);  // the legend counts them
     if (!voxels) return voxels.error();
     const std::vector<std::pair<Legend, bool>> legends = make_legends(picture, *voxels);
@@ -316,7 +315,7 @@ Result<Image> render(const Picture& picture, Context* context) {
         const bool own_scale = panel.focus || !picture.same_scale;
         const double scale = own_scale ? fit(frames.shown[i], box) : common_scale;
         const Figure figure = make_figure(panel, box, frames.shown[i], frames.own[i], scale, (*voxels)[i], context);
-        if (Status ok = painter->draw(figure, box, colours.background, image); !ok) return ok.error();
+        SINEW_TRY(painter.draw(figure, box, colours.background, image));
     }
     report_progress(context, "drawing", 1);
     for (const BarItem& bar : layout.bars) draw_bar(image, bar, colours, layout.text_size);

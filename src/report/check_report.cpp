@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/try.h"
 #include "picture/draw_character.h"
 #include "report/report.h"
 
@@ -47,9 +48,8 @@ Status take_rules(std::span<const std::string> only, std::span<const std::string
     options.skip.assign(skin_rules().size(), !only.empty());
     for (const auto* words : {&only, &skip})
         for (const std::string& word : *words) {
-            Result<std::size_t> rule = find_skin_rule(word);
-            if (!rule) return rule.error();
-            options.skip[*rule] = words == &skip;
+            SINEW_TRY_LET(std::size_t rule, find_skin_rule(word));
+            options.skip[rule] = words == &skip;
         }
     if (std::all_of(options.skip.begin(), options.skip.end(), [](bool left_out) { return left_out; }))
         return Error{ErrorCode::usage, only.empty()
@@ -61,19 +61,18 @@ Status take_rules(std::span<const std::string> only, std::span<const std::string
 Result<std::vector<SkinFinding>> check_scene(const io::Scene& scene, const SkinWeights& weights, bool as_stored,
                                              const SkinCheckOptions& options, const std::optional<Vec3>& up,
                                              Context* context) {
-    Result<io::StoredWeights> stored = io::stored_weights(scene);
-    if (!stored) return stored.error();
+    SINEW_TRY_LET(io::StoredWeights stored, io::stored_weights(scene));
     Result<io::ScenePose> rest = rest_of(scene, up);
     if (!rest) return rest.error();
     SkinToCheck skin;
     skin.mesh = scene.mesh();
     skin.skeleton = &scene.skeleton;
     skin.weights = &weights;
-    skin.skin_faults = stored->faults;
+    skin.skin_faults = stored.faults;
     if (as_stored) {
-        skin.stored_sums = stored->sums;
-        skin.stored_invalid = stored->invalid;
-        skin.stored_repeated = stored->repeated;
+        skin.stored_sums = stored.sums;
+        skin.stored_invalid = stored.invalid;
+        skin.stored_repeated = stored.repeated;
     }
     skin.rest = rest->skinning;
     const Transform& world = rest->to_world;
@@ -87,11 +86,11 @@ Result<std::size_t> vertices_to_normalise(const io::Scene& scene, const SkinWeig
                                           const SkinCheckOptions& options, Context* context) {
     SkinCheckOptions stored_only = options;
     const std::string rules[] = {"sums", "invalid", "repeated"};
-    if (Status ok = take_rules(rules, {}, stored_only); !ok) return ok.error();
-    Result<std::vector<SkinFinding>> found = check_scene(scene, weights, true, stored_only, std::nullopt, context);
-    if (!found) return found.error();
+    SINEW_TRY(take_rules(rules, {}, stored_only));
+    SINEW_TRY_LET(std::vector<SkinFinding> found,
+                  check_scene(scene, weights, true, stored_only, std::nullopt, context));
     std::vector<std::uint8_t> wrong(weights.vertex_count(), 0);
-    for (const SkinFinding& finding : *found)
+    for (const SkinFinding& finding : found)
         for (std::size_t v = 0; v < finding.of_vertex.size(); ++v)
             if (finding.of_vertex[v] > 0) wrong[v] = 1;
     return static_cast<std::size_t>(std::count(wrong.begin(), wrong.end(), std::uint8_t{1}));

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/parallel.h"
+#include "core/try.h"
 #include "core/vectors.h"
 #include "rig/fingers.h"
 #include "rig/limb_path.h"
@@ -35,11 +36,9 @@ public:
     Result<Rig> fit() {
         find_tips();
         place_trunk();
-        for (const TemplateLimb& limb : model_.limbs)
-            if (Status ok = place_limb(limb); !ok) return ok.error();
+        for (const TemplateLimb& limb : model_.limbs) SINEW_TRY(place_limb(limb));
         make_symmetric();
-        if (model_.fingers)
-            if (Status ok = place_fingers(); !ok) return ok.error();
+        if (model_.fingers) SINEW_TRY(place_fingers());
         for (const std::string& tip : lost_)
             rig_.notes.push_back("no tip was found for " + tip + ": its joints lie on a line, move them");
         judge();
@@ -194,7 +193,7 @@ private:
     Status place_limb(const TemplateLimb& limb) {
         const TemplateTip& tip = tip_called(limb.tip);
         if (!tip.paired) return place_limb(limb, tip, "", 0);
-        if (Status ok = place_limb(limb, tip, ".L", 1); !ok) return ok;
+        SINEW_TRY(place_limb(limb, tip, ".L", 1));
         return place_limb(limb, tip, ".R", -1);
     }
 
@@ -227,8 +226,7 @@ private:
             before = name;
         }
         std::vector<TemplateJoint> joints = limb.joints;
-        if (found != match_.tips.end() && limb.wrist > 0)
-            if (Status ok = move_to_wrist(joints, path, limb.wrist); !ok) return ok;
+        if (found != match_.tips.end() && limb.wrist > 0) SINEW_TRY(move_to_wrist(joints, path, limb.wrist));
         place_along(joints, before, side, path, 0, path.whole());
         set_tail(std::string(limb.joints.back().name) + side, path.points.back());
         if (found == match_.tips.end()) return Done{};
@@ -253,9 +251,8 @@ private:
     Status move_to_wrist(std::vector<TemplateJoint>& joints, const LimbPath& path, double usual) {
         const HandPlace hand{path.at(usual * path.whole()), path.points.back(), front()};
         if (!arms_) {  // the other arm has the same voxels
-            Result<VoxelGrid> grid = voxelized(norm(hand.tip - hand.wrist), 24);
-            if (!grid) return grid.error();
-            arms_ = std::move(*grid);
+            SINEW_TRY_LET(VoxelGrid grid, voxelized(norm(hand.tip - hand.wrist), 24));
+            arms_ = std::move(grid);
         }
         const std::optional<Point3> wrist = find_wrist(*arms_, hand, path.at(0.6 * usual * path.whole()));
         if (!wrist) return Done{};
@@ -335,7 +332,7 @@ private:
     Status place_fingers() {
         const std::array<std::string, 2> hands{"hand.L", "hand.R"};
         std::array<std::vector<Finger>, 2> fingers;
-        if (Status ok = find_both_hands(hands, fingers); !ok) return ok;
+        SINEW_TRY(find_both_hands(hands, fingers));
         if (rig_.symmetry >= kSymmetric) mirror_better_hand(fingers);
         for (std::size_t k = 0; k < 2; ++k) {
             rig_.limbs_expected += 5;
@@ -494,15 +491,14 @@ Status check(const RigOptions& options) {
 }
 
 Result<Rig> fit_template(const MeshView& mesh, const RigOptions& options, Context* context) {
-    if (Status ok = check(options); !ok) return ok.error();
-    if (Status ok = check_mesh(mesh); !ok) return ok.error();
+    SINEW_TRY(check(options));
+    SINEW_TRY(check_mesh(mesh));
     report_progress(context, "volume", 0);
-    Result<BodyVolume> volume = make_body_volume(mesh, options.resolution, context);
-    if (!volume) return volume.error();
+    SINEW_TRY_LET(BodyVolume volume, make_body_volume(mesh, options.resolution, context));
     report_progress(context, "limbs", 0);
-    const VolumeTree tree(*volume, 0, context);
+    const VolumeTree tree(volume, 0, context);
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while looking for limbs"};
-    return Fitter(*find_template(options.model), mesh, *volume, tree, context).fit();
+    return Fitter(*find_template(options.model), mesh, volume, tree, context).fit();
 }
 
 }  // namespace sinew

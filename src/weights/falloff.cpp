@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/parallel.h"
+#include "core/try.h"
 #include "weights/law.h"
 #include "weights/law_table.h"
 #include "weights/power.h"
@@ -187,7 +188,7 @@ FalloffMap map_under(const FalloffMap& map, FalloffLaw from, FalloffLaw to) {
 }
 
 Status check_map(const FalloffOptions& options, std::size_t vertices, std::span<const std::uint32_t> joints) {
-    if (Status ok = check(options); !ok) return ok;
+    SINEW_TRY(check(options));
     const FalloffMap& map = options.map;
     if (!map.of_vertex.empty() && map.of_vertex.size() != vertices)
         return Error{ErrorCode::usage, "falloff: the map has values for " + std::to_string(map.of_vertex.size()) +
@@ -265,8 +266,7 @@ float FalloffOptions::*shape_of(FalloffLaw law) {
 Status check(const FalloffOptions& o) {
     // Comparisons are written so that NaN fails.
     if (!find_law(o.law)) return Error{ErrorCode::usage, "falloff law: no such law"};
-    for (const LawTableRow& row : kLaws)
-        if (Status ok = check_shape(row.shape, o.*row.shape); !ok) return ok;
+    for (const LawTableRow& row : kLaws) SINEW_TRY(check_shape(row.shape, o.*row.shape));
     if (!(o.lambda_min > 0 && std::isfinite(o.lambda_min)))
         return out_of_range("lambda_min must be above 0", o.lambda_min);
     if (!(o.lambda_max >= o.lambda_min && std::isfinite(o.lambda_max)))
@@ -287,9 +287,9 @@ Status check(const FalloffOptions& o) {
         }
         return Done{};
     };
-    if (Status ok = check_all(o.map.of_joint, "joint", shape_of(o.law)); !ok) return ok;
-    if (Status ok = check_all(o.map.hardness_of_joint, "joint", &FalloffOptions::alpha); !ok) return ok;
-    if (Status ok = check_all(o.map.of_vertex, "vertex", shape_of(o.law)); !ok) return ok;
+    SINEW_TRY(check_all(o.map.of_joint, "joint", shape_of(o.law)));
+    SINEW_TRY(check_all(o.map.hardness_of_joint, "joint", &FalloffOptions::alpha));
+    SINEW_TRY(check_all(o.map.of_vertex, "vertex", shape_of(o.law)));
     const std::vector<float>& share = o.map.share_of_vertex;
     if (!share.empty() && share.size() != o.map.of_vertex.size())
         return Error{ErrorCode::usage, "falloff: the map has shares for " + std::to_string(share.size()) +
@@ -316,7 +316,7 @@ Status check_distances(const DistanceTable& distances, const FalloffOptions& opt
 
 Result<InfluenceTable> apply_falloff(const DistanceTable& distances, const FalloffOptions& options,
                                      Context* context) {
-    if (Status ok = check_distances(distances, options); !ok) return ok.error();
+    SINEW_TRY(check_distances(distances, options));
     const double unit = distances.unit;
     // Distances are ≥ 0 or +inf; NaN would be an internal error and counts as unreachable.
     return each_row(distances.vertices, distances.width, distances.joint, options, context, [&](std::size_t at) {
@@ -335,7 +335,7 @@ Status check_strengths(const InfluenceTable& strengths, const FalloffOptions& op
 
 Result<InfluenceTable> apply_falloff(const InfluenceTable& strengths, const FalloffOptions& options,
                                      Context* context) {
-    if (Status ok = check_strengths(strengths, options); !ok) return ok.error();
+    SINEW_TRY(check_strengths(strengths, options));
     return each_row(strengths.vertices, strengths.width, strengths.joint, options, context, [&](std::size_t at) {
         const float h = strengths.strength[at];
         return h > 0 && h < INFINITY ? static_cast<double>(h) : NAN;

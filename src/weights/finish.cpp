@@ -6,6 +6,7 @@
 
 #include "core/large_pages.h"
 #include "core/parallel.h"
+#include "core/try.h"
 #include "weights/finish_row.h"
 
 namespace sinew {
@@ -22,7 +23,7 @@ Status check(const FinishOptions& o) {
 }
 
 Result<SkinWeights> finish(const InfluenceTable& influences, const FinishOptions& options, Context* context) {
-    if (Status ok = check(options); !ok) return ok.error();
+    SINEW_TRY(check(options));
     const std::size_t width = influences.width, slots = influences.vertices * width;
     if (influences.joint.size() != slots || influences.strength.size() != slots)
         return Error{ErrorCode::internal, "an influence table's columns are not vertices × width long"};

@@ -1,5 +1,6 @@
 // Falloff and finish in one pass, for kept distances and heat while a slider moves.
 #include "core/parallel.h"
+#include "core/try.h"
 #include "weights/finish_row.h"
 #include "weights/law.h"
 #include "weights/weigh_batch.h"
@@ -23,15 +24,15 @@ Result<SkinWeights> weigh_rows(const TableRows& table, const FalloffOptions& fal
 
 Result<SkinWeights> weigh(const DistanceTable& distances, const FalloffOptions& falloff,
                           const FinishOptions& finish, Context* context) {
-    if (Status ok = check(finish); !ok) return ok.error();
-    if (Status ok = check_distances(distances, falloff); !ok) return ok.error();
+    SINEW_TRY(check(finish));
+    SINEW_TRY(check_distances(distances, falloff));
     return weigh_rows(TableRows(distances), falloff, finish, context);
 }
 
 Result<SkinWeights> weigh(const InfluenceTable& strengths, const FalloffOptions& falloff,
                           const FinishOptions& finish, Context* context) {
-    if (Status ok = check(finish); !ok) return ok.error();
-    if (Status ok = check_strengths(strengths, falloff); !ok) return ok.error();
+    SINEW_TRY(check(finish));
+    SINEW_TRY(check_strengths(strengths, falloff));
     return weigh_rows(TableRows(strengths), falloff, finish, context);
 }
 
