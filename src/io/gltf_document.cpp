@@ -99,12 +99,10 @@ Status read_buffer(Document& document, std::size_t index, const Context* context
         if (!bytes) return document.error(place + ": its data uri is not valid base64");
         buffer = {Origin::data_uri, std::move(*bytes)};
     } else {
-<<<<<<< HEAD
-        const auto path = resolve_uri(text, document.base, document.name, place);
-        if (!path) return path.error();
-        Document::Bytes& kept = document.files[*path];
+        SINEW_TRY_LET(const auto path, resolve_uri(text, document.base, document.name, place));
+        Document::Bytes& kept = document.files[path];
         if (!kept) {
-            auto bytes = read_file(*path, context);
+            auto bytes = read_file(path, context);
             if (!bytes && bytes.error().code != ErrorCode::io) return bytes.error();
             if (!bytes)
                 return document.error(place + ": " + bytes.error().message + " (put the file beside the model)");
@@ -113,15 +111,6 @@ Status read_buffer(Document& document, std::size_t index, const Context* context
         buffer.origin = Origin::external;
         buffer.whole = kept;
         buffer.bytes = *kept;
-=======
-        buffer.origin = Document::Origin::external;
-        SINEW_TRY_LET(auto path, resolve_uri(text, document.base, document.name, place));
-        auto bytes = read_file(path, context);
-        if (!bytes && bytes.error().code != ErrorCode::io) return bytes.error();
-        if (!bytes)
-            return document.error(place + ": " + bytes.error().message + " (put the file beside the model)");
-        buffer.bytes = std::move(*bytes);
->>>>>>> 3358026 (core: hand errors on with SINEW_TRY)
     }
     if (buffer.bytes.size() < *length)
         return document.error(place + " says " + std::to_string(*length) + " bytes, but " +
@@ -219,12 +208,10 @@ std::span<const std::byte> Document::view_bytes(std::size_t index) const {
 }
 
 Result<Document::Bytes> Document::external_bytes(const std::string& uri, const std::string& asker) const {
-    const auto path = resolve_uri(uri, base, name, asker);
-    if (!path) return path.error();
-    if (const auto kept = files.find(*path); kept != files.end()) return kept->second;
-    auto read = read_file(*path);
-    if (!read) return read.error();
-    return Bytes(std::make_shared<std::vector<std::byte>>(std::move(*read)));
+    SINEW_TRY_LET(const auto path, resolve_uri(uri, base, name, asker));
+    if (const auto kept = files.find(path); kept != files.end()) return kept->second;
+    SINEW_TRY_LET(auto read, read_file(path));
+    return Bytes(std::make_shared<std::vector<std::byte>>(std::move(read)));
 }
 
 const Json& Document::mesh(std::size_t index) const {

@@ -101,14 +101,8 @@ private:
 
     Result<std::vector<std::byte>> read_uri(const std::string& uri) const {
         if (!uri.starts_with("data:")) {
-<<<<<<< HEAD
-            auto bytes = document_.external_bytes(uri, "an image");
-            if (!bytes) return bytes.error();
-            return **bytes;
-=======
-            SINEW_TRY_LET(const auto path, resolve_uri(uri, document_.base, document_.name, "an image"));
-            return read_file(path);
->>>>>>> 3358026 (core: hand errors on with SINEW_TRY)
+            SINEW_TRY_LET(auto bytes, document_.external_bytes(uri, "an image"));
+            return *bytes;
         }
         auto bytes = decode_base64(std::string_view(uri).substr(std::min(uri.find(',') + 1, uri.size())));
         if (!bytes) return document_.error("an image has a data uri that is not base64");
@@ -127,31 +121,17 @@ Result<SavedFile> pack(SavedFile file, const Request& request) {
     const Document& source = request.document;
     const bool plain = request.options.decompress, images = request.glb && !source.glb && source.count("images");
     if (!plain && !images) return file;
-<<<<<<< HEAD
-    const auto document = parse_document(file.bytes, source.name, source.base, nullptr, source.files);
-    if (!document) return document.error();
-    Packer packer(**document, file.report);
-    if (plain)
-        if (const Status s = packer.merge_buffers(); !s) return s.error();
-=======
-    SINEW_TRY_LET(const auto document, parse_document(file.bytes, source.name, source.base));
+    SINEW_TRY_LET(const auto document, parse_document(file.bytes, source.name, source.base, nullptr, source.files));
     Packer packer(*document, file.report);
     if (plain) SINEW_TRY(packer.merge_buffers());
->>>>>>> 3358026 (core: hand errors on with SINEW_TRY)
     // Without a BIN chunk the images stay files beside the output.
     if (images && (plain || packer.has_bin())) packer.embed_images();
     file.bytes = packer.finish(request.glb);
     if (request.glb && file.bytes.size() > 0xffffffffu)
         return Error{ErrorCode::too_large, source.name + ": a GLB cannot be larger than 4 GiB"};
     file.report.bytes = file.bytes.size();
-<<<<<<< HEAD
-    const auto packed = parse_document(file.bytes, source.name, source.base, nullptr, source.files);
-    if (!packed) return packed.error();
-    file.refers_to = external_uris(**packed, request.glb);
-=======
-    SINEW_TRY_LET(const auto packed, parse_document(file.bytes, source.name, source.base));
+    SINEW_TRY_LET(const auto packed, parse_document(file.bytes, source.name, source.base, nullptr, source.files));
     file.refers_to = external_uris(*packed, request.glb);
->>>>>>> 3358026 (core: hand errors on with SINEW_TRY)
     return file;
 }
 
