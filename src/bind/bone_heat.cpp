@@ -1,20 +1,56 @@
 // bone-heat (Baran and Popović 2007, section 4). docs/methods/bone-heat.md lists the differences from the paper.
-#include "bind/surface_diffusion.h"
+#include "bind/heat_equation.h"
+#include "core/try.h"
 
 namespace sinew {
+namespace {
+
+struct OccludedCount {
+    std::size_t parts = 0, vertices = 0;
+};
+
+/// The rows of one set.
+Status bind_set(const Task& task, const WeldedSurface& mesh, const JointSet& set, InfluenceRows& rows,
+                OccludedCount& count) {
+    const MeshSurface& surface = mesh.surface;
+    const Unknowns unknowns = choose_unknowns(surface, store_without_heat(task, surface, set, rows));
+    if (unknowns.size() == 0) return Done{};
+    const Heat heat = find_heat(task, mesh, set, unknowns, nullptr);
+    if (cancelled(task.context)) return heat_cancelled();
+    SINEW_TRY_LET(SetRows found, solve_heat(task, surface, set, unknowns, heat));
+
+    count.parts += static_cast<std::size_t>(std::count(heat.occluded.begin(), heat.occluded.end(), true));
+    for (std::size_t i = 0; i < found.vertices.size(); ++i) {
+        const std::uint32_t v = found.vertices[i];
+        const bool occluded = heat.occluded[surface.component[surface.node_of[v]]];
+        count.vertices += occluded;
+        rows.store(v, {found.entries.data() + i * found.width, found.kept[i]},
+                   set.idle   ? Coverage::euclidean
+                   : occluded ? Coverage::bridged
+                              : Coverage::weighted);
+    }
+    return Done{};
+}
+
+}  // namespace
 
 Result<MethodRows> bind_bone_heat(const Task& task) {
     extend_leaf_bones(task);
     const WeldedSurface mesh(task);
     InfluenceRows rows(task.row_shape());
-    const HeatPolicy policy;
-    SurfaceDiffusion heat(task, mesh.surface, mesh.tree, policy, kLeastVisible, rows);
-    if (Status filled = heat.fill_all(); !filled) return filled.error();
-    if (heat.blind_parts() > 0)
+    OccludedCount occluded;
+    SINEW_TRY(task.clock.run("heat", [&]() -> Status {
+        for (const JointSet& set : task.plan.sets) {
+            if (cancelled(task.context)) return heat_cancelled();
+            SINEW_TRY(bind_set(task, mesh, set, rows, occluded));
+        }
+        return Done{};
+    }));
+    if (occluded.parts > 0)
         task.report.warnings.push_back(
-            std::to_string(heat.blind_parts()) +
+            std::to_string(occluded.parts) +
             " parts see (almost) none of their bones; their nearest bones heat them, visible or not (" +
-            std::to_string(heat.blind_vertices()) + " vertices)");
+            std::to_string(occluded.vertices) + " vertices)");
     return MethodRows(std::move(rows));
 }
 

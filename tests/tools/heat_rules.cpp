@@ -1,6 +1,6 @@
 // sinew_heat_rules FILE HINTS VARIANT...: compares surface-heat under other rule constants
 // (src/bind/surface_heat/rules.h) with the weights of the file. A VARIANT is "" for the defaults,
-// or NAME=VALUE[,NAME=VALUE...]; a rule is switched off by NAME=0. Prints one line "l1 agreement" for each.
+// or NAME=VALUE[,NAME=VALUE...]. Prints one line "l1 agreement" for each.
 // HINTS: skin or names. Used by scripts/research/cross-validate and rule-effects.
 #include <cstdio>
 #include <cstdlib>
@@ -35,12 +35,6 @@ const std::map<std::string, double* (*)(SurfaceHeatRules&)> kRules{
     {"seeing", [](SurfaceHeatRules& r) { return &r.seeing; }},
 };
 
-const std::map<std::string, bool RuleSwitches::*> kSwitches{
-    {"axes", &RuleSwitches::axes},         {"mirrored", &RuleSwitches::mirrored}, {"loose", &RuleSwitches::loose},
-    {"enclosed", &RuleSwitches::enclosed}, {"built", &RuleSwitches::built},       {"rigid", &RuleSwitches::rigid},
-    {"lying", &RuleSwitches::lying},       {"volume", &RuleSwitches::volume},     {"clear", &RuleSwitches::clear},
-};
-
 [[noreturn]] void fail(const std::string& what) {
     std::fprintf(stderr, "sinew_heat_rules: %s\n", what.c_str());
     std::exit(2);
@@ -55,13 +49,8 @@ SurfaceHeatRules read(std::string variant) {
         if (equals == std::string::npos) fail("\"" + one + "\" is not NAME=VALUE");
         const double value = std::atof(one.c_str() + equals + 1);
         const auto rule = kRules.find(one.substr(0, equals));
-        const auto use = kSwitches.find(one.substr(0, equals));
-        if (rule != kRules.end())
-            *rule->second(rules) = value;
-        else if (use != kSwitches.end())
-            rules.use.*use->second = value != 0;
-        else
-            fail("no rule \"" + one + "\"");
+        if (rule == kRules.end()) fail("no rule \"" + one + "\"");
+        *rule->second(rules) = value;
     }
     return rules;
 }
@@ -75,7 +64,7 @@ Result<SkinWeights> weights_by(const MeshView& mesh, const Skeleton& skeleton, c
     const PlannedMesh planned = plan_mesh(mesh, skeleton, clock, report);
     std::vector<Bone> bones = make_bones(skeleton);
     const Task task = make_task(mesh, skeleton, options, planned, bones, clock);
-    Result<MethodRows> rows = bind_surface_heat(task, rules);
+    Result<MethodRows> rows = bind_surface_heat(task, rules, nullptr);
     if (!rows) return rows.error();
     share_rows(planned.plan, *rows, report);
     return weigh(std::get<InfluenceTable>(rows->table), options.falloff, options.finish, context);

@@ -69,9 +69,8 @@ int main(int count, char** words) {
     StageClock clock(report, nullptr);
     const PlannedMesh planned = plan_mesh(mesh, scene->skeleton, clock, report);
     std::vector<float> out;
-    SurfaceHeatRules rules;
-    rules.observe = [&](const JointSet& set, const Features& features, const SetRows& rows,
-                        const std::vector<std::uint8_t>& rigid) {
+    const auto observe = [&](const JointSet& set, const Features& features, const std::vector<std::uint8_t>& rigid,
+                             const SetRows& rows) {
         constexpr std::size_t none = static_cast<std::size_t>(-1);
         std::vector<std::size_t> row_of(mesh.positions.size(), none);
         for (std::size_t i = 0; i < rows.vertices.size(); ++i) row_of[rows.vertices[i]] = i;
@@ -91,7 +90,7 @@ int main(int count, char** words) {
     options.learned = 0;
     std::vector<Bone> bones = make_bones(scene->skeleton);
     const Task task = make_task(mesh, scene->skeleton, options, planned, bones, clock);
-    if (const Result<MethodRows> rows = bind_surface_heat(task, rules); !rows) fail(rows.error().message);
+    if (const Result<MethodRows> rows = bind_surface_heat(task, {}, observe); !rows) fail(rows.error().message);
     std::ofstream file(words[4], std::ios::binary);
     file.write(reinterpret_cast<const char*>(out.data()), static_cast<std::streamsize>(out.size() * sizeof(float)));
     if (!file.flush()) fail(std::string("cannot write ") + words[4]);

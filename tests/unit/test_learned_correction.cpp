@@ -17,7 +17,7 @@ namespace {
 using test::Character;
 using Features = InfluenceFeatures;
 
-MethodRows rows_by(const Character& c, const SurfaceHeatRules& rules, int threads, float learned = 0.7f) {
+MethodRows rows_by(const Character& c, int threads, float learned = 0.7f, const RowCorrection& correction = {}) {
     Context context;
     context.threads = threads;
     BindOptions options = preset(Method::surface_heat);
@@ -29,7 +29,7 @@ MethodRows rows_by(const Character& c, const SurfaceHeatRules& rules, int thread
     const PlannedMesh planned = plan_mesh(mesh, c.skeleton, clock, report);
     std::vector<Bone> bones = make_bones(c.skeleton);
     const Task task = make_task(mesh, c.skeleton, options, planned, bones, clock);
-    return test::must(bind_surface_heat(task, rules));
+    return test::must(correction ? bind_surface_heat(task, {}, correction) : bind_surface_heat(task));
 }
 
 Character person() { return test::biped({.cell = test::sanitized ? 0.04 : 0.02}); }
@@ -37,8 +37,7 @@ Character person() { return test::biped({.cell = test::sanitized ? 0.04 : 0.02})
 /// All features of every tenth row.
 std::vector<float> features_of(const Character& c) {
     std::vector<float> all;
-    SurfaceHeatRules rules;
-    rules.observe = [&](const JointSet&, const Features& features, const SetRows& rows, const auto&) {
+    const auto observe = [&](const JointSet&, const Features& features, const auto&, const SetRows& rows) {
         for (std::size_t row = 0; row < rows.vertices.size(); row += 10) {
             const Features::Candidates among = features.candidates(row);
             std::array<float, Features::kMost * Features::kPair> pairs{};
@@ -51,7 +50,7 @@ std::vector<float> features_of(const Character& c) {
             all.insert(all.end(), features.mesh_features().begin(), features.mesh_features().end());
         }
     };
-    rows_by(c, rules, 1);
+    rows_by(c, 1, 1, observe);
     return all;
 }
 
@@ -134,15 +133,15 @@ TEST(LearnedCorrection, FeaturesDoNotDependOnTheScale) {
 TEST(LearnedCorrection, IsPartOfTheMethod) {
     EXPECT_EQ(preset(Method::surface_heat).learned, 0.7f);
     const Character c = person();
-    const auto plain = std::get<InfluenceTable>(rows_by(c, {}, 2, 0).table);
-    const auto learned = std::get<InfluenceTable>(rows_by(c, {}, 2).table);
+    const auto plain = std::get<InfluenceTable>(rows_by(c, 2, 0).table);
+    const auto learned = std::get<InfluenceTable>(rows_by(c, 2).table);
     EXPECT_NE(plain.strength, learned.strength);
 }
 
 TEST(LearnedCorrection, RowsSumToOneAndDoNotDependOnThreads) {
     const Character c = person();
-    const auto one = std::get<InfluenceTable>(rows_by(c, {}, 1).table);
-    const auto three = std::get<InfluenceTable>(rows_by(c, {}, 3).table);
+    const auto one = std::get<InfluenceTable>(rows_by(c, 1).table);
+    const auto three = std::get<InfluenceTable>(rows_by(c, 3).table);
     EXPECT_EQ(one.joint, three.joint);
     EXPECT_EQ(one.strength, three.strength);
     for (std::size_t v = 0; v < one.vertices; ++v) {
@@ -155,8 +154,8 @@ TEST(LearnedCorrection, RowsSumToOneAndDoNotDependOnThreads) {
 
 TEST(LearnedCorrection, LeavesRigidPartsAlone) {
     const Character c = test::robot();
-    const auto plain = std::get<InfluenceTable>(rows_by(c, {}, 2, 0).table);
-    const auto learned = std::get<InfluenceTable>(rows_by(c, {}, 2).table);
+    const auto plain = std::get<InfluenceTable>(rows_by(c, 2, 0).table);
+    const auto learned = std::get<InfluenceTable>(rows_by(c, 2).table);
     std::size_t rigid = 0;
     for (std::size_t v = 0; v < plain.vertices; ++v) {
         if (plain.strength[v * plain.width] != 1 || plain.strength[v * plain.width + 1] != 0) continue;

@@ -40,31 +40,32 @@ struct Plates {
         PartFacts facts{std::vector<double>(surface.components, 0),
                         std::vector<std::uint32_t>(surface.components, kBends),
                         std::vector<bool>(surface.components, false)};
-        std::vector<std::uint32_t> vertices, kept;
-        std::vector<InfluenceRows::Entry> entries;
+        SetRows rows{{}, 2, {}, {}};
         for (std::uint32_t v = 0; v < all.positions.size(); ++v) {
-            vertices.push_back(v);
+            rows.vertices.push_back(v);
             facts.area[part(v)] += surface.mass[surface.node_of[v]];
             const bool of_body = v < first[0];
             std::size_t plate = 0;
             while (plate + 1 < first.size() && v >= first[plate + 1]) ++plate;
             const std::uint32_t joint = whose[plate] == kBends ? 2 : whose[plate];
             const std::uint32_t side = all.positions[v].x < 0 ? 0 : 1;
-            entries.push_back({of_body ? 1.0f : 0.5f, of_body ? side : joint});
-            entries.push_back({0.5f, 3});
-            kept.push_back(of_body ? 1 : 2);
+            rows.entries.push_back({of_body ? 1.0f : 0.5f, of_body ? side : joint});
+            rows.entries.push_back({0.5f, 3});
+            rows.kept.push_back(of_body ? 1 : 2);
         }
         for (std::size_t k = 0; k < first.size(); ++k) {
             facts.joint[part(first[k])] = whose[k];
             facts.boneless[part(first[k])] = boneless[k];
         }
-        follow_surface_beneath(mesh, surface, tree, 4, {}, &context, facts, {vertices, 2, entries, kept});
+        follow_surface_beneath(mesh, surface, tree, 4, {}, &context, facts, rows);
+        const std::vector<InfluenceRows::Entry>& entries = rows.entries;
         std::vector<std::uint32_t> joints;
         for (std::size_t k = 0; k < first.size(); ++k) {
             joints.push_back(entries[2 * first[k]].second);
             const std::size_t end = k + 1 < first.size() ? first[k + 1] : all.positions.size();
             for (std::size_t v = first[k]; v < end; ++v)
-                if (entries[2 * v] != entries[2 * first[k]] || kept[v] != kept[first[k]]) joints.back() = 99;
+                if (entries[2 * v] != entries[2 * first[k]] || rows.kept[v] != rows.kept[first[k]])
+                    joints.back() = 99;
         }
         return joints;
     }

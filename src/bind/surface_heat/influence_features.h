@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "bind/surface_diffusion.h"
+#include "bind/heat_equation.h"
 #include "sinew/skeleton.h"
 #include "sinew/weights.h"
 

@@ -1,7 +1,7 @@
 // Parts that lie on others: eyes and fangs on a head, hair, a pocket on a coat, a plate on a machine.
 #pragma once
 
-#include "bind/surface_diffusion.h"
+#include "bind/heat_equation.h"
 #include "bind/surface_heat/rigid_parts.h"
 #include "surface/surface.h"
 #include "surface/triangle_tree.h"
@@ -22,6 +22,6 @@ struct PartFacts {
 /// `unit`: the longest side. O(vertices of such parts x log triangles), and more where many triangles of the part
 /// itself lie between.
 void follow_surface_beneath(const MeshView& mesh, const MeshSurface& surface, const TriangleTree& tree, double unit,
-                            const PartRules& rules, Context* context, PartFacts& parts, SetRows rows);
+                            const PartRules& rules, Context* context, PartFacts& parts, SetRows& rows);
 
 }  // namespace sinew

@@ -4,14 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <vector>
 
 namespace sinew {
-
-class InfluenceFeatures;
-struct JointSet;
-struct SetRows;
 
 /// Joints of the volume that are kept at each leaf and vertex, as many as a narrow row of the sweep holds. Hidden
 /// vertices need the nearest one that is not enclosed by another part, and those that are equally near; the learned
@@ -49,25 +43,7 @@ struct EnclosedRules {
     double round = 0.2;
 };
 
-/// Which rules apply. All do, except where scripts/research measures the effect of each.
-struct RuleSwitches {
-    bool axes = true;      ///< align_with_axes
-    bool mirrored = true;  ///< join_mirrored_links
-    bool loose = true;     ///< link_loose_joints
-    bool enclosed = true;  ///< EnclosedJoints
-    bool built = true;     ///< bone_of_part
-    bool rigid = true;     ///< rigid_joint
-    bool lying = true;     ///< follow_surface_beneath
-    bool volume = true;    ///< hidden vertices ask the volume
-    bool clear = true;     ///< open space hides bones
-};
-
 struct SurfaceHeatRules {
-    RuleSwitches use;
-    /// Sees the rows of each set and their features before the correction, and per row whether a rule made its part
-    /// rigid. For scripts/research/train-correction.
-    std::function<void(const JointSet&, const InfluenceFeatures&, const SetRows&, const std::vector<std::uint8_t>&)>
-        observe;
     PartRules parts;
     EnclosedRules enclosed;
     // Joints without a hierarchy: the least cosine between a joint's axis and its bone (20 degrees).

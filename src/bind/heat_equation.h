@@ -1,0 +1,104 @@
+// Heat on the surface of a mesh, after Baran and Popović (2007), section 4:
+//
+//     (L + M H) w = M H p        for the weights w of each joint
+//
+//     L   the Laplacian of the surface       M   the areas of its nodes
+//     H   c / d² at each node, where d is the distance of its nearest bone; 0 where it sees none
+//     p   1 where that bone is the joint's, else 0; 1 / k if k joints are equally near, and H counts each of them
+//
+// The methods bone-heat and surface-heat are lists of the steps below, for one set of joints after the other.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "bind/row_tables.h"
+#include "surface/surface.h"
+#include "surface/triangle_tree.h"
+
+namespace sinew {
+
+class InnerVolume;
+
+/// The surface of the task's mesh, timed as "surface", and the triangles between welded vertices.
+struct WeldedSurface {
+    MeshSurface surface;
+    TriangleTree tree;
+
+    explicit WeldedSurface(const Task& task);
+};
+
+/// The rows of a set before they are stored: `width` entries for each vertex, of which the first `kept` are used,
+/// strongest first.
+struct SetRows {
+    std::vector<std::uint32_t> vertices;
+    std::size_t width = 0;
+    std::vector<InfluenceRows::Entry> entries;
+    std::vector<std::uint32_t> kept;
+};
+
+/// The unknowns of a set: the nodes of all parts in which it has a vertex. Heat also spreads through vertices of
+/// other sets.
+struct Unknowns {
+    std::vector<std::uint32_t> vertices;  ///< of the set, on the surface
+    std::vector<std::uint32_t> node;      ///< per unknown
+    std::vector<std::uint32_t> of_node;   ///< the unknown of each node, or MeshSurface::none
+
+    std::size_t size() const { return node.size(); }
+};
+
+/// H and p of one node: the joints that heat it, as indices into the joints of the set.
+struct NodeHeat {
+    static constexpr std::size_t most = 8;  ///< equally near joints
+    std::array<std::uint32_t, most> slot;   ///< ascending
+    std::uint32_t count = 0;
+    double distance = 0;  ///< d, scene units
+    double share = 1;     ///< of c
+
+    void add(std::uint32_t joint);
+};
+
+/// H and p of every unknown.
+struct Heat {
+    std::vector<NodeHeat> at;    ///< per unknown
+    std::vector<bool> occluded;  ///< per part, a component of the surface: (almost) no bone is visible from it
+};
+
+/// A part is occluded if bones are visible from a smaller share of its area. Otherwise all its heat would come from
+/// a rim or a hole: of a jacket from the neck, of a boot from the knee.
+inline constexpr double kLeastVisible = 0.1;
+
+/// Stores the rows that need no heat: a vertex of no triangle gets the nearest joint; a set of one joint gives it
+/// all weight. Returns the other vertices.
+std::vector<std::uint32_t> store_without_heat(const Task& task, const MeshSurface& surface, const JointSet& set,
+                                              InfluenceRows& rows);
+
+/// `vertices`: of store_without_heat. O(nodes).
+Unknowns choose_unknowns(const MeshSurface& surface, std::vector<std::uint32_t> vertices);
+
+/// H and p of every unknown, all cases:
+/// 1. a node that sees its nearest bones is heated by them. A bone counts as farther beyond its open ends, and
+/// where
+///    it is not below the surface;
+/// 2. a node that does not, by the joints that are nearest through the volume, with a share of the heat. Without
+///    a volume it takes no heat;
+/// 3. a node of an occluded part, by the joints that are nearest through the volume. Without a volume, by its
+/// nearest
+///    bones, visible or not.
+/// With a volume, joints that are enclosed elsewhere heat nothing, and open space hides bones as triangles do.
+/// `volume`: null for bone-heat. O(nodes x bones), and a ray for each nearest bone. Not valid if cancelled.
+Heat find_heat(const Task& task, const WeldedSurface& mesh, const JointSet& set, const Unknowns& unknowns,
+               const InnerVolume* volume, double least_visible = kLeastVisible);
+
+/// Solves (L + M H) w = M H p for every joint that heats a node: one factorisation, and one solve for eight joints.
+/// Returns the strongest joints of each vertex, as many as the table of the task, or `least_width` if that is more.
+Result<SetRows> solve_heat(const Task& task, const MeshSurface& surface, const JointSet& set,
+                           const Unknowns& unknowns, const Heat& heat, std::size_t least_width = 0);
+
+/// The error of a stage that was cancelled.
+Error heat_cancelled();
+
+/// Upper estimate of the memory of the steps above, in bytes, with one set.
+double surface_solver_memory(const MeshView& mesh, double threads);
+
+}  // namespace sinew
