@@ -615,14 +615,17 @@ void print_commands(const BatchArguments& args, std::size_t count) {
 
 /// Parses words as the command would, without running it.
 template <typename Add>
-Status check_words(Add&& add, const char* command, std::vector<std::string> words) {
+Status check_words(Add&& add, std::vector<std::string> words) {
     CLI::App app;
     int unused = done;
     add(app, unused);
-    app.get_subcommand(command)->callback([] {});
+    // Ends before the callback of the command, which owns the command's arguments: to replace it would free them.
+    struct Parsed {};
+    app.parse_complete_callback([] { throw Parsed{}; });
     std::reverse(words.begin(), words.end());
     try {
         app.parse(words);
+    } catch (const Parsed&) {
     } catch (const CLI::ParseError& error) {
         const std::string unknown = unknown_option(app);
         return Error{ErrorCode::usage, unknown.empty() ? printable(error.what(), 500) : unknown};
@@ -658,7 +661,7 @@ Status check_options(const BatchArguments& args, const std::vector<BatchItem>& i
                                                    ? std::vector<std::string>{"in.glb", "-o", "out.glb"}
                                                    : std::vector<std::string>{"a.glb", "b.glb"};
         whole.insert(whole.begin() + 1, files.begin(), files.end());
-        if (Status ok = check_words(add, command, whole); !ok)
+        if (Status ok = check_words(add, whole); !ok)
             return Error{ok.error().code, (place.empty() ? "" : place + ": ") + ok.error().message};
         return Done{};
     };
