@@ -7,7 +7,7 @@ FUZZ_SECONDS ?= 60
 # The folder of real characters, if there is one. Without it, tests that need it are skipped.
 export SINEW_CORPUS ?= $(realpath ../shared/corpus)
 
-.PHONY: help setup setup-web setup-test demo web web-test test bench evaluate fuzz format check clean wheel blender \
+.PHONY: help setup setup-web setup-test demo web web-test test test-deep bench evaluate fuzz format check clean wheel blender \
     blender-test package npm npm-test windows
 
 help:
@@ -18,7 +18,8 @@ help:
 	@echo "make package  build and test sinew.deb, a tarball, the wheel and the add-on: build/package"
 	@echo "make windows  build sinew.exe, sinew_c.dll and the wheel for Windows: build/windows; tests them in wine"
 	@echo "make blender-test  test the add-on in Blender, without a window and in one (about two minutes)"
-	@echo "make test     set up, build and run everything that CI runs (about 30 minutes on 2 cores)"
+	@echo "make test     before each commit: build, and test everything once (12 minutes on 2 cores)"
+	@echo "make test-deep  before a merge, after make test: sanitizers, fuzzing, wheel, packages, long tests in the browser"
 	@echo "make bench    build and run the benchmarks: ratios to the baseline, and JSON under build/bench/bench"
 	@echo "make evaluate compare methods with the weights that artists shipped (needs SINEW_CORPUS)"
 	@echo "make fuzz     fuzz the file readers and the binder for FUZZ_SECONDS (60) each"
@@ -47,7 +48,7 @@ endif
 web: setup-web
 	@scripts/web
 
-# The stage web of make test with both optimised modules; make test itself builds one of them without optimisation.
+# The browser's tests of make test and make test-deep with both optimised modules; those build one, without optimisation.
 web-test: web
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS) --target sinew_cli sinew_characters
@@ -56,6 +57,9 @@ web-test: web
 
 test: setup-test
 	@scripts/test
+
+test-deep: setup-test
+	@scripts/test deep
 
 # Installs the packages of the page as well, which the packages contain.
 package: setup-web

@@ -171,7 +171,7 @@ Limb make_leg(Rig& rig, const std::string& suffix, double side) {
 
 }  // namespace
 
-Character build_biped(const BipedOptions& options) {
+Character build_biped(const BipedOptions& options, const std::string& stored_as) {
     Character c;
     c.name = options.control_joints ? "biped_controls" : "biped";
     Rig rig(c.skeleton);
@@ -239,7 +239,7 @@ Character build_biped(const BipedOptions& options) {
         size = std::min(size, cell / 2 + slope * std::max(0.0, length(p - P3{0, 0.0, 0.05}) - 0.22));
         return size;
     };
-    const ImplicitMesh mesh = mesh_of(field, cell_size, {0, 0.9, 0}, 1.9, cell / 4);
+    const ImplicitMesh mesh = mesh_of(field, cell_size, {0, 0.9, 0}, 1.9, cell / 4, stored_as);
     for (const P3& p : mesh.positions) {
         c.positions.push_back(to_vec3(p));
         c.body_part.push_back(body.part(p));

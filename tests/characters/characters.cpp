@@ -35,12 +35,15 @@ Character remembered(std::map<Key, Character>& made, const Key& key, Build build
 
 Character biped(const BipedOptions& options) {
     static std::map<BipedOptions, Character> made;
-    return remembered(made, options, [&] { return build_biped(options); });
+    return remembered(made, options, [&] {
+        return build_biped(options,
+                           "biped " + std::to_string(options.cell) + " " + std::to_string(options.arms_down));
+    });
 }
 
 Character quadruped(double cell) {
     static std::map<double, Character> made;
-    return remembered(made, cell, [&] { return build_quadruped(cell); });
+    return remembered(made, cell, [&] { return build_quadruped(cell, "quadruped " + std::to_string(cell)); });
 }
 
 Character caped() {

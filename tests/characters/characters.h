@@ -48,9 +48,10 @@ Character robot();
 /// buttons, which have no bones.
 Character caped();
 
-/// The three functions above are slow, so each result is built once per process. These build a new one:
-Character build_biped(const BipedOptions& options = {});
-Character build_quadruped(double cell = 0.014);
+/// The three functions above are slow, so each result is built once per process, and each body once per build
+/// (`stored_as` of mesh_of). These build a new one:
+Character build_biped(const BipedOptions& options = {}, const std::string& stored_as = {});
+Character build_quadruped(double cell = 0.014, const std::string& stored_as = {});
 Character build_caped();
 
 /// A character by name: the four above, or biped_controls, the biped with control joints. Its name is empty if

@@ -1,7 +1,11 @@
 #include "implicit.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <fstream>
 #include <limits>
 #include <unordered_map>
 
@@ -387,8 +391,36 @@ private:
 }  // namespace
 
 ImplicitMesh mesh_of(const std::function<double(P3)>& field, const std::function<double(P3)>& cell_size, P3 centre,
-                     double extent, double finest) {
-    return Contour(field, cell_size, centre, extent, finest).run();
+                     double extent, double finest, const std::string& stored_as) {
+    const std::string path = std::string(SINEW_CHARACTERS_STORE "/") + stored_as;
+    ImplicitMesh mesh;
+    std::uint64_t counts[2];
+    // Calls `each` with a place and a length for everything that the file holds.
+    const auto parts = [&](auto&& each) {
+        each(counts, sizeof counts);
+        mesh.positions.resize(counts[0]);
+        mesh.triangles.resize(counts[1]);
+        each(mesh.positions.data(), counts[0] * sizeof(P3));
+        each(mesh.triangles.data(), counts[1] * sizeof(Triangle));
+    };
+    if (std::ifstream in(path, std::ios::binary); !stored_as.empty() && in) {
+        parts([&](void* at, std::size_t size) {
+            in.read(static_cast<char*>(at), static_cast<std::streamsize>(size));
+        });
+        return mesh;
+    }
+    mesh = Contour(field, cell_size, centre, extent, finest).run();
+    if (stored_as.empty()) return mesh;
+    counts[0] = mesh.positions.size(), counts[1] = mesh.triangles.size();
+    // Appears whole: other processes may read or write the same now. Without a store nothing is written.
+    const std::string unfinished = path + "." + std::to_string(getpid());
+    std::ofstream out(unfinished, std::ios::binary);
+    parts([&](const void* at, std::size_t size) {
+        out.write(static_cast<const char*>(at), static_cast<std::streamsize>(size));
+    });
+    out.close();
+    if (out) std::rename(unfinished.c_str(), path.c_str());
+    return mesh;
 }
 
 }  // namespace sinew::test

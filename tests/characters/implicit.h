@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "sinew/core.h"
@@ -96,7 +97,9 @@ struct ImplicitMesh {
 /// Dual contouring on an octree: one vertex per cell and sheet of the surface in it, one polygon per crossed edge,
 /// then relaxed along the surface. Always closed; manifold except for rare knots within a cell, which tests detect.
 /// cell_size: the wanted size of cells at a point, at least `finest`; it should change slowly.
+/// stored_as: the name of the file from which another process of this build takes the mesh; empty: none. It must
+/// name everything that the mesh depends on, but not the code: the build empties the store when that changes.
 ImplicitMesh mesh_of(const std::function<double(P3)>& field, const std::function<double(P3)>& cell_size, P3 centre,
-                     double extent, double finest);
+                     double extent, double finest, const std::string& stored_as = {});
 
 }  // namespace sinew::test

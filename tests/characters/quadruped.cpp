@@ -6,7 +6,7 @@
 
 namespace sinew::test {
 
-Character build_quadruped(double cell) {
+Character build_quadruped(double cell, const std::string& stored_as) {
     Character c;
     c.name = "quadruped";
     Rig rig(c.skeleton);
@@ -100,7 +100,7 @@ Character build_quadruped(double cell) {
             size = std::min(size, cell / 2 + 0.25 * std::max(0.0, length(p - ear) - 0.09));
         return size;
     };
-    const ImplicitMesh mesh = mesh_of(field, cell_size, {0, 0.55, 0}, 1.5, cell / 2);
+    const ImplicitMesh mesh = mesh_of(field, cell_size, {0, 0.55, 0}, 1.5, cell / 2, stored_as);
     for (const P3& p : mesh.positions) {
         c.positions.push_back(to_vec3(p));
         c.body_part.push_back(body.part(p));

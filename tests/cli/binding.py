@@ -172,8 +172,6 @@ class Keep(Case):
 
 
 class Refusals(Case):
-    LABELS = "cli hostile"
-
     def refuse_reuse(self, code, words, source, *options):
         return self.refuse(code, words, source, "--reuse", self.at / "kept.binding", *options, speed=())
 

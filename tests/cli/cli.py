@@ -67,8 +67,6 @@ class Case(unittest.TestCase):
 
 
 class Usage(Case):
-    LABELS = "cli hostile"
-
     def test_version(self):
         done = support.sinew("--version")
         self.assertEqual(done.returncode, 0)
@@ -159,8 +157,6 @@ class Usage(Case):
 
 
 class BadInput(Case):
-    LABELS = "cli hostile"
-
     def test_missing_file(self):
         self.refuse(3, ["nothing.glb"], self.at / "nothing.glb")
 
@@ -753,16 +749,12 @@ class Defects(DefectsCase):
 
 class DefectsOfOne(DefectsCase):
     """Under the sanitizers: the others run the same code on other shapes."""
-    LABELS = "cli hostile"
-
     def test_one_character_of_several_parts_with_every_defect(self):
         self.bind_all("caped")
 
 
 class Skeletons(Case):
     """Tests with the mesh and its skeleton in two files."""
-    LABELS = "cli hostile"
-
     def check(self, source, skeleton, last):
         report = self.report(source, "--skeleton", skeleton)
         self.assertEqual(report["coverage"]["share"], 1)

@@ -342,8 +342,6 @@ class Spine(Case):
 
 
 class CutoutHostile(Case):
-    LABELS = "cli hostile"
-
     def test_pictures(self):
         picture, bones = self.files()
         whole = picture.read_bytes()

@@ -13,8 +13,6 @@ BAR = 8 * 13  # vertices; from y = 0 to 2, joints at 0.1 and 1
 
 
 class Edits(Case):
-    LABELS = "cli hostile"
-
     def edits(self, name="e.json", **lists):
         path = self.at / name
         path.write_text(json.dumps({"sinew": "edits", **lists}))

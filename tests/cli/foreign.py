@@ -401,8 +401,6 @@ class Foreign(ForeignCase):
 
 class ForeignHostile(ForeignCase):
     """Malformed files are errors with a reason, never a crash."""
-    LABELS = "cli hostile"
-
     def expect_error(self, path, may_work=False):
         done = support.sinew("bind", path, "-o", self.at / "o.glb", "--resolution", "32", timeout=60)
         self.assertIn(done.returncode, (0, 3) if may_work else (3,), f"{path}: {done.returncode} {done.stderr[:400]}")

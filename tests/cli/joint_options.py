@@ -10,8 +10,6 @@ import support
 
 
 class JointOptions(cli.Case):
-    LABELS = "cli hostile"
-
     def options(self, joints):
         path = self.at / "joints.json"
         path.write_text(json.dumps({"joints": joints}))

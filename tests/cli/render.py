@@ -152,8 +152,6 @@ class Render(RenderCase):
 
 
 class RenderRefusals(RenderCase):
-    LABELS = "cli hostile"
-
     def test_help_teaches_by_example(self):
         done = support.sinew("render", "--help")
         self.assertEqual(done.returncode, 0)

@@ -380,8 +380,6 @@ class TwoSkins(TrustCase):
 
 
 class Numbers(TrustCase):
-    LABELS = "cli hostile"
-
     def test_nan_is_no_number(self):
         source = self.bar()
         for options in (("--require-coverage", "nan"), ("--skeleton-scale", "nan"), ("--penalty", "nan")):
@@ -415,8 +413,6 @@ class Numbers(TrustCase):
 
 
 class Resources(TrustCase):
-    LABELS = "cli"
-
     def refused_child(self, path, *options):
         started = time.monotonic()
         done = support.sinew("bind", path, "-o", self.at / "out.glb", *options)
@@ -424,6 +420,7 @@ class Resources(TrustCase):
         self.assertNotIn("out.glb", os.listdir(self.at))
         return done, time.monotonic() - started, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10
 
+    @support.without_sanitizers
     def test_a_foreign_file_keeps_to_the_memory_limit(self):
         if not foreign.has_assimp():
             self.skipTest("sinew was built without assimp")
@@ -484,6 +481,7 @@ class Resources(TrustCase):
         self.bind(source, "--threads", "100000")
         self.assertEqual((self.at / "one.glb").read_bytes(), (self.at / "out.glb").read_bytes())
 
+    @support.without_sanitizers
     def test_threads_that_cannot_be_started(self):
         source = self.bar()
         self.bind(source, "--threads", "1", out="one.glb")
@@ -501,6 +499,7 @@ class Resources(TrustCase):
                 self.assertEqual((self.at / "one.glb").read_bytes(), (self.at / "out.glb").read_bytes())
         self.assertEqual(done.returncode, 0, "600 MB are enough for this mesh")
 
+    @support.without_sanitizers
     def test_time_does_not_grow_with_the_square_of_joints(self):
         # Processor time, which does not depend on what else the machine does: a minute before, some seconds now.
         count, mesh = 65534, make.obj(self.at / "bar.obj")
@@ -708,7 +707,6 @@ class Streams(TrustCase):
 class Names(TrustCase):
     """Names of strangers in messages."""
 
-    LABELS = "cli hostile"
     NAMES = ("\x1b]0;owned\x07\x1b[2J", "a\nsinew: error: forged", "\r\x08\x7f", "\u202egnp.exe", "\u2028line", "\x9b31m")
 
     def clean(self, done, most=4000):

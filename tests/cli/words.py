@@ -22,8 +22,6 @@ def run(*args, code=0):
 
 
 class Patterns(cli.Case):
-    LABELS = "cli hostile"
-
     def test_a_pattern_without_a_joint_warns(self):
         source = self.bar()
         plain = self.bind(source, out="plain.glb")
@@ -86,8 +84,6 @@ class Help(cli.Case):
 
 
 class Typos(cli.Case):
-    LABELS = "cli hostile"
-
     def says(self, words, *args):
         done = support.sinew(*args)
         self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
@@ -218,8 +214,6 @@ class Vrm(cli.Case):
 
 
 class Inspect(cli.Case):
-    LABELS = "cli hostile"
-
     def seen(self, *args, code=0):
         return json.loads(run("inspect", *args, "--json", code=code).stdout)
 

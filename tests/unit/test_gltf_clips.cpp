@@ -13,7 +13,7 @@ namespace {
 
 using namespace test;
 
-constexpr std::size_t hip = 0, knee = 1;
+constexpr std::size_t hip_index = 0, knee_index = 1;
 
 JointPose turned(double degrees, std::array<double, 3> axis = {0, 0, 1}) {
     const double half = degrees * 3.14159265358979 / 360;
@@ -195,8 +195,8 @@ TEST(GltfClips, PlaysUnderAScaledAndRotatedNode) {
     m.json["skins"][0]["inverseBindMatrices"] = m.accessor(bind_matrices({0, 0.5f}, 100), "MAT4", 16);
     const io::Scene scene = must_read(m);
     io::PoseClip clip = bend();
-    clip.keys[1].joints[hip].translation = {0.2, 0.1, -0.3};
-    clip.keys[2].joints[knee].scale = {1.5, 1.5, 1.5};
+    clip.keys[1].joints[hip_index].translation = {0.2, 0.1, -0.3};
+    clip.keys[2].joints[knee_index].scale = {1.5, 1.5, 1.5};
     const Saved saved = expect_plays(scene, clip, 1e-5);
     // The knee's scale is on its own node.
     const std::vector<std::string> channels = saved.channels();
@@ -235,7 +235,7 @@ TEST(GltfClips, PlaysInFilesThatGetASkinOrASkeleton) {
 
 TEST(GltfClips, InexactTransformsAreNoted) {
     io::PoseClip clip = bend();
-    clip.keys[1].joints[hip].scale = {1, 3, 1};
+    clip.keys[1].joints[hip_index].scale = {1, 3, 1};
     EXPECT_TRUE(save(must_read(quad()), clip).notes.empty()) << "a stretched joint alone is exact";
     Maker m = quad();
     m.json["nodes"][1]["scale"] = {1, 3, 1};
@@ -282,12 +282,12 @@ TEST(GltfClips, ErrorsNameTheClip) {
     clip.keys[1].joints.pop_back();
     EXPECT_NE(refusal(clip).find("key 1 has 1 joints"), std::string::npos);
     clip = bend();
-    clip.keys[1].joints[knee].rotation = {0, 0, 0, 0};
+    clip.keys[1].joints[knee_index].rotation = {0, 0, 0, 0};
     EXPECT_NE(refusal(clip).find("joint \"knee\""), std::string::npos);
     clip = bend();
-    clip.keys[1].joints[knee].translation[1] = NAN;
+    clip.keys[1].joints[knee_index].translation[1] = NAN;
     EXPECT_NE(refusal(clip).find("joint \"knee\""), std::string::npos);
-    clip.keys[1].joints[knee].translation[1] = 1e200;
+    clip.keys[1].joints[knee_index].translation[1] = 1e200;
     EXPECT_NE(refusal(clip).find("beyond the range of float"), std::string::npos);
 }
 

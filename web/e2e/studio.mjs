@@ -1,9 +1,9 @@
 // Uses the page like a person, in Debian's Chromium: open, bind, tune, pose, paint, undo, export, and errors.
 // The exported file must equal the file of the command line, byte for byte.
 //
-//   node web/e2e/studio.mjs [--pictures FOLDER] [--measure [--only page]] [--only WORD] [--plain] [--short]
+//   node web/e2e/studio.mjs [--pictures FOLDER] [--measure [--only page]] [--only WORD] [--plain] [--short | --long]
 //
-// --short: only the tests of make test. --plain: on a host without cross-origin isolation, so with one thread.
+// --short: only the tests of make test; --long: only the others. --plain: on a host without cross-origin isolation, so with one thread.
 // SINEW_WEB=quick: the page of scripts/web quick, which has only the module without threads.
 //
 // SINEW is the program (build/release/sinew), SINEW_CHARACTERS the generator beside it, CHROMIUM the browser. Ends with "N passed, N failed".
@@ -62,7 +62,7 @@ function plainHost() {
 
 const server = await serve();
 const plain = process.argv.includes('--plain');
-const short = process.argv.includes('--short');
+const short = process.argv.includes('--short'), long = process.argv.includes('--long');
 if (plain) {
   const host = plainHost();
   await new Promise((resolve) => host.listen(0, '127.0.0.1', resolve));
@@ -2450,7 +2450,7 @@ if (process.argv.includes('--measure')) {
   await measurePage();
 } else {
   for (const [name, test] of Object.entries(tests)) {
-    if ((only && !name.includes(only)) || (short && !SHORT.test(name))) continue;
+    if ((only && !name.includes(only)) || (short && !SHORT.test(name)) || (long && SHORT.test(name))) continue;
     if (plain && /an empty page|also with threads|stays$/.test(name) && !name.includes('character')) continue;
     const start = Date.now();
     try {
