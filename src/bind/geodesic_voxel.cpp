@@ -4,7 +4,6 @@
 
 #include <optional>
 
-#include "bind/joint_fields.h"
 #include "bind/sampling.h"
 #include "bind/volume.h"
 #include "core/try.h"
@@ -14,7 +13,7 @@ namespace {
 
 // Another mesh: its rows are read from the kept fields.
 Result<DistanceRows> read_kept_fields(const Task& task, const KeptVolume& volume) {
-    return read_rows(task, volume.domain, PreviousBinding(), [&](const JointSet& set) -> Result<SetField> {
+    return read_rows(task, volume.domain, [&](const JointSet& set) -> Result<SetField> {
         if (set.vertices.empty()) return SetField{};
         SINEW_TRY_LET(const KeptField* field, volume.field_of(set.joints, task.skeleton));
         return SetField{field};
@@ -24,12 +23,12 @@ Result<DistanceRows> read_kept_fields(const Task& task, const KeptVolume& volume
 }  // namespace
 
 Result<SpreadDistances> spread_distances(const Task& task, const Domain& domain, const BoneSeeds& seeds,
-                                         const PreviousBinding& previous) {
+                                         const PreviousFields& previous) {
     const bool all = task.options.finish.max_influences == all_influences, keep = task.options.keep_volume;
     DistanceSpreader spreader(domain, seeds, task.options, task.context);
     std::vector<KeptField> fields;
     std::optional<JointFields> joints;  // of the set whose rows are being read
-    Result<DistanceRows> rows = read_rows(task, domain, previous, [&](const JointSet& set) -> Result<SetField> {
+    Result<DistanceRows> rows = read_rows(task, domain, [&](const JointSet& set) -> Result<SetField> {
         if (!keep) fields.clear();
         // Another mesh may have vertices in a skin that is empty here.
         if (set.vertices.empty() && !keep) return SetField{};
@@ -37,8 +36,7 @@ Result<SpreadDistances> spread_distances(const Task& task, const Domain& domain,
         // One sweep per joint takes less time than one sweep for all, and its field is freed after it.
         if (all && !keep) return SetField{.each = &*joints};
         SINEW_TRY_LET(KeptField field, all ? joints->all() : joints->nearest(task.width(), previous));
-        const KeptField& now = fields.emplace_back(std::move(field));
-        return SetField{&now, previous.changed_places(now)};
+        return SetField{&fields.emplace_back(std::move(field))};
     });
     if (!rows) return rows.error();
     if (!keep) fields.clear();
@@ -53,7 +51,7 @@ Result<GeodesicRows> measure_geodesic(const Task& task) {
     }
     SINEW_TRY_LET(SeededVolume volume, build_volume(task, task.options.domain, Links::compact));
     Result<SpreadDistances> spread = task.clock.run("distances", [&] {
-        return spread_distances(task, volume.domain, volume.seeds, PreviousBinding(task, volume));
+        return spread_distances(task, volume.domain, volume.seeds, PreviousFields(task, volume.domain));
     });
     if (!spread) return spread.error();
     return GeodesicRows{std::move(spread->rows), keep_volume(std::move(volume.domain), std::move(spread->fields))};

@@ -5,8 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "bind/kept_volume.h"
-#include "bind/previous_binding.h"
+#include "bind/joint_fields.h"
 #include "bind/row_tables.h"
 
 namespace sinew {
@@ -27,9 +26,8 @@ struct SpreadDistances {
     std::vector<KeptField> fields;  ///< if BindOptions::keep_volume is set
 };
 
-/// Measures distances in an existing domain, of voxels or of pixels. Where joints moved, the fields of the previous
-/// binding are repaired, and rows are only read where fields changed.
+/// Measures distances in an existing domain, of voxels or of pixels. Where joints moved, previous fields are renewed.
 Result<SpreadDistances> spread_distances(const Task& task, const Domain& domain, const BoneSeeds& seeds,
-                                         const PreviousBinding& previous = {});
+                                         const PreviousFields& previous = {});
 
 }  // namespace sinew

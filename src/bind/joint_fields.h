@@ -4,9 +4,30 @@
 #include <functional>
 #include <vector>
 
-#include "bind/previous_binding.h"
+#include "bind/kept_volume.h"
+#include "bind/method.h"
 
 namespace sinew {
+
+/// The fields of a binding whose joints have moved since (MovedJoints), and what has changed. Without one, no fields.
+class PreviousFields {
+public:
+    PreviousFields() = default;
+    /// `now`: the domain of the same voxels, divided by the bones of the task. Keeps a reference to task.start.
+    PreviousFields(const Task& task, const Domain& now);
+
+    /// The field of these joints, from which GeodesicSolver::renewed makes the one of now. Null if there is none.
+    const LeafDistances* of(const std::vector<std::uint32_t>& joints) const;
+    /// The leaves that both domains have.
+    const LeafMatch& match() const { return match_; }
+    /// Those of the joints that moved: their bones differ.
+    std::vector<std::uint32_t> moved(const std::vector<std::uint32_t>& joints) const;
+
+private:
+    const KeptVolume* volume_ = nullptr;
+    LeafMatch match_;
+    std::vector<bool> moved_;  // per joint
+};
 
 /// What all sets of joints share: a domain, its seeds, and the solvers for it.
 struct DistanceSpreader {
@@ -35,8 +56,8 @@ public:
     /// Per component: a bone of these joints lies in it.
     const std::vector<bool>& seeded() const { return seeded_; }
 
-    /// The nearest `width` joints of every leaf: repaired from the previous binding, or else in one sweep.
-    Result<KeptField> nearest(std::size_t width, const PreviousBinding& previous) const;
+    /// The nearest `width` joints of every leaf: renewed from a previous field, or else in one sweep.
+    Result<KeptField> nearest(std::size_t width, const PreviousFields& previous) const;
     /// The distances of all joints at every leaf.
     Result<KeptField> all() const;
     /// One sweep per joint, in parallel: calls use(k, field of joint k).

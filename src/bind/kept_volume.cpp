@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "domain/leaf_graph.h"
 
 namespace sinew {
 
@@ -31,10 +30,7 @@ Result<const KeptField*> KeptVolume::field_of(const std::vector<std::uint32_t>& 
 std::shared_ptr<const KeptVolume> keep_volume(Domain domain, std::vector<KeptField> fields) {
     domain.first_link = {};
     domain.link = {};
-    // Only move_joints reads the graph again, with fields of distances.
-    if (std::none_of(fields.begin(), fields.end(),
-                     [](const KeptField& kept) { return std::holds_alternative<LeafDistances>(kept.field); }))
-        domain.graph = nullptr;
+    domain.graph = nullptr;
     return std::make_shared<const KeptVolume>(KeptVolume{std::move(domain), std::move(fields)});
 }
 

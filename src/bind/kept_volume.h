@@ -31,7 +31,7 @@ struct KeptField {
 };
 
 struct KeptVolume {
-    Domain domain;  ///< has a graph, with the links, only where the fields are LeafDistances
+    Domain domain;  ///< without its links
     std::vector<KeptField> fields;
 
     /// The field of these joints (ascending), else that of the fewest joints that include them, else null.
@@ -40,7 +40,7 @@ struct KeptVolume {
     Result<const KeptField*> field_of(const std::vector<std::uint32_t>& joints, const Skeleton& skeleton) const;
 };
 
-/// The domain and the fields as a volume to keep. Frees the lists of links, and the graph if no field needs it.
+/// The domain and the fields as a volume to keep. Frees the links.
 std::shared_ptr<const KeptVolume> keep_volume(Domain domain, std::vector<KeptField> fields);
 
 }  // namespace sinew

@@ -143,10 +143,10 @@ double of_octree(const MemorySizes& s) { return s.cells * 4.8 / 8 + s.leaves * 1
 double of_sweep(const MemorySizes& s) {
     return s.leaves * (250 + (s.all ? 16 * s.threads : s.labels)) + 1e6 * s.threads;
 }
-// Fields that are kept with the volume; the links between leaves only with those of the nearest joints.
+// Fields that are kept with the volume.
 double of_fields(const MemorySizes& s, bool strengths) {
     if (!s.keep_volume) return 0;
-    return s.leaves * (s.all || strengths ? 40 + s.sets * 4 * s.joints : 110 + s.sets * s.labels);
+    return s.leaves * (40 + s.sets * (s.all || strengths ? 4 * s.joints : s.labels));
 }
 double worst(const MemorySizes& s, std::initializer_list<double> after_topology) {
     return std::max(of_topology(s), of_plan(s) + std::max(after_topology));

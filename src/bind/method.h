@@ -37,9 +37,6 @@ struct OtherMesh {
 struct MovedJoints {
     const KeptVolume& volume;
     const std::vector<Bone>& bones;  ///< of that volume
-    /// Rows read from that volume; width 0 if the binding has strengths instead.
-    const DistanceTable& table;
-    const std::vector<Coverage>& coverage;
 };
 
 /// The starting point of a bind.

@@ -74,7 +74,7 @@ Result<Binding> Binding::move_joints(const MeshView& mesh, const Skeleton& skele
     const PlannedMesh& planned = *binding->planned;
     binding->bones = make_bones(skeleton);
     const Task task = make_task(mesh, binding->skeleton, bound.options, planned, binding->bones, clock,
-                                MovedJoints{*bound.volume, bound.bones, bound.distances, bound.coverage});
+                                MovedJoints{*bound.volume, bound.bones});
     SINEW_TRY_LET(MethodRows rows, run_method(task));
     binding->volume = std::move(rows.volume);
     binding->take_rows(planned.plan, std::move(rows));

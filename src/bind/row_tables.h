@@ -22,8 +22,6 @@ struct DistanceRows {
     DistanceTable table;
     std::vector<Coverage> coverage;
 
-    DistanceRows(DistanceTable distances, std::vector<Coverage> covered)
-        : table(std::move(distances)), coverage(std::move(covered)) {}
     explicit DistanceRows(const RowShape& shape) : coverage(shape.vertices, Coverage::none) {
         table.vertices = shape.vertices;
         table.width = shape.width;

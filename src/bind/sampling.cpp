@@ -72,9 +72,8 @@ public:
     // Of a set that needs no field.
     void fill_straight();
 
-    // From a field of the joints; the field may have more joints. Vertices away from the changed places keep the
-    // rows that they have.
-    void fill_from_leaves(const KeptField& kept, const ChangedPlaces& changed = {});
+    // From a field of the joints; the field may have more joints.
+    void fill_from_leaves(const KeptField& kept);
 
     // With the distances of all joints, from one field per joint.
     Status fill_all_joints(const JointFields& joints);
@@ -82,8 +81,7 @@ public:
 private:
     struct VertexBatch;
 
-    void fill_chunk(std::span<const std::uint32_t> vertices, const KeptField& kept, const ChangedPlaces& changed);
-    bool may_differ(std::uint32_t vertex, const ChangedPlaces& changed) const;
+    void fill_chunk(std::span<const std::uint32_t> vertices, const KeptField& kept);
     void read(std::span<const std::uint32_t> vertices, const LeafDistances* field, VertexBatch& batch) const;
     void nearest_joints(std::size_t count, const LeafDistances& field, VertexBatch& batch) const;
     void add_straight(std::uint32_t joint, std::span<const std::uint32_t> places, VertexBatch& batch) const;
@@ -177,24 +175,19 @@ Coverage DistanceSampler::fill_straight_row(std::uint32_t vertex) {
     return how;
 }
 
-void DistanceSampler::fill_from_leaves(const KeptField& kept, const ChangedPlaces& changed) {
+void DistanceSampler::fill_from_leaves(const KeptField& kept) {
     parallel_chunks(task_.context, set_.vertices.size(), 1024,
                     [&](std::size_t, std::size_t first, std::size_t last) {
-                        fill_chunk(std::span(set_.vertices).subspan(first, last - first), kept, changed);
+                        fill_chunk(std::span(set_.vertices).subspan(first, last - first), kept);
                     });
 }
 
-void DistanceSampler::fill_chunk(std::span<const std::uint32_t> vertices, const KeptField& kept,
-                                 const ChangedPlaces& changed) {
+void DistanceSampler::fill_chunk(std::span<const std::uint32_t> vertices, const KeptField& kept) {
     const auto* const field = std::get_if<LeafDistances>(&kept.field);
-    std::vector<std::uint32_t> todo;
-    todo.reserve(vertices.size());
-    for (const std::uint32_t v : vertices)
-        if (may_differ(v, changed)) todo.push_back(v);
     VertexBatch batch(task_.skeleton.joints.size());
     std::vector<std::uint64_t> row;
-    for (std::size_t i = 0; i < todo.size() && !cancelled(task_.context); i += VertexBatch::kVertices) {
-        const auto now = std::span(todo).subspan(i, std::min<std::size_t>(VertexBatch::kVertices, todo.size() - i));
+    for (std::size_t i = 0; i < vertices.size() && !cancelled(task_.context); i += VertexBatch::kVertices) {
+        const auto now = vertices.subspan(i, std::min<std::size_t>(VertexBatch::kVertices, vertices.size() - i));
         read(now, field, batch);
         if (field) nearest_joints(now.size(), *field, batch);
         for (std::size_t k = 0; k < now.size(); ++k) {
@@ -235,12 +228,6 @@ Status DistanceSampler::fill_all_joints(const JointFields& joints) {
             rows_.store(v, row, coverage(readings[i], joints.seeded()));
     });
     return Done{};
-}
-
-bool DistanceSampler::may_differ(std::uint32_t vertex, const ChangedPlaces& changed) const {
-    const Coverage how = rows_.coverage[vertex];
-    return (how != Coverage::weighted && how != Coverage::bridged) ||
-           changed.contains(domain_.transform, task_.mesh.positions[vertex]);
 }
 
 // Finds the leaves around the vertices, and prefetches their labels.
@@ -325,9 +312,9 @@ void DistanceSampler::every_joint(const Reading& reading, const KeptField& kept,
     }
 }
 
-Result<DistanceRows> read_rows(const Task& task, const Domain& domain, const PreviousBinding& previous,
+Result<DistanceRows> read_rows(const Task& task, const Domain& domain,
                                const std::function<Result<SetField>(const JointSet&)>& field_of) {
-    DistanceRows rows = previous.rows(task.row_shape());
+    DistanceRows rows(task.row_shape());
     const BoneShapes bones(task.skeleton, task.bones);
     for (const JointSet& set : task.plan.sets) {
         DistanceSampler sampler(task, domain, bones, set, rows);
@@ -337,7 +324,7 @@ Result<DistanceRows> read_rows(const Task& task, const Domain& domain, const Pre
             const Result<SetField> from = field_of(set);
             if (!from) return from.error();
             if (from->field)
-                sampler.fill_from_leaves(*from->field, from->changed);
+                sampler.fill_from_leaves(*from->field);
             else if (from->each)
                 SINEW_TRY(sampler.fill_all_joints(*from->each));
         }

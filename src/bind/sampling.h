@@ -28,13 +28,12 @@ Coverage straight_row(const Task& task, const BoneShapes& shapes, const JointSet
 /// What the rows of one set of joints are read from: one field of all its joints, or a field of each.
 struct SetField {
     const KeptField* field = nullptr;   ///< may have more joints than the set
-    ChangedPlaces changed = {};         ///< vertices elsewhere keep the previous rows
     const JointFields* each = nullptr;  ///< used if `field` is null: one field per joint. Null: no rows are filled
 };
 
 /// Reads the rows of all sets from fields in this domain, set by set. `field_of` is called for sets that need a
 /// field. Its result must stay valid until the next call.
-Result<DistanceRows> read_rows(const Task& task, const Domain& domain, const PreviousBinding& previous,
+Result<DistanceRows> read_rows(const Task& task, const Domain& domain,
                                const std::function<Result<SetField>(const JointSet&)>& field_of);
 
 }  // namespace sinew

@@ -5,6 +5,7 @@
 #include "bind/kept_volume.h"
 #include "core/try.h"
 #include "domain/leaf_graph.h"
+#include "domain/leaf_match.h"
 
 namespace sinew {
 namespace {
@@ -60,20 +61,11 @@ Result<SeededVolume> build_volume(const Task& task, DomainKind kind, Links links
         extend_leaf_bones(task.bones, task.skeleton, *grid);
 
     Result<SeededVolume> volume = task.clock.run("octree", [&]() -> Result<SeededVolume> {
-        SeededVolume out;
-        if (moved && moved->volume.domain.graph) {
-            SINEW_TRY_LET(auto again,
-                          redivide_domain(*grid, task.bones, kind, moved->volume.domain, task.context, links));
-            out.domain = std::move(again.domain);
-            out.match = std::move(again.match);
-        } else {
-            const MixedCells mixed = task.options.as_published ? MixedCells::whole : MixedCells::divided;
-            auto domain = build_domain(*grid, task.bones, kind, task.context, Neighbours::all, links, mixed);
-            if (!domain) return domain.error();
-            out.domain = std::move(*domain);
-        }
-        out.seeds = seed_volume(task, out.domain);
-        return out;
+        const MixedCells mixed = task.options.as_published ? MixedCells::whole : MixedCells::divided;
+        SINEW_TRY_LET(Domain domain,
+                      build_domain(*grid, task.bones, kind, task.context, Neighbours::all, links, mixed));
+        BoneSeeds seeds = seed_volume(task, domain);
+        return SeededVolume{std::move(domain), std::move(seeds)};
     });
     if (!volume) return volume.error();
     report.leaves = volume->domain.leaves.size();

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "bind/method.h"
-#include "domain/redivide.h"
 #include "sinew/domain.h"
 
 namespace sinew {
@@ -11,8 +10,6 @@ namespace sinew {
 struct SeededVolume {
     Domain domain;
     BoneSeeds seeds;
-    /// Of MovedJoints: the leaves that it has in common with the volume before, if that has a graph.
-    LeafMatch match;
 };
 /// Voxelizes, or uses the voxels of MovedJoints; extends the bones of leaf joints (Task::bones; not as published);
 /// builds the octree and seeds it. Timed as "voxelize" and "octree"; counts go to the report. `kind`:

@@ -142,8 +142,8 @@ struct LeafRange {
 
 // Links between leaves of different sizes, and between leaves in no group. A leaf searches for larger leaves, and
 // for later ones of its size; both ends get the link. Both are nearly always in the same range of leaves. The
-// order of a list does not depend on where ranges end: when a joint moves, old labels keep places in these
-// lists.
+// order of a list depends on the leaves that it names and on nothing else: when a joint moves, old labels keep
+// places in lists whose leaves are unchanged (renew.cpp).
 void Domain::Graph::link_others(const Domain& domain, std::span<const std::uint32_t> larger, Context* context) {
     using Pair = LeafRange::Pair;
     using Joining = LeafRange::Joining;
@@ -201,16 +201,13 @@ void Domain::Graph::link_others(const Domain& domain, std::span<const std::uint3
 }
 
 std::shared_ptr<const Domain::Graph> Domain::Graph::make(const Domain& domain, Neighbours neighbours,
-                                                         const PreviousGraph* previous, Context* context) {
+                                                         Context* context) {
     auto graph = std::make_shared<Graph>();
     const std::uint32_t every = (1u << kDirections) - 1;
     // If only faces are linked, there are no larger leaves.
     const std::vector<std::uint32_t> larger =
-        graph->link_groups(domain, neighbours == Neighbours::faces ? face_directions() : every, previous, context);
-    if (previous)
-        graph->relink_others(domain, larger, *previous, context);
-    else
-        graph->link_others(domain, larger, context);
+        graph->link_groups(domain, neighbours == Neighbours::faces ? face_directions() : every, context);
+    graph->link_others(domain, larger, context);
     graph->link_count += graph->other.size();
     return graph;
 }

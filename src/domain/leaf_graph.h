@@ -141,11 +141,8 @@ struct Domain::Graph {
     /// Directions in which any leaf has a neighbour of its size.
     std::uint32_t directions = 0;
 
-    /// Builds the graph from leaves and index, for build_domain. `previous`: a graph to copy unchanged parts from,
-    /// or null.
-    struct PreviousGraph;
-    static std::shared_ptr<const Graph> make(const Domain& domain, Neighbours neighbours,
-                                             const PreviousGraph* previous, Context* context);
+    /// Builds the graph from leaves and index, for build_domain.
+    static std::shared_ptr<const Graph> make(const Domain& domain, Neighbours neighbours, Context* context);
     /// Numbers the components by their first leaf.
     void find_components(Domain& domain, Context* context) const;
 
@@ -153,39 +150,9 @@ struct Domain::Graph {
 
 private:
     static const std::array<std::array<NeighbourPlace, kDirections>, 8> kNeighbourPlaces;
-    class Relinker;
-    /// Returns the cells of larger leaves among the 27 around each group, as bits; 0 for groups that were copied
-    /// from `previous`.
-    std::vector<std::uint32_t> link_groups(const Domain& domain, std::uint32_t allowed,
-                                           const PreviousGraph* previous, Context* context);
+    /// Returns the cells of larger leaves among the 27 around each group, as bits.
+    std::vector<std::uint32_t> link_groups(const Domain& domain, std::uint32_t allowed, Context* context);
     void link_others(const Domain& domain, std::span<const std::uint32_t> larger, Context* context);
-    void relink_others(const Domain& domain, std::span<const std::uint32_t> larger, const PreviousGraph& previous,
-                       Context* context);
-};
-
-struct LeafMatch;
-
-/// The graph of another division of the same voxels into leaves (redivide.h), and its unchanged parts.
-struct Domain::Graph::PreviousGraph {
-    /// `before` must have a graph, and both domains an index. `match`: their common leaves.
-    PreviousGraph(const Domain& before, const Domain& domain, const LeafMatch& match);
-
-    /// Whether nothing has changed in and around the block of 4³ voxels of a leaf in a group.
-    bool far(const Leaf& leaf) const {
-        const std::size_t side = static_cast<std::size_t>(per_side);
-        return !near[((leaf.z >> 2) * side + (leaf.y >> 2)) * side + (leaf.x >> 2)];
-    }
-    /// Copies the surroundings of group g, which must be far, and the directions of its leaves to a new graph.
-    void take_group(Graph& to, std::size_t g, std::uint32_t first_leaf) const;
-    /// Copies the components. They are those of the voxels; only their numbers can differ.
-    void take_components(Domain& domain) const;
-
-    const Domain& domain;
-    const Graph& graph;
-    int per_side;                    ///< blocks of 4³ voxels
-    std::vector<std::uint32_t> now;  ///< per old leaf, and one more: its new number, or none
-    std::vector<std::uint32_t> was;  ///< per new leaf: its old number, or none
-    ZeroArray<std::uint8_t> near;    ///< per block: 1 if a leaf in it or beside it is new
 };
 
 }  // namespace sinew

@@ -61,7 +61,7 @@ public:
     }
 
     /// Finds the neighbours of each group. Returns which of the 27 positions hold larger leaves, as bits.
-    std::vector<std::uint32_t> link(const Graph::PreviousGraph* previous) {
+    std::vector<std::uint32_t> link() {
         graph_.cells.resize(groups_.size());
         larger_.assign(groups_.size(), 0);
         std::atomic<std::size_t> link_count{0};
@@ -71,10 +71,7 @@ public:
                             std::size_t links = 0;
                             std::uint32_t seen = 0;
                             for (std::size_t g = begin; g < end; ++g) {
-                                if (previous && previous->far(domain_.leaves[groups_[g].first]))
-                                    previous->take_group(graph_, g, groups_[g].first);
-                                else
-                                    link_group(g);
+                                link_group(g);
                                 std::uint32_t i = groups_[g].first;
                                 for (std::uint32_t left = groups_[g].present; left; left &= left - 1, ++i) {
                                     links += static_cast<std::size_t>(std::popcount(graph_.nodes[i].all));
@@ -246,10 +243,10 @@ private:
 }  // namespace
 
 std::vector<std::uint32_t> Domain::Graph::link_groups(const Domain& domain, std::uint32_t allowed,
-                                                      const PreviousGraph* previous, Context* context) {
+                                                      Context* context) {
     GroupLinker linker(domain, *this, allowed, context);
     linker.find_groups();
-    return linker.link(previous);
+    return linker.link();
 }
 
 }  // namespace sinew

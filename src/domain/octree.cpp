@@ -17,7 +17,6 @@
 #include "domain/grid_levels.h"
 #include "domain/leaf_graph.h"
 #include "domain/leaf_index.h"
-#include "domain/redivide.h"
 #include "domain/shape_voxels.h"
 #include "domain/trace.h"
 #include "sinew/domain.h"
@@ -301,10 +300,10 @@ void link_leaves(Domain& domain, Neighbours neighbours, Context* context) {
     });
 }
 
-// `before`: a domain of the same voxels with a graph, or null. `match` receives the leaves that both have.
-Result<Domain> make_domain(const VoxelGrid& grid, std::span<const Bone> bones, DomainKind kind,
-                           const Domain* before, LeafMatch& match, Context* context, Neighbours neighbours,
-                           Links links, MixedCells mixed) {
+}  // namespace
+
+Result<Domain> build_domain(const VoxelGrid& grid, std::span<const Bone> bones, DomainKind kind, Context* context,
+                            Neighbours neighbours, Links links, MixedCells mixed) {
     const int r = grid.transform.resolution;
     Domain domain;
     domain.transform = grid.transform;
@@ -373,33 +372,10 @@ Result<Domain> make_domain(const VoxelGrid& grid, std::span<const Bone> bones, D
     SINEW_TRY(make_leaves(builder, levels, domain, *index, context));
     domain.index = std::move(index);
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while building the octree"};
-    if (before) {
-        match = match_leaves(before->leaves, domain.leaves);
-        const Domain::Graph::PreviousGraph was(*before, domain, match);
-        domain.graph = Domain::Graph::make(domain, neighbours, &was, context);
-        was.take_components(domain);
-    } else {
-        domain.graph = Domain::Graph::make(domain, neighbours, nullptr, context);
-        domain.graph->find_components(domain, context);
-    }
+    domain.graph = Domain::Graph::make(domain, neighbours, context);
+    domain.graph->find_components(domain, context);
     if (links == Links::listed) link_leaves(domain, neighbours, context);
     return domain;
-}
-
-}  // namespace
-
-Result<Domain> build_domain(const VoxelGrid& grid, std::span<const Bone> bones, DomainKind kind, Context* context,
-                            Neighbours neighbours, Links links, MixedCells mixed) {
-    LeafMatch none;
-    return make_domain(grid, bones, kind, nullptr, none, context, neighbours, links, mixed);
-}
-
-Result<RedividedDomain> redivide_domain(const VoxelGrid& grid, std::span<const Bone> bones, DomainKind kind,
-                                        const Domain& before, Context* context, Links links) {
-    LeafMatch match;
-    SINEW_TRY_LET(Domain domain, make_domain(grid, bones, kind, &before, match, context, Neighbours::all, links,
-                                             MixedCells::divided));
-    return RedividedDomain{std::move(domain), std::move(match)};
 }
 
 bool index_leaves(Domain& domain) {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "domain/redivide.h"
+#include "domain/leaf_match.h"
 #include "field/label_rows.h"
 #include "sinew/core.h"
 #include "sinew/domain.h"

@@ -9,7 +9,7 @@
 #include "core/geometry.h"
 #include "domain/leaf_graph.h"
 #include "domain/leaf_index.h"
-#include "domain/redivide.h"
+#include "domain/leaf_match.h"
 #include "domain/trace.h"
 #include "field/leaf_sample.h"
 #include "local_grid.h"
@@ -135,11 +135,6 @@ TEST(Octree, SparseBoundaryEqualsADomainWithoutBones) {
         EXPECT_EQ(words(boundary.domain), words(without.domain));
         EXPECT_EQ(boundary.domain.link, without.domain.link);
         EXPECT_EQ(boundary.domain.component, without.domain.component);
-        // Bones in other places divide no leaf.
-        const Domain again =
-            redivide_domain(boundary.grid, {}, DomainKind::sparse_boundary, boundary.domain)->domain;
-        EXPECT_EQ(words(again), words(boundary.domain));
-        EXPECT_EQ(again.graph->link_count, boundary.domain.graph->link_count);
     }
 }
 
