@@ -6,22 +6,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <tuple>
 
+#include "core/forest.h"
 #include "field/geodesic.h"
 
 namespace sinew {
 namespace {
-
-struct Forest {
-    std::vector<std::uint32_t> parent;
-    explicit Forest(std::size_t n) : parent(n) { std::iota(parent.begin(), parent.end(), 0u); }
-    std::uint32_t root(std::uint32_t i) {
-        while (parent[i] != i) i = parent[i] = parent[parent[i]];
-        return i;
-    }
-};
 
 // The distance between leaves is taken between their centres: between cubes that touch it would be 0.
 float centre_distance(const Domain& domain, std::uint32_t i, std::uint32_t j) {
@@ -103,8 +94,8 @@ std::vector<Bridge> BridgeFinder::join(const std::vector<bool>& seeded) {
     for (const std::size_t first : shortest_) {
         const std::uint32_t a = forest.root(gaps_[first].a), b = forest.root(gaps_[first].b);
         if (a == b || (reached[a] && reached[b])) continue;
-        forest.parent[b] = a;
-        reached[a] = reached[a] || reached[b];
+        forest.join(a, b);
+        reached[std::min(a, b)] = reached[a] || reached[b];
         const float widest = 2 * gaps_[first].length + 2;
         for (std::size_t i = first; i < gaps_.size() && gaps_[i].a == gaps_[first].a &&
                                     gaps_[i].b == gaps_[first].b && gaps_[i].length <= widest;

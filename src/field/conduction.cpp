@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
+#include "core/forest.h"
 #include "domain/morton.h"
 
 namespace sinew {
@@ -14,11 +14,6 @@ int touching(const Domain::Leaf& a, const Domain::Leaf& b) {
     const int s = 1 << a.level, t = 1 << b.level;
     const auto meets = [&](int p, int q) { return p + s == q || q + t == p; };
     return meets(a.x, b.x) + meets(a.y, b.y) + meets(a.z, b.z);
-}
-
-std::uint32_t root(std::vector<std::uint32_t>& parent, std::uint32_t i) {
-    while (parent[i] != i) i = parent[i] = parent[parent[i]];
-    return i;
 }
 
 }  // namespace
@@ -37,17 +32,16 @@ Conduction make_conduction(const Domain& domain, std::span<const Bridge> bridges
         auto operator<=>(const Extra&) const = default;
     };
     std::vector<Extra> extra;  // links without a common face, in both directions
-    std::vector<std::uint32_t> piece(n);
-    std::iota(piece.begin(), piece.end(), 0u);
+    Forest pieces(n);
     const auto each_link = [&](auto&& visit) {
         for (std::uint32_t i = 0; i < n; ++i)
             for (std::uint32_t k = domain.first_link[i]; k < domain.first_link[i + 1]; ++k)
                 visit(i, domain.link[k], touching(domain.leaves[i], domain.leaves[domain.link[k]]));
     };
     each_link([&](std::uint32_t i, std::uint32_t j, int directions) {
-        if (directions == 1 && i < j) piece[root(piece, i)] = root(piece, j);
+        if (directions == 1 && i < j) pieces.join(i, j);
     });
-    for (std::uint32_t i = 0; i < n; ++i) piece[i] = root(piece, i);
+    const std::vector<std::uint32_t> piece = pieces.roots();
     each_link([&](std::uint32_t i, std::uint32_t j, int directions) {
         if (directions > 1 && piece[i] != piece[j]) extra.push_back({i, j, face(i, j) / 4});
     });

@@ -1,7 +1,8 @@
 #include "field/heat_levels.h"
 
 #include <algorithm>
-#include <numeric>
+
+#include "core/forest.h"
 
 namespace sinew {
 namespace {
@@ -53,24 +54,16 @@ void HeatLevels::coarsen() {
         const Graph g = graph(levels_.size() - 1);
 
         // Which cell a node lies in is its Morton number without the last bits.
-        std::vector<std::uint32_t> piece(n);
-        std::iota(piece.begin(), piece.end(), 0u);
-        const auto root = [&](std::uint32_t i) {
-            while (piece[i] != i) i = piece[i] = piece[piece[i]];
-            return i;
-        };
+        Forest pieces(n);
         const auto joined = [&](std::uint32_t i, std::uint32_t j) { return cell[i] >> shift == cell[j] >> shift; };
         for (std::uint32_t i = 0; i < n; ++i)
             for (std::uint32_t k = g.first[i]; k < g.first[i + 1]; ++k)
-                if (g.to[k] < i && joined(i, g.to[k])) {
-                    const std::uint32_t a = root(i), b = root(g.to[k]);
-                    piece[std::max(a, b)] = std::min(a, b);  // the root is the first of its piece
-                }
+                if (g.to[k] < i && joined(i, g.to[k])) pieces.join(i, g.to[k]);
         Level coarse;
         std::vector<std::uint64_t> coarse_cell;
         fine.parent.resize(n);
         for (std::uint32_t i = 0; i < n; ++i) {
-            const std::uint32_t r = root(i);
+            const std::uint32_t r = pieces.root(i);
             if (r == i) {
                 fine.parent[i] = static_cast<std::uint32_t>(coarse_cell.size());
                 coarse_cell.push_back(cell[i]);

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <limits>
 #include <numbers>
-#include <numeric>
 #include <tuple>
 
+#include "core/forest.h"
 #include "core/vectors.h"
 
 namespace sinew {
@@ -143,17 +143,9 @@ private:
 
     // Loops are numbered by their first crossing.
     void connect(const std::vector<Segment>& segments) {
-        loop_of_.resize(crossings_.size());
-        std::iota(loop_of_.begin(), loop_of_.end(), 0u);
-        const auto root = [&](std::uint32_t i) {
-            while (loop_of_[i] != i) i = loop_of_[i] = loop_of_[loop_of_[i]];
-            return i;
-        };
-        for (const auto& [a, b] : segments) {
-            const std::uint32_t x = root(a), y = root(b);
-            loop_of_[std::max(x, y)] = std::min(x, y);
-        }
-        for (std::uint32_t i = 0; i < loop_of_.size(); ++i) loop_of_[i] = root(i);
+        Forest loops(crossings_.size());
+        for (const auto& [a, b] : segments) loops.join(a, b);
+        loop_of_ = loops.roots();
     }
 
     void measure(const std::vector<Segment>& segments) {

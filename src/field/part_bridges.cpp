@@ -8,6 +8,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "core/forest.h"
 #include "core/parallel.h"
 #include "field/edge_graph.h"
 
@@ -146,23 +147,20 @@ public:
     /// The minimum spanning forest, in rounds: every group finds its shortest gap to another one.
     void join() {
         // Groups of components; all components with sources are one group from the start.
-        std::vector<std::uint32_t> parent(graph_.component_count);
+        Forest groups(graph_.component_count);
         const auto first =
             static_cast<std::uint32_t>(std::find(seeded_.begin(), seeded_.end(), true) - seeded_.begin());
-        for (std::uint32_t c = 0; c < graph_.component_count; ++c) parent[c] = seeded_[c] ? first : c;
-        const auto root = [&](std::uint32_t c) {
-            while (parent[c] != c) c = parent[c] = parent[parent[c]];
-            return c;
-        };
+        for (std::uint32_t c = first; c < graph_.component_count; ++c)
+            if (seeded_[c]) groups.join(first, c);
         std::vector<std::uint32_t> group(graph_.position.size());
         for (bool more = true; more && !cancelled(context_);) {
-            for (std::uint32_t i = 0; i < group.size(); ++i) group[i] = root(graph_.component[i]);
+            for (std::uint32_t i = 0; i < group.size(); ++i) group[i] = groups.root(graph_.component[i]);
             more = false;
-            for (const Gap& gap : shortest_gaps(group, root(first))) {
+            for (const Gap& gap : shortest_gaps(group, groups.root(first))) {
                 if (gap.low == EdgeGraph::none) continue;
-                const std::uint32_t a = root(graph_.component[gap.low]), b = root(graph_.component[gap.high]);
-                if (a == b) continue;
-                parent[std::max(a, b)] = std::min(a, b);
+                const std::uint32_t a = graph_.component[gap.low], b = graph_.component[gap.high];
+                if (groups.root(a) == groups.root(b)) continue;
+                groups.join(a, b);
                 for (const std::uint32_t node : {gap.low, gap.high}) gaps_[graph_.component[node]].push_back(gap);
                 more = true;
             }

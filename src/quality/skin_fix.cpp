@@ -1,8 +1,8 @@
 // fix_skin: limit, prune, normalise, weld seams.
 #include <algorithm>
 #include <map>
-#include <numeric>
 
+#include "core/forest.h"
 #include "core/try.h"
 #include "quality/skin_rules.h"
 
@@ -14,19 +14,12 @@ using InfluenceList = std::vector<Influence>;
 
 /// Joins vertices that face each other across seams. Returns, per vertex, the lowest of its set.
 std::vector<std::uint32_t> seam_sets(const MeshView& mesh, const MeshTopology& topology) {
-    std::vector<std::uint32_t> root(mesh.positions.size());
-    std::iota(root.begin(), root.end(), 0u);
-    const auto find = [&](std::uint32_t v) {
-        while (root[v] != v) v = root[v] = root[root[v]];
-        return v;
-    };
+    Forest sets(mesh.positions.size());
     for (const auto& [a, b] : seam_pairs(mesh, topology.weld)) {
         if (!mesh.skin_of_vertex.empty() && mesh.skin_of_vertex[a] != mesh.skin_of_vertex[b]) continue;
-        const std::uint32_t x = find(a), y = find(b);
-        root[std::max(x, y)] = std::min(x, y);
+        sets.join(a, b);
     }
-    for (std::uint32_t v = 0; v < root.size(); ++v) root[v] = find(v);
-    return root;
+    return sets.roots();
 }
 
 /// The mean of rows.
