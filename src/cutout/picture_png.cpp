@@ -3,9 +3,11 @@
 
 #include <png.h>
 
+#include <climits>
 #include <cstring>
 
 #include "sinew/cutout.h"
+#include "sinew/render.h"
 
 namespace sinew {
 
@@ -46,26 +48,38 @@ Result<RgbaImage> decode_png(std::span<const std::byte> bytes, const std::string
     return picture;
 }
 
-Result<std::vector<std::byte>> encode_png(const RgbaImage& picture) {
-    if (picture.width < 1 || picture.height < 1 ||
-        picture.rgba.size() != static_cast<std::size_t>(picture.width) * picture.height * 4)
-        return Error{ErrorCode::usage, "picture: " + std::to_string(picture.rgba.size()) + " bytes are not " +
-                                           std::to_string(picture.width) + " x " + std::to_string(picture.height) +
-                                           " pixels of four bytes"};
+namespace {
+
+Result<std::vector<std::byte>> encode(const std::vector<std::uint8_t>& pixels, int width, int height, int channels) {
+    const std::string size = std::to_string(width) + " x " + std::to_string(height) + " pixels";
+    if (width < 1 || height < 1 || pixels.size() != static_cast<std::size_t>(width) * height * channels)
+        return Error{ErrorCode::usage, "picture: " + std::to_string(pixels.size()) + " bytes are not " + size + " of " +
+                                           std::to_string(channels) + " bytes"};
+    // libpng counts bytes in 32 bits.
+    if (pixels.size() > INT_MAX / 2) return Error{ErrorCode::too_large, "picture: " + size + " are too many for a PNG"};
     png_image image;
     std::memset(&image, 0, sizeof image);
     image.version = PNG_IMAGE_VERSION;
-    image.width = static_cast<png_uint_32>(picture.width);
-    image.height = static_cast<png_uint_32>(picture.height);
-    image.format = PNG_FORMAT_RGBA;
+    image.width = static_cast<png_uint_32>(width);
+    image.height = static_cast<png_uint_32>(height);
+    image.format = channels == 4 ? PNG_FORMAT_RGBA : PNG_FORMAT_RGB;
     std::vector<std::byte> out(PNG_IMAGE_PNG_SIZE_MAX(image));
-    png_alloc_size_t size = out.size();
-    const bool done = png_image_write_to_memory(&image, out.data(), &size, 0, picture.rgba.data(), 0, nullptr);
+    png_alloc_size_t used = out.size();
+    const bool done = png_image_write_to_memory(&image, out.data(), &used, 0, pixels.data(), 0, nullptr);
     const std::string message = image.message;
     png_image_free(&image);
     if (!done) return Error{ErrorCode::internal, "picture: cannot be encoded: " + message};
-    out.resize(size);
+    out.resize(used);
     return out;
+}
+
+}  // namespace
+
+Result<std::vector<std::byte>> encode_png(const RgbaImage& picture) {
+    return encode(picture.rgba, picture.width, picture.height, 4);
+}
+Result<std::vector<std::byte>> encode_png(const Image& image) {
+    return encode(image.rgb, image.width, image.height, 3);
 }
 
 }  // namespace sinew
