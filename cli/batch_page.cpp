@@ -154,16 +154,12 @@ std::string embedded(const Line& data) {
     return out;
 }
 
-std::string image_of(const std::vector<std::byte>& png, std::string_view alt) {
-    return png.empty() ? "" : fmt::format("<img alt=\"{}\" src=\"data:image/png;base64,{}\">", alt, base64(png));
-}
-
 /// The picture; a click on it opens the contact sheet.
 std::string figure_of(const BatchPicture& p) {
-    if (p.sheet.empty()) return image_of(p.png, "");
+    const std::string picture = p.png.empty() ? "" : image(p.png, "");
+    if (p.sheet.empty()) return picture;
     return fmt::format("<details><summary title=\"all standard poses\">{}</summary>{}</details>",
-                       p.png.empty() ? "all standard poses" : image_of(p.png, ""),
-                       image_of(p.sheet, "standard poses"));
+                       picture.empty() ? "all standard poses" : picture, image(p.sheet, "standard poses"));
 }
 
 }  // namespace
@@ -220,17 +216,14 @@ std::string make_batch_page(const std::vector<Line>& lines, const std::vector<Ba
         }
         rows.push_back(row_of(line));
     }
-    std::string out = fmt::format(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-        "<meta name=\"viewport\" content=\"width=device-width\">\n<title>sinew batch</title>\n<style>{}{}</style>\n"
-        "</head>\n<body>\n<main>\n<h1>{} characters</h1>\n<p>{:.1f} s for this run, {:.1f} s of work in binds. ",
-        page_style, batch_style, lines.size(), seconds, work);
+    Page page("sinew batch", batch_style);
+    page.put("<h1>{} characters</h1>\n<p>{:.1f} s for this run, {:.1f} s of work in binds. ", lines.size(), seconds,
+             work);
     for (const auto& [outcome, count] : outcomes)
-        out +=
-            fmt::format("<b class=\"{}\">{} {}</b> ", outcome == "done" ? "good" : "bad", count, escaped(outcome));
-    out += "</p>\n";
+        page.put("<b class=\"{}\">{} {}</b> ", outcome == "done" ? "good" : "bad", count, escaped(outcome));
+    page.add("</p>\n");
     if (compared > 0)
-        out += fmt::format(
+        page.put(
             "<p>Of {} characters that an earlier run had bound, {} changed by a mean L1 above 0.001: sort by "
             "Changed.</p>\n",
             compared, changed);
@@ -239,32 +232,32 @@ std::string make_batch_page(const std::vector<Line>& lines, const std::vector<Ba
         for (const auto& [of, cause] : causes) list.emplace_back(of.first, &cause);
         std::stable_sort(list.begin(), list.end(),
                          [](const auto& a, const auto& b) { return a.second->count() > b.second->count(); });
-        out +=
-            "<h2>What failed</h2>\n<div class=\"scroll\"><table id=\"causes\">\n<thead><tr><th>Outcome</th>"
-            "<th>Characters</th><th class=\"text\">Message</th></tr></thead>\n<tbody>\n";
+        page.add("<h2>What failed</h2>\n");
+        page.open_table("causes", "<th>Outcome</th><th>Characters</th><th class=\"text\">Message</th>");
         for (std::size_t k = 0; k < list.size() && k < 50; ++k)
-            out += fmt::format("<tr data-find=\"{3}\"><td>{1}</td><td>{2}</td><td class=\"text\">{0}</td></tr>\n",
-                               escaped(list[k].second->text()), escaped(list[k].first), list[k].second->count(),
-                               escaped(list[k].second->search()));
-        if (list.size() > 50) out += fmt::format("<tr><td colspan=\"3\">and {} more</td></tr>\n", list.size() - 50);
-        out += "</tbody></table></div>\n";
+            page.put("<tr data-find=\"{3}\"><td>{1}</td><td>{2}</td><td class=\"text\">{0}</td></tr>\n",
+                     escaped(list[k].second->text()), escaped(list[k].first), list[k].second->count(),
+                     escaped(list[k].second->search()));
+        if (list.size() > 50) page.put("<tr><td colspan=\"3\">and {} more</td></tr>\n", list.size() - 50);
+        page.close_table();
     }
-    if (!pictures.empty()) out += "<h2>Worst by each measure</h2>\n<div class=\"pictures\">\n";
+    if (!pictures.empty()) page.add("<h2>Worst by each measure</h2>\n<div class=\"pictures\">\n");
     for (const BatchPicture& p : pictures)
-        out += fmt::format("<figure>{}<figcaption>{}<br>{}</figcaption></figure>\n", figure_of(p),
-                           escaped(p.measure), escaped(p.input));
-    if (!pictures.empty()) out += "</div>\n";
-    out +=
+        page.put("<figure>{}<figcaption>{}<br>{}</figcaption></figure>\n", figure_of(p), escaped(p.measure),
+                 escaped(p.input));
+    if (!pictures.empty()) page.add("</div>\n");
+    page.add(
         "<h2>Characters</h2>\n<p><input id=\"find\" placeholder=\"search names, outcomes and messages\"> click a "
-        "heading to sort</p>\n<div class=\"scroll\"><table id=\"rows\">\n<thead><tr>";
+        "heading to sort</p>\n");
+    std::string headings;
     for (const char* title : {"Character", "Outcome", "Seconds", "MB", "Vertices", "Coverage", "Warnings", "L1",
                               "Agreement", "Changed", "Check: errors", "Check: warnings", "Message"})
-        out += fmt::format("<th{}>{}</th>", is_text(title) ? " class=\"text\"" : "", title);
-    out +=
-        "</tr></thead>\n<tbody></tbody></table></div>\n<p class=\"more\" id=\"more\"></p>\n</main>\n"
-        "<script type=\"application/json\" id=\"data\">" +
-        embedded(rows) + "</script>\n<script>" + batch_script + "</script>\n</body>\n</html>\n";
-    return out;
+        headings += fmt::format("<th{}>{}</th>", is_text(title) ? " class=\"text\"" : "", title);
+    page.open_table("rows", headings);
+    page.close_table();
+    page.add("<p class=\"more\" id=\"more\"></p>\n");
+    return page.finish("<script type=\"application/json\" id=\"data\">" + embedded(rows) + "</script>\n<script>" +
+                       batch_script + "</script>\n");
 }
 
 }  // namespace sinew::cli

@@ -40,28 +40,25 @@ std::vector<std::byte> picture_of(const CheckRun& run, const SkinFinding& f, con
 }  // namespace
 
 std::string make_check_page(const CheckRun& run, Context& context) {
-    std::string out = fmt::format(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-        "<meta name=\"viewport\" content=\"width=device-width\">\n<title>{0}: skin</title>\n<style>{1}</style>\n"
-        "</head>\n<body>\n<main>\n<h1>Skin of {0}</h1>\n<p><b class=\"{2}\">{3}</b>: {4} errors, {5} warnings; {6} "
-        "vertices, {7} joints{8}</p>\n",
-        escaped(run.input), page_style, run.passed ? "good" : "bad", run.passed ? "passed" : "failed",
+    Page page(escaped(run.input) + ": skin");
+    page.put(
+        "<h1>Skin of {}</h1>\n<p><b class=\"{}\">{}</b>: {} errors, {} warnings; {} vertices, {} joints{}</p>\n",
+        escaped(run.input), run.passed ? "good" : "bad", run.passed ? "passed" : "failed",
         run.count(SkinRuleLevel::error), run.count(SkinRuleLevel::warning), run.scene->positions.size(),
         run.scene->skeleton.joints.size(), run.profile.empty() ? "" : "; profile " + escaped(run.profile));
-    out +=
-        "<div class=\"scroll\"><table id=\"rules\">\n<thead><tr><th>Rule</th><th "
-        "class=\"text\">Level</th><th>Value</th>"
-        "<th>At most</th><th class=\"text\">What</th><th class=\"text\">Where</th></tr></thead>\n<tbody>\n";
+    page.open_table("rules",
+                    "<th>Rule</th><th class=\"text\">Level</th><th>Value</th><th>At most</th><th "
+                    "class=\"text\">What</th><th class=\"text\">Where</th>");
     for (const SkinFinding& f : run.findings) {
         const SkinRule& rule = skin_rules()[f.rule];
-        out += fmt::format(
+        page.put(
             "<tr><td>{}</td><td class=\"text{}\">{}</td><td>{:.4g} {}</td><td>{}</td><td class=\"text\">{}{}</td>"
             "<td class=\"text\">{}</td></tr>\n",
             rule.word, f.alarm ? " bad" : " good", f.alarm ? to_string(rule.level) : "passed", f.value, rule.unit,
             std::isinf(f.threshold) ? "none" : fmt::format("{:g}", f.threshold), rule.what,
             f.alarm ? "<br>" + escaped(rule.help) : "", escaped(f.detail));
     }
-    out += "</tbody></table></div>\n";
+    page.close_table();
     Transform to_world;
     if (const Result<io::ScenePose> rest = io::pose_at(*run.scene, std::nullopt, 0)) to_world = rest->to_world;
     for (const SkinFinding& f : run.findings) {
@@ -69,12 +66,10 @@ std::string make_check_page(const CheckRun& run, Context& context) {
             continue;
         const std::vector<std::byte> png = picture_of(run, f, to_world, context);
         if (png.empty()) break;
-        out += fmt::format(
-            "<figure><img alt=\"{0}\" src=\"data:image/png;base64,{1}\"><figcaption>{0}: "
-            "{2}</figcaption></figure>\n",
-            skin_rules()[f.rule].word, base64(png), skin_rules()[f.rule].what);
+        const SkinRule& rule = skin_rules()[f.rule];
+        page.figure(png, rule.word, fmt::format("{}: {}", rule.word, rule.what));
     }
-    return out + "</main>\n</body>\n</html>\n";
+    return page.finish();
 }
 
 }  // namespace sinew::cli

@@ -12,9 +12,10 @@
 namespace sinew::cli {
 namespace {
 
-class Page {
+class ComparePage : Page {
 public:
-    explicit Page(const CompareRun& run) : run_(run), c_(*run.result) {}
+    explicit ComparePage(const CompareRun& run)
+        : Page(escaped(run.other) + " against " + escaped(run.reference)), run_(run), c_(*run.result) {}
 
     std::string make() {
         head();
@@ -25,32 +26,22 @@ public:
         poses();
         joints();
         worst_vertices();
-        out_ += "</main>\n</body>\n</html>\n";
-        return std::move(out_);
+        return finish();
     }
 
 private:
-    template <typename... Args>
-    void put(fmt::format_string<Args...> text, Args&&... args) {
-        out_ += fmt::format(text, std::forward<Args>(args)...);
-    }
     std::string name(std::uint32_t joint) const { return escaped(run_.match->skeleton.joints[joint].name); }
 
     void head() {
-        put("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-            "<meta name=\"viewport\" content=\"width=device-width\">\n<title>{} against "
-            "{}</title>\n<style>{}</style>\n"
-            "</head>\n<body>\n<main>\n",
-            escaped(run_.other), escaped(run_.reference), page_style);
         put("<h1>Skin weights compared</h1>\n<p><b class=\"a\">A</b>, the reference: <code>{}</code><br>"
             "<b class=\"b\">B</b>: <code>{}</code><br>{} vertices, {} triangles, {} joints. sinew {}. "
             "docs/quality.md defines every number.</p>\n",
             escaped(run_.reference), escaped(run_.other), run_.scene->positions.size(),
             run_.scene->triangles.size(), run_.match->skeleton.joints.size(), SINEW_VERSION);
         if (!run_.notes.empty()) {
-            out_ += "<ul>\n";
+            add("<ul>\n");
             for (const std::string& note : run_.notes) put("<li>{}</li>\n", escaped(note));
-            out_ += "</ul>\n";
+            add("</ul>\n");
         }
         for (const GateResult& gate : run_.gates)
             put("<p class=\"{}\">{} {:g}: {} ({:g})</p>\n", gate.passed ? "good" : "bad", escaped(gate.option),
@@ -67,9 +58,8 @@ private:
 
     void headline() {
         const WeightsQuality &a = c_.a, &b = c_.b;
-        out_ +=
-            "<h2>Headline</h2>\n<div class=\"scroll\"><table id=\"headline\">\n<thead><tr><th></th>"
-            "<th class=\"a\">A</th><th class=\"b\">B</th><th></th></tr></thead>\n<tbody>\n";
+        add("<h2>Headline</h2>\n<div class=\"scroll\"><table id=\"headline\">\n<thead><tr><th></th>"
+            "<th class=\"a\">A</th><th class=\"b\">B</th><th></th></tr></thead>\n<tbody>\n");
         fact("L1 per vertex, 0 to 2",
              fmt::format("mean {:.4f}, median {:.4f}, 95th percentile {:.4f}, maximum {:.4f}", c_.l1.mean,
                          c_.l1.median, c_.l1.p95, c_.l1.max));
@@ -110,7 +100,7 @@ private:
             row("Longest stretch, worst pose", fmt::format("{:.3f}", worst.stretch_a->a.stretch_max),
                 fmt::format("{:.3f}", worst.stretch_b->b.stretch_max),
                 escaped(worst.stretch_a->name + "; " + worst.stretch_b->name));
-        out_ += "</tbody></table></div>\n";
+        close_table();
     }
 
     void pictures() {
@@ -119,11 +109,8 @@ private:
                 put("<h2>Pictures</h2>\n<p>None: {}.</p>\n", escaped(run_.why_no_pictures));
             return;
         }
-        out_ += "<h2>Pictures</h2>\n";
-        for (const ReportPicture& p : run_.pictures)
-            put("<figure><img alt=\"{0}\" "
-                "src=\"data:image/png;base64,{1}\"><figcaption>{0}</figcaption></figure>\n",
-                escaped(p.caption), base64(p.png));
+        add("<h2>Pictures</h2>\n");
+        for (const ReportPicture& p : run_.pictures) figure(p.png, escaped(p.caption), escaped(p.caption));
     }
 
     /// Opens a plot of 800 × 300 with a frame from (x0, y0) to (x1, y1).
@@ -140,7 +127,7 @@ private:
     void histogram() {
         const std::vector<std::size_t> bins = l1_histogram(c_, 40);
         const std::size_t most = std::max<std::size_t>(1, *std::max_element(bins.begin(), bins.end()));
-        out_ += "<h2>L1 over the vertices</h2>\n<figure>";
+        add("<h2>L1 over the vertices</h2>\n<figure>");
         open_plot("Histogram of the L1 distance per vertex");
         // Heights by square root: a few bad vertices remain visible next to many good ones.
         const double wide = (x1 - x0) / static_cast<double>(bins.size());
@@ -161,9 +148,8 @@ private:
         for (int i = 0; i <= 4; ++i)
             label(x0 + (x1 - x0) * i / 4, y1 + 18, "middle", fmt::format("{:.1f}", 0.5 * i));
         label((x0 + x1) / 2, y1 + 38, "middle", "L1 distance of a vertex's weights");
-        out_ +=
-            "</svg><figcaption>Vertices in steps of 0.05; heights grow with the square "
-            "root.</figcaption></figure>\n";
+        add("</svg><figcaption>Vertices in steps of 0.05; heights grow with the square "
+            "root.</figcaption></figure>\n");
     }
 
     /// The bins that have vertices, as one line.
@@ -181,7 +167,7 @@ private:
     void limb() {
         const LimbProfile& limb = c_.limb;
         if (limb.joints.empty()) return;
-        out_ += "<h2>Weights along the chain that differs most</h2>\n<figure>";
+        add("<h2>Weights along the chain that differs most</h2>\n<figure>");
         open_plot("Weight profile along a limb");
         for (const double w : {0.0, 0.25, 0.5, 0.75, 1.0}) {
             const double y = y1 - (y1 - y0) * w;
@@ -205,20 +191,19 @@ private:
             put("{}<svg viewBox=\"0 0 20 8\" style=\"width:1.4em;display:inline\"><path class=\"curve c{}\" "
                 "d=\"M0,4H20\"/></svg> {}",
                 j ? ", " : "", j % 8, name(limb.joints[j]));
-        out_ += "</figcaption></figure>\n";
+        add("</figcaption></figure>\n");
     }
 
     void poses() {
         if (c_.poses.empty()) return;
-        out_ +=
-            "<h2>Poses</h2>\n<p>Distance between the two deformed meshes in percent of the diagonal at rest; "
+        add("<h2>Poses</h2>\n<p>Distance between the two deformed meshes in percent of the diagonal at rest; "
             "volume "
             "against rest; the most stretched side of a triangle.</p>\n<div class=\"scroll\"><table id=\"poses\">\n"
             "<thead><tr><th>Pose</th><th class=\"text\">Kind</th><th>Mean</th><th>Max</th><th>At vertex</th><th "
             "class=\"a\">Volume A</th>"
             "<th class=\"b\">Volume B</th><th class=\"a\">Stretch A</th><th class=\"b\">Stretch "
             "B</th></tr></thead>\n"
-            "<tbody>\n";
+            "<tbody>\n");
         auto volume = [](const PoseShape& s) {
             return s.volume_change ? fmt::format("{:+.2f} %", 100 * *s.volume_change) : std::string("none");
         };
@@ -228,12 +213,11 @@ private:
                 "<td>{:.3f}</td><td>{:.3f}</td></tr>\n",
                 escaped(p.name), to_string(p.kind), p.mean, p.max, p.worst_vertex, volume(p.a), volume(p.b),
                 p.a.stretch_max, p.b.stretch_max);
-        out_ += "</tbody></table></div>\n";
+        close_table();
     }
 
     void joints() {
-        out_ +=
-            "<h2>Joints, worst first</h2>\n<p>Share of the whole difference; sum of weights; vertices on which the "
+        add("<h2>Joints, worst first</h2>\n<p>Share of the whole difference; sum of weights; vertices on which the "
             "joint "
             "is the strongest; precision and recall of its influences; Dirichlet energy; bleed.</p>\n"
             "<div class=\"scroll\"><table id=\"joints\">\n<thead><tr><th>Joint</th><th>L1 share</th>"
@@ -241,7 +225,7 @@ private:
             "<th class=\"b\">Strongest B</th><th>Both</th><th>Precision</th><th>Recall</th><th class=\"a\">Energy "
             "A</th>"
             "<th class=\"b\">Energy B</th><th class=\"a\">Bleed A</th><th class=\"b\">Bleed "
-            "B</th></tr></thead>\n<tbody>\n";
+            "B</th></tr></thead>\n<tbody>\n");
         auto share = [](double part, double whole, bool known) {
             return known && whole > 0 ? fmt::format("{:.3f}", part / whole) : std::string("none");
         };
@@ -258,7 +242,7 @@ private:
                 share(both, static_cast<double>(j.influences_a), true), c_.a.smoothness.energy[j.joint],
                 c_.b.smoothness.energy[j.joint], far(c_.a, j.mass_a), far(c_.b, j.mass_b));
         }
-        out_ += "</tbody></table></div>\n";
+        close_table();
         list("Joints that only A has", run_.match->only_reference);
         list("Joints that only B has", run_.match->only_other);
     }
@@ -267,7 +251,7 @@ private:
         if (joints.empty()) return;
         put("<p>{}: ", what);
         for (std::size_t i = 0; i < joints.size(); ++i) put("{}{}", i ? ", " : "", name(joints[i]));
-        out_ += ".</p>\n";
+        add(".</p>\n");
     }
 
     std::string weights(std::span<const Influence> row) const {
@@ -279,10 +263,9 @@ private:
 
     void worst_vertices() {
         if (c_.worst_vertices.empty()) return;
-        out_ +=
-            "<h2>Worst vertices</h2>\n<div class=\"scroll\"><table id=\"worst\">\n<thead><tr><th>Vertex</th>"
+        add("<h2>Worst vertices</h2>\n<div class=\"scroll\"><table id=\"worst\">\n<thead><tr><th>Vertex</th>"
             "<th class=\"text\">Mesh and vertex in it</th><th>L1</th><th class=\"text\">Position</th>"
-            "<th class=\"text a\">Weights A</th><th class=\"text b\">Weights B</th></tr></thead>\n<tbody>\n";
+            "<th class=\"text a\">Weights A</th><th class=\"text b\">Weights B</th></tr></thead>\n<tbody>\n");
         for (const std::uint32_t v : c_.worst_vertices) {
             const std::pair<std::string, std::uint32_t> place = place_of(*run_.scene, v);
             const Vec3& p = run_.scene->positions[v];
@@ -292,16 +275,15 @@ private:
                 v, escaped(place.first), place.second, c_.vertex_l1[v], p.x, p.y, p.z, weights((*run_.a)[v]),
                 weights((*run_.b)[v]));
         }
-        out_ += "</tbody></table></div>\n";
+        close_table();
     }
 
     const CompareRun& run_;
     const Comparison& c_;
-    std::string out_;
 };
 
 }  // namespace
 
-std::string make_compare_page(const CompareRun& run) { return Page(run).make(); }
+std::string make_compare_page(const CompareRun& run) { return ComparePage(run).make(); }
 
 }  // namespace sinew::cli

@@ -1,6 +1,8 @@
 // What the pages of several commands share.
 #include "page.h"
 
+#include "core/base64.h"
+
 namespace sinew::cli {
 
 std::string escaped(std::string_view text) {
@@ -30,20 +32,13 @@ std::string escaped(std::string_view text) {
     return out;
 }
 
-std::string base64(std::span<const std::byte> bytes) {
-    constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string out;
-    for (std::size_t i = 0; i < bytes.size(); i += 3) {
-        const std::size_t n = std::min<std::size_t>(3, bytes.size() - i);
-        unsigned bits = 0;
-        for (std::size_t k = 0; k < 3; ++k)
-            bits = bits << 8 | (k < n ? std::to_integer<unsigned>(bytes[i + k]) : 0u);
-        for (std::size_t k = 0; k < 4; ++k) out += k <= n ? digits[bits >> (18 - 6 * k) & 63] : '=';
-    }
-    return out;
+std::string image(std::span<const std::byte> png, std::string_view alt) {
+    return fmt::format("<img alt=\"{}\" src=\"data:image/png;base64,{}\">", alt, encode_base64(png));
 }
 
-const char* const page_style = R"css(
+namespace {
+
+constexpr std::string_view page_style = R"css(
 :root { color-scheme: light dark; --ink: #1c1e21; --soft: #62676f; --line: #d7dae0; --paper: #fff; --band: #f4f5f7;
   --a: #1f6fb2; --b: #c4590a; --bad: #b3261e; --good: #1a7f37; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e6e8eb; --soft: #9aa1ab; --line: #3a3f47; --paper: #16181c;
@@ -68,5 +63,22 @@ svg .curve { fill: none; stroke-width: 2; } svg .dashed { stroke-dasharray: 6 4;
 .c4 { stroke: #8e63c7; } .c5 { stroke: #8a5a44; } .c6 { stroke: #d05ca8; } .c7 { stroke: #7f7f7f; }
 img { max-width: 100%; height: auto; }
 )css";
+
+}  // namespace
+
+Page::Page(std::string_view title, std::string_view more_style) {
+    put("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+        "<meta name=\"viewport\" content=\"width=device-width\">\n<title>{}</title>\n<style>{}{}</style>\n"
+        "</head>\n<body>\n<main>\n",
+        title, page_style, more_style);
+}
+
+void Page::open_table(std::string_view id, std::string_view headings) {
+    put("<div class=\"scroll\"><table id=\"{}\">\n<thead><tr>{}</tr></thead>\n<tbody>\n", id, headings);
+}
+
+void Page::figure(std::span<const std::byte> png, std::string_view name, std::string_view caption) {
+    put("<figure>{}<figcaption>{}</figcaption></figure>\n", image(png, name), caption);
+}
 
 }  // namespace sinew::cli

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base64.h"
 #include "io/formats.h"
 #include "io/gltf_accessor.h"
 #include "io/gltf_document.h"

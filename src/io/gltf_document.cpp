@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/base64.h"
 #include "core/try.h"
 #include "io/formats.h"
 
@@ -17,15 +18,6 @@ constexpr std::uint32_t json_chunk = 0x4E4F534A, binary_chunk = 0x004E4942;
 std::uint32_t u32_at(std::span<const std::byte> bytes, std::size_t at) {
     const auto b = [&](std::size_t i) { return static_cast<std::uint32_t>(bytes[at + i]); };
     return b(0) | b(1) << 8 | b(2) << 16 | b(3) << 24;
-}
-
-int base64_digit(char c) {
-    if (c >= 'A' && c <= 'Z') return c - 'A';
-    if (c >= 'a' && c <= 'z') return c - 'a' + 26;
-    if (c >= '0' && c <= '9') return c - '0' + 52;
-    if (c == '+' || c == '-') return 62;  // '-' and '_': the url-safe alphabet, which some writers use
-    if (c == '/' || c == '_') return 63;
-    return -1;
 }
 
 /// Splits a GLB into the document's text and chunks.
@@ -296,40 +288,6 @@ Result<std::filesystem::path> resolve_uri(std::string_view uri, const std::files
         return input_error(name, asker + ": the uri \"" + text +
                                      "\" does not stay in the folder of the model (move the file there)");
     return base / path;
-}
-
-std::optional<std::vector<std::byte>> decode_base64(std::string_view text) {
-    while (!text.empty() && text.back() == '=') text.remove_suffix(1);
-    if (text.size() % 4 == 1) return std::nullopt;
-    std::vector<std::byte> out;
-    out.reserve(text.size() / 4 * 3 + 2);
-    std::uint32_t bits = 0;
-    int held = 0;
-    for (const char c : text) {
-        const int digit = base64_digit(c);
-        if (digit < 0) return std::nullopt;
-        bits = (bits << 6 | static_cast<std::uint32_t>(digit)) & 0xffffff;
-        held += 6;
-        if (held >= 8) {
-            held -= 8;
-            out.push_back(static_cast<std::byte>(bits >> held & 0xff));
-        }
-    }
-    return out;
-}
-
-std::string encode_base64(std::span<const std::byte> bytes) {
-    static constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string out;
-    out.reserve((bytes.size() + 2) / 3 * 4);
-    for (std::size_t i = 0; i < bytes.size(); i += 3) {
-        const std::size_t n = std::min<std::size_t>(3, bytes.size() - i);
-        std::uint32_t bits = 0;
-        for (std::size_t k = 0; k < 3; ++k)
-            bits = bits << 8 | (k < n ? static_cast<std::uint32_t>(bytes[i + k]) : 0u);
-        for (std::size_t k = 0; k < 4; ++k) out.push_back(k <= n ? digits[bits >> (18 - 6 * k) & 63] : '=');
-    }
-    return out;
 }
 
 }  // namespace sinew::io

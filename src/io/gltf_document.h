@@ -114,8 +114,4 @@ Result<std::filesystem::path> resolve_uri(std::string_view uri, const std::files
 /// "image/png", "image/jpeg", "image/webp" or "image/ktx2", by the first bytes; otherwise empty.
 std::string image_kind(std::span<const std::byte> bytes);
 
-/// Empty if the text is not base64. Padding may be missing.
-std::optional<std::vector<std::byte>> decode_base64(std::string_view text);
-std::string encode_base64(std::span<const std::byte> bytes);
-
 }  // namespace sinew::io

@@ -1,6 +1,7 @@
 // The look of a surface, as far as a viewer of weights shows it: base colours and their textures.
 #include <map>
 
+#include "core/base64.h"
 #include "core/try.h"
 #include "io/formats.h"
 #include "io/gltf_accessor.h"

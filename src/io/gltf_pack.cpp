@@ -1,4 +1,5 @@
 // Changes to a saved file that concern all of it: images inside, and nothing compressed by meshopt.
+#include "core/base64.h"
 #include "core/try.h"
 #include "io/gltf_accessor.h"
 #include "io/gltf_builder.h"

@@ -5,6 +5,7 @@
 #include <limits>
 #include <set>
 
+#include "core/base64.h"
 #include "io/gltf_builder.h"
 #include "io/gltf_save.h"
 #include "io/json_text.h"

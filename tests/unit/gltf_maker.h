@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base64.h"
 #include "io/gltf_document.h"
 #include "sinew/io.h"
 
@@ -110,7 +111,7 @@ struct Maker {
 
     std::string gltf(const std::string& uri = {}) const {
         Json out = json;
-        const std::string data = "data:application/octet-stream;base64," + io::encode_base64(bin);
+        const std::string data = "data:application/octet-stream;base64," + encode_base64(bin);
         out["buffers"] = Json::array({{{"byteLength", bin.size()}, {"uri", uri.empty() ? data : uri}}});
         return out.dump(1, '\t');
     }

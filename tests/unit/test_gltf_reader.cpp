@@ -6,6 +6,7 @@
 #include <numeric>
 #include <random>
 
+#include "core/base64.h"
 #include "gltf_maker.h"
 #include "io/gltf_accessor.h"
 
@@ -505,14 +506,14 @@ TEST(GltfReader, ReadsBase64) {
     for (std::size_t n = 0; n < 9; ++n) {
         Bytes bytes(n);
         for (std::size_t i = 0; i < n; ++i) bytes[i] = static_cast<std::byte>(i * 83 + 251);
-        std::string text = io::encode_base64(bytes);
-        EXPECT_EQ(io::decode_base64(text), bytes);
+        std::string text = encode_base64(bytes);
+        EXPECT_EQ(decode_base64(text), bytes);
         while (text.ends_with('=')) text.pop_back();
-        EXPECT_EQ(io::decode_base64(text), bytes);
+        EXPECT_EQ(decode_base64(text), bytes);
     }
-    EXPECT_EQ(io::encode_base64(as_bytes("any carnal pleas")), "YW55IGNhcm5hbCBwbGVhcw==");
-    EXPECT_FALSE(io::decode_base64("A"));
-    EXPECT_FALSE(io::decode_base64("AA A"));
+    EXPECT_EQ(encode_base64(as_bytes("any carnal pleas")), "YW55IGNhcm5hbCBwbGVhcw==");
+    EXPECT_FALSE(decode_base64("A"));
+    EXPECT_FALSE(decode_base64("AA A"));
 }
 
 TEST(GltfReader, RefusesInvalidContainers) {
