@@ -2,33 +2,12 @@
 #include <nlohmann/json.hpp>
 
 #include "handles.h"
-#include "report/compare_gates.h"
+#include "report/comparison.h"
 #include "report/report.h"
 #include "sinew/quality.h"
 
 using namespace sinew;
 using namespace sinew::capi;
-
-namespace {
-
-using json = nlohmann::ordered_json;
-
-json side(const WeightsQuality& q) {
-    return {{"unweighted", q.unweighted},
-            {"joints", q.joints},
-            {"max_influences", q.max_influences},
-            {"mean_influences", q.mean_influences},
-            {"torn", q.torn},
-            {"dirichlet", q.smoothness.total},
-            {"bleed", {{"share", q.bleed.share}, {"vertices", q.bleed.vertices}}}};
-}
-
-json summary(const Comparison& c, PoseKind kind) {
-    const PoseSummary s = summarise(c.poses, kind);
-    return {{"poses", s.poses}, {"mean", s.mean}, {"mean_max", s.mean_max}, {"max", s.max}};
-}
-
-}  // namespace
 
 extern "C" {
 
@@ -55,18 +34,8 @@ snw_status snw_compare_gates_json(const snw_model* model, const snw_weights* ref
         const Result<Comparison> made = compare(model->scene.mesh(), model->as_read, reference->weights,
                                                 other->weights, options, context_of(context));
         if (!made) return fail(made.error());
-        const Comparison& c = *made;
-        json numbers = {
-            {"l1", {{"mean", c.l1.mean}, {"median", c.l1.median}, {"p95", c.l1.p95}, {"max", c.l1.max}}},
-            {"precision", c.precision},
-            {"recall", c.recall},
-            {"strongest_agreement", c.strongest_agreement},
-            {"trimmed", {{"l1", c.trimmed.l1}, {"precision", c.trimmed.precision}, {"recall", c.trimmed.recall}}},
-            {"deformation",
-             {{"standard", summary(c, PoseKind::standard)}, {"random", summary(c, PoseKind::random)}}},
-            {"a", side(c.a)},
-            {"b", side(c.b)}};
-        if (gates) numbers["gates"] = gates_json(check_gates(*limits, c));
+        nlohmann::ordered_json numbers = comparison_json(*made, options.bleed);
+        if (gates) numbers["gates"] = gates_json(check_gates(*limits, *made));
         *out = new_text(compact_text(numbers));
         return progress.done();
     });

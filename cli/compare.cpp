@@ -150,31 +150,9 @@ void print_compare_summary(const CompareRun& run) {
                 to_string(kind), s.mean, s.mean_max, s.poses);
 
     print_pair("", "A", "B");
-    print_pair("vertices without weights", fmt::format("{}", c.a.unweighted), fmt::format("{}", c.b.unweighted));
-    auto influences = [](const WeightsQuality& q) {
-        return fmt::format("{:.2f}/{}", q.mean_influences, q.max_influences);
-    };
-    print_pair("influences, mean/most", influences(c.a), influences(c.b));
-    print_pair("joints with weight", fmt::format("{}", c.a.joints), fmt::format("{}", c.b.joints));
-    print_pair("torn vertices", fmt::format("{}", c.a.torn), fmt::format("{}", c.b.torn));
-    print_pair("Dirichlet energy", fmt::format("{:.2f}", c.a.smoothness.total),
-               fmt::format("{:.2f}", c.b.smoothness.total));
-    if (run.options.bleed)
-        print_pair("bleed, % of weight", fmt::format("{:.3f}", 100 * c.a.bleed.share),
-                   fmt::format("{:.3f}", 100 * c.b.bleed.share));
-    if (c.symmetry)
-        print_pair("symmetry error, mean", fmt::format("{:.4f}", c.a.symmetry->mean),
-                   fmt::format("{:.4f}", c.b.symmetry->mean),
-                   fmt::format("({:.0f} % of vertices have a partner)", 100 * c.symmetry->vertex_share));
-    const WorstPoses worst = worst_poses(c);
-    if (worst.volume_a && worst.volume_b)
-        print_pair("volume, worst pose, %", fmt::format("{:+.1f}", 100 * *worst.volume_a->a.volume_change),
-                   fmt::format("{:+.1f}", 100 * *worst.volume_b->b.volume_change),
-                   fmt::format("({}; {})", worst.volume_a->name, worst.volume_b->name));
-    if (worst.stretch_a)
-        print_pair("longest stretch, worst pose", fmt::format("{:.2f}", worst.stretch_a->a.stretch_max),
-                   fmt::format("{:.2f}", worst.stretch_b->b.stretch_max),
-                   fmt::format("({}; {})", worst.stretch_a->name, worst.stretch_b->name));
+    for (const MeasureRow& row : measure_rows(c, run.options.bleed))
+        print_pair(row.what, fmt::format("{:.{}f}", row.a, row.digits), fmt::format("{:.{}f}", row.b, row.digits),
+                   row.note.empty() ? "" : "(" + row.note + ")");
 
     if (c.l1.max == 0) {
         fmt::print("  the weights are the same\n");
@@ -184,11 +162,12 @@ void print_compare_summary(const CompareRun& run) {
     for (std::size_t k = 0; k < c.joints.size() && k < 5 && c.joints[k].l1 > 0; ++k)
         fmt::print("    {:<26.26}{:>11.1f} %{:>13.1f}{:>13.1f}\n", skeleton.joints[c.joints[k].joint].name,
                    100 * c.joints[k].l1_share, c.joints[k].mass_a, c.joints[k].mass_b);
-    if (worst.distance)
-        fmt::print("  worst pose                    {}: mean {:.3f}, max {:.3f} % at vertex {} of {}\n",
-                   worst.distance->name, worst.distance->mean, worst.distance->max,
-                   place_of(*run.scene, worst.distance->worst_vertex).second,
-                   place_of(*run.scene, worst.distance->worst_vertex).first);
+    const auto worst = std::max_element(c.poses.begin(), c.poses.end(),
+                                        [](const auto& p, const auto& q) { return p.mean < q.mean; });
+    if (worst == c.poses.end()) return;
+    const auto [primitive, vertex] = place_of(*run.scene, worst->worst_vertex);
+    fmt::print("  worst pose                    {}: mean {:.3f}, max {:.3f} % at vertex {} of {}\n", worst->name,
+               worst->mean, worst->max, vertex, primitive);
 }
 
 /// Joints without weights on both sides are idle, and poses skip them.

@@ -48,16 +48,11 @@ private:
                 gate.limit, gate.passed ? "passed" : "not passed", gate.value);
     }
 
-    void row(std::string_view what, const std::string& a, const std::string& b, std::string_view remark = {}) {
-        put("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td class=\"text\">{}</td></tr>\n", what, a, b,
-            remark);
-    }
     void fact(std::string_view what, const std::string& value) {
         put("<tr><th scope=\"row\">{}</th><td class=\"text\" colspan=\"3\">{}</td></tr>\n", what, value);
     }
 
     void headline() {
-        const WeightsQuality &a = c_.a, &b = c_.b;
         add("<h2>Headline</h2>\n<div class=\"scroll\"><table id=\"headline\">\n<thead><tr><th></th>"
             "<th class=\"a\">A</th><th class=\"b\">B</th><th></th></tr></thead>\n<tbody>\n");
         fact("L1 per vertex, 0 to 2",
@@ -70,36 +65,10 @@ private:
                 fact(fmt::format("Distance in {} {} poses", s.poses, to_string(kind)),
                      fmt::format("mean {:.4f} %, maximum {:.4f} % (mean over poses), {:.4f} % in the worst", s.mean,
                                  s.mean_max, s.max));
-        auto number = [](std::size_t n) { return fmt::format("{}", n); };
-        row("Vertices without weights", number(a.unweighted), number(b.unweighted));
-        row("Influences per vertex", fmt::format("{:.2f}", a.mean_influences),
-            fmt::format("{:.2f}", b.mean_influences),
-            fmt::format("at most {} and {}", a.max_influences, b.max_influences));
-        row("Joints with weight", number(a.joints), number(b.joints));
-        row("Torn vertices", number(a.torn), number(b.torn),
-            "vertices whose weights differ from another vertex at the same position");
-        row("Dirichlet energy", fmt::format("{:.3f}", a.smoothness.total),
-            fmt::format("{:.3f}", b.smoothness.total), "smaller is smoother; rigid parts have none");
-        if (run_.options.bleed)
-            row("Bleed", fmt::format("{:.3f} %", 100 * a.bleed.share), fmt::format("{:.3f} %", 100 * b.bleed.share),
-                fmt::format("of all weight; {} and {} vertices", a.bleed.vertices, b.bleed.vertices));
-        if (c_.symmetry)
-            row("Symmetry error", fmt::format("{:.4f}", a.symmetry->mean), fmt::format("{:.4f}", b.symmetry->mean),
-                fmt::format(
-                    "mean L1 against the mirrored side; {:.1f} % of the vertices and {:.0f} % of the joints have "
-                    "a partner",
-                    100 * c_.symmetry->vertex_share, 100 * c_.symmetry->joint_share));
-        else
-            fact("Symmetry", "the skeleton has no mirror plane");
-        const WorstPoses worst = worst_poses(c_);
-        if (worst.volume_a && worst.volume_b)
-            row("Volume, worst pose", fmt::format("{:+.2f} %", 100 * *worst.volume_a->a.volume_change),
-                fmt::format("{:+.2f} %", 100 * *worst.volume_b->b.volume_change),
-                escaped(worst.volume_a->name + "; " + worst.volume_b->name));
-        if (worst.stretch_a)
-            row("Longest stretch, worst pose", fmt::format("{:.3f}", worst.stretch_a->a.stretch_max),
-                fmt::format("{:.3f}", worst.stretch_b->b.stretch_max),
-                escaped(worst.stretch_a->name + "; " + worst.stretch_b->name));
+        for (const MeasureRow& row : measure_rows(c_, run_.options.bleed))
+            put("<tr><th scope=\"row\">{}</th><td>{:.{}f}</td><td>{:.{}f}</td><td class=\"text\">{}</td></tr>\n",
+                row.what, row.a, row.digits, row.b, row.digits, escaped(row.note));
+        if (!c_.symmetry) fact("Symmetry", "the skeleton has no mirror plane");
         close_table();
     }
 

@@ -16,19 +16,6 @@ json ratio(std::size_t part, std::size_t whole) {
     return whole ? json(static_cast<double>(part) / static_cast<double>(whole)) : json(nullptr);
 }
 
-json side(const WeightsQuality& q, bool bleed) {
-    json out = {
-        {"unweighted", q.unweighted},         {"joints", q.joints},
-        {"max_influences", q.max_influences}, {"torn", q.torn},
-        {"dirichlet", q.smoothness.total},    {"mean_influences", q.mean_influences},
-    };
-    out["symmetry_error"] =
-        q.symmetry ? json{{"mean", q.symmetry->mean}, {"p95", q.symmetry->p95}, {"max", q.symmetry->max}}
-                   : json(nullptr);
-    out["bleed"] = bleed ? json{{"share", q.bleed.share}, {"vertices", q.bleed.vertices}} : json(nullptr);
-    return out;
-}
-
 json shape(const PoseShape& s) {
     return {{"volume_change", s.volume_change ? json(*s.volume_change) : json(nullptr)},
             {"stretch_max", s.stretch_max},
@@ -106,16 +93,6 @@ json pose_rows(const Comparison& c) {
     return poses;
 }
 
-json deformation_summaries(const Comparison& c) {
-    json deformation = json::object();
-    for (const PoseKind kind : {PoseKind::standard, PoseKind::random, PoseKind::given}) {
-        const PoseSummary s = summarise(c.poses, kind);
-        deformation[std::string(to_string(kind))] =
-            json{{"poses", s.poses}, {"mean", s.mean}, {"mean_max", s.mean_max}, {"max", s.max}};
-    }
-    return deformation;
-}
-
 json limb_profile(const CompareRun& run) {
     const Comparison& c = *run.result;
     json limb = nullptr;
@@ -138,23 +115,10 @@ std::vector<std::size_t> l1_histogram(const Comparison& result, std::size_t bins
     return out;
 }
 
-WorstPoses worst_poses(const Comparison& result) {
-    WorstPoses out;
-    auto volume = [](const PoseShape& s) { return s.volume_change ? std::abs(*s.volume_change) : -1; };
-    for (const PoseComparison& p : result.poses) {
-        if (!out.distance || p.mean > out.distance->mean) out.distance = &p;
-        if (p.a.volume_change && (!out.volume_a || volume(p.a) > volume(out.volume_a->a))) out.volume_a = &p;
-        if (p.b.volume_change && (!out.volume_b || volume(p.b) > volume(out.volume_b->b))) out.volume_b = &p;
-        if (!out.stretch_a || p.a.stretch_max > out.stretch_a->a.stretch_max) out.stretch_a = &p;
-        if (!out.stretch_b || p.b.stretch_max > out.stretch_b->b.stretch_max) out.stretch_b = &p;
-    }
-    return out;
-}
-
 json make_compare_report(const CompareRun& run) {
     const Comparison& c = *run.result;
     const Skeleton& skeleton = run.match->skeleton;
-    return {
+    json report = {
         {"sinew", SINEW_VERSION},
         {"reference", run.reference},
         {"other", run.other},
@@ -175,20 +139,15 @@ json make_compare_report(const CompareRun& run) {
           {"joints", skeleton.joints.size()}}},
         {"only_in_reference", names(skeleton, run.match->only_reference)},
         {"only_in_other", names(skeleton, run.match->only_other)},
-        {"l1", {{"mean", c.l1.mean}, {"median", c.l1.median}, {"p95", c.l1.p95}, {"max", c.l1.max}}},
+    };
+    report.update(comparison_json(c, run.options.bleed));
+    report.update(json{
         {"histogram", l1_histogram(c, 40)},
-        {"precision", c.precision},
-        {"recall", c.recall},
-        {"strongest_agreement", c.strongest_agreement},
-        {"trimmed", {{"l1", c.trimmed.l1}, {"precision", c.trimmed.precision}, {"recall", c.trimmed.recall}}},
-        {"a", side(c.a, run.options.bleed)},
-        {"b", side(c.b, run.options.bleed)},
         {"symmetry", c.symmetry ? json{{"point", c.symmetry->point},
                                        {"normal", c.symmetry->normal},
                                        {"joint_share", c.symmetry->joint_share},
                                        {"vertex_share", c.symmetry->vertex_share}}
                                 : json(nullptr)},
-        {"deformation", deformation_summaries(c)},
         {"poses", pose_rows(c)},
         {"joints", joint_rows(run)},
         {"worst_vertices", worst_vertices(run)},
@@ -197,7 +156,8 @@ json make_compare_report(const CompareRun& run) {
         {"seconds", {{"load", run.load_seconds}, {"compare", run.compare_seconds}, {"total", run.total_seconds}}},
         {"peak_memory_bytes", peak_memory_bytes()},
         {"notes", run.notes},
-    };
+    });
+    return report;
 }
 
 }  // namespace sinew::cli

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "report/compare_gates.h"
+#include "report/comparison.h"
 #include "sinew/io.h"
 #include "sinew/quality.h"
 
@@ -35,14 +35,6 @@ struct CompareRun {
 
 /// Vertices by L1, in steps of 2 / bins.
 std::vector<std::size_t> l1_histogram(const Comparison& result, std::size_t bins);
-
-/// The pose in which the two sides differ most, and the poses in which A and B change their volume most; null
-/// if there is none.
-struct WorstPoses {
-    const PoseComparison *distance = nullptr, *volume_a = nullptr, *volume_b = nullptr, *stretch_a = nullptr,
-                         *stretch_b = nullptr;
-};
-WorstPoses worst_poses(const Comparison& result);
 
 /// The keys are documented in docs/compare-report.md.
 nlohmann::ordered_json make_compare_report(const CompareRun& run);

@@ -1,4 +1,5 @@
-// The gates of `sinew compare`: limits that a comparison must keep, for the command line and the C interface.
+// What a comparison says in every interface, for the command line and the C interface: its numbers as JSON, its
+// measures as rows of a table, and gates: limits that it must keep.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,6 +11,18 @@
 #include "sinew/quality.h"
 
 namespace sinew {
+
+/// The keys "l1" to "deformation" of docs/compare-report.md. `bleed`: whether it was measured.
+nlohmann::ordered_json comparison_json(const Comparison& comparison, bool bleed);
+
+/// A measure of both sides.
+struct MeasureRow {
+    const char* what;  ///< "Dirichlet energy"
+    double a, b;
+    int digits;        ///< decimals that are shown
+    std::string note;  ///< more about it; mostly empty
+};
+std::vector<MeasureRow> measure_rows(const Comparison& comparison, bool bleed);
 
 /// Limits on the other weights, in the units of docs/compare-report.md.
 struct CompareGates {
