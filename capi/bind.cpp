@@ -15,14 +15,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr std::pair<std::string_view, DeformFrom> kDeformFrom[] = {{"auto", DeformFrom::automatic},
-                                                                   {"skin", DeformFrom::skin},
-                                                                   {"names", DeformFrom::names},
-                                                                   {"all", DeformFrom::all}};
-constexpr std::pair<std::string_view, io::WeightFormat> kFormats[] = {
-    {"f32", io::WeightFormat::f32}, {"u16", io::WeightFormat::u16}, {"u8", io::WeightFormat::u8}};
-
-constexpr std::pair<std::string_view, bool> kSwitch[] = {{"on", true}, {"off", false}};
+const Words<bool> kSwitch = {{"on", true}, {"off", false}};
 
 template <typename Table, typename T>
 Status choose(const Table& table, std::string_view name, std::string_view value, T& out) {
@@ -45,10 +38,10 @@ std::vector<std::string> words_of(const Table& table) {
 }
 
 Status set(snw_settings& s, std::string_view name, std::string_view value) {
-    if (name == "deform-from") return choose(kDeformFrom, name, value, s.deform.from);
+    if (name == "deform-from") return choose(deform_from_words, name, value, s.deform.from);
     if (name == "keep-volume") return choose(kSwitch, name, value, s.keep_volume);
     if (name == "strict") return choose(kSwitch, name, value, s.deform.strict);
-    if (name == "weight-format") return choose(kFormats, name, value, s.save.weight_format);
+    if (name == "weight-format") return choose(weight_format_words, name, value, s.save.weight_format);
     if (name == "exclude" || name == "include") {
         auto& list = name == "exclude" ? s.deform.exclude : s.deform.include;
         if (value.empty())
@@ -73,17 +66,6 @@ Result<std::string> get(const snw_settings& s, std::string_view name) {
     return text;
 }
 
-/// Quotes a word for a POSIX shell.
-std::string quoted(const std::string& word) {
-    const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
-        return std::isalnum(c) || c == '_' || c == '-' || c == '.' || c == '/' || c == '=' || c == ':';
-    });
-    if (plain) return word;
-    std::string out = "'";
-    for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return out + "'";
-}
-
 std::string command_of(const snw_settings& s) {
     std::string out;
     const auto add = [&](const std::string& name, const std::string& value) {
@@ -102,8 +84,8 @@ std::string command_of(const snw_settings& s) {
         if (differs) add(name, setting.kind == BindSetting::Kind::flag ? "" : value);
     }
     if (s.deform.from != DeformFrom::automatic) add("deform-from", std::string(name_of(s.deform.from)));
-    for (const std::string& glob : s.deform.exclude) add("exclude", quoted(glob));
-    for (const std::string& glob : s.deform.include) add("include", quoted(glob));
+    for (const std::string& glob : s.deform.exclude) add("exclude", shell_word(glob));
+    for (const std::string& glob : s.deform.include) add("include", shell_word(glob));
     if (s.save.weight_format != io::WeightFormat::f32)
         add("weight-format", std::string(name_of(s.save.weight_format)));
     return out;
@@ -219,8 +201,9 @@ json settings_json() {
         if (s.name == "method") out.back()["methods"] = methods_json();
         if (!s.sets.empty()) out.back()["sets"] = sets_json(s.sets);
     }
-    add("deform-from", "choice", "Joints", words_of(kDeformFrom), "Which joints deform", "auto");
-    add("weight-format", "choice", "Output", words_of(kFormats), "f32, u16 or u8; integers sum exactly", "f32");
+    add("deform-from", "choice", "Joints", words_of(deform_from_words), "Which joints deform", "auto");
+    add("weight-format", "choice", "Output", words_of(weight_format_words), "f32, u16 or u8; integers sum exactly",
+        "f32");
     return out;
 }
 

@@ -22,6 +22,7 @@
 #include "command.h"
 #include "core/try.h"
 #include "report/check_report.h"
+#include "report/report.h"
 #include "sinew/io.h"
 
 namespace sinew::cli {
@@ -587,20 +588,10 @@ private:
     double shown_at_ = 0;
 };
 
-std::string quoted(const std::string& word) {
-    if (!word.empty() &&
-        word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%") ==
-            std::string::npos)
-        return word;
-    std::string out = "'";
-    for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return out + "'";
-}
-
 /// One command for each item, for queue managers. Each works on the item of that number alone.
 void print_commands(const BatchArguments& args, std::size_t count) {
     std::string rest;
-    const auto add = [&](const std::string& word) { rest += " " + quoted(word); };
+    const auto add = [&](const std::string& word) { rest += " " + shell_word(word); };
     for (const std::string& input : args.inputs) add(input);
     for (const auto& [word, value] : {std::pair{"-o", args.folder}, {"--results", args.results}})
         add(word), add(value);

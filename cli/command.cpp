@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "core/try.h"
+#include "report/report.h"
 #include "sinew/io.h"
 #include "sinew/weights.h"
 #include "system.h"
@@ -283,20 +284,14 @@ void add_input_options(CLI::App& command, InputOptions& options, const std::stri
 
 void add_deform_option(CLI::App& command, DeformOptions& options, const std::string& group) {
     add_choice<DeformFrom>(
-        command, "--deform-from", options.from,
-        {{"auto", DeformFrom::automatic},
-         {"skin", DeformFrom::skin},
-         {"names", DeformFrom::names},
-         {"all", DeformFrom::all}},
+        command, "--deform-from", options.from, deform_from_words,
         "Which joints deform: auto (default), skin (joints with weights in the file), names, all")
         ->group(group);
 }
 
 void add_save_options(CLI::App& command, io::SaveOptions& options, const std::string& group) {
-    add_choice<io::WeightFormat>(
-        command, "--weight-format", options.weight_format,
-        {{"f32", io::WeightFormat::f32}, {"u16", io::WeightFormat::u16}, {"u8", io::WeightFormat::u8}},
-        "f32 (default), u16 or u8; integers sum exactly")
+    add_choice<io::WeightFormat>(command, "--weight-format", options.weight_format, weight_format_words,
+                                 "f32 (default), u16 or u8; integers sum exactly")
         ->group(group);
     command
         .add_flag("--decompress", options.decompress,

@@ -9,29 +9,34 @@
 namespace sinew {
 
 std::string_view name_of(LimitRule rule) { return rule == LimitRule::fade ? "fade" : "cut"; }
-std::string_view name_of(DeformFrom from) {
-    switch (from) {
-        case DeformFrom::automatic:
-            return "auto";
-        case DeformFrom::skin:
-            return "skin";
-        case DeformFrom::names:
-            return "names";
-        case DeformFrom::all:
-            return "all";
-    }
-    return "";
+
+const Words<DeformFrom> deform_from_words = {{"auto", DeformFrom::automatic},
+                                             {"skin", DeformFrom::skin},
+                                             {"names", DeformFrom::names},
+                                             {"all", DeformFrom::all}};
+const Words<io::WeightFormat> weight_format_words = {
+    {"f32", io::WeightFormat::f32}, {"u16", io::WeightFormat::u16}, {"u8", io::WeightFormat::u8}};
+
+namespace {
+
+template <typename T>
+std::string_view word_of(const Words<T>& words, T value) {
+    return std::find_if(words.begin(), words.end(), [&](const auto& row) { return row.second == value; })->first;
 }
-std::string_view name_of(io::WeightFormat format) {
-    switch (format) {
-        case io::WeightFormat::f32:
-            return "f32";
-        case io::WeightFormat::u16:
-            return "u16";
-        case io::WeightFormat::u8:
-            return "u8";
-    }
-    return "";
+
+}  // namespace
+
+std::string_view name_of(DeformFrom from) { return word_of(deform_from_words, from); }
+std::string_view name_of(io::WeightFormat format) { return word_of(weight_format_words, format); }
+
+std::string shell_word(const std::string& word) {
+    if (!word.empty() &&
+        word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%") ==
+            std::string::npos)
+        return word;
+    std::string out = "'";
+    for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return out + "'";
 }
 
 std::pair<std::string, std::uint32_t> place_of(const io::Scene& scene, std::uint32_t vertex) {

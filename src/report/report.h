@@ -49,6 +49,15 @@ double as_given(float value);
 /// Largest resident size of this process.
 std::size_t peak_memory_bytes();
 
+/// The words for the values of an option, on the command line, in settings and in reports.
+template <typename T>
+using Words = std::vector<std::pair<std::string, T>>;
+extern const Words<DeformFrom> deform_from_words;
+extern const Words<io::WeightFormat> weight_format_words;
+
+/// Quotes a word for a POSIX shell, if need be.
+std::string shell_word(const std::string& word);
+
 std::string_view name_of(LimitRule rule);
 std::string_view name_of(DeformFrom from);
 std::string_view name_of(io::WeightFormat format);
