@@ -26,7 +26,8 @@ struct SpreadDistances {
     std::vector<KeptField> fields;  ///< if BindOptions::keep_volume is set
 };
 
-/// Measures distances in an existing domain, of voxels or of pixels. Where joints moved, previous fields are renewed.
+/// Measures distances in an existing domain, of voxels or of pixels. Where joints moved, previous fields are
+/// renewed.
 Result<SpreadDistances> spread_distances(const Task& task, const Domain& domain, const BoneSeeds& seeds,
                                          const PreviousFields& previous = {});
 

@@ -50,13 +50,15 @@ Result<RgbaImage> decode_png(std::span<const std::byte> bytes, const std::string
 
 namespace {
 
-Result<std::vector<std::byte>> encode(const std::vector<std::uint8_t>& pixels, int width, int height, int channels) {
+Result<std::vector<std::byte>> encode(const std::vector<std::uint8_t>& pixels, int width, int height,
+                                      int channels) {
     const std::string size = std::to_string(width) + " x " + std::to_string(height) + " pixels";
     if (width < 1 || height < 1 || pixels.size() != static_cast<std::size_t>(width) * height * channels)
-        return Error{ErrorCode::usage, "picture: " + std::to_string(pixels.size()) + " bytes are not " + size + " of " +
-                                           std::to_string(channels) + " bytes"};
+        return Error{ErrorCode::usage, "picture: " + std::to_string(pixels.size()) + " bytes are not " + size +
+                                           " of " + std::to_string(channels) + " bytes"};
     // libpng counts bytes in 32 bits.
-    if (pixels.size() > INT_MAX / 2) return Error{ErrorCode::too_large, "picture: " + size + " are too many for a PNG"};
+    if (pixels.size() > INT_MAX / 2)
+        return Error{ErrorCode::too_large, "picture: " + size + " are too many for a PNG"};
     png_image image;
     std::memset(&image, 0, sizeof image);
     image.version = PNG_IMAGE_VERSION;
