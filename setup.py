@@ -1,6 +1,6 @@
 """Builds the wheel: the Python files of python/sinew, and the C library inside, for every Python from 3.9.
 
-SINEW_LIBRARY names a libsinew_c.so that is built already, or a sinew_c.dll for the wheel for Windows; without it CMake compiles one with its own threads and
+SINEW_LIBRARY names a libsinew_c.so that is built already, or a sinew_c.dll for the wheel for Windows; without it CMake compiles one
 without optional libraries, so that nothing but the C and C++ runtimes is needed where it is installed. SINEW_BUILD
 names the folder to compile in, which may be used again.
 """
@@ -24,9 +24,9 @@ OF_THE_SYSTEM = re.compile(r"(libc|libm|libdl|librt|libpthread|libstdc\+\+|libgc
 
 def compiled(work):
     """Compiles libsinew_c.so in the folder `work`."""
-    configure = ["cmake", "-S", ROOT, "-B", work, "-DCMAKE_BUILD_TYPE=Release", "-DSINEW_THREADS=own", "-DSINEW_GL=OFF",
+    configure = ["cmake", "-S", ROOT, "-B", work, "-DCMAKE_BUILD_TYPE=Release", "-DSINEW_GL=OFF",
                  "-DSINEW_ASSIMP=OFF", "-DSINEW_PNG=OFF", "-DSINEW_BUILD_CLI=OFF", "-DSINEW_BUILD_TESTS=OFF",
-                 "-DSINEW_WERROR=OFF"]
+                 "-DSINEW_WERROR=OFF", "-DCMAKE_INSTALL_RPATH=$ORIGIN", "-DCMAKE_BUILD_WITH_INSTALL_RPATH=ON"]
     if shutil.which("ninja"):
         configure += ["-G", "Ninja"]
     subprocess.run(configure, check=True)

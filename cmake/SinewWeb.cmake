@@ -2,15 +2,12 @@
 # need a cross-origin isolated page. No OpenGL, pictures, assimp or PNG.
 include(SinewHostHeaders)
 sinew_host_headers(nlohmann eigen3/Eigen)
-sinew_absent(Threads::Threads TBB::tbb meshoptimizer::meshoptimizer draco::draco)
+sinew_absent(Threads::Threads meshoptimizer::meshoptimizer draco::draco)
 
 option(SINEW_WEB_THREADS "WebAssembly with threads" OFF)
 if(SINEW_WEB_THREADS)
-    add_compile_definitions(SINEW_OWN_THREADS)
     add_compile_options(-pthread)
     add_link_options(-pthread)
-else()
-    add_compile_definitions(SINEW_SERIAL)
 endif()
 add_compile_options(-fwasm-exceptions -msimd128 "SHELL:-include ${PROJECT_SOURCE_DIR}/web/core/libcxx.h"
     -Wno-shorten-64-to-32 -Wno-implicit-int-conversion -Wno-unused-private-field)

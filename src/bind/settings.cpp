@@ -5,7 +5,6 @@
 #include <iterator>
 
 #include "bind/method_table.h"
-#include "core/fork.h"
 #include "core/numbers.h"
 #include "core/try.h"
 #include "weights/law_table.h"
@@ -432,8 +431,9 @@ std::span<const BindSetting> bind_settings() {
 }
 
 namespace {
-const MadeBeforeFork settings_are_made([] { bind_settings(); });
-}
+// Made when the library is loaded. A child of fork would wait for ever for a table that another thread was making.
+[[maybe_unused]] const bool settings_are_made = !bind_settings().empty();
+}  // namespace
 
 Status set_option(BindOptions& options, std::string_view name, std::string_view value) {
     const Row* const row = row_of(name);

@@ -72,7 +72,7 @@ endif()
 # The installed headers must not need headers that are not installed.
 file(GLOB_RECURSE headers ${WORK}/prefix/*.h)
 foreach(header ${headers})
-    file(STRINGS ${header} includes REGEX "^#include (<(tbb|Eigen|nlohmann|fmt|draco|meshoptimizer)|\"[^s])")
+    file(STRINGS ${header} includes REGEX "^#include (<(Eigen|nlohmann|fmt|draco|meshoptimizer)|\"[^s])")
     if(includes)
         message(FATAL_ERROR "${header} includes what a consumer may not have: ${includes}")
     endif()

@@ -1,8 +1,9 @@
-// Loops over threads: with oneTBB, and with the pool that builds without it and children of fork use.
+// Loops over threads, and the pool that they use.
 #include <gtest/gtest.h>
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <numeric>
 #include <set>
 #include <stdexcept>
@@ -23,30 +24,62 @@ namespace sinew {
 namespace {
 
 TEST(ThreadPool, EveryItemRunsOnce) {
-    ThreadPool& pool = ThreadPool::shared();
     for (const unsigned threads : {1u, 2u, 3u, 9u, 4u})
         for (const std::size_t items : {std::size_t{0}, std::size_t{1}, std::size_t{2}, std::size_t{1000}}) {
             std::vector<std::atomic<int>> runs(items);
-            pool.run(threads, items, [&](std::size_t item) { ++runs[item]; });
+            Team(threads).share(items, [&](std::size_t item) { ++runs[item]; });
             for (const auto& n : runs) EXPECT_EQ(n.load(), 1);
         }
+}
+
+/// Whether `arrived` reaches a number within a minute.
+bool reaches(const std::atomic<int>& arrived, int number) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    while (arrived.load() < number) {
+        if (std::chrono::steady_clock::now() > end) return false;
+        std::this_thread::yield();
+    }
+    return true;
 }
 
 TEST(ThreadPool, ThreadsRunTogether) {
     // Each of three items waits for the others, which only three threads can do.
     std::atomic<int> arrived{0};
-    ThreadPool::shared().run(3, 3, [&](std::size_t) {
+    Team(3).share(3, [&](std::size_t) {
         ++arrived;
-        while (arrived.load() < 3) std::this_thread::yield();
+        EXPECT_TRUE(reaches(arrived, 3));
     });
-    EXPECT_EQ(arrived.load(), 3);
+}
+
+TEST(ThreadPool, CallersAtTheSameTimeEachHaveThreads) {
+    // Each item waits for all others, of both callers.
+    std::atomic<int> arrived{0};
+    const auto call = [&] {
+        Team(3).share(3, [&](std::size_t) {
+            ++arrived;
+            EXPECT_TRUE(reaches(arrived, 6)) << "a caller has too few threads";
+        });
+    };
+    std::thread other(call);
+    call();
+    other.join();
+}
+
+TEST(ThreadPool, ATeamLeavesTheOthersTheirPartOfTheThreads) {
+    const unsigned all = static_cast<unsigned>(max_threads());
+    EXPECT_EQ(Team(1'000'000).size(), all + 1);
+    const Team first(2), second(1'000'000), third(1'000'000), fourth(1'000'000);
+    EXPECT_EQ(first.size(), 2u);
+    EXPECT_EQ(second.size(), all / 2 + 1);
+    EXPECT_EQ(third.size(), all / 3 + 1);
+    EXPECT_GE(fourth.size(), 2u);
 }
 
 TEST(ThreadPool, ACallWithinACallRunsOnItsOwnThread) {
     std::atomic<int> runs{0}, elsewhere{0};
-    ThreadPool::shared().run(4, 8, [&](std::size_t) {
+    Team(4).share(8, [&](std::size_t) {
         const std::thread::id here = std::this_thread::get_id();
-        ThreadPool::shared().run(4, 10, [&](std::size_t) {
+        Team(4).share(10, [&](std::size_t) {
             ++runs;
             elsewhere += std::this_thread::get_id() != here;
         });
@@ -55,25 +88,24 @@ TEST(ThreadPool, ACallWithinACallRunsOnItsOwnThread) {
     EXPECT_EQ(elsewhere.load(), 0);
 }
 
-TEST(ThreadPool, CallersAtTheSameTimeAreServed) {
+TEST(ThreadPool, ManyCallersAreServed) {
     std::atomic<int> runs{0};
     std::vector<std::thread> callers;
     for (int caller = 0; caller < 4; ++caller)
         callers.emplace_back([&] {
-            for (int time = 0; time < 50; ++time) ThreadPool::shared().run(3, 7, [&](std::size_t) { ++runs; });
+            for (int time = 0; time < 1000; ++time) Team(3).share(7, [&](std::size_t) { ++runs; });
         });
     for (std::thread& caller : callers) caller.join();
-    EXPECT_EQ(runs.load(), 4 * 50 * 7);
+    EXPECT_EQ(runs.load(), 4 * 1000 * 7);
 }
 
 TEST(ThreadPool, AnExceptionIsThrownAgainAndThePoolGoesOn) {
-    ThreadPool& pool = ThreadPool::shared();
     for (int time = 0; time < 100; ++time) {
-        EXPECT_THROW(
-            pool.run(4, 20, [](std::size_t item) { item % 7 == 3 ? throw std::runtime_error("enough") : void(); }),
-            std::runtime_error);
+        EXPECT_THROW(Team(4).share(
+                         20, [](std::size_t item) { item % 7 == 3 ? throw std::runtime_error("enough") : void(); }),
+                     std::runtime_error);
         std::atomic<std::size_t> sum{0};
-        pool.run(4, 20, [&](std::size_t item) { sum += item; });
+        Team(4).share(20, [&](std::size_t item) { sum += item; });
         EXPECT_EQ(sum.load(), 190u);
     }
 }
@@ -98,8 +130,8 @@ int sum_with_threads(int threads) {
     return std::accumulate(squares.begin(), squares.end(), 0);
 }
 
-// Threads of the parent may still be busy with the end of a loop. They are not in the child. With oneTBB in the
-// child, a child in fifty waited for them for ever.
+// Threads of the parent may still be busy with the end of a loop. They are not in the child, which must not wait
+// for them.
 TEST(Parallel, AChildOfForkCanUseThreads) {
     if (test::sanitized) return;
     ASSERT_EQ(sum_with_threads(4), 328350);
