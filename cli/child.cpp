@@ -1,7 +1,6 @@
 #include "child.h"
 
 #include <fcntl.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -9,12 +8,11 @@
 
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <system_error>
 #include <utility>
 
 #include "command.h"
-#include "system.h"
+#include "io/own_process.h"
 
 namespace sinew::cli {
 namespace {
@@ -39,22 +37,6 @@ void drain(int& file, std::string& text) {
     }
 }
 
-/// Runs a command in the new process, which is a copy of the batch, and ends the process. Loading the program again
-/// instead would take 8 ms of CPU time.
-[[noreturn]] void run_and_exit(const std::vector<std::string>& words) noexcept {
-    // The batch's locks and pipes must not stay open here.
-    if (::syscall(SYS_close_range, 3U, ~0U, 0U) != 0)  // Linux before 5.9
-        for (int file = 3; file < 4096; ++file) ::close(file);
-    std::vector<std::string> texts{"sinew"};
-    texts.insert(texts.end(), words.begin(), words.end());
-    std::vector<char*> arguments;
-    for (std::string& text : texts) arguments.push_back(text.data());
-    arguments.push_back(nullptr);
-    const int exit = run(static_cast<int>(texts.size()), arguments.data());
-    std::fflush(nullptr);
-    ::_exit(exit);  // what the batch would do at its end is not for the copy
-}
-
 }  // namespace
 
 Result<Child> Child::start(const std::vector<std::string>& words, double seconds) {
@@ -64,30 +46,20 @@ Result<Child> Child::start(const std::vector<std::string>& words, double seconds
         ::close(out[0]), ::close(out[1]);
         return system_error("no pipe");
     }
-    system::release_freed_memory();  // it would count as the process's own
-    std::fflush(nullptr);            // what waits here would be printed by both
-    const pid_t parent = ::getpid(), pid = ::fork();
-    if (pid == 0) {
-        ::prctl(PR_SET_PDEATHSIG, SIGTERM);                  // see on_signal for what follows
-        if (::getppid() != parent) ::_exit(internal_error);  // it died before the call
-        ::setpgid(0, 0);  // Ctrl-C is for the batch, which then ends its processes
-        for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_DFL);
-        const int nothing = ::open("/dev/null", O_RDONLY);
-        ::dup2(nothing, STDIN_FILENO);
-        ::dup2(out[1], STDOUT_FILENO);
-        ::dup2(err[1], STDERR_FILENO);
-        run_and_exit(words);
-    }
-    ::close(out[1]), ::close(err[1]);
-    if (pid < 0) {
+    const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    std::vector<std::string> arguments{"sinew", kChildOf, std::to_string(::getpid())};
+    arguments.insert(arguments.end(), words.begin(), words.end());
+    const auto pid = io::start_process("/proc/self/exe", std::move(arguments), nothing, out[1], err[1], true);
+    for (const int file : {nothing, out[1], err[1]}) ::close(file);
+    if (!pid) {
         ::close(out[0]), ::close(err[0]);
-        return system_error("no process");
+        return pid.error();
     }
     Child child;
-    child.pid_ = pid;
+    child.pid_ = *pid;
     child.out_ = out[0];
     child.err_ = err[0];
-    child.end_ = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
+    child.end_ = static_cast<int>(::syscall(SYS_pidfd_open, *pid, 0));
     child.limit_ = seconds;
     child.begin_ = std::chrono::steady_clock::now();
     for (const int file : {child.out_, child.err_}) ::fcntl(file, F_SETFL, O_NONBLOCK);

@@ -23,9 +23,10 @@ struct ChildResult {
     std::string out, err;         ///< at most kMostOutput bytes of each
 };
 
-/// A copy of this process that runs a command of this program. The process ends with this one.
-///
-/// This process must have one thread only: a copy has none of the others, and would wait for their work.
+/// Begins the arguments of such a process; then comes the number of the process that started it.
+inline constexpr const char* kChildOf = "--child-of";
+
+/// A process of this program that runs a command. It ends with this one.
 ///
 /// It is ended in three steps, so that it removes its temporary files: by SIGTERM, which cancels its work; after
 /// kGrace by SIGTERM again, which ends it wherever it is; and after kGrace more by SIGKILL.

@@ -320,11 +320,7 @@ CLI::Validator number_within(double lower, double upper) {
         std::isinf(upper) ? "NUMBER" : fmt::format("[{:g} - {:g}]", lower, upper));
 }
 
-void handle_signals() {
-    g_cancel = nullptr;
-    g_removed[0] = 0;
-    system::handle_signals(on_signal);
-}
+void handle_signals() { system::handle_signals(on_signal); }
 
 void remove_on_signal(const std::string& path) {
     if (path.size() < sizeof g_removed) std::memcpy(g_removed, path.c_str(), path.size() + 1);

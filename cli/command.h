@@ -84,11 +84,7 @@ std::string words_of_command(const CLI::App& app);
 /// the command that are spelled like it. Empty otherwise.
 std::string unknown_option(const CLI::App& app);
 
-/// Runs the command that `argv` names, as main() does after it has prepared the process, and returns the exit code.
-int run(int argc, char** argv);
-
-/// Makes SIGINT, SIGTERM and SIGHUP remove temporary files before they end the program. In a copy of a process it
-/// forgets the work and the file of the original.
+/// Makes SIGINT, SIGTERM and SIGHUP remove temporary files before they end the program.
 void handle_signals();
 
 /// A file that a signal which ends the program removes; empty: none.

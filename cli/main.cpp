@@ -63,7 +63,10 @@ class ShortCommands : public CLI::Formatter {
 
 }  // namespace
 
-int sinew::cli::run(int argc, char** argv) {
+int main(int argc, char** argv) {
+    using namespace sinew::cli;
+    if (const auto exit = sinew::io::serve_as_reader(argc, argv)) return *exit;
+    system::start(argc, argv);
     handle_signals();
     CLI::App app{
         "sinew binds skin to bones: skin weights for real production meshes.\n\n"
@@ -100,7 +103,7 @@ int sinew::cli::run(int argc, char** argv) {
         return bad_usage;
     }
     if (const std::string unknown = unknown_command(app, argv[1]); !unknown.empty())
-        return fail({ErrorCode::usage, unknown});
+        return fail({sinew::ErrorCode::usage, unknown});
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
@@ -113,7 +116,7 @@ int sinew::cli::run(int argc, char** argv) {
         if (message.empty())
             message = fmt::format("{} ({} --help shows options and examples)", sinew::printable(error.what(), 500),
                                   words_of_command(app));
-        return fail({ErrorCode::usage, message});
+        return fail({sinew::ErrorCode::usage, message});
     } catch (const std::bad_alloc&) {
         fmt::print(stderr, "sinew: error: out of memory (use a lower --resolution)\n");
         return bad_input;
@@ -125,9 +128,4 @@ int sinew::cli::run(int argc, char** argv) {
         return internal_error;
     }
     return report_output_failure(exit);
-}
-
-int main(int argc, char** argv) {
-    sinew::cli::system::start(argc, argv);
-    return sinew::cli::run(argc, argv);
 }

@@ -5,11 +5,9 @@
 
 namespace sinew::cli::system {
 
-/// Prepares the standard streams and the memory of the process, and gives its arguments in UTF-8. Called first.
+/// Prepares the standard streams and the memory of the process, and gives its arguments in UTF-8, without the word
+/// of a process of batch (see Child). Called first.
 void start(int& argc, char**& argv);
-
-/// Gives memory that was freed back to the system, which start() keeps for later use.
-void release_freed_memory();
 
 /// Calls `handler` for signals that ask the program to end (SIGINT, SIGTERM …).
 void handle_signals(void (*handler)(int));

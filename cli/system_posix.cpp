@@ -3,6 +3,7 @@
 
 #include <csignal>
 #include <limits>
+#include <string_view>
 
 #if defined(__linux__)
 #include <sys/prctl.h>
@@ -11,6 +12,9 @@
 #include <malloc.h>
 #endif
 
+#include "child.h"
+#include "core/numbers.h"
+#include "io/own_process.h"
 #include "system.h"
 
 namespace sinew::cli::system {
@@ -36,15 +40,14 @@ void keep_freed_memory() {
 
 }  // namespace
 
-void start(int&, char**&) {
+void start(int& argc, char**& argv) {
+    if (argc > 2 && std::string_view(argv[1]) == kChildOf) {
+        io::end_with_parent(number_of<pid_t>(argv[2]).value_or(0), SIGTERM);
+        argv[2] = argv[0];
+        argv += 2, argc -= 2;
+    }
     open_standard_streams();
     keep_freed_memory();
-}
-
-void release_freed_memory() {
-#if defined(__GLIBC__)
-    malloc_trim(0);
-#endif
 }
 
 void handle_signals(void (*handler)(int)) {

@@ -56,8 +56,6 @@ void start(int& argc, char**& argv) {
     ::_setmode(::_fileno(stderr), _O_BINARY);
 }
 
-void release_freed_memory() {}
-
 void handle_signals(void (*handler)(int)) {
     g_handler = handler;
     ::SetConsoleCtrlHandler(on_event, TRUE);

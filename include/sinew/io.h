@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -72,8 +73,8 @@ struct LoadOptions {
 /// skinned mesh at all; then the largest node hierarchy without meshes is the skeleton, posed as the nodes
 /// say, and every mesh binds to it.
 ///
-/// Other formats than glTF and OBJ are read in a child process, whose memory is limited to Context::memory_limit,
-/// or without one to 2 GB and 64 times the file. Context::cancel stops reading.
+/// Other formats than glTF and OBJ are read by a process of their own (see serve_as_reader), whose memory is
+/// limited to Context::memory_limit, or without one to 2 GB and 64 times the file. Context::cancel stops reading.
 Result<Scene> load(const std::filesystem::path& path, const LoadOptions& options = {}, Context* context = nullptr);
 
 /// The same from bytes; `name` is used in messages, `base` resolves external files (empty = none allowed). External
@@ -81,6 +82,12 @@ Result<Scene> load(const std::filesystem::path& path, const LoadOptions& options
 Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& name,
                          const std::filesystem::path& base = {}, const LoadOptions& options = {},
                          Context* context = nullptr);
+
+/// Call it first in main, with its arguments: to read a file of another format than glTF and OBJ, the library then
+/// starts the program again, and there this call reads the file and returns the exit code of the process; else it
+/// returns nothing. In a program that does not call it, and on Windows, such files are read in the process of the
+/// program, without limits, where a damaged file may crash it or never end.
+std::optional<int> serve_as_reader(int argc, char** argv);
 
 /// A file of another format than glTF and OBJ as GLB, for programs that do not read it. Its textures that are files
 /// of their own stay so. Empty for glTF and OBJ. Errors and limits as of load.

@@ -108,4 +108,8 @@ Result<ForeignScene> read_foreign(std::span<const std::byte> bytes, const std::s
 /// (ends of fingers) are joints too: they mark the ends of bones.
 Result<std::shared_ptr<Document>> foreign_document(ForeignScene scene, const std::string& name);
 
+/// Both, to be sent from one process to another: the warnings, each ended by a line break; a zero byte; a GLB.
+Result<std::vector<std::byte>> foreign_bytes(std::span<const std::byte> bytes, const std::string& name,
+                                             const std::filesystem::path& base);
+
 }  // namespace sinew::io

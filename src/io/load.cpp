@@ -3,45 +3,25 @@
 #include <cmath>
 
 #include "core/try.h"
-#include "io/child_process.h"
 #include "io/foreign.h"
 #include "io/formats.h"
 #include "io/gltf_accessor.h"
 #include "io/gltf_builder.h"
 #include "io/gltf_scene.h"
+#include "io/reader_process.h"
 
 namespace sinew::io {
 
 namespace {
 
-/// A foreign file as a document. On invalid files the reading library may crash or never end, so it runs in a child
-/// process, which returns the warnings, a zero byte and a GLB.
+/// A foreign file as a document.
 Result<std::shared_ptr<Document>> convert(std::span<const std::byte> bytes, const std::string& name,
                                           const std::filesystem::path& base, Context* context) {
-    const auto work = [&]() -> Result<std::vector<std::byte>> {
-        auto scene = read_foreign(bytes, name, base);
-        if (!scene) return scene.error();
-        auto document = foreign_document(std::move(*scene), name);
-        if (!document) return document.error();
-        std::string head;
-        for (std::string warning : (*document)->warnings) {
-            std::replace_if(
-                warning.begin(), warning.end(), [](char c) { return c == '\n' || c == '\0'; }, ' ');
-            head += warning + "\n";
-        }
-        std::vector<std::byte> out(head.size() + 1);
-        std::copy(head.begin(), head.end(), reinterpret_cast<char*>(out.data()));
-        const auto& buffers = (*document)->buffers;
-        const auto glb =
-            glb_bytes((*document)->text, buffers.empty() ? std::span<const std::byte>() : buffers[0].bytes);
-        out.insert(out.end(), glb.begin(), glb.end());
-        return out;
-    };
     // About 20 MB a second are read; a file that needs a hundred times longer is refused.
     const auto seconds = static_cast<unsigned>(std::min<std::size_t>(30 + 5 * (bytes.size() >> 20), 3600));
     const std::size_t memory =
         context && context->memory_limit ? context->memory_limit : (std::size_t{2} << 30) + 64 * bytes.size();
-    const auto made = run_in_child_process(work, name, {seconds, memory}, context);
+    const auto made = read_in_own_process(bytes, name, base, {seconds, memory}, context);
     if (!made) return made.error();
     const auto zero = std::find(made->begin(), made->end(), std::byte{0});
     std::string_view head(reinterpret_cast<const char*>(made->data()),

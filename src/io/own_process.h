@@ -1,0 +1,24 @@
+// Processes of this program, started by itself. Not on Windows and not in the page.
+#pragma once
+
+#include <sys/types.h>
+
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include "sinew/core.h"
+
+namespace sinew::io {
+
+/// Starts `program` with these arguments, the first of which is its name. Its standard streams become `in`, `out`
+/// and `err`. Of this process it gets no signal handlers, and no descriptors but those without O_CLOEXEC. Safe in a
+/// process with threads, unlike fork. `group`: in a process group of its own, so that Ctrl-C does not reach it.
+Result<pid_t> start_process(const std::string& program, std::vector<std::string> arguments, int in, int out,
+                            int err, bool group);
+
+/// Called first by such a process: it gets this signal when `parent`, which has started it, ends; or ends now, if
+/// `parent` has ended. Only on Linux.
+void end_with_parent(pid_t parent, int signal);
+
+}  // namespace sinew::io

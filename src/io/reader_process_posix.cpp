@@ -1,0 +1,208 @@
+#include "io/reader_process.h"
+
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <new>
+
+#include "core/numbers.h"
+#include "io/foreign.h"
+#include "io/own_process.h"
+#include "sinew/io.h"
+
+namespace sinew::io {
+
+namespace {
+
+constexpr const char* kRole = "--read-foreign";  // then: parent, seconds, bytes of memory, name, base
+/// The answer: one byte, kGood or an ErrorCode; then bytes or a message; then kEnd.
+constexpr std::uint8_t kGood = 255;
+constexpr char kEnd[] = {'d', 'o', 'n', 'e'};
+
+std::atomic<bool> can_start_itself{false};
+
+/// Bytes of address space that this process has; 0 if the system does not say.
+std::size_t address_space() {
+    std::size_t pages = 0;
+    if (std::FILE* const file = std::fopen("/proc/self/statm", "re")) {
+        if (std::fscanf(file, "%zu", &pages) != 1) pages = 0;
+        std::fclose(file);
+    }
+    return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+void limit(const ReaderLimits& limits) {
+    const rlimit no_core{0, 0}, cpu{limits.cpu_seconds, limits.cpu_seconds + 1};
+    ::setrlimit(RLIMIT_CORE, &no_core);
+    ::setrlimit(RLIMIT_CPU, &cpu);
+    rlimit space{};
+    const std::size_t now = address_space();
+    if (now == 0 || ::getrlimit(RLIMIT_AS, &space) != 0) return;
+    space.rlim_cur = std::min<rlim_t>(space.rlim_cur, now + limits.memory);
+    ::setrlimit(RLIMIT_AS, &space);
+}
+
+bool write_all(const void* data, std::size_t size) {
+    const auto* at = static_cast<const char*>(data);
+    while (size > 0) {
+        const ssize_t put = ::write(STDOUT_FILENO, at, size);
+        if (put < 0 && errno == EINTR) continue;
+        if (put <= 0) return false;
+        at += put;
+        size -= static_cast<std::size_t>(put);
+    }
+    return true;
+}
+
+/// The work of the other process: the file from standard input, the answer to standard output.
+int answer(const ReaderLimits& limits, const std::string& name, const std::filesystem::path& base) {
+    auto code = static_cast<std::uint8_t>(ErrorCode::too_large);
+    std::vector<std::byte> bytes;
+    std::string message;  // empty: not enough memory
+    try {
+        std::vector<std::byte> file;
+        for (std::size_t used = 0;;) {
+            file.resize(std::max<std::size_t>(1 << 16, used * 2));
+            const ssize_t got = ::read(STDIN_FILENO, file.data() + used, file.size() - used);
+            if (got < 0 && errno == EINTR) continue;
+            if (got > 0) used += static_cast<std::size_t>(got);
+            if (got <= 0) {
+                file.resize(used);
+                break;
+            }
+        }
+        limit(limits);
+        auto result = foreign_bytes(file, name, base);
+        if (result) {
+            code = kGood;
+            bytes = std::move(*result);
+        } else {
+            code = static_cast<std::uint8_t>(result.error().code);
+            message = result.error().message;
+        }
+    } catch (const std::bad_alloc&) {
+    }
+    const bool sent =
+        write_all(&code, 1) &&
+        (code == kGood ? write_all(bytes.data(), bytes.size()) : write_all(message.data(), message.size())) &&
+        write_all(kEnd, sizeof kEnd);
+    return sent ? 0 : 1;
+}
+
+/// Sends the file and receives the answer; false if the context is cancelled.
+bool exchange(int with, std::span<const std::byte> file, const Context* context, std::vector<std::byte>& got) {
+    std::size_t used = 0;
+    for (bool sending = true;;) {
+        if (sending && file.empty()) {
+            ::shutdown(with, SHUT_WR);
+            sending = false;
+        }
+        pollfd ready{with, static_cast<short>(sending ? POLLIN | POLLOUT : POLLIN), 0};
+        const int found = ::poll(&ready, 1, 50);
+        if (context && context->cancel) return false;
+        if (found <= 0) continue;
+        if (sending && (ready.revents & (POLLOUT | POLLERR))) {
+            const ssize_t put = ::send(with, file.data(), file.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+            if (put > 0) file = file.subspan(static_cast<std::size_t>(put));
+            if (put < 0 && errno != EINTR && errno != EAGAIN) file = {};  // it has ended
+        }
+        if (!(ready.revents & ~POLLOUT)) continue;
+        if (used == got.size()) got.resize(std::max<std::size_t>(1 << 16, used * 2));
+        const ssize_t count = ::recv(with, got.data() + used, got.size() - used, MSG_DONTWAIT);
+        if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+        if (count <= 0) break;
+        used += static_cast<std::size_t>(count);
+    }
+    got.resize(used);
+    return true;
+}
+
+Error ended_early(const std::string& name, const ReaderLimits& limits, int signal, std::size_t peak) {
+    // A reader may crash where it gets no memory. The system counts the memory of this process to its peak.
+    rusage own{};
+    ::getrusage(RUSAGE_SELF, &own);
+    if (peak > limits.memory / 2 + (static_cast<std::size_t>(own.ru_maxrss) << 10) || signal == SIGKILL)
+        return {ErrorCode::too_large,
+                name + ": reading it takes more than " + std::to_string(limits.memory >> 20) +
+                    " MB: it is damaged, or needs a higher --memory-limit (or convert it to glTF "
+                    "with another program)"};
+    if (signal == SIGXCPU)
+        return {ErrorCode::input,
+                name + ": reading it takes more than " + std::to_string(limits.cpu_seconds) +
+                    " seconds: it is damaged or too large (convert it to glTF with another program)"};
+    return {ErrorCode::input, name +
+                                  ": the file is damaged: its reader crashed "
+                                  "(convert it to glTF with another program)"};
+}
+
+}  // namespace
+
+std::optional<int> serve_as_reader(int argc, char** argv) {
+    can_start_itself = ::access("/proc/self/exe", X_OK) == 0;
+    if (argc != 7 || std::string_view(argv[1]) != kRole) return std::nullopt;
+    end_with_parent(number_of<pid_t>(argv[2]).value_or(0), SIGKILL);
+    std::signal(SIGPIPE, SIG_IGN);
+    return answer({number_of<unsigned>(argv[3]).value_or(0), number_of<std::size_t>(argv[4]).value_or(0)}, argv[5],
+                  argv[6]);
+}
+
+Result<std::vector<std::byte>> read_in_own_process(std::span<const std::byte> bytes, const std::string& name,
+                                                   const std::filesystem::path& base, const ReaderLimits& limits,
+                                                   const Context* context) {
+    int ends[2];
+    if (!can_start_itself || ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        return foreign_bytes(bytes, name, base);
+    const auto pid = start_process("/proc/self/exe",
+                                   {"sinew", kRole, std::to_string(::getpid()), std::to_string(limits.cpu_seconds),
+                                    std::to_string(limits.memory), name, base.string()},
+                                   ends[1], ends[1], STDERR_FILENO, false);
+    ::close(ends[1]);
+    if (!pid) {
+        ::close(ends[0]);
+        return foreign_bytes(bytes, name, base);
+    }
+    /// Closes this end and waits; the signal that ended the process, or 0.
+    rusage used{};
+    const auto end = [&] {
+        ::close(ends[0]);
+        int status = 0;
+        pid_t waited = 0;
+        do waited = ::wait4(*pid, &status, 0, &used);
+        while (waited < 0 && errno == EINTR);
+        return waited == *pid && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    };
+    std::vector<std::byte> got;
+    try {
+        if (!exchange(ends[0], bytes, context, got)) {
+            ::kill(*pid, SIGKILL);
+            end();
+            return Error{ErrorCode::cancelled, "cancelled while reading " + name};
+        }
+    } catch (const std::bad_alloc&) {
+        ::kill(*pid, SIGKILL);
+        end();
+        throw;
+    }
+    const int signal = end();
+    if (context && context->cancel) return Error{ErrorCode::cancelled, "cancelled while reading " + name};
+    if (got.size() < 1 + sizeof kEnd || std::memcmp(got.data() + got.size() - sizeof kEnd, kEnd, sizeof kEnd) != 0)
+        return ended_early(name, limits, signal, static_cast<std::size_t>(used.ru_maxrss) << 10);
+    const auto code = static_cast<std::uint8_t>(got[0]);
+    got.resize(got.size() - sizeof kEnd);
+    got.erase(got.begin());
+    if (code == kGood) return got;
+    if (got.empty()) return ended_early(name, limits, SIGKILL, 0);
+    return Error{static_cast<ErrorCode>(code), std::string(reinterpret_cast<const char*>(got.data()), got.size())};
+}
+
+}  // namespace sinew::io
