@@ -81,9 +81,9 @@ std::string words_of(DeformReason reason) {
     return "";
 }
 
-void measure(Inspected& out) {
+void measure(Inspected& out, Context* context) {
     const io::Scene& scene = out.scene;
-    out.defects = analyse_mesh(scene.mesh()).defects;
+    out.defects = analyse_mesh(scene.mesh(), context).defects;
     if (!scene.positions.empty()) out.low = out.high = scene.positions[0];
     for (const Vec3& p : scene.positions) {
         out.low = {std::min(out.low.x, p.x), std::min(out.low.y, p.y), std::min(out.low.z, p.z)};
@@ -199,7 +199,7 @@ Result<Inspected> inspect(const InspectArguments& args, Context* context) {
     if (!scene) return scene.error();
     out.scene = std::move(*scene);
     if (!out.has_skeleton) out.scene.skeleton = {};
-    measure(out);
+    measure(out, context);
     for (const std::string& warning : out.scene.warnings) out.odd.push_back({warning, ""});
     if (Result<std::vector<io::Clip>> clips = io::clips(out.scene))
         out.clips = std::move(*clips);

@@ -49,7 +49,7 @@ Result<SkinWeights> adjusted_weights(const Binding& binding, const MeshView& mes
 /// Upper bound of the memory in bytes that bind needs in addition to the mesh, by the formulas in docs/memory.md.
 /// The number of threads is that of the context. O(V + T).
 std::size_t estimate_memory(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options,
-                            const Context* context = nullptr);
+                            Context* context = nullptr);
 
 /// The resolution of a bind, and the reason.
 struct ResolutionChoice {

@@ -138,7 +138,7 @@ struct EditSurfaceState;
 /// is computed when it is first needed, by one thread at a time. The mesh must outlive it. Copies share it.
 class EditSurface {
 public:
-    explicit EditSurface(const MeshView& mesh);
+    explicit EditSurface(const MeshView& mesh, Context* context = nullptr);
     /// Raises selection[v] (V) to the strength of the dabs from number `first` at the vertex. Time: the vertices
     /// within the radius of each of these dabs; O((V + T) log T) for the first brush.
     void mark(const Brush& brush, std::size_t first, std::span<float> selection) const;

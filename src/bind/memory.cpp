@@ -73,12 +73,12 @@ double touched_voxels(const MeshView& mesh, const Box3& box, int resolution) {
 }
 
 // Voxels that are not outside: counted at a resolution of at most 128, whose boundary covers more than a finer one.
-double solid_voxels(const MeshView& mesh, const BindOptions& options) {
+double solid_voxels(const MeshView& mesh, const BindOptions& options, Context* context) {
     VoxelizeOptions coarse = options.voxels;
     coarse.voxelizer = Voxelizer::cpu;
     const double finer = std::max(1.0, finest(options) / 128);
     coarse.resolution = static_cast<int>(finest(options) / finer);
-    const Result<VoxelGrid> grid = voxelize(mesh, analyse_mesh(mesh), coarse);
+    const Result<VoxelGrid> grid = voxelize(mesh, analyse_mesh(mesh, context), coarse, context);
     if (!grid) return INFINITY;
     return static_cast<double>(grid->boundary.count() + grid->interior.count()) * finer * finer * finer;
 }
@@ -87,13 +87,13 @@ double solid_voxels(const MeshView& mesh, const BindOptions& options) {
 // interior has no clear border, have up to 3.5. The surface of a
 // shape has as many, except outside the mesh. Counted otherwise: each cell of two voxels that the surface or a bone
 // touches has eight leaves, and with larger cells around them eleven.
-double most_leaves(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options) {
+double most_leaves(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options, Context* context) {
     constexpr double kPerFace = 3.6, kPerCell = 12.5;
     const Box3 box = box_of(mesh);
     const double voxel = voxel_size(box.longest(), finest(options));
     double cells = 1;
     for (const double side : box.sides()) cells *= side / voxel + 2;
-    if (options.domain == DomainKind::uniform) return std::min(cells, 1.2 * solid_voxels(mesh, options));
+    if (options.domain == DomainKind::uniform) return std::min(cells, 1.2 * solid_voxels(mesh, options, context));
     double bones = 0;  // cells of two voxels
     for (const Bone& bone : make_bones(skeleton))
         bones += 2 + segment_distance(to_point(bone.head), to_point(bone.tail), {}).length / voxel;
@@ -212,8 +212,8 @@ double open_space_memory(const MemorySizes& s, const MeshView&, const BindOption
 }
 
 std::size_t estimate_memory(const MeshView& whole, const Skeleton& skeleton, const BindOptions& options,
-                            const Context* context) {
-    const NearMesh near(whole, skeleton, nullptr);
+                            Context* context) {
+    const NearMesh near(whole, skeleton, context);
     const MeshView mesh = near.view();
     MemorySizes s{};
     s.vertices = static_cast<double>(mesh.positions.size());
@@ -230,19 +230,19 @@ std::size_t estimate_memory(const MeshView& whole, const Skeleton& skeleton, con
     const MethodTableRow& method = row_of(options.method);
     if (method.has_volume()) {
         s.cells = cells_of_grids(mesh, options);
-        s.leaves = most_leaves(mesh, skeleton, options);
+        s.leaves = most_leaves(mesh, skeleton, options, context);
     } else if (method.is_flat()) {
         s.leaves = most_pixels_of(mesh, options);
     }
     return static_cast<std::size_t>(small + method.memory(s, mesh, options));
 }
 
-Status check_memory(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options,
-                    const Context* context) {
+Status check_memory(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options, Context* context) {
     if (!context || context->memory_limit == 0) return Done{};
     const std::size_t limit = context->memory_limit;
     const std::size_t need = estimate_memory(mesh, skeleton, options, context);
     if (need <= limit) return Done{};
+    if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while memory is estimated"};
     const std::string amount =
         std::to_string(need >> 20) + " MB, more than the limit of " +
         (limit >> 20 ? std::to_string(limit >> 20) + " MB" : std::to_string(limit) + " bytes");

@@ -35,7 +35,6 @@ double open_space_memory(const MemorySizes& s, const MeshView& mesh, const BindO
 double surface_solver_memory(const MeshView& mesh, double threads);
 
 /// Compares estimate_memory with the context's limit. The error (too_large) names a resolution that would fit.
-Status check_memory(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options,
-                    const Context* context);
+Status check_memory(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options, Context* context);
 
 }  // namespace sinew

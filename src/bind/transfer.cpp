@@ -50,10 +50,10 @@ double weight_of(const ShareRow& row, std::uint32_t joint) {
 /// The source: its surface, normals and weights.
 class Source {
 public:
-    Source(const MeshView& mesh, const SkinWeights& weights)
+    Source(const MeshView& mesh, const SkinWeights& weights, Context* context)
         : mesh_(mesh),
           weights_(weights),
-          surface_(build_surface(mesh, analyse_mesh(mesh))),
+          surface_(build_surface(mesh, analyse_mesh(mesh, context))),
           tree_(mesh.positions, mesh.triangles) {}
 
     SurfacePoint nearest(const Point3& p, double reach) const { return tree_.nearest(p, reach); }
@@ -289,8 +289,8 @@ public:
         : target_(target),
           options_(options),
           context_(context),
-          from_(source, weights),
-          to_(build_surface(target, analyse_mesh(target))),
+          from_(source, weights, context),
+          to_(build_surface(target, analyse_mesh(target, context))),
           reach_(options.distance * (options.diagonal > 0 ? options.diagonal : box_of(source).diagonal())),
           nearest_(to_.nodes()),
           cosine_(to_.nodes(), kNoAngle),

@@ -609,7 +609,7 @@ Result<SkinWeights> apply_edits(const MeshView& mesh, const SkinWeights& weights
     for (std::size_t i = 0; i < edits.size(); ++i)
         if (Status ok = check(edits[i], mesh.positions.size(), joint_count); !ok)
             return Error{ok.error().code, "edit " + std::to_string(i + 1) + ": " + ok.error().message};
-    const EditSurface surface(mesh);
+    const EditSurface surface(mesh, context);
     SINEW_TRY_LET(auto state, state_of(surface, weights, locks, joint_count, max_influences));
     if (edits.empty()) return weights;
     PaintedWeightsState& painted = *state;

@@ -133,7 +133,7 @@ Status complete_edits(Adjustments& adjustments, const MeshView& mesh, const Skel
     SINEW_TRY(find_mirrors(adjustments.edits, mesh, skeleton, context));
     const bool strokes = std::any_of(adjustments.edits.begin(), adjustments.edits.end(),
                                      [](const WeightEdit& e) { return !e.brushes.empty(); });
-    if (strokes) SINEW_TRY(complete_strokes(adjustments.edits, EditSurface(mesh), skeleton, context));
+    if (strokes) SINEW_TRY(complete_strokes(adjustments.edits, EditSurface(mesh, context), skeleton, context));
     adjustments.falloff = falloff_at(adjustments.angles, skeleton, transforms, std::move(adjustments.falloff));
     return Done{};
 }

@@ -87,7 +87,8 @@ const NodeGrid& EditSurfaceState::grid() {
     return *grid_;
 }
 
-EditSurface::EditSurface(const MeshView& mesh) : state_(std::make_shared<EditSurfaceState>(mesh)) {}
+EditSurface::EditSurface(const MeshView& mesh, Context* context)
+    : state_(std::make_shared<EditSurfaceState>(mesh, context)) {}
 
 Result<const Symmetry*> EditSurfaceState::symmetry(const Skeleton& skeleton, Context* context) {
     if (!symmetry_) {

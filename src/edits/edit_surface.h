@@ -112,7 +112,7 @@ struct EditSurfaceState {
     /// What the brush marks. A brush that goes on from one of the last two brushes costs only its new dabs.
     const std::vector<float>& marked(const Brush& brush);
 
-    explicit EditSurfaceState(const MeshView& of) : mesh(of), topology(analyse_mesh(of)) {}
+    EditSurfaceState(const MeshView& of, Context* context) : mesh(of), topology(analyse_mesh(of, context)) {}
 
 private:
     std::optional<MeshSurface> surface_;

@@ -25,7 +25,7 @@ Result<std::vector<float>> joint_distance(const MeshView& whole, const Skeleton&
                                            "' deforms nothing, so it has no bone to measure from"};
     const NearPart near = find_near_part(whole, skeleton, context);
     const MeshView mesh = near.view(whole);
-    const MeshTopology topology = analyse_mesh(mesh);
+    const MeshTopology topology = analyse_mesh(mesh, context);
     SINEW_TRY_LET(VoxelGrid grid, voxelize(mesh, topology, voxels, context));
     std::vector<Bone> bones = make_bones(skeleton);
     extend_leaf_bones(bones, skeleton, grid);

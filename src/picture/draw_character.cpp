@@ -125,7 +125,7 @@ private:
         if (!args_.overlay && args_.view != View::voxels) return Done{};
         // Leaf bones have the same length as in bind.
         const MeshView mesh{scene_.positions, near_, scene_.skin_of_vertex};
-        const MeshTopology topology = analyse_mesh(mesh);
+        const MeshTopology topology = analyse_mesh(mesh, context_);
         VoxelizeOptions options;
         options.resolution = args_.view == View::voxels ? args_.resolution : 128;
         options.keep_ambiguous = args_.view == View::voxels;
@@ -342,7 +342,8 @@ private:
                 case View::defects: {
                     SINEW_TRY_LET(Intersections intersections, find_intersections(scene_.mesh(), context_));
                     paints_.push_back(paint_defects(
-                        intersections, find_defect_edges(scene_.mesh(), analyse_mesh(scene_.mesh()).weld)));
+                        intersections,
+                        find_defect_edges(scene_.mesh(), analyse_mesh(scene_.mesh(), context_).weld)));
                     break;
                 }
                 case View::voxels:

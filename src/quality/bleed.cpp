@@ -201,7 +201,7 @@ Result<std::vector<Bleed>> bleed(const MeshView& mesh, const Skeleton& skeleton,
     SINEW_TRY(check_mesh(mesh));
     SINEW_TRY(check_skeleton(skeleton));
     for (const SkinWeights* w : weights) SINEW_TRY(check_fit(mesh, skeleton, *w, "the weights"));
-    return bleed_of(mesh, analyse_mesh(mesh), skeleton, weights, options, context);
+    return bleed_of(mesh, analyse_mesh(mesh, context), skeleton, weights, options, context);
 }
 
 }  // namespace sinew

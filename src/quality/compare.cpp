@@ -85,7 +85,7 @@ Result<Comparison> compare(const MeshView& mesh, const Skeleton& skeleton, const
     if (out.diagonal == 0 && !mesh.positions.empty()) out.diagonal = box_of(mesh.positions).diagonal();
     report_progress(context, "weights", 0);
     SINEW_TRY(measure_difference(reference, other, skeleton.joints.size(), options, context, out));
-    const MeshTopology topology = analyse_mesh(mesh);
+    const MeshTopology topology = analyse_mesh(mesh, context);
     out.a.torn = count_torn(topology, reference);
     out.b.torn = count_torn(topology, other);
     out.limb = limb_profile(mesh, skeleton, reference, other, out.joints, options.profile_bins, context);

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <numeric>
 #include <set>
 #include <stdexcept>
@@ -14,6 +15,9 @@
 #include "core/parallel.h"
 #include "sanitized.h"
 #include "sinew/bind.h"
+#include "sinew/edits.h"
+#include "sinew/quality.h"
+#include "sinew/transfer.h"
 
 #if defined(__unix__) || defined(__APPLE__)
 #include <sys/wait.h>
@@ -182,6 +186,41 @@ TEST(ParallelDeathTest, AForkDuringTheFirstBindWaitsForWhatIsMadeOnce) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");  // each in a new process
     for (unsigned after = 0; after < 400; after += 20)
         EXPECT_EXIT(fork_during_the_first_bind(after), testing::ExitedWithCode(0), "") << after;
+}
+#endif
+
+#if defined(__linux__)
+/// Calls every function that takes a Context, with one thread; ends the process with 0 if none has started another.
+[[noreturn]] void call_with_one_thread() {
+    Context one;
+    one.threads = 1;
+    const test::Character c = test::u_tube(600);
+    BindOptions options = preset(Method::geodesic_voxel);
+    options.voxels.resolution = 32;
+    const auto bound = bind(c.mesh(), c.skeleton, options, &one);
+    const auto threads_after = [](const char* call) {
+        const std::filesystem::directory_iterator all("/proc/self/task");
+        if (std::distance(begin(all), end(all)) == 1) return;
+        std::fprintf(stderr, "%s has started threads\n", call);
+        std::exit(1);
+    };
+    threads_after("bind");
+    const SkinWeights* const weights = &bound->weights();
+    options.domain = DomainKind::uniform;
+    estimate_memory(c.mesh(), c.skeleton, options, &one), threads_after("estimate_memory");
+    (void)joint_distance(c.mesh(), c.skeleton, 0, options.voxels, {}, &one), threads_after("joint_distance");
+    (void)bleed(c.mesh(), c.skeleton, {&weights, 1}, {}, &one), threads_after("bleed");
+    (void)compare(c.mesh(), c.skeleton, *weights, *weights, {}, &one), threads_after("compare");
+    (void)transfer(c.mesh(), *weights, c.mesh(), {}, &one), threads_after("transfer");
+    (void)apply_edits(c.mesh(), *weights, {}, {}, c.skeleton.joints.size(), 4, nullptr, &one),
+        threads_after("apply_edits");
+    std::exit(0);
+}
+
+TEST(ParallelDeathTest, ACallWithOneThreadStartsNoOthers) {
+    if (test::sanitized) return;
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(call_with_one_thread(), testing::ExitedWithCode(0), "");
 }
 #endif
 
