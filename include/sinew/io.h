@@ -85,8 +85,9 @@ Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& na
 
 /// Call it first in main, with its arguments: to read a file of another format than glTF and OBJ, the library then
 /// starts the program again, and there this call reads the file and returns the exit code of the process; else it
-/// returns nothing. In a program that does not call it, and on Windows, such files are read in the process of the
-/// program, without limits, where a damaged file may crash it or never end.
+/// returns nothing. In a program that does not call it, the program `sinew` that was installed with the library
+/// reads such files. Without that, and on Windows, they are read in the process of the program, without limits: a
+/// damaged file may crash it or never end.
 std::optional<int> serve_as_reader(int argc, char** argv);
 
 /// A file of another format than glTF and OBJ as GLB, for programs that do not read it. Its textures that are files

@@ -1,5 +1,6 @@
 #include "io/reader_process.h"
 
+#include <dlfcn.h>
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -24,7 +25,8 @@ namespace sinew::io {
 
 namespace {
 
-constexpr const char* kRole = "--read-foreign";  // then: parent, seconds, bytes of memory, name, base
+// Then: parent, seconds, bytes of memory, name, base. A program of another version does not know this word.
+constexpr const char* kRole = "--read-foreign-" SINEW_VERSION;
 /// The answer: one byte, kGood or an ErrorCode; then bytes or a message; then kEnd.
 constexpr std::uint8_t kGood = 255;
 constexpr char kEnd[] = {'d', 'o', 'n', 'e'};
@@ -145,6 +147,19 @@ Error ended_early(const std::string& name, const ReaderLimits& limits, int signa
                                   "(convert it to glTF with another program)"};
 }
 
+/// The program that reads: this one if it can, else the one that was installed with this library, in bin beside lib
+/// or lib/MACHINE. Empty if there is none.
+std::string reader_program() {
+    if (can_start_itself) return "/proc/self/exe";
+    Dl_info library{};
+    if (!::dladdr(&can_start_itself, &library) || !library.dli_fname || *library.dli_fname != '/') return {};
+    for (const char* const place : {"../bin/sinew", "../../bin/sinew"}) {
+        const std::string program = std::filesystem::path(library.dli_fname).replace_filename(place).string();
+        if (::access(program.c_str(), X_OK) == 0) return program;
+    }
+    return {};
+}
+
 }  // namespace
 
 std::optional<int> serve_as_reader(int argc, char** argv) {
@@ -159,10 +174,11 @@ std::optional<int> serve_as_reader(int argc, char** argv) {
 Result<std::vector<std::byte>> read_in_own_process(std::span<const std::byte> bytes, const std::string& name,
                                                    const std::filesystem::path& base, const ReaderLimits& limits,
                                                    const Context* context) {
+    const std::string program = reader_program();
     int ends[2];
-    if (!can_start_itself || ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    if (program.empty() || ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         return foreign_bytes(bytes, name, base);
-    const auto pid = start_process("/proc/self/exe",
+    const auto pid = start_process(program,
                                    {"sinew", kRole, std::to_string(::getpid()), std::to_string(limits.cpu_seconds),
                                     std::to_string(limits.memory), name, base.string()},
                                    ends[1], ends[1], STDERR_FILENO, false);
@@ -171,15 +187,12 @@ Result<std::vector<std::byte>> read_in_own_process(std::span<const std::byte> by
         ::close(ends[0]);
         return foreign_bytes(bytes, name, base);
     }
-    /// Closes this end and waits; the signal that ended the process, or 0.
+    int status = 0;
     rusage used{};
     const auto end = [&] {
         ::close(ends[0]);
-        int status = 0;
-        pid_t waited = 0;
-        do waited = ::wait4(*pid, &status, 0, &used);
-        while (waited < 0 && errno == EINTR);
-        return waited == *pid && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+        while (::wait4(*pid, &status, 0, &used) < 0 && errno == EINTR) {
+        }
     };
     std::vector<std::byte> got;
     try {
@@ -193,8 +206,12 @@ Result<std::vector<std::byte>> read_in_own_process(std::span<const std::byte> by
         end();
         throw;
     }
-    const int signal = end();
+    end();
     if (context && context->cancel) return Error{ErrorCode::cancelled, "cancelled while reading " + name};
+    constexpr int bad_usage = 2;  // docs/conventions.md
+    if (got.empty() && WIFEXITED(status) && WEXITSTATUS(status) == bad_usage)  // another version
+        return foreign_bytes(bytes, name, base);
+    const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     if (got.size() < 1 + sizeof kEnd || std::memcmp(got.data() + got.size() - sizeof kEnd, kEnd, sizeof kEnd) != 0)
         return ended_early(name, limits, signal, static_cast<std::size_t>(used.ru_maxrss) << 10);
     const auto code = static_cast<std::uint8_t>(got[0]);

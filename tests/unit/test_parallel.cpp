@@ -205,7 +205,8 @@ TEST(ParallelDeathTest, AForkDuringTheFirstBindWaitsForWhatIsMadeOnce) {
         std::exit(1);
     };
     threads_after("bind");
-    const SkinWeights* const weights = &bound->weights();
+    const auto computed = bound->weights(&one);
+    const SkinWeights* const weights = &*computed;
     options.domain = DomainKind::uniform;
     estimate_memory(c.mesh(), c.skeleton, options, &one), threads_after("estimate_memory");
     (void)joint_distance(c.mesh(), c.skeleton, 0, options.voxels, {}, &one), threads_after("joint_distance");
