@@ -639,21 +639,18 @@ Result<std::shared_ptr<Document>> foreign_document(ForeignScene scene, const std
 
 Result<std::vector<std::byte>> foreign_bytes(std::span<const std::byte> bytes, const std::string& name,
                                              const std::filesystem::path& base) {
-    auto scene = read_foreign(bytes, name, base);
-    if (!scene) return scene.error();
-    auto document = foreign_document(std::move(*scene), name);
-    if (!document) return document.error();
+    SINEW_TRY_LET(ForeignScene scene, read_foreign(bytes, name, base));
+    SINEW_TRY_LET(const std::shared_ptr<Document> document, foreign_document(std::move(scene), name));
     std::string head;
-    for (std::string warning : (*document)->warnings) {
+    for (std::string warning : document->warnings) {
         std::replace_if(
             warning.begin(), warning.end(), [](char c) { return c == '\n' || c == '\0'; }, ' ');
         head += warning + "\n";
     }
     std::vector<std::byte> out(head.size() + 1);
     std::copy(head.begin(), head.end(), reinterpret_cast<char*>(out.data()));
-    const auto& buffers = (*document)->buffers;
-    const auto glb =
-        glb_bytes((*document)->text, buffers.empty() ? std::span<const std::byte>() : buffers[0].bytes);
+    const auto& buffers = document->buffers;
+    const auto glb = glb_bytes(document->text, buffers.empty() ? std::span<const std::byte>() : buffers[0].bytes);
     out.insert(out.end(), glb.begin(), glb.end());
     return out;
 }

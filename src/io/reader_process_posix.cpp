@@ -208,7 +208,7 @@ Result<std::vector<std::byte>> read_in_own_process(std::span<const std::byte> by
     }
     end();
     if (context && context->cancel) return Error{ErrorCode::cancelled, "cancelled while reading " + name};
-    constexpr int bad_usage = 2;  // docs/conventions.md
+    constexpr int bad_usage = 2;                                               // docs/conventions.md
     if (got.empty() && WIFEXITED(status) && WEXITSTATUS(status) == bad_usage)  // another version
         return foreign_bytes(bytes, name, base);
     const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
