@@ -65,11 +65,11 @@ GridTransform grid_around(const Box3& box, int resolution) {
 
 // Voxels of a grid of this resolution that triangles touch. Many sheets may lie in one voxel: their area says
 // nothing.
-double touched_voxels(const MeshView& mesh, const Box3& box, int resolution) {
-    const Lattice lattice = make_lattice(grid_around(box, resolution), mesh, nullptr, nullptr);
+double touched_voxels(const MeshView& mesh, const Box3& box, int resolution, Context* context) {
+    const Lattice lattice = make_lattice(grid_around(box, resolution), mesh, nullptr, context);
     BitGrid touched(resolution);
     for (std::size_t t = 0; t < mesh.triangles.size(); ++t) mark_boundary(touched, lattice.outward(t).data());
-    return static_cast<double>(touched.count());
+    return static_cast<double>(touched.count(context));
 }
 
 // Voxels that are not outside: counted at a resolution of at most 128, whose boundary covers more than a finer one.
@@ -80,7 +80,8 @@ double solid_voxels(const MeshView& mesh, const BindOptions& options, Context* c
     coarse.resolution = static_cast<int>(finest(options) / finer);
     const Result<VoxelGrid> grid = voxelize(mesh, analyse_mesh(mesh, context), coarse, context);
     if (!grid) return INFINITY;
-    return static_cast<double>(grid->boundary.count() + grid->interior.count()) * finer * finer * finer;
+    return static_cast<double>(grid->boundary.count(context) + grid->interior.count(context)) * finer * finer *
+           finer;
 }
 
 // Figures have 2.4 leaves per voxel face of their surface: boundary leaves and their siblings. Open bowls, whose
@@ -103,7 +104,8 @@ double most_leaves(const MeshView& mesh, const Skeleton& skeleton, const BindOpt
     for (const Triangle& t : mesh.triangles) area += triangle_area(mesh, t);
     const double by_area = kPerFace * area / (voxel * voxel);
     const double by_cells =
-        kPerCell * (touched_voxels(mesh, box, std::clamp(static_cast<int>(finest(options) / 2), 16, 512)) + bones);
+        kPerCell *
+        (touched_voxels(mesh, box, std::clamp(static_cast<int>(finest(options) / 2), 16, 512), context) + bones);
     return std::min(cells, std::min(by_area, by_cells) + shapes);
 }
 
