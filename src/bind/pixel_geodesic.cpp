@@ -94,7 +94,7 @@ Result<MethodRows> bind_pixel_geodesic(const Task& task) {
                                  : pixel_grid(mesh, task.options.voxels.resolution, task.context);
     });
     if (!grid) return grid.error();
-    report.interior_voxels = grid->interior.count();
+    report.interior_voxels = grid->interior.count(task.context);
     const auto r = static_cast<std::size_t>(grid->transform.resolution);
     report.exterior_voxels = r * r - report.interior_voxels;
     extend_leaf_bones(bones, skeleton, *grid);
