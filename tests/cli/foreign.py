@@ -432,6 +432,23 @@ class ForeignHostile(ForeignCase):
                 path.write_bytes(altered)
                 self.expect_error(path, may_work=True)
 
+    def test_a_reader_has_its_own_limit_of_memory(self):
+        # The file itself is smaller than the limit.
+        side = 300
+        rows = [f"{v % side} {v // side} 0" for v in range(side * side)]
+        rows += [f"4 {v} {v + 1} {v + side + 1} {v + side}" for v in range(side * (side - 1)) if v % side < side - 1]
+        path = self.at / "large.ply"
+        path.write_text("ply\nformat ascii 1.0\n" f"element vertex {side * side}\n" +
+                        "".join(f"property float {axis}\n" for axis in "xyz") +
+                        f"element face {(side - 1) ** 2}\nproperty list uchar int vertex_indices\nend_header\n" +
+                        "\n".join(rows) + "\n")
+        skeleton = self.at / "one.json"
+        skeleton.write_text('{"bones": [{"name": "a", "parent": -1, "head": [0, 0, 0], "tail": [300, 300, 0]}]}')
+        done = support.sinew("bind", path, "--skeleton", skeleton, "-o", self.at / "o.glb", "--memory-limit", "8")
+        self.assertEqual(done.returncode, 3, done.stderr[:400])
+        self.assertFalse((self.at / "o.glb").exists())
+        self.assertIn("reading it takes more than 8 MB", done.stderr)
+
     def test_numbers_that_are_not_finite(self):
         text = fbx(self.at / "bar.fbx").read_text()
         first = f"{LOCAL[0][0]:.9g}"

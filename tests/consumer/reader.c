@@ -34,9 +34,9 @@ int main(void) {
         return strstr(snw_error(), "without assimp") ? 0 : 1;
     }
     snw_model_free(model);
-    snw_context_memory_limit(context, 1 << 20);
+    snw_context_memory_limit(context, 8 << 20);
     status = snw_model_open_with(ply, (size_t)(at - ply), "sheet.ply", &options, context, &model);
-    if (status != SNW_TOO_LARGE || !strstr(snw_error(), "reading it takes more than 1 MB")) {
+    if (status != SNW_TOO_LARGE || !strstr(snw_error(), "reading it takes more than 8 MB")) {
         fprintf(stderr, "status %d: %s\n", (int)status, snw_error());
         return 1;
     }
