@@ -1,53 +1,22 @@
 #include "core/idle_joints.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
-#include <span>
 
 #include "core/body_part.h"
 #include "core/joint_names.h"
+#include "core/joint_words.h"
 
 namespace sinew {
 
 namespace {
 
 using Words = std::vector<std::string>;
-using WordList = std::span<const std::string_view>;
 
-// The table of words. A false positive is worse than a false negative: the skin of a joint that is wrongly idle
-// moves with a neighbour, while an idle joint that is kept only takes a share. So words that are as common on
-// joints with weight (tip, leaf, helper, twist, roll, gun) are left out.
-
-constexpr std::array<std::string_view, 16> control_words{
-    "ik",   "ikh",      "ctrl",   "ctl", "control", "controller", "pole",  "target",
-    "goal", "effector", "handle", "wgt", "mch",     "constraint", "dummy", "footsteps"};
-// Written without a gap ("biktarget", "bfootctrl") these are still recognised at the end of a word.
-constexpr std::array<std::string_view, 5> control_endings{"target", "ctrl", "controller", "effector", "constraint"};
-// Controls by convention, even where they carry joints that deform: of the whole body, or of a foot.
-constexpr std::array<std::string_view, 5> carrier_words{"ctrl", "ctl", "control", "controller", "cog"};
-// Parts of a foot. With "roll" they are the pivots of a reverse-foot rig.
-constexpr std::array<std::string_view, 5> foot_words{"heel", "toe", "toes", "foot", "ball"};
-constexpr std::array<std::string_view, 11> slot_words{"slot",        "socket", "handslot", "weaponslot",
-                                                      "weapon",      "prop",   "attach",   "attachment",
-                                                      "attachpoint", "mount",  "item"};
-// First words of the layers of a Blender rig that drive its deforming "DEF-" joints.
-constexpr std::array<std::string_view, 6> driver_layers{"mch", "org", "ctrl", "drv", "vis", "wgt"};
-
-constexpr std::array<std::string_view, 22> root_words{
-    "root",   "rootjoint", "armature", "skeleton", "skeletal", "skel",     "reference", "trajectory",
-    "origin", "master",    "global",   "world",    "motion",   "movement", "scene",     "rig",
-    "offset", "placement", "stride",   "groove",   "mother",   "cog"};
-// Words without meaning next to a root word.
-constexpr std::array<std::string_view, 19> root_fillers{
-    "joint", "jnt",    "jt",   "bone",      "bn", "node", "b",   "m",   "c",  "j",
-    "main",  "center", "char", "character", "sk", "bip",  "drv", "rot", "pos"};
-constexpr std::array<std::string_view, 4> side_words{"l", "r", "left", "right"};
-
-bool in(WordList list, std::string_view word) { return std::find(list.begin(), list.end(), word) != list.end(); }
-bool any_in(WordList list, const Words& words) {
-    return std::any_of(words.begin(), words.end(), [&](const std::string& w) { return in(list, w); });
+bool any_in(WordUse use, const Words& words) {
+    const WordRow& row = words_for(use);
+    return std::any_of(words.begin(), words.end(), [&](const std::string& w) { return row.has(w); });
 }
 bool has(const Words& words, std::string_view word) {
     return std::find(words.begin(), words.end(), word) != words.end();
@@ -59,7 +28,7 @@ bool is_number(const std::string& word) { return word[0] >= '0' && word[0] <= '9
 Words stem(const Words& words, std::string_view ending = {}) {
     Words out;
     for (const std::string& w : words)
-        if (!in(side_words, w) && !is_number(w) && w != ending) out.push_back(w);
+        if (!words_for(WordUse::side).has(w) && !is_number(w) && w != ending) out.push_back(w);
     return out;
 }
 
@@ -83,25 +52,26 @@ struct Tree {
 };
 
 bool ends_in_control(const std::string& word) {
-    return std::any_of(control_endings.begin(), control_endings.end(),
+    const auto& endings = words_for(WordUse::control_end).whole;
+    return std::any_of(endings.begin(), endings.end(),
                        [&](std::string_view ending) { return word.ends_with(ending); });
 }
 
 /// Whether the words name a control. `carried`: the joints that deform among its children.
 bool control_name(const Words& words, bool has_def_layer, std::size_t carried) {
     if (words.empty()) return false;
-    if (any_in(carrier_words, words) || std::any_of(words.begin(), words.end(), ends_in_control)) return true;
+    if (any_in(WordUse::carrier, words) || std::any_of(words.begin(), words.end(), ends_in_control)) return true;
     // A limb's end may be called after its IK and have skin. What carries several limbs is a control.
     if (carried > 0) return carried > 1 && has(words, "ik");
-    if (has_def_layer && in(driver_layers, words.front())) return true;
+    if (has_def_layer && words_for(WordUse::driver).has(words.front())) return true;
     if (has(words, "center") && has(words, "of") && has(words, "mass")) return true;
-    if (has(words, "roll") && any_in(foot_words, words)) return true;
-    return any_in(control_words, words);
+    if (has(words, "roll") && any_in(WordUse::foot_pivot, words)) return true;
+    return any_in(WordUse::control, words);
 }
 
 // "tag_weapon" is an attachment point of Quake's models.
 bool slot_name(const Words& words) {
-    return any_in(slot_words, words) || (words.size() > 1 && words.front() == "tag");
+    return any_in(WordUse::slot, words) || (words.size() > 1 && words.front() == "tag");
 }
 
 // An end marker repeats its parent's name (HeadEnd below Head, LeftToe_End below LeftToeBase). A joint called
@@ -135,10 +105,11 @@ bool root_structure(const Tree& tree, std::uint32_t j, const std::vector<DeformR
     std::size_t carried = 0, controls = 0;
     for (const std::uint32_t c : tree.children[j]) ++(reason[c] == DeformReason::deforms ? carried : controls);
 
-    bool named = any_in(root_words, words) && !names_body_part(tree.joints[j].name);
+    bool named = any_in(WordUse::root, words) && !names_body_part(tree.joints[j].name);
     if (!first)  // further down the chain all words must agree
         named = named && std::all_of(words.begin(), words.end(), [](const std::string& w) {
-                    return in(root_words, w) || in(root_fillers, w) || in(side_words, w) || is_number(w);
+                    return is_number(w) || any_in(WordUse::root, {w}) || any_in(WordUse::filler, {w}) ||
+                           any_in(WordUse::side, {w});
                 });
     // "main" alone: in French it is a hand ("main gauche"). "Bip01" is the root of 3ds Max's Biped.
     named = named || (first && (stem(words) == Words{"main"} || stem(words) == Words{"bip"}));
@@ -159,6 +130,34 @@ bool root_structure(const Tree& tree, std::uint32_t j, const std::vector<DeformR
     return !inside;
 }
 
+std::string dotted(const Words& words) {
+    std::string out;
+    for (const std::string& w : words) out += (out.empty() ? "" : ".") + w;
+    return out;
+}
+
+/// Conventions of which the skeleton has the sign.
+std::vector<const WordConvention*> conventions_of(const Tree& tree) {
+    std::vector<const WordConvention*> out;
+    for (const WordConvention& c : word_conventions())
+        if (std::any_of(tree.words.begin(), tree.words.end(), [&](const Words& words) {
+                return !words.empty() && (words.front() == c.sign || dotted(words) == c.sign);
+            }))
+            out.push_back(&c);
+    return out;
+}
+
+/// Whether a convention of the skeleton says that the joint is idle. `carried`: the joints that deform below it.
+bool idle_by_convention(const std::vector<const WordConvention*>& conventions, const Words& words,
+                        std::size_t carried) {
+    const std::string name = dotted(stem(words));
+    return std::any_of(conventions.begin(), conventions.end(), [&](const WordConvention* c) {
+        return std::find(c->idle.begin(), c->idle.end(), name) != c->idle.end() ||
+               (carried == 0 && !words.empty() && words.front() == c->first &&
+                std::any_of(c->words.begin(), c->words.end(), [&](std::string_view w) { return has(words, w); }));
+    });
+}
+
 }  // namespace
 
 std::vector<DeformReason> idle_by_name(const Skeleton& skeleton) {
@@ -172,7 +171,9 @@ std::vector<DeformReason> idle_by_name(const Skeleton& skeleton) {
 
     // Leaves first: a joint named like an end or a slot is idle only if all joints below it are, and most controls
     // too. A joint that moves joints with skin may have skin of its own, whatever its name is.
+    const std::vector<const WordConvention*> conventions = conventions_of(tree);
     std::vector<DeformReason> reason(n, DeformReason::deforms);
+    std::vector<bool> carries(n);
     for (auto it = tree.order.rbegin(); it != tree.order.rend(); ++it) {
         const std::uint32_t j = *it;
         const auto& children = tree.children[j];
@@ -184,10 +185,20 @@ std::vector<DeformReason> idle_by_name(const Skeleton& skeleton) {
             reason[j] = DeformReason::control_name;
         else if (carried == 0 && slot_name(tree.words[j]))
             reason[j] = DeformReason::slot_name;
+        else if (idle_by_convention(conventions, tree.words[j], carried))
+            reason[j] = DeformReason::control_name;
+        carries[j] = carried > 0;
     }
     for (const std::uint32_t j : tree.order)
         if (reason[j] == DeformReason::deforms && root_structure(tree, j, reason))
             reason[j] = DeformReason::root_structure;
+    // On the root, beside the body: a camera within it may have skin.
+    for (const std::uint32_t j : tree.order) {
+        const int parent = tree.joints[j].parent;
+        if (reason[j] == DeformReason::deforms && !carries[j] && any_in(WordUse::beside, tree.words[j]) &&
+            (parent < 0 ? n > 1 : reason[static_cast<std::size_t>(parent)] == DeformReason::root_structure))
+            reason[j] = DeformReason::slot_name;
+    }
     return reason;
 }
 

@@ -10,8 +10,9 @@
 namespace sinew {
 
 /// A name in lower-case words: split at anything but letters and digits, between letters and digits, and where
-/// camel case begins a word. A namespace ("mixamorig:") is dropped. "mixamorig:LeftHandThumb4" gives left, hand,
-/// thumb, 4; "kneeIK.l" gives knee, ik, l; "Spike" gives spike.
+/// camel case begins a word, and between Latin letters and those of East Asia; full-width letters are folded. A
+/// namespace ("mixamorig:") is dropped. "mixamorig:LeftHandThumb4" gives left, hand, thumb, 4; "kneeIK.l" gives
+/// knee, ik, l; "Spike" gives spike; "足ＩＫ親" gives 足, ik, 親.
 std::vector<std::string> name_words(std::string_view name);
 
 /// The name of a joint without its side, and the side: "hand_L" and "LeftHand" are the left joints of one pair.

@@ -3,12 +3,13 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <set>
 #include <string>
 #include <string_view>
 
 #include "core/body_part.h"
+#include "core/joint_names.h"
+#include "core/joint_words.h"
 
 namespace sinew::io {
 
@@ -43,7 +44,7 @@ private:
     /// ("Skeleton_torso_joint_1", "RigPelvis").
     bool named_like_holder(std::size_t node) const {
         const std::string name = name_of(node);
-        for (const std::string_view word : {"armature", "skeleton", "rig", "scene", "world"})
+        for (const std::string_view word : words_for(WordUse::holder).whole)
             if (name.starts_with(word) && name.find_first_not_of("0123456789._- ", word.size()) == name.npos)
                 return true;
         return name.starts_with("rootnode") || name.starts_with("sketchfab");
@@ -171,27 +172,6 @@ private:
     std::vector<std::size_t> size_;
 };
 
-// Words of names. One of the first kind says that a node is a joint; one of the second kind is also a word of props
-// ("head light", "chair leg"), so four different ones say it together.
-constexpr std::string_view kJointWords[] = {"bone",    "joint",    "pelvis",   "hips",  "spine",    "thigh",
-                                            "forearm", "clavicle", "upperarm", "bip01", "mixamorig"};
-constexpr std::string_view kBodyWords[] = {"head",  "neck", "chest",  "torso", "hip", "shoulder", "arm",  "elbow",
-                                           "wrist", "hand", "finger", "thumb", "leg", "knee",     "shin", "calf",
-                                           "ankle", "foot", "toe",    "tail",  "jaw", "wing",     "eye"};
-
-/// The words of a name in lower case: "UpperArm_L.001" has upper, arm and l.
-std::vector<std::string> words_of(const std::string& name) {
-    std::vector<std::string> words(1);
-    bool after_lower = false;
-    for (const char c : name) {
-        const bool upper = c >= 'A' && c <= 'Z', lower = c >= 'a' && c <= 'z';
-        if ((!upper && !lower) || (upper && after_lower)) words.emplace_back();
-        if (upper || lower) words.back() += upper ? static_cast<char>(c - 'A' + 'a') : c;
-        after_lower = lower;
-    }
-    return words;
-}
-
 bool named_like_character(const Document& document, const std::vector<std::size_t>& joints) {
     std::set<std::string> body;
     for (const std::size_t node : joints) {
@@ -199,11 +179,9 @@ bool named_like_character(const Document& document, const std::vector<std::size_
         std::string lower = name;
         for (char& c : lower)
             if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-        for (const std::string_view word : kJointWords)
-            if (lower.find(word) != lower.npos) return true;
-        for (const std::string& word : words_of(name))
-            if (std::find(std::begin(kBodyWords), std::end(kBodyWords), word) != std::end(kBodyWords))
-                body.insert(word);
+        if (words_for(WordUse::joint).speaks_of(lower)) return true;
+        for (const std::string& word : name_words(name))
+            if (words_for(WordUse::limb).has(word)) body.insert(word);
     }
     return body.size() >= 4;
 }
