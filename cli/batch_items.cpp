@@ -122,6 +122,9 @@ Status add_lines(const std::string& path, const std::string& folder, std::vector
     const bool manifest = extension_of(path) == ".jsonl";
     std::string line;
     for (std::size_t number = 1; std::getline(file, line); ++number) {
+        if (number == 1 && (line.starts_with("\xff\xfe") || line.starts_with("\xfe\xff")))
+            return Error{ErrorCode::input, path + ": the list is UTF-16; save it as UTF-8"};
+        if (number == 1 && line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);  // a byte order mark
         if (line.ends_with('\r')) line.pop_back();
         const std::size_t begin = line.find_first_not_of(" \t");
         if (begin == std::string::npos || (!manifest && line[begin] == '#')) continue;
