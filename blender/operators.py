@@ -193,9 +193,9 @@ class SINEW_OT_bind(bpy.types.Operator):
         if idle:
             lines.append(f"By their names {len(idle)} bones are controls without weight: {shortened(idle)}. Turn off Deform "
                          "for any bone to decide for all yourself")
-        if outside := [w.split("'")[1] for w in report["warnings"] if "lies outside the volume" in w]:
+        if outside := report["snapped_joints"]:
             lines.append(f"{len(outside)} bones begin outside the meshes: {shortened(outside)}")
-        lines += [w for w in report["warnings"] if "lies outside the volume" not in w]
+        lines += [w for w in report["warnings"] if "outside the volume" not in w]
         tell(self, context, lines, "WARNING" if missing.any() else "INFO")
         return {"FINISHED"}
 

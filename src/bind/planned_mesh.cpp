@@ -47,8 +47,14 @@ void warn_of_snapped(const Skeleton& skeleton, const BindOptions& options, BindR
     const char* const what = row_of(options.method).is_flat() ? "figure; its distances start from the nearest pixel"
                              : options.as_published           ? "volume; as published, no distance starts from it"
                                                     : "volume; its distances start from the nearest voxel";
-    for (const std::uint32_t j : report.snapped_joints)
-        report.warnings.push_back("joint '" + printable(skeleton.joints[j].name) + "' lies outside the " + what);
+    const std::size_t count = report.snapped_joints.size();
+    if (count == 0) return;
+    std::string names;
+    for (std::size_t k = 0; k < std::min<std::size_t>(count, 3); ++k)
+        names += (k ? ", '" : "'") + printable(skeleton.joints[report.snapped_joints[k]].name) + "'";
+    report.warnings.push_back((count == 1 ? "joint " + names + " lies outside the "
+                                          : std::to_string(count) + " joints lie outside the ") +
+                              what + (count == 1 ? "" : " (" + names + (count > 3 ? " …)" : ")")));
 }
 
 }  // namespace sinew
