@@ -261,6 +261,7 @@ io::LoadOptions InputOptions::load() const {
     load.skeleton = skeleton;
     load.skeleton_scale = skeleton_scale;
     load.prop = prop;
+    load.bind_parts = bind_parts;
     return load;
 }
 
@@ -280,6 +281,11 @@ void add_input_options(CLI::App& command, InputOptions& options, const std::stri
             "--prop", options.prop,
             "Accept a file without a skin whose nodes are at one place, or groups of parts: all of it follows them")
         ->group(group);
+    command
+        .add_flag(
+            "--bind-parts", options.bind_parts,
+            "In a file without a skin, bind meshes below joints as others; otherwise each follows its joint whole")
+        ->group(group);
 }
 
 void add_deform_option(CLI::App& command, DeformOptions& options, const std::string& group) {
@@ -296,6 +302,10 @@ void add_save_options(CLI::App& command, io::SaveOptions& options, const std::st
     command
         .add_flag("--decompress", options.decompress,
                   "Write no Draco and no meshopt, for programs that cannot read them")
+        ->group(group);
+    command
+        .add_flag("--repair-matrices", options.repair_matrices,
+                  "Write inverse bind matrices that are missing or zero, as the rest pose gives them")
         ->group(group);
 }
 

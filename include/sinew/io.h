@@ -33,7 +33,9 @@ class Document;
 
 /// A character: all meshes of the file as one mesh, and one skeleton, in bind space.
 struct Scene {
-    std::vector<Vec3> positions;                ///< V, bind space of the first skin
+    /// V, bind space of the first skin, moved by the morph weights that the file shows (of the node, else of the
+    /// mesh)
+    std::vector<Vec3> positions;
     std::vector<Triangle> triangles;            ///< T
     std::vector<std::uint32_t> skin_of_vertex;  ///< V or empty
     std::vector<Primitive> primitives;          ///< in file order, together covering all vertices
@@ -62,6 +64,9 @@ struct LoadOptions {
     /// Accepts a file without a skin whose nodes are at one place, or are groups of meshes without the names of a
     /// character: a prop (a car: wheels, doors). All of it is then bound to these nodes. Otherwise it is an error.
     bool prop = false;
+    /// In a file without a skin, a mesh below a joint (or on its node) follows that joint whole: its skin has that
+    /// joint only. With this, it is bound as other meshes are. A mesh around most joints of the skeleton always is.
+    bool bind_parts = false;
 };
 
 /// Reads .glb, .gltf, .vrm or .obj (with LoadOptions::skeleton). The kind is decided by content, then by
@@ -183,6 +188,9 @@ struct SaveOptions {
     /// Writes everything uncompressed, also what is not skinned: no Draco and no meshopt. All data is then in one
     /// buffer.
     bool decompress = false;
+    /// Writes the inverse bind matrices that are missing or cannot be inverted, as the nodes' rest pose gives them.
+    /// Otherwise the file keeps its own, and what is bound to such a joint collapses in a viewer (load warns).
+    bool repair_matrices = false;
 };
 
 /// Changes by save other than weights, for the report.
@@ -295,7 +303,7 @@ struct Clip {
 /// The animations that have keys for nodes, in file order; empty for other formats than glTF.
 Result<std::vector<Clip>> clips(const Scene& scene);
 
-/// Offsets from the shape of the file, to be added to the vertices from first_vertex on before they are skinned.
+/// Offsets from the shape of the scene, to be added to the vertices from first_vertex on before they are skinned.
 struct MorphTarget {
     std::uint32_t first_vertex = 0;
     float weight = 0;           ///< not 0
@@ -307,7 +315,7 @@ struct MorphTarget {
 struct ScenePose {
     /// Per joint of the skeleton, from the bind pose to where its node is: bind space to bind space.
     std::vector<Transform> skinning;
-    std::vector<MorphTarget> morphs;  ///< weights of the animation, else of the node, else of the mesh
+    std::vector<MorphTarget> morphs;  ///< where the animation moves weights: what they differ by from the scene's
     /// From bind space to where the file's nodes, at rest, place the skeleton's root: what a viewer shows.
     Transform to_world;
     double time = 0;  ///< clamped to the clip

@@ -3,6 +3,7 @@
 #include "io/gltf_accessor.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "core/try.h"
@@ -149,6 +150,17 @@ Result<std::span<const std::byte>> AccessorReader::view(std::size_t index, const
     auto decoded = decode_meshopt(bytes, *count, *stride, mode, filter.empty() ? "NONE" : filter);
     if (!decoded) return document_.error(place + ": meshopt compression: " + decoded.error().message);
     return std::span<const std::byte>(uncompressed_[index] = std::move(*decoded));
+}
+
+std::vector<std::uint32_t> as_joints(const Elements& elements) {
+    if (elements.component == Component::u8 || elements.component == Component::u16 ||
+        elements.component == Component::u32)
+        return as_unsigned(elements);
+    std::vector<std::uint32_t> out;
+    for (const float value : as_floats(elements, false))
+        out.push_back(value >= 0 && value < 65536 && value == std::floor(value) ? static_cast<std::uint32_t>(value)
+                                                                                : 0xffffffffu);
+    return out;
 }
 
 Result<Elements> AccessorReader::read(std::size_t index, const std::string& asker) {

@@ -28,6 +28,8 @@ struct Elements {
 std::vector<float> as_floats(const Elements& elements, bool normalized);
 /// Components of an unsigned integer type.
 std::vector<std::uint32_t> as_unsigned(const Elements& elements);
+/// JOINTS_n of any component type: 0xffffffff for what is no whole number of at least 0.
+std::vector<std::uint32_t> as_joints(const Elements& elements);
 
 /// Number of triangles in a list (mode 4), strip (5) or fan (6) with this number of corners.
 std::size_t triangle_count(std::size_t mode, std::size_t corners);

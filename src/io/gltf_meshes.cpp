@@ -1,8 +1,11 @@
 #include "io/gltf_meshes.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/try.h"
+#include "io/gltf_builder.h"
+#include "io/gltf_morphs.h"
 #include "io/gltf_nodes.h"
 
 namespace sinew::io {
@@ -47,6 +50,10 @@ Status MeshReader::read(std::size_t mesh, std::size_t written_mesh, std::size_t 
             scene_.warnings.push_back(place + " has no POSITION: left out");
             continue;
         }
+        if (is_empty(position) || is_empty(member(primitive, "indices"))) {
+            scene_.warnings.push_back(place + " is empty: left out");
+            continue;
+        }
         SINEW_TRY(read_primitive(primitive, {written_mesh, p}, *mode, skin, to_scene, place));
         Primitive& read = scene_.primitives.back();
         read.name = mesh_name + "/" + std::to_string(p);
@@ -59,6 +66,12 @@ Status MeshReader::read(std::size_t mesh, std::size_t written_mesh, std::size_t 
     }
     scene_.mesh_count += contributes;
     return Done{};
+}
+
+bool MeshReader::is_empty(const Json* accessor) const {
+    const auto index = accessor ? whole(accessor) : std::nullopt;
+    const Json* described = index ? document_.at("accessors", *index) : nullptr;
+    return described && whole(member(*described, "count")) == std::size_t{0};
 }
 
 Status MeshReader::spend(std::size_t elements, const std::string& place) {
@@ -135,19 +148,34 @@ Result<std::size_t> MeshReader::find_or_read_block(const PrimitiveSource& source
     block.vertex_count = static_cast<std::uint32_t>(elements->count);
     block.skin = skin;
     block.to_scene = to_scene;
-    SINEW_TRY(add_positions(*elements, to_scene, place));
+    add_positions(*elements, to_scene, place);
     if (!scene_.skeleton.skins.empty())
         scene_.skin_of_vertex.resize(scene_.positions.size(), rig_.skins[skin].joint_set);
     counts_.resize(scene_.positions.size(), 0);
     const std::size_t sets = std::get<3>(key).size() / 2;
     if (sets > 0 && rig_.source == RigSource::skins) {
+        // What is wrong with the weights of the file must not keep it from getting new ones.
         std::vector<Elements> data;
-        for (std::size_t set = 0; set < sets; ++set)
+        std::string fault;
+        for (std::size_t set = 0; set < sets && fault.empty(); ++set)
             for (const char* kind : {"JOINTS_", "WEIGHTS_"}) {
-                SINEW_TRY_LET(auto values, read_attribute(source, kind + std::to_string(set)));
-                data.push_back(std::move(values));
+                const std::string name = kind + std::to_string(set);
+                auto values = read_attribute(source, name);
+                if (!values) {
+                    fault = values.error().message;
+                    break;
+                }
+                if (values->width != 4)
+                    fault = place + ": " + name + " must be VEC4";
+                else if (values->count != block.vertex_count)
+                    fault = place + ": " + name + " has " + std::to_string(values->count) + " elements for " +
+                            std::to_string(block.vertex_count) + " vertices";
+                data.push_back(std::move(*values));
             }
-        SINEW_TRY(add_weights(data, block, place));
+        if (fault.empty())
+            add_weights(data, block, place);
+        else
+            scene_.warnings.push_back(fault + ": the file's weights of this primitive are left out");
     }
     rig_.blocks.push_back(std::move(block));
     block_of_[std::move(key)] = rig_.blocks.size() - 1;
@@ -169,7 +197,7 @@ Result<std::optional<std::vector<std::uint32_t>>> MeshReader::read_indices(const
     return std::optional(as_unsigned(*elements));
 }
 
-Status MeshReader::add_positions(const Elements& elements, const Matrix& to_scene, const std::string& place) {
+void MeshReader::add_positions(const Elements& elements, const Matrix& to_scene, const std::string& place) {
     const std::vector<float> values = as_floats(elements, elements.normalized);
     const bool moved = !(to_scene == Matrix{});
     for (std::size_t i = 0; i < elements.count; ++i) {
@@ -178,33 +206,29 @@ Status MeshReader::add_positions(const Elements& elements, const Matrix& to_scen
             const auto q = transform_point(to_scene, p.x, p.y, p.z);
             p = {static_cast<float>(q[0]), static_cast<float>(q[1]), static_cast<float>(q[2])};
         }
-        if (!std::isfinite(p.x) || !std::isfinite(p.y) || !std::isfinite(p.z))
-            return document_.error(place + " vertex " + std::to_string(i) +
-                                   ": its position is not finite (repair the mesh)");
+        if (!std::isfinite(p.x) || !std::isfinite(p.y) || !std::isfinite(p.z)) {
+            // Without a triangle it does not matter where it is; finish() looks.
+            if (lost_.empty() || lost_.back().place != place)
+                lost_.push_back({place, scene_.positions.size() - i, {}});
+            lost_.back().vertices.push_back(i);
+            p = {};
+        }
         scene_.positions.push_back(p);
     }
-    return Done{};
 }
 
-Status MeshReader::add_weights(const std::vector<Elements>& data, const VertexBlock& block,
-                               const std::string& place) {
+void MeshReader::add_weights(const std::vector<Elements>& data, const VertexBlock& block,
+                             const std::string& place) {
     std::vector<std::vector<std::uint32_t>> joints;
     std::vector<std::vector<float>> weights;
     for (std::size_t s = 0; s < data.size(); s += 2) {
-        const std::string set = std::to_string(s / 2);
-        if (data[s].width != 4 || data[s].component == Component::f32 || data[s].component == Component::i8 ||
-            data[s].component == Component::i16)
-            return document_.error(place + ": JOINTS_" + set + " must be VEC4 of u8 or u16");
-        if (data[s + 1].width != 4) return document_.error(place + ": WEIGHTS_" + set + " must be VEC4");
-        if (data[s].count != block.vertex_count || data[s + 1].count != block.vertex_count)
-            return document_.error(place + ": JOINTS_" + set + " and WEIGHTS_" + set + " must have the " +
-                                   std::to_string(block.vertex_count) + " elements of POSITION");
-        joints.push_back(as_unsigned(data[s]));
+        joints.push_back(as_joints(data[s]));
         // Integers count as normalised even if the accessor does not say so: rows are normalised later.
         weights.push_back(as_floats(data[s + 1], data[s + 1].component != Component::f32));
     }
     const std::vector<std::uint32_t>& skin_joints = rig_.skins[block.skin].joints;
-    std::size_t bad = 0, first_bad = 0;
+    std::size_t bad = 0, first_bad = 0, outside = 0;
+    std::string first_outside;
     for (std::uint32_t v = 0; v < block.vertex_count; ++v) {
         std::uint32_t& count = counts_[block.first_vertex + v];
         for (std::size_t s = 0; s < joints.size(); ++s)
@@ -215,11 +239,11 @@ Status MeshReader::add_weights(const std::vector<Elements>& data, const VertexBl
                     if (bad++ == 0) first_bad = v;
                     continue;
                 }
-                if (joints[s][k] >= skin_joints.size() && copying_) continue;
-                if (joints[s][k] >= skin_joints.size())
-                    return document_.error(place + " vertex " + std::to_string(v) + ": JOINTS_" +
-                                           std::to_string(s) + " names joint " + std::to_string(joints[s][k]) +
-                                           " of a skin of " + std::to_string(skin_joints.size()));
+                if (joints[s][k] >= skin_joints.size()) {
+                    if (!copying_ && outside++ == 0)
+                        first_outside = "vertex " + std::to_string(v) + ", joint " + std::to_string(joints[s][k]);
+                    continue;
+                }
                 influences_.push_back({skin_joints[joints[s][k]], weight});
                 ++count;
             }
@@ -228,8 +252,11 @@ Status MeshReader::add_weights(const std::vector<Elements>& data, const VertexBl
         scene_.warnings.push_back(place + ": " + std::to_string(bad) +
                                   " negative or not finite weights of the file count as 0 (first: vertex " +
                                   std::to_string(first_bad) + ")");
+    if (outside)
+        scene_.warnings.push_back(
+            place + ": " + std::to_string(outside) + " weights of the file are on joints that its skin of " +
+            std::to_string(skin_joints.size()) + " does not have, and count as 0 (first: " + first_outside + ")");
     has_weights_ = true;
-    return Done{};
 }
 
 Status MeshReader::add_triangles(const std::optional<std::vector<std::uint32_t>>& indices, std::size_t mode,
@@ -249,9 +276,10 @@ Status MeshReader::add_triangles(const std::optional<std::vector<std::uint32_t>>
     const auto corner = [&](std::size_t i) {
         return block.first_vertex + (indices ? (*indices)[i] : static_cast<std::uint32_t>(i));
     };
+    const bool mirrored = determinant(block.to_scene) < 0;
     for (std::size_t i = 0; i < count; ++i) {
         const auto [a, b, c] = triangle_corners(mode, i);
-        const Triangle t{corner(a), corner(b), corner(c)};
+        const Triangle t{corner(a), corner(mirrored ? c : b), corner(mirrored ? b : c)};
         // Strips are joined by triangles without area; these are not defects of the mesh.
         if (mode == 5 && (t[0] == t[1] || t[1] == t[2] || t[2] == t[0])) continue;
         scene_.triangles.push_back(t);
@@ -260,6 +288,37 @@ Status MeshReader::add_triangles(const std::optional<std::vector<std::uint32_t>>
 }
 
 Status MeshReader::finish() {
+    if (!lost_.empty()) {
+        std::vector<bool> used(scene_.positions.size());
+        for (const Triangle& t : scene_.triangles)
+            for (const std::uint32_t v : t) used[v] = true;
+        for (const LostVertices& lost : lost_) {
+            for (const std::size_t i : lost.vertices)
+                if (used[lost.first_vertex + i])
+                    return document_.error(lost.place + " vertex " + std::to_string(i) +
+                                           ": its position is not finite (repair the mesh)");
+            // They stand where another vertex does, so that no box grows.
+            const auto there = std::find(used.begin(), used.end(), true) - used.begin();
+            for (const std::size_t i : lost.vertices)
+                if (there < static_cast<std::ptrdiff_t>(used.size()))
+                    scene_.positions[lost.first_vertex + i] = scene_.positions[static_cast<std::size_t>(there)];
+            scene_.warnings.push_back(
+                lost.place + ": " + std::to_string(lost.vertices.size()) +
+                " vertices without a triangle have a position that is not finite (first: vertex " +
+                std::to_string(lost.vertices[0]) + ")");
+        }
+    }
+    const auto shown = read_morphs(document_);
+    if (!shown) return shown.error();
+    for (const MorphTarget& morph : *shown)
+        for (std::size_t i = 0; i < morph.offsets.size(); ++i) {
+            Vec3& p = scene_.positions[morph.first_vertex + i];
+            const Vec3& d = morph.offsets[i];
+            p = {p.x + morph.weight * d.x, p.y + morph.weight * d.y, p.z + morph.weight * d.z};
+            if (!std::isfinite(p.x) || !std::isfinite(p.y) || !std::isfinite(p.z))
+                return document_.error("vertex " + std::to_string(morph.first_vertex + i) +
+                                       ": the file's morph weights give it a position that is not finite");
+        }
     if (!has_weights_) return Done{};
     auto weights = SkinWeights::from_rows(counts_, std::move(influences_));
     if (!weights) return Error{ErrorCode::internal, document_.name + ": " + weights.error().message};

@@ -27,13 +27,22 @@ public:
     /// the file. An error begins with `place`.
     Status spend(std::size_t elements, const std::string& place);
 
-    /// Sets the weights of the scene. Call once, after all meshes.
+    /// Moves the vertices by the morph weights that the file shows, and sets the weights of the scene. Call once,
+    /// after all meshes and Rig::skinned_nodes.
     Status finish();
 
 private:
     /// Primitives with equal keys have the same vertices: skin, POSITION, Draco data, JOINTS_n and WEIGHTS_n.
     using BlockKey = std::tuple<std::size_t, std::size_t, std::size_t, std::vector<std::size_t>>;
     struct PrimitiveSource;
+    /// Vertices of a block whose positions are not finite.
+    struct LostVertices {
+        std::string place;
+        std::size_t first_vertex;
+        std::vector<std::size_t> vertices;  // from it on
+    };
+
+    bool is_empty(const Json* accessor) const;
 
     Status read_primitive(const Json& primitive, PrimitiveRef ref, std::size_t mode, std::size_t skin,
                           const Matrix& to_scene, const std::string& place);
@@ -44,8 +53,8 @@ private:
     Result<std::size_t> find_or_read_block(const PrimitiveSource& source, std::size_t skin, const Matrix& to_scene);
     /// Empty where the primitive has no indices.
     Result<std::optional<std::vector<std::uint32_t>>> read_indices(const PrimitiveSource& source);
-    Status add_positions(const Elements& elements, const Matrix& to_scene, const std::string& place);
-    Status add_weights(const std::vector<Elements>& data, const VertexBlock& block, const std::string& place);
+    void add_positions(const Elements& elements, const Matrix& to_scene, const std::string& place);
+    void add_weights(const std::vector<Elements>& data, const VertexBlock& block, const std::string& place);
     Status add_triangles(const std::optional<std::vector<std::uint32_t>>& indices, std::size_t mode,
                          const VertexBlock& block, const std::string& place);
 
@@ -56,6 +65,7 @@ private:
     const Context* const context_;
     std::size_t budget_ = 0;  // vertices and triangles that may still be read
     std::map<BlockKey, std::size_t> block_of_;
+    std::vector<LostVertices> lost_;
     std::vector<std::uint32_t> counts_;
     std::vector<Influence> influences_;
     bool has_weights_ = false;

@@ -8,6 +8,7 @@
 #include "core/try.h"
 #include "io/gltf_accessor.h"
 #include "io/gltf_builder.h"
+#include "io/gltf_morphs.h"
 #include "io/gltf_scene.h"
 
 namespace sinew::io {
@@ -195,14 +196,6 @@ std::vector<double> sample(const Sampler& s, double time, bool rotation) {
     return out;
 }
 
-/// An optional list of numbers of a node or mesh.
-std::vector<double> numbers(const Json& object, const char* key) {
-    std::vector<double> out;
-    if (const Json* list = member(object, key); list && list->is_array())
-        for (const Json& v : *list) out.push_back(v.is_number() ? v.get<double>() : 0);
-    return out;
-}
-
 Transform to_transform(const Matrix& m) {
     Transform out;
     for (std::size_t r = 0; r < 3; ++r)
@@ -228,7 +221,7 @@ std::vector<Matrix> local_at(const Document& document, const Animation& animatio
         std::array<double, 3> t{0, 0, 0}, s{1, 1, 1};
         std::array<double, 4> q{0, 0, 0, 1};
         const auto take = [&](const char* key, Path path, auto& out) {
-            auto values = numbers(json, key);
+            auto values = numbers_of(json, key);
             if (const auto found = paths.find(path); found != paths.end()) values = found->second;
             if (values.size() == out.size()) std::copy(values.begin(), values.end(), out.begin());
         };
@@ -268,81 +261,6 @@ Matrix bind_to_world(const Scene& scene, const std::vector<Matrix>& rest) {
         return same ? identity : out;
     }
     return {};
-}
-
-/// The shapes of every block of vertices whose mesh has shapes, with their current weights.
-Result<std::vector<MorphTarget>> read_morphs(const Scene& scene,
-                                             const std::map<std::size_t, std::vector<double>>& animated) {
-    const Document& document = *scene.document;
-    const Rig& rig = document.rig;
-    const std::size_t meshes = document.count("meshes");
-    std::map<std::size_t, std::size_t> node_of_mesh;
-    if (rig.source == RigSource::skins) {
-        for (std::size_t n = 0; n < document.count("nodes"); ++n) {
-            const Json& node = *document.at("nodes", n);
-            if (const auto mesh = whole(member(node, "mesh")); mesh && member(node, "skin"))
-                node_of_mesh.try_emplace(*mesh, n);
-        }
-    }
-    for (const auto& skinned : rig.skinned_nodes) node_of_mesh.try_emplace(skinned.mesh, skinned.node);
-    AccessorReader accessors(document);
-    std::vector<MorphTarget> out;
-    for (const VertexBlock& block : rig.blocks) {
-        if (block.primitives.empty()) continue;
-        const auto [written, number] = block.primitives[0];
-        const std::size_t mesh = written < meshes ? written : rig.mesh_copies[written - meshes];
-        const Json& mesh_json = *document.at("meshes", mesh);
-        const Json* targets = member((*member(mesh_json, "primitives"))[number], "targets");
-        if (!targets || !targets->is_array()) continue;
-        std::vector<double> weights = numbers(mesh_json, "weights");
-        if (const auto node = node_of_mesh.find(written); node != node_of_mesh.end()) {
-            if (const auto own = numbers(*document.at("nodes", node->second), "weights"); !own.empty())
-                weights = own;
-            if (const auto moved = animated.find(node->second); moved != animated.end()) weights = moved->second;
-        }
-        for (std::size_t t = 0; t < targets->size() && t < weights.size(); ++t) {
-            const Json* position = member((*targets)[t], "POSITION");
-            const auto weight = static_cast<float>(weights[t]);
-            if (!position || weight == 0) continue;
-            const std::string place = "mesh " + std::to_string(mesh) + " primitive " + std::to_string(number) +
-                                      ": target " + std::to_string(t);
-            const auto accessor = whole(position);
-            if (!accessor) return document.error(place + ": POSITION must be an accessor's index");
-            const auto elements = accessors.read(*accessor, place);
-            if (!elements) return elements.error();
-            if (elements->width != 3 || elements->count != block.vertex_count)
-                return document.error(place + " must have an offset for each of " +
-                                      std::to_string(block.vertex_count) + " vertices");
-            const auto values = as_floats(*elements, elements->normalized);
-            MorphTarget morph;
-            morph.first_vertex = block.first_vertex;
-            morph.weight = weight;
-            Matrix turn = block.to_scene;  // offsets are directions
-            for (std::size_t r = 0; r < 3; ++r) turn(r, 3) = 0;
-            for (std::size_t i = 0; i < elements->count; ++i) {
-                const auto d = transform_point(turn, values[3 * i], values[3 * i + 1], values[3 * i + 2]);
-                morph.offsets.push_back(
-                    {static_cast<float>(d[0]), static_cast<float>(d[1]), static_cast<float>(d[2])});
-            }
-            // Normals are for shading only: if they cannot be read, the shape is still used.
-            if (const auto normal = whole(member((*targets)[t], "NORMAL"))) {
-                const auto normals = accessors.read(*normal, place + ": NORMAL");
-                if (!normals) return normals.error();
-                if (normals->width == 3 && normals->count == block.vertex_count) {
-                    const auto d = as_floats(*normals, normals->normalized);
-                    const Matrix turn_normals = normal_matrix(block.to_scene);
-                    for (std::size_t i = 0; i < normals->count; ++i) {
-                        const Vec3 offset =
-                            to_vec3(direction(turn_normals, {d[3 * i], d[3 * i + 1], d[3 * i + 2]}));
-                        const bool finite = std::isfinite(offset.x + offset.y + offset.z);
-                        morph.normals.push_back(finite ? offset : Vec3{});
-                    }
-                }
-            }
-            out.push_back(std::move(morph));
-        }
-    }
-    return out;
 }
 
 struct Range {
@@ -391,7 +309,7 @@ Result<ScenePose> pose_at(const Scene& scene, std::optional<std::size_t> clip, d
         out.time = std::clamp(time, start, end);
         world = worlds(rig, local_at(document, animation, out.time, weights));
     }
-    auto morphs = read_morphs(scene, weights);
+    auto morphs = read_morphs(document, &weights);
     if (!morphs) return morphs.error();
     out.morphs = std::move(*morphs);
 

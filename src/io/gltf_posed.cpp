@@ -11,6 +11,7 @@
 #include "io/formats.h"
 #include "io/gltf_accessor.h"
 #include "io/gltf_builder.h"
+#include "io/gltf_morphs.h"
 #include "io/gltf_scene.h"
 
 namespace sinew::io {
@@ -313,7 +314,7 @@ private:
                 put_rest(attributes, read, block.vertex_count);
                 put_indices(out, read);
                 // The reflection of a mirrored mesh is now in its vertices, so its triangles are reversed.
-                if (rig_.source != RigSource::skins && determinant(block.to_scene) < 0)
+                if (determinant(block.to_scene) * determinant(to_matrix(posed_.pose.to_world)) < 0)
                     turn_faces(out, read, block.vertex_count);
                 list.push_back(std::move(out));
             }
@@ -554,6 +555,15 @@ Result<ShadingFrames> shading_frames(const Scene& scene) {
             }
         }
     }
+    if (out.normals.empty()) return out;
+    const auto shown = read_morphs(document);
+    if (!shown) return shown.error();
+    for (const MorphTarget& morph : *shown)
+        for (std::size_t i = 0; i < morph.normals.size(); ++i) {
+            Vec3& n = out.normals[morph.first_vertex + i];
+            const Vec3& d = morph.normals[i];
+            n = {n.x + morph.weight * d.x, n.y + morph.weight * d.y, n.z + morph.weight * d.z};
+        }
     return out;
 }
 
@@ -581,7 +591,10 @@ Result<SaveReport> save_posed(const Scene& scene, const PosedScene& posed, const
         const bool moved = !(to_world == Matrix{});
         for (const Vec3& p : posed.positions)
             positions.push_back(moved ? to_vec3(transform_point(to_world, p.x, p.y, p.z)) : p);
-        const std::string text = obj_text(positions, scene.triangles);
+        std::vector<Triangle> triangles = scene.triangles;
+        if (determinant(to_world) < 0)
+            for (Triangle& t : triangles) std::swap(t[1], t[2]);
+        const std::string text = obj_text(positions, triangles);
         report.bytes = text.size();
         SINEW_TRY(batch.add(path, std::as_bytes(std::span(text))));
         return report;

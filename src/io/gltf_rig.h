@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -40,6 +41,10 @@ struct RigSkin {
     /// For a new skin: the world transform of the meshes that bind to it. Otherwise not used.
     Matrix mesh_to_world;
     std::uint32_t joint_set = 0;  ///< into Skeleton::skins; 0 where that is empty
+    std::size_t source = 0;       ///< RigSource::skins: its number in the file
+    /// RigSource::skins: inverse bind matrices that the file lacks or that cannot be inverted, by place in
+    /// `joints`, as the nodes' rest pose gives them.
+    std::map<std::size_t, Matrix> repaired = {};
 };
 
 /// Where the skeleton of the scene comes from.

@@ -78,6 +78,8 @@ struct Plan {
     std::vector<ClipPlan> clips;
     std::size_t clip_accessors = 0;          ///< number of clip accessors in `added`
     std::vector<std::size_t> skin_matrices;  ///< inverse bind matrices of each new skin, in `added`
+    /// Skins of the document whose matrices are written anew (SaveOptions::repair_matrices), and these in `added`.
+    std::vector<std::pair<std::size_t, std::size_t>> repaired_skins;
 
     std::vector<std::size_t> free_accessors, free_views;  ///< slots that nothing uses without the old weights
     bool fill_from_first = false;  ///< the lowest free slots are filled first, so that the others can be cut off
@@ -114,7 +116,7 @@ Status add_draco_data(const Request& request, Plan& plan);
 Status add_clip_data(const Request& request, Plan& plan);
 /// JOINTS_n and WEIGHTS_n of all blocks.
 Status add_weight_data(const Request& request, Plan& plan);
-/// Inverse bind matrices of skins that the document does not have yet.
+/// Inverse bind matrices of skins that the document does not have yet, or whose matrices are to be repaired.
 Status add_bind_matrices(const Request& request, Plan& plan);
 /// Puts the bytes of all new accessors into the target buffer.
 void store_bytes(const Request& request, Plan& plan);

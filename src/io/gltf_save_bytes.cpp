@@ -8,6 +8,7 @@
 
 #include "core/try.h"
 #include "io/gltf_save.h"
+#include "io/gltf_skins.h"
 #include "io/gltf_weights.h"
 #include "io/json_text.h"
 
@@ -354,16 +355,48 @@ Status add_weight_data(const Request& request, Plan& plan) {
     return Done{};
 }
 
+namespace {
+
+/// The matrices of skins that lack some, with those of Rig in their places.
+Status repair_matrices(const Request& request, Plan& plan) {
+    AccessorReader accessors(request.document);
+    std::size_t count = 0;
+    for (const RigSkin& skin : request.rig().skins) {
+        if (skin.repaired.empty()) continue;
+        auto read = read_skin(request.document, accessors, skin.source);
+        if (!read) return read.error();
+        NewAccessor added;
+        added.type = "MAT4";
+        added.count = skin.joints.size();
+        added.target = 0;
+        for (const auto& [place, matrix] : skin.repaired) read->inverse_bind[place] = matrix;
+        for (const Matrix& bind : read->inverse_bind)
+            for (const double value : bind.m) {
+                const auto number = static_cast<float>(value);
+                const auto* raw = reinterpret_cast<const std::byte*>(&number);
+                added.bytes.insert(added.bytes.end(), raw, raw + 4);
+            }
+        count += skin.repaired.size();
+        plan.repaired_skins.emplace_back(skin.source, plan.added.size());
+        plan.added.push_back(std::move(added));
+    }
+    if (count) plan.report.notes.push_back(std::to_string(count) + " inverse bind matrices are written anew");
+    return Done{};
+}
+
+}  // namespace
+
 Status add_bind_matrices(const Request& request, Plan& plan) {
     const Rig& rig = request.rig();
     const std::vector<Joint>& joints = request.scene.skeleton.joints;
-    if (rig.source == RigSource::skins) return Done{};
+    if (rig.source == RigSource::skins)
+        return request.options.repair_matrices ? repair_matrices(request, plan) : Done{};
     for (const RigSkin& skin : rig.skins) {
         NewAccessor added;
         added.type = "MAT4";
         added.count = skin.joints.size();
         added.target = 0;
-        for (std::size_t j = 0; j < skin.joints.size(); ++j) {
+        for (const std::uint32_t j : skin.joints) {
             Matrix to_joint;
             if (rig.source == RigSource::nodes) {
                 const auto inverted = inverse(rig.joint_to_world[j]);

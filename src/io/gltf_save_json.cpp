@@ -170,6 +170,8 @@ public:
     void add_skins() {
         if (rig_.source == RigSource::skins) {
             joint_nodes_ = rig_.node_of_joint;
+            for (const auto& [skin, added] : plan_.repaired_skins)
+                list("skins").at(skin)->set("inverseBindMatrices", accessor_number(added));
             for (const Rig::SkinnedNode& skinned : rig_.skinned_nodes)
                 list("nodes").at(skinned.node)->set("mesh", std::to_string(skinned.mesh));
             return;

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <map>
 #include <set>
 
+#include "core/idle_joints.h"
 #include "core/try.h"
 #include "io/gltf_accessor.h"
 #include "io/gltf_joints.h"
@@ -77,12 +79,14 @@ public:
         SINEW_TRY(skinned    ? read_worn_skins()
                   : skeleton ? add_skeleton(std::move(*skeleton))
                              : find_skeleton(source.prop));
-        SINEW_TRY(skinned ? read_skinned_meshes() : read_static_meshes());
+        SINEW_TRY(skinned ? read_skinned_meshes() : read_static_meshes(!source.bind_parts));
         if (scene_.primitives.empty())
             return document_.error(scene_.skipped_primitives
                                        ? "its meshes have points and lines only, no triangles to bind"
                                        : "there is no mesh to bind");
-        return meshes_.finish();
+        if (const Status s = meshes_.finish(); !s) return s;
+        if (!skinned) bind_parts_to_joints();
+        return Done{};
     }
 
     /// See read_rest_skeleton.
@@ -281,7 +285,18 @@ private:
         return Done{};
     }
 
-    Status read_static_meshes() {
+    /// The joint at or nearest above each node, or none.
+    std::vector<std::size_t> joints_above() const {
+        std::vector<std::size_t> out(nodes_.parent.size(), none);
+        for (std::size_t j = 0; j < rig_.joint_nodes.size(); ++j) out[rig_.joint_nodes[j]] = j;
+        for (const std::size_t n : nodes_.top_down)
+            if (out[n] == none && nodes_.parent[n] != none) out[n] = out[nodes_.parent[n]];
+        return out;
+    }
+
+    /// `parts`: meshes below joints get skins of their own, for bind_parts_to_joints.
+    Status read_static_meshes(bool parts) {
+        const std::vector<std::size_t> above = parts ? joints_above() : std::vector<std::size_t>();
         std::vector<std::uint32_t> all(scene_.skeleton.joints.size());
         for (std::size_t j = 0; j < all.size(); ++j) all[j] = static_cast<std::uint32_t>(j);
         std::set<std::size_t> used;
@@ -295,8 +310,11 @@ private:
             std::array<std::uint64_t, 16> place;
             for (std::size_t k = 0; k < 16; ++k)
                 place[k] = std::bit_cast<std::uint64_t>(nodes_.world[n].m[k] + 0.0);  // -0 is 0
-            const auto [at, is_new] = skin_at.try_emplace(place, rig_.skins.size());
-            const std::size_t skin = at->second;
+            const bool part = parts && above[n] != none;
+            const auto [at, is_new] =
+                part ? std::pair(skin_at.end(), true) : skin_at.try_emplace(place, rig_.skins.size());
+            const std::size_t skin = part ? rig_.skins.size() : at->second;
+            if (part) part_of_skin_[skin] = above[n];
             if (is_new) {
                 // One matrix per joint, with the memory of four vertices.
                 SINEW_TRY(meshes_.spend(4 * all.size(), "node " + std::to_string(n)));
@@ -317,6 +335,77 @@ private:
         return Done{};
     }
 
+    /// Of the parts, those that are around most joints of the skeleton, none of which has a part of its own: such a
+    /// mesh is the body, whatever it hangs on.
+    std::vector<std::size_t> find_bodies() const {
+        const std::vector<Joint>& joints = scene_.skeleton.joints;
+        std::vector<bool> has_part(joints.size());
+        for (const auto& [skin, joint] : part_of_skin_) has_part[joint] = true;
+        std::vector<std::size_t> joint_of_node(nodes_.parent.size(), none), order;
+        for (std::size_t j = 0; j < joints.size(); ++j) joint_of_node[rig_.joint_nodes[j]] = j;
+        for (const std::size_t n : nodes_.top_down)
+            if (joint_of_node[n] != none) order.push_back(joint_of_node[n]);
+        std::vector<std::pair<Vec3, Vec3>> box(
+            rig_.skins.size(), {Vec3{INFINITY, INFINITY, INFINITY}, Vec3{-INFINITY, -INFINITY, -INFINITY}});
+        for (const VertexBlock& block : rig_.blocks)
+            for (std::uint32_t v = block.first_vertex; v < block.first_vertex + block.vertex_count; ++v) {
+                const Vec3& p = scene_.positions[v];
+                auto& [low, high] = box[block.skin];
+                low = {std::min(low.x, p.x), std::min(low.y, p.y), std::min(low.z, p.z)};
+                high = {std::max(high.x, p.x), std::max(high.y, p.y), std::max(high.z, p.z)};
+            }
+        std::vector<std::size_t> bodies;
+        for (const auto& [skin, joint] : part_of_skin_) {
+            const auto& [low, high] = box[skin];
+            std::vector<bool> below(joints.size());
+            std::size_t around = 0;
+            for (const std::size_t j : order) {
+                const auto parent = static_cast<std::size_t>(joints[j].parent);
+                below[j] = joints[j].parent >= 0 && (parent == joint || below[parent]);
+                const Vec3& p = joints[j].position;
+                around += below[j] && !has_part[j] && p.x > low.x && p.x < high.x && p.y > low.y && p.y < high.y &&
+                          p.z > low.z && p.z < high.z;
+            }
+            if (2 * around > joints.size()) bodies.push_back(skin);
+        }
+        return bodies;
+    }
+
+    /// In a file without a skin, a mesh below a joint follows that joint: its skin has no other one.
+    void bind_parts_to_joints() {
+        for (const std::size_t skin : find_bodies()) part_of_skin_.erase(skin);
+        if (part_of_skin_.empty()) return;
+        std::vector<Joint>& joints = scene_.skeleton.joints;
+        // A joint that carries a part deforms it, whatever its name is; other meshes keep off the idle ones.
+        const std::vector<DeformReason> by_name = idle_by_name(scene_.skeleton);
+        std::vector<std::uint32_t> others;
+        std::vector<bool> has_part(joints.size());
+        for (const auto& [skin, joint] : part_of_skin_) has_part[joint] = true;
+        for (std::size_t j = 0; j < joints.size(); ++j) {
+            if (!has_part[j] || by_name[j] == DeformReason::deforms)
+                others.push_back(static_cast<std::uint32_t>(j));
+            if (has_part[j] && by_name[j] != DeformReason::deforms) joints[j].reason = DeformReason::included;
+        }
+        std::map<std::vector<std::uint32_t>, std::uint32_t> sets;
+        for (std::size_t s = 0; s < rig_.skins.size(); ++s) {
+            RigSkin& skin = rig_.skins[s];
+            const auto part = part_of_skin_.find(s);
+            skin.joints =
+                part == part_of_skin_.end() ? others : std::vector{static_cast<std::uint32_t>(part->second)};
+            const auto [at, is_new] = sets.try_emplace(skin.joints, static_cast<std::uint32_t>(sets.size()));
+            skin.joint_set = at->second;
+            if (is_new) scene_.skeleton.skins.push_back(skin.joints);
+        }
+        scene_.skin_of_vertex.resize(scene_.positions.size());
+        for (const VertexBlock& block : rig_.blocks)
+            std::fill_n(scene_.skin_of_vertex.begin() + block.first_vertex, block.vertex_count,
+                        rig_.skins[block.skin].joint_set);
+        scene_.warnings.push_back(std::to_string(part_of_skin_.size()) +
+                                  (part_of_skin_.size() == 1 ? " mesh below a joint follows it whole"
+                                                             : " meshes below joints follow them whole") +
+                                  " (--bind-parts binds such meshes as others)");
+    }
+
     Document& document_;
     Scene& scene_;
     Rig& rig_;
@@ -324,6 +413,7 @@ private:
     AccessorReader accessors_;
     MeshReader meshes_;
     WornSkins worn_;
+    std::map<std::size_t, std::size_t> part_of_skin_;  // Rig::skins -> the joint that its meshes hang on
 };
 
 }  // namespace

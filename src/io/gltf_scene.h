@@ -17,7 +17,8 @@ struct SkeletonSource {
     /// `required`, and ignored otherwise.
     std::optional<Skeleton> skeleton;
     bool required = true;
-    bool prop = false;  ///< LoadOptions::prop
+    bool prop = false;        ///< LoadOptions::prop
+    bool bind_parts = false;  ///< LoadOptions::bind_parts
 };
 
 /// Makes the scene of a document, and sets Document::rig.

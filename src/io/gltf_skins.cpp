@@ -9,6 +9,7 @@
 
 #include "core/try.h"
 #include "io/gltf_joints.h"
+#include "io/gltf_nodes.h"
 
 namespace sinew::io {
 
@@ -34,11 +35,9 @@ Result<Skin> read_skin(const Document& document, AccessorReader& accessors, std:
     if (!elements) return elements.error();
     if (elements->width != 16 || elements->component != Component::f32)
         return document.error(place + ": inverseBindMatrices must be MAT4 of floats");
-    if (elements->count < skin.nodes.size())
-        return document.error(place + " has " + std::to_string(skin.nodes.size()) + " joints, but " +
-                              std::to_string(elements->count) + " inverse bind matrices");
     const std::vector<float> values = as_floats(*elements, false);
-    for (std::size_t j = 0; j < skin.nodes.size(); ++j)
+    for (std::size_t j = elements->count; j < skin.nodes.size(); ++j) skin.inverse_bind[j].m.fill(0);
+    for (std::size_t j = 0; j < std::min(elements->count, skin.nodes.size()); ++j)
         std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(j * 16), 16, skin.inverse_bind[j].m.begin());
     return skin;
 }
@@ -100,6 +99,8 @@ Result<WornSkins> read_skins(Document& document, AccessorReader& accessors, Scen
     std::map<std::size_t, Matrix> bind;  // node -> its transform at the bind pose, scene space
     std::vector<std::size_t> joint_nodes;
     std::map<std::size_t, std::uint32_t> joint_of_node;
+    std::size_t lost = 0;  // matrices that are missing or cannot be inverted
+    std::string lost_names;
     for (std::size_t n = 0; n < nodes.parent.size(); ++n) {
         const Json& node = *document.at("nodes", n);
         if (!member(node, "mesh") || !member(node, "skin")) continue;
@@ -112,9 +113,15 @@ Result<WornSkins> read_skins(Document& document, AccessorReader& accessors, Scen
         for (std::size_t j = 0; j < bound.size(); ++j) bound[j] = inverse(skin.inverse_bind[j]);
         if (!bind.empty()) skin.to_scene = between(nodes, skin, bound, bind, *index, scene.warnings);
         RigSkin rig_skin;
+        rig_skin.source = *index;
         for (std::size_t j = 0; j < bound.size(); ++j) {
             const std::size_t joint_node = skin.nodes[j];
-            if (bound[j]) bind.try_emplace(joint_node, skin.to_scene * *bound[j]);
+            if (bound[j]) {
+                bind.try_emplace(joint_node, skin.to_scene * *bound[j]);
+            } else {
+                rig_skin.repaired[j] = {};
+                if (lost++ < 3) lost_names += (lost > 1 ? ", " : "") + in_quotes(node_name(document, joint_node));
+            }
             const auto [at, is_new] =
                 joint_of_node.try_emplace(joint_node, static_cast<std::uint32_t>(joint_nodes.size()));
             if (is_new) joint_nodes.push_back(joint_node);
@@ -126,16 +133,20 @@ Result<WornSkins> read_skins(Document& document, AccessorReader& accessors, Scen
     }
 
     std::vector<Matrix> where;
-    std::size_t estimated = 0;
     const auto estimates = estimate_bind(nodes, bind);
-    for (const std::size_t n : joint_nodes) {
-        estimated += !bind.contains(n);
-        where.push_back(estimates[n].value_or(nodes.world[n]));
-    }
-    if (estimated)
-        scene.warnings.push_back(std::to_string(estimated) +
-                                 " joints have an inverse bind matrix that cannot be inverted: placed by the "
-                                 "nodes' rest pose");
+    for (const std::size_t n : joint_nodes) where.push_back(estimates[n].value_or(nodes.world[n]));
+    for (std::size_t s = 0; s < rig.skins.size(); ++s)
+        for (auto at = rig.skins[s].repaired.begin(); at != rig.skins[s].repaired.end();) {
+            const auto to_joint = inverse(where[rig.skins[s].joints[at->first]]);
+            if (to_joint) at->second = *to_joint * worn.skins[s].to_scene;
+            at = to_joint ? std::next(at) : rig.skins[s].repaired.erase(at);
+        }
+    if (lost)
+        scene.warnings.push_back(
+            std::to_string(lost) + (lost == 1 ? " joint has" : " joints have") +
+            " no inverse bind matrix that can be inverted (" + lost_names + (lost > 3 ? " …" : "") +
+            "): placed by the nodes' rest pose; what follows them collapses in viewers unless the matrices are "
+            "written anew (--repair-matrices)");
 
     // Sets of joints only matter if skins differ in them.
     std::map<std::vector<std::uint32_t>, std::uint32_t> sets;

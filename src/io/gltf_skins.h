@@ -11,7 +11,7 @@ namespace sinew::io {
 
 struct Skin {
     std::vector<std::size_t> nodes;    ///< of its joints, in its order
-    std::vector<Matrix> inverse_bind;  ///< of each
+    std::vector<Matrix> inverse_bind;  ///< of each; zero where the file has none for it
     Matrix to_scene;                   ///< from its bind space
 };
 Result<Skin> read_skin(const Document& document, AccessorReader& accessors, std::size_t index);

@@ -66,7 +66,7 @@ private:
             if (listed->width != 4 || values.width != 4 || listed->count != block.vertex_count ||
                 values.count != block.vertex_count)
                 return Done{};  // load has refused it, or did not use it
-            joints.push_back(as_unsigned(*listed));
+            joints.push_back(as_joints(*listed));
             weights.push_back(as_floats(values, values.component != Component::f32));
         }
         std::vector<std::uint32_t> row;

@@ -92,7 +92,9 @@ Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& na
 
     auto document = document_of(bytes, name, base, context);
     if (!document) return document.error();
-    if (*document) return read_scene(std::move(*document), {std::move(skeleton), given, options.prop}, context);
+    if (*document)
+        return read_scene(std::move(*document), {std::move(skeleton), given, options.prop, options.bind_parts},
+                          context);
     if (extension_of(name) == ".obj") {
         if (!skeleton)
             return Error{ErrorCode::usage, name +

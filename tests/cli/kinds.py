@@ -195,5 +195,51 @@ class MeshesOnJoints(KindCase):
         self.assertEqual(report["counts"]["joints"], 11)
 
 
+class DefaultMorphs(KindCase):
+    """Morph weights that are not 0 in the file: its visible shape is bound, measured, drawn and posed."""
+
+    LIFT = np.array((0, 0, 0.5))
+
+    def figure(self, morph=None):
+        """A figure in its place; with `morph` its base shape is elsewhere, and a target of weight 1 brings it back."""
+        g = Gltf()
+        g.skeleton()
+        points, faces = body()
+        mesh = g.mesh(points if morph is None else points - self.LIFT, faces, name="body")
+        node = g.node("body", mesh=mesh)
+        if morph is not None:
+            kind, where = morph
+            if kind == "floats":
+                target = g.accessor(np.tile(self.LIFT, (len(points), 1)), 5126, "VEC3")
+            else:  # normalised integers
+                target = g.accessor(np.tile([0, 0, 16384], (len(points), 1)), 5122, "VEC3", normalized=True)
+            g.json["meshes"][mesh]["primitives"][0]["targets"] = [{"POSITION": target}]
+            weight = 1.0 if kind == "floats" else 0.5 * 32767 / 16384
+            g.json["meshes"][mesh]["weights"] = [weight if where == "mesh" else 0.0]
+            if where == "node":
+                g.json["nodes"][node]["weights"] = [weight]
+        return g
+
+    def test_weights_are_those_of_the_visible_shape(self):
+        plain, _ = self.bind(self.figure(), name="plain.glb")
+        for morph in (("floats", "mesh"), ("floats", "node"), ("integers", "mesh")):
+            with self.subTest(morph):
+                out, _ = self.bind(self.figure(morph))
+                self.assertLess(distance(weights(plain, "body"), weights(out, "body")), 1e-3)
+
+    def test_a_pose_moves_the_visible_shape_once(self):
+        out, _ = self.bind(self.figure(("floats", "mesh")))
+        posed = self.folder / "posed.obj"
+        done = support.sinew("pose", out, "-o", posed)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        np.testing.assert_allclose(glb.obj_positions(posed), body()[0], atol=1e-5)
+
+    def test_inspect_measures_it(self):
+        source = self.figure(("floats", "node")).save(self.folder / "in.glb")
+        done = support.sinew("inspect", source, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertAlmostEqual(json.loads(done.stdout)["box"][0][2], body()[0][:, 2].min(), 5)
+
+
 if __name__ == "__main__":
     support.main()
