@@ -174,6 +174,14 @@ class Batch(BatchCase):
         self.batch(inputs=("some.txt",))
         self.assertEqual(set(self.outcomes()), {"in/a.glb", "in/b.glb"})
 
+    def test_a_list_may_begin_with_a_byte_order_mark(self):
+        for name, text in (("l.txt", "in/a.glb\n"), ("l.jsonl", '{"input": "in/a.glb"}\n'), ("c.txt", "# a comment\nin/a.glb\n")):
+            (self.at / name).write_bytes(b"\xef\xbb\xbf" + text.encode())
+            self.batch(inputs=(name,))
+            self.assertEqual(set(self.outcomes()), {"in/a.glb"})
+        (self.at / "wide.txt").write_bytes("in/a.glb\n".encode("utf-16"))
+        self.assertIn("wide.txt: the list is UTF-16; save it as UTF-8", self.batch(inputs=("wide.txt",), code=3).stderr)
+
     def test_the_check_is_a_gate(self):
         self.batch("--check", "default")
         self.assertEqual([set(line["check"]) for line in self.lines()], [{"errors", "warnings"}] * 3)

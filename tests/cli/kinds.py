@@ -229,8 +229,9 @@ class DefaultMorphs(KindCase):
 
     def test_a_pose_moves_the_visible_shape_once(self):
         out, _ = self.bind(self.figure(("floats", "mesh")))
-        posed = self.folder / "posed.obj"
-        done = support.sinew("pose", out, "-o", posed)
+        posed, pose = self.folder / "posed.obj", self.folder / "pose.json"
+        pose.write_text('{"joints": {"hips": {"rotate": [0, 0, 0]}}}')
+        done = support.sinew("pose", out, "--pose", pose, "-o", posed)
         self.assertEqual(done.returncode, 0, done.stderr)
         np.testing.assert_allclose(glb.obj_positions(posed), body()[0], atol=1e-5)
 
@@ -239,6 +240,228 @@ class DefaultMorphs(KindCase):
         done = support.sinew("inspect", source, "--json")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertAlmostEqual(json.loads(done.stdout)["box"][0][2], body()[0][:, 2].min(), 5)
+
+
+class RigidParts(KindCase):
+    """In a file without a skin, a mesh below a joint follows that joint whole."""
+
+    ROBOT = [("root", None, (0, 0, 0)), ("spine", "root", (0, 0.5, 0)), ("upper_arm_L", "spine", (0.3, 0.9, 0)),
+             ("forearm_L", "upper_arm_L", (0.9, 0.9, 0)), ("hand_L", "forearm_L", (1.5, 0.9, 0)),
+             ("head", "spine", (0, 1.2, 0))]
+    # A part reaches beyond its own joint, as shells of real robots do.
+    PARTS = {"spine": ((0, 0.4, 0), (0, 1.25, 0), 0.3), "upper_arm_L": ((0.2, 0.9, 0), (1.0, 0.9, 0), 0.1),
+             "forearm_L": ((0.8, 0.9, 0), (1.55, 0.9, 0), 0.12), "hand_L": ((1.45, 0.9, 0), (1.8, 0.9, 0), 0.15),
+             "head": ((0, 1.1, 0), (0, 1.6, 0), 0.2)}
+
+    def robot(self, joints=ROBOT, parts=PARTS, on_joints=False, scale=1):
+        g = Gltf()
+        nodes = g.skeleton(joints, g.node("Armature"))
+        place = {name: np.array(at, float) for name, _, at in joints}
+        for joint, shape in parts.items():
+            points, faces = tube(*shape)
+            mesh = g.mesh((points - place[joint]) / scale, faces, name="part of " + joint)
+            if on_joints:
+                g.json["nodes"][nodes[joint]]["mesh"] = mesh
+            else:
+                g.node("part of " + joint, nodes[joint], mesh=mesh, **({"scale": [scale] * 3} if scale != 1 else {}))
+        return g, nodes
+
+    def check(self, gltf, *options, parts=PARTS):
+        out, report = self.bind(gltf, *options)
+        for joint in parts:
+            self.assertEqual({n for row in weights(out, "part of " + joint) for n in row}, {joint})
+        self.assertIn(f"{len(parts)} meshes below joints follow them whole", " ".join(report["warnings"]))
+        return out
+
+    def test_parts_below_their_joints(self):
+        self.check(self.robot()[0])
+        self.check(self.robot(scale=0.5)[0])
+        self.check(self.robot()[0], "--method", "geodesic-voxel")
+
+    def test_parts_on_their_joints(self):
+        out = self.check(self.robot(on_joints=True)[0])
+        # At rest nothing moves: the file has the matrices of the parts' own places.
+        doc = glb.Doc(out)
+        points = np.vstack([glb.skinned(doc, node=n) for n in doc.list("nodes") if "mesh" in n])
+        wanted = np.vstack([tube(*shape)[0] for shape in self.PARTS.values()])
+        np.testing.assert_allclose(np.sort(points, axis=0), np.sort(wanted, axis=0), atol=1e-5)
+
+    def test_a_part_on_a_joint_named_like_a_slot(self):
+        joints = [*self.ROBOT, ("weapon_slot", "hand_L", (1.6, 0.9, 0))]
+        parts = {**self.PARTS, "weapon_slot": ((1.6, 0.9, 0), (1.6, 1.6, 0), 0.05)}
+        self.check(self.robot(joints, parts)[0], parts=parts)
+
+    def test_other_meshes_are_bound_as_before(self):
+        g, _ = self.robot(parts={"head": self.PARTS["head"], "hand_L": self.PARTS["hand_L"]})
+        g.node("suit", mesh=g.mesh(*joined(tube(*self.PARTS[p]) for p in ("spine", "upper_arm_L", "forearm_L")), name="suit"))
+        out = self.check(g, parts=("head", "hand_L"))
+        self.assertLessEqual({"spine", "upper_arm_L", "forearm_L"}, {n for row in weights(out, "suit") for n in row})
+
+    def test_a_body_on_the_hips_is_no_part(self):
+        g = Gltf()
+        nodes = g.skeleton()
+        g.node("body", nodes["hips"], translation=[0, -0.95, 0], mesh=g.mesh(*body(), name="body"))
+        out, _ = self.bind(g)
+        self.assertEqual(len({n for row in weights(out, "body") for n in row}), 11)
+
+    def test_the_option_binds_parts_as_others(self):
+        out, _ = self.bind(self.robot()[0], "--bind-parts")
+        self.assertGreater(len({n for row in weights(out, "part of forearm_L") for n in row}), 1)
+
+
+class MirroredInstances(KindCase):
+    """A mesh whose node mirrors it is not inside out after bind and pose."""
+
+    LEGS = [("hips", None, (0, 1.2, 0)), ("leg_L", "hips", (0.3, 1, 0)), ("shin_L", "leg_L", (0.3, 0.5, 0)),
+            ("leg_R", "hips", (-0.3, 1, 0)), ("shin_R", "leg_R", (-0.3, 0.5, 0))]
+
+    @staticmethod
+    def volume(points, faces):
+        a, b, c = (points[faces[:, k]] for k in range(3))
+        return np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6
+
+    def pose(self, bound, kind):
+        pose, out = self.folder / "pose.json", self.folder / ("posed" + kind)
+        pose.write_text(json.dumps({"joints": {"shin_L": {"rotate": [10, 0, 0]}}}))
+        done = support.sinew("pose", bound, "--pose", pose, "-o", out)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return out
+
+    def test_no_part_is_inside_out(self):
+        turned = [-1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]
+        for how in ({"scale": [-1, 1, 1]}, {"matrix": turned}, "group"):
+            with self.subTest(how):
+                g = Gltf()
+                g.skeleton(self.LEGS, g.node("Armature"))
+                boot = g.mesh(*tube((0.3, 0.9, 0), (0.3, 0.1, 0), 0.1), name="boot")
+                g.node("boot_L", mesh=boot)
+                if how == "group":
+                    g.node("boot_R", g.node("mirror", scale=[-1, 1, 1]), mesh=boot)
+                else:
+                    g.node("boot_R", mesh=boot, **how)
+                bound, _ = self.bind(g)
+                doc = glb.Doc(self.pose(bound, ".glb"))
+                self.assertEqual(len(doc.list("meshes")), 2)
+                for _, _, primitive in doc.primitives():
+                    points = doc.accessor(primitive["attributes"]["POSITION"]).astype(float)
+                    self.assertGreater(self.volume(points, doc.accessor(primitive["indices"]).reshape(-1, 3)), 0.01)
+                obj = self.pose(bound, ".obj")
+                faces = [line.split()[1:4] for line in obj.read_text().splitlines() if line.startswith("f ")]
+                self.assertGreater(self.volume(glb.obj_positions(obj), np.array(faces, int) - 1), 0.03)
+
+
+class DamagedWeights(KindCase):
+    """bind replaces the weights, so faults of the old ones are warnings that name the place."""
+
+    def bar(self):
+        """A skinned bar of three joints, and the number of its vertices."""
+        g = Gltf()
+        names = g.skeleton([("a", None, (0, 0, 0)), ("b", "a", (0, 0.5, 0)), ("c", "b", (0, 1, 0))])
+        points, faces = tube((0, 0, 0), (0, 1.5, 0), 0.1, rings=13)
+        n = len(points)
+        joints = np.zeros((n, 4), int)
+        joints[:, 0] = np.clip(points[:, 1] / 0.5, 0, 2)
+        self.joints = joints
+        shares = np.tile([1, 0, 0, 0], (n, 1))
+        mesh = g.mesh(points, faces, name="bar", JOINTS_0=g.accessor(joints, 5121, "VEC4"),
+                      WEIGHTS_0=g.accessor(shares, 5126, "VEC4"))
+        self.matrices = np.tile(np.eye(4), (3, 1, 1))
+        self.matrices[:, 3, 1] = 0, -0.5, -1  # columns first
+        g.json["skins"] = [{"joints": list(names.values()), "inverseBindMatrices":
+                            g.accessor(self.matrices.reshape(3, 16), 5126, "MAT4")}]
+        g.node("bar", mesh=mesh, skin=0)
+        return g, n
+
+    def attributes(self, g):
+        return g.json["meshes"][0]["primitives"][0]["attributes"]
+
+    def expect(self, g, *warnings, options=()):
+        good, _ = self.bar()
+        plain, _ = self.bind(good, "--deform-from", "all", name="plain.glb")
+        out, report = self.bind(g, "--deform-from", "all", *options)
+        for warning in warnings:
+            self.assertIn(warning, " ".join(report["warnings"]))
+        self.assertLess(distance(weights(plain, "bar"), weights(out, "bar")), 1e-3)
+        self.assertEqual(glb.weight_problems(glb.Doc(out)), [])
+        return out
+
+    def test_a_joint_past_the_skin(self):
+        g, _ = self.bar()
+        self.joints[5, 0] = 77
+        self.attributes(g)["JOINTS_0"] = g.accessor(self.joints, 5121, "VEC4")
+        self.expect(g, "mesh 'bar' primitive 0: 1 weights of the file are on joints that its skin of 3 does not have",
+                    "vertex 5, joint 77")
+
+    def test_joints_of_other_types(self):
+        for component in (5126, 5120, 5122):
+            g, _ = self.bar()
+            self.attributes(g)["JOINTS_0"] = g.accessor(self.joints, component, "VEC4")
+            self.expect(g)
+
+    def test_accessors_that_are_too_short_or_of_another_shape(self):
+        for name, values, kind, warning in (
+                ("JOINTS_0", lambda n: np.zeros((n - 9, 4)), "VEC4", "JOINTS_0 has "),
+                ("WEIGHTS_0", lambda n: np.ones((n - 9, 4)), "VEC4", "WEIGHTS_0 has "),
+                ("WEIGHTS_0", lambda n: np.ones((n, 3)), "VEC3", "WEIGHTS_0 must be VEC4")):
+            g, n = self.bar()
+            self.attributes(g)[name] = g.accessor(values(n), 5126 if name == "WEIGHTS_0" else 5121, kind)
+            self.expect(g, warning, "the file's weights of this primitive are left out")
+
+    def test_an_accessor_that_ends_past_its_buffer(self):
+        g, n = self.bar()
+        g.json["accessors"][self.attributes(g)["WEIGHTS_0"]]["count"] = n + 9
+        self.expect(g, "the file's weights of this primitive are left out")
+
+    def test_an_empty_primitive_beside_a_good_one(self):
+        for indices in (False, True):
+            g, _ = self.bar()
+            good = g.json["meshes"][0]["primitives"][0]
+            empty = g.accessor(np.zeros((1, 3)), 5126 if not indices else 5125, "VEC3" if not indices else "SCALAR")
+            g.json["accessors"][empty]["count"] = 0
+            g.json["meshes"][0]["primitives"].append(
+                {"attributes": good["attributes"], "indices": empty} if indices else {"attributes": {"POSITION": empty}})
+            source = g.save(self.folder / "in.glb")
+            out = self.folder / "out.glb"
+            done = support.sinew("bind", source, "-o", out, "--json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("mesh 'bar' primitive 1 is empty: left out", done.stdout)
+
+    def test_a_position_that_is_not_finite_in_an_unused_vertex(self):
+        g, n = self.bar()
+        points, faces = tube((0, 0, 0), (0, 1.5, 0), 0.1, rings=13)
+        for corner in (n, 0):  # unused; of a triangle
+            more = np.vstack([points, [[0, 0, 0]]])
+            more[corner, 1] = np.nan
+            self.attributes(g).clear()
+            self.attributes(g)["POSITION"] = g.accessor(more, 5126, "VEC3")
+            source = g.save(self.folder / "in.glb")
+            done = support.sinew("bind", source, "-o", self.folder / "out.glb", "--json")
+            if corner == n:
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn("1 vertices without a triangle have a position that is not finite", done.stdout)
+            else:
+                self.assertEqual(done.returncode, 3)
+                self.assertIn("vertex 0: its position is not finite", done.stderr)
+
+    def test_matrices_that_are_missing_or_zero_are_written_anew_on_request(self):
+        for what in ("missing", "zero"):
+            for repaired in (False, True):
+                with self.subTest(what, repaired=repaired):
+                    g, _ = self.bar()
+                    matrices = self.matrices.copy()
+                    matrices[2] = 0
+                    wrong = g.accessor(matrices.reshape(3, 16)[: 2 if what == "missing" else 3], 5126, "MAT4")
+                    g.json["skins"][0]["inverseBindMatrices"] = wrong
+                    out = self.expect(g, "1 joint has no inverse bind matrix that can be inverted ('c')",
+                                      options=["--repair-matrices"] if repaired else [])
+                    doc = glb.Doc(out)
+                    written = doc.accessor(doc.json["skins"][0]["inverseBindMatrices"])
+                    if repaired:
+                        np.testing.assert_allclose(written.reshape(3, 4, 4), self.matrices, atol=1e-6)
+                        wanted = tube((0, 0, 0), (0, 1.5, 0), 0.1, rings=13)[0]
+                        np.testing.assert_allclose(glb.skinned(doc), wanted, atol=1e-5)
+                    else:
+                        self.assertEqual(len(written), len(glb.Doc(self.folder / "in.glb").accessor(wrong)))
 
 
 if __name__ == "__main__":
