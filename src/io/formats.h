@@ -1,9 +1,11 @@
 // Declarations shared by the files of src/io; not installed.
 #pragma once
 
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -52,20 +54,51 @@ Result<nlohmann::json> parse_json(std::string_view text, const std::string& name
 /// nlohmann's message without its "[json.exception…]" prefix.
 std::string json_message(const std::exception& error);
 
-/// The surface of an OBJ file. Vertices are those of the `v` lines, in file order, used or not.
+/// How a mesh that is made from arrays looks.
+struct MeshLook {
+    std::vector<std::array<float, 2>> uvs;  ///< V or none; v points down, as in glTF
+    std::vector<Vec3> normals;              ///< V or none; zero = smooth
+    std::vector<std::uint32_t>
+        same_as;  ///< V or none: an earlier vertex at its place, or itself, for smooth normals
+    struct Part {
+        std::string group;
+        int material = -1;
+        std::uint32_t triangle_count = 0;  ///< the next ones of the mesh
+    };
+    std::vector<Part> parts;  ///< together all triangles; none = one part
+    struct Material {
+        std::string name;
+        std::array<float, 4> color{1, 1, 1, 1};
+        float roughness = 1, metallic = 0;
+        std::string picture;            ///< of the base colour, as the file names it
+        std::vector<std::byte> pixels;  ///< its bytes, PNG or JPEG, or empty
+    };
+    std::vector<Material> materials;
+};
+
+/// The surface of an OBJ file. Vertices are first those of the `v` lines, in file order, used or not; then further
+/// ones where corners of one `v` differ in their texture coordinates or normals.
 struct ObjMesh {
     std::vector<Vec3> positions;
-    std::vector<Triangle> triangles;  ///< polygons are cut into triangles, in file order
-    std::size_t skipped = 0;          ///< lines, points, and faces of fewer than three corners
-    std::size_t fanned = 0;           ///< polygons that cannot be cut into ears: crossing or flat ones
+    std::vector<Triangle> triangles;     ///< polygons are cut into triangles; in file order within each part
+    MeshLook look;                       ///< materials have their names only
+    std::vector<std::string> libraries;  ///< of mtllib
+    std::size_t lost = 0;                ///< corners with texture coordinates or normals that do not exist
+    std::size_t skipped = 0;             ///< lines, points, and faces of fewer than three corners
+    std::size_t fanned = 0;              ///< polygons that cannot be cut into ears: crossing or flat ones
 };
 Result<ObjMesh> parse_obj(std::string_view text, const std::string& name, const Context* context = nullptr);
 
 /// The text of an OBJ file: positions and faces, numbers as short as they are exact.
 std::string obj_text(std::span<const Vec3> positions, std::span<const Triangle> triangles);
 
-/// parse_obj, then make_scene.
-Result<Scene> read_obj(std::string_view text, const std::string& name, Skeleton skeleton,
-                       const Context* context = nullptr);
+/// parse_obj, with the materials and pictures that lie in `base` or below it, as a scene with this skeleton.
+Result<Scene> read_obj(std::string_view text, const std::string& name, const std::filesystem::path& base,
+                       Skeleton skeleton, const Context* context = nullptr);
+
+/// Reads MTL libraries of `base` into the materials of these names. Warnings name what cannot be read.
+void read_obj_materials(const std::vector<std::string>& libraries, const std::string& name,
+                        const std::filesystem::path& base, std::vector<MeshLook::Material>& materials,
+                        std::vector<std::string>& warnings);
 
 }  // namespace sinew::io

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "io/formats.h"
 #include "io/gltf_document.h"
 #include "sinew/io.h"
 
@@ -29,9 +30,10 @@ Result<Scene> read_scene(std::shared_ptr<Document> document, SkeletonSource sour
 /// hierarchy of nodes without meshes.
 Result<Skeleton> read_rest_skeleton(Document& document);
 
-/// A document of one mesh with smooth normals, and nothing else.
+/// A document of one mesh with a primitive for each part of the look, and smooth normals where it has none.
 Result<std::shared_ptr<Document>> mesh_document(const std::vector<Vec3>& positions,
-                                                const std::vector<Triangle>& triangles, const std::string& name);
+                                                const std::vector<Triangle>& triangles, const std::string& name,
+                                                const MeshLook& look = {});
 
 /// A complete file to write.
 struct SavedFile {

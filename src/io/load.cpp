@@ -100,7 +100,7 @@ Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& na
             return Error{ErrorCode::usage, name +
                                                ": an OBJ file has no skeleton (sinew bind takes one with "
                                                "--skeleton FILE; sinew rig places one)"};
-        return read_obj(as_text(bytes), name, std::move(*skeleton), context);
+        return read_obj(as_text(bytes), name, base, std::move(*skeleton), context);
     }
     return input_error(
         name,

@@ -1,9 +1,12 @@
-// Wavefront OBJ: positions and faces. Texture coordinates, normals, groups and materials do not matter here.
+// Wavefront OBJ: positions, faces with texture coordinates and normals, groups, and the names of materials.
+#include <array>
 #include <charconv>
 #include <cmath>
+#include <map>
 
 #include "core/try.h"
 #include "io/formats.h"
+#include "io/gltf_scene.h"
 
 namespace sinew::io {
 
@@ -37,6 +40,13 @@ public:
         return {start, static_cast<std::size_t>(at_ - start)};
     }
 
+    /// The rest of this line, without blanks at its ends.
+    std::string rest() {
+        std::string out;
+        while (skip_blank()) out += (out.empty() ? "" : " ") + std::string(word());
+        return out;
+    }
+
     /// Skips the rest of this line.
     void next_line() {
         while (at_ != end_ && *at_ != '\n' && *at_ != '\r') {
@@ -66,31 +76,104 @@ private:
     std::size_t line_ = 1;
 };
 
+/// The numbers of a corner: vertex, texture coordinate, normal. 0 = none.
+using Corner = std::array<std::int64_t, 3>;
+
 /// Faces in file order; they are triangulated when all positions are known.
 struct Faces {
-    std::vector<std::uint32_t> corners;
-    std::vector<std::uint32_t> first{0};  ///< faces + 1
-    std::vector<std::size_t> line;        ///< faces
+    std::vector<std::array<std::uint32_t, 3>> corners;  ///< places in the lists of the file; no_place = none
+    std::vector<std::uint32_t> first{0};                ///< faces + 1
+    std::vector<std::size_t> line;                      ///< faces
+    std::vector<std::uint32_t> part;                    ///< faces
 };
+constexpr std::uint32_t no_place = 0xffffffffu;
 
-/// The vertex number of a corner v, v/vt, v//vn or v/vt/vn; empty if the word is none of these.
-std::optional<std::int64_t> parse_corner(std::string_view word) {
+/// The numbers of a corner v, v/vt, v//vn or v/vt/vn; empty if the word is none of these.
+std::optional<Corner> parse_corner(std::string_view word) {
     const char* at = word.data();
     const char* const end = at + word.size();
-    std::int64_t vertex = 0;
-    for (int part = 0; part < 3; ++part) {
-        std::int64_t value = 0;
-        const auto [rest, error] = std::from_chars(at, end, value);
+    Corner corner{};
+    for (std::size_t part = 0; part < 3; ++part) {
         // v//vn has no texture coordinate, and some writers end with a slash.
         const bool absent = part > 0 && (at == end || *at == '/');
-        if (!absent && (error != std::errc{} || value == 0)) return std::nullopt;
-        if (!absent) at = rest;
-        if (part == 0) vertex = value;
-        if (at == end) return vertex;
+        if (!absent) {
+            const auto [rest, error] = std::from_chars(at, end, corner[part]);
+            if (error != std::errc{} || corner[part] == 0) return std::nullopt;
+            at = rest;
+        }
+        if (at == end) return corner;
         if (*at != '/' || part == 2) return std::nullopt;
         ++at;
     }
     return std::nullopt;
+}
+
+/// The first of equal rows for each row.
+template <typename Row>
+std::vector<std::uint32_t> first_equal(const std::vector<Row>& rows) {
+    std::map<Row, std::uint32_t> seen;
+    std::vector<std::uint32_t> out;
+    for (const Row& row : rows)
+        out.push_back(seen.try_emplace(row, static_cast<std::uint32_t>(out.size())).first->second);
+    return out;
+}
+
+/// Gives each combination of vertex, texture coordinate and normal a vertex of its own: the first one of a `v`
+/// keeps its number, further ones are appended. Returns the vertex of each corner.
+std::vector<std::uint32_t> split_corners(const Faces& faces, const std::vector<std::array<float, 2>>& uvs,
+                                         const std::vector<std::array<float, 3>>& normals, ObjMesh& mesh) {
+    const std::vector<std::uint32_t> uv_of = first_equal(uvs), normal_of = first_equal(normals);
+    using Look = std::array<std::uint32_t, 2>;
+    std::vector<std::optional<Look>> first(mesh.positions.size());
+    std::map<std::array<std::uint32_t, 3>, std::uint32_t> further;
+    MeshLook& look = mesh.look;
+    look.uvs.resize(uvs.empty() ? 0 : first.size());
+    look.normals.resize(normals.empty() ? 0 : first.size());
+    const auto set = [&](std::uint32_t vertex, const Look& of) {
+        if (of[0] != no_place) look.uvs[vertex] = uvs[of[0]];
+        if (of[1] != no_place) look.normals[vertex] = {normals[of[1]][0], normals[of[1]][1], normals[of[1]][2]};
+    };
+    std::vector<std::uint32_t> out;
+    for (const auto& [v, uv, normal] : faces.corners) {
+        mesh.lost += (uv != no_place && uv >= uvs.size()) + (normal != no_place && normal >= normals.size());
+        const Look of{uv < uvs.size() ? uv_of[uv] : no_place,
+                      normal < normals.size() ? normal_of[normal] : no_place};
+        if (!first[v]) {
+            first[v] = of;
+            set(v, of);
+        }
+        if (*first[v] == of) {
+            out.push_back(v);
+            continue;
+        }
+        const auto [at, is_new] =
+            further.try_emplace({v, of[0], of[1]}, static_cast<std::uint32_t>(mesh.positions.size()));
+        out.push_back(at->second);
+        if (!is_new) continue;
+        if (look.same_as.empty())
+            for (std::uint32_t i = 0; i < first.size(); ++i) look.same_as.push_back(i);
+        look.same_as.push_back(v);
+        mesh.positions.push_back(mesh.positions[v]);
+        if (!look.uvs.empty()) look.uvs.emplace_back();
+        if (!look.normals.empty()) look.normals.emplace_back();
+        set(at->second, of);
+    }
+    return out;
+}
+
+/// Sorts the triangles by part, in the order in which the parts begin. A polygon of n corners has n - 2 triangles.
+void sort_by_part(const Faces& faces, ObjMesh& mesh) {
+    std::vector<MeshLook::Part>& parts = mesh.look.parts;
+    std::vector<std::vector<Triangle>> of_part(parts.size());
+    std::size_t next = 0;
+    for (std::size_t f = 0; f < faces.line.size(); ++f)
+        for (std::uint32_t n = faces.first[f + 1] - faces.first[f]; n > 2; --n)
+            of_part[faces.part[f]].push_back(mesh.triangles[next++]);
+    mesh.triangles.clear();
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+        parts[p].triangle_count = static_cast<std::uint32_t>(of_part[p].size());
+        mesh.triangles.insert(mesh.triangles.end(), of_part[p].begin(), of_part[p].end());
+    }
 }
 
 }  // namespace
@@ -102,7 +185,13 @@ Result<ObjMesh> parse_obj(std::string_view text, const std::string& name, const 
     const auto fail = [&](std::size_t line, const std::string& message) {
         return input_error(name, "line " + std::to_string(line) + ": " + message);
     };
-    constexpr std::size_t most = 0xffffff00u;  // vertices and corners have 32-bit numbers
+    constexpr std::size_t most = 0x7fffff00u;  // vertices and corners have 32-bit numbers; corners become vertices
+    std::vector<std::array<float, 2>> uvs;
+    std::vector<std::array<float, 3>> normals;
+    std::string group;
+    int material = -1;
+    std::map<std::string, int> material_of;
+    std::map<std::pair<std::string, int>, std::uint32_t> part_of;
     for (Cursor cursor(text); !cursor.done(); cursor.next_line()) {
         if (context && context->cancel) return Error{ErrorCode::cancelled, "cancelled while reading " + name};
         if (!cursor.skip_blank()) continue;
@@ -119,22 +208,50 @@ Result<ObjMesh> parse_obj(std::string_view text, const std::string& name, const 
             }
             if (mesh.positions.size() >= most) return fail(line, "more vertices than 32-bit numbers can count");
             mesh.positions.push_back({xyz[0], xyz[1], xyz[2]});
+        } else if (keyword == "vt" || keyword == "vn") {
+            // Numbers that are missing or wrong count as 0: they do not move the surface.
+            std::array<float, 3> row{};
+            for (float& x : row)
+                if (cursor.skip_blank()) x = parse_float(cursor.word()).value_or(0);
+            if (keyword == "vt")
+                uvs.push_back({row[0], 1 - row[1]});
+            else
+                normals.push_back(row);
+        } else if (keyword == "g" || keyword == "o") {
+            group = cursor.rest();
+        } else if (keyword == "mtllib") {
+            mesh.libraries.push_back(cursor.rest());
+        } else if (keyword == "usemtl") {
+            const std::string named = cursor.rest();
+            const auto [at, is_new] = material_of.try_emplace(named, static_cast<int>(material_of.size()));
+            if (is_new) mesh.look.materials.emplace_back().name = named;
+            material = at->second;
         } else if (keyword == "f" || keyword == "fo") {
             const std::size_t first = faces.corners.size();
             while (cursor.skip_blank()) {
                 const std::string_view word = cursor.word();
-                const std::optional<std::int64_t> corner = parse_corner(word);
+                const std::optional<Corner> corner = parse_corner(word);
                 if (!corner)
                     return fail(line,
                                 "'" + printable(word) + "' is not a corner of a face: v, v/vt, v//vn or v/vt/vn");
                 const auto count = static_cast<std::int64_t>(mesh.positions.size());
                 // Numbers start at 1; negative ones count back from the last vertex so far.
-                const std::int64_t vertex = *corner > 0 ? *corner - 1 : count + *corner;
+                const auto place = [](std::int64_t number, std::size_t so_far) {
+                    return number > 0 ? number - 1 : static_cast<std::int64_t>(so_far) + number;
+                };
+                const std::int64_t vertex = place((*corner)[0], mesh.positions.size());
                 if (vertex < 0 || vertex >= static_cast<std::int64_t>(most))
-                    return fail(line, "the face names vertex " + std::to_string(*corner) + ", but there are only " +
-                                          std::to_string(count) + " vertices before it");
+                    return fail(line, "the face names vertex " + std::to_string((*corner)[0]) +
+                                          ", but there are only " + std::to_string(count) + " vertices before it");
                 if (faces.corners.size() >= most) return fail(line, "more corners than 32-bit numbers can count");
-                faces.corners.push_back(static_cast<std::uint32_t>(vertex));
+                const auto look = [&](std::size_t part, std::size_t so_far) {
+                    const std::int64_t at = place((*corner)[part], so_far);
+                    return (*corner)[part] == 0       ? no_place
+                           : at < 0 || at >= no_place ? no_place - 1
+                                                      : static_cast<std::uint32_t>(at);
+                };
+                faces.corners.push_back(
+                    {static_cast<std::uint32_t>(vertex), look(1, uvs.size()), look(2, normals.size())});
             }
             if (faces.corners.size() - first < 3) {
                 faces.corners.resize(first);
@@ -143,6 +260,10 @@ Result<ObjMesh> parse_obj(std::string_view text, const std::string& name, const 
             }
             faces.first.push_back(static_cast<std::uint32_t>(faces.corners.size()));
             faces.line.push_back(line);
+            const auto [at, is_new] =
+                part_of.try_emplace({group, material}, static_cast<std::uint32_t>(part_of.size()));
+            if (is_new) mesh.look.parts.push_back({group, material});
+            faces.part.push_back(at->second);
         } else if (keyword == "l" || keyword == "p") {
             ++mesh.skipped;
         }
@@ -153,22 +274,36 @@ Result<ObjMesh> parse_obj(std::string_view text, const std::string& name, const 
     // At the end: a face may come before its vertices.
     for (std::size_t f = 0; f < faces.line.size(); ++f)
         for (std::size_t i = faces.first[f]; i < faces.first[f + 1]; ++i)
-            if (const std::size_t vertex = faces.corners[i]; vertex >= mesh.positions.size())
+            if (const std::size_t vertex = faces.corners[i][0]; vertex >= mesh.positions.size())
                 return fail(faces.line[f], "the face names vertex " + std::to_string(vertex + 1) +
                                                ", but there are only " + std::to_string(mesh.positions.size()));
-    mesh.triangles = triangulate(mesh.positions, faces.first, faces.corners, &mesh.fanned);
+    const std::vector<std::uint32_t> corners = split_corners(faces, uvs, normals, mesh);
+    mesh.triangles = triangulate(mesh.positions, faces.first, corners, &mesh.fanned);
+    sort_by_part(faces, mesh);
     return mesh;
 }
 
-Result<Scene> read_obj(std::string_view text, const std::string& name, Skeleton skeleton, const Context* context) {
-    Result<ObjMesh> mesh = parse_obj(text, name, context);
-    if (!mesh) return mesh.error();
-    SINEW_TRY_LET(Scene scene,
-                  make_scene(std::move(mesh->positions), std::move(mesh->triangles), std::move(skeleton), name));
-    scene.skipped_primitives = mesh->skipped;
-    if (mesh->fanned > 0)
-        scene.warnings.push_back(std::to_string(mesh->fanned) +
-                                 " polygons cross themselves or have no area: cut into triangles as a fan");
+Result<Scene> read_obj(std::string_view text, const std::string& name, const std::filesystem::path& base,
+                       Skeleton skeleton, const Context* context) {
+    SINEW_TRY_LET(ObjMesh mesh, parse_obj(text, name, context));
+    std::vector<std::string> warnings;
+    constexpr std::size_t most_parts = 4096;  // each is a primitive, with about 300 bytes of JSON
+    if (mesh.look.parts.size() > most_parts || mesh.look.materials.size() > most_parts) {
+        warnings.push_back(std::to_string(mesh.look.parts.size()) + " groups and materials become one");
+        mesh.look.parts.clear();
+        mesh.look.materials.clear();
+    }
+    read_obj_materials(mesh.libraries, name, base, mesh.look.materials, warnings);
+    if (mesh.lost)
+        warnings.push_back(std::to_string(mesh.lost) +
+                           " corners name texture coordinates or normals that do not exist");
+    if (mesh.fanned)
+        warnings.push_back(std::to_string(mesh.fanned) +
+                           " polygons cross themselves or have no area: cut into triangles as a fan");
+    SINEW_TRY_LET(auto document, mesh_document(mesh.positions, mesh.triangles, name, mesh.look));
+    document->warnings = std::move(warnings);
+    SINEW_TRY_LET(Scene scene, read_scene(std::move(document), {std::move(skeleton)}, context));
+    scene.skipped_primitives = mesh.skipped;
     return scene;
 }
 
