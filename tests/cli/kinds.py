@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+import foreign
 import glb
 import support
 from cli import Case
@@ -462,6 +463,77 @@ class DamagedWeights(KindCase):
                         np.testing.assert_allclose(glb.skinned(doc), wanted, atol=1e-5)
                     else:
                         self.assertEqual(len(written), len(glb.Doc(self.folder / "in.glb").accessor(wrong)))
+
+
+class JointsOutside(KindCase):
+    """Many joints outside of the mesh are one warning; the report names all."""
+
+    def test_one_line(self):
+        for count, said in ((1, "joint 'far 0' lies outside the volume"), (3, "3 joints lie outside the volume; "),
+                            (51, "51 joints lie outside the volume; ")):
+            g = Gltf()
+            nodes = g.skeleton()
+            for k in range(count):
+                g.node(f"far {k}", nodes["head"], translation=[0.3 + 0.002 * k, 0.3, 0])
+            g.node("body", mesh=g.mesh(*body(), name="body"))
+            _, report = self.bind(g, "--method", "geodesic-voxel", "--deform-from", "all")
+            lines = [w for w in report["warnings"] if "outside the volume" in w]
+            self.assertEqual(len(lines), 1, report["warnings"])
+            self.assertTrue(lines[0].startswith(said), lines[0])
+            self.assertEqual(report["snapped_joints"], [f"far {k}" for k in range(count)])
+
+
+class ObjLook(KindCase):
+    """bind keeps what an OBJ file says about its surface."""
+
+    TEXT = ("mtllib look.mtl\no figure\nv 0 0 0\nv 1 0 0\nv 1 2 0\nv 0 2 0\nv 0.5 1 0.5\nvt 0 0\nvt 1 0\nvt 1 1\nvn 0 0 1\n"
+            "usemtl skin\nf 1/1/1 2/2/1 5/3/1\nf 2/1/1 3/2/1 5/3/1\ng trousers\nusemtl blue cloth\nf 3/1/1 4/2/1 5/3/1\n"
+            "f 4/1/1 1/2/1 5/3/1\nusemtl unknown\nf 1 4 3 2\n")
+    LIBRARY = ("newmtl skin\nKd 0 0 0\nPr 0.3\nmap_Kd -s 1 1 1 textures\\my skin.png\n\nnewmtl blue cloth\nKd 0.1 0.2 0.8\n"
+               "Ns 98\nd 0.5\nmap_Kd lost.png\n")
+
+    def read(self, *options):
+        (self.folder / "textures").mkdir()
+        self.pixels = foreign.png(self.folder / "textures" / "my skin.png").read_bytes()
+        (self.folder / "look.mtl").write_text(self.LIBRARY)
+        (self.folder / "in.obj").write_text(self.TEXT)
+        skeleton = self.folder / "bones.json"
+        skeleton.write_text(json.dumps({"bones": [{"name": "a", "parent": None, "head": [0.5, 0, 0], "tail": [0.5, 2, 0]}]}))
+        out = self.folder / "out.glb"
+        done = support.sinew("bind", self.folder / "in.obj", "-o", out, "--skeleton", skeleton, "--json", "--fit-check", "off")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return glb.Doc(out), json.loads(done.stdout)["warnings"]
+
+    def test_everything_is_kept(self):
+        doc, warnings = self.read()
+        skin, cloth, unknown = doc.list("materials")
+        self.assertEqual((skin["name"], cloth["name"], unknown["name"]), ("skin", "blue cloth", "unknown"))
+        surface = skin["pbrMetallicRoughness"]
+        self.assertEqual(surface["baseColorFactor"], [1, 1, 1, 1])
+        self.assertAlmostEqual(surface["roughnessFactor"], 0.3, 6)
+        image = doc.list("images")[doc.list("textures")[surface["baseColorTexture"]["index"]]["source"]]
+        self.assertEqual(doc.view(image["bufferView"]), self.pixels)
+        surface = cloth["pbrMetallicRoughness"]
+        np.testing.assert_allclose(surface["baseColorFactor"], [0.1, 0.2, 0.8, 0.5], atol=1e-6)
+        self.assertAlmostEqual(surface["roughnessFactor"], 0.1414, 3)
+        self.assertEqual(cloth["alphaMode"], "BLEND")
+        primitives = doc.json["meshes"][0]["primitives"]
+        self.assertEqual([p["material"] for p in primitives], [0, 1, 2])
+        self.assertEqual([p["extras"]["group"] for p in primitives], ["figure", "trousers", "trousers"])
+        uvs = doc.accessor(primitives[0]["attributes"]["TEXCOORD_0"])
+        corners = doc.accessor(primitives[0]["indices"])[:, 0]
+        np.testing.assert_allclose(uvs[corners], [[0, 1], [1, 1], [1, 0]] * 2)
+        normals = doc.accessor(primitives[0]["attributes"]["NORMAL"])
+        np.testing.assert_allclose(normals[corners], [[0, 0, 1]] * 6)
+        self.assertEqual([w for w in warnings if "picture" in w],
+                         ["the picture of material 'blue cloth' is left out: " + str(self.folder / "in.obj") +
+                          ": 'lost.png' cannot be read"])
+
+    def test_seams_share_their_weights(self):
+        doc, _ = self.read()
+        points = doc.accessor(doc.json["meshes"][0]["primitives"][0]["attributes"]["POSITION"])
+        self.assertGreater(len(points), 5)
+        np.testing.assert_array_equal(points[:5], [[0, 0, 0], [1, 0, 0], [1, 2, 0], [0, 2, 0], [0.5, 1, 0.5]])
 
 
 if __name__ == "__main__":

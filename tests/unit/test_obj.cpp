@@ -55,6 +55,32 @@ TEST(Obj, ReadsContinuedLinesAndEveryLineEnd) {
               two);
 }
 
+TEST(Obj, CornersThatDifferInTextureOrNormalBecomeVertices) {
+    const ObjMesh mesh = parse(std::string(four) +
+                               "vt 0 0\nvt 1 0.25\nvt 1 .25 0\nvn 0 0 1\nvn 0 0 1\nvn 0 1 0\n"
+                               "f 1/1/1 2/2/1 3/3/2\nf 1/1/2 3/2/3 4//\nf 2/9 3 4\n");
+    // Vertex 2 with a coordinate that does not exist and no normal; vertex 3 with another normal, and with none.
+    ASSERT_EQ(mesh.positions.size(), 7u);
+    EXPECT_EQ(mesh.triangles, (std::vector<Triangle>{{0, 1, 2}, {0, 4, 3}, {5, 6, 3}}));
+    EXPECT_EQ(mesh.look.same_as, (std::vector<std::uint32_t>{0, 1, 2, 3, 2, 1, 2}));
+    EXPECT_EQ(mesh.look.uvs[2], (std::array<float, 2>{1, 0.75f}));
+    EXPECT_EQ(mesh.look.normals[4], (Vec3{0, 1, 0}));
+    EXPECT_EQ(mesh.look.normals[6], (Vec3{}));
+    EXPECT_EQ(mesh.lost, 1u);
+}
+
+TEST(Obj, GroupsAndMaterialsArePartsInTheOrderInWhichTheyBegin) {
+    const ObjMesh mesh = parse("mtllib a b.mtl\no body\nusemtl skin\n" + std::string(four) +
+                               "f 1 2 3\ng left arm\nusemtl cloth\nf 1 3 4\no body\nusemtl skin\nf 1 2 3 4\n");
+    EXPECT_EQ(mesh.libraries, std::vector<std::string>{"a b.mtl"});
+    ASSERT_EQ(mesh.look.parts.size(), 2u);
+    EXPECT_EQ(mesh.look.parts[0].triangle_count, 3u);
+    EXPECT_EQ(mesh.look.parts[1].group, "left arm");
+    EXPECT_EQ(mesh.look.parts[1].material, 1);
+    EXPECT_EQ(mesh.look.materials[1].name, "cloth");
+    EXPECT_EQ(mesh.triangles, (std::vector<Triangle>{{0, 1, 2}, {0, 1, 2}, {0, 2, 3}, {0, 2, 3}}));
+}
+
 TEST(Obj, AFaceMayComeBeforeItsVertices) {
     EXPECT_EQ(parse("f 1 2 3\nv 0 0 0\nv 1 0 0\nv 0 1 0\n").triangles, (std::vector<Triangle>{{0, 1, 2}}));
 }
@@ -166,13 +192,13 @@ TEST(Obj, EveryTruncationIsSurvived) {
 TEST(Obj, LoadsAsAScene) {
     Skeleton skeleton;
     skeleton.joints.emplace_back().name = "root";
-    const Result<Scene> scene = read_obj(std::string(four) + "f 1 2 3 4\nl 1 2\n", "m", skeleton);
+    const Result<Scene> scene = read_obj(std::string(four) + "f 1 2 3 4\nl 1 2\n", "m", {}, skeleton);
     ASSERT_TRUE(scene) << scene.error().message;
     EXPECT_EQ(scene->positions.size(), 4u);
     EXPECT_EQ(scene->triangles.size(), 2u);
     EXPECT_EQ(scene->skeleton.joints.size(), 1u);
     EXPECT_EQ(scene->skipped_primitives, 1u);
-    EXPECT_FALSE(read_obj("v 0 0 0\n", "m", skeleton));
+    EXPECT_FALSE(read_obj("v 0 0 0\n", "m", {}, skeleton));
 }
 
 }  // namespace
