@@ -25,6 +25,14 @@ public:
 
     std::vector<std::size_t> run() {
         find_possible_joints();
+        std::vector<std::size_t> joints = search();
+        // A robot may have a mesh on every joint.
+        if (joints.size() < 2 && find_joints_with_meshes()) joints = search();
+        return joints;
+    }
+
+private:
+    std::vector<std::size_t> search() {
         count_below();
         std::vector<std::size_t> joints;
         for (const std::size_t root : without_holders(largest_tree())) collect(root, joints);
@@ -32,7 +40,6 @@ public:
         return joints;
     }
 
-private:
     std::string name_of(std::size_t node) const {  // in lower case
         std::string name = string_of(member(*document_.at("nodes", node), "name"));
         for (char& c : name)
@@ -77,6 +84,18 @@ private:
             possible_[i] = limbs > 1 || (branches > 0 && within) ||
                            (branches > 1 && names_body_part(string_of(member(*document_.at("nodes", i), "name"))));
         }
+    }
+
+    /// Takes nodes with meshes for joints, too; false where no mesh hangs on another one's node, at another place.
+    bool find_joints_with_meshes() {
+        const auto has_mesh = [&](std::size_t i) { return member(*document_.at("nodes", i), "mesh") != nullptr; };
+        bool any = false;
+        for (std::size_t i = 0; i < possible_.size(); ++i) {
+            if (!has_mesh(i)) continue;
+            possible_[i] = true;
+            any = any || (parent_[i] != Rig::no_node && has_mesh(parent_[i]) && !at_parent(i));
+        }
+        return any;
     }
 
     bool at_parent(std::size_t node) const {
@@ -203,7 +222,7 @@ bool are_groups_of_a_prop(const Document& document, const std::vector<std::size_
         const auto is_joint = [&](std::size_t child) { return joint[child] != 0; };
         if (std::any_of(children[j].begin(), children[j].end(), is_joint)) continue;
         ++ends;
-        with_mesh += std::any_of(children[j].begin(), children[j].end(), has_mesh);
+        with_mesh += has_mesh(j) || std::any_of(children[j].begin(), children[j].end(), has_mesh);
     }
     return 2 * with_mesh >= ends && !named_like_character(document, joints);
 }
