@@ -33,6 +33,7 @@ struct Key {
 /// Of a URI that is refused an empty path.
 std::vector<std::filesystem::path> references_of(const std::filesystem::path& path,
                                                  std::span<const std::byte> bytes) {
+    if (extension_of(path) == ".obj") return files_of_obj(as_text(bytes), path);
     std::vector<std::filesystem::path> files;
     const std::string_view text = json_of(bytes);
     // Most GLBs refer to nothing, and reading their JSON takes several times as long as the hash. (A name may also

@@ -96,6 +96,9 @@ std::string obj_text(std::span<const Vec3> positions, std::span<const Triangle> 
 Result<Scene> read_obj(std::string_view text, const std::string& name, const std::filesystem::path& base,
                        Skeleton skeleton, const Context* context = nullptr);
 
+/// The libraries and pictures that an OBJ file may read, where they exist or would be looked for.
+std::vector<std::filesystem::path> files_of_obj(std::string_view text, const std::filesystem::path& path);
+
 /// Reads MTL libraries of `base` into the materials of these names. Warnings name what cannot be read.
 void read_obj_materials(const std::vector<std::string>& libraries, const std::string& name,
                         const std::filesystem::path& base, std::vector<MeshLook::Material>& materials,

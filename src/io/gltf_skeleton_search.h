@@ -8,10 +8,10 @@
 
 namespace sinew::io {
 
-/// The joints: the largest hierarchy of nodes without mesh, camera or light, and of nodes with one that stand between
-/// such nodes; without nodes at its top that only hold it ("Armature", "Scene"); parents first. Where this is no
-/// hierarchy, that of nodes with meshes. Empty where there is none, and no single node with the name of a joint.
-/// O(nodes).
+/// The joints: the largest hierarchy of nodes without mesh, camera or light, and of nodes with one that stand
+/// between such nodes; without nodes at its top that only hold it ("Armature", "Scene"); parents first. Where this
+/// is no hierarchy, that of nodes with meshes. Empty where there is none, and no single node with the name of a
+/// joint. O(nodes).
 ///
 /// glTF does not mark joints outside of skins, so this is a heuristic of sinew, without a published source.
 std::vector<std::size_t> find_skeleton_nodes(const Document& document);

@@ -1,4 +1,5 @@
-// MTL: the materials of an OBJ file, as far as glTF has them: base colour, opacity, roughness, metal, and one picture.
+// MTL: the materials of an OBJ file, as far as glTF has them: base colour, opacity, roughness, metal, and one
+// picture.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -11,24 +12,48 @@ namespace sinew::io {
 
 namespace {
 
-/// A file of an OBJ or MTL: as it is named, else with this file name beside the OBJ (names of another machine).
-Result<std::vector<std::byte>> read_beside(std::string file, const std::string& name,
-                                           const std::filesystem::path& base) {
+/// Where a file of an OBJ or MTL may be: as it is named, else with this file name beside the OBJ (names of another
+/// machine).
+std::vector<std::filesystem::path> places_of(std::string file, const std::string& name,
+                                             const std::filesystem::path& base) {
     std::replace(file.begin(), file.end(), '\\', '/');
     std::string uri;  // resolve_uri decodes it
     for (const char c : file) uri += c == '%' ? std::string("%25") : std::string(1, c);
+    std::vector<std::filesystem::path> out;
     for (const std::string& at : {uri, uri.substr(uri.find_last_of('/') + 1)})
-        if (const auto path = resolve_uri(at, base, name, "a material"))
-            if (auto bytes = read_file(*path)) return bytes;
+        if (auto path = resolve_uri(at, base, name, "a material"); path && (out.empty() || out[0] != *path))
+            out.push_back(std::move(*path));
+    return out;
+}
+
+Result<std::vector<std::byte>> read_beside(const std::string& file, const std::string& name,
+                                           const std::filesystem::path& base) {
+    for (const std::filesystem::path& path : places_of(file, name, base))
+        if (auto bytes = read_file(path)) return bytes;
     return input_error(name, "'" + printable(file) + "' cannot be read");
+}
+
+/// The words behind a keyword, of each of its lines.
+std::vector<std::string> words_behind(std::string_view keyword, std::string_view text) {
+    std::vector<std::string> out;
+    for (std::size_t at = 0; at < text.size();) {
+        std::string_view line = text.substr(at, text.find_first_of("\r\n", at) - at);
+        at += line.size() + 1;
+        line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+        if (!line.starts_with(keyword)) continue;
+        line.remove_prefix(keyword.size());
+        const std::size_t begin = line.find_first_not_of(" \t");
+        if (begin != 0 && begin != line.npos)
+            out.emplace_back(line.substr(begin, line.find_last_not_of(" \t") + 1 - begin));
+    }
+    return out;
 }
 
 /// The file name behind the options of a map ("-s 1 1 1 -clamp on skin.png"). Names may contain blanks.
 std::string file_of_map(const std::string& words) {
-    static const std::map<std::string, int> arguments{{"-blendu", 1}, {"-blendv", 1}, {"-cc", 1},      {"-clamp", 1},
-                                                      {"-boost", 1},  {"-mm", 2},     {"-o", 3},       {"-s", 3},
-                                                      {"-t", 3},      {"-texres", 1}, {"-imfchan", 1}, {"-bm", 1},
-                                                      {"-type", 1}};
+    static const std::map<std::string, int> arguments{
+        {"-blendu", 1}, {"-blendv", 1}, {"-cc", 1},     {"-clamp", 1},   {"-boost", 1}, {"-mm", 2},  {"-o", 3},
+        {"-s", 3},      {"-t", 3},      {"-texres", 1}, {"-imfchan", 1}, {"-bm", 1},    {"-type", 1}};
     std::istringstream in(words);
     std::string word, out;
     while (in >> word) {
@@ -95,6 +120,20 @@ void read_library(std::string_view text, std::map<std::string, MeshLook::Materia
 
 }  // namespace
 
+std::vector<std::filesystem::path> files_of_obj(std::string_view text, const std::filesystem::path& path) {
+    std::vector<std::filesystem::path> out;
+    for (const std::string& library : words_behind("mtllib", text))
+        for (const std::filesystem::path& place : places_of(library, path.string(), folder_of(path))) {
+            out.push_back(place);
+            const auto bytes = read_file(place);
+            if (!bytes) continue;
+            for (const std::string& map : words_behind("map_Kd", as_text(*bytes)))
+                for (auto& picture : places_of(file_of_map(map), path.string(), folder_of(path)))
+                    out.push_back(std::move(picture));
+        }
+    return out;
+}
+
 void read_obj_materials(const std::vector<std::string>& libraries, const std::string& name,
                         const std::filesystem::path& base, std::vector<MeshLook::Material>& materials,
                         std::vector<std::string>& warnings) {
@@ -119,9 +158,9 @@ void read_obj_materials(const std::vector<std::string>& libraries, const std::st
         if (kind == "image/png" || kind == "image/jpeg")
             material.pixels = std::move(*bytes);
         else
-            warnings.push_back("the picture of material '" + printable(material.name) + "' is left out: " +
-                               (bytes ? "'" + printable(material.picture) + "' is neither PNG nor JPEG"
-                                      : bytes.error().message));
+            warnings.push_back(
+                "the picture of material '" + printable(material.name) + "' is left out: " +
+                (bytes ? "'" + printable(material.picture) + "' is neither PNG nor JPEG" : bytes.error().message));
     }
 }
 
