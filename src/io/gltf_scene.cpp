@@ -373,6 +373,7 @@ private:
 
     /// In a file without a skin, a mesh below a joint follows that joint: its skin has no other one.
     void bind_parts_to_joints() {
+        if (part_of_skin_.empty()) return;
         for (const std::size_t skin : find_bodies()) part_of_skin_.erase(skin);
         if (part_of_skin_.empty()) return;
         std::vector<Joint>& joints = scene_.skeleton.joints;
