@@ -308,7 +308,7 @@ class RigidParts(KindCase):
     def test_the_option_binds_parts_as_others(self):
         out, report = self.bind(self.robot()[0], "--bind-parts")
         self.assertNotIn("follow them whole", " ".join(report["warnings"]))
-        self.assertEqual([len(s["joints"]) for s in glb.Doc(out).list("skins")], [6])
+        self.assertEqual({len(s["joints"]) for s in glb.Doc(out).list("skins")}, {6})
 
 
 class MirroredInstances(KindCase):
