@@ -224,7 +224,7 @@ Status fill(const snw_arrays& arrays, snw_model& model) {
             return broken(model.name, "up must be a direction: three finite numbers that are not all 0");
     }
     model.look.material_of_primitive.assign(scene.primitives.size(), -1);
-    model.as_read = model.as_asked = scene.skeleton;
+    model.as_read = scene.skeleton;
     return Done{};
 }
 
@@ -248,6 +248,8 @@ snw_status snw_model_from_arrays(const snw_arrays* arrays, snw_model** out) {
 snw_status snw_model_move_joints(snw_model* model, const float* heads, const float* tails) {
     if (!model || !heads) return missing(!model ? "model" : "heads");
     return guarded([&] {
+        const ModelUse use(*model, ModelUse::changes);
+        if (!use.allowed()) return fail(use.allowed().error());
         if (model->scene.document)
             return fail({ErrorCode::usage, model->name +
                                                ": the file says where its joints are; only those of a model from "
@@ -266,7 +268,7 @@ snw_status snw_model_move_joints(snw_model* model, const float* heads, const flo
                 return fail(broken(model->name, "joint '" + joint.name.substr(0, 120) + "': its " +
                                                     (finite(head) ? "tail" : "position") + " is not finite"));
         }
-        model->scene.skeleton = model->as_read = model->as_asked = std::move(moved);
+        model->scene.skeleton = model->as_read = std::move(moved);
         return SNW_OK;
     });
 }
@@ -274,6 +276,8 @@ snw_status snw_model_move_joints(snw_model* model, const float* heads, const flo
 snw_status snw_model_select(snw_model* model, const uint8_t* vertices, const uint8_t* locked_joints) {
     if (!model) return missing("model");
     return guarded([&] {
+        const ModelUse use(*model, ModelUse::changes);
+        if (!use.allowed()) return fail(use.allowed().error());
         const io::Scene& scene = model->scene;
         std::vector<bool> kept, locked;
         if (vertices) {

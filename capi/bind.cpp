@@ -113,11 +113,11 @@ BindOptions options_of(const snw_settings& settings) {
     return options;
 }
 
-/// Before a bind: checks the options and selects the joints that deform.
-Status prepare(snw_model& model, const snw_settings& settings) {
+/// Before a bind: checks the options, and gives the skeleton with the joints that deform.
+Result<Skeleton> prepared(const snw_model& model, const snw_settings& settings) {
     SINEW_TRY(check_all_read(settings.bind));
     SINEW_TRY(check(settings.bind));
-    return select(model, &settings);
+    return selected(model, &settings);
 }
 
 /// The locks of snw_model_select beside those of an edit list. `own`: the model's weights, empty rows if it has
@@ -265,28 +265,34 @@ snw_status snw_settings_json(snw_bytes** out) {
     });
 }
 
-snw_status snw_bind(snw_model* model, const snw_settings* settings, snw_context* context, snw_binding** out) {
+snw_status snw_bind(const snw_model* model, const snw_settings* settings, snw_context* context, snw_binding** out) {
     if (!out) return missing("out");
     *out = nullptr;
     if (!model || !settings) return missing(!model ? "model" : "settings");
     return guarded([&] {
-        if (Status ok = prepare(*model, *settings); !ok) return fail(ok.error());
+        const ModelUse use(*model, ModelUse::reads);
+        if (!use.allowed()) return fail(use.allowed().error());
+        const Result<Skeleton> skeleton = prepared(*model, *settings);
+        if (!skeleton) return fail(skeleton.error());
         const Progressing progress(context);
         Result<Binding> made =
-            sinew::bind(model->scene.mesh(), model->scene.skeleton, options_of(*settings), context_of(context));
+            sinew::bind(model->scene.mesh(), *skeleton, options_of(*settings), context_of(context));
         if (!made) return fail(made.error());
         *out = new snw_binding{std::move(*made)};
         return progress.done();
     });
 }
 
-snw_status snw_bind_progressive(snw_model* model, const snw_settings* settings, snw_bind_step on_result, void* user,
-                                snw_context* context, snw_binding** out) {
+snw_status snw_bind_progressive(const snw_model* model, const snw_settings* settings, snw_bind_step on_result,
+                                void* user, snw_context* context, snw_binding** out) {
     if (!out) return missing("out");
     *out = nullptr;
     if (!model || !settings || !on_result) return missing(!model ? "model" : !settings ? "settings" : "on_result");
     return guarded([&] {
-        if (Status ok = prepare(*model, *settings); !ok) return fail(ok.error());
+        const ModelUse use(*model, ModelUse::reads);
+        if (!use.allowed()) return fail(use.allowed().error());
+        const Result<Skeleton> skeleton = prepared(*model, *settings);
+        if (!skeleton) return fail(skeleton.error());
         bool stopped = false;
         // The last result is moved into its handle, without a copy.
         const BindStep tell = [&](const Binding& binding, bool final) {
@@ -296,8 +302,8 @@ snw_status snw_bind_progressive(snw_model* model, const snw_settings* settings, 
             return !stopped;
         };
         const Progressing progress(context, true);
-        Result<Binding> made = sinew::bind_progressive(model->scene.mesh(), model->scene.skeleton,
-                                                       options_of(*settings), tell, context_of(context));
+        Result<Binding> made = sinew::bind_progressive(model->scene.mesh(), *skeleton, options_of(*settings), tell,
+                                                       context_of(context));
         if (!made) return fail(made.error());
         std::unique_ptr<snw_binding> handle(new snw_binding{std::move(*made)});
         if (!stopped) on_result(handle.get(), 1, user);
@@ -338,8 +344,9 @@ snw_status snw_binding_report(const snw_binding* binding, const snw_model* model
         run.warnings = unmatched_globs(model->scene.skeleton, "exclude", settings->deform.exclude);
         for (std::string& more : unmatched_globs(model->scene.skeleton, "include", settings->deform.include))
             run.warnings.push_back(std::move(more));
-        if (model->intersections) run.intersections = &*model->intersections;
-        run.nonmanifold_vertices = model->nonmanifold_vertices;
+        const std::shared_ptr<const MeasuredDefects> measured = measured_of(*model);
+        if (measured) run.intersections = &measured->intersections;
+        run.nonmanifold_vertices = measured ? measured->nonmanifold_vertices : 0;
         *out = new_text(compact_text(make_report(run)));
         return SNW_OK;
     });
@@ -356,6 +363,7 @@ snw_status snw_weights_of(const snw_binding* binding, const snw_model* model, co
     if (!binding || !model || !settings) return missing(!binding ? "binding" : !model ? "model" : "settings");
     return guarded([&] {
         const io::Scene& scene = model->scene;
+        const Skeleton& skeleton = binding->binding.skeleton();  // with the joints that deform in this bind
         if (!binding->binding.is_of(scene.mesh(), scene.skeleton))
             return fail({ErrorCode::usage, "binding: it is of another model, or of other skins"});
         if (Status ok = check(settings->bind.falloff); !ok) return fail(ok.error());
@@ -364,7 +372,7 @@ snw_status snw_weights_of(const snw_binding* binding, const snw_model* model, co
         if (edits && edits_size) {
             adjustments = io::parse_edits(scene, {edits, edits_size}, "edits");
             if (!adjustments) return fail(adjustments.error());
-            Status ok = complete_edits(*adjustments, scene.mesh(), scene.skeleton,
+            Status ok = complete_edits(*adjustments, scene.mesh(), skeleton,
                                        scene.weights ? &*scene.weights : nullptr, context_of(context));
             if (!ok) return fail(ok.error());
         }
@@ -384,8 +392,8 @@ snw_status snw_weights_of(const snw_binding* binding, const snw_model* model, co
         falloff.map = map_under(bound.map, bound.law, falloff.law);
         EditReport done;
         Result<SkinWeights> made =
-            adjusted_weights(binding->binding, scene.mesh(), scene.skeleton, falloff, settings->bind.finish,
-                             *adjustments, &done, context_of(context));
+            adjusted_weights(binding->binding, scene.mesh(), skeleton, falloff, settings->bind.finish, *adjustments,
+                             &done, context_of(context));
         if (made && !model->kept_vertices.empty()) made = with_kept_rows(*made, own, model->kept_vertices);
         if (!made) return fail(made.error());
         std::unique_ptr<snw_bytes> text(report ? new_text(lines(edit_lines(*adjustments, done))) : nullptr);
@@ -449,12 +457,13 @@ snw_status snw_distances(const snw_model* model, const snw_settings* settings, s
                          float* distances) {
     if (!model || !settings || !distances) return missing(!model ? "model" : !settings ? "settings" : "distances");
     return guarded([&] {
-        const Skeleton& skeleton = model->scene.skeleton;
-        if (joint >= skeleton.joints.size())
+        if (joint >= model->scene.skeleton.joints.size())
             return fail({ErrorCode::usage, "joint " + std::to_string(joint) + ": the skeleton has " +
-                                               std::to_string(skeleton.joints.size()) + " joints"});
+                                               std::to_string(model->scene.skeleton.joints.size()) + " joints"});
+        const Result<Skeleton> skeleton = selected(*model, settings);
+        if (!skeleton) return fail(skeleton.error());
         Result<std::vector<float>> made =
-            joint_distance(model->scene.mesh(), skeleton, static_cast<std::uint32_t>(joint), settings->bind.voxels,
+            joint_distance(model->scene.mesh(), *skeleton, static_cast<std::uint32_t>(joint), settings->bind.voxels,
                            GeodesicOptions{settings->bind.penalty}, context_of(context));
         if (!made) return fail(made.error());
         std::copy(made->begin(), made->end(), distances);

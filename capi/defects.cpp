@@ -16,15 +16,18 @@ snw_status snw_defects(const snw_model* model, snw_context* context, uint8_t* tr
     return guarded([&] {
         const MeshView mesh = model->scene.mesh();
         if (triangles) {
-            if (!model->intersections) {
+            std::shared_ptr<const MeasuredDefects> measured = measured_of(*model);
+            if (!measured) {
                 Result<Intersections> found = find_intersections(mesh, context_of(context));
                 if (!found) return fail(found.error());
-                model->intersections = std::move(*found);
-                model->nonmanifold_vertices =
-                    find_nonmanifold_vertices(mesh, analyse_mesh(mesh, context_of(context)).weld).size();
+                measured = std::make_shared<MeasuredDefects>(MeasuredDefects{
+                    std::move(*found),
+                    find_nonmanifold_vertices(mesh, analyse_mesh(mesh, context_of(context)).weld).size()});
+                const std::lock_guard lock(model->measuring);
+                model->measured = measured;
             }
             for (std::size_t t = 0; t < mesh.triangles.size(); ++t)
-                triangles[t] = static_cast<uint8_t>(model->intersections->of_triangle[t]);
+                triangles[t] = static_cast<uint8_t>(measured->intersections.of_triangle[t]);
         }
         if (edges) {
             const DefectEdges found = find_defect_edges(mesh, analyse_mesh(mesh, context_of(context)).weld);

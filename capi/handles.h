@@ -6,6 +6,7 @@
 #include <atomic>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <optional>
 #include <string>
@@ -38,19 +39,24 @@ struct snw_settings {
     bool keep_volume = false;  // not in `bind`, whose preset a method would set
 };
 
+struct MeasuredDefects {
+    sinew::Intersections intersections;
+    std::size_t nonmanifold_vertices = 0;
+};
+
 struct snw_model {
-    sinew::io::Scene scene;
-    sinew::Skeleton as_read;   // before joints are selected
-    sinew::Skeleton as_asked;  // the same with joint options
+    sinew::io::Scene scene;   // its skeleton: with joint options; which joints deform is a value of each call
+    sinew::Skeleton as_read;  // without joint options
     sinew::io::ShadingFrames frames;
     sinew::io::Look look;
     std::vector<sinew::io::Prop> props;
     std::string name;
-    std::optional<sinew::Vec3> up;                              // of a model from arrays, where it was given
-    std::vector<bool> kept_vertices;                            // of snw_model_select; empty: none
-    std::vector<bool> locked_joints;                            // the same
-    mutable std::optional<sinew::Intersections> intersections;  // result of snw_defects
-    mutable std::size_t nonmanifold_vertices = 0;               // the same
+    std::optional<sinew::Vec3> up;                            // of a model from arrays, where it was given
+    std::vector<bool> kept_vertices;                          // of snw_model_select; empty: none
+    std::vector<bool> locked_joints;                          // the same
+    mutable std::mutex measuring;                             // of `measured`
+    mutable std::shared_ptr<const MeasuredDefects> measured;  // result of snw_defects
+    mutable std::atomic<int> binds = 0;  // that read the model now; below 0: it is being changed
 };
 
 struct snw_binding {
@@ -104,8 +110,30 @@ snw_status guarded(Body&& body) {
     }
 }
 
-/// Selects the joints that deform, from the settings and the weights of the file.
-Status select(snw_model& model, const snw_settings* settings);
+/// The skeleton with the joints that deform, from the settings and the weights of the file.
+Result<Skeleton> selected(const snw_model& model, const snw_settings* settings);
+
+/// As long as it lives, a bind reads the model, or a call changes it. These exclude each other.
+class ModelUse {
+public:
+    enum Kind { reads, changes };
+    ModelUse(const snw_model& model, Kind kind);
+    ModelUse(const ModelUse&) = delete;
+    ~ModelUse();
+    /// An error if the other kind is in progress, in another thread or in the call that runs this callback.
+    const Status& allowed() const { return allowed_; }
+
+private:
+    const snw_model& model_;
+    Kind kind_;
+    Status allowed_ = Done{};
+};
+
+/// What snw_defects has measured; null: nothing yet.
+inline std::shared_ptr<const MeasuredDefects> measured_of(const snw_model& model) {
+    const std::lock_guard lock(model.measuring);
+    return model.measured;
+}
 
 /// A pose in the format of sinew.h: ten numbers a joint.
 constexpr std::size_t kPoseNumbers = 10;

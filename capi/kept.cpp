@@ -7,30 +7,34 @@ using namespace sinew::capi;
 
 namespace {
 
-/// The model's joints deform as in the binding, which rebind and move_joints compare or take over.
-Status take_deforming(const Binding& binding, snw_model& model) {
+/// The model's skeleton with the joints that deform in the binding, which rebind and move_joints compare or take
+/// over.
+Result<Skeleton> as_bound(const Binding& binding, const snw_model& model) {
     const std::vector<Joint>& bound = binding.skeleton().joints;
-    std::vector<Joint>& joints = model.scene.skeleton.joints;
-    if (bound.size() != joints.size())
-        return Error{ErrorCode::usage, model.name + ": it has " + std::to_string(joints.size()) +
+    Skeleton skeleton = model.scene.skeleton;
+    if (bound.size() != skeleton.joints.size())
+        return Error{ErrorCode::usage, model.name + ": it has " + std::to_string(skeleton.joints.size()) +
                                            " joints, but the binding has " + std::to_string(bound.size())};
-    for (std::size_t j = 0; j < joints.size(); ++j) {
-        joints[j].deform = bound[j].deform;
-        joints[j].reason = bound[j].reason;
+    for (std::size_t j = 0; j < bound.size(); ++j) {
+        skeleton.joints[j].deform = bound[j].deform;
+        skeleton.joints[j].reason = bound[j].reason;
     }
-    return Done{};
+    return skeleton;
 }
 
 template <typename Make>
-snw_status again(const snw_binding* binding, snw_model* model, snw_context* context, snw_binding** out,
+snw_status again(const snw_binding* binding, const snw_model* model, snw_context* context, snw_binding** out,
                  Make&& make) {
     if (!out) return missing("out");
     *out = nullptr;
     if (!binding || !model) return missing(!binding ? "binding" : "model");
     return guarded([&] {
-        if (Status ok = take_deforming(binding->binding, *model); !ok) return fail(ok.error());
+        const ModelUse use(*model, ModelUse::reads);
+        if (!use.allowed()) return fail(use.allowed().error());
+        const Result<Skeleton> skeleton = as_bound(binding->binding, *model);
+        if (!skeleton) return fail(skeleton.error());
         const Progressing progress(context);
-        Result<Binding> made = make(binding->binding, model->scene.mesh(), model->scene.skeleton);
+        Result<Binding> made = make(binding->binding, model->scene.mesh(), *skeleton);
         if (!made) return fail(made.error());
         *out = new snw_binding{std::move(*made)};
         return progress.done();
@@ -77,7 +81,7 @@ snw_status snw_binding_settings(const snw_binding* binding, snw_settings** out) 
     });
 }
 
-snw_status snw_binding_rebind(const snw_binding* binding, snw_model* model, snw_context* context,
+snw_status snw_binding_rebind(const snw_binding* binding, const snw_model* model, snw_context* context,
                               snw_binding** out) {
     return again(binding, model, context, out,
                  [&](const Binding& b, const MeshView& mesh, const Skeleton& skeleton) {
@@ -85,7 +89,8 @@ snw_status snw_binding_rebind(const snw_binding* binding, snw_model* model, snw_
                  });
 }
 
-snw_status snw_binding_move(const snw_binding* binding, snw_model* model, snw_context* context, snw_binding** out) {
+snw_status snw_binding_move(const snw_binding* binding, const snw_model* model, snw_context* context,
+                            snw_binding** out) {
     return again(binding, model, context, out,
                  [&](const Binding& b, const MeshView& mesh, const Skeleton& skeleton) {
                      return b.move_joints(mesh, skeleton, context_of(context));

@@ -48,14 +48,14 @@ json look_json(const io::Look& look, json& images) {
     return materials;
 }
 
-Result<json> describe(const snw_model& model) {
+Result<json> describe(const snw_model& model, const Skeleton& skeleton) {
     const io::Scene& scene = model.scene;
     const MeshDefects defects = analyse_mesh(scene.mesh()).defects;
     std::size_t deforming = 0;
-    for (const Joint& joint : scene.skeleton.joints) deforming += joint.deform;
+    for (const Joint& joint : skeleton.joints) deforming += joint.deform;
 
     json bones = json::array();
-    for (const Bone& b : make_bones(scene.skeleton))
+    for (const Bone& b : make_bones(skeleton))
         bones.push_back({b.joint, b.head.x, b.head.y, b.head.z, b.tail.x, b.tail.y, b.tail.z});
     json primitives = json::array();
     for (std::size_t i = 0; i < scene.primitives.size(); ++i) {
@@ -94,7 +94,7 @@ Result<json> describe(const snw_model& model) {
                   {"parts", defects.parts}}},
                 {"defects", defects_json(defects)},
                 {"box", {triple(low), triple(high)}},
-                {"joints", joints_json(scene.skeleton)},
+                {"joints", joints_json(skeleton)},
                 {"bones", std::move(bones)},
                 {"primitives", std::move(primitives)},
                 {"materials", std::move(materials)},
@@ -136,14 +136,30 @@ snw_status fail(const Error& error) {
     return SNW_INTERNAL;
 }
 
-Status select(snw_model& model, const snw_settings* settings) {
+Result<Skeleton> selected(const snw_model& model, const snw_settings* settings) {
     const io::Scene& scene = model.scene;
     const std::vector<double> use =
         scene.weights ? joint_use(*scene.weights, scene.skeleton.joints.size()) : std::vector<double>{};
-    Skeleton skeleton = model.as_asked;
+    Skeleton skeleton = scene.skeleton;
     SINEW_TRY(select_deforming(skeleton, use, settings ? settings->deform : DeformOptions{}));
-    model.scene.skeleton = std::move(skeleton);
-    return Done{};
+    return skeleton;
+}
+
+ModelUse::ModelUse(const snw_model& model, Kind kind) : model_(model), kind_(kind) {
+    int now = 0;
+    while (kind == reads ? now >= 0 : now == 0)
+        if (model.binds.compare_exchange_weak(now, kind == reads ? now + 1 : -1)) return;
+    allowed_ =
+        Error{ErrorCode::usage, model.name + (kind == reads ? ": it is being changed" : ": it is being bound") +
+                                    " (wait until that call has ended)"};
+}
+
+ModelUse::~ModelUse() {
+    if (!allowed_) return;
+    if (kind_ == reads)
+        --model_.binds;
+    else
+        model_.binds = 0;
 }
 
 std::string lines(const std::vector<std::string>& list) {
@@ -214,7 +230,7 @@ snw_status snw_model_open_with(const void* bytes, size_t size, const char* name,
         if (!look) return fail(look.error());
         model->look = std::move(*look);
         model->props = io::props_of(model->scene);
-        model->as_read = model->as_asked = model->scene.skeleton;
+        model->as_read = model->scene.skeleton;
         *out = model.release();
         return SNW_OK;
     });
@@ -224,11 +240,13 @@ void snw_model_free(snw_model* model) { delete model; }
 snw_status snw_model_joint_options(snw_model* model, const char* text, size_t size) {
     if (!model) return missing("model");
     return guarded([&] {
+        const ModelUse use(*model, ModelUse::changes);
+        if (!use.allowed()) return fail(use.allowed().error());
         Skeleton skeleton = model->as_read;
         if (text && size)
             if (Status ok = io::parse_joint_options({text, size}, "joint options", skeleton); !ok)
                 return fail(ok.error());
-        model->scene.skeleton = model->as_asked = std::move(skeleton);
+        model->scene.skeleton = std::move(skeleton);
         return SNW_OK;
     });
 }
@@ -247,13 +265,14 @@ const uint32_t* snw_model_triangles(const snw_model* model) {
 const float* snw_model_normals(const snw_model* model) { return model ? floats(model->frames.normals) : nullptr; }
 const float* snw_model_uvs(const snw_model* model) { return model ? floats(model->look.uvs) : nullptr; }
 
-snw_status snw_model_json(snw_model* model, const snw_settings* settings, snw_bytes** out) {
+snw_status snw_model_json(const snw_model* model, const snw_settings* settings, snw_bytes** out) {
     if (!out) return missing("out");
     *out = nullptr;
     if (!model) return missing("model");
     return guarded([&] {
-        if (Status ok = select(*model, settings); !ok) return fail(ok.error());
-        const Result<json> description = describe(*model);
+        const Result<Skeleton> skeleton = selected(*model, settings);
+        if (!skeleton) return fail(skeleton.error());
+        const Result<json> description = describe(*model, *skeleton);
         if (!description) return fail(description.error());
         *out = new_text(compact_text(*description));
         return SNW_OK;

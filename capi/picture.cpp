@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <sstream>
 
 #include "core/try.h"
 #include "handles.h"
@@ -20,9 +19,12 @@ Error usage(std::string message) { return {ErrorCode::usage, std::move(message)}
 /// Lines, or words, of a text that may be null.
 std::vector<std::string> split(const char* text, char at) {
     std::vector<std::string> out;
-    std::istringstream in(text ? text : "");
-    for (std::string part; std::getline(in, part, at);)
-        if (!part.empty()) out.push_back(part);
+    std::string_view rest(text ? text : "");
+    while (!rest.empty()) {
+        const std::string_view part = rest.substr(0, rest.find(at));
+        if (!part.empty()) out.emplace_back(part);
+        rest.remove_prefix(std::min(part.size() + 1, rest.size()));
+    }
     return out;
 }
 
@@ -168,7 +170,6 @@ snw_status snw_render_png(const snw_model* model, const snw_weights* weights, co
         if (weights)
             if (Status ok = fits(*model, weights->weights); !ok) return fail(ok.error());
         io::Scene scene = model->scene;
-        scene.skeleton = model->as_asked;
         if (weights) scene.weights = weights->weights;
         if (!scene.weights && (needs_weights(request.view) || request.posed()))
             return fail(usage(model->name + ": it has no weights to show"));

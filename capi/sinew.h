@@ -15,9 +15,11 @@
  * throw no exceptions. A null handle or pointer that must not be null is SNW_USAGE.
  *
  * Each object is freed by the function of its type; freeing null does nothing. Pointers into a handle live as
- * long as the handle. Handles may be used from any thread, but one handle by one thread at a time. snw_cancel
- * may be called from other threads. Text is UTF-8. V, T and J are the model's numbers of vertices, triangles and
- * joints (snw_model_size). Space: right-handed, y up, the units of the file (metres in glTF), at the bind pose.
+ * long as the handle. Handles may be used from any thread. Calls that take a handle as const only read it: any
+ * number of them may run at a time, also in the callbacks of a bind. A call that changes a handle needs it alone;
+ * while a bind reads the model, such a call is SNW_USAGE. snw_cancel may be called from other threads. Text is
+ * UTF-8. V, T and J are the model's numbers of vertices, triangles and joints (snw_model_size). Space:
+ * right-handed, y up, the units of the file (metres in glTF), at the bind pose.
  *
  * The same input gives the same bits as the command line with the same options.
  */
@@ -198,8 +200,8 @@ const float* snw_model_uvs(const snw_model* model); /* V × 2, or null */
  *   weights     whether the file has weights;  warnings  [text]
  *   props       [{"name","joint","material"}]   meshes of the file without a skin; joint: or -1 (snw_model_prop)
  *   vrm         version of VRM: "1.0", "0.x", whose characters look along -z, or ""
- * It sets which joints deform. O(V + T log T). */
-snw_status snw_model_json(snw_model* model, const snw_settings* settings, snw_bytes** out);
+ * O(V + T log T). */
+snw_status snw_model_json(const snw_model* model, const snw_settings* settings, snw_bytes** out);
 /* A mesh of the file on a node without a skin: a hat, a staff. It is in no binding: a viewer shows it where its
  * node stands. Pointers are valid as long as the model. */
 typedef struct snw_prop {
@@ -257,8 +259,8 @@ snw_status snw_cutout_layers_glb(const snw_picture* pictures, size_t count, cons
 /* ---- Binding. */
 
 typedef struct snw_binding snw_binding;
-/* Computes distances. Sets which joints of the model deform. Cost: docs/methods. */
-snw_status snw_bind(snw_model* model, const snw_settings* settings, snw_context* context, snw_binding** out);
+/* Computes distances. The settings select the joints that deform, which the binding keeps. Cost: docs/methods. */
+snw_status snw_bind(const snw_model* model, const snw_settings* settings, snw_context* context, snw_binding** out);
 /* Receives the results of snw_bind_progressive. `binding` is valid during this call: snw_binding_copy keeps it.
  * final: 0 for a coarser result, 1 for the last. Return 0 to stop after a coarser result, which
  * snw_bind_progressive then gives. It runs in the thread of that call and may use the binding, the model and the
@@ -267,8 +269,8 @@ typedef int (*snw_bind_step)(const snw_binding* binding, int final, void* user);
 /* snw_bind with a first result while waiting: if the method measures in voxels and the resolution is above 64, it
  * binds at 64 first. The last result is that of snw_bind, to the bit. After snw_cancel the call gives SNW_CANCELLED
  * and no binding; copies of the first result stay valid. Time: that of snw_bind, and of a bind at resolution 64. */
-snw_status snw_bind_progressive(snw_model* model, const snw_settings* settings, snw_bind_step on_result, void* user,
-                                snw_context* context, snw_binding** out);
+snw_status snw_bind_progressive(const snw_model* model, const snw_settings* settings, snw_bind_step on_result,
+                                void* user, snw_context* context, snw_binding** out);
 snw_status snw_binding_copy(const snw_binding* binding, snw_binding** out);
 /* How each vertex came to its weights, V values: 0 weighted, 1 bridged, 2 outside, 3 euclidean, 4 unused, 5 none
  * (docs/report.md). */
@@ -283,12 +285,12 @@ snw_status snw_binding_open(const void* bytes, size_t size, snw_binding** out);
  */
 snw_status snw_binding_settings(const snw_binding* binding, snw_settings** out);
 /* Binds another mesh of similar shape, or the same one again, from the binding's volume. The model's joints must be
- * those of the binding; which of them deform is set as in the binding. Another mesh needs "keep-volume". */
-snw_status snw_binding_rebind(const snw_binding* binding, snw_model* model, snw_context* context,
+ * those of the binding; the same of them deform. Another mesh needs "keep-volume". */
+snw_status snw_binding_rebind(const snw_binding* binding, const snw_model* model, snw_context* context,
                               snw_binding** out);
-/* The bind of the same mesh with moved joints (snw_model_move_joints), to the bit. Which joints deform is set as in
- * the binding. */
-snw_status snw_binding_move(const snw_binding* binding, snw_model* model, snw_context* context, snw_binding** out);
+/* The bind of the same mesh with moved joints (snw_model_move_joints), to the bit. The same joints deform. */
+snw_status snw_binding_move(const snw_binding* binding, const snw_model* model, snw_context* context,
+                            snw_binding** out);
 void snw_binding_free(snw_binding* binding);
 
 typedef struct snw_weights snw_weights;

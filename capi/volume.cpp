@@ -13,22 +13,25 @@ using namespace sinew::capi;
 namespace {
 
 /// The domain of a bind under these options.
-Result<Domain> volume_of(const io::Scene& scene, const BindOptions& options, Context* context) {
+Result<Domain> volume_of(const io::Scene& scene, const Skeleton& skeleton, const BindOptions& options,
+                         Context* context) {
     SINEW_TRY(check(options));
-    SINEW_TRY(check_skeleton(scene.skeleton));
-    const std::vector<Triangle> near = near_triangles(scene.mesh(), scene.skeleton, context);
+    SINEW_TRY(check_skeleton(skeleton));
+    const std::vector<Triangle> near = near_triangles(scene.mesh(), skeleton, context);
     const MeshView mesh{scene.positions, near, scene.skin_of_vertex};
     VoxelizeOptions voxels = options.voxels;
     std::vector<FinePlace> fine;
     if (voxels.resolution == 0 || options.local_resolution) {
-        SINEW_TRY_LET(ResolutionChoice choice, choose_resolution(scene.mesh(), scene.skeleton, options, context));
-        fine = std::move(choice.fine);
-        voxels.resolution = (fine.empty() ? 1 : 2) * choice.resolution;
+        Result<ResolutionChoice> choice = choose_resolution(scene.mesh(), skeleton, options, context);
+        if (!choice) return choice.error();
+        fine = std::move(choice->fine);
+        voxels.resolution = (fine.empty() ? 1 : 2) * choice->resolution;
     }
-    SINEW_TRY_LET(const VoxelGrid grid, voxelize(mesh, analyse_mesh(mesh, context), voxels, context, fine));
-    std::vector<Bone> bones = make_bones(scene.skeleton);
-    if (!options.as_published) extend_leaf_bones(bones, scene.skeleton, grid);
-    return build_domain(grid, bones, options.domain, context, Neighbours::all, Links::compact,
+    const Result<VoxelGrid> grid = voxelize(mesh, analyse_mesh(mesh, context), voxels, context, fine);
+    if (!grid) return grid.error();
+    std::vector<Bone> bones = make_bones(skeleton);
+    if (!options.as_published) extend_leaf_bones(bones, skeleton, *grid);
+    return build_domain(*grid, bones, options.domain, context, Neighbours::all, Links::compact,
                         options.as_published ? MixedCells::whole : MixedCells::divided);
 }
 
@@ -42,7 +45,9 @@ snw_status snw_volume(const snw_model* model, const snw_settings* settings, size
     *out = nullptr;
     if (!model || !settings) return missing(!model ? "model" : "settings");
     return guarded([&] {
-        const Result<Domain> domain = volume_of(model->scene, settings->bind, context_of(context));
+        const Result<Skeleton> skeleton = selected(*model, settings);
+        if (!skeleton) return fail(skeleton.error());
+        const Result<Domain> domain = volume_of(model->scene, *skeleton, settings->bind, context_of(context));
         if (!domain) return fail(domain.error());
         const std::size_t count = domain->leaves.size();
         if (count > most)

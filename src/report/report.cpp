@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <sstream>
 
 #include "core/numbers.h"
 
@@ -91,7 +90,7 @@ std::vector<std::string> edit_lines(const Adjustments& adjustments, const EditRe
     return lines;
 }
 
-double as_given(float value) { return std::strtod(shortest_text(value).c_str(), nullptr); }
+double as_given(float value) { return *number_of<double>(shortest_text(value)); }
 
 nlohmann::ordered_json defects_json(const MeshDefects& d) {
     return {{"open_parts", d.open_parts},
@@ -111,11 +110,12 @@ nlohmann::ordered_json option_json(const BindSetting& setting, const std::string
     if (setting.choices == "on off") return text == "on";
     if (setting.kind == Kind::range) {
         nlohmann::ordered_json ends = nlohmann::ordered_json::array();
-        std::istringstream words(text);
-        for (std::string word; words >> word;) ends.push_back(std::strtod(word.c_str(), nullptr));
+        const std::size_t space = text.find(' ');
+        for (const std::string& end : {text.substr(0, space), text.substr(space + 1)})
+            ends.push_back(*number_of<double>(end));
         return ends;
     }
-    if (setting.kind == Kind::number) return std::strtod(text.c_str(), nullptr);
+    if (setting.kind == Kind::number) return *number_of<double>(text);
     if (const auto whole = number_of<int>(text)) return *whole;
     return text;
 }
@@ -151,7 +151,7 @@ nlohmann::ordered_json make_report(const BindRun& run) {
 
     json joints = json::array();
     std::size_t deforming = 0;
-    for (const Joint& joint : scene.skeleton.joints) {
+    for (const Joint& joint : run.binding->skeleton().joints) {
         joints.push_back({{"name", joint.name}, {"deforms", joint.deform}, {"reason", to_string(joint.reason)}});
         deforming += joint.deform;
     }

@@ -161,6 +161,15 @@ def test_a_progressive_bind_ends_with_the_bind(biped):
     assert model.bind("geodesic-voxel", resolution=64).weights() == coarse
 
 
+def test_callbacks_do_not_change_the_bind(biped):
+    names = list(sinew.load(biped).joint_names[3:10])
+    wanted = sinew.load(biped).bind("geodesic-voxel", resolution=128, exclude=names).weights()
+    model = sinew.load(biped)
+    assert model.bind_progressive(lambda b: b.weights() and True, "geodesic-voxel", resolution=128, exclude=names).weights() == wanted
+    model = sinew.load(biped)
+    assert model.bind("geodesic-voxel", resolution=128, exclude=names, on_progress=lambda _: model.joints).weights() == wanted
+
+
 def test_volume_and_distances(biped, generated):
     model = sinew.load(biped)
     report = model.bind("geodesic-voxel", resolution=64).report()
