@@ -11,8 +11,8 @@
 #include <list>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <set>
-#include <sstream>
 #include <thread>
 
 #include "batch_items.h"
@@ -20,9 +20,11 @@
 #include "batch_results.h"
 #include "child.h"
 #include "command.h"
+#include "core/numbers.h"
 #include "core/try.h"
 #include "report/check_report.h"
 #include "report/report.h"
+#include "sinew/content.h"
 #include "sinew/io.h"
 
 namespace sinew::cli {
@@ -58,9 +60,10 @@ struct Counts {
 
 std::vector<std::string> lines_of(const std::string& text) {
     std::vector<std::string> lines;
-    std::istringstream stream(text);
-    for (std::string line; std::getline(stream, line);)
-        if (!line.empty()) lines.push_back(line);
+    for (std::size_t at = 0, end; at < text.size(); at = end + 1) {
+        end = std::min(text.find('\n', at), text.size());
+        if (end > at) lines.push_back(text.substr(at, end - at));
+    }
     return lines;
 }
 
@@ -112,8 +115,9 @@ struct Work {
 
 class Batch {
 public:
-    Batch(const BatchArguments& args, std::vector<BatchItem> items)
-        : args_(args), items_(std::move(items)), results_(args.results) {
+    /// `outputs`: of the whole list, also of characters that other machines bind.
+    Batch(const BatchArguments& args, std::vector<BatchItem> items, std::set<std::string> outputs)
+        : args_(args), items_(std::move(items)), outputs_(std::move(outputs)), results_(args.results) {
         jobs_ = args.jobs > 0 ? args.jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
         threads_ = args.threads > 0 ? args.threads
                                     : std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / jobs_);
@@ -130,10 +134,8 @@ public:
     int run() {
         Context context;
         Progress progress(context, true);  // the first signal only sets `cancel`
-        std::error_code failed;
-        fs::create_directories(locks(), failed);
-        if (failed) return fail({ErrorCode::io, locks() + " cannot be made: " + failed.message()});
-        results_.refresh();
+        if (Status ok = folder_.enter(locks()); !ok) return fail(ok.error());
+        if (Status ok = results_.refresh(); !ok) return fail(ok.error());
         begin_ = std::chrono::steady_clock::now();
         while (!context.cancel && (!waiting_.empty() || !busy_.empty() || !large_.empty())) {
             if (Status ok = start_some(); !ok) return fail(ok.error());
@@ -154,13 +156,10 @@ public:
                 if (work.child) work.child->stop();
             for (const Work& work : busy_) drop_previous(work);
             busy_.clear();
-            fs::remove(locks(), failed);  // where no other batch uses it
             fmt::print(stderr, "sinew: stopped; {} characters are done or failed, run it again for the rest\n",
                        counts_.sum() + counts_.skipped);
             return exit_code(ErrorCode::cancelled);
         }
-        std::error_code ignored;
-        fs::remove(locks(), ignored);  // where no other batch uses it
         if (!args_.html.empty()) {
             std::vector<BatchPicture> pictures = worst_of(page_, args_.thumbnails);
             draw(pictures);
@@ -195,17 +194,18 @@ private:
         return item.check.empty() ? args_.check : item.check;
     }
 
-    /// Words that decide the result, and the files.
+    /// Words that decide the result, and everything that is read.
     Result<std::string> key_of(const BatchItem& item) const {
         std::string words = std::string("sinew ") + SINEW_VERSION;
         for (const auto* list : {&args_.options, &item.options, &args_.gates, &item.gates})
             for (const std::string& word : *list) words += '\0' + word;
         words += '\0' + item.output;
         if (const std::string& check = check_of(item); !check.empty()) words += std::string("\0check", 6) + check;
-        std::vector<fs::path> files;
-        for (const std::string* file : {&item.input, &item.skeleton, &item.edits, &item.reference})
-            if (!file->empty()) files.emplace_back(*file);
-        return io::content_key(files, words);
+        std::vector<io::KeyFile> files;
+        for (const auto& [role, path] : item.reads) files.push_back({role, path});
+        Context context;
+        context.memory_limit = static_cast<std::size_t>(memory_) << 20;
+        return io::key_of_files(files, words, &context);
     }
 
     Status start_some() {
@@ -240,15 +240,15 @@ private:
             return close(work);
         }
         std::error_code failed;
-        fs::create_directories(locks(), failed);  // another batch that has ended may have removed it
         work.claim = std::make_unique<BatchClaim>((fs::path(locks()) / (*key + ".lock")).string());
-        if (failed || !work.claim->opened())
-            return Error{ErrorCode::io, locks() + " cannot be written (another folder for the results?)"};
+        if (!work.claim->opened())
+            return Error{ErrorCode::io, locks() + " cannot be written: " + std::generic_category().message(errno) +
+                                            " (another folder for the results?)"};
         if (!work.claim->held()) {  // another batch binds it
             waiting_.push_back(next);
             return Done{};
         }
-        results_.refresh();
+        SINEW_TRY(results_.refresh());
         if (const ordered_json* before = results_.of(*key); before && is_valid(*before, item)) {
             ++counts_.skipped;
             effort_skipped_ += effort(item);
@@ -266,6 +266,7 @@ private:
         if (const fs::path at = fs::path(item.output).parent_path(); !at.empty())
             fs::create_directories(at, failed);
         keep_previous(work);
+        make_room(item);
         std::vector<std::string> words = item.bind_words();
         words.insert(words.end(), args_.options.begin(), args_.options.end());
         const std::int64_t share = next.alone ? memory_ : memory_ / jobs_;
@@ -279,12 +280,48 @@ private:
         return launch(std::move(work), words);
     }
 
-    /// Whether a line of an earlier run still holds: its output is there, or it failed and --retry is not given.
+    /// Whether a line of an earlier run still holds: everything that it wrote is there, or it failed and --retry is
+    /// not given.
     bool is_valid(const ordered_json& line, const BatchItem& item) const {
-        std::error_code ignored;
+        const auto is_there = [](const std::string& path) {
+            std::error_code ignored;
+            return fs::exists(path, ignored);
+        };
         const std::string outcome = line.value("outcome", "");
-        if (outcome == kOutcomes[0] || outcome == kOutcomes[1]) return fs::exists(item.output, ignored);
-        return !args_.retry;
+        if (outcome != kOutcomes[0] && outcome != kOutcomes[1]) return !args_.retry;
+        const std::vector<std::string> files = files_in(line);
+        return std::all_of(files.begin(), files.end(), is_there) &&
+               std::all_of(item.writes.begin(), item.writes.end(),
+                           [&](const NamedFile& file) { return is_there(file.path); });
+    }
+
+    /// The files that a result refers to, beside it.
+    static std::vector<std::string> companions_of(const std::string& model, const std::string& output) {
+        std::vector<std::string> out;
+        if (extension_of(output) != ".gltf") return out;
+        if (const auto files = io::files_beside(model))
+            for (const io::ReferencedFile& file : *files)
+                out.push_back((fs::path(output).parent_path() / file.name).lexically_normal().string());
+        return out;
+    }
+
+    /// What this result brings along may be there from an earlier run, with another content, and bind does not
+    /// replace it. If only results of this batch refer to it, their input has changed, too, and all are bound
+    /// again: it goes, with them.
+    void make_room(const BatchItem& item) const {
+        const std::vector<std::string> there = companions_of(item.input, item.output);
+        const auto from =
+            there.empty() ? Result<std::vector<io::ReferencedFile>>(Error{}) : io::files_beside(item.input);
+        std::error_code ignored;
+        for (std::size_t k = 0; from && k < std::min(there.size(), from->size()); ++k) {
+            const Result<bool> same = io::same_bytes((*from)[k].path, there[k]);
+            if (!same || *same) continue;
+            const std::set<std::string> users = results_.that_refer_to(there[k]);
+            if (users.empty() || !std::includes(outputs_.begin(), outputs_.end(), users.begin(), users.end()))
+                continue;
+            for (const std::string& user : users) fs::remove(user, ignored);
+            fs::remove(there[k], ignored);
+        }
     }
 
     Status launch(Work work, const std::vector<std::string>& words) {
@@ -305,13 +342,13 @@ private:
         std::error_code failed;
         const fs::path output = work.item->output;
         if (args_.html.empty() || !fs::exists(output, failed)) return;
-        Result<std::vector<fs::path>> files = io::referenced_files(output);
+        auto files = io::files_beside(output);
         if (!files) return;
-        files->push_back(output);
+        files->push_back({output, output.filename()});
         work.previous = (fs::path(locks()) / (work.key + ".before")).string();
         drop_previous(work);  // of a batch that was killed
-        for (const fs::path& file : *files) {
-            const fs::path link = work.previous / file.lexically_relative(output.parent_path());
+        for (const auto& [file, name] : *files) {
+            const fs::path link = work.previous / name;
             fs::create_directories(link.parent_path(), failed);
             fs::create_hard_link(file, link, failed);
         }
@@ -398,7 +435,6 @@ private:
         }
         std::list<Drawing> busy;
         std::error_code ignored;
-        fs::create_directories(locks(), ignored);
         std::size_t number = 0;
         while (!waiting.empty() || !busy.empty()) {
             if (!waiting.empty() && static_cast<int>(busy.size()) < jobs_) {
@@ -423,7 +459,6 @@ private:
                 return true;
             });
         }
-        fs::remove(locks(), ignored);
         for (BatchPicture& picture : pictures) {
             picture.png = of_output[picture.output].view;
             picture.sheet = of_output[picture.output].sheet;
@@ -498,6 +533,9 @@ private:
     Status close(Work& work) {
         drop_previous(work);
         work.line["outcome"] = kOutcomes[static_cast<std::size_t>(work.outcome)];
+        if (work.outcome == Outcome::done || work.outcome == Outcome::gate)
+            if (const auto files = companions_of(work.item->output, work.item->output); !files.empty())
+                work.line["files"] = files;
         ++counts_.of[static_cast<std::size_t>(work.outcome)];
         effort_made_ += effort(*work.item);
         bad_ += work.outcome != Outcome::done;
@@ -572,6 +610,8 @@ private:
 
     const BatchArguments& args_;
     std::vector<BatchItem> items_;
+    std::set<std::string> outputs_;
+    BatchFolder folder_;
     BatchResults results_;
     int jobs_ = 1, threads_ = 1;
     std::int64_t memory_ = 0;  // MB
@@ -588,31 +628,45 @@ private:
     double shown_at_ = 0;
 };
 
-/// One command for each item, for queue managers. Each works on the item of that number alone.
-void print_commands(const BatchArguments& args, std::size_t count) {
-    std::string rest;
+/// One command for each of these items, for queue managers. Each works on the item of that number alone, with the
+/// other options of the batch.
+void print_commands(const CLI::App& command, const BatchArguments& args, const std::vector<std::size_t>& chosen) {
+    constexpr std::string_view replaced[] = {"--commands", "--only", "--shard", "--quiet"};
+    std::string rest, jobs = " --jobs 1";
     const auto add = [&](const std::string& word) { rest += " " + shell_word(word); };
     for (const std::string& input : args.inputs) add(input);
-    for (const auto& [word, value] : {std::pair{"-o", args.folder}, {"--results", args.results}})
-        add(word), add(value);
-    for (const std::string& word : args.gates) add(word);
-    if (!args.check.empty()) add("--check"), add(args.check);
+    for (const CLI::Option* option : command.get_options()) {
+        const std::string name = option->get_name();
+        if (option->count() == 0 || option->get_positional() ||
+            std::find(std::begin(replaced), std::end(replaced), name) != std::end(replaced))
+            continue;
+        if (name == "--jobs") jobs.clear();
+        if (option->get_expected_max() == 0)
+            add(name);
+        else
+            for (const std::string& value : option->results()) add(name), add(value);
+    }
     if (!args.options.empty()) {
         add("--");
         for (const std::string& word : args.options) add(word);
     }
-    for (std::size_t k = 1; k <= count; ++k) fmt::print("sinew batch --only {} --jobs 1 --quiet{}\n", k, rest);
+    for (const std::size_t k : chosen) fmt::print("sinew batch --only {}{} --quiet{}\n", k + 1, jobs, rest);
 }
 
+/// The files that words of a command name.
+struct WordFiles {
+    std::vector<NamedFile> reads, writes;
+};
+
 /// Parses words as the command would, without running it.
-template <typename Add>
-Status check_words(Add&& add, std::vector<std::string> words) {
+Result<WordFiles> files_of_words(void (*add)(CLI::App&, int&), std::vector<std::string> words) {
     CLI::App app;
     int unused = done;
     add(app, unused);
     // Ends before the callback of the command, which owns the command's arguments: to replace it would free them.
     struct Parsed {};
     app.parse_complete_callback([] { throw Parsed{}; });
+    const CLI::App* const command = app.get_subcommand(words.front());
     std::reverse(words.begin(), words.end());
     try {
         app.parse(words);
@@ -621,41 +675,44 @@ Status check_words(Add&& add, std::vector<std::string> words) {
         const std::string unknown = unknown_option(app);
         return Error{ErrorCode::usage, unknown.empty() ? printable(error.what(), 500) : unknown};
     }
-    return Done{};
+    WordFiles files{files_of(*command, FileUse::reads), files_of(*command, FileUse::writes)};
+    // The model that stands for all, and what bind writes or what compare is given.
+    const bool binds = command->get_name() == "bind";
+    files.reads.erase(files.reads.begin(), files.reads.begin() + (binds ? 1 : 2));
+    if (binds) files.writes.erase(files.writes.begin());
+    return files;
 }
 
-/// Options after -- that name a file: each character would write it.
-Status check_shared_files(const BatchArguments& args, std::size_t count) {
-    for (const std::string& word : args.options) {
-        const std::string name = word.substr(0, word.find('='));
-        if (name == "--output" || name.starts_with("-o"))
+/// The output is no option after --.
+Status check_output_words(const BatchArguments& args) {
+    for (const std::string& word : args.options)
+        if (const std::string name = word.substr(0, word.find('=')); name == "--output" || name.starts_with("-o"))
             return Error{ErrorCode::usage,
                          "after --: " + name + " is an option of the batch: give it before --, and a folder"};
-        if (count > 1 && std::find(kFileOptions.begin(), kFileOptions.end(), name) != kFileOptions.end())
-            return Error{ErrorCode::usage, "after --: " + name +
-                                               " would name one file for all characters (give each its own in the "
-                                               "\"options\" of a manifest)"};
-    }
     return Done{};
 }
 
-/// Options and gates of all items, before any work: a misspelled one would fail every character.
-Status check_options(const BatchArguments& args, const std::vector<BatchItem>& items) {
-    std::set<std::vector<std::string>> known;
-    const auto checked = [&](auto&& add, const char* command, const std::vector<std::string>& words,
-                             const std::string& place) -> Status {
-        std::vector<std::string> all{command};
-        all.insert(all.end(), words.begin(), words.end());
-        if (!known.insert(all).second) return Done{};
-        std::vector<std::string> whole = all;
-        const std::vector<std::string> files = std::string_view(command) == "bind"
-                                                   ? std::vector<std::string>{"in.glb", "-o", "out.glb"}
-                                                   : std::vector<std::string>{"a.glb", "b.glb"};
-        whole.insert(whole.begin() + 1, files.begin(), files.end());
-        if (Status ok = check_words(add, whole); !ok)
-            return Error{ok.error().code, (place.empty() ? "" : place + ": ") + ok.error().message};
-        return Done{};
+/// Options after -- that name a file to write: each character would write it.
+Status check_shared_files(const WordFiles& shared, std::size_t count) {
+    if (count <= 1 || shared.writes.empty()) return Done{};
+    return Error{ErrorCode::usage, "after --: " + shared.writes[0].role +
+                                       " would name one file for all characters (give each its own in the "
+                                       "\"options\" of a manifest)"};
+}
+
+/// Reads options and gates of all items, before any work: a misspelled one would fail every character. Sets the
+/// files that the items read and write, without those that all would write, which it returns.
+Result<WordFiles> read_words(const BatchArguments& args, std::vector<BatchItem>& items) {
+    std::map<std::vector<std::string>, WordFiles> known;
+    const auto files_in = [&](void (*add)(CLI::App&, int&), std::vector<std::string> words,
+                              const std::vector<std::string>& more, const std::string& place) -> Result<WordFiles> {
+        words.insert(words.end(), more.begin(), more.end());
+        if (const auto before = known.find(words); before != known.end()) return before->second;
+        Result<WordFiles> files = files_of_words(add, words);
+        if (!files) return Error{files.error().code, (place.empty() ? "" : place + ": ") + files.error().message};
+        return known[words] = *files;
     };
+    const std::vector<std::string> bind{"bind", "in.glb", "-o", "out.glb"}, compare{"compare", "a.glb", "b.glb"};
     const auto known_check = [](const std::string& word, const std::string& place) -> Status {
         SkinCheckOptions ignored;
         if (word.empty() || word == kDefaultCheck) return Done{};
@@ -663,14 +720,27 @@ Status check_options(const BatchArguments& args, const std::vector<BatchItem>& i
             return Error{ErrorCode::usage, place + ok.error().message + "; \"default\" has no limits of an engine"};
         return Done{};
     };
-    SINEW_TRY(checked(add_bind, "bind", args.options, "after --"));
+    const Result<WordFiles> shared = files_in(add_bind, bind, args.options, "after --");
+    if (!shared) return shared;
     SINEW_TRY(known_check(args.check, "--check: "));
-    for (const BatchItem& item : items) {
+    for (BatchItem& item : items) {
         std::vector<std::string> words = item.options;
         words.insert(words.end(), args.options.begin(), args.options.end());
-        SINEW_TRY(checked(add_bind, "bind", words, item.place));
-        SINEW_TRY(checked(add_compare, "compare", item.gates, item.place));
+        if (auto all = files_in(add_bind, bind, words, item.place); !all) return all;
+        const auto own = files_in(add_bind, bind, item.options, item.place);
+        const auto gates = files_in(add_compare, compare, item.gates, item.place);
+        if (!own || !gates) return own ? gates : own;
         SINEW_TRY(known_check(item.check, item.place + ": gates.check: "));
+        item.reads = {{"an input", item.input}};
+        for (const auto& [role, path] : {std::pair{"the reference", item.reference},
+                                         {"the skeleton", item.skeleton},
+                                         {"the edits", item.edits}})
+            if (!path.empty()) item.reads.push_back({role, path});
+        for (const WordFiles* files : {&*shared, &*own, &*gates})
+            item.reads.insert(item.reads.end(), files->reads.begin(), files->reads.end());
+        item.writes = {{"the result", item.output}};
+        for (const WordFiles* files : {&*own, &*gates})
+            item.writes.insert(item.writes.end(), files->writes.begin(), files->writes.end());
     }
     const bool compared =
         std::any_of(items.begin(), items.end(), [](const BatchItem& item) { return !item.reference.empty(); });
@@ -678,40 +748,45 @@ Status check_options(const BatchArguments& args, const std::vector<BatchItem>& i
         return Error{
             ErrorCode::usage,
             args.gates[0] + " compares with a reference, and no character has one (give them in a manifest)"};
-    return Done{};
+    return shared;
+}
+
+/// "3/16", with '/' between: 3 and 16; zeros if it is something else.
+std::pair<std::size_t, std::size_t> two_numbers(std::string_view text, char between) {
+    const std::size_t at = std::min(text.find(between), text.size());
+    const auto a = number_of<std::size_t>(text.substr(0, at));
+    const auto b = number_of<std::size_t>(text.substr(std::min(at + 1, text.size())));
+    return a && b ? std::pair{*a, *b} : std::pair{std::size_t{0}, std::size_t{0}};
 }
 
 /// "3/16": of 16 shares of the list the third.
-Result<std::vector<BatchItem>> share_of(std::vector<BatchItem> items, const std::string& shard) {
-    std::size_t part = 0, parts = 0;
-    char after = 0;
-    if (std::sscanf(shard.c_str(), "%zu/%zu%c", &part, &parts, &after) != 2 || part < 1 || part > parts)
+Result<std::vector<std::size_t>> share_of(const std::vector<std::size_t>& items, const std::string& shard) {
+    const auto [part, parts] = two_numbers(shard, '/');
+    if (part < 1 || part > parts)
         return Error{ErrorCode::usage, "--shard " + printable(shard) + ": write N/M with N from 1 to M, as 3/16"};
-    std::vector<BatchItem> out;
-    for (std::size_t k = part - 1; k < items.size(); k += parts) out.push_back(std::move(items[k]));
+    std::vector<std::size_t> out;
+    for (std::size_t k = part - 1; k < items.size(); k += parts) out.push_back(items[k]);
     return out;
 }
 
 /// "7" or "7-9": these of the list.
-Result<std::vector<BatchItem>> only_these(std::vector<BatchItem> items, const std::string& range) {
-    std::size_t first = 0, last = 0;
-    char after = 0;
-    const int read = std::sscanf(range.c_str(), "%zu-%zu%c", &first, &last, &after);
-    if (read == 1 && range.find('-') == std::string::npos) last = first;
-    if (read < 1 || read > 2 || first < 1 || first > last)
+Result<std::vector<std::size_t>> only_these(const std::vector<std::size_t>& items, const std::string& range) {
+    const auto [first, last] = two_numbers(range.find('-') == std::string::npos ? range + "-" + range : range, '-');
+    if (first < 1 || first > last)
         return Error{ErrorCode::usage,
                      "--only " + printable(range) + ": write N or N-M, numbers of the list from 1"};
     if (last > items.size())
         return Error{ErrorCode::usage, fmt::format("--only {}: there are {} characters", range, items.size())};
-    return std::vector<BatchItem>(items.begin() + static_cast<std::ptrdiff_t>(first - 1),
-                                  items.begin() + static_cast<std::ptrdiff_t>(last));
+    return std::vector<std::size_t>(items.begin() + static_cast<std::ptrdiff_t>(first - 1),
+                                    items.begin() + static_cast<std::ptrdiff_t>(last));
 }
 
-int run_batch(BatchArguments args) {
+int run_batch(const CLI::App& command, BatchArguments args) {
     if (args.results.empty()) args.results = (fs::path(args.folder) / "results.jsonl").string();
     const NamedFile outputs[] = {{"--results", args.results}, {"--html", args.html}};
-    Result<BatchList> list = read_batch(args.inputs, args.folder, outputs);
+    Result<BatchList> list = read_batch(args.inputs, args.folder);
     if (!list) return fail(list.error());
+    std::vector<BatchItem>& items = list->items;
     const std::string left_out =
         list->left_out.empty()
             ? ""
@@ -720,14 +795,18 @@ int run_batch(BatchArguments args) {
                   "in a manifest",
                   list->left_out.size(), list->left_out.size() == 1 ? "" : "s",
                   list->left_out.size() == 1 ? "s" : "", printable(list->left_out.front()));
-    if (list->items.empty())
+    if (items.empty())
         return fail(
             {ErrorCode::input, "there is nothing to bind: no .glb, .gltf, .vrm, .fbx or .dae in the inputs" +
                                    (left_out.empty() ? "" : "; " + left_out)});
     if (!left_out.empty() && !args.quiet) fmt::print(stderr, "sinew: left out: {}\n", left_out);
-    Result<std::vector<BatchItem>> items = std::move(list->items);
-    if (Status ok = check_shared_files(args, 0); !ok) return fail(ok.error());
-    if (Status ok = check_options(args, *items); !ok) return fail(ok.error());
+    const Result<std::string> apart = keep_companions_apart(items, args.folder);
+    if (!apart) return fail(apart.error());
+    if (!apart->empty() && !args.quiet) fmt::print(stderr, "sinew: kept apart: {}\n", *apart);
+    if (Status ok = check_output_words(args); !ok) return fail(ok.error());
+    const Result<WordFiles> shared = read_words(args, items);
+    if (!shared) return fail(shared.error());
+    if (Status ok = keep_apart(items, outputs); !ok) return fail(ok.error());
     std::vector<NamedFile> inputs;
     for (const std::string& input : args.inputs) inputs.push_back({"an input", input});
     if (Status ok = check_kept(outputs, inputs); !ok) return fail(ok.error());
@@ -735,27 +814,34 @@ int run_batch(BatchArguments args) {
         return fail({ErrorCode::usage,
                      "--commands prints commands for single characters, which write no page: leave "
                      "--html out, and run the batch with --html when they are done"});
-    if (args.commands) {
-        if (Status ok = check_shared_files(args, items->size()); !ok) return fail(ok.error());
-        print_commands(args, items->size());
-        return done;
-    }
     if (args.sheets && args.thumbnails == 0)
         return fail({ErrorCode::usage, "--sheets needs --thumbnails, which says of how many characters"});
     if (args.thumbnails > 0 && args.html.empty())
         return fail({ErrorCode::usage, "--thumbnails needs --html, the page that shows them"});
     if (!args.give_up.empty() && args.only.empty())
         return fail({ErrorCode::usage, "--give-up needs --only, which says on which characters"});
-    if (!args.only.empty()) items = only_these(std::move(*items), args.only);
-    if (!items) return fail(items.error());
-    if (!args.shard.empty()) items = share_of(std::move(*items), args.shard);
-    if (!items) return fail(items.error());
-    if (Status ok = check_shared_files(args, items->size()); !ok) return fail(ok.error());
+    Result<std::vector<std::size_t>> chosen = std::vector<std::size_t>(items.size());
+    std::iota(chosen->begin(), chosen->end(), std::size_t{0});
+    if (!args.only.empty()) chosen = only_these(*chosen, args.only);
+    if (chosen && !args.shard.empty()) chosen = share_of(*chosen, args.shard);
+    if (!chosen) return fail(chosen.error());
+    if (Status ok = check_shared_files(*shared, chosen->size()); !ok) return fail(ok.error());
+    if (args.commands) {
+        print_commands(command, args, *chosen);
+        return done;
+    }
+    std::vector<BatchItem> own;
+    std::set<std::string> places;
+    for (const BatchItem& item : items) places.insert(item.output);
+    for (const std::size_t k : *chosen) {
+        own.push_back(items[k]);
+        own.back().writes.insert(own.back().writes.end(), shared->writes.begin(), shared->writes.end());
+    }
     std::error_code failed;
     fs::create_directories(args.folder, failed);
     if (failed) return fail({ErrorCode::io, args.folder + " cannot be made: " + failed.message()});
     if (Status ok = check_files(outputs, {}); !ok) return fail(ok.error());
-    return Batch(args, std::move(*items)).run();
+    return Batch(args, std::move(own), std::move(places)).run();
 }
 
 }  // namespace
@@ -814,9 +900,9 @@ void add_batch(CLI::App& app, int& exit, const std::vector<std::string>& bind_op
     c->add_flag("--commands", args->commands, "Print one command for each character, and do nothing");
     c->add_flag("--retry", args->retry, "Try again what failed before");
     c->add_flag("--quiet", args->quiet, "Print errors only");
-    c->callback([args, &exit, &bind_options] {
+    c->callback([args, c, &exit, &bind_options] {
         args->options = bind_options;
-        exit = run_batch(*args);
+        exit = run_batch(*c, *args);
     });
 }
 

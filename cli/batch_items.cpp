@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "command.h"
 #include "core/try.h"
+#include "sinew/content.h"
 
 namespace sinew::cli {
 namespace {
@@ -69,6 +69,7 @@ Status add_words(const json& values, const std::string& place, std::vector<std::
 
 Result<BatchItem> read_line(const std::string& line, const fs::path& base, const fs::path& folder,
                             const std::string& place) {
+    SINEW_TRY(io::check_json_depth(line, place));
     const json j = json::parse(line, nullptr, false);
     if (!j.is_object()) return Error{ErrorCode::input, place + ": not a JSON object"};
     BatchItem item;
@@ -111,17 +112,20 @@ Result<BatchItem> read_line(const std::string& line, const fs::path& base, const
     if (!item.gates.empty() && item.reference.empty())
         return Error{ErrorCode::input,
                      place + ": gates compare with a reference, and it has none (give \"reference\": FILE)"};
-    if (item.output.empty()) item.output = output_of(folder, fs::path(j["input"].get<std::string>()).filename());
+    item.placed = !item.output.empty();
+    if (!item.placed) item.output = output_of(folder, fs::path(j["input"].get<std::string>()).filename());
     return item;
 }
 
 Status add_lines(const std::string& path, const std::string& folder, std::vector<BatchItem>& items) {
-    std::ifstream file(path);
-    if (!file) return Error{ErrorCode::io, "cannot read " + path};
+    const Result<std::vector<std::byte>> bytes = io::read_file(path);
+    if (!bytes) return bytes.error();
+    std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
     const fs::path base = fs::path(path).parent_path();
     const bool manifest = extension_of(path) == ".jsonl";
-    std::string line;
-    for (std::size_t number = 1; std::getline(file, line); ++number) {
+    for (std::size_t number = 1; !text.empty(); ++number) {
+        std::string line(text.substr(0, text.find('\n')));
+        text.remove_prefix(std::min(line.size() + 1, text.size()));
         if (number == 1 && (line.starts_with("\xff\xfe") || line.starts_with("\xfe\xff")))
             return Error{ErrorCode::input, path + ": the list is UTF-16; save it as UTF-8"};
         if (number == 1 && line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);  // a byte order mark
@@ -145,9 +149,11 @@ Status add_folder(const fs::path& path, const std::string& folder, BatchList& li
     std::error_code failed;
     std::vector<fs::path> found;
     const fs::path out = fs::weakly_canonical(folder, failed);
-    for (auto at = fs::recursive_directory_iterator(path, fs::directory_options::skip_permission_denied, failed);
+    fs::path now = path;  // for the message: an error leaves no place
+    for (auto at = fs::recursive_directory_iterator(path, failed);
          !failed && at != fs::recursive_directory_iterator(); at.increment(failed)) {
         std::error_code ignored;
+        now = at->path();
         if (at->is_directory(ignored) && fs::weakly_canonical(at->path(), ignored) == out)
             at.disable_recursion_pending();  // earlier results are no inputs
         else if (at->is_regular_file(ignored) && is_model(at->path()))
@@ -155,7 +161,7 @@ Status add_folder(const fs::path& path, const std::string& folder, BatchList& li
         else if (at->is_regular_file(ignored) && extension_of(at->path().string()) == ".obj")
             list.left_out.push_back(at->path().string());
     }
-    if (failed) return Error{ErrorCode::io, "cannot read the folder " + path.string() + ": " + failed.message()};
+    if (failed) return Error{ErrorCode::io, "cannot read the folder " + now.string() + ": " + failed.message()};
     std::sort(found.begin(), found.end());
     for (const fs::path& file : found) {
         BatchItem item;
@@ -166,17 +172,81 @@ Status add_folder(const fs::path& path, const std::string& folder, BatchList& li
     return Done{};
 }
 
-/// The files that an item writes, and what they are.
-std::vector<std::pair<std::string, std::string>> written_by(const BatchItem& item) {
-    std::vector<std::pair<std::string, std::string>> out{{item.output, "the result"}};
-    for (std::size_t k = 0; k + 1 < item.options.size(); ++k)
-        if (std::find(kFileOptions.begin(), kFileOptions.end(), item.options[k]) != kFileOptions.end())
-            out.emplace_back(item.options[k + 1], item.options[k]);
-    return out;
+}  // namespace
+
+Result<std::string> keep_companions_apart(std::vector<BatchItem>& items, const std::string& folder) {
+    // With the same tree of folders below inputs and outputs, files keep their places: nothing can meet.
+    const auto root_of = [&](const BatchItem& item) {
+        const fs::path in = fs::path(item.input).parent_path().lexically_normal();
+        const fs::path below =
+            fs::path(item.output).parent_path().lexically_relative(fs::path(folder).lexically_normal());
+        std::vector<fs::path> parts(in.begin(), in.end());
+        for (auto at = below.end(); at != below.begin();) {
+            --at;
+            if (*at == ".") continue;
+            if (parts.empty() || parts.back() != *at) return "*" + item.input;  // another tree
+            parts.pop_back();
+        }
+        fs::path root;
+        for (const fs::path& part : parts) root /= part;
+        return root.string();
+    };
+    std::set<std::string> roots;
+    std::vector<BatchItem*> texts;  // what keeps its files beside it
+    for (BatchItem& item : items)
+        if (extension_of(item.output) == ".gltf") texts.push_back(&item), roots.insert(root_of(item));
+    if (roots.size() < 2) return std::string();
+
+    struct Source {
+        fs::path path;
+        std::vector<BatchItem*> items;
+    };
+    std::map<std::string, std::vector<Source>> brought;  // by the place beside the outputs
+    for (BatchItem* item : texts) {
+        const auto files = io::files_beside(item->input);
+        if (!files) continue;  // its bind says why
+        for (const io::ReferencedFile& file : *files) {
+            std::vector<Source>& sources =
+                brought[(fs::path(item->output).parent_path() / file.name).lexically_normal().string()];
+            const auto known = std::find_if(sources.begin(), sources.end(), [&](const Source& source) {
+                if (source.path == file.path) return true;
+                const Result<bool> same = io::same_bytes(source.path, file.path);
+                return same && *same;
+            });
+            if (known == sources.end())
+                sources.push_back({file.path, {item}});
+            else
+                known->items.push_back(item);
+        }
+    }
+    std::set<BatchItem*> moved;
+    std::string first;
+    for (const auto& [place, sources] : brought) {
+        if (sources.size() < 2) continue;
+        const BatchItem &a = *sources[0].items[0], &b = *sources[1].items[0];
+        const std::string both =
+            fmt::format("{} and {} refer to different files that would both be {}", printable(a.input, 300),
+                        printable(b.input, 300), printable(place, 300));
+        if (first.empty()) first = both;
+        std::size_t stated = 0;  // sources with a result that cannot be moved
+        for (const Source& source : sources) {
+            stated +=
+                std::any_of(source.items.begin(), source.items.end(), [](auto* item) { return item->placed; });
+            for (BatchItem* item : source.items)
+                if (!item->placed) moved.insert(item);
+        }
+        if (stated > 1)
+            return Error{ErrorCode::usage, both + " (give them outputs in folders of their own in the manifest)"};
+    }
+    for (BatchItem* item : moved) {
+        const fs::path output(item->output);
+        item->output = (output.parent_path() / output.stem() / output.filename()).string();
+    }
+    if (moved.empty()) return std::string();
+    return fmt::format("{}: {} such results have folders of their own, as {}", first, moved.size(),
+                       printable((*moved.begin())->output, 300));
 }
 
-/// No file that is written may be another one that is written, or that any item reads. Paths are compared without
-/// links.
 Status keep_apart(const std::vector<BatchItem>& items, std::span<const NamedFile> own) {
     const auto real = [](const std::string& path) {
         std::error_code failed;
@@ -190,16 +260,12 @@ Status keep_apart(const std::vector<BatchItem>& items, std::span<const NamedFile
     };
     std::map<std::string, Use> uses;
     for (const BatchItem& item : items)
-        for (const auto& [path, role] : {std::pair<const std::string&, std::string_view>{item.input, "an input"},
-                                         {item.reference, "the reference"},
-                                         {item.skeleton, "the skeleton"},
-                                         {item.edits, "the edits"}})
-            if (!path.empty()) uses.emplace(real(path), Use{&item, std::string(role), true});
+        for (const auto& [role, path] : item.reads) uses.emplace(real(path), Use{&item, role, true});
     const auto of = [](const Use& use) {
         return use.role == "an input" ? use.role : use.role + " of " + use.item->input;
     };
     for (const BatchItem& item : items)
-        for (const auto& [path, role] : written_by(item)) {
+        for (const auto& [role, path] : item.writes) {
             const auto [use, is_new] = uses.emplace(real(path), Use{&item, role, false});
             if (is_new) continue;
             if (use->second.is_read)
@@ -218,8 +284,6 @@ Status keep_apart(const std::vector<BatchItem>& items, std::span<const NamedFile
     return Done{};
 }
 
-}  // namespace
-
 std::vector<std::string> BatchItem::bind_words() const {
     std::vector<std::string> words{"bind", input, "-o", output};
     if (!skeleton.empty()) words.insert(words.end(), {"--skeleton", skeleton});
@@ -228,8 +292,7 @@ std::vector<std::string> BatchItem::bind_words() const {
     return words;
 }
 
-Result<BatchList> read_batch(const std::vector<std::string>& inputs, const std::string& folder,
-                             std::span<const NamedFile> own) {
+Result<BatchList> read_batch(const std::vector<std::string>& inputs, const std::string& folder) {
     BatchList list;
     std::vector<BatchItem>& items = list.items;
     for (const std::string& input : inputs) {
@@ -250,7 +313,6 @@ Result<BatchList> read_batch(const std::vector<std::string>& inputs, const std::
         }
         if (!ok) return ok.error();
     }
-    SINEW_TRY(keep_apart(items, own));
     std::set<fs::path> taken;  // a manifest of the same call may give a skeleton to some
     for (const BatchItem& item : items) {
         std::error_code failed;

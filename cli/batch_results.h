@@ -5,8 +5,10 @@
 #include <array>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sinew/core.h"
 
@@ -16,6 +18,9 @@ namespace sinew::cli {
 enum class Outcome { done, gate, failed, memory, late, crashed };
 inline constexpr std::array<std::string_view, 6> kOutcomes{"done",   "gate failed", "failed",
                                                            "memory", "timeout",     "crashed"};
+
+/// The files beside the output that a line says it refers to.
+std::vector<std::string> files_in(const nlohmann::ordered_json& line);
 
 /// A file that belongs to one batch as long as it is open: two batches do not bind the same character at a time.
 /// The system releases it when its process ends.
@@ -34,6 +39,20 @@ private:
     bool held_ = false;
 };
 
+/// The folder of the claims, which all batches of one output folder share. It is there as long as one of them runs:
+/// the last one removes it.
+class BatchFolder {
+public:
+    BatchFolder() = default;
+    BatchFolder(const BatchFolder&) = delete;
+    ~BatchFolder();
+    Status enter(const std::string& path);
+
+private:
+    std::string path_, in_use_;
+    int file_ = -1;
+};
+
 /// The lines of a results file, by "key". Each line is one write to its end, so that several batches can write at
 /// once.
 class BatchResults {
@@ -41,9 +60,12 @@ public:
     explicit BatchResults(std::string path) : path_(std::move(path)) {}
 
     /// Reads lines that were added since the last call. Incomplete and foreign lines are skipped.
-    void refresh();
+    Status refresh();
     /// The last line of a key that was read; null: there is none.
     const nlohmann::ordered_json* of(const std::string& key) const;
+    /// Outputs whose lines say that they refer to this file.
+    std::set<std::string> that_refer_to(const std::string& file) const;
+    /// A half line of a batch that was killed, or of a full disk, is not continued.
     Status add(const nlohmann::ordered_json& line);
 
 private:

@@ -19,11 +19,12 @@ namespace {
 
 struct BindArguments : RunOptions, InputOptions {
     std::string input, output, joint_options, weights_json, reuse, save_binding;
-    std::optional<Result<Binding>> reused;  // the binding from --reuse
+    std::vector<NamedFile> reads, writes;  // all files of the command line
+    std::optional<Binding> reused;         // the binding from --reuse
     double reuse_seconds = 0;
     bool intersections = false;
     BindOptions options;
-    std::vector<std::string> given;  // names of bind_settings() on the command line
+    std::vector<std::pair<std::string, std::string>> given;  // of bind_settings() on the command line, with values
     DeformOptions deform;
     EditOptions edits;
     io::SaveOptions save;
@@ -68,32 +69,22 @@ void print_result(const BindArguments& args, const nlohmann::ordered_json& repor
         print_bind_summary(report);
 }
 
-/// The binding of --reuse; later options change the falloff and limit of its bind.
-void take_reused(BindArguments& args, const std::string& path) {
+/// The binding of --reuse; options of the command line change the falloff and limit of its bind.
+Status take_reused(BindArguments& args, const Context& context) {
     const auto start = std::chrono::steady_clock::now();
-    args.reuse = path;
-    args.reused = read_binding(path);
+    Result<Binding> read = read_binding(args.reuse, &context);
+    if (!read) return read.error();
+    args.reused = std::move(*read);
+    args.options = args.reused->options();
+    for (const auto& [name, value] : args.given) SINEW_TRY(set_option(args.options, name, value));
     args.reuse_seconds = seconds_since(start);
-    if (*args.reused) args.options = (*args.reused)->options();
-}
-
-std::vector<NamedFile> outputs_of(const BindArguments& args) {
-    return {{"--output", args.output},
-            {"--weights-json", args.weights_json},
-            {"--save-binding", args.save_binding},
-            {"--report", args.report}};
+    return Done{};
 }
 
 Status check_bind_arguments(const BindArguments& args) {
-    if (args.reused && !*args.reused) return args.reused->error();
-    for (const std::string& name : args.given) SINEW_TRY(check_read(args.options, name));
+    for (const auto& [name, value] : args.given) SINEW_TRY(check_read(args.options, name));
     SINEW_TRY(check(args.options));
-    const NamedFile inputs[] = {{"the input", args.input},
-                                {"--skeleton", args.skeleton},
-                                {"--joint-options", args.joint_options},
-                                {"--edits", args.edits.file},
-                                {"--reuse", args.reuse}};
-    SINEW_TRY(check_outputs(outputs_of(args), inputs));
+    SINEW_TRY(check_outputs(args.writes, args.reads));
     if (args.intersections && args.quiet && !args.json && args.report.empty())
         return Error{ErrorCode::usage,
                      "--intersections counts for the report and the summary: give --report or --json, or leave out "
@@ -179,10 +170,12 @@ void describe_run(const BindArguments& args, BindRun& run) {
 
 int run_bind(BindArguments args) {
     args.edits.strict = args.deform.strict;
-    if (Status ok = check_bind_arguments(args); !ok) return fail(ok.error());
-    const auto start_of_all = std::chrono::steady_clock::now();
     Context context;
     args.apply(context);
+    if (!args.reuse.empty())
+        if (Status ok = take_reused(args, context); !ok) return fail(ok.error());
+    if (Status ok = check_bind_arguments(args); !ok) return fail(ok.error());
+    const auto start_of_all = std::chrono::steady_clock::now();
     BindRun run;
     nlohmann::ordered_json report;
     bool covered = true;
@@ -197,13 +190,13 @@ int run_bind(BindArguments args) {
         if (Status ok = io::check_output(scene, args.output); !ok) return fail(ok.error());
         for (const auto& file : io::external_files(scene)) {
             const NamedFile kept{"a file that the input refers to", file.string()};
-            if (Status ok = check_kept(outputs_of(args), {&kept, 1}); !ok) return fail(ok.error());
+            if (Status ok = check_kept(args.writes, {&kept, 1}); !ok) return fail(ok.error());
         }
 
         // The selection of deforming joints must be known before edits name joints.
         Result<Binding> binding = Error{};
         if (args.reused) {
-            binding = rebind(**args.reused, scene, args.reuse, &context);
+            binding = rebind(*args.reused, scene, args.reuse, &context);
             if (!binding) return fail(binding.error());
         } else {
             if (Status ok = select_joints(args, scene); !ok) return fail(ok.error());
@@ -291,7 +284,7 @@ void add_settings(CLI::App& command, const std::shared_ptr<BindArguments>& args)
         const auto set = [args, name](const std::string& value) {
             if (Status ok = set_option(args->options, name, value); !ok)
                 throw CLI::ValidationError("--" + ok.error().message);
-            args->given.push_back(name);
+            args->given.emplace_back(name, value);
         };
         CLI::Option* option =
             setting.kind == BindSetting::Kind::flag
@@ -341,18 +334,19 @@ void add_bind(CLI::App& app, int& exit) {
         "  sinew bind hero.glb -o out.glb --exclude 'ik_*' --exclude root   joints that must not deform\n"
         "  sinew bind hero.glb -o out.glb --save-binding hero.binding     save distances and volume\n"
         "  sinew bind lod1.glb -o lod1.out.glb --reuse hero.binding       use them for another mesh or falloff\n");
-    c->add_option("input", args->input, "GLB, glTF, VRM, FBX, DAE (docs/formats.md); OBJ with --skeleton")
+    const auto file = [c](const char* name, std::string& path, FileUse use, const char* help) {
+        return names_file(c->add_option(name, path, help), use);
+    };
+    file("input", args->input, FileUse::reads, "GLB, glTF, VRM, FBX, DAE (docs/formats.md); OBJ with --skeleton")
         ->required();
-    c->add_option("-o,--output", args->output, "GLB, glTF or VRM to write")->required();
+    file("-o,--output", args->output, FileUse::writes, "GLB, glTF or VRM to write")->required();
     add_input_options(*c, *args, "Input and output");
-    c->add_option("--weights-json", args->weights_json, "Also write the weights as JSON (docs/formats.md)")
+    file("--weights-json", args->weights_json, FileUse::writes, "Also write the weights as JSON (docs/formats.md)")
         ->group("Input and output");
-    c->add_option("--save-binding", args->save_binding,
-                  "Also save distances and volume to this file, for --reuse (docs/binding.md)")
+    file("--save-binding", args->save_binding, FileUse::writes,
+         "Also save distances and volume to this file, for --reuse (docs/binding.md)")
         ->group("Input and output");
-    // Before the options that it sets, like --method.
-    c->add_option_function<std::string>(
-         "--reuse", [args](const std::string& path) { take_reused(*args, path); },
+    file("--reuse", args->reuse, FileUse::reads,
          "Use a kept binding of this mesh, or of a mesh of similar shape on the same skeleton")
         ->group("Input and output");
     c->add_flag("--intersections", args->intersections,
@@ -366,8 +360,7 @@ void add_bind(CLI::App& app, int& exit) {
     c->add_option("--exclude", args->deform.exclude, "Joints that do not deform: a name with * and ?; repeatable")
         ->allow_extra_args(false)
         ->group("Joints");
-    c->add_option(
-         "--joint-options", args->joint_options,
+    file("--joint-options", args->joint_options, FileUse::reads,
          "JSON: tail, shape, range, deform, hardness, plane, connections of joints by name (docs/formats.md)")
         ->group("Joints");
     c->add_option("--include", args->deform.include,
@@ -386,13 +379,10 @@ void add_bind(CLI::App& app, int& exit) {
         if (setting.everyday) everyday.push_back("--" + std::string(setting.name));
     split_help(*c, std::move(everyday));
     c->callback([args, c, &exit] {
-        if (args->reused) {
-            if (Status ok = check_reuse(*c); !ok) {
-                exit = fail(ok.error());
-                return;
-            }
-        }
-        exit = run_bind(std::move(*args));
+        args->reads = files_of(*c, FileUse::reads);
+        args->writes = files_of(*c, FileUse::writes);
+        const Status reuse = args->reuse.empty() ? Status(Done{}) : check_reuse(*c);
+        exit = reuse ? run_bind(std::move(*args)) : fail(reuse.error());
     });
 }
 

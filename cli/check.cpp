@@ -7,6 +7,7 @@
 
 #include "check_report.h"
 #include "command.h"
+#include "core/numbers.h"
 #include "core/try.h"
 #include "report/report.h"
 
@@ -47,10 +48,9 @@ Status read_max(const std::string& text, SkinCheckOptions& options) {
     Result<std::size_t> rule = find_skin_rule(text.substr(0, at));
     if (!rule) return Error{ErrorCode::usage, "--max: " + rule.error().message};
     const std::string value = text.substr(at + 1);
-    char* end = nullptr;
-    const double number = value == "off" ? INFINITY : std::strtod(value.c_str(), &end);
-    if (value.empty() || (end && *end) || !(number >= 0)) return bad();
-    set_threshold(options, *rule, number);
+    const std::optional<double> number = value == "off" ? INFINITY : number_of<double>(value);
+    if (!number || !(*number >= 0)) return bad();
+    set_threshold(options, *rule, *number);
     return Done{};
 }
 

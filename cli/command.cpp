@@ -1,4 +1,5 @@
 #include "command.h"
+#include "core/numbers.h"
 
 #include <fmt/core.h>
 
@@ -173,6 +174,19 @@ std::string unknown_option(const CLI::App& app) {
     return {};
 }
 
+CLI::Option* names_file(CLI::Option* option, FileUse use) {
+    return option->type_name(use == FileUse::reads ? "FILE" : "OUT");
+}
+
+std::vector<NamedFile> files_of(const CLI::App& command, FileUse use) {
+    std::vector<NamedFile> out;
+    for (const CLI::Option* option : command.get_options())
+        if (option->get_type_name() == (use == FileUse::reads ? "FILE" : "OUT"))
+            for (const std::string& path : option->results())
+                out.push_back({(option->get_positional() ? "the " : "") + option->get_name(), path});
+    return out;
+}
+
 Status check_outputs(std::span<const NamedFile> outputs, std::span<const NamedFile> inputs) {
     SINEW_TRY(io::check_output(outputs[0].path));
     return check_places(outputs, inputs, true);
@@ -232,7 +246,8 @@ void RunOptions::apply(Context& context) const {
 }
 
 void add_run_options(CLI::App& command, RunOptions& options) {
-    command.add_option("--report", options.report, "Write a JSON report to this file (docs/report.md)")
+    names_file(command.add_option("--report", options.report, "Write a JSON report to this file (docs/report.md)"),
+               FileUse::writes)
         ->group("Input and output");
     command
         .add_option("--require-coverage", options.require_coverage,
@@ -266,10 +281,11 @@ io::LoadOptions InputOptions::load() const {
 }
 
 void add_input_options(CLI::App& command, InputOptions& options, const std::string& group) {
-    command
-        .add_option("--skeleton", options.skeleton,
-                    "The skeleton of a mesh that has none: JSON, TGF, or a GLB, VRM or FBX, of which the rest pose "
-                    "is taken")
+    names_file(command.add_option(
+                   "--skeleton", options.skeleton,
+                   "The skeleton of a mesh that has none: JSON, TGF, or a GLB, VRM or FBX, of which the rest pose "
+                   "is taken"),
+               FileUse::reads)
         ->group(group);
     command
         .add_option("--skeleton-scale", options.skeleton_scale,
@@ -311,11 +327,21 @@ void add_save_options(CLI::App& command, io::SaveOptions& options, const std::st
 
 Result<int> influence_limit(const std::string& word) {
     if (word == "all") return all_influences;
-    char* end = nullptr;
-    const long n = std::strtol(word.c_str(), &end, 10);
-    if (word.empty() || *end || n < 1 || n > 8)
+    const std::optional<int> n = number_of<int>(word);
+    if (!n || *n < 1 || *n > 8)
         return Error{ErrorCode::usage, "--max-influences takes 1..8 or 'all', not '" + printable(word) + "'"};
-    return static_cast<int>(n);
+    return *n;
+}
+
+Result<std::array<int, 2>> picture_size(const std::string& word) {
+    const std::size_t at = std::min(word.find('x'), word.size());
+    const auto width = number_of<int>(std::string_view(word).substr(0, at));
+    const auto height = number_of<int>(std::string_view(word).substr(std::min(at + 1, word.size())));
+    if (!width || !height)
+        return Error{ErrorCode::usage, "--size " + word + ": give WIDTHxHEIGHT in pixels, for example 1600x1200"};
+    if (std::min(*width, *height) < 64 || std::max(*width, *height) > 8192)
+        return Error{ErrorCode::usage, "--size " + word + ": each side must be within 64 to 8192 pixels"};
+    return std::array{*width, *height};
 }
 
 CLI::Validator number_within(double lower, double upper) {

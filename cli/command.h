@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <chrono>
 #include <functional>
 #include <span>
@@ -32,6 +33,13 @@ struct NamedFile {
     std::string role;  ///< "--report"; "the input"
     std::string path;  ///< empty: not given
 };
+
+/// What a command does with a file.
+enum class FileUse { reads, writes };
+/// Says that the values of an option name files: files_of finds them, and the help shows FILE or OUT.
+CLI::Option* names_file(CLI::Option* option, FileUse use);
+/// The files that the parsed words of a command name, in the order of its options.
+std::vector<NamedFile> files_of(const CLI::App& command, FileUse use);
 
 /// Checks files before any work or output. The first output is the model: it must have a supported extension,
 /// and it may replace the first input. All other outputs must be different files in writable folders.
@@ -144,6 +152,9 @@ void add_save_options(CLI::App& command, io::SaveOptions& options, const std::st
 
 /// --max-influences: 1..8 or "all".
 Result<int> influence_limit(const std::string& word);
+
+/// --size: "1600x1200", 64 to 8192 each.
+Result<std::array<int, 2>> picture_size(const std::string& word);
 
 /// Registers a subcommand; its action stores the exit code in `exit`.
 void add_bind(CLI::App& app, int& exit);

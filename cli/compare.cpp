@@ -24,17 +24,6 @@ struct CompareArguments {
     bool json = false, quiet = false;
 };
 
-/// "1600x1200"
-Status read_size(const std::string& text, int& width, int& height) {
-    int used = 0;
-    if (std::sscanf(text.c_str(), "%5dx%5d%n", &width, &height, &used) != 2 ||
-        static_cast<std::size_t>(used) != text.size())
-        return Error{ErrorCode::usage, "--size " + text + ": give WIDTHxHEIGHT in pixels, for example 1600x1200"};
-    if (std::min(width, height) < 64 || std::max(width, height) > 8192)
-        return Error{ErrorCode::usage, "--size " + text + ": each side must be within 64 to 8192 pixels"};
-    return Done{};
-}
-
 /// The other side: weights on the vertices of the reference, with joints numbered as in `match`.
 struct ComparedBinding {
     JointMatch match;
@@ -245,7 +234,9 @@ Vec3 up_in_bind_space(const Transform& world) {
 Status check_compare_arguments(const CompareArguments& args, std::span<const NamedFile> outputs, int& width,
                                int& height) {
     SINEW_TRY(check(args.options));
-    SINEW_TRY(read_size(args.size, width, height));
+    const Result<std::array<int, 2>> size = picture_size(args.size);
+    if (!size) return size.error();
+    width = (*size)[0], height = (*size)[1];
     if (!args.picture.empty() && !args.picture.ends_with(".png"))
         return Error{ErrorCode::usage, args.picture + ": the picture is a PNG: its name must end in .png"};
     std::vector<NamedFile> inputs = {{"the reference", args.reference}, {"the other input", args.other}};
@@ -346,14 +337,17 @@ void add_compare(CLI::App& app, int& exit) {
         "test\n"
         "  sinew compare a.glb b.glb --poses wave.json --poses sit.json   your poses instead of random ones\n");
     CompareOptions& o = args->options;
-    c->add_option("A", args->reference, "The reference: GLB, glTF or VRM with weights")->required();
-    c->add_option("B", args->other, "The same mesh with other weights, or weights JSON")->required();
-    c->add_option("--report", args->report, "Write a JSON report to this file (docs/compare-report.md)")
+    const auto file = [c](const char* name, auto& value, FileUse use, const char* help) {
+        return names_file(c->add_option(name, value, help), use);
+    };
+    file("A", args->reference, FileUse::reads, "The reference: GLB, glTF or VRM with weights")->required();
+    file("B", args->other, FileUse::reads, "The same mesh with other weights, or weights JSON")->required();
+    file("--report", args->report, FileUse::writes, "Write a JSON report to this file (docs/compare-report.md)")
         ->group("Output");
-    c->add_option("--html", args->html, "Write a page with tables, plots and a picture to this file")
+    file("--html", args->html, FileUse::writes, "Write a page with tables, plots and a picture to this file")
         ->group("Output");
-    c->add_option("--render", args->picture,
-                  "Write a picture to this file: A, B, their difference, and the worst pose (needs OpenGL)")
+    file("--render", args->picture, FileUse::writes,
+         "Write a picture to this file: A, B, their difference, and the worst pose (needs OpenGL)")
         ->group("Output");
     c->add_option("--size", args->size, "WIDTHxHEIGHT of the picture in pixels, 64 to 8192")
         ->capture_default_str()
@@ -376,7 +370,7 @@ void add_compare(CLI::App& app, int& exit) {
     c->add_option("--max-unweighted", args->gates.max_unweighted, "Exit 1 if B has more vertices without weights")
         ->group("Gates");
 
-    c->add_option("--poses", args->poses, "Pose JSON (docs/formats.md), instead of random poses; repeatable")
+    file("--poses", args->poses, FileUse::reads, "Pose JSON (docs/formats.md), instead of random poses; repeatable")
         ->allow_extra_args(false)
         ->group("Poses");
     c->add_option("--random-poses", o.random_poses, "Number of random poses, 0 to 1000")

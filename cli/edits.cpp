@@ -4,9 +4,10 @@
 namespace sinew::cli {
 
 void add_edit_options(CLI::App& command, EditOptions& options, bool keep) {
-    command
-        .add_option("--edits", options.file,
-                    "Edit list: falloffs of regions, rigid regions, locks, edits of weights (docs/edits.md)")
+    names_file(command.add_option(
+                   "--edits", options.file,
+                   "Edit list: falloffs of regions, rigid regions, locks, edits of weights (docs/edits.md)"),
+               FileUse::reads)
         ->group("Edits");
     if (!keep) return;
     command

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/numbers.h"
 #include "core/try.h"
 #include "picture/draw_character.h"
 #include "posing.h"
@@ -29,30 +30,15 @@ struct RenderArguments : InputOptions {
 
 Error usage(std::string message) { return {ErrorCode::usage, std::move(message)}; }
 
-/// "1600x1200"
-Status read_size(const std::string& text, Picture& picture) {
-    int used = 0, width = 0, height = 0;
-    if (std::sscanf(text.c_str(), "%5dx%5d%n", &width, &height, &used) != 2 ||
-        static_cast<std::size_t>(used) != text.size())
-        return usage("--size " + text + ": give WIDTHxHEIGHT in pixels, for example 1600x1200");
-    if (std::min(width, height) < 64 || std::max(width, height) > 8192)
-        return usage("--size " + text + ": each side must be within 64 to 8192 pixels");
-    picture.width = width;
-    picture.height = height;
-    return Done{};
-}
-
 /// "x=0.5": the part before that fraction of the voxels' box along an axis is cut away, seen from the end of
 /// the axis.
 Status read_cut(const std::string& text, std::array<double, 3>& cut) {
     if (text.empty()) return Done{};
-    double share = 0;
-    char axis = 0;
-    int used = 0;
-    if (std::sscanf(text.c_str(), "%c=%lf%n", &axis, &share, &used) != 2 ||
-        static_cast<std::size_t>(used) != text.size() || axis < 'x' || axis > 'z' || !(share > 0 && share < 1))
+    const auto share = number_of<double>(std::string_view(text).substr(std::min<std::size_t>(2, text.size())));
+    const char axis = text[0];
+    if (!share || text[1] != '=' || axis < 'x' || axis > 'z' || !(*share > 0 && *share < 1))
         return usage("--cut " + text + ": give an axis and a fraction between 0 and 1, for example z=0.5");
-    cut[static_cast<std::size_t>(axis - 'x')] = share;
+    cut[static_cast<std::size_t>(axis - 'x')] = *share;
     return Done{};
 }
 
@@ -86,7 +72,9 @@ Status read_views(const RenderArguments& args, PictureRequest& request) {
 
 /// What the options say without the file.
 Status read_options(const RenderArguments& args, PictureRequest& request) {
-    SINEW_TRY(read_size(args.size, request.look));
+    const Result<std::array<int, 2>> size = picture_size(args.size);
+    if (!size) return size.error();
+    request.look.width = (*size)[0], request.look.height = (*size)[1];
     SINEW_TRY(read_cut(args.cut, request.cut));
     SINEW_TRY(read_winding_numbers(args.winding_numbers, request));
     SINEW_TRY(read_views(args, request));

@@ -56,8 +56,10 @@ void handle_signals(void (*handler)(int)) {
         if (std::signal(number, handler) == SIG_IGN) std::signal(number, SIG_IGN);
     }
     std::signal(SIGALRM, handler);
-    // A closed pipe is then an error of the write, after which nothing is left behind.
+    // A closed pipe, or a limit of the size of files, is then an error of the write, after which nothing is left
+    // behind.
     std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);
 }
 
 void end_after_cancelling() {

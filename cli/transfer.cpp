@@ -60,8 +60,8 @@ nlohmann::ordered_json transfer_report(const TransferArguments& args, const io::
         {"target", args.target},
         {"output", args.output},
         {"options",
-         {{"distance", std::strtod(fmt::format("{}", args.options.distance).c_str(), nullptr)},
-          {"angle", std::strtod(fmt::format("{}", args.options.angle).c_str(), nullptr)},
+         {{"distance", as_given(args.options.distance)},
+          {"angle", as_given(args.options.angle)},
           {"max_influences", finish.max_influences == all_influences
                                  ? nlohmann::ordered_json("all")
                                  : nlohmann::ordered_json(finish.max_influences)},

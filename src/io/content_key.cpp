@@ -1,5 +1,6 @@
 #include <array>
-#include <cstdio>
+#include <charconv>
+#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "core/hash.h"
@@ -11,14 +12,38 @@
 namespace sinew::io {
 namespace {
 
-/// The JSON of a glTF or GLB, or nothing.
-std::string_view json_of(std::span<const std::byte> bytes) {
-    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    if (!text.starts_with("glTF")) return text.starts_with("{") ? text : std::string_view();
-    if (text.size() < 20) return {};
+/// The JSON of a glTF or GLB; empty for other files. Of a GLB nothing else is read.
+Result<std::string> json_of(const std::filesystem::path& path, const Context* context) {
+    Result<FileReader> file = FileReader::open(path, context);
+    if (!file) return file.error();
+    std::array<std::byte, 20> head{};
+    std::size_t got = 0;
+    for (;;) {
+        const Result<std::size_t> more = file->read(std::span(head).subspan(got));
+        if (!more) return more.error();
+        got += *more;
+        if (*more == 0 || got == head.size()) break;
+    }
+    const std::string_view start = as_text(std::span(head).first(got));
+    if (!start.starts_with("glTF")) {
+        if (!start.starts_with("{")) return std::string();
+        const auto bytes = read_file(path, context);
+        if (!bytes) return bytes.error();
+        return std::string(as_text(*bytes));
+    }
     std::uint32_t length = 0;
-    std::memcpy(&length, bytes.data() + 12, sizeof length);
-    return text.substr(20, length);
+    std::memcpy(&length, head.data() + 12, sizeof length);
+    if (got < head.size() || length > file->size()) return std::string();
+    if (context && context->memory_limit && length > context->memory_limit)
+        return Error{ErrorCode::too_large, path.string() + ": its JSON is larger than the limit for memory"};
+    std::string text(length, ' ');
+    for (std::size_t at = 0; at < text.size();) {
+        const Result<std::size_t> more = file->read(std::as_writable_bytes(std::span(text).subspan(at)));
+        if (!more) return more.error();
+        if (*more == 0) break;
+        at += *more;
+    }
+    return text;
 }
 
 struct Key {
@@ -28,29 +53,51 @@ struct Key {
         for (std::uint64_t& h : half) h = hash_bytes(bytes, h);
     }
     void add(std::string_view text) { add(std::as_bytes(std::span<const char>(text.data(), text.size()))); }
+
+    /// The content, in pieces: it may be larger than the memory.
+    Status add_file(const std::filesystem::path& path, const Context* context) {
+        Result<FileReader> file = FileReader::open(path, context);
+        if (!file) return file.error();
+        std::vector<std::byte> piece(1 << 20);
+        for (std::size_t used = 1; used > 0;) {
+            // Whole pieces: a read may return less, and the key must not depend on that.
+            for (used = 0; used < piece.size();) {
+                const Result<std::size_t> got = file->read(std::span(piece).subspan(used));
+                if (!got) return got.error();
+                if (*got == 0) break;
+                used += *got;
+            }
+            add(std::span(piece).first(used));
+        }
+        return Done{};
+    }
 };
 
-/// Of a URI that is refused an empty path.
-std::vector<std::filesystem::path> references_of(const std::filesystem::path& path,
-                                                 std::span<const std::byte> bytes) {
-    if (extension_of(path) == ".obj") return files_of_obj(as_text(bytes), path);
-    std::vector<std::filesystem::path> files;
-    const std::string_view text = json_of(bytes);
+/// The files that a glTF, GLB or OBJ refers to, with their uris. Of a URI that is refused an empty path.
+Result<std::vector<ReferencedFile>> references_of(const std::filesystem::path& path, const Context* context) {
+    std::vector<ReferencedFile> files;
+    if (extension_of(path) == ".obj") {
+        SINEW_TRY_LET(const std::vector<std::byte> bytes, read_file(path, context));
+        for (const std::filesystem::path& each : files_of_obj(as_text(bytes), path))
+            files.push_back({each, each.lexically_relative(folder_of(path))});
+        return files;
+    }
+    const Result<std::string> text = json_of(path, context);
+    if (!text) return text.error();
     // Most GLBs refer to nothing, and reading their JSON takes several times as long as the hash. (A name may also
     // be written with escapes.)
-    if (text.find("\"uri\"") == text.npos && text.find("\\u") == text.npos) return files;
-    const nlohmann::json document = nlohmann::json::parse(text, nullptr, false);
-    if (!document.is_object()) return files;
+    if (text->find("\"uri\"") == text->npos && text->find("\\u") == text->npos) return files;
+    const Result<nlohmann::json> document = parse_json(*text, path.string());
+    if (!document || !document->is_object()) return files;
     for (const char* kind : {"buffers", "images"}) {
-        const auto list = document.find(kind);
-        if (list == document.end() || !list->is_array()) continue;
-        for (const nlohmann::json& one : *list) {
-            const auto uri = one.is_object() ? one.find("uri") : one.end();
-            if (!one.is_object() || uri == one.end() || !uri->is_string()) continue;
-            const std::string address = uri->get<std::string>();
-            if (address.starts_with("data:")) continue;
-            const auto place = resolve_uri(address, path.parent_path(), path.string(), kind);
-            files.push_back(place ? *place : std::filesystem::path());
+        const Json* list = member(*document, kind);
+        if (!list || !list->is_array()) continue;
+        for (const Json& one : *list) {
+            const std::string uri = string_of(member(one, "uri"));
+            if (uri.empty() || uri.starts_with("data:")) continue;
+            const auto place = resolve_uri(uri, folder_of(path), path.string(), kind);
+            files.push_back(place ? ReferencedFile{*place, place->lexically_relative(folder_of(path))}
+                                  : ReferencedFile{});
         }
     }
     return files;
@@ -58,32 +105,58 @@ std::vector<std::filesystem::path> references_of(const std::filesystem::path& pa
 
 }  // namespace
 
-Result<std::string> content_key(std::span<const std::filesystem::path> files, std::string_view words) {
+Result<std::string> key_of_files(std::span<const KeyFile> files, std::string_view words, const Context* context) {
     Key key;
     key.add(words);
-    for (const std::filesystem::path& path : files) {
-        SINEW_TRY_LET(std::vector<std::byte> bytes, read_file(path, nullptr));
-        key.add(bytes);
-        for (const std::filesystem::path& place : references_of(path, bytes)) {
-            const auto more = read_file(place, nullptr);
+    for (const KeyFile& file : files) {
+        key.add(file.role);
+        SINEW_TRY(key.add_file(file.path, context));
+        const auto referenced = references_of(file.path, context);
+        if (!referenced) return referenced.error();
+        for (const ReferencedFile& more : *referenced) {
+            key.add(more.name.string());
             // What is missing is a fact about the input, too: the key changes when it appears.
-            if (more)
-                key.add(*more);
-            else
+            if (Status ok = key.add_file(more.path, context); !ok) {
+                if (ok.error().code == ErrorCode::cancelled) return ok.error();
                 key.add("missing");
+            }
         }
     }
-    char text[33];
-    std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(key.half[0]),
-                  static_cast<unsigned long long>(key.half[1]));
-    return std::string(text);
+    std::string text;
+    for (const std::uint64_t half : key.half) {
+        char digits[16];
+        const std::string_view used(digits, std::to_chars(digits, digits + sizeof digits, half, 16).ptr - digits);
+        text += std::string(sizeof digits - used.size(), '0') + std::string(used);
+    }
+    return text;
+}
+
+Result<std::vector<ReferencedFile>> files_beside(const std::filesystem::path& path, const Context* context) {
+    Result<std::vector<ReferencedFile>> files = references_of(path, context);
+    if (!files) return files.error();
+    std::erase_if(*files, [](const ReferencedFile& file) { return file.path.empty(); });
+    return files;
+}
+
+Result<std::string> content_key(std::span<const std::filesystem::path> files, std::string_view words) {
+    std::vector<KeyFile> plain;
+    for (const std::filesystem::path& file : files) plain.push_back({"", file});
+    return key_of_files(plain, words, nullptr);
 }
 
 Result<std::vector<std::filesystem::path>> referenced_files(const std::filesystem::path& path) {
-    SINEW_TRY_LET(std::vector<std::byte> bytes, read_file(path, nullptr));
-    std::vector<std::filesystem::path> files = references_of(path, bytes);
-    std::erase_if(files, [](const std::filesystem::path& file) { return file.empty(); });
-    return files;
+    SINEW_TRY_LET(const std::vector<ReferencedFile> files, files_beside(path));
+    std::vector<std::filesystem::path> out;
+    for (const ReferencedFile& file : files) out.push_back(file.path);
+    return out;
+}
+
+Result<bool> same_bytes(const std::filesystem::path& a, const std::filesystem::path& b) {
+    std::error_code failed;
+    if (std::filesystem::equivalent(a, b, failed)) return true;
+    Key keys[2];
+    for (const int k : {0, 1}) SINEW_TRY(keys[k].add_file(k == 0 ? a : b, nullptr));
+    return keys[0].half == keys[1].half;
 }
 
 }  // namespace sinew::io

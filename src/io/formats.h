@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sinew/content.h"
 #include "sinew/io.h"
 
 namespace sinew::io {
@@ -20,6 +21,26 @@ namespace sinew::io {
 inline std::string_view as_text(std::span<const std::byte> bytes) {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
+
+/// A regular file that is read in pieces; errors as of read_file. All files are read through it.
+class FileReader {
+public:
+    static Result<FileReader> open(const std::filesystem::path& path, const Context* context);
+    FileReader(FileReader&& other) noexcept;
+    FileReader& operator=(FileReader&&) = delete;
+    ~FileReader();
+    std::uint64_t size() const { return size_; }  ///< when it was opened
+    /// The number of bytes; 0 at the end.
+    Result<std::size_t> read(std::span<std::byte> to);
+    Status skip(std::uint64_t bytes);
+
+private:
+    FileReader() = default;
+    std::filesystem::path path_;
+    const Context* context_ = nullptr;
+    int file_ = -1;
+    std::uint64_t size_ = 0;
+};
 
 /// ".glb" of "Hero.GLB": with its dot, in lower case; "" where there is none.
 std::string extension_of(const std::filesystem::path& path);
@@ -43,10 +64,6 @@ inline std::optional<float> parse_float(std::string_view word) {
         return std::nullopt;
     return static_cast<float>(value);
 }
-
-/// Fails where brackets nest deeper than in any valid file: such a text is hostile, and its document tree would
-/// take about 60 bytes per byte.
-Status check_json_depth(std::string_view text, const std::string& name);
 
 /// Parses JSON; never throws. The error gives line, column and byte.
 Result<nlohmann::json> parse_json(std::string_view text, const std::string& name);

@@ -31,6 +31,7 @@ int open_to_write(const std::filesystem::path& path);
 int create(const std::filesystem::path& path);
 /// Bytes read; 0 at the end.
 std::ptrdiff_t read_some(int file, void* to, std::size_t size);
+int skip(int file, std::uint64_t bytes);
 int write_all(int file, std::span<const std::byte> bytes);
 int close(int file);
 

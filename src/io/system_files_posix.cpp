@@ -78,6 +78,10 @@ std::ptrdiff_t read_some(int file, void* to, std::size_t size) {
         if (const ssize_t got = ::read(file, to, size); got >= 0 || errno != EINTR) return got;
 }
 
+int skip(int file, std::uint64_t bytes) {
+    return ::lseek(file, static_cast<off_t>(bytes), SEEK_CUR) < 0 ? errno : 0;
+}
+
 int write_all(int file, std::span<const std::byte> bytes) {
     // Some systems refuse more than 2 GiB in one call.
     constexpr std::size_t most = std::size_t{1} << 30;

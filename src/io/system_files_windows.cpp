@@ -91,6 +91,10 @@ std::ptrdiff_t read_some(int file, void* to, std::size_t size) {
     return ::_read(file, to, static_cast<unsigned>(std::min<std::size_t>(size, 1 << 30)));
 }
 
+int skip(int file, std::uint64_t bytes) {
+    return ::_lseeki64(file, static_cast<std::int64_t>(bytes), SEEK_CUR) < 0 ? errno : 0;
+}
+
 int write_all(int file, std::span<const std::byte> bytes) {
     while (!bytes.empty()) {
         const auto size = static_cast<unsigned>(std::min<std::size_t>(bytes.size(), 1 << 30));

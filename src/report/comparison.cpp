@@ -1,5 +1,8 @@
 #include "report/comparison.h"
 
+#include "core/try.h"
+#include "sinew/content.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -89,6 +92,7 @@ std::vector<MeasureRow> measure_rows(const Comparison& c, bool bleed) {
 }
 
 Result<CompareGates> parse_gates(std::string_view text, const std::string& name) {
+    SINEW_TRY(io::check_json_depth(text, name));
     const auto rows = json::parse(text.begin(), text.end(), nullptr, false);
     if (!rows.is_object()) return Error{ErrorCode::input, name + ": it must be a JSON object of gates and numbers"};
     CompareGates gates;

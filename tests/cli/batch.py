@@ -10,6 +10,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 import time
 import unittest
 
@@ -119,6 +120,18 @@ class Batch(BatchCase):
             self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
         self.assertEqual(sorted(line["input"] for line in self.lines()), ["in/a.glb", "in/b.glb", "in/sub/a.glb"])
 
+    def test_commands_keep_the_options(self):
+        kept = ["--timeout", "60", "--memory", "2000", "--threads", "1", "--check", "default", "--retry"]
+        said = self.batch("--commands", *kept, "--shard", "2/2").stdout.splitlines()
+        self.assertEqual(len(said), 1)
+        words = shlex.split(said[0])
+        self.assertEqual(words[words.index("--only") + 1], "2")
+        for option in kept:
+            self.assertIn(option, words)
+        self.assertNotIn("--shard", words)
+        self.assertEqual(len(self.batch("--commands", "--only", "2-3").stdout.splitlines()), 2)
+        self.assertIn("--jobs 4 ", self.batch("--commands", "--jobs", "4").stdout)
+        self.assertIn("--thumbnails needs --html", self.batch("--commands", "--thumbnails", "2", code=2).stderr)
 
     def test_results_never_replace_what_is_read(self):
         before = (self.models / "a.glb").read_bytes()
@@ -328,6 +341,161 @@ class Batch(BatchCase):
         self.assertRegex(line["message"], "^no comparison with the reference: the reference has .* and the result has ")
 
 
+class BatchReads(BatchCase):
+    """What is read decides what is bound again, and no error of reading is taken for the end."""
+
+    def again(self, bound, *options, **kwargs):
+        before = len(self.lines()) if (self.at / "out/results.jsonl").exists() else 0
+        self.batch(*options, **kwargs)
+        self.assertEqual(len(self.lines()) - before, bound)
+
+    def test_files_of_options_are_a_part_of_the_key(self):
+        joints = self.at / "k.json"
+        joints.write_text('{"joints": {"upper": {"hardness": 0.5}}}')
+        (self.at / "e.json").write_text('{"edits": []}')
+        shared = {"inputs": ("in/a.glb",), "after": (*FAST, f"--joint-options={joints}", "--edits", str(self.at / "e.json"))}
+        (self.at / "m.jsonl").write_text(json.dumps({"input": "in/b.glb", "options": {"joint-options": str(joints)}}) + "\n")
+        self.again(1, **shared)
+        self.again(1, inputs=("m.jsonl",))
+        self.again(0, **shared)
+        joints.write_text('{"joints": {"upper": {"hardness": 0.6}}}')
+        self.again(1, **shared)
+        self.again(1, inputs=("m.jsonl",))
+        (self.at / "e.json").write_text('{"edits": [ ]}')
+        self.again(1, **shared)
+        # A kept binding.
+        self.bind(self.models / "a.glb", "--method", "bone-heat", "--save-binding", self.at / "a.binding", out="x.glb")
+        reuse = {"inputs": ("in/a.glb",), "after": ("--", "--reuse", str(self.at / "a.binding"))}
+        self.again(1, **reuse)
+        self.bind(self.models / "a.glb", "--method", "bone-heat", "--falloff", "0.9", "--save-binding", self.at / "a.binding", out="x.glb")
+        self.again(1, **reuse)
+        self.again(0, **reuse)
+
+    def test_the_same_file_in_another_role(self):
+        def manifest(role):
+            (self.at / "m.jsonl").write_text(json.dumps({"input": "in/a.glb", role: "in/b.glb"}) + "\n")
+            return {"inputs": ("m.jsonl",)}
+        self.again(1, **manifest("reference"))
+        self.again(1, code=1, **manifest("skeleton"))
+
+    def test_what_comes_with_a_result_must_be_there(self):
+        make.gltf(self.models / "g.gltf")
+        (self.at / "m.jsonl").write_text(json.dumps({"input": "in/g.gltf", "options": {
+            "report": str(self.at / "r.json"), "save-binding": str(self.at / "g.binding")}}) + "\n")
+        one = {"inputs": ("m.jsonl",)}
+        self.again(1, **one)
+        self.assertEqual(self.lines()[-1]["files"], ["out/g.bin"])
+        for name in ("out/g.bin", "r.json", "g.binding", "out/g.gltf"):
+            self.again(0, **one)
+            (self.at / name).unlink()
+            self.again(1, **one)
+            self.assertTrue((self.at / name).exists())
+
+    def test_a_changed_buffer_is_bound_again(self):
+        # Two models share the buffer; both follow it.
+        def write(height):
+            for name in ("one", "two"):
+                make.gltf(self.models / f"{name}.gltf", buffer="scene.bin",
+                          joints=[("lower", -1, (0, 0, 0)), ("upper", 0, (0, height, 0))])
+        models = {"inputs": ("in",)}
+        write(1.0)
+        self.again(5, **models)
+        write(1.3)
+        self.again(2, **models)
+        self.again(0, **models)
+        self.assertEqual((self.at / "out/scene.bin").read_bytes(), (self.models / "scene.bin").read_bytes())
+        # A file that is not ours stays, and the result does not appear beside it.
+        (self.at / "out/results.jsonl").unlink()
+        (self.at / "out/scene.bin").write_bytes(b"mine")
+        (self.at / "out/one.gltf").unlink()
+        self.assertIn("is another file", self.batch(inputs=("in/one.gltf",), code=1).stderr)
+        self.assertEqual((self.at / "out/scene.bin").read_bytes(), b"mine")
+        self.assertFalse((self.at / "out/one.gltf").exists())
+
+    def test_results_that_share_the_name_of_a_buffer_are_kept_apart(self):
+        for folder, name, height in (("a", "hero", 1.0), ("b", "orc", 1.4)):
+            (self.at / folder).mkdir()
+            make.gltf(self.at / folder / f"{name}.gltf", buffer="scene.bin",
+                      joints=[("lower", -1, (0, 0, 0)), ("upper", 0, (0, height, 0))])
+        (self.at / "c").mkdir()
+        make.gltf(self.at / "c/other.gltf", buffer="other.bin")
+        (self.at / "list.txt").write_text("a/hero.gltf\nb/orc.gltf\nc/other.gltf\n")
+        said = self.batch("--jobs", "2", inputs=("list.txt",)).stderr
+        self.assertIn("kept apart: a/hero.gltf and b/orc.gltf refer to different files that would both be out/scene.bin", said)
+        for folder, name in (("a", "hero"), ("b", "orc")):
+            self.assertEqual((self.at / f"out/{name}/scene.bin").read_bytes(), (self.at / folder / "scene.bin").read_bytes())
+        self.assertTrue((self.at / "out/other.gltf").exists())
+        # With stated places it is an error before the start.
+        (self.at / "m.jsonl").write_text('{"input": "a/hero.gltf", "output": "1.gltf"}\n{"input": "b/orc.gltf", "output": "2.gltf"}\n')
+        (self.at / "out/results.jsonl").unlink()
+        self.assertIn("would both be out/scene.bin (give them outputs in folders", self.batch(inputs=("m.jsonl",), code=2).stderr)
+        self.assertFalse((self.at / "out/results.jsonl").exists())
+        # The same content is one file.
+        (self.at / "b/scene.bin").write_bytes((self.at / "a/scene.bin").read_bytes())
+        self.batch(inputs=("m.jsonl",))
+        self.assertTrue((self.at / "out/scene.bin").exists())
+
+    def test_a_list_that_is_no_file(self):
+        os.mkfifo(self.at / "pipe.txt")
+        (self.at / "zero.jsonl").symlink_to("/dev/zero")
+        for name in ("pipe.txt", "zero.jsonl"):
+            self.assertIn(f"cannot read {name}: it is a pipe, a device", self.batch(inputs=(name,), code=3).stderr)
+        # A reading that fails in the middle, as on a network: /proc/self/mem cannot be read from its start.
+        (self.at / "mem.jsonl").symlink_to("/proc/self/mem")
+        self.assertIn("cannot read mem.jsonl: Input/output error", self.batch(inputs=("mem.jsonl",), code=3).stderr)
+
+    @unittest.skipIf(os.geteuid() == 0 and not os.access("/usr/bin/setpriv", os.X_OK), "root reads every folder")
+    def test_a_folder_that_cannot_be_read(self):
+        locked = self.models / "locked"
+        locked.mkdir()
+        make.glb(locked / "c.glb")
+        locked.chmod(0)
+        self.addCleanup(locked.chmod, 0o755)
+        os.chmod(self.at, 0o777)
+        plain = ["setpriv", "--reuid=65534", "--clear-groups"] if os.geteuid() == 0 else []
+        done = support.run(*plain, support.SINEW, "batch", "in", "-o", "out", *FAST, cwd=self.at)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("cannot read the folder in/locked: Permission denied", done.stderr)
+
+    def test_json_that_nests_too_deep(self):
+        (self.at / "m.jsonl").write_text('{"input": "in/a.glb", "options": {"x": ' + "[" * 300000 + "]" * 300000 + "}}\n")
+        self.assertIn("nested deeper than 128 levels", self.batch(inputs=("m.jsonl",), code=3).stderr)
+
+    def test_foreign_lines_are_skipped(self):
+        self.again(3)
+        key = self.lines()[0]["key"]
+        foreign = [{"key": key, "outcome": 5}, {"key": key, "outcome": None}, {"key": key, "outcome": "well"},
+                   {"key": key, "outcome": "done", "message": [1]}, {"key": key, "outcome": "done", "input": 7}, {"key": key}, [], 3]
+        with open(self.at / "out/results.jsonl", "a") as results:
+            results.write("".join(json.dumps(line) + "\n" for line in foreign))
+            results.write('{"key": "' + key + '", "outcome": ' + "[" * 1000000 + "]" * 1000000 + "}\n")
+        self.assertIn("skipped      3", self.batch().stdout)
+
+    def test_a_half_line_is_not_continued(self):
+        self.again(3)
+        results = self.at / "out/results.jsonl"
+        whole = results.read_bytes()
+        results.write_bytes(whole + whole[:40])  # of a disk that was full
+        (self.at / "out/b.glb").unlink()
+        self.batch()
+        self.assertEqual(results.read_bytes()[:len(whole) + 41], whole + whole[:40] + b"\n")
+        self.assertIn("skipped      3", self.batch().stdout)
+
+    def test_a_full_disk_leaves_no_half_line(self):
+        self.again(3)
+        results = self.at / "out/results.jsonl"
+        whole = results.read_bytes()
+        (self.at / "out/b.glb").unlink()
+        # Its models are smaller than the limit; the results are not.
+        results.write_bytes(b" " * (1 << 20) + b"\n" + whole)
+        size = results.stat().st_size + 100
+        done = support.run("prlimit", f"--fsize={size}", support.SINEW, "batch", "in", "-o", "out", *FAST, cwd=self.at)
+        self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+        self.assertIn("results.jsonl cannot be written: File too large", done.stderr)
+        self.assertEqual(results.stat().st_size, size - 100)
+        self.assertIn("skipped      3", self.batch().stdout)
+
+
 class BatchManifest(BatchCase):
     def manifest(self, *items):
         (self.at / "lists").mkdir(exist_ok=True)
@@ -426,6 +594,26 @@ class BatchFaults(BatchCase):
             self.assertEqual([file for file in held if file.endswith((".lock", "results.jsonl"))], [])
         running.terminate()
         running.communicate(timeout=60)
+
+    def test_the_folder_of_claims_stays_while_a_batch_runs(self):
+        # Another batch that ends tries to remove it: here all the time.
+        ended = threading.Event()
+        def remove():
+            while not ended.is_set():
+                try:
+                    os.rmdir(self.at / "out/.sinew-batch")
+                except OSError:
+                    pass
+        (self.at / "out").mkdir()
+        other = threading.Thread(target=remove)
+        other.start()
+        try:
+            self.more(20)
+            self.batch()
+        finally:
+            ended.set()
+            other.join()
+        self.assertEqual(self.temporary_files(), [])
 
     def test_two_batches_share_the_work(self):
         self.more(20)

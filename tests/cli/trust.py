@@ -590,6 +590,14 @@ class SharedNames(HeldCase):
 class Leftovers(HeldCase):
     """Nothing is left behind, whatever ends the program."""
 
+    def test_a_limit_on_the_size_of_files(self):
+        source = self.bar()
+        before = sorted(os.listdir(self.at))
+        done = support.run("prlimit", "--fsize=2048", support.SINEW, "bind", source, "-o", self.at / "out.glb", *cli.FAST)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("File too large", done.stderr)
+        self.assertEqual(sorted(os.listdir(self.at)), before)
+
     def test_signals(self):
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
             with self.subTest(number):
