@@ -1,10 +1,10 @@
 #include "report/comparison.h"
 
-#include "core/try.h"
-#include "sinew/content.h"
-
 #include <algorithm>
 #include <cmath>
+
+#include "core/try.h"
+#include "sinew/content.h"
 
 namespace sinew {
 
