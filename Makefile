@@ -19,7 +19,7 @@ help:
 	@echo "make windows  build sinew.exe, sinew_c.dll and the wheel for Windows: build/windows; tests them in wine"
 	@echo "make blender-test  test the add-on in Blender, without a window and in one (about two minutes)"
 	@echo "make test     before each commit: build, and test everything once (12 minutes on 2 cores)"
-	@echo "make test-deep  before a merge, after make test: sanitizers, fuzzing, wheel, packages, long tests in the browser"
+	@echo "make test-deep  before a merge, after make test: sanitizers, fuzzing, wheel, packages, the page in a browser"
 	@echo "make bench    build and run the benchmarks: ratios to the baseline, and JSON under build/bench/bench"
 	@echo "make evaluate compare methods with the weights that artists shipped (needs SINEW_CORPUS)"
 	@echo "make fuzz     fuzz the file readers and the binder for FUZZ_SECONDS (60) each"
@@ -48,7 +48,7 @@ endif
 web: setup-web
 	@scripts/web
 
-# The browser's tests of make test and make test-deep with both optimised modules; those build one, without optimisation.
+# The tests in the browser with both optimised modules; make test-deep builds one, without optimisation.
 web-test: web
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS) --target sinew_cli sinew_characters

@@ -1,7 +1,7 @@
 // The package as a stranger gets it: npm pack, an empty project, npm install of the .tgz; then the examples of
 // docs/javascript.md in node, results against the command line, errors, cancelling and memory.
 //
-//   node js/test/stranger.mjs PACKAGE.tgz          with node only, as make test does
+//   node js/test/stranger.mjs PACKAGE.tgz          with node only, as make test-deep does
 //   node js/test/stranger.mjs PACKAGE.tgz --all    also with node 18 and 20, three.js, Vite, and Chromium: make npm-test
 //
 // SINEW and SINEW_CHARACTERS name the programs, CHROMIUM the browser.

@@ -1,9 +1,9 @@
 // Uses the page like a person, in Debian's Chromium: open, bind, tune, pose, paint, undo, export, and errors.
 // The exported file must equal the file of the command line, byte for byte.
 //
-//   node web/e2e/studio.mjs [--pictures FOLDER] [--measure [--only page]] [--only WORD] [--plain] [--short | --long]
+//   node web/e2e/studio.mjs [--pictures FOLDER] [--measure [--only page]] [--only WORD] [--plain]
 //
-// --short: only the tests of make test; --long: only the others. --plain: on a host without cross-origin isolation, so with one thread.
+// --plain: on a host without cross-origin isolation, so with one thread.
 // SINEW_WEB=quick: the page of scripts/web quick, which has only the module without threads.
 //
 // SINEW is the program (build/release/sinew), SINEW_CHARACTERS the generator beside it, CHROMIUM the browser. Ends with "N passed, N failed".
@@ -62,7 +62,6 @@ function plainHost() {
 
 const server = await serve();
 const plain = process.argv.includes('--plain');
-const short = process.argv.includes('--short'), long = process.argv.includes('--long');
 if (plain) {
   const host = plainHost();
   await new Promise((resolve) => host.listen(0, '127.0.0.1', resolve));
@@ -2440,9 +2439,6 @@ async function measurePage() {
   console.log(`memory of the core: ${start} MiB at first, ${large.toFixed(0)} MiB after a bind of the large one at 256, ${await memory()} MiB after another file`);
 }
 
-// Each character and each action once.
-const SHORT = new RegExp('^(biped|caped|quadruped|robot): |slider|a pose moves|handle turns|stroke paints|opens again|broken file|skeleton is drawn|' +
-  'picture is cut out|keyboard alone|kept as keys|shown while it is refined|costs what it touches|modes of the brush|settings ahead|undo during|work is kept|project is saved|without a skeleton becomes');
 let [passed, failed] = [0, 0];
 const only = option('--only');
 if (process.argv.includes('--measure')) {
@@ -2450,7 +2446,7 @@ if (process.argv.includes('--measure')) {
   await measurePage();
 } else {
   for (const [name, test] of Object.entries(tests)) {
-    if ((only && !name.includes(only)) || (short && !SHORT.test(name)) || (long && SHORT.test(name))) continue;
+    if (only && !name.includes(only)) continue;
     if (plain && /an empty page|also with threads|stays$/.test(name) && !name.includes('character')) continue;
     const start = Date.now();
     try {
