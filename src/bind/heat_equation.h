@@ -14,6 +14,7 @@
 
 #include "bind/row_tables.h"
 #include "surface/surface.h"
+#include "surface/surface_levels.h"
 #include "surface/triangle_tree.h"
 
 namespace sinew {
@@ -52,6 +53,8 @@ struct NodeHeat {
     static constexpr std::size_t most = 8;  ///< equally near joints
     std::array<std::uint32_t, most> slot;   ///< ascending
     std::uint32_t count = 0;
+    /// How d is measured.
+    enum class Way : std::uint8_t { straight, through_volume } how = Way::straight;
     double distance = 0;  ///< d, scene units
     double share = 1;     ///< of c
 
@@ -62,11 +65,16 @@ struct NodeHeat {
 struct Heat {
     std::vector<NodeHeat> at;    ///< per unknown
     std::vector<bool> occluded;  ///< per part, a component of the surface: (almost) no bone is visible from it
+    std::vector<SurfaceLevel> levels;  ///< if there are many unknowns: from the finest to the coarsest
 };
 
-/// A part is occluded if bones are visible from a smaller share of its area. Otherwise all its heat would come from
-/// a rim or a hole: of a jacket from the neck, of a boot from the knee.
-inline constexpr double kLeastVisible = 0.1;
+struct HeatRules {
+    /// A part is occluded if bones are visible from a smaller share of its area. Otherwise all its heat would come
+    /// from a rim or a hole: of a jacket from the neck, of a boot from the knee.
+    double least_visible = 0.1;
+    /// More unknowns than this are coarsened until so many are left.
+    std::size_t direct = 40'000;
+};
 
 /// Stores the rows that need no heat: a vertex of no triangle gets the nearest joint; a set of one joint gives it
 /// all weight. Returns the other vertices.
@@ -87,11 +95,16 @@ Unknowns choose_unknowns(const MeshSurface& surface, std::vector<std::uint32_t> 
 ///    bones, visible or not.
 /// With a volume, joints that are enclosed elsewhere heat nothing, and open space hides bones as triangles do.
 /// `volume`: null for bone-heat. O(nodes x bones), and a ray for each nearest bone. Not valid if cancelled.
+/// Above HeatRules::direct unknowns there are levels with fewer nodes, up to a share of the distance to the nearest
+/// bone apart. The coarsest level is treated as above. A node of a finer level takes the bones of the nodes around
+/// it if they agree, at its own distance; else it is treated as above.
 Heat find_heat(const Task& task, const WeldedSurface& mesh, const JointSet& set, const Unknowns& unknowns,
-               const InnerVolume* volume, double least_visible = kLeastVisible);
+               const InnerVolume* volume, const HeatRules& rules = {});
 
 /// Solves (L + M H) w = M H p for every joint that heats a node: one factorisation, and one solve for eight joints.
 /// Returns the strongest joints of each vertex, as many as the table of the task, or `least_width` if that is more.
+/// With levels the coarsest is solved in this way; its rows are interpolated at the next finer level and improved
+/// by sweeps of Gauss and Seidel, and so on (cascadic multigrid: Bornemann and Deuflhard 1996).
 Result<SetRows> solve_heat(const Task& task, const MeshSurface& surface, const JointSet& set,
                            const Unknowns& unknowns, const Heat& heat, std::size_t least_width = 0);
 

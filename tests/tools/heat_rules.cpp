@@ -32,7 +32,7 @@ const std::map<std::string, double* (*)(SurfaceHeatRules&)> kRules{
     {"loose_along", [](SurfaceHeatRules& r) { return &r.loose_along; }},
     {"hidden", [](SurfaceHeatRules& r) { return &r.hidden; }},
     {"gap", [](SurfaceHeatRules& r) { return &r.gap; }},
-    {"seeing", [](SurfaceHeatRules& r) { return &r.seeing; }},
+    {"seeing", [](SurfaceHeatRules& r) { return &r.heat.least_visible; }},
 };
 
 [[noreturn]] void fail(const std::string& what) {
@@ -48,6 +48,10 @@ SurfaceHeatRules read(std::string variant) {
         const std::size_t equals = one.find('=');
         if (equals == std::string::npos) fail("\"" + one + "\" is not NAME=VALUE");
         const double value = std::atof(one.c_str() + equals + 1);
+        if (one.substr(0, equals) == "direct") {
+            rules.heat.direct = static_cast<std::size_t>(value);
+            continue;
+        }
         const auto rule = kRules.find(one.substr(0, equals));
         if (rule == kRules.end()) fail("no rule \"" + one + "\"");
         *rule->second(rules) = value;

@@ -60,6 +60,7 @@ std::optional<NodeHeat> InnerVolume::nearest(const JointSet& set, std::uint32_t 
     const Point3 place = to_point(positions_[vertex]);
     NodeHeat found;
     found.share = occluded ? 1 : rules_.hidden;
+    found.how = NodeHeat::Way::through_volume;
     for (std::size_t k = first; k < first + table.width && table.joint[k] != DistanceTable::none; ++k) {
         if (excludes(table.joint[k], part, place)) continue;
         if (found.count == 0) found.distance = static_cast<double>(table.distance[k]);

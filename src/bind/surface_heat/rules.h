@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "bind/heat_equation.h"
+
 namespace sinew {
 
 /// Joints of the volume that are kept at each leaf and vertex, as many as a narrow row of the sweep holds. Hidden
@@ -54,9 +56,7 @@ struct SurfaceHeatRules {
     // A bone is hidden by open space of at least this share of the longest side: a cape does not see the legs under
     // it, but a collar sees the neck.
     double gap = 0.012;
-    // If a smaller share of a part's area sees its bones, all its heat would come from a rim or a hole: of a jacket
-    // from the neck, of a boot from the knee. Then all of the part is treated as if it saw none.
-    double seeing = 0.1;
+    HeatRules heat;
 };
 
 }  // namespace sinew

@@ -179,7 +179,7 @@ Result<MethodRows> bind_surface_heat(const Task& volume_task, const SurfaceHeatR
     const auto bind_set = [&](const JointSet& set) -> Status {
         const Unknowns unknowns = choose_unknowns(mesh.surface, store_without_heat(task, mesh.surface, set, rows));
         if (unknowns.size() == 0) return Done{};
-        const Heat heat = find_heat(task, mesh, set, unknowns, &volume, rules.seeing);
+        const Heat heat = find_heat(task, mesh, set, unknowns, &volume, rules.heat);
         if (cancelled(task.context)) return heat_cancelled();
         SINEW_TRY_LET(SetRows found, solve_heat(task, mesh.surface, set, unknowns, heat,
                                                 correction ? InfluenceFeatures::kMost : 0));

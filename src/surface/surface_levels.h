@@ -1,0 +1,47 @@
+// A surface with fewer and fewer nodes, for fields that change slowly between them.
+//
+// The nodes of a level are the centres of clusters of the finer one. A node between them reads from the corners of
+// a triangle of the clusters' dual, as in "A Fast Geometric Multigrid Method for Curved Surfaces" (Wiersma,
+// Nasikun, Eisemann and Hildebrandt, SIGGRAPH 2023), and the Laplacian of a level is that of fields which do so
+// (Galerkin).
+#pragma once
+
+#include <array>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "core/geometry.h"
+#include "sinew/core.h"
+#include "surface/surface.h"
+
+namespace sinew {
+
+struct SurfaceLevel {
+    /// The nodes of this level between which a node of the finer one lies, and their shares, ≥ 0, of sum 1.
+    struct Stencil {
+        std::array<std::uint32_t, 3> of{};
+        std::array<float, 3> share{1, 0, 0};
+    };
+    std::vector<std::uint32_t> finer;      ///< n: the same node in the finer level
+    std::vector<Point3> place;             ///< n, scene units
+    std::vector<std::uint32_t> component;  ///< n
+    std::vector<Triangle> cells;           ///< triangles of nodes; {a, b, b} for an edge of none
+    std::vector<MeshSurface::Edge> edges;  ///< the Laplacian, by a, then by b; weights of coarse levels may be < 0
+    std::vector<Stencil> stencil;          ///< per node of the finer level; empty at the finest
+
+    std::size_t nodes() const { return place.size(); }
+};
+
+/// The finest level: these nodes of a surface, which must be whole components. `of_node`: the index of each node of
+/// the surface, or MeshSurface::none.
+SurfaceLevel finest_level(const MeshView& mesh, const MeshSurface& surface, std::span<const std::uint32_t> nodes,
+                          const std::vector<std::uint32_t>& of_node);
+
+/// A level with a few times fewer nodes: every node of the finer level is within `spacing` (scene units, asked for
+/// nodes of the finer level) of one that is kept, and the part of the surface within that ball joins the two. About
+/// O(nodes); the same bits on any number of threads.
+SurfaceLevel coarsen(const SurfaceLevel& fine, const std::function<double(std::uint32_t)>& spacing,
+                     Context* context);
+
+}  // namespace sinew
