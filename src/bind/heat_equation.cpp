@@ -597,15 +597,13 @@ void add_rows(SetRows& rows, const SetRows& more, Context* context) {
     });
 }
 
-/// Rows of the vertices from those of the unknowns.
+/// Rows of the vertices from those of the unknowns. Corrections may leave small negative values.
 void spread_rows(const MeshSurface& surface, const Unknowns& unknowns, const SetRows& from, SetRows& rows) {
     rows.entries.resize(rows.vertices.size() * rows.width);
-    for (std::size_t i = 0; i < rows.vertices.size(); ++i) {
-        const auto row = row_of(from, unknowns.of_node[surface.node_of[rows.vertices[i]]]);
-        rows.kept.push_back(static_cast<std::uint32_t>(std::min(row.size(), rows.width)));
-        std::copy_n(row.begin(), rows.kept.back(),
-                    rows.entries.begin() + static_cast<std::ptrdiff_t>(i * rows.width));
-    }
+    rows.kept.assign(rows.vertices.size(), 0);
+    for (std::size_t i = 0; i < rows.vertices.size(); ++i)
+        for (const auto& entry : row_of(from, unknowns.of_node[surface.node_of[rows.vertices[i]]]))
+            if (entry.first > 0 && rows.kept[i] < rows.width) rows.entries[i * rows.width + rows.kept[i]++] = entry;
 }
 
 /// Solves at the coarsest level, and goes down to the finest. Then what is missing at the finest level is solved in
@@ -753,20 +751,24 @@ Result<SetRows> solve_heat(const Task& task, const MeshSurface& surface, const J
 }
 
 WeldedSurface::WeldedSurface(const Task& task)
-    : surface(task.clock.run("surface", [&] { return build_surface(task.mesh, task.topology); })),
-      tree(task.mesh.positions, [&] {
-          std::vector<Triangle> welded(task.mesh.triangles.begin(), task.mesh.triangles.end());
-          for (Triangle& t : welded)
-              for (std::uint32_t& v : t) v = task.topology.weld[v];
-          return welded;
-      }()) {}
+    : surface(task.clock.run("surface", [&] { return build_surface(task.mesh, task.topology, task.context); })),
+      tree(
+          task.mesh.positions,
+          [&] {
+              std::vector<Triangle> welded(task.mesh.triangles.begin(), task.mesh.triangles.end());
+              for (Triangle& t : welded)
+                  for (std::uint32_t& v : t) v = task.topology.weld[v];
+              return welded;
+          }(),
+          task.context) {}
 
 double surface_solver_memory(const MeshView& mesh, double threads) {
     const auto vertices = static_cast<double>(mesh.positions.size()),
                triangles = static_cast<double>(mesh.triangles.size());
-    // Factors; two batches of heat for each thread; heat, trees and surface.
-    const double batches = 2 * 8 * Cholesky::kBatch * threads;
-    return estimate_cholesky_memory(vertices, 7) + vertices * (batches + 150) + triangles * 400;
+    // Factors, and two batches of heat for each thread; heat and surface, and rows of levels; trees.
+    const double solved = std::min(vertices, static_cast<double>(HeatRules{}.direct));
+    const double batches = 2 * 8 * Cholesky::kBatch * threads, each = vertices > solved ? 900 : 150;
+    return estimate_cholesky_memory(solved, 7) + solved * batches + vertices * each + triangles * 400;
 }
 
 }  // namespace sinew

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/parallel.h"
 #include "core/vectors.h"
 
 namespace sinew {
@@ -37,11 +38,12 @@ Cotangents cotangents(const std::array<double, 3>& opposite) {
 
 class SurfaceBuilder {
 public:
-    SurfaceBuilder(const MeshView& mesh, const MeshTopology& topology) : mesh_(mesh), topology_(topology) {}
+    SurfaceBuilder(const MeshView& mesh, const MeshTopology& topology, Context* context)
+        : mesh_(mesh), topology_(topology), context_(context) {}
 
     MeshSurface run() {
         number_nodes();
-        std::vector<MeshSurface::Edge> contributions = measure_triangles(find_missing_length());
+        const std::vector<MeshSurface::Edge> contributions = measure_triangles(find_missing_length());
         merge_edges(contributions);
         limit_masses();
         number_components();
@@ -101,55 +103,90 @@ private:
         return missing;
     }
 
+    struct Measured {
+        Cotangents own{0, {}};
+        Point3 face{};  // normal, of length 1 or 0
+        bool collapsed = true;
+    };
+
     // Masses and normals. Returns the contribution of each triangle to its edges.
     std::vector<MeshSurface::Edge> measure_triangles(double missing) {
-        out_.mass.assign(out_.nodes(), 0);
-        out_.normal.assign(out_.nodes(), Point3{});
+        std::vector<Measured> measured(mesh_.triangles.size());
+        parallel_for(context_, measured.size(), 4096, [&](std::size_t t) {
+            const Triangle c = corners_of(t);
+            if (collapsed(c)) return;
+            const auto l = lengths(c);
+            measured[t].collapsed = false;
+            measured[t].own = cotangents({l[0] + missing, l[1] + missing, l[2] + missing});
+            const Point3 p[3] = {position(c[0]), position(c[1]), position(c[2])};
+            const Point3 face = cross(p[1] - p[0], p[2] - p[0]);
+            const double twice_area = norm(face);
+            if (twice_area > 0) measured[t].face = ((topology_.turned[t] ? -1 : 1) / twice_area) * face;
+        });
+        sum_at_nodes(measured);
         std::vector<MeshSurface::Edge> contributions;
         contributions.reserve(3 * mesh_.triangles.size());
-        for (std::size_t t = 0; t < mesh_.triangles.size(); ++t) {
+        for (std::size_t t = 0; t < measured.size(); ++t) {
             const Triangle c = corners_of(t);
-            if (collapsed(c)) {
-                for (std::size_t k = 0; k < 3; ++k) {
-                    const std::uint32_t a = c[k], b = c[(k + 1) % 3];
-                    if (a != b) contributions.push_back({std::min(a, b), std::max(a, b), 0});
-                }
-                continue;
-            }
-            const auto l = lengths(c);
-            const Cotangents own = cotangents({l[0] + missing, l[1] + missing, l[2] + missing});
-            const Point3 p[3] = {position(c[0]), position(c[1]), position(c[2])};
-            Point3 face = cross(p[1] - p[0], p[2] - p[0]);
-            const double twice_area = norm(face);
-            if (twice_area > 0) face = ((topology_.turned[t] ? -1 : 1) / twice_area) * face;
             for (std::size_t k = 0; k < 3; ++k) {
                 const std::uint32_t a = c[(k + 1) % 3], b = c[(k + 2) % 3];
-                contributions.push_back({std::min(a, b), std::max(a, b), own.cot[k] / 2});
-                out_.mass[c[k]] += own.area / 3;
-                if (!(twice_area > 0)) continue;
-                const double angle = std::atan2(1.0, own.cot[k]);
-                out_.normal[c[k]] = out_.normal[c[k]] + angle * face;
+                if (a != b) contributions.push_back({std::min(a, b), std::max(a, b), measured[t].own.cot[k] / 2});
             }
-        }
-        for (Point3& normal : out_.normal) {
-            const double length = norm(normal);
-            normal = length > 1e-6 ? (1 / length) * normal : Point3{};
         }
         return contributions;
     }
 
-    // Stable: contributions to an edge are added in the order of triangles.
-    void merge_edges(std::vector<MeshSurface::Edge>& contributions) {
-        std::stable_sort(contributions.begin(), contributions.end(),
-                         [](const MeshSurface::Edge& x, const MeshSurface::Edge& y) {
-                             return x.a != y.a ? x.a < y.a : x.b < y.b;
-                         });
-        for (const MeshSurface::Edge& e : contributions) {
-            if (!out_.edges.empty() && out_.edges.back().a == e.a && out_.edges.back().b == e.b)
-                out_.edges.back().weight += e.weight;
-            else
-                out_.edges.push_back(e);
-        }
+    // In the order of triangles.
+    void sum_at_nodes(const std::vector<Measured>& measured) {
+        std::vector<std::uint32_t> first(out_.nodes() + 1, 0), corners(3 * mesh_.triangles.size());
+        for (std::size_t t = 0; t < measured.size(); ++t)
+            for (const std::uint32_t node : corners_of(t)) ++first[node + 1];
+        for (std::size_t i = 0; i < out_.nodes(); ++i) first[i + 1] += first[i];
+        std::vector<std::uint32_t> next = first;
+        for (std::size_t t = 0; t < measured.size(); ++t)
+            for (const std::uint32_t node : corners_of(t)) corners[next[node]++] = static_cast<std::uint32_t>(t);
+        out_.mass.assign(out_.nodes(), 0);
+        out_.normal.assign(out_.nodes(), Point3{});
+        parallel_for(context_, out_.nodes(), 4096, [&](std::size_t i) {
+            Point3 normal{};
+            for (std::uint32_t at = first[i]; at < first[i + 1]; ++at) {
+                const Measured& m = measured[corners[at]];
+                if (m.collapsed) continue;
+                const Triangle c = corners_of(corners[at]);
+                const std::size_t k = c[0] == i ? 0 : c[1] == i ? 1 : 2;
+                out_.mass[i] += m.own.area / 3;
+                if (m.face != Point3{}) normal = normal + std::atan2(1.0, m.own.cot[k]) * m.face;
+            }
+            const double length = norm(normal);
+            out_.normal[i] = length > 1e-6 ? (1 / length) * normal : Point3{};
+        });
+    }
+
+    // Contributions to an edge are added in the order of triangles.
+    void merge_edges(const std::vector<MeshSurface::Edge>& contributions) {
+        std::vector<std::uint32_t> first(out_.nodes() + 1, 0), kept(out_.nodes(), 0);
+        for (const MeshSurface::Edge& e : contributions) ++first[e.a + 1];
+        for (std::size_t i = 0; i < out_.nodes(); ++i) first[i + 1] += first[i];
+        std::vector<std::uint32_t> next = first;
+        std::vector<MeshSurface::Edge> by_node(contributions.size());
+        for (const MeshSurface::Edge& e : contributions) by_node[next[e.a]++] = e;
+        parallel_for(context_, out_.nodes(), 1024, [&](std::size_t i) {
+            const auto begin = by_node.begin() + first[i], end = by_node.begin() + first[i + 1];
+            for (auto at = begin; at != end; ++at)  // few, so by insertion; stable
+                for (auto to = at; to != begin && to->b < (to - 1)->b; --to) std::swap(*to, *(to - 1));
+            auto last = begin;
+            for (auto at = begin; at != end; ++at)
+                if (at != begin && at->b == last->b)
+                    last->weight += at->weight;
+                else
+                    *(at == begin ? last : ++last) = *at;
+            kept[i] = begin == end ? 0 : static_cast<std::uint32_t>(last - begin) + 1;
+        });
+        std::size_t count = 0;
+        for (const std::uint32_t k : kept) count += k;
+        out_.edges.reserve(count);
+        for (std::size_t i = 0; i < out_.nodes(); ++i)
+            for (std::uint32_t k = 0; k < kept[i]; ++k) out_.edges.push_back(by_node[first[i] + k]);
         for (MeshSurface::Edge& e : out_.edges) e.weight = std::clamp(e.weight, kLeastWeight, kMostWeight);
     }
 
@@ -181,13 +218,14 @@ private:
 
     const MeshView mesh_;
     const MeshTopology& topology_;
+    Context* const context_;
     MeshSurface out_;
 };
 
 }  // namespace
 
-MeshSurface build_surface(const MeshView& mesh, const MeshTopology& topology) {
-    return SurfaceBuilder(mesh, topology).run();
+MeshSurface build_surface(const MeshView& mesh, const MeshTopology& topology, Context* context) {
+    return SurfaceBuilder(mesh, topology, context).run();
 }
 
 }  // namespace sinew

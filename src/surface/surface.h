@@ -36,8 +36,9 @@ struct MeshSurface {
 /// least 1e-5 of the mean edge. Weights are then clamped to 1e-4..1e3, since an edge that is opposite only to
 /// obtuse angles would have a negative weight. Masses are at least 1e-4 of their mean. So the rows of the
 /// Laplacian stay within a range that double can solve. Triangles with two corners at one position become edges
-/// of the smallest weight. O((V + T) log T), memory about 100 bytes per triangle. Requires check_mesh; the mesh
+/// of the smallest weight. O(V + T), memory about 200 bytes per triangle; the same bits on any
+/// number of threads. Requires check_mesh; the mesh
 /// must have a size.
-MeshSurface build_surface(const MeshView& mesh, const MeshTopology& topology);
+MeshSurface build_surface(const MeshView& mesh, const MeshTopology& topology, Context* context = nullptr);
 
 }  // namespace sinew

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "core/parallel.h"
 #include "core/vectors.h"
 
 namespace sinew {
@@ -29,6 +30,14 @@ std::array<double, 2> along_segment(const Point3& a, const Point3& b, const Poin
     const double length2 = dot(d, d);
     const double t = length2 > 0 ? std::clamp(dot(d, p - a) / length2, 0.0, 1.0) : 0;
     return {1 - t, t};
+}
+
+/// Nodes of the trees over n and n + 1 triangles. O(log n).
+std::array<std::size_t, 2> count_nodes(std::size_t n) {
+    if (n < kLeaf) return {1, 1};
+    const auto [half, more] = count_nodes(n / 2);
+    const std::size_t odd = 1 + half + more;
+    return {n <= kLeaf ? 1 : n % 2 ? odd : 1 + 2 * half, n % 2 ? 1 + 2 * more : odd};
 }
 
 }  // namespace
@@ -76,33 +85,45 @@ std::array<double, 3> nearest_in_triangle(const Point3& a, const Point3& b, cons
     return {va / sum, vb / sum, vc / sum};
 }
 
-TriangleTree::TriangleTree(std::span<const Vec3> positions, std::span<const Triangle> triangles)
+TriangleTree::TriangleTree(std::span<const Vec3> positions, std::span<const Triangle> triangles, Context* context)
     : order_(triangles.size()) {
     std::iota(order_.begin(), order_.end(), 0u);
     std::vector<Box> boxes(triangles.size());
-    for (std::size_t t = 0; t < triangles.size(); ++t) {
+    parallel_for(context, triangles.size(), 4096, [&](std::size_t t) {
         const Point3 a = to_point(positions[triangles[t][0]]), b = to_point(positions[triangles[t][1]]),
                      c = to_point(positions[triangles[t][2]]);
         for (std::size_t k = 0; k < 3; ++k) {
             boxes[t].low[k] = std::min({a[k], b[k], c[k]});
             boxes[t].high[k] = std::max({a[k], b[k], c[k]});
         }
-    }
+    });
     if (triangles.empty()) return;
-    nodes_.reserve(triangles.size());
-    build(boxes, 0, static_cast<std::uint32_t>(triangles.size()));
-    corners_.reserve(order_.size());
-    vertices_.reserve(order_.size());
-    for (const std::uint32_t t : order_) {
-        const Triangle& v = triangles[t];
-        corners_.push_back({to_point(positions[v[0]]), to_point(positions[v[1]]), to_point(positions[v[2]])});
-        vertices_.push_back(v);
+    nodes_.resize(count_nodes(triangles.size())[0]);
+    // Level by level until there are enough ranges for all threads.
+    std::vector<Range> ranges{{0, 0, static_cast<std::uint32_t>(triangles.size())}};
+    for (int level = 0; level < 6 && triangles.size() > 4096; ++level) {
+        std::vector<std::vector<Range>> halves(ranges.size());
+        parallel_for(context, ranges.size(), 1, [&](std::size_t r) { halves[r] = split(ranges[r], boxes); });
+        ranges.clear();
+        for (const auto& two : halves) ranges.insert(ranges.end(), two.begin(), two.end());
     }
+    parallel_for(context, ranges.size(), 1, [&](std::size_t r) { build(ranges[r], boxes); });
+    corners_.resize(order_.size());
+    vertices_.resize(order_.size());
+    parallel_for(context, order_.size(), 4096, [&](std::size_t i) {
+        const Triangle& v = triangles[order_[i]];
+        corners_[i] = {to_point(positions[v[0]]), to_point(positions[v[1]]), to_point(positions[v[2]])};
+        vertices_[i] = v;
+    });
 }
 
-std::uint32_t TriangleTree::build(std::span<const Box> boxes, std::uint32_t first, std::uint32_t count) {
-    const auto at = static_cast<std::uint32_t>(nodes_.size());
-    nodes_.emplace_back();
+void TriangleTree::build(const Range& range, std::span<const Box> boxes) {
+    for (const Range& half : split(range, boxes)) build(half, boxes);
+}
+
+/// Sets a node. Returns its halves; nothing for a leaf.
+std::vector<TriangleTree::Range> TriangleTree::split(const Range& range, std::span<const Box> boxes) {
+    const auto [at, first, count] = range;
     Box box{{kInfinity, kInfinity, kInfinity}, {-kInfinity, -kInfinity, -kInfinity}}, centres = box;
     for (std::uint32_t i = first; i < first + count; ++i)
         for (std::size_t k = 0; k < 3; ++k) {
@@ -117,7 +138,7 @@ std::uint32_t TriangleTree::build(std::span<const Box> boxes, std::uint32_t firs
     if (count <= kLeaf) {
         nodes_[at].first = first;
         nodes_[at].count = count;
-        return at;
+        return {};
     }
     std::size_t axis = 0;
     for (std::size_t k = 1; k < 3; ++k)
@@ -127,10 +148,9 @@ std::uint32_t TriangleTree::build(std::span<const Box> boxes, std::uint32_t firs
         const double x = boxes[i].low[axis] + boxes[i].high[axis], y = boxes[j].low[axis] + boxes[j].high[axis];
         return x != y ? x < y : i < j;
     });
-    build(boxes, first, count / 2);
-    const std::uint32_t right = build(boxes, first + count / 2, count - count / 2);
-    nodes_[at].right = right;
-    return at;
+    const auto left = static_cast<std::uint32_t>(count_nodes(count / 2)[0]);
+    nodes_[at].right = at + 1 + left;
+    return {{at + 1, first, count / 2}, {at + 1 + left, first + count / 2, count - count / 2}};
 }
 
 SurfacePoint TriangleTree::nearest(const Point3& p, double reach,

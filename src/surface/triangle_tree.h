@@ -26,7 +26,7 @@ struct SurfacePoint {
 class TriangleTree {
 public:
     /// Copies the corners. `triangles` may be empty.
-    TriangleTree(std::span<const Vec3> positions, std::span<const Triangle> triangles);
+    TriangleTree(std::span<const Vec3> positions, std::span<const Triangle> triangles, Context* context = nullptr);
 
     /// The nearest point within `reach` (scene units, inclusive). Ties go to the triangle with the lowest
     /// number. `of`: the triangles that count; empty = all.
@@ -49,7 +49,11 @@ private:
     struct Corners {
         Point3 a, b, c;
     };
-    std::uint32_t build(std::span<const Box> boxes, std::uint32_t first, std::uint32_t count);
+    struct Range {
+        std::uint32_t node, first, count;
+    };
+    void build(const Range& range, std::span<const Box> boxes);
+    std::vector<Range> split(const Range& range, std::span<const Box> boxes);
 
     std::vector<Node> nodes_;
     std::vector<std::uint32_t> order_;  // triangles in the order of the leaves

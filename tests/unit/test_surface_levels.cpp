@@ -1,0 +1,128 @@
+// Levels of a surface: what they keep, and heat solved on them against heat solved directly.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "bind/planned_mesh.h"
+#include "bind/surface_heat/surface_heat.h"
+#include "characters/characters.h"
+#include "characters/shapes.h"
+#include "core/vectors.h"
+#include "sanitized.h"
+#include "sinew/bind.h"
+#include "surface/surface_levels.h"
+#include "unit/support.h"
+
+namespace sinew {
+namespace {
+
+using test::Character;
+
+struct Sheet {
+    test::Shape shape = test::sheet({0, 0, 0}, {2, 0, 0}, {0, 1, 0}, 60, 30);
+    MeshView mesh{shape.positions, shape.triangles, {}};
+    MeshSurface surface = build_surface(mesh, analyse_mesh(mesh));
+    SurfaceLevel fine;
+
+    Sheet() {
+        std::vector<std::uint32_t> nodes(surface.nodes());
+        std::iota(nodes.begin(), nodes.end(), 0u);
+        fine = finest_level(mesh, surface, nodes, nodes);
+    }
+};
+
+/// The energy of a field, Σ w (f_a - f_b)².
+double energy(const SurfaceLevel& level, const std::function<double(const Point3&)>& f) {
+    double sum = 0;
+    for (const MeshSurface::Edge& e : level.edges)
+        sum += e.weight * std::pow(f(level.place[e.a]) - f(level.place[e.b]), 2);
+    return sum;
+}
+
+TEST(SurfaceLevels, InterpolateLinearFieldsOfAPlane) {
+    const Sheet sheet;
+    const SurfaceLevel coarse = coarsen(
+        sheet.fine, [](std::uint32_t) { return 0.08; }, nullptr);
+    EXPECT_LT(coarse.nodes(), sheet.fine.nodes() / 3);
+    ASSERT_EQ(coarse.stencil.size(), sheet.fine.nodes());
+    double outside = 0;
+    for (std::size_t i = 0; i < sheet.fine.nodes(); ++i) {
+        const SurfaceLevel::Stencil& s = coarse.stencil[i];
+        EXPECT_NEAR(s.share[0] + s.share[1] + s.share[2], 1, 1e-6);
+        Point3 at{};
+        for (std::size_t k = 0; k < 3; ++k) at = at + static_cast<double>(s.share[k]) * coarse.place[s.of[k]];
+        outside += norm(at - sheet.fine.place[i]) > 1e-6;
+    }
+    EXPECT_LT(outside, 0.1 * static_cast<double>(sheet.fine.nodes()));  // beyond the last nodes at the border
+}
+
+TEST(SurfaceLevels, KeepTheEnergyOfALinearField) {
+    const Sheet sheet;
+    const SurfaceLevel coarse = coarsen(
+        sheet.fine, [](std::uint32_t) { return 0.08; }, nullptr);
+    const auto x = [](const Point3& p) { return p[0]; };
+    EXPECT_NEAR(energy(sheet.fine, x), 2, 1e-3);  // the area
+    EXPECT_NEAR(energy(coarse, x), 2, 0.1);
+}
+
+TEST(SurfaceLevels, KeepEveryNodeThatIsFartherThanTheSpacing) {
+    const Sheet sheet;
+    const SurfaceLevel same = coarsen(
+        sheet.fine, [](std::uint32_t) { return 0.01; }, nullptr);
+    ASSERT_EQ(same.nodes(), sheet.fine.nodes());
+    for (std::size_t e = 0; e < same.edges.size(); ++e)
+        EXPECT_NEAR(same.edges[e].weight, sheet.fine.edges[e].weight, 1e-12);
+}
+
+InfluenceTable heat_by(const Character& c, std::size_t direct, int threads) {
+    Context context;
+    context.threads = threads;
+    BindOptions options = preset(Method::surface_heat);
+    options.learned = 0;
+    BindReport report;
+    StageClock clock(report, &context);
+    const MeshView mesh = c.mesh();
+    const PlannedMesh planned = plan_mesh(mesh, c.skeleton, clock, report);
+    std::vector<Bone> bones = make_bones(c.skeleton);
+    const Task task = make_task(mesh, c.skeleton, options, planned, bones, clock);
+    SurfaceHeatRules rules;
+    rules.heat.direct = direct;
+    return std::get<InfluenceTable>(test::must(bind_surface_heat(task, rules, nullptr)).table);
+}
+
+double at(const InfluenceTable& table, std::size_t vertex, std::uint32_t joint) {
+    for (std::size_t k = vertex * table.width; k < (vertex + 1) * table.width; ++k)
+        if (table.joint[k] == joint) return static_cast<double>(table.strength[k]);
+    return 0;
+}
+
+/// L1 between the rows of each vertex, sorted.
+std::vector<double> differences(const InfluenceTable& a, const InfluenceTable& b, std::size_t joints) {
+    std::vector<double> out(a.vertices, 0);
+    for (std::size_t v = 0; v < a.vertices; ++v)
+        for (std::uint32_t j = 0; j < joints; ++j) out[v] += std::abs(at(a, v, j) - at(b, v, j));
+    std::sort(out.begin(), out.end());
+    return out;
+}
+
+TEST(SurfaceLevels, HeatIsThatOfTheDirectSolve) {
+    for (const Character& c : {test::biped({.cell = test::sanitized ? 0.03 : 0.012}), test::caped()}) {
+        const InfluenceTable direct = heat_by(c, 1'000'000, 2), levels = heat_by(c, 500, 2);
+        const std::vector<double> d = differences(direct, levels, c.skeleton.joints.size());
+        EXPECT_LT(std::accumulate(d.begin(), d.end(), 0.0) / static_cast<double>(d.size()), 0.002);
+        EXPECT_LT(d[d.size() * 999 / 1000], 0.02);
+        EXPECT_GT(d.back(), 0);  // the levels were used
+    }
+}
+
+TEST(SurfaceLevels, HeatHasTheSameBitsOnAnyNumberOfThreads) {
+    const Character c = test::biped({.cell = test::sanitized ? 0.04 : 0.02});
+    const InfluenceTable one = heat_by(c, 500, 1), three = heat_by(c, 500, 3);
+    EXPECT_EQ(one.joint, three.joint);
+    EXPECT_EQ(one.strength, three.strength);
+}
+
+}  // namespace
+}  // namespace sinew
