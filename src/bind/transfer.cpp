@@ -53,8 +53,8 @@ public:
     Source(const MeshView& mesh, const SkinWeights& weights, Context* context)
         : mesh_(mesh),
           weights_(weights),
-          surface_(build_surface(mesh, analyse_mesh(mesh, context))),
-          tree_(mesh.positions, mesh.triangles) {}
+          surface_(build_surface(mesh, analyse_mesh(mesh, context), context)),
+          tree_(mesh.positions, mesh.triangles, context) {}
 
     SurfacePoint nearest(const Point3& p, double reach) const { return tree_.nearest(p, reach); }
 
@@ -290,7 +290,7 @@ public:
           options_(options),
           context_(context),
           from_(source, weights, context),
-          to_(build_surface(target, analyse_mesh(target, context))),
+          to_(build_surface(target, analyse_mesh(target, context), context)),
           reach_(options.distance * (options.diagonal > 0 ? options.diagonal : box_of(source).diagonal())),
           nearest_(to_.nodes()),
           cosine_(to_.nodes(), kNoAngle),

@@ -71,7 +71,7 @@ NodeGrid::NodeGrid(const MeshView& mesh, const MeshSurface& surface) {
 }
 
 const MeshSurface& EditSurfaceState::surface() {
-    if (!surface_) surface_ = build_surface(mesh, topology);
+    if (!surface_) surface_ = build_surface(mesh, topology, &own_);
     return *surface_;
 }
 const Neighbourhoods& EditSurfaceState::neighbours() {
@@ -79,7 +79,7 @@ const Neighbourhoods& EditSurfaceState::neighbours() {
     return *neighbours_;
 }
 const TriangleTree& EditSurfaceState::tree() {
-    if (!tree_) tree_.emplace(mesh.positions, mesh.triangles);
+    if (!tree_) tree_.emplace(mesh.positions, mesh.triangles, &own_);
     return *tree_;
 }
 const NodeGrid& EditSurfaceState::grid() {

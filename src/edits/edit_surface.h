@@ -112,9 +112,12 @@ struct EditSurfaceState {
     /// What the brush marks. A brush that goes on from one of the last two brushes costs only its new dabs.
     const std::vector<float>& marked(const Brush& brush);
 
-    EditSurfaceState(const MeshView& of, Context* context) : mesh(of), topology(analyse_mesh(of, context)) {}
+    EditSurfaceState(const MeshView& of, Context* context) : mesh(of), topology(analyse_mesh(of, context)) {
+        if (context) own_.threads = context->threads;
+    }
 
 private:
+    Context own_;  // the threads of the first context, for what is made when it is asked for
     std::optional<MeshSurface> surface_;
     std::optional<Neighbourhoods> neighbours_;
     std::optional<TriangleTree> tree_;

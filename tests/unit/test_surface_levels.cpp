@@ -44,7 +44,7 @@ double energy(const SurfaceLevel& level, const std::function<double(const Point3
 TEST(SurfaceLevels, InterpolateLinearFieldsOfAPlane) {
     const Sheet sheet;
     const SurfaceLevel coarse = coarsen(
-        sheet.fine, [](std::uint32_t) { return 0.08; }, nullptr);
+        sheet.fine, [](std::uint32_t) { return 0.2; }, nullptr);
     EXPECT_LT(coarse.nodes(), sheet.fine.nodes() / 3);
     ASSERT_EQ(coarse.stencil.size(), sheet.fine.nodes());
     double outside = 0;
@@ -61,16 +61,16 @@ TEST(SurfaceLevels, InterpolateLinearFieldsOfAPlane) {
 TEST(SurfaceLevels, KeepTheEnergyOfALinearField) {
     const Sheet sheet;
     const SurfaceLevel coarse = coarsen(
-        sheet.fine, [](std::uint32_t) { return 0.08; }, nullptr);
+        sheet.fine, [](std::uint32_t) { return 0.2; }, nullptr);
     const auto x = [](const Point3& p) { return p[0]; };
-    EXPECT_NEAR(energy(sheet.fine, x), 2, 1e-3);  // the area
-    EXPECT_NEAR(energy(coarse, x), 2, 0.1);
+    EXPECT_NEAR(energy(sheet.fine, x), 8, 1e-2);  // the area
+    EXPECT_NEAR(energy(coarse, x), 8, 0.4);
 }
 
 TEST(SurfaceLevels, KeepEveryNodeThatIsFartherThanTheSpacing) {
     const Sheet sheet;
     const SurfaceLevel same = coarsen(
-        sheet.fine, [](std::uint32_t) { return 0.01; }, nullptr);
+        sheet.fine, [](std::uint32_t) { return 0.05; }, nullptr);
     ASSERT_EQ(same.nodes(), sheet.fine.nodes());
     for (std::size_t e = 0; e < same.edges.size(); ++e)
         EXPECT_NEAR(same.edges[e].weight, sheet.fine.edges[e].weight, 1e-12);
@@ -112,7 +112,7 @@ TEST(SurfaceLevels, HeatIsThatOfTheDirectSolve) {
         const InfluenceTable direct = heat_by(c, 1'000'000, 2), levels = heat_by(c, 500, 2);
         const std::vector<double> d = differences(direct, levels, c.skeleton.joints.size());
         EXPECT_LT(std::accumulate(d.begin(), d.end(), 0.0) / static_cast<double>(d.size()), 0.002);
-        EXPECT_LT(d[d.size() * 999 / 1000], 0.02);
+        EXPECT_LT(d[d.size() * 999 / 1000], 0.03);
         EXPECT_GT(d.back(), 0);  // the levels were used
     }
 }
