@@ -275,8 +275,8 @@ snw_status snw_bind(const snw_model* model, const snw_settings* settings, snw_co
         const Result<Skeleton> skeleton = prepared(*model, *settings);
         if (!skeleton) return fail(skeleton.error());
         const Progressing progress(context);
-        Result<Binding> made =
-            sinew::bind(model->scene.mesh(), *skeleton, options_of(*settings), context_of(context));
+        Result<Binding> made = sinew::bind(model->scene.mesh(), model->scene.part_of_vertex, *skeleton,
+                                           options_of(*settings), context_of(context));
         if (!made) return fail(made.error());
         *out = new snw_binding{std::move(*made)};
         return progress.done();

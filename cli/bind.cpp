@@ -22,7 +22,7 @@ struct BindArguments : RunOptions, InputOptions {
     std::vector<NamedFile> reads, writes;  // all files of the command line
     std::optional<Binding> reused;         // the binding from --reuse
     double reuse_seconds = 0;
-    bool intersections = false;
+    bool intersections = false, with_clips = false;
     BindOptions options;
     std::vector<std::pair<std::string, std::string>> given;  // of bind_settings() on the command line, with values
     DeformOptions deform;
@@ -183,9 +183,13 @@ int run_bind(BindArguments args) {
         Progress progress(context, args.quiet || args.json);
         progress.stage("load");
         auto start = std::chrono::steady_clock::now();
-        Result<io::Scene> loaded = io::load(args.input, args.load(), &context);
+        io::LoadOptions load = args.load();
+        load.bind_unskinned = args.edits.only_missing;
+        load.skeleton_clips = args.with_clips;
+        Result<io::Scene> loaded = io::load(args.input, load, &context);
         if (!loaded) return fail(loaded.error());
         io::Scene& scene = *loaded;
+        args.save.clips = std::move(scene.skeleton_clips);
         run.load_seconds = seconds_since(start);
         if (Status ok = io::check_output(scene, args.output); !ok) return fail(ok.error());
         for (const auto& file : io::external_files(scene)) {
@@ -206,7 +210,7 @@ int run_bind(BindArguments args) {
         run.warnings = lost_patterns(args, scene.skeleton);
         if (!args.reused) {
             args.options.keep_volume = !args.save_binding.empty();
-            binding = bind(scene.mesh(), scene.skeleton, args.options, &context);
+            binding = sinew::bind(scene.mesh(), scene.part_of_vertex, scene.skeleton, args.options, &context);
         }
         if (!binding) return fail(binding.error());
         Intersections intersections;
@@ -341,6 +345,8 @@ void add_bind(CLI::App& app, int& exit) {
         ->required();
     file("-o,--output", args->output, FileUse::writes, "GLB, glTF or VRM to write")->required();
     add_input_options(*c, *args, "Input and output");
+    c->add_flag("--with-clips", args->with_clips, "Also take the animations of the file of --skeleton")
+        ->group("Input and output");
     file("--weights-json", args->weights_json, FileUse::writes, "Also write the weights as JSON (docs/formats.md)")
         ->group("Input and output");
     file("--save-binding", args->save_binding, FileUse::writes,

@@ -277,14 +277,15 @@ io::LoadOptions InputOptions::load() const {
     load.skeleton_scale = skeleton_scale;
     load.prop = prop;
     load.bind_parts = bind_parts;
+    load.together = together;
     return load;
 }
 
 void add_input_options(CLI::App& command, InputOptions& options, const std::string& group) {
     names_file(command.add_option(
                    "--skeleton", options.skeleton,
-                   "The skeleton of a mesh that has none: JSON, TGF, or a GLB, VRM or FBX, of which the rest pose "
-                   "is taken"),
+                   "The skeleton of a mesh that has none: JSON, TGF, or a GLB, VRM or FBX, in the bind pose of its "
+                   "skin"),
                FileUse::reads)
         ->group(group);
     command
@@ -301,6 +302,12 @@ void add_input_options(CLI::App& command, InputOptions& options, const std::stri
         .add_flag(
             "--bind-parts", options.bind_parts,
             "In a file without a skin, bind meshes below joints as others; otherwise each follows its joint whole")
+        ->group(group);
+    command
+        .add_flag(
+            "--together", options.together,
+            "Take levels of detail, meshes that no scene shows and characters with skeletons of their own as one "
+            "mesh")
         ->group(group);
 }
 

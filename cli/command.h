@@ -137,11 +137,11 @@ void add_run_options(CLI::App& command, RunOptions& options);
 struct InputOptions {
     std::string skeleton;
     double skeleton_scale = 1;
-    bool prop = false, bind_parts = false;
+    bool prop = false, bind_parts = false, together = false;
 
     io::LoadOptions load() const;
 };
-/// --skeleton, --skeleton-scale, --prop and --bind-parts, in this group.
+/// --skeleton, --skeleton-scale, --prop, --bind-parts and --together, in this group.
 void add_input_options(CLI::App& command, InputOptions& options, const std::string& group = "Options");
 
 /// --deform-from, in this group.

@@ -17,7 +17,9 @@ void add_edit_options(CLI::App& command, EditOptions& options, bool keep) {
         ->group("Edits");
     command
         .add_flag("--only-missing", options.only_missing,
-                  "Keep the weights of vertices that have weights in the file")
+                  "Keep the weights of vertices that have weights in the file; also bind meshes without a skin "
+                  "that hang on "
+                  "no joint (a new shirt)")
         ->group("Edits");
 }
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,6 +13,7 @@
 #include "sinew/domain.h"
 #include "sinew/edits.h"
 #include "sinew/options.h"
+#include "sinew/parts.h"
 #include "sinew/skeleton.h"
 #include "sinew/weights.h"
 
@@ -22,6 +25,13 @@ namespace sinew {
 /// docs/memory.md.
 Result<Binding> bind(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options = {},
                      Context* context = nullptr);
+
+/// Binds parts of a mesh apart: they do not see each other. part_of_vertex: V numbers from 0, or kFollows for what
+/// neither fills a volume nor covers a surface (coarser levels of detail, meshes that are not shown); empty: one
+/// part. The vertices of a triangle are of one part. With BindOptions::keep_volume all parts that are not kFollows
+/// are one. A part whose skins have no joint that deforms is bound together with all others.
+Result<Binding> bind(const MeshView& mesh, std::span<const std::uint32_t> part_of_vertex, const Skeleton& skeleton,
+                     const BindOptions& options = {}, Context* context = nullptr);
 
 /// Whether the skeleton lies in the mesh and has its unit, as bind checks with BindOptions::fit_check. The error
 /// says how they differ and what to do. Requires check_mesh and check_skeleton. O(V + T).

@@ -28,6 +28,21 @@ struct Primitive {
     std::uint32_t first_triangle = 0, triangle_count = 0;
 };
 
+/// A pose at a time: one JointPose per joint of the skeleton.
+struct PoseKey {
+    double time = 0;  ///< seconds, at least 0
+    std::vector<JointPose> joints;
+};
+
+/// An animation to write.
+struct PoseClip {
+    std::string name;
+    /// Each pose holds until the next key. Otherwise poses are interpolated: rotations along the shorter arc,
+    /// translations and scales linearly.
+    bool step = false;
+    std::vector<PoseKey> keys;  ///< at least one; times rise
+};
+
 /// The source document, kept for save, which changes only parts of it. Opaque.
 class Document;
 
@@ -38,12 +53,16 @@ struct Scene {
     std::vector<Vec3> positions;
     std::vector<Triangle> triangles;            ///< T
     std::vector<std::uint32_t> skin_of_vertex;  ///< V or empty
-    std::vector<Primitive> primitives;          ///< in file order, together covering all vertices
+    /// V or empty, for bind (sinew/parts.h): characters with skeletons of their own have different numbers, coarser
+    /// levels of detail and meshes that are not shown kFollows.
+    std::vector<std::uint32_t> part_of_vertex;
+    std::vector<Primitive> primitives;  ///< in file order, together covering all vertices
     Skeleton skeleton;
-    std::optional<SkinWeights> weights;  ///< the file's own, where it has any; V rows
-    std::size_t mesh_count = 0;          ///< source meshes that contributed
-    std::size_t skipped_primitives = 0;  ///< points and lines, which have no surface
-    std::vector<std::string> warnings;   ///< remarks on the input that are not errors
+    std::optional<SkinWeights> weights;    ///< the file's own, where it has any; V rows
+    std::size_t mesh_count = 0;            ///< source meshes that contributed
+    std::size_t skipped_primitives = 0;    ///< points and lines, which have no surface
+    std::vector<PoseClip> skeleton_clips;  ///< LoadOptions::skeleton_clips
+    std::vector<std::string> warnings;     ///< remarks on the input that are not errors
     std::shared_ptr<const Document> document;
 
     MeshView mesh() const { return {positions, triangles, skin_of_vertex}; }
@@ -55,18 +74,25 @@ struct LoadOptions {
     /// The same, already parsed (parse_skeleton).
     std::optional<Skeleton> own_skeleton = {};
     /// For a mesh that has no skin and for which `skeleton` is not given: the skeleton to bind to, in the space of
-    /// the file's world. A file with a skin keeps its own. Joints are written without turn or scale: where the
-    /// skeleton came from another file, its animations do not fit.
+    /// the file's world. A file with a skin keeps its own. Joints are written with their axes, without scale.
     std::optional<Skeleton> fallback = {};
     /// Factor on all lengths of `skeleton` or `own_skeleton`, if it is in another unit than the mesh: above 0.
     /// Other than 1 without them, it is an error.
     double skeleton_scale = 1;
+    /// Reads the animations of `skeleton` into Scene::skeleton_clips, for SaveOptions::clips.
+    bool skeleton_clips = false;
     /// Accepts a file without a skin whose nodes are at one place, or are groups of meshes without the names of a
     /// character: a prop (a car: wheels, doors). All of it is then bound to these nodes. Otherwise it is an error.
     bool prop = false;
     /// In a file without a skin, a mesh below a joint (or on its node) follows that joint whole: its skin has that
     /// joint only. With this, it is bound as other meshes are. A mesh around most joints of the skeleton always is.
     bool bind_parts = false;
+    /// In a file with skins, also takes meshes of nodes without a skin that hang on no joint (a new shirt beside
+    /// the body), where these nodes stand at rest. save then gives them a skin with the joints of the file's
+    /// largest.
+    bool bind_unskinned = false;
+    /// Leaves Scene::part_of_vertex empty: all meshes are one.
+    bool together = false;
 };
 
 /// Reads .glb, .gltf, .vrm or .obj (with LoadOptions::skeleton). The kind is decided by content, then by
@@ -131,14 +157,27 @@ struct StoredWeights {
     std::vector<float> sums;             ///< V: of the weights that are positive and finite
     std::vector<std::uint8_t> invalid;   ///< V: 1 where a weight is negative or not finite
     std::vector<std::uint8_t> repeated;  ///< V: 1 where a joint is listed twice with weight
-    std::vector<std::string> faults;     ///< sentences: rules of glTF 2.0 that skins and skinned nodes break
+    /// V: 1 where the skin binds joints in another pose than the skin that gives the scene its pose.
+    std::vector<std::uint8_t> other_pose;
+    std::vector<std::string> faults;  ///< sentences: rules of glTF 2.0 that skins and skinned nodes break
 };
 /// Empty vectors for a scene whose file has no weights. O(V), and reads the accessors again.
 Result<StoredWeights> stored_weights(const Scene& scene);
 
+/// A skeleton from a file of its own.
+struct SkeletonFile {
+    Skeleton skeleton;  ///< in the file's world
+    std::string pose;   ///< of a character: which pose this is; otherwise empty
+    std::vector<PoseClip> clips;
+};
 /// Reads a skeleton alone: skeleton JSON ({"bones":[{"name","parent","head","tail"},…],"points":[…]}) or TGF, whose
 /// tails, points and edges are stated bones (Joint::tail, Joint::stated_links); or that of a character, of any
-/// format of load but OBJ, as its nodes stand at rest, in the file's world.
+/// format of load but OBJ: in the bind pose of its skin, where joints without weights do not deform; without a skin
+/// that a mesh uses, as its nodes stand at rest. with_clips: also its animations; an error for skeleton JSON and
+/// TGF.
+Result<SkeletonFile> load_skeleton_file(const std::filesystem::path& path, bool with_clips = false,
+                                        Context* context = nullptr);
+/// The skeleton of load_skeleton_file.
 Result<Skeleton> load_skeleton(const std::filesystem::path& path, Context* context = nullptr);
 /// The same from the bytes of skeleton JSON, TGF or a GLB, told apart by their first character that is not white.
 /// `name` is used in messages here and below.
@@ -161,21 +200,6 @@ Status parse_joint_options(std::string_view text, const std::string& name, Skele
 Result<std::vector<std::byte>> read_file(const std::filesystem::path& path, const Context* context = nullptr);
 
 enum class WeightFormat { f32, u16, u8 };
-
-/// A pose at a time: one JointPose per joint of the skeleton.
-struct PoseKey {
-    double time = 0;  ///< seconds, at least 0
-    std::vector<JointPose> joints;
-};
-
-/// An animation to write.
-struct PoseClip {
-    std::string name;
-    /// Each pose holds until the next key. Otherwise poses are interpolated: rotations along the shorter arc,
-    /// translations and scales linearly.
-    bool step = false;
-    std::vector<PoseKey> keys;  ///< at least one; times rise
-};
 
 struct SaveOptions {
     WeightFormat weight_format = WeightFormat::f32;

@@ -56,6 +56,7 @@ struct SkinToCheck {
     std::span<const float> stored_sums;             ///< V: sums of the file's weights
     std::span<const std::uint8_t> stored_invalid;   ///< V: 1 where a weight is negative or not finite
     std::span<const std::uint8_t> stored_repeated;  ///< V: 1 where a joint is listed twice with weight
+    std::span<const std::uint8_t> other_pose;       ///< V: 1 where bound in another pose than most of the mesh
     std::span<const std::string> skin_faults;       ///< sentences: rules of the format that skins break
     std::span<const Transform> rest;                ///< per joint: from the bind pose to the rest pose
     Vec3 up{0, 1, 0};                               ///< the way up in bind space, for standard poses

@@ -2,12 +2,19 @@
 
 #include "sinew/bind.h"
 
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+
 #include "bind/binding_state.h"
 #include "bind/memory_sizes.h"
 #include "bind/method_table.h"
 #include "bind/near_mesh.h"
 #include "bind/planned_mesh.h"
 #include "core/try.h"
+#include "surface/triangle_tree.h"
 
 namespace sinew {
 
@@ -15,7 +22,10 @@ Status check_fit(const MeshView& mesh, const Skeleton& skeleton, Context* contex
     return NearMesh(mesh, skeleton, context).check_fit();
 }
 
-Result<Binding> bind(const MeshView& whole, const Skeleton& skeleton, const BindOptions& given, Context* context) {
+namespace {
+
+Result<std::shared_ptr<BindingState>> bind_one(const MeshView& whole, const Skeleton& skeleton,
+                                               const BindOptions& given, Context* context) {
     SINEW_TRY(check(given));
     SINEW_TRY(check_mesh(whole));
     SINEW_TRY(check_skeleton(skeleton));
@@ -23,7 +33,7 @@ Result<Binding> bind(const MeshView& whole, const Skeleton& skeleton, const Bind
     if (given.fit_check) SINEW_TRY(near.check_fit());
     const MeshView mesh = near.view();
     BindOptions options = given;
-    const auto binding = std::make_shared<BindingState>();
+    auto binding = std::make_shared<BindingState>();
     BindReport& report = binding->report;
     StageClock clock(report, context);
     std::vector<FinePlace> fine;
@@ -59,7 +69,146 @@ Result<Binding> bind(const MeshView& whole, const Skeleton& skeleton, const Bind
     if (binding->volume) binding->planned = std::make_shared<const PlannedMesh>(std::move(planned));
 
     warn_of_snapped(skeleton, options, report);
-    return Binding(binding);
+    return binding;
+}
+
+/// Copies a row of a table to a vertex of another one of at least its width.
+template <typename Table>
+void copy_row(const Table& from, std::vector<float> Table::*values, float empty, std::size_t source, Table& to,
+              std::size_t target) {
+    for (std::size_t k = 0; k < to.width; ++k) {
+        const bool has = k < from.width;
+        to.joint[target * to.width + k] = has ? from.joint[source * from.width + k] : DistanceTable::none;
+        (to.*values)[target * to.width + k] = has ? (from.*values)[source * from.width + k] : empty;
+    }
+}
+
+void copy_row(const BindingState& from, std::size_t source, BindingState& to, std::size_t target) {
+    constexpr float infinite = std::numeric_limits<float>::infinity();
+    copy_row(from.distances, &DistanceTable::distance, infinite, source, to.distances, target);
+    copy_row(from.influences, &InfluenceTable::strength, 0.f, source, to.influences, target);
+    to.coverage[target] = from.coverage[source];
+}
+
+/// Makes room for rows of this width.
+template <typename Table>
+void widen(Table& table, std::vector<float> Table::*values, float empty, std::size_t width) {
+    if (width <= table.width) return;
+    const Table old = table;
+    table.width = width;
+    table.joint.resize(table.vertices * width);
+    (table.*values).resize(table.vertices * width);
+    for (std::size_t v = 0; v < table.vertices; ++v) copy_row(old, values, empty, v, table, v);
+}
+
+/// The skeleton of a part: joints that no skin of its vertices lists do not deform. Empty if none is left.
+std::optional<Skeleton> skeleton_of(const MeshView& part, const Skeleton& skeleton) {
+    if (skeleton.skins.empty()) return skeleton;
+    std::vector<bool> listed(skeleton.joints.size());
+    std::set<std::uint32_t> skins;
+    for (const Triangle& t : part.triangles) skins.insert(part.skin_of_vertex[t[0]]);
+    for (const std::uint32_t s : skins)
+        for (const std::uint32_t j : skeleton.skins[s]) listed[j] = true;
+    Skeleton out = skeleton;
+    bool any = false;
+    for (std::size_t j = 0; j < listed.size(); ++j) {
+        if (!listed[j]) out.joints[j].deform = false;
+        any = any || out.joints[j].deform;
+    }
+    if (!any) return std::nullopt;
+    return out;
+}
+
+/// Adds what a further part was bound with.
+void add_report(const BindReport& part, BindReport& sum) {
+    for (const auto count :
+         {&BindReport::boundary_voxels, &BindReport::interior_voxels, &BindReport::exterior_voxels,
+          &BindReport::ambiguous_voxels, &BindReport::ambiguous_inside, &BindReport::bone_voxels,
+          &BindReport::leaves, &BindReport::links, &BindReport::components, &BindReport::bridged_components})
+        sum.*count += part.*count;
+    sum.snapped_joints.insert(sum.snapped_joints.end(), part.snapped_joints.begin(), part.snapped_joints.end());
+    for (const StageTime& stage : part.seconds) {
+        const auto same = std::find_if(sum.seconds.begin(), sum.seconds.end(),
+                                       [&](const StageTime& s) { return s.stage == stage.stage; });
+        if (same == sum.seconds.end())
+            sum.seconds.push_back(stage);
+        else
+            same->seconds += stage.seconds;
+    }
+    for (const std::string& warning : part.warnings)
+        if (std::find(sum.warnings.begin(), sum.warnings.end(), warning) == sum.warnings.end())
+            sum.warnings.push_back(warning);
+}
+
+/// Rows of vertices that follow: that of the nearest corner of the nearest triangle with the same skin.
+void follow(const MeshView& mesh, std::span<const std::uint32_t> part_of_vertex, BindingState& binding) {
+    std::vector<Triangle> leading;
+    for (const Triangle& t : mesh.triangles)
+        if (part_of_vertex[t[0]] != kFollows) leading.push_back(t);
+    const TriangleTree tree(mesh.positions, leading);
+    const auto skin = [&](std::uint32_t v) { return mesh.skin_of_vertex.empty() ? 0u : mesh.skin_of_vertex[v]; };
+    for (std::uint32_t v = 0; v < part_of_vertex.size(); ++v) {
+        if (part_of_vertex[v] != kFollows) continue;
+        const SurfacePoint found =
+            tree.nearest(to_point(mesh.positions[v]), std::numeric_limits<double>::infinity(),
+                         [&](std::uint32_t t) { return skin(leading[t][0]) == skin(v); });
+        if (found.triangle == SurfacePoint::none) continue;
+        const auto corner = std::max_element(found.share.begin(), found.share.end()) - found.share.begin();
+        copy_row(binding, leading[found.triangle][static_cast<std::size_t>(corner)], binding, v);
+    }
+}
+
+}  // namespace
+
+Result<Binding> bind(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options, Context* context) {
+    SINEW_TRY_LET(const auto bound, bind_one(mesh, skeleton, options, context));
+    return Binding(bound);
+}
+
+Result<Binding> bind(const MeshView& mesh, std::span<const std::uint32_t> part_of_vertex, const Skeleton& skeleton,
+                     const BindOptions& options, Context* context) {
+    if (part_of_vertex.empty()) return sinew::bind(mesh, skeleton, options, context);
+    SINEW_TRY(check_mesh(mesh));
+    SINEW_TRY(check_skeleton(skeleton));
+    if (part_of_vertex.size() != mesh.positions.size())
+        return Error{ErrorCode::usage, "part_of_vertex needs a number for each vertex"};
+    std::map<std::uint32_t, std::vector<Triangle>> triangles;
+    for (const Triangle& t : mesh.triangles) {
+        const std::uint32_t part = part_of_vertex[t[0]];
+        if (part_of_vertex[t[1]] != part || part_of_vertex[t[2]] != part)
+            return Error{ErrorCode::usage, "a triangle has vertices of several parts"};
+        if (part != kFollows) triangles[options.keep_volume ? 0 : part].push_back(t);
+    }
+    std::map<std::uint32_t, Skeleton> skeletons;
+    for (const auto& [part, list] : triangles) {
+        auto own = skeleton_of({mesh.positions, list, mesh.skin_of_vertex}, skeleton);
+        if (!own) return sinew::bind(mesh, skeleton, options, context);
+        skeletons.emplace(part, std::move(*own));
+    }
+    std::shared_ptr<BindingState> all;
+    for (const auto& [part, list] : triangles) {
+        SINEW_TRY_LET(const auto own,
+                      bind_one({mesh.positions, list, mesh.skin_of_vertex}, skeletons.at(part), options, context));
+        if (!all) {
+            all = own;
+            continue;
+        }
+        widen(all->distances, &DistanceTable::distance, std::numeric_limits<float>::infinity(),
+              own->distances.width);
+        widen(all->influences, &InfluenceTable::strength, 0.f, own->influences.width);
+        for (std::size_t v = 0; v < part_of_vertex.size(); ++v)
+            if (part_of_vertex[v] == part) copy_row(*own, v, *all, v);
+        add_report(own->report, all->report);
+    }
+    if (!all) return Error{ErrorCode::input, "no part of the mesh has triangles to bind"};
+    follow(mesh, part_of_vertex, *all);
+    all->skeleton = skeleton;
+    all->bones = make_bones(skeleton);
+    all->mesh_hash = hash_mesh(mesh, skeleton);
+    all->report.defects = analyse_mesh(mesh, context).defects;
+    all->report.coverage.fill(0);
+    for (const Coverage how : all->coverage) ++all->report.coverage[static_cast<std::size_t>(how)];
+    return Binding(all);
 }
 
 }  // namespace sinew

@@ -92,17 +92,11 @@ std::vector<Place> places_of(const Scene& scene, const Matrix& to_world) {
     const Rig& rig = scene.document->rig;
     std::vector<Place> out(joints.size());
     if (rig.source == RigSource::added) {  // as gltf_save_json.cpp adds them
-        const auto at = [&](std::size_t j) -> std::array<double, 3> {
-            return {joints[j].position.x, joints[j].position.y, joints[j].position.z};
-        };
         for (std::size_t j = 0; j < joints.size(); ++j) {
-            const auto p = at(j);
-            const auto o =
-                joints[j].parent < 0 ? std::array<double, 3>{} : at(static_cast<std::size_t>(joints[j].parent));
-            out[j].above = translation(o[0], o[1], o[2]);
-            out[j].bind = translation(p[0], p[1], p[2]);
-            out[j].rest.t = {p[0] - o[0], p[1] - o[1], p[2] - o[2]};
-            out[j].local = translation(p[0] - o[0], p[1] - o[1], p[2] - o[2]);
+            if (joints[j].parent >= 0) out[j].above = frame_of(joints[static_cast<std::size_t>(joints[j].parent)]);
+            out[j].bind = frame_of(joints[j]);
+            out[j].local = inverse(out[j].above).value_or(Matrix{}) * out[j].bind;
+            out[j].rest = decompose(out[j].local);
         }
         return out;
     }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/try.h"
+#include "io/gltf_builder.h"
 #include "io/gltf_nodes.h"
 
 namespace sinew::io {
@@ -50,9 +50,10 @@ void join_tails(std::vector<Joint>& joints) {
     }
 }
 
-/// The columns of the joint's matrix without scale, made right-handed and orthogonal; the axes of the scene if
-/// the matrix is singular.
-void set_axes(Joint& joint, const Matrix& m) {
+}  // namespace
+
+void set_frame(Joint& joint, const Matrix& m) {
+    joint.position = to_vec3({m(0, 3), m(1, 3), m(2, 3)});
     double x[3], y[3], x_length = 0, y_length = 0, along = 0;
     for (std::size_t r = 0; r < 3; ++r) x_length += m(r, 0) * m(r, 0);
     for (std::size_t r = 0; r < 3; ++r) x[r] = m(r, 0) / std::sqrt(x_length);
@@ -62,13 +63,9 @@ void set_axes(Joint& joint, const Matrix& m) {
     for (double& v : y) v /= std::sqrt(y_length);
     const double z[3] = {x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]};
     if (!std::isfinite(z[0] + z[1] + z[2])) return;
-    const auto vec3 = [](const double* v) {
-        return Vec3{static_cast<float>(v[0]), static_cast<float>(v[1]), static_cast<float>(v[2])};
-    };
+    const auto vec3 = [](const double* v) { return to_vec3({v[0], v[1], v[2]}); };
     joint.axes = {vec3(x), vec3(y), vec3(z)};
 }
-
-}  // namespace
 
 Status set_joints(Document& document, Scene& scene, std::vector<std::size_t> nodes, std::vector<Matrix> where) {
     const NodeTree& tree = document.rig.nodes;
@@ -85,13 +82,12 @@ Status set_joints(Document& document, Scene& scene, std::vector<std::size_t> nod
         joint.name = node_name(document, nodes[j]);
         if (above[nodes[j]] != none) joint.parent = static_cast<int>(above[nodes[j]]);
         const Matrix& m = where[j];
-        joint.position = {static_cast<float>(m(0, 3)), static_cast<float>(m(1, 3)), static_cast<float>(m(2, 3))};
+        set_frame(joint, m);
         if (!std::isfinite(joint.position.x) || !std::isfinite(joint.position.y) ||
             !std::isfinite(joint.position.z))
             return document.error("joint " + in_quotes(joint.name) + " (node " + std::to_string(nodes[j]) +
                                   ") has a position that is not finite");
-        set_axes(joint, m);
-        SINEW_TRY(read_tail(document, nodes[j], m, joint));
+        if (const Status s = read_tail(document, nodes[j], m, joint); !s) return s;
         joints.push_back(std::move(joint));
     }
     join_tails(joints);

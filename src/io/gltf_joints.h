@@ -12,4 +12,8 @@ namespace sinew::io {
 /// Rig::node_of_joint and bind_pose. `where`: the transform of each in the scene. O(nodes).
 Status set_joints(Document& document, Scene& scene, std::vector<std::size_t> nodes, std::vector<Matrix> where);
 
+/// Position and axes of a joint: the columns of its matrix without scale, made right-handed and orthogonal. Axes
+/// stay where the matrix is singular.
+void set_frame(Joint& joint, const Matrix& m);
+
 }  // namespace sinew::io

@@ -120,7 +120,7 @@ Result<MeshReader::BlockKey> MeshReader::block_key(const PrimitiveSource& source
     const Json& attributes = *member(source.json, "attributes");
     const auto position = whole(member(attributes, "POSITION"));
     if (!position) return document_.error(source.place + ": POSITION must be an accessor's index");
-    BlockKey key{rig_.source == RigSource::skins ? skin : rig_.skinned_nodes.size() + 1, *position, none, {}};
+    BlockKey key{rig_.skins[skin].number != none ? skin : none - rig_.skinned_nodes.size(), *position, none, {}};
     if (source.compressed)
         std::get<2>(key) = whole(member(*member(*member(source.json, "extensions"), draco_extension), "bufferView"))
                                .value_or(none);
@@ -153,7 +153,7 @@ Result<std::size_t> MeshReader::find_or_read_block(const PrimitiveSource& source
         scene_.skin_of_vertex.resize(scene_.positions.size(), rig_.skins[skin].joint_set);
     counts_.resize(scene_.positions.size(), 0);
     const std::size_t sets = std::get<3>(key).size() / 2;
-    if (sets > 0 && rig_.source == RigSource::skins) {
+    if (sets > 0 && rig_.skins[skin].number != none) {
         // What is wrong with the weights of the file must not keep it from getting new ones.
         std::vector<Elements> data;
         std::string fault;

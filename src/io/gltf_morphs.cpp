@@ -84,19 +84,18 @@ private:
         MorphTarget morph;
         morph.first_vertex = block.first_vertex;
         morph.weight = weight;
-        Matrix turn = block.to_scene;  // offsets are directions
-        for (std::size_t r = 0; r < 3; ++r) turn(r, 3) = 0;
         for (std::size_t i = 0; i < elements->count; ++i)
             morph.offsets.push_back(
-                to_vec3(transform_point(turn, values[3 * i], values[3 * i + 1], values[3 * i + 2])));
+                to_vec3(direction(block.to_scene_of(i), {values[3 * i], values[3 * i + 1], values[3 * i + 2]})));
         // Normals are for shading only: if they cannot be read, the shape is still used.
         if (const auto normal = whole(member(target, "NORMAL"))) {
             const auto normals = accessors_.read(*normal, place + ": NORMAL");
             if (!normals) return normals.error();
             if (normals->width == 3 && normals->count == block.vertex_count) {
                 const auto d = as_floats(*normals, normals->normalized);
-                const Matrix turn_normals = normal_matrix(block.to_scene);
+                Matrix turn_normals = normal_matrix(block.to_scene);
                 for (std::size_t i = 0; i < normals->count; ++i) {
+                    if (!block.to_scene_each.empty()) turn_normals = normal_matrix(block.to_scene_each[i]);
                     const Vec3 offset = to_vec3(direction(turn_normals, {d[3 * i], d[3 * i + 1], d[3 * i + 2]}));
                     morph.normals.push_back(std::isfinite(offset.x + offset.y + offset.z) ? offset : Vec3{});
                 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "core/bind_frame.h"
 #include "core/try.h"
@@ -10,6 +11,7 @@
 #include "io/gltf_builder.h"
 #include "io/gltf_morphs.h"
 #include "io/gltf_scene.h"
+#include "io/gltf_skins.h"
 
 namespace sinew::io {
 
@@ -240,29 +242,6 @@ std::vector<Matrix> worlds(const Rig& rig, const std::vector<Matrix>& local) {
     return world;
 }
 
-/// From bind space to the world, by the first root joint with an invertible bind matrix.
-Matrix bind_to_world(const Scene& scene, const std::vector<Matrix>& rest) {
-    const Rig& rig = scene.document->rig;
-    double size = 0;
-    for (const Matrix& m : rig.bind_pose)
-        for (std::size_t r = 0; r < 3; ++r) size = std::max(size, std::abs(m(r, 3)));
-    for (std::size_t j = 0; j < rig.bind_pose.size(); ++j) {
-        if (scene.skeleton.joints[j].parent >= 0) continue;
-        const auto to_joint = inverse(rig.bind_pose[j]);
-        if (!to_joint) continue;
-        const Matrix out = rest[rig.node_of_joint[j]] * *to_joint, identity;
-        if (!inverse(out)) continue;
-        // Bind matrices are floats: a result that differs from the identity by rounding only is set to the
-        // identity.
-        bool same = true;
-        for (std::size_t r = 0; r < 3; ++r)
-            for (std::size_t c = 0; c < 4; ++c)
-                same = same && std::abs(out(r, c) - identity(r, c)) <= 1e-5 * (c == 3 ? size : 1);
-        return same ? identity : out;
-    }
-    return {};
-}
-
 struct Range {
     double start = 0, end = 0;
 };
@@ -291,6 +270,55 @@ Result<std::vector<Clip>> clips(const Scene& scene) {
     return out;
 }
 
+namespace {
+
+/// Of each joint, from bind space to where its node is, in bind space. `world`: of each node.
+std::vector<Transform> skinning_of(const Scene& scene, const std::vector<Matrix>& world, const Matrix& from_world) {
+    const Rig& rig = scene.document->rig;
+    std::vector<Transform> out(scene.skeleton.joints.size());
+    for (std::size_t j = 0; j < rig.bind_pose.size(); ++j)
+        if (const auto to_joint = inverse(rig.bind_pose[j]))  // otherwise the reader has warned of it
+            out[j] = to_transform(from_world * world[rig.node_of_joint[j]] * *to_joint);
+    return out;
+}
+
+}  // namespace
+
+Result<std::vector<PoseClip>> pose_clips(const Scene& scene) {
+    constexpr double step = 1.0 / 30;                   // seconds, where keys are not joined by straight lines
+    constexpr std::size_t most = std::size_t{1} << 22;  // poses of joints
+    const Document& document = *scene.document;
+    std::vector<PoseClip> out;
+    std::size_t poses = 0;
+    AnimationReader reader(document);
+    const Matrix from_world = inverse(bind_to_world(document.rig, scene.skeleton)).value_or(Matrix{});
+    for (std::size_t i = 0; i < document.count("animations"); ++i) {
+        const auto animation = reader.read(i);
+        if (!animation) return animation.error();
+        PoseClip clip{string_of(member(*document.at("animations", i), "name")), true, {}};
+        std::set<double> times;
+        for (const Channel& channel : animation->channels) {
+            if (channel.path == Path::weights) continue;
+            const Sampler& s = animation->samplers.at(channel.sampler);
+            clip.step = clip.step && s.mode == Mode::step;
+            for (const float t : s.times) times.insert(std::max(0.0, double{t}));
+            const double length = double{s.times.back()} - s.times.front();
+            if (s.mode != Mode::cubic || !(length < 1e4)) continue;
+            for (double t = s.times.front(); t < double{s.times.back()}; t += step) times.insert(std::max(0.0, t));
+        }
+        if (times.empty()) continue;
+        poses += times.size() * scene.skeleton.joints.size();
+        if (poses > most) return document.error("its animations have too many keys to be taken along");
+        for (const double t : times) {
+            std::map<std::size_t, std::vector<double>> weights;
+            const auto world = worlds(document.rig, local_at(document, *animation, t, weights));
+            clip.keys.push_back({t, joint_poses(scene.skeleton, skinning_of(scene, world, from_world))});
+        }
+        out.push_back(std::move(clip));
+    }
+    return out;
+}
+
 Result<ScenePose> pose_at(const Scene& scene, std::optional<std::size_t> clip, double time) {
     if (!scene.document) return Error{ErrorCode::usage, "the scene has no document, so no nodes to pose it"};
     const Document& document = *scene.document;
@@ -299,8 +327,7 @@ Result<ScenePose> pose_at(const Scene& scene, std::optional<std::size_t> clip, d
     ScenePose out;
     out.time = time;
     std::map<std::size_t, std::vector<double>> weights;
-    const std::vector<Matrix> rest = worlds(rig, rig.nodes.local);
-    std::vector<Matrix> world = rest;
+    std::vector<Matrix> world = rig.nodes.world;
     if (clip) {
         if (*clip >= document.count("animations"))
             return Error{ErrorCode::usage, document.name + ": there is no clip " + std::to_string(*clip)};
@@ -313,16 +340,11 @@ Result<ScenePose> pose_at(const Scene& scene, std::optional<std::size_t> clip, d
     if (!morphs) return morphs.error();
     out.morphs = std::move(*morphs);
 
-    const Matrix to_world = bind_to_world(scene, rest);
+    const Matrix to_world = bind_to_world(rig, scene.skeleton);
     out.to_world = to_transform(to_world);
     const Matrix from_world = inverse(to_world).value_or(Matrix{});
-    out.skinning.resize(scene.skeleton.joints.size());
+    out.skinning = skinning_of(scene, world, from_world);
     std::transform(world.begin(), world.end(), std::back_inserter(out.nodes), to_transform);
-    for (std::size_t j = 0; j < rig.bind_pose.size(); ++j) {
-        const auto to_joint = inverse(rig.bind_pose[j]);
-        if (!to_joint) continue;  // the reader has warned of it
-        out.skinning[j] = to_transform(from_world * world[rig.node_of_joint[j]] * *to_joint);
-    }
     return out;
 }
 

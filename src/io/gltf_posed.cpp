@@ -530,13 +530,16 @@ Result<ShadingFrames> shading_frames(const Scene& scene) {
                 return {};
             return as_floats(found->second, found->second.component != Component::f32);
         };
-        const Matrix turn = block.to_scene == Matrix{} ? Matrix{} : normal_matrix(block.to_scene);
+        const auto turn = [&](std::size_t v) {
+            const Matrix& m = block.to_scene_of(v);
+            return m == Matrix{} ? Matrix{} : normal_matrix(m);
+        };
         const auto finite = [](const Vec3& v) { return std::isfinite(v.x + v.y + v.z) ? v : Vec3{}; };
         if (const auto values = values_of("NORMAL", 3); !values.empty()) {
             out.normals.resize(scene.positions.size());
             for (std::size_t i = 0; i < block.vertex_count; ++i)
                 out.normals[block.first_vertex + i] =
-                    finite(to_vec3(direction(turn, {values[3 * i], values[3 * i + 1], values[3 * i + 2]})));
+                    finite(to_vec3(direction(turn(i), {values[3 * i], values[3 * i + 1], values[3 * i + 2]})));
         }
         for (const std::size_t width : {std::size_t{3}, std::size_t{4}})
             if (const auto values = values_of("COLOR_0", width); !values.empty()) {
@@ -549,8 +552,8 @@ Result<ShadingFrames> shading_frames(const Scene& scene) {
             out.tangents.resize(scene.positions.size());
             const float sign = determinant(block.to_scene) < 0 ? -1.f : 1.f;
             for (std::size_t i = 0; i < block.vertex_count; ++i) {
-                const Vec3 t = finite(
-                    to_vec3(direction(block.to_scene, {values[4 * i], values[4 * i + 1], values[4 * i + 2]})));
+                const Vec3 t = finite(to_vec3(
+                    direction(block.to_scene_of(i), {values[4 * i], values[4 * i + 1], values[4 * i + 2]})));
                 out.tangents[block.first_vertex + i] = {t.x, t.y, t.z, values[4 * i + 3] < 0 ? -sign : sign};
             }
         }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/bind_frame.h"
 #include "io/matrix.h"
 
 namespace sinew::io {
@@ -34,38 +35,48 @@ struct VertexBlock {
     std::size_t skin = 0;  ///< into Rig::skins
     std::vector<PrimitiveRef> primitives;
     Matrix to_scene;  ///< from the space of POSITION
+    /// The same for each vertex, where they differ: a mesh that was bound in another pose than the scene's.
+    std::vector<Matrix> to_scene_each;
+
+    const Matrix& to_scene_of(std::size_t vertex) const {
+        return to_scene_each.empty() ? to_scene : to_scene_each[vertex];
+    }
 };
 
 struct RigSkin {
     std::vector<std::uint32_t> joints;  ///< Skeleton index of each of the skin's joints, in the skin's order
-    /// For a new skin: the world transform of the meshes that bind to it. Otherwise not used.
-    Matrix mesh_to_world;
-    std::uint32_t joint_set = 0;  ///< into Skeleton::skins; 0 where that is empty
-    std::size_t source = 0;       ///< RigSource::skins: its number in the file
-    /// RigSource::skins: inverse bind matrices that the file lacks or that cannot be inverted, by place in
-    /// `joints`, as the nodes' rest pose gives them.
+    std::size_t number = static_cast<std::size_t>(-1);  ///< in the document; otherwise a new one, which is written
+    Matrix to_scene;                                    ///< of a new one: from the space of its meshes
+    std::uint32_t joint_set = 0;                        ///< into Skeleton::skins; 0 where that is empty
+    /// Inverse bind matrices that the file lacks or that cannot be inverted, by place in `joints`, as the nodes'
+    /// rest pose gives them.
     std::map<std::size_t, Matrix> repaired = {};
 };
 
 /// Where the skeleton of the scene comes from.
 enum class RigSource {
-    skins,  ///< the file has skins: only weights are written
+    skins,  ///< the file has skins: only weights are written, and skins for new meshes
     nodes,  ///< the file has joint nodes but no skin: skins are added
     added,  ///< the skeleton is from another file: joint nodes and skins are added
 };
+
+/// The frame of a joint from elsewhere, as its node is written.
+inline Matrix frame_of(const Joint& joint) {
+    Transform frame, inverse;
+    if (bind_frame(joint, frame, inverse)) return to_matrix(frame);
+    return translation(double(joint.position.x), double(joint.position.y), double(joint.position.z));
+}
 
 struct Rig {
     RigSource source = RigSource::skins;
     std::vector<VertexBlock> blocks;  ///< in vertex order
     std::vector<RigSkin> skins;
-    // If skins are added: all nodes that get one. Otherwise the nodes that get a copy of their mesh.
+    // Nodes that get a skin or a copy of their mesh.
     struct SkinnedNode {
         std::size_t node = 0, mesh = 0, skin = 0;  ///< mesh as in PrimitiveRef
     };
     std::vector<SkinnedNode> skinned_nodes;
     std::vector<std::size_t> mesh_copies;  ///< source mesh of each copy
-    std::vector<std::size_t> joint_nodes;  ///< RigSource::nodes: node of each joint
-    std::vector<Matrix> joint_to_world;    ///< RigSource::nodes: at rest
     // For posing:
     static constexpr std::size_t no_node = static_cast<std::size_t>(-1);
     NodeTree nodes;

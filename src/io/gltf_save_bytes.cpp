@@ -363,7 +363,7 @@ Status repair_matrices(const Request& request, Plan& plan) {
     std::size_t count = 0;
     for (const RigSkin& skin : request.rig().skins) {
         if (skin.repaired.empty()) continue;
-        auto read = read_skin(request.document, accessors, skin.source);
+        auto read = read_skin(request.document, accessors, skin.number);
         if (!read) return read.error();
         NewAccessor added;
         added.type = "MAT4";
@@ -377,7 +377,7 @@ Status repair_matrices(const Request& request, Plan& plan) {
                 added.bytes.insert(added.bytes.end(), raw, raw + 4);
             }
         count += skin.repaired.size();
-        plan.repaired_skins.emplace_back(skin.source, plan.added.size());
+        plan.repaired_skins.emplace_back(skin.number, plan.added.size());
         plan.added.push_back(std::move(added));
     }
     if (count) plan.report.notes.push_back(std::to_string(count) + " inverse bind matrices are written anew");
@@ -389,35 +389,30 @@ Status repair_matrices(const Request& request, Plan& plan) {
 Status add_bind_matrices(const Request& request, Plan& plan) {
     const Rig& rig = request.rig();
     const std::vector<Joint>& joints = request.scene.skeleton.joints;
-    if (rig.source == RigSource::skins)
-        return request.options.repair_matrices ? repair_matrices(request, plan) : Done{};
+    if (request.options.repair_matrices) SINEW_TRY(repair_matrices(request, plan));
     for (const RigSkin& skin : rig.skins) {
+        plan.skin_matrices.push_back(skin.number == none ? plan.added.size() : none);
+        if (skin.number != none) continue;
         NewAccessor added;
         added.type = "MAT4";
         added.count = skin.joints.size();
         added.target = 0;
-        for (const std::uint32_t j : skin.joints) {
-            Matrix to_joint;
-            if (rig.source == RigSource::nodes) {
-                const auto inverted = inverse(rig.joint_to_world[j]);
-                if (!inverted) return request.internal_error("a joint's transform cannot be inverted");
-                to_joint = *inverted;
-            } else {
-                const Vec3& p = joints[j].position;
-                to_joint = translation(-double(p.x), -double(p.y), -double(p.z));
-            }
-            Matrix bind = to_joint * skin.mesh_to_world;
+        for (std::size_t j = 0; j < skin.joints.size(); ++j) {
+            const std::uint32_t joint = skin.joints[j];
+            const Matrix frame = rig.source == RigSource::added ? frame_of(joints[joint]) : rig.bind_pose[joint];
+            // The reader has warned of matrices without an inverse.
+            Matrix bind = inverse(frame).value_or(Matrix{}) * skin.to_scene;
             for (std::size_t c = 0; c < 4; ++c) bind(3, c) = c == 3 ? 1 : 0;
             for (const double value : bind.m) {
                 const auto number = static_cast<float>(value);
                 if (!std::isfinite(number))
-                    return request.document.error("joint " + std::to_string(j) + " ('" + printable(joints[j].name) +
+                    return request.document.error("joint " + std::to_string(joint) + " ('" +
+                                                  printable(joints[joint].name) +
                                                   "'): its inverse bind matrix is not finite");
                 const auto* raw = reinterpret_cast<const std::byte*>(&number);
                 added.bytes.insert(added.bytes.end(), raw, raw + 4);
             }
         }
-        plan.skin_matrices.push_back(plan.added.size());
         plan.added.push_back(std::move(added));
     }
     return Done{};

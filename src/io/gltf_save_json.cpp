@@ -168,20 +168,17 @@ public:
 
     /// Joint nodes of a skeleton from elsewhere, skins, and the nodes that use them.
     void add_skins() {
-        if (rig_.source == RigSource::skins) {
-            joint_nodes_ = rig_.node_of_joint;
-            for (const auto& [skin, added] : plan_.repaired_skins)
-                list("skins").at(skin)->set("inverseBindMatrices", accessor_number(added));
-            for (const Rig::SkinnedNode& skinned : rig_.skinned_nodes)
-                list("nodes").at(skinned.node)->set("mesh", std::to_string(skinned.mesh));
-            return;
-        }
-        joint_nodes_ = rig_.joint_nodes;
+        joint_nodes_ = rig_.node_of_joint;
+        for (const auto& [skin, added] : plan_.repaired_skins)
+            list("skins").at(skin)->set("inverseBindMatrices", accessor_number(added));
         JsonValue& nodes = list("nodes");
         if (rig_.source == RigSource::added) add_joint_nodes(nodes);
-        JsonValue& skins = list("skins");
-        const std::size_t first_skin = skins.size();
+        std::vector<std::size_t> number;  // of Rig::skins
         for (std::size_t s = 0; s < rig_.skins.size(); ++s) {
+            number.push_back(rig_.skins[s].number);
+            if (number[s] != none) continue;
+            JsonValue& skins = list("skins");
+            number[s] = skins.size();
             std::vector<std::size_t> joints;
             for (const std::uint32_t j : rig_.skins[s].joints) joints.push_back(joint_nodes_[j]);
             skins.append("{\"inverseBindMatrices\":" + accessor_number(plan_.skin_matrices[s]) +
@@ -190,7 +187,7 @@ public:
         for (const Rig::SkinnedNode& skinned : rig_.skinned_nodes) {
             JsonValue& node = *nodes.at(skinned.node);
             node.set("mesh", std::to_string(skinned.mesh));
-            node.set("skin", std::to_string(first_skin + skinned.skin));
+            if (rig_.skins[skinned.skin].number == none) node.set("skin", std::to_string(number[skinned.skin]));
         }
     }
 
@@ -285,20 +282,29 @@ private:
             else
                 children[static_cast<std::size_t>(joints[j].parent)].push_back(first + j);
         }
-        const auto difference = [](const Vec3& a, const Vec3& b) {
-            return "[" + json_number(double(a.x) - b.x) + "," + json_number(double(a.y) - b.y) + "," +
-                   json_number(double(a.z) - b.z) + "]";
+        const auto numbers = [](const auto& values) {
+            std::string out;
+            for (const double v : values) out += (out.empty() ? "[" : ",") + json_number(v + 0.0);  // -0 is 0
+            return out + "]";
+        };
+        const auto no_turn = [](const std::array<double, 4>& q) {
+            return std::max({std::abs(q[0]), std::abs(q[1]), std::abs(q[2])}) < 1e-12;
         };
         for (std::size_t j = 0; j < joints.size(); ++j) {
-            const Vec3& p = joints[j].position;
-            const Vec3 origin =
-                joints[j].parent < 0 ? Vec3{} : joints[static_cast<std::size_t>(joints[j].parent)].position;
+            const Matrix frame = frame_of(joints[j]);
+            const Matrix above =
+                joints[j].parent < 0 ? Matrix{} : frame_of(joints[static_cast<std::size_t>(joints[j].parent)]);
+            const Trs local = decompose(inverse(above).value_or(Matrix{}) * frame);
             JsonValue& node = nodes.append("{\"name\":" + json_string(joints[j].name) + "}");
             if (!children[j].empty()) node.set("children", list_of(children[j]));
-            node.set("translation", difference(p, origin));
+            node.set("translation", numbers(local.t));
+            if (!no_turn(local.q)) node.set("rotation", numbers(local.q));
             // The file has the same bones when it is bound again.
-            if (const std::optional<Vec3>& tail = ends[j])
-                node.set("extras", "{" + json_string(tail_key) + ":" + difference(*tail, p) + "}");
+            if (const std::optional<Vec3>& tail = ends[j]) {
+                const auto end = transform_point(inverse(frame).value_or(Matrix{}), double(tail->x),
+                                                 double(tail->y), double(tail->z));
+                node.set("extras", "{" + json_string(tail_key) + ":" + numbers(end) + "}");
+            }
         }
         // The joints of a skin must have a common root.
         std::size_t root = roots[0];

@@ -133,12 +133,12 @@ void find_free_slots(const Request& request, Plan& plan) {
 void choose_sets(const Request& request, Plan& plan) {
     std::size_t needed = plan.clip_accessors, decompressed = plan.added.size() - plan.clip_accessors;
     for (const BlockPlan& block : plan.blocks) needed += 2 * block.sets;
+    for (const RigSkin& skin : request.rig().skins) needed += skin.number == none;
     const auto are_last = [](const std::vector<std::size_t>& freed, std::size_t from, std::size_t count) {
         for (std::size_t i = from; i < freed.size(); ++i)
             if (freed[i] != count - (freed.size() - i)) return false;
         return true;
     };
-    // New skins need accessors and views as well, but a document without skins has no weights to free.
     const std::size_t accessors = std::min(needed, plan.free_accessors.size());
     const std::size_t views = std::min(needed + decompressed, plan.free_views.size());
     const bool spare = accessors < plan.free_accessors.size() || views < plan.free_views.size();

@@ -14,6 +14,7 @@
 #include "io/gltf_joints.h"
 #include "io/gltf_meshes.h"
 #include "io/gltf_nodes.h"
+#include "io/gltf_parts.h"
 #include "io/gltf_skeleton_search.h"
 #include "io/gltf_skins.h"
 
@@ -60,7 +61,9 @@ public:
           rig_(document.rig),
           nodes_(document.rig.nodes),
           accessors_(document),
-          meshes_(document, accessors_, scene, context) {}
+          meshes_(document, accessors_, scene, context) {
+        document.rig = {};
+    }
 
     Status read(SkeletonSource source) {
         std::optional<Skeleton>& skeleton = source.skeleton;
@@ -79,13 +82,17 @@ public:
         SINEW_TRY(skinned    ? read_worn_skins()
                   : skeleton ? add_skeleton(std::move(*skeleton))
                              : find_skeleton(source.prop));
-        SINEW_TRY(skinned ? read_skinned_meshes() : read_static_meshes(!source.bind_parts));
+        SINEW_TRY(skinned ? read_skinned_meshes(source.bind_unskinned) : read_static_meshes(!source.bind_parts));
         if (scene_.primitives.empty())
             return document_.error(scene_.skipped_primitives
                                        ? "its meshes have points and lines only, no triangles to bind"
                                        : "there is no mesh to bind");
-        if (const Status s = meshes_.finish(); !s) return s;
-        if (!skinned) bind_parts_to_joints();
+        SINEW_TRY(meshes_.finish());
+        if (skinned)
+            SINEW_TRY(set_bind_pose(document_, scene_, worn_));
+        else
+            bind_parts_to_joints();
+        if (!source.together) find_parts(document_, scene_);
         return Done{};
     }
 
@@ -225,17 +232,17 @@ private:
                     " are groups of its meshes without names of a character: this is a prop (give "
                     "a skeleton with --skeleton FILE; with --prop these nodes are its joints)");
         }
-        SINEW_TRY(check_scenes(joints));
+        if (const Status s = check_scenes(joints); !s) return s;
+        std::vector<Matrix> where;
         for (const std::size_t n : joints) {
             if (!inverse(nodes_.world[n]))
                 return document_.error("joint " + in_quotes(node_name(document_, n)) + " (node " +
                                        std::to_string(n) + ") has a scale of 0, so no vertex can be bound to it");
-            rig_.joint_to_world.push_back(nodes_.world[n]);
+            where.push_back(nodes_.world[n]);
         }
-        rig_.joint_nodes = joints;
         scene_.warnings.push_back("the file has no skin: " + std::to_string(joints.size()) + " nodes below " +
                                   in_quotes(node_name(document_, joints[0])) + " are taken as its skeleton");
-        return set_joints(document_, scene_, std::move(joints), rig_.joint_to_world);
+        return set_joints(document_, scene_, std::move(joints), std::move(where));
     }
 
     /// A new mesh with the same content, for the node n.
@@ -247,20 +254,25 @@ private:
         return document_.count("meshes") + rig_.mesh_copies.size() - 1;
     }
 
-    Status read_skinned_meshes() {
+    Status read_skinned_meshes(bool bind_unskinned) {
         // The mesh as written, by mesh and skin. JOINTS_n are places in the list of a skin, so a mesh cannot serve
         // two skins with different lists: the second one gets a copy.
         std::map<std::pair<std::size_t, std::vector<std::uint32_t>>, std::size_t> written;
         std::set<std::size_t> used;
-        std::size_t rigid = 0, copies = 0;
-        std::string first_rigid, first_copied;
+        std::size_t copies = 0;
+        std::string first_copied;
+        std::vector<bool> with_joint(nodes_.parent.size());  // a joint, or below one
+        for (const std::size_t n : worn_.joint_nodes) with_joint[n] = true;
+        for (const std::size_t n : nodes_.top_down)
+            if (nodes_.parent[n] != none && with_joint[nodes_.parent[n]]) with_joint[n] = true;
+        std::vector<std::size_t> rigid, beside;  // nodes without a skin that hang on a joint, and others
         for (std::size_t n = 0; n < nodes_.parent.size(); ++n) {
             const Json& node = *document_.at("nodes", n);
             if (!member(node, "mesh")) continue;
             const auto mesh = whole(member(node, "mesh"));
             SINEW_TRY(document_.need("meshes", mesh, "node " + std::to_string(n)));
             if (!member(node, "skin")) {
-                if (rigid++ == 0) first_rigid = node_name(document_, n);
+                (with_joint[n] ? rigid : beside).push_back(n);
                 continue;
             }
             const std::size_t skin = worn_.place.at(*whole(member(node, "skin")));
@@ -272,23 +284,34 @@ private:
             }
             if (at->second != *mesh) rig_.skinned_nodes.push_back({n, at->second, skin});
             if (!is_new) continue;
-            SINEW_TRY(meshes_.read(*mesh, at->second, skin, worn_.skins[skin].to_scene));
+            if (const Status s = meshes_.read(*mesh, at->second, skin, Matrix{}); !s) return s;
         }
         if (copies)
             scene_.warnings.push_back(
                 std::to_string(copies) + (copies == 1 ? " mesh is" : " meshes are") +
                 " copied, because one mesh is worn with several skins (first: " + in_quotes(first_copied) + ")");
-        if (rigid)
-            scene_.warnings.push_back(
-                std::to_string(rigid) + (rigid == 1 ? " mesh" : " meshes") +
-                " on nodes without a skin left as they are (first: " + in_quotes(first_rigid) + ")");
-        return Done{};
+        const auto say = [&](const std::vector<std::size_t>& nodes, const std::string& what) {
+            if (nodes.empty()) return;
+            scene_.warnings.push_back(std::to_string(nodes.size()) + (nodes.size() == 1 ? " mesh" : " meshes") +
+                                      " on nodes without a skin " + what +
+                                      " (first: " + in_quotes(node_name(document_, nodes[0])) + ")");
+        };
+        say(rigid, "left as they are: they hang on joints");
+        if (!bind_unskinned) {
+            say(beside, "left as they are: --only-missing binds them");
+            return Done{};
+        }
+        say(beside, "bound to the joints of the file's skin");
+        const auto largest =
+            std::max_element(rig_.skins.begin(), rig_.skins.end(),
+                             [](const RigSkin& a, const RigSkin& b) { return a.joints.size() < b.joints.size(); });
+        return read_for_new_skins(beside, *largest, used, std::vector<std::size_t>(nodes_.parent.size(), none));
     }
 
     /// The joint at or nearest above each node, or none.
     std::vector<std::size_t> joints_above() const {
         std::vector<std::size_t> out(nodes_.parent.size(), none);
-        for (std::size_t j = 0; j < rig_.joint_nodes.size(); ++j) out[rig_.joint_nodes[j]] = j;
+        for (std::size_t j = 0; j < rig_.node_of_joint.size(); ++j) out[rig_.node_of_joint[j]] = j;
         for (const std::size_t n : nodes_.top_down)
             if (out[n] == none && nodes_.parent[n] != none) out[n] = out[nodes_.parent[n]];
         return out;
@@ -296,29 +319,41 @@ private:
 
     /// `parts`: meshes below joints get skins of their own, for bind_parts_to_joints.
     Status read_static_meshes(bool parts) {
-        const std::vector<std::size_t> above = parts ? joints_above() : std::vector<std::size_t>();
-        std::vector<std::uint32_t> all(scene_.skeleton.joints.size());
-        for (std::size_t j = 0; j < all.size(); ++j) all[j] = static_cast<std::uint32_t>(j);
+        RigSkin all;
+        for (std::size_t j = 0; j < scene_.skeleton.joints.size(); ++j)
+            all.joints.push_back(static_cast<std::uint32_t>(j));
+        std::vector<std::size_t> nodes;
+        for (std::size_t n = 0; n < nodes_.parent.size(); ++n)
+            if (member(*document_.at("nodes", n), "mesh")) nodes.push_back(n);
         std::set<std::size_t> used;
+        return read_for_new_skins(nodes, all, used,
+                                  parts ? joints_above() : std::vector<std::size_t>(nodes_.parent.size(), none));
+    }
+
+    /// Meshes of nodes, where these stand in the world, for new skins with the joints of `like`. `used`: meshes
+    /// that have been read before. `carrier`: of each node the joint that its mesh follows whole, or none.
+    Status read_for_new_skins(const std::vector<std::size_t>& nodes, RigSkin like, std::set<std::size_t>& used,
+                              const std::vector<std::size_t>& carrier) {
+        like.number = none;
+        like.repaired.clear();
         std::map<std::array<std::uint64_t, 16>, std::size_t> skin_at;
-        for (std::size_t n = 0; n < nodes_.parent.size(); ++n) {
-            const Json& node = *document_.at("nodes", n);
-            if (!member(node, "mesh")) continue;
-            const auto mesh = whole(member(node, "mesh"));
+        for (const std::size_t n : nodes) {
+            const auto mesh = whole(member(*document_.at("nodes", n), "mesh"));
             SINEW_TRY(document_.need("meshes", mesh, "node " + std::to_string(n)));
             // Meshes with the same world transform share a skin.
             std::array<std::uint64_t, 16> place;
             for (std::size_t k = 0; k < 16; ++k)
                 place[k] = std::bit_cast<std::uint64_t>(nodes_.world[n].m[k] + 0.0);  // -0 is 0
-            const bool part = parts && above[n] != none;
+            const bool part = carrier[n] != none;
             const auto [at, is_new] =
                 part ? std::pair(skin_at.end(), true) : skin_at.try_emplace(place, rig_.skins.size());
             const std::size_t skin = part ? rig_.skins.size() : at->second;
-            if (part) part_of_skin_[skin] = above[n];
+            if (part) part_of_skin_[skin] = carrier[n];
             if (is_new) {
                 // One matrix per joint, with the memory of four vertices.
-                SINEW_TRY(meshes_.spend(4 * all.size(), "node " + std::to_string(n)));
-                rig_.skins.push_back({all, nodes_.world[n]});
+                SINEW_TRY(meshes_.spend(4 * like.joints.size(), "node " + std::to_string(n)));
+                like.to_scene = nodes_.world[n];
+                rig_.skins.push_back(like);
             }
             std::size_t written = *mesh;
             if (!used.insert(*mesh).second) {
@@ -342,7 +377,7 @@ private:
         std::vector<bool> has_part(joints.size());
         for (const auto& [skin, joint] : part_of_skin_) has_part[joint] = true;
         std::vector<std::size_t> joint_of_node(nodes_.parent.size(), none), order;
-        for (std::size_t j = 0; j < joints.size(); ++j) joint_of_node[rig_.joint_nodes[j]] = j;
+        for (std::size_t j = 0; j < joints.size(); ++j) joint_of_node[rig_.node_of_joint[j]] = j;
         for (const std::size_t n : nodes_.top_down)
             if (joint_of_node[n] != none) order.push_back(joint_of_node[n]);
         std::vector<std::pair<Vec3, Vec3>> box(
@@ -427,11 +462,12 @@ Result<Scene> read_scene(std::shared_ptr<Document> document, SkeletonSource sour
     return scene;
 }
 
-Result<Skeleton> read_rest_skeleton(Document& document) {
+Result<Scene> read_rest_skeleton(std::shared_ptr<Document> document) {
     Scene scene;
-    SceneReader reader(document, scene, nullptr);
-    SINEW_TRY(reader.read_rest_skeleton());
-    return std::move(scene.skeleton);
+    SceneReader reader(*document, scene, nullptr);
+    if (const Status read = reader.read_rest_skeleton(); !read) return read.error();
+    scene.document = std::move(document);
+    return scene;
 }
 
 }  // namespace sinew::io

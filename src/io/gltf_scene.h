@@ -18,8 +18,10 @@ struct SkeletonSource {
     /// `required`, and ignored otherwise.
     std::optional<Skeleton> skeleton;
     bool required = true;
-    bool prop = false;        ///< LoadOptions::prop
-    bool bind_parts = false;  ///< LoadOptions::bind_parts
+    bool prop = false;            ///< LoadOptions::prop
+    bool bind_parts = false;      ///< LoadOptions::bind_parts
+    bool bind_unskinned = false;  ///< LoadOptions::bind_unskinned
+    bool together = false;        ///< LoadOptions::together
 };
 
 /// Makes the scene of a document, and sets Document::rig.
@@ -27,8 +29,15 @@ Result<Scene> read_scene(std::shared_ptr<Document> document, SkeletonSource sour
                          const Context* context = nullptr);
 
 /// The joints of a document as its nodes stand at rest, in the world: those of its skins, else the largest
-/// hierarchy of nodes without meshes.
-Result<Skeleton> read_rest_skeleton(Document& document);
+/// hierarchy of nodes without meshes. The scene has no meshes.
+Result<Scene> read_rest_skeleton(std::shared_ptr<Document> document);
+
+/// See load_skeleton_file.
+Result<SkeletonFile> read_skeleton(std::shared_ptr<Document> document, bool with_clips, const Context* context);
+
+/// The animations of a document as poses of the scene's joints, with a key wherever one of their own is, and 30 a
+/// second where keys are not joined by straight lines.
+Result<std::vector<PoseClip>> pose_clips(const Scene& scene);
 
 /// A document of one mesh with a primitive for each part of the look, and smooth normals where it has none.
 Result<std::shared_ptr<Document>> mesh_document(const std::vector<Vec3>& positions,

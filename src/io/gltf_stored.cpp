@@ -22,8 +22,13 @@ public:
         out_.sums.assign(n, 0);
         out_.invalid.assign(n, 0);
         out_.repeated.assign(n, 0);
+        out_.other_pose.assign(n, 0);
         for (const VertexBlock& block : document_.rig.blocks)
-            if (!block.primitives.empty()) SINEW_TRY(read_block(block));
+            if (!block.primitives.empty())
+                if (Status ok = read_block(block); !ok) return ok.error();
+        for (const VertexBlock& block : document_.rig.blocks)
+            if (!block.to_scene_each.empty())
+                std::fill_n(out_.other_pose.begin() + block.first_vertex, block.vertex_count, std::uint8_t{1});
         for (std::size_t s = 0; s < document_.count("skins"); ++s) check_skin(s);
         for (const auto& [fault, skins] : of_skins_)
             out_.faults.push_back(

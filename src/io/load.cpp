@@ -76,10 +76,21 @@ Status scale_skeleton(Skeleton& skeleton, double factor) {
 Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& name,
                          const std::filesystem::path& base, const LoadOptions& options, Context* context) {
     std::optional<Skeleton> skeleton = options.own_skeleton;
+    std::vector<PoseClip> clips;
+    std::vector<std::string> notes;
     if (!options.skeleton.empty()) {
-        auto loaded = load_skeleton(options.skeleton, context);
+        auto loaded = load_skeleton_file(options.skeleton, options.skeleton_clips, context);
         if (!loaded) return loaded.error();
-        skeleton = std::move(*loaded);
+        skeleton = std::move(loaded->skeleton);
+        clips = std::move(loaded->clips);
+        for (PoseClip& clip : clips)
+            for (PoseKey& key : clip.keys)
+                for (JointPose& pose : key.joints)
+                    for (double& t : pose.translation) t *= options.skeleton_scale;
+        if (!loaded->pose.empty())
+            notes.push_back("the skeleton is that of " + options.skeleton.string() + " in " + loaded->pose);
+    } else if (options.skeleton_clips) {
+        return Error{ErrorCode::usage, "--with-clips is for the file of --skeleton: give one"};
     }
     const bool given = skeleton.has_value();
     if (given) {
@@ -92,15 +103,23 @@ Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& na
 
     auto document = document_of(bytes, name, base, context);
     if (!document) return document.error();
+    const auto with_notes = [&](Result<Scene> scene) {
+        if (!scene) return scene;
+        scene->skeleton_clips = std::move(clips);
+        scene->warnings.insert(scene->warnings.begin(), notes.begin(), notes.end());
+        return scene;
+    };
     if (*document)
-        return read_scene(std::move(*document), {std::move(skeleton), given, options.prop, options.bind_parts},
-                          context);
+        return with_notes(read_scene(std::move(*document),
+                                     {std::move(skeleton), given, options.prop, options.bind_parts,
+                                      options.bind_unskinned, options.together},
+                                     context));
     if (extension_of(name) == ".obj") {
         if (!skeleton)
             return Error{ErrorCode::usage, name +
                                                ": an OBJ file has no skeleton (sinew bind takes one with "
                                                "--skeleton FILE; sinew rig places one)"};
-        return read_obj(as_text(bytes), name, base, std::move(*skeleton), context);
+        return with_notes(read_obj(as_text(bytes), name, base, std::move(*skeleton), context));
     }
     return input_error(
         name,
@@ -125,17 +144,28 @@ Result<std::vector<std::byte>> converted_to_glb(const std::filesystem::path& pat
     return glb_bytes((*document)->text, buffers.empty() ? std::span<const std::byte>() : buffers[0].bytes);
 }
 
-Result<Skeleton> load_skeleton(const std::filesystem::path& path, Context* context) {
+Result<SkeletonFile> load_skeleton_file(const std::filesystem::path& path, bool with_clips, Context* context) {
     const auto bytes = read_file(path, context);
     if (!bytes) return bytes.error();
     const std::string name = path.string(), extension = extension_of(name);
     // Skeleton JSON begins as glTF JSON does.
     const bool character = as_text(*bytes).starts_with("glTF") || extension == ".gltf" || extension == ".glb" ||
                            extension == ".vrm" || is_foreign(extension);
-    if (!character) return parse_skeleton(as_text(*bytes), name);
-    const auto document = document_of(*bytes, name, folder_of(path), context);
+    if (!character) {
+        if (with_clips) return Error{ErrorCode::usage, name + ": skeleton JSON and TGF have no animations"};
+        auto skeleton = parse_skeleton(as_text(*bytes), name);
+        if (!skeleton) return skeleton.error();
+        return SkeletonFile{std::move(*skeleton), "", {}};
+    }
+    auto document = document_of(*bytes, name, folder_of(path), context);
     if (!document) return document.error();
-    return read_rest_skeleton(**document);
+    return read_skeleton(std::move(*document), with_clips, context);
+}
+
+Result<Skeleton> load_skeleton(const std::filesystem::path& path, Context* context) {
+    auto file = load_skeleton_file(path, false, context);
+    if (!file) return file.error();
+    return std::move(file->skeleton);
 }
 
 namespace {

@@ -228,9 +228,11 @@ Result<Skeleton> parse_tgf(std::string_view text, const std::string& name) {
 
 Result<Skeleton> parse_skeleton(std::string_view text, const std::string& name) {
     if (text.starts_with("glTF")) {
-        SINEW_TRY_LET(const auto document,
-                      parse_document(std::as_bytes(std::span(text.data(), text.size())), name, {}));
-        return read_rest_skeleton(*document);
+        auto document = parse_document(std::as_bytes(std::span(text.data(), text.size())), name, {});
+        if (!document) return document.error();
+        auto file = read_skeleton(std::move(*document), false, nullptr);
+        if (!file) return file.error();
+        return std::move(file->skeleton);
     }
     const std::size_t start = text.find_first_not_of(" \t\r\n\xef\xbb\xbf");
     if (start == text.npos) return input_error(name, "the skeleton file is empty");

@@ -71,6 +71,9 @@ constexpr Row kRows[] = {
     {{"bind-pose", "largest distance of a joint with weight at rest from the bind pose, of the diagonal", "%",
       warning, 1, "export the rest pose as the bind pose, or accept that viewers show another shape", false},
      measure_bind_pose},
+    {{"other-pose", "vertices of skins that bind shared joints in another pose than most of the mesh", "vertices",
+      warning, 0, "bind all meshes in one pose: weights that differ at rest show a gap", false},
+     measure_other_pose},
     {{"skin", "rules of glTF about skins that the file breaks", "rules", error, 0,
       "export again, or repair the file", false},
      measure_skin_faults},
@@ -104,8 +107,9 @@ Status check_sizes(const SkinToCheck& in, const SkinCheckOptions& options) {
     const auto fits = [](std::size_t size, std::size_t wanted) { return size == 0 || size == wanted; };
     if (!in.skeleton || !in.weights) return Error{ErrorCode::usage, "a skeleton and weights are needed"};
     if (!fits(in.stored_sums.size(), n) || !fits(in.stored_invalid.size(), n) ||
-        !fits(in.stored_repeated.size(), n) || !fits(in.rest.size(), in.skeleton->joints.size()) ||
-        !fits(options.thresholds.size(), kCount) || !fits(options.skip.size(), kCount))
+        !fits(in.stored_repeated.size(), n) || !fits(in.other_pose.size(), n) ||
+        !fits(in.rest.size(), in.skeleton->joints.size()) || !fits(options.thresholds.size(), kCount) ||
+        !fits(options.skip.size(), kCount))
         return Error{ErrorCode::usage, "stored weights are per vertex, transforms per joint, options per rule"};
     return Done{};
 }

@@ -33,6 +33,8 @@ Status measure_invalid(CheckedSkin& skin, SkinFinding& out) { return count_marks
 
 Status measure_repeated(CheckedSkin& skin, SkinFinding& out) { return count_marks(skin.in.stored_repeated, out); }
 
+Status measure_other_pose(CheckedSkin& skin, SkinFinding& out) { return count_marks(skin.in.other_pose, out); }
+
 Status measure_sums(CheckedSkin& skin, SkinFinding& out) {
     out.of_vertex.assign(skin.in.stored_sums.size(), 0);
     std::size_t wrong = 0;

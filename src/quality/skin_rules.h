@@ -50,6 +50,7 @@ Status measure_stretch(CheckedSkin& skin, SkinFinding& out);
 Status measure_volume(CheckedSkin& skin, SkinFinding& out);
 Status measure_rigid_parts(CheckedSkin& skin, SkinFinding& out);
 Status measure_bind_pose(CheckedSkin& skin, SkinFinding& out);
+Status measure_other_pose(CheckedSkin& skin, SkinFinding& out);
 Status measure_skin_faults(CheckedSkin& skin, SkinFinding& out);
 
 /// A weight below it is tiny.

@@ -71,6 +71,7 @@ Result<std::vector<SkinFinding>> check_scene(const io::Scene& scene, const SkinW
     skin.skeleton = &scene.skeleton;
     skin.weights = &weights;
     skin.skin_faults = stored.faults;
+    skin.other_pose = stored.other_pose;
     if (as_stored) {
         skin.stored_sums = stored.sums;
         skin.stored_invalid = stored.invalid;

@@ -133,7 +133,7 @@ class Check(CheckCase):
         done = support.sinew("check", broken, faulty, sound, sound)
         self.assertEqual(done.returncode, 3)
         self.assertIn("b.glb", done.stderr)
-        self.assertIn("failed: 17 rules, 1 error, 0 warnings", done.stdout)
+        self.assertIn("failed: 18 rules, 1 error, 0 warnings", done.stdout)
         self.assertIn("2 of 4 files passed", done.stdout)
         self.assertEqual(support.sinew("check", sound, faulty, "--quiet").returncode, 1)
         self.assertEqual(support.sinew("check", sound, sound).returncode, 0)
@@ -323,7 +323,7 @@ class CheckResults(CheckCase):
 
     def test_exit_codes_and_text(self):
         done = self.check(character("biped"), code=0)
-        self.assertRegex(done.stdout, r"passed: 17 rules, 0 errors, 0 warnings")
+        self.assertRegex(done.stdout, r"passed: 18 rules, 0 errors, 0 warnings")
         done = self.check(self.faulty(), code=1)
         self.assertRegex(done.stdout, r"error +sums +0\.1, at most 0\.01: .*\(50 vertices\)\n +at vertex \d+ of biped/0\n")
         self.assertEqual(self.check(self.faulty(), "--quiet", code=1).stdout, "")

@@ -1,0 +1,12 @@
+// sinew/parts.h: numbers of parts that are bound apart.
+#pragma once
+
+#include <cstdint>
+
+namespace sinew {
+
+/// In part_of_vertex of bind (sinew/bind.h): the vertex takes the row of the nearest vertex of another part with
+/// the same skin.
+inline constexpr std::uint32_t kFollows = 0xffffffffu;
+
+}  // namespace sinew

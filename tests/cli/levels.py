@@ -1,0 +1,133 @@
+"""Levels of detail, hidden meshes and several characters in one file: docs/notes/files.md.
+
+levels.py [CLASS…]; run like cli.py."""
+import bind_poses
+import glb
+import numpy as np
+import person
+import support
+
+
+class LevelsCase(bind_poses.PersonCase):
+    def level(self, name, bones=person.BONES, **shape):
+        positions, triangles, owner = person.tubes(bones, **{"radius": 0.07, "rings": 4, "sides": 5, **shape})
+        return {"name": name, "positions": positions, "triangles": triangles, "owner": owner}
+
+    def undisturbed(self, meshes, words, *options, edit=None):
+        """The first mesh, the body, has the weights that it has alone; the others have those of the body nearby."""
+        plain = self.plain()
+        got = self.bound("many", meshes, *options, edit=edit)
+        self.assertLess(person.apart(plain, got), 1e-6)
+        self.assertRegex(self.said.stdout, words)
+        body = meshes[0]["positions"]
+        for mesh in range(1, len(meshes)):
+            near = ((meshes[mesh]["positions"][:, None] - body[None]) ** 2).sum(2).argmin(1)
+            self.assertLess(np.abs(person.dense(got, mesh) - person.dense(got)[near]).sum(1).mean(), 0.25)
+        together = self.bound("many", meshes, "--together", edit=edit)
+        self.assertGreater(person.apart(plain, together), 1e-3)
+        return got
+
+
+class Levels(LevelsCase):
+    def test_named_lod(self):
+        for names in ("body_LOD0", "body_LOD1", "body_LOD2"), ("LOD0 Body", "Lod1 Body", "lod2 body"):
+            coarse = [self.level(names[1]), self.level(names[2], rings=3, sides=4)]
+            body = person.body(name=names[0])
+            self.undisturbed([body, *coarse], "2 meshes are coarser levels of detail")
+
+    def test_named_by_a_number(self):
+        self.undisturbed([person.body(name="Body"), self.level("Body.001")], "1 mesh is a coarser level of detail")
+
+    def test_listed(self):
+        def edit(doc, data):
+            nodes = doc["nodes"]
+            nodes[-2]["extensions"] = {"MSFT_lod": {"ids": [len(nodes) - 1]}}
+            doc["extensionsUsed"] = ["MSFT_lod"]
+            doc["scenes"][0]["nodes"].pop()
+
+        self.undisturbed([person.body(), self.level("far away")], "1 mesh is", edit=edit)
+
+    def test_no_levels(self):
+        """Names with numbers at other places, and words with these letters."""
+        left = self.level("sleeve1", person.BONES[3:5], radius=0.12)
+        right = self.level("sleeve2", person.BONES[5:7], radius=0.12)
+        self.bound("many", [person.body(), left, right, self.level("Explode1")])
+        self.assertNotIn("level", self.said.stdout)
+
+
+class Hidden(LevelsCase):
+    def test_in_no_scene(self):
+        def edit(doc, data):
+            doc["scenes"][0]["nodes"].pop()
+
+        self.undisturbed([person.body(), self.level("draft", radius=0.15)], "1 mesh is shown by no scene", edit=edit)
+
+    def test_hidden_by_its_node(self):
+        def edit(doc, data):
+            doc["nodes"][-1]["extensions"] = {"KHR_node_visibility": {"visible": False}}
+            doc["extensionsUsed"] = ["KHR_node_visibility"]
+
+        self.undisturbed([person.body(), self.level("draft", radius=0.15)], "1 mesh is shown by no scene", edit=edit)
+
+    def test_all_of_them(self):
+        """A file whose scene is empty is bound as one that shows everything."""
+
+        def edit(doc, data):
+            doc["scenes"][0]["nodes"] = []
+
+        got = self.bound("many", [person.body()], edit=edit)
+        self.assertLess(person.apart(self.plain(), got), 1e-6)
+
+
+class Characters(LevelsCase):
+    def two(self, shift):
+        """Two persons with joints of their own."""
+
+        def edit(doc, data):
+            n = len(person.JOINTS)
+            first = len(doc["nodes"])
+            for node in doc["nodes"][:n]:
+                copy = {**node, "name": "b." + node["name"]}
+                copy.pop("children", None)
+                if "children" in node:
+                    copy["children"] = [c + first for c in node["children"]]
+                doc["nodes"].append(copy)
+            moved = np.array(doc["nodes"][first]["matrix"])
+            moved[12:15] += shift
+            doc["nodes"][first]["matrix"] = moved.tolist()
+            doc["scenes"][0]["nodes"].append(first)
+            doc["skins"][1]["joints"] = [j + first for j in range(n)]
+
+        other = self.level("other", radius=0.12)
+        other["positions"] = other["positions"] + shift
+        world = person.REST.copy()
+        world[:, :3, 3] += shift
+        return [person.body(), {**other, "inverse": np.linalg.inv(world)}], edit
+
+    def test_at_one_place(self):
+        for shift in (0, 0, 0), (0.1, 0, 0.05):
+            meshes, edit = self.two(np.array(shift))
+            got = self.bound("two", meshes, edit=edit)
+            self.assertRegex(self.said.stdout, "2 characters with skeletons of their own are bound apart")
+            self.assertLess(person.apart(self.plain(), got), 1e-6)
+            alone = self.bound("alone", [self.level("other", radius=0.12)])
+            np.testing.assert_allclose(
+                np.sort(person.dense(got, 1), 1)[:, -4:], np.sort(person.dense(alone), 1)[:, -4:], atol=0.02
+            )
+
+    def test_kept_bindings(self):
+        """With a kept volume they are bound as one, and the file says which vertices follow."""
+        meshes = [person.body(name="body_LOD0"), self.level("body_LOD1")]
+        kept = self.at / "kept.binding"
+        got = self.bound("many", meshes, "--save-binding", kept)
+        self.assertLess(person.apart(self.plain(), got), 1e-6)
+        again = self.at / "again.glb"
+        done = support.sinew("bind", self.at / "many.glb", "-o", again, "--reuse", kept)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for mesh in 0, 1:
+            self.assertLess(person.apart(got, again, mesh), 1e-6)
+        self.assertEqual(glb.weight_problems(glb.Doc(again)), [])
+
+
+if __name__ == "__main__":
+    support.main()
