@@ -141,11 +141,12 @@ void add_report(const BindReport& part, BindReport& sum) {
 }
 
 /// Rows of vertices that follow: that of the nearest corner of the nearest triangle with the same skin.
-void follow(const MeshView& mesh, std::span<const std::uint32_t> part_of_vertex, BindingState& binding) {
+void follow(const MeshView& mesh, std::span<const std::uint32_t> part_of_vertex, BindingState& binding,
+            Context* context) {
     std::vector<Triangle> leading;
     for (const Triangle& t : mesh.triangles)
         if (part_of_vertex[t[0]] != kFollows) leading.push_back(t);
-    const TriangleTree tree(mesh.positions, leading);
+    const TriangleTree tree(mesh.positions, leading, context);
     const auto skin = [&](std::uint32_t v) { return mesh.skin_of_vertex.empty() ? 0u : mesh.skin_of_vertex[v]; };
     for (std::uint32_t v = 0; v < part_of_vertex.size(); ++v) {
         if (part_of_vertex[v] != kFollows) continue;
@@ -201,7 +202,7 @@ Result<Binding> bind(const MeshView& mesh, std::span<const std::uint32_t> part_o
         add_report(own->report, all->report);
     }
     if (!all) return Error{ErrorCode::input, "no part of the mesh has triangles to bind"};
-    follow(mesh, part_of_vertex, *all);
+    follow(mesh, part_of_vertex, *all, context);
     all->skeleton = skeleton;
     all->bones = make_bones(skeleton);
     all->mesh_hash = hash_mesh(mesh, skeleton);

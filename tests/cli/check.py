@@ -378,7 +378,7 @@ class CheckResults(CheckCase):
         self.assertEqual(log["version"], "2.1.0")
         run, = log["runs"]
         rules = [r["id"] for r in run["tool"]["driver"]["rules"]]
-        self.assertEqual(len(rules), 17)
+        self.assertEqual(len(rules), 18)
         result, = run["results"]
         self.assertEqual((result["ruleId"], result["level"], rules[result["ruleIndex"]]), ("sums", "error", "sums"))
         self.assertIn("0.1, at most 0.01", result["message"]["text"])
