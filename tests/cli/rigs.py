@@ -148,7 +148,10 @@ class BesideASkin(bind_poses.PersonCase):
         before = support.validate([self.at / "in.glb"])
         if before:
             after = support.validate([got])
-            self.assertEqual(support.new_messages(*before.values(), *after.values()), {})
+            new = support.new_messages(*before.values(), *after.values())
+            # Viewers ignore the transform of a node with a skin, and nodes are never changed.
+            new.pop("warning NODE_SKINNED_MESH_LOCAL_TRANSFORMS", None)
+            self.assertEqual(new, {})
         return got
 
     def test_a_shirt(self):
