@@ -247,6 +247,15 @@ private:
         return true;
     }
 
+    /// Whether all pieces with names of this stem fill the box. Numbered segments of a body do not.
+    bool all_at_one_place(const std::string& stem, const Box& box, double distance) const {
+        return std::all_of(pieces_.begin(), pieces_.end(), [&](const Piece& piece) {
+            const bool named = std::any_of(piece.levels.begin(), piece.levels.end(),
+                                           [&](const Level& level) { return level.stem == stem; });
+            return !named || (piece.box.within(box, distance) && box.within(piece.box, distance));
+        });
+    }
+
     bool is_finer(const Piece& fine, const Piece& coarse) const {
         const double size = std::max(fine.box.diagonal(), coarse.box.diagonal());
         for (const Level& a : fine.levels)
@@ -257,8 +266,8 @@ private:
                     return true;
                 // Without the word: clearly fewer vertices, and the same place on all sides and between.
                 if (a.stem == b.stem && a.number != b.number && 4 * coarse.vertices <= 3 * fine.vertices &&
-                    coarse.box.within(fine.box, 0.03 * size) && fine.box.within(coarse.box, 0.03 * size) &&
-                    covers(fine, coarse, 0.02 * size) && covers(coarse, fine, 0.1 * size))
+                    all_at_one_place(a.stem, fine.box, 0.03 * size) && covers(fine, coarse, 0.02 * size) &&
+                    covers(coarse, fine, 0.1 * size))
                     return true;
             }
         return false;
