@@ -9,8 +9,7 @@
 
 namespace sinew {
 
-/// The fields of a binding whose joints have moved since (MovedJoints), and what has changed. Without one, no
-/// fields.
+/// The fields of a binding whose joints have moved since (MovedJoints), and what has changed. Without one, no fields.
 class PreviousFields {
 public:
     PreviousFields() = default;

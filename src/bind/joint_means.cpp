@@ -1,5 +1,7 @@
 #include "bind/joint_means.h"
 
+#include "bind/label_means.h"
+
 namespace sinew {
 namespace {
 
@@ -26,8 +28,22 @@ JointMean* JointMeans::measure(const LeafStencil& stencil, std::uint32_t reading
     const std::span<const Label> first = field.row(stencil.leaf[0]);
     std::size_t width = 0;  // labels of the first leaf
     while (width < first.size() && first[width] != kNoLabel) ++width;
+    std::size_t added = 0;
     count_ = 0;
-    for (std::size_t k = 0; k < static_cast<std::size_t>(stencil.count); ++k) {
+    if (first.size() == MatchingRows::kLabels) {
+        const MatchingRows rows(stencil, field);
+        if (rows.all_added()) {
+            for (std::size_t k = 0; k < width; ++k) *out++ = {rows.mean(k), joint_of(first[k]), reading};
+            return out;
+        }
+        added = rows.added();
+        for (std::size_t k = 0; k < width; ++k) {
+            const std::size_t at = slot(joint_of(first[k]));
+            share_[at] = rows.share();
+            sum_[at] = rows.sum(at);
+        }
+    }
+    for (std::size_t k = added; k < static_cast<std::size_t>(stencil.count); ++k) {
         const std::span<const Label> labels = field.row(stencil.leaf[k]);
         const double share = stencil.share[k];
         if (k > 0 && same_joints(labels, first)) {

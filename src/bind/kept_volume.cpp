@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+
 namespace sinew {
 
 const KeptField* KeptVolume::find(const std::vector<std::uint32_t>& joints) const {

@@ -134,6 +134,8 @@ struct Domain::Graph {
     }
     std::uint32_t neighbour(const Node& node, int e) const { return neighbours_of(node).find(e); }
 
+    /// Whether there are boundary leaves above level 0.
+    bool large_boundary = false;
     /// Number of links, counted in both directions.
     std::size_t link_count = 0;
     /// Directions in which any leaf has a neighbour of its size.

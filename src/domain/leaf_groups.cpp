@@ -46,14 +46,18 @@ public:
         });
         for (std::size_t k = 1; k < first_group.size(); ++k) first_group[k] += first_group[k - 1];
         groups_.resize(first_group.back());
+        std::atomic<bool> large_boundary{false};
         parallel_chunks(context_, n, kGroupGrain, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
             std::uint32_t group = first_group[chunk];
             for (std::size_t i = begin; i < end; ++i) {
                 if (!begins_group(i)) continue;
                 add_group(group, i);
+                if (domain_.leaves[i].level > 0 && groups_[group].boundary != 0)
+                    large_boundary.store(true, std::memory_order_relaxed);
                 ++group;
             }
         });
+        graph_.large_boundary = large_boundary.load();
     }
 
     /// Finds the neighbours of each group. Returns which of the 27 positions hold larger leaves, as bits.

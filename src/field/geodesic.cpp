@@ -5,8 +5,8 @@
 // among the K nearest of a leaf cannot be among them at any leaf that is reached through it, so K labels per
 // leaf suffice. Second, no step is shorter than one voxel. With buckets one voxel wide, all labels in a bucket
 // are final when the bucket is opened: each label is passed on once, and no heap is needed. Third, the link by
-// which a label arrived shows where it need not be passed on: to leaves that its predecessor reaches at less cost
-// (steps.h).
+// which a label arrived shows where it need not be passed on: to leaves that its predecessor, or a common
+// neighbour, reaches at no greater cost (steps.h).
 //
 // The sweep is limited by memory latency: the fronts of all joints together touch more memory than a cache
 // holds. So a window of buckets is processed joint by joint.
@@ -280,26 +280,14 @@ private:
     // The offers that a label makes to neighbours.
     void gather(const Offer& from, unsigned round) {
         const Domain::Graph::Node& node = graph_.links.nodes[from.leaf];
-        const std::span<const Domain::Graph::Link> others = graph_.links.others(node);
+        const Others others = graph_.links.others(node);
         const std::size_t most = gathered_ + kDirections + others.size();
         if (offers_.size() < most) offers_.resize(2 * most);
         Offer* const first = offers_.data() + gathered_;
         const Label base = from.label & ~kLabelDirectionMask;
-        const auto came_by = static_cast<int>(from.label & kLabelDirectionMask);
-        Offer* out = first;
-        if (node.is_grouped()) {
-            const GeodesicSolver::Steps& steps = graph_.steps[node.level()];
-            const Domain::Graph::NeighbourFinder neighbours = graph_.links.neighbours_of(node);
-            for (std::uint32_t on = steps.onwards(node.is_boundary(), came_by, node.all, node.boundary); on;
-                 on &= on - 1) {
-                const int e = std::countr_zero(on);
-                put(out, neighbours.find(e), base + steps.add[node.boundary >> e & 1][e]);
-            }
-        }
-        for (const Domain::Graph::Link& link : others)
-            put(out, link.to(),
-                base +
-                    (Label{graph_.contact_costs[link.contact()]} << kLabelDistance | (kNoDirection + link.back())));
+        const auto came_by = static_cast<std::uint32_t>(from.label & kLabelDirectionMask);
+        Offer* out = node.is_grouped() ? from_grouped(node, base, came_by, others, first)
+                                       : from_larger(base, came_by, others, first);
         constexpr Label end = make_label(kUnreached, 0, 0);
         if (base > end / 2) out = std::remove_if(first, out, [](const Offer& o) { return o.label >= end; });
         if (ends_.size() > 1) out = std::remove_if(first, out, [&](const Offer& o) { return sends(o, round); });
@@ -315,10 +303,72 @@ private:
         }
     }
 
+    using Others = std::span<const Domain::Graph::Link>;
+    using ContactStep = GeodesicSolver::ContactStep;
+    const ContactStep& step_along(const Domain::Graph::Link& link) const {
+        return graph_.contact_steps[link.contact()];
+    }
+
+    Offer* from_grouped(const Domain::Graph::Node& node, Label base, std::uint32_t came_by, Others others,
+                        Offer* out) const {
+        const bool here = node.is_boundary();
+        const GeodesicSolver::Steps& steps = graph_.steps[node.level()];
+        std::uint32_t on = steps.onwards(here, static_cast<int>(came_by), node.all, node.boundary);
+        const std::uint64_t from = came_by >= kFromOther ? step_along(others[came_by - kFromOther]).pruning : 0;
+        if (came_by >= kFromOther) {
+            const std::uint32_t touching = contact_pruning::neighbours(from);
+            on &= ~(here ? touching : touching & ~node.boundary);
+        }
+        const Label* add = steps.add[0];
+        const Domain::Graph::NeighbourFinder neighbours = graph_.links.neighbours_of(node);
+        for (; on; on &= on - 1) {
+            const int e = std::countr_zero(on);
+            put(out, neighbours.find(e), base + add[(node.boundary >> e & 1 ? kDirections : 0) + e]);
+        }
+        // Other links: those to leaves that the predecessor does not touch, and from interior leaves those to
+        // boundary leaves.
+        const std::uint64_t always = here ? 0 : contact_pruning::kBoundary;
+        if (came_by < kFromOther) {
+            const std::uint32_t back = came_by < kNoDirection ? 1u << (kDirections - 1 - came_by) : 0;
+            put_others(out, base, others, always,
+                       [&](std::uint64_t pruning) { return (contact_pruning::neighbours(pruning) & back) == 0; });
+        } else if (node.level() > 0) {
+            const std::uint64_t touched = from & contact_pruning::kCorners;
+            put_others(out, base, others, always, [&](std::uint64_t pruning) { return (pruning & touched) == 0; });
+        } else if (!here && graph_.links.large_boundary) {
+            put_others(out, base, others, always, [](std::uint64_t) { return false; });
+        }
+        return out;
+    }
+
+    Offer* from_larger(Label base, std::uint32_t came_by, Others others, Offer* out) const {
+        if (came_by < kFromOther) {
+            put_others(out, base, others, 0, [](std::uint64_t) { return true; });
+        } else {
+            const std::uint64_t limits = packed_box::limits_of(step_along(others[came_by - kFromOther]).pruning);
+            put_others(out, base, others, contact_pruning::kBoundary,
+                       [&](std::uint64_t pruning) { return !packed_box::touch(limits, pruning); });
+        }
+        return out;
+    }
+
     void put(Offer*& out, std::uint32_t to, Label label) const {
         *out++ = {label, to};
         prefetch_to_write(&rows_[to]);
     }
+    // Keeps the links that match by step type or have any of these bits. Branchless: the condition is
+    // unpredictable.
+    template <typename Is>
+    [[gnu::always_inline]] void put_others(Offer*& out, Label base, Others others, std::uint64_t always,
+                                           Is&& is) const {
+        for (const Domain::Graph::Link& link : others) {
+            const ContactStep step = step_along(link);
+            Offer* end = out;
+            put(end, link.to(), base + (Label{step.cost} << kLabelDistance | (kNoDirection + link.back())));
+            out += is(step.pruning) | ((step.pruning & always) != 0);
+        }
+    }
+
     // Whether the leaf belongs to another region; the offer is then sent there.
     bool sends(const Offer& o, unsigned round) {
         if (owns(o.leaf)) return false;
@@ -454,7 +504,9 @@ Status check(const GeodesicOptions& options) {
 }
 
 GeodesicSolver::GeodesicSolver(const Domain& domain, const GeodesicOptions& options, Context* context)
-    : domain_(domain), penalty_(options.penalty), contact_costs_(contact_costs(domain, options.penalty, context)) {
+    : domain_(domain),
+      penalty_(options.penalty),
+      contact_steps_(make_contact_steps(domain, options.penalty, context)) {
     std::uint32_t diagonal = 0;  // directions along more than one axis
     for (int d = 0; d < kDirections; ++d) {
         const auto [x, y, z] = step_of(d);
@@ -467,7 +519,7 @@ GeodesicSolver::GeodesicSolver(const Domain& domain, const GeodesicOptions& opti
 }
 
 SweepGraph GeodesicSolver::graph(std::span<const Bridge> bridges) const {
-    SweepGraph graph{*domain_.graph, steps_->data(), contact_costs_, make_arcs(domain_, bridges, penalty_), {}};
+    SweepGraph graph{*domain_.graph, steps_->data(), contact_steps_, make_arcs(domain_, bridges, penalty_), {}};
     if (!graph.arcs.empty()) {
         graph.has_arcs.resize(domain_.leaves.size());
         for (const SweepGraph::Arc& arc : graph.arcs) graph.has_arcs[arc.from] = true;

@@ -96,6 +96,11 @@ public:
     GeodesicSolver(const Domain& domain, const GeodesicOptions& options, Context* context = nullptr);
 
     struct Steps;  ///< steps between leaves of one size, nearly all of them (steps.h)
+    /// The step between two leaves that are linked by a listed link.
+    struct ContactStep {
+        std::uint32_t cost;
+        std::uint64_t pruning;  ///< which steps can be left out after it, or before it (steps.h)
+    };
 
     /// One sweep for all joints at once that keeps the `nearest` (1..kMaxNearest) joints of every leaf. Exact:
     /// a joint that is not among the K nearest of a leaf cannot be among them further along a path through it.
@@ -118,7 +123,7 @@ private:
 
     const Domain& domain_;
     float penalty_;
-    std::vector<std::uint32_t> contact_costs_;         // by Domain::Graph::Link::contact
+    std::vector<ContactStep> contact_steps_;           // by Domain::Graph::Link::contact
     std::shared_ptr<const std::vector<Steps>> steps_;  // by level
 };
 

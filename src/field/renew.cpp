@@ -274,7 +274,7 @@ private:
         std::uint32_t back = 0;
         for (const Domain::Graph::Link& link : links.others(node)) {
             const bool noted = ++back <= Domain::Graph::kMostBack;
-            offer(link.to(), graph_.contact_costs[contacts::reversed(link.contact())],
+            offer(link.to(), graph_.contact_steps[contacts::reversed(link.contact())].cost,
                   kNoDirection + (noted ? back : 0));
         }
         for (const SweepGraph::Arc& arc : graph_.arcs_of(leaf))

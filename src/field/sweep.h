@@ -17,10 +17,10 @@ struct SweepGraph {
         std::uint32_t from, to, cost;
     };
     const Domain::Graph& links;
-    const GeodesicSolver::Steps* steps;            ///< by level
-    std::span<const std::uint32_t> contact_costs;  ///< by Domain::Graph::Link::contact
-    std::vector<Arc> arcs;                         ///< bridges, sorted by from, then to
-    std::vector<bool> has_arcs;                    ///< per leaf; empty without arcs
+    const GeodesicSolver::Steps* steps;                          ///< by level
+    std::span<const GeodesicSolver::ContactStep> contact_steps;  ///< by Domain::Graph::Link::contact
+    std::vector<Arc> arcs;                                       ///< bridges, sorted by from, then to
+    std::vector<bool> has_arcs;                                  ///< per leaf; empty without arcs
 
     std::span<const Arc> arcs_of(std::uint32_t leaf) const {
         if (arcs.empty() || !has_arcs[leaf]) return {};

@@ -10,6 +10,19 @@
 namespace sinew {
 namespace {
 
+TEST(DomainKernels, DirectionsAroundAPlaceAgreeWithTheReference) {
+    std::mt19937_64 random(1);
+    for (int round = 0; round < 20000; ++round) {
+        std::uint64_t cells = random();
+        if (round % 3 == 1) cells &= random();  // few
+        if (round % 3 == 2) cells |= random();  // many
+        for (int place = 0; place < 8; ++place)
+            ASSERT_EQ(group_bits::directions_around(cells, place),
+                      group_bits::directions_around_plain(cells, place))
+                << cells << " at " << place;
+    }
+}
+
 TEST(DomainKernels, CellsOfTheGroupItselfAreTheMiddleOnes) {
     const auto& table = group_bits::cells_of_neighbour();
     EXPECT_EQ(table[13][255], 0x0000'0660'0660'0000u);

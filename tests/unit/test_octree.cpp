@@ -289,6 +289,7 @@ TEST(Octree, BoundaryCellsOutsideOfFineBlocksAreOneLeaf) {
             }
     EXPECT_GT(whole, 1000u);
     EXPECT_GT(kept, 1000u);
+    EXPECT_TRUE(domain->graph->large_boundary);
 }
 
 // Where all leaves around are boundary leaves of one size, the shares of a point interpolate to that point.
