@@ -42,7 +42,8 @@ PreviousFields::PreviousFields(const Task& task, const Domain& now) {
 
 const LeafDistances* PreviousFields::of(const std::vector<std::uint32_t>& joints) const {
     const KeptField* const found = volume_ ? volume_->find(joints) : nullptr;
-    const auto* const field = found && found->joints == joints ? std::get_if<LeafDistances>(&found->field) : nullptr;
+    const auto* const field =
+        found && found->joints == joints ? std::get_if<LeafDistances>(&found->field) : nullptr;
     return field && field->has_directions ? field : nullptr;
 }
 

@@ -9,7 +9,8 @@
 
 namespace sinew {
 
-/// The fields of a binding whose joints have moved since (MovedJoints), and what has changed. Without one, no fields.
+/// The fields of a binding whose joints have moved since (MovedJoints), and what has changed. Without one, no
+/// fields.
 class PreviousFields {
 public:
     PreviousFields() = default;

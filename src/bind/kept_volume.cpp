@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-
 namespace sinew {
 
 const KeptField* KeptVolume::find(const std::vector<std::uint32_t>& joints) const {

@@ -58,7 +58,8 @@ Measured measure(const VoxelGrid& grid, const Skeleton& skeleton, int nearest, c
         if (of(m.bones) != of(before->bones)) moved.push_back(j);
     }
     Result<LeafDistances> field =
-        solver.renewed(before->field, match_leaves(before->domain.leaves, m.domain.leaves), m.seeds, m.joints, moved, m.bridges, context);
+        solver.renewed(before->field, match_leaves(before->domain.leaves, m.domain.leaves), m.seeds, m.joints,
+                       moved, m.bridges, context);
     EXPECT_TRUE(field);
     m.field = *field;
     return m;
