@@ -354,13 +354,14 @@ HeatSystem restrict_system(const HeatSystem& fine, const SurfaceLevel& coarse) {
             if (share == 0) continue;
             const std::uint32_t to = coarse.stencil[i].of[c];
             out.mh[to] += share * fine.mh[i];
-            for (const auto& [slot, value] : fine.sources(i)) {
+            for (const HeatSystem::Source& source : fine.sources(i)) {
                 auto& own = sources[to];
-                const auto at = std::find_if(own.begin(), own.end(), [&](const auto& s) { return s.slot >= slot; });
-                if (at != own.end() && at->slot == slot)
-                    at->value += share * value;
+                const auto at =
+                    std::find_if(own.begin(), own.end(), [&](const auto& s) { return s.slot >= source.slot; });
+                if (at != own.end() && at->slot == source.slot)
+                    at->value += share * source.value;
                 else
-                    own.insert(at, {slot, share * value});
+                    own.insert(at, {source.slot, share * source.value});
             }
         }
     for (const auto& own : sources) {

@@ -72,7 +72,8 @@ struct HeatRules {
     /// A part is occluded if bones are visible from a smaller share of its area. Otherwise all its heat would come
     /// from a rim or a hole: of a jacket from the neck, of a boot from the knee.
     double least_visible = 0.1;
-    /// More unknowns than this are coarsened until so many are left.
+    /// With more unknowns than this, the equation is solved on levels with fewer nodes; the coarsest has at most
+    /// this many where the spacing allows it.
     std::size_t direct = 40'000;
 };
 

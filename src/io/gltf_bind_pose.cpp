@@ -6,9 +6,8 @@
 // - A later skin is moved into it by the joints that both have. Where these disagree, it was bound in another pose,
 // and
 //   each of its vertices is moved by its weights, as a viewer would move it from the one pose to the other.
-// - The matrix of a joint without weights moves nothing, so nobody notices when an exporter writes a placeholder.
-// Such
-//   a joint stands where the rest pose puts it below its parent, unless its matrix says the same.
+// - The matrix of a joint without weights has no effect in a viewer, so some exporters write a placeholder. Such a
+//   joint stands where the rest pose puts it below its parent, unless its matrix says the same.
 #include <algorithm>
 #include <cmath>
 #include <optional>
