@@ -17,17 +17,18 @@ struct KeyFile {
     std::string role;
     std::filesystem::path path;
 };
-/// A key of 32 hexadecimal digits that changes when a byte of these files changes, of a buffer or image that a glTF
-/// among them refers to, a role, or `words`. Not cryptographic. O(bytes); in memory is at most the JSON of one
+/// A key of 32 hexadecimal digits that changes when a byte of these files changes, of a file that a glTF or
+/// OBJ among them refers to, a role, or `words`. Not cryptographic. O(bytes); in memory is at most the JSON of one
 /// glTF, which Context::memory_limit bounds.
 Result<std::string> key_of_files(std::span<const KeyFile> files, std::string_view words, const Context* context);
 
-/// A buffer or an image of a glTF, whether it exists or not.
+/// A buffer or an image of a glTF, or a material or picture of an OBJ, whether it exists or not.
 struct ReferencedFile {
     std::filesystem::path path;
-    std::filesystem::path name;  ///< relative to the folder of the glTF
+    std::filesystem::path name;  ///< relative to the folder of the file
 };
-/// Those that a glTF or GLB refers to, in its folder or below it. Empty for other formats. O(bytes of its JSON).
+/// Those that a glTF, GLB or OBJ refers to, in its folder or below it. Empty for other formats. O(bytes of its
+/// text).
 Result<std::vector<ReferencedFile>> files_beside(const std::filesystem::path& path,
                                                  const Context* context = nullptr);
 

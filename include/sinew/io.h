@@ -125,14 +125,6 @@ std::optional<int> serve_as_reader(int argc, char** argv);
 /// of their own stay so. Empty for glTF and OBJ. Errors and limits as of load.
 Result<std::vector<std::byte>> converted_to_glb(const std::filesystem::path& path, Context* context = nullptr);
 
-/// A key of 32 hexadecimal digits that changes when a byte of these files changes, of a buffer or image that a glTF
-/// among them refers to, or of `words`. Not cryptographic. O(bytes).
-Result<std::string> content_key(std::span<const std::filesystem::path> files, std::string_view words = {});
-
-/// The buffers and images that a glTF or GLB refers to, in its folder or below it, whether they exist or not. Empty
-/// for other formats. O(bytes).
-Result<std::vector<std::filesystem::path>> referenced_files(const std::filesystem::path& path);
-
 /// Files beside the input that its document refers to (buffers, images) and that lie in its folder or below it.
 std::vector<std::filesystem::path> external_files(const Scene& scene);
 

@@ -138,19 +138,6 @@ Result<std::vector<ReferencedFile>> files_beside(const std::filesystem::path& pa
     return files;
 }
 
-Result<std::string> content_key(std::span<const std::filesystem::path> files, std::string_view words) {
-    std::vector<KeyFile> plain;
-    for (const std::filesystem::path& file : files) plain.push_back({"", file});
-    return key_of_files(plain, words, nullptr);
-}
-
-Result<std::vector<std::filesystem::path>> referenced_files(const std::filesystem::path& path) {
-    SINEW_TRY_LET(const std::vector<ReferencedFile> files, files_beside(path));
-    std::vector<std::filesystem::path> out;
-    for (const ReferencedFile& file : files) out.push_back(file.path);
-    return out;
-}
-
 Result<bool> same_bytes(const std::filesystem::path& a, const std::filesystem::path& b) {
     std::error_code failed;
     if (std::filesystem::equivalent(a, b, failed)) return true;
