@@ -106,7 +106,7 @@ bench: setup
 	        $$b --benchmark_out=$$b.json --benchmark_out_format=json > $$b.txt || { cat $$b.txt; exit 1; }; \
 	        grep '^check' $$b.txt || true; scripts/research/bench-table $$b.json; fi; done
 
-# Tables and plots of docs/evaluation.md and docs/notes/evaluation.md.
+# Tables and plots of docs/evaluation.md; all tables in build/evaluate/tables.md.
 evaluate: setup
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS) --target sinew_cli

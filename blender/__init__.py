@@ -8,7 +8,7 @@ import zipfile
 bl_info = {
     "name": "sinew: Automatic Weights",
     "author": "The authors of sinew",
-    "version": (0, 2, 0),
+    "version": (0, 3, 0),
     "blender": (3, 4, 0),
     "location": "Object > Parent > With Automatic Weights (sinew); sidebar, tab sinew; Weight Paint > Weights",
     "description": "Automatic skin weights that hold on meshes as they are in production",

@@ -46,7 +46,7 @@ typedef enum snw_status {
     SNW_INTERNAL = 6   /* a bug in sinew */
 } snw_status;
 
-/* "0.2.0"; and SNW_ABI as the library was built. */
+/* "0.3.0"; and SNW_ABI as the library was built. */
 const char* snw_version(void);
 int snw_abi(void);
 

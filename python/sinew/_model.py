@@ -1011,5 +1011,5 @@ def pose(model, weights, pose, skinning="linear"):
 
 
 def version():
-    """The version of the library, "0.2.0"."""
+    """The version of the library, "0.3.0"."""
     return lib.version().decode()
