@@ -29,6 +29,7 @@ Status weights_of_binding(io::Scene& scene, const PoseArguments& args, std::span
                                                    binding.options().finish, adjustments, nullptr, &context);
     if (!weights) return weights.error();
     scene.weights = std::move(*weights);
+    scene.other_poses.clear();
     return Done{};
 }
 
@@ -75,6 +76,7 @@ int run_pose(const PoseArguments& args) {
     if (Status ok = add_morphs(scene->positions, morphs); !ok) return fail(ok.error());
     if (Status ok = add_morphs(frames->normals, normal_morphs); !ok) return fail(ok.error());
 
+    io::start_from_other_poses(*scene, at->skinning, scene->positions, frames->normals, frames->tangents);
     Result<Surface> posed = deform({scene->positions, frames->normals, frames->tangents}, *scene->weights,
                                    at->skinning, args.pose.how(), &context);
     if (!posed) return fail(with_joint_name(posed.error(), scene->skeleton));

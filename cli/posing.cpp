@@ -104,6 +104,7 @@ Status take_weights(io::Scene& scene, const std::string& weights_file) {
     Result<SkinWeights> weights = io::load_weights_json(scene.skeleton, scene.positions.size(), weights_file);
     if (!weights) return weights.error();
     scene.weights = std::move(*weights);
+    scene.other_poses.clear();
     return Done{};
 }
 

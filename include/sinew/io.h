@@ -43,6 +43,12 @@ struct PoseClip {
     std::vector<PoseKey> keys;  ///< at least one; times rise
 };
 
+/// Vertices whose skin binds joints in another pose than the scene's.
+struct OtherPose {
+    std::uint32_t first_vertex = 0, vertex_count = 0;
+    std::vector<Transform> moves;  ///< of each joint: from the pose of that skin to the scene's
+};
+
 /// The source document, kept for save, which changes only parts of it. Opaque.
 class Document;
 
@@ -58,7 +64,9 @@ struct Scene {
     std::vector<std::uint32_t> part_of_vertex;
     std::vector<Primitive> primitives;  ///< in file order, together covering all vertices
     Skeleton skeleton;
-    std::optional<SkinWeights> weights;    ///< the file's own, where it has any; V rows
+    std::optional<SkinWeights> weights;  ///< the file's own, where it has any; V rows
+    /// Meshes that `weights` have moved into the pose of the others. Clear it where other weights take their place.
+    std::vector<OtherPose> other_poses;
     std::size_t mesh_count = 0;            ///< source meshes that contributed
     std::size_t skipped_primitives = 0;    ///< points and lines, which have no surface
     std::vector<PoseClip> skeleton_clips;  ///< LoadOptions::skeleton_clips
@@ -275,9 +283,11 @@ Status check_weights(const Scene& scene, const SkinWeights& weights, const std::
 
 /// Writes the scene's document with new weights as .glb, .vrm or .gltf. Minimal: JSON text and bytes that do
 /// not concern JOINTS_n/WEIGHTS_n (or a new skin, or SaveOptions::clips) are copied unchanged; nothing is
-/// renumbered. Draco primitives are written uncompressed, which is noted. u8 and u16 weights sum to exactly 255 and
-/// 65535 per vertex over all sets; the four largest are in set 0. Every vertex must have weights (as after bind),
-/// on joints of its own skin (check_weights).
+/// renumbered. The file shows at rest what was bound: so inverse bind matrices that nothing showed (placeholders of
+/// joints without weights) are written as bound where the new weights use them, and meshes of Scene::other_poses in
+/// the pose of the others; notes say so. Draco primitives are written uncompressed, which is noted. u8 and u16
+/// weights sum to exactly 255 and 65535 per vertex over all sets; the four largest are in set 0. Every vertex must
+/// have weights (as after bind), on joints of its own skin (check_weights).
 ///
 /// If the folder is not that of the input, files that the document refers to (buffers, images) are copied beside
 /// the output: buffers as they were when the scene was loaded. A file with other content under such a name, then or
@@ -343,6 +353,13 @@ struct ScenePose {
 /// Nodes that the clip does not move stay at rest. Without nodes for the joints (a skeleton from elsewhere)
 /// everything is the identity. Errors name the animation and the accessor.
 Result<ScenePose> pose_at(const Scene& scene, std::optional<std::size_t> clip, double time);
+
+/// Moves the vertices of Scene::other_poses so that deform with these transforms and Scene::weights puts them where
+/// a viewer of the file shows them: it applies the weights once, from the pose of their own skin. Exact for linear
+/// blend. Normals and tangents: V or empty. Vertices that the pose folds to nothing, and all others, keep their
+/// bits.
+void start_from_other_poses(const Scene& scene, std::span<const Transform> transforms, std::span<Vec3> positions,
+                            std::span<Vec3> normals = {}, std::span<std::array<float, 4>> tangents = {});
 
 /// The pose of each joint along its own axes that leads to skinning matrices (J): the inverse of skinning_matrices
 /// (sinew/deform.h). Where there is none (a turned joint below a stretched one), the nearest; where it is that of

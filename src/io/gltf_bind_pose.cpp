@@ -99,11 +99,12 @@ public:
             relate_skins();
         }
         place_idle_joints();
-        SINEW_TRY(move_vertices());
         std::vector<Matrix> where;
         for (const std::size_t n : worn_.joint_nodes) where.push_back(*pose_[n]);
         SINEW_TRY(set_joints(document_, scene_, worn_.joint_nodes, std::move(where)));
-        repair_matrices();
+        find_other_matrices();
+        find_rest();
+        SINEW_TRY(move_vertices());
         move_new_meshes();
         turn_mirrored();
         return Done{};
@@ -120,6 +121,7 @@ private:
     void measure_use() {
         vertices_.resize(worn_.skins.size());
         std::vector<std::vector<double>> use;
+        has_weight_.clear();
         for (const Skin& skin : worn_.skins) use.emplace_back(skin.nodes.size());
         std::vector<std::size_t> at(worn_.joint_nodes.size());
         double total = 0;
@@ -138,6 +140,8 @@ private:
         for (std::vector<double>& of_skin : use) {
             // The threshold of select_deforming.
             for (double& u : of_skin) u = u > 1e-6 * total ? u : 0;
+            has_weight_.emplace_back();
+            for (const double u : of_skin) has_weight_.back().push_back(u > 0);
             if (std::none_of(of_skin.begin(), of_skin.end(), [](double u) { return u > 0; }))
                 std::fill(of_skin.begin(), of_skin.end(), 1.0);
         }
@@ -308,7 +312,7 @@ private:
             for (std::uint32_t v = 0; v < block.vertex_count; ++v) {
                 const Vec3& p = scene_.positions[block.first_vertex + v];
                 const auto there = transform_point(to_scene_[s], p.x, p.y, p.z);
-                const auto own = transform_point(move_of(block, v), p.x, p.y, p.z);
+                const auto own = transform_point(blend(block, v, moves_[s]), p.x, p.y, p.z);
                 most = std::max(most, apart(there, own));
                 size = std::max(size, apart(there, {0, 0, 0}));
             }
@@ -316,35 +320,25 @@ private:
         if (most <= kSamePlace * size) moves_[s].clear();
     }
 
-    /// How a viewer moves a vertex from the pose of its skin to that of the scene. Without weights: with the
-    /// nearest joint.
-    Matrix move_of(const VertexBlock& block, std::uint32_t v) const {
-        const std::vector<Matrix>& moves = moves_[block.skin];
+    /// How a viewer moves a vertex, if each joint moves it by one of `by`. Without weights: as its nearest joint.
+    Matrix blend(const VertexBlock& block, std::uint32_t v, const std::vector<Matrix>& by) const {
         const std::vector<std::uint32_t>& joints = rig_.skins[block.skin].joints;
         const auto row = scene_.weights ? (*scene_.weights)[block.first_vertex + v] : std::span<const Influence>();
         if (row.empty()) {
             const Vec3& p = scene_.positions[block.first_vertex + v];
             std::size_t nearest = 0;
             double best = -1;
-            for (std::size_t j = 0; j < moves.size(); ++j) {
+            for (std::size_t j = 0; j < by.size(); ++j) {
                 if (!used(block.skin, j)) continue;
                 const auto q = place_of(*bound_[block.skin][j]);
                 const double d = std::hypot(q[0] - double{p.x}, q[1] - double{p.y}, q[2] - double{p.z});
                 if (best < 0 || d < best) best = d, nearest = j;
             }
-            return moves[nearest];
+            return by[nearest];
         }
-        Matrix out;
-        out.m.fill(0);
-        double sum = 0;
-        for (const Influence& i : row) {
-            const auto j =
-                static_cast<std::size_t>(std::find(joints.begin(), joints.end(), i.joint) - joints.begin());
-            for (std::size_t k = 0; k < 16; ++k) out.m[k] += double{i.weight} * moves[j].m[k];
-            sum += double{i.weight};
-        }
-        for (double& x : out.m) x /= sum;
-        return out;
+        return blended(row, [&](std::uint32_t joint) -> const Matrix& {
+            return by[static_cast<std::size_t>(std::find(joints.begin(), joints.end(), joint) - joints.begin())];
+        });
     }
 
     /// Joints without weights: where the rest pose of the nodes puts them below a joint with weights, unless their
@@ -379,24 +373,63 @@ private:
                                       in_quotes(first) + ")");
     }
 
-    /// What the matrices that are missing or singular would be; says which those are.
-    void repair_matrices() {
-        std::size_t lost = 0;
+    /// Where the file's matrices are not those of the scene. Says which are missing or singular.
+    void find_other_matrices() {
+        using Written = BindMatrix::Written;
+        std::size_t lost = 0, collapsing = 0;
         std::string names;
-        for (std::size_t s = 0; s < worn_.skins.size(); ++s)
-            for (std::size_t j = 0; j < bound_[s].size(); ++j) {
-                if (bound_[s][j]) continue;
-                const std::size_t n = worn_.skins[s].nodes[j];
-                if (lost++ < 3) names += (lost > 1 ? ", " : "") + in_quotes(node_name(document_, n));
+        for (std::size_t s = 0; s < worn_.skins.size(); ++s) {
+            const Skin& skin = worn_.skins[s];
+            const bool moved = !moves_[s].empty();
+            for (std::size_t j = 0; j < skin.nodes.size(); ++j) {
+                const std::size_t n = skin.nodes[j];
+                const bool shows = has_weight_[s][j];
+                if (!bound_[s][j]) {
+                    if (lost++ < 3) names += (lost > 1 ? ", " : "") + in_quotes(node_name(document_, n));
+                    collapsing += shows;
+                } else if (!moved && near(*pose_[n] * skin.inverse_bind[j], to_scene_[s])) {
+                    continue;
+                }
+                // A mesh in another pose is written in that of the scene, and in its space.
                 if (const auto to_joint = inverse(*pose_[n]))
-                    rig_.skins[s].repaired[j] = *to_joint * (moves_[s].empty() ? to_scene_[s] : moves_[s][j]);
+                    rig_.skins[s].other_matrices[j] = {moved ? *to_joint : *to_joint * to_scene_[s],
+                                                       moved                    ? Written::always
+                                                       : shows && !bound_[s][j] ? Written::on_request
+                                                                                : Written::if_used};
             }
+        }
         if (lost)
             scene_.warnings.push_back(
                 std::to_string(lost) + (lost == 1 ? " joint has" : " joints have") +
                 " no inverse bind matrix that can be inverted (" + names + (lost > 3 ? " …" : "") +
-                "): placed by the nodes' rest pose; what follows them collapses in viewers unless the matrices are "
-                "written anew (--repair-matrices)");
+                "): placed by the nodes' rest pose" +
+                (collapsing ? "; what follows them collapses in viewers unless the matrices are written anew "
+                              "(--repair-matrices)"
+                            : ""));
+    }
+
+    /// Sets to_rest_each of the blocks, and the other poses of the scene.
+    void find_rest() {
+        if (!any_moves()) return;
+        const Matrix from_world = inverse(bind_to_world(rig_, scene_.skeleton)).value_or(Matrix{});
+        for (VertexBlock& block : rig_.blocks) {
+            if (is_new(block) || moves_[block.skin].empty()) continue;
+            std::vector<Matrix> shown = moves_[block.skin];
+            for (std::size_t j = 0; j < shown.size(); ++j) {
+                const std::size_t n = worn_.skins[block.skin].nodes[j];
+                if (const auto to_joint = inverse(*pose_[n]))
+                    shown[j] = from_world * nodes_.world[n] * *to_joint * shown[j];
+            }
+            for (std::uint32_t v = 0; v < block.vertex_count; ++v)
+                block.to_rest_each.push_back(blend(block, v, shown));
+            OtherPose& other = scene_.other_poses.emplace_back();
+            other.first_vertex = block.first_vertex;
+            other.vertex_count = block.vertex_count;
+            other.moves.resize(scene_.skeleton.joints.size());
+            const std::vector<std::uint32_t>& joints = rig_.skins[block.skin].joints;
+            for (std::size_t j = joints.size(); j-- > 0;)
+                other.moves[joints[j]] = to_transform(moves_[block.skin][j]);
+        }
     }
 
     std::string name_of_skin(std::size_t s) const {
@@ -426,7 +459,7 @@ private:
                         " bind the same joints in different poses, and the first has no weights "
                         "that lead from the one pose to the other (bind it in a file of its own)");
                 for (std::uint32_t v = 0; v < block.vertex_count; ++v)
-                    block.to_scene_each.push_back(move_of(block, v));
+                    block.to_scene_each.push_back(blend(block, v, moves_[s]));
             }
             if (moves_[s].empty() && block.to_scene == identity) continue;
             for (std::uint32_t v = 0; v < block.vertex_count; ++v) {
@@ -442,10 +475,10 @@ private:
         for (std::size_t s = 0; s < moves_.size(); ++s)
             if (!moves_[s].empty() && moved++ == 0) one = s;
         if (moved)
-            scene_.warnings.push_back(name_of_skin(one) +
-                                      (moved > 1 ? " and " + std::to_string(moved - 1) + " more" : "") +
-                                      " bind joints in another pose than " + name_of_skin(order_[0]) +
-                                      ": moved into that pose by the weights of the file");
+            scene_.warnings.push_back(
+                name_of_skin(one) + (moved > 1 ? " and " + std::to_string(moved - 1) + " more" : "") +
+                (moved > 1 ? " bind" : " binds") + " joints in another pose than " + name_of_skin(order_[0]) +
+                ": moved into that pose by the weights of the file");
         return Done{};
     }
 
@@ -489,6 +522,7 @@ private:
     std::vector<std::size_t> order_;                         // of the skins; the first gives the space and the pose
     std::vector<std::vector<std::optional<Matrix>>> bound_;  // of each skin and joint: in the skin's space
     std::vector<std::vector<double>> use_;                   // the same: the sum of weights
+    std::vector<std::vector<bool>> has_weight_;              // the same: whether the file's weights use it
     std::vector<std::size_t> vertices_;                      // of each skin
     std::vector<Matrix> to_scene_;                           // the same
     std::vector<std::vector<Matrix>> moves_;                 // by joint, of a skin in another pose; otherwise empty

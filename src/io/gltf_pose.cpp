@@ -198,13 +198,6 @@ std::vector<double> sample(const Sampler& s, double time, bool rotation) {
     return out;
 }
 
-Transform to_transform(const Matrix& m) {
-    Transform out;
-    for (std::size_t r = 0; r < 3; ++r)
-        for (std::size_t c = 0; c < 4; ++c) out(r, c) = m(r, c);
-    return out;
-}
-
 /// Local matrices with the animation applied; its weights of shapes are added to `weights`, by node.
 std::vector<Matrix> local_at(const Document& document, const Animation& animation, double time,
                              std::map<std::size_t, std::vector<double>>& weights) {
@@ -346,6 +339,36 @@ Result<ScenePose> pose_at(const Scene& scene, std::optional<std::size_t> clip, d
     out.skinning = skinning_of(scene, world, from_world);
     std::transform(world.begin(), world.end(), std::back_inserter(out.nodes), to_transform);
     return out;
+}
+
+void start_from_other_poses(const Scene& scene, std::span<const Transform> transforms, std::span<Vec3> positions,
+                            std::span<Vec3> normals, std::span<std::array<float, 4>> tangents) {
+    if (!scene.weights || scene.other_poses.empty()) return;
+    std::vector<Matrix> by_pose;
+    for (const Transform& t : transforms) by_pose.push_back(to_matrix(t));
+    for (const OtherPose& other : scene.other_poses) {
+        std::vector<Matrix> moves, all;  // of each joint: to the scene's pose, and on to the one that is shown
+        for (std::size_t j = 0; j < other.moves.size(); ++j) {
+            moves.push_back(to_matrix(other.moves[j]));
+            all.push_back(by_pose[j] * moves[j]);
+        }
+        for (std::uint32_t v = other.first_vertex; v < other.first_vertex + other.vertex_count; ++v) {
+            const auto row = (*scene.weights)[v];
+            if (row.empty()) continue;
+            const auto mean = [&](const std::vector<Matrix>& of) {
+                return blended(row, [&](std::uint32_t j) -> const Matrix& { return of[j]; });
+            };
+            const auto to_own = inverse(mean(moves)), back = inverse(mean(by_pose));
+            if (!to_own || !back) continue;
+            const Matrix move = *back * mean(all) * *to_own;
+            positions[v] = to_vec3(transform_point(move, positions[v].x, positions[v].y, positions[v].z));
+            if (!normals.empty()) normals[v] = unit(direction(normal_matrix(move), normals[v]), normals[v]);
+            if (tangents.empty()) continue;
+            auto& t = tangents[v];
+            const Vec3 along{t[0], t[1], t[2]}, turned = unit(direction(move, along), along);
+            t = {turned.x, turned.y, turned.z, t[3]};
+        }
+    }
 }
 
 std::vector<JointPose> joint_poses(const Skeleton& skeleton, std::span<const Transform> skinning) {

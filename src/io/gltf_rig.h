@@ -37,10 +37,24 @@ struct VertexBlock {
     Matrix to_scene;  ///< from the space of POSITION
     /// The same for each vertex, where they differ: a mesh that was bound in another pose than the scene's.
     std::vector<Matrix> to_scene_each;
+    /// Of these, from the space of POSITION to where the nodes at rest show the vertex, in the scene.
+    std::vector<Matrix> to_rest_each;
 
     const Matrix& to_scene_of(std::size_t vertex) const {
         return to_scene_each.empty() ? to_scene : to_scene_each[vertex];
     }
+};
+
+/// An inverse bind matrix as the scene has it, of a joint for which the file has another one, or none that can be
+/// inverted.
+struct BindMatrix {
+    enum class Written {
+        always,
+        if_used,  ///< where the new weights use the joint; the old ones did not, so that nothing showed the matrix
+        on_request,  ///< with SaveOptions::repair_matrices
+    };
+    Matrix matrix;
+    Written written = Written::if_used;
 };
 
 struct RigSkin {
@@ -48,9 +62,8 @@ struct RigSkin {
     std::size_t number = static_cast<std::size_t>(-1);  ///< in the document; otherwise a new one, which is written
     Matrix to_scene;                                    ///< of a new one: from the space of its meshes
     std::uint32_t joint_set = 0;                        ///< into Skeleton::skins; 0 where that is empty
-    /// Inverse bind matrices that the file lacks or that cannot be inverted, by place in `joints`, as the nodes'
-    /// rest pose gives them.
-    std::map<std::size_t, Matrix> repaired = {};
+    /// Where the inverse bind matrix of a joint is another one than that of the scene, by place in `joints`.
+    std::map<std::size_t, BindMatrix> other_matrices = {};
 };
 
 /// Where the skeleton of the scene comes from.

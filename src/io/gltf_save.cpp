@@ -19,12 +19,14 @@ Result<SavedFile> write_document(const Document& document, const Scene& scene, c
     Plan plan;
     SINEW_TRY(check(request));
     plan_blocks(request, plan);
+    plan_matrices(request, plan);
     SINEW_TRY(add_draco_data(request, plan));
     find_free_slots(request, plan);
     SINEW_TRY(add_clip_data(request, plan));
     choose_sets(request, plan);
     choose_buffer(request, plan);
     SINEW_TRY(add_weight_data(request, plan));
+    SINEW_TRY(add_moved_shapes(request, plan));
     SINEW_TRY(add_bind_matrices(request, plan));
     assign_slots(request, plan);
     store_bytes(request, plan);

@@ -60,6 +60,7 @@ struct Redirected {
     PrimitiveRef primitive;
     std::string name;
     std::size_t added;
+    std::size_t morph = none;  ///< the attribute is of this morph target
 };
 
 /// An animation to write.
@@ -78,8 +79,9 @@ struct Plan {
     std::vector<ClipPlan> clips;
     std::size_t clip_accessors = 0;          ///< number of clip accessors in `added`
     std::vector<std::size_t> skin_matrices;  ///< inverse bind matrices of each new skin, in `added`
-    /// Skins of the document whose matrices are written anew (SaveOptions::repair_matrices), and these in `added`.
-    std::vector<std::pair<std::size_t, std::size_t>> repaired_skins;
+    /// Matrices that are written anew: by skin of Rig::skins, and place in its joints.
+    std::map<std::size_t, std::map<std::size_t, Matrix>> other_matrices;
+    std::vector<std::pair<std::size_t, std::size_t>> rewritten_skins;  ///< of the document; matrices in `added`
 
     std::vector<std::size_t> free_accessors, free_views;  ///< slots that nothing uses without the old weights
     bool fill_from_first = false;  ///< the lowest free slots are filled first, so that the others can be cut off
@@ -98,7 +100,9 @@ struct Plan {
 Status check(const Request& request);
 /// How many sets of influences each block needs, and its old accessors.
 void plan_blocks(const Request& request, Plan& plan);
-/// Which accessors and bufferViews nothing uses once the old weights are gone.
+/// Which inverse bind matrices are written anew, so that the file at rest shows what was bound.
+void plan_matrices(const Request& request, Plan& plan);
+/// Which accessors and bufferViews nothing uses once the old weights are gone, and what else is replaced.
 void find_free_slots(const Request& request, Plan& plan);
 /// How many sets each block gets (see gltf_save.cpp).
 void choose_sets(const Request& request, Plan& plan);
@@ -116,7 +120,10 @@ Status add_draco_data(const Request& request, Plan& plan);
 Status add_clip_data(const Request& request, Plan& plan);
 /// JOINTS_n and WEIGHTS_n of all blocks.
 Status add_weight_data(const Request& request, Plan& plan);
-/// Inverse bind matrices of skins that the document does not have yet, or whose matrices are to be repaired.
+/// Positions, normals, tangents and morph targets of meshes that were bound in another pose than the scene's: as
+/// that pose has them.
+Status add_moved_shapes(const Request& request, Plan& plan);
+/// Inverse bind matrices of skins that the document does not have yet, or that are written anew.
 Status add_bind_matrices(const Request& request, Plan& plan);
 /// Puts the bytes of all new accessors into the target buffer.
 void store_bytes(const Request& request, Plan& plan);
@@ -136,6 +143,19 @@ bool erase_extension(JsonValue& object, std::string_view extension);
 void unlist_extension(JsonValue& root, std::string_view extension);
 /// Bytes as a JSON string.
 std::string data_uri(std::span<const std::byte> bytes);
+
+/// Attributes of a primitive that move with it, and of its morph targets, by `use`: (name, value, morph target or
+/// none).
+template <typename Use>
+void for_each_shape(const Json& primitive, const Use& use) {
+    const auto all = [&](const Json& attributes, std::size_t morph) {
+        for (const char* name : {"POSITION", "NORMAL", "TANGENT"})
+            if (const Json* value = member(attributes, name)) use(name, *value, morph);
+    };
+    all(primitive["attributes"], none);
+    if (const Json* targets = member(primitive, "targets"); targets && targets->is_array())
+        for (std::size_t t = 0; t < targets->size(); ++t) all((*targets)[t], t);
+}
 
 /// Whether this is the name of an attribute of skin weights: JOINTS_n or WEIGHTS_n.
 bool is_weight_attribute(std::string_view name);

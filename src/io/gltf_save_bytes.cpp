@@ -5,8 +5,10 @@
 #include <cmath>
 #include <cstring>
 #include <set>
+#include <tuple>
 
 #include "core/try.h"
+#include "io/gltf_builder.h"
 #include "io/gltf_save.h"
 #include "io/gltf_skins.h"
 #include "io/gltf_weights.h"
@@ -259,6 +261,7 @@ Status add_clip_data(const Request& request, Plan& plan) {
 namespace {
 
 constexpr std::uint32_t not_in_skin = 0xffffffffu;
+constexpr double kFolded = 1e-2;  ///< determinant of a mean of motions: one that is smaller has no usable inverse
 
 Component component_of(WeightFormat format) {
     return format == WeightFormat::f32   ? Component::f32
@@ -357,39 +360,127 @@ Status add_weight_data(const Request& request, Plan& plan) {
 
 namespace {
 
-/// The matrices of skins that lack some, with those of Rig in their places.
-Status repair_matrices(const Request& request, Plan& plan) {
+void append_floats(NewAccessor& added, std::span<const float> values) {
+    const auto* raw = reinterpret_cast<const std::byte*>(values.data());
+    added.bytes.insert(added.bytes.end(), raw, raw + values.size_bytes());
+}
+
+/// Of each vertex of a block in another pose: from the space of POSITION to the scene, so that the new weights show
+/// it at rest where the old ones did. Where they cannot (they fold it there): as it was bound.
+std::vector<Matrix> moves_of(const Request& request, const VertexBlock& block, const std::vector<Matrix>& at_rest) {
+    std::vector<Matrix> out;
+    for (std::uint32_t v = 0; v < block.vertex_count; ++v) {
+        const Matrix shown = blended(request.weights[block.first_vertex + v],
+                                     [&](std::uint32_t j) -> const Matrix& { return at_rest[j]; });
+        const auto back = std::abs(determinant(shown)) > kFolded ? inverse(shown) : std::nullopt;
+        out.push_back(back ? *back * block.to_rest_each[v] : block.to_scene_each[v]);
+    }
+    return out;
+}
+
+/// An attribute of a block, or of a morph target, in the scene.
+Result<NewAccessor> moved_attribute(const Request& request, AccessorReader& accessors, const VertexBlock& block,
+                                    const std::vector<Matrix>& moves, const std::string& name, std::size_t accessor,
+                                    bool offsets) {
+    const std::string place = name + " of a mesh in another pose";
+    const auto elements = accessors.read(accessor, place);
+    if (!elements) return elements.error();
+    const std::size_t width = name == "TANGENT" && !offsets ? 4 : 3;
+    if (elements->width != width || elements->count != block.vertex_count)
+        return request.document.error(place + ": accessor " + std::to_string(accessor) + " does not fit");
+    const std::vector<float> values = as_floats(*elements, elements->normalized);
+    NewAccessor added;
+    added.type = width == 4 ? "VEC4" : "VEC3";
+    added.count = block.vertex_count;
+    added.replaces = accessor;
+    Vec3 low{INFINITY, INFINITY, INFINITY}, high{-INFINITY, -INFINITY, -INFINITY};
+    for (std::size_t v = 0; v < moves.size(); ++v) {
+        const float* x = values.data() + width * v;
+        Vec3 q;
+        if (name == "POSITION" && !offsets)
+            q = to_vec3(transform_point(moves[v], x[0], x[1], x[2]));
+        else
+            q = to_vec3(direction(name == "NORMAL" ? normal_matrix(moves[v]) : moves[v], {x[0], x[1], x[2]}));
+        if (name != "POSITION" && !offsets) q = unit({q.x, q.y, q.z}, {x[0], x[1], x[2]});
+        low = {std::min(low.x, q.x), std::min(low.y, q.y), std::min(low.z, q.z)};
+        high = {std::max(high.x, q.x), std::max(high.y, q.y), std::max(high.z, q.z)};
+        append_floats(added, std::array{q.x, q.y, q.z});
+        if (width == 4) append_floats(added, {x + 3, 1});
+    }
+    if (name != "POSITION") return added;
+    const auto text = [](const Vec3& p) {
+        return "[" + json_number(p.x) + "," + json_number(p.y) + "," + json_number(p.z) + "]";
+    };
+    added.min = text(low);
+    added.max = text(high);
+    return added;
+}
+
+/// The matrices of skins with those of the plan in their places.
+Status rewrite_matrices(const Request& request, Plan& plan) {
     AccessorReader accessors(request.document);
-    std::size_t count = 0;
-    for (const RigSkin& skin : request.rig().skins) {
-        if (skin.repaired.empty()) continue;
-        auto read = read_skin(request.document, accessors, skin.number);
+    for (const auto& [s, matrices] : plan.other_matrices) {
+        const std::size_t number = request.rig().skins[s].number;
+        auto read = read_skin(request.document, accessors, number);
         if (!read) return read.error();
         NewAccessor added;
         added.type = "MAT4";
-        added.count = skin.joints.size();
+        added.count = read->nodes.size();
         added.target = 0;
-        for (const auto& [place, matrix] : skin.repaired) read->inverse_bind[place] = matrix;
+        if (const Json* old = member(*request.document.at("skins", number), "inverseBindMatrices"))
+            added.replaces = *whole(old);
+        for (const auto& [place, matrix] : matrices) read->inverse_bind[place] = matrix;
         for (const Matrix& bind : read->inverse_bind)
-            for (const double value : bind.m) {
-                const auto number = static_cast<float>(value);
-                const auto* raw = reinterpret_cast<const std::byte*>(&number);
-                added.bytes.insert(added.bytes.end(), raw, raw + 4);
-            }
-        count += skin.repaired.size();
-        plan.repaired_skins.emplace_back(skin.number, plan.added.size());
+            for (const double value : bind.m) append_floats(added, std::array{static_cast<float>(value)});
+        plan.rewritten_skins.emplace_back(number, plan.added.size());
         plan.added.push_back(std::move(added));
     }
-    if (count) plan.report.notes.push_back(std::to_string(count) + " inverse bind matrices are written anew");
     return Done{};
 }
 
 }  // namespace
 
+Status add_moved_shapes(const Request& request, Plan& plan) {
+    const Rig& rig = request.rig();
+    AccessorReader accessors(request.document);
+    std::vector<Matrix> at_rest;
+    std::size_t count = 0;
+    for (const VertexBlock& block : rig.blocks) {
+        if (block.to_rest_each.empty()) continue;
+        ++count;
+        if (at_rest.empty()) {
+            SINEW_TRY_LET(const ScenePose rest, pose_at(request.scene, std::nullopt, 0));
+            for (const Transform& t : rest.skinning) at_rest.push_back(to_matrix(t));
+        }
+        const std::vector<Matrix> moves = moves_of(request, block, at_rest);
+        std::map<std::tuple<std::size_t, std::string, bool>, std::size_t> done;
+        for (const PrimitiveRef& ref : block.primitives) {
+            Status ok = Done{};
+            for_each_shape(request.document.primitive(ref), [&](const std::string& name, const Json& value,
+                                                                std::size_t morph) {
+                const auto accessor = whole(&value);
+                if (!accessor || !ok) return;
+                const auto [at, is_new] = done.try_emplace({*accessor, name, morph == none}, plan.added.size());
+                if (is_new) {
+                    auto moved = moved_attribute(request, accessors, block, moves, name, *accessor, morph != none);
+                    if (!moved) return void(ok = moved.error());
+                    plan.added.push_back(std::move(*moved));
+                }
+                plan.redirected.push_back({ref, name, at->second, morph});
+            });
+            SINEW_TRY(ok);
+        }
+    }
+    if (count)
+        plan.report.notes.push_back(std::to_string(count) + (count == 1 ? " mesh that was" : " meshes that were") +
+                                    " bound in another pose: written in the pose of the others");
+    return Done{};
+}
+
 Status add_bind_matrices(const Request& request, Plan& plan) {
     const Rig& rig = request.rig();
     const std::vector<Joint>& joints = request.scene.skeleton.joints;
-    if (request.options.repair_matrices) SINEW_TRY(repair_matrices(request, plan));
+    SINEW_TRY(rewrite_matrices(request, plan));
     for (const RigSkin& skin : rig.skins) {
         plan.skin_matrices.push_back(skin.number == none ? plan.added.size() : none);
         if (skin.number != none) continue;
@@ -409,8 +500,7 @@ Status add_bind_matrices(const Request& request, Plan& plan) {
                     return request.document.error("joint " + std::to_string(joint) + " ('" +
                                                   printable(joints[joint].name) +
                                                   "'): its inverse bind matrix is not finite");
-                const auto* raw = reinterpret_cast<const std::byte*>(&number);
-                added.bytes.insert(added.bytes.end(), raw, raw + 4);
+                append_floats(added, {&number, 1});
             }
         }
         plan.added.push_back(std::move(added));

@@ -162,14 +162,17 @@ public:
             erase_draco(*meshes->at(ref.mesh)->find("primitives")->at(ref.primitive));
         for (const Redirected& r : plan_.redirected) {
             JsonValue& json = *meshes->at(r.primitive.mesh)->find("primitives")->at(r.primitive.primitive);
-            (r.name == "indices" ? json : *json.find("attributes")).set(r.name, accessor_number(r.added));
+            JsonValue& holder = r.name == "indices" ? json
+                                : r.morph == none   ? *json.find("attributes")
+                                                    : *json.find("targets")->at(r.morph);
+            holder.set(r.name, accessor_number(r.added));
         }
     }
 
     /// Joint nodes of a skeleton from elsewhere, skins, and the nodes that use them.
     void add_skins() {
         joint_nodes_ = rig_.node_of_joint;
-        for (const auto& [skin, added] : plan_.repaired_skins)
+        for (const auto& [skin, added] : plan_.rewritten_skins)
             list("skins").at(skin)->set("inverseBindMatrices", accessor_number(added));
         JsonValue& nodes = list("nodes");
         if (rig_.source == RigSource::added) add_joint_nodes(nodes);

@@ -47,6 +47,30 @@ void plan_blocks(const Request& request, Plan& plan) {
     }
 }
 
+void plan_matrices(const Request& request, Plan& plan) {
+    using Written = BindMatrix::Written;
+    const Rig& rig = request.rig();
+    std::vector<std::set<std::uint32_t>> used(rig.skins.size());  // joints of each skin
+    for (const VertexBlock& block : rig.blocks)
+        if (!rig.skins[block.skin].other_matrices.empty())
+            for (std::uint32_t v = block.first_vertex; v < block.first_vertex + block.vertex_count; ++v)
+                for (const Influence& i : request.weights[v]) used[block.skin].insert(i.joint);
+    std::size_t count = 0;
+    for (std::size_t s = 0; s < rig.skins.size(); ++s)
+        for (const auto& [place, other] : rig.skins[s].other_matrices) {
+            const bool needed = other.written == Written::if_used ? used[s].contains(rig.skins[s].joints[place])
+                                : other.written == Written::on_request ? request.options.repair_matrices
+                                                                       : true;
+            if (!needed) continue;
+            plan.other_matrices[s][place] = other.matrix;
+            ++count;
+        }
+    if (count)
+        plan.report.notes.push_back(std::to_string(count) +
+                                    (count == 1 ? " inverse bind matrix is" : " inverse bind matrices are") +
+                                    " written anew: as bound");
+}
+
 namespace {
 
 using JsonSet = std::set<const Json*>;
@@ -104,17 +128,24 @@ void find_free_slots(const Request& request, Plan& plan) {
     const Document& document = request.document;
     JsonSet skipped;  // values that the saved document does not have
     std::set<std::size_t> lost;
+    const auto lose = [&](const Json& value) {
+        skipped.insert(&value);
+        if (const auto accessor = whole(&value); accessor && *accessor < document.count("accessors"))
+            lost.insert(*accessor);
+    };
     for (const VertexBlock& block : request.rig().blocks)
         for (const PrimitiveRef& ref : block.primitives) {
             const Json& json = document.primitive(ref);
-            for (const auto& [name, value] : json["attributes"].items()) {
-                if (!is_weight_attribute(name)) continue;
-                skipped.insert(&value);
-                if (const auto accessor = whole(&value); accessor && *accessor < document.count("accessors"))
-                    lost.insert(*accessor);
-            }
-            if (has_extension(json, draco_extension)) skipped.insert(&json["extensions"][draco_extension]);
+            for (const auto& [name, value] : json["attributes"].items())
+                if (is_weight_attribute(name)) lose(value);
+            if (has_extension(json, draco_extension))
+                skipped.insert(&json["extensions"][draco_extension]);
+            else if (!block.to_scene_each.empty())
+                for_each_shape(json, [&](const char*, const Json& value, std::size_t) { lose(value); });
         }
+    for (const auto& [s, matrices] : plan.other_matrices)
+        if (const Json* old = member(*document.at("skins", request.rig().skins[s].number), "inverseBindMatrices"))
+            lose(*old);
     for (const PrimitiveRef& ref : plan.unpacked)
         skipped.insert(&document.primitive(ref)["extensions"][draco_extension]);
     std::set<std::size_t> kept;
@@ -134,6 +165,7 @@ void choose_sets(const Request& request, Plan& plan) {
     std::size_t needed = plan.clip_accessors, decompressed = plan.added.size() - plan.clip_accessors;
     for (const BlockPlan& block : plan.blocks) needed += 2 * block.sets;
     for (const RigSkin& skin : request.rig().skins) needed += skin.number == none;
+    needed += plan.other_matrices.size();
     const auto are_last = [](const std::vector<std::size_t>& freed, std::size_t from, std::size_t count) {
         for (std::size_t i = from; i < freed.size(); ++i)
             if (freed[i] != count - (freed.size() - i)) return false;

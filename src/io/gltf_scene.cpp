@@ -335,7 +335,7 @@ private:
     Status read_for_new_skins(const std::vector<std::size_t>& nodes, RigSkin like, std::set<std::size_t>& used,
                               const std::vector<std::size_t>& carrier) {
         like.number = none;
-        like.repaired.clear();
+        like.other_matrices.clear();
         std::map<std::array<std::uint64_t, 16>, std::size_t> skin_at;
         for (const std::size_t n : nodes) {
             const auto mesh = whole(member(*document_.at("nodes", n), "mesh"));

@@ -5,9 +5,11 @@
 #include <cmath>
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "sinew/skeleton.h"
+#include "sinew/weights.h"
 
 namespace sinew::io {
 
@@ -22,6 +24,13 @@ inline Matrix to_matrix(const Transform& t) {
     Matrix out;
     for (std::size_t r = 0; r < 3; ++r)
         for (std::size_t c = 0; c < 4; ++c) out(r, c) = t(r, c);
+    return out;
+}
+
+inline Transform to_transform(const Matrix& m) {
+    Transform out;
+    for (std::size_t r = 0; r < 3; ++r)
+        for (std::size_t c = 0; c < 4; ++c) out(r, c) = m(r, c);
     return out;
 }
 
@@ -98,6 +107,21 @@ inline std::optional<Matrix> inverse(const Matrix& a) {
         (*out)(r, 3) = -((*out)(r, 0) * a(0, 3) + (*out)(r, 1) * a(1, 3) + (*out)(r, 2) * a(2, 3));
         if (!std::isfinite((*out)(r, 3))) return std::nullopt;
     }
+    return out;
+}
+
+/// The mean of matrices by the weights of a row that is not empty: of(joint) is a matrix.
+template <typename Of>
+Matrix blended(std::span<const Influence> row, const Of& of) {
+    Matrix out;
+    out.m.fill(0);
+    double sum = 0;
+    for (const Influence& i : row) {
+        const Matrix& part = of(i.joint);
+        for (std::size_t k = 0; k < 16; ++k) out.m[k] += double{i.weight} * part.m[k];
+        sum += double{i.weight};
+    }
+    for (double& x : out.m) x /= sum;
     return out;
 }
 

@@ -147,6 +147,7 @@ private:
         for (const io::MorphTarget& m : pose.morphs) morphs.push_back({m.first_vertex, m.weight, m.offsets});
         SINEW_TRY(add_morphs(shape, morphs));
         if (scene_.weights && posed()) {
+            io::start_from_other_poses(scene_, pose.skinning, shape);
             SINEW_TRY_LET(Surface surface,
                           deform({shape, {}, {}}, *scene_.weights, pose.skinning, args_.skinning, context_));
             shape = std::move(surface.positions);
