@@ -4,6 +4,7 @@
 
 #include "bind/binding_state.h"
 #include "bind/near_mesh.h"
+#include "core/numbers.h"
 #include "core/try.h"
 #include "domain/nearest_leaf.h"
 #include "domain/trace.h"
@@ -34,7 +35,7 @@ Status check_joints(const Skeleton& bound, const Skeleton& given, double unit) {
                                         static_cast<double>(a.position.z) - b.position.z);
         if (!(apart <= 0.01 * unit))
             return differs(j,
-                           "lies " + std::to_string(apart) +
+                           "lies " + shortest_text(apart) +
                                " scene units from its place in the binding (another bind pose, or another space)");
     }
     if (bound.joints.size() != given.joints.size())
@@ -90,11 +91,10 @@ Status check_space(BindReport& report, const MeshView& mesh, const PlannedMesh& 
         return Error{ErrorCode::input,
                      percent(out) + " of the vertices lie outside the volume of the binding, " + percent(far) +
                          " by more than a tenth of its size, and the longest side of the mesh is " +
-                         std::to_string(size / domain.transform.unit) +
+                         shortest_text(size / domain.transform.unit) +
                          " times that of the mesh that was bound: the mesh is in another space (scale or place)"};
     if (other_size)
-        report.warnings.push_back("the longest side of the mesh is " +
-                                  std::to_string(size / domain.transform.unit) +
+        report.warnings.push_back("the longest side of the mesh is " + shortest_text(size / domain.transform.unit) +
                                   " times that of the mesh that was bound: is it in another unit?");
     return Done{};
 }
@@ -167,7 +167,7 @@ Result<Binding> Binding::rebind(const MeshView& whole, const Skeleton& skeleton,
     near.finish(binding->coverage, report);
     if (const std::size_t n = report.coverage[static_cast<std::size_t>(Coverage::outside)])
         report.warnings.push_back(std::to_string(n) + " vertices lie outside the volume of the binding, up to " +
-                                  std::to_string(report.farthest_outside) +
+                                  shortest_text(report.farthest_outside) +
                                   " scene units from the nearest voxel, and are bound to it");
     return Binding(binding);
 }

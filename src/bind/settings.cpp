@@ -478,7 +478,7 @@ Status check(const BindOptions& options) {
     for (const Row& row : rows()) SINEW_TRY(check_range(row, options));
     const auto [lower, upper] = options.hard_range;
     if (!(lower >= 0 && lower <= upper && upper <= 1)) {
-        return Error{ErrorCode::usage, "the hard range [" + std::to_string(lower) + ", " + std::to_string(upper) +
+        return Error{ErrorCode::usage, "the hard range [" + shortest_text(lower) + ", " + shortest_text(upper) +
                                            "] must lie within [0, 1], lower end first"};
     }
     if (options.as_published && options.overshoot != 0)

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <numbers>
 #include <numeric>
 
+#include "core/numbers.h"
 #include "core/parallel.h"
 #include "core/vectors.h"
 #include "sinew/transfer.h"
@@ -252,12 +252,12 @@ double Transfer::matched() const {
 Status check(const TransferOptions& options) {
     if (!(options.distance > 0 && options.distance <= 10))  // NaN fails
         return Error{ErrorCode::usage, "transfer: the distance must be above 0 and at most 10 diagonals, not " +
-                                           std::to_string(options.distance)};
+                                           shortest_text(options.distance)};
     if (!(options.diagonal >= 0 && std::isfinite(options.diagonal)))
         return Error{ErrorCode::usage, "transfer: the diagonal of the source must be 0 or more"};
     if (!(options.angle >= 0 && options.angle <= 180))
         return Error{ErrorCode::usage,
-                     "transfer: the angle must be from 0 to 180 degrees, not " + std::to_string(options.angle)};
+                     "transfer: the angle must be from 0 to 180 degrees, not " + shortest_text(options.angle)};
     return check(options.finish);
 }
 
@@ -425,11 +425,9 @@ private:
                 " vertices) agree nowhere with the source; they take the weights of its nearest points");
         const std::size_t used = out.counts[0] + out.counts[1] + out.counts[2];
         if (used > 0 && out.matched() < kFewMatched) {
-            std::array<char, 32> percent{};
-            std::snprintf(percent.data(), percent.size(), "%.3g", 100 * out.matched());
             out.warnings.push_back(
                 "only " + std::to_string(out.counts[0]) + " of " + std::to_string(used) + " vertices (" +
-                percent.data() +
+                number_text(100 * out.matched(), 3) +
                 " %) lie on the source: are both meshes in the bind pose, at one place and of one "
                 "size? The others are filled in from these, or take the nearest point");
         }

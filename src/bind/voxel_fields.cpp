@@ -5,6 +5,7 @@
 
 #include "bind/sampling.h"
 #include "bind/volume.h"
+#include "core/numbers.h"
 #include "core/try.h"
 #include "field/geodesic.h"
 #include "field/leaf_sample.h"
@@ -130,7 +131,7 @@ public:
         BindReport& report = task_.report;
         if (unfinished_ > 0)
             report.warnings.push_back("the " + std::string(field_name) + " of " + std::to_string(unfinished_) +
-                                      " joints did not converge (residual " + std::to_string(residual_) +
+                                      " joints did not converge (residual " + shortest_text(residual_) +
                                       "): weights are only close to the solution");
     }
 

@@ -26,6 +26,12 @@ std::string shortest_text(T value) {
     return {text, std::to_chars(text, text + sizeof text, value).ptr};
 }
 
+/// As printf's "%.*g" (general) or "%.*f" (fixed).
+inline std::string number_text(double value, int digits, std::chars_format format = std::chars_format::general) {
+    char text[400];  // fixed: up to 309 digits before the point
+    return {text, std::to_chars(text, text + sizeof text, value, format, digits).ptr};
+}
+
 /// A number above 0 rounded to three digits, for messages.
 inline std::string short_number(double x) {
     const double scale = x > 0 ? std::pow(10.0, std::floor(std::log10(x)) - 2) : 1;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/geometry.h"
+#include "core/numbers.h"
 #include "core/parallel.h"
 #include "core/try.h"
 #include "sinew/bind.h"
@@ -33,7 +34,7 @@ Status check(const CutoutOptions& options) {
     SINEW_TRY(check(options.finish));
     if (!(options.smoothness >= 0 && options.smoothness <= 16384))
         return Error{ErrorCode::usage,
-                     "smoothness " + std::to_string(options.smoothness) + " is not within 0..16384 pixels"};
+                     "smoothness " + shortest_text(options.smoothness) + " is not within 0..16384 pixels"};
     return Done{};
 }
 

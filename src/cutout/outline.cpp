@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/numbers.h"
 #include "core/parallel.h"
 #include "core/try.h"
 #include "cutout/contour.h"
@@ -119,7 +120,7 @@ void measure(OutlineMesh& mesh) {
 
 Status check(const OutlineOptions& o) {
     auto refuse = [](const char* what, float value, const char* range) -> Status {
-        return Error{ErrorCode::usage, std::string(what) + " " + std::to_string(value) + " is not " + range};
+        return Error{ErrorCode::usage, std::string(what) + " " + shortest_text(value) + " is not " + range};
     };
     if (!(o.alpha > 0 && o.alpha <= 1)) return refuse("the alpha threshold", o.alpha, "above 0 and at most 1");
     if (!(o.tolerance >= 0 && o.tolerance <= 64))
@@ -127,7 +128,7 @@ Status check(const OutlineOptions& o) {
     if (!(o.spacing == 0 || (o.spacing >= 2 && o.spacing <= most_pixels)))
         return refuse("the spacing", o.spacing, "within 2..4096 pixels (or 0: chosen)");
     if (o.least_area < 0)
-        return Error{ErrorCode::usage, "the least area " + std::to_string(o.least_area) + " is below 0"};
+        return Error{ErrorCode::usage, "the least area " + shortest_text(o.least_area) + " is below 0"};
     return Done{};
 }
 
@@ -147,7 +148,7 @@ Result<OutlineMesh> outline_mesh(const RgbaImage& picture, const OutlineOptions&
                      mesh.report.dropped_islands
                          ? "all " + std::to_string(mesh.report.dropped_islands) +
                                " islands of the picture are smaller than the least area of " +
-                               std::to_string(options.least_area) + " pixels (lower it)"
+                               shortest_text(options.least_area) + " pixels (lower it)"
                          : "no pixel of the picture is opaque enough for the alpha threshold (lower it)"};
     report_progress(context, "outline", 0);
     const std::vector<GridLoop> exact = contour(picture, mesh.mask, options.alpha);

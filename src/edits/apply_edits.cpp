@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "core/numbers.h"
 #include "core/parallel.h"
 #include "core/try.h"
 #include "edits/edit_rows.h"
@@ -19,13 +20,13 @@ constexpr double kMirrorReach = 0.02;
 
 Status check(const WeightEdit& e, std::size_t vertices, std::size_t joints) {
     const auto wrong = [](const std::string& what) { return Error{ErrorCode::usage, what}; };
-    const std::string value = ", not " + std::to_string(e.value);
+    const std::string value = ", not " + shortest_text(e.value);
     const auto check_part = [&](const EditPart& part) -> Status {
         if (!part.selection.empty() && part.selection.size() != vertices)
             return wrong("the selection is for " + std::to_string(part.selection.size()) +
                          " vertices, but the mesh has " + std::to_string(vertices));
         for (const float s : part.selection)
-            if (!(s >= 0 && s <= 1)) return wrong("a selection must be from 0 to 1, not " + std::to_string(s));
+            if (!(s >= 0 && s <= 1)) return wrong("a selection must be from 0 to 1, not " + shortest_text(s));
         for (const auto* list : {&part.joints, &part.region, &e.locked})
             for (const std::uint32_t j : *list)
                 if (j >= joints) return wrong("there is no joint " + std::to_string(j));

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/joint_names.h"
+#include "core/numbers.h"
 #include "core/try.h"
 #include "core/vectors.h"
 #include "edits/edit_surface.h"
@@ -46,9 +47,9 @@ Status find_mirrors(std::span<WeightEdit> edits, const MeshView& mesh, const Ske
             return Error{ErrorCode::input, place + "the side '" + printable(mirror.side) +
                                                "' is unknown: the mirror plane's "
                                                "normal is (" +
-                                               std::to_string(symmetry->normal[0]) + ", " +
-                                               std::to_string(symmetry->normal[1]) + ", " +
-                                               std::to_string(symmetry->normal[2]) +
+                                               shortest_text(symmetry->normal[0]) + ", " +
+                                               shortest_text(symmetry->normal[1]) + ", " +
+                                               shortest_text(symmetry->normal[2]) +
                                                "), and left and right are known by names of joints only"};
         mirror.point = symmetry->point;
         mirror.normal = symmetry->normal;

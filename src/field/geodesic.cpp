@@ -24,6 +24,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/numbers.h"
 #include "core/parallel.h"
 #include "core/try.h"
 #include "field/sweep.h"
@@ -498,7 +499,7 @@ template Status sweep<16>(const SweepGraph&, std::span<LabelRow<16>>, std::size_
 
 Status check(const GeodesicOptions& options) {
     if (!(options.penalty >= 1 && options.penalty <= 100)) {
-        return Error{ErrorCode::usage, "penalty " + std::to_string(options.penalty) + " is not within 1..100"};
+        return Error{ErrorCode::usage, "penalty " + shortest_text(options.penalty) + " is not within 1..100"};
     }
     return Done{};
 }

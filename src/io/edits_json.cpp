@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/joint_names.h"
+#include "core/numbers.h"
 #include "core/try.h"
 #include "io/formats.h"
 
@@ -68,16 +69,10 @@ private:
         const double x = value.is_number() ? value.get<double>() : NAN;
         if (x >= low && x <= high) return static_cast<float>(x);
         if (high >= 1e30 && x > high) return wrong(place, " is too large");
-        const std::string range = high < 1e30              ? "from " + shown(low) + " to " + shown(high)
+        const std::string range = high < 1e30 ? "from " + shortest_text(low) + " to " + shortest_text(high)
                                   : low > 0 && low < 1e-20 ? "above 0"
-                                                           : "from " + shown(low) + " up";
+                                                           : "from " + shortest_text(low) + " up";
         return wrong(place, " must be a number " + range);
-    }
-    static std::string shown(double x) {
-        std::string text = std::to_string(x);
-        text.erase(text.find_last_not_of('0') + 1);
-        if (text.ends_with('.')) text.pop_back();
-        return text;
     }
 
     Result<Vec3> point(const json& value, const std::string& place) const {

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <cstdio>
 #include <system_error>
 #include <utility>
 
+#include "core/numbers.h"
 #include "core/try.h"
 #include "io/formats.h"
 #include "io/system_files.h"
@@ -65,13 +65,12 @@ Error other_file_error(const std::filesystem::path& path, const std::string& own
 }
 
 /// The number of the process that wrote a temporary file, from its name: ".sinew-PROCESS-N.tmp"; 0 for other names.
-int writer_of(const std::string& name) {
-    int process = 0, end = 0;
-    unsigned number = 0;
-    if (std::sscanf(name.c_str(), ".sinew-%d-%u.tmp%n", &process, &number, &end) != 2 || end == 0 ||
-        name[static_cast<std::size_t>(end)] || process <= 0)
-        return 0;
-    return process;
+int writer_of(std::string_view name) {
+    if (!name.starts_with(".sinew-") || !name.ends_with(".tmp")) return 0;
+    name = name.substr(7, name.size() - 7 - 4);
+    const std::size_t dash = name.find('-');
+    if (dash == name.npos || !number_of<unsigned>(name.substr(dash + 1))) return 0;
+    return std::max(0, number_of<int>(name.substr(0, dash)).value_or(0));
 }
 
 /// Removes temporary files of processes that were killed.

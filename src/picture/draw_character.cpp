@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 
+#include "core/numbers.h"
 #include "core/try.h"
 #include "sinew/bind.h"
 #include "sinew/domain.h"
@@ -22,9 +22,7 @@ bool of_joint(PictureView view) {
 }
 
 std::pair<std::string, Viewpoint> titled_view(double yaw, double pitch) {
-    char title[80];
-    std::snprintf(title, sizeof title, "yaw %g, pitch %g", yaw, pitch);
-    return {title, Viewpoint{yaw, pitch}};
+    return {"yaw " + shortest_text(yaw) + ", pitch " + shortest_text(pitch), Viewpoint{yaw, pitch}};
 }
 
 namespace {

@@ -1,6 +1,7 @@
 // The whole comparison: all measures in one call.
 #include <string>
 
+#include "core/numbers.h"
 #include "core/try.h"
 #include "quality/difference.h"
 #include "quality/measures.h"
@@ -53,13 +54,13 @@ Result<PoseComparison> compare_in_pose(const MeshView& mesh, const Skeleton& ske
 Status check(const CompareOptions& o) {
     if (!(o.threshold >= 0 && o.threshold <= 0.5f))
         return Error{ErrorCode::usage,
-                     "the threshold of an influence must be 0 to 0.5, not " + std::to_string(o.threshold)};
+                     "the threshold of an influence must be 0 to 0.5, not " + shortest_text(o.threshold)};
     if (o.random_poses < 0 || o.random_poses > 1000)
         return Error{ErrorCode::usage,
                      "the number of random poses must be 0 to 1000, not " + std::to_string(o.random_poses)};
     if (!(o.random_degrees >= 0 && o.random_degrees <= 180))
         return Error{ErrorCode::usage,
-                     "the angle of random poses must be 0 to 180 degrees, not " + std::to_string(o.random_degrees)};
+                     "the angle of random poses must be 0 to 180 degrees, not " + shortest_text(o.random_degrees)};
     if (o.worst_vertices < 0)
         return Error{ErrorCode::usage, "the number of worst vertices must be 0 or more, not " +
                                            std::to_string(o.worst_vertices) + ""};

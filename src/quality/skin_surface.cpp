@@ -1,12 +1,12 @@
 // Rules of check_skin about weights on the surface: seams, islands, bleed, symmetry, poses, rigid parts.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <map>
 #include <string>
 #include <tuple>
 #include <utility>
 
+#include "core/numbers.h"
 #include "core/try.h"
 #include "core/vectors.h"
 #include "quality/skin_rules.h"
@@ -15,11 +15,7 @@ namespace sinew {
 
 namespace {
 
-std::string percent(double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.1f", value);
-    return text;
-}
+std::string percent(double value) { return number_text(value, 1, std::chars_format::fixed); }
 
 /// Welded vertices and their neighbours over edges.
 struct Rings {

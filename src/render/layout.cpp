@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
+
+#include "core/numbers.h"
 
 namespace sinew {
 namespace {
@@ -206,7 +207,6 @@ std::string fit_text(const std::string& text, double size, double width, const M
 }
 
 std::string short_number(double value, double step) {
-    char text[64];
     step = std::abs(step);
     if (std::abs(value) < 1e-9 * step) value = 0;
     if (step >= 1e-4 && std::abs(value) < 1e6) {
@@ -214,11 +214,9 @@ std::string short_number(double value, double step) {
         int digits = 0;
         while (digits < 6 && std::abs(step * std::pow(10, digits) - std::round(step * std::pow(10, digits))) > 1e-6)
             ++digits;
-        std::snprintf(text, sizeof text, "%.*f", digits, value);
-    } else {
-        std::snprintf(text, sizeof text, "%.3g", value);
+        return number_text(value, digits, std::chars_format::fixed);
     }
-    return text;
+    return number_text(value, 3);
 }
 
 Layout lay_out(const Picture& picture, const std::vector<LegendOf>& legends, double frame_width,

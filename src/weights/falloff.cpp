@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/numbers.h"
 #include "core/parallel.h"
 #include "core/try.h"
 #include "weights/law.h"
@@ -17,7 +18,7 @@ namespace {
 constexpr std::size_t rows_per_chunk = 2048;
 
 Error out_of_range(const std::string& what, float value) {
-    return {ErrorCode::usage, "falloff: " + what + ", not " + std::to_string(value)};
+    return {ErrorCode::usage, "falloff: " + what + ", not " + shortest_text(value)};
 }
 
 // `shape`: one of LawTableRow::shape.

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/large_pages.h"
+#include "core/numbers.h"
 #include "core/parallel.h"
 #include "core/try.h"
 #include "weights/finish_row.h"
@@ -18,7 +19,7 @@ Status check(const FinishOptions& o) {
     if (o.limit_rule != LimitRule::fade && o.limit_rule != LimitRule::cut)
         return Error{ErrorCode::usage, "limit rule: no such rule"};
     if (!(o.prune >= 0 && o.prune <= 0.5f))  // NaN fails
-        return Error{ErrorCode::usage, "prune must be from 0 to 0.5, not " + std::to_string(o.prune)};
+        return Error{ErrorCode::usage, "prune must be from 0 to 0.5, not " + shortest_text(o.prune)};
     return Done{};
 }
 
@@ -100,7 +101,7 @@ Result<SkinWeights> SkinWeights::from_rows(std::span<const std::uint32_t> counts
             const Influence& in = influences[next];
             if (!(in.weight >= 0 && in.weight < INFINITY))
                 return Error{ErrorCode::input, "vertex " + std::to_string(v) + " has the weight " +
-                                                   std::to_string(in.weight) + " on joint " +
+                                                   shortest_text(in.weight) + " on joint " +
                                                    std::to_string(in.joint) +
                                                    ": weights must be finite and not negative"};
             if (in.weight > 0) row.push_back({in.joint, in.weight});

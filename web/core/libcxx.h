@@ -144,6 +144,12 @@ to_chars_result to_chars(char* first, char* last, T value) {
     memcpy(first, out.data(), out.size());
     return {first + out.size(), errc{}};
 }
+
+/// With a number of digits. (The page has no locale but "C".)
+inline to_chars_result to_chars(char* first, char* last, double value, chars_format format, int digits) {
+    const int n = snprintf(first, last - first, format == chars_format::fixed ? "%.*f" : "%.*g", digits, value);
+    return n < last - first ? to_chars_result{first + n, errc{}} : to_chars_result{last, errc::value_too_large};
+}
 #endif
 
 }  // namespace std
