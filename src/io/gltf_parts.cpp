@@ -83,6 +83,7 @@ struct Piece {
     std::uint32_t joint_set = 0, character = 0;
     std::size_t vertices = 0;
     Box box;
+    bool rigid = false;  ///< follows one joint
     bool shown = false, follows = false;
 };
 
@@ -96,7 +97,8 @@ public:
         const std::size_t hidden = find_hidden();
         const std::size_t levels = find_levels();
         const std::size_t characters = find_characters();
-        if (hidden + levels == 0 && characters < 2) return;
+        const bool rigid = set_rigid_apart(static_cast<std::uint32_t>(characters));
+        if (hidden + levels == 0 && characters < 2 && !rigid) return;
         scene_.part_of_vertex.resize(scene_.positions.size());
         for (const Piece& piece : pieces_)
             for (const std::size_t b : piece.blocks) {
@@ -129,6 +131,7 @@ private:
                 Piece piece;
                 piece.mesh = mesh;
                 piece.joint_set = rig_.skins[block.skin].joint_set;
+                piece.rigid = rig_.skins[block.skin].is_part;
                 piece.name = name_of(document_.mesh(mesh), "mesh", mesh);
                 pieces_.push_back(std::move(piece));
             }
@@ -295,6 +298,17 @@ private:
                 number.try_emplace(find(of_set(piece.joint_set)), static_cast<std::uint32_t>(number.size()))
                     .first->second;
         return number.size();
+    }
+
+    /// Meshes that follow one joint are a part of their own, which does not disturb the others; false without
+    /// others.
+    bool set_rigid_apart(std::uint32_t number) {
+        bool others = false, any = false;
+        for (Piece& piece : pieces_) {
+            (piece.rigid ? any : others) = true;
+            if (piece.rigid) piece.character = number;
+        }
+        return any && others;
     }
 
     const Document& document_;

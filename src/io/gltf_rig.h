@@ -62,6 +62,7 @@ struct RigSkin {
     std::size_t number = static_cast<std::size_t>(-1);  ///< in the document; otherwise a new one, which is written
     Matrix to_scene;                                    ///< of a new one: from the space of its meshes
     std::uint32_t joint_set = 0;                        ///< into Skeleton::skins; 0 where that is empty
+    bool is_part = false;                               ///< of a mesh that follows the one joint on which it hangs
     /// Where the inverse bind matrix of a joint is another one than that of the scene, by place in `joints`.
     std::map<std::size_t, BindMatrix> other_matrices = {};
 };

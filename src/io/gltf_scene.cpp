@@ -426,8 +426,8 @@ private:
         for (std::size_t s = 0; s < rig_.skins.size(); ++s) {
             RigSkin& skin = rig_.skins[s];
             const auto part = part_of_skin_.find(s);
-            skin.joints =
-                part == part_of_skin_.end() ? others : std::vector{static_cast<std::uint32_t>(part->second)};
+            skin.is_part = part != part_of_skin_.end();
+            skin.joints = skin.is_part ? std::vector{static_cast<std::uint32_t>(part->second)} : others;
             const auto [at, is_new] = sets.try_emplace(skin.joints, static_cast<std::uint32_t>(sets.size()));
             skin.joint_set = at->second;
             if (is_new) scene_.skeleton.skins.push_back(skin.joints);

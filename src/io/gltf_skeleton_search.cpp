@@ -2,6 +2,8 @@
 #include "io/gltf_skeleton_search.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -10,6 +12,7 @@
 #include "core/body_part.h"
 #include "core/joint_names.h"
 #include "core/joint_words.h"
+#include "io/gltf_morphs.h"
 
 namespace sinew::io {
 
@@ -138,10 +141,9 @@ private:
         while (roots.size() == 1) {
             const std::size_t root = roots[0];
             std::vector<std::size_t> below;
-            bool holds_others = false;
             for (const std::size_t child : children_[root])
-                possible_[child] ? below.push_back(child) : void(holds_others = true);
-            if (below.empty() || (!holder[root] && (!holds_others || carries_limbs(root)))) break;
+                if (possible_[child]) below.push_back(child);
+            if (below.empty() || (!holder[root] && (carries_limbs(root) || !holds_body(root)))) break;
             const auto largest = *std::max_element(below.begin(), below.end(), [&](std::size_t a, std::size_t b) {
                 return size_[a] < size_[b] || (size_[a] == size_[b] && a > b);
             });
@@ -163,6 +165,65 @@ private:
         for (const std::size_t child : children_[node]) limbs += possible_[child] && size_[child] > 1;
         const bool named = names_body_part(string_of(member(*document_.at("nodes", node), "name")));
         return int{limbs > 1} + int{!at_parent(node)} + int{named} > 1;
+    }
+
+    /// Whether the meshes that hang on a node, not on joints below it, are around most of these joints. Other
+    /// meshes (a prop at the root) do not make it a holder.
+    bool holds_body(std::size_t root) const {
+        const NodeTree& nodes = document_.rig.nodes;
+        Box box;
+        std::vector<std::size_t> stack{root};
+        while (!stack.empty()) {
+            const std::size_t i = stack.back();
+            stack.pop_back();
+            add_mesh(i, box);
+            for (const std::size_t child : children_[i])
+                if (!possible_[child]) stack.push_back(child);
+        }
+        std::vector<std::size_t> joints;
+        collect(root, joints);
+        const auto around = std::count_if(joints.begin() + 1, joints.end(), [&](std::size_t n) {
+            const Matrix& at = nodes.world[n];
+            return box.contains({at(0, 3), at(1, 3), at(2, 3)});
+        });
+        return 2 * static_cast<std::size_t>(around) >= joints.size();
+    }
+
+    struct Box {
+        std::array<double, 3> low{INFINITY, INFINITY, INFINITY}, high{-INFINITY, -INFINITY, -INFINITY};
+        void add(const std::array<double, 3>& p) {
+            for (std::size_t k = 0; k < 3; ++k) low[k] = std::min(low[k], p[k]), high[k] = std::max(high[k], p[k]);
+        }
+        bool contains(const std::array<double, 3>& p) const {
+            for (std::size_t k = 0; k < 3; ++k)
+                if (!(p[k] >= low[k] && p[k] <= high[k])) return false;
+            return true;
+        }
+    };
+
+    /// Adds the corners of a node's mesh, as its accessors state them, in the world.
+    void add_mesh(std::size_t node, Box& box) const {
+        const auto mesh = whole(member(*document_.at("nodes", node), "mesh"));
+        const Json* json = mesh ? document_.at("meshes", *mesh) : nullptr;
+        const Json* primitives = json ? member(*json, "primitives") : nullptr;
+        if (!primitives || !primitives->is_array()) return;
+        for (const Json& primitive : *primitives) {
+            const Json* attributes = member(primitive, "attributes");
+            const auto index = attributes ? whole(member(*attributes, "POSITION")) : std::nullopt;
+            const Json* accessor = index ? document_.at("accessors", *index) : nullptr;
+            if (!accessor) continue;
+            const std::vector<double> ends[] = {numbers_of(*accessor, "min"), numbers_of(*accessor, "max")};
+            if (ends[0].size() != 3 || ends[1].size() != 3) continue;
+            const Json* normalised = member(*accessor, "normalized");
+            double unit = 1;  // of a stated number
+            if (normalised && normalised->is_boolean() && normalised->get<bool>()) {
+                const auto type = whole(member(*accessor, "componentType"));
+                unit = type == 5120 ? 127 : type == 5121 ? 255 : type == 5122 ? 32767 : 65535;
+            }
+            for (std::size_t corner = 0; corner < 8; ++corner)
+                box.add(transform_point(document_.rig.nodes.world[node], ends[corner & 1][0] / unit,
+                                        ends[corner >> 1 & 1][1] / unit, ends[corner >> 2][2] / unit));
+        }
     }
 
     bool is_armature(std::size_t node) const {

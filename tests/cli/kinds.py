@@ -165,8 +165,7 @@ class MeshesOnJoints(KindCase):
         plain, _ = self.bind(self.figure(), name="plain.glb")
         out, report = self.bind(self.figure(hang))
         self.assertEqual(report["counts"]["joints"], joints)
-        # The belt is near the body, so that some of its weights change; without half of the skeleton the distance is above 1.
-        self.assertLess(distance(weights(plain, "body"), weights(out, "body")), 0.1)
+        self.assertLess(distance(weights(plain, "body"), weights(out, "body")), 1e-6)
 
     @staticmethod
     def belt(g):
@@ -186,6 +185,24 @@ class MeshesOnJoints(KindCase):
             g.json["nodes"][joints["spine"]].update(camera=0)
 
         self.check(hang)
+
+    def test_a_prop_on_a_root_at_the_origin(self):
+        """Controls of the feet hang on the root, beside the largest branch; the body is elsewhere."""
+        for prop in False, True:
+            g = Gltf()
+            root = g.node("Root")
+            g.skeleton(parent=root)
+            for side in -1, 1:
+                g.node(f"Foot.{side}", root, translation=[0.1 * side, 0, 0.1])
+            g.node("body", mesh=g.mesh(*body(), name="body"))
+            if prop:
+                g.node("disc", root, mesh=self.belt(g))
+            out, report = self.bind(g, name=f"root{prop}.glb")
+            self.assertEqual(report["counts"]["joints"], 14)
+            rows = weights(out, "body")
+            if prop:
+                self.assertLess(distance(plain, rows), 1e-6)
+            plain = rows
 
     def test_a_body_below_a_nameless_holder_is_no_joint(self):
         g = Gltf()
