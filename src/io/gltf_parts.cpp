@@ -44,7 +44,8 @@ std::string lower(std::string name) {
     return name;
 }
 
-/// "Body_LOD1", "body lod 1", "lod1.body": their number of level. Otherwise the last number of the name, or 0.
+/// "Body_LOD1", "body lod 1", "lod1.body": their number of level, of the last such word. Otherwise the last number
+/// of the name, or 0.
 Level level_of(const std::string& name) {
     const std::string text = lower(name);
     const auto digit = [&](std::size_t i) { return i < text.size() && text[i] >= '0' && text[i] <= '9'; };
@@ -53,9 +54,10 @@ Level level_of(const std::string& name) {
         std::size_t end = digits;
         while (digit(end)) ++end;
         const std::string number = text.substr(digits, std::min<std::size_t>(end - digits, 6));
+        if (from == 0) end = std::min(text.find_first_not_of(" _.-", end), text.size());
         return Level{text.substr(0, from) + text.substr(end), number.empty() ? 0 : std::stoi(number), named};
     };
-    for (std::size_t at = text.find("lod"); at != text.npos; at = text.find("lod", at + 1)) {
+    for (std::size_t at = text.rfind("lod"); at != text.npos; at = at > 0 ? text.rfind("lod", at - 1) : text.npos) {
         if (at > 0 && letter(at - 1) && !(name[at] == 'L' && name[at - 1] >= 'a')) continue;  // "explode"
         std::size_t digits = text.find_first_not_of(" _.-", at + 3);
         if (digits != text.npos && digit(digits)) {
@@ -78,7 +80,8 @@ Level level_of(const std::string& name) {
 struct Piece {
     std::size_t mesh = 0;
     std::vector<std::size_t> blocks, nodes;
-    std::vector<Level> levels;  ///< of its names
+    std::vector<std::string> names;  ///< in lower case
+    std::vector<Level> levels;       ///< of each name
     std::string name;
     std::uint32_t joint_set = 0, character = 0;
     std::size_t vertices = 0;
@@ -155,10 +158,13 @@ private:
                     nodes_of[*mesh].push_back(n);
             }
         for (Piece& piece : pieces_) {
+            const auto add = [&](const std::string& name) {
+                piece.names.push_back(lower(name));
+                piece.levels.push_back(level_of(name));
+            };
             piece.nodes = nodes_of[piece.mesh];
-            piece.levels.push_back(level_of(string_of(member(document_.mesh(piece.mesh), "name"))));
-            for (const std::size_t n : piece.nodes)
-                piece.levels.push_back(level_of(string_of(member(*document_.at("nodes", n), "name"))));
+            add(string_of(member(document_.mesh(piece.mesh), "name")));
+            for (const std::size_t n : piece.nodes) add(string_of(member(*document_.at("nodes", n), "name")));
         }
     }
 
@@ -261,6 +267,10 @@ private:
 
     bool is_finer(const Piece& fine, const Piece& coarse) const {
         const double size = std::max(fine.box.diagonal(), coarse.box.diagonal());
+        for (const Level& b : coarse.levels)  // "Body" and "Body_LOD1"
+            if (b.named && b.number > 0 && coarse.box.within(fine.box, 0.1 * size) &&
+                std::find(fine.names.begin(), fine.names.end(), b.stem) != fine.names.end())
+                return true;
         for (const Level& a : fine.levels)
             for (const Level& b : coarse.levels) {
                 if (a.named && b.named && a.number < b.number &&

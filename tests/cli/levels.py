@@ -30,7 +30,11 @@ class LevelsCase(bind_poses.PersonCase):
 
 class Levels(LevelsCase):
     def test_named_lod(self):
-        for names in ("body_LOD0", "body_LOD1", "body_LOD2"), ("LOD0 Body", "Lod1 Body", "lod2 body"):
+        for names in (
+            ("body_LOD0", "body_LOD1", "body_LOD2"), ("LOD0 Body", "Lod1 Body", "lod2 body"),
+            ("body.001", "body.001_LOD1", "body.001_LOD2"), ("Body7", "LOD1_Body7", "LOD2_Body7"),
+            ("Body_LOD0_3", "Body_LOD0_3_LOD1", "Body_LOD0_3_LOD2"),
+        ):  # fmt: skip
             coarse = [self.level(names[1]), self.level(names[2], rings=3, sides=4)]
             body = person.body(name=names[0])
             self.undisturbed([body, *coarse], "2 meshes are coarser levels of detail")
