@@ -249,7 +249,7 @@ def split_skins(t):
             own = {**skin, "joints": [skin["joints"][j] for j in order]}
             t.put_matrices(own, t.matrices(skin)[order])
             t.json["skins"].append(own)
-            place = np.argsort(order)
+            place = np.append(np.argsort(order), np.zeros(65536, int))  # some files name joints past the end
             piece = {**primitive, "attributes": dict(primitive["attributes"])}
             for key, a in primitive["attributes"].items():
                 if key.startswith("JOINTS_"):

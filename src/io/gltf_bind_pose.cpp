@@ -9,6 +9,7 @@
 // - The matrix of a joint without weights has no effect in a viewer, so some exporters write a placeholder. Such a
 //   joint stands where the rest pose puts it below its parent, unless its matrix says the same.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 
@@ -221,23 +222,26 @@ private:
     /// From the bind space of a later skin to that of the scene.
     Matrix from_first(std::size_t s) {
         const Skin& skin = worn_.skins[s];
-        // Joints that move vertices of both skins tell it best; matrices of others may be placeholders, so the one
-        // that most of them tell counts.
-        std::vector<Matrix> told_by_idle;
+        // Joints that move vertices of both skins tell it best. Matrices of others may be placeholders: then the
+        // one counts that most of those tell that move vertices of one skin, else most of the others.
+        std::array<std::vector<Matrix>, 2> said;
         for (std::size_t j = 0; j < skin.nodes.size(); ++j) {
             const std::size_t n = skin.nodes[j];
             if (!bound_[s][j] || !told(n)) continue;
             const Matrix m = *told(n) * skin.inverse_bind[j];
             if (used(s, j) && pose_[n]) return snapped(m);
-            if (told_by_idle.size() < 64) told_by_idle.push_back(m);
+            std::vector<Matrix>& list = said[used(s, j) || pose_[n] ? 0 : 1];
+            if (list.size() < 64) list.push_back(m);
         }
-        std::size_t best = 0, most = 0;
-        for (std::size_t a = 0; a < told_by_idle.size(); ++a) {
-            std::size_t same = 0;
-            for (const Matrix& b : told_by_idle) same += near(told_by_idle[a], b);
-            if (same > most) most = same, best = a;
+        for (const std::vector<Matrix>& list : said) {
+            std::size_t best = 0, most = 0;
+            for (std::size_t a = 0; a < list.size(); ++a) {
+                std::size_t same = 0;
+                for (const Matrix& b : list) same += near(list[a], b);
+                if (same > most) most = same, best = a;
+            }
+            if (most > 1 || (most == 1 && list.size() == 1)) return snapped(list[best]);
         }
-        if (most > 0) return snapped(told_by_idle[best]);
         const auto estimates = estimate();
         for (std::size_t j = 0; j < skin.nodes.size(); ++j)
             if (const auto& estimated = estimates[skin.nodes[j]]; estimated && used(s, j))

@@ -113,6 +113,23 @@ class Placeholders(PersonCase):
         self.assertGreater(person.dense(got)[:, [3, 5]].sum(), 0.3)
         np.testing.assert_allclose(self.rest(got), self.rest(self.at / "changed.glb"), atol=1e-4)
 
+    def test_a_skin_of_one_joint_and_placeholders(self):
+        """An eye moves with the head alone, and its skin has no other matrices but those above the head."""
+        sides = person.tubes([(2, 11)], radius=0.02, rings=3)
+        eye = {"name": "eye", **dict(zip(("positions", "triangles", "owner"), sides))}
+        eye["owner"] = np.full(len(sides[0]), person.ENDS[0])  # an end of its own
+        inverse = np.linalg.inv(person.REST)
+        partly, ends = inverse.copy(), inverse.copy()
+        partly[:, 1, 3] -= 3  # bound in another place
+        partly[[j for j in range(len(inverse)) if j not in (0, 1, 2, person.ENDS[0])]] = np.eye(4)
+        ends[person.ENDS] = np.eye(4)
+        plain = self.bound("plain", [person.body(), eye])
+        for order in (0, 1), (1, 0):
+            both = [person.body(inverse=ends), {**eye, "positions": eye["positions"] + (0, 3, 0), "inverse": partly}]
+            got = self.bound("changed", [both[k] for k in order])
+            for mesh in 0, 1:
+                self.assertLess(person.apart(plain, got, mesh, order.index(mesh)), 0.001)
+
     def test_zeros_in_a_file_without_weights(self):
         inverse = np.linalg.inv(person.REST)
         inverse[person.ENDS] = 0
