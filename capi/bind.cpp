@@ -370,7 +370,7 @@ snw_status snw_weights_of(const snw_binding* binding, const snw_model* model, co
         if (Status ok = check(settings->bind.finish); !ok) return fail(ok.error());
         Result<Adjustments> adjustments = Adjustments{};
         if (edits && edits_size) {
-            adjustments = io::parse_edits(scene, {edits, edits_size}, "edits");
+            adjustments = io::parse_edits(scene, {edits, edits_size}, "edits", context_of(context));
             if (!adjustments) return fail(adjustments.error());
             Status ok = complete_edits(*adjustments, scene.mesh(), skeleton,
                                        scene.weights ? &*scene.weights : nullptr, context_of(context));

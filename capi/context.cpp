@@ -85,6 +85,9 @@ void snw_context_threads(snw_context* context, int threads) {
 void snw_context_memory_limit(snw_context* context, size_t bytes) {
     if (context) context->context.memory_limit = bytes;
 }
+void snw_context_follow_links(snw_context* context, int follow) {
+    if (context) context->follow_links = follow != 0;
+}
 void snw_context_progress(snw_context* context, snw_progress progress, void* user) {
     if (context) context->progress = progress, context->user = user;
 }

@@ -113,7 +113,7 @@ snw_status snw_weights_edit(const snw_model* model, const snw_weights* weights, 
     return guarded([&] {
         const io::Scene& scene = model->scene;
         if (Status ok = fits(*model, weights->weights); !ok) return fail(ok.error());
-        Result<Adjustments> list = io::parse_edits(scene, {edits, edits_size}, "edits");
+        Result<Adjustments> list = io::parse_edits(scene, {edits, edits_size}, "edits", context_of(context));
         if (!list) return fail(list.error());
         if (!list->falloff.empty() || !list->angles.empty() || !list->rigid.empty())
             return fail(

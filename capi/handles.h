@@ -24,6 +24,7 @@ struct snw_context {
     snw_context();
 
     sinew::Context context;
+    bool follow_links = false;
     snw_progress progress = nullptr;
     void* user = nullptr;
     std::atomic<double> fraction = 0;     // of the whole call
@@ -70,10 +71,11 @@ struct snw_weights {
 namespace sinew::capi {
 
 /// Stores the message for snw_error and returns the status.
-snw_status fail(const Error& error);
-inline snw_status missing(const char* what) {
-    return fail({ErrorCode::usage, std::string(what) + " must not be null"});
-}
+snw_status fail(const Error& error) noexcept;
+/// The same with a constant text and without an allocation: memory may be full.
+snw_status fail(ErrorCode code, const char* constant) noexcept;
+snw_status out_of_memory() noexcept;
+snw_status missing(const char* what) noexcept;
 
 inline Context* context_of(snw_context* context) { return context ? &context->context : nullptr; }
 
@@ -96,17 +98,19 @@ private:
     snw_context* context_;
 };
 
+snw_status unexpected(const std::exception& error) noexcept;
+
 /// Runs the body of a call: it returns a snw_status and may throw.
 template <typename Body>
-snw_status guarded(Body&& body) {
+snw_status guarded(Body&& body) noexcept {
     try {
         return body();
     } catch (const std::bad_alloc&) {
-        return fail({ErrorCode::too_large, "there is not enough memory (use a lower resolution)"});
+        return out_of_memory();
     } catch (const std::exception& error) {
-        return fail({ErrorCode::internal, error.what()});
+        return unexpected(error);
     } catch (...) {
-        return fail({ErrorCode::internal, "an unknown exception was thrown"});
+        return fail(ErrorCode::internal, "an unknown exception was thrown");
     }
 }
 

@@ -10,6 +10,7 @@ namespace sinew::capi {
 namespace {
 
 thread_local std::string t_error;
+thread_local const char* t_constant = nullptr;  // instead of it
 
 using json = nlohmann::ordered_json;
 
@@ -113,13 +114,12 @@ const float* floats(const std::vector<T>& values) {
 
 }  // namespace
 
-snw_status fail(const Error& error) {
-    try {
-        t_error = error.message;
-    } catch (const std::bad_alloc&) {
-        t_error.clear();  // the status is sufficient
-    }
-    switch (error.code) {
+namespace {
+
+constexpr const char* kNoMemory = "there is not enough memory (use a lower resolution)";
+
+snw_status status_of(ErrorCode code) {
+    switch (code) {
         case ErrorCode::usage:
             return SNW_USAGE;
         case ErrorCode::input:
@@ -134,6 +134,33 @@ snw_status fail(const Error& error) {
             break;
     }
     return SNW_INTERNAL;
+}
+
+}  // namespace
+
+snw_status fail(const Error& error) noexcept {
+    try {
+        t_error = error.message;
+        t_constant = nullptr;
+    } catch (const std::exception&) {
+        t_constant = kNoMemory;  // for its message
+    }
+    return status_of(error.code);
+}
+
+snw_status fail(ErrorCode code, const char* constant) noexcept {
+    t_constant = constant;
+    return status_of(code);
+}
+
+snw_status out_of_memory() noexcept { return fail(ErrorCode::too_large, kNoMemory); }
+
+snw_status missing(const char* what) noexcept {
+    return guarded([&] { return fail({ErrorCode::usage, std::string(what) + " must not be null"}); });
+}
+
+snw_status unexpected(const std::exception& error) noexcept {
+    return guarded([&] { return fail({ErrorCode::internal, error.what()}); });
 }
 
 Result<Skeleton> selected(const snw_model& model, const snw_settings* settings) {
@@ -184,7 +211,7 @@ extern "C" {
 
 const char* snw_version(void) { return SINEW_VERSION; }
 int snw_abi(void) { return SNW_ABI; }
-const char* snw_error(void) { return t_error.c_str(); }
+const char* snw_error(void) { return t_constant ? t_constant : t_error.c_str(); }
 
 const uint8_t* snw_bytes_data(const snw_bytes* bytes) {
     return bytes ? reinterpret_cast<const uint8_t*>(bytes->text.c_str()) : nullptr;
@@ -209,6 +236,7 @@ snw_status snw_model_open_with(const void* bytes, size_t size, const char* name,
         model->name = name ? name : "model";
         io::LoadOptions load;
         load.prop = with.prop != 0;
+        load.follow_links = context && context->follow_links;
         if (with.skeleton_scale != 0) load.skeleton_scale = with.skeleton_scale;
         if (with.skeleton) {
             Result<Skeleton> read =

@@ -9,7 +9,7 @@
 namespace sinew::cli {
 namespace {
 
-struct ApplyArguments : InputOptions {
+struct ApplyArguments : InputOptions, MachineOptions {
     std::string input, output, weights;
     EditOptions edits;
     io::SaveOptions save;
@@ -33,28 +33,30 @@ int run_apply(const ApplyArguments& args) {
                                 {"--edits", args.edits.file}};
     if (Status ok = check_outputs({&output, 1}, inputs); !ok) return fail(ok.error());
     Context context;
+    args.apply(context);
     Progress progress(context, true);
-    Result<io::Scene> scene = io::load(args.input, args.load(), &context);
+    Result<io::Scene> scene = io::load(args.input, args.load(args), &context);
     if (!scene) return fail(scene.error());
     if (Status ok = io::check_output(*scene, args.output); !ok) return fail(ok.error());
     for (const auto& file : io::external_files(*scene)) {
         const NamedFile kept{"a file that the input refers to", file.string()};
         if (Status ok = check_kept({&output, 1}, {&kept, 1}); !ok) return fail(ok.error());
     }
-    if (Status ok = take_weights(*scene, args.weights); !ok) return fail(ok.error());
+    if (Status ok = take_weights(*scene, args.weights, context); !ok) return fail(ok.error());
     if (!scene->weights)
         return fail({ErrorCode::input, args.input +
                                            ": the file has no weights to edit (sinew bind computes them; --weights "
                                            "takes them from a file)"});
     std::vector<std::string> lines;
     if (!args.edits.file.empty()) {
-        Result<Adjustments> adjustments = read_edits(*scene, args.edits, nullptr);
+        Result<Adjustments> adjustments = read_edits(*scene, args.edits, &context);
         if (!adjustments) return fail(adjustments.error());
         if (Status ok = check_only_edits(*adjustments, args.edits.file); !ok) return fail(ok.error());
         EditReport report;
         const auto most = std::max(4, static_cast<int>(scene->weights->max_influences()));
-        Result<SkinWeights> edited = apply_edits(scene->mesh(), *scene->weights, adjustments->edits,
-                                                 adjustments->locks, scene->skeleton.joints.size(), most, &report);
+        Result<SkinWeights> edited =
+            apply_edits(scene->mesh(), *scene->weights, adjustments->edits, adjustments->locks,
+                        scene->skeleton.joints.size(), most, &report, &context);
         if (!edited) return fail(edited.error());
         lines = edit_lines(*adjustments, report);
         scene->weights = std::move(*edited);
@@ -89,6 +91,7 @@ void add_apply(CLI::App& app, int& exit) {
     add_edit_options(*c, args->edits, false);
     c->add_option("-o,--output", args->output, "GLB, glTF or VRM to write")->required();
     add_input_options(*c, *args);
+    add_machine_options(*c, *args, "Options");
     add_save_options(*c, args->save);
     c->callback([args, &exit] { exit = run_apply(*args); });
 }

@@ -526,8 +526,13 @@ private:
     }
 
     static bool is_memory(const std::string& message) {
-        return message.find("MB, more than the limit") != std::string::npos ||
-               message.find("out of memory") != std::string::npos;
+        // Of the estimate, of files, and of the process that reads other formats.
+        for (const char* words : {"limit of ", "reading it takes more than "})
+            if (const std::size_t at = message.find(words); at != std::string::npos) {
+                const std::size_t number = at + std::string_view(words).size();
+                if (message.find(" MB", number) == message.find_first_not_of("0123456789", number)) return true;
+            }
+        return message.find("out of memory") != std::string::npos;
     }
 
     Status close(Work& work) {

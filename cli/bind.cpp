@@ -93,8 +93,9 @@ Status check_bind_arguments(const BindArguments& args) {
 }
 
 /// Selects the joints that deform, without --reuse, whose binding says it.
-Status select_joints(const BindArguments& args, io::Scene& scene) {
-    if (!args.joint_options.empty()) SINEW_TRY(io::load_joint_options(args.joint_options, scene.skeleton));
+Status select_joints(const BindArguments& args, io::Scene& scene, const Context& context) {
+    if (!args.joint_options.empty())
+        SINEW_TRY(io::load_joint_options(args.joint_options, scene.skeleton, &context));
     const std::vector<double> use =
         scene.weights ? joint_use(*scene.weights, scene.skeleton.joints.size()) : std::vector<double>{};
     return select_deforming(scene.skeleton, use, args.deform);
@@ -183,7 +184,7 @@ int run_bind(BindArguments args) {
         Progress progress(context, args.quiet || args.json);
         progress.stage("load");
         auto start = std::chrono::steady_clock::now();
-        io::LoadOptions load = args.load();
+        io::LoadOptions load = args.load(args);
         load.bind_unskinned = args.edits.only_missing;
         load.skeleton_clips = args.with_clips;
         Result<io::Scene> loaded = io::load(args.input, load, &context);
@@ -203,7 +204,7 @@ int run_bind(BindArguments args) {
             binding = rebind(*args.reused, scene, args.reuse, &context);
             if (!binding) return fail(binding.error());
         } else {
-            if (Status ok = select_joints(args, scene); !ok) return fail(ok.error());
+            if (Status ok = select_joints(args, scene, context); !ok) return fail(ok.error());
         }
         Result<Adjustments> adjustments = read_edits(scene, args.edits, &context);
         if (!adjustments) return fail(adjustments.error());

@@ -14,14 +14,13 @@
 namespace sinew::cli {
 namespace {
 
-struct CheckArguments {
+struct CheckArguments : MachineOptions {
     std::vector<std::string> inputs;
     std::string input, output, thresholds, report, sarif, html, profile;
     std::vector<std::string> max, skip, only;
     SkinCheckOptions options;
     io::SaveOptions save;
     bool fix = false, json = false, quiet = false, strict = false, rules = false;
-    int threads = 0;
 };
 
 std::string unit_of(const SkinRule& rule) { return rule.unit.empty() ? "" : " " + std::string(rule.unit); }
@@ -50,8 +49,7 @@ Status read_max(const std::string& text, SkinCheckOptions& options) {
     const std::string value = text.substr(at + 1);
     const std::optional<double> number = value == "off" ? INFINITY : number_of<double>(value);
     if (!number || !(*number >= 0)) return bad();
-    set_threshold(options, *rule, *number);
-    return Done{};
+    return set_threshold(options, *rule, *number);
 }
 
 /// Profile first, then the file, then the options.
@@ -60,7 +58,9 @@ Status read_options(CheckArguments& args) {
         if (Status ok = take_profile(args.profile, args.options); !ok)
             return Error{ok.error().code, "--profile: " + ok.error().message};
     if (!args.thresholds.empty()) {
-        SINEW_TRY_LET(std::vector<std::byte> bytes, io::read_file(args.thresholds));
+        Context context;
+        args.apply(context);
+        SINEW_TRY_LET(std::vector<std::byte> bytes, io::read_file(args.thresholds, &context));
         const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
         SINEW_TRY(take_thresholds(text, args.thresholds, args.options));
     }
@@ -120,11 +120,11 @@ int check_one(const CheckArguments& args) {
         return fail(ok.error());
     }
     Context context;
-    context.threads = args.threads;
+    args.apply(context);
     CheckRun run;
     {
         Progress progress(context, args.quiet || args.json);
-        Result<io::Scene> scene = io::load(args.input, {}, &context);
+        Result<io::Scene> scene = io::load(args.input, args.reading(), &context);
         if (!scene && scene.error().code == ErrorCode::usage)  // it asks for a skeleton
             return fail({ErrorCode::input, args.input + ": it has no skin (sinew bind computes one)"});
         if (!scene) return fail(scene.error());
@@ -240,10 +240,7 @@ void add_check(CLI::App& app, int& exit) {
     c->add_flag("--json", args->json, "Print the results as JSON; of several files a line each")->group("Output");
     c->add_flag("--quiet", args->quiet, "Print errors only")->group("Output");
     add_save_options(*c, args->save, "Output");
-    c->add_option("--threads", args->threads, "Worker threads; 0 = one per core. The result does not depend on it")
-        ->check(CLI::Range(0, kMostThreads))
-        ->capture_default_str()
-        ->group("Machine");
+    add_machine_options(*c, *args);
     c->callback([args, &exit] { exit = run_check(*args); });
 }
 

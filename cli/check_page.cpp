@@ -7,14 +7,14 @@
 
 #include "check_report.h"
 #include "page.h"
-#include "sinew/render.h"
+#include "painter.h"
 
 namespace sinew::cli {
 namespace {
 
-/// The character from the front and from the back, coloured by how bad each vertex is; empty without OpenGL.
-std::vector<std::byte> picture_of(const CheckRun& run, const SkinFinding& f, const Transform& to_world,
-                                  Context& context) {
+/// The character from the front and from the back, coloured by how bad each vertex is.
+Result<std::vector<std::byte>> picture_of(const CheckRun& run, const SkinFinding& f, const Transform& to_world,
+                                          Context& context) {
     const float most = *std::max_element(f.of_vertex.begin(), f.of_vertex.end());
     const Paint paint = paint_values(f.of_vertex, std::string(skin_rules()[f.rule].word), Ramp::heat, 0, most);
     Picture picture;
@@ -31,10 +31,7 @@ std::vector<std::byte> picture_of(const CheckRun& run, const SkinFinding& f, con
         panel.from = *viewpoint(from);
         picture.panels.push_back(std::move(panel));
     }
-    Result<Image> image = render(picture, &context);
-    if (!image) return {};
-    Result<std::vector<std::byte>> png = encode_png(*image);
-    return png ? std::move(*png) : std::vector<std::byte>{};
+    return draw_apart(picture, context);
 }
 
 }  // namespace
@@ -64,10 +61,13 @@ std::string make_check_page(const CheckRun& run, Context& context) {
     for (const SkinFinding& f : run.findings) {
         if (!f.alarm || std::none_of(f.of_vertex.begin(), f.of_vertex.end(), [](float v) { return v > 0; }))
             continue;
-        const std::vector<std::byte> png = picture_of(run, f, to_world, context);
-        if (png.empty()) break;
+        const Result<std::vector<std::byte>> png = picture_of(run, f, to_world, context);
+        if (!png) {
+            page.put("<p>No pictures: {}.</p>\n", escaped(png.error().message));
+            break;
+        }
         const SkinRule& rule = skin_rules()[f.rule];
-        page.figure(png, rule.word, fmt::format("{}: {}", rule.word, rule.what));
+        page.figure(*png, rule.word, fmt::format("{}: {}", rule.word, rule.what));
     }
     return page.finish();
 }

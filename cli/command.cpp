@@ -240,9 +240,34 @@ int fail(const Error& error) {
     return exit_code(error.code);
 }
 
-void RunOptions::apply(Context& context) const {
+void MachineOptions::apply(Context& context) const {
     context.threads = threads;
     context.memory_limit = static_cast<std::size_t>(memory_limit_mb) << 20;
+}
+
+io::LoadOptions MachineOptions::reading() const {
+    io::LoadOptions load;
+    load.follow_links = follow_links;
+    return load;
+}
+
+void add_machine_options(CLI::App& command, MachineOptions& options, const std::string& group) {
+    command
+        .add_option("--threads", options.threads,
+                    "Worker threads; 0 = one per core. The result does not depend on it")
+        ->check(CLI::Range(0, kMostThreads))
+        ->capture_default_str()
+        ->group(group);
+    command
+        .add_option("--memory-limit", options.memory_limit_mb,
+                    "MB; error before the work if it may need more; 0 = no limit")
+        ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 32))
+        ->capture_default_str()
+        ->group(group);
+    command
+        .add_flag("--follow-links", options.follow_links,
+                  "Read buffers and images that are symbolic links out of the model's folder")
+        ->group(group);
 }
 
 void add_run_options(CLI::App& command, RunOptions& options) {
@@ -257,22 +282,11 @@ void add_run_options(CLI::App& command, RunOptions& options) {
         ->group("Input and output");
     command.add_flag("--json", options.json, "Print the report instead of a summary")->group("Input and output");
     command.add_flag("--quiet", options.quiet, "Print errors only")->group("Input and output");
-    command
-        .add_option("--threads", options.threads,
-                    "Worker threads; 0 = one per core. The result does not depend on it")
-        ->check(CLI::Range(0, kMostThreads))
-        ->capture_default_str()
-        ->group("Machine");
-    command
-        .add_option("--memory-limit", options.memory_limit_mb,
-                    "MB; error before the work if it may need more; 0 = no limit")
-        ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 32))
-        ->capture_default_str()
-        ->group("Machine");
+    add_machine_options(command, options);
 }
 
-io::LoadOptions InputOptions::load() const {
-    io::LoadOptions load;
+io::LoadOptions InputOptions::load(const MachineOptions& machine) const {
+    io::LoadOptions load = machine.reading();
     load.skeleton = skeleton;
     load.skeleton_scale = skeleton_scale;
     load.prop = prop;

@@ -121,25 +121,33 @@ private:
     bool shown_ = false;
 };
 
-/// Options of all commands that compute weights.
-struct RunOptions {
-    std::string report;
-    double require_coverage = 1.0;
+/// Options of all commands that read a character.
+struct MachineOptions {
     int threads = 0;
     std::int64_t memory_limit_mb = 0;
-    bool json = false, quiet = false;
+    bool follow_links = false;
 
     void apply(Context& context) const;
+    io::LoadOptions reading() const;
+};
+/// --threads, --memory-limit and --follow-links, in this group.
+void add_machine_options(CLI::App& command, MachineOptions& options, const std::string& group = "Machine");
+
+/// Options of all commands that compute weights.
+struct RunOptions : MachineOptions {
+    std::string report;
+    double require_coverage = 1.0;
+    bool json = false, quiet = false;
 };
 void add_run_options(CLI::App& command, RunOptions& options);
 
-/// Options of all commands that read a character.
+/// Options of commands that read a character to bind, or to show.
 struct InputOptions {
     std::string skeleton;
     double skeleton_scale = 1;
     bool prop = false, bind_parts = false, together = false;
 
-    io::LoadOptions load() const;
+    io::LoadOptions load(const MachineOptions& machine) const;
 };
 /// --skeleton, --skeleton-scale, --prop, --bind-parts and --together, in this group.
 void add_input_options(CLI::App& command, InputOptions& options, const std::string& group = "Options");

@@ -14,13 +14,12 @@
 namespace sinew::cli {
 namespace {
 
-struct CompareArguments {
+struct CompareArguments : MachineOptions {
     std::string reference, other, report, html, picture, size = "1500x1600", skinning = "lbs";
     std::vector<std::string> poses;
     CompareOptions options;
     CompareGates gates;
     bool no_bleed = false, no_standard_poses = false, no_pictures = false;
-    int threads = 0;
     bool json = false, quiet = false;
 };
 
@@ -52,13 +51,14 @@ Result<ComparedBinding> load_other(const io::Scene& scene, const CompareArgument
                                    std::vector<std::string>& notes, Context& context) {
     ComparedBinding out;
     if (std::filesystem::path(args.other).extension() == ".json") {
-        Result<SkinWeights> weights = io::load_weights_json(scene.skeleton, scene.positions.size(), args.other);
+        Result<SkinWeights> weights =
+            io::load_weights_json(scene.skeleton, scene.positions.size(), args.other, &context);
         if (!weights) return weights.error();
         out.match = match_joints(scene.skeleton, scene.skeleton);
         out.weights = std::move(*weights);
         return out;
     }
-    Result<io::Scene> loaded = io::load(args.other, {}, &context);
+    Result<io::Scene> loaded = io::load(args.other, args.reading(), &context);
     if (!loaded) return loaded.error();
     if (!loaded->weights)
         return Error{ErrorCode::input,
@@ -167,9 +167,9 @@ Status select_joints_in_use(Skeleton& skeleton, const SkinWeights& a, const Skin
     return select_deforming(skeleton, use, {DeformFrom::skin, {}, {}});
 }
 
-Status load_compared_poses(CompareArguments& args, const Skeleton& skeleton) {
+Status load_compared_poses(CompareArguments& args, const Skeleton& skeleton, const Context& context) {
     for (const std::string& file : args.poses) {
-        SINEW_TRY_LET(std::vector<JointPose> pose, io::load_pose(skeleton, file));
+        SINEW_TRY_LET(std::vector<JointPose> pose, io::load_pose(skeleton, file, &context));
         args.options.poses.push_back({std::filesystem::path(file).stem().string(), std::move(pose)});
     }
     return Done{};
@@ -254,7 +254,7 @@ int run_compare(CompareArguments args) {
 
     const auto start_of_all = std::chrono::steady_clock::now();
     Context context;
-    context.threads = args.threads;
+    args.apply(context);
     CompareRun run;
     nlohmann::ordered_json report;
     {
@@ -268,7 +268,7 @@ int run_compare(CompareArguments args) {
             }
         }
         progress.stage("load");
-        Result<io::Scene> scene = io::load(args.reference, {}, &context);
+        Result<io::Scene> scene = io::load(args.reference, args.reading(), &context);
         if (!scene) return fail(scene.error());
         if (!scene->weights)
             return fail(
@@ -280,7 +280,7 @@ int run_compare(CompareArguments args) {
         Skeleton& skeleton = other->match.skeleton;
         if (Status ok = select_joints_in_use(skeleton, *scene->weights, other->weights); !ok)
             return fail(ok.error());
-        if (Status ok = load_compared_poses(args, skeleton); !ok) return fail(ok.error());
+        if (Status ok = load_compared_poses(args, skeleton, context); !ok) return fail(ok.error());
         Result<io::ScenePose> rest = io::pose_at(*scene, std::nullopt, 0);
         if (!rest) return fail(rest.error());
         const Transform& world = rest->to_world;
@@ -305,9 +305,12 @@ int run_compare(CompareArguments args) {
         if (draw) {
             progress.stage("draw");
             Result<std::vector<std::byte>> drawn = draw_comparison(run, world, width, height, context);
-            if (!drawn) return fail(drawn.error());
-            png = std::move(*drawn);
-            if (!args.no_pictures)
+            if (!drawn && (!args.picture.empty() || context.cancel)) return fail(drawn.error());
+            if (drawn)
+                png = std::move(*drawn);
+            else
+                run.why_no_pictures = drawn.error().message;
+            if (drawn && !args.no_pictures)
                 run.pictures.push_back(
                     {"A, B and their L1 difference; below, the pose in which they differ most", png});
         }
@@ -397,10 +400,7 @@ void add_compare(CLI::App& app, int& exit) {
         ->capture_default_str()
         ->group("Measures");
     c->add_flag("--no-bleed", args->no_bleed, "Skip bleed, which is slow")->group("Measures");
-    c->add_option("--threads", args->threads, "Worker threads; 0 = one per core. The result does not depend on it")
-        ->check(CLI::Range(0, kMostThreads))
-        ->capture_default_str()
-        ->group("Machine");
+    add_machine_options(*c, *args);
     c->callback([args, &exit] { exit = run_compare(*args); });
 }
 

@@ -6,7 +6,7 @@
 
 #include "compare_report.h"
 #include "core/try.h"
-#include "sinew/render.h"
+#include "painter.h"
 
 namespace sinew::cli {
 namespace {
@@ -36,7 +36,7 @@ Status check_pictures(Context& context) {
     picture.panels.resize(1);
     picture.panels[0].positions = positions;
     picture.panels[0].triangles = triangles;
-    SINEW_TRY(render(picture, &context));
+    SINEW_TRY(draw_apart(picture, context));
     return Done{};
 }
 
@@ -89,8 +89,7 @@ Result<std::vector<std::byte>> draw_comparison(const CompareRun& run, const Tran
         add("B, " + worst->name, posed_b.positions, b, "three-quarter");
         add("distance, " + worst->name, posed_b.positions, distance, "three-quarter");
     }
-    SINEW_TRY_LET(Image image, render(picture, &context));
-    return encode_png(image);
+    return draw_apart(picture, context);
 }
 
 }  // namespace sinew::cli

@@ -165,9 +165,10 @@ Status add_figure(io::OutputBatch& batch, const CutoutArguments& args, const Cut
 }
 
 /// The transforms of --pose; empty without.
-Result<std::vector<Transform>> pose_transforms(const CutoutArguments& args, const Skeleton& skeleton) {
+Result<std::vector<Transform>> pose_transforms(const CutoutArguments& args, const Skeleton& skeleton,
+                                               const Context& context) {
     if (args.pose.empty()) return std::vector<Transform>{};
-    SINEW_TRY_LET(const std::vector<JointPose> pose, io::load_pose(skeleton, args.pose));
+    SINEW_TRY_LET(const std::vector<JointPose> pose, io::load_pose(skeleton, args.pose, &context));
     return skinning_matrices(skeleton, pose);
 }
 
@@ -197,7 +198,7 @@ int run_cutout(CutoutArguments args) {
             const NamedFile kept{"a picture of the figure", layer.path};
             if (Status ok = check_kept(outputs, {&kept, 1}); !ok) return fail(ok.error());
         }
-        const Result<std::vector<Transform>> transforms = pose_transforms(args, figure->skeleton);
+        const Result<std::vector<Transform>> transforms = pose_transforms(args, figure->skeleton, context);
         if (!transforms) return fail(transforms.error());
         const double load_seconds = seconds_since(start_of_all);
 

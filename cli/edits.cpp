@@ -27,7 +27,7 @@ Result<Adjustments> read_edits(const io::Scene& scene, const EditOptions& option
                                std::span<const Transform> transforms) {
     Adjustments out;
     if (!options.file.empty()) {
-        SINEW_TRY_LET(Adjustments read, io::load_edits(scene, options.file));
+        SINEW_TRY_LET(Adjustments read, io::load_edits(scene, options.file, context));
         out = std::move(read);
     }
     const Skeleton& skeleton = scene.skeleton;

@@ -19,7 +19,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-struct InspectArguments : InputOptions {
+struct InspectArguments : InputOptions, MachineOptions {
     std::string input;
     DeformOptions deform;
     bool json = false, joints = false;
@@ -180,13 +180,13 @@ void note_rest_pose(const Inspected& in, std::vector<Odd>& odd) {
 
 Result<Inspected> inspect(const InspectArguments& args, Context* context) {
     Inspected out;
-    Result<io::Contents> contents = io::contents_of(args.input, context);
+    Result<io::Contents> contents = io::contents_of(args.input, context, args.follow_links);
     if (!contents) return contents.error();
     out.contents = std::move(*contents);
-    Result<io::Scene> scene = io::load(args.input, args.load(), context);
+    Result<io::Scene> scene = io::load(args.input, args.load(args), context);
     if (!scene && args.skeleton.empty() && scene.error().code != ErrorCode::cancelled) {
         // A mesh without a skeleton can be looked at, too.
-        io::LoadOptions bare = args.load();
+        io::LoadOptions bare = args.load(args);
         bare.fallback = Skeleton{{Joint{"none", -1, {}, {}}}, {}};
         Result<io::Scene> mesh = io::load(args.input, bare, context);
         if (!mesh) return scene.error();
@@ -365,6 +365,7 @@ void print_inspected(const InspectArguments& args, const Inspected& in) {
 
 int run_inspect(const InspectArguments& args) {
     Context context;
+    args.apply(context);
     Progress progress(context, true);
     const Result<Inspected> found = inspect(args, &context);
     if (!found) return fail(found.error());
@@ -388,6 +389,7 @@ void add_inspect(CLI::App& app, int& exit) {
         "  sinew inspect hero.fbx --json                docs/inspect.md\n");
     c->add_option("input", args->input, "GLB, glTF, VRM, FBX, DAE (docs/formats.md), OBJ")->required();
     add_input_options(*c, *args);
+    add_machine_options(*c, *args, "Options");
     add_deform_option(*c, args->deform);
     c->add_flag("--joints", args->joints,
                 "List all joints as a tree, with their share of the weights, or why they are idle");

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "command.h"
+#include "painter.h"
 #include "system.h"
 
 namespace {
@@ -66,6 +67,7 @@ class ShortCommands : public CLI::Formatter {
 int main(int argc, char** argv) {
     using namespace sinew::cli;
     if (const auto exit = sinew::io::serve_as_reader(argc, argv)) return *exit;
+    if (const auto exit = serve_as_painter(argc, argv)) return *exit;
     system::start(argc, argv);
     handle_signals();
     CLI::App app{

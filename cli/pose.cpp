@@ -11,18 +11,16 @@
 namespace sinew::cli {
 namespace {
 
-struct PoseArguments : InputOptions {
+struct PoseArguments : InputOptions, MachineOptions {
     std::string input, output, weights, binding;
     EditOptions edits;
     PoseOptions pose;
-    int threads = 0;
 };
 
 /// Weights from the kept binding in this pose, instead of the file's own.
-Status weights_of_binding(io::Scene& scene, const PoseArguments& args, std::span<const Transform> skinning) {
-    Context context;
-    context.threads = args.threads;
-    SINEW_TRY_LET(Binding kept, read_binding(args.binding));
+Status weights_of_binding(io::Scene& scene, const PoseArguments& args, std::span<const Transform> skinning,
+                          Context& context) {
+    SINEW_TRY_LET(Binding kept, read_binding(args.binding, &context));
     SINEW_TRY_LET(Binding binding, rebind(kept, scene, args.binding, &context));
     SINEW_TRY_LET(Adjustments adjustments, read_edits(scene, args.edits, &context, skinning));
     Result<SkinWeights> weights = adjusted_weights(binding, scene.mesh(), scene.skeleton, binding.options().falloff,
@@ -48,23 +46,23 @@ int run_pose(const PoseArguments& args) {
                                 {"--edits", args.edits.file}, {"--pose", args.pose.pose}};
     if (Status ok = check_files({&output, 1}, inputs); !ok) return fail(ok.error());
     Context context;
-    context.threads = args.threads;
+    args.apply(context);
     Progress progress(context, true);
-    Result<io::Scene> scene = io::load(args.input, args.load(), &context);
+    Result<io::Scene> scene = io::load(args.input, args.load(args), &context);
     if (!scene) return fail(scene.error());
     for (const auto& file : io::external_files(*scene)) {
         const NamedFile kept{"a file that the input refers to", file.string()};
         if (Status ok = check_kept({&output, 1}, {&kept, 1}); !ok) return fail(ok.error());
     }
-    if (Status ok = take_weights(*scene, args.weights); !ok) return fail(ok.error());
+    if (Status ok = take_weights(*scene, args.weights, context); !ok) return fail(ok.error());
     if (!scene->weights && args.binding.empty())
         return fail({ErrorCode::input, args.input + ": the file has no weights (sinew bind computes them; "
                                                     "--weights or --binding take them from a file)"});
 
-    Result<io::ScenePose> at = read_pose(*scene, args.pose, args.input);
+    Result<io::ScenePose> at = read_pose(*scene, args.pose, args.input, context);
     if (!at) return fail(at.error());
     if (!args.binding.empty()) {
-        if (Status ok = weights_of_binding(*scene, args, at->skinning); !ok) return fail(ok.error());
+        if (Status ok = weights_of_binding(*scene, args, at->skinning, context); !ok) return fail(ok.error());
     }
     Result<io::ShadingFrames> frames = io::shading_frames(*scene);
     if (!frames) return fail(frames.error());
@@ -117,8 +115,7 @@ void add_pose(CLI::App& app, int& exit) {
                   "A kept binding (sinew bind --save-binding): its weights, instead of the file's own");
     add_edit_options(*c, args->edits, false);
     add_input_options(*c, *args);
-    c->add_option("--threads", args->threads, "Worker threads (default: all cores)")
-        ->check(CLI::Range(0, kMostThreads));
+    add_machine_options(*c, *args, "Options");
     c->callback([args, &exit] { exit = run_pose(*args); });
 }
 

@@ -80,7 +80,8 @@ Result<std::uint32_t> find_joint(const Skeleton& skeleton, const std::string& wa
                                                printable(wanted), count, like)};
 }
 
-Result<io::ScenePose> read_pose(const io::Scene& scene, const PoseOptions& options, const std::string& input) {
+Result<io::ScenePose> read_pose(const io::Scene& scene, const PoseOptions& options, const std::string& input,
+                                const Context& context) {
     if (!options.pose.empty() && !options.clip.empty())
         return Error{ErrorCode::usage, "--pose and --clip cannot be combined: give one of them"};
     std::optional<std::size_t> clip;
@@ -93,15 +94,16 @@ Result<io::ScenePose> read_pose(const io::Scene& scene, const PoseOptions& optio
     if (!at || clip) return at;
     at->skinning.assign(scene.skeleton.joints.size(), Transform{});
     if (options.pose.empty()) return at;
-    SINEW_TRY_LET(std::vector<JointPose> pose, io::load_pose(scene.skeleton, options.pose));
+    SINEW_TRY_LET(std::vector<JointPose> pose, io::load_pose(scene.skeleton, options.pose, &context));
     SINEW_TRY_LET(std::vector<Transform> posed, skinning_matrices(scene.skeleton, pose));
     at->skinning = std::move(posed);
     return at;
 }
 
-Status take_weights(io::Scene& scene, const std::string& weights_file) {
+Status take_weights(io::Scene& scene, const std::string& weights_file, const Context& context) {
     if (weights_file.empty()) return Done{};
-    Result<SkinWeights> weights = io::load_weights_json(scene.skeleton, scene.positions.size(), weights_file);
+    Result<SkinWeights> weights =
+        io::load_weights_json(scene.skeleton, scene.positions.size(), weights_file, &context);
     if (!weights) return weights.error();
     scene.weights = std::move(*weights);
     scene.other_poses.clear();

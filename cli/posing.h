@@ -30,12 +30,13 @@ Result<std::uint32_t> find_joint(const Skeleton& skeleton, const std::string& wa
 
 /// Reads the pose that the options name. With a clip: the file's nodes at that time. With a pose file: its
 /// joints, with the morph targets and position of the nodes at rest. With neither: the bind pose.
-Result<io::ScenePose> read_pose(const io::Scene& scene, const PoseOptions& options, const std::string& input);
+Result<io::ScenePose> read_pose(const io::Scene& scene, const PoseOptions& options, const std::string& input,
+                                const Context& context);
 
 /// Replaces the joint number at the start of an error, as in errors of deform, by the joint's name.
 Error with_joint_name(Error error, const Skeleton& skeleton);
 
 /// The file's own weights, or those of --weights.
-Status take_weights(io::Scene& scene, const std::string& weights_file);
+Status take_weights(io::Scene& scene, const std::string& weights_file, const Context& context);
 
 }  // namespace sinew::cli

@@ -15,7 +15,7 @@ namespace {
 
 using View = PictureView;
 
-struct RenderArguments : InputOptions {
+struct RenderArguments : InputOptions, MachineOptions {
     std::string input, output, joint_options, weights, title;
     View view = View::joints;
     std::vector<std::string> joints, from, winding_numbers;
@@ -24,7 +24,7 @@ struct RenderArguments : InputOptions {
     double zoom_radius = 0;
     bool overlay = false, sheet = false, no_legend = false, quiet = false, dark = false;
     bool view_given = false;
-    int columns = 0, resolution = 256, threads = 0;
+    int columns = 0, resolution = 256;
     PoseOptions pose;
 };
 
@@ -92,9 +92,10 @@ Status read_options(const RenderArguments& args, PictureRequest& request) {
 }
 
 Result<io::Scene> load(const RenderArguments& args, PictureRequest& request, Context& context) {
-    SINEW_TRY_LET(io::Scene scene, io::load(args.input, args.load(), &context));
-    if (!args.joint_options.empty()) SINEW_TRY(io::load_joint_options(args.joint_options, scene.skeleton));
-    SINEW_TRY(take_weights(scene, args.weights));
+    SINEW_TRY_LET(io::Scene scene, io::load(args.input, args.load(args), &context));
+    if (!args.joint_options.empty())
+        SINEW_TRY(io::load_joint_options(args.joint_options, scene.skeleton, &context));
+    SINEW_TRY(take_weights(scene, args.weights, context));
     for (const std::string& name : args.joints) {
         SINEW_TRY_LET(std::uint32_t joint, find_joint(scene.skeleton, name, args.input));
         request.joints.push_back(joint);
@@ -104,7 +105,7 @@ Result<io::Scene> load(const RenderArguments& args, PictureRequest& request, Con
         request.zoom = joint;
     }
     if (args.pose.pose.empty() && args.pose.clip.empty()) return scene;
-    SINEW_TRY_LET(io::ScenePose at, read_pose(scene, args.pose, args.input));
+    SINEW_TRY_LET(io::ScenePose at, read_pose(scene, args.pose, args.input, context));
     std::string name = args.pose.clip.empty() ? std::filesystem::path(args.pose.pose).stem().string()
                                               : fmt::format("{} at {:.3g} s", args.pose.clip, at.time);
     request.pose = {std::move(name), std::move(at)};
@@ -141,7 +142,7 @@ int run_render(RenderArguments args) {
         return fail(usage(args.output + ": the picture is a PNG: its name must end in .png"));
     if (Status ok = check_files(outputs, inputs); !ok) return fail(ok.error());
     Context context;
-    context.threads = args.threads;
+    args.apply(context);
     {
         Progress progress(context, args.quiet);
         PictureRequest request;
@@ -225,8 +226,7 @@ void add_render(CLI::App& app, int& exit) {
     c->add_option(
         "--joint-options", args->joint_options,
         "JSON: shapes and other options of joints by name (docs/formats.md); --skeleton-overlay draws shapes");
-    c->add_option("--threads", args->threads, "Worker threads (default: all cores)")
-        ->check(CLI::Range(0, kMostThreads));
+    add_machine_options(*c, *args, "Options");
     c->add_flag("--quiet", args->quiet, "Print errors only");
     c->callback([args, &exit] { exit = run_render(*args); });
 }

@@ -14,10 +14,9 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-struct RigArguments {
+struct RigArguments : MachineOptions {
     std::string input, output, report;
     RigOptions options;
-    int threads = 0;
     double require_confidence = 0;
     bool as_json = false, quiet = false;
 };
@@ -49,7 +48,7 @@ void print_rig(const RigArguments& args, const Rig& rig, const std::vector<std::
 
 /// The mesh with this skeleton, in the space of the file's world.
 Result<io::Scene> load_with(const RigArguments& args, Skeleton skeleton, Context& context) {
-    io::LoadOptions load;
+    io::LoadOptions load = args.reading();
     load.own_skeleton = std::move(skeleton);
     return io::load(args.input, load, &context);
 }
@@ -62,10 +61,10 @@ int run_rig(const RigArguments& args) {
     if (Status ok = only_skeleton ? check_files(outputs, {&input, 1}) : check_outputs(outputs, {&input, 1}); !ok)
         return fail(ok.error());
     Context context;
-    context.threads = args.threads;
+    args.apply(context);
     Progress progress(context, args.quiet || args.as_json);
     progress.stage("load");
-    const Result<io::Contents> contents = io::contents_of(args.input, &context);
+    const Result<io::Contents> contents = io::contents_of(args.input, &context, args.follow_links);
     if (!contents) return fail(contents.error());
     if (contents->skins > 0)
         return fail(
@@ -138,8 +137,7 @@ void add_rig(CLI::App& app, int& exit) {
         ->check(number_within(0, 1));
     c->add_option("--report", args->report, "Write the result as JSON (docs/rig.md) to this file");
     c->add_flag("--json", args->as_json, "Print it as JSON");
-    c->add_option("--threads", args->threads, "Worker threads (default: all cores)")
-        ->check(CLI::Range(0, kMostThreads));
+    add_machine_options(*c, *args, "Options");
     c->add_flag("--quiet", args->quiet, "Print errors only");
     c->callback([args, &exit] { exit = run_rig(*args); });
 }

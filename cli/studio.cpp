@@ -32,7 +32,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct StudioArguments : InputOptions {
+struct StudioArguments : InputOptions, MachineOptions {
     std::string input, page, fit_check;
     int port = 0;
     bool no_open = false;
@@ -61,7 +61,7 @@ std::string encoded(const std::string& name) {
 
 /// The files that the input refers to. The input is read here once, so that errors appear in the shell. `remark`:
 /// what to print of a mesh without a skeleton.
-Result<std::vector<fs::path>> files_beside(const StudioArguments& args, std::string& remark) {
+Result<std::vector<fs::path>> files_beside(const StudioArguments& args, Context& context, std::string& remark) {
     const fs::path input(args.input);
     const std::string kind = extension_of(args.input);
     if ((kind == ".png" || kind == ".json") && (args.skeleton_scale != 1 || args.prop || !args.fit_check.empty()))
@@ -69,30 +69,31 @@ Result<std::vector<fs::path>> files_beside(const StudioArguments& args, std::str
                                            printable(args.input) + " (leave them out)"};
     if (kind == ".png" && args.skeleton.empty()) {
         // Bones are drawn in the page.
-        SINEW_TRY_LET(const std::vector<std::byte> bytes, io::read_file(input));
-        if (const Result<RgbaImage> picture = decode_png(bytes, args.input); !picture) return picture.error();
+        SINEW_TRY_LET(const std::vector<std::byte> bytes, io::read_file(input, &context));
+        if (const Result<RgbaImage> picture = decode_png(bytes, args.input, &context); !picture)
+            return picture.error();
         return std::vector<fs::path>();
     }
     if (kind == ".json" && !args.skeleton.empty())
         return Error{ErrorCode::usage,
                      args.input + " contains bones: --skeleton needs a mesh or a picture as input"};
     if (kind == ".png" || kind == ".json") {
-        SINEW_TRY_LET(const CutoutFigure figure, kind == ".png" ? io::load_cutout(args.skeleton, input)
-                                                                : io::load_cutout(input, std::nullopt));
+        SINEW_TRY_LET(const CutoutFigure figure, kind == ".png" ? io::load_cutout(args.skeleton, input, &context)
+                                                                : io::load_cutout(input, std::nullopt, &context));
         std::vector<fs::path> pictures;
         if (kind == ".json")
             for (const CutoutLayer& layer : figure.layers) pictures.emplace_back(layer.path);
         return pictures;
     }
-    const Result<io::Scene> scene = io::load(args.input, args.load());
+    const Result<io::Scene> scene = io::load(args.input, args.load(args), &context);
     if (scene) return io::external_files(*scene);
     if (!args.skeleton.empty() || args.skeleton_scale != 1 || args.prop) return scene.error();
     // A mesh without a skeleton opens with any one. Then the page gives it another.
     Skeleton one;
     one.joints.emplace_back().name = "root";
-    io::LoadOptions load;
+    io::LoadOptions load = args.reading();
     load.own_skeleton = std::move(one);
-    const Result<io::Scene> bare = io::load(args.input, load);
+    const Result<io::Scene> bare = io::load(args.input, load, &context);
     if (!bare) return scene.error();
     remark = printable(scene.error().message, std::string::npos) +
              "\nThe page opens the mesh without a skeleton: choose a template or draw one there.";
@@ -100,9 +101,10 @@ Result<std::vector<fs::path>> files_beside(const StudioArguments& args, std::str
 }
 
 /// The character and its files, under open/.
-Status add_input(Site& site, const StudioArguments& args, std::string& query, std::string& remark) {
+Status add_input(Site& site, const StudioArguments& args, Context& context, std::string& query,
+                 std::string& remark) {
     const auto add = [&](const fs::path& path, const std::string& name) -> Status {
-        SINEW_TRY_LET(std::vector<std::byte> bytes, io::read_file(path));
+        SINEW_TRY_LET(std::vector<std::byte> bytes, io::read_file(path, &context));
         site.files["open/" + name] = std::move(bytes);
         return Done{};
     };
@@ -110,10 +112,10 @@ Status add_input(Site& site, const StudioArguments& args, std::string& query, st
         if (args.skeleton_scale == 1 && !args.prop && args.fit_check.empty()) return Done{};
         return Error{ErrorCode::usage, "--skeleton-scale, --prop and --fit-check need a file to open"};
     }
-    SINEW_TRY_LET(const std::vector<fs::path> beside, files_beside(args, remark));
+    SINEW_TRY_LET(const std::vector<fs::path> beside, files_beside(args, context, remark));
     const fs::path input(args.input), folder = input.has_parent_path() ? input.parent_path() : fs::path(".");
     // The page reads glTF only.
-    Result<std::vector<std::byte>> converted = io::converted_to_glb(input);
+    Result<std::vector<std::byte>> converted = io::converted_to_glb(input, &context, args.follow_links);
     if (!converted) return converted.error();
     std::string opened = input.filename().string();
     if (!converted->empty()) {
@@ -283,7 +285,9 @@ int run_studio(const StudioArguments& args) {
     if (!page) return fail(page.error());
     if (Status ok = add_page(site, *page); !ok) return fail(ok.error());
     std::string query, remark;
-    if (Status ok = add_input(site, args, query, remark); !ok) return fail(ok.error());
+    Context context;
+    args.apply(context);
+    if (Status ok = add_input(site, args, context, query, remark); !ok) return fail(ok.error());
     site.secret = secret();
 
     const Socket listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -332,6 +336,7 @@ void add_studio(CLI::App& app, int& exit) {
         "GLB, glTF, VRM, OBJ, FBX, PLY (docs/formats.md has more) or PNG; JSON of bones and layers; without "
         "it, choose in the page");
     add_input_options(*c, *args);
+    add_machine_options(*c, *args, "Options");
     c->get_option("--skeleton")
         ->description("Skeleton JSON or TGF, for a mesh without skeleton; bones JSON, for a PNG");
     c->add_option("--fit-check", args->fit_check, "off: bind a skeleton in another place or unit than the mesh")

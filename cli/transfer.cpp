@@ -15,14 +15,12 @@
 namespace sinew::cli {
 namespace {
 
-struct TransferArguments {
+struct TransferArguments : MachineOptions {
     std::string source, target, output, report;
     TransferOptions options;
     io::SaveOptions save;
     std::string max_influences = "4";
     double require_coverage = 0, require_matched = 0;
-    int threads = 0;
-    std::int64_t memory_limit_mb = 0;
     bool json = false, quiet = false;
 };
 
@@ -113,20 +111,19 @@ int run_transfer(TransferArguments args) {
 
     const auto start_of_all = std::chrono::steady_clock::now();
     Context context;
-    context.threads = args.threads;
-    context.memory_limit = static_cast<std::size_t>(args.memory_limit_mb) << 20;
+    args.apply(context);
     nlohmann::ordered_json report;
     double covered = 0, matched = 0;
     std::size_t nearest = 0;
     {
         Progress progress(context, args.quiet || args.json);
         progress.stage("load");
-        Result<io::Scene> source = io::load(args.source, {}, &context);
+        Result<io::Scene> source = io::load(args.source, args.reading(), &context);
         if (!source) return fail(source.error());
         if (!source->weights)
             return fail(
                 {ErrorCode::input, args.source + ": it has no weights to transfer (sinew bind computes them)"});
-        io::LoadOptions load;
+        io::LoadOptions load = args.reading();
         load.fallback = source->skeleton;
         load.fallback->skins.clear();
         Result<io::Scene> target = io::load(args.target, load, &context);
@@ -226,12 +223,7 @@ void add_transfer(CLI::App& app, int& exit) {
     c->add_option("--report", args->report, "Write a JSON report to this file (docs/transfer.md)");
     c->add_flag("--json", args->json, "Print the report instead of a summary");
     c->add_flag("--quiet", args->quiet, "Print errors only");
-    c->add_option("--threads", args->threads, "Worker threads; 0 = one per core. The result does not depend on it")
-        ->check(CLI::Range(0, kMostThreads))
-        ->capture_default_str();
-    c->add_option("--memory-limit", args->memory_limit_mb, "MB; error if the work needs more; 0 = no limit")
-        ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 32))
-        ->capture_default_str();
+    add_machine_options(*c, *args, "Options");
     c->callback([args, &exit] { exit = run_transfer(*args); });
 }
 

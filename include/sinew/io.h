@@ -101,6 +101,9 @@ struct LoadOptions {
     bool bind_unskinned = false;
     /// Leaves Scene::part_of_vertex empty: all meshes are one.
     bool together = false;
+    /// Files that the model names (buffers, images) may be symbolic links out of its folder. Otherwise such a model
+    /// is refused: it could bring other files of the machine into its output.
+    bool follow_links = false;
 };
 
 /// Reads .glb, .gltf, .vrm or .obj (with LoadOptions::skeleton). The kind is decided by content, then by
@@ -131,7 +134,8 @@ std::optional<int> serve_as_reader(int argc, char** argv);
 
 /// A file of another format than glTF and OBJ as GLB, for programs that do not read it. Its textures that are files
 /// of their own stay so. Empty for glTF and OBJ. Errors and limits as of load.
-Result<std::vector<std::byte>> converted_to_glb(const std::filesystem::path& path, Context* context = nullptr);
+Result<std::vector<std::byte>> converted_to_glb(const std::filesystem::path& path, Context* context = nullptr,
+                                                bool follow_links = false);
 
 /// Files beside the input that its document refers to (buffers, images) and that lie in its folder or below it.
 std::vector<std::filesystem::path> external_files(const Scene& scene);
@@ -150,7 +154,8 @@ struct Contents {
     std::vector<std::string> extensions, required;
 };
 /// For any file that load reads, also one without a skeleton.
-Result<Contents> contents_of(const std::filesystem::path& path, Context* context = nullptr);
+Result<Contents> contents_of(const std::filesystem::path& path, Context* context = nullptr,
+                             bool follow_links = false);
 
 /// Weights as the file stores them, before load drops, adds up and normalises, and what is wrong with its skins.
 struct StoredWeights {
@@ -176,7 +181,7 @@ struct SkeletonFile {
 /// that a mesh uses, as its nodes stand at rest. with_clips: also its animations; an error for skeleton JSON and
 /// TGF.
 Result<SkeletonFile> load_skeleton_file(const std::filesystem::path& path, bool with_clips = false,
-                                        Context* context = nullptr);
+                                        Context* context = nullptr, bool follow_links = false);
 /// The skeleton of load_skeleton_file.
 Result<Skeleton> load_skeleton(const std::filesystem::path& path, Context* context = nullptr);
 /// The same from the bytes of skeleton JSON, TGF or a GLB, told apart by their first character that is not white.
@@ -191,8 +196,9 @@ std::string skeleton_json(const Skeleton& skeleton);
 /// name or pattern that no joint has, an unknown key, and two patterns that set the same of one joint are errors;
 /// the skeleton is then unchanged. Call before select_deforming: "deform" takes precedence over names and
 /// weights, as --include and --exclude do.
-Status load_joint_options(const std::filesystem::path& path, Skeleton& skeleton);
-Status parse_joint_options(std::string_view text, const std::string& name, Skeleton& skeleton);
+Status load_joint_options(const std::filesystem::path& path, Skeleton& skeleton, const Context* context = nullptr);
+Status parse_joint_options(std::string_view text, const std::string& name, Skeleton& skeleton,
+                           const Context* context = nullptr);
 
 /// All bytes of a regular file. A pipe, a device or a directory, or an error of the operating system, is
 /// ErrorCode::io with the reason; a file larger than Context::memory_limit is ErrorCode::too_large. /dev/null is
@@ -317,7 +323,7 @@ Result<std::string> weights_json(const Skeleton& skeleton, const SkinWeights& we
 /// Reads it back and matches joints to the skeleton by name. An unknown joint, a wrong vertex count, a
 /// negative or non-finite weight or a row that sums to zero is an error that names the vertex.
 Result<SkinWeights> load_weights_json(const Skeleton& skeleton, std::size_t vertex_count,
-                                      const std::filesystem::path& path);
+                                      const std::filesystem::path& path, const Context* context = nullptr);
 Result<SkinWeights> parse_weights_json(const Skeleton& skeleton, std::size_t vertex_count, std::string_view text,
                                        const std::string& name);
 
@@ -368,14 +374,18 @@ std::vector<JointPose> joint_poses(const Skeleton& skeleton, std::span<const Tra
 
 /// Reads a pose by joint name from pose JSON (docs/formats.md): one entry per joint of the skeleton. A name that no
 /// joint has is an error that suggests the nearest.
-Result<std::vector<JointPose>> load_pose(const Skeleton& skeleton, const std::filesystem::path& path);
-Result<std::vector<JointPose>> parse_pose(const Skeleton& skeleton, std::string_view text, const std::string& name);
+Result<std::vector<JointPose>> load_pose(const Skeleton& skeleton, const std::filesystem::path& path,
+                                         const Context* context = nullptr);
+Result<std::vector<JointPose>> parse_pose(const Skeleton& skeleton, std::string_view text, const std::string& name,
+                                          const Context* context = nullptr);
 
 /// Reads an edit list (docs/edits.md) for a scene: falloffs, rigid regions, locks and edits, with names, boxes,
 /// materials and painted colours resolved to vertices and joints. The caller sets Locks::weights. Errors name the
 /// entry and list the known names: a name without a match, a vertex past the end, an unknown key.
-Result<Adjustments> load_edits(const Scene& scene, const std::filesystem::path& path);
-Result<Adjustments> parse_edits(const Scene& scene, std::string_view text, const std::string& name);
+Result<Adjustments> load_edits(const Scene& scene, const std::filesystem::path& path,
+                               const Context* context = nullptr);
+Result<Adjustments> parse_edits(const Scene& scene, std::string_view text, const std::string& name,
+                                const Context* context = nullptr);
 /// One entry of "edits".
 Result<WeightEdit> parse_edit(const Scene& scene, std::string_view text, const std::string& name);
 

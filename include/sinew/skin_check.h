@@ -69,8 +69,8 @@ struct SkinCheckOptions {
     std::vector<std::uint8_t> skip;
     int bleed_resolution = 64;  ///< as BleedOptions::resolution
 };
-/// Gives a rule a threshold.
-void set_threshold(SkinCheckOptions& options, std::size_t rule, double threshold);
+/// Gives a rule a threshold; ErrorCode::usage if there is no such rule.
+Status set_threshold(SkinCheckOptions& options, std::size_t rule, double threshold);
 
 /// What a rule found.
 struct SkinFinding {

@@ -102,6 +102,7 @@ _FUNCTIONS = {
     "snw_context_new": ("status", OUT),
     "snw_context_threads": (None, H, c_int),
     "snw_context_memory_limit": (None, H, SIZE),
+    "snw_context_follow_links": (None, H, c_int),
     "snw_context_fraction": (c_double, H),
     "snw_cancel": (None, H),
     "snw_context_free": (None, H),

@@ -106,11 +106,12 @@ def settings():
 
 
 class _Context(Handle):
-    def __init__(self, threads=0, memory_limit=0):
+    def __init__(self, threads=0, memory_limit=0, follow_links=False):
         super().__init__(lib.context_free)
         lib.context_new(self.out)
         lib.context_threads(self.value, int(threads))
         lib.context_memory_limit(self.value, int(memory_limit))
+        lib.context_follow_links(self.value, int(follow_links))
 
 
 def _read(path):
@@ -748,9 +749,10 @@ class Model:
 
 # ---- functions
 
-def _opened(path, content, options):
+def _opened(path, content, options, follow_links=False):
     handle = Handle(lib.model_free)
-    lib.model_open_with(*buffer(content), os.fsencode(path), ctypes.byref(options), None, handle.out)
+    lib.model_open_with(*buffer(content), os.fsencode(path), ctypes.byref(options),
+                        _Context(follow_links=follow_links).value, handle.out)
     return Model(handle)
 
 
@@ -777,12 +779,12 @@ def rig(mesh, template="biped", resolution=128, on_progress=None, threads=0):
                report["limbs_expected"], tuple(report["notes"]))
 
 
-def load(path, skeleton=None, joint_options=None, *, skeleton_scale=1.0, prop=False):
+def load(path, skeleton=None, joint_options=None, *, skeleton_scale=1.0, prop=False, follow_links=False):
     """Opens a character: GLB, glTF, VRM, FBX and others (docs/formats.md), or a mesh with a skeleton.
 
     skeleton: a file of skeleton JSON or TGF, or a ``Rig``, for a mesh that has none; joint_options: a file of joint options.
     skeleton_scale: factor on the lengths of skeleton, 0.01 for centimetres where the mesh has metres. prop: accepts a file
-    without a skin whose nodes are those of a prop.
+    without a skin whose nodes are those of a prop. follow_links: buffers and images may be symbolic links out of the folder.
     """
     content, name = _read(path), "skeleton" if isinstance(skeleton, Rig) else skeleton
     bones = None if skeleton is None else skeleton.skeleton.encode() if isinstance(skeleton, Rig) else _read(skeleton)
@@ -790,7 +792,7 @@ def load(path, skeleton=None, joint_options=None, *, skeleton_scale=1.0, prop=Fa
         raise UsageError(f"skeleton_scale {skeleton_scale}: a factor must be above 0")
     options = OpenOptions(os.fsencode(pathlib.Path(path).absolute().parent), *buffer(bones),
                           None if name is None else os.fsencode(name), skeleton_scale, bool(prop))
-    made = _opened(path, content, options)
+    made = _opened(path, content, options, follow_links)
     if joint_options is not None:
         made.joint_options(_read(joint_options).decode())
     return made

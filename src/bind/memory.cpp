@@ -239,17 +239,31 @@ std::size_t estimate_memory(const MeshView& whole, const Skeleton& skeleton, con
     return static_cast<std::size_t>(small + method.memory(s, mesh, options));
 }
 
+// What estimate_memory allocates itself: grids, facts about the mesh, and its triangles in the lattice.
+static double memory_of_estimate(const MeshView& mesh, const BindOptions& options) {
+    if (!find_method(options.method) || !row_of(options.method).has_volume()) return 0;
+    double grids = 0;
+    for (const double r : {std::clamp(finest(options) / 2, 16.0, 512.0), std::min(finest(options), 128.0)})
+        grids += r * r * r / 8;
+    return grids + 20.0 * static_cast<double>(mesh.positions.size()) +
+           60.0 * static_cast<double>(mesh.triangles.size());
+}
+
 Status check_memory(const MeshView& mesh, const Skeleton& skeleton, const BindOptions& options, Context* context) {
     if (!context || context->memory_limit == 0) return Done{};
     const std::size_t limit = context->memory_limit;
-    const std::size_t need = estimate_memory(mesh, skeleton, options, context);
+    const auto need_of = [&](const BindOptions& of) {
+        const auto own = static_cast<std::size_t>(memory_of_estimate(mesh, of));
+        return own > limit ? own : estimate_memory(mesh, skeleton, of, context);
+    };
+    const std::size_t need = need_of(options);
     if (need <= limit) return Done{};
     if (cancelled(context)) return Error{ErrorCode::cancelled, "cancelled while memory is estimated"};
     const std::string amount =
         std::to_string(need >> 20) + " MB, more than the limit of " +
         (limit >> 20 ? std::to_string(limit >> 20) + " MB" : std::to_string(limit) + " bytes");
     BindOptions smaller = options;
-    const auto smaller_need = [&] { return estimate_memory(mesh, skeleton, smaller, context); };
+    const auto smaller_need = [&] { return need_of(smaller); };
     while (smaller.voxels.resolution > 32 && smaller_need() > limit) smaller.voxels.resolution /= 2;
     if (options.voxels.resolution > 32 && smaller_need() == need)
         return Error{ErrorCode::too_large,

@@ -27,26 +27,24 @@ public:
             triangles.push_back({polygon[0], polygon[1], polygon[2]});
             return true;
         }
-        // Ear clipping takes at least n² steps; only hostile files have polygons of this size.
+        // Ear clipping takes n² steps; only hostile files have polygons of this size.
         constexpr std::size_t max_clipped = 4096;
         flatten(polygon, positions);
-        left_.resize(n);
-        for (std::size_t i = 0; i < n; ++i) left_[i] = static_cast<std::uint32_t>(i);
         const bool clip = n <= max_clipped && !is_convex();
         bool clean = n <= max_clipped;
-        while (clip && left_.size() > 3) {
-            const std::size_t ear = find_ear();
-            if (ear == left_.size()) {
+        begin(n);
+        for (left_count_ = n; clip && left_count_ > 3; --left_count_) {
+            const std::uint32_t ear = find_ear();
+            if (ear == n) {
                 clean = false;
                 break;
             }
-            const std::size_t m = left_.size();
-            triangles.push_back(
-                {polygon[left_[(ear + m - 1) % m]], polygon[left_[ear]], polygon[left_[(ear + 1) % m]]});
-            left_.erase(left_.begin() + static_cast<std::ptrdiff_t>(ear));
+            triangles.push_back({polygon[before_[ear]], polygon[ear], polygon[after_[ear]]});
+            remove(ear);
         }
-        for (std::size_t i = 1; i + 1 < left_.size(); ++i)
-            triangles.push_back({polygon[left_[0]], polygon[left_[i]], polygon[left_[i + 1]]});
+        const std::uint32_t first = first_left();
+        for (std::uint32_t i = after_[first]; after_[i] != first; i = after_[i])
+            triangles.push_back({polygon[first], polygon[i], polygon[after_[i]]});
         return clean;
     }
 
@@ -86,32 +84,66 @@ private:
         return true;
     }
 
-    /// The corner of left_ with the least thin ear, so that slivers are cut last; left_.size() if there is none.
-    std::size_t find_ear() const {
-        const std::size_t m = left_.size();
-        std::size_t best = m;
-        double best_shape = 0;
-        for (std::size_t i = 0; i < m; ++i) {
-            const Point2 &a = flat_[left_[(i + m - 1) % m]], &b = flat_[left_[i]], &c = flat_[left_[(i + 1) % m]];
-            const double area = cross(a, b, c);
-            if (!(area > 0)) continue;
-            const double du = c[0] - a[0], dv = c[1] - a[1];
-            const double shape = area / (du * du + dv * dv + area);
-            if (shape <= best_shape) continue;
-            bool empty = true;
-            for (std::size_t k = 2; k + 1 < m && empty; ++k) {
-                const Point2& p = flat_[left_[(i + k) % m]];
-                // A corner at the position of an ear's own corner (a seam to a hole) does not block it.
-                if (p == a || p == b || p == c) continue;
-                empty = cross(a, b, p) < 0 || cross(b, c, p) < 0 || cross(c, a, p) < 0;
-            }
-            if (empty) best = i, best_shape = shape;
+    void begin(std::size_t n) {
+        before_.resize(n), after_.resize(n), shape_.assign(n, 0), blocker_.resize(n);
+        left_.assign(n, true);
+        for (std::size_t i = 0; i < n; ++i) {
+            before_[i] = static_cast<std::uint32_t>((i + n - 1) % n);
+            after_[i] = static_cast<std::uint32_t>((i + 1) % n);
         }
+        for (std::uint32_t i = 0; i < n; ++i) measure(i);
+    }
+
+    std::uint32_t first_left() const {
+        return static_cast<std::uint32_t>(std::find(left_.begin(), left_.end(), true) - left_.begin());
+    }
+
+    void remove(std::uint32_t ear) {
+        const std::uint32_t a = before_[ear], c = after_[ear];
+        left_[ear] = false;
+        after_[a] = c, before_[c] = a;
+        measure(a), measure(c);
+    }
+
+    /// The triangle of a corner whose neighbours are new.
+    void measure(std::uint32_t i) {
+        const Point2 &a = flat_[before_[i]], &b = flat_[i], &c = flat_[after_[i]];
+        const double area = cross(a, b, c), du = c[0] - a[0], dv = c[1] - a[1];
+        shape_[i] = area > 0 ? area / (du * du + dv * dv + area) : 0;
+        blocker_[i] = after_[after_[i]];
+    }
+
+    /// Whether no other corner is in the triangle of a corner. Those that are not, stay so: the search goes on
+    /// where it ended, and all searches between two changes of a corner take n steps together.
+    bool is_empty(std::uint32_t i) {
+        const std::uint32_t end = before_[i];
+        const Point2 &a = flat_[end], &b = flat_[i], &c = flat_[after_[i]];
+        for (std::uint32_t& k = blocker_[i]; k != end; k = after_[k]) {
+            if (!left_[k]) continue;  // its `after_` is one that was behind it
+            const Point2& p = flat_[k];
+            // A corner at the position of an ear's own corner (a seam to a hole) does not block it.
+            if (p == a || p == b || p == c) continue;
+            if (!(cross(a, b, p) < 0 || cross(b, c, p) < 0 || cross(c, a, p) < 0)) return false;
+        }
+        return true;
+    }
+
+    /// The corner with the least thin ear, so that slivers are cut last; n if there is none.
+    std::uint32_t find_ear() {
+        auto best = static_cast<std::uint32_t>(flat_.size());
+        double best_shape = 0;
+        for (std::uint32_t i = first_left(), k = 0; k < left_count_; ++k, i = after_[i])
+            if (shape_[i] > best_shape && is_empty(i)) best = i, best_shape = shape_[i];
         return best;
     }
 
     std::vector<Point2> flat_;
-    std::vector<std::uint32_t> left_;
+    // By corner: neighbours among those that are left, shape of the ear (0: it turns right), where its search
+    // stands.
+    std::vector<std::uint32_t> before_, after_, blocker_;
+    std::vector<double> shape_;
+    std::vector<bool> left_;
+    std::size_t left_count_ = 0;
 };
 
 }  // namespace

@@ -99,8 +99,95 @@ bool collide(const GridPoint& a, const GridPoint& b, const GridPoint& c, const G
 }
 
 /// Which points of a loop are kept.
+/// Boxes around the points of a loop: 16 each, and then of two boxes each. A distance to a segment is largest at a
+/// corner of a box.
+class PointBoxes {
+public:
+    explicit PointBoxes(const GridLoop& loop) : loop_(loop) {
+        std::vector<Box> boxes((loop.size() + kBlock - 1) / kBlock);
+        for (std::size_t k = 0; k < loop.size(); ++k) boxes[k / kBlock].add(loop[k], loop[k]);
+        levels_.push_back(std::move(boxes));
+        while (levels_.back().size() > 1) {
+            const std::vector<Box>& finer = levels_.back();
+            std::vector<Box> coarser((finer.size() + 1) / 2);
+            for (std::size_t k = 0; k < finer.size(); ++k) coarser[k / 2].add(finer[k].low, finer[k].high);
+            levels_.push_back(std::move(coarser));
+        }
+    }
+
+    /// The first of the points [begin, end) that is farthest from the segment and farther than `best`, which it
+    /// replaces.
+    void farthest(std::size_t begin, std::size_t end, const GridPoint& a, const GridPoint& b,
+                  std::pair<std::size_t, double>& best) const {
+        if (begin >= end) return;
+        const Search search{begin, end, a, b};
+        double most = best.second;
+        find_most(search, levels_.size() - 1, 0, most);
+        if (!(most > best.second)) return;
+        best = {find_first(search, levels_.size() - 1, 0, most), most};
+    }
+
+private:
+    static constexpr std::size_t kBlock = 16;
+    static constexpr double kRounding = 1 + 1e-9;
+    struct Box {
+        GridPoint low{INT32_MAX, INT32_MAX}, high{INT32_MIN, INT32_MIN};
+        void add(const GridPoint& p, const GridPoint& q) {
+            low = {std::min(low.x, p.x), std::min(low.y, p.y)};
+            high = {std::max(high.x, q.x), std::max(high.y, q.y)};
+        }
+    };
+    struct Search {
+        std::size_t begin, end;
+        GridPoint a, b;
+        bool misses(std::size_t first, std::size_t last) const { return last <= begin || first >= end; }
+    };
+
+    double bound(const Search& s, const Box& box) const {
+        double most = 0;
+        for (const GridPoint& corner :
+             {box.low, GridPoint{box.high.x, box.low.y}, box.high, GridPoint{box.low.x, box.high.y}})
+            most = std::max(most, distance_to_segment(s.a, s.b, corner));
+        return kRounding * most;
+    }
+    void find_most(const Search& s, std::size_t level, std::size_t index, double& most) const {
+        const std::size_t first = (index << level) * kBlock;
+        if (index >= levels_[level].size() || s.misses(first, first + (kBlock << level))) return;
+        if (bound(s, levels_[level][index]) <= most) return;
+        if (level == 0) {
+            for (std::size_t k = std::max(first, s.begin); k < std::min(first + kBlock, s.end); ++k)
+                most = std::max(most, distance_to_segment(s.a, s.b, loop_[k]));
+            return;
+        }
+        const std::vector<Box>& finer = levels_[level - 1];
+        const std::size_t left = 2 * index, right = left + 1;
+        const bool right_first = right < finer.size() && bound(s, finer[right]) > bound(s, finer[left]);
+        find_most(s, level - 1, right_first ? right : left, most);
+        find_most(s, level - 1, right_first ? left : right, most);
+    }
+    /// s.end if there is none.
+    std::size_t find_first(const Search& s, std::size_t level, std::size_t index, double most) const {
+        const std::size_t first = (index << level) * kBlock;
+        if (index >= levels_[level].size() || s.misses(first, first + (kBlock << level))) return s.end;
+        if (bound(s, levels_[level][index]) < most) return s.end;
+        if (level == 0) {
+            for (std::size_t k = std::max(first, s.begin); k < std::min(first + kBlock, s.end); ++k)
+                if (distance_to_segment(s.a, s.b, loop_[k]) == most) return k;
+            return s.end;
+        }
+        const std::size_t found = find_first(s, level - 1, 2 * index, most);
+        return found != s.end ? found : find_first(s, level - 1, 2 * index + 1, most);
+    }
+
+    const GridLoop& loop_;
+    std::vector<std::vector<Box>> levels_;
+};
+
 struct SimplifiedLoop {
+    explicit SimplifiedLoop(const GridLoop& of) : loop(of), boxes(of), keep(of.size(), false) {}
+
     const GridLoop& loop;
+    PointBoxes boxes;
     std::vector<bool> keep;
 
     std::size_t after(std::size_t k) const {
@@ -112,8 +199,12 @@ struct SimplifiedLoop {
     /// none.
     std::pair<std::size_t, double> farthest(std::size_t from, std::size_t to) const {
         std::pair<std::size_t, double> best{from, -1};
-        for (std::size_t k = (from + 1) % loop.size(); k != to; k = (k + 1) % loop.size())
-            if (const double d = distance_to_segment(loop[from], loop[to], loop[k]); d > best.second) best = {k, d};
+        if (from < to) {
+            boxes.farthest(from + 1, to, loop[from], loop[to], best);
+        } else {
+            boxes.farthest(from + 1, loop.size(), loop[from], loop[to], best);
+            boxes.farthest(0, to, loop[from], loop[to], best);
+        }
         return best;
     }
     void split(std::size_t from, std::size_t to, double tolerance) {
@@ -241,7 +332,7 @@ namespace {
 
 /// The points of a loop that are kept within the tolerance.
 SimplifiedLoop simplify_loop(const GridLoop& loop, double tolerance) {
-    SimplifiedLoop kept{loop, std::vector<bool>(loop.size(), false)};
+    SimplifiedLoop kept(loop);
     // The first two points are the lowest and the one farthest from it.
     std::size_t low = 0, far = 0;
     for (std::size_t k = 0; k < loop.size(); ++k)

@@ -345,6 +345,12 @@ Status PaintedWeightsState::apply(const WeightEdit& edit, bool again, Context* c
     const std::size_t n = slot.size();
     changed.clear();
     SINEW_TRY(check(edit, n, joints));
+    // A larger one would be the mean of all: likely another unit, and the square of the vertices in time.
+    if (edit.kind == EditKind::smooth)
+        if (const double size = box_of(surface.state().mesh.positions).diagonal(); edit.value > size)
+            return Error{ErrorCode::usage, "smooth: the length " + shortest_text(edit.value) +
+                                               " is larger than the whole mesh, which measures " +
+                                               short_number(size) + " (is it in another unit?)"};
     std::vector<std::uint32_t> taken_back;
     const bool grows = again && growing && differ_in_selection(edit, last);
     if (!grows) {
@@ -615,8 +621,11 @@ Result<SkinWeights> apply_edits(const MeshView& mesh, const SkinWeights& weights
     if (edits.empty()) return weights;
     PaintedWeightsState& painted = *state;
     painted.undoable = false;
-    for (const WeightEdit& edit : edits) {
-        SINEW_TRY(painted.apply(edit, false, context));
+    for (std::size_t i = 0; i < edits.size(); ++i) {
+        if (Status ok = painted.apply(edits[i], false, context); !ok)
+            return ok.error().code == ErrorCode::usage
+                       ? Error{ErrorCode::usage, "edit " + std::to_string(i + 1) + ": " + ok.error().message}
+                       : ok.error();
         if (report) {
             report->changed.push_back(painted.changed.size());
             report->kept.push_back(painted.kept);

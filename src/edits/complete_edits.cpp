@@ -78,10 +78,11 @@ Brush mirrored(const Brush& brush, const Symmetry& symmetry) {
 
 /// Raises the selection to that of the strokes.
 void add_strokes(std::vector<float>& selection, const std::vector<BrushSelection>& brushes,
-                 EditSurfaceState& surface, const Symmetry* symmetry) {
+                 EditSurfaceState& surface, const Symmetry* symmetry, Context* context) {
     selection.resize(surface.mesh.positions.size(), 0);
     for (const BrushSelection& b : brushes) {
-        const std::vector<float>& marked = surface.marked(symmetry ? mirrored(b.brush, *symmetry) : b.brush);
+        const std::vector<float>& marked =
+            surface.marked(symmetry ? mirrored(b.brush, *symmetry) : b.brush, context);
         for (std::size_t v = 0; v < selection.size(); ++v)
             selection[v] = std::max(selection[v], b.within.empty() ? marked[v] : marked[v] * b.within[v]);
     }
@@ -104,7 +105,7 @@ Status complete_strokes(std::span<WeightEdit> edits, const EditSurface& surface,
                     ErrorCode::input,
                     place + "the skeleton has no mirror plane (80 % of its deforming joints need a partner)"};
         }
-        add_strokes(e.selection, e.brushes, surface.state(), nullptr);
+        add_strokes(e.selection, e.brushes, surface.state(), nullptr, context);
         if (symmetry) {
             EditPart other{{}, e.region, e.joints, e.with};
             const std::span with(&other.with, e.kind == EditKind::replace ? 1 : 0);
@@ -118,9 +119,10 @@ Status complete_strokes(std::span<WeightEdit> edits, const EditSurface& surface,
                 }
             // The same joints: one part, so that the middle is not edited twice.
             const bool one = other.region == e.region && other.joints == e.joints && other.with == e.with;
-            add_strokes(one ? e.selection : other.selection, e.brushes, surface.state(), symmetry);
+            add_strokes(one ? e.selection : other.selection, e.brushes, surface.state(), symmetry, context);
             if (!one) e.other_side = std::move(other);
         }
+        if (context && context->cancel) return Error{ErrorCode::cancelled, "cancelled while painting"};
         e.brushes.clear();
     }
     return Done{};

@@ -154,7 +154,7 @@ bool RowEdit::apply(const EditPart& part, std::span<const Influence> now, double
     });
     if (wanted->size() > keep_) {
         wanted->resize(keep_);
-        if (!edit_.locked.empty()) fill_up(*wanted);
+        if (std::find(locked_.begin(), locked_.end(), true) != locked_.end()) fill_up(*wanted);
     }
     // As floats first, as SkinWeights::from_rows takes them.
     EditRow row;

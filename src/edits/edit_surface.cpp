@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/parallel.h"
 #include "core/try.h"
 #include "core/vectors.h"
 
@@ -98,33 +99,34 @@ Result<const Symmetry*> EditSurfaceState::symmetry(const Skeleton& skeleton, Con
     return *symmetry_ ? &**symmetry_ : nullptr;
 }
 
-const std::vector<float>& EditSurfaceState::marked(const Brush& brush) {
+const std::vector<float>& EditSurfaceState::marked(const Brush& brush, Context* context) {
     for (Marked& m : marked_) {
         const std::vector<Brush::Dab>& known = m.brush.dabs;
         if (known.empty() || known.size() > brush.dabs.size() || m.brush.radius != brush.radius ||
             m.brush.curve != brush.curve || m.brush.through != brush.through ||
             !std::equal(known.begin(), known.end(), brush.dabs.begin()))
             continue;
-        mark(*this, brush, known.size(), m.selection);
-        m.brush = brush;
+        mark(*this, brush, known.size(), m.selection, context);
+        m.brush = cancelled(context) ? Brush{} : brush;
         return m.selection;
     }
     Marked& m = marked_[oldest_];
     oldest_ = 1 - oldest_;
-    m.brush = brush;
     m.selection.assign(mesh.positions.size(), 0);
-    mark(*this, brush, 0, m.selection);
+    mark(*this, brush, 0, m.selection, context);
+    m.brush = cancelled(context) ? Brush{} : brush;
     return m.selection;
 }
 
 void EditSurface::mark(const Brush& brush, std::size_t first, std::span<float> selection) const {
-    sinew::mark(*state_, brush, first, selection);
+    sinew::mark(*state_, brush, first, selection, nullptr);
 }
 
-void mark(EditSurfaceState& s, const Brush& brush, std::size_t first, std::span<float> selection) {
+void mark(EditSurfaceState& s, const Brush& brush, std::size_t first, std::span<float> selection,
+          Context* context) {
     const MeshSurface& surface = s.surface();
     const double radius = brush.radius;
-    std::vector<std::uint32_t> marked;
+    bool marked = false;
     const auto offset = [&](std::uint32_t n, const Point3& centre) {
         return to_point(s.mesh.positions[surface.vertex_of[n]]) - centre;
     };
@@ -136,11 +138,11 @@ void mark(EditSurfaceState& s, const Brush& brush, std::size_t first, std::span<
         float& at = selection[surface.vertex_of[n]];
         if (!(share > at)) return;
         at = share;
-        marked.push_back(n);
+        marked = true;
     };
     std::vector<std::uint32_t> queue;
     std::vector<std::uint8_t> seen(brush.through ? 0 : surface.nodes(), 0);
-    for (std::size_t d = first; d < brush.dabs.size(); ++d) {
+    for (std::size_t d = first; d < brush.dabs.size() && !cancelled(context); ++d) {
         const Brush::Dab& dab = brush.dabs[d];
         const Point3 centre = to_point(dab.place);
         if (brush.through) {
@@ -175,7 +177,7 @@ void mark(EditSurfaceState& s, const Brush& brush, std::size_t first, std::span<
         }
         for (const std::uint32_t n : queue) seen[n] = 0;
     }
-    if (marked.empty()) return;
+    if (!marked) return;
     // Other vertices at the marked positions.
     for (std::size_t v = 0; v < selection.size(); ++v)
         if (const std::uint32_t n = surface.node_of[v]; n != MeshSurface::none)

@@ -110,7 +110,7 @@ struct EditSurfaceState {
     /// The mirror plane of the skeleton, if it has one.
     Result<const Symmetry*> symmetry(const Skeleton& skeleton, Context* context);
     /// What the brush marks. A brush that goes on from one of the last two brushes costs only its new dabs.
-    const std::vector<float>& marked(const Brush& brush);
+    const std::vector<float>& marked(const Brush& brush, Context* context);
 
     EditSurfaceState(const MeshView& of, Context* context) : mesh(of), topology(analyse_mesh(of, context)) {
         if (context) own_.threads = context->threads;
@@ -131,7 +131,8 @@ private:
     std::size_t oldest_ = 0;
 };
 
-/// Raises selection[v] as EditSurface::mark does.
-void mark(EditSurfaceState& surface, const Brush& brush, std::size_t first, std::span<float> selection);
+/// Raises selection[v] as EditSurface::mark does. Ends early, in the middle of a brush, if it is cancelled.
+void mark(EditSurfaceState& surface, const Brush& brush, std::size_t first, std::span<float> selection,
+          Context* context);
 
 }  // namespace sinew

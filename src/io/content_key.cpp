@@ -78,7 +78,8 @@ Result<std::vector<ReferencedFile>> references_of(const std::filesystem::path& p
     std::vector<ReferencedFile> files;
     if (extension_of(path) == ".obj") {
         SINEW_TRY_LET(const std::vector<std::byte> bytes, read_file(path, context));
-        for (const std::filesystem::path& each : files_of_obj(as_text(bytes), path))
+        SINEW_TRY_LET(const auto named, files_of_obj(as_text(bytes), path, context));
+        for (const std::filesystem::path& each : named)
             files.push_back({each, each.lexically_relative(folder_of(path))});
         return files;
     }
@@ -87,7 +88,8 @@ Result<std::vector<ReferencedFile>> references_of(const std::filesystem::path& p
     // Most GLBs refer to nothing, and reading their JSON takes several times as long as the hash. (A name may also
     // be written with escapes.)
     if (text->find("\"uri\"") == text->npos && text->find("\\u") == text->npos) return files;
-    const Result<nlohmann::json> document = parse_json(*text, path.string());
+    const Result<nlohmann::json> document = parse_json(*text, path.string(), context);
+    if (!document && document.error().code == ErrorCode::too_large) return document.error();
     if (!document || !document->is_object()) return files;
     for (const char* kind : {"buffers", "images"}) {
         const Json* list = member(*document, kind);

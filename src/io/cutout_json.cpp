@@ -68,7 +68,7 @@ Status read_smoothness(const json& document, const std::string& name, CutoutFigu
 
 /// The file of a picture, read and decoded.
 Status read_picture(const std::filesystem::path& path, CutoutLayer& layer, Context* context) {
-    Result<std::vector<std::byte>> bytes = read_file(path);
+    Result<std::vector<std::byte>> bytes = read_file(path, context);
     if (!bytes) return bytes.error();
     Result<RgbaImage> picture = decode_png(*bytes, path.string(), context);
     if (!picture) return picture.error();
@@ -251,9 +251,9 @@ Result<CutoutFigure> parse_layers(std::string_view bones, const std::string& nam
 Result<CutoutFigure> load_cutout(const std::filesystem::path& bones,
                                  const std::optional<std::filesystem::path>& picture, Context* context) {
     const std::string name = bones.string();
-    const Result<std::vector<std::byte>> bytes = read_file(bones);
+    const Result<std::vector<std::byte>> bytes = read_file(bones, context);
     if (!bytes) return bytes.error();
-    const Result<json> document = parse_json(as_text(*bytes), name);
+    const Result<json> document = parse_json(as_text(*bytes), name, context);
     if (!document) return document.error();
     Result<CutoutFigure> figure = read_bones(*document, name);
     if (!figure) return figure;

@@ -680,8 +680,9 @@ private:
 
 }  // namespace
 
-Result<Adjustments> parse_edits(const Scene& scene, std::string_view text, const std::string& name) {
-    const Result<json> document = parse_json(text, name);
+Result<Adjustments> parse_edits(const Scene& scene, std::string_view text, const std::string& name,
+                                const Context* context) {
+    const Result<json> document = parse_json(text, name, context);
     if (!document) return document.error();
     return EditsReader(scene, name).read(*document);
 }
@@ -692,10 +693,10 @@ Result<WeightEdit> parse_edit(const Scene& scene, std::string_view text, const s
     return EditsReader(scene, name).read_edit(*document);
 }
 
-Result<Adjustments> load_edits(const Scene& scene, const std::filesystem::path& path) {
-    const auto bytes = read_file(path);
+Result<Adjustments> load_edits(const Scene& scene, const std::filesystem::path& path, const Context* context) {
+    const auto bytes = read_file(path, context);
     if (!bytes) return bytes.error();
-    return parse_edits(scene, as_text(*bytes), path.string());
+    return parse_edits(scene, as_text(*bytes), path.string(), context);
 }
 
 }  // namespace sinew::io

@@ -98,9 +98,8 @@ struct ForeignScene {
 /// Whether read_foreign reads files of this extension (".fbx"; lower case), in this build or in another one.
 bool is_foreign(const std::string& extension);
 
-/// Reads the file from its bytes. Opens no other files but textures in `base` or below it (empty: none).
-Result<ForeignScene> read_foreign(std::span<const std::byte> bytes, const std::string& name,
-                                  const std::filesystem::path& base);
+/// Reads the file from its bytes. Opens no other files but textures.
+Result<ForeignScene> read_foreign(std::span<const std::byte> bytes, const std::string& name, ModelFiles& files);
 
 /// The same scene as a glTF document: metres, y up, everything embedded. Node names, hierarchy, local axes of
 /// joints and clips are kept. Skinned meshes become roots at their bind pose in world space. So the inverse bind
@@ -110,6 +109,6 @@ Result<std::shared_ptr<Document>> foreign_document(ForeignScene scene, const std
 
 /// Both, to be sent from one process to another: the warnings, each ended by a line break; a zero byte; a GLB.
 Result<std::vector<std::byte>> foreign_bytes(std::span<const std::byte> bytes, const std::string& name,
-                                             const std::filesystem::path& base);
+                                             ModelFiles& files);
 
 }  // namespace sinew::io

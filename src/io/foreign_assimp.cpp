@@ -87,7 +87,7 @@ std::optional<Matrix> fbx_turn(const aiScene& scene) {
 
 class AssimpReader {
 public:
-    AssimpReader(const aiScene& scene, const std::filesystem::path& base) : scene_(scene), base_(base) {}
+    AssimpReader(const aiScene& scene, ModelFiles& files) : scene_(scene), files_(files) {}
 
     Result<ForeignScene> read(const std::string& name) {
         if (!scene_.mRootNode) return input_error(name, "the file has no nodes");
@@ -240,17 +240,17 @@ private:
                 const auto* from = reinterpret_cast<const std::byte*>(texture->pcData);
                 bytes.assign(from, from + texture->mWidth);
             }
-        } else if (!base_.empty()) {
+        } else if (!files_.folder().empty()) {
             // Paths are those of the author's machine: try the relative path, then the folder of the model.
             std::replace(uri.begin(), uri.end(), '\\', '/');
             for (const std::string& candidate : {uri, uri.substr(uri.rfind('/') + 1)}) {
-                const auto path = resolve_uri(candidate, base_, "", "");
+                const auto path = files_.place_of(candidate, "", "");
                 if (!path) continue;
                 std::error_code ignored;
                 if (!std::filesystem::is_regular_file(*path, ignored)) continue;
-                auto read = read_file(*path);
+                const auto read = files_.read_now(*path);
                 if (!read) continue;
-                bytes = std::move(*read);
+                bytes = **read;
                 break;
             }
         }
@@ -303,7 +303,7 @@ private:
     }
 
     const aiScene& scene_;
-    const std::filesystem::path& base_;
+    ModelFiles& files_;
     ForeignScene out_;
     std::map<std::string, std::size_t> node_of_name_;  // the first node of a name
     std::map<std::string, std::size_t> image_of_uri_;
@@ -328,8 +328,7 @@ void take_scale(ForeignScene& scene) {
 
 }  // namespace
 
-Result<ForeignScene> read_foreign(std::span<const std::byte> bytes, const std::string& name,
-                                  const std::filesystem::path& base) {
+Result<ForeignScene> read_foreign(std::span<const std::byte> bytes, const std::string& name, ModelFiles& files) {
     std::string extension = std::filesystem::path(name).extension().string();
     std::transform(extension.begin(), extension.end(), extension.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -348,7 +347,7 @@ Result<ForeignScene> read_foreign(std::span<const std::byte> bytes, const std::s
             return input_error(
                 name, "assimp cannot read it: " + (reason.empty() ? "no reason given" : printable(reason, 300)));
         }
-        SINEW_TRY_LET(ForeignScene out, AssimpReader(*scene, base).read(name));
+        SINEW_TRY_LET(ForeignScene out, AssimpReader(*scene, files).read(name));
         if (extension == ".fbx") {
             out.metres = 0.01 * number(*scene, "UnitScaleFactor").value_or(1);
             if (!(out.metres > 0) || !std::isfinite(out.metres)) {

@@ -638,8 +638,8 @@ Result<std::shared_ptr<Document>> foreign_document(ForeignScene scene, const std
 }
 
 Result<std::vector<std::byte>> foreign_bytes(std::span<const std::byte> bytes, const std::string& name,
-                                             const std::filesystem::path& base) {
-    SINEW_TRY_LET(ForeignScene scene, read_foreign(bytes, name, base));
+                                             ModelFiles& files) {
+    SINEW_TRY_LET(ForeignScene scene, read_foreign(bytes, name, files));
     SINEW_TRY_LET(const std::shared_ptr<Document> document, foreign_document(std::move(scene), name));
     std::string head;
     for (std::string warning : document->warnings) {

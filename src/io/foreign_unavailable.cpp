@@ -3,8 +3,7 @@
 
 namespace sinew::io {
 
-Result<ForeignScene> read_foreign(std::span<const std::byte>, const std::string& name,
-                                  const std::filesystem::path&) {
+Result<ForeignScene> read_foreign(std::span<const std::byte>, const std::string& name, ModelFiles&) {
     return Error{ErrorCode::input,
                  name +
                      ": this sinew was built without assimp, which reads such files (build it with "

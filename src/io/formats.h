@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "io/model_files.h"
 #include "sinew/content.h"
 #include "sinew/io.h"
 
@@ -66,7 +67,10 @@ inline std::optional<float> parse_float(std::string_view word) {
 }
 
 /// Parses JSON; never throws. The error gives line, column and byte.
-Result<nlohmann::json> parse_json(std::string_view text, const std::string& name);
+Result<nlohmann::json> parse_json(std::string_view text, const std::string& name, const Context* context = nullptr);
+
+/// An estimate, from above, of the memory of the tree of a JSON text.
+std::size_t json_tree_bytes(std::string_view text);
 
 /// nlohmann's message without its "[json.exception…]" prefix.
 std::string json_message(const std::exception& error);
@@ -87,8 +91,8 @@ struct MeshLook {
         std::string name;
         std::array<float, 4> color{1, 1, 1, 1};
         float roughness = 1, metallic = 0;
-        std::string picture;            ///< of the base colour, as the file names it
-        std::vector<std::byte> pixels;  ///< its bytes, PNG or JPEG, or empty
+        std::string picture;       ///< of the base colour, as the file names it
+        ModelFiles::Bytes pixels;  ///< its bytes, PNG or JPEG, or null
     };
     std::vector<Material> materials;
 };
@@ -109,16 +113,16 @@ Result<ObjMesh> parse_obj(std::string_view text, const std::string& name, const 
 /// The text of an OBJ file: positions and faces, numbers as short as they are exact.
 std::string obj_text(std::span<const Vec3> positions, std::span<const Triangle> triangles);
 
-/// parse_obj, with the materials and pictures that lie in `base` or below it, as a scene with this skeleton.
-Result<Scene> read_obj(std::string_view text, const std::string& name, const std::filesystem::path& base,
+/// parse_obj, with the materials and pictures beside it, as a scene with this skeleton.
+Result<Scene> read_obj(std::string_view text, const std::string& name, std::shared_ptr<ModelFiles> files,
                        Skeleton skeleton, const Context* context = nullptr);
 
 /// The libraries and pictures that an OBJ file may read, where they exist or would be looked for.
-std::vector<std::filesystem::path> files_of_obj(std::string_view text, const std::filesystem::path& path);
+Result<std::vector<std::filesystem::path>> files_of_obj(std::string_view text, const std::filesystem::path& path,
+                                                        const Context* context);
 
-/// Reads MTL libraries of `base` into the materials of these names. Warnings name what cannot be read.
-void read_obj_materials(const std::vector<std::string>& libraries, const std::string& name,
-                        const std::filesystem::path& base, std::vector<MeshLook::Material>& materials,
-                        std::vector<std::string>& warnings);
+/// Reads MTL libraries into the materials of these names. Warnings name what cannot be read.
+Status read_obj_materials(const std::vector<std::string>& libraries, const std::string& name, ModelFiles& files,
+                          std::vector<MeshLook::Material>& materials, std::vector<std::string>& warnings);
 
 }  // namespace sinew::io

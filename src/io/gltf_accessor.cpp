@@ -147,6 +147,10 @@ Result<std::span<const std::byte>> AccessorReader::view(std::size_t index, const
     const auto count = whole(member(from, "count")), stride = whole(member(from, "byteStride"));
     const std::string mode = string_of(member(from, "mode")), filter = string_of(member(from, "filter"));
     if (!count || !stride) return document_.error(place + ": its compression states no count and byteStride");
+    // Views may share a stream, of which one byte can become 64.
+    if (*count > ~std::size_t{0} / std::max<std::size_t>(*stride, 1))
+        return document_.error(place + ": count is too large");
+    SINEW_TRY(held_.take(*count * *stride, document_.name + ": " + place));
     auto decoded = decode_meshopt(bytes, *count, *stride, mode, filter.empty() ? "NONE" : filter);
     if (!decoded) return document_.error(place + ": meshopt compression: " + decoded.error().message);
     return std::span<const std::byte>(uncompressed_[index] = std::move(*decoded));

@@ -39,7 +39,7 @@ std::array<std::size_t, 3> triangle_corners(std::size_t mode, std::size_t i);
 /// Reads accessors of one document. Caches decompressed views: make one per load.
 class AccessorReader {
 public:
-    explicit AccessorReader(const Document& document) : document_(document) {}
+    explicit AccessorReader(const Document& document) : document_(document), held_(*document.files) {}
 
     /// `asker`: the start of error messages ("mesh 'body' primitive 0: POSITION"). An accessor without a bufferView
     /// is zeros; all of these together may have 2^22 elements.
@@ -53,6 +53,7 @@ private:
 
     const Document& document_;
     std::map<std::size_t, std::vector<std::byte>> uncompressed_;
+    HeldBytes held_;            // by uncompressed_
     std::size_t unbacked_ = 0;  // elements of accessors without bytes
 };
 

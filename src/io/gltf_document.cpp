@@ -87,22 +87,19 @@ Status read_buffer(Document& document, std::size_t index, const Context* context
         const std::size_t comma = text.find(',');
         if (comma == text.npos || !std::string_view(text).substr(0, comma).ends_with(";base64"))
             return document.error(place + ": a data uri must be base64 (data:…;base64,…)");
+        SINEW_TRY(document.take(text.size(), place));
         auto bytes = decode_base64(std::string_view(text).substr(comma + 1));
         if (!bytes) return document.error(place + ": its data uri is not valid base64");
         buffer = {Origin::data_uri, std::move(*bytes)};
     } else {
-        SINEW_TRY_LET(const auto path, resolve_uri(text, document.base, document.name, place));
-        Document::Bytes& kept = document.files[path];
-        if (!kept) {
-            auto bytes = read_file(path, context);
-            if (!bytes && bytes.error().code != ErrorCode::io) return bytes.error();
-            if (!bytes)
-                return document.error(place + ": " + bytes.error().message + " (put the file beside the model)");
-            kept = std::make_shared<std::vector<std::byte>>(std::move(*bytes));
-        }
+        SINEW_TRY_LET(const auto path, document.files->place_of(text, document.name, place));
+        auto bytes = document.files->read(path, context);
+        if (!bytes && bytes.error().code != ErrorCode::io) return bytes.error();
+        if (!bytes)
+            return document.error(place + ": " + bytes.error().message + " (put the file beside the model)");
         buffer.origin = Origin::external;
-        buffer.whole = kept;
-        buffer.bytes = *kept;
+        buffer.whole = std::move(*bytes);
+        buffer.bytes = *buffer.whole;
     }
     if (buffer.bytes.size() < *length)
         return document.error(place + " says " + std::to_string(*length) + " bytes, but " +
@@ -200,10 +197,8 @@ std::span<const std::byte> Document::view_bytes(std::size_t index) const {
 }
 
 Result<Document::Bytes> Document::external_bytes(const std::string& uri, const std::string& asker) const {
-    SINEW_TRY_LET(const auto path, resolve_uri(uri, base, name, asker));
-    if (const auto kept = files.find(path); kept != files.end()) return kept->second;
-    SINEW_TRY_LET(auto read, read_file(path));
-    return Bytes(std::make_shared<std::vector<std::byte>>(std::move(read)));
+    SINEW_TRY_LET(const auto path, files->place_of(uri, name, asker));
+    return files->read_now(path);
 }
 
 const Json& Document::mesh(std::size_t index) const {
@@ -225,12 +220,10 @@ std::string image_kind(std::span<const std::byte> bytes) {
 }
 
 Result<std::shared_ptr<Document>> parse_document(std::span<const std::byte> bytes, const std::string& name,
-                                                 const std::filesystem::path& base, const Context* context,
-                                                 std::map<std::filesystem::path, Document::Bytes> files) {
+                                                 std::shared_ptr<ModelFiles> files, const Context* context) {
     auto document = std::make_shared<Document>();
     document->files = std::move(files);
     document->name = name;
-    document->base = base;
     document->glb = as_text(bytes).starts_with("glTF");
     if (document->glb) {
         SINEW_TRY(read_container(bytes, *document));
@@ -244,6 +237,7 @@ Result<std::shared_ptr<Document>> parse_document(std::span<const std::byte> byte
         document->text.pop_back();
     const auto cancelled = [&] { return context && context->cancel; };
     if (cancelled()) return Error{ErrorCode::cancelled, "cancelled while reading " + name};
+    SINEW_TRY(document->take(json_tree_bytes(document->text), "its JSON"));
     auto json = parse_json(document->text, name);
     if (!json) return json.error();
     document->json = std::move(*json);
@@ -253,41 +247,6 @@ Result<std::shared_ptr<Document>> parse_document(std::span<const std::byte> byte
     if (!first || member(*first, "uri")) document->bin_chunk.reset();
     for (std::size_t i = 0; i < document->count("buffers"); ++i) SINEW_TRY(read_buffer(*document, i, context));
     return document;
-}
-
-std::string percent_decode(std::string_view uri) {
-    const auto digit = [](char c) {
-        if (c >= '0' && c <= '9') return c - '0';
-        if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-        if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-        return -1;
-    };
-    std::string out;
-    for (std::size_t i = 0; i < uri.size(); ++i) {
-        if (uri[i] == '%' && i + 2 < uri.size() && digit(uri[i + 1]) >= 0 && digit(uri[i + 2]) >= 0) {
-            out.push_back(static_cast<char>(digit(uri[i + 1]) * 16 + digit(uri[i + 2])));
-            i += 2;
-        } else {
-            out.push_back(uri[i]);
-        }
-    }
-    return out;
-}
-
-Result<std::filesystem::path> resolve_uri(std::string_view uri, const std::filesystem::path& base,
-                                          const std::string& name, const std::string& asker) {
-    const std::string text = printable(uri);
-    if (base.empty())
-        return input_error(name, asker + " is in the file \"" + text + "\", but bytes in memory have no folder");
-    const std::string decoded = percent_decode(uri);
-    const std::filesystem::path path = std::filesystem::path(decoded).lexically_normal();
-    const std::size_t colon = decoded.find(':');
-    const bool scheme = colon != decoded.npos && decoded.find('/') > colon;
-    if (decoded.empty() || decoded.find('\0') != decoded.npos || scheme || path.has_root_path() || path.empty() ||
-        *path.begin() == "..")
-        return input_error(name, asker + ": the uri \"" + text +
-                                     "\" does not stay in the folder of the model (move the file there)");
-    return base / path;
 }
 
 }  // namespace sinew::io

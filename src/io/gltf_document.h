@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "io/gltf_rig.h"
+#include "io/model_files.h"
 #include "sinew/io.h"
 
 namespace sinew::io {
@@ -50,7 +50,7 @@ public:
         data_uri,  ///< base64 inside the JSON
         external,  ///< a file beside the document
     };
-    using Bytes = std::shared_ptr<const std::vector<std::byte>>;
+    using Bytes = ModelFiles::Bytes;
     struct Buffer {
         Buffer() = default;
         Buffer(Origin from, std::vector<std::byte> all)
@@ -64,15 +64,14 @@ public:
         std::vector<std::byte> bytes;
     };
 
-    std::string name;            ///< in messages
-    std::filesystem::path base;  ///< folder of the file; empty = bytes from memory
+    std::string name;  ///< in messages
+    std::shared_ptr<ModelFiles> files = std::make_shared<ModelFiles>();
     bool glb = false;
     std::string text;           ///< the JSON as read, without the padding at its end
     Json json;                  ///< the same, parsed
     std::vector<Chunk> chunks;  ///< after the JSON chunk, in order; that of buffer 0 is listed without bytes
     std::optional<std::size_t> bin_chunk;  ///< which of them is buffer 0
     std::vector<Buffer> buffers;
-    std::map<std::filesystem::path, Bytes> files;  ///< all bytes of the external buffers, each file read once
     std::vector<std::string> warnings;
     Rig rig;
 
@@ -94,22 +93,16 @@ public:
     /// of an image those of now.
     Result<Bytes> external_bytes(const std::string& uri, const std::string& asker) const;
 
+    /// As ModelFiles::take.
+    Status take(std::size_t count, const std::string& what) const { return files->take(count, name + ": " + what); }
+
     Error error(const std::string& message) const { return {ErrorCode::input, name + ": " + message}; }
 };
 
-/// Reads the container and the buffers. External files must lie in `base` or below it: uris are percent-decoded;
-/// those with a scheme, absolute ones and those that leave the folder are refused. So a model cannot copy other
-/// files of the machine into its output. `files` are not read again.
+/// Reads the container and the buffers. `bytes` are counted already.
 Result<std::shared_ptr<Document>> parse_document(std::span<const std::byte> bytes, const std::string& name,
-                                                 const std::filesystem::path& base,
-                                                 const Context* context = nullptr,
-                                                 std::map<std::filesystem::path, Document::Bytes> files = {});
-
-/// Percent-decoding; an invalid escape is kept.
-std::string percent_decode(std::string_view uri);
-/// The file of a relative uri, or the reason why it is refused.
-Result<std::filesystem::path> resolve_uri(std::string_view uri, const std::filesystem::path& base,
-                                          const std::string& name, const std::string& asker);
+                                                 std::shared_ptr<ModelFiles> files,
+                                                 const Context* context = nullptr);
 
 /// "image/png", "image/jpeg", "image/webp" or "image/ktx2", by the first bytes; otherwise empty.
 std::string image_kind(std::span<const std::byte> bytes);

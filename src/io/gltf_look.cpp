@@ -13,10 +13,14 @@ namespace {
 
 class LookReader {
 public:
-    explicit LookReader(const Scene& scene) : scene_(scene), document_(*scene.document), accessors_(document_) {}
+    explicit LookReader(const Scene& scene)
+        : scene_(scene), document_(*scene.document), accessors_(document_), held_(*document_.files) {}
 
     Result<Look> read() {
-        for (std::size_t i = 0; i < document_.count("images"); ++i) out_.images.push_back(image(i));
+        for (std::size_t i = 0; i < document_.count("images"); ++i) {
+            SINEW_TRY_LET(Look::Image read, image(i));
+            out_.images.push_back(std::move(read));
+        }
         for (std::size_t i = 0; i < document_.count("materials"); ++i)
             out_.materials.push_back(material(*document_.at("materials", i)));
         // The reader of the scene lists the primitives of a block in the order of the scene's primitives.
@@ -43,19 +47,26 @@ public:
     }
 
 private:
-    Look::Image image(std::size_t index) const {
+    /// Images may share their bytes, which are copied.
+    Result<Look::Image> image(std::size_t index) {
+        const std::string place = document_.name + ": image " + std::to_string(index);
         const Json& json = *document_.at("images", index);
         Look::Image out;
         if (const auto view = whole(member(json, "bufferView"))) {
             const auto bytes = document_.view_bytes(*view);
+            SINEW_TRY(held_.take(bytes.size(), place));
             out.bytes.assign(bytes.begin(), bytes.end());
         } else if (const std::string uri = string_of(member(json, "uri")); uri.starts_with("data:")) {
             const auto comma = uri.find(";base64,");
+            SINEW_TRY(held_.take(uri.size(), place));
             if (comma != uri.npos)
                 if (auto bytes = decode_base64(std::string_view(uri).substr(comma + 8)))
                     out.bytes = std::move(*bytes);
-        } else if (!uri.empty() && !document_.base.empty()) {
-            if (const auto bytes = document_.external_bytes(uri, "an image")) out.bytes = **bytes;
+        } else if (!uri.empty() && !document_.files->folder().empty()) {
+            if (const auto bytes = document_.external_bytes(uri, place)) {
+                SINEW_TRY(held_.take((*bytes)->size(), place));
+                out.bytes = **bytes;
+            }
         }
         out.mime = image_kind(out.bytes);
         if (out.mime.empty()) out.bytes.clear();
@@ -136,6 +147,7 @@ private:
     const Scene& scene_;
     const Document& document_;
     AccessorReader accessors_;
+    HeldBytes held_;
     Look out_;
     std::vector<std::size_t> uv_set_;  // per material
 };

@@ -76,18 +76,18 @@ Result<std::shared_ptr<Document>> mesh_document(const std::vector<Vec3>& positio
     if (!look.uvs.empty())
         attributes["TEXCOORD_0"] = builder.accessor(floats(look.uvs, 2), 5126, "VEC2", 2, vertices_target);
 
-    std::map<std::string, std::size_t> texture_of;
+    std::map<const void*, std::size_t> texture_of;
     for (const MeshLook::Material& m : look.materials) {
         Json surface{
             {"baseColorFactor", m.color}, {"metallicFactor", m.metallic}, {"roughnessFactor", m.roughness}};
-        if (!m.pixels.empty()) {
-            const auto [texture, is_new] = texture_of.try_emplace(m.picture, texture_of.size());
+        if (m.pixels) {
+            const auto [texture, is_new] = texture_of.try_emplace(m.pixels.get(), texture_of.size());
             if (is_new)
                 builder.push(
                     "textures",
                     {{"source",
-                      builder.push("images", {{"bufferView", builder.view(m.pixels.data(), m.pixels.size(), {})},
-                                              {"mimeType", image_kind(m.pixels)}})}});
+                      builder.push("images", {{"bufferView", builder.view(m.pixels->data(), m.pixels->size(), {})},
+                                              {"mimeType", image_kind(*m.pixels)}})}});
             surface["baseColorTexture"] = {{"index", texture->second}};
         }
         Json material{{"name", m.name}, {"pbrMetallicRoughness", std::move(surface)}};

@@ -13,7 +13,7 @@ namespace {
 class Packer {
 public:
     Packer(const Document& document, SaveReport& report)
-        : document_(document), report_(report), text_(document.text) {
+        : document_(document), report_(report), text_(document.text), held_(*document.files) {
         if (has_bin()) data_.assign(document.buffers[0].bytes.begin(), document.buffers[0].bytes.end());
     }
 
@@ -29,7 +29,7 @@ public:
         for (std::size_t i = 0; i < document_.count("bufferViews"); ++i) {
             SINEW_TRY_LET(const auto bytes, reader.view(i, "the file"));
             JsonValue& view = *list("bufferViews").at(i);
-            place(view, bytes);
+            SINEW_TRY(place(view, bytes));
             if (!meshopt_of(*document_.at("bufferViews", i))) continue;
             ++decoded;
             for (const char* extension : meshopt_extensions) erase_extension(view, extension);
@@ -44,7 +44,7 @@ public:
         return Done{};
     }
 
-    void embed_images() {
+    Status embed_images() {
         for (std::size_t i = 0; i < document_.count("images"); ++i) {
             const std::string uri = string_of(member(*document_.at("images", i), "uri"));
             if (uri.empty()) continue;
@@ -61,11 +61,12 @@ public:
                 continue;
             }
             JsonValue& views = list("bufferViews");
-            place(views.append("{}"), *bytes);
+            SINEW_TRY(place(views.append("{}"), *bytes));
             image.set("bufferView", std::to_string(views.size() - 1));
             if (!mime.empty()) image.set("mimeType", json_string(mime));
             image.erase("uri");
         }
+        return Done{};
     }
 
     std::vector<std::byte> finish(bool glb) {
@@ -89,7 +90,9 @@ private:
         return found ? *found : text_.root().set(name, "[]");
     }
 
-    void place(JsonValue& view, std::span<const std::byte> bytes) {
+    /// Views may share their bytes.
+    Status place(JsonValue& view, std::span<const std::byte> bytes) {
+        SINEW_TRY(held_.take(bytes.size(), document_.name + ": its buffer"));
         data_.resize(aligned(data_.size()));
         view.set("buffer", "0");
         if (data_.empty())
@@ -98,6 +101,7 @@ private:
             view.set("byteOffset", std::to_string(data_.size()));
         view.set("byteLength", std::to_string(bytes.size()));
         data_.insert(data_.end(), bytes.begin(), bytes.end());
+        return Done{};
     }
 
     Result<std::vector<std::byte>> read_uri(const std::string& uri) const {
@@ -114,6 +118,7 @@ private:
     SaveReport& report_;
     JsonText text_;
     std::vector<std::byte> data_;  // of buffer 0
+    HeldBytes held_;
 };
 
 }  // namespace
@@ -122,16 +127,16 @@ Result<SavedFile> pack(SavedFile file, const Request& request) {
     const Document& source = request.document;
     const bool plain = request.options.decompress, images = request.glb && !source.glb && source.count("images");
     if (!plain && !images) return file;
-    SINEW_TRY_LET(const auto document, parse_document(file.bytes, source.name, source.base, nullptr, source.files));
+    SINEW_TRY_LET(const auto document, parse_document(file.bytes, source.name, source.files));
     Packer packer(*document, file.report);
     if (plain) SINEW_TRY(packer.merge_buffers());
     // Without a BIN chunk the images stay files beside the output.
-    if (images && (plain || packer.has_bin())) packer.embed_images();
+    if (images && (plain || packer.has_bin())) SINEW_TRY(packer.embed_images());
     file.bytes = packer.finish(request.glb);
     if (request.glb && file.bytes.size() > 0xffffffffu)
         return Error{ErrorCode::too_large, source.name + ": a GLB cannot be larger than 4 GiB"};
     file.report.bytes = file.bytes.size();
-    SINEW_TRY_LET(const auto packed, parse_document(file.bytes, source.name, source.base, nullptr, source.files));
+    SINEW_TRY_LET(const auto packed, parse_document(file.bytes, source.name, source.files));
     file.refers_to = external_uris(*packed, request.glb);
     return file;
 }

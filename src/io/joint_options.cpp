@@ -9,8 +9,9 @@ namespace sinew::io {
 
 using nlohmann::json;
 
-Status parse_joint_options(std::string_view text, const std::string& name, Skeleton& skeleton) {
-    const Result<json> document = parse_json(text, name);
+Status parse_joint_options(std::string_view text, const std::string& name, Skeleton& skeleton,
+                           const Context* context) {
+    const Result<json> document = parse_json(text, name, context);
     if (!document) return document.error();
     const auto list = document->is_object() ? document->find("joints") : document->end();
     if (!document->is_object() || list == document->end() || !list->is_object())
@@ -62,9 +63,9 @@ Status parse_joint_options(std::string_view text, const std::string& name, Skele
     return Done{};
 }
 
-Status load_joint_options(const std::filesystem::path& path, Skeleton& skeleton) {
-    SINEW_TRY_LET(const auto bytes, read_file(path));
-    return parse_joint_options(as_text(bytes), path.string(), skeleton);
+Status load_joint_options(const std::filesystem::path& path, Skeleton& skeleton, const Context* context) {
+    SINEW_TRY_LET(const auto bytes, read_file(path, context));
+    return parse_joint_options(as_text(bytes), path.string(), skeleton, context);
 }
 
 }  // namespace sinew::io

@@ -16,17 +16,20 @@ namespace {
 
 /// A foreign file as a document.
 Result<std::shared_ptr<Document>> convert(std::span<const std::byte> bytes, const std::string& name,
-                                          const std::filesystem::path& base, Context* context) {
+                                          std::shared_ptr<ModelFiles> files, Context* context) {
     // About 20 MB a second are read; a file that needs a hundred times longer is refused.
     const auto seconds = static_cast<unsigned>(std::min<std::size_t>(30 + 5 * (bytes.size() >> 20), 3600));
     const std::size_t memory =
         context && context->memory_limit ? context->memory_limit : (std::size_t{2} << 30) + 64 * bytes.size();
-    const auto made = read_in_own_process(bytes, name, base, {seconds, memory}, context);
+    const auto made = read_in_own_process(bytes, name, *files, {seconds, memory}, context);
     if (!made) return made.error();
     const auto zero = std::find(made->begin(), made->end(), std::byte{0});
     std::string_view head(reinterpret_cast<const char*>(made->data()),
                           static_cast<std::size_t>(zero - made->begin()));
-    auto document = parse_document(std::span(*made).subspan(head.size() + 1), name, {}, context);
+    // What it holds does not refer to files.
+    const auto inside = std::make_shared<ModelFiles>("", context);
+    SINEW_TRY(inside->add_file(made->size(), name));
+    auto document = parse_document(std::span(*made).subspan(head.size() + 1), name, inside, context);
     for (; document && !head.empty(); head.remove_prefix(head.find('\n') + 1))
         (*document)->warnings.emplace_back(head.substr(0, head.find('\n')));
     return document;
@@ -42,15 +45,16 @@ bool is_gltf(std::string_view text, const std::string& extension) {
 
 /// The document of a glTF file, or of one that another library reads; null for all others.
 Result<std::shared_ptr<Document>> document_of(std::span<const std::byte> bytes, const std::string& name,
-                                              const std::filesystem::path& base, Context* context) {
+                                              std::shared_ptr<ModelFiles> files, Context* context) {
+    SINEW_TRY(files->add_file(bytes.size(), name));
     const std::string_view text = as_text(bytes);
     const std::string extension = extension_of(name);
     if (is_gltf(text, extension)) {
         if (!text.starts_with("glTF") && (extension == ".glb" || extension == ".vrm") && !is_gltf(text, ""))
             return input_error(name, "byte 0: a GLB begins with the letters glTF; this file does not");
-        return parse_document(bytes, name, base, context);
+        return parse_document(bytes, name, std::move(files), context);
     }
-    if (is_foreign(extension)) return convert(bytes, name, base, context);
+    if (is_foreign(extension)) return convert(bytes, name, std::move(files), context);
     return std::shared_ptr<Document>();
 }
 
@@ -79,7 +83,7 @@ Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& na
     std::vector<PoseClip> clips;
     std::vector<std::string> notes;
     if (!options.skeleton.empty()) {
-        auto loaded = load_skeleton_file(options.skeleton, options.skeleton_clips, context);
+        auto loaded = load_skeleton_file(options.skeleton, options.skeleton_clips, context, options.follow_links);
         if (!loaded) return loaded.error();
         skeleton = std::move(loaded->skeleton);
         clips = std::move(loaded->clips);
@@ -101,7 +105,8 @@ Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& na
     if (!given) skeleton = options.fallback;
     if (bytes.empty()) return input_error(name, "the file is empty");
 
-    auto document = document_of(bytes, name, base, context);
+    const auto files = std::make_shared<ModelFiles>(base, context, options.follow_links);
+    auto document = document_of(bytes, name, files, context);
     if (!document) return document.error();
     const auto with_notes = [&](Result<Scene> scene) {
         if (!scene) return scene;
@@ -119,7 +124,7 @@ Result<Scene> load_bytes(std::span<const std::byte> bytes, const std::string& na
             return Error{ErrorCode::usage, name +
                                                ": an OBJ file has no skeleton (sinew bind takes one with "
                                                "--skeleton FILE; sinew rig places one)"};
-        return with_notes(read_obj(as_text(bytes), name, base, std::move(*skeleton), context));
+        return with_notes(read_obj(as_text(bytes), name, files, std::move(*skeleton), context));
     }
     return input_error(
         name,
@@ -133,18 +138,21 @@ Result<Scene> load(const std::filesystem::path& path, const LoadOptions& options
     return load_bytes(*bytes, path.string(), folder_of(path), options, context);
 }
 
-Result<std::vector<std::byte>> converted_to_glb(const std::filesystem::path& path, Context* context) {
+Result<std::vector<std::byte>> converted_to_glb(const std::filesystem::path& path, Context* context,
+                                                bool follow_links) {
     const auto bytes = read_file(path, context);
     if (!bytes) return bytes.error();
     const std::string name = path.string(), extension = extension_of(name);
     if (is_gltf(as_text(*bytes), extension) || !is_foreign(extension)) return std::vector<std::byte>();
-    const auto document = convert(*bytes, name, folder_of(path), context);
+    const auto document =
+        convert(*bytes, name, std::make_shared<ModelFiles>(folder_of(path), context, follow_links), context);
     if (!document) return document.error();
     const auto& buffers = (*document)->buffers;
     return glb_bytes((*document)->text, buffers.empty() ? std::span<const std::byte>() : buffers[0].bytes);
 }
 
-Result<SkeletonFile> load_skeleton_file(const std::filesystem::path& path, bool with_clips, Context* context) {
+Result<SkeletonFile> load_skeleton_file(const std::filesystem::path& path, bool with_clips, Context* context,
+                                        bool follow_links) {
     const auto bytes = read_file(path, context);
     if (!bytes) return bytes.error();
     const std::string name = path.string(), extension = extension_of(name);
@@ -157,7 +165,8 @@ Result<SkeletonFile> load_skeleton_file(const std::filesystem::path& path, bool 
         if (!skeleton) return skeleton.error();
         return SkeletonFile{std::move(*skeleton), "", {}};
     }
-    auto document = document_of(*bytes, name, folder_of(path), context);
+    auto document =
+        document_of(*bytes, name, std::make_shared<ModelFiles>(folder_of(path), context, follow_links), context);
     if (!document) return document.error();
     return read_skeleton(std::move(*document), with_clips, context);
 }
@@ -178,11 +187,12 @@ std::string vrm_of(const Document& document) {
 
 }  // namespace
 
-Result<Contents> contents_of(const std::filesystem::path& path, Context* context) {
+Result<Contents> contents_of(const std::filesystem::path& path, Context* context, bool follow_links) {
     const auto bytes = read_file(path, context);
     if (!bytes) return bytes.error();
     if (bytes->empty()) return input_error(path.string(), "the file is empty");
-    const auto document = document_of(*bytes, path.string(), folder_of(path), context);
+    const auto document = document_of(
+        *bytes, path.string(), std::make_shared<ModelFiles>(folder_of(path), context, follow_links), context);
     if (!document) return document.error();
     Contents out;
     const std::string extension = extension_of(path);

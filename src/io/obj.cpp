@@ -279,11 +279,12 @@ Result<ObjMesh> parse_obj(std::string_view text, const std::string& name, const 
                                                ", but there are only " + std::to_string(mesh.positions.size()));
     const std::vector<std::uint32_t> corners = split_corners(faces, uvs, normals, mesh);
     mesh.triangles = triangulate(mesh.positions, faces.first, corners, &mesh.fanned);
+    if (context && context->cancel) return Error{ErrorCode::cancelled, "cancelled while reading " + name};
     sort_by_part(faces, mesh);
     return mesh;
 }
 
-Result<Scene> read_obj(std::string_view text, const std::string& name, const std::filesystem::path& base,
+Result<Scene> read_obj(std::string_view text, const std::string& name, std::shared_ptr<ModelFiles> files,
                        Skeleton skeleton, const Context* context) {
     SINEW_TRY_LET(ObjMesh mesh, parse_obj(text, name, context));
     std::vector<std::string> warnings;
@@ -293,7 +294,7 @@ Result<Scene> read_obj(std::string_view text, const std::string& name, const std
         mesh.look.parts.clear();
         mesh.look.materials.clear();
     }
-    read_obj_materials(mesh.libraries, name, base, mesh.look.materials, warnings);
+    SINEW_TRY(read_obj_materials(mesh.libraries, name, *files, mesh.look.materials, warnings));
     if (mesh.lost)
         warnings.push_back(std::to_string(mesh.lost) +
                            " corners name texture coordinates or normals that do not exist");

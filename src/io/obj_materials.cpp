@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <sstream>
 
+#include "core/try.h"
 #include "io/formats.h"
 #include "io/gltf_document.h"
 
@@ -14,23 +16,24 @@ namespace {
 
 /// Where a file of an OBJ or MTL may be: as it is named, else with this file name beside the OBJ (names of another
 /// machine).
-std::vector<std::filesystem::path> places_of(std::string file, const std::string& name,
-                                             const std::filesystem::path& base) {
+std::vector<std::filesystem::path> places_of(std::string file, const std::string& name, const ModelFiles& files) {
     std::replace(file.begin(), file.end(), '\\', '/');
-    std::string uri;  // resolve_uri decodes it
+    std::string uri;  // place_of decodes it
     for (const char c : file) uri += c == '%' ? std::string("%25") : std::string(1, c);
     std::vector<std::filesystem::path> out;
     for (const std::string& at : {uri, uri.substr(uri.find_last_of('/') + 1)})
-        if (auto path = resolve_uri(at, base, name, "a material"); path && (out.empty() || out[0] != *path))
+        if (auto path = files.place_of(at, name, "a material"); path && (out.empty() || out[0] != *path))
             out.push_back(std::move(*path));
     return out;
 }
 
-Result<std::vector<std::byte>> read_beside(const std::string& file, const std::string& name,
-                                           const std::filesystem::path& base) {
-    for (const std::filesystem::path& path : places_of(file, name, base))
-        if (auto bytes = read_file(path)) return bytes;
-    return input_error(name, "'" + printable(file) + "' cannot be read");
+/// Null if none can be read.
+Result<ModelFiles::Bytes> read_beside(const std::string& file, const std::string& name, ModelFiles& files) {
+    for (const std::filesystem::path& path : places_of(file, name, files)) {
+        auto bytes = files.read(path);
+        if (bytes || bytes.error().code == ErrorCode::too_large) return bytes;
+    }
+    return ModelFiles::Bytes();
 }
 
 /// The words behind a keyword, of each of its lines.
@@ -120,48 +123,59 @@ void read_library(std::string_view text, std::map<std::string, MeshLook::Materia
 
 }  // namespace
 
-std::vector<std::filesystem::path> files_of_obj(std::string_view text, const std::filesystem::path& path) {
+Result<std::vector<std::filesystem::path>> files_of_obj(std::string_view text, const std::filesystem::path& path,
+                                                        const Context* context) {
+    ModelFiles files(folder_of(path), context, true);
+    std::set<std::filesystem::path> seen;
     std::vector<std::filesystem::path> out;
+    const auto add = [&](std::filesystem::path file) {
+        if (seen.insert(file).second) out.push_back(std::move(file));
+    };
     for (const std::string& library : words_behind("mtllib", text))
-        for (const std::filesystem::path& place : places_of(library, path.string(), folder_of(path))) {
-            out.push_back(place);
-            const auto bytes = read_file(place);
+        for (const std::filesystem::path& place : places_of(library, path.string(), files)) {
+            if (seen.contains(place)) continue;
+            add(place);
+            const auto bytes = files.read(place, context);
+            if (!bytes && bytes.error().code == ErrorCode::too_large) return bytes.error();
             if (!bytes) continue;
-            for (const std::string& map : words_behind("map_Kd", as_text(*bytes)))
-                for (auto& picture : places_of(file_of_map(map), path.string(), folder_of(path)))
-                    out.push_back(std::move(picture));
+            for (const std::string& map : words_behind("map_Kd", as_text(**bytes)))
+                for (auto& picture : places_of(file_of_map(map), path.string(), files)) add(std::move(picture));
         }
     return out;
 }
 
-void read_obj_materials(const std::vector<std::string>& libraries, const std::string& name,
-                        const std::filesystem::path& base, std::vector<MeshLook::Material>& materials,
-                        std::vector<std::string>& warnings) {
+Status read_obj_materials(const std::vector<std::string>& libraries, const std::string& name, ModelFiles& files,
+                          std::vector<MeshLook::Material>& materials, std::vector<std::string>& warnings) {
     std::map<std::string, MeshLook::Material*> by_name;
     for (MeshLook::Material& material : materials) by_name.emplace(material.name, &material);
-    if (by_name.empty()) return;
+    if (by_name.empty()) return Done{};
     for (const std::string& library : libraries) {
         // One name, which may contain blanks, or several.
-        const auto bytes = read_beside(library, name, base);
+        SINEW_TRY_LET(const auto bytes, read_beside(library, name, files));
         if (bytes) read_library(as_text(*bytes), by_name);
         std::istringstream words(library);
-        for (std::string word; !bytes && words >> word;)
-            if (const auto one = read_beside(word, name, base))
+        for (std::string word; !bytes && words >> word;) {
+            SINEW_TRY_LET(const auto one, read_beside(word, name, files));
+            if (one)
                 read_library(as_text(*one), by_name);
             else
-                warnings.push_back("materials: " + one.error().message);
+                warnings.push_back("materials: " + name + ": '" + printable(word) + "' cannot be read");
+        }
     }
     for (MeshLook::Material& material : materials) {
         if (material.picture.empty()) continue;
-        auto bytes = read_beside(material.picture, name, base);
+        SINEW_TRY_LET(const auto bytes, read_beside(material.picture, name, files));
         const std::string kind = bytes ? image_kind(*bytes) : "";
-        if (kind == "image/png" || kind == "image/jpeg")
-            material.pixels = std::move(*bytes);
-        else
-            warnings.push_back(
-                "the picture of material '" + printable(material.name) + "' is left out: " +
-                (bytes ? "'" + printable(material.picture) + "' is neither PNG nor JPEG" : bytes.error().message));
+        if (kind == "image/png" || kind == "image/jpeg") {
+            material.pixels = bytes;
+            continue;
+        }
+        const std::string picture = "'" + printable(material.picture) + "'";
+        warnings.push_back(
+            "the picture of material '" + printable(material.name) + "' is left out: " +
+            (bytes ? picture + " is neither PNG nor JPEG" : name + ": " + picture + " cannot be read"));
     }
+    return Done{};
 }
 
 }  // namespace sinew::io

@@ -4,6 +4,8 @@
 #include <sys/types.h>
 
 #include <csignal>
+#include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,5 +22,13 @@ Result<pid_t> start_process(const std::string& program, std::vector<std::string>
 /// Called first by such a process: it gets this signal when `parent`, which has started it, ends; or ends now, if
 /// `parent` has ended. Only on Linux.
 void end_with_parent(pid_t parent, int signal);
+
+/// Sends `bytes` to such a process, whose standard streams are the other end of the socket `with`, and receives
+/// what it answers until it closes them; false if the context is cancelled.
+bool exchange(int with, std::span<const std::byte> bytes, const Context* context, std::vector<std::byte>& answer);
+/// In such a process: all of its standard input.
+std::vector<std::byte> all_input();
+/// The same: writes to its standard output; false if nobody reads it.
+bool write_output(std::span<const std::byte> bytes);
 
 }  // namespace sinew::io

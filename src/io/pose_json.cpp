@@ -67,14 +67,15 @@ Result<JointPose> read_joint(const json& entry, const std::string& place) {
 
 }  // namespace
 
-Result<std::vector<JointPose>> load_pose(const Skeleton& skeleton, const std::filesystem::path& path) {
-    SINEW_TRY_LET(const auto bytes, read_file(path));
-    return parse_pose(skeleton, as_text(bytes), path.string());
+Result<std::vector<JointPose>> load_pose(const Skeleton& skeleton, const std::filesystem::path& path,
+                                         const Context* context) {
+    SINEW_TRY_LET(const auto bytes, read_file(path, context));
+    return parse_pose(skeleton, as_text(bytes), path.string(), context);
 }
 
-Result<std::vector<JointPose>> parse_pose(const Skeleton& skeleton, std::string_view text,
-                                          const std::string& name) {
-    const Result<json> document = parse_json(text, name);
+Result<std::vector<JointPose>> parse_pose(const Skeleton& skeleton, std::string_view text, const std::string& name,
+                                          const Context* context) {
+    const Result<json> document = parse_json(text, name, context);
     if (!document) return document.error();
     const auto joints = document->is_object() ? document->find("joints") : document->end();
     if (!document->is_object() || joints == document->end() || !joints->is_object())

@@ -1,7 +1,6 @@
 #include "io/reader_process.h"
 
 #include <dlfcn.h>
-#include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -25,7 +24,9 @@ namespace sinew::io {
 
 namespace {
 
-// Then: parent, seconds, bytes of memory, name, base. A program of another version does not know this word.
+// Then: parent, seconds, bytes of memory, name, folder, "links" or nothing. A program of another version does not
+// know this word.
+constexpr const char* kFollowLinks = "links";
 constexpr const char* kRole = "--read-foreign-" SINEW_VERSION;
 /// The answer: one byte, kGood or an ErrorCode; then bytes or a message; then kEnd.
 constexpr std::uint8_t kGood = 255;
@@ -54,37 +55,15 @@ void limit(const ReaderLimits& limits) {
     ::setrlimit(RLIMIT_AS, &space);
 }
 
-bool write_all(const void* data, std::size_t size) {
-    const auto* at = static_cast<const char*>(data);
-    while (size > 0) {
-        const ssize_t put = ::write(STDOUT_FILENO, at, size);
-        if (put < 0 && errno == EINTR) continue;
-        if (put <= 0) return false;
-        at += put;
-        size -= static_cast<std::size_t>(put);
-    }
-    return true;
-}
-
 /// The work of the other process: the file from standard input, the answer to standard output.
-int answer(const ReaderLimits& limits, const std::string& name, const std::filesystem::path& base) {
+int answer(const ReaderLimits& limits, const std::string& name, ModelFiles& files) {
     auto code = static_cast<std::uint8_t>(ErrorCode::too_large);
     std::vector<std::byte> bytes;
     std::string message;  // empty: not enough memory
     try {
-        std::vector<std::byte> file;
-        for (std::size_t used = 0;;) {
-            file.resize(std::max<std::size_t>(1 << 16, used * 2));
-            const ssize_t got = ::read(STDIN_FILENO, file.data() + used, file.size() - used);
-            if (got < 0 && errno == EINTR) continue;
-            if (got > 0) used += static_cast<std::size_t>(got);
-            if (got <= 0) {
-                file.resize(used);
-                break;
-            }
-        }
+        const std::vector<std::byte> file = all_input();
         limit(limits);
-        auto result = foreign_bytes(file, name, base);
+        auto result = foreign_bytes(file, name, files);
         if (result) {
             code = kGood;
             bytes = std::move(*result);
@@ -95,38 +74,10 @@ int answer(const ReaderLimits& limits, const std::string& name, const std::files
     } catch (const std::bad_alloc&) {
     }
     const bool sent =
-        write_all(&code, 1) &&
-        (code == kGood ? write_all(bytes.data(), bytes.size()) : write_all(message.data(), message.size())) &&
-        write_all(kEnd, sizeof kEnd);
+        write_output(std::as_bytes(std::span(&code, 1))) &&
+        write_output(code == kGood ? std::span<const std::byte>(bytes) : std::as_bytes(std::span(message))) &&
+        write_output(std::as_bytes(std::span(kEnd)));
     return sent ? 0 : 1;
-}
-
-/// Sends the file and receives the answer; false if the context is cancelled.
-bool exchange(int with, std::span<const std::byte> file, const Context* context, std::vector<std::byte>& got) {
-    std::size_t used = 0;
-    for (bool sending = true;;) {
-        if (sending && file.empty()) {
-            ::shutdown(with, SHUT_WR);
-            sending = false;
-        }
-        pollfd ready{with, static_cast<short>(sending ? POLLIN | POLLOUT : POLLIN), 0};
-        const int found = ::poll(&ready, 1, 50);
-        if (context && context->cancel) return false;
-        if (found <= 0) continue;
-        if (sending && (ready.revents & (POLLOUT | POLLERR))) {
-            const ssize_t put = ::send(with, file.data(), file.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-            if (put > 0) file = file.subspan(static_cast<std::size_t>(put));
-            if (put < 0 && errno != EINTR && errno != EAGAIN) file = {};  // it has ended
-        }
-        if (!(ready.revents & ~POLLOUT)) continue;
-        if (used == got.size()) got.resize(std::max<std::size_t>(1 << 16, used * 2));
-        const ssize_t count = ::recv(with, got.data() + used, got.size() - used, MSG_DONTWAIT);
-        if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-        if (count <= 0) break;
-        used += static_cast<std::size_t>(count);
-    }
-    got.resize(used);
-    return true;
 }
 
 Error ended_early(const std::string& name, const ReaderLimits& limits, int signal, std::size_t peak) {
@@ -164,28 +115,33 @@ std::string reader_program() {
 
 std::optional<int> serve_as_reader(int argc, char** argv) {
     can_start_itself = ::access("/proc/self/exe", X_OK) == 0;
-    if (argc != 7 || std::string_view(argv[1]) != kRole) return std::nullopt;
+    if (argc != 8 || std::string_view(argv[1]) != kRole) return std::nullopt;
     end_with_parent(number_of<pid_t>(argv[2]).value_or(0), SIGKILL);
     std::signal(SIGPIPE, SIG_IGN);
+    // The process has its own limit of memory.
+    Context context;
+    context.memory_limit = ~std::size_t{0};
+    ModelFiles files(argv[6], &context, argv[7] == std::string_view(kFollowLinks));
     return answer({number_of<unsigned>(argv[3]).value_or(0), number_of<std::size_t>(argv[4]).value_or(0)}, argv[5],
-                  argv[6]);
+                  files);
 }
 
 Result<std::vector<std::byte>> read_in_own_process(std::span<const std::byte> bytes, const std::string& name,
-                                                   const std::filesystem::path& base, const ReaderLimits& limits,
+                                                   ModelFiles& files, const ReaderLimits& limits,
                                                    const Context* context) {
     const std::string program = reader_program();
     int ends[2];
     if (program.empty() || ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-        return foreign_bytes(bytes, name, base);
-    const auto pid = start_process(program,
-                                   {"sinew", kRole, std::to_string(::getpid()), std::to_string(limits.cpu_seconds),
-                                    std::to_string(limits.memory), name, base.string()},
-                                   ends[1], ends[1], STDERR_FILENO, false);
+        return foreign_bytes(bytes, name, files);
+    const auto pid = start_process(
+        program,
+        {"sinew", kRole, std::to_string(::getpid()), std::to_string(limits.cpu_seconds),
+         std::to_string(limits.memory), name, files.folder().string(), files.follows_links() ? kFollowLinks : ""},
+        ends[1], ends[1], STDERR_FILENO, false);
     ::close(ends[1]);
     if (!pid) {
         ::close(ends[0]);
-        return foreign_bytes(bytes, name, base);
+        return foreign_bytes(bytes, name, files);
     }
     int status = 0;
     rusage used{};
@@ -210,7 +166,7 @@ Result<std::vector<std::byte>> read_in_own_process(std::span<const std::byte> by
     if (context && context->cancel) return Error{ErrorCode::cancelled, "cancelled while reading " + name};
     constexpr int bad_usage = 2;                                               // docs/conventions.md
     if (got.empty() && WIFEXITED(status) && WEXITSTATUS(status) == bad_usage)  // another version
-        return foreign_bytes(bytes, name, base);
+        return foreign_bytes(bytes, name, files);
     const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     if (got.size() < 1 + sizeof kEnd || std::memcmp(got.data() + got.size() - sizeof kEnd, kEnd, sizeof kEnd) != 0)
         return ended_early(name, limits, signal, static_cast<std::size_t>(used.ru_maxrss) << 10);

@@ -6,9 +6,8 @@
 namespace sinew::io {
 
 Result<std::vector<std::byte>> read_in_own_process(std::span<const std::byte> bytes, const std::string& name,
-                                                   const std::filesystem::path& base, const ReaderLimits&,
-                                                   const Context*) {
-    return foreign_bytes(bytes, name, base);
+                                                   ModelFiles& files, const ReaderLimits&, const Context*) {
+    return foreign_bytes(bytes, name, files);
 }
 
 std::optional<int> serve_as_reader(int, char**) { return std::nullopt; }

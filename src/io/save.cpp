@@ -17,8 +17,9 @@ namespace {
 Status add_companions(const Document& document, const std::filesystem::path& folder,
                       const std::vector<std::string>& refers_to, SaveReport& report, OutputBatch& batch) {
     std::error_code ignored;
-    if (document.base.empty()) return Done{};
-    const bool in_place = std::filesystem::equivalent(document.base, folder, ignored);
+    const ModelFiles& files = *document.files;
+    if (files.folder().empty()) return Done{};
+    const bool in_place = std::filesystem::equivalent(files.folder(), folder, ignored);
     std::set<std::string> seen;  // one uri may have several spellings
     for (const std::string& uri : refers_to) {
         if (!seen.insert(uri).second) continue;
@@ -28,8 +29,7 @@ Status add_companions(const Document& document, const std::filesystem::path& fol
             continue;
         }
         if (!seen.insert("/" + to->string()).second) continue;
-        const auto from = resolve_uri(uri, document.base, document.name, "");
-        if (in_place && !document.files.contains(*from)) continue;
+        if (in_place && !files.keeps(*resolve_uri(uri, files.folder(), document.name, ""))) continue;
         const auto bytes = document.external_bytes(uri, "");
         if (!bytes) {
             // An image that could not be put into the file has its note.
@@ -96,7 +96,7 @@ std::vector<std::filesystem::path> external_files(const Scene& scene) {
     std::vector<std::filesystem::path> out;
     if (!scene.document) return out;
     for (const std::string& uri : external_uris(*scene.document, false))
-        if (auto path = resolve_uri(uri, scene.document->base, scene.document->name, ""))
+        if (auto path = scene.document->files->place_of(uri, scene.document->name, ""))
             out.push_back(std::move(*path));
     return out;
 }

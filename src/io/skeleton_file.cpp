@@ -228,7 +228,8 @@ Result<Skeleton> parse_tgf(std::string_view text, const std::string& name) {
 
 Result<Skeleton> parse_skeleton(std::string_view text, const std::string& name) {
     if (text.starts_with("glTF")) {
-        auto document = parse_document(std::as_bytes(std::span(text.data(), text.size())), name, {});
+        auto document = parse_document(std::as_bytes(std::span(text.data(), text.size())), name,
+                                       std::make_shared<ModelFiles>());
         if (!document) return document.error();
         auto file = read_skeleton(std::move(*document), false, nullptr);
         if (!file) return file.error();

@@ -185,8 +185,8 @@ Result<std::string> weights_json(const Skeleton& skeleton, const SkinWeights& we
 }
 
 Result<SkinWeights> load_weights_json(const Skeleton& skeleton, std::size_t vertex_count,
-                                      const std::filesystem::path& path) {
-    SINEW_TRY_LET(const std::vector<std::byte> bytes, read_file(path));
+                                      const std::filesystem::path& path, const Context* context) {
+    SINEW_TRY_LET(const std::vector<std::byte> bytes, read_file(path, context));
     return parse_weights_json(skeleton, vertex_count, as_text(bytes), path.string());
 }
 

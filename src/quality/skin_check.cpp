@@ -138,9 +138,13 @@ Result<std::size_t> find_skin_rule(std::string_view word) {
 
 std::span<const EngineProfile> engine_profiles() { return kProfiles; }
 
-void set_threshold(SkinCheckOptions& options, std::size_t rule, double threshold) {
+Status set_threshold(SkinCheckOptions& options, std::size_t rule, double threshold) {
+    if (rule >= kCount)
+        return Error{ErrorCode::usage,
+                     "there is no rule " + std::to_string(rule) + ": skin_rules() has " + std::to_string(kCount)};
     options.thresholds.resize(kCount, std::nan(""));
-    if (rule < kCount) options.thresholds[rule] = threshold;
+    options.thresholds[rule] = threshold;
+    return Done{};
 }
 
 Result<std::vector<SkinFinding>> check_skin(const SkinToCheck& in, const SkinCheckOptions& options,

@@ -418,11 +418,24 @@ private:
         }
     }
 
+    // Whether lines are few enough to show through: where they cover the picture many times, they would make it one
+    // grey, slowly.
+    bool shows_hidden_lines() const {
+        constexpr double most = 16;
+        double area = 0;
+        for (std::size_t i = 0; i + 5 < figure_.lines.size(); i += 6) {
+            const Corner &a = figure_.lines[i], &b = figure_.lines[i + 1], &c = figure_.lines[i + 2];
+            area += std::abs((double{b.x} - a.x) * (double{c.y} - a.y) - (double{b.y} - a.y) * (double{c.x} - a.x));
+        }
+        return area <= most * box_.width * box_.height;
+    }
+
     // Lines on the surface; then, faintly, hidden lines.
     void draw_lines(const Batch& lines) {
         glUseProgram(gl_.surface);
         glProgramUniform1i(gl_.surface, at(gl_.surface, "mode"), 5);
         draw_batch(lines, false);
+        if (!shows_hidden_lines()) return;
         begin_blending(0.25f);
         glDepthMask(GL_FALSE);
         glDepthFunc(GL_GREATER);

@@ -22,8 +22,8 @@ Status take_profile(std::string_view word, SkinCheckOptions& options) {
     for (const EngineProfile& p : engine_profiles()) {
         known.emplace_back(p.word);
         if (p.word != word) continue;
-        if (p.influences) set_threshold(options, *find_skin_rule("influences"), p.influences);
-        if (p.joints) set_threshold(options, *find_skin_rule("joints"), p.joints);
+        if (p.influences) SINEW_TRY(set_threshold(options, *find_skin_rule("influences"), p.influences));
+        if (p.joints) SINEW_TRY(set_threshold(options, *find_skin_rule("joints"), p.joints));
         return Done{};
     }
     std::string all;
@@ -41,7 +41,7 @@ Status take_thresholds(std::string_view text, const std::string& name, SkinCheck
         if (!rule) return Error{ErrorCode::input, name + ": " + rule.error().message};
         if (!value.is_null() && !(value.is_number() && value.get<double>() >= 0))
             return Error{ErrorCode::input, name + ": " + word + " must be a number from 0 up, or null"};
-        set_threshold(options, *rule, value.is_null() ? INFINITY : value.get<double>());
+        SINEW_TRY(set_threshold(options, *rule, value.is_null() ? INFINITY : value.get<double>()));
     }
     return Done{};
 }

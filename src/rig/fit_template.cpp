@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 
+#include "core/geometry.h"
 #include "core/parallel.h"
 #include "core/try.h"
 #include "core/vectors.h"
@@ -490,9 +491,30 @@ Status check(const RigOptions& options) {
     return Done{};
 }
 
+namespace {
+
+/// Lists and queues of the volume and its tree, for each voxel of the box, and what voxelize needs beside.
+Status check_memory(const MeshView& mesh, int resolution, const Context* context) {
+    if (!context || context->memory_limit == 0) return Done{};
+    constexpr double of_each = 48, margins = 8;
+    const Box3 box = box_of(mesh);
+    double voxels = 1;
+    for (const double side : box.sides()) voxels *= side / box.longest() * resolution + margins;
+    const double need = of_each * voxels + 100.0 * static_cast<double>(mesh.triangles.size()) + 4e6;
+    if (need <= static_cast<double>(context->memory_limit)) return Done{};
+    return Error{ErrorCode::too_large, "resolution " + std::to_string(resolution) + " may need " +
+                                           std::to_string(static_cast<std::size_t>(need) >> 20) +
+                                           " MB, more than the limit of " +
+                                           std::to_string(context->memory_limit >> 20) + " MB" +
+                                           (resolution > 32 ? "; a lower one needs less" : "")};
+}
+
+}  // namespace
+
 Result<Rig> fit_template(const MeshView& mesh, const RigOptions& options, Context* context) {
     SINEW_TRY(check(options));
     SINEW_TRY(check_mesh(mesh));
+    SINEW_TRY(check_memory(mesh, options.resolution, context));
     report_progress(context, "volume", 0);
     SINEW_TRY_LET(BodyVolume volume, make_body_volume(mesh, options.resolution, context));
     report_progress(context, "limbs", 0);

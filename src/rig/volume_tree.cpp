@@ -314,12 +314,17 @@ VolumeTree::VolumeTree(const BodyVolume& volume, double least, Context* context)
     add(root_);
     add_ball(root_);
     least = std::max({least, 3.0, 0.025 * std::max({volume.size[0], volume.size[1], volume.size[2]})});
-    while (tips_.size() < 32 && !cancelled(context)) {
+    // A tip changes the distances near it, so all of them settle each voxel a few times. In a sponge (triangles at
+    // random) each changes most: the search ends there.
+    const double most_settled = 8 * inside;
+    double settled = 0;
+    while (tips_.size() < 32 && settled < most_settled && !cancelled(context)) {
         while (!queue.empty()) {
             const float key = queue.top().key;
             const std::uint32_t v = queue.top().voxel;
             queue.pop();
             if (key > away[v]) continue;
+            ++settled;
             each_neighbour(volume, v, [&](std::uint32_t n, float length) {
                 if (volume.depth[n] <= 0 || key + length >= away[n]) return;
                 away[n] = key + length;

@@ -12,7 +12,8 @@ SINEW = os.environ.get("SINEW", str(ROOT / "build/release/sinew"))
 CHARACTERS = os.environ.get("SINEW_CHARACTERS", str(ROOT / "build/release/tests/characters/sinew_characters"))
 STREAMS = os.environ.get("SINEW_STREAMS", str(ROOT / "build/release/tests/sinew_streams"))
 # For tests that limit the memory or the processor time of the program: the sanitizers take much more of both.
-without_sanitizers = unittest.skipIf(os.environ.get("SINEW_SANITIZED") == "ON", "the sanitizers exceed the limits of this test")
+SANITIZED = os.environ.get("SINEW_SANITIZED") == "ON"
+without_sanitizers = unittest.skipIf(SANITIZED, "the sanitizers exceed the limits of this test")
 # The folder of real characters. Without SINEW_CORPUS it does not exist, and tests that need it are skipped.
 CORPUS = Path(os.environ.get("SINEW_CORPUS") or ROOT / "no-corpus")
 

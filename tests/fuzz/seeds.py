@@ -1,6 +1,7 @@
 """seeds.py CHARACTERS-PROGRAM FOLDER: writes the inputs that fuzzing starts from. They are generated, never committed."""
 import base64
 import json
+import math
 import random
 import struct
 import subprocess
@@ -100,6 +101,25 @@ def gltf_seeds():
             "KHR_draco_mesh_compression": {"bufferView": 0, "attributes": {"POSITION": 0, "JOINTS_0": 1}}
         }
         yield extension + ".gltf", json.dumps(doc).encode()
+    # What costs more than its bytes: buffers and images that share theirs, views that share a stream, deep lists, and a
+    # polygon of many corners.
+    doc, data = small_gltf()
+    doc["buffers"] += 30 * [{"byteLength": 1, "uri": uri(bytes(64))}]
+    doc["images"] = 20 * [{"bufferView": 0, "mimeType": "image/png"}, {"uri": "outside.png"}]
+    doc["extras"] = eval(100 * "[" + 100 * "]")
+    yield "shared.gltf", json.dumps(doc).encode()
+    doc, _ = small_gltf()
+    doc.update(extensionsUsed=["EXT_meshopt_compression"], extensionsRequired=["EXT_meshopt_compression"])
+    for _ in range(20):
+        doc["bufferViews"].append({"buffer": 0, "byteLength": 4096 * 4, "byteStride": 4, "extensions": {
+            "EXT_meshopt_compression": {"buffer": 0, "byteLength": 256, "byteStride": 4, "count": 4096, "mode": "ATTRIBUTES"}}})
+        doc["accessors"].append({"bufferView": len(doc["bufferViews"]) - 1, "componentType": 5126, "count": 4096,
+                                 "type": "SCALAR"})
+    yield "streams.gltf", json.dumps(doc).encode()
+    spiral = [(0.3 * i, 1 + 0.05 * i) for i in range(60)]
+    spiral += [(t, r - 0.5) for t, r in reversed(spiral)]
+    corners = "".join(f"v {r * math.cos(t):.3f} {r * math.sin(t):.3f} 0\n" for t, r in spiral)
+    yield "spiral.obj", (corners + "f " + " ".join(str(i + 1) for i in range(120)) + "\n").encode()
     yield "quad.obj", b"v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n"
 
 
@@ -128,6 +148,10 @@ def file_seeds():
                        {"op": "smooth", "length": 0.5, "select": {"sphere": {"center": [1, 0, 0], "radius": 1}}},
                        {"op": "replace", "joints": "knee", "with": "hip", "select": {"joints": "knee", "above": 0.2}},
                        {"op": "mirror", "from": "+x"}]}),
+        (3, {"sinew": "edits", "edits": 20 * [{"op": "relax", "steps": 64}] + [
+            {"op": "smooth", "length": 1.5},
+            {"op": "add", "joint": "knee", "value": 0.3, "symmetric": True, "select": {"brush": {
+                "points": [[0, i / 200, 0] for i in range(200)], "radius": 2, "strength": 0.5}}}]}),
         (4, {"sinew": "weights", "joints": ["hip", "knee"], "vertices": [[[0, 1]], [[0, 0.5], [1, 0.5]], [[1, 1]]] * 2}),
         (5, {"bones": bones}),
         (5, {"bones": bones, "layers": [{"name": "l", "image": "square.png", "bones": ["hip"], "offset": [1, 2], "order": 1}]}),
@@ -143,6 +167,7 @@ def file_seeds():
         yield f"png{colour}", bytes([6]) + png
     ring = bytes(255 if 8 < (x - 12) ** 2 + (y - 12) ** 2 < 120 else 0 for y in range(24) for x in range(24))
     yield "ring", bytes([7, 23]) + ring
+    yield "comb", bytes([7, 63]) + bytes(255 if x % 2 == 0 or y < 3 else 0 for y in range(64) for x in range(64))
 
 
 def main():

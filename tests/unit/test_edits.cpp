@@ -103,6 +103,13 @@ TEST(Edits, SetAddScaleReplaceBesideALockedJoint) {
     EXPECT_FLOAT_EQ(weight_of(out, 0, 2), 0.2f);
     EXPECT_FLOAT_EQ(weight_of(out, 0, 0), 0.8f * 1 / 1.3f);
     EXPECT_EQ(weight_of(edited(strip.view(), w, edit(EditKind::multiply, {0}, 0)), 0, 0), 0);
+    // The limit of influences takes nothing from it, too.
+    Locks first;
+    first.joints = {true};
+    const std::vector<Influence> full{{0, 0.4f}, {1, 0.3f}, {2, 0.2f}, {3, 0.1f}};
+    out = edited(strip.view(), weights_of({full, full, full, full}), edit(EditKind::add, {4}, 0.2f), first);
+    EXPECT_EQ(out[0].size(), 4u);
+    EXPECT_FLOAT_EQ(weight_of(out, 0, 0), 0.4f);
     WeightEdit replace = edit(EditKind::replace, {0, 2}, 0);
     replace.with = 5;
     out = edited(strip.view(), w, replace, locks);

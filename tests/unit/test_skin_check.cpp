@@ -63,7 +63,10 @@ TEST(SkinCheck, ReadsThresholdsAndSkips) {
         return n;
     };
     EXPECT_EQ(alarms(), 0u);
-    set_threshold(options, rule, 1);
+    EXPECT_TRUE(set_threshold(options, rule, 1).ok());
+    SkinCheckOptions untouched;
+    EXPECT_EQ(set_threshold(untouched, skin_rules().size(), 1).error().code, ErrorCode::usage);
+    EXPECT_TRUE(untouched.thresholds.empty());
     EXPECT_EQ(alarms(), 1u);
     options.skip.assign(skin_rules().size(), 0);
     options.skip[rule] = 1;

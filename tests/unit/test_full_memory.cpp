@@ -1,0 +1,172 @@
+// The C interface when memory is full: each allocation of each call fails once, and from then on all of them do. A
+// plug-in must not end its host. Calls that read or write JSON are not here: the destructor of nlohmann::json
+// allocates.
+#include <gtest/gtest.h>
+
+#if !defined(SINEW_SANITIZED) && defined(__linux__)
+
+#include <atomic>
+#include <cstdlib>
+#include <functional>
+#include <new>
+
+#include "sinew.h"
+#include "support.h"
+
+namespace {
+
+std::atomic<bool> g_counting{false}, g_once{false};
+std::atomic<long> g_left{0};
+
+/// Whether this allocation fails.
+bool fails() {
+    if (!g_counting.load(std::memory_order_relaxed)) return false;
+    const long left = --g_left;
+    return g_once ? left == -1 : left < 0;
+}
+
+void* allocate(std::size_t size, std::size_t alignment) {
+    void* const at = fails()     ? nullptr
+                     : alignment ? std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment)
+                                 : std::malloc(size ? size : 1);
+    if (!at) throw std::bad_alloc();
+    return at;
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) { return allocate(size, 0); }
+void* operator new(std::size_t size, std::align_val_t a) { return allocate(size, static_cast<std::size_t>(a)); }
+void operator delete(void* at) noexcept { std::free(at); }
+void operator delete(void* at, std::size_t) noexcept { std::free(at); }
+void operator delete(void* at, std::align_val_t) noexcept { std::free(at); }
+void operator delete(void* at, std::size_t, std::align_val_t) noexcept { std::free(at); }
+
+namespace sinew {
+namespace {
+
+/// Runs the call with the allocation `k` failing, k = 0, 1, … until it needs no more. call: its status.
+template <typename Call>
+void injure(const char* name, Call&& call) {
+    for (const bool once : {false, true}) {
+        std::size_t refused = 0;
+        for (long k = 0;; k = k < 200 ? k + 1 : k + k / 16) {
+            g_once = once, g_left = k;
+            g_counting = true;
+            const snw_status status = call();
+            const bool reached = g_left < 0;
+            const bool has_words = snw_error()[0] != 0;
+            g_counting = false;
+            ASSERT_TRUE(status == SNW_OK || (reached && status == SNW_TOO_LARGE))
+                << name << " " << k << " " << snw_error();
+            ASSERT_TRUE(status == SNW_OK || has_words) << name;
+            refused += status != SNW_OK;
+            if (!reached) break;
+        }
+        EXPECT_TRUE(refused > 0 || std::string(name).starts_with("*")) << name;
+    }
+}
+
+/// A call that makes an object: none is left behind when it fails.
+template <typename T>
+void injure_maker(const char* name, void (*free)(T*), const std::function<snw_status(T**)>& make) {
+    injure(name, [&] {
+        T* out = reinterpret_cast<T*>(1);
+        const snw_status status = make(&out);
+        if (status == SNW_OK)
+            free(out);
+        else if (out)
+            std::abort();
+        return status;
+    });
+}
+
+TEST(FullMemory, EndsNoHost) {
+    const test::Character dog = test::quadruped(0.05);
+    snw_mesh mesh{};
+    mesh.vertex_count = dog.positions.size();
+    mesh.positions = &dog.positions[0].x;
+    mesh.face_count = dog.triangles.size();
+    mesh.corners = dog.triangles[0].data();
+    std::vector<std::int32_t> parents;
+    std::vector<float> heads;
+    for (const Joint& j : dog.skeleton.joints) {
+        parents.push_back(j.parent);
+        for (const float x : {j.position.x, j.position.y, j.position.z}) heads.push_back(x);
+    }
+    snw_arrays arrays{};
+    arrays.meshes = &mesh;
+    arrays.mesh_count = 1;
+    arrays.joint_count = parents.size();
+    arrays.parents = parents.data();
+    arrays.heads = heads.data();
+
+    injure_maker<snw_settings>("snw_settings_new", snw_settings_free, snw_settings_new);
+    injure_maker<snw_context>("snw_context_new", snw_context_free, snw_context_new);
+    EXPECT_EQ(snw_settings_new(nullptr), SNW_USAGE);
+    g_once = false, g_left = 0, g_counting = true;  // the words of a refusal
+    const snw_status missing = snw_settings_new(nullptr);
+    g_counting = false;
+    EXPECT_TRUE(missing == SNW_USAGE || missing == SNW_TOO_LARGE);
+
+    snw_settings* settings = nullptr;
+    snw_context* context = nullptr;
+    ASSERT_EQ(snw_settings_new(&settings), SNW_OK);
+    ASSERT_EQ(snw_context_new(&context), SNW_OK);
+    snw_context_threads(context, 1);
+    injure("*snw_settings_set", [&] { return snw_settings_set(settings, "method", "closest-distance"); });
+    injure_maker<snw_bytes>("snw_settings_get", snw_bytes_free,
+                            [&](snw_bytes** out) { return snw_settings_get(settings, "method", out); });
+    injure_maker<snw_bytes>("snw_settings_command", snw_bytes_free,
+                            [&](snw_bytes** out) { return snw_settings_command(settings, out); });
+
+    snw_model* model = nullptr;
+    ASSERT_EQ(snw_model_from_arrays(&arrays, &model), SNW_OK);
+    injure("snw_model_move_joints", [&] { return snw_model_move_joints(model, heads.data(), nullptr); });
+    injure("*snw_model_select", [&] { return snw_model_select(model, nullptr, nullptr); });
+
+    snw_binding* binding = nullptr;
+    for (const char* method : {"closest-distance", "closest-hierarchy"}) {
+        ASSERT_EQ(snw_settings_set(settings, "method", method), SNW_OK);
+        injure_maker<snw_binding>("snw_bind", snw_binding_free,
+                                  [&](snw_binding** out) { return snw_bind(model, settings, context, out); });
+    }
+    ASSERT_EQ(snw_bind(model, settings, context, &binding), SNW_OK);
+    snw_bytes* file = nullptr;
+    ASSERT_EQ(snw_binding_save(binding, &file), SNW_OK);
+    injure_maker<snw_bytes>("snw_binding_save", snw_bytes_free,
+                            [&](snw_bytes** out) { return snw_binding_save(binding, out); });
+    injure_maker<snw_binding>("snw_binding_open", snw_binding_free, [&](snw_binding** out) {
+        return snw_binding_open(snw_bytes_data(file), snw_bytes_size(file), out);
+    });
+    injure_maker<snw_settings>("snw_binding_settings", snw_settings_free,
+                               [&](snw_settings** out) { return snw_binding_settings(binding, out); });
+    injure_maker<snw_weights>("snw_weights_of", snw_weights_free, [&](snw_weights** out) {
+        return snw_weights_of(binding, model, settings, nullptr, 0, context, nullptr, out);
+    });
+
+    snw_weights* weights = nullptr;
+    ASSERT_EQ(snw_weights_of(binding, model, settings, nullptr, 0, context, nullptr, &weights), SNW_OK);
+    injure_maker<snw_weights>("snw_weights_limit", snw_weights_free, [&](snw_weights** out) {
+        return snw_weights_limit(weights, settings, context, out);
+    });
+    injure_maker<snw_bytes>("snw_save_json", snw_bytes_free,
+                            [&](snw_bytes** out) { return snw_save_json(model, weights, out); });
+    const std::size_t joints = parents.size();
+    std::vector<double> pose(10 * joints, 0), matrices(12 * joints);
+    ASSERT_EQ(snw_random_pose(model, 30, 1, pose.data()), SNW_OK);
+    injure("snw_random_pose", [&] { return snw_random_pose(model, 30, 1, pose.data()); });
+    injure("snw_pose_matrices", [&] { return snw_pose_matrices(model, pose.data(), matrices.data()); });
+
+    snw_bytes_free(file);
+    snw_weights_free(weights);
+    snw_binding_free(binding);
+    snw_model_free(model);
+    snw_context_free(context);
+    snw_settings_free(settings);
+}
+
+}  // namespace
+}  // namespace sinew
+
+#endif
