@@ -35,7 +35,7 @@ Status check_joints(const Skeleton& bound, const Skeleton& given, double unit) {
                                         static_cast<double>(a.position.z) - b.position.z);
         if (!(apart <= 0.01 * unit))
             return differs(j,
-                           "lies " + shortest_text(apart) +
+                           "lies " + short_number(apart) +
                                " scene units from its place in the binding (another bind pose, or another space)");
     }
     if (bound.joints.size() != given.joints.size())
@@ -91,10 +91,10 @@ Status check_space(BindReport& report, const MeshView& mesh, const PlannedMesh& 
         return Error{ErrorCode::input,
                      percent(out) + " of the vertices lie outside the volume of the binding, " + percent(far) +
                          " by more than a tenth of its size, and the longest side of the mesh is " +
-                         shortest_text(size / domain.transform.unit) +
+                         short_number(size / domain.transform.unit) +
                          " times that of the mesh that was bound: the mesh is in another space (scale or place)"};
     if (other_size)
-        report.warnings.push_back("the longest side of the mesh is " + shortest_text(size / domain.transform.unit) +
+        report.warnings.push_back("the longest side of the mesh is " + short_number(size / domain.transform.unit) +
                                   " times that of the mesh that was bound: is it in another unit?");
     return Done{};
 }
@@ -167,7 +167,7 @@ Result<Binding> Binding::rebind(const MeshView& whole, const Skeleton& skeleton,
     near.finish(binding->coverage, report);
     if (const std::size_t n = report.coverage[static_cast<std::size_t>(Coverage::outside)])
         report.warnings.push_back(std::to_string(n) + " vertices lie outside the volume of the binding, up to " +
-                                  shortest_text(report.farthest_outside) +
+                                  short_number(report.farthest_outside) +
                                   " scene units from the nearest voxel, and are bound to it");
     return Binding(binding);
 }

@@ -131,7 +131,7 @@ public:
         BindReport& report = task_.report;
         if (unfinished_ > 0)
             report.warnings.push_back("the " + std::string(field_name) + " of " + std::to_string(unfinished_) +
-                                      " joints did not converge (residual " + shortest_text(residual_) +
+                                      " joints did not converge (residual " + short_number(residual_) +
                                       "): weights are only close to the solution");
     }
 
