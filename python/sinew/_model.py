@@ -750,9 +750,8 @@ class Model:
 # ---- functions
 
 def _opened(path, content, options, follow_links=False):
-    handle = Handle(lib.model_free)
-    lib.model_open_with(*buffer(content), os.fsencode(path), ctypes.byref(options),
-                        _Context(follow_links=follow_links).value, handle.out)
+    handle, context = Handle(lib.model_free), _Context(follow_links=follow_links)
+    lib.model_open_with(*buffer(content), os.fsencode(path), ctypes.byref(options), context.value, handle.out)
     return Model(handle)
 
 

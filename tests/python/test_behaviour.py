@@ -3,11 +3,13 @@ import ast
 import copy
 import gc
 import inspect
+import json
 import multiprocessing
 import os
 import pathlib
 import pickle
 import signal
+import struct
 import threading
 import time
 
@@ -236,3 +238,18 @@ def test_a_skeleton_in_another_unit_and_a_prop(tmp_path):
     with pytest.raises(sinew.InputError, match="prop"):
         sinew.load(prop)
     assert sinew.load(prop, prop=True).vertex_count == 3
+
+
+def test_links_out_of_the_folder(work, biped):
+    data = biped.read_bytes()
+    length = struct.unpack_from("<I", data, 12)[0]
+    document = json.loads(data[20:20 + length])
+    document["buffers"][0]["uri"] = "linked.bin"
+    folder = work / "linked"
+    folder.mkdir()
+    (work / "outside.bin").write_bytes(data[20 + length + 8:])
+    (folder / "linked.bin").symlink_to(work / "outside.bin")
+    (folder / "m.gltf").write_text(json.dumps(document))
+    with pytest.raises(sinew.InputError, match="link out of the folder"):
+        sinew.load(folder / "m.gltf")
+    assert sinew.load(folder / "m.gltf", follow_links=True).vertex_count == sinew.load(biped).vertex_count
