@@ -21,6 +21,9 @@ namespace sinew {
 
 class InnerVolume;
 
+/// The least distance of a bone, as a share of the longest side of the mesh.
+constexpr double kNearestBone = 1e-4;
+
 /// The surface of the task's mesh, timed as "surface", and the triangles between welded vertices.
 struct WeldedSurface {
     MeshSurface surface;
@@ -82,8 +85,10 @@ struct HeatRules {
 std::vector<std::uint32_t> store_without_heat(const Task& task, const MeshSurface& surface, const JointSet& set,
                                               InfluenceRows& rows);
 
-/// `vertices`: of store_without_heat. O(nodes).
-Unknowns choose_unknowns(const MeshSurface& surface, std::vector<std::uint32_t> vertices);
+/// `vertices`: of store_without_heat. Where there will be levels, unknowns that follow each other are near each
+/// other. O(nodes).
+Unknowns choose_unknowns(const MeshView& mesh, const MeshSurface& surface, std::vector<std::uint32_t> vertices,
+                         const HeatRules& rules = {});
 
 /// H and p of every unknown, all cases:
 /// 1. a node that sees its nearest bones is heated by them. A bone counts as farther beyond its open ends, and
@@ -104,8 +109,7 @@ Heat find_heat(const Task& task, const WeldedSurface& mesh, const JointSet& set,
 
 /// Solves (L + M H) w = M H p for every joint that heats a node: one factorisation, and one solve for eight joints.
 /// Returns the strongest joints of each vertex, as many as the table of the task, or `least_width` if that is more.
-/// With levels the coarsest is solved in this way; its rows are interpolated at the next finer level and improved
-/// by sweeps of Gauss and Seidel, and so on (cascadic multigrid: Bornemann and Deuflhard 1996).
+/// With levels each joint is solved by itself (surface/level_solver.h).
 Result<SetRows> solve_heat(const Task& task, const MeshSurface& surface, const JointSet& set,
                            const Unknowns& unknowns, const Heat& heat, std::size_t least_width = 0);
 

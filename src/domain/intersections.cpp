@@ -12,7 +12,7 @@
 
 #include "core/parallel.h"
 #include "core/vectors.h"
-#include "domain/morton.h"
+#include "core/morton.h"
 #include "domain/union_find.h"
 #include "sinew/domain.h"
 

@@ -4,7 +4,7 @@
 
 #include "core/parallel.h"
 #include "domain/leaf_index.h"
-#include "domain/morton.h"
+#include "core/morton.h"
 
 namespace sinew {
 

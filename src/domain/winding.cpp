@@ -15,7 +15,7 @@
 #include "core/parallel.h"
 #include "core/processor.h"
 #include "core/solid_angle.h"
-#include "domain/morton.h"
+#include "core/morton.h"
 #include "domain/vec.h"
 #include "sinew/domain.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/forest.h"
-#include "domain/morton.h"
+#include "core/morton.h"
 
 namespace sinew {
 namespace {

@@ -43,8 +43,10 @@ public:
 
     MeshSurface run() {
         number_nodes();
-        const std::vector<MeshSurface::Edge> contributions = measure_triangles(find_missing_length());
-        merge_edges(contributions);
+        list_triangles();
+        const std::vector<Measured> measured = measure_triangles(find_missing_length());
+        sum_at_nodes(measured);
+        sum_at_edges(measured);
         limit_masses();
         number_components();
         return std::move(out_);
@@ -83,23 +85,38 @@ private:
 
     // The length that must be added to every edge for the triangle inequality to hold with a margin.
     double find_missing_length() const {
-        double sum = 0, missing = 0;
-        std::size_t sides = 0;
-        for (std::size_t t = 0; t < mesh_.triangles.size(); ++t) {
-            const Triangle c = corners_of(t);
-            if (collapsed(c)) continue;
-            const auto l = lengths(c);
-            sum += l[0] + l[1] + l[2];
-            sides += 3;
-        }
-        const double margin = sides ? kMollify * sum / static_cast<double>(sides) : 0;
-        for (std::size_t t = 0; t < mesh_.triangles.size(); ++t) {
-            const Triangle c = corners_of(t);
-            if (collapsed(c)) continue;
-            const auto l = lengths(c);
-            for (std::size_t k = 0; k < 3; ++k)
-                missing = std::max(missing, margin + l[k] - l[(k + 1) % 3] - l[(k + 2) % 3]);
-        }
+        // Chunks so large that a mesh below the limit of the direct solver is one: its bits are those of one sum.
+        constexpr std::size_t together = 1 << 17;
+        struct Sum {
+            double length = 0, missing = -INFINITY;
+            std::size_t sides = 0;
+        };
+        const auto over_triangles = [&](const auto& work) {
+            std::vector<Sum> sums((mesh_.triangles.size() + together - 1) / together);
+            parallel_chunks(context_, mesh_.triangles.size(), together,
+                            [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+                                for (std::size_t t = begin; t < end; ++t)
+                                    if (const Triangle c = corners_of(t); !collapsed(c))
+                                        work(sums[chunk], lengths(c));
+                            });
+            Sum all;
+            for (const Sum& sum : sums) {
+                all.length += sum.length;
+                all.sides += sum.sides;
+                all.missing = std::max(all.missing, sum.missing);
+            }
+            return all;
+        };
+        const Sum sides = over_triangles([](Sum& sum, const std::array<double, 3>& l) {
+            sum.length += l[0] + l[1] + l[2];
+            sum.sides += 3;
+        });
+        const double margin = sides.sides ? kMollify * sides.length / static_cast<double>(sides.sides) : 0;
+        const double missing = std::max(
+            0.0, over_triangles([&](Sum& sum, const std::array<double, 3>& l) {
+                     for (std::size_t k = 0; k < 3; ++k)
+                         sum.missing = std::max(sum.missing, margin + l[k] - l[(k + 1) % 3] - l[(k + 2) % 3]);
+                 }).missing);
         return missing;
     }
 
@@ -109,8 +126,7 @@ private:
         bool collapsed = true;
     };
 
-    // Masses and normals. Returns the contribution of each triangle to its edges.
-    std::vector<MeshSurface::Edge> measure_triangles(double missing) {
+    std::vector<Measured> measure_triangles(double missing) const {
         std::vector<Measured> measured(mesh_.triangles.size());
         parallel_for(context_, measured.size(), 4096, [&](std::size_t t) {
             const Triangle c = corners_of(t);
@@ -123,36 +139,30 @@ private:
             const double twice_area = norm(face);
             if (twice_area > 0) measured[t].face = ((topology_.turned[t] ? -1 : 1) / twice_area) * face;
         });
-        sum_at_nodes(measured);
-        std::vector<MeshSurface::Edge> contributions;
-        contributions.reserve(3 * mesh_.triangles.size());
-        for (std::size_t t = 0; t < measured.size(); ++t) {
-            const Triangle c = corners_of(t);
-            for (std::size_t k = 0; k < 3; ++k) {
-                const std::uint32_t a = c[(k + 1) % 3], b = c[(k + 2) % 3];
-                if (a != b) contributions.push_back({std::min(a, b), std::max(a, b), measured[t].own.cot[k] / 2});
-            }
-        }
-        return contributions;
+        return measured;
     }
 
-    // In the order of triangles.
+    void list_triangles() {
+        first_.assign(out_.nodes() + 1, 0);
+        for (std::size_t t = 0; t < mesh_.triangles.size(); ++t)
+            for (const std::uint32_t node : corners_of(t)) ++first_[node + 1];
+        for (std::size_t i = 0; i < out_.nodes(); ++i) first_[i + 1] += first_[i];
+        around_.resize(first_.back());
+        std::vector<std::uint32_t> next = first_;
+        for (std::size_t t = 0; t < mesh_.triangles.size(); ++t)
+            for (const std::uint32_t node : corners_of(t)) around_[next[node]++] = static_cast<std::uint32_t>(t);
+    }
+
+    // Masses and normals, in the order of triangles.
     void sum_at_nodes(const std::vector<Measured>& measured) {
-        std::vector<std::uint32_t> first(out_.nodes() + 1, 0), corners(3 * mesh_.triangles.size());
-        for (std::size_t t = 0; t < measured.size(); ++t)
-            for (const std::uint32_t node : corners_of(t)) ++first[node + 1];
-        for (std::size_t i = 0; i < out_.nodes(); ++i) first[i + 1] += first[i];
-        std::vector<std::uint32_t> next = first;
-        for (std::size_t t = 0; t < measured.size(); ++t)
-            for (const std::uint32_t node : corners_of(t)) corners[next[node]++] = static_cast<std::uint32_t>(t);
         out_.mass.assign(out_.nodes(), 0);
         out_.normal.assign(out_.nodes(), Point3{});
         parallel_for(context_, out_.nodes(), 4096, [&](std::size_t i) {
             Point3 normal{};
-            for (std::uint32_t at = first[i]; at < first[i + 1]; ++at) {
-                const Measured& m = measured[corners[at]];
+            for (std::uint32_t at = first_[i]; at < first_[i + 1]; ++at) {
+                const Measured& m = measured[around_[at]];
                 if (m.collapsed) continue;
-                const Triangle c = corners_of(corners[at]);
+                const Triangle c = corners_of(around_[at]);
                 const std::size_t k = c[0] == i ? 0 : c[1] == i ? 1 : 2;
                 out_.mass[i] += m.own.area / 3;
                 if (m.face != Point3{}) normal = normal + std::atan2(1.0, m.own.cot[k]) * m.face;
@@ -163,31 +173,46 @@ private:
     }
 
     // Contributions to an edge are added in the order of triangles.
-    void merge_edges(const std::vector<MeshSurface::Edge>& contributions) {
-        std::vector<std::uint32_t> first(out_.nodes() + 1, 0), kept(out_.nodes(), 0);
-        for (const MeshSurface::Edge& e : contributions) ++first[e.a + 1];
-        for (std::size_t i = 0; i < out_.nodes(); ++i) first[i + 1] += first[i];
-        std::vector<std::uint32_t> next = first;
-        std::vector<MeshSurface::Edge> by_node(contributions.size());
-        for (const MeshSurface::Edge& e : contributions) by_node[next[e.a]++] = e;
-        parallel_for(context_, out_.nodes(), 1024, [&](std::size_t i) {
-            const auto begin = by_node.begin() + first[i], end = by_node.begin() + first[i + 1];
-            for (auto at = begin; at != end; ++at)  // few, so by insertion; stable
-                for (auto to = at; to != begin && to->b < (to - 1)->b; --to) std::swap(*to, *(to - 1));
-            auto last = begin;
-            for (auto at = begin; at != end; ++at)
-                if (at != begin && at->b == last->b)
-                    last->weight += at->weight;
-                else
-                    *(at == begin ? last : ++last) = *at;
-            kept[i] = begin == end ? 0 : static_cast<std::uint32_t>(last - begin) + 1;
-        });
+    void sum_at_edges(const std::vector<Measured>& measured) {
+        constexpr std::size_t together = 4096;
+        std::vector<std::vector<MeshSurface::Edge>> edges((out_.nodes() + together - 1) / together);
+        parallel_chunks(context_, out_.nodes(), together,
+                        [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+                            for (std::size_t i = begin; i < end; ++i) {
+                                const auto own = static_cast<std::ptrdiff_t>(edges[chunk].size());
+                                for (std::uint32_t at = first_[i]; at < first_[i + 1]; ++at) {
+                                    const std::uint32_t t = around_[at];
+                                    if (at > first_[i] && t == around_[at - 1]) continue;  // collapsed
+                                    add_sides(static_cast<std::uint32_t>(i), t, measured[t].own, edges[chunk], own);
+                                }
+                                std::sort(edges[chunk].begin() + own, edges[chunk].end(),
+                                          [](const auto& x, const auto& y) { return x.b < y.b; });
+                            }
+                            for (MeshSurface::Edge& e : edges[chunk])
+                                e.weight = std::clamp(e.weight, kLeastWeight, kMostWeight);
+                        });
         std::size_t count = 0;
-        for (const std::uint32_t k : kept) count += k;
+        for (const auto& some : edges) count += some.size();
         out_.edges.reserve(count);
-        for (std::size_t i = 0; i < out_.nodes(); ++i)
-            for (std::uint32_t k = 0; k < kept[i]; ++k) out_.edges.push_back(by_node[first[i] + k]);
-        for (MeshSurface::Edge& e : out_.edges) e.weight = std::clamp(e.weight, kLeastWeight, kMostWeight);
+        for (const auto& some : edges) out_.edges.insert(out_.edges.end(), some.begin(), some.end());
+    }
+
+    // The sides of a triangle that lead from a node to nodes of larger numbers. `own`: where the node's edges
+    // begin.
+    void add_sides(std::uint32_t node, std::size_t t, const Cotangents& measured,
+                   std::vector<MeshSurface::Edge>& edges, std::ptrdiff_t own) const {
+        const Triangle c = corners_of(t);
+        for (std::size_t k = 0; k < 3; ++k) {
+            const std::uint32_t a = c[(k + 1) % 3], b = c[(k + 2) % 3], other = std::max(a, b);
+            if (a == b || std::min(a, b) != node) continue;
+            const double weight = measured.cot[k] / 2;
+            const auto at =
+                std::find_if(edges.begin() + own, edges.end(), [&](const auto& e) { return e.b == other; });
+            if (at != edges.end())
+                at->weight += weight;
+            else
+                edges.push_back({node, other, weight});
+        }
     }
 
     void limit_masses() {
@@ -220,6 +245,7 @@ private:
     const MeshTopology& topology_;
     Context* const context_;
     MeshSurface out_;
+    std::vector<std::uint32_t> first_, around_;  // the triangles around each node, ascending
 };
 
 }  // namespace

@@ -12,26 +12,50 @@ namespace {
 
 constexpr std::uint32_t kNone = MeshSurface::none;
 
-/// The nodes beside each node.
-struct Neighbours {
-    std::vector<std::uint32_t> first, node;
+/// Lists that follow each other: `fill` calls to(key, value) for every entry, twice the same.
+struct Lists {
+    std::vector<std::uint32_t> first, value;
 
-    explicit Neighbours(const SurfaceLevel& level) : first(level.nodes() + 1, 0), node(2 * level.edges.size()) {
-        for (const MeshSurface::Edge& e : level.edges) ++first[e.a + 1], ++first[e.b + 1];
-        for (std::size_t i = 0; i < level.nodes(); ++i) first[i + 1] += first[i];
+    template <typename Fill>
+    Lists(std::size_t keys, const Fill& fill) : first(keys + 1, 0) {
+        fill([&](std::uint32_t key, std::uint32_t) { ++first[key + 1]; });
+        for (std::size_t i = 0; i < keys; ++i) first[i + 1] += first[i];
+        value.resize(first.back());
         std::vector<std::uint32_t> next = first;
-        for (const MeshSurface::Edge& e : level.edges) node[next[e.a]++] = e.b, node[next[e.b]++] = e.a;
+        fill([&](std::uint32_t key, std::uint32_t v) { value[next[key]++] = v; });
     }
-    std::span<const std::uint32_t> of(std::uint32_t i) const {
-        return {node.data() + first[i], node.data() + first[i + 1]};
+    std::span<const std::uint32_t> of(std::size_t key) const {
+        return {value.data() + first[key], value.data() + first[key + 1]};
     }
 };
+
+/// The cells at each node.
+Lists cells_at_nodes(const std::vector<Triangle>& cells, std::size_t nodes) {
+    return Lists(nodes, [&](const auto& to) {
+        for (std::uint32_t c = 0; c < cells.size(); ++c)
+            for (std::size_t k = 0; k < 3; ++k)
+                if (k == 0 || cells[c][k] != cells[c][k - 1]) to(cells[c][k], c);
+    });
+}
+
+/// The Laplacian of edges, by rows.
+void set_links(SurfaceLevel& level, const std::vector<MeshSurface::Edge>& edges) {
+    level.first.assign(level.nodes() + 1, 0);
+    for (const MeshSurface::Edge& e : edges) ++level.first[e.a + 1], ++level.first[e.b + 1];
+    for (std::size_t i = 0; i < level.nodes(); ++i) level.first[i + 1] += level.first[i];
+    level.link.resize(level.first.back());
+    std::vector<std::uint32_t> next = level.first;
+    for (const MeshSurface::Edge& e : edges) {
+        const auto weight = static_cast<float>(e.weight);
+        level.link[next[e.a]++] = {e.b, weight};
+        level.link[next[e.b]++] = {e.a, weight};
+    }
+}
 
 /// Chooses the nodes of the coarser level, in the order of the finer one. Returns the nearest of them for each node
 /// of the finer level: its cluster.
 std::vector<std::uint32_t> cluster(const SurfaceLevel& fine, const std::function<double(std::uint32_t)>& spacing,
                                    SurfaceLevel& coarse) {
-    const Neighbours neighbours(fine);
     std::vector<std::uint32_t> owner(fine.nodes(), kNone), reached_by(fine.nodes(), kNone), waiting;
     std::vector<float> nearest(fine.nodes(), INFINITY);
     for (std::uint32_t i = 0; i < fine.nodes(); ++i) {
@@ -47,7 +71,7 @@ std::vector<std::uint32_t> cluster(const SurfaceLevel& fine, const std::function
             waiting.pop_back();
             const auto distance = static_cast<float>(norm(fine.place[at] - centre));
             if (at == i || distance < nearest[at]) nearest[at] = distance, owner[at] = own;
-            for (const std::uint32_t next : neighbours.of(at))
+            for (const auto [next, weight] : fine.links(at))
                 if (reached_by[next] != own && norm(fine.place[next] - centre) <= radius) {
                     reached_by[next] = own;
                     waiting.push_back(next);
@@ -58,28 +82,38 @@ std::vector<std::uint32_t> cluster(const SurfaceLevel& fine, const std::function
 }
 
 /// The dual of the clusters.
-std::vector<Triangle> dual_cells(const SurfaceLevel& fine, const std::vector<std::uint32_t>& owner) {
-    std::vector<Triangle> cells, edges;
-    const auto keep_each_once = [](std::vector<Triangle>& list) {
-        std::sort(list.begin(), list.end());
-        list.erase(std::unique(list.begin(), list.end()), list.end());
-    };
+std::vector<Triangle> dual_cells(const SurfaceLevel& fine, const std::vector<std::uint32_t>& owner,
+                                 std::size_t clusters) {
+    std::vector<Triangle> corners;
     for (const Triangle& t : fine.cells) {
         Triangle c{owner[t[0]], owner[t[1]], owner[t[2]]};
         if (c[0] == c[1] || c[1] == c[2] || c[2] == c[0]) continue;
         std::sort(c.begin(), c.end());
-        cells.push_back(c);
+        corners.push_back(c);
     }
-    keep_each_once(cells);
-    std::vector<std::array<std::uint32_t, 2>> sides;
-    for (const Triangle& c : cells)
-        for (std::size_t k = 0; k < 3; ++k) sides.push_back({c[k < 2 ? 0 : 1], c[k == 0 ? 1 : 2]});
-    std::sort(sides.begin(), sides.end());
-    for (const MeshSurface::Edge& e : fine.edges) {
-        const auto [a, b] = std::minmax(owner[e.a], owner[e.b]);
-        if (a != b && !std::binary_search(sides.begin(), sides.end(), std::array{a, b})) edges.push_back({a, b, b});
+    const Lists by_first(clusters, [&](const auto& to) {
+        for (std::uint32_t c = 0; c < corners.size(); ++c) to(corners[c][0], c);
+    });
+    std::vector<Triangle> cells, edges;
+    for (std::size_t i = 0; i < clusters; ++i) {
+        const auto begin = static_cast<std::ptrdiff_t>(cells.size());
+        for (const std::uint32_t c : by_first.of(i)) cells.push_back(corners[c]);
+        std::sort(cells.begin() + begin, cells.end());
+        cells.erase(std::unique(cells.begin() + begin, cells.end()), cells.end());
     }
-    keep_each_once(edges);
+    const Lists at = cells_at_nodes(cells, clusters);
+    const auto is_side = [&](std::uint32_t a, std::uint32_t b) {
+        const auto around = at.of(a);
+        return std::any_of(around.begin(), around.end(), [&](std::uint32_t c) {
+            return cells[c][0] == b || cells[c][1] == b || cells[c][2] == b;
+        });
+    };
+    for (std::uint32_t i = 0; i < fine.nodes(); ++i)
+        for (const auto [to, weight] : fine.links(i))
+            if (owner[i] < owner[to] && !is_side(owner[i], owner[to]))
+                edges.push_back({owner[i], owner[to], owner[to]});
+    std::sort(edges.begin(), edges.end());
+    edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
     cells.insert(cells.end(), edges.begin(), edges.end());
     return cells;
 }
@@ -87,18 +121,7 @@ std::vector<Triangle> dual_cells(const SurfaceLevel& fine, const std::vector<std
 /// The nearest point of the cells at the cluster of each node.
 std::vector<SurfaceLevel::Stencil> interpolate(const SurfaceLevel& fine, const SurfaceLevel& coarse,
                                                const std::vector<std::uint32_t>& owner, Context* context) {
-    std::vector<std::uint32_t> first(coarse.nodes() + 1, 0), cells;  // the cells at each coarse node
-    const auto each_corner = [&](const auto& work) {
-        for (std::uint32_t c = 0; c < coarse.cells.size(); ++c)
-            for (std::size_t k = 0; k < 3; ++k)
-                if (const Triangle& t = coarse.cells[c]; k == 0 || t[k] != t[k - 1]) work(t[k], c);
-    };
-    each_corner([&](std::uint32_t node, std::uint32_t) { ++first[node + 1]; });
-    for (std::size_t i = 0; i < coarse.nodes(); ++i) first[i + 1] += first[i];
-    cells.resize(first.back());
-    std::vector<std::uint32_t> next = first;
-    each_corner([&](std::uint32_t node, std::uint32_t cell) { cells[next[node]++] = cell; });
-
+    const Lists at = cells_at_nodes(coarse.cells, coarse.nodes());
     std::vector<SurfaceLevel::Stencil> stencil(fine.nodes());
     parallel_for(context, fine.nodes(), 1024, [&](std::size_t i) {
         const std::uint32_t own = owner[i];
@@ -107,8 +130,8 @@ std::vector<SurfaceLevel::Stencil> interpolate(const SurfaceLevel& fine, const S
         if (coarse.finer[own] == i) return;
         const Point3& p = fine.place[i];
         double best = INFINITY;
-        for (std::uint32_t k = first[own]; k < first[own + 1]; ++k) {
-            const Triangle& t = coarse.cells[cells[k]];
+        for (const std::uint32_t cell : at.of(own)) {
+            const Triangle& t = coarse.cells[cell];
             const Point3 &a = coarse.place[t[0]], &b = coarse.place[t[1]], &c = coarse.place[t[2]];
             const std::array<double, 3> share = nearest_in_triangle(a, b, c, p);
             const Point3 to = share[0] * a + share[1] * b + share[2] * c - p;
@@ -136,17 +159,13 @@ public:
         slot.key = key;
         slot.value += value;
     }
-    std::vector<MeshSurface::Edge> sorted() const {
+    std::vector<MeshSurface::Edge> sums() const {
         std::vector<MeshSurface::Edge> out;
         for (const Slot& s : slots_)
             if (s.key != kEmpty)
                 out.push_back(
                     {static_cast<std::uint32_t>(s.key >> 32), static_cast<std::uint32_t>(s.key), s.value});
-        std::sort(out.begin(), out.end(), before);
         return out;
-    }
-    static bool before(const MeshSurface::Edge& x, const MeshSurface::Edge& y) {
-        return x.a != y.a ? x.a < y.a : x.b < y.b;
     }
 
 private:
@@ -193,27 +212,33 @@ void add_square(EntrySums& sums, const SurfaceLevel::Stencil& a, const SurfaceLe
 }
 
 /// Pᵀ L P.
-std::vector<MeshSurface::Edge> restrict_laplacian(const SurfaceLevel& fine,
-                                                  const std::vector<SurfaceLevel::Stencil>& stencil,
+std::vector<MeshSurface::Edge> restrict_laplacian(const SurfaceLevel& fine, const SurfaceLevel& coarse,
                                                   Context* context) {
-    constexpr std::size_t together = 1 << 16;  // edges that are summed at a time; part of the result's bits
-    std::vector<std::vector<MeshSurface::Edge>> sums((fine.edges.size() + together - 1) / together);
-    parallel_for(context, sums.size(), 1, [&](std::size_t s) {
+    constexpr std::size_t together = 4096;  // nodes that are summed at a time; part of the result's bits
+    std::vector<std::vector<MeshSurface::Edge>> sums((fine.nodes() + together - 1) / together);
+    parallel_chunks(context, fine.nodes(), together, [&](std::size_t chunk, std::size_t begin, std::size_t end) {
         EntrySums own;
-        for (std::size_t i = s * together; i < std::min((s + 1) * together, fine.edges.size()); ++i) {
-            const MeshSurface::Edge& e = fine.edges[i];
-            add_square(own, stencil[e.a], stencil[e.b], e.weight);
-        }
-        sums[s] = own.sorted();
+        for (std::size_t i = begin; i < end; ++i)
+            for (const auto [to, weight] : fine.links(i))
+                if (i < to) add_square(own, coarse.stencil[i], coarse.stencil[to], static_cast<double>(weight));
+        sums[chunk] = own.sums();
     });
     std::vector<MeshSurface::Edge> all, out;
     for (const auto& each : sums) all.insert(all.end(), each.begin(), each.end());
-    std::stable_sort(all.begin(), all.end(), EntrySums::before);
-    for (const MeshSurface::Edge& e : all)
-        if (!out.empty() && !EntrySums::before(out.back(), e))
-            out.back().weight += e.weight;
-        else
-            out.push_back(e);
+    const Lists by_node(coarse.nodes(), [&](const auto& to) {
+        for (std::uint32_t e = 0; e < all.size(); ++e) to(all[e].a, e);
+    });
+    for (std::size_t i = 0; i < coarse.nodes(); ++i) {
+        const auto begin = static_cast<std::ptrdiff_t>(out.size());
+        for (const std::uint32_t e : by_node.of(i)) {
+            const auto at =
+                std::find_if(out.begin() + begin, out.end(), [&](const auto& o) { return o.b == all[e].b; });
+            if (at != out.end())
+                at->weight += all[e].weight;
+            else
+                out.push_back(all[e]);
+        }
+    }
     return out;
 }
 
@@ -231,8 +256,10 @@ SurfaceLevel finest_level(const MeshView& mesh, const MeshSurface& surface, std:
                             c = of_node[surface.node_of[t[2]]];
         if (a != kNone) out.cells.push_back({a, b, c});
     }
+    std::vector<MeshSurface::Edge> edges;
     for (const MeshSurface::Edge& e : surface.edges)
-        if (of_node[e.a] != kNone) out.edges.push_back({of_node[e.a], of_node[e.b], e.weight});
+        if (of_node[e.a] != kNone) edges.push_back({of_node[e.a], of_node[e.b], e.weight});
+    set_links(out, edges);
     return out;
 }
 
@@ -244,9 +271,9 @@ SurfaceLevel coarsen(const SurfaceLevel& fine, const std::function<double(std::u
         out.place.push_back(fine.place[i]);
         out.component.push_back(fine.component[i]);
     }
-    out.cells = dual_cells(fine, owner);
+    out.cells = dual_cells(fine, owner, out.nodes());
     out.stencil = interpolate(fine, out, owner, context);
-    out.edges = restrict_laplacian(fine, out.stencil, context);
+    set_links(out, restrict_laplacian(fine, out, context));
     return out;
 }
 

@@ -23,14 +23,22 @@ struct SurfaceLevel {
         std::array<std::uint32_t, 3> of{};
         std::array<float, 3> share{1, 0, 0};
     };
+    struct Link {
+        std::uint32_t to;
+        float weight;  ///< may be < 0 at coarse levels
+    };
     std::vector<std::uint32_t> finer;      ///< n: the same node in the finer level
     std::vector<Point3> place;             ///< n, scene units
     std::vector<std::uint32_t> component;  ///< n
     std::vector<Triangle> cells;           ///< triangles of nodes; {a, b, b} for an edge of none
-    std::vector<MeshSurface::Edge> edges;  ///< the Laplacian, by a, then by b; weights of coarse levels may be < 0
+    std::vector<std::uint32_t> first;      ///< n + 1: where the links of each node begin
+    std::vector<Link> link;                ///< the Laplacian without its diagonal, by rows; both sides
     std::vector<Stencil> stencil;          ///< per node of the finer level; empty at the finest
 
     std::size_t nodes() const { return place.size(); }
+    std::span<const Link> links(std::size_t i) const {
+        return {link.data() + first[i], link.data() + first[i + 1]};
+    }
 };
 
 /// The finest level: these nodes of a surface, which must be whole components. `of_node`: the index of each node of

@@ -1,25 +1,34 @@
 #include "surface/triangle_tree.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
+#include "core/morton.h"
 #include "core/parallel.h"
 #include "core/vectors.h"
 
 namespace sinew {
 namespace {
 
-constexpr std::uint32_t kLeaf = 4;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// Deep enough for 2^32 triangles: each step of a traversal leaves at most one node on the stack.
-constexpr std::size_t kDepth = 64;
+// Bits of a Morton number for each axis.
+constexpr int kAxisBits = 10;
+// Each step of a traversal leaves at most one node on the stack, and each halves a Morton number's range or the
+// leaves of one Morton number, of which there are less than 2^30.
+constexpr std::size_t kDepth = 3 * kAxisBits + 30 + 1;
 
-double square_distance(const Point3& low, const Point3& high, const Point3& p) {
+using Place = std::array<float, 3>;
+
+Place to_place(const Vec3& v) { return {v.x, v.y, v.z}; }
+Point3 to_point(const Place& p) {
+    return {static_cast<double>(p[0]), static_cast<double>(p[1]), static_cast<double>(p[2])};
+}
+
+double square_distance(const Place& low, const Place& high, const Point3& p) {
     double sum = 0;
     for (std::size_t k = 0; k < 3; ++k) {
-        const double d = std::max({low[k] - p[k], 0.0, p[k] - high[k]});
+        const double d = std::max({static_cast<double>(low[k]) - p[k], 0.0, p[k] - static_cast<double>(high[k])});
         sum += d * d;
     }
     return sum;
@@ -32,12 +41,24 @@ std::array<double, 2> along_segment(const Point3& a, const Point3& b, const Poin
     return {1 - t, t};
 }
 
-/// Nodes of the trees over n and n + 1 triangles. O(log n).
-std::array<std::size_t, 2> count_nodes(std::size_t n) {
-    if (n < kLeaf) return {1, 1};
-    const auto [half, more] = count_nodes(n / 2);
-    const std::size_t odd = 1 + half + more;
-    return {n <= kLeaf ? 1 : n % 2 ? odd : 1 + 2 * half, n % 2 ? 1 + 2 * more : odd};
+/// The numbers 0, 1, … in the order of their keys, which have 3 kAxisBits bits; equal keys in ascending order.
+std::vector<std::uint32_t> sorted_by(std::vector<std::uint32_t> key) {
+    constexpr std::uint32_t digit = 1u << kAxisBits;
+    std::vector<std::uint32_t> order(key.size()), next_order(key.size()), next_key(key.size());
+    std::iota(order.begin(), order.end(), 0u);
+    for (int shift = 0; shift < 3 * kAxisBits; shift += kAxisBits) {
+        std::array<std::uint32_t, digit + 1> first{};
+        for (const std::uint32_t k : key) ++first[(k >> shift) % digit + 1];
+        for (std::size_t d = 0; d < digit; ++d) first[d + 1] += first[d];
+        for (std::size_t i = 0; i < key.size(); ++i) {
+            const std::uint32_t to = first[(key[i] >> shift) % digit]++;
+            next_key[to] = key[i];
+            next_order[to] = order[i];
+        }
+        key.swap(next_key);
+        order.swap(next_order);
+    }
+    return order;
 }
 
 }  // namespace
@@ -85,72 +106,110 @@ std::array<double, 3> nearest_in_triangle(const Point3& a, const Point3& b, cons
     return {va / sum, vb / sum, vc / sum};
 }
 
-TriangleTree::TriangleTree(std::span<const Vec3> positions, std::span<const Triangle> triangles, Context* context)
-    : order_(triangles.size()) {
-    std::iota(order_.begin(), order_.end(), 0u);
-    std::vector<Box> boxes(triangles.size());
-    parallel_for(context, triangles.size(), 4096, [&](std::size_t t) {
-        const Point3 a = to_point(positions[triangles[t][0]]), b = to_point(positions[triangles[t][1]]),
-                     c = to_point(positions[triangles[t][2]]);
+struct TriangleTree::Builder {
+    TriangleTree& tree;
+    std::span<const std::uint32_t> key;  // of the first triangle of each leaf
+    struct Part {
+        std::uint32_t id;
+        Box box;
+    };
+    struct Range {
+        std::uint32_t first, last;  // leaves
+    };
+
+    static Box both(const Box& a, const Box& b) {
+        Box out = a;
         for (std::size_t k = 0; k < 3; ++k) {
-            boxes[t].low[k] = std::min({a[k], b[k], c[k]});
-            boxes[t].high[k] = std::max({a[k], b[k], c[k]});
+            out.low[k] = std::min(out.low[k], b.low[k]);
+            out.high[k] = std::max(out.high[k], b.high[k]);
         }
-    });
-    if (triangles.empty()) return;
-    nodes_.resize(count_nodes(triangles.size())[0]);
-    // Level by level until there are enough ranges for all threads.
-    std::vector<Range> ranges{{0, 0, static_cast<std::uint32_t>(triangles.size())}};
-    for (int level = 0; level < 6 && triangles.size() > 4096; ++level) {
-        std::vector<std::vector<Range>> halves(ranges.size());
-        parallel_for(context, ranges.size(), 1, [&](std::size_t r) { halves[r] = split(ranges[r], boxes); });
-        ranges.clear();
-        for (const auto& two : halves) ranges.insert(ranges.end(), two.begin(), two.end());
+        return out;
     }
-    parallel_for(context, ranges.size(), 1, [&](std::size_t r) { build(ranges[r], boxes); });
+    /// The last leaf of the first half: where the highest bit that differs becomes 1.
+    std::uint32_t middle(const Range& range) const {
+        const std::uint32_t differ = key[range.first] ^ key[range.last];
+        if (differ == 0) return range.first + (range.last - range.first) / 2;
+        const std::uint32_t border = key[range.last] >> (std::bit_width(differ) - 1)
+                                                            << (std::bit_width(differ) - 1);
+        const auto begin = key.begin() + range.first;
+        return static_cast<std::uint32_t>(std::lower_bound(begin, key.begin() + range.last, border) - key.begin()) -
+               1;
+    }
+    Part leaf(std::uint32_t at) const {
+        Box box{tree.corners_[at * kLeaf][0], tree.corners_[at * kLeaf][0]};
+        for (std::uint32_t i = at * kLeaf; i < tree.leaf_end(at); ++i)
+            for (const Place& p : tree.corners_[i]) box = both(box, {p, p});
+        return {at | kLeafBit, box};
+    }
+    /// Ranges of the same depth, with which threads begin.
+    void divide(const Range& range, int levels, std::vector<Range>& out) const {
+        if (levels == 0 || range.first == range.last) return out.push_back(range);
+        const std::uint32_t half = middle(range);
+        divide({range.first, half}, levels - 1, out);
+        divide({half + 1, range.last}, levels - 1, out);
+    }
+    /// `done`: the parts of `divide`, if there are any.
+    Part build(const Range& range, int levels, const Part*& done) const {
+        if (levels == 0 && done) return *done++;
+        if (range.first == range.last) return done ? *done++ : leaf(range.first);
+        const std::uint32_t half = middle(range);
+        const Part a = build({range.first, half}, levels - 1, done),
+                   b = build({half + 1, range.last}, levels - 1, done);
+        tree.nodes_[half] = {{a.box, b.box}, {a.id, b.id}};
+        return {half, both(a.box, b.box)};
+    }
+};
+
+TriangleTree::TriangleTree(std::span<const Vec3> positions, std::span<const Triangle> triangles, Context* context) {
+    if (triangles.empty()) return;
+    const Place any = to_place(positions[triangles[0][0]]);
+    Box all{any, any};
+    for (const Triangle& t : triangles)
+        for (const std::uint32_t v : t) all = Builder::both(all, {to_place(positions[v]), to_place(positions[v])});
+    double size = 0;
+    for (std::size_t k = 0; k < 3; ++k)
+        size = std::max(size, static_cast<double>(all.high[k]) - static_cast<double>(all.low[k]));
+    std::vector<std::uint32_t> key(triangles.size());
+    const auto number = [&](const Triangle& t) {
+        const Point3 sum =
+            sinew::to_point(positions[t[0]]) + sinew::to_point(positions[t[1]]) + sinew::to_point(positions[t[2]]);
+        constexpr double most = (1 << kAxisBits) - 1;
+        std::array<std::uint64_t, 3> cell{};
+        for (std::size_t k = 0; k < 3 && size > 0; ++k)
+            cell[k] = static_cast<std::uint64_t>(
+                std::clamp((sum[k] / 3 - static_cast<double>(all.low[k])) / size * (most + 1), 0.0, most));
+        return static_cast<std::uint32_t>(morton(cell[0], cell[1], cell[2]));
+    };
+    parallel_for(context, triangles.size(), 4096, [&](std::size_t t) { key[t] = number(triangles[t]); });
+    order_ = sorted_by(key);
     corners_.resize(order_.size());
     vertices_.resize(order_.size());
     parallel_for(context, order_.size(), 4096, [&](std::size_t i) {
         const Triangle& v = triangles[order_[i]];
-        corners_[i] = {to_point(positions[v[0]]), to_point(positions[v[1]]), to_point(positions[v[2]])};
+        corners_[i] = {to_place(positions[v[0]]), to_place(positions[v[1]]), to_place(positions[v[2]])};
         vertices_[i] = v;
     });
-}
-
-void TriangleTree::build(const Range& range, std::span<const Box> boxes) {
-    for (const Range& half : split(range, boxes)) build(half, boxes);
-}
-
-/// Sets a node. Returns its halves; nothing for a leaf.
-std::vector<TriangleTree::Range> TriangleTree::split(const Range& range, std::span<const Box> boxes) {
-    const auto [at, first, count] = range;
-    Box box{{kInfinity, kInfinity, kInfinity}, {-kInfinity, -kInfinity, -kInfinity}}, centres = box;
-    for (std::uint32_t i = first; i < first + count; ++i)
-        for (std::size_t k = 0; k < 3; ++k) {
-            const Box& one = boxes[order_[i]];
-            box.low[k] = std::min(box.low[k], one.low[k]);
-            box.high[k] = std::max(box.high[k], one.high[k]);
-            const double twice = one.low[k] + one.high[k];
-            centres.low[k] = std::min(centres.low[k], twice);
-            centres.high[k] = std::max(centres.high[k], twice);
-        }
-    nodes_[at].box = box;
-    if (count <= kLeaf) {
-        nodes_[at].first = first;
-        nodes_[at].count = count;
-        return {};
-    }
-    std::size_t axis = 0;
-    for (std::size_t k = 1; k < 3; ++k)
-        if (centres.high[k] - centres.low[k] > centres.high[axis] - centres.low[axis]) axis = k;
-    const auto begin = order_.begin() + first;
-    std::nth_element(begin, begin + count / 2, begin + count, [&](std::uint32_t i, std::uint32_t j) {
-        const double x = boxes[i].low[axis] + boxes[i].high[axis], y = boxes[j].low[axis] + boxes[j].high[axis];
-        return x != y ? x < y : i < j;
+    const auto leaves = static_cast<std::uint32_t>((order_.size() + kLeaf - 1) / kLeaf);
+    std::vector<std::uint32_t> leaf_key(leaves);
+    for (std::uint32_t leaf = 0; leaf < leaves; ++leaf) leaf_key[leaf] = key[order_[leaf * kLeaf]];
+    nodes_.resize(leaves - 1);
+    const Builder builder{*this, leaf_key};
+    constexpr int together = 6;
+    std::vector<Builder::Range> ranges;
+    builder.divide({0, leaves - 1}, together, ranges);
+    std::vector<Builder::Part> parts(ranges.size());
+    parallel_for(context, ranges.size(), 1, [&](std::size_t r) {
+        const Builder::Part* none = nullptr;
+        parts[r] = builder.build(ranges[r], -1, none);
     });
-    const auto left = static_cast<std::uint32_t>(count_nodes(count / 2)[0]);
-    nodes_[at].right = at + 1 + left;
-    return {{at + 1, first, count / 2}, {at + 1 + left, first + count / 2, count - count / 2}};
+    const Builder::Part* done = parts.data();
+    const Builder::Part whole = builder.build({0, leaves - 1}, together, done);
+    root_ = whole.id;
+    box_ = whole.box;
+}
+
+std::uint32_t TriangleTree::leaf_end(std::uint32_t leaf) const {
+    return static_cast<std::uint32_t>(std::min<std::size_t>((leaf + std::size_t{1}) * kLeaf, order_.size()));
 }
 
 SurfacePoint TriangleTree::nearest(const Point3& p, double reach,
@@ -163,25 +222,25 @@ SurfacePoint TriangleTree::nearest(const Point3& p, double reach,
     };
     std::array<StackEntry, kDepth> stack;
     std::size_t waiting = 0;
-    if (!nodes_.empty()) stack[waiting++] = {0, square_distance(nodes_[0].box.low, nodes_[0].box.high, p)};
+    if (!order_.empty()) stack[waiting++] = {root_, square_distance(box_.low, box_.high, p)};
     while (waiting > 0) {
         const StackEntry next = stack[--waiting];
         if (next.distance2 > best2) continue;
-        const Node& node = nodes_[next.node];
-        if (node.count == 0) {
-            StackEntry left{next.node + 1, 0}, right{node.right, 0};
-            left.distance2 = square_distance(nodes_[left.node].box.low, nodes_[left.node].box.high, p);
-            right.distance2 = square_distance(nodes_[right.node].box.low, nodes_[right.node].box.high, p);
+        if (!(next.node & kLeafBit)) {
+            const Node& node = nodes_[next.node];
+            StackEntry left{node.child[0], square_distance(node.box[0].low, node.box[0].high, p)};
+            StackEntry right{node.child[1], square_distance(node.box[1].low, node.box[1].high, p)};
             if (right.distance2 < left.distance2) std::swap(left, right);
             stack[waiting++] = right;
             stack[waiting++] = left;
             continue;
         }
-        for (std::uint32_t i = node.first; i < node.first + node.count; ++i) {
+        const std::uint32_t leaf = next.node & ~kLeafBit;
+        for (std::uint32_t i = leaf * kLeaf; i < leaf_end(leaf); ++i) {
             if (of && !of(order_[i])) continue;
-            const Corners& c = corners_[i];
-            const std::array<double, 3> share = nearest_in_triangle(c.a, c.b, c.c, p);
-            const Point3 d = share[0] * c.a + share[1] * c.b + share[2] * c.c - p;
+            const Point3 a = to_point(corners_[i][0]), b = to_point(corners_[i][1]), c = to_point(corners_[i][2]);
+            const std::array<double, 3> share = nearest_in_triangle(a, b, c, p);
+            const Point3 d = share[0] * a + share[1] * b + share[2] * c - p;
             const double d2 = dot(d, d);
             if (d2 < best2 || (d2 == best2 && order_[i] < best.triangle)) {
                 best2 = d2;
@@ -197,18 +256,19 @@ SurfacePoint TriangleTree::nearest(const Point3& p, double reach,
 bool TriangleTree::blocked(const Point3& a, const Point3& b, std::uint32_t vertex, double slack) const {
     const Point3 d = b - a;
     const double length = std::sqrt(dot(d, d));
-    if (!(length > 2 * slack) || nodes_.empty()) return false;
+    if (!(length > 2 * slack) || order_.empty()) return false;
     const double from = slack / length, to = 1 - from;
     // The interval of the segment within the three slabs of a box. A direction of 0 gives infinities of either
     // sign.
     const auto meets = [&](const Box& box) {
         double enter = from, leave = to;
         for (std::size_t k = 0; k < 3; ++k) {
+            const auto low = static_cast<double>(box.low[k]), high = static_cast<double>(box.high[k]);
             if (d[k] == 0) {
-                if (a[k] < box.low[k] || a[k] > box.high[k]) return false;
+                if (a[k] < low || a[k] > high) return false;
                 continue;
             }
-            double t0 = (box.low[k] - a[k]) / d[k], t1 = (box.high[k] - a[k]) / d[k];
+            double t0 = (low - a[k]) / d[k], t1 = (high - a[k]) / d[k];
             if (t0 > t1) std::swap(t0, t1);
             // Rounding must not lose points in the box's own face.
             enter = std::max(enter, t0 - 1e-12 * std::abs(t0));
@@ -219,10 +279,11 @@ bool TriangleTree::blocked(const Point3& a, const Point3& b, std::uint32_t verte
     // Möller and Trumbore 1997, in double, with slightly widened edges.
     const auto crosses = [&](const Corners& c) {
         constexpr double hair = 1e-9;
-        const Point3 e1 = c.b - c.a, e2 = c.c - c.a, p = cross(d, e2);
+        const Point3 corner = to_point(c[0]), e1 = to_point(c[1]) - corner, e2 = to_point(c[2]) - corner,
+                     p = cross(d, e2);
         const double det = dot(e1, p);
         if (std::abs(det) <= 1e-12 * std::sqrt(dot(e1, e1) * dot(e2, e2)) * length) return false;
-        const Point3 s = a - c.a;
+        const Point3 s = a - corner;
         const double u = dot(s, p) / det;
         if (u < -hair || u > 1 + hair) return false;
         const Point3 q = cross(s, e1);
@@ -233,17 +294,16 @@ bool TriangleTree::blocked(const Point3& a, const Point3& b, std::uint32_t verte
     };
     std::array<std::uint32_t, kDepth> stack;
     std::size_t waiting = 0;
-    stack[waiting++] = 0;
+    if (meets(box_)) stack[waiting++] = root_;
     while (waiting > 0) {
         const std::uint32_t at = stack[--waiting];
-        const Node& node = nodes_[at];
-        if (!meets(node.box)) continue;
-        if (node.count == 0) {
-            stack[waiting++] = node.right;
-            stack[waiting++] = at + 1;
+        if (!(at & kLeafBit)) {
+            for (std::size_t k = 2; k-- > 0;)
+                if (meets(nodes_[at].box[k])) stack[waiting++] = nodes_[at].child[k];
             continue;
         }
-        for (std::uint32_t i = node.first; i < node.first + node.count; ++i) {
+        const std::uint32_t leaf = at & ~kLeafBit;
+        for (std::uint32_t i = leaf * kLeaf; i < leaf_end(leaf); ++i) {
             const Triangle& v = vertices_[i];
             if (v[0] == vertex || v[1] == vertex || v[2] == vertex) continue;
             if (crosses(corners_[i])) return true;

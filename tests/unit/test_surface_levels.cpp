@@ -12,6 +12,7 @@
 #include "core/vectors.h"
 #include "sanitized.h"
 #include "sinew/bind.h"
+#include "surface/level_solver.h"
 #include "surface/surface_levels.h"
 #include "unit/support.h"
 
@@ -36,8 +37,9 @@ struct Sheet {
 /// The energy of a field, Σ w (f_a - f_b)².
 double energy(const SurfaceLevel& level, const std::function<double(const Point3&)>& f) {
     double sum = 0;
-    for (const MeshSurface::Edge& e : level.edges)
-        sum += e.weight * std::pow(f(level.place[e.a]) - f(level.place[e.b]), 2);
+    for (std::size_t i = 0; i < level.nodes(); ++i)
+        for (const auto& link : level.links(i))
+            sum += static_cast<double>(link.weight) * std::pow(f(level.place[i]) - f(level.place[link.to]), 2) / 2;
     return sum;
 }
 
@@ -72,8 +74,61 @@ TEST(SurfaceLevels, KeepEveryNodeThatIsFartherThanTheSpacing) {
     const SurfaceLevel same = coarsen(
         sheet.fine, [](std::uint32_t) { return 0.05; }, nullptr);
     ASSERT_EQ(same.nodes(), sheet.fine.nodes());
-    for (std::size_t e = 0; e < same.edges.size(); ++e)
-        EXPECT_NEAR(same.edges[e].weight, sheet.fine.edges[e].weight, 1e-12);
+    ASSERT_EQ(same.link.size(), sheet.fine.link.size());
+    for (std::size_t i = 0; i < same.nodes(); ++i)
+        for (const auto& link : same.links(i)) {
+            const auto before = sheet.fine.links(i);
+            const auto at =
+                std::find_if(before.begin(), before.end(), [&](const auto& l) { return l.to == link.to; });
+            ASSERT_NE(at, before.end());
+            EXPECT_EQ(link.weight, at->weight);
+        }
+}
+
+/// (L + D) x = b on the sheet, D and b given at some nodes only: by levels and directly.
+TEST(LevelSolver, SolvesWhatTheDirectSolverSolves) {
+    const Sheet sheet;
+    const std::size_t nodes = sheet.fine.nodes();
+    std::vector<SurfaceLevel> levels{sheet.fine};
+    for (const double spacing : {0.08, 0.15})
+        levels.push_back(coarsen(
+            levels.back(), [&](std::uint32_t) { return spacing; }, nullptr));
+    std::vector<double> d(nodes, 0);
+    std::vector<LocalField> b(2);
+    std::vector<MatrixEntry> entries;
+    for (std::uint32_t i = 0; i < nodes; ++i) {
+        const double x = sheet.fine.place[i][0];
+        if (x < 0.7 || x > 1.3) {  // the ends are held by one right hand side each
+            d[i] = 0.01;
+            b[x > 1].node.push_back(i);
+            b[x > 1].value.push_back(0.01f);
+            entries.push_back({i, i, d[i]});
+        }
+        for (const auto& link : sheet.fine.links(i)) {
+            entries.push_back({i, i, static_cast<double>(link.weight)});
+            if (i < link.to) entries.push_back({i, link.to, -static_cast<double>(link.weight)});
+        }
+    }
+    const Cholesky exact = test::must(Cholesky::factor(nodes, entries));
+    std::vector<LocalField> found;
+    for (const int threads : {1, 4}) {
+        Context context;
+        context.threads = threads;
+        const LevelSolver solver = test::must(LevelSolver::make(levels, d, &context));
+        const std::vector<LocalField> again = solver.solve(b, &context);
+        for (std::size_t k = 0; k < found.size(); ++k) EXPECT_EQ(found[k].value, again[k].value);
+        found = again;
+    }
+    for (std::size_t k = 0; k < 2; ++k) {
+        std::vector<double> right(nodes, 0);
+        for (std::size_t n = 0; n < b[k].node.size(); ++n) right[b[k].node[n]] = static_cast<double>(b[k].value[n]);
+        const std::vector<double> x = exact.solve(right);
+        ASSERT_TRUE(std::is_sorted(found[k].node.begin(), found[k].node.end()));
+        std::vector<double> own(nodes, 0);
+        for (std::size_t n = 0; n < found[k].node.size(); ++n)
+            own[found[k].node[n]] = static_cast<double>(found[k].value[n]);
+        for (std::size_t i = 0; i < nodes; ++i) EXPECT_NEAR(own[i], x[i], 0.005) << i;
+    }
 }
 
 InfluenceTable heat_by(const Character& c, std::size_t direct, int threads) {

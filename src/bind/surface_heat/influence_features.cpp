@@ -36,8 +36,10 @@ InfluenceFeatures::InfluenceFeatures(const Task& task, const MeshSurface& surfac
       rows_(rows),
       volume_(volume),
       links_(links),
+      slot_(task.skeleton.joints.size(), kNone),
       size_(static_cast<double>(task.unit)),
       facts_(set.joints.size()) {
+    for (std::uint32_t slot = 0; slot < set.joints.size(); ++slot) slot_[set.joints[slot]] = slot;
     std::vector<double> rows_at(surface.nodes(), 0);
     for (const std::uint32_t v : rows.vertices) ++rows_at[surface.node_of[v]];
     double whole = 0;
@@ -57,11 +59,6 @@ InfluenceFeatures::InfluenceFeatures(const Task& task, const MeshSurface& surfac
     measure_thickness();
     describe_joints();
     describe_mesh();
-}
-
-std::uint32_t InfluenceFeatures::slot_of(std::uint32_t joint) const {
-    const auto at = std::lower_bound(set_.joints.begin(), set_.joints.end(), joint);
-    return at != set_.joints.end() && *at == joint ? static_cast<std::uint32_t>(at - set_.joints.begin()) : kNone;
 }
 
 double InfluenceFeatures::weight(std::size_t row, std::uint32_t slot) const {
@@ -120,13 +117,19 @@ void InfluenceFeatures::measure_edges() {
 
 void InfluenceFeatures::measure_parts() {
     parts_.resize(surface_.components);
+    std::uint32_t last = kNone;
+    std::vector<double*> of_last(facts_.size(),
+                                 nullptr);  // weights in the part of the last row: few rows change it
     for (std::size_t i = 0; i < mass_.size(); ++i) {
         PartFacts& part = parts_[part_of(i)];
+        if (part_of(i) != last) of_last.assign(facts_.size(), nullptr);
+        last = part_of(i);
         part.area += mass_[i];
         for (std::size_t k = 0; k < rows_.kept[i]; ++k) {
             const auto& [strength, joint] = rows_.entries[i * rows_.width + k];
-            const std::uint32_t slot = slot_of(joint);
-            part.weight[slot] += mass_[i] * static_cast<double>(strength) / sum_[i];
+            double*& weight = of_last[slot_of(joint)];
+            if (!weight) weight = &part.weight[slot_of(joint)];
+            *weight += mass_[i] * static_cast<double>(strength) / sum_[i];
         }
     }
     for (PartFacts& part : parts_)
@@ -138,12 +141,16 @@ void InfluenceFeatures::measure_parts() {
 }
 
 void InfluenceFeatures::measure_thickness() {
+    std::vector<double> from_bones(mass_.size());
+    const auto slot_at = [&](std::size_t row) { return slot_of(rows_.entries[row * rows_.width].second); };
+    parallel_for(task_.context, mass_.size(), 1024, [&](std::size_t i) {
+        if (rows_.kept[i] == 0) return;
+        const JointFacts& strongest = facts_[slot_at(i)];
+        from_bones[i] = distance(place(i), strongest.first_bone, strongest.bones, bones_);
+    });
     std::vector<std::vector<double>> own(facts_.size());
-    for (std::size_t i = 0; i < mass_.size(); ++i) {
-        if (rows_.kept[i] == 0) continue;
-        const std::uint32_t slot = slot_of(rows_.entries[i * rows_.width].second);
-        own[slot].push_back(distance(place(i), facts_[slot].first_bone, facts_[slot].bones, bones_));
-    }
+    for (std::size_t i = 0; i < mass_.size(); ++i)
+        if (rows_.kept[i] > 0) own[slot_at(i)].push_back(from_bones[i]);
     std::vector<double> known;
     for (std::size_t slot = 0; slot < own.size(); ++slot)
         if (!own[slot].empty()) known.push_back(facts_[slot].thickness = median(own[slot]));

@@ -40,7 +40,7 @@ public:
     /// The joints with most heat at a row, and the parents of the strongest: an artist often gives to the parent
     /// what a rule gave to the child. A row that one joint has, by a rule for parts, has this candidate only.
     Candidates candidates(std::size_t row) const;
-    /// Writes kPair numbers for each candidate. O(candidates x their bones).
+    /// Writes kPair numbers for each candidate. Of `rows` it reads this row only. O(candidates x their bones).
     void pair_features(std::size_t row, const Candidates& among, std::span<float> out) const;
     std::span<const float> joint_features(std::uint32_t slot) const {
         return {joint_.data() + slot * kJoint, kJoint};
@@ -68,7 +68,7 @@ private:
     std::uint32_t part_of(std::size_t row) const {
         return surface_.component[surface_.node_of[rows_.vertices[row]]];
     }
-    std::uint32_t slot_of(std::uint32_t joint) const;
+    std::uint32_t slot_of(std::uint32_t joint) const { return slot_[joint]; }
     double weight(std::size_t row, std::uint32_t slot) const;
     double distance(const Point3& p, std::size_t first, std::size_t count, const std::vector<Bone>& bones) const;
     void collect_bones();
@@ -84,7 +84,8 @@ private:
     const SetRows& rows_;
     const DistanceTable& volume_;
     const std::vector<Bone>& links_;
-    std::vector<Bone> bones_;  // of the task, those of the set
+    std::vector<std::uint32_t> slot_;  // per joint of the skeleton; kNone outside of the set
+    std::vector<Bone> bones_;          // of the task, those of the set
     double size_;              // longest side, scene units
     std::vector<JointFacts> facts_;
     std::vector<PartFacts> parts_;

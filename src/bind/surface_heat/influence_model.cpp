@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "bind/surface_heat/influence_model_numbers.h"
+#include "core/processor.h"
 #include "weights/power.h"
 
 namespace sinew {
@@ -30,6 +32,17 @@ void add(std::array<float, InfluenceModel::kFirst>& sums, float x, std::size_t i
     for (std::size_t h = 0; h < sums.size(); ++h) sums[h] += x * kFirstWeights[input][h];
 }
 
+template <std::size_t N>
+using Lanes [[gnu::vector_size(N * sizeof(float))]] = float;
+
+/// sums += x * weights. By reference: how vectors are passed depends on the processor.
+template <typename Vector>
+void add_product(Vector& sums, float x, const float* weights) {
+    Vector w;
+    std::memcpy(&w, weights, sizeof w);
+    sums += x * w;
+}
+
 }  // namespace
 
 InfluenceModel::InfluenceModel(const InfluenceFeatures& features, std::size_t joints) : of_joint_(joints) {
@@ -42,26 +55,55 @@ InfluenceModel::InfluenceModel(const InfluenceFeatures& features, std::size_t jo
     }
 }
 
-float InfluenceModel::output(std::uint32_t slot, std::span<const float> pair) const {
-    std::array<float, kFirst> first = of_joint_[slot];
-    for (std::size_t input = 0; input < pair.size(); ++input) add(first, normalised(pair[input], input), input);
-    std::array<float, kSecond> second = kSecondBias;
-    for (std::size_t h = 0; h < kFirst; ++h) {
-        const float x = std::max(first[h], 0.0f);
-        for (std::size_t g = 0; g < kSecond; ++g) second[g] += x * kSecondWeights[h][g];
-    }
+float InfluenceModel::output(const std::array<float, kFirst>& of_joint, const float* pair) {
+    // As vectors: otherwise compilers turn the loops around and add up numbers one by one.
+    using First = Lanes<kFirst>;
+    using Second = Lanes<kSecond>;
+    First first;
+    std::memcpy(&first, of_joint.data(), sizeof first);
+    for (std::size_t input = 0; input < Features::kPair; ++input)
+        add_product(first, normalised(pair[input], input), kFirstWeights[input].data());
+    first = first < 0 ? First{} : first;
+    Second second, last;
+    std::memcpy(&second, kSecondBias.data(), sizeof second);
+    for (std::size_t h = 0; h < kFirst; ++h) add_product(second, first[h], kSecondWeights[h].data());
+    std::memcpy(&last, kLastWeights.data(), sizeof last);
+    second = (second < 0 ? Second{} : second) * last;
     float out = 0;
-    for (std::size_t g = 0; g < kSecond; ++g) out += std::max(second[g], 0.0f) * kLastWeights[g];
+    for (std::size_t g = 0; g < kSecond; ++g) out += second[g];
     return out;
 }
 
+/// The outputs for all candidates, with several instruction sets: the same sums in the same order.
+struct InfluenceModel::Outputs {
+    static void plain(const InfluenceModel& model, const Features::Candidates& among, const float* pairs,
+                      float* out) {
+        for (std::size_t c = 0; c < among.count; ++c)
+            out[c] = output(model.of_joint_[among.slot[c]], pairs + c * Features::kPair);
+    }
+#if defined(SINEW_VECTORS)
+    SINEW_FOR_AVX2 static void avx2(const InfluenceModel& model, const Features::Candidates& among,
+                                    const float* pairs, float* out) {
+        plain(model, among, pairs, out);
+    }
+    SINEW_FOR_AVX512 static void avx512(const InfluenceModel& model, const Features::Candidates& among,
+                                        const float* pairs, float* out) {
+        plain(model, among, pairs, out);
+    }
+    static auto choose() { return best_of(plain, avx2, avx512); }
+#else
+    static auto choose() { return plain; }
+#endif
+};
+
 void InfluenceModel::correct(Features::Candidates& among, std::span<const float> pairs, double strength) const {
+    static const auto outputs = Outputs::choose();
+    std::array<float, Features::kMost> z;
+    outputs(*this, among, pairs.data(), z.data());
     std::array<double, Features::kMost> logarithm;
     double largest = -INFINITY, sum = 0;
     for (std::size_t c = 0; c < among.count; ++c) {
-        const auto z =
-            static_cast<double>(output(among.slot[c], pairs.subspan(c * Features::kPair, Features::kPair)));
-        logarithm[c] = log2_same(among.weight[c] + kFloor) + strength * kLog2e * z;
+        logarithm[c] = log2_same(among.weight[c] + kFloor) + strength * kLog2e * static_cast<double>(z[c]);
         largest = std::max(largest, logarithm[c]);
     }
     for (std::size_t c = 0; c < among.count; ++c) {

@@ -24,7 +24,8 @@ public:
     void correct(InfluenceFeatures::Candidates& among, std::span<const float> pairs, double strength) const;
 
 private:
-    float output(std::uint32_t slot, std::span<const float> pair) const;
+    struct Outputs;
+    static float output(const std::array<float, kFirst>& of_joint, const float* pair);
 
     std::vector<std::array<float, kFirst>> of_joint_;
 };

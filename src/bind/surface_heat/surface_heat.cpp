@@ -118,23 +118,18 @@ PartFacts make_parts_rigid(const SurfaceView& view, const JointSet& set, SetRows
 void correct_rows(const Task& task, const JointSet& set, const InfluenceFeatures& features,
                   const std::vector<std::uint8_t>& rigid, SetRows& rows) {
     const InfluenceModel model(features, set.joints.size());
-    // Corrected rows are stored when all are known: features read the rows of heat.
-    std::vector<InfluenceFeatures::Candidates> corrected(rows.vertices.size());
     parallel_for(task.context, rows.vertices.size(), 256, [&](std::size_t i) {
         if (rigid[i] || rows.kept[i] == 0 || cancelled(task.context)) return;
         std::array<float, InfluenceFeatures::kMost * InfluenceFeatures::kPair> pairs;
-        corrected[i] = features.candidates(i);
-        features.pair_features(i, corrected[i], pairs);
-        model.correct(corrected[i], pairs, static_cast<double>(task.options.learned));
-    });
-    for (std::size_t i = 0; i < corrected.size(); ++i) {
-        if (corrected[i].count == 0) continue;
+        InfluenceFeatures::Candidates corrected = features.candidates(i);
+        features.pair_features(i, corrected, pairs);
+        model.correct(corrected, pairs, static_cast<double>(task.options.learned));
         rows.kept[i] = 0;
-        for (std::size_t c = 0; c < corrected[i].count; ++c)
-            if (corrected[i].weight[c] > 0)
-                rows.entries[i * rows.width + rows.kept[i]++] = {static_cast<float>(corrected[i].weight[c]),
-                                                                 set.joints[corrected[i].slot[c]]};
-    }
+        for (std::size_t c = 0; c < corrected.count; ++c)
+            if (corrected.weight[c] > 0)
+                rows.entries[i * rows.width + rows.kept[i]++] = {static_cast<float>(corrected.weight[c]),
+                                                                 set.joints[corrected.slot[c]]};
+    });
 }
 
 void store(const JointSet& set, const SurfaceView& view, const InnerVolume& volume, const Heat& heat,
@@ -170,14 +165,14 @@ Result<MethodRows> bind_surface_heat(const Task& volume_task, const SurfaceHeatR
     const Task task =
         volume_task.with(volume_task.mesh, volume_task.skeleton, volume_task.options, heat_bones.bones);
     extend_leaf_bones(task, heat_bones.directions);
-
     const WeldedSurface mesh(task);
     const std::vector<SurfacePart> parts = split_parts(task.mesh, mesh.surface);
     volume.set_parts(task, mesh.surface, parts);
     const SurfaceView view{task, mesh, parts, rules.parts};
     InfluenceRows rows(task.row_shape());
     const auto bind_set = [&](const JointSet& set) -> Status {
-        const Unknowns unknowns = choose_unknowns(mesh.surface, store_without_heat(task, mesh.surface, set, rows));
+        const Unknowns unknowns =
+            choose_unknowns(task.mesh, mesh.surface, store_without_heat(task, mesh.surface, set, rows), rules.heat);
         if (unknowns.size() == 0) return Done{};
         const Heat heat = find_heat(task, mesh, set, unknowns, &volume, rules.heat);
         if (cancelled(task.context)) return heat_cancelled();
