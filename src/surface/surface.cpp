@@ -107,16 +107,22 @@ private:
             }
             return all;
         };
-        const Sum sides = over_triangles([](Sum& sum, const std::array<double, 3>& l) {
+        const auto excess = [](const std::array<double, 3>& l, double margin) {
+            double most = -INFINITY;
+            for (std::size_t k = 0; k < 3; ++k)
+                most = std::max(most, margin + l[k] - l[(k + 1) % 3] - l[(k + 2) % 3]);
+            return most;
+        };
+        const Sum sides = over_triangles([&](Sum& sum, const std::array<double, 3>& l) {
             sum.length += l[0] + l[1] + l[2];
             sum.sides += 3;
+            sum.missing = std::max(sum.missing, excess(l, 0));
         });
         const double margin = sides.sides ? kMollify * sides.length / static_cast<double>(sides.sides) : 0;
-        const double missing = std::max(
-            0.0, over_triangles([&](Sum& sum, const std::array<double, 3>& l) {
-                     for (std::size_t k = 0; k < 3; ++k)
-                         sum.missing = std::max(sum.missing, margin + l[k] - l[(k + 1) % 3] - l[(k + 2) % 3]);
-                 }).missing);
+        if (sides.missing < -1.001 * margin) return 0;
+        const double missing = std::max(0.0, over_triangles([&](Sum& sum, const std::array<double, 3>& l) {
+                                                 sum.missing = std::max(sum.missing, excess(l, margin));
+                                             }).missing);
         return missing;
     }
 

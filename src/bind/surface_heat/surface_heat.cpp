@@ -122,8 +122,13 @@ void correct_rows(const Task& task, const JointSet& set, const InfluenceFeatures
         if (rigid[i] || rows.kept[i] == 0 || cancelled(task.context)) return;
         std::array<float, InfluenceFeatures::kMost * InfluenceFeatures::kPair> pairs;
         InfluenceFeatures::Candidates corrected = features.candidates(i);
-        features.pair_features(i, corrected, pairs);
-        model.correct(corrected, pairs, static_cast<double>(task.options.learned));
+        if (corrected.count == 0) return;
+        if (corrected.count > 1) {
+            features.pair_features(i, corrected, pairs);
+            model.correct(corrected, pairs, static_cast<double>(task.options.learned));
+        } else {
+            corrected.weight[0] = 1;
+        }
         rows.kept[i] = 0;
         for (std::size_t c = 0; c < corrected.count; ++c)
             if (corrected.weight[c] > 0)
